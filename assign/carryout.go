@@ -1,0 +1,63 @@
+package assign
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// carryOut does what the books want, and never waits for it.
+func (l *scheduling) carryOut(effect tasks.Effect) {
+	switch e := effect.(type) {
+	case tasks.WriteSeal:
+		l.commits.seal(e)
+	case tasks.WriteOutcome:
+		l.commits.outcome(e)
+	case tasks.WriteNote:
+		l.commits.note(e)
+	case tasks.EraseNote:
+		l.commits.erase(e)
+	case tasks.Push:
+		l.push(e)
+	case tasks.Sync:
+		l.sync(e)
+	case tasks.Stop:
+		l.stop(e)
+	case tasks.Settle:
+		l.settle(e)
+	case tasks.Fenced:
+		l.fenced = fmt.Errorf("%w: its epoch is %d, ours %d", ErrFenced, e.By, l.epoch)
+	default:
+		l.notice(effect)
+	}
+}
+
+// notice passes on what happened as an event.
+func (l *scheduling) notice(effect tasks.Effect) {
+	if l.meta.Time.IsZero() { // it is the same for all that happens in one turn of the loop
+		l.meta = l.h.Meta()
+	}
+	meta, ns := l.meta, l.a.cfg.Namespace
+	switch e := effect.(type) {
+	case tasks.Ready:
+		l.emit(event.TaskRecovered{Meta: meta, Namespace: ns, Open: e.Open, Adopted: e.Adopted, Took: time.Since(l.began)})
+	case tasks.Queued:
+		l.emit(event.TaskSubmitted{Meta: meta, Namespace: ns, Kind: e.Kind})
+	case tasks.Given:
+		l.emit(event.TaskAssigned{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Wait: e.Wait})
+	case tasks.Rejected:
+		l.emit(event.TaskRejected{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Reason: e.Verdict.String()})
+	case tasks.Completed:
+		l.emit(event.TaskCompleted{
+			Meta: meta, Namespace: ns, Kind: e.Kind, Outcome: string(e.Outcome.Status), Run: time.Duration(e.Outcome.Ran), Attempts: e.Outcome.Tries,
+		})
+	case tasks.Reassigned:
+		l.emit(event.TaskReassigned{Meta: meta, Namespace: ns, Kind: e.Kind, Cause: e.Cause})
+	case tasks.Stale:
+		l.emit(event.TaskStale{Meta: meta, Namespace: ns, Kind: e.Kind, Reason: e.Reason})
+	case tasks.Refused:
+		l.emit(event.TaskFenced{Meta: meta, Namespace: ns, Op: e.Op})
+	}
+}

@@ -1,0 +1,137 @@
+package assign
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// Submitter is what tasks can be submitted to: a [*Client] or an [*Assigner].
+type Submitter interface {
+	// submitter returns the client to use, and waits for the connection if there is none yet.
+	submitter(ctx context.Context) (*Client, error)
+}
+
+// Client submits tasks and waits for them; it takes part in nothing. It is safe for concurrent use. The stream is opened
+// with the first use.
+type Client struct {
+	nc  *nats.Conn
+	cfg ClientConfig
+	sub subjects
+
+	// prefix begins the ids that this client makes, so that one subscription hears of all of them.
+	prefix string
+	count  atomic.Uint64
+
+	opening chan struct{} // size 1: the token of whoever opens
+	line    atomic.Pointer[line]
+	closed  chan struct{}
+	once    sync.Once
+	waiters waiters
+}
+
+// line is what an open client holds.
+type line struct {
+	stream *natskv.Stream
+	writer *natskv.Writer
+	wg     sync.WaitGroup
+}
+
+// NewClient makes a client; it does no I/O. The connection stays the caller's. Errors: every fault of cfg, joined.
+func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	c := &Client{
+		nc: nc, cfg: cfg.withDefaults(), sub: subjectsOf(cfg.Namespace), prefix: nuid.Next(),
+		opening: make(chan struct{}, 1), closed: make(chan struct{}),
+	}
+	c.waiters.open = map[string]*waiter{}
+	c.waiters.renewed = make(chan struct{})
+	return c, nil
+}
+
+func (c *Client) submitter(context.Context) (*Client, error) { return c, nil }
+
+// Close ends the client. What waits returns ErrClosed; tasks go on. The connection is not closed.
+func (c *Client) Close() {
+	c.once.Do(func() {
+		close(c.closed)
+		c.opening <- struct{}{} // nobody opens it any more
+		if l := c.line.Load(); l != nil {
+			l.writer.Close()
+			l.wg.Wait()
+		}
+	})
+}
+
+// ready opens the stream, subscribes to the outcomes of our own tasks and starts the writer, once.
+func (c *Client) ready(ctx context.Context) (*line, error) {
+	if l := c.line.Load(); l != nil {
+		return l, nil
+	}
+	select {
+	case c.opening <- struct{}{}:
+		defer func() { <-c.opening }()
+	case <-c.closed:
+		return nil, ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if l := c.line.Load(); l != nil {
+		return l, nil
+	}
+	stream, err := openStream(ctx, c.nc, c.cfg)
+	if err != nil {
+		return nil, err
+	}
+	l := &line{stream: stream}
+	done, err := c.nc.Subscribe(c.sub.done(c.prefix+".*"), c.heard)
+	if err != nil {
+		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)
+	}
+	if l.writer, err = natskv.NewWriter(c.nc, stream); err != nil {
+		_ = done.Unsubscribe()
+		return nil, fmt.Errorf("assign: %w", err)
+	}
+	l.wg.Go(func() { c.attend(done) })
+	c.line.Store(l)
+	return l, nil
+}
+
+// attend makes everybody look again after each reconnect: what was republished meanwhile is lost.
+func (c *Client) attend(done *nats.Subscription) {
+	changes := c.nc.StatusChanged(nats.CONNECTED)
+	defer c.nc.RemoveStatusListener(changes)
+	defer func() { _ = done.Unsubscribe() }() // fails only when the connection is closed
+	for {
+		select {
+		case <-c.closed:
+			return
+		case _, ok := <-changes:
+			if !ok {
+				return
+			}
+			c.waiters.renew()
+		}
+	}
+}
+
+// heard takes what the stream republishes: submissions too, which say nothing new.
+func (c *Client) heard(m *nats.Msg) {
+	id := m.Subject[len(c.sub.done("")):]
+	o, err := decodeOutcome(m.Header, m.Data)
+	if err != nil || o == nil {
+		return // who waits reads it, and says what is wrong
+	}
+	c.waiters.deliver(id, o)
+}
+
+func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }

@@ -1,0 +1,110 @@
+package assign
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// Config configures an [Assigner]. Namespace and Role are required.
+type Config struct {
+	// Namespace is the name of one set of tasks: letters, digits, - and _. It begins every subject, and names the stream
+	// TASKS_<namespace>. Who may publish to <namespace>.q.> may submit, and is trusted by all others who may.
+	Namespace string
+	// Role is the role whose leader hands the tasks out.
+	Role string
+
+	// Slots is how many handlers run at once in this process (4 for each processor).
+	Slots int
+	// Labels are published in the member record.
+	Labels map[string]string
+	// SchedulerWorks says whether a process takes tasks while it leads the role itself; nil is true.
+	SchedulerWorks *bool
+	// DrainTimeout is how long running handlers may go on when the session is closed; then they are cancelled and their
+	// tasks given back (the session's DrainTimeout).
+	DrainTimeout time.Duration
+
+	// StreamAutoCreate makes the stream when it is missing, with Replicas (1) and Storage (file). Without it a missing
+	// stream is an error. What exists is never changed.
+	StreamAutoCreate bool
+	Replicas         int
+	Storage          jetstream.StorageType
+
+	// CrashBudget is how many workers a task may take down with it, or lose otherwise, until it is dead (3).
+	CrashBudget int
+	// AnswerTimeout is how long a worker may take to answer a frame until it is sent again (500 ms).
+	AnswerTimeout time.Duration
+}
+
+// ClientConfig configures a [Client]. Namespace is required; see [Config] for the fields.
+type ClientConfig struct {
+	Namespace        string
+	StreamAutoCreate bool
+	Replicas         int
+	Storage          jetstream.StorageType
+}
+
+var namespaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func (c Config) withDefaults(session time.Duration) Config {
+	if c.Slots == 0 {
+		c.Slots = 4 * runtime.GOMAXPROCS(0)
+	}
+	if c.SchedulerWorks == nil {
+		c.SchedulerWorks = new(true)
+	}
+	if c.DrainTimeout == 0 {
+		c.DrainTimeout = session
+	}
+	if c.CrashBudget == 0 {
+		c.CrashBudget = 3
+	}
+	if c.AnswerTimeout == 0 {
+		c.AnswerTimeout = 500 * time.Millisecond
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	var faults []error
+	fault := func(ok bool, field, fix string, args ...any) {
+		if !ok {
+			faults = append(faults, &ConfigError{field, fmt.Sprintf(fix, args...)})
+		}
+	}
+	fault(protocol.ValidName(c.Role), "Role", "%q cannot be part of a key: use letters, digits, - _ = / and dots", c.Role)
+	fault(c.Slots > 0 && c.Slots <= 4096, "Slots", "%d: use 1 to 4096", c.Slots)
+	fault(c.DrainTimeout > 0, "DrainTimeout", "%v: use a positive duration, or 0 for the session's", c.DrainTimeout)
+	fault(c.CrashBudget > 0 && c.CrashBudget < 1000, "CrashBudget", "%d: use 1 to 999", c.CrashBudget)
+	fault(c.AnswerTimeout >= 50*time.Millisecond, "AnswerTimeout", "%v: use at least 50ms", c.AnswerTimeout)
+	return errors.Join(append(faults, c.client().validate())...)
+}
+
+func (c Config) client() ClientConfig {
+	return ClientConfig{Namespace: c.Namespace, StreamAutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage}
+}
+
+func (c ClientConfig) withDefaults() ClientConfig {
+	if c.Replicas == 0 {
+		c.Replicas = 1
+	}
+	return c
+}
+
+func (c ClientConfig) validate() error {
+	c = c.withDefaults()
+	var faults []error
+	if !namespaceName.MatchString(c.Namespace) {
+		faults = append(faults, &ConfigError{"Namespace", fmt.Sprintf("%q: use letters, digits, - and _, at most 64", c.Namespace)})
+	}
+	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
+		faults = append(faults, &ConfigError{"Replicas", fmt.Sprintf("%d: use 1, 3 or 5", c.Replicas)})
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,47 @@
+package assign
+
+import (
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+)
+
+// courier sends messages in order from a goroutine of its own: a call on the connection hangs while the peer's TCP is
+// frozen, and its owner's loop must not hang with it.
+//
+// What waits in it is bounded by its owner: frames that have no answer are not followed by others.
+type courier struct {
+	nc  *nats.Conn
+	box *mailbox.Mailbox[*nats.Msg]
+}
+
+// newCourier starts a courier that wg joins; it ends after stop.
+func newCourier(nc *nats.Conn, wg *sync.WaitGroup) *courier {
+	c := &courier{nc: nc, box: mailbox.New[*nats.Msg]()}
+	wg.Go(c.run)
+	return c
+}
+
+func (c *courier) send(subject, reply string, data []byte) {
+	c.box.Put(&nats.Msg{Subject: subject, Reply: reply, Data: data})
+}
+
+// stop ends the courier when what waits has been sent.
+func (c *courier) stop() { c.box.Close() }
+
+func (c *courier) run() {
+	var batch []*nats.Msg
+	for {
+		<-c.box.Ready()
+		last := c.box.Closed() // read before the drain: nothing can be put after it
+		batch = c.box.Drain(batch)
+		for _, m := range batch {
+			_ = c.nc.PublishMsg(m) // who gets no answer asks again
+		}
+		if last {
+			return
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package assign
+
+import (
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// gate decides whether a frame comes from the scheduler, and is for us. What it says of the scheduler comes from the view
+// alone: a frame with a newer epoch is not believed, it only waits a moment for the view.
+type gate struct {
+	namespace, role, instance string
+	session                   uint64
+	open                      bool // our record was seen on the watch, see assign
+
+	epoch    uint64 // of the leader in view, 0: nobody leads
+	highest  uint64 // revision of the role's record that was ever in view; never decreases
+	key      string
+	verifier *fencing.Verifier
+}
+
+// see takes what the view says of the role, and reports whether the epoch is new.
+func (g *gate) see(info election.RoleInfo) bool {
+	if info.Revision < g.highest {
+		return false
+	}
+	g.highest = info.Revision
+	if info.Leader == "" {
+		g.epoch = 0
+		return false
+	}
+	if info.PublicKey != g.key {
+		g.key = info.PublicKey
+		g.verifier, _ = fencing.NewVerifier(info.PublicKey) // nil verifies nothing
+	}
+	fresh := info.Epoch != g.epoch
+	g.epoch = info.Epoch
+	return fresh
+}
+
+// later says that a frame's epoch is above the one in view.
+const later = tasks.Verdict(255)
+
+// check looks at a frame in this order: size, version, stale epoch, signature, audience. (Expiry and replay are per
+// assignment, and the rules'.)
+func (g *gate) check(m *nats.Msg, most int64) (frame []byte, v tasks.Envelope, verdict tasks.Verdict) {
+	if int64(len(m.Data)) > most {
+		return nil, v, tasks.TooLarge
+	}
+	frame, signature, err := tasks.Open(m.Data)
+	if err == nil {
+		v, _, err = tasks.DecodeEnvelope(frame)
+	}
+	switch {
+	case errors.Is(err, tasks.ErrVersion):
+		return nil, v, tasks.Unsupported
+	case err != nil:
+		return nil, v, tasks.Forged
+	case v.Epoch > g.highest:
+		return nil, v, later
+	case v.Epoch != g.epoch || v.Term > v.Epoch:
+		return nil, v, tasks.StaleEpoch
+	case g.verifier == nil || g.verifier.Verify(frame, signature) != nil:
+		return nil, v, tasks.Forged
+	case v.Namespace != g.namespace || v.Role != g.role || v.Instance != g.instance || v.Session != g.session:
+		return nil, v, tasks.Foreign
+	case !g.open:
+		return nil, v, tasks.NotReady
+	}
+	return frame, v, tasks.Accepted
+}
+
+// reply is where the answer to a frame goes.
+type reply struct {
+	to     string
+	number uint64
+}
+
+// frame takes a frame; until is set when it has waited for the view.
+func (s *shift) frame(m *nats.Msg, until time.Time) {
+	frame, v, verdict := s.gate.check(m, s.h.Conn().MaxPayload())
+	if verdict == later {
+		s.look()
+		frame, v, verdict = s.gate.check(m, s.h.Conn().MaxPayload())
+	}
+	if verdict == later {
+		s.park(m, until)
+		return
+	}
+	if verdict != tasks.Accepted {
+		s.reject(m, v, verdict)
+		return
+	}
+	switch tasks.FrameType(frame[1]) {
+	case tasks.FrameAssign:
+		s.assigned(frame, m)
+	case tasks.FrameStop:
+		if _, id, attempt, serial, err := tasks.DecodeStop(frame); err == nil {
+			s.step(tasks.Told{Term: v.Term, ID: id, Attempt: attempt, Serial: serial})
+			s.out.send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: id, Attempt: attempt, Verdict: tasks.Halted}}))
+		}
+	case tasks.FrameSync:
+		s.out.send(m.Reply, "", tasks.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
+	}
+}
+
+// park keeps a frame whose epoch is above the one in view for a moment. A scheduler that asks what we hold waits for us
+// with everything: it gets a new watch, and if that does not help, the end of the session.
+func (s *shift) park(m *nats.Msg, until time.Time) {
+	frame, _, err := tasks.Open(m.Data)
+	sync := err == nil && tasks.FrameType(frame[1]) == tasks.FrameSync
+	if until.IsZero() {
+		until = time.Now().Add(s.a.cfg.AnswerTimeout)
+		if len(s.parked) >= maxParked {
+			s.reject(m, tasks.Envelope{}, later)
+			return
+		}
+	}
+	s.parked = append(s.parked, parked{m, until, sync})
+}
+
+// unpark looks again at what waits.
+func (s *shift) unpark(now time.Time) {
+	if len(s.parked) == 0 {
+		return
+	}
+	waiting := s.parked
+	s.parked = nil
+	for _, p := range waiting {
+		if now.Before(p.until) {
+			s.frame(p.m, p.until)
+			continue
+		}
+		if p.sync {
+			s.h.Refresh()
+		}
+		s.reject(p.m, tasks.Envelope{}, later)
+	}
+}
+
+// reject counts a frame under its reason. It answers only a stale one: any other might be accepted when a copy of it comes,
+// and its sender must not give the tasks to somebody else before.
+func (s *shift) reject(m *nats.Msg, v tasks.Envelope, verdict tasks.Verdict) {
+	reason := verdict.String()
+	if verdict == later {
+		reason = "unknown_epoch"
+	}
+	s.h.Emit(event.TaskRejected{Meta: s.meta(), Namespace: s.a.cfg.Namespace, Worker: s.h.Instance(), Reason: reason})
+	if m.Reply == "" || verdict != tasks.StaleEpoch {
+		return
+	}
+	var answers []tasks.Answer
+	if frame, _, err := tasks.Open(m.Data); err == nil {
+		if _, _, list, err := tasks.DecodeAssign(frame); err == nil {
+			for i := range list {
+				answers = append(answers, tasks.Answer{ID: list[i].ID, Attempt: list[i].Attempt, Verdict: verdict})
+			}
+		}
+	}
+	if len(answers) > 0 && v.Session == s.h.Session() {
+		s.out.send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, answers))
+	}
+}

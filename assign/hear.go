@@ -1,0 +1,128 @@
+package assign
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Messages to the scheduler's loop.
+type (
+	answered struct{ m *nats.Msg } // a worker's answer to a frame
+	reported struct{ m *nats.Msg } // a worker's report
+	queried  struct{ m *nats.Msg } // a request to ctl
+)
+
+// answer takes what a worker, or the server, says to a frame.
+func (l *scheduling) answer(m *nats.Msg) {
+	a, b, _ := strings.Cut(strings.TrimPrefix(m.Subject, l.inbox), ".")
+	session, err1 := strconv.ParseUint(a, 36, 64)
+	number, err2 := strconv.ParseUint(b, 36, 64)
+	if err1 != nil || err2 != nil {
+		return
+	}
+	if len(m.Data) == 0 && m.Header.Get("Status") == "503" { // nobody listens (ADR-22 of NATS)
+		l.step(tasks.Unheard{Session: session, Frame: number})
+		return
+	}
+	if len(m.Data) < 2 {
+		return
+	}
+	switch tasks.FrameType(m.Data[1]) {
+	case tasks.FrameAnswer:
+		from, _, answers, err := tasks.DecodeAnswers(m.Data)
+		if err != nil || from != session {
+			return
+		}
+		if number == 0 {
+			for _, x := range answers {
+				l.step(tasks.Stopped{Session: session, ID: x.ID, Attempt: x.Attempt})
+			}
+			return
+		}
+		l.step(tasks.Answered{Session: session, Frame: number, Answers: answers})
+	case tasks.FrameSynced:
+		from, epoch, held, err := tasks.DecodeSynced(m.Data)
+		if err == nil && from == session && epoch >= l.books.Term() && epoch <= l.epoch {
+			l.step(tasks.Synced{Session: session, Held: held})
+		}
+	}
+}
+
+// report is a worker's report that is not settled yet.
+type report struct {
+	reply string
+	stale []bool
+	left  int
+}
+
+// entry is one result in it.
+type entry struct {
+	of    *report
+	index int
+}
+
+// report tells the books what a worker has done, if it speaks to the scheduler that we are: another one may know later
+// attempts than we do, or we than it.
+func (l *scheduling) report(m *nats.Msg) {
+	instance, session, epoch, list, err := tasks.DecodeReport(m.Data)
+	if err != nil || epoch < l.books.Term() || epoch > l.epoch || l.peers[session].instance != instance ||
+		m.Subject != l.a.sub.report(instance) {
+		return
+	}
+	r := &report{reply: m.Reply, stale: make([]bool, len(list)), left: len(list)}
+	for i := range list {
+		f := &list[i]
+		l.step(tasks.Done{
+			Session: session, ID: f.ID, Attempt: f.Attempt, Ref: &entry{r, i},
+			Result: tasks.Result{Verb: f.Verb, Delay: f.Delay, Ran: f.Ran, Body: f.Data},
+		})
+	}
+}
+
+// settle answers what was waited for, after it is stored.
+func (l *scheduling) settle(e tasks.Settle) {
+	switch ref := e.Ref.(type) {
+	case *entry:
+		r := ref.of
+		r.stale[ref.index] = e.Stale
+		if r.left--; r.left == 0 {
+			l.out.send(r.reply, "", tasks.EncodeSettled(r.stale))
+		}
+	case *request:
+		l.respond(ref.reply, answer{OK: !e.Stale})
+	}
+}
+
+// request is a query that is not answered yet.
+type request struct{ reply string }
+
+func (l *scheduling) query(m *nats.Msg) {
+	var q query
+	if m.Reply == "" || len(m.Data) > maxQuery || json.Unmarshal(m.Data, &q) != nil {
+		return
+	}
+	switch q.Op {
+	case opCancel:
+		l.step(tasks.Cancel{ID: q.ID, Ref: &request{m.Reply}})
+	case opStatus:
+		g, ok := l.books.Glance(q.ID)
+		state := StatePending
+		if g.Running {
+			state = StateRunning
+		}
+		l.respond(m.Reply, answer{OK: ok, Kind: g.Kind, State: state, Attempts: g.Tries, Worker: g.Instance})
+	default:
+		l.respond(m.Reply, answer{Error: "unknown operation"})
+	}
+}
+
+func (l *scheduling) respond(to string, a answer) {
+	if data, err := json.Marshal(a); err == nil {
+		l.out.send(to, "", data)
+	}
+}

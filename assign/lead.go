@@ -1,0 +1,321 @@
+package assign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Lead hands out the namespace's tasks for one term: it is the Lead of the role that Config names. It returns nil when ctx
+// has ended. Errors: ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, permanent faults of the connection.
+func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
+	_, host, err := a.present(ctx, true)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	stream, err := a.awaitStream(ctx, host.h)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	l := newScheduling(a, t, host.h, stream)
+	if err := l.begin(ctx); err != nil {
+		l.end()
+		return ended(ctx, err)
+	}
+	err = l.run(ctx)
+	l.end()
+	return ended(ctx, err)
+}
+
+// ended turns what came of the end of ctx into no error.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// awaitStream opens the stream, again and again while what is wrong may pass.
+func (a *Assigner) awaitStream(ctx context.Context, h election.Host) (*natskv.Stream, error) {
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
+	return backoff.Retry(ctx, func() (*natskv.Stream, error) {
+		s, err := openStream(ctx, h.Conn(), a.cfg.client())
+		if err != nil && (natskv.Permanent(err) || errors.Is(err, ErrStreamNotFound)) {
+			err = backoff.Permanent(err)
+		}
+		return s, err
+	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(0))
+}
+
+// scheduling is one term: a goroutine that owns the books, hears of everything, and carries out what they want.
+//
+//	stream ─────► books ──► frames to workers
+//	members ────►       ──► guarded writes ──► acknowledgements ──► books
+//	reports ────►       ──► answers to reports, after the commit
+type scheduling struct {
+	a      *Assigner
+	t      *election.Term
+	h      election.Host
+	nc     *nats.Conn
+	stream *natskv.Stream
+	writer *natskv.Writer
+	out    *courier
+	in     *mailbox.Mailbox[any] // bounded by writes in flight, frames without an answer, and reports under way
+	subs   []*nats.Subscription
+	inbox  string // of answers to frames; session and frame follow
+	mark   string // of our seals
+
+	books    *tasks.Scheduler
+	effects  []tasks.Effect
+	epoch    uint64
+	began    time.Time
+	peers    map[uint64]peer // by session
+	policies map[string]*tasks.Policy
+	payloads *payloads
+	loading  map[uint64]*loading // frames that wait for payloads, by session
+	commits  commits
+	pages    chan page
+	carried  chan func() // the watch has carried every member; call it to give the width back
+	narrow   func()
+	fenced   error
+	told     time.Time
+	meta     event.Meta // of the events of one turn of the loop
+
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // what may hang in the connection, and what ends at once
+}
+
+// peer is how a session on the books is found in the bucket.
+type peer struct {
+	instance   string
+	workerOnly bool
+}
+
+const (
+	writeWithin   = 5 * time.Second
+	explainWithin = time.Second
+	gaugesEvery   = time.Second
+	maxPolicies   = 10_000
+)
+
+func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natskv.Stream) *scheduling {
+	l := &scheduling{
+		a: a, t: t, h: h, nc: h.Conn(), stream: stream, in: mailbox.New[any](), inbox: h.Conn().NewInbox() + ".",
+		mark: uuid.NewString(), epoch: t.Epoch(), began: time.Now(), peers: map[uint64]peer{},
+		policies: map[string]*tasks.Policy{}, loading: map[uint64]*loading{},
+		pages: make(chan page), carried: make(chan func(), 1), cancel: func() {},
+	}
+	l.books = tasks.NewScheduler(tasks.SchedulerConfig{
+		Epoch: l.epoch, CrashBudget: a.cfg.CrashBudget, AnswerTime: a.cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
+	})
+	return l
+}
+
+// begin starts everything that the loop hears of.
+func (l *scheduling) begin(ctx context.Context) (err error) {
+	ctx, l.cancel = context.WithCancel(ctx)
+	l.out = newCourier(l.nc, &l.wg)
+	if l.writer, err = natskv.NewWriter(l.nc, l.stream); err != nil {
+		return fmt.Errorf("assign: %w", err)
+	}
+	l.payloads = newPayloads(ctx, l.nc, l.stream, &l.wg, func(f fetched) { l.in.Put(f) })
+	l.commits = commits{l: l, batched: l.stream.Replicas() > 1}
+	for subject, take := range map[string]nats.MsgHandler{
+		l.inbox + ">":       func(m *nats.Msg) { l.in.Put(answered{m}) },
+		l.a.sub.report(">"): func(m *nats.Msg) { l.in.Put(reported{m}) },
+		l.a.sub.ctl():       func(m *nats.Msg) { l.in.Put(queried{m}) },
+	} {
+		sub, err := l.nc.Subscribe(subject, take)
+		if err != nil {
+			return fmt.Errorf("assign: subscribe to %s: %w", subject, err)
+		}
+		l.subs = append(l.subs, sub)
+	}
+	l.wg.Go(func() { l.read(ctx) })
+	l.wg.Go(func() { l.watchConnection(ctx) })
+	l.wg.Go(func() {
+		if narrow, err := l.h.Widen(ctx, l.a.cfg.Role, l.epoch); err == nil {
+			l.carried <- narrow
+		}
+	})
+	return nil
+}
+
+// end stops everything.
+func (l *scheduling) end() {
+	l.cancel()
+	l.out.stop()
+	if l.writer != nil {
+		l.writer.Stop()
+	}
+	within(l.h.Config().OpTimeout, func() {
+		for _, s := range l.subs {
+			_ = s.Unsubscribe() // fails only when the connection is closed
+		}
+		if l.writer != nil {
+			l.writer.Close()
+		}
+		l.wg.Wait()
+		select {
+		case narrow := <-l.carried:
+			narrow()
+		default:
+		}
+		if l.narrow != nil {
+			l.narrow()
+		}
+	})
+	l.emit(event.TaskGauges{Meta: l.h.Meta(), Namespace: l.a.cfg.Namespace})
+}
+
+func (l *scheduling) now() tasks.Instant { return protocol.Instant(time.Since(l.began)) + 1 }
+
+// run is the loop. What comes at once is told to the books at once, and then they hand out.
+func (l *scheduling) run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var batch []any
+	var changed <-chan struct{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-l.in.Ready():
+		case p := <-l.pages:
+			if err := l.turn(p); err != nil {
+				return err
+			}
+		case l.narrow = <-l.carried:
+			changed = l.h.Changed()
+			l.members()
+		case <-changed:
+			l.members()
+		case <-timer.C:
+		}
+		l.meta = event.Meta{}
+		batch = l.in.Drain(batch)
+		for _, m := range batch {
+			l.take(m)
+		}
+		if epoch := l.t.Epoch(); epoch > l.epoch {
+			l.epoch = epoch
+			l.step(tasks.Rotated{Epoch: epoch})
+		}
+		if l.t.Valid() {
+			l.step(tasks.Tick{})
+		}
+		l.commits.flush()
+		if l.fenced != nil {
+			return l.fenced
+		}
+		l.gauges()
+		timer.Reset(max(min(l.books.Next(l.now()), gaugesEvery), time.Millisecond))
+	}
+}
+
+// take handles what others have sent.
+func (l *scheduling) take(m any) {
+	switch m := m.(type) {
+	case answered:
+		l.answer(m.m)
+	case reported:
+		l.report(m.m)
+	case queried:
+		l.query(m.m)
+	case tasks.Event:
+		l.step(m)
+	case batchDone:
+		l.commits.done(m)
+	case fetched:
+		l.fetched(m)
+	}
+}
+
+func (l *scheduling) step(ev tasks.Event) {
+	l.effects = l.books.Step(l.now(), ev, l.effects[:0])
+	for i, e := range l.effects {
+		l.carryOut(e)
+		l.effects[i] = nil
+	}
+}
+
+// members tells the books who is there, and which of those that they know is dead for certain.
+func (l *scheduling) members() {
+	own := l.h.Session()
+	all := l.h.Members()
+	list := make([]tasks.Member, 0, len(all))
+	present := make(map[uint64]bool, len(all))
+	for i := range all {
+		m := &all[i]
+		place, works := m.Assign[l.a.cfg.Namespace]
+		if m.Session == own && !*l.a.cfg.SchedulerWorks {
+			place.Slots = 0
+		}
+		present[m.Session] = true
+		l.peers[m.Session] = peer{m.Instance, m.WorkerOnly}
+		list = append(list, tasks.Member{
+			Instance: m.Instance, Session: m.Session, Described: m.Described, Works: works, Draining: m.Draining,
+			Slots: place.Slots, Kinds: place.Kinds,
+		})
+	}
+	l.step(tasks.Members{List: list})
+	for _, session := range l.books.Sessions() {
+		if p := l.peers[session]; !present[session] && l.h.Dead(p.instance, p.workerOnly, session) {
+			delete(l.loading, session)
+			l.step(tasks.Dead{Session: session})
+		}
+	}
+	if len(l.peers) > 2*len(all)+64 {
+		kept := map[uint64]peer{}
+		for _, session := range l.books.Sessions() {
+			kept[session] = l.peers[session]
+		}
+		l.peers = kept
+	}
+}
+
+// watchConnection tells the books when the connection was another one: late copies of writes may be under way.
+func (l *scheduling) watchConnection(ctx context.Context) {
+	changes := l.nc.StatusChanged(nats.CONNECTED)
+	defer l.nc.RemoveStatusListener(changes)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, ok := <-changes:
+			if !ok {
+				return
+			}
+			l.in.Put(tasks.Reconnected{})
+		}
+	}
+}
+
+func (l *scheduling) emit(e event.Event) { l.h.Emit(e) }
+
+// gauges reports the levels when they have changed, now and then.
+func (l *scheduling) gauges() {
+	if now := time.Now(); now.Sub(l.told) >= gaugesEvery && l.books.Ready() {
+		queued, held, slots := l.books.Levels()
+		l.told = now
+		l.emit(event.TaskGauges{
+			Meta: l.h.Meta(), Namespace: l.a.cfg.Namespace, Queue: queued, InFlight: held,
+			Slots: map[string]int{"busy": held, "free": max(slots-held, 0)},
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package assign
+
+import (
+	"strconv"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// loading is a frame that waits for payloads.
+type loading struct {
+	push    tasks.Push
+	list    []tasks.Task
+	missing map[uint64]int // index in list, by revision
+}
+
+const frameSize = 512 << 10 // bytes of payload in one message, if it holds more than one task
+
+// push sends a frame, or waits for its payloads first. A worker has one frame at a time, so a later one replaces it.
+func (l *scheduling) push(p tasks.Push) {
+	f := &loading{push: p, list: make([]tasks.Task, len(p.List)), missing: map[uint64]int{}}
+	former := l.loading[p.Session]
+	delete(l.loading, p.Session)
+	for i := range p.List {
+		f.list[i].Assignment = p.List[i]
+		revision := p.List[i].Revision
+		x, ok := l.payloads.take(revision)
+		if !ok && former != nil {
+			x, ok = former.loaded(revision)
+		}
+		if !ok {
+			f.missing[revision] = i
+			if former == nil || !former.waits(revision) {
+				l.payloads.fetch(revision)
+			}
+			continue
+		}
+		f.list[i].Payload, f.list[i].Trace = x.data, x.trace
+	}
+	if len(f.missing) > 0 {
+		l.loading[p.Session] = f
+		return
+	}
+	l.dispatch(f)
+}
+
+func (f *loading) waits(revision uint64) bool {
+	_, ok := f.missing[revision]
+	return ok
+}
+
+func (f *loading) loaded(revision uint64) (payload, bool) {
+	for i := range f.list {
+		if f.list[i].Revision == revision && !f.waits(revision) {
+			return payload{f.list[i].Payload, f.list[i].Trace}, true
+		}
+	}
+	return payload{}, false
+}
+
+// fetched takes a payload that was read. One that is gone belongs to a task that has ended; the books will hear of it. Any
+// other fault leaves the frame waiting until it is pushed again.
+func (l *scheduling) fetched(x fetched) {
+	for session, f := range l.loading {
+		i, waits := f.missing[x.revision]
+		if !waits {
+			continue
+		}
+		if x.err != nil {
+			delete(l.loading, session)
+			continue
+		}
+		f.list[i].Payload, f.list[i].Trace = x.payload.data, x.payload.trace
+		delete(f.missing, x.revision)
+		if len(f.missing) == 0 {
+			delete(l.loading, session)
+			l.dispatch(f)
+		}
+	}
+}
+
+// dispatch sends a frame in as many messages as its size needs, each signed.
+func (l *scheduling) dispatch(f *loading) {
+	if !l.t.Valid() {
+		return
+	}
+	p := &f.push
+	v := l.envelope(p.Epoch, p.Term, p.Instance, p.Session, p.Frame)
+	subject, reply := l.a.sub.assign(p.Instance), l.replyTo(p.Session, p.Frame)
+	for from := 0; from < len(f.list); {
+		to, size := from, 0
+		for to < len(f.list) && (to == from || size+len(f.list[to].Payload) <= frameSize) {
+			size += len(f.list[to].Payload)
+			to++
+		}
+		frame := tasks.EncodeAssign(&v, p.Low, f.list[from:to])
+		l.out.send(subject, reply, tasks.Seal(frame, l.h.Signer().Sign))
+		from = to
+	}
+}
+
+func (l *scheduling) envelope(epoch, term uint64, instance string, session, number uint64) tasks.Envelope {
+	return tasks.Envelope{
+		Namespace: l.a.cfg.Namespace, Role: l.a.cfg.Role, Epoch: epoch, Term: term, Instance: instance, Session: session, Number: number,
+	}
+}
+
+func (l *scheduling) replyTo(session, frame uint64) string {
+	return l.inbox + strconv.FormatUint(session, 36) + "." + strconv.FormatUint(frame, 36)
+}
+
+func (l *scheduling) sync(e tasks.Sync) {
+	v := l.envelope(e.Epoch, l.books.Term(), e.Instance, e.Session, 0)
+	l.out.send(l.a.sub.sync(e.Instance), l.replyTo(e.Session, 0), tasks.Seal(tasks.EncodeSync(&v), l.h.Signer().Sign))
+}
+
+func (l *scheduling) stop(e tasks.Stop) {
+	v := l.envelope(e.Epoch, e.Term, e.Instance, e.Session, 0)
+	frame := tasks.EncodeStop(&v, e.ID, e.Attempt, e.Serial)
+	l.out.send(l.a.sub.cancel(e.Instance), l.replyTo(e.Session, 0), tasks.Seal(frame, l.h.Signer().Sign))
+}

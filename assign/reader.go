@@ -1,0 +1,177 @@
+package assign
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// page is a part of the stream, in order.
+type page struct {
+	entries  []natskv.Entry
+	complete bool  // all that stood in the stream when the reading began has come
+	err      error // the reading has ended
+}
+
+// read reads the stream with a consumer: the last record of every subject, and then every later one. When the consumer is
+// lost, the next one goes on behind what was read: nothing is read twice, and nothing is left out.
+func (l *scheduling) read(ctx context.Context) {
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
+	var last uint64
+	for ctx.Err() == nil {
+		before := last
+		err := l.readOn(ctx, &last)
+		if ctx.Err() != nil {
+			return
+		}
+		if natskv.Permanent(err) || errors.Is(err, ErrRecreated) || errors.Is(err, ErrStreamNotFound) {
+			l.put(ctx, page{err: err})
+			return
+		}
+		if last != before {
+			pace.Reset()
+		}
+		select {
+		case <-time.After(pace.NextBackOff()):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (l *scheduling) readOn(ctx context.Context, last *uint64) error {
+	within, cancel := context.WithTimeout(ctx, readWithin)
+	defer cancel()
+	from := uint64(0)
+	if *last > 0 {
+		from = *last + 1
+		cfg := l.a.cfg.client()
+		cfg.StreamAutoCreate = false
+		if s, err := openStream(within, l.nc, cfg); err != nil {
+			return err
+		} else if !s.Created().Equal(l.stream.Created()) {
+			return ErrRecreated
+		}
+	}
+	w, err := l.stream.Watch(within, l.nc, []string{queueKey + ">", noteKey + ">", sealKey}, from)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for {
+		select {
+		case u, ok := <-w.C():
+			if !ok {
+				return w.Err()
+			}
+			if !l.put(ctx, page{entries: u.Entries, complete: u.Snapshot}) {
+				return nil
+			}
+			if n := len(u.Entries); n > 0 {
+				*last = u.Entries[n-1].Revision
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (l *scheduling) put(ctx context.Context, p page) bool {
+	select {
+	case l.pages <- p:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// turn tells the books what a page says.
+func (l *scheduling) turn(p page) error {
+	if p.err != nil {
+		return p.err
+	}
+	now := time.Now()
+	for i := range p.entries {
+		l.tell(&p.entries[i], now)
+	}
+	if p.complete {
+		l.step(tasks.CaughtUp{})
+	}
+	return nil
+}
+
+func (l *scheduling) tell(e *natskv.Entry, now time.Time) {
+	switch {
+	case e.Key == sealKey:
+		s, err := decodeSeal(e.Value)
+		if err != nil { // by hand, or by a later version: never written over
+			l.fenced = errors.Join(ErrFenced, err)
+			return
+		}
+		l.step(tasks.SealSeen{Revision: e.Revision, Epoch: s.Epoch, Ours: s.Mark == l.mark})
+	case len(e.Key) > len(queueKey) && e.Key[:len(queueKey)] == queueKey:
+		l.tellTask(e, e.Key[len(queueKey):], now)
+	case len(e.Key) > len(noteKey) && e.Key[:len(noteKey)] == noteKey:
+		l.tellNote(e, e.Key[len(noteKey):], now)
+	}
+}
+
+func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
+	if len(e.Header[headerOutcome]) > 0 {
+		l.step(tasks.Settled{ID: id, Revision: e.Revision})
+		return
+	}
+	text := e.Header[headerTask]
+	if e.Marker || len(text) == 0 {
+		l.ignored(e, errRecord)
+		return
+	}
+	policy := l.policies[text[0]]
+	if policy == nil {
+		var err error
+		if policy, err = parsePolicy(text[0]); err != nil {
+			l.ignored(e, err)
+			return
+		}
+		if len(l.policies) >= maxPolicies {
+			clear(l.policies)
+		}
+		l.policies[text[0]] = policy
+	}
+	l.payloads.keep(e.Revision, payload{e.Value, first(e.Header[headerTrace])})
+	l.step(tasks.Submitted{
+		ID: id, Revision: e.Revision, Policy: policy, Age: max(now.Sub(e.Time), 0), Size: len(e.Value),
+	})
+}
+
+func (l *scheduling) tellNote(e *natskv.Entry, id string, now time.Time) {
+	if e.Marker || len(e.Value) == 0 {
+		l.step(tasks.Noted{ID: id, Revision: e.Revision, Gone: true})
+		return
+	}
+	r, err := decodeNote(e.Value)
+	if err != nil {
+		l.ignored(e, err)
+		return
+	}
+	r.Wait = max(r.Wait-max(now.Sub(e.Time), 0), 0)
+	l.step(tasks.Noted{ID: id, Revision: e.Revision, Retry: r})
+}
+
+// ignored reports a record that says nothing to us. It is left as it is.
+func (l *scheduling) ignored(e *natskv.Entry, err error) {
+	l.emit(event.RecordIgnored{Meta: l.h.Meta(), Key: l.a.sub.prefix + e.Key, Reason: err.Error()})
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}

@@ -1,0 +1,189 @@
+package assign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+func TestMain(m *testing.M) { natstest.Main(m) }
+
+const (
+	testRole = "scheduler"
+	testNS   = "work"
+	testTTL  = 2 * time.Second
+)
+
+// node is one process of a test: a session, an assigner, and a campaign for the scheduler's role.
+type node struct {
+	name    string
+	link    *natsrun.Link
+	nc      *nats.Conn
+	session *election.Session
+	a       *assign.Assigner
+	e       *election.Election
+	cancel  context.CancelFunc
+	ran     chan error
+
+	mu     sync.Mutex
+	events []event.Event
+}
+
+type nodeOption func(*election.SessionConfig, *assign.Config, *bool)
+
+func workerOnly(s *election.SessionConfig, _ *assign.Config, campaign *bool) {
+	s.WorkerOnly, *campaign = true, false
+}
+
+func follower(_ *election.SessionConfig, _ *assign.Config, campaign *bool) { *campaign = false }
+
+func slots(n int) nodeOption {
+	return func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.Slots = n }
+}
+
+// dialer makes connections of a node: a server or a link to it.
+type dialer interface {
+	Connect(opts ...nats.Option) (*nats.Conn, error)
+	Link() *natsrun.Link
+}
+
+// newNode opens a session along a link of its own. register is called before the session is opened.
+func newNode(t *testing.T, s dialer, name string, register func(*assign.Assigner), opts ...nodeOption) *node {
+	t.Helper()
+	n := &node{name: name, link: s.Link(), ran: make(chan error, 1)}
+	sc := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: name, TTL: testTTL}
+	ac := assign.Config{Namespace: testNS, Role: testRole, Slots: 8, StreamAutoCreate: true}
+	campaign := true
+	for _, o := range opts {
+		o(&sc, &ac, &campaign)
+	}
+	sc.Sinks = append(sc.Sinks, event.SinkFunc(func(e event.Event) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.events = append(n.events, e)
+	}))
+	var err error
+	n.nc, err = s.Connect(append(n.link.Options(), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1),
+		nats.ReconnectWait(50*time.Millisecond), nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2), nats.Name(name),
+		nats.FlusherTimeout(time.Second), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.session, err = election.NewSession(sc); err != nil {
+		t.Fatal(err)
+	}
+	if n.a, err = assign.New(n.session, ac); err != nil {
+		t.Fatal(err)
+	}
+	if register != nil {
+		register(n.a)
+	}
+	if err := n.session.Open(t.Context(), n.nc); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	n.cancel = cancel
+	if campaign {
+		if n.e, err = n.session.Campaign(election.RoleConfig{Role: testRole}); err != nil {
+			t.Fatal(err)
+		}
+		go func() { n.ran <- n.e.Run(ctx, n.a.Lead) }()
+	} else {
+		n.ran <- nil
+	}
+	t.Cleanup(func() { n.close(t) })
+	return n
+}
+
+// close ends a node in good order; a second call does nothing.
+func (n *node) close(t *testing.T) {
+	if n.cancel == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := n.session.Close(ctx); err != nil && !errors.Is(err, election.ErrClosed) {
+		t.Logf("close %s: %v", n.name, err)
+	}
+	n.cancel()
+	n.cancel = nil
+	<-n.ran
+	n.nc.Close()
+}
+
+// count counts events that match.
+func (n *node) count(match func(event.Event) bool) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := 0
+	for _, e := range n.events {
+		if match(e) {
+			k++
+		}
+	}
+	return k
+}
+
+func (n *node) dump() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	out := ""
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case event.Heartbeat, event.TaskGauges:
+		default:
+			out += fmt.Sprintf("%s %T %+v\n", n.name, e, e)
+		}
+	}
+	return out
+}
+
+func newClient(t *testing.T, s dialer) *assign.Client {
+	t.Helper()
+	nc, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		nc.Close()
+	})
+	return c
+}
+
+// leader waits until one of the nodes leads.
+func leader(t *testing.T, nodes ...*node) *node {
+	t.Helper()
+	var found *node
+	natstest.Eventually(t, "a scheduler", 30*time.Second, func() (bool, string) {
+		for _, n := range nodes {
+			if n.e != nil && n.e.IsLeader() {
+				found = n
+				return true, ""
+			}
+		}
+		return false, "nobody leads"
+	})
+	return found
+}
+
+// noReports keeps the connection's faults off the test's output, and lets it reconnect for ever.
+var noReports = []nats.Option{
+	nats.MaxReconnects(-1), nats.ReconnectWait(50 * time.Millisecond), nats.PingInterval(500 * time.Millisecond),
+	nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+}

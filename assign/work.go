@@ -1,0 +1,299 @@
+package assign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// shift is the work of one process under one lease: a goroutine that owns the worker's rules, reads what the scheduler
+// sends, starts handlers and reports what they return.
+//
+//	assign, stop, sync ──► gate ──► rules ──► handlers ──► rules ──► reports ──► the scheduler
+type shift struct {
+	a   *Assigner
+	ctx context.Context // of the lease
+	h   election.Host
+	out *courier
+	in  *mailbox.Mailbox[any] // bounded by what the scheduler may have unanswered, and by the slots
+
+	machine *tasks.Worker
+	effects []tasks.WorkerEffect
+	gate    gate
+	awake   bool // the session is on short beats, and stays so
+	busy    bool // it was asked to
+	runs    map[string]*execution
+	outbox  outbox
+	parked  []parked
+	offered bool // our record names the namespace, and the watch has shown it
+	alive   atomic.Int64
+}
+
+// Messages to the shift's loop.
+type (
+	// arrived is a frame of the scheduler.
+	arrivedFrame struct{ m *nats.Msg }
+	// returned is a handler's.
+	returned struct {
+		x       *execution
+		finding tasks.Finding
+	}
+	// acknowledged answers a report.
+	acknowledged struct {
+		number uint64
+		stale  []bool
+		ok     bool
+	}
+)
+
+// parked is a frame that waits for the view to catch up.
+type parked struct {
+	m     *nats.Msg
+	until time.Time
+	sync  bool
+}
+
+const (
+	maxParked   = 64
+	maxOutbox   = 4096
+	parkedPoll  = 5 * time.Millisecond
+	maxInFrames = 4096 // frames that NATS holds for us
+)
+
+// work is the attachment: it runs once per lease.
+func (a *Assigner) work(ctx context.Context, h election.Host) error {
+	var wg sync.WaitGroup
+	s := &shift{
+		a: a, ctx: ctx, h: h, out: newCourier(h.Conn(), &wg), in: mailbox.New[any](), runs: map[string]*execution{},
+		machine: tasks.NewWorker(tasks.WorkerConfig{Slots: a.cfg.Slots, MaxOutbox: maxOutbox}),
+	}
+	s.gate = gate{namespace: a.cfg.Namespace, role: a.cfg.Role, instance: h.Instance(), session: h.Session()}
+	s.outbox = newOutbox(h.Conn().NewInbox() + ".")
+	subs, err := s.subscribe()
+	if err == nil {
+		wg.Go(s.watchdog)
+		err = s.run()
+	}
+	s.out.stop()
+	within(h.Config().OpTimeout, func() {
+		for _, sub := range subs {
+			_ = sub.Unsubscribe() // fails only when the connection is closed
+		}
+		wg.Wait()
+	})
+	return err
+}
+
+func (s *shift) subscribe() (subs []*nats.Subscription, err error) {
+	me, nc := s.h.Instance(), s.h.Conn()
+	frame := func(m *nats.Msg) { s.in.Put(arrivedFrame{m}) }
+	for subject, take := range map[string]nats.MsgHandler{
+		s.a.sub.assign(me): frame, s.a.sub.cancel(me): frame, s.a.sub.sync(me): frame,
+		s.outbox.inbox + "*": func(m *nats.Msg) { s.in.Put(s.outbox.answer(m)) },
+	} {
+		sub, err := nc.Subscribe(subject, take)
+		if err != nil {
+			return subs, fmt.Errorf("subscribe to %s: %w", subject, err)
+		}
+		subs = append(subs, sub)
+	}
+	return subs, nil
+}
+
+// run is the loop, until the lease is lost or the drain has ended.
+func (s *shift) run() error {
+	s.look()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var batch []any
+	var drain drain
+	lease := s.ctx.Done()
+	idle := s.h.Config().TTL / 4
+	for {
+		if !s.offered && drain.phase == working {
+			s.describe()
+		}
+		select {
+		case <-s.in.Ready():
+			batch = s.in.Drain(batch)
+			for _, m := range batch {
+				s.take(m)
+			}
+		case <-s.h.Changed():
+			s.look()
+		case <-s.a.offer:
+			s.offered = false
+		case <-timer.C:
+		case <-lease:
+			if !errors.Is(context.Cause(s.ctx), election.ErrClosed) {
+				s.abandon()
+				return nil
+			}
+			lease = nil
+			s.machine.Step(tasks.Drain{}, nil)
+			drain.begin(s.a.cfg.DrainTimeout)
+		}
+		now := time.Now()
+		s.alive.Store(now.UnixNano())
+		if drain.phase != working && s.drained(&drain, now) {
+			return nil
+		}
+		if !s.h.Believes() && drain.phase == working {
+			s.abandon() // the lease's context ends in a moment
+		}
+		s.unpark(now)
+		s.send(now)
+		s.settleDown()
+		timer.Reset(min(idle, s.next(now, &drain)))
+	}
+}
+
+// take handles one message.
+func (s *shift) take(m any) {
+	switch m := m.(type) {
+	case arrivedFrame:
+		s.frame(m.m, time.Time{})
+	case returned:
+		s.ended(m)
+	case acknowledged:
+		for _, e := range s.outbox.acknowledge(m) {
+			s.step(tasks.Acked(e))
+		}
+	}
+}
+
+// look reads the view anew.
+func (s *shift) look() {
+	info, _ := s.h.Role(s.a.cfg.Role)
+	if s.gate.see(info) {
+		s.outbox.again() // a new epoch: whoever leads now hears all of it
+	}
+}
+
+// describe publishes what we offer, and waits until the watch has shown it: whatever it shows of the scheduler's role is not
+// older then. A worker without handlers offers nothing.
+func (s *shift) describe() {
+	kinds := s.a.kinds()
+	if len(kinds) == 0 {
+		s.offered = true
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.h.Config().TTL)
+	defer cancel()
+	s.machine.Offer(kinds)
+	err := s.h.Describe(ctx, s.a.cfg.Namespace, &election.Workplace{Slots: s.a.cfg.Slots, Kinds: kinds, Labels: s.a.cfg.Labels})
+	s.offered = err == nil
+	s.gate.open = s.gate.open || s.offered
+	s.look()
+}
+
+func (s *shift) step(ev tasks.WorkerEvent) {
+	s.effects = s.machine.Step(ev, s.effects[:0])
+	for _, e := range s.effects {
+		switch e := e.(type) {
+		case tasks.Halt:
+			if x := s.runs[e.ID]; x != nil && x.attempt == e.Attempt {
+				x.cancel(ErrStopped)
+			}
+		case tasks.Reply:
+			r := e.Ref.(*reply)
+			s.out.send(r.to, "", tasks.EncodeAnswers(s.h.Session(), r.number, e.Answers))
+		case tasks.Report:
+			s.outbox.ready(e.ID, e.Attempt)
+		case tasks.Forget:
+			s.outbox.forget(e.ID, e.Attempt)
+		}
+	}
+}
+
+// settleDown lets the session idle when nothing is held, and keeps it from it before.
+func (s *shift) settleDown() {
+	if busy := s.machine.Live()+s.machine.Unacked() > 0; !busy && s.busy {
+		s.busy, s.awake = false, false
+		s.h.Busy(false)
+	}
+}
+
+// wake makes sure that the session is on short beats: an idle one may be ended by others at once.
+func (s *shift) wake() bool {
+	if s.awake {
+		return true
+	}
+	s.busy = true
+	s.h.Busy(true)
+	ctx, cancel := context.WithTimeout(s.ctx, s.h.Config().OpTimeout)
+	defer cancel()
+	s.awake = s.h.Awake(ctx) == nil
+	return s.awake
+}
+
+func (s *shift) next(now time.Time, d *drain) time.Duration {
+	next := s.outbox.next(now)
+	if len(s.parked) > 0 {
+		next = min(next, parkedPoll)
+	}
+	if !s.offered {
+		next = min(next, 50*time.Millisecond)
+	}
+	if d.phase != working {
+		next = min(next, max(d.until.Sub(now), 0))
+	}
+	return max(next, time.Millisecond)
+}
+
+// abandon cancels everything: the session is lost, and its tasks are given to others. Handlers that do not return are
+// remembered, so that their tasks are not run beside them.
+func (s *shift) abandon() {
+	for _, x := range s.runs {
+		x.abandon()
+	}
+	clear(s.runs)
+}
+
+// within calls what may hang in the connection, while the peer's TCP is frozen, and waits for it for at most d: then the
+// lease or the term it belonged to is over already, and it ends by itself with the connection's own deadline.
+func within(d time.Duration, hang func()) {
+	done := make(chan struct{})
+	go func() {
+		hang()
+		close(done)
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// watchdog ends the session when the loop has been stuck for a lease's time: it could not answer a new scheduler.
+func (s *shift) watchdog() {
+	ttl := s.h.Config().TTL
+	s.alive.CompareAndSwap(0, time.Now().UnixNano())
+	tick := time.NewTicker(ttl / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case now := <-tick.C:
+			if now.UnixNano()-s.alive.Load() > int64(ttl) {
+				s.h.End("the worker's loop is stuck")
+				return
+			}
+		}
+	}
+}
+
+// meta is what this process's task events carry.
+func (s *shift) meta() event.Meta { return s.h.Meta() }

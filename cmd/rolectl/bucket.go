@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+func bucket(to *server) *cobra.Command {
+	cmd := &cobra.Command{Use: "bucket", Short: "Make and check the bucket that the roles live in"}
+	cmd.AddCommand(create(to), check(to))
+	return cmd
+}
+
+func create(to *server) *cobra.Command {
+	var replicas int
+	var storage string
+	var maxTTL time.Duration
+	cmd := &cobra.Command{
+		Use: "create NAME", Short: "Make a bucket; one that is there already is checked and left as it is",
+		Example: "  rolectl bucket create roles --replicas 3", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg := natskv.Config{Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL}
+			switch storage {
+			case "file":
+			case "memory":
+				cfg.Storage = jetstream.MemoryStorage
+			default:
+				return fmt.Errorf("--storage %q: use file or memory", storage)
+			}
+			return with(cmd, to, func(ctx context.Context, nc *nats.Conn) error {
+				b, err := natskv.Create(ctx, nc, cfg)
+				if err != nil {
+					return fault(err)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "bucket %s is there and fit: replicas %d, TTL up to %v\n", b.Name(), b.Replicas(), b.MaxTTL())
+				return nil
+			})
+		},
+	}
+	cmd.Flags().IntVar(&replicas, "replicas", 1, "on how many servers it is kept: 1, 3 or 5")
+	cmd.Flags().StringVar(&storage, "storage", "file", "file or memory; what is in memory is lost with its server")
+	cmd.Flags().DurationVar(&maxTTL, "max-ttl", natskv.DefaultMaxTTL, "the longest TTL that a session may have")
+	return cmd
+}
+
+func check(to *server) *cobra.Command {
+	var fix bool
+	cmd := &cobra.Command{
+		Use: "check NAME", Short: "Say whether a bucket is fit for elections, and with --fix upgrade it in place",
+		Example: "  rolectl bucket check roles --fix", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return with(cmd, to, func(ctx context.Context, nc *nats.Conn) error {
+				if fix {
+					changed, err := natskv.Repair(ctx, nc, args[0])
+					for _, c := range changed {
+						fmt.Fprintln(cmd.OutOrStdout(), "repaired:", c)
+					}
+					if err != nil {
+						return fault(err)
+					}
+				}
+				if _, err := natskv.Open(ctx, nc, args[0]); err != nil {
+					return fault(err)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "bucket %s is fit\n", args[0])
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "upgrade the bucket in place, as far as the server can")
+	return cmd
+}
+
+// with runs a command over a connection, within the time it has.
+func with(cmd *cobra.Command, to *server, run func(ctx context.Context, nc *nats.Conn) error) error {
+	nc, err := to.connect()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), answerWithin)
+	defer cancel()
+	return run(ctx, nc)
+}
+
+// fault gives an error of the store its exit code: the bucket's own faults are told from those of the way there.
+func fault(err error) error {
+	var unfit *natskv.UnfitError
+	if errors.As(err, &unfit) || errors.Is(err, natskv.ErrBucketNotFound) {
+		return &failure{exitUnfit, err}
+	}
+	return &failure{exitConnection, err}
+}

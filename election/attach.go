@@ -1,0 +1,192 @@
+package election
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// attachment is something that lives and dies with each lease of a session. One goroutine runs it, again for each lease.
+type attachment struct {
+	s    *Session
+	name string
+	run  func(ctx context.Context, h Host) error
+
+	mu      sync.Mutex
+	number  uint64 // of the lease it is to run under, 0 for none
+	host    Host
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	stopped bool
+	serving bool
+	wake    chan struct{} // cap 1: the lease has changed
+	changed chan struct{} // cap 1: the view has changed
+	beaten  chan struct{} // cap 1: a beat was acknowledged
+	done    chan struct{}
+}
+
+// Attach runs something under every lease of the session: run is called with a context that ends with the lease, and is
+// drained and joined before the session is closed. If it returns earlier with an error it is called again after a while.
+// It may be called before or after Open. Errors: ErrClosed.
+func (s *Session) Attach(name string, run func(ctx context.Context, h Host) error) error {
+	a := &attachment{
+		s: s, name: name, run: run,
+		wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), beaten: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	s.mu.Lock()
+	if s.closing || s.ended() {
+		s.mu.Unlock()
+		return ErrClosed
+	}
+	s.attached = append(s.attached, a)
+	l := s.loop
+	s.mu.Unlock()
+	if l != nil {
+		l.s.box.Put(message{run: func(*protocol.Machine, protocol.Now) {
+			if n := s.number.Load(); n != 0 {
+				a.begin(l, n)
+			}
+		}})
+	}
+	return nil
+}
+
+func (s *Session) attachments() []*attachment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.attached // only ever appended to
+}
+
+// detach stops every attachment and waits for them, until ctx ends.
+func (s *Session) detach(ctx context.Context) {
+	attached := s.attachments()
+	for _, a := range attached {
+		a.stop()
+	}
+	for _, a := range attached {
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// detachWithin waits for no longer than half of the time there is, so that the roles can still be given away.
+func (s *Session) detachWithin(ctx context.Context, timeout time.Duration) {
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(deadline)/2)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	s.detach(ctx)
+}
+
+// begin runs the attachment under a new lease, after it has returned from the last one.
+func (a *attachment) begin(l *loop, number uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stopped || a.number == number {
+		return
+	}
+	a.number = number
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	a.host = Host{s: a.s, l: l, number: number, belief: l.s.belief, changed: a.changed, beaten: a.beaten}
+	if a.serving {
+		a.signal()
+		return
+	}
+	a.serving = true
+	l.users.Go(a.serve)
+}
+
+// end cancels what runs under the present lease.
+func (a *attachment) end(cause error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.number != 0 {
+		a.number = 0
+		a.cancel(cause)
+	}
+}
+
+func (a *attachment) stop() {
+	a.end(ErrClosed)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stopped {
+		return
+	}
+	a.stopped = true
+	if !a.serving {
+		close(a.done)
+	}
+	a.signal()
+}
+
+func (a *attachment) signal() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (a *attachment) pulse() {
+	select {
+	case a.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (a *attachment) beat() {
+	select {
+	case a.beaten <- struct{}{}:
+	default:
+	}
+}
+
+func (a *attachment) present() (ctx context.Context, h Host, number uint64, stopped bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ctx, a.host, a.number, a.stopped
+}
+
+func (a *attachment) serve() {
+	defer close(a.done)
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
+	var served uint64 // the lease that it has returned under, and need not run again
+	for {
+		select {
+		case <-a.wake: // what it tells is read now
+		default:
+		}
+		ctx, h, number, stopped := a.present()
+		if stopped {
+			return
+		}
+		var retry <-chan time.Time
+		if number != 0 && number != served {
+			served = number
+			a.pulse() // the view is news to it
+			began := time.Now()
+			err, _ := call(func() error { return a.run(ctx, h) })
+			if err != nil && ctx.Err() == nil {
+				a.s.emit(event.Fault{Meta: a.s.meta(), Doing: "run " + a.name, Err: fmt.Errorf("%s: %w", a.name, err), Attempts: 1})
+				if time.Since(began) > pace.MaxInterval {
+					pace.Reset()
+				}
+				served, retry = 0, time.After(pace.NextBackOff())
+			}
+		}
+		select {
+		case <-a.wake:
+		case <-retry:
+		}
+	}
+}

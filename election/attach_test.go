@@ -1,0 +1,240 @@
+package election_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// attached is what runs under the leases of a session.
+type attached struct {
+	hosts  chan election.Host   // of each run; room for more than any test has
+	ctxs   chan context.Context // of the same
+	causes chan error           // why each run ended
+}
+
+func attach(t *testing.T, session *election.Session) *attached {
+	t.Helper()
+	a := &attached{make(chan election.Host, 16), make(chan context.Context, 16), make(chan error, 16)}
+	err := session.Attach("test", func(ctx context.Context, h election.Host) error {
+		a.hosts <- h
+		a.ctxs <- ctx
+		<-ctx.Done()
+		a.causes <- context.Cause(ctx)
+		return ctx.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestAttachmentLivesAndDiesWithTheLease(t *testing.T) {
+	for _, when := range []string{"before Open", "after Open"} {
+		t.Run(when, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				link := s.Link()
+				nc := natstest.Connect(t, s, link.Options()...)
+				session := unopened(t, instance("a"))
+				var a *attached
+				if when == "before Open" {
+					a = attach(t, session)
+				}
+				if err := session.Open(t.Context(), nc); err != nil {
+					t.Fatal(err)
+				}
+				if when == "after Open" {
+					a = attach(t, session)
+				}
+				first := receive(t, "first run", a.hosts)
+				if first.Session() != session.Number() || first.Conn() != nc || first.Bucket() != bucket || first.Instance() != "a" ||
+					first.Config().TTL != time.Second || first.Signer() == nil || first.Meta().Instance != "a" {
+					t.Errorf("host of session %d: %+v", session.Number(), first)
+				}
+				time.Sleep(time.Minute)
+				none(t, "a second run under one lease", keep(a.hosts))
+				if !first.Believes() || session.BelievesFor() <= 0 {
+					t.Error("a lease that is kept alive, if idle, is not believed in")
+				}
+				first.Busy(true)
+				if err := first.Awake(within(t, time.Minute)); err != nil || !first.Believes() {
+					t.Errorf("awake: %v, believed in: %v", err, first.Believes())
+				}
+
+				link.Hold(natsrun.Both)
+				if cause := receive(t, "end of the lease", a.causes); !errors.Is(cause, election.ErrSessionLost) {
+					t.Errorf("cause %v, want %v", cause, election.ErrSessionLost)
+				}
+				if first.Believes() {
+					t.Error("the lost lease is believed in")
+				}
+				link.Heal()
+				second := receive(t, "second run", a.hosts)
+				if second.Session() <= first.Session() || !second.Believes() || first.Believes() {
+					t.Errorf("sessions %d and %d, believed %v and %v", first.Session(), second.Session(), first.Believes(), second.Believes())
+				}
+				if err := session.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				select { // joined before the end
+				case cause := <-a.causes:
+					if !errors.Is(cause, election.ErrClosed) {
+						t.Errorf("cause %v, want %v", cause, election.ErrClosed)
+					}
+				default:
+					t.Error("the session was closed before its attachment had returned")
+				}
+				if err := session.Attach("late", nil); !errors.Is(err, election.ErrClosed) {
+					t.Errorf("attach after the end: %v, want %v", err, election.ErrClosed)
+				}
+			})
+		})
+	}
+}
+
+// TestAttachmentReturns: one that returns nil has done its part under this lease, one that fails is called again.
+func TestAttachmentReturns(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		session, sink := watched(t, s, instance("a"), nil)
+		done, failing := make(chan struct{}, 64), make(chan struct{}, 64)
+		fails := 0
+		err := errors.Join(
+			session.Attach("done", func(context.Context, election.Host) error {
+				done <- struct{}{}
+				return nil
+			}),
+			session.Attach("failing", func(ctx context.Context, _ election.Host) error {
+				failing <- struct{}{}
+				switch fails++; fails {
+				case 1:
+					return errors.New("not yet")
+				case 2:
+					panic("not yet either")
+				}
+				<-ctx.Done()
+				return nil
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if len(done) != 1 || len(failing) != 3 {
+			t.Errorf("runs: %d of the one that was done, want 1; %d of the one that failed, want 3", len(done), len(failing))
+		}
+		faults := ofType[event.Fault](sink)
+		if len(faults) != 2 || faults[0].Doing != "run failing" || faults[0].Err.Error() != "failing: not yet" {
+			t.Errorf("reported: %+v", faults)
+		}
+	})
+}
+
+func TestHostDescribes(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		cfg := instance("w")
+		cfg.WorkerOnly = true
+		a := attach(t, open(t, s, cfg))
+		o := observe(t, s, election.WithWorkers())
+		h := receive(t, "run", a.hosts)
+		place := &election.Workplace{Slots: 4, Kinds: []string{"sum"}, Labels: map[string]string{"zone": "north"}}
+		for i := range 50 { // the acknowledgement comes before the watch shows it, or after
+			place.Slots = i
+			if err := h.Describe(within(t, time.Minute), "jobs", place); err != nil {
+				t.Fatalf("describe, time %d: %v", i, err)
+			}
+		}
+		natstest.Eventually(t, "the observer sees it", time.Minute, func() (bool, string) {
+			all := o.Members()
+			return len(all) == 1 && sprint(all[0].Assign) == sprint(map[string]election.Workplace{"jobs": *place}), sprint(all)
+		})
+		if err := h.Describe(within(t, time.Minute), "jobs", nil); err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "it is withdrawn", time.Minute, func() (bool, string) {
+			all := o.Members()
+			return len(all) == 1 && len(all[0].Assign) == 0, sprint(all)
+		})
+	})
+}
+
+// TestHostSeesChanges: the leader of a role and the members, with a token for each change; workers only when it widens.
+func TestHostSeesChanges(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		session := open(t, s, instance("a"))
+		a := attach(t, session)
+		h := receive(t, "run", a.hosts)
+		until := func(what string, ok func() bool) {
+			t.Helper()
+			for !ok() {
+				receive(t, what, h.Changed())
+			}
+		}
+		_, term := lead(t, session, election.RoleConfig{Role: "scheduler"})
+		until("a leads", func() bool {
+			r, _ := h.Role("scheduler")
+			return r.Leader == "a" && r.Epoch == term.Epoch()
+		})
+		candidate := open(t, s, instance("b"))
+		until("b has joined", func() bool { return len(h.Members()) == 2 })
+
+		for i := range 3 {
+			cfg := instance(fmt.Sprint("w", i))
+			cfg.WorkerOnly = true
+			open(t, s, cfg)
+		}
+		if n := len(h.Members()); n != 2 {
+			t.Errorf("%d members without the workers, want 2", n)
+		}
+		release, err := h.Widen(within(t, time.Minute), "scheduler", term.Epoch())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := h.Members()
+		if len(all) != 5 || !all[4].Described {
+			t.Errorf("members when Widen has returned: %+v", all)
+		}
+		number := all[4].Session
+		if h.Dead("w2", true, number) || !h.Dead("w2", true, number-1) || h.Dead("w2", false, number) {
+			t.Error("a live session is dead, or a former one is not")
+		}
+		if h.Dead("b", false, candidate.Number()) {
+			t.Error("b is dead")
+		}
+		was := candidate.Number()
+		if err := candidate.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		until("b has left", func() bool { return h.Dead("b", false, was) })
+		release()
+		until("the workers are forgotten", func() bool { return len(h.Members()) == 1 })
+	})
+}
+
+// TestHostEndsTheLease: what is attached can give the lease up; a new one begins, and the roles are led anew.
+func TestHostEndsTheLease(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		session := open(t, s, instance("a"))
+		a := attach(t, session)
+		p, term := lead(t, session, election.RoleConfig{Role: "scheduler"})
+		h := receive(t, "run", a.hosts)
+		h.End("the test wants it")
+		if err := receive(t, "end of the term", p.ended); !errors.Is(err, election.ErrSessionLost) {
+			t.Errorf("cause %v", err)
+		}
+		if next := receive(t, "next run", a.hosts); next.Session() <= h.Session() {
+			t.Errorf("session %d after %d", next.Session(), h.Session())
+		}
+		if next := receive(t, "next term", p.began); next.Epoch() <= term.Epoch() {
+			t.Errorf("epoch %d after %d", next.Epoch(), term.Epoch())
+		}
+		h.End("an old host has no say")
+		time.Sleep(time.Minute)
+		none(t, "end of the next term", p.ended)
+	})
+}

@@ -1,0 +1,44 @@
+package election
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/clock"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// belief is how long the terms of one session may be believed in. Everybody who asks compares it with the clock, so that
+// it ends by itself, whatever the goroutine that renews it is doing.
+//
+// A session that was lost never gets it back: the next session has a belief of its own.
+type belief struct {
+	clock clock.Clock
+	until atomic.Int64 // for terms, an instant on the holder's scale
+	lease atomic.Int64 // for the session itself: what holds no role needs no more
+}
+
+func newBelief(c clock.Clock) *belief {
+	b := &belief{clock: c}
+	b.end()
+	return b
+}
+
+func (b *belief) holds() bool { return int64(b.clock.Holder()) < b.until.Load() }
+
+// left is for how much longer the session itself is believed in.
+func (b *belief) left() time.Duration {
+	until, now := b.lease.Load(), int64(b.clock.Holder())
+	if until <= now {
+		return -1
+	}
+	return time.Duration(until - now)
+}
+
+func (b *belief) extend(terms, lease protocol.Instant) {
+	b.until.Store(int64(terms))
+	b.lease.Store(int64(lease))
+}
+
+func (b *belief) end() { b.extend(math.MinInt64, math.MinInt64) }

@@ -1,0 +1,29 @@
+package election
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
+	"github.com/rolemanager/rolemanager/internal/clock"
+)
+
+func init() {
+	bridge.NewTerm = func(parent context.Context, role string, epoch uint64) (context.Context, any, func(error)) {
+		b := newBelief(clock.System())
+		b.extend(math.MaxInt64, math.MaxInt64)
+		ctx, cancel := context.WithCancelCause(parent)
+		t := &Term{role: role, id: epoch, began: time.Now(), belief: b, ctx: ctx, cancel: cancel}
+		token := fencing.NewToken(role, "test", epoch, 0, uuid.New())
+		t.token.Store(&token)
+		return ctx, t, func(cause error) {
+			t.over.Store(true)
+			cancel(cause)
+		}
+	}
+	bridge.SetClock = func(cfg any, c clock.Clock) { cfg.(*SessionConfig).clock = c }
+}

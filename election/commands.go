@@ -1,0 +1,96 @@
+package election
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/google/uuid"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+func newID() string { return uuid.NewString() }
+
+func random() float64 { return rand.Float64() }
+
+// post hands an event to the machine; it never waits. After the end of the session it is dropped.
+func (s *Session) post(ev protocol.Event) { s.box.Put(message{event: ev}) }
+
+// command hands a command to the machine and waits for its end.
+func (s *Session) command(ctx context.Context, of func(protocol.CommandID) protocol.Event) (successor string, err error) {
+	answered := make(chan protocol.Done, 1) // one answer, and the loop must not wait for its reader
+	id := protocol.CommandID(s.commands.Add(1))
+	if !s.box.Put(message{event: of(id), id: id, answer: func(d protocol.Done) { answered <- d }}) {
+		return "", ErrClosed
+	}
+	select {
+	case d := <-answered:
+		return d.Successor, public(d.Err)
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// query runs f between two steps of the machine, or after the last one. It reports false when there is no machine yet.
+func (s *Session) query(f func(m *protocol.Machine, now protocol.Now)) bool {
+	s.mu.Lock()
+	l := s.loop
+	s.mu.Unlock()
+	if l == nil {
+		return false
+	}
+	done := make(chan struct{})
+	if s.box.Put(message{run: func(m *protocol.Machine, now protocol.Now) {
+		f(m, now)
+		close(done)
+	}}) {
+		<-done // the loop runs what is in its box, also at its end
+		return true
+	}
+	<-l.over
+	l.still.Lock()
+	defer l.still.Unlock()
+	f(l.machine, l.read())
+	return true
+}
+
+func (s *Session) validate(ctx context.Context, role string, term, epoch uint64) error {
+	_, err := s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Validate{ID: id, Role: role, Term: term} })
+	if ctx.Err() == nil || err == nil {
+		s.emit(event.TokenValidated{Meta: s.meta(), Role: role, Epoch: epoch, OK: err == nil, Err: err})
+	}
+	return err
+}
+
+// join makes the machine take part in a role.
+func (s *Session) join(e *Election) {
+	if !s.box.Put(message{event: protocol.Join{Role: protocol.RoleConfig{
+		Name: e.cfg.Role, Priority: e.cfg.Priority, Takeover: e.cfg.AllowPriorityTakeover,
+		VacateUndrained: e.cfg.VacateUndrained,
+	}}, run: func(m *protocol.Machine, _ protocol.Now) {
+		leader := m.View().Leader(m.View().Role(e.cfg.Role))
+		e.leader.Store(&leader)
+	}}) {
+		go e.finish(ErrClosed)
+	}
+	e.startHealth()
+}
+
+// leave makes the machine leave a role; the election finishes when it has.
+func (s *Session) leave(e *Election, vacate bool) {
+	id := protocol.CommandID(s.commands.Add(1))
+	left := func(d protocol.Done) {
+		if d.Err != nil { // asked for twice, or ended: finishAll tells
+			return
+		}
+		e.finish(nil)
+	}
+	s.box.Put(message{event: protocol.Leave{ID: id, Role: e.cfg.Role, Vacate: vacate}, id: id, answer: left})
+	s.mu.Lock()
+	idle := s.loop == nil // looked at after: a loop that begins later finds both, the joining and the leaving
+	s.mu.Unlock()
+	if idle {
+		e.finish(nil) // the session is not open yet, and there is nothing to drain
+	}
+}

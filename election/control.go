@@ -1,0 +1,187 @@
+package election
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// control speaks with other members and operators: requests to $ROLES.<bucket>.ctl.<instance>, answered when their
+// outcome is known. NATS permissions on that subject say who may steer. A leader's question whether we are ready to take
+// its role comes on $ROLES.<bucket>.ready.<instance>, so that candidates can be allowed to ask and nothing more.
+type control struct {
+	l    *loop
+	subs []*nats.Subscription
+	out  *mailbox.Mailbox[reply] // bounded by the requests that wait for an answer
+
+	mu     sync.Mutex
+	answer map[string]*protocol.Response // by request id; nil while it is not known
+	order  []string                      // of the ids, oldest first
+	owed   map[string][]*nats.Msg        // requests with that id that wait
+}
+
+type reply struct {
+	to       *nats.Msg
+	response protocol.Response
+}
+
+const (
+	maxRequests = 256     // remembered by id, so that a repeated request is not carried out again
+	maxRequest  = 4 << 10 // bytes
+	maxOwed     = 16      // repeats of one request that wait; who repeats it listens for the latest
+	maxPending  = 1024    // requests that NATS holds for us
+)
+
+func controlSubject(bucket, instance string) string { return "$ROLES." + bucket + ".ctl." + instance }
+
+func readySubject(bucket, instance string) string { return "$ROLES." + bucket + ".ready." + instance }
+
+// newControl listens for requests, but for a session that only works: nobody has anything to ask of it.
+func newControl(ctx context.Context, l *loop) (*control, error) {
+	c := &control{
+		l: l, out: mailbox.New[reply](), answer: map[string]*protocol.Response{}, owed: map[string][]*nats.Msg{},
+	}
+	if l.s.cfg.WorkerOnly {
+		return c, nil
+	}
+	err := c.listen(ctx, controlSubject(l.s.cfg.Bucket, l.s.cfg.InstanceID), false)
+	if err == nil {
+		err = c.listen(ctx, readySubject(l.s.cfg.Bucket, l.s.cfg.InstanceID), true)
+	}
+	if err != nil {
+		c.stop()
+		return nil, fmt.Errorf("listen for control requests: %w", err)
+	}
+	return c, nil
+}
+
+func (c *control) listen(ctx context.Context, subject string, readyOnly bool) error {
+	before := c.l.nc.LastError()
+	sub, err := c.l.nc.Subscribe(subject, func(m *nats.Msg) { c.receive(m, readyOnly) })
+	if err != nil {
+		return err
+	}
+	c.subs = append(c.subs, sub)
+	return errors.Join(sub.SetPendingLimits(maxPending, maxPending*maxRequest), denied(ctx, c.l.nc, before, subject, true))
+}
+
+func (c *control) stop() {
+	for _, sub := range c.subs {
+		_ = sub.Unsubscribe() // fails only when the connection is gone, and the subscription with it
+	}
+	c.out.Close()
+}
+
+// receive takes a request; on the subject for it, only the question whether we are ready. One whose id is known gets the
+// same answer again, or waits for it with the first.
+func (c *control) receive(m *nats.Msg, readyOnly bool) {
+	var q protocol.Request
+	if len(m.Data) > maxRequest || json.Unmarshal(m.Data, &q) != nil || q.ID == "" || readyOnly && q.Op != protocol.OpReady {
+		c.out.Put(reply{m, protocol.Response{Error: "not a control request"}})
+		return
+	}
+	c.mu.Lock()
+	answer, known := c.answer[q.ID]
+	switch {
+	case answer != nil:
+		c.mu.Unlock()
+		c.out.Put(reply{m, *answer})
+		return
+	case known:
+		if c.owed[q.ID] = append(c.owed[q.ID], m); len(c.owed[q.ID]) > maxOwed {
+			c.owed[q.ID] = slices.Delete(c.owed[q.ID], 0, 1)
+		}
+		c.mu.Unlock()
+		return
+	}
+	c.remember(q.ID)
+	c.owed[q.ID] = []*nats.Msg{m}
+	c.mu.Unlock()
+	id := protocol.CommandID(c.l.s.commands.Add(1))
+	c.l.s.box.Put(message{event: protocol.Asked{ID: id, Request: q}, id: id, answer: func(d protocol.Done) { c.answered(q.ID, d) }})
+}
+
+func (c *control) remember(id string) {
+	c.answer[id] = nil
+	if c.order = append(c.order, id); len(c.order) > maxRequests {
+		delete(c.answer, c.order[0])
+		delete(c.owed, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+func (c *control) answered(id string, d protocol.Done) {
+	response := protocol.Response{ID: id, OK: d.Err == nil, Successor: d.Successor}
+	if d.Err != nil {
+		response.Error = d.Err.Error()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.answer[id]; known {
+		c.answer[id] = &response
+	}
+	for _, m := range c.owed[id] {
+		c.out.Put(reply{m, response})
+	}
+	delete(c.owed, id)
+}
+
+// respond sends the answers; it may wait for the connection.
+func (c *control) respond() {
+	var batch []reply
+	for {
+		<-c.out.Ready()
+		batch = c.out.Drain(batch)
+		for _, r := range batch {
+			if data, err := json.Marshal(r.response); err == nil && r.to.Reply != "" {
+				_ = r.to.Respond(data) // who hears nothing asks again
+			}
+		}
+		if c.out.Closed() {
+			return
+		}
+	}
+}
+
+// ask sends a request to another member and hands the outcome to the machine. There is one per role at a time.
+func (c *control) ask(a protocol.Ask) {
+	l := c.l
+	l.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(l.ctx, l.s.cfg.OpTimeout)
+		defer cancel()
+		response, err := request(ctx, l.nc, l.s.cfg.Bucket, a.Instance, a.Request)
+		l.s.post(protocol.Answered{Role: a.Request.Role, Target: a.Instance, OK: err == nil && response.OK})
+	})
+}
+
+func request(ctx context.Context, nc *nats.Conn, bucket, instance string, q protocol.Request) (protocol.Response, error) {
+	data, err := json.Marshal(q)
+	if err != nil {
+		return protocol.Response{}, err
+	}
+	subject := controlSubject(bucket, instance)
+	if q.Op == protocol.OpReady {
+		subject = readySubject(bucket, instance)
+	}
+	before := nc.LastError()
+	m, err := nc.RequestWithContext(ctx, subject, data)
+	if errors.Is(err, context.DeadlineExceeded) {
+		if denied := denied(ctx, nc, before, subject, false); denied != nil {
+			err = public(denied)
+		}
+	}
+	if err != nil {
+		return protocol.Response{}, err
+	}
+	var response protocol.Response
+	err = json.Unmarshal(m.Data, &response)
+	return response, err
+}

@@ -1,0 +1,56 @@
+// Package election lets a process hold roles: at most one process leads a role at a time, and each term has an epoch that
+// the server enforces.
+//
+//	                      ┌────────────────────────────── Session ───────────────────────────────┐
+//	Election (a role) ───▶│                                                                       │
+//	Election (a role) ───▶│  loop ──events──▶ protocol.Machine ──effects──▶ loop                  │
+//	Election (a role) ───▶│   ▲ ▲ ▲                                          │ │ │                │
+//	                      │   │ │ └── outcomes ◀── writer ◀───────── writes ─┘ │ └─▶ terms (work) │
+//	                      │   │ └──── watcher ◀─────────────────── rebuild ────┘     events       │
+//	                      │   └────── commands, control requests, connection                      │
+//	                      └───────────────────────────────────────────────────────────────────────┘
+//
+// A [Session] is one lease in one bucket, kept alive by one heartbeat whatever the number of roles. A role's record names
+// the session that holds it, and its revision is the epoch of the term. To take a role from a dead session, the session
+// itself is killed first, by compare-and-swap. The rules are in internal/protocol, which does no I/O; this package drives
+// them.
+//
+// # Who is authoritative
+//
+// The server, by the revision of a record: whoever's write was stored holds the role, and a write that names an old epoch
+// is refused. A process believes that it leads while its lease, counted from when the last acknowledged heartbeat was
+// sent, has not run out, less a margin; [Election.IsLeader] compares that with the clock at every call and asks nobody.
+// Only [Election.ValidateToken] proves leadership at a moment, and only a fencing token protects an effect after it.
+//
+// # Promises
+//
+//   - At most one process believes that it leads a role, as long as clock rates differ by less than SafetyMargin/TTL and
+//     the store keeps what it acknowledged; also across outages, pauses, forced evictions and records deleted by hand.
+//   - Epochs of a role strictly increase.
+//   - A role is given away only after its work has returned; work that does not return keeps it (VacateUndrained aside).
+//   - A term begins in this process only after the last one of that role has drained. OnDemote runs once for each
+//     OnPromote.
+//   - One heartbeat per session and interval, no goroutine per followed role.
+//
+// # Failures
+//
+// What may pass (a lost connection, a stream without a leader, an unknown outcome) is retried, with back-off, and shows as
+// event.Fault. What does not pass (the bucket is gone, a permission is missing, another process uses our instance id) ends
+// the session: Done is closed, Err tells. A lost lease ends every term; a new lease is opened by itself. A panic in a
+// callback ends the term, never the process.
+//
+// # Files
+//
+//	config.go, validation.go, errors.go   what is configured, what is wrong with it, what can go wrong
+//	session.go                            Session: open, close, campaign
+//	loop.go, effects.go, commands.go      the goroutine that owns the machine; what it carries out; how others reach it
+//	watcher.go, control.go, denied.go     the ordered watch; control requests in and out; what the server denies silently
+//	election.go, term.go, belief.go       Election; one term from promotion to drain; how long it is believed
+//	promotion.go                          keeps OnDemote behind the OnPromote that it ends
+//	health.go, leadercalls.go, fanout.go  health checks; OnLeaderChange; events to sinks and subscribers
+//	state.go, info.go                     what can be asked
+//	attach.go, host.go                    what lives with each lease (tasks are built on it)
+//	standalone.go                         New: elections that share a session
+//	observer.go, steer.go                 watching without taking part; asking a holder to step down
+//	bridge.go                             for the test packages
+package election

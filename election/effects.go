@@ -1,0 +1,205 @@
+package election
+
+import (
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// carryOut does what the machine wants, and never waits for it.
+func (l *loop) carryOut(effect protocol.Effect) {
+	switch e := effect.(type) {
+	case protocol.Write:
+		l.write(e)
+	case protocol.RebuildWatch:
+		l.watcher.rebuild()
+	case protocol.BeginTerm:
+		if el := l.s.election(e.Role); el != nil {
+			l.led[e.Role] = el
+			l.s.begin(el, e)
+		} else { // nobody is there to work
+			l.s.post(protocol.Returned{Role: e.Role, Term: e.Epoch})
+		}
+	case protocol.EndTerm:
+		if el := l.led[e.Role]; el != nil {
+			delete(l.led, e.Role)
+			l.s.end(el, e)
+		} else {
+			l.s.post(protocol.Drained{Role: e.Role, Term: e.Term})
+		}
+	case protocol.Rotated:
+		if el := l.led[e.Role]; el != nil {
+			el.rotate(e)
+		}
+	case protocol.Ask:
+		l.control.ask(e)
+	case protocol.Done:
+		if answer := l.waiting[e.ID]; answer != nil {
+			delete(l.waiting, e.ID)
+			answer(e)
+		}
+	case protocol.Opened:
+		l.opened(e)
+	case protocol.Lost:
+		l.lost(e)
+	case protocol.Ended:
+		l.end(e)
+	default:
+		l.tell(effect)
+	}
+}
+
+func (l *loop) write(w protocol.Write) {
+	op := natskv.Write{Key: w.Key, Value: w.Value, Delete: w.Delete, Expect: w.Expect, TTL: w.TTL}
+	if w.GuardKey != "" {
+		op.Guard = &natskv.Guard{Key: w.GuardKey, Revision: w.GuardRevision}
+	}
+	l.writer.Submit(op, l.s.cfg.OpTimeout, func(r natskv.Result) {
+		written := protocol.Written{ID: w.ID, Outcome: outcomes[r.Outcome], Revision: r.Revision}
+		m := message{}
+		if r.Outcome == natskv.Unknown {
+			m.fault = r.Err
+			if natskv.Permanent(r.Err) && !errors.Is(r.Err, natskv.ErrClosed) {
+				written.Fault = public(r.Err)
+			}
+		}
+		m.event = written
+		l.s.box.Put(m)
+	})
+}
+
+var outcomes = map[natskv.Outcome]protocol.Outcome{
+	natskv.Unknown: protocol.Unknown, natskv.Won: protocol.Won, natskv.Refused: protocol.Refused,
+}
+
+// opened begins a lease: a belief of its own, and the attachments.
+func (l *loop) opened(e protocol.Opened) {
+	s := l.s
+	s.number.Store(e.Session)
+	s.belief = newBelief(s.cfg.clock)
+	s.belief.extend(l.machine.BelieveUntil(), l.machine.LeaseUntil())
+	s.present.Store(s.belief)
+	s.emit(event.SessionOpened{Meta: s.meta(), TTL: s.cfg.TTL})
+	select {
+	case <-s.ready:
+	default:
+		close(s.ready)
+	}
+	for _, a := range s.attachments() {
+		a.begin(l, e.Session)
+	}
+}
+
+func (l *loop) lost(e protocol.Lost) {
+	s := l.s
+	s.belief.end()
+	for _, a := range s.attachments() {
+		a.end(ErrSessionLost)
+	}
+	s.emit(event.SessionLost{Meta: s.meta(), Reason: "lost", Cause: errors.New(e.Reason)})
+	s.number.Store(0)
+}
+
+func (l *loop) end(e protocol.Ended) {
+	s := l.s
+	l.ended = true
+	s.belief.end()
+	if s.err = public(e.Fault); s.err != nil {
+		s.emit(event.SessionLost{Meta: s.meta(), Reason: "fault", Cause: s.err})
+	}
+	l.undrained = e.Undrained
+}
+
+func (l *loop) connection(up bool, status nats.Status) {
+	l.s.up.Store(up)
+	l.s.emit(event.ConnectionChanged{Meta: l.s.meta(), Connected: up, Status: status.String()})
+	l.s.post(protocol.Connection{Up: up})
+}
+
+// tell passes a notice on as an event.
+func (l *loop) tell(notice protocol.Effect) {
+	s, meta := l.s, l.s.meta()
+	if e := noticeEvent(meta, notice); e != nil {
+		s.emit(e)
+	}
+	switch n := notice.(type) {
+	case protocol.LeaderChanged:
+		if el := s.election(n.Role); el != nil {
+			leader := n.Leader
+			el.leader.Store(&leader)
+			l.leaders.changed(el)
+		}
+	case protocol.Beat:
+		if n.Outcome == protocol.Won {
+			s.beaten.Store(meta.Time.UnixNano())
+			s.rtt.Store(int64(n.Took))
+			for _, a := range s.attachments() {
+				a.beat()
+			}
+		}
+		s.emit(event.Heartbeat{
+			Meta: meta, Duration: n.Took, Outcome: n.Outcome.String(), Revision: n.Revision, Idle: n.Idle,
+		})
+	case protocol.Retrying:
+		s.emit(event.Fault{
+			Meta: meta, Doing: n.Doing, Role: n.Role, Err: l.lastFault(), Attempts: n.Attempts, Slow: n.Slow,
+		})
+	}
+	l.pulse(notice)
+}
+
+// pulse wakes the attachments when what they see of the bucket has changed.
+func (l *loop) pulse(notice protocol.Effect) {
+	switch notice.(type) {
+	case protocol.LeaderChanged, protocol.MemberJoined, protocol.MemberLeft, protocol.MemberChanged, protocol.RoleVacant:
+		l.pulseAll()
+	}
+}
+
+func (l *loop) pulseAll() {
+	for _, a := range l.s.attachments() {
+		a.pulse()
+	}
+}
+
+// noticeEvent is the event of a notice that an observer can tell too, nil for the others.
+func noticeEvent(meta event.Meta, notice protocol.Effect) event.Event {
+	switch n := notice.(type) {
+	case protocol.LeaderChanged:
+		return event.LeaderChanged{Meta: meta, Role: n.Role, Leader: n.Leader, Epoch: n.Epoch}
+	case protocol.RoleVacant:
+		return event.RoleVacant{Meta: meta, Role: n.Role, By: n.By, Reason: n.Reason}
+	case protocol.RoleStuck:
+		return event.RoleStuck{Meta: meta, Role: n.Role, Epoch: n.Epoch, Since: n.Since}
+	case protocol.MemberJoined:
+		return event.MemberJoined{Meta: meta, Member: n.Peer.Instance, MemberSession: n.Session}
+	case protocol.MemberLeft:
+		return event.MemberLeft{Meta: meta, Member: n.Peer.Instance, Reason: n.Reason}
+	case protocol.PeerKilled:
+		return event.SessionKilled{Meta: meta, Victim: n.Peer.Instance, VictimSession: n.Session}
+	case protocol.Ignored:
+		return event.RecordIgnored{Meta: meta, Key: n.Key, Reason: n.Reason}
+	case protocol.Claimed:
+		return event.ClaimAttempted{Meta: meta, Role: n.Role, Outcome: n.Outcome.String(), Duration: n.Took}
+	}
+	return nil
+}
+
+func (s *Session) machineConfig(maxTTL time.Duration) protocol.Config {
+	class := protocol.Candidate
+	if s.cfg.WorkerOnly {
+		class = protocol.Worker
+	}
+	c := s.cfg
+	return protocol.Config{
+		Instance: c.InstanceID, Class: class, Key: s.signer.PublicKey(), TTL: c.TTL, Heartbeat: c.HeartbeatInterval,
+		OpTimeout: c.OpTimeout, Margin: c.SafetyMargin, Grace: c.DisconnectGracePeriod, Delta: c.SuccessionDelay,
+		Drain: c.DrainTimeout, CoolDown: c.CoolDown, Rotation: c.RotationInterval, MaxTTL: maxTTL,
+		IdleFactor: c.IdleFactor, NewID: newID, Rand: random,
+	}
+}

@@ -1,0 +1,263 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// Election is one process's part in one role, from Start to Stop. All methods are safe for concurrent use.
+type Election struct {
+	session *Session
+	cfg     RoleConfig
+	opener  func()       // standalone: opens the session that it shares
+	owner   func() error // standalone: closes that when nobody else uses it
+
+	onPromote func(ctx context.Context, t fencing.Token)
+	onDemote  func()
+
+	term   atomic.Pointer[Term]
+	leader atomic.Pointer[string]
+	told   *string // the last leader that OnLeaderChange was told of; only its caller's goroutine has it
+	last   atomic.Pointer[transition]
+
+	mu      sync.Mutex
+	started bool
+	stopped bool
+	parent  context.Context
+	unbind  func() bool
+	done    chan struct{} // closed when it has stopped
+	err     error
+	once    sync.Once
+}
+
+type transition struct {
+	at     time.Time
+	reason string
+}
+
+// StopOptions say how an election ends.
+type StopOptions struct {
+	// DeleteKey gives the role away after the drain (it is vacated, never deleted). Without it the role stays held to
+	// the end of the session.
+	DeleteKey bool
+	// WaitForDemote waits for the drain; without it the call returns at once, and what follows is the same.
+	WaitForDemote bool
+	// Timeout bounds the wait (0: DrainTimeout and a few operations).
+	Timeout time.Duration
+}
+
+func newElection(s *Session, cfg RoleConfig) *Election {
+	e := &Election{session: s, cfg: cfg.withDefaults(), done: make(chan struct{})}
+	nobody := ""
+	e.leader.Store(&nobody)
+	return e
+}
+
+// OnPromote registers what is called when the role is won, with a context that ends with the term. It may block: the term
+// has drained when it and OnDemote have returned. Call it before Start.
+func (e *Election) OnPromote(f func(ctx context.Context, t fencing.Token)) { e.onPromote = f }
+
+// OnDemote registers what is called, exactly once for every promotion, when the term has ended. Call it before Start.
+func (e *Election) OnDemote(f func()) { e.onDemote = f }
+
+// Run takes part in the role until ctx ends or the session does, and calls lead whenever the role is won. It returns nil
+// after a clean end: the work has drained and the role was given away.
+//
+// A return of lead after its context has ended is never a failure. One before gives the role up: nil leads to a cool-down
+// before this process claims it again, an error or a panic to a cool-down that doubles while it keeps failing.
+func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) error) error {
+	if lead != nil {
+		e.cfg.Lead = lead
+	}
+	if err := e.Start(ctx); err != nil {
+		return err
+	}
+	<-e.done
+	return e.err
+}
+
+// Start takes part in the role and returns at once. When ctx ends, the election stops as by Stop. Errors: ErrNoWork,
+// ErrAlreadyStarted, also after Stop.
+func (e *Election) Start(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.started || e.stopped:
+		return ErrAlreadyStarted
+	case e.cfg.Lead == nil && e.onPromote == nil:
+		return ErrNoWork
+	}
+	e.started, e.parent = true, ctx
+	e.session.join(e)
+	if e.opener != nil {
+		e.opener()
+	}
+	e.unbind = context.AfterFunc(ctx, func() { e.stop(StopOptions{DeleteKey: true}) })
+	return nil
+}
+
+// Stop gives the role up: the work drains, then the role is vacated. It waits for that, for at most DrainTimeout and a
+// few operations; an error says what was left undone.
+func (e *Election) Stop() error {
+	return e.StopWithContext(context.Background(), StopOptions{DeleteKey: true, WaitForDemote: true})
+}
+
+// StopWithContext stops taking part as opts say. Errors: ErrNotStarted, ctx's, context.DeadlineExceeded after
+// opts.Timeout; the drain goes on after either.
+func (e *Election) StopWithContext(ctx context.Context, opts StopOptions) error {
+	e.mu.Lock()
+	started := e.started
+	e.stopped = true
+	e.mu.Unlock()
+	if !started {
+		e.finish(nil) // nothing to drain; what it shares is let go
+		return ErrNotStarted
+	}
+	e.stop(opts)
+	if !opts.WaitForDemote {
+		return nil
+	}
+	if opts.Timeout == 0 {
+		opts.Timeout = e.session.cfg.DrainTimeout + 4*e.session.cfg.OpTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
+	defer cancel()
+	select {
+	case <-e.done:
+		return e.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stop asks the machine to leave the role; leaving it is asked for once.
+func (e *Election) stop(opts StopOptions) {
+	e.mu.Lock()
+	e.stopped = true
+	e.mu.Unlock()
+	e.session.leave(e, opts.DeleteKey)
+}
+
+// finish is called when the role was left or the session has ended; the first call counts.
+func (e *Election) finish(err error) {
+	e.once.Do(func() {
+		e.mu.Lock()
+		e.stopped = true
+		unbind := e.unbind
+		e.mu.Unlock()
+		if unbind != nil {
+			unbind()
+		}
+		e.session.retire(e)
+		if e.owner == nil {
+			e.err = err
+			close(e.done)
+			return
+		}
+		go func() { // joined by whoever waits for done; the session cannot close from its own goroutine
+			e.err = errors.Join(err, e.owner())
+			close(e.done)
+		}()
+	})
+}
+
+// Done is closed when the election has stopped: drained, and the role given away or left.
+func (e *Election) Done() <-chan struct{} { return e.done }
+
+// Err is why the election stopped, nil before and after a clean end.
+func (e *Election) Err() error {
+	select {
+	case <-e.done:
+		return e.err
+	default:
+		return nil
+	}
+}
+
+// IsLeader reports whether this process believes that it leads; see Term.Valid for what that means.
+func (e *Election) IsLeader() bool {
+	t := e.term.Load()
+	return t != nil && t.Valid()
+}
+
+// LeaderID is the instance that leads as far as this process has seen, "" for nobody.
+func (e *Election) LeaderID() string { return *e.leader.Load() }
+
+// Token is the fencing token of the present term, the zero token when not leading.
+func (e *Election) Token() fencing.Token {
+	if t := e.term.Load(); t != nil && t.Valid() {
+		return t.Token()
+	}
+	return fencing.Token{}
+}
+
+// Status is where this process stands in the role, and what it sees of the others.
+func (e *Election) Status() Status { return e.session.status(e) }
+
+// ValidateToken asks the server whether this process leads now; nothing less proves it. An error says that no answer
+// could be had.
+func (e *Election) ValidateToken(ctx context.Context) (bool, error) {
+	t := e.term.Load()
+	if t == nil || !t.Valid() {
+		return false, nil
+	}
+	err := t.Validate(ctx)
+	if errors.Is(err, ErrNotLeader) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ValidateTokenOrDemote asks the server, and unless it confirms that this process leads, the term ends now.
+func (e *Election) ValidateTokenOrDemote(ctx context.Context) bool {
+	ok, err := e.ValidateToken(ctx)
+	if err != nil {
+		e.session.post(protocol.StepDown{Role: e.cfg.Role, Cause: protocol.Evicted})
+		e.session.query(func(*protocol.Machine, protocol.Now) {}) // comes behind it: the term has ended
+	}
+	return ok
+}
+
+// StepDown gives the role to the next in line: this process is not eligible for CoolDown. It returns when the work has
+// drained and the role was given away. Errors: ErrNotLeader, ctx's.
+func (e *Election) StepDown(ctx context.Context) error {
+	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
+		return protocol.StepDown{ID: id, Role: e.cfg.Role}
+	})
+	return err
+}
+
+// Transfer hands the role to another instance, which is asked first whether it is ready. It returns when the work has
+// drained and the role was given away. Errors: ErrNotLeader, ErrNotCandidate, ErrDeclined, ErrBusy, ctx's.
+func (e *Election) Transfer(ctx context.Context, instance string) error {
+	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
+		return protocol.Transfer{ID: id, Role: e.cfg.Role, Target: instance}
+	})
+	return err
+}
+
+// Pause makes this process ineligible until Resume; a leader steps down.
+func (e *Election) Pause(ctx context.Context) error {
+	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
+		return protocol.Pause{ID: id, Role: e.cfg.Role}
+	})
+	return err
+}
+
+// Resume makes this process eligible again, and ends a cool-down.
+func (e *Election) Resume(ctx context.Context) error {
+	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
+		return protocol.Resume{ID: id, Role: e.cfg.Role}
+	})
+	return err
+}
+
+func (e *Election) transition(reason string) {
+	e.last.Store(&transition{time.Now(), reason})
+}

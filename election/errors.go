@@ -1,0 +1,135 @@
+package election
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// Causes of the end of a term: context.Cause of the work context is one of them.
+var (
+	ErrSessionLost  = errors.New("election: session lost: no heartbeat was acknowledged and seen in time")
+	ErrSteppedDown  = errors.New("election: stepped down")
+	ErrOutranked    = errors.New("election: handed over to a candidate of higher priority")
+	ErrTransferred  = errors.New("election: transferred on request")
+	ErrEvicted      = errors.New("election: the role's record was changed by somebody else")
+	ErrUnhealthy    = errors.New("election: the health check failed")
+	ErrDisconnected = errors.New("election: disconnected for longer than the grace period")
+	ErrClosed       = errors.New("election: session closed")
+	// ErrWorkEnded is the cause when the work returned before its context had ended.
+	ErrWorkEnded = errors.New("election: the work returned by itself")
+)
+
+// Errors of sessions and elections.
+var (
+	ErrBucketNotFound  = errors.New("election: bucket not found")
+	ErrBucketUnfit     = errors.New("election: bucket is not fit for elections")
+	ErrBucketRecreated = errors.New("election: the bucket was deleted and made again")
+	ErrWentBack        = errors.New("election: revisions went back: the bucket was restored or made again")
+	ErrNewerRecord     = errors.New("election: our own lease was written by a later version of this library")
+	ErrPermission      = errors.New("election: permission denied")
+	ErrJetStreamOff    = errors.New("election: JetStream is off")
+	ErrConnClosed      = errors.New("election: the connection was closed")
+
+	ErrNotLeader    = errors.New("election: not the leader of the role")
+	ErrWrongEpoch   = errors.New("election: the role is held at another epoch")
+	ErrUnknownRole  = errors.New("election: the instance does not take part in the role")
+	ErrBusy         = errors.New("election: the role is being handed over already")
+	ErrNotCandidate = errors.New("election: the target is no live, eligible candidate for the role")
+	ErrDeclined     = errors.New("election: the target did not confirm that it is ready")
+	ErrUnproven     = errors.New("election: leadership could neither be proved nor disproved")
+
+	ErrAlreadyOpen     = errors.New("election: the session is open already, or was")
+	ErrAlreadyStarted  = errors.New("election: started already; a stopped election is not started again, make a new one")
+	ErrNotStarted      = errors.New("election: not started")
+	ErrDuplicateRole   = errors.New("election: the session takes part in this role already")
+	ErrWorkerOnly      = errors.New("election: a worker-only session cannot campaign: open it with WorkerOnly false")
+	ErrNoWork          = errors.New("election: nothing to run: give Run a function, set Lead, or register OnPromote")
+	ErrSessionConflict = errors.New("election: another election on this connection, bucket and instance has another session configuration")
+)
+
+// DuplicateInstanceError says that another live process uses our instance id.
+type DuplicateInstanceError struct {
+	Instance string
+	// Session is the number of the other process's session.
+	Session uint64
+}
+
+func (e *DuplicateInstanceError) Error() string {
+	return fmt.Sprintf("election: instance id %q is in use by live session %d of another process: give each process an InstanceID of its own, or leave it empty",
+		e.Instance, e.Session)
+}
+
+// UndrainedError says that a session was closed while work still ran. The session was left to run out, so the roles
+// stay held for up to TTL: nobody leads beside that work meanwhile.
+type UndrainedError struct{ Roles []string }
+
+func (e *UndrainedError) Error() string {
+	return "election: closed before the work of " + strings.Join(e.Roles, ", ") + " had returned"
+}
+
+var causes = map[protocol.Cause]error{
+	protocol.SessionLost:   ErrSessionLost,
+	protocol.SteppedDown:   ErrSteppedDown,
+	protocol.Outranked:     ErrOutranked,
+	protocol.Transferred:   ErrTransferred,
+	protocol.Evicted:       ErrEvicted,
+	protocol.Unhealthy:     ErrUnhealthy,
+	protocol.Disconnected:  ErrDisconnected,
+	protocol.SessionClosed: ErrClosed,
+	protocol.WorkReturned:  ErrWorkEnded,
+	protocol.WorkFailed:    ErrWorkEnded,
+}
+
+var answers = map[error]error{
+	protocol.ErrNotLeader:    ErrNotLeader,
+	protocol.ErrWrongEpoch:   ErrWrongEpoch,
+	protocol.ErrUnknownRole:  ErrUnknownRole,
+	protocol.ErrBusy:         ErrBusy,
+	protocol.ErrNotCandidate: ErrNotCandidate,
+	protocol.ErrDeclined:     ErrDeclined,
+	protocol.ErrUnproven:     ErrUnproven,
+	protocol.ErrStopped:      ErrClosed,
+	protocol.ErrWentBack:     ErrWentBack,
+	protocol.ErrNewerRecord:  ErrNewerRecord,
+}
+
+// public turns an error of the core or of the store into one of ours, and keeps what it says. One of ours stays as it is.
+func public(err error) error {
+	if ours := (*kindError)(nil); err == nil || errors.As(err, &ours) {
+		return err
+	}
+	if known, ok := answers[err]; ok {
+		return known
+	}
+	var duplicate *protocol.DuplicateError
+	if errors.As(err, &duplicate) {
+		return &DuplicateInstanceError{duplicate.Instance, duplicate.Session}
+	}
+	var unfit *natskv.UnfitError
+	var denied *natskv.PermissionError
+	switch {
+	case errors.Is(err, natskv.ErrBucketNotFound):
+		return &kindError{ErrBucketNotFound, err}
+	case errors.As(err, &unfit):
+		return &kindError{ErrBucketUnfit, err}
+	case errors.As(err, &denied):
+		return &kindError{ErrPermission, err}
+	case errors.Is(err, natskv.ErrJetStreamOff):
+		return &kindError{ErrJetStreamOff, err}
+	case errors.Is(err, nats.ErrConnectionClosed):
+		return &kindError{ErrConnClosed, err}
+	}
+	return err
+}
+
+// kindError is an error of the store under the name that this package gives it.
+type kindError struct{ kind, err error }
+
+func (e *kindError) Error() string   { return "election: " + e.err.Error() }
+func (e *kindError) Unwrap() []error { return []error{e.kind, e.err} }

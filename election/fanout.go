@@ -1,0 +1,169 @@
+package election
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// maxQueued is how many events a reader may lag behind until those that are not about promotions coalesce.
+const maxQueued = 4096
+
+// fanout brings events to the sinks, in order, from one goroutine, and to each subscriber from one of its own. Neither is
+// waited for: a reader that is slow loses the least important first, and is told how many.
+type fanout struct {
+	mu      sync.Mutex
+	feeds   map[*feed]struct{}
+	closed  bool
+	sinking sync.WaitGroup // the goroutine that calls the sinks
+}
+
+func newFanout() *fanout { return &fanout{feeds: map[*feed]struct{}{}} }
+
+// sink begins to call the sinks.
+func (f *fanout) sink(sinks []event.Sink) {
+	if len(sinks) == 0 {
+		return
+	}
+	feed := newFeed()
+	f.mu.Lock()
+	f.feeds[feed] = struct{}{}
+	f.mu.Unlock()
+	f.sinking.Go(func() {
+		for e, ok := feed.next(context.Background()); ok; e, ok = feed.next(context.Background()) {
+			for _, s := range sinks {
+				s.Observe(e)
+			}
+		}
+	})
+}
+
+func (f *fanout) emit(e event.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for feed := range f.feeds {
+		feed.put(e)
+	}
+}
+
+func (f *fanout) subscribe(ctx context.Context) <-chan event.Event {
+	out := make(chan event.Event)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		close(out)
+		return out
+	}
+	feed := newFeed()
+	f.feeds[feed] = struct{}{}
+	go func() { // ends with its reader's ctx, or when the reader has what was left
+		defer close(out)
+		defer f.drop(feed)
+		for {
+			e, ok := feed.next(ctx)
+			if !ok {
+				return
+			}
+			select {
+			case out <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+func (f *fanout) drop(feed *feed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.feeds, feed)
+}
+
+// close lets every reader have what is queued, and ends it. The sinks are waited for, for a while: what they are told
+// last is the end.
+func (f *fanout) close(patience time.Duration) {
+	f.mu.Lock()
+	f.closed = true
+	for feed := range f.feeds {
+		feed.close()
+	}
+	f.mu.Unlock()
+	within(patience, &f.sinking)
+}
+
+// feed is the queue of one reader.
+type feed struct {
+	mu     sync.Mutex
+	queue  []event.Event
+	lagged uint64
+	ready  chan struct{} // cap 1: there is something to read, or it is closed
+	closed bool
+}
+
+func newFeed() *feed { return &feed{ready: make(chan struct{}, 1)} }
+
+func (f *feed) put(e event.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.closed:
+		return
+	case len(f.queue) >= maxQueued && !important(e):
+		f.lagged++
+		return
+	case f.lagged > 0:
+		f.queue = append(f.queue, event.Lagged{Meta: event.MetaOf(e), N: f.lagged})
+		f.lagged = 0
+	}
+	f.queue = append(f.queue, e)
+	f.signal()
+}
+
+func (f *feed) signal() {
+	select {
+	case f.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (f *feed) next(ctx context.Context) (event.Event, bool) {
+	for {
+		f.mu.Lock()
+		if len(f.queue) > 0 {
+			e := f.queue[0]
+			f.queue[0] = nil
+			f.queue = f.queue[1:]
+			f.mu.Unlock()
+			return e, true
+		}
+		closed := f.closed
+		f.mu.Unlock()
+		if closed {
+			return nil, false
+		}
+		select {
+		case <-f.ready:
+		case <-ctx.Done():
+			return nil, false
+		}
+	}
+}
+
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	f.signal()
+}
+
+// important events are never left out; there are at most two for each term.
+func important(e event.Event) bool {
+	switch e.(type) {
+	case event.RolePromoted, event.RoleDemoted:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+package election
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// Host is what a session offers to what is attached to it, for the length of one lease.
+type Host struct {
+	s       *Session
+	l       *loop
+	number  uint64
+	belief  *belief
+	changed chan struct{}
+	beaten  chan struct{}
+}
+
+// Conn is the session's connection.
+func (h Host) Conn() *nats.Conn { return h.l.nc }
+
+// Bucket is the session's bucket.
+func (h Host) Bucket() string { return h.s.cfg.Bucket }
+
+// Instance is the session's instance id.
+func (h Host) Instance() string { return h.s.cfg.InstanceID }
+
+// Session is the number of the lease.
+func (h Host) Session() uint64 { return h.number }
+
+// Config is the session's configuration with its defaults.
+func (h Host) Config() SessionConfig { return h.s.cfg }
+
+// Signer proves that a frame comes from this session; its public key stands in the records of the roles it holds.
+func (h Host) Signer() *fencing.Signer { return h.s.signer }
+
+// Believes reports whether the lease is still believed in, idle or not; it costs one reading of the clock. Terms need more
+// than that: see election.Term.Valid.
+func (h Host) Believes() bool { return h.belief.left() > 0 }
+
+// Changed gives a token when the leader of a role or a member may have changed since the last one. Heartbeats do not count.
+func (h Host) Changed() <-chan struct{} { return h.changed }
+
+// Emit brings an event to the session's sinks and subscribers; Meta is what it should carry.
+func (h Host) Emit(e event.Event) { h.s.emit(e) }
+
+// Meta is what an event of this session carries.
+func (h Host) Meta() event.Meta { return h.s.meta() }
+
+// Role is what the view says of a role.
+func (h Host) Role(name string) (RoleInfo, bool) { return h.s.Role(name) }
+
+// Members are the members whose session is not known to be dead.
+func (h Host) Members() []MemberInfo { return h.s.Members() }
+
+// Dead reports whether a session of a member has ended for certain: by a later session, a close or a kill.
+func (h Host) Dead(instance string, workerOnly bool, session uint64) (dead bool) {
+	h.s.query(func(m *protocol.Machine, _ protocol.Now) {
+		dead = m.View().Dead(peer(instance, workerOnly), session)
+	})
+	return dead
+}
+
+// Busy keeps the session on short beats while it runs tasks, though it holds no role.
+func (h Host) Busy(busy bool) { h.s.post(protocol.Busy{Busy: busy}) }
+
+// Awake returns when a short beat is acknowledged, with no longer one sent since: an idle session may be ended by others at
+// once, so nothing is begun under it. Call Busy before it.
+func (h Host) Awake(ctx context.Context) error {
+	for {
+		awake := false
+		h.s.query(func(m *protocol.Machine, _ protocol.Now) { awake = m.Awake() })
+		if awake {
+			return nil
+		}
+		select {
+		case <-h.beaten:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Refresh asks for a new watch: the present one seems to have missed something.
+func (h Host) Refresh() { h.l.watcher.rebuild() }
+
+// Describe publishes what this member offers in a namespace, nil for nothing, and returns when the record is stored and
+// the session's own watch has shown it: whatever that watch showed of a role before is older than the record.
+func (h Host) Describe(ctx context.Context, namespace string, w *Workplace) error {
+	h.s.mu.Lock()
+	h.s.workplaces = maps.Clone(h.s.workplaces)
+	if h.s.workplaces == nil {
+		h.s.workplaces = map[string]protocol.Workplace{}
+	}
+	if w == nil {
+		delete(h.s.workplaces, namespace)
+	} else {
+		h.s.workplaces[namespace] = protocol.Workplace{Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels)}
+	}
+	all := h.s.workplaces
+	h.s.mu.Unlock()
+	_, err := h.s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
+	if err != nil {
+		return err
+	}
+	return h.until(ctx, func(m *protocol.Machine) bool { return m.Self().MemberDelivered() })
+}
+
+// Widen makes the session's watch carry every key of the bucket, workers included, until release is called. It returns
+// when that one watch has itself delivered the record of role at epoch or later, and the lease of every member that was
+// there before: so Members then knows everybody who may have taken orders from an earlier leader.
+func (h Host) Widen(ctx context.Context, role string, epoch uint64) (release func(), err error) {
+	release = h.l.watcher.widen()
+	err = h.until(ctx, func(m *protocol.Machine) bool { return m.View().Carried(role, epoch) })
+	if err == nil {
+		err = h.seenAll(ctx, epoch)
+	}
+	h.s.query(func(m *protocol.Machine, _ protocol.Now) { m.View().SeenAll() })
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("election: watch the whole bucket: %w", err)
+	}
+	return release, nil
+}
+
+// seenAll waits until the view knows every lease that stood in the bucket at a revision. A snapshot alone does not say
+// so: a lease that was renewed while it was being sent may come after its end.
+func (h Host) seenAll(ctx context.Context, revision uint64) error {
+	for _, filter := range protocol.LeaseFilters() {
+		keys, at, err := h.l.bucket.Keys(ctx, filter)
+		for err == nil && at < revision { // a server that lags
+			if err = sleep(ctx, h.s.cfg.OpTimeout); err == nil {
+				keys, at, err = h.l.bucket.Keys(ctx, filter)
+			}
+		}
+		if err != nil {
+			return public(err)
+		}
+		err = h.until(ctx, func(m *protocol.Machine) bool {
+			return !slices.ContainsFunc(keys, func(key string) bool { return !m.View().SeenLease(key) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// End gives the lease up: every term ends, and a new lease is opened. For an attachment that can no longer do its part.
+func (h Host) End(reason string) { h.s.post(protocol.Abandon{Session: h.number, Reason: reason}) }
+
+// until waits for a condition on the view, looked at again whenever it has changed.
+func (h Host) until(ctx context.Context, ok func(m *protocol.Machine) bool) error {
+	defer func() { // whoever waits for changes next has not seen those that passed here
+		select {
+		case h.changed <- struct{}{}:
+		default:
+		}
+	}()
+	for {
+		holds := false
+		h.s.query(func(m *protocol.Machine, _ protocol.Now) { holds = ok(m) })
+		if holds {
+			return nil
+		}
+		select {
+		case <-h.changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func peer(instance string, workerOnly bool) protocol.Peer {
+	if workerOnly {
+		return protocol.Peer{Class: protocol.Worker, Instance: instance}
+	}
+	return protocol.Peer{Class: protocol.Candidate, Instance: instance}
+}

@@ -1,0 +1,172 @@
+package election
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// roleInfo is what a view says of a role.
+func roleInfo(v *protocol.View, r *protocol.RoleView, now protocol.Instant) RoleInfo {
+	info := RoleInfo{
+		Role: r.Name, Leader: v.Leader(r), Revision: r.Revision, Since: now.Sub(r.Seen),
+		Unreadable: r.Form == protocol.FormGarbage || r.Form == protocol.FormNewer,
+		Successor:  v.Successor(now, r), Candidates: candidates(v, r, now),
+	}
+	if r.Form == protocol.FormRecord {
+		info.TTL = r.Role.TTL()
+		info.Vacant, info.By, info.Reason, info.Next = r.Role.Vacant, r.Role.By, r.Role.Reason, r.Role.Next
+	}
+	if info.Leader != "" {
+		info.Session, info.Epoch, info.Priority, info.PublicKey = r.Role.Session, r.Revision, r.Role.Priority, r.Role.Key
+	}
+	return info
+}
+
+func candidates(v *protocol.View, r *protocol.RoleView, now protocol.Instant) []Candidate {
+	line := v.Line(now, r)
+	all := make([]Candidate, len(line))
+	for i, c := range line {
+		all[i] = Candidate(c)
+	}
+	return all
+}
+
+// roleInfos are the roles that have a record or a candidate, by name.
+func roleInfos(v *protocol.View, now protocol.Instant) []RoleInfo {
+	var all []RoleInfo
+	for _, r := range v.Roles() {
+		if r.Revision != 0 || len(v.Line(now, r)) > 0 {
+			all = append(all, roleInfo(v, r, now))
+		}
+	}
+	slices.SortFunc(all, func(a, b RoleInfo) int { return strings.Compare(a.Role, b.Role) })
+	return all
+}
+
+// memberInfos are the members whose session is not known to be dead, by class and name.
+func memberInfos(v *protocol.View, now protocol.Instant) []MemberInfo {
+	var all []MemberInfo
+	for _, p := range v.Peers() {
+		if p.Form == protocol.FormRecord && p.Lease.Alive() {
+			all = append(all, memberInfo(p, now))
+		}
+	}
+	slices.SortFunc(all, func(a, b MemberInfo) int { return strings.Compare(a.Instance, b.Instance) })
+	return all
+}
+
+func memberInfo(p *protocol.PeerView, now protocol.Instant) MemberInfo {
+	info := MemberInfo{
+		Instance: p.Peer.Instance, Session: p.Session(), WorkerOnly: p.Peer.Class == protocol.Worker,
+		Idle: p.Lease.State == protocol.Idle, TTL: p.Lease.TTL(), LastSeen: now.Sub(p.Seen), Described: p.Belongs(),
+	}
+	if !info.Described {
+		return info
+	}
+	info.Draining, info.Meta = p.Member.Draining, p.Member.Meta
+	for name := range p.Member.Roles {
+		info.Roles = append(info.Roles, name)
+	}
+	slices.Sort(info.Roles)
+	if len(p.Member.Assign) > 0 {
+		info.Assign = make(map[string]Workplace, len(p.Member.Assign))
+		for ns, w := range p.Member.Assign {
+			info.Assign[ns] = Workplace(w)
+		}
+	}
+	return info
+}
+
+// Roles are the roles of the bucket as this session sees them, by name; nil before Open.
+func (s *Session) Roles() (all []RoleInfo) {
+	s.query(func(m *protocol.Machine, now protocol.Now) { all = roleInfos(m.View(), now.Observer) })
+	return all
+}
+
+// Role is one of them.
+func (s *Session) Role(name string) (info RoleInfo, ok bool) {
+	s.query(func(m *protocol.Machine, now protocol.Now) {
+		if r := m.View().Role(name); r != nil {
+			info, ok = roleInfo(m.View(), r, now.Observer), true
+		}
+	})
+	return info, ok
+}
+
+// Members are the members whose session is not known to be dead, by name; worker-only ones only while something of this
+// session watches them.
+func (s *Session) Members() (all []MemberInfo) {
+	s.query(func(m *protocol.Machine, now protocol.Now) { all = memberInfos(m.View(), now.Observer) })
+	return all
+}
+
+// status is where this process stands in a role.
+func (s *Session) status(e *Election) Status {
+	st := Status{Role: e.cfg.Role, Priority: e.cfg.Priority, State: StateInit, IsLeader: e.IsLeader(), LeaderID: e.LeaderID()}
+	st.LastHeartbeat, _ = s.LastHeartbeat()
+	if last := e.last.Load(); last != nil {
+		st.LastTransition, st.Reason = last.at, last.reason
+	}
+	s.query(func(m *protocol.Machine, now protocol.Now) {
+		own := m.Status(e.cfg.Role)
+		if r := m.View().Role(e.cfg.Role); r != nil {
+			if r.Form == protocol.FormNewer {
+				st.Reason = "the role's record was written by a later version"
+			}
+			st.Revision, st.Successor = r.Revision, m.View().Successor(now.Observer, r)
+			st.Candidates = candidates(m.View(), r, now.Observer)
+			if m.View().Leader(r) != "" {
+				st.Epoch = r.Revision
+			}
+		}
+		st.Stuck = own.Stuck
+		st.State = state(own, st.LeaderID)
+		if reason := ineligible(own); reason != "" {
+			st.Reason = reason
+		}
+	})
+	select {
+	case <-e.done:
+		st.State, st.IsLeader = StateStopped, false
+	default:
+	}
+	return st
+}
+
+func state(own protocol.RoleStatus, leader string) State {
+	switch {
+	case !own.Open && !own.Ending:
+		return StateInit
+	case own.Leading:
+		return StateLeader
+	case own.Ending:
+		return StateDemoted
+	case !own.Known:
+		return StateStopped
+	case leader != "":
+		return StateFollower
+	}
+	return StateCandidate
+}
+
+// ineligible says why this process would not lead, "" when it would.
+func ineligible(own protocol.RoleStatus) string {
+	switch {
+	case own.Ending && own.Stuck:
+		return "stuck: " + own.Cause.String()
+	case own.Paused:
+		return "paused"
+	case own.Unhealthy:
+		return "unhealthy"
+	case own.Cooling && !own.Leading:
+		return "cooling down"
+	}
+	return ""
+}
+
+// BelievesFor is how much longer the session is believed in if nothing more is heard; negative when it is over. A session
+// that holds no role is believed in by its acknowledged heartbeats alone.
+func (s *Session) BelievesFor() time.Duration { return s.present.Load().left() }

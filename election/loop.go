@@ -1,0 +1,261 @@
+package election
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// message is what others ask of the loop: to hand an event to the machine, or to run something between its steps.
+type message struct {
+	event  protocol.Event
+	fault  error               // why the outcome in event is unknown
+	answer func(protocol.Done) // of a command: called by the loop, never blocks
+	id     protocol.CommandID
+	run    func(m *protocol.Machine, now protocol.Now)
+}
+
+// loop owns the machine: one goroutine that feeds it what happens and carries out what it wants. It never calls the
+// connection, which may hang while the peer's TCP is frozen: those who do have goroutines of their own, and the loop can
+// end terms in time whatever they wait for.
+//
+//	connection, watch, outcomes, commands ──► loop: Step ──► writes, terms, watch, answers, events
+type loop struct {
+	s       *Session
+	nc      *nats.Conn
+	bucket  *natskv.Bucket
+	writer  *natskv.Writer
+	watcher *watcher
+	control *control
+	leaders *leaderCalls
+
+	machine *protocol.Machine
+	now     protocol.Now
+	effects []protocol.Effect
+	inbox   []message
+	waiting map[protocol.CommandID]func(protocol.Done)
+	led     map[string]*Election // whose term goes on, by role
+	ended   bool
+	// undrained are the roles whose work had not returned when the machine ended.
+	undrained []string
+
+	ctx    context.Context // ends when the loop has ended
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // everything that the loop owns and joins
+	users  sync.WaitGroup // what runs the user's code, which may not return
+	over   chan struct{}  // closed when the machine is no longer the loop's
+
+	mu    sync.Mutex
+	fault error      // the last transient one
+	still sync.Mutex // after over: one reader of the machine at a time
+}
+
+func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Bucket) (*loop, error) {
+	writer, err := natskv.NewWriter(nc, bucket)
+	if err != nil {
+		return nil, err
+	}
+	l := &loop{
+		s: s, nc: nc, bucket: bucket, writer: writer,
+		waiting: map[protocol.CommandID]func(protocol.Done){}, led: map[string]*Election{}, over: make(chan struct{}),
+	}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	if l.control, err = newControl(ctx, l); err != nil {
+		l.cancel()
+		writer.Close()
+		return nil, err
+	}
+	l.watcher = newWatcher(l.ctx, &l.wg, nc, bucket, filters(s.cfg))
+	l.watcher.note = l.note
+	l.watcher.broken = func(err error) { s.post(protocol.Broken{Fault: err}) }
+	l.leaders = newLeaderCalls(s, l.ctx)
+	l.machine = protocol.New(s.machineConfig(bucket.MaxTTL()))
+	return l, nil
+}
+
+func filters(cfg SessionConfig) []string {
+	if cfg.WorkerOnly {
+		return protocol.WorkerFilters(cfg.InstanceID)
+	}
+	return protocol.CandidateFilters()
+}
+
+func (l *loop) start() {
+	l.wg.Go(l.watcher.run)
+	l.wg.Go(l.watchConnection)
+	l.wg.Go(l.control.respond)
+	l.users.Go(l.leaders.run)
+	go l.run() // joined by Session.done
+}
+
+// run is the loop. A message, a batch of the watch or the machine's own timer is taken in turn.
+func (l *loop) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for !l.ended {
+		select {
+		case <-l.s.box.Ready():
+			l.inbox = l.s.box.Drain(l.inbox)
+			for i := range l.inbox {
+				l.take(l.inbox[i])
+				l.inbox[i] = message{}
+			}
+		case b := <-l.watcher.out:
+			for i := range b.events {
+				l.step(b.events[i])
+			}
+			if b.news() {
+				l.pulseAll()
+			}
+		case <-timer.C:
+			l.step(protocol.Tick{})
+		}
+		timer.Reset(l.machine.Next(l.read()))
+	}
+	l.shutdown()
+}
+
+func (l *loop) read() protocol.Now {
+	now := l.s.cfg.clock.Now()
+	return protocol.Now{Holder: protocol.Instant(now.Holder), Observer: protocol.Instant(now.Observer)}
+}
+
+func (l *loop) take(m message) {
+	if m.answer != nil {
+		if l.ended {
+			m.answer(protocol.Done{ID: m.id, Err: protocol.ErrStopped})
+			return
+		}
+		l.waiting[m.id] = m.answer
+	}
+	if m.fault != nil {
+		l.note(m.fault)
+	}
+	if m.event != nil {
+		l.step(m.event)
+	}
+	if m.run != nil {
+		m.run(l.machine, l.read())
+	}
+}
+
+// step hands one event to the machine. Terms end before belief is extended, so that nobody sees one that has ended as
+// valid again.
+func (l *loop) step(ev protocol.Event) {
+	if l.ended {
+		return
+	}
+	l.now = l.read()
+	l.effects = l.machine.Step(l.now, ev, l.effects[:0])
+	for _, e := range l.effects {
+		l.carryOut(e)
+	}
+	clear(l.effects)
+	if !l.ended {
+		l.s.belief.extend(l.machine.BelieveUntil(), l.machine.LeaseUntil())
+	}
+}
+
+// shutdown joins everything, in the order in which it depends on each other, and reports the end.
+func (l *loop) shutdown() {
+	s := l.s
+	meta := s.meta() // while it still says which session this was
+	s.belief.end()
+	s.number.Store(0)
+	s.box.Close()
+	close(l.over)
+	for _, m := range s.box.Drain(l.inbox) {
+		l.take(m)
+	}
+	for id, answer := range l.waiting {
+		answer(protocol.Done{ID: id, Err: protocol.ErrStopped})
+	}
+	drain, cancel := context.WithTimeout(context.Background(), s.cfg.DrainTimeout)
+	s.detach(drain)
+	cancel()
+	l.writer.Stop()
+	l.cancel()
+	l.control.stop()
+	l.writer.Close()
+	l.wg.Wait()
+	within(s.cfg.DrainTimeout, &l.users)
+	if s.err != nil && within(s.cfg.DrainTimeout, &s.terms) { // after a fault nobody has waited for the drain yet
+		l.undrained = nil
+	}
+	if len(l.undrained) > 0 {
+		s.left = &UndrainedError{l.undrained}
+	}
+	s.emit(event.SessionClosed{Meta: meta, Undrained: l.undrained})
+	s.finishAll()
+	within(s.cfg.OpTimeout, &s.checks)
+	s.signer.Wipe()
+	s.events.close(sinkPatience)
+	close(s.done)
+}
+
+// within waits for wg, for at most d, and reports whether all have ended. Work that never returns keeps its own goroutine,
+// and the one that waits here.
+func within(d time.Duration, wg *sync.WaitGroup) bool {
+	joined := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(joined)
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-joined:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+func (l *loop) note(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault = err
+}
+
+func (l *loop) lastFault() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return public(l.fault)
+}
+
+// watchConnection tells the machine when the connection goes and comes, without touching any handler of the user's.
+func (l *loop) watchConnection() {
+	changes := l.nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
+	defer l.nc.RemoveStatusListener(changes)
+	look := time.NewTicker(l.s.cfg.HeartbeatInterval) // changes are dropped when they come too fast
+	defer look.Stop()
+	up := l.nc.IsConnected()
+	l.connection(up, l.nc.Status())
+	for {
+		var status nats.Status
+		select {
+		case <-l.ctx.Done():
+			return
+		case <-look.C:
+			status = l.nc.Status()
+		case status = <-changes: // the zero status, DISCONNECTED, when the connection was closed
+		}
+		if status == nats.CLOSED || l.nc.IsClosed() {
+			l.s.post(protocol.Broken{Fault: ErrConnClosed})
+			return
+		}
+		if connected := status == nats.CONNECTED; connected != up {
+			up = connected
+			l.connection(up, status)
+			if up {
+				l.watcher.rebuild()
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package election
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/clock"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// Observer watches a bucket without taking part: it holds no lease and needs read-only permissions. It resumes by itself
+// after any outage. All methods are safe for concurrent use.
+type Observer struct {
+	nc      *nats.Conn
+	bucket  *natskv.Bucket
+	clock   clock.Clock
+	watcher *watcher
+	events  *fanout
+
+	mu   sync.Mutex
+	view *protocol.View
+	news protocol.News
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	ready  chan struct{}
+	done   chan struct{}
+	err    error // set before done is closed
+}
+
+// ObserveOption changes what an Observer watches.
+type ObserveOption func(*observeOptions)
+
+type observeOptions struct {
+	workers bool
+	sinks   []event.Sink
+}
+
+// WithWorkers makes the observer watch worker-only members too: it then gets the heartbeats of the whole fleet.
+func WithWorkers() ObserveOption { return func(o *observeOptions) { o.workers = true } }
+
+// WithSinks brings every event to the sinks, in order, from one goroutine of the observer's own.
+func WithSinks(sinks ...event.Sink) ObserveOption {
+	return func(o *observeOptions) { o.sinks = append(o.sinks, sinks...) }
+}
+
+// Observe begins to watch and returns when the present state of the bucket is known. ctx bounds the beginning only; end
+// the observer with Close. Errors: ErrBucketNotFound, ErrBucketUnfit, ErrPermission (naming the subject), ErrJetStreamOff,
+// ctx's.
+func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveOption) (*Observer, error) {
+	var options observeOptions
+	for _, opt := range opts {
+		opt(&options)
+	}
+	b, err := natskv.Open(ctx, nc, bucket)
+	if err != nil {
+		return nil, fmt.Errorf("observe: %w", public(err))
+	}
+	o := &Observer{
+		nc: nc, bucket: b, clock: clock.System(), view: protocol.NewView(b.MaxTTL()), events: newFanout(),
+		ready: make(chan struct{}), done: make(chan struct{}),
+	}
+	o.ctx, o.cancel = context.WithCancel(context.Background())
+	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, protocol.CandidateFilters())
+	if options.workers {
+		o.watcher.wide.Store(1)
+	}
+	failed := make(chan error, 1) // the first fault that no new watch will mend
+	o.events.sink(options.sinks)
+	o.watcher.note = func(error) {}
+	o.watcher.broken = func(err error) { failed <- err }
+	o.wg.Go(o.watcher.run)
+	go o.run(failed)
+	select {
+	case <-o.ready:
+		return o, nil
+	case <-o.done:
+		return nil, fmt.Errorf("observe: %w", o.err)
+	case <-ctx.Done():
+		o.Close()
+		return nil, fmt.Errorf("observe: %w", ctx.Err())
+	}
+}
+
+func (o *Observer) run(failed <-chan error) {
+	defer func() {
+		o.cancel()
+		o.wg.Wait()
+		o.events.close(sinkPatience)
+		close(o.done)
+	}()
+	changes := o.nc.StatusChanged(nats.CONNECTED)
+	defer o.nc.RemoveStatusListener(changes)
+	for {
+		select {
+		case b := <-o.watcher.out:
+			o.take(b)
+		case _, open := <-changes:
+			if !open {
+				o.err = ErrConnClosed
+				return
+			}
+			o.watcher.rebuild()
+		case o.err = <-failed:
+			return
+		case <-o.ctx.Done():
+			return
+		}
+	}
+}
+
+func (o *Observer) take(b batch) {
+	o.mu.Lock()
+	now := protocol.Instant(o.clock.Now().Observer)
+	for _, ev := range b.events {
+		switch ev := ev.(type) {
+		case *protocol.Entry:
+			o.view.Deliver(now, ev, &o.news)
+		case protocol.WatchReset:
+			o.view.BeginWatch(ev.Wide, protocol.Peer{})
+		case protocol.SnapshotDone:
+			o.view.EndSnapshot(now, &o.news)
+		}
+	}
+	meta := event.Meta{Time: time.Now(), Bucket: o.bucket.Name()}
+	for _, n := range o.news.Notices {
+		if e := noticeEvent(meta, n); e != nil {
+			o.events.emit(e)
+		}
+	}
+	o.news.Reset()
+	o.mu.Unlock()
+	if b.snapshot {
+		select {
+		case <-o.ready:
+		default:
+			close(o.ready)
+		}
+	}
+}
+
+func (o *Observer) read(f func(v *protocol.View, now protocol.Instant)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f(o.view, protocol.Instant(o.clock.Now().Observer))
+}
+
+// Bucket is the name of the bucket.
+func (o *Observer) Bucket() string { return o.bucket.Name() }
+
+// Roles are the roles of the bucket, by name.
+func (o *Observer) Roles() (all []RoleInfo) {
+	o.read(func(v *protocol.View, now protocol.Instant) { all = roleInfos(v, now) })
+	return all
+}
+
+// Role is one of them.
+func (o *Observer) Role(name string) (info RoleInfo, ok bool) {
+	o.read(func(v *protocol.View, now protocol.Instant) {
+		if r := v.Role(name); r != nil {
+			info, ok = roleInfo(v, r, now), true
+		}
+	})
+	return info, ok
+}
+
+// Members are the members whose session is not known to be dead, by name.
+func (o *Observer) Members() (all []MemberInfo) {
+	o.read(func(v *protocol.View, now protocol.Instant) { all = memberInfos(v, now) })
+	return all
+}
+
+// Events returns what happens from now on, vacancies included. The channel is closed when ctx or the observer ends.
+func (o *Observer) Events(ctx context.Context) <-chan event.Event { return o.events.subscribe(ctx) }
+
+// Done is closed when the observer has ended: by Close, or by a fault that Err tells.
+func (o *Observer) Done() <-chan struct{} { return o.done }
+
+// Err is why the observer ended, nil before and after Close.
+func (o *Observer) Err() error {
+	select {
+	case <-o.done:
+		return o.err
+	default:
+		return nil
+	}
+}
+
+// Close ends the observer and waits for it.
+func (o *Observer) Close() {
+	o.cancel()
+	<-o.done
+}

@@ -1,0 +1,348 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// Session is one process's membership in one bucket: a lease kept alive by one heartbeat, under which any number of roles
+// is held. It outlives its leases: when one is lost, every term ends and a new one is opened by itself. All methods are
+// safe for concurrent use.
+type Session struct {
+	cfg    SessionConfig
+	signer *fencing.Signer
+	events *fanout
+	box    *mailbox.Mailbox[message] // bounded by the writes in flight, and by the callers that wait for an answer
+
+	number   atomic.Uint64 // of the open session, 0 while there is none
+	beaten   atomic.Int64  // wall time of the last renewal, ns
+	rtt      atomic.Int64  // how long it took, ns
+	up       atomic.Bool   // the connection
+	present  atomic.Pointer[belief]
+	belief   *belief // the same, for the loop
+	commands atomic.Uint64
+
+	mu         sync.Mutex
+	opened     bool // Open was called, or Close before it
+	elections  map[string]*Election
+	attached   []*attachment
+	workplaces map[string]protocol.Workplace
+	loop       *loop                   // nil until Open has what it takes
+	giveUp     context.CancelCauseFunc // what Open does before it has; nil before Open
+	closing    bool
+
+	terms  sync.WaitGroup // the work of terms
+	checks sync.WaitGroup // of health
+	ready  chan struct{}  // closed when a lease is held for the first time
+	done   chan struct{}
+	err    error // permanent fault, set before done is closed
+	left   error // what Close reports
+}
+
+// NewSession validates cfg; it does no I/O. The error joins every fault, each a *ConfigError that names its fix.
+func NewSession(cfg SessionConfig) (*Session, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	signer, err := fencing.NewSigner()
+	if err != nil {
+		return nil, fmt.Errorf("election: make a signing key: %w", err)
+	}
+	s := &Session{
+		cfg: cfg, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{},
+		belief: newBelief(cfg.clock), events: newFanout(), ready: make(chan struct{}), done: make(chan struct{}),
+	}
+	s.present.Store(s.belief)
+	if len(cfg.Meta) > 0 {
+		s.post(protocol.Describe{Meta: maps.Clone(cfg.Meta)})
+	}
+	return s, nil
+}
+
+// Bucket is the bucket of the session.
+func (s *Session) Bucket() string { return s.cfg.Bucket }
+
+// Instance is the instance id, generated when none was configured.
+func (s *Session) Instance() string { return s.cfg.InstanceID }
+
+// Number is the number of the open session, 0 while there is none.
+func (s *Session) Number() uint64 { return s.number.Load() }
+
+// Config is the configuration with its defaults filled in.
+func (s *Session) Config() SessionConfig { return s.cfg }
+
+// Open takes the lease over nc and returns when it is held. ctx bounds the opening only; until it ends, transient faults
+// are retried. The connection stays the caller's: nothing of it is reconfigured, and it is not closed.
+//
+// Over the lease of a crashed predecessor with our instance id, Open waits for that lease to run out. Errors:
+// ErrBucketNotFound (with the command that makes it), ErrBucketUnfit, ErrPermission (naming the subject), ErrJetStreamOff,
+// *DuplicateInstanceError, ErrAlreadyOpen, ErrClosed when Close came first, ctx's with the last fault.
+func (s *Session) Open(ctx context.Context, nc *nats.Conn) error {
+	s.mu.Lock()
+	already := s.opened
+	opening, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	if !already {
+		s.opened, s.giveUp = true, giveUp
+	}
+	s.mu.Unlock()
+	if already {
+		return ErrAlreadyOpen
+	}
+	s.events.sink(s.cfg.Sinks)
+	bucket, err := s.openBucket(opening, nc)
+	if context.Cause(opening) == ErrClosed {
+		s.abort(nil)
+		return ErrClosed
+	}
+	if err != nil {
+		s.abort(err)
+		return err
+	}
+	l, err := newLoop(opening, s, nc, bucket)
+	if err != nil {
+		err = public(err)
+		s.abort(err)
+		return err
+	}
+	s.mu.Lock()
+	s.loop = l
+	s.mu.Unlock()
+	l.start()
+	select {
+	case <-s.ready:
+		return nil
+	case <-s.done:
+		if err := errors.Join(s.err, s.left); err != nil {
+			return err
+		}
+		return ErrClosed
+	case <-ctx.Done():
+		err := errors.Join(fmt.Errorf("election: open session: %w", ctx.Err()), l.lastFault())
+		s.post(protocol.Close{})
+		<-s.done
+		return err
+	}
+}
+
+const (
+	// offPatience is how long a server must seem to have no JetStream until we believe it: one that starts, or has lost
+	// sight of its cluster, looks like that for a while.
+	offPatience = 5 * time.Second
+	// sinkPatience is how long the end of a session waits for its sinks.
+	sinkPatience = time.Second
+)
+
+// openBucket opens the bucket, again and again while what is wrong may pass.
+func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2, 5*time.Second, 0.1
+	attempts, began := 0, time.Now()
+	var last error
+	try := func() (*natskv.Bucket, error) {
+		attempts++
+		once, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		bucket, err := s.openBucketOnce(once, nc)
+		off := errors.Is(err, natskv.ErrJetStreamOff) && time.Since(began) >= max(offPatience, s.cfg.TTL)
+		switch {
+		case err == nil:
+			return bucket, nil
+		case natskv.Permanent(err) || off:
+			return nil, backoff.Permanent(err)
+		}
+		s.emit(event.Fault{Meta: s.meta(), Doing: "open bucket", Err: err, Attempts: attempts})
+		last = err
+		return nil, err
+	}
+	bucket, err := backoff.Retry(ctx, try, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(0))
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.Join(fmt.Errorf("election: open session: %w", ctx.Err()), public(last))
+	case err != nil:
+		return nil, public(err)
+	}
+	if s.cfg.TTL > bucket.MaxTTL() {
+		return nil, &ConfigError{"TTL", fmt.Sprintf("%v is above the %v that bucket %s allows: use less, or make the bucket with a larger maximum",
+			s.cfg.TTL, bucket.MaxTTL(), bucket.Name())}
+	}
+	return bucket, nil
+}
+
+func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
+	if s.cfg.BucketAutoCreate {
+		return natskv.Create(ctx, nc, natskv.Config{
+			Bucket: s.cfg.Bucket, Replicas: s.cfg.Replicas, Storage: s.cfg.Storage, MaxTTL: max(natskv.DefaultMaxTTL, s.cfg.TTL),
+		})
+	}
+	return natskv.Open(ctx, nc, s.cfg.Bucket)
+}
+
+// abort ends a session that never had a loop.
+func (s *Session) abort(err error) {
+	s.err = err
+	s.box.Close()
+	s.finishAll()
+	s.signer.Wipe()
+	s.events.close(sinkPatience)
+	close(s.done)
+}
+
+// finishAll tells every election that the session has ended.
+func (s *Session) finishAll() {
+	s.mu.Lock()
+	elections := make([]*Election, 0, len(s.elections))
+	for _, e := range s.elections {
+		elections = append(elections, e)
+	}
+	s.mu.Unlock()
+	for _, e := range elections {
+		e.finish(s.err)
+	}
+}
+
+// Campaign makes this session's part in a role; it begins with the Election's Run or Start. It may be called before Open.
+// Errors: every fault of cfg, ErrDuplicateRole, ErrWorkerOnly, ErrClosed.
+func (s *Session) Campaign(cfg RoleConfig) (*Election, error) {
+	if err := cfg.Validate(s.cfg.HeartbeatInterval); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.cfg.WorkerOnly:
+		return nil, ErrWorkerOnly
+	case s.ended():
+		return nil, ErrClosed
+	case s.elections[cfg.Role] != nil:
+		return nil, fmt.Errorf("%w: %s", ErrDuplicateRole, cfg.Role)
+	}
+	e := newElection(s, cfg)
+	s.elections[cfg.Role] = e
+	return e, nil
+}
+
+// retire forgets an election that has stopped: the role may be campaigned for again.
+func (s *Session) retire(e *Election) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.elections[e.cfg.Role] == e {
+		delete(s.elections, e.cfg.Role)
+	}
+}
+
+func (s *Session) election(role string) *Election {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.elections[role]
+}
+
+// Done is closed when the session has ended for good: by Close, or by a permanent fault, which Err then tells.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err is the permanent fault that ended the session, nil before and after Close.
+func (s *Session) Err() error {
+	if s.ended() {
+		return s.err
+	}
+	return nil
+}
+
+func (s *Session) ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends every term, waits for the work to drain, gives the roles away and closes the lease, so that successors need
+// not wait for anything. It takes until ctx's deadline at most, or DrainTimeout and a few operations.
+//
+// Errors: *UndrainedError names the roles whose work had not returned; their session is left to run out. ctx's error when
+// it ended first; closing goes on.
+func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	never := !s.opened
+	s.opened = true
+	first := !s.closing
+	s.closing = true
+	giveUp := s.giveUp
+	s.mu.Unlock()
+	if never {
+		s.abort(nil)
+		return nil
+	}
+	if giveUp != nil { // nil when an earlier Close came before Open
+		giveUp(ErrClosed)
+	}
+	timeout := s.cfg.DrainTimeout + 4*s.cfg.OpTimeout
+	if first {
+		s.detachWithin(ctx, timeout)
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, max(time.Until(deadline)-s.cfg.OpTimeout/2, 0))
+	}
+	s.post(protocol.Close{Timeout: timeout})
+	select {
+	case <-s.done:
+		return s.left
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Events returns what happens from now on. The channel is closed when ctx or the session ends. A reader that is slow gets
+// every promotion and demotion, and an event.Lagged in place of the rest.
+func (s *Session) Events(ctx context.Context) <-chan event.Event { return s.events.subscribe(ctx) }
+
+// SetMeta replaces what the member record publishes of this process, and returns when it is stored.
+func (s *Session) SetMeta(ctx context.Context, meta map[string]string) error {
+	copied := make(map[string]string, len(meta)) // not nil, which would mean no change
+	maps.Copy(copied, meta)
+	_, err := s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Meta: copied} })
+	return err
+}
+
+// LastHeartbeat is when the lease was last renewed, and how long that took; zero before the first.
+func (s *Session) LastHeartbeat() (at time.Time, took time.Duration) {
+	if ns := s.beaten.Load(); ns != 0 {
+		at = time.Unix(0, ns)
+	}
+	return at, time.Duration(s.rtt.Load())
+}
+
+// Connected reports whether the connection is up.
+func (s *Session) Connected() bool { return s.up.Load() }
+
+func (s *Session) meta() event.Meta {
+	number := s.number.Load()
+	return event.Meta{
+		Time: time.Now(), Bucket: s.cfg.Bucket, Instance: s.cfg.InstanceID, Session: number,
+		Correlation: fmt.Sprintf("s%x", number),
+	}
+}
+
+func (s *Session) termMeta(t *Term) event.Meta {
+	m := s.meta()
+	m.Correlation += "/" + t.correlation
+	return m
+}
+
+func (s *Session) emit(e event.Event) { s.events.emit(e) }

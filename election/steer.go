@@ -1,0 +1,120 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// requestPace is how long a control request waits for its answer before it is sent again, under the same id: the holder
+// carries it out once and repeats its answer.
+const requestPace = 500 * time.Millisecond
+
+// StepDown asks the holder of a role to drain and give it away, at that epoch (0: whichever), and returns the successor
+// that the holder named. It needs the permission to publish to the holder's control subject. Errors: ErrNotLeader when
+// nobody holds it, ErrWrongEpoch, ErrPermission (naming the subject), ctx's.
+func (o *Observer) StepDown(ctx context.Context, role string, epoch uint64) (successor string, err error) {
+	return o.steer(ctx, protocol.Request{Op: protocol.OpStepDown, Role: role, Epoch: epoch})
+}
+
+// Transfer asks the holder to hand a role to target. Errors as StepDown, and ErrNotCandidate, ErrDeclined, ErrBusy.
+func (o *Observer) Transfer(ctx context.Context, role, target string, epoch uint64) error {
+	_, err := o.steer(ctx, protocol.Request{Op: protocol.OpTransfer, Role: role, Epoch: epoch, Target: target})
+	return err
+}
+
+// Pause makes an instance ineligible for a role until Resume; if it leads it steps down.
+func (o *Observer) Pause(ctx context.Context, role, instance string) error {
+	_, err := o.request(ctx, instance, protocol.Request{Op: protocol.OpPause, Role: role})
+	return err
+}
+
+// Resume makes an instance eligible again.
+func (o *Observer) Resume(ctx context.Context, role, instance string) error {
+	_, err := o.request(ctx, instance, protocol.Request{Op: protocol.OpResume, Role: role})
+	return err
+}
+
+// Evict takes a role from its holder without asking: no drain, but the safety stays. The holder stops when it sees it, and
+// successors wait for its whole lease. It writes the role's record by compare-and-swap at epoch, which must be given, and
+// needs the permission to. Errors: ErrWrongEpoch, ErrPermission, ErrUnproven when no answer came.
+func (o *Observer) Evict(ctx context.Context, role string, epoch uint64) error {
+	info, ok := o.Role(role)
+	if !ok || info.Leader == "" {
+		return ErrNotLeader
+	}
+	if epoch == 0 || info.Epoch != epoch {
+		return fmt.Errorf("%w: %d", ErrWrongEpoch, info.Epoch)
+	}
+	writer, err := natskv.NewWriter(o.nc, o.bucket)
+	if err != nil {
+		return public(err)
+	}
+	defer writer.Close()
+	rec := protocol.Role{
+		V: protocol.Version, TTLms: info.TTL.Milliseconds(), Vacant: true, By: info.Leader, Reason: "evicted", Forced: true,
+	}
+	answered := make(chan natskv.Result, 1)
+	writer.Submit(natskv.Write{Key: protocol.RoleKey(role), Value: protocol.Encode(rec), Expect: epoch}, watchTimeout,
+		func(r natskv.Result) { answered <- r })
+	select {
+	case r := <-answered:
+		switch r.Outcome {
+		case natskv.Won:
+			return nil
+		case natskv.Refused:
+			return ErrWrongEpoch
+		}
+		return errors.Join(ErrUnproven, public(r.Err))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// steer sends a request to whoever holds the role.
+func (o *Observer) steer(ctx context.Context, q protocol.Request) (successor string, err error) {
+	info, ok := o.Role(q.Role)
+	if !ok || info.Leader == "" {
+		return "", fmt.Errorf("%w: nobody leads %s", ErrNotLeader, q.Role)
+	}
+	response, err := o.request(ctx, info.Leader, q)
+	return response.Successor, err
+}
+
+// request repeats one request until it is answered or ctx ends.
+func (o *Observer) request(ctx context.Context, instance string, q protocol.Request) (protocol.Response, error) {
+	q.ID = newID()
+	for {
+		once, cancel := context.WithTimeout(ctx, requestPace)
+		response, err := request(once, o.nc, o.bucket.Name(), instance, q)
+		cancel()
+		switch {
+		case err == nil && response.OK:
+			return response, nil
+		case err == nil:
+			return response, named(response.Error)
+		case ctx.Err() != nil:
+			return response, fmt.Errorf("ask %s to %s: %w", instance, q.Op, ctx.Err())
+		case errors.Is(err, nats.ErrNoResponders):
+			return response, fmt.Errorf("ask %s to %s: nobody answers for that instance: %w", instance, q.Op, err)
+		case !errors.Is(err, context.DeadlineExceeded):
+			return response, fmt.Errorf("ask %s to %s: %w", instance, q.Op, err)
+		}
+	}
+}
+
+// named turns what another process said into the error of that name, if there is one.
+func named(said string) error {
+	for inner, outer := range answers {
+		if inner.Error() == said {
+			return outer
+		}
+	}
+	return fmt.Errorf("election: declined: %s", said)
+}

@@ -1,0 +1,113 @@
+package election
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// ConfigError is one fault of a configuration. All faults of one are joined: errors.As finds the first, and the message
+// has a line for each.
+type ConfigError struct {
+	Field string
+	// Fix says what holds and what would do.
+	Fix string
+}
+
+func (e *ConfigError) Error() string { return "election: " + e.Field + ": " + e.Fix }
+
+type faults []error
+
+func (f *faults) check(ok bool, field, fix string, args ...any) {
+	if !ok {
+		*f = append(*f, &ConfigError{field, fmt.Sprintf(fix, args...)})
+	}
+}
+
+var bucketName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,100}$`)
+
+const nameRule = "use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends"
+
+// Validate returns every fault at once, nil when there is none. Zero values stand for their defaults.
+func (c SessionConfig) Validate() error {
+	c = c.withDefaults()
+	var f faults
+	f.check(bucketName.MatchString(c.Bucket), "Bucket", "%q is no bucket name: use letters, digits, - and _", c.Bucket)
+	f.check(protocol.ValidName(c.InstanceID), "InstanceID", "%q cannot be part of a key: %s", c.InstanceID, nameRule)
+	f.check(c.Replicas >= 1 && c.Replicas <= 5 && c.Replicas%2 == 1, "Replicas", "%d: use 1, 3 or 5", c.Replicas)
+	f.check(c.TTL >= minTTL, "TTL", "%v < %v: use at least %[2]v", c.TTL, minTTL)
+	f.check(c.TTL <= protocol.MaxSupportedTTL, "TTL", "%v > %v: use less", c.TTL, protocol.MaxSupportedTTL)
+	if c.TTL < minTTL { // what follows from it would be nonsense
+		return errors.Join(f...)
+	}
+	f.check(c.HeartbeatInterval > 0, "HeartbeatInterval", "%v: use a positive duration, or 0 for TTL/5", c.HeartbeatInterval)
+	f.check(c.TTL >= 3*c.HeartbeatInterval, "HeartbeatInterval",
+		"TTL %v < 3 × heartbeat %v: use at most %v", c.TTL, c.HeartbeatInterval, c.TTL/3)
+	f.check(c.OpTimeout > 0 && c.OpTimeout < c.HeartbeatInterval, "OpTimeout",
+		"%v is not within (0, heartbeat %v): use %v", c.OpTimeout, c.HeartbeatInterval, c.HeartbeatInterval/2)
+	f.check(c.SafetyMargin > 0, "SafetyMargin", "%v: without a margin two leaders can overlap; use TTL/5 = %v", c.SafetyMargin, c.TTL/5)
+	f.check(c.TTL-c.SafetyMargin >= 2*c.HeartbeatInterval, "SafetyMargin",
+		"TTL %v − margin %v leaves fewer than two heartbeats of %v before the deadline: use at most %v",
+		c.TTL, c.SafetyMargin, c.HeartbeatInterval, c.TTL-2*c.HeartbeatInterval)
+	f.check(c.DisconnectGracePeriod >= 2*c.HeartbeatInterval, "DisconnectGracePeriod",
+		"%v < 2 × heartbeat %v: use at least %v", c.DisconnectGracePeriod, c.HeartbeatInterval, 2*c.HeartbeatInterval)
+	f.check(c.IdleFactor >= 1, "IdleFactor", "%d: use 1 or more", c.IdleFactor)
+	notNegative := []struct {
+		field string
+		value time.Duration
+	}{
+		{"SuccessionDelay", c.SuccessionDelay},
+		{"DrainTimeout", c.DrainTimeout},
+		{"CoolDown", c.CoolDown},
+		{"RotationInterval", c.RotationInterval},
+	}
+	for _, d := range notNegative {
+		f.check(d.value >= 0, d.field, "%v: use a positive duration, or 0 for the default", d.value)
+	}
+	f.check(c.RotationInterval == 0 || c.RotationInterval >= c.HeartbeatInterval, "RotationInterval",
+		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.RotationInterval, c.HeartbeatInterval)
+	for i, s := range c.Sinks {
+		f.check(s != nil, "Sinks", "sink %d is nil: leave it out", i)
+	}
+	return errors.Join(f...)
+}
+
+// Validate returns every fault at once. heartbeat is that of the session.
+func (c RoleConfig) Validate(heartbeat time.Duration) error {
+	c = c.withDefaults()
+	var f faults
+	f.check(protocol.ValidName(c.Role), "Role", "%q cannot be part of a key: %s", c.Role, nameRule)
+	f.check(!c.AllowPriorityTakeover || c.Priority > 0, "AllowPriorityTakeover",
+		"role %q has priority %d: give it a Priority above 0, or leave takeover off", c.Role, c.Priority)
+	f.check(c.MaxConsecutiveFailures > 0, "MaxConsecutiveFailures", "%d: use 1 or more", c.MaxConsecutiveFailures)
+	f.check(c.ValidationInterval == 0 || c.ValidationInterval >= heartbeat, "ValidationInterval",
+		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.ValidationInterval, heartbeat)
+	return errors.Join(f...)
+}
+
+// Validate returns every fault of both parts.
+func (c Config) Validate() error {
+	return errors.Join(c.SessionConfig.Validate(), c.RoleConfig.Validate(c.SessionConfig.withDefaults().HeartbeatInterval))
+}
+
+// defaultInstanceID is the host name and eight random hex digits: unique without any configuration, and readable.
+func defaultInstanceID() string {
+	host, err := os.Hostname()
+	host = strings.Trim(strings.Map(func(c rune) rune {
+		if c < 128 && protocol.ValidName(string(c)) || c == '.' {
+			return c
+		}
+		return '-'
+	}, host), ".")
+	if err != nil || !protocol.ValidName(host) {
+		host = "node"
+	}
+	return host + "-" + uuid.NewString()[:8]
+}

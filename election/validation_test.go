@@ -1,0 +1,197 @@
+package election_test
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+)
+
+func sprint(v any) string { return fmt.Sprintf("%+v", v) }
+
+// TestEveryFaultNamesItsFix: each rule by itself, with the text that a user reads.
+func TestEveryFaultNamesItsFix(t *testing.T) {
+	type edit = func(*election.SessionConfig, *election.RoleConfig)
+	session := func(f func(c *election.SessionConfig)) edit {
+		return func(c *election.SessionConfig, _ *election.RoleConfig) { f(c) }
+	}
+	role := func(f func(c *election.RoleConfig)) edit {
+		return func(_ *election.SessionConfig, c *election.RoleConfig) { f(c) }
+	}
+	const name = "cannot be part of a key: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends"
+	tests := map[string]struct {
+		edit edit
+		want string
+	}{
+		"no bucket": {
+			session(func(c *election.SessionConfig) { c.Bucket = "" }),
+			`election: Bucket: "" is no bucket name: use letters, digits, - and _`,
+		},
+		"bucket with a dot": {
+			session(func(c *election.SessionConfig) { c.Bucket = "a.b" }),
+			`election: Bucket: "a.b" is no bucket name: use letters, digits, - and _`,
+		},
+		"instance with a space": {
+			session(func(c *election.SessionConfig) { c.InstanceID = "a b" }), `election: InstanceID: "a b" ` + name,
+		},
+		"instance with a wildcard": {
+			session(func(c *election.SessionConfig) { c.InstanceID = "a.*" }), `election: InstanceID: "a.*" ` + name,
+		},
+		"instance with a leading dot": {
+			session(func(c *election.SessionConfig) { c.InstanceID = ".a" }), `election: InstanceID: ".a" ` + name,
+		},
+		"no role": {
+			role(func(c *election.RoleConfig) { c.Role = "" }), `election: Role: "" ` + name,
+		},
+		"role with a wildcard": {
+			role(func(c *election.RoleConfig) { c.Role = "a.>" }), `election: Role: "a.>" ` + name,
+		},
+		"role with a trailing dot": {
+			role(func(c *election.RoleConfig) { c.Role = "a." }), `election: Role: "a." ` + name,
+		},
+		"replicas": {
+			session(func(c *election.SessionConfig) { c.Replicas = 2 }), `election: Replicas: 2: use 1, 3 or 5`,
+		},
+		"short TTL": {
+			session(func(c *election.SessionConfig) { c.TTL = 299 * time.Millisecond }),
+			`election: TTL: 299ms < 300ms: use at least 300ms`,
+		},
+		"long TTL": {
+			session(func(c *election.SessionConfig) { c.TTL = 2 * time.Hour }), `election: TTL: 2h0m0s > 1h0m0s: use less`,
+		},
+		"slow heartbeat": {
+			session(func(c *election.SessionConfig) { c.HeartbeatInterval, c.SafetyMargin = 4*time.Second, time.Second }),
+			`election: HeartbeatInterval: TTL 10s < 3 × heartbeat 4s: use at most 3.333333333s`,
+		},
+		"slow operations": {
+			session(func(c *election.SessionConfig) { c.OpTimeout = 2 * time.Second }),
+			`election: OpTimeout: 2s is not within (0, heartbeat 2s): use 1s`,
+		},
+		"no margin": {
+			session(func(c *election.SessionConfig) { c.SafetyMargin = -time.Second }),
+			`election: SafetyMargin: -1s: without a margin two leaders can overlap; use TTL/5 = 2s`,
+		},
+		"wide margin": {
+			session(func(c *election.SessionConfig) { c.SafetyMargin = 7 * time.Second }),
+			`election: SafetyMargin: TTL 10s − margin 7s leaves fewer than two heartbeats of 2s before the deadline: use at most 6s`,
+		},
+		"short grace": {
+			session(func(c *election.SessionConfig) { c.DisconnectGracePeriod = 3 * time.Second }),
+			`election: DisconnectGracePeriod: 3s < 2 × heartbeat 2s: use at least 4s`,
+		},
+		"idle factor": {
+			session(func(c *election.SessionConfig) { c.IdleFactor = -1 }), `election: IdleFactor: -1: use 1 or more`,
+		},
+		"succession delay": {
+			session(func(c *election.SessionConfig) { c.SuccessionDelay = -1 }),
+			`election: SuccessionDelay: -1ns: use a positive duration, or 0 for the default`,
+		},
+		"drain timeout": {
+			session(func(c *election.SessionConfig) { c.DrainTimeout = -1 }),
+			`election: DrainTimeout: -1ns: use a positive duration, or 0 for the default`,
+		},
+		"cool-down": {
+			session(func(c *election.SessionConfig) { c.CoolDown = -1 }),
+			`election: CoolDown: -1ns: use a positive duration, or 0 for the default`,
+		},
+		"fast rotation": {
+			session(func(c *election.SessionConfig) { c.RotationInterval = time.Second }),
+			`election: RotationInterval: 1s < heartbeat 2s: use at least one heartbeat, or 0 for never`,
+		},
+		"nil sink": {
+			session(func(c *election.SessionConfig) { c.Sinks = []event.Sink{nil} }), `election: Sinks: sink 0 is nil: leave it out`,
+		},
+		"takeover without priority": {
+			role(func(c *election.RoleConfig) { c.AllowPriorityTakeover = true }),
+			`election: AllowPriorityTakeover: role "scheduler" has priority 0: give it a Priority above 0, or leave takeover off`,
+		},
+		"failures": {
+			role(func(c *election.RoleConfig) { c.MaxConsecutiveFailures = -1 }), `election: MaxConsecutiveFailures: -1: use 1 or more`,
+		},
+		"fast validation": {
+			role(func(c *election.RoleConfig) { c.ValidationInterval = time.Second }),
+			`election: ValidationInterval: 1s < heartbeat 2s: use at least one heartbeat, or 0 for never`,
+		},
+	}
+	for what, test := range tests {
+		t.Run(what, func(t *testing.T) {
+			cfg := election.Config{
+				SessionConfig: election.SessionConfig{Bucket: bucket}, RoleConfig: election.RoleConfig{Role: "scheduler"},
+			}
+			test.edit(&cfg.SessionConfig, &cfg.RoleConfig)
+			err := cfg.Validate()
+			if err == nil || err.Error() != test.want {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+			var fault *election.ConfigError
+			if !errors.As(err, &fault) || fault.Field == "" || fault.Fix == "" {
+				t.Errorf("%v is no *ConfigError with field and fix", err)
+			}
+		})
+	}
+}
+
+// TestAllFaultsAtOnce: one error has a line for every fault of both parts.
+func TestAllFaultsAtOnce(t *testing.T) {
+	_, err := election.New(nil, election.Config{
+		SessionConfig: election.SessionConfig{
+			Bucket: "*", InstanceID: "x y", Replicas: 4, HeartbeatInterval: 5 * time.Second, OpTimeout: 6 * time.Second,
+			SafetyMargin: 9 * time.Second, DisconnectGracePeriod: time.Second, IdleFactor: -3, DrainTimeout: -time.Second,
+		},
+		RoleConfig: election.RoleConfig{Role: ">", AllowPriorityTakeover: true, ValidationInterval: time.Second},
+	})
+	want := strings.TrimPrefix(`
+election: Bucket: "*" is no bucket name: use letters, digits, - and _
+election: InstanceID: "x y" cannot be part of a key: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends
+election: Replicas: 4: use 1, 3 or 5
+election: HeartbeatInterval: TTL 10s < 3 × heartbeat 5s: use at most 3.333333333s
+election: OpTimeout: 6s is not within (0, heartbeat 5s): use 2.5s
+election: SafetyMargin: TTL 10s − margin 9s leaves fewer than two heartbeats of 5s before the deadline: use at most 0s
+election: DisconnectGracePeriod: 1s < 2 × heartbeat 5s: use at least 10s
+election: IdleFactor: -3: use 1 or more
+election: DrainTimeout: -1s: use a positive duration, or 0 for the default
+election: Role: ">" cannot be part of a key: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends
+election: AllowPriorityTakeover: role ">" has priority 0: give it a Priority above 0, or leave takeover off
+election: ValidationInterval: 1s < heartbeat 5s: use at least one heartbeat, or 0 for never
+election: nc: nil: connect to NATS first`, "\n")
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	s := unopened(t, election.SessionConfig{Bucket: bucket})
+	c := s.Config()
+	got := sprint([]any{
+		c.TTL, c.HeartbeatInterval, c.OpTimeout, c.SafetyMargin, c.DisconnectGracePeriod, c.SuccessionDelay, c.DrainTimeout,
+		c.CoolDown, c.IdleFactor, c.RotationInterval, c.Replicas, c.Storage == jetstream.FileStorage,
+	})
+	if want := "[10s 2s 1s 2s 6s 20ms 10s 10s 5 0s 1 true]"; got != want {
+		t.Errorf("defaults %s, want %s", got, want)
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9_=./-]+-[0-9a-f]{8}$`).MatchString(c.InstanceID) || c.InstanceID != s.Instance() {
+		t.Errorf("instance id %q, want the host name and eight hex digits", c.InstanceID)
+	}
+	if other := unopened(t, election.SessionConfig{Bucket: bucket}); other.Instance() == s.Instance() {
+		t.Errorf("two sessions are called %s", s.Instance())
+	}
+}
+
+// TestDefaultsFollowTTL: whatever TTL is legal, what is derived from it is legal too.
+func TestDefaultsFollowTTL(t *testing.T) {
+	for _, ttl := range []time.Duration{300 * time.Millisecond, time.Second, 15 * time.Second, 2 * time.Minute, time.Hour} {
+		s := unopened(t, election.SessionConfig{Bucket: bucket, TTL: ttl})
+		if c := s.Config(); c.HeartbeatInterval != ttl/5 || c.SafetyMargin != ttl/5 || c.OpTimeout != ttl/10 ||
+			c.DisconnectGracePeriod != max(3*ttl/5, 5*time.Second) {
+			t.Errorf("TTL %v: heartbeat %v, margin %v, timeout %v, grace %v",
+				ttl, c.HeartbeatInterval, c.SafetyMargin, c.OpTimeout, c.DisconnectGracePeriod)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// watchTimeout bounds the making of one watch.
+const watchTimeout = 5 * time.Second
+
+// batch is a run of events that the watch has delivered. A slow loop makes the watch wait, and the server with it.
+type batch struct {
+	events   []protocol.Event
+	snapshot bool // the snapshot is complete with these
+}
+
+// news reports whether the batch has delivered what somebody may wait for: a snapshot, the begin or the end of a lease, a
+// record that is no lease. One that we know already, because we wrote it, counts: its delivery proves that what came
+// before it has been seen.
+func (b batch) news() bool {
+	return b.snapshot || slices.ContainsFunc(b.events, func(ev protocol.Event) bool {
+		e, ok := ev.(*protocol.Entry)
+		return ok && (e.Kind != protocol.KindLease || e.Form != protocol.FormRecord || !e.Lease.Alive() || e.Lease.Session == 0)
+	})
+}
+
+// watcher keeps one watch going: it makes a new one whenever the machine asks, the connection comes back or the present
+// one ends, and decodes what comes, so that the loop need not.
+type watcher struct {
+	nc      *nats.Conn
+	bucket  *natskv.Bucket
+	filters []string
+	broken  func(error) // a fault that no new watch will mend
+	note    func(error) // one that a new watch may mend
+
+	ctx  context.Context
+	wg   *sync.WaitGroup
+	out  chan batch
+	wake chan struct{} // a new watch is wanted; one token says it
+	wide atomic.Int32  // how many want the whole bucket
+}
+
+func newWatcher(ctx context.Context, wg *sync.WaitGroup, nc *nats.Conn, bucket *natskv.Bucket, filters []string) *watcher {
+	return &watcher{
+		ctx: ctx, wg: wg, nc: nc, bucket: bucket, filters: filters, out: make(chan batch), wake: make(chan struct{}, 1),
+	}
+}
+
+// rebuild asks for a new watch and does not wait for it.
+func (w *watcher) rebuild() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// widen makes the watch carry every key, until the returned function is called.
+func (w *watcher) widen() (narrow func()) {
+	w.wide.Add(1)
+	w.rebuild()
+	return func() {
+		w.wide.Add(-1)
+		w.rebuild()
+	}
+}
+
+func (w *watcher) run() {
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2, 5*time.Second, 0.1
+	for w.ctx.Err() == nil {
+		began := time.Now()
+		err := w.once()
+		if natskv.Permanent(err) || errors.Is(err, ErrBucketRecreated) {
+			w.broken(public(err))
+			return
+		}
+		if time.Since(began) > pace.MaxInterval {
+			pace.Reset()
+		}
+		if err != nil {
+			w.note(err)
+			w.pause(pace.NextBackOff())
+		}
+	}
+}
+
+// pause waits before the next attempt; a wish for a new watch (the connection is back) ends it at once.
+func (w *watcher) pause(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.wake:
+	case <-w.ctx.Done():
+	}
+}
+
+// once makes a watch and passes on what it delivers, until it ends or a new one is wanted.
+func (w *watcher) once() error {
+	select {
+	case <-w.wake: // this one is new
+	default:
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, watchTimeout)
+	defer cancel()
+	if err := w.sameBucket(ctx); err != nil {
+		return err
+	}
+	wide := w.wide.Load() > 0
+	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(wide))
+	if err != nil {
+		return err
+	}
+	return w.pass(watch, wide)
+}
+
+func (w *watcher) pass(watch *natskv.Watch, wide bool) error {
+	defer w.wg.Go(watch.Close) // it may wait for a frozen connection, so not here
+	if !w.send(batch{events: []protocol.Event{protocol.WatchReset{Wide: wide}}}) {
+		return nil
+	}
+	for {
+		select {
+		case u, ok := <-watch.C():
+			if !ok {
+				return watch.Err()
+			}
+			if !w.send(w.decode(u)) {
+				return nil
+			}
+		case <-w.wake:
+			return nil
+		case <-w.ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (w *watcher) decode(u natskv.Update) batch {
+	events := make([]protocol.Event, 0, len(u.Entries)+1)
+	for _, e := range u.Entries {
+		entry := protocol.Decode(e.Key, e.Value, e.Revision, e.Marker, w.bucket.MaxTTL())
+		if entry.Kind != protocol.KindOther {
+			events = append(events, &entry)
+		}
+	}
+	if u.Snapshot {
+		events = append(events, protocol.SnapshotDone{})
+	}
+	return batch{events, u.Snapshot}
+}
+
+func (w *watcher) send(b batch) bool {
+	select {
+	case w.out <- b:
+		return true
+	case <-w.ctx.Done():
+		return false
+	}
+}
+
+func (w *watcher) selected(wide bool) []string {
+	if wide {
+		return []string{protocol.AllFilter}
+	}
+	return w.filters
+}
+
+// sameBucket reports a bucket that is another one than at the opening. Any other answer, or none, proves nothing: then the
+// watch is made anyway, and finds out what is wrong.
+func (w *watcher) sameBucket(ctx context.Context) error {
+	state, err := w.bucket.Inspect(ctx)
+	if err == nil && !state.Created.Equal(w.bucket.Created()) {
+		return ErrBucketRecreated
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package event
+
+import "time"
+
+// RolePromoted reports that this process leads the role.
+type RolePromoted struct {
+	Meta
+	Role string
+	// Epoch is the fencing epoch of the term.
+	Epoch uint64
+	// Priority is this candidate's priority for the role.
+	Priority int
+	// Vacant is the time from the first sight of the vacancy to the promotion, 0 if unknown.
+	Vacant time.Duration
+}
+
+// RoleDemoted reports that this process has stopped believing that it leads the role. The work may still be
+// returning: see [RoleDrained].
+type RoleDemoted struct {
+	Meta
+	Role  string
+	Epoch uint64
+	// Reason is a short word of a bounded set, fit for a label.
+	Reason string
+	// Cause is the cause of the work context's end, nil where there is no more to say than Reason.
+	Cause error
+	// Led is how long the term has lasted.
+	Led time.Duration
+}
+
+// RoleDrained reports that the work and the callbacks of an ended term have returned. Only now may the role be
+// given away.
+type RoleDrained struct {
+	Meta
+	Role  string
+	Epoch uint64
+	// Took is the time from the end of the term to the return of the last of them.
+	Took time.Duration
+}
+
+// RoleRotated reports that the leader has taken a new epoch and a fresh token within an uninterrupted term.
+type RoleRotated struct {
+	Meta
+	Role string
+	// Epoch is the new one.
+	Epoch uint64
+}
+
+// LeaderChanged reports who leads the role, as seen by this process.
+type LeaderChanged struct {
+	Meta
+	Role string
+	// Leader is the instance that leads, "" for none.
+	Leader string
+	// Epoch is the epoch of its term, 0 without a leader.
+	Epoch uint64
+}
+
+// RoleVacant reports that nobody holds the role.
+type RoleVacant struct {
+	Meta
+	Role string
+	// By is the instance that vacated it, or whose session's end did; "" if unknown.
+	By string
+	// Reason is why, as the record or the end of the session says.
+	Reason string
+}
+
+// RoleStuck reports that the work of an ended term has not returned within the drain timeout. The role stays held,
+// so that no successor runs beside it, unless the role is configured otherwise.
+type RoleStuck struct {
+	Meta
+	Role  string
+	Epoch uint64
+	// Since is how long ago the term ended.
+	Since time.Duration
+}
+
+func (RolePromoted) event()  {}
+func (RoleDemoted) event()   {}
+func (RoleDrained) event()   {}
+func (RoleRotated) event()   {}
+func (LeaderChanged) event() {}
+func (RoleVacant) event()    {}
+func (RoleStuck) event()     {}

@@ -1,0 +1,101 @@
+package event
+
+import "time"
+
+// TaskSubmitted reports that the scheduler has taken a stored submission into its queue.
+type TaskSubmitted struct {
+	Meta
+	Namespace string
+	Kind      string
+}
+
+// TaskAssigned reports that a worker has accepted a task.
+type TaskAssigned struct {
+	Meta
+	Namespace string
+	Kind      string
+	// Worker is the instance that runs it.
+	Worker string
+	// Wait is the time from the submission, or from when it was due again, to the assignment.
+	Wait time.Duration
+}
+
+// TaskRejected reports that a worker has refused a task.
+type TaskRejected struct {
+	Meta
+	Namespace string
+	Kind      string
+	Worker    string
+	// Reason is a short word of a bounded set, fit for a label.
+	Reason string
+}
+
+// TaskCompleted reports that the outcome of a task is stored.
+type TaskCompleted struct {
+	Meta
+	Namespace string
+	Kind      string
+	// Outcome is a short word of a bounded set, fit for a label.
+	Outcome string
+	// Run is how long the last attempt ran.
+	Run time.Duration
+	// Attempts counts all of them.
+	Attempts int
+}
+
+// TaskReassigned reports that a task goes to another attempt.
+type TaskReassigned struct {
+	Meta
+	Namespace string
+	Kind      string
+	// Cause is a short word of a bounded set, fit for a label, such as "worker_lost".
+	Cause string
+}
+
+// TaskStale reports that a late report or outcome was refused: another attempt is on the books.
+type TaskStale struct {
+	Meta
+	Namespace string
+	Kind      string
+	Reason    string
+}
+
+// TaskFenced reports that the server has refused a write of this scheduler: a later one has taken over.
+type TaskFenced struct {
+	Meta
+	Namespace string
+	// Op is what was being written.
+	Op string
+}
+
+// TaskRecovered reports that a new scheduler has rebuilt its books and hands out tasks.
+type TaskRecovered struct {
+	Meta
+	Namespace string
+	// Open counts the tasks without an outcome.
+	Open int
+	// Adopted counts those of them that were running and go on as they are.
+	Adopted int
+	// Took is the time from the promotion to this moment.
+	Took time.Duration
+}
+
+// TaskGauges reports the scheduler's levels, now and then; all are zero when it stops scheduling.
+type TaskGauges struct {
+	Meta
+	Namespace string
+	// Queue counts the tasks that wait, InFlight those that are assigned.
+	Queue, InFlight int
+	// Slots counts the workers' slots by state, such as "busy" and "free".
+	Slots map[string]int
+}
+
+func (TaskSubmitted) event()  {}
+func (TaskAssigned) event()   {}
+func (TaskRejected) event()   {}
+func (TaskCompleted) event()  {}
+func (TaskReassigned) event() {}
+func (TaskStale) event()      {}
+func (TaskFenced) event()     {}
+func (TaskRecovered) event()  {}
+func (TaskGauges) event()     {}

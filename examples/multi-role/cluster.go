@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+var (
+	// errGaveUp says that an instance has ended by itself; an outage it would have waited out.
+	errGaveUp = errors.New("an instance has given up")
+	// errNoLeader says that there is no beginning: NATS cannot be reached, or its streams have no leader.
+	errNoLeader = errors.New("there are roles that nobody leads")
+)
+
+// cluster is this process's part in the cluster: its instances, the job that it has for all of them, and what happened.
+type cluster struct {
+	options   options
+	backbone  *backbone
+	screen    *screen
+	history   *history
+	instances []*instance
+	job       *job
+
+	stopping  sync.WaitGroup // instances that are being stopped
+	mu        sync.Mutex
+	failovers []failover
+	errs      []error // what did not go as it should, tasks and terms aside
+	foreign   bool    // members of other processes were seen
+}
+
+// start makes the instances. They contend from now on.
+func (c *cluster) start() error {
+	for i := range c.options.instances {
+		in, err := newInstance(c, i)
+		if err != nil {
+			return err
+		}
+		c.instances = append(c.instances, in)
+	}
+	return nil
+}
+
+// living are the instances that were neither cut off nor stopped.
+func (c *cluster) living() []*instance {
+	return slices.DeleteFunc(slices.Clone(c.instances), func(in *instance) bool { return !in.is(alive) })
+}
+
+// spread waits until every role has a leader and, if the instances are among themselves, each is where it prefers to be. It
+// waits for the latter no longer than patience, and for the former a minute.
+func (c *cluster) spread(ctx context.Context) error {
+	patience := time.After(5*time.Second + 3*c.options.ttl)
+	limit := time.After(time.Minute + 3*c.options.ttl)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	impatient := false
+	for {
+		led, preferred := c.placed()
+		switch {
+		case led && (preferred || impatient || c.elsewhere()):
+			return nil
+		case len(c.living()) < len(c.instances):
+			return errGaveUp // stopping it tells why
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-patience:
+			impatient = true
+			if !led {
+				c.screen.say(yellow, "there are roles that nobody leads; still waiting")
+			}
+		case <-limit:
+			return errNoLeader
+		}
+	}
+}
+
+// placed reports whether every role is led, and whether each is led by who prefers it.
+func (c *cluster) placed() (led, preferred bool) {
+	status := c.instances[0].manager.Status()
+	led, preferred = true, true
+	for r, role := range status.Roles {
+		led = led && role.LeaderID != ""
+		preferred = preferred && role.LeaderID == c.instances[r%len(c.instances)].id
+	}
+	return led, preferred
+}
+
+// members are all that the first living instance sees.
+func (c *cluster) members() []election.MemberInfo {
+	if living := c.living(); len(living) > 0 {
+		return living[0].manager.Session().Members()
+	}
+	return nil
+}
+
+// elsewhere reports whether members of other processes take part, or did.
+func (c *cluster) elsewhere() bool {
+	for _, m := range c.members() {
+		if !c.ours(m.Instance) {
+			c.mu.Lock()
+			c.foreign = true
+			c.mu.Unlock()
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.foreign
+}
+
+func (c *cluster) ours(id string) bool {
+	return slices.ContainsFunc(c.instances, func(in *instance) bool { return in.id == id })
+}
+
+// stop ends one instance gracefully.
+func (c *cluster) stop(in *instance) {
+	if err := in.stop(); err != nil {
+		c.fail(fmt.Errorf("instance %s: %w", in.id, err))
+	}
+}
+
+// stopAll ends all of them, at the same time, and returns when all have ended: with what did not go as it should, once.
+func (c *cluster) stopAll() error {
+	c.stopping.Wait()
+	for _, in := range c.instances {
+		if !in.is(stopped) {
+			c.stopping.Go(func() { c.stop(in) })
+		}
+	}
+	c.stopping.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	errs := c.errs
+	c.errs = nil
+	return errors.Join(errs...)
+}
+
+// fail keeps an error until the end: the run goes on as well as it can.
+func (c *cluster) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.errs = append(c.errs, err)
+}
+
+func (c *cluster) note(f failover) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failovers = append(c.failovers, f)
+}
+
+// names are the roles of terms, in the order in which roles are shown.
+func names(terms []term) string {
+	var all []string
+	for _, role := range roleNames {
+		if slices.ContainsFunc(terms, func(t term) bool { return t.role == role }) {
+			all = append(all, role)
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,58 @@
+// Command multi-role is the whole library at work in half a minute, on real input, with real faults.
+//
+//	go run ./examples/multi-role
+//
+// It starts a NATS server in this process and three instances of a role manager, each with a connection of its own. They
+// contend for three roles:
+//
+//	scheduler   hands out one task for each file of a directory tree; any instance computes the SHA-256
+//	metrics     asks the Prometheus endpoint of every member and serves all of them as one
+//	network     measures the round trip to every member
+//
+// Each role prefers another instance, so they spread. When a third of the tasks is done, the scheduler's leader vanishes:
+// its network path drops every byte, and nothing else happens to it; it is not told, and stops by itself when its lease
+// has run out, before anybody else leads. When two thirds are done, another leader is stopped gracefully. Every task is
+// done nevertheless, and each digest is compared with one computed here.
+//
+//	files ──► submitter ──► stream of tasks ──► scheduler's leader ──► instances ──► outcomes ──► verdict
+//	                              │                    │                  │
+//	                         NATS server ◄── link ── manager: one session, three roles
+//	                                          ▲
+//	                                          └── cut: it vanishes
+//
+// # What it shows
+//
+//   - tasks: every submitted one has exactly one outcome, with the right digest; reruns are attempts beyond the first
+//   - fail-overs: from the moment at which the leader vanished, or from when the work of a stopped one had returned, to the
+//     first line of the next leader's work
+//   - overlaps: each Lead notes its first and its last moment on the one monotonic clock of this process; no two of them
+//     may share time in one role. Clocks of two processes cannot be compared, so there it is not known
+//
+// The exit status is 0 if nothing was lost, wrong or overlapped. A file that cannot be read, or is gone, is a failure that
+// its outcome says: reported, and no broken promise.
+//
+// With -nats it uses a server or cluster of yours; started several times on one URL, the processes form one cluster, each
+// with tasks of its own. They must see the same files. See -help for the rest.
+//
+// # Files
+//
+// To see how the library is used, read in this order:
+//
+//	instance.go       a role manager with its three roles, from parts to the graceful end
+//	schedulerrole.go  tasks: the leader hands them out, everybody works
+//	checksum.go       a kind of task, and its handler
+//	networkrole.go    a role with a loop as its work; something attached to the session
+//	metricsrole.go    another; scrape.go: Prometheus endpoints in and out
+//	job.go            submitting tasks and waiting for outcomes; verdict.go: what is right
+//
+// The rest is the play around it:
+//
+//	main.go, play.go    the run, from the command line to the exit status; flags.go
+//	backbone.go         the embedded server, or the one at -nats
+//	cluster.go          the instances of this process together
+//	faults.go           what is done to leaders, and how long a role is without one then
+//	intervals.go        who led what and when, and the search for overlaps; events.go: what else is worth telling
+//	files.go, pace.go   the tree, digests and task ids; how fast files are read
+//	screen.go, table.go, report.go    what a person sees, and the JSON document
+//	endpoint.go, page.go              HTTP: of each instance, and of -http
+package main

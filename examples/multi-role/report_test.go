@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func sample() *report {
+	none := 0
+	return &report{
+		Run: "r", Instances: 3, TTLMS: 2000, TookMS: 9500, Overlaps: &none, terms: 7,
+		Roles:     []roleReport{{Name: "scheduler", Leader: "a-3", Epoch: 9, Terms: 3}},
+		Tasks:     tally{Submitted: 5, Succeeded: 4, Failed: 1, Reruns: 2},
+		Failovers: []failover{{"scheduler", crash, "a-1", "a-2", 1612.5}, {"metrics", graceful, "a-2", "a-3", 0.75}},
+		Faults:    []string{"x: no such file"},
+	}
+}
+
+// TestReportJSON fixes the names that others read.
+func TestReportJSON(t *testing.T) {
+	c := &cluster{options: options{json: true}, history: newHistory()}
+	var progress, stdout bytes.Buffer
+	c.screen = newScreen(&progress, c.history.now)
+	if err := sample().publish(c, &stdout); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Instances int
+		Roles     []struct{ Name, Leader string }
+		Tasks     struct{ Submitted, Succeeded, Failed, Wrong, Lost, Reruns *int }
+		Failovers []struct {
+			Role, Kind string
+			GapMS      float64 `json:"gap_ms"`
+		}
+		Overlaps *int
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
+		t.Fatalf("%v in\n%s", err, stdout.String())
+	}
+	if got.Instances != 3 || len(got.Roles) != 1 || got.Roles[0].Leader != "a-3" || got.Overlaps == nil || *got.Overlaps != 0 {
+		t.Errorf("got %+v", got)
+	}
+	for name, n := range map[string]*int{"submitted": got.Tasks.Submitted, "succeeded": got.Tasks.Succeeded, "lost": got.Tasks.Lost, "reruns": got.Tasks.Reruns} {
+		if n == nil || !strings.Contains(stdout.String(), `"`+name+`"`) {
+			t.Errorf("no tasks.%s in\n%s", name, stdout.String())
+		}
+	}
+	if len(got.Failovers) != 2 || got.Failovers[0].Kind != "crash" || got.Failovers[0].GapMS != 1612.5 || got.Failovers[1].Kind != "graceful" {
+		t.Errorf("failovers: %+v", got.Failovers)
+	}
+	if !strings.Contains(progress.String(), "1.6125s") {
+		t.Errorf("no summary where the progress goes:\n%s", progress.String())
+	}
+
+	several := sample()
+	several.Overlaps = nil
+	stdout.Reset()
+	if err := several.publish(c, &stdout); err != nil || !strings.Contains(stdout.String(), `"overlaps": null`) {
+		t.Errorf("with several processes (%v):\n%s", err, stdout.String())
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	one := 1
+	for name, c := range map[string]struct {
+		change func(*report)
+		want   error
+	}{
+		"well":        {func(*report) {}, nil},
+		"lost":        {func(r *report) { r.Tasks.Lost = 1 }, errFaulty},
+		"wrong":       {func(r *report) { r.Tasks.Wrong = 1 }, errFaulty},
+		"overlapped":  {func(r *report) { r.Overlaps = &one }, errFaulty},
+		"elsewhere":   {func(r *report) { r.Overlaps = nil }, nil},
+		"interrupted": {func(r *report) { r.Tasks.Unfinished = 1 }, errInterrupted},
+	} {
+		r := sample()
+		c.change(r)
+		if err := r.verdict(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// TestPlantedOverlap goes the whole way from the history to the verdict.
+func TestPlantedOverlap(t *testing.T) {
+	c := &cluster{history: newHistory()}
+	a, b := c.history.began("scheduler", "a", 1), c.history.began("scheduler", "b", 2)
+	c.history.ended(a)
+	r := sample()
+	r.sweep(c)
+	if r.Overlaps == nil || *r.Overlaps != 1 || !errors.Is(r.verdict(), errFaulty) {
+		t.Fatalf("overlaps %v, verdict %v", r.Overlaps, r.verdict())
+	}
+	if last := r.Faults[len(r.Faults)-1]; !strings.Contains(last, "led by a (epoch 1) and b (epoch 2)") {
+		t.Errorf("it is reported as %q", last)
+	}
+	c.history.ended(b)
+}
+
+func TestPreference(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5} {
+		for r := range 3 {
+			if p := preference(r%n, r, n); p != n {
+				t.Errorf("of %d instances, %d has priority %d for role %d", n, r%n, p, r)
+			}
+			seen := map[int]bool{}
+			for i := range n {
+				p := preference(i, r, n)
+				if p < 1 || p > n || seen[p] {
+					t.Errorf("of %d instances, %d has priority %d for role %d", n, i, p, r)
+				}
+				seen[p] = true
+			}
+		}
+	}
+}
+
+func TestScreenWithoutTerminal(t *testing.T) {
+	var out bytes.Buffer
+	s := newScreen(&out, func() time.Duration { return 1500 * time.Millisecond })
+	s.draw([]string{"not shown"})
+	s.say(green, "%s happened", "something")
+	s.moment([]string{"table"})
+	s.leave()
+	if want := "   1.500s  something happened\n\ntable\n\n"; out.String() != want {
+		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+)
+
+const (
+	schedulerRole = "scheduler"
+	slots         = 4 // tasks that one instance runs at a time
+)
+
+// scheduler is the work of the scheduler role, and an instance's part in the tasks: as leader it hands them out, and as a
+// follower (and as leader, too) it runs what it is handed.
+type scheduler struct {
+	tasks   *assign.Assigner
+	job     *job
+	running atomic.Int32 // handlers
+}
+
+// attach makes it take part for as long as the session has a lease.
+func (s *scheduler) attach(session *election.Session, o options) (err error) {
+	s.tasks, err = assign.New(session, assign.Config{
+		Namespace: o.bucket, Role: schedulerRole, Slots: slots, StreamAutoCreate: true, Replicas: o.replicas,
+	})
+	if err != nil {
+		return err
+	}
+	return assign.Handle(s.tasks, checksum, s.handle)
+}
+
+// lead is a Role.Lead.
+func (s *scheduler) lead(ctx context.Context, t *election.Term) error { return s.tasks.Lead(ctx, t) }
+
+// handle runs one task.
+func (s *scheduler) handle(ctx context.Context, t *assign.Task[checksumIn]) (checksumOut, error) {
+	s.job.started(t.ID())
+	defer s.job.touch()
+	s.running.Add(1)
+	defer s.running.Add(-1)
+	return hash(ctx, t.Input)
+}

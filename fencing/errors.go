@@ -1,0 +1,97 @@
+package fencing
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrStale says that a later term exists: the bearer of the token is no longer the leader and must stop.
+	ErrStale = errors.New("fencing: stale token")
+	// ErrConflict says that two different holders show the same epoch and seq, which the protocol rules out: a token
+	// was forged, mixed up, or comes from another bucket.
+	ErrConflict = errors.New("fencing: conflicting token")
+	// ErrForeignRole says that the token is for another role than the one guarded.
+	ErrForeignRole = errors.New("fencing: token of another role")
+	// ErrNoToken says that a token without a role or an epoch was shown; an election that does not lead hands out the
+	// zero token.
+	ErrNoToken = errors.New("fencing: no token: not leading")
+	// ErrSyntax says that a text is not an encoded token.
+	ErrSyntax = errors.New("fencing: malformed token")
+	// ErrUnknown says that a write may have landed or not. See UnknownError.
+	ErrUnknown = errors.New("fencing: outcome unknown")
+	// ErrRevision says that a key is not at the revision that Update was given.
+	ErrRevision = errors.New("fencing: key is at another revision")
+	// ErrKey says that a key cannot be written or watched in a Store.
+	ErrKey = errors.New("fencing: invalid key")
+	// ErrSeal says that the seal of a Store's bucket is missing or damaged: somebody has changed the bucket by hand, or
+	// made it anew. Nothing can be fenced there until the store is opened again.
+	ErrSeal = errors.New("fencing: seal is missing or damaged")
+	// ErrVolatile says that a bucket lies in the memory of one server, which forgets the seal when it restarts: use file
+	// storage, or replicas.
+	ErrVolatile = errors.New("fencing: bucket is volatile: use file storage or replicas")
+	// ErrSignature says that a frame was not signed by the key that was asked about.
+	ErrSignature = errors.New("fencing: signature does not verify")
+)
+
+// StaleError says which token was refused and by which later one. It is [ErrStale].
+type StaleError struct {
+	// Token is the one that was shown, High the largest one admitted before.
+	Token, High Token
+}
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("%v: %v, but %v has been admitted; stop, or lead again to get a newer token", ErrStale, e.Token, e.High)
+}
+
+// Unwrap makes errors.Is(err, [ErrStale]) true.
+func (e *StaleError) Unwrap() error { return ErrStale }
+
+// ConflictError says which two tokens claim the same epoch and seq. It is [ErrConflict].
+type ConflictError struct {
+	// Token is the one that was shown, High the one admitted before.
+	Token, High Token
+}
+
+func (e *ConflictError) Error() string {
+	why := "with another id"
+	if e.Token.Holder != e.High.Holder {
+		why = "with another holder"
+	}
+	return fmt.Sprintf("%v: %v, but %v has been admitted %s; check that all tokens come from one bucket", ErrConflict, e.Token, e.High, why)
+}
+
+// Unwrap makes errors.Is(err, [ErrConflict]) true.
+func (e *ConflictError) Unwrap() error { return ErrConflict }
+
+// RoleError says that a guard or store of one role was shown the token of another. It is [ErrForeignRole].
+type RoleError struct {
+	// Want is the role that is guarded.
+	Want  string
+	Token Token
+}
+
+func (e *RoleError) Error() string {
+	return fmt.Sprintf("%v: %v, but this guards %q; use one guard per resource and role", ErrForeignRole, e.Token, e.Want)
+}
+
+// Unwrap makes errors.Is(err, [ErrForeignRole]) true.
+func (e *RoleError) Unwrap() error { return ErrForeignRole }
+
+// UnknownError says that a write may have landed or not, and why that could not be learned. It is [ErrUnknown]. The
+// store itself is sound: before it writes again it makes sure that this write cannot land any more if it has not, so
+// reading the key with [Store.Latest] tells what became of it.
+type UnknownError struct {
+	// Op is what was being done ("put"), Key to which key.
+	Op, Key string
+	// Err is what came in between, such as the end of the context.
+	Err error
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("%v: %s %q: %s; read the key with Latest", ErrUnknown, e.Op, e.Key, strings.TrimPrefix(e.Err.Error(), "fencing: "))
+}
+
+// Unwrap makes errors.Is true for [ErrUnknown] and for what came in between.
+func (e *UnknownError) Unwrap() []error { return []error{ErrUnknown, e.Err} }

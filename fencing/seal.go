@@ -1,0 +1,195 @@
+package fencing
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const sealVersion = 1
+
+// patience is how many reads in a row may show an old seal, about 2 s with the pauses between them.
+const patience = 12
+
+// sealRecord is the value of the seal. It holds a hash of the token's id, so that the bucket's readers cannot pass for
+// the holder.
+type sealRecord struct {
+	Version int    `json:"v"`
+	Role    string `json:"role"`
+	Holder  string `json:"holder"`
+	Epoch   uint64 `json:"epoch"`
+	Seq     uint32 `json:"seq,omitempty"`
+	IDHash  string `json:"id_hash"`
+	// By marks the store that wrote it. Nothing is decided by it.
+	By string `json:"by"`
+}
+
+func (s *Store) sealRecord() sealRecord {
+	return sealRecord{
+		Version: sealVersion, Role: s.token.Role, Holder: s.token.Holder, Epoch: s.token.Epoch, Seq: s.token.Seq,
+		IDHash: idHash(s.token), By: s.self,
+	}
+}
+
+func idHash(t Token) string {
+	sum := sha256.Sum256(append([]byte("rolemanager seal v1\x00"), t.id.value[:]...))
+	return hex.EncodeToString(sum[:])
+}
+
+// readSeal reads the seal as any replica has it. It may be an old one, never one that was not written: seals only grow,
+// so a later term in it is proof, and an equal or earlier one is to be confirmed by a compare-and-swap. Revision 0 says
+// that this replica has none.
+func (s *Store) readSeal(ctx context.Context) (rec sealRecord, revision uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	stream, err := s.js.Stream(ctx, streamOf(s.bucket))
+	if err != nil {
+		return rec, 0, fmt.Errorf("read seal: %w", err)
+	}
+	msg, err := stream.GetLastMsgForSubject(ctx, subjectOf(s.bucket, sealKey))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return rec, 0, nil
+	}
+	if err != nil {
+		return rec, 0, fmt.Errorf("read seal: %w", err)
+	}
+	if err := json.Unmarshal(msg.Data, &rec); err != nil || rec.Version != sealVersion || rec.Role == "" || rec.Epoch == 0 {
+		return rec, 0, fmt.Errorf("%w: %q at revision %d is not a seal of version %d", ErrSeal, sealKey, msg.Sequence, sealVersion)
+	}
+	return rec, msg.Sequence, nil
+}
+
+// judge compares a stored seal with our token: ours says that it is of our own term, earlier that we may replace it.
+func (s *Store) judge(rec sealRecord) (ours bool, err error) {
+	theirs := Token{Role: rec.Role, Holder: rec.Holder, Epoch: rec.Epoch, Seq: rec.Seq}
+	switch c := theirs.Compare(s.token); {
+	case theirs.Role != s.token.Role:
+		return false, &RoleError{Want: theirs.Role, Token: s.token}
+	case c > 0:
+		return false, &StaleError{Token: s.token, High: theirs}
+	case c < 0:
+		return false, nil
+	case theirs.Holder != s.token.Holder || rec.IDHash != idHash(s.token):
+		return false, &ConflictError{Token: s.token, High: theirs}
+	default:
+		return true, nil
+	}
+}
+
+// open seals the bucket. A seal of our own term is taken over as it is: it is another store of the term, or our own
+// whose acknowledgement was lost.
+func (s *Store) open(ctx context.Context) error {
+	for wait := pauses(); ; {
+		rec, revision, err := s.readSeal(ctx)
+		if errors.Is(err, ErrSeal) || lasting(err) {
+			return err
+		}
+		if err == nil && revision != 0 {
+			ours, err := s.judge(rec)
+			if err != nil {
+				return err
+			}
+			if ours {
+				s.seal, s.seen = revision, revision
+				return nil
+			}
+		}
+		if err == nil {
+			var v verdict
+			s.seal, v, err = s.attempt(ctx, s.sealing(revision))
+			switch v {
+			case stored:
+				return nil
+			case hopeless, failed:
+				return fmt.Errorf("write seal: %w", err)
+			}
+			// Refused: the read was old, or somebody was faster. Unknown: it is ours when it is there, and a copy that
+			// arrives later is refused or moves a seal of ours, which the next write finds out.
+		}
+		if err := pause(ctx, wait, err); err != nil {
+			return fmt.Errorf("write seal: %w", err)
+		}
+	}
+}
+
+// sealing is the write of our seal over the one at revision.
+func (s *Store) sealing(revision uint64) *nats.Msg {
+	data, err := json.Marshal(s.sealRecord())
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	m := s.message(sealKey, data)
+	onlyWhile(m, m.Subject, revision)
+	return m
+}
+
+// settle makes sure that nothing under way can land any more, so that a new write may be made. The turn is ours.
+//
+// Invariant: when it returns nil, every write of this store that was not acknowledged names a seal that is not the
+// bucket's, and so is refused for good; what has landed of them has a revision below seal.
+func (s *Store) settle(ctx context.Context) error {
+	for wait := pauses(); s.doubtful || s.ended != nil; {
+		if s.ended != nil {
+			return s.ended
+		}
+		revision, v, err := s.attempt(ctx, s.sealing(s.seal))
+		switch v {
+		case stored:
+			s.seal, s.doubtful = revision, false
+			return nil
+		case refused: // it has moved already, by our own lost renewal or by another store
+			return s.adopt(ctx)
+		case hopeless, failed:
+			return fmt.Errorf("renew seal: %w", err)
+		}
+		if err := pause(ctx, wait, err); err != nil {
+			return fmt.Errorf("renew seal: %w", err)
+		}
+	}
+	return nil
+}
+
+// adopt finds the seal that took the place of the one we knew: another store of our own term has renewed it, and we go
+// on under it, or a later term has sealed the bucket, and this store is at its end. Only after a refusal has proved that
+// the seal has moved; so a read that still shows the old one is too old, and is repeated.
+func (s *Store) adopt(ctx context.Context) error {
+	behind := 0
+	for wait := pauses(); ; {
+		rec, revision, err := s.readSeal(ctx)
+		if errors.Is(err, ErrSeal) {
+			s.ended = err
+		}
+		if errors.Is(err, ErrSeal) || lasting(err) {
+			return err
+		}
+		if err == nil && revision <= s.seal {
+			// A replica may lag for a moment. If it goes on, then the seal has not moved but gone: it was removed, or an
+			// older state of the bucket was restored. Nothing was decided, so a later write may look again.
+			if behind++; behind == patience {
+				return fmt.Errorf("%w: the server refuses revision %d, and none above it is to be seen", ErrSeal, s.seal)
+			}
+		}
+		if err == nil && revision > s.seal {
+			ours, err := s.judge(rec)
+			if err == nil && !ours {
+				err = fmt.Errorf("%w: an earlier term's seal is at revision %d, after ours: the bucket was restored or made anew", ErrSeal, revision)
+			}
+			s.seen, s.doubtful = max(s.seen, revision), false
+			if err != nil {
+				s.ended = err
+				return err
+			}
+			s.seal = revision
+			return nil
+		}
+		if err := pause(ctx, wait, err); err != nil {
+			return fmt.Errorf("read the seal that took the place of revision %d: %w", s.seal, err)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package fencing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// Store is a key-value bucket that only the present term of a role can write: once a later term has opened the store,
+// the server itself refuses the writes of all earlier ones, however late they arrive and whatever their process believes.
+//
+// Opening writes a seal into the bucket by compare-and-swap, and every write is conditional on that seal. All methods may
+// be called concurrently; writes are carried out one at a time, since a replicated stream accepts no more than one in
+// flight under one seal. Stores opened with one token, in one process or several, work side by side.
+//
+// A Store holds no resources and needs no closing.
+type Store struct {
+	js      jetstream.JetStream
+	nc      *nats.Conn
+	bucket  string
+	token   Token
+	timeout time.Duration
+	self    string // marks this Store's own writes, with a number after it
+
+	// turn holds one token, taken by whoever writes; it guards the fields of the seal below.
+	turn chan struct{}
+	// seal is the revision of the seal that writes name.
+	seal uint64
+	// doubtful says that a write that names seal may still be under way, so that the seal has to be renewed before the
+	// next one.
+	doubtful bool
+	// ended is why this store will never write again.
+	ended error
+	// writes counts writes, seen is the highest revision known.
+	writes, seen uint64
+}
+
+// StoreOption changes how [OpenStore] opens a store.
+type StoreOption func(*storeOptions)
+
+type storeOptions struct {
+	create   bool
+	replicas int
+	timeout  time.Duration
+}
+
+// WithCreate makes the bucket if it is missing, with so many replicas (0 is 1). An existing bucket is left as it is.
+func WithCreate(replicas int) StoreOption {
+	return func(o *storeOptions) { o.create, o.replicas = true, replicas }
+}
+
+// WithAttemptTimeout bounds how long one attempt to write waits for the server, 1 s by default. It is not the bound of a
+// call, which is its context.
+func WithAttemptTimeout(d time.Duration) StoreOption {
+	return func(o *storeOptions) { o.timeout = d }
+}
+
+// OpenStore opens a bucket that belongs to one role, and seals it for the term of t. When it has returned, no write of
+// an earlier term can land any more, and what they wrote can be read with [Store.Latest], [Store.Keys] and [Store.Watch].
+//
+// A term whose token was rotated opens the store anew with the new token; the old Store is stale from then on.
+//
+// Errors: *[StaleError] when a later term has sealed it, *[ConflictError] when another holder has sealed it for the same
+// epoch, *[RoleError] when it belongs to another role, [ErrNoToken] for a token without an epoch, a holder or an id,
+// [ErrVolatile] for a bucket in the memory of one server; what is wrong with the bucket, or with reaching it.
+func OpenStore(ctx context.Context, js jetstream.JetStream, bucket string, t Token, opts ...StoreOption) (*Store, error) {
+	o := storeOptions{timeout: time.Second}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if !t.complete() {
+		return nil, fmt.Errorf("open store %q: %w", bucket, ErrNoToken)
+	}
+	var b *natskv.Bucket
+	var err error
+	if o.create {
+		b, err = natskv.Create(ctx, js.Conn(), natskv.Config{Bucket: bucket, Replicas: o.replicas})
+	} else {
+		b, err = natskv.Open(ctx, js.Conn(), bucket)
+	}
+	if err == nil && b.Volatile() {
+		err = ErrVolatile
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open store %q: %w", bucket, err)
+	}
+	s := &Store{
+		js: js, nc: js.Conn(), bucket: bucket, token: t, timeout: o.timeout,
+		self: uuid.NewString(), turn: make(chan struct{}, 1),
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, fmt.Errorf("open store %q: %w", bucket, err)
+	}
+	return s, nil
+}
+
+// Token returns the token that the store was opened with.
+func (s *Store) Token() Token { return s.token }
+
+// Put writes key, whatever it holds, and returns its revision.
+//
+// Errors of all writes: *[StaleError] once a later term has opened the store, and for good; *[UnknownError] when ctx
+// ended before it could be learned whether the write has landed; [ErrKey] for a key that cannot be written. Any other
+// error says that nothing was written. A write whose acknowledgement was lost is resolved before the call returns: the
+// store renews its seal, so that no copy of the write can land any more, reads the key, and writes again if it has not
+// landed.
+func (s *Store) Put(ctx context.Context, key string, value []byte) (revision uint64, err error) {
+	return s.write(ctx, &change{op: "put", key: key, value: value})
+}
+
+// Create writes key if it does not exist or was deleted, else the error is [jetstream.ErrKeyExists]. Of several that
+// create one key at the same time exactly one succeeds, also between stores of one term.
+func (s *Store) Create(ctx context.Context, key string, value []byte) (revision uint64, err error) {
+	return s.write(ctx, &change{op: "create", key: key, value: value, conditional: true, absent: true})
+}
+
+// Update writes key if its last revision is the one given, else the error is [ErrRevision].
+func (s *Store) Update(ctx context.Context, key string, value []byte, last uint64) (revision uint64, err error) {
+	return s.write(ctx, &change{op: "update", key: key, value: value, conditional: true, expect: last})
+}
+
+// Delete writes a marker that says that key is deleted, whether or not it exists.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	_, err := s.write(ctx, &change{op: "delete", key: key, marker: true})
+	return err
+}
+
+func (s *Store) write(ctx context.Context, c *change) (uint64, error) {
+	if err := checkKey(c.key); err != nil {
+		return 0, err
+	}
+	if err := s.take(ctx); err != nil {
+		return 0, fmt.Errorf("%s %q: nothing was written: %w", c.op, c.key, err)
+	}
+	defer s.give()
+	revision, err := s.commit(ctx, c)
+	if err != nil && !errors.Is(err, ErrUnknown) {
+		err = fmt.Errorf("%s %q: %w", c.op, c.key, err)
+	}
+	return revision, err
+}
+
+// take waits for the turn to write.
+func (s *Store) take(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		if ctx.Err() != nil {
+			s.give()
+		}
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) give() { <-s.turn }
+
+// reserved begins the keys that are the store's own: the seal, and the gate (see commit.go).
+const (
+	reserved = "_fence."
+	sealKey  = reserved + "seal"
+	gateKey  = reserved + "gate"
+)
+
+// keyText is the rule of the jetstream package's KeyValue, so that every key here can be read there.
+var keyText = regexp.MustCompile(`^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$`)
+
+func checkKey(key string) error {
+	if !keyText.MatchString(key) {
+		return fmt.Errorf("%w %q: use letters, digits and -/_=, with single dots between", ErrKey, key)
+	}
+	if strings.HasPrefix(key, reserved) || strings.HasPrefix(key, "_kv.") {
+		return fmt.Errorf("%w %q: the prefix is reserved", ErrKey, key)
+	}
+	return nil
+}

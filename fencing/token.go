@@ -1,0 +1,77 @@
+package fencing
+
+import (
+	"cmp"
+	"crypto/subtle"
+
+	"github.com/google/uuid"
+)
+
+// Token is the proof of one term: whoever holds a role at an epoch sends it along with every request to a resource,
+// and the resource refuses the tokens of earlier terms with a [Guard].
+//
+// (M. Kleppmann, "How to do distributed locking", 2016; Chubby calls it a sequencer.)
+//
+// Tokens of one role are ordered by (Epoch, Seq). Seq orders tokens within an epoch; a role's own token has 0, a
+// task's token has the number of the attempt. The id is random, made anew for each term. It leaves only by [Token.Encode]:
+// printing, logging and marshalling leave it out.
+//
+// Do not compare tokens with ==, since it compares where the id is stored: use [Token.Equal].
+type Token struct {
+	// Role is what the token is for: tokens of different roles are not comparable.
+	Role string
+	// Holder is the instance that holds the role.
+	Holder string
+	// Epoch is the revision of the write that granted the term, never 0.
+	Epoch uint64
+	// Seq orders tokens of one epoch.
+	Seq uint32
+
+	id *secretID
+}
+
+// secretID keeps an id out of what fmt prints by reflection, without calling a method, for a struct that has a token
+// in an unexported field. One pointer is not enough: for a verb that does not fit, such as %s, fmt follows the first.
+type secretID struct{ value *uuid.UUID }
+
+// NewToken makes the token of a term. It is for whoever grants terms; a user gets tokens from an election, a task, or
+// [Parse]. With [uuid.Nil] the token has no id and cannot be encoded.
+func NewToken(role, holder string, epoch uint64, seq uint32, id uuid.UUID) Token {
+	t := Token{Role: role, Holder: holder, Epoch: epoch, Seq: seq}
+	if id != uuid.Nil {
+		t.id = &secretID{&id}
+	}
+	return t
+}
+
+// IsZero reports whether t is the zero token, which says "not leading" and which every guard refuses.
+func (t Token) IsZero() bool { return t == Token{} }
+
+// Compare is negative if t is older than u, positive if it is newer, and 0 if they are of the same epoch and seq.
+// It says nothing about tokens of different roles.
+func (t Token) Compare(u Token) int {
+	return cmp.Or(cmp.Compare(t.Epoch, u.Epoch), cmp.Compare(t.Seq, u.Seq))
+}
+
+// Equal reports whether all of t and u is the same, the id included.
+func (t Token) Equal(u Token) bool {
+	return t.Epoch == u.Epoch && t.Seq == u.Seq && t.Role == u.Role && t.Holder == u.Holder &&
+		(t.id == u.id || t.SameID(u))
+}
+
+// SameID reports, in constant time, whether both tokens have an id and it is the same.
+func (t Token) SameID(u Token) bool {
+	return t.id != nil && u.id != nil && subtle.ConstantTimeCompare(t.id.value[:], u.id.value[:]) == 1
+}
+
+// presentable reports whether t says enough to be ordered: a role and an epoch.
+func (t Token) presentable() bool { return t.Role != "" && t.Epoch != 0 }
+
+// conflicts reports whether t and u, of the same role, epoch and seq, cannot be one term. What one of them does not
+// know (a floor that was restored from an epoch alone has no holder and no id) is no contradiction.
+func (t Token) conflicts(u Token) bool {
+	if t.Holder != u.Holder && t.Holder != "" && u.Holder != "" {
+		return true
+	}
+	return t.id != u.id && t.id != nil && u.id != nil && !t.SameID(u)
+}

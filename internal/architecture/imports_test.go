@@ -1,0 +1,104 @@
+package architecture
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/rolemanager/rolemanager"
+
+// allowed is what each package may import of our own; a trailing /... stands for a package and those below it. A package
+// that is not listed may not be imported from where it is not listed either: add it here, and think first.
+var allowed = map[string][]string{
+	"event":                    {},
+	"fencing":                  {"internal/natskv"},
+	"metrics":                  {"event"},
+	"internal/protocol":        {},
+	"internal/protocol/tasks":  {"internal/protocol"},
+	"internal/clock":           {},
+	"internal/mailbox":         {},
+	"internal/natskv":          {"internal/mailbox"},
+	"internal/bridge":          {"fencing", "internal/clock"},
+	"internal/natsrun":         {},
+	"internal/natstest":        {"internal/natsrun"},
+	"election":                 {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/protocol"},
+	"roles":                    {"election", "event", "fencing"},
+	"assign":                   {"election", "event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/protocol", "internal/protocol/tasks"},
+	"electiontest":             {"election", "internal/bridge"},
+	"assigntest":               {"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun", "internal/natstest"},
+	"examples/multi-role":      {"assign", "election", "event", "fencing", "metrics", "roles", "internal/natsrun"},
+	"examples/multi-role/view": {"assign", "election", "event", "roles"},
+}
+
+// only says who may import what comes from outside.
+var only = map[string][]string{
+	"go.uber.org/zap":                     {"roles"},
+	"github.com/prometheus/client_golang": {"metrics", "examples/..."},
+	"github.com/nats-io/nats-server/v2":   {"internal/natsrun", "internal/natstest", "electiontest", "assigntest", "examples/...", "bench/...", "cmd/rolectl"},
+	"testing":                             {"internal/natstest", "electiontest", "assigntest", "propertytests/..."},
+}
+
+// pure packages have no I/O, no clock and no concurrency of their own.
+var pure = []string{"internal/protocol", "internal/protocol/tasks"}
+
+var impure = []string{"context", "sync", "sync/atomic", "net", "os", "io", "log", "log/slog"}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range list(t) {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		for _, imported := range p.Imports {
+			if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+				if list, ruled := allowed[name]; ruled && !slices.Contains(list, own) {
+					t.Errorf("%s imports %s, which is not its to know: see allowed in this test", name, own)
+				}
+			}
+			for outside, who := range only {
+				if (imported == outside || strings.HasPrefix(imported, outside+"/")) && !matches(who, name) {
+					t.Errorf("%s imports %s, which only %v may", name, imported, who)
+				}
+			}
+			if slices.Contains(pure, name) && slices.Contains(impure, imported) {
+				t.Errorf("%s imports %s: it is pure", name, imported)
+			}
+		}
+	}
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		below, tree := strings.CutSuffix(p, "/...")
+		return name == p || tree && (name == below || strings.HasPrefix(name, below+"/"))
+	})
+}
+
+func list(t *testing.T) (all []pkg) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...")
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %s", exit.Stderr)
+		}
+		t.Fatalf("go list: %v", err)
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}

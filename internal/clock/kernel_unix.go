@@ -1,0 +1,27 @@
+//go:build linux || darwin
+
+package clock
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sinceBoot reads the clock that counts the time asleep.
+func sinceBoot() (Instant, bool) {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(asleepToo, &ts); err != nil {
+		return 0, false
+	}
+	return Instant(ts.Nano()), true
+}
+
+// kernelWall reads the wall clock past the runtime, which may be showing a virtual one.
+func kernelWall() (time.Time, bool) {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_REALTIME, &ts); err != nil {
+		return time.Time{}, false
+	}
+	return time.Unix(0, ts.Nano()), true
+}

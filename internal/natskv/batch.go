@@ -1,0 +1,79 @@
+package natskv
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+)
+
+// MaxBatch is how many writes one batch holds at most (the server's limit).
+const MaxBatch = 1000
+
+// Header names of atomic batches (ADR-50 of NATS).
+const (
+	headerBatch         = "Nats-Batch-Id"
+	headerBatchSequence = "Nats-Batch-Sequence"
+	headerBatchCommit   = "Nats-Batch-Commit"
+)
+
+// SubmitBatch is Submit for several writes that are stored all or none, in this order: Won says that all are, and
+// Revision is the last one's. The condition is guard alone; Expect and Guard of the writes do not count. No write may be
+// too large, or all of them are lost with it.
+//
+// On a store with replicas no other write with that guard may be in flight.
+func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, done func(Result)) {
+	if len(ops) == 1 {
+		op := ops[0]
+		op.Guard = &guard
+		w.Submit(op, timeout, done)
+		return
+	}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		done(Result{Err: ErrClosed})
+		return
+	}
+	w.last++
+	number := w.last
+	w.mu.Unlock()
+	msgs, err := batch(w.at, guard, ops, w.inbox+strconv.FormatUint(number, 36))
+	if err != nil {
+		done(Result{Err: err})
+		return
+	}
+	last := len(msgs) - 1
+	w.enter(&pending{number: number, ahead: msgs[:last], msg: msgs[last], done: done}, timeout)
+}
+
+// batch makes the messages. Only the last asks for an answer: the server tells there what was wrong with any of them.
+func batch(at place, guard Guard, ops []Write, reply string) ([]*nats.Msg, error) {
+	if len(ops) == 0 || len(ops) > MaxBatch {
+		return nil, fmt.Errorf("a batch of %d writes: use 1 to %d", len(ops), MaxBatch)
+	}
+	id := nuid.Next()
+	msgs := make([]*nats.Msg, len(ops))
+	for i := range ops {
+		var m *nats.Msg
+		var err error
+		if i == 0 {
+			op := ops[0]
+			op.Guard = &guard
+			m, err = op.message(at, "")
+		} else {
+			m, err = ops[i].unconditional(at, "")
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.Header[headerBatch] = []string{id}
+		m.Header[headerBatchSequence] = []string{strconv.Itoa(i + 1)}
+		msgs[i] = m
+	}
+	last := msgs[len(msgs)-1]
+	last.Reply, last.Header[headerBatchCommit] = reply, []string{"1"}
+	return msgs, nil
+}

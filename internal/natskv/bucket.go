@@ -1,0 +1,207 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+var bucketName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Bucket is a bucket that was found fit when it was opened. It holds no resources.
+type Bucket struct {
+	nc       *nats.Conn
+	name     string
+	created  time.Time
+	maxTTL   time.Duration
+	replicas int
+	storage  jetstream.StorageType
+}
+
+// Name is the name of the bucket.
+func (b *Bucket) Name() string { return b.name }
+
+// Stream is the name of the bucket's stream.
+func (b *Bucket) Stream() string { return streamName(b.name) }
+
+// Created is when the bucket was made, as its server says. A bucket of the same name with another time is another
+// bucket; a restored one keeps its time.
+func (b *Bucket) Created() time.Time { return b.created }
+
+// MaxTTL is L_max: the longest TTL a session in this bucket may have.
+func (b *Bucket) MaxTTL() time.Duration { return b.maxTTL }
+
+// Replicas is on how many servers the bucket was kept when it was opened.
+func (b *Bucket) Replicas() int { return b.replicas }
+
+// Volatile reports whether the bucket lives in the memory of one server, and is lost when that restarts. A server on
+// its own forgets the bucket; made anew, its revisions still go on increasing, because they begin at the time. In a
+// cluster the stream comes back empty and its revisions begin anew where they began the first time: epochs repeat, and
+// what was fenced by them is open. Such a bucket is for tests and for servers embedded in the one process that uses
+// them. Opening it is not an error: whoever asked for memory has said so.
+func (b *Bucket) Volatile() bool { return b.storage == jetstream.MemoryStorage && b.replicas == 1 }
+
+// State is what the server says about a bucket.
+type State struct {
+	Created time.Time
+	// FirstSeq and LastSeq are the revisions of the oldest and of the last record. LastSeq that has gone back means that
+	// an older state was restored, or acknowledged writes were lost.
+	FirstSeq, LastSeq uint64
+	// Keys counts the records, markers included.
+	Keys, Bytes uint64
+	// Watchers counts the consumers on the bucket.
+	Watchers int
+	Replicas int
+	Storage  jetstream.StorageType
+	// Leader is the server that leads the stream, empty outside a cluster or when there is none just now. Offline and
+	// Lagging count the other replicas that are not there, and not up to date.
+	Leader           string
+	Offline, Lagging int
+	// Domain is the JetStream domain, usually empty.
+	Domain string
+	// Faults are those Open would report, empty when the bucket is fit.
+	Faults []string
+}
+
+// Create makes the bucket, or opens the one that is there: then its own configuration counts, not cfg. Several
+// processes may do this at once; those that lose the race read again and check. Errors are those of Open.
+func Create(ctx context.Context, nc *nats.Conn, cfg Config) (*Bucket, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("create bucket: %w", err)
+	}
+	b, err := Open(ctx, nc, cfg.Bucket)
+	if !errors.Is(err, ErrBucketNotFound) {
+		return b, err
+	}
+	if err := oldServer(cfg.Bucket, nc); err != nil {
+		return nil, err
+	}
+	info, err := createStream(ctx, nc, bucketPlace(cfg.Bucket), streamConfig(cfg, time.Now()))
+	if err != nil {
+		return nil, fmt.Errorf("create bucket %q: %w", cfg.Bucket, err)
+	}
+	return opened(nc, cfg.Bucket, info)
+}
+
+// Open opens a bucket and checks it, and corrects nothing. Errors: NotFoundError, UnfitError, PermissionError,
+// ErrJetStreamOff, and what the connection or the API says.
+func Open(ctx context.Context, nc *nats.Conn, bucket string) (*Bucket, error) {
+	info, err := streamInfo(ctx, nc, bucket)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket: %w", err)
+	}
+	return opened(nc, bucket, info)
+}
+
+// Inspect asks the server for the bucket's state. The answer may be old by the time it arrives, and on a cluster the
+// server that gave it may not be the leader any more: nothing may be decided from it but to look again.
+func (b *Bucket) Inspect(ctx context.Context) (State, error) {
+	return Inspect(ctx, b.nc, b.name)
+}
+
+// Inspect is Bucket.Inspect for a bucket that need not be fit.
+func Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State, error) {
+	info, err := streamInfo(ctx, nc, bucket)
+	if err != nil {
+		return State{}, fmt.Errorf("inspect bucket: %w", err)
+	}
+	s := State{
+		Created:  info.Created,
+		FirstSeq: info.State.FirstSeq, LastSeq: info.State.LastSeq,
+		Keys: info.State.Msgs, Bytes: info.State.Bytes,
+		Watchers: info.State.Consumers,
+		Replicas: info.Config.Replicas, Storage: info.Config.Storage,
+		Domain: info.Domain,
+		Faults: faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion()),
+	}
+	if c := info.Cluster; c != nil {
+		s.Leader = c.Leader
+		for _, r := range c.Replicas {
+			switch {
+			case r.Offline:
+				s.Offline++
+			case !r.Current:
+				s.Lagging++
+			}
+		}
+	}
+	return s, nil
+}
+
+func (c Config) validate() error {
+	var errs []error
+	if !bucketName.MatchString(c.Bucket) {
+		errs = append(errs, fmt.Errorf("invalid bucket name %q: use letters, digits, - and _", c.Bucket))
+	}
+	if c.Replicas < 1 || c.Replicas > 5 {
+		errs = append(errs, fmt.Errorf("replicas %d: use 1, 3 or 5", c.Replicas))
+	}
+	if c.MaxTTL < time.Second || c.MaxTTL%time.Millisecond != 0 {
+		errs = append(errs, fmt.Errorf("maximal TTL %s: use at least 1s, in whole milliseconds", c.MaxTTL))
+	}
+	return errors.Join(errs...)
+}
+
+// opened checks a stream and makes the bucket of it.
+func opened(nc *nats.Conn, bucket string, info *streamAnswer) (*Bucket, error) {
+	if f := faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion()); len(f) > 0 {
+		return nil, &UnfitError{Bucket: bucket, Faults: f}
+	}
+	longest, _ := maxTTL(&info.Config)
+	return &Bucket{
+		nc: nc, name: bucket,
+		created: info.Created, maxTTL: longest,
+		replicas: info.Config.Replicas, storage: info.Config.Storage,
+	}, nil
+}
+
+// streamAnswer is what the API says to STREAM.INFO, CREATE and UPDATE.
+type streamAnswer struct {
+	jetstream.StreamInfo
+	Error *jetstream.APIError `json:"error"`
+}
+
+func (a *streamAnswer) fault() *jetstream.APIError { return a.Error }
+
+func streamInfo(ctx context.Context, nc *nats.Conn, bucket string) (*streamAnswer, error) {
+	if !bucketName.MatchString(bucket) {
+		return nil, fmt.Errorf("invalid bucket name %q: use letters, digits, - and _", bucket)
+	}
+	return infoOf(ctx, nc, bucketPlace(bucket))
+}
+
+func infoOf(ctx context.Context, nc *nats.Conn, at place) (*streamAnswer, error) {
+	var a streamAnswer
+	if err := request(ctx, nc, at, "$JS.API.STREAM.INFO."+at.stream, nil, &a); err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// createStream makes the stream, or reads the one somebody else has just made. Two creators never agree on FirstSeq,
+// so the server tells the second that the name is taken.
+func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.StreamConfig) (*streamAnswer, error) {
+	var a streamAnswer
+	err := request(ctx, nc, at, "$JS.API.STREAM.CREATE."+at.stream, cfg, &a)
+	if err == nil {
+		return &a, nil
+	}
+	if api := (*jetstream.APIError)(nil); !errors.As(err, &api) || api.ErrorCode != codeNameInUse {
+		return nil, err
+	}
+	// In a cluster the winner's stream may not be up yet.
+	return backoff.Retry(ctx, func() (*streamAnswer, error) {
+		info, err := infoOf(ctx, nc, at)
+		if Permanent(err) && !errors.Is(err, ErrBucketNotFound) {
+			return nil, backoff.Permanent(err)
+		}
+		return info, err
+	}, backoff.WithBackOff(backoff.NewExponentialBackOff()), backoff.WithMaxElapsedTime(answerWithin))
+}

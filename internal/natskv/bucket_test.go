@@ -1,0 +1,353 @@
+package natskv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+func TestCreateMakesAFitBucket(t *testing.T) {
+	_, nc, b := newBucket(t)
+	before := time.Now()
+	again, err := Open(t.Context(), nc, "b")
+	if err != nil {
+		t.Fatalf("open what Create made: %v", err)
+	}
+	if again.Name() != "b" || again.Stream() != "KV_b" || again.MaxTTL() != DefaultMaxTTL || again.Replicas() != 1 || again.Volatile() {
+		t.Errorf("opened %+v", again)
+	}
+	if !again.Created().Equal(b.Created()) || again.Created().After(before.Add(time.Minute)) {
+		t.Errorf("created %v and %v", b.Created(), again.Created())
+	}
+	s, err := b.Inspect(t.Context())
+	if err != nil {
+		t.Fatalf("inspect: %v", err)
+	}
+	if s.LastSeq+1 != s.FirstSeq || s.FirstSeq < lowestRevision || s.Keys != 0 || len(s.Faults) > 0 {
+		t.Errorf("state %+v", s)
+	}
+	if d := time.Since(time.UnixMicro(int64(s.FirstSeq))).Abs(); d > time.Minute {
+		t.Errorf("the first revision is %v away from now", d)
+	}
+	// Making it again opens it, and its own configuration counts.
+	third, err := Create(t.Context(), nc, Config{Bucket: "b", MaxTTL: time.Hour})
+	if err != nil || third.MaxTTL() != DefaultMaxTTL {
+		t.Errorf("create again: %+v, %v", third, err)
+	}
+}
+
+func TestRevisionsIncreaseOverDeletion(t *testing.T) {
+	_, nc, b := newBucket(t)
+	w := newWriter(t, nc, b)
+	first := mustWin(t, w, Write{Key: "k"})
+	deleteBucket(t, nc, "b")
+	if _, err := Create(t.Context(), nc, Config{Bucket: "b"}); err != nil {
+		t.Fatalf("create anew: %v", err)
+	}
+	if second := mustWin(t, w, Write{Key: "k"}); second <= first {
+		t.Errorf("revision %d after %d", second, first)
+	}
+}
+
+func TestConcurrentCreators(t *testing.T) {
+	s := startServer(t, nil)
+	const creators = 8
+	buckets := make([]*Bucket, creators)
+	start := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range creators {
+		nc := connect(t, s.ClientURL())
+		all.Go(func() {
+			<-start
+			b, err := Create(within(t), nc, Config{Bucket: "b"})
+			if err != nil {
+				t.Errorf("creator %d: %v", i, err)
+			}
+			buckets[i] = b
+		})
+	}
+	close(start)
+	all.Wait()
+	for _, b := range buckets {
+		if b != nil && !b.Created().Equal(buckets[0].Created()) {
+			t.Errorf("two buckets: created %v and %v", buckets[0].Created(), b.Created())
+		}
+	}
+}
+
+func TestOpenWithoutABucketPrintsTheCommand(t *testing.T) {
+	s := startServer(t, nil)
+	_, err := Open(t.Context(), connect(t, s.ClientURL()), "nope")
+	var missing *NotFoundError
+	if !errors.Is(err, ErrBucketNotFound) || !errors.As(err, &missing) || !Permanent(err) {
+		t.Fatalf("got %v", err)
+	}
+	if !strings.Contains(err.Error(), "rolectl bucket create nope") {
+		t.Errorf("%q does not say how to make it", err)
+	}
+}
+
+func TestCommand(t *testing.T) {
+	got := Command(Config{Bucket: "b", Replicas: 3, Storage: jetstream.MemoryStorage, MaxTTL: time.Hour})
+	if want := "rolectl bucket create b --replicas 3 --storage memory --max-ttl 1h0m0s"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestCreateRejectsNonsense(t *testing.T) {
+	_, err := Create(t.Context(), nil, Config{Bucket: "a.b", Replicas: 9, MaxTTL: time.Millisecond})
+	for _, want := range []string{`invalid bucket name "a.b"`, "replicas 9", "maximal TTL 1ms"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not mention %q", err, want)
+		}
+	}
+}
+
+// A bucket as the jetstream package makes it, with everything wrong that can be.
+func TestOpenNamesAllFaultsAndRepairsWhatItCan(t *testing.T) {
+	s := startServer(t, nil)
+	nc := connect(t, s.ClientURL())
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b", History: 5, TTL: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.PutString(t.Context(), "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), nc, "b")
+	var unfit *UnfitError
+	if !errors.As(err, &unfit) || !Permanent(err) {
+		t.Fatalf("got %v, want an UnfitError", err)
+	}
+	for _, want := range []string{"FirstSeq", "MaxAge", "history", "AllowMsgTTL", "SubjectDeleteMarkerTTL", "AllowAtomicPublish", "metadata"} {
+		if !slices.ContainsFunc(unfit.Faults, func(f string) bool { return strings.Contains(f, want) }) {
+			t.Errorf("no fault mentions %s:\n%v", want, err)
+		}
+	}
+	for _, f := range unfit.Faults {
+		if !strings.Contains(f, "rolectl bucket") {
+			t.Errorf("fault without a fix: %s", f)
+		}
+	}
+	// FirstSeq cannot be repaired, so nothing is touched.
+	changed, err := Repair(t.Context(), nc, "b")
+	if len(changed) > 0 || !errors.As(err, &unfit) {
+		t.Errorf("repair: changed %v, %v", changed, err)
+	}
+}
+
+func TestRepairKeepsRecords(t *testing.T) {
+	s := startServer(t, nil)
+	nc := connect(t, s.ClientURL())
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := streamConfig(Config{Bucket: "b", Replicas: 1, MaxTTL: DefaultMaxTTL}, time.Now())
+	cfg.MaxAge = time.Hour
+	cfg.MaxMsgsPerSubject = 5
+	cfg.Discard = jetstream.DiscardOld
+	cfg.DenyDelete, cfg.AllowDirect, cfg.AllowMsgTTL, cfg.AllowAtomicPublish, cfg.AllowRollup = false, false, false, false, false
+	cfg.SubjectDeleteMarkerTTL = 0
+	cfg.Metadata = map[string]string{"mine": "stays"}
+	stream, err := js.CreateStream(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []string{"old", "new"} {
+		if _, err := js.Publish(t.Context(), "$KV.b.k", []byte(v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(t.Context(), nc, "b"); err == nil {
+		t.Fatal("opened an unfit bucket")
+	}
+	changed, err := Repair(t.Context(), nc, "b")
+	if err != nil || len(changed) != 10 {
+		t.Fatalf("repair: %v, %d changes:\n%s", err, len(changed), strings.Join(changed, "\n"))
+	}
+	if _, err := Open(t.Context(), nc, "b"); err != nil {
+		t.Errorf("open after the repair: %v", err)
+	}
+	info, err := stream.Info(t.Context())
+	if err != nil || info.Config.Metadata["mine"] != "stays" {
+		t.Errorf("metadata %v, %v", info.Config.Metadata, err)
+	}
+	kv, err := js.KeyValue(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := kv.Get(t.Context(), "k"); err != nil || string(e.Value()) != "new" {
+		t.Errorf("record after the repair: %v, %v", e, err)
+	}
+	if changed, err := Repair(t.Context(), nc, "b"); len(changed) > 0 || err != nil {
+		t.Errorf("repairing a fit bucket: %v, %v", changed, err)
+	}
+}
+
+func TestUnknownFormatIsNotTouched(t *testing.T) {
+	s := startServer(t, nil)
+	nc := connect(t, s.ClientURL())
+	js, _ := jetstream.New(nc)
+	cfg := streamConfig(Config{Bucket: "b", Replicas: 1, MaxTTL: DefaultMaxTTL}, time.Now())
+	cfg.Metadata[metaFormat] = "99"
+	cfg.MaxAge = time.Hour
+	if _, err := js.CreateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := Repair(t.Context(), nc, "b")
+	if len(changed) > 0 || err == nil || !strings.Contains(err.Error(), "upgrade this program") {
+		t.Errorf("changed %v, %v", changed, err)
+	}
+}
+
+func TestTooOld(t *testing.T) {
+	for version, old := range map[string]bool{
+		"2.11.9": true, "1.4.1": true, "2.12.0": false, "2.12.0-preview.1": false, "2.15.2": false, "3.0.0": false, "": false,
+	} {
+		if got := tooOld(version) != ""; got != old {
+			t.Errorf("tooOld(%q) = %v", version, got)
+		}
+	}
+}
+
+func TestKVClientsWorkOnTheBucket(t *testing.T) {
+	_, nc, b := newBucket(t)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.KeyValue(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, nc, b)
+	rev := mustWin(t, w, Write{Key: "role.a", Value: []byte("mine")})
+	e, err := kv.Get(t.Context(), "role.a")
+	if err != nil || string(e.Value()) != "mine" || e.Revision() != rev {
+		t.Fatalf("get: %v, %v", e, err)
+	}
+	second, err := kv.Update(t.Context(), "role.a", []byte("theirs"), rev)
+	if err != nil {
+		t.Fatalf("update: %v", err)
+	}
+	if r := write(t, w, Write{Key: "role.a", Expect: rev}, time.Minute); r.Outcome != Refused {
+		t.Errorf("write over theirs: %v, %v", r.Outcome, r.Err)
+	}
+	if err := kv.Delete(t.Context(), "role.a", jetstream.LastRevision(second)); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+	if _, err := kv.PutString(t.Context(), "x", "y"); err != nil {
+		t.Errorf("put: %v", err)
+	}
+	if err := kv.Purge(t.Context(), "x"); err != nil {
+		t.Errorf("purge: %v", err)
+	}
+}
+
+// What Bucket.Volatile says of a server on its own.
+func TestMemoryBucketIsForgottenByARestart(t *testing.T) {
+	dir := t.TempDir()
+	s := startServerIn(t, dir, -1, nil)
+	nc := connect(t, s.ClientURL())
+	cfg := Config{Bucket: "b", Storage: jetstream.MemoryStorage}
+	b, err := Create(t.Context(), nc, cfg)
+	if err != nil || !b.Volatile() {
+		t.Fatalf("create in memory: %+v, %v", b, err)
+	}
+	first := mustWin(t, newWriter(t, nc, b), Write{Key: "k"})
+	p := port(s)
+	shutdown(s)
+	s = startServerIn(t, dir, p, nil)
+	nc = connect(t, s.ClientURL())
+	if _, err := Open(t.Context(), nc, "b"); !errors.Is(err, ErrBucketNotFound) {
+		t.Fatalf("open after the restart: %v", err)
+	}
+	if b, err = Create(t.Context(), nc, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if second := mustWin(t, newWriter(t, nc, b), Write{Key: "k"}); second <= first {
+		t.Errorf("revision %d after %d", second, first)
+	}
+}
+
+func TestJetStreamOff(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { shutdown(s) })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server did not come up")
+	}
+	_, err = Create(t.Context(), connect(t, s.ClientURL()), Config{Bucket: "b"})
+	if !errors.Is(err, ErrJetStreamOff) || Permanent(err) {
+		t.Errorf("got %v, permanent %v", err, Permanent(err))
+	}
+}
+
+func TestPermissionDeniedByTheAPI(t *testing.T) {
+	s := startServer(t, users{
+		"all":     nil,
+		"nothing": {Publish: &server.SubjectPermission{Allow: []string{"other"}}},
+		"deaf":    {Subscribe: &server.SubjectPermission{Allow: []string{"other"}}},
+	})
+	if _, err := Create(t.Context(), connect(t, s.ClientURL(), nats.UserInfo("all", "x")), Config{Bucket: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	for user, want := range map[string]string{"nothing": "$JS.API.STREAM.INFO.KV_b", "deaf": "_INBOX."} {
+		start := time.Now()
+		_, err := Open(t.Context(), connect(t, s.ClientURL(), nats.UserInfo(user, "x")), "b")
+		var denied *PermissionError
+		if !errors.As(err, &denied) || !strings.HasPrefix(denied.Subject, want) || !Permanent(err) {
+			t.Errorf("%s: got %v after %v, want %s", user, err, time.Since(start), want)
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: found only by waiting", user)
+		}
+	}
+}
+
+// An old complaint that is still the connection's last error is not taken for a new one.
+func TestOldComplaintIsNotBelieved(t *testing.T) {
+	s := startServer(t, users{"u": {Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.DELETE.>"}}}})
+	nc := connect(t, s.ClientURL(), nats.UserInfo("u", "x"))
+	if _, err := Create(t.Context(), nc, Config{Bucket: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	const subject = "$JS.API.STREAM.DELETE.KV_b"
+	var a streamAnswer
+	err := request(t.Context(), nc, bucketPlace("b"), subject, nil, &a)
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := Open(t.Context(), nc, "b"); err != nil {
+		t.Errorf("open after a complaint about something else: %v", err)
+	}
+}
+
+func deleteBucket(tb testing.TB, nc *nats.Conn, bucket string) {
+	tb.Helper()
+	m, err := nc.Request("$JS.API.STREAM.DELETE."+streamName(bucket), nil, 10*time.Second)
+	if err != nil {
+		tb.Fatalf("delete bucket: %v", err)
+	}
+	var a struct{ Success bool }
+	if err := json.Unmarshal(m.Data, &a); err != nil || !a.Success {
+		tb.Fatalf("delete bucket: %s, %v", m.Data, err)
+	}
+}

@@ -1,0 +1,91 @@
+package natskv
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+)
+
+const (
+	// idleHeartbeat is how often the server speaks when there is nothing to deliver.
+	idleHeartbeat = 2 * time.Second
+	// silentFor is how long a watch may be silent before it is lost: two heartbeats, and some.
+	silentFor = 5 * time.Second
+	// forgotten is how long the server keeps the consumer of a process that is gone.
+	forgotten = 10 * time.Second
+)
+
+// Headers of what the server says on a delivery subject besides deliveries (ADR-15 of NATS).
+const (
+	headerLastDelivery = "Nats-Last-Consumer"
+	headerStalled      = "Nats-Consumer-Stalled"
+)
+
+// consumer is the server's side of a watch.
+type consumer struct {
+	name    string
+	pending uint64 // what there was to deliver when it was made
+}
+
+// consumerRequest is what the API takes for CONSUMER.CREATE.
+type consumerRequest struct {
+	Stream string                   `json:"stream_name"`
+	Config jetstream.ConsumerConfig `json:"config"`
+	Action string                   `json:"action"`
+}
+
+type consumerAnswer struct {
+	jetstream.ConsumerInfo
+	Error *jetstream.APIError `json:"error"`
+}
+
+func (a *consumerAnswer) fault() *jetstream.APIError { return a.Error }
+
+// createConsumer makes a consumer that delivers the last record of every matching key and then every later one, in
+// stream order whatever the filters are, on one replica, in memory, without acknowledgements. With from it begins at that
+// revision.
+func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string, filters []string, from uint64) (consumer, error) {
+	cfg := jetstream.ConsumerConfig{
+		Name:              nuid.Next(),
+		DeliverSubject:    deliver,
+		DeliverPolicy:     jetstream.DeliverLastPerSubjectPolicy,
+		AckPolicy:         jetstream.AckNonePolicy,
+		FlowControl:       true,
+		IdleHeartbeat:     idleHeartbeat,
+		InactiveThreshold: forgotten,
+		MemoryStorage:     true,
+		Replicas:          1,
+	}
+	if from > 0 {
+		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from
+	}
+	subjects := make([]string, 0, len(filters))
+	for _, f := range filters {
+		subjects = append(subjects, at.prefix+f)
+	}
+	subject := "$JS.API.CONSUMER.CREATE." + at.stream + "." + cfg.Name
+	if len(subjects) == 1 {
+		// The one filter stands in the subject, so that permissions can be given for it.
+		cfg.FilterSubject = subjects[0]
+		subject += "." + subjects[0]
+	} else {
+		cfg.FilterSubjects = slices.Compact(slices.Sorted(slices.Values(subjects)))
+	}
+	var a consumerAnswer
+	err := request(ctx, nc, at, subject, consumerRequest{Stream: at.stream, Config: cfg, Action: "create"}, &a)
+	if err != nil {
+		return consumer{}, fmt.Errorf("create consumer: %w", err)
+	}
+	return consumer{name: cfg.Name, pending: a.NumPending}, nil
+}
+
+// deleteSubject removes the consumer when something is published to it. Nobody waits for the answer: a consumer without
+// listeners goes by itself.
+func (c consumer) deleteSubject(at place) string {
+	return "$JS.API.CONSUMER.DELETE." + at.stream + "." + c.name
+}

@@ -1,0 +1,52 @@
+package natskv
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Entry is one record, as it was stored at one revision.
+type Entry struct {
+	Key string
+	// Value belongs to the receiver.
+	Value []byte
+	// Revision is the record's place in the stream of the bucket.
+	Revision uint64
+	// Header is what was stored along with the value, the server's conditions included; nil when there is none.
+	Header nats.Header
+	// Time is when it was stored, by the clock of the stream's leader.
+	Time time.Time
+	// Marker is true when the record says that the key was deleted, purged, or has expired. The next write of the key
+	// must expect this revision.
+	Marker bool
+}
+
+// Headers of markers: written by a KV client, and by the server for expired and removed records (ADR-8, ADR-43).
+const (
+	headerOperation    = "KV-Operation"
+	headerMarkerReason = "Nats-Marker-Reason"
+)
+
+// entry reads a message of the watch's consumer, its place in the consumer's numbering, and how many more the server
+// had for this consumer when it sent this one.
+func entry(prefix string, m *nats.Msg) (e Entry, number, after uint64, err error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return Entry{}, 0, 0, fmt.Errorf("%w: not a delivery: %w", ErrWatchLost, err)
+	}
+	key, ok := strings.CutPrefix(m.Subject, prefix)
+	if !ok || key == "" {
+		return Entry{}, 0, 0, fmt.Errorf("%w: delivery of %q", ErrWatchLost, m.Subject)
+	}
+	marker := false
+	if len(m.Header) > 0 {
+		op := m.Header.Get(headerOperation)
+		marker = op == "DEL" || op == "PURGE" || m.Header.Get(headerMarkerReason) != ""
+	}
+	// nats.go copies every payload out of its read buffer, so m.Data may be kept.
+	e = Entry{Key: key, Value: m.Data, Revision: meta.Sequence.Stream, Header: m.Header, Time: meta.Timestamp, Marker: marker}
+	return e, meta.Sequence.Consumer, meta.NumPending, nil
+}

@@ -1,0 +1,150 @@
+package natskv
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The texts carry no package prefix: the public packages wrap them and say whose they are.
+var (
+	// ErrBucketNotFound says that there is no such bucket, or no longer. See NotFoundError.
+	ErrBucketNotFound = errors.New("bucket not found")
+	// ErrJetStreamOff says that JetStream is disabled on the server or for the account.
+	ErrJetStreamOff = errors.New("JetStream is off: enable it on the server (jetstream {}) and for the account")
+	// ErrRefused is the Result.Err of a refused write.
+	ErrRefused = errors.New("refused: wrong last revision")
+	// ErrTimeout is the Result.Err of a write that was not answered in time.
+	ErrTimeout = errors.New("no answer in time")
+	// ErrNoLeader is the Result.Err of a write that nobody received although the bucket exists: its stream has no
+	// leader just now.
+	ErrNoLeader = errors.New("the bucket has no stream leader just now")
+	// ErrClosed is the Result.Err of a write that was open when its writer ended.
+	ErrClosed = errors.New("writer closed")
+	// ErrInvalidKey says that a key cannot be a KV key (letters, digits and -/_=. without dots at the ends).
+	ErrInvalidKey = errors.New("invalid key")
+	// ErrWatchLost ends a watch that missed something, or has heard nothing for longer than a live one is silent.
+	// A new watch begins with a complete snapshot.
+	ErrWatchLost = errors.New("watch lost")
+)
+
+// NotFoundError is ErrBucketNotFound with the command that makes the bucket.
+type NotFoundError struct {
+	Bucket string
+	// Stream is set instead of Bucket for a plain stream.
+	Stream string
+}
+
+func (e *NotFoundError) Error() string {
+	if e.Stream != "" {
+		return fmt.Sprintf("stream %q not found", e.Stream)
+	}
+	return fmt.Sprintf("bucket %q not found: make it with %q", e.Bucket, Command(Config{Bucket: e.Bucket}))
+}
+
+func (e *NotFoundError) Is(target error) bool { return target == ErrBucketNotFound }
+
+// UnfitError says what keeps a bucket from being used. Every fault names its fix.
+type UnfitError struct {
+	Bucket string
+	// Stream is set instead of Bucket for a plain stream.
+	Stream string
+	Faults []string
+}
+
+func (e *UnfitError) Error() string {
+	what := fmt.Sprintf("bucket %q", e.Bucket)
+	if e.Stream != "" {
+		what = fmt.Sprintf("stream %q", e.Stream)
+	}
+	if len(e.Faults) == 1 {
+		return fmt.Sprintf("%s is unfit: %s", what, e.Faults[0])
+	}
+	return fmt.Sprintf("%s is unfit:\n- %s", what, strings.Join(e.Faults, "\n- "))
+}
+
+// PermissionError names the subject on which the server denied us.
+type PermissionError struct {
+	Subject string
+	// Subscribe is true when subscribing was denied, else publishing was.
+	Subscribe bool
+}
+
+func (e *PermissionError) Error() string {
+	verb := "publish to"
+	if e.Subscribe {
+		verb = "subscribe to"
+	}
+	return fmt.Sprintf("permission denied: this user may not %s %q", verb, e.Subject)
+}
+
+func (e *PermissionError) Is(target error) bool { return target == nats.ErrPermissionViolation }
+
+// Error codes of the JetStream API (nats-server errors.json).
+const (
+	codeAccountNotFound   = 10035
+	codeOffForAccount     = 10039
+	codeInvalidConfig     = 10052
+	codeTooLarge          = 10054
+	codeNameInUse         = 10058
+	codeStreamNotFound    = 10059
+	codeOtherStream       = 10060
+	codeSubjectOverlap    = 10065
+	codeWrongLastRevision = 10071
+	codeNoReplicas        = 10074
+	codeOff               = 10076
+	codeHeaderTooLarge    = 10097
+	codeSealed            = 10109
+	codeNoLimits          = 10120
+	codeInvalidTTL        = 10165
+	codeTTLOff            = 10166
+)
+
+// lasting are the codes that mean the same answer next time.
+var lasting = []jetstream.ErrorCode{
+	codeAccountNotFound, codeOffForAccount, codeInvalidConfig, codeTooLarge, codeStreamNotFound, codeOtherStream,
+	codeSubjectOverlap, codeNoReplicas, codeOff, codeHeaderTooLarge, codeSealed, codeNoLimits, codeInvalidTTL, codeTTLOff,
+}
+
+// Permanent reports whether err will still be there when the same is tried again: the bucket is gone or unfit, a server
+// says that JetStream is off, a permission is missing, the connection is closed for good, the write itself is
+// impossible. That nobody answers for JetStream is ErrJetStreamOff but not permanent: it is also what a server looks
+// like that is shutting down.
+func Permanent(err error) bool {
+	if silent := (*silentAPI)(nil); errors.As(err, &silent) {
+		return false
+	}
+	for _, target := range []error{
+		ErrBucketNotFound, ErrJetStreamOff, ErrInvalidKey, ErrClosed,
+		nats.ErrPermissionViolation, nats.ErrConnectionClosed, nats.ErrMaxPayload, nats.ErrHeadersNotSupported,
+	} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	if unfit := (*UnfitError)(nil); errors.As(err, &unfit) {
+		return true
+	}
+	if api := (*jetstream.APIError)(nil); errors.As(err, &api) {
+		for _, code := range lasting {
+			if api.ErrorCode == code {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fromAPI turns an answer of the JetStream API about a store into the error that says what it means here.
+func fromAPI(at place, e *jetstream.APIError) error {
+	switch e.ErrorCode {
+	case codeStreamNotFound:
+		return at.notFound()
+	case codeOff, codeOffForAccount:
+		return fmt.Errorf("%w (%s)", ErrJetStreamOff, e.Description)
+	}
+	return e
+}

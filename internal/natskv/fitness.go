@@ -1,0 +1,190 @@
+package natskv
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// rule is one thing a bucket's stream must fulfil, why, and how it is put right.
+type rule struct {
+	// fit reports whether the stream is as it must be.
+	fit func(bucket string, s *jetstream.StreamInfo) bool
+	// fault says what is wrong and why it matters.
+	fault string
+	// repair corrects it in place, key and value of the stream's JSON configuration; nil when that cannot be done.
+	repair func(s *jetstream.StreamInfo) (key string, value any)
+	// cure is what to do when there is no repair. "%s" is the bucket.
+	cure string
+}
+
+const (
+	repairCure = "repair it with \"rolectl bucket check %s --fix\""
+	anewCure   = "delete the bucket and make it anew with \"rolectl bucket create %s\""
+)
+
+func set(key string, value any) func(*jetstream.StreamInfo) (string, any) {
+	return func(*jetstream.StreamInfo) (string, any) { return key, value }
+}
+
+// rules are checked in this order. Those without a repair come first: they decide whether repairing makes sense.
+var rules = []rule{
+	{
+		fit: func(b string, s *jetstream.StreamInfo) bool {
+			return slices.Equal(s.Config.Subjects, []string{keyPrefix(b) + ">"}) && s.Config.Retention == jetstream.LimitsPolicy &&
+				s.Config.Mirror == nil && len(s.Config.Sources) == 0 && s.Config.SubjectTransform == nil &&
+				!s.Config.Sealed && !s.Config.NoAck && !s.Config.AllowMsgCounter
+		},
+		fault: "its stream is not that of a plain KV bucket (a mirror, sources, a transform, counters, other subjects or retention)",
+		cure:  anewCure,
+	},
+	{
+		// The last revision, not the configured first one: what counts is what the next epoch will be.
+		fit:   func(_ string, s *jetstream.StreamInfo) bool { return s.State.LastSeq >= lowestRevision-1 },
+		fault: "its revisions count from 1 (no FirstSeq), so epochs would repeat if it were deleted and made anew",
+		cure:  anewCure,
+	},
+	{
+		fit: func(_ string, s *jetstream.StreamInfo) bool {
+			return s.Config.PersistMode == jetstream.DefaultPersistMode
+		},
+		fault: "it acknowledges writes before they are stored (persist mode async)",
+		cure:  anewCure,
+	},
+	{
+		fit: func(_ string, s *jetstream.StreamInfo) bool {
+			f, found := s.Config.Metadata[metaFormat]
+			v, err := strconv.Atoi(f)
+			return !found || (err == nil && v <= formatVersion)
+		},
+		fault: "its records have a format this version does not know",
+		cure:  "upgrade this program",
+	},
+	{
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.MaxAge == 0 },
+		fault:  "MaxAge removes records that are still needed",
+		repair: set("max_age", 0),
+	},
+	{
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.MaxMsgsPerSubject == 1 },
+		fault:  "history is not 1, so TTLs would be clamped",
+		repair: set("max_msgs_per_subject", 1),
+	},
+	{
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.Discard == jetstream.DiscardNew },
+		fault:  "discard policy old drops records when the bucket is full",
+		repair: set("discard", "new"),
+	},
+	{
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.AllowRollup },
+		fault:  "roll-ups are off, so there are no markers",
+		repair: set("allow_rollup_hdrs", true),
+	},
+	{
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.AllowDirect },
+		fault:  "direct gets are off",
+		repair: set("allow_direct", true),
+	},
+	{
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.DenyDelete },
+		fault:  "single messages can be deleted without a marker (DenyDelete is off)",
+		repair: set("deny_delete", true),
+	},
+	{
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.AllowMsgTTL },
+		fault:  "per-message TTLs are off (AllowMsgTTL)",
+		repair: set("allow_msg_ttl", true),
+	},
+	{
+		fit: func(_ string, s *jetstream.StreamInfo) bool {
+			return s.Config.SubjectDeleteMarkerTTL >= 2*longestTTL(s)
+		},
+		fault: "markers of expired records are missing or too short-lived (SubjectDeleteMarkerTTL below twice the longest TTL)",
+		repair: func(s *jetstream.StreamInfo) (string, any) {
+			return "subject_delete_marker_ttl", max(markerTTL, 2*longestTTL(s))
+		},
+	},
+	{
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.AllowAtomicPublish },
+		fault:  "atomic batches are off (AllowAtomicPublish)",
+		repair: set("allow_atomic", true),
+	},
+	{
+		fit: func(_ string, s *jetstream.StreamInfo) bool {
+			_, format := s.Config.Metadata[metaFormat]
+			_, ok := maxTTL(&s.Config)
+			return format && ok
+		},
+		fault: "the metadata does not hold the format version and the longest TTL",
+		repair: func(s *jetstream.StreamInfo) (string, any) {
+			meta := map[string]string{
+				metaFormat: strconv.Itoa(formatVersion),
+				metaMaxTTL: strconv.FormatInt(longestTTL(s).Milliseconds(), 10),
+			}
+			for k, v := range s.Config.Metadata {
+				if k != metaMaxTTL { // the one that may be there and unreadable
+					meta[k] = v
+				}
+			}
+			return "metadata", meta
+		},
+	},
+}
+
+// longestTTL is L_max as the bucket has it, or would have it after a repair.
+func longestTTL(s *jetstream.StreamInfo) time.Duration {
+	if d, ok := maxTTL(&s.Config); ok {
+		return d
+	}
+	return DefaultMaxTTL
+}
+
+// faults lists what keeps the bucket from being used, each with its fix.
+func faults(bucket string, s *jetstream.StreamInfo, serverVersion string) []string {
+	var out []string
+	if f := tooOld(serverVersion); f != "" {
+		out = append(out, f)
+	}
+	for _, r := range rules {
+		if !r.fit(bucket, s) {
+			out = append(out, r.text(bucket))
+		}
+	}
+	return out
+}
+
+func (r rule) text(bucket string) string {
+	cure := r.cure
+	if r.repair != nil {
+		cure = repairCure
+	}
+	if cure == repairCure || cure == anewCure {
+		cure = fmt.Sprintf(cure, bucket)
+	}
+	return r.fault + ": " + cure
+}
+
+// tooOld says what is wrong with a server's version; "" when nothing is, or when it is unknown because we are not
+// connected. Atomic batches came with 2.12.
+func tooOld(version string) string {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return ""
+	}
+	if major > 2 || (major == 2 && minor >= 12) {
+		return ""
+	}
+	return fmt.Sprintf("the server has version %s: upgrade it to 2.12 or later", version)
+}
+
+// oldServer is tooOld as an error, for a bucket that does not exist yet.
+func oldServer(bucket string, nc *nats.Conn) error {
+	if f := tooOld(nc.ConnectedServerVersion()); f != "" {
+		return &UnfitError{Bucket: bucket, Faults: []string{f}}
+	}
+	return nil
+}

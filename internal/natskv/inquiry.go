@@ -1,0 +1,93 @@
+package natskv
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// inquiryPause is the least time between two inquiries, so that a store that answers nobody is not asked by
+	// everybody's retries. Two of them fit into the second within which a denied permission is to be named.
+	inquiryPause = 400 * time.Millisecond
+	// inquiryWithin bounds one question of an inquiry.
+	inquiryWithin = 2 * time.Second
+)
+
+// inquire finds out why writes get no answer, for all open ones at once. known is the connection's last error that is
+// older than the writer.
+func (w *Writer) inquire(known error) {
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-w.doubt:
+		}
+		if w.nc.Status() == nats.CONNECTED {
+			known = w.lookForComplaint(known)
+			w.lookForBucket()
+		} else if w.nc.IsClosed() {
+			w.endAll(func(*pending) bool { return true }, nats.ErrConnectionClosed)
+		}
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-time.After(inquiryPause):
+		}
+	}
+}
+
+// lookForComplaint ends the writes whose subject the server denied us. The server sends complaints in order with its
+// other answers, so after a flush they are here. Only the last complaint can be read; another one shows when its write
+// is tried again. It returns the complaint it has seen.
+func (w *Writer) lookForComplaint(known error) error {
+	ctx, cancel := context.WithTimeout(w.ctx, inquiryWithin)
+	defer cancel()
+	if err := w.nc.FlushWithContext(ctx); err != nil {
+		return known // no round trip: the writes will time out
+	}
+	last := w.nc.LastError()
+	if last == known {
+		return known
+	}
+	if denied := deniedIn(last); denied != nil && !denied.Subscribe {
+		w.endAll(func(p *pending) bool { return p.msg.Subject == denied.Subject }, denied)
+	}
+	return last
+}
+
+// lookForBucket ends the writes that nobody received, and tells a bucket that is gone from one without a leader.
+func (w *Writer) lookForBucket() {
+	unheard := func(p *pending) bool { return p.unheard }
+	w.mu.Lock()
+	any := false
+	for _, p := range w.open {
+		if any = unheard(p); any {
+			break
+		}
+	}
+	w.mu.Unlock()
+	if !any {
+		return
+	}
+	w.endAll(unheard, verdict(w.ctx, w.nc, w.at))
+}
+
+// endAll ends the open writes that match, as Unknown for this reason.
+func (w *Writer) endAll(match func(*pending) bool, err error) {
+	var ended []*pending
+	w.mu.Lock()
+	for number, p := range w.open {
+		if match(p) {
+			delete(w.open, number)
+			w.due.remove(p)
+			ended = append(ended, p)
+		}
+	}
+	w.mu.Unlock()
+	for _, p := range ended {
+		p.done(Result{Err: fmt.Errorf("write %s: %w", p.msg.Subject, err)})
+	}
+}

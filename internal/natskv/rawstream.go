@@ -1,0 +1,139 @@
+package natskv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Stream is a stream of one record per subject that is no KV bucket. It is written by a [Writer] and watched like a bucket;
+// its keys are what follows the prefix in its subjects. It holds no resources.
+type Stream struct {
+	nc       *nats.Conn
+	at       place
+	created  time.Time
+	replicas int
+}
+
+// ErrRecordNotFound says that no record was found at a key or revision. On a cluster it may come from a server that has
+// been deposed: it proves nothing.
+var ErrRecordNotFound = errors.New("record not found")
+
+const codeMessageNotFound = 10037
+
+// CreateStream makes the stream, or opens the one that is there: then its own configuration counts, and unfit says what
+// is wrong with it. Errors are those of OpenStream.
+func CreateStream(ctx context.Context, nc *nats.Conn, prefix string, cfg jetstream.StreamConfig, unfit func(*jetstream.StreamInfo) []string) (*Stream, error) {
+	s, err := OpenStream(ctx, nc, prefix, cfg.Name, unfit)
+	if !errors.Is(err, ErrBucketNotFound) {
+		return s, err
+	}
+	at := place{stream: cfg.Name, prefix: prefix}
+	info, err := createStream(ctx, nc, at, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", at, err)
+	}
+	return openedStream(nc, at, info, unfit)
+}
+
+// OpenStream opens a stream and checks it, and corrects nothing. Errors: NotFoundError, UnfitError, PermissionError,
+// ErrJetStreamOff, and what the connection or the API says.
+func OpenStream(ctx context.Context, nc *nats.Conn, prefix, name string, unfit func(*jetstream.StreamInfo) []string) (*Stream, error) {
+	at := place{stream: name, prefix: prefix}
+	info, err := infoOf(ctx, nc, at)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", at, err)
+	}
+	return openedStream(nc, at, info, unfit)
+}
+
+func openedStream(nc *nats.Conn, at place, info *streamAnswer, unfit func(*jetstream.StreamInfo) []string) (*Stream, error) {
+	var faults []string
+	if f := tooOld(nc.ConnectedServerVersion()); f != "" {
+		faults = append(faults, f)
+	}
+	if faults = append(faults, unfit(&info.StreamInfo)...); len(faults) > 0 {
+		return nil, &UnfitError{Stream: at.stream, Faults: faults}
+	}
+	return &Stream{nc: nc, at: at, created: info.Created, replicas: info.Config.Replicas}, nil
+}
+
+func (s *Stream) place() place { return s.at }
+
+// Name is the name of the stream.
+func (s *Stream) Name() string { return s.at.stream }
+
+// Created is when the stream was made, see [Bucket.Created].
+func (s *Stream) Created() time.Time { return s.created }
+
+// Replicas is on how many servers the stream was kept when it was opened.
+func (s *Stream) Replicas() int { return s.replicas }
+
+// Watch is [Bucket.Watch] for the keys of a stream. With from it begins with the record at that revision, or the first one
+// after it, instead of the last record of every key.
+func (s *Stream) Watch(ctx context.Context, nc *nats.Conn, filters []string, from uint64) (*Watch, error) {
+	return watch(ctx, nc, s.at, filters, from)
+}
+
+// Get asks the stream's leader for the last record of a key. On a cluster the answer may come from one that was deposed
+// and does not know it: a record was there once, and none proves nothing. Errors: ErrRecordNotFound, and the connection's.
+func (s *Stream) Get(ctx context.Context, nc *nats.Conn, key string) (Entry, error) {
+	if err := checkKey(key); err != nil {
+		return Entry{}, err
+	}
+	return s.get(ctx, nc, map[string]any{"last_by_subj": s.at.prefix + key})
+}
+
+// GetRevision is Get for the record at a revision.
+func (s *Stream) GetRevision(ctx context.Context, nc *nats.Conn, revision uint64) (Entry, error) {
+	return s.get(ctx, nc, map[string]any{"seq": revision})
+}
+
+// messageAnswer is what the API says to STREAM.MSG.GET.
+type messageAnswer struct {
+	Message struct {
+		Subject string    `json:"subject"`
+		Seq     uint64    `json:"seq"`
+		Header  []byte    `json:"hdrs"`
+		Data    []byte    `json:"data"`
+		Time    time.Time `json:"time"`
+	} `json:"message"`
+	Error *jetstream.APIError `json:"error"`
+}
+
+func (s *Stream) get(ctx context.Context, nc *nats.Conn, which map[string]any) (Entry, error) {
+	ask, err := json.Marshal(which)
+	if err != nil {
+		return Entry{}, fmt.Errorf("read %s: %w", s.at, err)
+	}
+	m, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+s.at.stream, ask)
+	if err != nil {
+		return Entry{}, fmt.Errorf("read %s: %w", s.at, lost(nc, err))
+	}
+	var a messageAnswer
+	if err := json.Unmarshal(m.Data, &a); err != nil {
+		return Entry{}, fmt.Errorf("read %s: decode answer: %w", s.at, err)
+	}
+	if a.Error != nil {
+		if a.Error.ErrorCode == codeMessageNotFound {
+			return Entry{}, ErrRecordNotFound
+		}
+		return Entry{}, fmt.Errorf("read %s: %w", s.at, fromAPI(s.at, a.Error))
+	}
+	e := Entry{Value: a.Message.Data, Revision: a.Message.Seq, Time: a.Message.Time}
+	if len(a.Message.Subject) <= len(s.at.prefix) {
+		return Entry{}, fmt.Errorf("read %s: record of %q", s.at, a.Message.Subject)
+	}
+	e.Key = a.Message.Subject[len(s.at.prefix):]
+	if len(a.Message.Header) > 0 {
+		if e.Header, err = nats.DecodeHeadersMsg(a.Message.Header); err != nil {
+			return Entry{}, fmt.Errorf("read %s: decode header: %w", s.at, err)
+		}
+	}
+	return e, nil
+}

@@ -1,0 +1,55 @@
+package natskv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// rawAnswer keeps the configuration as the server sent it, with the fields this version does not know.
+type rawAnswer struct {
+	Config map[string]json.RawMessage `json:"config"`
+	Error  *jetstream.APIError        `json:"error"`
+}
+
+func (a *rawAnswer) fault() *jetstream.APIError { return a.Error }
+
+// Repair upgrades a bucket in place, as far as the server allows it, and returns the faults it has corrected. It keeps
+// every record that is the last of its key, and changes nothing when the bucket is fit. What remains comes back as an
+// UnfitError, also when something else was corrected. It needs the permission to update the stream.
+func Repair(ctx context.Context, nc *nats.Conn, bucket string) (changed []string, err error) {
+	info, err := streamInfo(ctx, nc, bucket)
+	if err != nil {
+		return nil, fmt.Errorf("repair bucket: %w", err)
+	}
+	var raw rawAnswer
+	if err := request(ctx, nc, bucketPlace(bucket), "$JS.API.STREAM.INFO."+streamName(bucket), nil, &raw); err != nil {
+		return nil, fmt.Errorf("repair bucket: %w", err)
+	}
+	for _, r := range rules {
+		if r.fit(bucket, &info.StreamInfo) {
+			continue
+		}
+		if r.repair == nil {
+			// Nothing of a bucket that stays unfit, or that a newer version understands better, is touched.
+			return nil, &UnfitError{Bucket: bucket, Faults: faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion())}
+		}
+		key, value := r.repair(&info.StreamInfo)
+		if raw.Config[key], err = json.Marshal(value); err != nil {
+			return nil, fmt.Errorf("repair bucket: encode %s: %w", key, err)
+		}
+		changed = append(changed, r.fault)
+	}
+	if len(changed) == 0 {
+		return nil, oldServer(bucket, nc)
+	}
+	var after streamAnswer
+	if err := request(ctx, nc, bucketPlace(bucket), "$JS.API.STREAM.UPDATE."+streamName(bucket), raw.Config, &after); err != nil {
+		return nil, fmt.Errorf("repair bucket: %w", err)
+	}
+	_, err = opened(nc, bucket, &after)
+	return changed, err
+}

@@ -1,0 +1,122 @@
+package natskv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// answerWithin bounds one question to the JetStream API when the caller's context leaves more time. In a cluster
+// without a leader nobody answers; whoever asked asks again.
+const answerWithin = 5 * time.Second
+
+// askAgainAfter is how long a question waits. A cluster drops what is asked about a stream that is only just being made
+// or has no leader, and answers when asked again.
+const askAgainAfter = 500 * time.Millisecond
+
+// answer is what the JetStream API sends back.
+type answer interface{ fault() *jetstream.APIError }
+
+// request asks the JetStream API one thing. ask is sent as JSON, nothing when nil. Errors: PermissionError, ErrJetStreamOff,
+// NotFoundError, *jetstream.APIError, or the context's with the subject that got no answer.
+func request(ctx context.Context, nc *nats.Conn, at place, subject string, ask any, into answer) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var body []byte
+	if ask != nil {
+		var err error
+		if body, err = json.Marshal(ask); err != nil {
+			return fmt.Errorf("encode request to %s: %w", subject, err)
+		}
+	}
+	msg, err := exchange(ctx, nc, subject, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(msg.Data, into); err != nil {
+		return fmt.Errorf("decode answer to %s: %w", subject, err)
+	}
+	if e := into.fault(); e != nil {
+		return fromAPI(at, e)
+	}
+	return nil
+}
+
+// exchange sends a request and waits for the reply or for the server's complaint that we may not send it. The flush is
+// what brings the complaint: the server answers it after everything sent before. A mere question, one without a body,
+// is asked again while there is no answer.
+func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
+	inbox := nc.NewInbox()
+	before := nc.LastError()
+	sub, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		return nil, fmt.Errorf("subscribe to the answer of %s: %w", subject, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
+	for {
+		if err := nc.PublishRequest(subject, inbox, body); errors.Is(err, nats.ErrReconnectBufExceeded) {
+			return nil, notConnected(nc)
+		} else if err != nil {
+			return nil, fmt.Errorf("ask %s: %w", subject, lost(nc, err))
+		}
+		if err := nc.FlushWithContext(ctx); err != nil {
+			return nil, fmt.Errorf("ask %s: %w", subject, lost(nc, err))
+		}
+		if err := nc.LastError(); err != before {
+			if denied := deniedIn(err); denied != nil && (denied.Subject == subject || denied.Subject == inbox) {
+				return nil, denied
+			}
+		}
+		wait := askAgainAfter
+		if body != nil {
+			wait = answerWithin
+		}
+		patience, cancel := context.WithTimeout(ctx, wait)
+		msg, err := sub.NextMsgWithContext(patience)
+		cancel()
+		switch {
+		case err == nil:
+			return msg, nil
+		case errors.Is(err, nats.ErrNoResponders):
+			return nil, &silentAPI{subject: subject}
+		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
+			return nil, fmt.Errorf("no answer from %s: %w", subject, lost(nc, err))
+		}
+	}
+}
+
+// notConnected says that there is no connection, and what the last attempt to make one was told.
+func notConnected(nc *nats.Conn) error {
+	if err := nc.LastError(); err != nil {
+		return fmt.Errorf("not connected to %s: %w", strings.Join(nc.Servers(), ", "), err)
+	}
+	return fmt.Errorf("not connected to %s: %w", strings.Join(nc.Servers(), ", "), nats.ErrDisconnected)
+}
+
+// lost corrects what nats.go says to a flush that a reconnect has interrupted: that the connection is closed. It is
+// closed for good only when the connection itself says so.
+func lost(nc *nats.Conn, err error) error {
+	if errors.Is(err, nats.ErrConnectionClosed) && !nc.IsClosed() {
+		return nats.ErrDisconnected
+	}
+	return err
+}
+
+// silentAPI says that nobody listens to the JetStream API. Where JetStream is off that is so for good. But a server that
+// is shutting down stops listening seconds before it drops its clients, and one that only relays into its cluster may
+// have lost sight of the others: so it is not permanent.
+type silentAPI struct{ subject string }
+
+func (e *silentAPI) Error() string {
+	return "nobody answers " + e.subject + ": JetStream is off, or its servers cannot be reached just now"
+}
+
+func (e *silentAPI) Is(target error) bool {
+	return target == ErrJetStreamOff || target == nats.ErrNoResponders
+}

@@ -1,0 +1,112 @@
+package natskv
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// DefaultMaxTTL is L_max: no session's TTL may be longer, and a key that nothing is known of is waited for so long.
+	DefaultMaxTTL = 2 * time.Minute
+
+	// formatVersion is the version of the records in a bucket. A program refuses a bucket of a version it does not know.
+	formatVersion = 1
+
+	metaFormat = "rolemanager.format"
+	metaMaxTTL = "rolemanager.max_ttl_ms"
+
+	// markerTTL is how long a marker stays behind an expired record. It must outlast 2 L_max, so that every observer
+	// has seen it; hours cost nothing.
+	markerTTL = 4 * time.Hour
+
+	// lowestRevision tells a bucket that was made with FirstSeq = Unix microseconds from one that was not: it is the
+	// year 1998 in microseconds, just below the year 2000 in which a testing/synctest bubble begins. A bucket that
+	// counts from 1 reaches it after 10^14 writes.
+	lowestRevision = 900_000_000_000_000
+)
+
+// Config says how to make a bucket.
+type Config struct {
+	// Bucket is its name: letters, digits, - and _.
+	Bucket string
+	// Replicas is 1 when zero. 3 and 5 survive the loss of one and two servers.
+	Replicas int
+	// Storage is jetstream.FileStorage when zero. Memory with one replica forgets everything when the server restarts,
+	// see Bucket.Volatile.
+	Storage jetstream.StorageType
+	// MaxTTL is L_max, the longest TTL a session in this bucket may have; DefaultMaxTTL when zero.
+	MaxTTL time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	if c.Replicas == 0 {
+		c.Replicas = 1
+	}
+	if c.MaxTTL == 0 {
+		c.MaxTTL = DefaultMaxTTL
+	}
+	return c
+}
+
+// Command returns the shell command that makes the bucket.
+func Command(cfg Config) string {
+	cfg = cfg.withDefaults()
+	var b strings.Builder
+	fmt.Fprintf(&b, "rolectl bucket create %s", cfg.Bucket)
+	if cfg.Replicas != 1 {
+		fmt.Fprintf(&b, " --replicas %d", cfg.Replicas)
+	}
+	if cfg.Storage != jetstream.FileStorage {
+		fmt.Fprintf(&b, " --storage %s", strings.ToLower(cfg.Storage.String()))
+	}
+	if cfg.MaxTTL != DefaultMaxTTL {
+		fmt.Fprintf(&b, " --max-ttl %s", cfg.MaxTTL)
+	}
+	return b.String()
+}
+
+func streamName(bucket string) string { return "KV_" + bucket }
+
+// keyPrefix is what stands before a key in its subject.
+func keyPrefix(bucket string) string { return "$KV." + bucket + "." }
+
+// streamConfig is the stream of a bucket as it should be. The jetstream package's own KeyValue works on it.
+func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name:     streamName(cfg.Bucket),
+		Subjects: []string{keyPrefix(cfg.Bucket) + ">"},
+		// Revisions are epochs. Beginning at the time keeps them increasing over the bucket's own deletion, as long as
+		// fewer than a million records are written per second.
+		FirstSeq:               uint64(now.UnixMicro()),
+		Retention:              jetstream.LimitsPolicy,
+		Storage:                cfg.Storage,
+		Replicas:               cfg.Replicas,
+		MaxMsgsPerSubject:      1, // also the condition for a TTL that an update does not inherit
+		MaxMsgs:                -1,
+		MaxBytes:               -1,
+		MaxMsgSize:             -1,
+		MaxConsumers:           -1,
+		Discard:                jetstream.DiscardNew, // a full bucket refuses writes, it never drops records
+		AllowDirect:            true,
+		AllowRollup:            true,
+		DenyDelete:             true,
+		AllowMsgTTL:            true,
+		SubjectDeleteMarkerTTL: max(markerTTL, 2*cfg.MaxTTL),
+		AllowAtomicPublish:     true,
+		Metadata: map[string]string{
+			metaFormat: strconv.Itoa(formatVersion),
+			metaMaxTTL: strconv.FormatInt(cfg.MaxTTL.Milliseconds(), 10),
+		},
+	}
+}
+
+// maxTTL reads L_max from the metadata of a stream.
+func maxTTL(c *jetstream.StreamConfig) (time.Duration, bool) {
+	ms, err := strconv.ParseInt(c.Metadata[metaMaxTTL], 10, 64)
+	d := time.Duration(ms) * time.Millisecond
+	return d, err == nil && ms > 0 && d/time.Millisecond == time.Duration(ms)
+}

@@ -1,0 +1,265 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+)
+
+// maxBatch is how many entries one Update holds at most.
+const maxBatch = 256
+
+// Update is what a watch delivers at once.
+type Update struct {
+	// Entries follow those of the update before, by increasing revision; at most 256.
+	Entries []Entry
+	// Snapshot says that with these entries the snapshot is complete: the server had nothing more to send. A key that
+	// was overwritten while the snapshot was being sent may be missing from it; then its new record follows, at a later
+	// revision than all of these. (The server drops the old record from its count at once, and counts the new one later.)
+	// It is true in exactly one update, whose entries may be empty.
+	Snapshot bool
+}
+
+// Watch delivers the last record of every matching key, then every later one that is not superseded first.
+//
+//	server ──▶ inbox ──▶ mailbox ──▶ deliver ──▶ C
+//	   ▲                                │ (flow control, in order with the entries)
+//	   └──────────── attend ◀───────────┘
+//
+// It is a push consumer that numbers what it sends, read here rather than through the jetstream package's watchers,
+// for three reasons. They repair a gap silently, and with it forget how long nothing was seen; here a gap, a foreign
+// message or silence ends the watch, and its owner decides. They call the snapshot complete after as many messages as
+// were pending at first, which may leave out a key that was overwritten meanwhile while others were added; here it is
+// complete when the server had nothing more to send. And their channel holds 256 entries, while here a slow receiver
+// makes the server wait.
+//
+// What waits in the mailbox is bounded by the server's flow control window (at most 32 MiB).
+type Watch struct {
+	nc       *nats.Conn
+	at       place
+	consumer consumer
+	in       *mailbox.Mailbox[*nats.Msg]
+	out      chan Update
+	// replies are flow control subjects to answer: at most one is open at a time.
+	replies *mailbox.Mailbox[string]
+
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+	err  error // set before out is closed
+}
+
+// Watch begins to watch the keys that match any of the filters (keys with wildcards, "role.>"; none means all), which
+// must not overlap. ctx bounds the beginning only. Filters are not modified. Errors are those of Open, and ErrNoLeader.
+//
+// The permission for several filters is $JS.API.CONSUMER.CREATE.KV_<bucket>.*, for one it names the filter.
+func (b *Bucket) Watch(ctx context.Context, nc *nats.Conn, filters []string) (*Watch, error) {
+	return watch(ctx, nc, b.place(), filters, 0)
+}
+
+func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from uint64) (*Watch, error) {
+	if len(filters) == 0 {
+		filters = []string{">"}
+	}
+	w := &Watch{
+		nc: nc, at: at,
+		in:      mailbox.New[*nats.Msg](),
+		out:     make(chan Update),
+		replies: mailbox.New[string](),
+	}
+	inbox := nc.NewInbox()
+	sub, err := nc.Subscribe(inbox, func(m *nats.Msg) { w.in.Put(m) })
+	if err != nil {
+		return nil, fmt.Errorf("watch %s: %w", at, err)
+	}
+	sub.SetClosedHandler(func(string) { w.in.Close() })
+	if w.consumer, err = createConsumer(ctx, nc, at, inbox, filters, from); err != nil {
+		_ = sub.Unsubscribe() // fails only when the connection is closed, and the subscription with it
+		if errors.Is(err, ErrBucketNotFound) || errors.Is(err, ErrJetStreamOff) {
+			err = verdict(ctx, nc, at)
+		}
+		return nil, fmt.Errorf("watch %s: %w", at, err)
+	}
+	var alive context.Context
+	alive, w.stop = context.WithCancel(context.Background())
+	w.wg.Go(func() {
+		w.err = w.deliver(alive)
+		close(w.out)
+		w.stop()
+	})
+	w.wg.Go(func() { w.attend(alive, sub) })
+	return w, nil
+}
+
+// C returns the channel of updates. It is closed when the watch has ended.
+func (w *Watch) C() <-chan Update { return w.out }
+
+// Err says why the watch has ended, once C is closed: nil after Stop and Close, ErrWatchLost with what was noticed, or
+// nats.ErrConnectionClosed.
+func (w *Watch) Err() error { return w.err }
+
+// Stop ends the watch and waits for nothing, whatever the socket does. C is closed soon after; entries that have not
+// been received are dropped.
+func (w *Watch) Stop() { w.stop() }
+
+// Close is Stop, and then waits until the watch's goroutines have ended and the server has been told to remove the
+// consumer. One of them may hang in the connection for as long as its flush deadline. A second call is allowed.
+func (w *Watch) Close() {
+	w.stop()
+	w.wg.Wait()
+}
+
+// attend makes the calls on the connection: they may hang, and delivery must not hang with them.
+func (w *Watch) attend(alive context.Context, sub *nats.Subscription) {
+	var batch []string
+	for {
+		select {
+		case <-alive.Done():
+			_ = sub.Unsubscribe()
+			_ = w.nc.Publish(w.consumer.deleteSubject(w.at), nil)
+			return
+		case <-w.replies.Ready():
+			batch = w.replies.Drain(batch)
+			for _, subject := range batch {
+				_ = w.nc.Publish(subject, nil) // when this fails the server stays silent, and that ends the watch
+			}
+		}
+	}
+}
+
+// deliver sends updates until the watch is stopped (nil) or has lost something.
+func (w *Watch) deliver(alive context.Context) error {
+	d := delivery{w: w, alive: alive, prefix: w.at.prefix}
+	if w.consumer.pending == 0 {
+		d.snapshot = true
+		if !d.send(Update{Snapshot: true}) {
+			return nil
+		}
+	}
+	silence := time.NewTimer(silentFor)
+	defer silence.Stop()
+	var batch []*nats.Msg
+	for {
+		silent := false
+		select {
+		case <-alive.Done():
+			return nil
+		case <-w.in.Ready():
+		case <-silence.C:
+			silent = true
+		}
+		closed := w.in.Closed() // asked before the drain: what is drained then is all there will be
+		batch = w.in.Drain(batch)
+		if silent && len(batch) == 0 {
+			return fmt.Errorf("%w: silent for %v", ErrWatchLost, silentFor)
+		}
+		stopped, err := d.take(batch)
+		if stopped || err != nil {
+			return err
+		}
+		if closed {
+			return nats.ErrConnectionClosed
+		}
+		silence.Reset(silentFor)
+	}
+}
+
+// delivery turns messages into updates.
+type delivery struct {
+	w        *Watch
+	alive    context.Context
+	prefix   string
+	snapshot bool // the snapshot is complete
+	idle     int  // heartbeats since the last entry
+	number   uint64
+	revision uint64
+	entries  []Entry
+}
+
+// take handles messages in the order the server sent them. Whatever was good before an error is delivered first.
+func (d *delivery) take(batch []*nats.Msg) (stopped bool, err error) {
+	for _, m := range batch {
+		if m.Header.Get("Status") != "" {
+			err = d.control(m)
+		} else {
+			err = d.add(m)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return !d.flush(false), err
+}
+
+// add takes an entry. The consumer numbers its deliveries without gaps, so a gap is a loss.
+func (d *delivery) add(m *nats.Msg) error {
+	e, number, after, err := entry(d.prefix, m)
+	switch {
+	case err != nil:
+		return err
+	case number != d.number+1:
+		return fmt.Errorf("%w: delivery %d follows %d", ErrWatchLost, number, d.number)
+	case e.Revision <= d.revision:
+		return fmt.Errorf("%w: revision %d follows %d", ErrWatchLost, e.Revision, d.revision)
+	}
+	d.number, d.revision, d.idle = number, e.Revision, 0
+	d.entries = append(d.entries, e)
+	complete := !d.snapshot && after == 0
+	if complete || len(d.entries) == maxBatch {
+		d.flush(complete)
+	}
+	return nil
+}
+
+// control takes a heartbeat or a flow control request.
+func (d *delivery) control(m *nats.Msg) error {
+	if m.Reply != "" { // flow control: to be answered when everything before it has been received
+		d.flush(false)
+		d.w.replies.Put(m.Reply)
+		return nil
+	}
+	last, err := strconv.ParseUint(m.Header.Get(headerLastDelivery), 10, 64)
+	if err != nil {
+		return nil // a status that says nothing about deliveries
+	}
+	if last != d.number {
+		return fmt.Errorf("%w: the server has delivered %d, received were %d", ErrWatchLost, last, d.number)
+	}
+	if stalled := m.Header.Get(headerStalled); stalled != "" {
+		d.flush(false)
+		d.w.replies.Put(stalled)
+		return nil
+	}
+	// The count of what is pending is the server's bookkeeping. Should it never come to nothing, then a server that has
+	// been idle twice in a row has had nothing more to send either.
+	if d.idle++; d.idle == 2 && !d.snapshot {
+		d.flush(true)
+	}
+	return nil
+}
+
+// flush sends what has gathered; false when the watch was stopped.
+func (d *delivery) flush(complete bool) bool {
+	if len(d.entries) == 0 && !complete {
+		return d.alive.Err() == nil
+	}
+	u := Update{Entries: d.entries, Snapshot: complete}
+	d.entries = nil // they belong to the receiver
+	d.snapshot = d.snapshot || complete
+	return d.send(u)
+}
+
+func (d *delivery) send(u Update) bool {
+	select {
+	case d.w.out <- u:
+		return true
+	case <-d.alive.Done():
+		return false
+	}
+}

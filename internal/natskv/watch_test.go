@@ -1,0 +1,435 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+func newWatch(tb testing.TB, nc *nats.Conn, b *Bucket, filters ...string) *Watch {
+	tb.Helper()
+	w, err := b.Watch(within(tb), nc, filters)
+	if err != nil {
+		tb.Fatalf("watch: %v", err)
+	}
+	tb.Cleanup(w.Close)
+	return w
+}
+
+// snapshot reads until the snapshot is complete.
+func snapshot(tb testing.TB, w *Watch) []Entry {
+	tb.Helper()
+	var all []Entry
+	for {
+		u := next(tb, w)
+		all = append(all, u.Entries...)
+		if u.Snapshot {
+			return all
+		}
+	}
+}
+
+func keys(entries []Entry) string {
+	var out []string
+	for _, e := range entries {
+		k := e.Key
+		if e.Marker {
+			k = "-" + k
+		}
+		out = append(out, k)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestWatchEmptyBucket(t *testing.T) {
+	_, nc, b := newBucket(t)
+	w := newWatch(t, nc, b, "role.>", "lease.>", "member.>")
+	u := next(t, w)
+	if !u.Snapshot || len(u.Entries) != 0 {
+		t.Fatalf("first update %+v", u)
+	}
+	rev := mustWin(t, newWriter(t, nc, b), Write{Key: "role.a", Value: []byte("v")})
+	u = next(t, w)
+	if u.Snapshot || len(u.Entries) != 1 || u.Entries[0].Revision != rev || string(u.Entries[0].Value) != "v" {
+		t.Errorf("second update %+v, want revision %d", u, rev)
+	}
+}
+
+func TestWatchIsInRevisionOrderAcrossFilters(t *testing.T) {
+	_, nc, b := newBucket(t)
+	wr := newWriter(t, nc, b)
+	for _, k := range []string{"lease.a", "role.x", "other.k", "member.a", "role.y", "lease.b"} {
+		mustWin(t, wr, Write{Key: k})
+	}
+	filters := []string{"role.>", "lease.>", "member.>"}
+	kept := slices.Clone(filters)
+	w := newWatch(t, nc, b, filters...)
+	if !slices.Equal(filters, kept) {
+		t.Errorf("filters were changed to %v", filters)
+	}
+	if got, want := keys(snapshot(t, w)), "lease.a role.x member.a role.y lease.b"; got != want {
+		t.Errorf("snapshot %q, want %q", got, want)
+	}
+	for _, k := range []string{"member.b", "other.l", "role.z", "lease.c"} {
+		mustWin(t, wr, Write{Key: k})
+	}
+	var later []Entry
+	for len(later) < 3 {
+		later = append(later, next(t, w).Entries...)
+	}
+	if got, want := keys(later), "member.b role.z lease.c"; got != want {
+		t.Errorf("later %q, want %q", got, want)
+	}
+	if got := keys(snapshot(t, newWatch(t, nc, b, "role.>"))); got != "role.x role.y role.z" {
+		t.Errorf("one filter: %q", got)
+	}
+	if got := len(snapshot(t, newWatch(t, nc, b))); got != 10 {
+		t.Errorf("no filter: %d keys, want all 10", got)
+	}
+}
+
+func TestWatchSeesMarkers(t *testing.T) {
+	_, nc, b := newBucket(t)
+	wr := newWriter(t, nc, b)
+	js, _ := jetstream.New(nc)
+	kv, err := js.KeyValue(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWatch(t, nc, b, ">")
+	snapshot(t, w)
+	for _, k := range []string{"deleted", "purged"} {
+		mustWin(t, wr, Write{Key: k})
+	}
+	expired := mustWin(t, wr, Write{Key: "expired", TTL: time.Second})
+	if err := kv.Delete(t.Context(), "deleted"); err != nil {
+		t.Fatal(err)
+	}
+	if err := kv.Purge(t.Context(), "purged"); err != nil {
+		t.Fatal(err)
+	}
+	var seen []Entry
+	for len(seen) < 6 {
+		seen = append(seen, next(t, w).Entries...)
+	}
+	if got, want := keys(seen), "deleted purged expired -deleted -purged -expired"; got != want {
+		t.Fatalf("seen %q, want %q", got, want)
+	}
+	// The marker stands in the new watch's snapshot, and is what the next write expects.
+	again := snapshot(t, newWatch(t, nc, b, "expired"))
+	if len(again) != 1 || !again[0].Marker || again[0].Revision <= expired {
+		t.Fatalf("snapshot after the expiry: %+v", again)
+	}
+	mustWin(t, wr, Write{Key: "expired", Expect: again[0].Revision})
+}
+
+// While the snapshot is read, its keys are overwritten and others are added. The watch leaves no key out: one that the
+// snapshot lacks was overwritten meanwhile, and comes after it at a later revision.
+func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
+	s, nc, b := newBucket(t)
+	wr := newWriter(t, nc, b)
+	const n = 2000
+	var all sync.WaitGroup
+	put := func(key string, done func()) {
+		all.Add(1)
+		wr.Submit(Write{Key: key, Guard: &Guard{Key: "nothing"}}, time.Minute, func(r Result) {
+			if r.Outcome != Won {
+				t.Errorf("%s: %v", key, r.Err)
+			}
+			if done != nil {
+				done()
+			}
+			all.Done()
+		})
+	}
+	for i := range n {
+		put(fmt.Sprint("old.", i), nil)
+	}
+	all.Wait()
+
+	stop := make(chan struct{})
+	credit := make(chan struct{}, 64) // writes in flight
+	var writers sync.WaitGroup
+	writers.Go(func() {
+		for i := 0; ; i++ {
+			for _, key := range []string{fmt.Sprint("old.", i%n), fmt.Sprint("new.", i)} {
+				select {
+				case <-stop:
+					return
+				case credit <- struct{}{}:
+				}
+				put(key, func() { <-credit })
+			}
+		}
+	})
+	watcher := connect(t, s.ClientURL())
+	for round := range 10 {
+		w := newWatch(t, watcher, b, "old.>", "new.>")
+		seen, last := make(map[string]bool), uint64(0)
+		for _, e := range snapshot(t, w) {
+			seen[e.Key], last = true, e.Revision
+		}
+		missing := make(map[string]bool)
+		for i := range n {
+			if key := fmt.Sprint("old.", i); !seen[key] {
+				missing[key] = true
+			}
+		}
+		if len(missing) == n {
+			t.Fatalf("round %d: the snapshot is empty", round)
+		}
+		for deadline := time.After(time.Minute); len(missing) > 0; {
+			select {
+			case u := <-w.C():
+				for _, e := range u.Entries {
+					if e.Revision <= last {
+						t.Errorf("round %d: revision %d after the snapshot's last, %d", round, e.Revision, last)
+					}
+					delete(missing, e.Key)
+				}
+			case <-deadline:
+				t.Fatalf("round %d: %d keys never came", round, len(missing))
+			}
+		}
+		w.Close()
+	}
+	close(stop)
+	writers.Wait()
+	all.Wait()
+}
+
+// More than the flow control window waits for a receiver that takes its time: nothing is lost, and little is buffered.
+func TestSlowReceiverHoldsTheServerUp(t *testing.T) {
+	s, nc, b := newBucket(t)
+	wr := newWriter(t, nc, b)
+	const n, size = 1500, 64 << 10
+	var all sync.WaitGroup
+	for i := range n {
+		all.Add(1)
+		wr.Submit(Write{Key: fmt.Sprint("k", i), Value: make([]byte, size)}, time.Minute, func(r Result) {
+			if r.Outcome != Won {
+				t.Errorf("write %d: %v", i, r.Err)
+			}
+			all.Done()
+		})
+		if i%50 == 49 {
+			all.Wait()
+		}
+	}
+	all.Wait()
+	reader := connect(t, s.ClientURL())
+	w := newWatch(t, reader, b)
+	first := next(t, w)
+	// Nobody reads now. What has arrived stops growing well before all is here.
+	last := uint64(0)
+	eventually(t, "the server waits", func() bool {
+		was := last
+		last = reader.Stats().InBytes
+		time.Sleep(200 * time.Millisecond)
+		return was == last && last == reader.Stats().InBytes
+	})
+	if last > 40<<20 {
+		t.Errorf("%d MiB were sent to a receiver that does not read", last>>20)
+	}
+	t.Logf("%d of %d MiB were sent ahead", last>>20, n*size>>20)
+	got := len(first.Entries) + len(snapshot(t, w))
+	if got != n {
+		t.Errorf("%d of %d entries", got, n)
+	}
+}
+
+func TestGapEndsTheWatch(t *testing.T) {
+	s, nc, b := newBucket(t)
+	wr := newWriter(t, nc, b)
+	k := newLink(t, s)
+	w := newWatch(t, connect(t, k.url()), b)
+	snapshot(t, w)
+	mustWin(t, wr, Write{Key: "seen"})
+	next(t, w)
+	k.set(func() { k.mute = true })
+	mustWin(t, wr, Write{Key: "lost"})
+	eventually(t, "the entry was thrown away", func() bool { return k.dropped() > 0 })
+	k.set(func() { k.mute = false })
+	mustWin(t, wr, Write{Key: "late"})
+	if err := ended(t, w); !errors.Is(err, ErrWatchLost) || Permanent(err) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestSilenceEndsTheWatch(t *testing.T) {
+	t.Parallel()
+	s, _, b := newBucket(t)
+	k := newLink(t, s)
+	w := newWatch(t, connect(t, k.url()), b)
+	snapshot(t, w)
+	k.set(func() { k.mute = true })
+	if err := ended(t, w); !errors.Is(err, ErrWatchLost) || !strings.Contains(err.Error(), "silent") {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// An idle bucket keeps its watch: heartbeats come instead of entries.
+func TestIdleWatchLives(t *testing.T) {
+	t.Parallel()
+	_, nc, b := newBucket(t)
+	w := newWatch(t, nc, b)
+	snapshot(t, w)
+	select {
+	case u, ok := <-w.C():
+		t.Fatalf("got %+v, open %v: %v", u, ok, w.Err())
+	case <-time.After(silentFor + 2*time.Second):
+	}
+	rev := mustWin(t, newWriter(t, nc, b), Write{Key: "k"})
+	if u := next(t, w); len(u.Entries) != 1 || u.Entries[0].Revision != rev {
+		t.Errorf("got %+v", u)
+	}
+}
+
+func TestClosedConnectionEndsTheWatch(t *testing.T) {
+	s, _, b := newBucket(t)
+	nc := connect(t, s.ClientURL())
+	w := newWatch(t, nc, b)
+	snapshot(t, w)
+	nc.Close()
+	if err := ended(t, w); !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestCloseRemovesTheConsumer(t *testing.T) {
+	_, nc, b := newBucket(t)
+	watchers := func() int {
+		s, err := b.Inspect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Watchers
+	}
+	before := nc.NumSubscriptions()
+	w := newWatch(t, nc, b, "a.>", "b.>")
+	if n := watchers(); n != 1 {
+		t.Fatalf("%d consumers, want 1", n)
+	}
+	w.Close()
+	w.Close()
+	eventually(t, "the consumer is gone", func() bool { return watchers() == 0 })
+	if n := nc.NumSubscriptions(); n != before {
+		t.Errorf("%d subscriptions, before %d", n, before)
+	}
+	for u := range w.C() {
+		t.Errorf("update after Close: %+v", u)
+	}
+	if w.Err() != nil {
+		t.Errorf("error after Close: %v", w.Err())
+	}
+}
+
+func TestStopWaitsForNothing(t *testing.T) {
+	s, _, b := newBucket(t)
+	k := newLink(t, s)
+	nc := connect(t, k.url(), nats.FlusherTimeout(3*time.Second), nats.MaxReconnects(0))
+	w := newWatch(t, nc, b)
+	snapshot(t, w)
+	k.set(func() { k.held = true })
+	var hanging sync.WaitGroup
+	hanging.Go(func() {
+		for range 1000 {
+			if nc.Publish("elsewhere", make([]byte, 1<<20)) != nil {
+				return
+			}
+		}
+	})
+	eventually(t, "the connection hangs", func() bool { return hangs(nc) })
+	w.Stop()
+	if err := ended(t, w); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if !hangs(nc) {
+		t.Error("the connection did not hang until the end: the test shows nothing")
+	}
+	k.cut()
+	hanging.Wait()
+}
+
+func TestWatchPermissions(t *testing.T) {
+	s := startServer(t, users{
+		"all":  nil,
+		"none": {Publish: &server.SubjectPermission{Allow: []string{"$JS.API.STREAM.INFO.KV_b"}}},
+		// An observer's whole set.
+		"observer": {
+			Publish: &server.SubjectPermission{Allow: []string{
+				"$JS.API.STREAM.INFO.KV_b", "$JS.API.CONSUMER.CREATE.KV_b.*", "$JS.API.CONSUMER.DELETE.KV_b.*", "$JS.FC.KV_b.>",
+			}},
+			Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX_me.>"}},
+		},
+		"one": {Publish: &server.SubjectPermission{Allow: []string{
+			"$JS.API.STREAM.INFO.KV_b", "$JS.API.CONSUMER.CREATE.KV_b.*.$KV.b.role.>",
+		}}},
+	})
+	b, err := Create(t.Context(), connect(t, s.ClientURL(), nats.UserInfo("all", "x")), Config{Bucket: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch := func(user string, opts []nats.Option, filters ...string) error {
+		nc := connect(t, s.ClientURL(), append(opts, nats.UserInfo(user, "x"))...)
+		if _, err := Open(t.Context(), nc, "b"); err != nil {
+			t.Errorf("%s: open: %v", user, err)
+		}
+		w, err := b.Watch(within(t), nc, filters)
+		if err != nil {
+			return err
+		}
+		snapshot(t, w)
+		w.Close()
+		return nil
+	}
+	var denied *PermissionError
+	for _, filters := range [][]string{{"role.>"}, {"role.>", "lease.>"}} {
+		err := watch("none", nil, filters...)
+		if !errors.As(err, &denied) || !strings.HasPrefix(denied.Subject, "$JS.API.CONSUMER.CREATE.KV_b.") || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("filters %v without the permission: %v", filters, err)
+		}
+	}
+	if err := watch("observer", []nats.Option{nats.CustomInboxPrefix("_INBOX_me")}, "role.>", "lease.>"); err != nil {
+		t.Errorf("observer: %v", err)
+	}
+	if err := watch("one", nil, "role.>"); err != nil {
+		t.Errorf("permission for one filter: %v", err)
+	}
+	if err := watch("one", nil, "lease.>"); !errors.As(err, &denied) {
+		t.Errorf("another filter than permitted: %v", err)
+	}
+}
+
+func TestWatchOfABucketThatIsGone(t *testing.T) {
+	_, nc, b := newBucket(t)
+	deleteBucket(t, nc, "b")
+	_, err := b.Watch(within(t), nc, nil)
+	if !errors.Is(err, ErrBucketNotFound) || !Permanent(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWatchIsBoundedByItsContext(t *testing.T) {
+	s, _, b := newBucket(t)
+	k := newLink(t, s)
+	nc := connect(t, k.url())
+	k.set(func() { k.mute = true })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := b.Watch(ctx, nc, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if n := nc.NumSubscriptions(); n != 0 {
+		t.Errorf("%d subscriptions are left", n)
+	}
+}

@@ -1,0 +1,185 @@
+package natskv
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Write is one compare-and-swap.
+type Write struct {
+	Key   string
+	Value []byte // kept until done; the caller does not change it meanwhile
+	// Delete writes a delete marker instead of Value: the key is then gone for the KV API, and its last revision is the
+	// marker's.
+	Delete bool
+	// Expect is the revision of Key that the write replaces, a marker's included; 0 when there is nothing at all.
+	Expect uint64
+	// Guard, when set, is the condition instead of Expect: Key is then written whatever it holds.
+	Guard *Guard
+	// Header is sent along with Value and stored with it. Names that begin with "Nats-" are the server's.
+	Header nats.Header
+	// TTL is when the server removes the record, unless it is written again; 0 for never. The server counts whole
+	// seconds, so it is rounded up. An update inherits nothing: without a TTL here the record has none from now on.
+	TTL time.Duration
+}
+
+// Guard is a condition on another key of the same store: its last revision is still Revision.
+//
+// On a store with replicas one guarded write at a time may be in flight per guard key; more end Unknown.
+type Guard struct {
+	Key      string
+	Revision uint64
+}
+
+// Outcome is how a write ended.
+type Outcome uint8
+
+const (
+	// Unknown: it may be stored now, later, or never. Only the watch tells.
+	Unknown Outcome = iota
+	// Won: it is stored.
+	Won
+	// Refused: the condition did not hold, it is not stored and never will be.
+	Refused
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case Won:
+		return "won"
+	case Refused:
+		return "refused"
+	default:
+		return "unknown"
+	}
+}
+
+// Result is what became of a write.
+type Result struct {
+	Outcome Outcome
+	// Revision is where the record is stored when the write was won, else 0.
+	Revision uint64
+	// Err is nil when the write was won, else the reason. Permanent(Err) tells a fault that trying again does not cure.
+	Err error
+}
+
+// Header names of JetStream publishes (ADR-13 and ADR-43 of NATS).
+const (
+	headerStream          = "Nats-Expected-Stream"
+	headerExpect          = "Nats-Expected-Last-Subject-Sequence"
+	headerExpectOnSubject = "Nats-Expected-Last-Subject-Sequence-Subject"
+	headerTTL             = "Nats-TTL"
+)
+
+// checkKey has the rule of the jetstream package's KeyValue, so that every key here can be read there: letters, digits and
+// -/_=. without dots at the ends or next to each other.
+func checkKey(key string) error {
+	before := byte('.')
+	for i := range len(key) {
+		c := key[i]
+		ok := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '/' || c == '_' || c == '='
+		if !ok && (c != '.' || before == '.') {
+			return fmt.Errorf("%w %q", ErrInvalidKey, key)
+		}
+		before = c
+	}
+	if before == '.' { // at the end, or the key is empty
+		return fmt.Errorf("%w %q", ErrInvalidKey, key)
+	}
+	return nil
+}
+
+// message is the publish that performs the write. The server checks the conditions and stores, as one step.
+func (op *Write) message(at place, reply string) (*nats.Msg, error) {
+	m, err := op.unconditional(at, reply)
+	if err != nil {
+		return nil, err
+	}
+	expect := op.Expect
+	if op.Guard != nil {
+		if err := checkKey(op.Guard.Key); err != nil {
+			return nil, fmt.Errorf("guard: %w", err)
+		}
+		expect = op.Guard.Revision
+		m.Header[headerExpectOnSubject] = []string{at.prefix + op.Guard.Key}
+	}
+	m.Header[headerExpect] = []string{strconv.FormatUint(expect, 10)}
+	return m, nil
+}
+
+// unconditional is the publish without its conditions, for a batch whose first message has them.
+func (op *Write) unconditional(at place, reply string) (*nats.Msg, error) {
+	if err := checkKey(op.Key); err != nil {
+		return nil, err
+	}
+	h := make(nats.Header, len(op.Header)+4)
+	for name, values := range op.Header {
+		h[name] = values
+	}
+	if at.bucket != "" { // a bucket's subjects can be another stream's after it was deleted
+		h[headerStream] = []string{at.stream}
+	}
+	if op.Delete {
+		h[headerOperation] = []string{"DEL"}
+		return &nats.Msg{Subject: at.prefix + op.Key, Reply: reply, Header: h}, nil
+	}
+	if op.TTL > 0 {
+		seconds := (op.TTL + time.Second - 1) / time.Second
+		h[headerTTL] = []string{strconv.FormatInt(int64(seconds), 10)}
+	}
+	return &nats.Msg{Subject: at.prefix + op.Key, Reply: reply, Header: h, Data: op.Value}, nil
+}
+
+// pubAck is the server's answer to a publish.
+type pubAck struct {
+	Error  *jetstream.APIError `json:"error"`
+	Stream string              `json:"stream"`
+	Seq    uint64              `json:"seq"`
+}
+
+// outcome reads the server's answer to a write. Anything that is not clearly an acknowledgement or a refusal is
+// Unknown, also 10164: on a replicated stream that is a conflict with a write in flight, which may be our own.
+func outcome(at place, data []byte) Result {
+	if revision, ok := plainAck(at, data); ok {
+		return Result{Outcome: Won, Revision: revision}
+	}
+	var ack pubAck
+	if err := json.Unmarshal(data, &ack); err != nil {
+		return Result{Err: fmt.Errorf("decode acknowledgement: %w", err)}
+	}
+	switch {
+	case ack.Error != nil && ack.Error.ErrorCode == codeWrongLastRevision:
+		return Result{Outcome: Refused, Err: fmt.Errorf("%w (%s)", ErrRefused, ack.Error.Description)}
+	case ack.Error != nil:
+		return Result{Err: fromAPI(at, ack.Error)}
+	case ack.Stream != at.stream || ack.Seq == 0:
+		return Result{Err: fmt.Errorf("not an acknowledgement of stream %s: %.100q", at.stream, data)}
+	}
+	return Result{Outcome: Won, Revision: ack.Seq}
+}
+
+// plainAck reads the usual acknowledgement, {"stream":"S", "seq":N}, at a tenth of the cost; anything else is left to the
+// JSON decoder.
+func plainAck(at place, data []byte) (revision uint64, ok bool) {
+	rest, found := bytes.CutPrefix(data, []byte(`{"stream":"`))
+	if !found || !bytes.HasPrefix(rest, []byte(at.stream)) {
+		return 0, false
+	}
+	rest, found = bytes.CutPrefix(rest[len(at.stream):], []byte(`", "seq":`))
+	if !found || len(rest) == 0 || rest[len(rest)-1] != '}' {
+		return 0, false
+	}
+	revision, err := strconv.ParseUint(string(rest[:len(rest)-1]), 10, 64)
+	return revision, err == nil && revision > 0
+}
+
+// isNoResponders reports whether the server itself answered, because nobody listens (ADR-22 of NATS).
+func isNoResponders(m *nats.Msg) bool {
+	return len(m.Data) == 0 && m.Header.Get("Status") == "503"
+}

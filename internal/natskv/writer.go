@@ -1,0 +1,249 @@
+package natskv
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+)
+
+// Writer keeps any number of writes in flight over one connection.
+//
+//	Submit ──▶ queue ──▶ publisher ──▶ socket
+//	   └─────▶ open writes ◀── replies (one inbox for all)
+//	             ▲    ▲
+//	       timetable  inquiry (why is there no answer?)
+//
+// Each open write is ended once, by whoever takes it out of the open ones first: the reply, the timetable, the
+// publisher's error, the inquiry, or Stop.
+//
+// The writer bounds nothing. What bounds it is its callers: at most what they submit within a timeout is open at once.
+type Writer struct {
+	nc    *nats.Conn
+	at    place
+	inbox string // ends in a dot; the write's number follows
+
+	queue *mailbox.Mailbox[uint64] // numbers of writes to publish, bounded like the open ones
+	// earlier wakes the timetable when something is due before what it sleeps for. Size 1: a token is a token.
+	earlier chan struct{}
+	// doubt asks for an inquiry. Size 1: inquiries are about all open writes at once.
+	doubt chan struct{}
+
+	ctx  context.Context // ends at Stop
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu     sync.Mutex // never held across a callback or a call on the connection
+	open   map[uint64]*pending
+	due    timetable
+	last   uint64 // number of the last write
+	closed bool
+}
+
+// pending is an open write.
+type pending struct {
+	number uint64
+	ahead  []*nats.Msg // the messages of the batch before msg, nil for a single write
+	msg    *nats.Msg
+	done   func(Result)
+
+	deadline  time.Time
+	published bool
+	unheard   bool // the server said that nobody received it
+
+	slot
+}
+
+// NewWriter subscribes an inbox of the writer's own and starts its three goroutines; Stop or Close ends them. Errors:
+// PermissionError for the inbox, or the connection's.
+func NewWriter(nc *nats.Conn, s Store) (*Writer, error) {
+	w := &Writer{
+		nc:      nc,
+		at:      s.place(),
+		inbox:   nc.NewInbox() + ".",
+		queue:   mailbox.New[uint64](),
+		earlier: make(chan struct{}, 1),
+		doubt:   make(chan struct{}, 1),
+		open:    make(map[uint64]*pending),
+	}
+	before := nc.LastError()
+	replies, err := nc.Subscribe(w.inbox+"*", w.reply)
+	if err != nil {
+		return nil, fmt.Errorf("subscribe to acknowledgements: %w", err)
+	}
+	// Answers are awaited for a second at most: when there is none now, the writes will say so.
+	_ = nc.FlushTimeout(time.Second)
+	complaint := nc.LastError()
+	if complaint != before {
+		if denied := deniedIn(complaint); denied != nil && denied.Subject == replies.Subject {
+			_ = replies.Unsubscribe()
+			return nil, fmt.Errorf("subscribe to acknowledgements: %w", denied)
+		}
+	}
+	w.ctx, w.stop = context.WithCancel(context.Background())
+	w.wg.Go(func() { w.publish(replies) })
+	w.wg.Go(w.keepTime)
+	w.wg.Go(func() { w.inquire(complaint) })
+	return w, nil
+}
+
+// Submit queues a write and returns at once. done is called exactly once, from a goroutine of the writer's (from
+// Submit itself when the writer has ended or the write is impossible); it must not block. When no answer has come after
+// timeout, counted from now, the outcome is Unknown; a write that was not even published by then never will be.
+func (w *Writer) Submit(op Write, timeout time.Duration, done func(Result)) {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		done(Result{Err: ErrClosed})
+		return
+	}
+	w.last++
+	number := w.last
+	w.mu.Unlock()
+
+	msg, err := op.message(w.at, w.inbox+strconv.FormatUint(number, 36))
+	if err != nil {
+		done(Result{Err: err})
+		return
+	}
+	w.enter(&pending{number: number, msg: msg, done: done}, timeout)
+}
+
+// enter makes a write an open one and queues it.
+func (w *Writer) enter(p *pending, timeout time.Duration) {
+	now := time.Now()
+	p.deadline = now.Add(timeout)
+	// The first thing due is a doubt, well before the deadline: a denied permission is told apart from silence only by
+	// asking.
+	p.at = now.Add(min(doubtAfter, timeout/2))
+
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		p.done(Result{Err: ErrClosed})
+		return
+	}
+	w.open[p.number] = p
+	wake := w.due.add(p)
+	w.mu.Unlock()
+	if wake {
+		token(w.earlier)
+	}
+	w.queue.Put(p.number)
+}
+
+// Stop ends all open writes as Unknown with ErrClosed, and the writer. It calls their done functions and waits for
+// nothing else, whatever the socket does. A second call does nothing.
+func (w *Writer) Stop() {
+	w.mu.Lock()
+	open := w.open
+	w.open = nil
+	w.due = timetable{}
+	w.closed = true
+	w.mu.Unlock()
+	w.stop()
+	w.queue.Close()
+	for _, p := range open {
+		p.done(Result{Err: ErrClosed})
+	}
+}
+
+// Close is Stop, and then waits until the writer's goroutines have ended. One of them may hang in the connection for as
+// long as its flush deadline. done must not call it.
+func (w *Writer) Close() {
+	w.Stop()
+	w.wg.Wait()
+}
+
+// publish is the only goroutine that hands messages to the connection. It also owns the subscription.
+func (w *Writer) publish(replies *nats.Subscription) {
+	defer func() { _ = replies.Unsubscribe() }() // fails only when the connection is closed, and the subscription with it
+	var batch []uint64
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-w.queue.Ready():
+		}
+		batch = w.queue.Drain(batch)
+		for _, number := range batch {
+			ahead, msg := w.take(number)
+			for _, m := range ahead {
+				if err := w.nc.PublishMsg(m); err != nil {
+					w.end(number, Result{Err: fmt.Errorf("publish to %s: %w", m.Subject, lost(w.nc, err))})
+					msg = nil // without the last one the server drops the batch
+					break
+				}
+			}
+			if msg != nil {
+				if err := w.nc.PublishMsg(msg); err != nil {
+					w.end(number, Result{Err: fmt.Errorf("publish to %s: %w", msg.Subject, lost(w.nc, err))})
+				}
+			}
+		}
+	}
+}
+
+// take returns the message of a write that is about to be published, and what goes before it in its batch; nil when it
+// has ended meanwhile.
+func (w *Writer) take(number uint64) (ahead []*nats.Msg, msg *nats.Msg) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.open[number]
+	if p == nil {
+		return nil, nil
+	}
+	p.published = true
+	return p.ahead, p.msg
+}
+
+// reply takes the server's answer to one write. It runs in the connection's goroutine for the inbox.
+func (w *Writer) reply(m *nats.Msg) {
+	number, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, w.inbox), 36, 64)
+	if err != nil {
+		return // not a reply to anything we sent
+	}
+	if !isNoResponders(m) {
+		w.end(number, outcome(w.at, m.Data))
+		return
+	}
+	// Nobody listens on the key's subject: the bucket is gone, or its stream has no leader. The inquiry finds out, or
+	// the timetable ends it.
+	w.mu.Lock()
+	p := w.open[number]
+	if p != nil {
+		p.unheard = true
+	}
+	w.mu.Unlock()
+	if p != nil {
+		token(w.doubt)
+	}
+}
+
+// end ends a write, unless it has ended: a reply that comes after the timeout finds nothing.
+func (w *Writer) end(number uint64, r Result) {
+	w.mu.Lock()
+	p := w.open[number]
+	if p != nil {
+		delete(w.open, number)
+		w.due.remove(p)
+	}
+	w.mu.Unlock()
+	if p != nil {
+		p.done(r)
+	}
+}
+
+// token wakes whoever reads c; one that lies there already does.
+func token(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,92 @@
+package natsrun
+
+import "fmt"
+
+// Kill takes server i down as abruptly as one process can take down a part of itself: first it is cut off, so that
+// nothing it says at its end (leaders stepping down, farewells to clients) is heard, then it is stopped, then the others
+// see their connections break. What it had written is flushed all the same: for lost writes kill a process.
+func (c *Cluster) Kill(i int) {
+	if c.down[i] {
+		return
+	}
+	c.down[i] = true
+	c.fronts[i].Cut()
+	c.isolate()
+	c.nodes[i].Stop()
+	c.shut(i)
+	c.fronts[i].Heal()
+	for j := range c.nodes {
+		if i != j {
+			c.routes[i][j].Reset()
+			c.routes[j][i].Reset()
+		}
+	}
+}
+
+// Stop takes server i down in an orderly way: it gives its leaderships away and says so.
+func (c *Cluster) Stop(i int) {
+	if c.down[i] {
+		return
+	}
+	c.nodes[i].Stop()
+	c.shut(i)
+	c.down[i] = true
+	c.isolate()
+}
+
+// Restart brings server i up again on its store and address, after stopping it if it is up. Partitions stay.
+func (c *Cluster) Restart(i int) error {
+	c.Stop(i)
+	if err := c.nodes[i].Restart(); err != nil {
+		return err
+	}
+	c.open(i)
+	c.down[i] = false
+	c.isolate()
+	return nil
+}
+
+// Partition cuts the routes between servers of different groups; servers that are in no group form one together. It
+// replaces the partition before. Clients still reach every server: Front(i).Cut() takes them away too.
+//
+// Error: a server that does not exist, or is in two groups; nothing has changed then.
+func (c *Cluster) Partition(groups ...[]int) error {
+	group := make([]int, len(c.nodes))
+	for g, members := range groups {
+		for _, i := range members {
+			if i < 0 || i >= len(group) {
+				return fmt.Errorf("natsrun: partition: no server %d in a cluster of %d", i, len(group))
+			}
+			if group[i] != 0 {
+				return fmt.Errorf("natsrun: partition: server %d is in two groups", i)
+			}
+			group[i] = g + 1
+		}
+	}
+	c.group = group
+	c.isolate()
+	return nil
+}
+
+// HealPartition brings all servers together again. Routes that were cut are reset; servers dial them again within
+// about a second.
+func (c *Cluster) HealPartition() {
+	clear(c.group)
+	c.isolate()
+}
+
+// isolate makes the faults of the routes follow down and group.
+func (c *Cluster) isolate() {
+	for i := range c.nodes {
+		for j := range c.nodes {
+			if i == j {
+				continue
+			}
+			if c.down[i] || c.down[j] || c.group[i] != c.group[j] {
+				c.routes[i][j].Cut()
+			} else if c.routes[i][j].isCut() {
+				c.routes[i][j].Heal()
+			}
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package natsrun
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// ErrDown says that the server is stopped.
+var ErrDown = errors.New("natsrun: server is down")
+
+// readyWithin is how long a server may take to come up; it takes milliseconds.
+const readyWithin = 20 * time.Second
+
+// Server is a real nats-server with JetStream in this process.
+//
+// Dial, InProcessConn, Connect, URL and Link may be called at any time, also while the server is down. Stop, Restart and
+// Shutdown are for one goroutine at a time.
+type Server struct {
+	opts    Options
+	dir     string
+	tempDir bool
+	port    int
+
+	running atomic.Pointer[server.Server] // nil: down
+
+	mu    sync.Mutex
+	links []*Link
+}
+
+// Start starts a server and waits until it takes connections. Shutdown ends it.
+func Start(opts Options) (*Server, error) {
+	if opts.VirtualTime && opts.Listen {
+		return nil, errors.New("natsrun: VirtualTime excludes Listen: a server in a bubble is reached in process")
+	}
+	s := &Server{opts: opts, dir: opts.StoreDir, port: opts.Port}
+	if s.port == 0 {
+		s.port = server.RANDOM_PORT
+	}
+	if s.dir == "" {
+		dir, err := os.MkdirTemp("", "natsrun-")
+		if err != nil {
+			return nil, fmt.Errorf("natsrun: make store directory: %w", err)
+		}
+		s.dir, s.tempDir = dir, true
+	}
+	if err := s.start(); err != nil {
+		return nil, errors.Join(err, s.removeTempDir())
+	}
+	return s, nil
+}
+
+func (s *Server) start() error {
+	so := s.opts.serverOptions(s.dir, s.port)
+	srv, err := server.NewServer(so)
+	if err != nil {
+		return fmt.Errorf("natsrun: configure server: %w", err)
+	}
+	log := &lastWords{}
+	srv.SetLoggerV2(log, false, false, false)
+	srv.Start()
+	if !isReady(srv, log) || (so.JetStream && !srv.JetStreamEnabled()) {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+		return fmt.Errorf("natsrun: start server in %s: %s", s.dir, log)
+	}
+	if addr, ok := srv.Addr().(*net.TCPAddr); ok && s.opts.Listen && s.port != addr.Port {
+		s.port = addr.Port // the first start has chosen it; nobody knows the server yet
+	}
+	s.running.Store(srv)
+	return nil
+}
+
+// isReady waits until the server takes connections, or has said why it never will.
+func isReady(srv *server.Server, log *lastWords) bool {
+	for deadline := time.Now().Add(readyWithin); time.Now().Before(deadline) && !log.fatal(); {
+		if srv.ReadyForConnections(readyWithin / 200) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stop takes the server down and waits until it is. Its clients lose their connections; Restart brings it back.
+func (s *Server) Stop() {
+	if srv := s.running.Swap(nil); srv != nil {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+	}
+}
+
+// Restart takes the server down, if it is up, and brings it up again on the same store and address.
+func (s *Server) Restart() error {
+	s.Stop()
+	return s.start()
+}
+
+// Shutdown takes the server down, closes the links that it made, and removes a temporary store. It returns when all of
+// that has ended; the server cannot be used again.
+func (s *Server) Shutdown() error {
+	s.Stop()
+	s.mu.Lock()
+	links := s.links
+	s.links = nil
+	s.mu.Unlock()
+	for _, l := range links {
+		l.Close()
+	}
+	return s.removeTempDir()
+}
+
+func (s *Server) removeTempDir() error {
+	if !s.tempDir {
+		return nil
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		return fmt.Errorf("natsrun: remove store directory: %w", err)
+	}
+	return nil
+}
+
+// URL is where clients connect. For a server that does not listen it is a placeholder that no real dial can reach: a
+// client needs the server's or a link's dialer beside it (Connect, Link.Options).
+func (s *Server) URL() string {
+	if !s.opts.Listen {
+		return "nats://127.0.0.1:1"
+	}
+	return fmt.Sprintf("nats://127.0.0.1:%d", s.port)
+}
+
+// StoreDir is where JetStream's files lie.
+func (s *Server) StoreDir() string { return s.dir }
+
+// Running is the server that runs now, or nil while it is down. Restart replaces it.
+func (s *Server) Running() *server.Server { return s.running.Load() }
+
+// Connect returns a connection that reconnects to whatever server runs when it does. The options come last, so those of
+// a link replace the direct way.
+func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	nc, err := nats.Connect(s.URL(), append([]nats.Option{nats.SetCustomDialer(s)}, opts...)...)
+	if err != nil {
+		return nil, fmt.Errorf("natsrun: connect: %w", err)
+	}
+	return nc, nil
+}
+
+// Link returns a new path to the server, closed by Shutdown.
+func (s *Server) Link() *Link {
+	l := NewLink(s)
+	l.virtual = s.opts.VirtualTime
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.links = append(s.links, l)
+	return l
+}
+
+// Dial reaches the server that runs now, in process or over loopback, whatever the address. It makes a Server a
+// nats.CustomDialer. Errors: ErrDown, or the dial's.
+func (s *Server) Dial(_, _ string) (net.Conn, error) {
+	if !s.opts.Listen {
+		return s.InProcessConn()
+	}
+	return net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", s.port), readyWithin)
+}
+
+// InProcessConn reaches the server that runs now in process, also one that listens. It makes a Server a
+// nats.InProcessConnProvider. Error: ErrDown.
+func (s *Server) InProcessConn() (net.Conn, error) {
+	srv := s.running.Load()
+	if srv == nil {
+		return nil, ErrDown
+	}
+	c, err := srv.InProcessConn()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDown, err)
+	}
+	return c, nil
+}

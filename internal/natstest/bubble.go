@@ -1,0 +1,45 @@
+package natstest
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+)
+
+// oneBubble lets one bubble with a server run at a time in a process: server and client share pools between all users
+// in the process.
+var oneBubble sync.Mutex
+
+// Bubble runs a test with a real server in a testing/synctest bubble: time stands still while anything has work to do
+// and jumps ahead when all wait. Time begins at 2000-01-01 UTC. Scheduling stays as random as it always is.
+//
+// Inside, clients connect with Connect(t, s) or along s.Link(); t's clean-ups run in the bubble, before the server's
+// shutdown. What the test starts itself it must end: watches, sessions, goroutines. t has no Run, Parallel or Deadline.
+//
+// The package's TestMain calls Main. No other test of the process may use NATS meanwhile: a test that calls Bubble does
+// not call t.Parallel.
+func Bubble(t *testing.T, run func(t *testing.T, s *natsrun.Server), opts ...func(*natsrun.Options)) {
+	t.Helper()
+	if !inMain.Load() {
+		t.Fatal("natstest: Bubble needs func TestMain(m *testing.M) { natstest.Main(m) } in this package")
+	}
+	o := build(opts)
+	o.VirtualTime = true
+	oneBubble.Lock()
+	defer oneBubble.Unlock()
+	dropPooledTimers()
+	defer dropPooledTimers()
+	synctest.Test(t, func(t *testing.T) {
+		run(t, start(t, o))
+	})
+}
+
+// dropPooledTimers empties nats.go's pool of timers. A timer belongs to the bubble that made it, or to none: used in
+// another it is a fatal error, or a wait that is not virtual. A sync.Pool is empty after two collections.
+func dropPooledTimers() {
+	runtime.GC()
+	runtime.GC()
+}

@@ -1,0 +1,93 @@
+package natstest_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+const clusterStream = "EVENTS"
+
+// TestClusterForms is the short run: a cluster forms, replicates a stream, and moves its leader. The long runs need the
+// realtime tag.
+func TestClusterForms(t *testing.T) {
+	began := time.Now()
+	c := natstest.Cluster(t)
+	t.Logf("ready after %v", time.Since(began).Round(time.Millisecond))
+	js := clusterJetStream(t, c, c.URLs())
+	replicate(t, c, js)
+	publish(t, js, 20)
+	began = time.Now()
+	from, to, err := c.MoveLeader(t.Context(), clusterStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("leader moved from n%d to n%d in %v", from, to, time.Since(began).Round(time.Millisecond))
+	publish(t, js, 20)
+	expectMessages(t, js, 40)
+}
+
+// clusterJetStream connects to the URLs with a client that survives everything.
+func clusterJetStream(t *testing.T, c *natsrun.Cluster, urls string) jetstream.JetStream {
+	t.Helper()
+	nc, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.IgnoreDiscoveredServers())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// replicate makes the stream with three replicas in files.
+func replicate(t *testing.T, c *natsrun.Cluster, js jetstream.JetStream) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{
+		Name: clusterStream, Subjects: []string{"events.>"}, Replicas: 3, Storage: jetstream.FileStorage,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WaitStream(ctx, clusterStream); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// publish stores n messages, each once: a message that was stored without an acknowledgement is recognized by its id.
+func publish(t *testing.T, js jetstream.JetStream, n int) {
+	t.Helper()
+	for range n {
+		id := fmt.Sprint(time.Now().UnixNano())
+		natstest.Eventually(t, "a message is acknowledged", time.Minute, func() (bool, string) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := js.Publish(ctx, "events.a", []byte(id), jetstream.WithMsgID(id))
+			return err == nil, fmt.Sprint(err)
+		})
+	}
+}
+
+// expectMessages waits until the stream says that it holds n messages.
+func expectMessages(t *testing.T, js jetstream.JetStream, n uint64) {
+	t.Helper()
+	natstest.Eventually(t, fmt.Sprintf("the stream holds %d messages", n), time.Minute, func() (bool, string) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		st, err := js.Stream(ctx, clusterStream)
+		if err != nil {
+			return false, err.Error()
+		}
+		got := st.CachedInfo().State.Msgs
+		return got == n, fmt.Sprintf("%d messages", got)
+	})
+}

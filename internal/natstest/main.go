@@ -1,0 +1,33 @@
+package natstest
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server/ats"
+	"go.uber.org/goleak"
+)
+
+// inMain says that the server's access-time goroutine runs outside any bubble.
+var inMain atomic.Bool
+
+// Main runs a package's tests and exits; TestMain of every package that uses Bubble calls it and does nothing after it.
+// When the tests have passed, it fails the run for goroutines that are left, but for those that the options ignore.
+//
+// nats-server keeps one goroutine for all servers of a process, which waits for a ticker and for a channel made before
+// any bubble. Started in a bubble it would never count as idle, and virtual time would never move: so it is started here.
+func Main(m *testing.M, ignore ...goleak.Option) {
+	ats.Register()
+	inMain.Store(true)
+	code := m.Run()
+	ats.Unregister()
+	if code == 0 {
+		if err := goleak.Find(ignore...); err != nil {
+			fmt.Fprintln(os.Stderr, "natstest: goroutines are left after the tests:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}

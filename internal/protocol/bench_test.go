@@ -1,0 +1,93 @@
+package protocol
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// bucket is a store for benchmarks and transcripts: every write wins, and is delivered to all that watch.
+type bucket struct {
+	last    uint64
+	entries []Entry
+}
+
+func (b *bucket) write(w Write) Entry {
+	b.last++
+	e := Decode(w.Key, w.Value, b.last, w.Delete, 2*time.Minute)
+	b.entries = append(b.entries, e)
+	return e
+}
+
+func at(t time.Duration) Now { return Now{Instant(time.Hour + t), Instant(time.Hour + t)} }
+
+// lead opens a session of m and lets it claim what it can: every write wins at once.
+func (b *bucket) settle(m *Machine, now Now, out []Effect) {
+	for len(out) > 0 {
+		var next []Effect
+		for _, e := range out {
+			w, ok := e.(Write)
+			if !ok {
+				continue
+			}
+			entry := b.write(w)
+			next = m.Step(now, Written{ID: w.ID, Outcome: Won, Revision: entry.Revision}, next)
+			next = m.Step(now, &entry, next)
+		}
+		out = next
+	}
+}
+
+func opened(b *bucket, instance string, now Now, roles int) *Machine {
+	m := New(testConfig(instance))
+	out := m.Step(now, WatchReset{}, nil)
+	for i := range roles {
+		out = m.Step(now, Join{RoleConfig{Name: fmt.Sprintf("r%d", i)}}, out)
+	}
+	for i := range b.entries {
+		out = m.Step(now, &b.entries[i], out)
+	}
+	b.settle(m, now, m.Step(now, SnapshotDone{}, out))
+	return m
+}
+
+// BenchmarkForeignBeat is what a heartbeat of somebody else costs with 10,000 roles in view.
+func BenchmarkForeignBeat(b *testing.B) {
+	store := &bucket{}
+	leader := opened(store, "leader", at(0), 10_000)
+	if leader.leading != 10_000 {
+		b.Fatalf("it leads %d roles", leader.leading)
+	}
+	m := opened(store, "follower", at(0), 10_000)
+	e := Entry{Kind: KindLease, Peer: Peer{Candidate, "leader"}, Form: FormRecord, Lease: leader.self.Lease}
+	out := make([]Effect, 0, 8)
+	e.Revision = store.last
+	b.ReportAllocs()
+	for b.Loop() {
+		e.Revision++
+		e.Lease.Beat++
+		out = m.Step(at(0), &e, out[:0])
+	}
+}
+
+// BenchmarkMassClaim is the steps by which one survivor takes 1,000 roles of a session that was just killed.
+func BenchmarkMassClaim(b *testing.B) {
+	for range b.N {
+		b.StopTimer()
+		store := &bucket{}
+		opened(store, "leader", at(0), 1000)
+		m := opened(store, "follower", at(0), 1000)
+		beat := at(9 * time.Second)
+		store.settle(m, beat, m.Step(beat, Tick{}, nil))
+		now := at(11 * time.Second)
+		b.StartTimer()
+		store.settle(m, now, m.Step(now, Tick{}, nil))
+		for range 3 { // the kill, its short beat, the claims after their turn
+			now = Now{now.Holder.Add(100 * time.Millisecond), now.Observer.Add(100 * time.Millisecond)}
+			store.settle(m, now, m.Step(now, Tick{}, nil))
+		}
+		if m.leading != 1000 {
+			b.Fatalf("it leads %d roles", m.leading)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package protocol
+
+// claim is a write of ours that would make us the leader, from its first sending until the watch or its acknowledgement
+// has shown what became of it. Every attempt carries the same token and expects the same revision: whichever lands is ours.
+type claim struct {
+	expect uint64
+	token  string
+	handed bool    // the vacancy named us as next
+	since  Instant // when the role could first be claimed
+}
+
+// claimableSince is when the role became free to be claimed, ok whether it is.
+//
+//   - absent from a complete first snapshot, or vacated in order: from when it was first seen so
+//   - held by a session that is dead for certain: from when that was first seen
+//   - vacated by force, deleted, or unreadable: the lease time after it was first seen so, since the former leader believes
+//     for that long if it has not seen it
+func (m *Machine) claimableSince(rv *RoleView) (since Instant, ok bool) {
+	v := m.view
+	switch rv.Form {
+	case FormNone:
+		return v.since, v.complete
+	case FormRecord:
+		if rv.Role.Vacant {
+			if rv.Role.Forced {
+				return rv.Seen.Add(rv.Role.TTL()), true
+			}
+			return rv.Seen, true
+		}
+		if v.Dead(rv.Role.Holder(), rv.Role.Session) {
+			return max(rv.Seen, v.peer(rv.Role.Holder()).endSeen), true
+		}
+		return 0, false
+	case FormNewer:
+		return 0, false
+	}
+	return rv.Seen.Add(v.lostTTL(rv)), true
+}
+
+// tryClaim claims a role when it is free and it is our turn.
+func (m *Machine) tryClaim(r *role) {
+	if !r.told || m.closing.asked || r.task.inflight {
+		return
+	}
+	since, ok := m.claimableSince(r.RoleView)
+	if !ok {
+		return
+	}
+	if m.now.Observer < since {
+		m.wakeRole(r.RoleView, since)
+		return
+	}
+	if turn := since.Add(m.turnDelay(r)); m.now.Observer < turn {
+		m.wakeRole(r.RoleView, turn)
+		return
+	}
+	if !m.canAct() {
+		m.want(r)
+		return
+	}
+	if !m.enter(r.RoleView) {
+		return
+	}
+	r.claim = &claim{
+		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), since: since,
+		handed: r.Form == FormRecord && r.Role.Vacant && r.Role.Next == m.cfg.Instance,
+	}
+	r.task.token = r.claim.token
+	m.claims.add(r)
+	m.sendClaim(r)
+}
+
+func (m *Machine) sendClaim(r *role) {
+	rec := Role{
+		V: Version, TTLms: m.cfg.TTL.Milliseconds(),
+		ID: m.cfg.Instance, Session: m.lease.number, Token: r.claim.token, Key: m.cfg.Key, Priority: r.cfg.Priority,
+	}
+	r.task.inflight = true
+	m.put(pending{
+		purpose: forClaim, role: r.RoleView, expect: r.claim.expect, floor: r.Revision,
+		entry: Entry{Kind: KindRole, Name: r.Name, Form: FormRecord, Role: rec},
+	}, Write{Key: RoleKey(r.Name)}, rec)
+}
+
+func (m *Machine) claimed(p pending, w Written, mine bool) {
+	rv := p.role
+	rv.task.inflight = false
+	m.emit(Claimed{rv.Name, w.Outcome, m.elapsed(p)})
+	m.touchRole(rv)
+	if !mine {
+		return
+	}
+	switch w.Outcome {
+	case Won:
+		rv.task.retry = retry{}
+	case Refused:
+		if rv.task.retry = (retry{}); rv.Revision == p.floor {
+			m.unexplained(&rv.task.retry)
+		}
+	case Unknown:
+		m.unknown(&rv.task.retry, "claim", rv.Name)
+	}
+}
+
+// reconcileClaim resolves an open claim by what the view shows, and by that alone; or sends it once more.
+func (m *Machine) reconcileClaim(r *role) {
+	c, t := r.claim, &r.task
+	switch {
+	case r.held() && r.Role.Token == c.token && m.names(r.RoleView):
+		m.endClaim(r)
+		if m.canAct() && r.told {
+			m.beginTerm(r, c)
+		} // else it came too late to be believed, and is swept
+	case standing(r.Form, r.Revision) != c.expect:
+		m.endClaim(r) // somebody else was first
+	case t.inflight:
+	case t.retry.waiting(m.now.Observer):
+		m.wakeRole(r.RoleView, t.retry.after)
+	case !m.canAct():
+		m.want(r)
+	case !m.due(&t.retry):
+		m.wakeRole(r.RoleView, t.retry.after)
+	case m.enter(r.RoleView):
+		m.sendClaim(r)
+	}
+}
+
+func (m *Machine) endClaim(r *role) {
+	r.claim, r.task.retry = nil, retry{}
+	m.claims.remove(r)
+}
+
+// dropClaims forgets the claims of a session that has ended: what lands of them names a dead session.
+func (m *Machine) dropClaims() {
+	for _, r := range m.claims.clear() {
+		r.claim, r.task.retry = nil, retry{}
+	}
+	m.wanting.clear()
+}
+
+// sweep gives away a role that names our live session though we have no term of it: a vacate that was lost, or a claim we
+// had given up. It is never resumed at an epoch that has ended. A token that is none of ours was written by somebody else
+// over a leader who may still believe, so that vacancy counts as forced.
+func (m *Machine) sweep(rv *RoleView) {
+	t := &rv.task
+	switch {
+	case t.mine != nil && t.mine.leaving != nil && !t.mine.leaving.vacate: // left to the end of the session
+	case t.inflight:
+	case !m.due(&t.retry):
+		m.wakeRole(rv, t.retry.after)
+	case m.enter(rv):
+		m.vacate(rv, "swept", "", rv.Role.Token != t.token)
+	}
+}

@@ -1,0 +1,122 @@
+package protocol
+
+import (
+	"maps"
+	"slices"
+)
+
+type closeState struct {
+	asked    bool
+	due      Instant // observer's scale: then it ends, drained or not
+	farewell bool    // our member record is removed, or its removal was tried
+	retry    retry
+}
+
+func (c Close) apply(m *Machine) {
+	due := m.now.Observer.Add(c.Timeout)
+	if m.closing.asked {
+		m.closing.due = min(m.closing.due, due)
+		return
+	}
+	m.closing.asked, m.closing.due = true, due
+	m.change()
+	m.endAll(SessionClosed)
+	for _, rv := range m.view.roleList {
+		m.touchRole(rv)
+	}
+}
+
+// tryClose ends the session in order: the member is marked as draining, every term drains and is vacated, the member record
+// goes, and `closed` is written last, and only if every term has drained. Else the session is left to be killed, so that
+// stuck work keeps its time.
+func (m *Machine) tryClose() {
+	c, l := &m.closing, &m.lease
+	switch over := m.now.Observer >= c.due; {
+	case over:
+		m.finish(nil)
+	case m.phase != open:
+		if m.allDrained() && !l.inflight {
+			m.finish(nil)
+		}
+	case m.active.len()+m.vacates > 0 || m.own.inflight || l.inflight || !m.due(&c.retry):
+	case !c.farewell && m.self.Member != nil:
+		c.farewell = true
+		m.removeMember()
+	default:
+		m.writeClosed()
+	}
+}
+
+func (m *Machine) removeMember() {
+	p := m.self
+	m.own.inflight = true
+	m.put(pending{
+		purpose: forMember, version: m.own.wanted, expect: p.MemberRevision, floor: p.MemberRevision,
+		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormMarker},
+	}, Write{Key: MemberKey(p.Peer), Delete: true}, nil)
+}
+
+func (m *Machine) writeClosed() {
+	m.lease.inflight = true
+	rec := Lease{V: Version, Session: m.lease.number, Nonce: m.lease.nonce, State: Closed}
+	m.put(pending{
+		purpose: forClose, expect: standing(m.self.Form, m.self.Revision), floor: m.self.Revision,
+		entry: Entry{Kind: KindLease, Peer: m.self.Peer, Form: FormRecord, Lease: rec},
+	}, Write{Key: LeaseKey(m.self.Peer), TTL: tombstoneTTL}, rec)
+}
+
+func (m *Machine) closed(p pending, w Written, mine bool) {
+	if !mine {
+		return
+	}
+	m.lease.inflight = false
+	switch w.Outcome {
+	case Won:
+		m.finish(nil)
+	case Refused:
+		if m.closing.retry = (retry{}); m.self.Revision == p.floor {
+			m.unexplained(&m.closing.retry)
+		}
+	case Unknown:
+		m.unknown(&m.closing.retry, "close the session", "")
+	}
+}
+
+// closedSeen: the watch shows our own end, whose acknowledgement was lost.
+func (m *Machine) closedSeen() { m.finish(nil) }
+
+// abandonCommands answers whoever still waits for something.
+func (m *Machine) abandonCommands() {
+	abandon := func(ids ...CommandID) {
+		for _, id := range ids {
+			if id != 0 {
+				m.emit(Done{ID: id, Err: ErrStopped})
+			}
+		}
+	}
+	for _, rv := range m.view.roleList {
+		r := rv.task.mine
+		if r == nil {
+			continue
+		}
+		if r.term != nil {
+			abandon(r.term.handover.command)
+			abandon(r.term.waiting...)
+		}
+		if r.leaving != nil {
+			abandon(r.leaving.command)
+		}
+	}
+	for _, q := range m.ready {
+		abandon(q.command)
+	}
+	for _, p := range m.proofs {
+		abandon(p.command)
+	}
+	for _, w := range m.own.waiting {
+		abandon(w.command)
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.writes)) {
+		abandon(m.writes[id].proof.command)
+	}
+}

@@ -1,0 +1,79 @@
+package protocol
+
+import "time"
+
+// Config fixes what one machine does for its whole life. Durations are those of architecture.md; the caller has checked
+// them against each other (TTL >= 3 Heartbeat, Margin leaves two heartbeats, TTL <= MaxTTL).
+type Config struct {
+	Instance string
+	Class    Class
+	Key      string // public key of the signer, written into every role record
+
+	TTL       time.Duration // L: how long others must see our lease stand still before they may kill the session
+	Heartbeat time.Duration
+	OpTimeout time.Duration
+	Margin    time.Duration // G: belief ends this long before others may act
+	Grace     time.Duration // disconnected this long, terms end by themselves
+	Delta     time.Duration // succession delay: rank k waits k times this
+	Drain     time.Duration // after this, work that has not returned is reported as stuck
+	CoolDown  time.Duration
+	Rotation  time.Duration // 0: never
+	MaxTTL    time.Duration // L_max of the bucket
+
+	IdleFactor int
+
+	NewID func() string  // fresh UUIDs for nonces and tokens
+	Rand  func() float64 // in [0, 1), for jitter
+}
+
+// RoleConfig is how a machine takes part in one role.
+type RoleConfig struct {
+	Name            string
+	Priority        int
+	Takeover        bool
+	VacateUndrained bool // give the role away although the work of the last term has not returned
+}
+
+const (
+	retryBase   = 50 * time.Millisecond
+	retryCap    = 5 * time.Second
+	slowLane    = 30 * time.Second
+	slowAfter   = 10
+	explainTime = time.Second // a refusal that the view does not explain within it: rebuild the watch
+
+	minLeaseRetention = time.Minute    // server-side TTL of a live lease: garbage collection only
+	tombstoneTTL      = 24 * time.Hour // of a closed or killed one
+	probeTTL          = time.Minute
+
+	memberPace = 20 * time.Millisecond // idle traffic of M members stays below M/(M*memberPace) = 50 writes a second
+)
+
+// backoff is the wait after n failures in a row: exponential from 50 ms to 5 s, +-10 %, after ten the slow lane.
+func (c *Config) backoff(n int) time.Duration {
+	if n >= slowAfter {
+		return slowLane
+	}
+	d := min(retryBase<<max(n-1, 0), retryCap)
+	return time.Duration(float64(d) * (0.9 + 0.2*c.Rand()))
+}
+
+// margin is the part of a lease of length ttl in which its holder no longer believes. It grows with the lease, so that
+// the bound on clock rates, G/L, is one and the same for short and for idle leases.
+func (c *Config) margin(ttl time.Duration) time.Duration {
+	if ttl == c.TTL {
+		return c.Margin
+	}
+	return time.Duration(float64(c.Margin) * float64(ttl) / float64(c.TTL))
+}
+
+// idlePace is the interval and the lease time of a member that has nothing to do, among m members.
+func (c *Config) idlePace(m int) (interval, ttl time.Duration) {
+	interval = max(time.Duration(c.IdleFactor)*c.Heartbeat, time.Duration(m)*memberPace)
+	ratio := float64(c.TTL) / float64(c.Heartbeat)
+	interval = min(interval, time.Duration(float64(min(c.MaxTTL, MaxSupportedTTL))/ratio))
+	ttl = time.Duration(float64(interval) * ratio).Truncate(time.Millisecond)
+	if ttl < c.TTL {
+		return c.Heartbeat, c.TTL
+	}
+	return interval, ttl
+}

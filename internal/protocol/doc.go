@@ -1,0 +1,74 @@
+// Package protocol is the rules of sessions, roles and terms as one transition function: what happened, and when, goes in;
+// what is to be done comes out. It does no I/O and has no goroutine, no clock and no logger.
+//
+//	watch, outcomes, commands, time ──► Step(now, event) ──► writes, terms, answers, notices
+//	                                        │
+//	                        View (what stands in the bucket)
+//	                        lease, member record, one role each
+//
+// What identifies a term: the epoch, the revision of the role.<role> record that granted it; and beside it the session that
+// holds it and a random token. A session is identified by the revision of the first write of its lease, an incarnation
+// of it by a random nonce.
+//
+// Who is authoritative: the bucket, by compare-and-swap, and nothing else. A read proves nothing, nor does a timer, a
+// marker or a missing key; a refused write proves only that something newer stands there. What a write of unknown outcome
+// has done is learnt from the watch.
+//
+// What local time may decide: when this process stops believing in itself, and from when it may try to end the session of
+// somebody else. It never decides that somebody else has stopped.
+//
+// The trust window, with L the lease time in the record and G the margin:
+//
+//	holder    sent t ─────────────── believes ───────────────► t+L-G ──── G ────┐
+//	observer          first seen o ≥ t ─────────── waits ───────────────────► o+L: may kill
+//
+// # Invariants
+//
+//	I1  No two processes believe in a term of one role at the same time, as long as clock rates differ by less than G/L and the
+//	    store keeps what it has acknowledged. This holds under forced evictions, markers over live leases and deleted keys.
+//	I2  Epochs of a role strictly increase; one holder has each.
+//	I3  With a store that answers and one healthy candidate a role is led again within L, a stream election and δ. Work that
+//	    does not drain is excepted and reported as stuck.
+//	I4  The highest eligible candidate that takes over leads within a bound after the last change, after at most one more
+//	    hand-over.
+//	I5  A write that is guarded by an epoch is refused once a later epoch exists. The store sees to that; the machine proves
+//	    leadership by such a write (Validate).
+//
+// Within the machine these hold between steps:
+//
+//   - a term is begun only over a record that carries the token of our own claim, our session and our instance
+//   - at most one claim, vacate or rotation is in flight for a role, one heartbeat and one member record for the session
+//   - no term of a role begins before the work of the last one in this process has drained
+//   - belief never ends later than the last acknowledged heartbeat was sent plus its L less its G, and never later than
+//     that counted from the newest short heartbeat that the watch has shown
+//   - every effect that asks for something is answered by one event, and every command by one Done
+//
+// # Failures
+//
+// Written{Unknown} is tried again with a growing wait and resolved by the watch. Written{Fault} and Broken end the machine,
+// with Ended as its last effect. A machine whose session is lost opens the next one by itself.
+//
+// # Map
+//
+//	O  opening a session                  open.go
+//	H  heartbeat, D  belief               heartbeat.go
+//	   idle members, when to look again   idle.go, schedule.go
+//	K  killing what has stood still       kill.go
+//	C  claiming, Sweep                    claim.go, roleset.go
+//	   succession                         succession.go
+//	V  the end of a term, vacating        term.go
+//	P  priority takeover and transfer     handover.go, ready.go
+//	E  step-down on request               handover.go, control.go
+//	X  closing                            close.go
+//	R  rotation                           rotate.go
+//	   Validate                           validate.go
+//	   records, keys, entries             record.go, keys.go, entry.go
+//	   the view and its merging           view.go, merge.go
+//	   the member record                  member.go
+//	   writes, retries, the slow lane     write.go, window.go, config.go
+//	   the machine, one role in it        machine.go, role.go, status.go
+//	   what goes in and out               event.go, effect.go, instant.go
+//
+// The simulation in propertytests/sim checks the invariants over drawn schedules, and takes out each rule to see that it is
+// missed.
+package protocol

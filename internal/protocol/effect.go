@@ -1,0 +1,144 @@
+package protocol
+
+import "time"
+
+// Effect is what a machine wants done, or wants known. Its driver carries effects out in order.
+type Effect interface{ effect() }
+
+type (
+	// Write asks for one conditional write; Written answers it, after the operation timeout at the latest.
+	Write struct {
+		ID            WriteID
+		Key           string
+		Value         []byte
+		Delete        bool   // write a delete marker
+		Expect        uint64 // the last revision of Key; 0: the key is absent
+		GuardKey      string // when set, the condition is on the last revision of this key instead
+		GuardRevision uint64
+		TTL           time.Duration // server-side expiry, garbage collection only; 0: none
+	}
+
+	// RebuildWatch asks for a new watch; WatchReset and SnapshotDone follow.
+	RebuildWatch struct{ Reason string }
+
+	// BeginTerm starts the work of a term. Held is the session that holds it.
+	BeginTerm struct {
+		Role     string
+		Epoch    uint64
+		Token    string
+		Session  uint64
+		Priority int
+		Vacant   time.Duration // since this process saw that the role could be claimed
+	}
+
+	// EndTerm ends belief in a term and cancels its work; Drained answers it. Term is the epoch it began with.
+	EndTerm struct {
+		Role  string
+		Term  uint64
+		Cause Cause
+	}
+
+	// Rotated gives an uninterrupted term its next epoch and token.
+	Rotated struct {
+		Role, Token string
+		Term, Epoch uint64
+	}
+
+	// Ask sends a control request to another member; Answered ends it.
+	Ask struct {
+		Instance string
+		Request  Request
+	}
+
+	// Done ends a command.
+	Done struct {
+		ID        CommandID
+		Err       error
+		Successor string // who is first in line for the role that was given away
+	}
+
+	// Opened says that a session has begun, Lost that it is over though nobody closed it; a new one opens by itself.
+	Opened struct{ Session uint64 }
+	Lost   struct {
+		Session uint64
+		Reason  string
+	}
+
+	// Ended is the last effect of a machine: it was closed, or failed for good. Undrained are the roles whose work still ran.
+	Ended struct {
+		Undrained []string
+		Fault     error
+	}
+)
+
+// Notices: what the driver only passes on.
+type (
+	LeaderChanged struct {
+		Role, Leader string // Leader is "" while there is none
+		Epoch        uint64
+	}
+	RoleVacant struct{ Role, By, Reason string }
+	RoleStuck  struct {
+		Role  string
+		Epoch uint64
+		Since time.Duration
+	}
+	RoleGiven struct {
+		Role  string
+		Epoch uint64
+	} // vacated, or found to be another's: the term is history
+	MemberJoined struct {
+		Peer    Peer
+		Session uint64
+	}
+	MemberChanged struct{ Peer Peer } // what it says of itself
+	MemberLeft    struct {
+		Peer   Peer
+		Reason string
+	}
+	PeerKilled struct {
+		Peer    Peer
+		Session uint64
+	}
+	Ignored struct{ Key, Reason string }
+	Beat    struct {
+		Outcome  Outcome
+		Revision uint64
+		Took     time.Duration
+		Idle     bool
+	}
+	Claimed struct {
+		Role    string
+		Outcome Outcome
+		Took    time.Duration
+	}
+	Retrying struct { // a transient fault
+		Doing    string
+		Role     string
+		Attempts int
+		Slow     bool
+	}
+)
+
+func (Write) effect()         {}
+func (RebuildWatch) effect()  {}
+func (BeginTerm) effect()     {}
+func (EndTerm) effect()       {}
+func (Rotated) effect()       {}
+func (Ask) effect()           {}
+func (Done) effect()          {}
+func (Opened) effect()        {}
+func (Lost) effect()          {}
+func (Ended) effect()         {}
+func (LeaderChanged) effect() {}
+func (RoleVacant) effect()    {}
+func (RoleStuck) effect()     {}
+func (RoleGiven) effect()     {}
+func (MemberJoined) effect()  {}
+func (MemberLeft) effect()    {}
+func (MemberChanged) effect() {}
+func (PeerKilled) effect()    {}
+func (Ignored) effect()       {}
+func (Beat) effect()          {}
+func (Claimed) effect()       {}
+func (Retrying) effect()      {}

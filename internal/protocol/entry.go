@@ -1,0 +1,61 @@
+package protocol
+
+import (
+	"errors"
+	"time"
+)
+
+// Form is what stands at a key.
+type Form uint8
+
+const (
+	FormNone    Form = iota // never seen
+	FormRecord              // a record we understand
+	FormMarker              // a delete, purge or expiry marker
+	FormMissing             // it was there, and a complete snapshot has it no more
+	FormGarbage             // bytes that are no record
+	FormNewer               // a record of a later version: never killed, never claimed over
+)
+
+// Entry is one event of the watch, decoded. The machine never keeps a pointer to it.
+type Entry struct {
+	Kind     Kind
+	Peer     Peer   // of a lease or a member record
+	Name     string // of a role
+	Revision uint64
+	Form     Form
+	Problem  string // why Form is FormGarbage
+
+	Lease  Lease
+	Member *Member
+	Role   Role
+}
+
+// Decode turns what stands at a key into an Entry. It never fails: what cannot be read is an Entry too, since rules apply
+// to it. An Entry of KindOther is for nobody.
+func Decode(key string, value []byte, revision uint64, marker bool, maxTTL time.Duration) Entry {
+	e := Entry{Revision: revision, Form: FormRecord}
+	e.Kind, e.Peer, e.Name = ParseKey(key)
+	if marker {
+		e.Form = FormMarker
+		return e
+	}
+	var err error
+	switch e.Kind {
+	case KindLease:
+		e.Lease, err = DecodeLease(value, maxTTL)
+	case KindMember:
+		var m Member
+		m, err = DecodeMember(value)
+		e.Member = &m
+	case KindRole:
+		e.Role, err = DecodeRole(value, maxTTL)
+	}
+	switch {
+	case errors.Is(err, errNewer):
+		e.Form = FormNewer
+	case err != nil:
+		e.Form, e.Problem = FormGarbage, err.Error()
+	}
+	return e
+}

@@ -1,0 +1,146 @@
+package protocol
+
+import "time"
+
+// Event is what happens to a machine: news of the watch, outcomes of its writes, reports of its driver, and commands. Each
+// is handled in the file of its rule, by its apply method.
+type Event interface{ apply(m *Machine) }
+
+// WriteID names a write from its Write effect to its Written event.
+type WriteID uint64
+
+// CommandID names a command from its event to its Done effect; it is the driver's to choose.
+type CommandID uint64
+
+// Outcome is what is known of a write. Unknown is never taken for Refused: it is resolved from the watch.
+type Outcome uint8
+
+const (
+	Unknown Outcome = iota
+	Won
+	Refused
+)
+
+func (o Outcome) String() string { return [...]string{"unknown", "won", "refused"}[o] }
+
+type (
+	// Tick says that time has passed.
+	Tick struct{}
+
+	// WatchReset says that a new watch has begun to deliver, over every key if Wide.
+	WatchReset struct{ Wide bool }
+
+	// SnapshotDone says that the watch has delivered all that stood in the bucket when it began.
+	SnapshotDone struct{}
+
+	// Written is the outcome of a Write effect. A Fault is permanent and ends the machine.
+	Written struct {
+		ID       WriteID
+		Outcome  Outcome
+		Revision uint64 // when Won
+		Fault    error
+	}
+
+	// Connection says that the connection was lost or is back.
+	Connection struct{ Up bool }
+
+	// Broken says that something permanent is wrong outside: the bucket is gone, or a permission is missing.
+	Broken struct{ Fault error }
+
+	// Join takes part in one more role.
+	Join struct{ Role RoleConfig }
+
+	// Leave stops taking part in a role. With Vacate the role is given away after the drain, else it is left to the end of
+	// the session. Done follows when the last term has drained and, with Vacate, is given away.
+	Leave struct {
+		ID     CommandID
+		Role   string
+		Vacate bool
+	}
+
+	// StepDown ends the term of a role that this process holds; Epoch 0 means whichever.
+	StepDown struct {
+		ID    CommandID
+		Role  string
+		Epoch uint64
+		Cause Cause
+	}
+
+	// Transfer hands a role to another instance, which is asked to confirm first.
+	Transfer struct {
+		ID     CommandID
+		Role   string
+		Epoch  uint64
+		Target string
+	}
+
+	// Pause makes this process ineligible for a role, Resume eligible again. A paused leader steps down.
+	Pause struct {
+		ID   CommandID
+		Role string
+	}
+	Resume struct {
+		ID   CommandID
+		Role string
+	}
+
+	// Health reports what a health check says of this process for a role.
+	Health struct {
+		Role    string
+		Healthy bool
+	}
+
+	// Returned says that the work of a term ended before its context did.
+	Returned struct {
+		Role   string
+		Term   uint64
+		Failed bool
+	}
+
+	// Drained says that the work and the callbacks of a term have ended, step 3 of the end of a term.
+	Drained struct {
+		Role string
+		Term uint64
+	}
+
+	// Validate asks for proof that a term is the present one.
+	Validate struct {
+		ID   CommandID
+		Role string
+		Term uint64 // 0: whichever is led now
+	}
+
+	// Describe replaces what the member record says beside the roles. A nil field stays as it is.
+	Describe struct {
+		ID     CommandID
+		Meta   map[string]string
+		Assign map[string]Workplace
+	}
+
+	// Busy keeps the session on short beats though it holds no role: it runs tasks.
+	Busy struct{ Busy bool }
+
+	// Asked is a control request of somebody else; Done answers it.
+	Asked struct {
+		ID      CommandID
+		Request Request
+	}
+
+	// Answered ends an Ask effect: OK when the target confirmed that it is ready.
+	Answered struct {
+		Role   string
+		Target string
+		OK     bool
+	}
+
+	// Abandon gives a session up, though it could go on; a new one opens by itself.
+	Abandon struct {
+		Session uint64
+		Reason  string
+	}
+
+	// Close drains every term, gives the roles away and ends the session, within Timeout.
+	Close struct{ Timeout time.Duration }
+)
+
+func (Tick) apply(*Machine) {}

@@ -1,0 +1,158 @@
+package protocol
+
+import "slices"
+
+// handover is a leader's part in giving its role to somebody better, or to somebody named. It is never taken by force.
+type handover struct {
+	notBefore Instant // after a hand-over to us or a declined one, so that roles do not flap
+
+	declined []string // who did not confirm; the others are asked before them
+
+	rival string // who outranks us, and since when we have seen it so
+	since Instant
+
+	target  string // asked to confirm that it is ready; its answer is awaited
+	cause   Cause
+	command CommandID
+}
+
+// considerHandover asks a live, eligible candidate that outranks us, and has done so for a while, whether it is ready.
+func (m *Machine) considerHandover(r *role) {
+	h, now := &r.term.handover, m.now.Observer
+	if h.target != "" {
+		return
+	}
+	rival, later := m.challenger(r)
+	switch {
+	case rival == "":
+		if h.rival = ""; later {
+			m.wakeRole(r.RoleView, now.Add(m.cfg.TTL))
+		}
+		return
+	case rival != h.rival:
+		h.rival, h.since = rival, now
+	}
+	if due := max(h.notBefore, h.since.Add(2*m.cfg.Heartbeat)); now < due {
+		m.wakeRole(r.RoleView, due)
+		return
+	}
+	m.askReady(r, rival, Outranked, 0)
+}
+
+// challenger is the best of those that outrank us and take over. Who has declined comes after all the others, so that one
+// which never confirms does not keep the role from the next. later says that one could become the challenger without any
+// news: when its lease moves again.
+func (m *Machine) challenger(r *role) (instance string, later bool) {
+	h := &r.term.handover
+	best, later := m.bestChallenger(r, h.declined)
+	if best == "" && len(h.declined) > 0 {
+		h.declined = nil
+		return m.bestChallenger(r, nil)
+	}
+	return best, later
+}
+
+func (m *Machine) bestChallenger(r *role, but []string) (instance string, later bool) {
+	var best Contender
+	for _, p := range r.candidates {
+		said, ok := p.Member.candidacy(r.Name)
+		if p == m.self || !ok || slices.Contains(but, p.Peer.Instance) || !said.Takeover || said.Priority <= r.cfg.Priority {
+			continue
+		}
+		c, ok := m.view.contender(m.now.Observer, r.Name, p)
+		if !ok {
+			later = true
+		} else if best.Instance == "" || compareContenders(&r.Role, c, best) < 0 {
+			best = c
+		}
+	}
+	return best.Instance, later
+}
+
+func (m *Machine) askReady(r *role, target string, cause Cause, command CommandID) {
+	h := &r.term.handover
+	h.target, h.cause, h.command = target, cause, command
+	m.emit(Ask{target, Request{ID: m.cfg.NewID(), Op: OpReady, Role: r.Name, Epoch: r.term.epoch}})
+}
+
+func (a Answered) apply(m *Machine) {
+	r := m.roles[a.Role]
+	if r == nil || r.term == nil || !r.term.leading() || r.term.handover.target != a.Target {
+		return
+	}
+	h := &r.term.handover
+	if !a.OK {
+		h.declined = append(h.declined, a.Target)
+		m.dropHandover(r, ErrDeclined)
+		h.notBefore = m.now.Observer.Add(m.cfg.CoolDown)
+		m.touchRole(r.RoleView)
+		return
+	}
+	if h.command != 0 {
+		r.term.waiting = append(r.term.waiting, h.command)
+		h.command = 0
+	}
+	m.endTerm(r, h.cause, a.Target)
+}
+
+// dropHandover gives up asking; whoever commanded it hears why.
+func (m *Machine) dropHandover(r *role, err error) {
+	h := &r.term.handover
+	if h.command != 0 {
+		m.emit(Done{ID: h.command, Err: err})
+	}
+	h.target, h.command, h.rival = "", 0, ""
+}
+
+func (t Transfer) apply(m *Machine) {
+	r, err := m.commanded(t.Role, t.Epoch)
+	switch {
+	case err != nil:
+	case r.term.handover.target != "":
+		err = ErrBusy
+	case !m.inLine(r, t.Target):
+		err = ErrNotCandidate
+	default:
+		m.askReady(r, t.Target, Transferred, t.ID)
+		return
+	}
+	m.emit(Done{ID: t.ID, Err: err})
+}
+
+func (s StepDown) apply(m *Machine) {
+	r, err := m.commanded(s.Role, s.Epoch)
+	if err != nil {
+		m.emit(Done{ID: s.ID, Err: err})
+		return
+	}
+	r.term.waiting = append(r.term.waiting, s.ID)
+	cause := SteppedDown
+	if s.Cause != 0 {
+		cause = s.Cause
+	}
+	m.endTerm(r, cause, "")
+}
+
+// commanded finds the role that a command is about, which must be led here and now, at that epoch if one is given.
+func (m *Machine) commanded(name string, epoch uint64) (*role, error) {
+	r := m.roles[name]
+	switch {
+	case r == nil || r.leaving != nil:
+		return nil, ErrUnknownRole
+	case r.term == nil || !r.term.leading():
+		return nil, ErrNotLeader
+	case epoch != 0 && epoch != r.term.epoch:
+		return nil, ErrWrongEpoch
+	}
+	return r, nil
+}
+
+func (m *Machine) inLine(r *role, instance string) bool {
+	for _, p := range r.candidates {
+		if p != m.self && p.Peer.Instance == instance {
+			_, ok := m.view.contender(m.now.Observer, r.Name, p)
+			return ok
+		}
+	}
+	return false
+}

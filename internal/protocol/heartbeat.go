@@ -1,0 +1,274 @@
+package protocol
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// lease is our own, from the first attempt to open a session to its end.
+type lease struct {
+	generation uint64 // counts the incarnations within this process
+	nonce      string // the incarnation as others see it: only a record with our nonce is ours
+	number     uint64 // of the session: the revision of its first write; 0 until open
+
+	rev      uint64 // the highest revision known to be a beat of ours
+	beat     uint64 // the number of the last attempt; every attempt takes a new one
+	acked    uint64 // of the attempt that stands at rev
+	inflight bool
+	attempts []attempt // whose landing is not yet history, oldest first
+
+	// deadline is when this process stops believing in its session.
+	//
+	// Invariant: deadline <= (send time of the beat at rev) + its ttl - its margin. It counts from the send: a slow reply
+	// must not lengthen a lease that others began to count earlier. The beat with the highest revision decides, even an
+	// earlier deadline, since that record is what others now wait for. An attempt that is not acknowledged never lengthens
+	// it, but one with a shorter ttl shortens it: it may stand.
+	deadline  Instant
+	short     bool    // the beat at rev is a short one
+	sentShort bool    // so is the last one sent
+	seenShort Instant // send time of the newest short beat that the watch has shown us
+
+	nextBeat    Instant
+	interval    time.Duration // from the last beat to the next
+	linger      Instant       // stay on short beats until then
+	retry       retry
+	unseenSince Instant // an acknowledged beat waits to be seen since then; 0: none
+	unseenRev   uint64
+}
+
+type attempt struct {
+	beat  uint64
+	sent  Instant // holder's scale, before the write was handed out
+	ttl   time.Duration
+	short bool
+}
+
+const longAgo = Instant(math.MinInt64 / 2)
+
+// believeUntil is when terms of this session are no longer believed: at its deadline, or when the watch has not shown one
+// of our own short beats for too long. The second clause ends the belief of a process that can write but no longer sees
+// what others do to the roles.
+func (m *Machine) believeUntil() Instant {
+	if m.phase != open {
+		return longAgo
+	}
+	if m.cfg.Class == Worker {
+		return m.lease.deadline
+	}
+	return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))
+}
+
+// BelieveUntil is the instant, on the holder's scale, up to which terms begun so far may be believed without asking the
+// machine again. It only holds for the session that was open when it was read.
+func (m *Machine) BelieveUntil() Instant { return m.believeUntil() }
+
+// LeaseUntil is the instant, on the holder's scale, up to which the session itself is believed in: by its acknowledged
+// beats alone, idle ones included. That is enough for what holds no role.
+func (m *Machine) LeaseUntil() Instant {
+	if m.phase != open {
+		return longAgo
+	}
+	return m.lease.deadline
+}
+
+func (m *Machine) believes() bool { return m.now.Holder < m.believeUntil() }
+
+// canAct reports whether a claim may be made or come true: a valid session whose last acknowledged beat is a short one,
+// with no longer one sent since. Who has been disconnected for too long to lead does not begin to.
+func (m *Machine) canAct() bool {
+	return m.believes() && m.lease.short && m.lease.sentShort && !m.disconnected()
+}
+
+func (m *Machine) disconnected() bool {
+	return m.downSince != never && m.now.Holder >= m.downSince.Add(m.cfg.Grace)
+}
+
+// Awake reports whether something may be begun under the session: it is believed in, and on short beats.
+func (m *Machine) Awake() bool {
+	return m.phase == open && m.believes() && m.lease.short && m.lease.sentShort
+}
+
+// lapse ends what time has ended, before anything else is looked at.
+func (m *Machine) lapse() {
+	if m.phase != open {
+		return
+	}
+	l := &m.lease
+	if m.now.Holder >= l.deadline {
+		m.lose("no heartbeat was acknowledged in time")
+		return
+	}
+	if m.leading > 0 && !m.believes() {
+		m.endAll(SessionLost)
+	}
+	if m.leading > 0 && m.disconnected() {
+		m.endAll(Disconnected)
+	}
+	if l.unseenSince != 0 && m.now.Holder >= m.unseenDue() {
+		l.unseenSince = m.now.Holder
+		m.rebuild("our own heartbeat was not seen on the watch")
+	}
+}
+
+// unseenDue is when an unseen beat means that the watch is dead: two intervals after its acknowledgement.
+func (m *Machine) unseenDue() Instant {
+	return m.lease.unseenSince.Add(2 * m.lease.interval)
+}
+
+// keepAlive sends the next beat when it is due, or at once when something waits for it: a short one after an idle one, a
+// proof, or a lease record that somebody has wiped or overwritten with garbage.
+func (m *Machine) keepAlive() {
+	l := &m.lease
+	short := m.wantShort()
+	if l.inflight || !m.due(&l.retry) {
+		return
+	}
+	urgent := short && !l.sentShort || m.self.Form != FormRecord || m.proofWaits()
+	if urgent || m.now.Holder >= l.nextBeat {
+		m.beat(short)
+	}
+}
+
+func (m *Machine) pace(short bool) (interval, ttl time.Duration) {
+	if short {
+		return m.cfg.Heartbeat, m.cfg.TTL
+	}
+	return m.cfg.idlePace(m.view.candidates())
+}
+
+// beat writes the lease over what the view says stands there.
+func (m *Machine) beat(short bool) {
+	l := &m.lease
+	interval, ttl := m.pace(short)
+	short = ttl == m.cfg.TTL
+	state := Live
+	if !short {
+		state = Idle
+	}
+	l.beat++
+	l.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { // one that landed so late would not be believed
+		return a.sent.Add(a.ttl-m.cfg.margin(a.ttl)) <= m.now.Holder
+	})
+	l.attempts = append(l.attempts, attempt{l.beat, m.now.Holder, ttl, short})
+	l.inflight, l.sentShort, l.nextBeat = true, short, m.now.Holder.Add(interval)
+	l.interval = interval
+	if m.phase == open { // a shorter one that lands unnoticed shortens the wait of the others, so it shortens ours at once
+		l.deadline = min(l.deadline, m.now.Holder.Add(ttl-m.cfg.margin(ttl)))
+	}
+	m.opening.lastSent, m.opening.lastTTL = m.now.Observer, max(ttl, m.opening.lastTTL)
+
+	rec := Lease{V: Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state}
+	m.put(pending{
+		purpose: forBeat, beat: l.beat, expect: standing(m.self.Form, m.self.Revision), floor: m.self.Revision,
+		entry: Entry{Kind: KindLease, Peer: m.self.Peer, Form: FormRecord, Lease: rec},
+	}, Write{Key: LeaseKey(m.self.Peer), TTL: max(minLeaseRetention, 10*ttl)}, rec)
+}
+
+func (m *Machine) beaten(p pending, w Written, mine bool) {
+	l := &m.lease
+	m.emit(Beat{w.Outcome, w.Revision, m.elapsed(p), p.entry.Lease.State == Idle})
+	if !mine {
+		return
+	}
+	l.inflight = false
+	switch w.Outcome {
+	case Won:
+		l.retry = retry{}
+		if m.adopt(p.beat, w.Revision); p.session != l.generation {
+			return // it came too late, and was the end of its session
+		}
+		if l.unseenSince == 0 && w.Revision > l.unseenRev {
+			l.unseenSince, l.unseenRev = m.now.Holder, w.Revision
+		}
+	case Refused:
+		if l.retry = (retry{}); m.self.Revision == p.floor {
+			m.unexplained(&l.retry)
+		}
+	case Unknown:
+		m.unknown(&l.retry, "heartbeat", "")
+		l.nextBeat = m.now.Holder // the retry alone paces it, and the connection's return ends that
+		if m.phase == open {      // a lease at stake knows no slow lane
+			l.retry.after = min(l.retry.after, m.now.Observer.Add(m.cfg.Heartbeat))
+		}
+	}
+}
+
+// adopt takes a beat of ours that is known to stand at rev.
+func (m *Machine) adopt(beat, rev uint64) {
+	l := &m.lease
+	if rev <= l.rev {
+		return
+	}
+	i := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.beat == beat })
+	if i < 0 {
+		switch m.phase {
+		case open:
+			m.lose("a heartbeat arrived after its time")
+		case opening: // a session that was over before it began: a former one of ours, to be replaced
+			m.disown()
+		}
+		return
+	}
+	a := l.attempts[i]
+	l.rev, l.acked, l.short = rev, beat, a.short
+	l.deadline = a.sent.Add(a.ttl - m.cfg.margin(a.ttl))
+	if m.phase == opening {
+		m.opened(rev)
+	}
+}
+
+// seenOwnLease is what the watch shows of our lease, before it is merged: also a revision that we know already proves
+// that the watch is alive.
+func (m *Machine) seenOwnLease(e *Entry) {
+	l := &m.lease
+	if e.Form != FormRecord || e.Lease.Nonce != l.nonce || !e.Lease.Alive() {
+		return
+	}
+	m.adopt(e.Lease.Beat, e.Revision)
+	if e.Lease.Nonce != l.nonce {
+		return // it was lost just now
+	}
+	if i := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.beat == e.Lease.Beat }); i >= 0 {
+		if l.attempts[i].short {
+			l.seenShort = max(l.seenShort, l.attempts[i].sent)
+		}
+		l.attempts = slices.Delete(l.attempts, 0, i) // what was sent before a beat that landed can no longer land
+	}
+	if e.Revision >= l.unseenRev {
+		l.unseenSince, l.unseenRev = 0, e.Revision
+	}
+}
+
+// moved looks at our own lease after a delivery.
+func (m *Machine) moved(e *Entry) {
+	l, p := &m.lease, m.self
+	if e.Peer != p.Peer || e.Revision != p.Revision {
+		return
+	}
+	if l.retry.refused {
+		l.retry = retry{}
+	}
+	switch {
+	case p.Form == FormRecord && p.Lease.Nonce == l.nonce && p.Lease.Alive():
+	case p.Form == FormRecord && p.Lease.Nonce == l.nonce && p.Lease.State == Closed:
+		m.closedSeen()
+	case p.Form != FormRecord && p.Form != FormNewer:
+		// Wiped or garbled: while the session is open the next beat goes over it, by CAS on that revision. Whoever wants
+		// to kill the session waits anew from there.
+	case m.phase == open:
+		m.lose(usurped(p))
+	case m.phase == opening:
+		m.rivalMoved()
+	}
+}
+
+func usurped(p *PeerView) string {
+	switch {
+	case p.Form == FormNewer:
+		return "a later version has taken the lease"
+	case p.Lease.State == Killed:
+		return "killed by " + p.Lease.By
+	}
+	return "another session has taken the lease"
+}

@@ -1,0 +1,37 @@
+package protocol
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestKeys(t *testing.T) {
+	for _, p := range []Peer{{Candidate, "a"}, {Candidate, "a.b"}, {Worker, "a"}, {Worker, "worker.lease.x"}} {
+		if kind, got, _ := ParseKey(LeaseKey(p)); kind != KindLease || got != p {
+			t.Errorf("%s is read as %v %v", LeaseKey(p), kind, got)
+		}
+		if kind, got, _ := ParseKey(MemberKey(p)); kind != KindMember || got != p {
+			t.Errorf("%s is read as %v %v", MemberKey(p), kind, got)
+		}
+	}
+	if kind, _, name := ParseKey(RoleKey("a.b")); kind != KindRole || name != "a.b" {
+		t.Errorf("role a.b is read as %v %q", kind, name)
+	}
+	for _, key := range []string{ProbeKey("a"), "", "lease", "x.lease.a"} {
+		if kind, _, _ := ParseKey(key); kind != KindOther {
+			t.Errorf("%s is read as %v", key, kind)
+		}
+	}
+}
+
+func TestValidName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "a.b": true, "host-1_x=/y": true, strings.Repeat("x", 200): true,
+		"": false, ".a": false, "a.": false, "a..b": false, "a b": false, "*": false, "a.>": false, "ä": false,
+		strings.Repeat("x", 201): false,
+	} {
+		if ValidName(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}

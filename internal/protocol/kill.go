@@ -1,0 +1,160 @@
+package protocol
+
+import "time"
+
+// leaseTask is what the machine has under way for a peer's records.
+type leaseTask struct {
+	queued   bool
+	inflight bool // a kill, or the removal of a dead member's record
+	retry    retry
+}
+
+// reconcilePeer does what the rules ask for about somebody's lease: kill a session that has stood still for its time, and
+// remove the member record that a dead one left behind.
+func (m *Machine) reconcilePeer(p *PeerView) {
+	t := &p.task
+	switch {
+	case t.inflight:
+	case m.mayKill(p):
+		due, ok := m.killDue(p)
+		switch {
+		case !ok:
+			m.peersDue.set(p, due)
+		case !m.due(&t.retry):
+			m.peersDue.set(p, t.retry.after)
+		default:
+			m.kill(p)
+		}
+	case m.mayReap(p):
+		due := p.Seen.Add(m.rankDelay(p))
+		if p.Lease.State == Closed {
+			due = due.Add(m.cfg.Heartbeat) // its owner does it itself, as a rule
+		}
+		switch {
+		case m.now.Observer < due:
+			m.peersDue.set(p, due)
+		case !m.due(&t.retry):
+			m.peersDue.set(p, t.retry.after)
+		default:
+			m.reap(p)
+		}
+	}
+}
+
+// mayKill reports whether the session of p is one that this machine has to end once it has stood still. Candidates kill
+// whatever died, so that dead members do not stay. While opening, only what stands at our own key matters.
+func (m *Machine) mayKill(p *PeerView) bool {
+	switch {
+	case p == m.self:
+		return m.phase == opening && !m.closing.asked && p.Form != FormNone && p.Form != FormNewer &&
+			(p.Form != FormRecord || p.Lease.Alive() && !m.ownNonce(p.Lease.Nonce))
+	case m.phase != open || m.cfg.Class != Candidate || p.Form == FormNewer:
+		return false
+	case p.Form == FormRecord:
+		return p.Lease.Alive()
+	}
+	return p.Member != nil || len(p.holds) > 0
+}
+
+// killDue is when p may be killed: its lease has stood at one revision for its own ttl since we first saw that revision,
+// and whoever ranks before us had time to do it. ok says that the time has come.
+//
+// What cannot be read, or is gone, is waited for by the longest ttl in its last lease and in the roles it holds.
+func (m *Machine) killDue(p *PeerView) (due Instant, ok bool) {
+	due = p.Seen.Add(m.patience(p))
+	if p.Form == FormRecord && p.Lease.State == Idle && p != m.self {
+		for _, r := range p.holds { // it says that it holds nothing, so it does not work; somebody needs the role
+			due = min(due, r.Seen.Add(r.Role.TTL()))
+		}
+	}
+	if m.now.Observer >= due && p != m.self {
+		due = due.Add(m.rankDelay(p))
+	}
+	return due, m.now.Observer >= due
+}
+
+func (m *Machine) patience(p *PeerView) time.Duration {
+	if p.Form == FormRecord {
+		if p == m.self && p.Lease.State == Idle {
+			return p.Lease.TTL() * 2 / 3 // two of its intervals at least: a lease lasts three or more
+		}
+		return p.Lease.TTL()
+	}
+	longest := p.lastTTL
+	for _, r := range p.holds {
+		longest = max(longest, r.Role.TTL())
+	}
+	return m.view.unreadTTL(longest)
+}
+
+// rankDelay keeps a herd from doing the same thing at once: our rank by session number among the live candidates, times δ.
+func (m *Machine) rankDelay(about *PeerView) time.Duration {
+	rank := 0
+	for _, q := range m.view.peers {
+		if q != about && q != m.self && q.Peer.Class == Candidate && q.Active(m.now.Observer) && q.Session() < m.lease.number {
+			rank++
+		}
+	}
+	return time.Duration(rank) * m.cfg.Delta
+}
+
+func (m *Machine) kill(p *PeerView) {
+	rec := Lease{V: Version, State: Killed, By: m.cfg.Instance}
+	if p.Form == FormRecord {
+		rec.Session, rec.Nonce, rec.Beat = p.Session(), p.Lease.Nonce, p.Lease.Beat
+	}
+	p.task.inflight = true
+	m.put(pending{
+		purpose: forKill, peer: p, expect: standing(p.Form, p.Revision), floor: p.Revision,
+		entry: Entry{Kind: KindLease, Peer: p.Peer, Form: FormRecord, Lease: rec},
+	}, Write{Key: LeaseKey(p.Peer), TTL: tombstoneTTL}, rec)
+}
+
+// mayReap reports whether a member record stands for a session that is dead.
+func (m *Machine) mayReap(p *PeerView) bool {
+	return p != m.self && m.phase == open && m.cfg.Class == Candidate &&
+		p.Form == FormRecord && p.Member != nil && m.view.Dead(p.Peer, p.Member.Session)
+}
+
+func (m *Machine) reap(p *PeerView) {
+	p.task.inflight = true
+	m.put(pending{
+		purpose: forReap, peer: p, expect: p.MemberRevision, floor: p.MemberRevision,
+		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormMarker},
+	}, Write{Key: MemberKey(p.Peer), Delete: true}, nil)
+}
+
+func (m *Machine) killedOrReaped(p pending, w Written) {
+	peer, t := p.peer, &p.peer.task
+	t.inflight = false
+	known, doing := peer.Revision, "kill the session of "+peer.Peer.Instance
+	if p.purpose == forReap {
+		known, doing = peer.MemberRevision, "remove the member record of "+peer.Peer.Instance
+	}
+	switch w.Outcome {
+	case Won:
+		t.retry = retry{}
+		if p.purpose == forKill {
+			m.emit(PeerKilled{peer.Peer, p.entry.Lease.Session})
+		}
+	case Refused: // it lives: the beat that got in first will be seen, and the wait starts anew from there
+		if t.retry = (retry{}); known == p.floor {
+			m.unexplained(&t.retry)
+		}
+	case Unknown:
+		m.unknown(&t.retry, doing, "")
+	}
+	m.touchPeer(peer)
+}
+
+func (m *Machine) ownNonce(nonce string) bool {
+	if nonce == m.lease.nonce {
+		return true
+	}
+	for _, past := range m.past {
+		if nonce == past {
+			return true
+		}
+	}
+	return false
+}

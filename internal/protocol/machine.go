@@ -1,0 +1,236 @@
+package protocol
+
+import (
+	"math"
+	"time"
+)
+
+type phase uint8
+
+const (
+	syncing phase = iota // no complete snapshot yet: absence means nothing
+	opening              // no session; the lease key is ours as soon as the rule allows
+	open                 // the session is open
+	ended                // closed or failed; nothing more will happen
+)
+
+// Machine is the whole of one session's rules: plain data and a transition function. It does no I/O, has no clock and no
+// goroutine; whoever drives it calls Step with each event in turn and carries out the effects.
+type Machine struct {
+	cfg  Config
+	self *PeerView
+	view *View
+
+	phase   phase
+	lease   lease
+	past    []string // nonces of former sessions of this process, the newest last
+	own     own
+	roles   map[string]*role
+	active  roleSet // the roles with a term, drained or not
+	opening openState
+	closing closeState
+
+	leading int     // terms that are believed in
+	running int     // terms whose work has not drained
+	claims  roleSet // whose claim is open
+	wanting roleSet // whose claim waits for a short beat
+	window  window
+	vacates int     // vacates in flight
+	kept    roleSet // left, but named by their record to the end of the session
+	busy    bool
+
+	slow       bool    // something may be in the slow lane
+	downSince  Instant // holder's scale; never while connected
+	rebuilding bool
+	ready      []readyAsk
+	readyUntil Instant
+	proofs     []proof
+
+	writes    map[WriteID]pending
+	lastWrite WriteID
+
+	peersDue schedule[*PeerView]
+	rolesDue schedule[*RoleView]
+	news     News
+	todoPeer []*PeerView
+	todoRole []*RoleView
+
+	now Now
+	out []Effect
+}
+
+// New returns a machine that waits for its first snapshot.
+func New(cfg Config) *Machine {
+	m := &Machine{
+		cfg: cfg, view: NewView(cfg.MaxTTL), downSince: never,
+		roles: map[string]*role{}, writes: map[WriteID]pending{}, window: window{size: firstWindow},
+	}
+	m.self = m.view.peer(Peer{cfg.Class, cfg.Instance})
+	m.view.self = m.self
+	m.lease.nonce, m.lease.seenShort = cfg.NewID(), longAgo
+	return m
+}
+
+// Step applies one event at one moment and appends what is to be done to out. The effects are to be carried out in order.
+//
+// Time is looked at first, so that nothing is decided on a belief that has ended; the event comes second; then every lease
+// and role that either has touched is brought in line with the rules.
+func (m *Machine) Step(now Now, ev Event, out []Effect) []Effect {
+	m.now, m.out = now, out
+	if m.phase != ended {
+		m.lapse()
+		ev.apply(m)
+		m.settle()
+	}
+	out, m.out = m.out, nil
+	return out
+}
+
+// View is what the machine knows of the bucket, to be read between steps only.
+func (m *Machine) View() *View { return m.view }
+
+// Next is how long after now the machine wants its next Tick, at the latest.
+func (m *Machine) Next(now Now) time.Duration {
+	if m.phase == ended {
+		return math.MaxInt64
+	}
+	holder, observer := m.nextHolder(), m.nextObserver()
+	wait := time.Duration(math.MaxInt64)
+	if holder != never {
+		wait = min(wait, holder.Sub(now.Holder))
+	}
+	if observer != never {
+		wait = min(wait, observer.Sub(now.Observer))
+	}
+	return max(wait, 0)
+}
+
+// settle brings everything that is due or was touched in line with the rules, until nothing is left to do.
+func (m *Machine) settle() {
+	for {
+		m.collect()
+		m.session()
+		if m.phase == ended || len(m.todoPeer)+len(m.todoRole)+len(m.news.Notices) == 0 {
+			return
+		}
+		m.out = append(m.out, m.news.Notices...)
+		m.news.Notices = m.news.Notices[:0]
+		for len(m.todoPeer) > 0 {
+			p := m.todoPeer[len(m.todoPeer)-1]
+			m.todoPeer = m.todoPeer[:len(m.todoPeer)-1]
+			p.task.queued = false
+			m.reconcilePeer(p)
+		}
+		for i := 0; i < len(m.todoRole); i++ { // in order: the claims of many roles go out as they came in
+			m.todoRole[i].task.queued = false
+			m.reconcileRole(m.todoRole[i])
+		}
+		m.todoRole = m.todoRole[:0]
+	}
+}
+
+// collect queues what is due and what the news have touched.
+func (m *Machine) collect() {
+	for _, p := range m.news.Peers {
+		m.touchPeer(p)
+	}
+	for _, r := range m.news.Roles {
+		m.touchRole(r)
+	}
+	m.news.Peers, m.news.Roles = m.news.Peers[:0], m.news.Roles[:0]
+	for p, ok := m.peersDue.pop(m.now.Observer); ok; p, ok = m.peersDue.pop(m.now.Observer) {
+		m.touchPeer(p)
+	}
+	for r, ok := m.rolesDue.pop(m.now.Observer); ok; r, ok = m.rolesDue.pop(m.now.Observer) {
+		m.touchRole(r)
+	}
+}
+
+func (m *Machine) touchPeer(p *PeerView) {
+	if !p.task.queued {
+		p.task.queued = true
+		m.todoPeer = append(m.todoPeer, p)
+	}
+}
+
+func (m *Machine) touchRole(r *RoleView) {
+	if !r.task.queued {
+		r.task.queued = true
+		m.todoRole = append(m.todoRole, r)
+	}
+}
+
+// session keeps what there is once per process: the lease, the member record, belief, the end. It costs O(1).
+func (m *Machine) session() {
+	switch m.phase {
+	case opening:
+		m.tryOpen()
+	case open:
+		m.keepAlive()
+		m.describe()
+		m.prove()
+		m.answerReady()
+		m.wakeWanting()
+		m.refill()
+	}
+	if m.closing.asked && m.phase != ended {
+		m.tryClose()
+	}
+}
+
+func (m *Machine) emit(e Effect) { m.out = append(m.out, e) }
+
+// fail ends the machine for a fault that time cannot mend.
+func (m *Machine) fail(fault error) {
+	if m.phase == ended {
+		return
+	}
+	m.endAll(SessionLost)
+	m.finish(fault)
+}
+
+// finish is the last thing a machine does.
+func (m *Machine) finish(fault error) {
+	m.phase = ended
+	m.abandonCommands()
+	m.emit(Ended{Undrained: m.undrained(), Fault: fault})
+}
+
+func (e *Entry) apply(m *Machine) {
+	if m.slow {
+		m.hurry(slowAfter)
+	}
+	if e.Kind == KindLease && e.Peer == m.self.Peer {
+		m.seenOwnLease(e)
+	}
+	if e.Kind == KindMember && e.Peer == m.self.Peer {
+		m.seenOwnMember(e)
+	}
+	m.view.Deliver(m.now.Observer, e, &m.news)
+	if e.Kind == KindLease {
+		m.moved(e)
+	}
+}
+
+func (w WatchReset) apply(m *Machine) { m.view.BeginWatch(w.Wide, m.self.Peer) }
+
+func (SnapshotDone) apply(m *Machine) {
+	m.view.EndSnapshot(m.now.Observer, &m.news)
+	m.rebuilding = false
+	m.lease.unseenSince = 0
+	if m.phase == syncing {
+		m.phase = opening
+	}
+}
+
+func (b Broken) apply(m *Machine) { m.fail(b.Fault) }
+
+func (c Connection) apply(m *Machine) {
+	switch {
+	case c.Up:
+		m.downSince = never
+		m.hurry(1)
+	case m.downSince == never:
+		m.downSince = m.now.Holder
+	}
+}

@@ -1,0 +1,123 @@
+package protocol
+
+import (
+	"bytes"
+	"slices"
+)
+
+// own is our member record: what others may know of us beside that we live.
+type own struct {
+	wanted, acked uint64 // versions of what we want to say, and of what is known to stand there
+	inflight      bool
+	retry         retry
+	said          *Member // the last one sent
+	saying        uint64  // its version
+	meta          map[string]string
+	assign        map[string]Workplace
+	waiting       []awaitedMember
+}
+
+type awaitedMember struct {
+	command CommandID
+	version uint64
+}
+
+// change says that the member record no longer says what is so.
+func (m *Machine) change() { m.own.wanted++ }
+
+// describe writes the member record when it is out of date. It is one record with one write in flight for any number of
+// roles; changes that come meanwhile go together.
+func (m *Machine) describe() {
+	o := &m.own
+	if o.acked == o.wanted || o.inflight || m.closing.farewell || !m.due(&o.retry) {
+		return
+	}
+	rec := &Member{
+		V: Version, Session: m.lease.number, Roles: make(map[string]Candidacy, len(m.roles)),
+		Meta: o.meta, Assign: o.assign, Draining: m.closing.asked,
+	}
+	for name, r := range m.roles {
+		if r.leaving == nil {
+			rec.Roles[name] = Candidacy{Priority: r.cfg.Priority, Takeover: r.cfg.Takeover, Eligible: r.told}
+		}
+	}
+	o.inflight, o.said, o.saying = true, rec, o.wanted
+	p := m.self
+	m.put(pending{
+		purpose: forMember, version: o.wanted, expect: standing(p.MemberForm, p.MemberRevision), floor: p.MemberRevision,
+		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormRecord, Member: rec},
+	}, Write{Key: MemberKey(p.Peer)}, rec)
+}
+
+func (m *Machine) described(p pending, w Written, mine bool) {
+	o := &m.own
+	if !mine {
+		return
+	}
+	o.inflight = false
+	switch w.Outcome {
+	case Won:
+		if p.entry.Form == FormRecord {
+			m.stands(p.version)
+		}
+	case Refused:
+		if o.retry = (retry{}); m.self.MemberRevision == p.floor {
+			m.unexplained(&o.retry)
+		}
+	case Unknown:
+		m.unknown(&o.retry, "write our member record", "")
+	}
+}
+
+// stands notes that a version of the record is known to stand, and tells whoever has waited for it.
+func (m *Machine) stands(version uint64) {
+	o := &m.own
+	o.retry, o.acked = retry{}, max(o.acked, version)
+	o.waiting = slices.DeleteFunc(o.waiting, func(a awaitedMember) bool {
+		if a.version > o.acked {
+			return false
+		}
+		m.emit(Done{ID: a.command})
+		return true
+	})
+	for _, r := range m.active.list { // a vacate may wait for this
+		m.touchRole(r.RoleView)
+	}
+}
+
+// seenOwnMember restores the record when somebody has removed or changed it.
+func (m *Machine) seenOwnMember(e *Entry) {
+	o := &m.own
+	if e.Revision <= m.self.MemberRevision || m.phase != open {
+		return
+	}
+	if o.retry.refused {
+		o.retry = retry{}
+	}
+	switch {
+	case e.Form != FormRecord || o.said == nil || !bytes.Equal(Encode(e.Member), Encode(o.said)):
+		m.change()
+	case o.saying > o.acked: // its acknowledgement was lost, or comes after this
+		m.stands(o.saying)
+	}
+}
+
+// dropMember forgets what the former session said; the next one says it again under its own number.
+func (m *Machine) dropMember() {
+	o := &m.own
+	o.acked, o.inflight, o.retry, o.said = 0, false, retry{}, nil
+	o.wanted++
+}
+
+func (d Describe) apply(m *Machine) {
+	if d.Meta != nil {
+		m.own.meta = d.Meta
+	}
+	if d.Assign != nil {
+		m.own.assign = d.Assign
+	}
+	m.change()
+	if d.ID != 0 {
+		m.own.waiting = append(m.own.waiting, awaitedMember{d.ID, m.own.wanted})
+	}
+}

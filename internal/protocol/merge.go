@@ -1,0 +1,282 @@
+package protocol
+
+import (
+	"maps"
+	"slices"
+)
+
+// News collects what a merge has changed, for whoever acts on the view: a machine, or an observer that only tells.
+type News struct {
+	Roles   []*RoleView // to be looked at again; may repeat
+	Peers   []*PeerView
+	Notices []Effect
+}
+
+// Reset empties n for reuse.
+func (n *News) Reset() { n.Roles, n.Peers, n.Notices = n.Roles[:0], n.Peers[:0], n.Notices[:0] }
+
+// Deliver takes in an entry that the watch has delivered.
+func (v *View) Deliver(now Instant, e *Entry, n *News) {
+	v.delivered = max(v.delivered, e.Revision)
+	switch e.Kind {
+	case KindLease:
+		v.peer(e.Peer).gen = v.gen
+	case KindMember:
+		p := v.peer(e.Peer)
+		p.memberGen, p.memberSeen = v.gen, e.Revision
+	case KindRole:
+		r := v.role(e.Name)
+		r.gen, r.delivered, r.deliverer = v.gen, e.Revision, v.gen
+	}
+	v.Merge(now, e, n)
+}
+
+// Merge takes in an entry, delivered or known from the acknowledgement of our own write. An old revision changes nothing.
+func (v *View) Merge(now Instant, e *Entry, n *News) {
+	switch e.Kind {
+	case KindLease:
+		v.mergeLease(now, e, n)
+	case KindMember:
+		v.mergeMember(now, e, n)
+	case KindRole:
+		v.mergeRole(now, e, n)
+	}
+}
+
+// stale reports whether an entry tells nothing new. A key found missing by a lagging snapshot comes back as it was.
+func stale(revision, known uint64, form Form) bool {
+	return revision < known || revision == known && form != FormMissing
+}
+
+func (v *View) mergeLease(now Instant, e *Entry, n *News) {
+	p := v.peer(e.Peer)
+	if stale(e.Revision, p.Revision, p.Form) {
+		return
+	}
+	v.last, p.gen = max(v.last, e.Revision), v.gen
+	same := p.Form == FormRecord && e.Form == FormRecord && p.Lease.Nonce == e.Lease.Nonce && p.Lease.Alive()
+	state := p.Lease.State
+	if !same || !e.Lease.Alive() {
+		p.endSeen = now
+	}
+	p.Revision, p.Form, p.Lease, p.Seen = e.Revision, e.Form, e.Lease, now
+	if p.Lease.Alive() {
+		p.lastTTL = p.Lease.TTL()
+		if same { // the common case: somebody lives; nothing depends on it but its own alarm
+			if state != p.Lease.State {
+				n.Peers = append(n.Peers, p)
+			}
+			return
+		}
+	}
+	v.ignored(e, LeaseKey(p.Peer), n)
+	n.Peers = append(n.Peers, p)
+	for _, r := range p.holds {
+		v.tellLeader(r, n)
+		n.Roles = append(n.Roles, r)
+	}
+	v.tellMember(p, n)
+	if p.Member != nil {
+		for _, name := range roleNames(p.Member) { // its candidacies count, or no longer do
+			n.Roles = append(n.Roles, v.role(name))
+		}
+	}
+	v.forget(p)
+}
+
+func (v *View) mergeMember(now Instant, e *Entry, n *News) {
+	p := v.peer(e.Peer)
+	if stale(e.Revision, p.MemberRevision, p.MemberForm) {
+		return
+	}
+	p.awaited(now)
+	v.last, p.memberGen = max(v.last, e.Revision), v.gen
+	p.MemberRevision, p.MemberForm = e.Revision, e.Form
+	v.ignored(e, MemberKey(p.Peer), n)
+	if e.Form != FormRecord {
+		v.setMember(p, nil, n)
+		v.forget(p)
+		return
+	}
+	v.setMember(p, e.Member, n)
+}
+
+func (v *View) setMember(p *PeerView, m *Member, n *News) {
+	old := p.Member
+	p.Member = m
+	if old != nil {
+		for _, name := range roleNames(old) {
+			r, was := v.role(name), old.Roles[name]
+			is, stays := m.candidacy(name)
+			if stays && is == was && old.Session == m.Session && old.Draining == m.Draining {
+				continue
+			}
+			if !stays {
+				r.candidates = slices.DeleteFunc(r.candidates, func(q *PeerView) bool { return q == p })
+			}
+			n.Roles = append(n.Roles, r)
+		}
+	}
+	if m != nil {
+		for _, name := range roleNames(m) {
+			if _, had := old.candidacy(name); !had {
+				r := v.role(name)
+				r.candidates = append(r.candidates, p)
+				n.Roles = append(n.Roles, r)
+			}
+		}
+	}
+	n.Peers = append(n.Peers, p)
+	n.Notices = append(n.Notices, MemberChanged{p.Peer})
+	v.tellMember(p, n)
+}
+
+func roleNames(m *Member) []string { return slices.Sorted(maps.Keys(m.Roles)) }
+
+func (m *Member) candidacy(role string) (c Candidacy, ok bool) {
+	if m == nil {
+		return c, false
+	}
+	c, ok = m.Roles[role]
+	return c, ok
+}
+
+func (v *View) mergeRole(now Instant, e *Entry, n *News) {
+	r := v.role(e.Name)
+	if stale(e.Revision, r.Revision, r.Form) {
+		return
+	}
+	v.last, r.gen = max(v.last, e.Revision), v.gen
+	v.setRole(now, r, e.Revision, e.Form, e.Role, n)
+	v.ignored(e, RoleKey(r.Name), n)
+	if r.Form == FormRecord && r.Role.Vacant {
+		n.Notices = append(n.Notices, RoleVacant{r.Name, r.Role.By, r.Role.Reason})
+	}
+}
+
+func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec Role, n *News) {
+	former := v.peers[r.Role.Holder()]
+	if r.held() {
+		former.release(r)
+	}
+	r.Revision, r.Form, r.Role, r.Seen = revision, form, rec, now
+	if form == FormRecord {
+		r.lastTTL = rec.TTL()
+	}
+	if r.held() {
+		p := v.peer(rec.Holder())
+		r.place = len(p.holds)
+		p.holds = append(p.holds, r)
+		p.awaited(now)
+		n.Peers = append(n.Peers, p)
+	}
+	if former != nil {
+		v.forget(former)
+	}
+	n.Roles = append(n.Roles, r)
+	v.tellLeader(r, n)
+}
+
+// BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. Without wide the view forgets
+// the workers but keep, whose records such a watch does not carry.
+func (v *View) BeginWatch(wide bool, keep Peer) {
+	v.gen++
+	v.delivered, v.wide, v.whole, v.forgotten = 0, wide, false, nil
+	if wide {
+		v.forgotten = map[Peer]struct{}{}
+	}
+	if wide {
+		return
+	}
+	for i := len(v.peerList) - 1; i >= 0; i-- {
+		if p := v.peerList[i]; p.Peer.Class == Worker && p.Peer != keep {
+			v.drop(p)
+		}
+	}
+}
+
+// EndSnapshot marks what the snapshot did not hold as missing. What is newer than anything delivered may just not have
+// reached a lagging replica: that is missing only when the snapshot before lacked it too. A mistake here costs a refused
+// write, never safety.
+func (v *View) EndSnapshot(now Instant, n *News) {
+	gone := func(gen uint32, revision uint64) bool {
+		return gen+1 < v.gen || gen < v.gen && revision <= v.delivered
+	}
+	for _, p := range v.peerList {
+		if p.Form == FormNone && !v.complete {
+			p.Seen = now // only now does its absence mean anything
+		}
+		if p.Form != FormNone && p.Form != FormMissing && gone(p.gen, p.Revision) {
+			p.Form, p.Lease, p.Seen = FormMissing, Lease{}, now
+			for _, r := range p.holds {
+				v.tellLeader(r, n)
+			}
+			v.tellMember(p, n)
+		}
+		if p.MemberForm != FormNone && p.MemberForm != FormMissing && gone(p.memberGen, p.MemberRevision) {
+			p.MemberForm = FormMissing
+			v.setMember(p, nil, n)
+		}
+		n.Peers = append(n.Peers, p)
+	}
+	for _, r := range v.roleList {
+		if r.Form != FormNone && r.Form != FormMissing && gone(r.gen, r.Revision) {
+			v.setRole(now, r, r.Revision, FormMissing, Role{}, n)
+		}
+		n.Roles = append(n.Roles, r)
+	}
+	for i := len(v.peerList) - 1; i >= 0; i-- {
+		v.forget(v.peerList[i])
+	}
+	v.whole = true
+	if !v.complete {
+		v.complete, v.since = true, now
+	}
+}
+
+// awaited starts the wait for a peer that is named while it has no lease.
+func (p *PeerView) awaited(now Instant) {
+	if p.Form == FormNone && !p.named {
+		p.named, p.Seen = true, now
+	}
+}
+
+func (v *View) ignored(e *Entry, key string, n *News) {
+	switch e.Form {
+	case FormGarbage:
+		n.Notices = append(n.Notices, Ignored{key, e.Problem})
+	case FormNewer:
+		n.Notices = append(n.Notices, Ignored{key, errNewer.Error()})
+	}
+}
+
+func (v *View) tellLeader(r *RoleView, n *News) {
+	if leader := v.Leader(r); leader != r.leader {
+		r.leader = leader
+		epoch := r.Revision
+		if leader == "" {
+			epoch = 0
+		}
+		n.Notices = append(n.Notices, LeaderChanged{r.Name, leader, epoch})
+	}
+}
+
+func (v *View) tellMember(p *PeerView, n *News) {
+	switch joined := p.Belongs(); {
+	case joined && !p.joined:
+		n.Notices = append(n.Notices, MemberJoined{p.Peer, p.Session()})
+		p.joined = true
+	case !joined && p.joined:
+		reason := "gone"
+		switch {
+		case p.Form == FormRecord && p.Lease.Alive() && p.Member == nil: // a closing member takes its record away first
+			reason = string(Closed)
+		case p.Form == FormRecord && p.Lease.Alive():
+			reason = "replaced"
+		case p.Form == FormRecord:
+			reason = string(p.Lease.State)
+		}
+		n.Notices = append(n.Notices, MemberLeft{p.Peer, reason})
+		p.joined = false
+	}
+}

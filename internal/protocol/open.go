@@ -1,0 +1,111 @@
+package protocol
+
+import (
+	"slices"
+	"time"
+)
+
+// openState is what opening a session remembers.
+type openState struct {
+	lastSent Instant // observer's scale: when the last beat of the former session was sent
+	lastTTL  time.Duration
+	rival    string // nonce of a live lease under our id that is not ours
+	rivalRev uint64 // where it stood when we last looked: a new watch shows the same revision again
+	moves    int    // how often it has moved while we watched
+}
+
+// maxMoves is how often a rival may move until it is a duplicate of us and not the remains of a crash.
+const maxMoves = 3
+
+// keptNonces bounds the memory of former sessions. One that fell out of it costs a wait, as for anybody's lease.
+const keptNonces = 16
+
+// tryOpen writes our lease where the rule allows it: over nothing, over an ended session, or over a former session of this
+// very process. Over anything else the wait and the kill of K come first.
+func (m *Machine) tryOpen() {
+	if m.closing.asked || m.lease.inflight || !m.due(&m.lease.retry) {
+		return
+	}
+	switch p := m.self; p.Form {
+	case FormNone:
+	case FormNewer:
+		m.fail(ErrNewerRecord)
+		return
+	case FormRecord:
+		if p.Lease.Alive() && !(slices.Contains(m.past, p.Lease.Nonce) && m.formerIsOver()) {
+			return
+		}
+	default:
+		return
+	}
+	m.beat(true)
+}
+
+// formerIsOver reports whether a former session of this process may be replaced: at once when its work has stopped, else
+// when anybody else might have killed it, so that work which ignores its context keeps its time.
+func (m *Machine) formerIsOver() bool {
+	return m.allDrained() || m.now.Observer >= m.formerDue()
+}
+
+func (m *Machine) formerDue() Instant { return m.opening.lastSent.Add(m.opening.lastTTL) }
+
+// opened begins the session whose first write stands at rev.
+func (m *Machine) opened(rev uint64) {
+	m.phase = open
+	m.lease.number = rev
+	m.opening = openState{lastSent: m.opening.lastSent, lastTTL: m.cfg.TTL}
+	m.emit(Opened{rev})
+	m.change()
+	for _, p := range m.view.peerList {
+		m.touchPeer(p)
+	}
+	for _, r := range m.view.roleList {
+		m.touchRole(r)
+	}
+}
+
+// lose ends the session for good: every term ends, and a new session is opened as soon as the rule allows.
+func (m *Machine) lose(reason string) {
+	number := m.lease.number
+	m.phase = opening
+	m.disown()
+	m.endAll(SessionLost)
+	m.dropClaims()
+	m.dropMember()
+	m.dropProofs()
+	m.kept.clear()
+	m.vacates = 0
+	for _, r := range m.view.roleList { // whatever waited for the session to do something waits for it no longer
+		m.touchRole(r)
+	}
+	m.touchPeer(m.self) // what stands at our key may have to be waited for
+	m.emit(Lost{number, reason})
+}
+
+// disown begins a new incarnation: whatever the old one still has under way is no longer ours.
+func (m *Machine) disown() {
+	m.past = append(m.past, m.lease.nonce)
+	if len(m.past) > keptNonces {
+		m.past = slices.Delete(m.past, 0, 1)
+	}
+	m.lease = lease{generation: m.lease.generation + 1, nonce: m.cfg.NewID(), seenShort: longAgo}
+}
+
+// rivalMoved counts how often a lease under our id moves that is not ours.
+func (m *Machine) rivalMoved() {
+	p := m.self
+	if p.Form != FormRecord || !p.Lease.Alive() || slices.Contains(m.past, p.Lease.Nonce) {
+		return
+	}
+	if p.Revision == m.opening.rivalRev {
+		return
+	}
+	m.opening.rivalRev = p.Revision
+	if p.Lease.Nonce != m.opening.rival {
+		m.opening.rival, m.opening.moves = p.Lease.Nonce, 0
+		return
+	}
+	if m.opening.moves++; m.opening.moves >= maxMoves {
+		m.fail(&DuplicateError{p.Peer.Instance, p.Session(), p.Lease.Nonce})
+	}
+}

@@ -1,0 +1,57 @@
+package protocol
+
+// readyAsk is a leader's question whether we would take its role, until we can answer it.
+type readyAsk struct {
+	command CommandID
+	role    string
+	until   Instant // holder's scale
+}
+
+// maxReady bounds the questions that wait at one time; more are declined.
+const maxReady = 1024
+
+func (a Asked) apply(m *Machine) {
+	q := a.Request
+	switch q.Op {
+	case OpStepDown:
+		StepDown{ID: a.ID, Role: q.Role, Epoch: q.Epoch}.apply(m)
+	case OpTransfer:
+		Transfer{ID: a.ID, Role: q.Role, Epoch: q.Epoch, Target: q.Target}.apply(m)
+	case OpPause:
+		Pause{a.ID, q.Role}.apply(m)
+	case OpResume:
+		Resume{a.ID, q.Role}.apply(m)
+	case OpReady:
+		m.askedReady(a.ID, q.Role)
+	default:
+		m.emit(Done{ID: a.ID, Err: ErrUnknownOp})
+	}
+}
+
+// askedReady keeps the session on short beats for a while, so that the claim that follows a yes goes out at once.
+func (m *Machine) askedReady(id CommandID, name string) {
+	r := m.roles[name]
+	if r == nil || !r.told || r.term != nil || m.phase != open || m.closing.asked || len(m.ready) >= maxReady {
+		m.emit(Done{ID: id, Err: ErrNotCandidate})
+		return
+	}
+	m.readyUntil = m.now.Holder.Add(m.cfg.TTL)
+	m.ready = append(m.ready, readyAsk{id, name, m.now.Holder.Add(m.cfg.OpTimeout)})
+}
+
+// answerReady says yes as soon as a claim of ours would be believed, no when that takes too long.
+func (m *Machine) answerReady() {
+	kept := m.ready[:0]
+	for _, q := range m.ready {
+		r := m.roles[q.role]
+		switch {
+		case r == nil || !r.told || m.now.Holder >= q.until:
+			m.emit(Done{ID: q.command, Err: ErrDeclined})
+		case m.canAct():
+			m.emit(Done{ID: q.command})
+		default:
+			kept = append(kept, q)
+		}
+	}
+	m.ready = kept
+}

@@ -1,0 +1,174 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Version is the format of the records this process writes and the only one it acts upon.
+const Version = 1
+
+// MaxSupportedTTL bounds every ttl_ms whatever the bucket says, so that no record can make anybody wait for ever.
+const MaxSupportedTTL = time.Hour
+
+var (
+	errNewer   = errors.New("written by a later version")
+	errGarbage = errors.New("not a record")
+)
+
+// LeaseState is the state a lease declares of its session.
+type LeaseState string
+
+const (
+	Live   LeaseState = "live"   // may hold roles
+	Idle   LeaseState = "idle"   // holds nothing and beats rarely; may be killed at once by whoever needs it gone
+	Closed LeaseState = "closed" // ended by its own process, after every term had drained
+	Killed LeaseState = "killed" // ended by another one, which had waited for it
+)
+
+// Lease is the record at lease.<instance>, rewritten by every heartbeat.
+type Lease struct {
+	V       int        `json:"v"`
+	Session uint64     `json:"session"` // 0 in the first write: the record's own revision
+	Nonce   string     `json:"nonce,omitempty"`
+	TTLms   int64      `json:"ttl_ms"`
+	Beat    uint64     `json:"beat"`
+	State   LeaseState `json:"state"`
+	By      string     `json:"by,omitempty"` // who killed it
+}
+
+// TTL is how long an observer must see this record unchanged before it may kill the session.
+func (l Lease) TTL() time.Duration { return time.Duration(l.TTLms) * time.Millisecond }
+
+// Alive reports whether the record declares a session that has not ended.
+func (l Lease) Alive() bool { return l.State == Live || l.State == Idle }
+
+// Candidacy is what a member says of itself for one role.
+type Candidacy struct {
+	Priority int  `json:"priority"`
+	Takeover bool `json:"takeover,omitempty"`
+	Eligible bool `json:"eligible"`
+}
+
+// Workplace is what a member offers in one namespace of tasks.
+type Workplace struct {
+	Slots  int               `json:"slots"`
+	Kinds  []string          `json:"kinds,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Member is the record at member.<instance>, rewritten only when something in it changes.
+type Member struct {
+	V        int                  `json:"v"`
+	Session  uint64               `json:"session"`
+	Roles    map[string]Candidacy `json:"roles,omitempty"`
+	Meta     map[string]string    `json:"meta,omitempty"`
+	Assign   map[string]Workplace `json:"assign,omitempty"`
+	Draining bool                 `json:"draining,omitempty"`
+}
+
+// Role is the record at role.<role>: held, or vacant.
+type Role struct {
+	V     int   `json:"v"`
+	TTLms int64 `json:"ttl_ms"`
+
+	ID       string `json:"id,omitempty"`
+	Session  uint64 `json:"session,omitempty"`
+	Token    string `json:"token,omitempty"`
+	Key      string `json:"key,omitempty"`
+	Priority int    `json:"priority,omitempty"`
+
+	Vacant bool   `json:"vacant,omitempty"`
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Next   string `json:"next,omitempty"`
+	Forced bool   `json:"forced,omitempty"`
+}
+
+// TTL is the lease time of the session that holds or held the role. It stands here too, so that it is known when the
+// lease itself is gone.
+func (r Role) TTL() time.Duration { return time.Duration(r.TTLms) * time.Millisecond }
+
+// Holder is the peer that holds the role, the zero Peer when it is vacant.
+func (r Role) Holder() Peer {
+	if r.Vacant {
+		return Peer{}
+	}
+	return Peer{Candidate, r.ID}
+}
+
+// DecodeLease reads a lease record; ttl_ms above maxTTL is refused.
+func DecodeLease(b []byte, maxTTL time.Duration) (l Lease, err error) {
+	if err := decode(b, &l, &l.V); err != nil {
+		return Lease{}, err
+	}
+	switch l.State {
+	case Live, Idle:
+		if l.Nonce == "" {
+			return Lease{}, fmt.Errorf("%w: lease without a nonce", errGarbage)
+		}
+		return l, checkTTL(l.TTLms, maxTTL)
+	case Closed, Killed:
+		return l, nil
+	}
+	return Lease{}, fmt.Errorf("%w: lease state %q", errGarbage, l.State)
+}
+
+// DecodeMember reads a member record.
+func DecodeMember(b []byte) (m Member, err error) {
+	if err := decode(b, &m, &m.V); err != nil {
+		return Member{}, err
+	}
+	if m.Session == 0 {
+		return Member{}, fmt.Errorf("%w: member without a session", errGarbage)
+	}
+	return m, nil
+}
+
+// DecodeRole reads a role record; ttl_ms above maxTTL is refused.
+func DecodeRole(b []byte, maxTTL time.Duration) (r Role, err error) {
+	if err := decode(b, &r, &r.V); err != nil {
+		return Role{}, err
+	}
+	if !r.Vacant && (!ValidName(r.ID) || r.Session == 0) {
+		return Role{}, fmt.Errorf("%w: role held by nobody", errGarbage)
+	}
+	return r, checkTTL(r.TTLms, maxTTL)
+}
+
+// Encode writes a record as the bucket keeps it. Records hold nothing that JSON cannot say.
+func Encode(record any) []byte {
+	b, err := json.Marshal(record)
+	if err != nil {
+		panic(fmt.Sprintf("protocol: encode %T: %v", record, err))
+	}
+	return b
+}
+
+func decode(b []byte, record any, version *int) error {
+	if err := json.Unmarshal(b, record); err != nil {
+		var v struct {
+			V int `json:"v"`
+		}
+		if json.Unmarshal(b, &v) == nil && v.V > Version {
+			return errNewer
+		}
+		return fmt.Errorf("%w: %w", errGarbage, err)
+	}
+	switch {
+	case *version > Version:
+		return errNewer
+	case *version != Version:
+		return fmt.Errorf("%w: version %d", errGarbage, *version)
+	}
+	return nil
+}
+
+func checkTTL(ms int64, maxTTL time.Duration) error {
+	if limit := min(maxTTL, MaxSupportedTTL).Milliseconds(); ms <= 0 || ms > limit {
+		return fmt.Errorf("%w: ttl_ms %d is not within (0, %d]", errGarbage, ms, limit)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package protocol
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+)
+
+var (
+	goodLease  = Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: Live}
+	goodMember = Member{V: 1, Session: 7, Roles: map[string]Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}}}
+	goodRole   = Role{V: 1, ID: "a.b", Session: 7, Token: "t", TTLms: 10_000}
+	vacantRole = Role{V: 1, Vacant: true, By: "a", Next: "b", Forced: true, TTLms: 10_000}
+)
+
+func TestRecordsSurviveTheBucket(t *testing.T) {
+	for _, rec := range []any{goodLease, goodMember, goodRole, vacantRole} {
+		var got any
+		var err error
+		switch rec.(type) {
+		case Lease:
+			got, err = DecodeLease(Encode(rec), time.Minute)
+		case Member:
+			got, err = DecodeMember(Encode(rec))
+		case Role:
+			got, err = DecodeRole(Encode(rec), time.Minute)
+		}
+		if err != nil || !reflect.DeepEqual(got, rec) {
+			t.Errorf("%s came back as %+v, %v", Encode(rec), got, err)
+		}
+	}
+}
+
+func TestDecodeForms(t *testing.T) {
+	for _, c := range []struct {
+		key, value string
+		marker     bool
+		want       Form
+	}{
+		{"lease.a", string(Encode(goodLease)), false, FormRecord},
+		{"lease.a", "", true, FormMarker},
+		{"lease.a", "", false, FormGarbage},
+		{"lease.a", `{"v":2,"session":"no number any more"}`, false, FormNewer},
+		{"lease.a", `{"v":0}`, false, FormGarbage},
+		{"lease.a", `{"v":1,"state":"live","ttl_ms":1000}`, false, FormGarbage},                  // no nonce
+		{"lease.a", `{"v":1,"state":"live","nonce":"n","ttl_ms":0}`, false, FormGarbage},         // waited for not at all
+		{"lease.a", `{"v":1,"state":"live","nonce":"n","ttl_ms":999999999}`, false, FormGarbage}, // for ever
+		{"lease.a", `{"v":1,"state":"asleep","nonce":"n","ttl_ms":1000}`, false, FormGarbage},    // an unknown state
+		{"lease.a", `{"v":1,"state":"killed","by":"b"}`, false, FormRecord},                      // needs no ttl
+		{"member.a", `{"v":1}`, false, FormGarbage},                                              // of no session
+		{"role.r", `{"v":1,"ttl_ms":1000,"session":3}`, false, FormGarbage},                      // held by nobody
+		{"role.r", `{"v":1,"ttl_ms":1000,"id":"a b","session":3}`, false, FormGarbage},           // by a name that is none
+		{"role.r", `{"v":1,"vacant":true}`, false, FormGarbage},                                  // nobody knows how long to wait
+		{"role.r", `{"v":1,"vacant":true,"ttl_ms":1000}`, false, FormRecord},
+	} {
+		e := Decode(c.key, []byte(c.value), 5, c.marker, time.Minute)
+		if e.Form != c.want || e.Revision != 5 || (e.Form == FormGarbage) != (e.Problem != "") {
+			t.Errorf("%s %s: %+v, want form %d", c.key, c.value, e, c.want)
+		}
+	}
+}
+
+func FuzzDecodeLease(f *testing.F) {
+	for _, s := range []string{"", "{", "null", `{"v":2}`, string(Encode(goodLease)), `{"v":1,"state":"killed"}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		l, err := DecodeLease(b, time.Minute)
+		if err != nil {
+			known(t, err)
+			return
+		}
+		if l.V != Version || l.Alive() && (l.Nonce == "" || l.TTL() <= 0 || l.TTL() > time.Minute) {
+			t.Fatalf("accepted %+v", l)
+		}
+	})
+}
+
+func FuzzDecodeMember(f *testing.F) {
+	for _, s := range []string{"", "[]", `{"v":1,"session":1,"roles":null}`, string(Encode(goodMember))} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := DecodeMember(b)
+		if err != nil {
+			known(t, err)
+			return
+		}
+		if again, err := DecodeMember(Encode(m)); err != nil || again.Session != m.Session || len(again.Roles) != len(m.Roles) {
+			t.Fatalf("%+v came back as %+v, %v", m, again, err)
+		}
+	})
+}
+
+func FuzzDecodeRole(f *testing.F) {
+	for _, s := range []string{"", "0", string(Encode(goodRole)), string(Encode(vacantRole))} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := DecodeRole(b, time.Minute)
+		if err != nil {
+			known(t, err)
+			return
+		}
+		if r.TTL() <= 0 || r.TTL() > time.Minute || !r.Vacant && (r.ID == "" || r.Session == 0) {
+			t.Fatalf("accepted %+v", r)
+		}
+	})
+}
+
+// FuzzDecode feeds what it decodes to a view: whatever stands in the bucket, nobody falls over it.
+func FuzzDecode(f *testing.F) {
+	for key, rec := range map[string]any{
+		"lease.a": goodLease, "member.a": goodMember, "role.r": goodRole, "worker.lease.w": goodLease, "probe.a": nil,
+	} {
+		f.Add(key, Encode(rec), uint64(5), false)
+		f.Add(key, []byte("{"), uint64(6), true)
+	}
+	f.Fuzz(func(t *testing.T, key string, value []byte, revision uint64, marker bool) {
+		v, news := NewView(time.Minute), News{}
+		v.BeginWatch(true, Peer{})
+		for i := range uint64(2) {
+			e := Decode(key, value, revision+i, marker, time.Minute)
+			v.Deliver(1, &e, &news)
+		}
+		v.EndSnapshot(2, &news)
+		for _, r := range v.Roles() {
+			v.Line(3, r)
+			v.Successor(3, r)
+		}
+	})
+}
+
+func known(t *testing.T, err error) {
+	if !errors.Is(err, errNewer) && !errors.Is(err, errGarbage) {
+		t.Fatalf("an error of no kind: %v", err)
+	}
+}

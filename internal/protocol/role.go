@@ -1,0 +1,205 @@
+package protocol
+
+// role is our part in one role: how we take part, and the claim or the term we have.
+type role struct {
+	*RoleView
+	cfg RoleConfig
+
+	paused    bool
+	unhealthy bool
+	told      bool     // what our member record says, or is about to say: eligible
+	coolUntil Instant  // observer's scale; not eligible before
+	failures  int      // in a row, so that the cool-down grows
+	leaving   *leaving // set: takes part no longer
+
+	claim *claim
+	term  *term
+}
+
+type leaving struct {
+	command CommandID
+	vacate  bool
+}
+
+// roleTask is what the machine has under way for the record of a role, ours or not.
+type roleTask struct {
+	queued   bool // to be looked at in this step
+	queuing  bool // for a place among the writes in flight
+	mine     *role
+	inflight bool   // a claim, a vacate or a rotation
+	token    string // the last one that we wrote, or may have written, into the record
+	retry    retry
+}
+
+func (j Join) apply(m *Machine) {
+	rv := m.view.role(j.Role.Name)
+	if rv.task.mine != nil && rv.task.mine.leaving == nil {
+		return
+	}
+	r := &role{RoleView: rv, cfg: j.Role, told: !m.closing.asked}
+	if old := rv.task.mine; old != nil { // joined again while it was still leaving
+		r.term, r.claim = old.term, old.claim
+		m.replace(old, r)
+	}
+	rv.task.mine = r
+	m.roles[rv.Name] = r
+	m.change()
+	m.touchRole(rv)
+}
+
+// replace hands the term or the claim of a role that was leaving to its new configuration.
+func (m *Machine) replace(old, r *role) {
+	for _, set := range []*roleSet{&m.active, &m.claims} {
+		if set.has(old) {
+			set.remove(old)
+			set.add(r)
+		}
+	}
+	m.wanting.remove(old)
+	m.kept.remove(old)
+	if old.leaving.command != 0 {
+		m.emit(Done{ID: old.leaving.command})
+	}
+}
+
+func (l Leave) apply(m *Machine) {
+	r := m.roles[l.Role]
+	if r == nil || r.leaving != nil {
+		m.emit(Done{ID: l.ID, Err: ErrUnknownRole})
+		return
+	}
+	r.leaving = &leaving{command: l.ID, vacate: l.Vacate}
+	m.change()
+	if r.term != nil && r.term.leading() {
+		m.endTerm(r, SteppedDown, "")
+	}
+	m.touchRole(r.RoleView)
+}
+
+// eligible reports whether we would lead the role now. With work of a former term that does not return we could not.
+func (r *role) eligible(now Instant) bool {
+	if r.term != nil && r.term.stuck && !r.term.drained {
+		return false
+	}
+	return !r.paused && !r.unhealthy && r.leaving == nil && now >= r.coolUntil
+}
+
+// reconcileRole does what the rules ask for about one role. It looks at what stands in the view and at what we have under
+// way, and never at which event came: so it is right after any of them, in any order.
+func (m *Machine) reconcileRole(rv *RoleView) {
+	m.rolesDue.set(rv, never)
+	r := rv.task.mine
+	if m.phase != open || m.cfg.Class != Candidate {
+		if r != nil && r.term != nil {
+			m.reconcileTerm(r)
+		}
+		m.forget(r)
+		return
+	}
+	if r != nil {
+		if eligible := r.eligible(m.now.Observer) && !m.closing.asked; eligible != r.told {
+			r.told = eligible
+			m.change()
+		}
+		if r.coolUntil > m.now.Observer {
+			m.wakeRole(rv, r.coolUntil)
+		}
+		if r.claim != nil {
+			m.reconcileClaim(r)
+		}
+		if r.term != nil {
+			m.reconcileTerm(r)
+		}
+	}
+	if r == nil || r.claim == nil && r.term == nil {
+		if m.names(rv) {
+			m.sweep(rv)
+		} else if r != nil {
+			m.tryClaim(r)
+		}
+	}
+	m.forget(r)
+}
+
+// wakeRole makes sure that a role is looked at again at t.
+func (m *Machine) wakeRole(rv *RoleView, t Instant) {
+	if t < rv.alarm.at {
+		m.rolesDue.set(rv, t)
+	}
+}
+
+// names reports whether a role's record says that our present session holds it.
+func (m *Machine) names(rv *RoleView) bool {
+	return m.phase == open && rv.held() && rv.Role.Holder() == m.self.Peer && rv.Role.Session == m.lease.number
+}
+
+// forget drops a role that we have left once nothing of it is under way.
+func (m *Machine) forget(r *role) {
+	if r == nil || r.leaving == nil || r.term != nil || r.claim != nil || r.task.inflight {
+		return
+	}
+	if r.leaving.vacate && m.names(r.RoleView) {
+		return
+	}
+	if m.names(r.RoleView) {
+		m.kept.add(r)
+	} else {
+		m.kept.remove(r)
+		r.task.mine = nil
+	}
+	m.wanting.remove(r)
+	if m.roles[r.Name] == r {
+		delete(m.roles, r.Name)
+	}
+	if r.leaving.command != 0 {
+		m.emit(Done{ID: r.leaving.command, Successor: m.view.Successor(m.now.Observer, r.RoleView)})
+		r.leaving.command = 0
+	}
+}
+
+func (p Pause) apply(m *Machine) { m.setPaused(p.ID, p.Role, true) }
+
+func (r Resume) apply(m *Machine) { m.setPaused(r.ID, r.Role, false) }
+
+func (m *Machine) setPaused(id CommandID, name string, paused bool) {
+	r := m.roles[name]
+	if r == nil || r.leaving != nil {
+		m.emit(Done{ID: id, Err: ErrUnknownRole})
+		return
+	}
+	if r.paused = paused; !paused {
+		r.coolUntil, r.failures = 0, 0
+	}
+	if r.term != nil && r.term.leading() && paused {
+		m.endTerm(r, SteppedDown, "")
+	}
+	m.touchRole(r.RoleView)
+	m.emit(Done{ID: id})
+}
+
+func (h Health) apply(m *Machine) {
+	r := m.roles[h.Role]
+	if r == nil || r.unhealthy == !h.Healthy {
+		return
+	}
+	r.unhealthy = !h.Healthy
+	if r.term != nil && r.term.leading() && r.unhealthy {
+		m.endTerm(r, Unhealthy, "")
+	}
+	m.touchRole(r.RoleView)
+}
+
+const maxDoublings = 5
+
+// coolDown keeps us from claiming a role again too soon; it doubles with every failure in a row, up to 32 times.
+func (m *Machine) coolDown(r *role, failed bool) {
+	n := 0
+	if failed {
+		if m.now.Observer.Sub(r.term.began) > m.cfg.CoolDown<<min(r.failures, maxDoublings) {
+			r.failures = 0 // it has worked for longer than it was kept away
+		}
+		n = min(r.failures, maxDoublings)
+		r.failures++
+	}
+	r.coolUntil = m.now.Observer.Add(m.cfg.CoolDown << n)
+}

@@ -1,0 +1,58 @@
+package protocol
+
+// considerRotation rewrites our own role record now and then, with a fresh token: its new revision is the next epoch of
+// the same, uninterrupted term.
+func (m *Machine) considerRotation(r *role) {
+	t, task := r.term, &r.task
+	switch {
+	case t.rotateAt == 0 || task.inflight || t.handover.target != "":
+	case m.now.Observer < t.rotateAt:
+		m.wakeRole(r.RoleView, t.rotateAt)
+	case !m.due(&task.retry):
+		m.wakeRole(r.RoleView, task.retry.after)
+	case m.enter(r.RoleView):
+		if t.rotating == "" {
+			t.rotating = m.cfg.NewID()
+			task.token = t.rotating
+		}
+		rec := r.Role
+		rec.Token = t.rotating
+		task.inflight = true
+		m.put(pending{
+			purpose: forRotate, role: r.RoleView, expect: t.epoch, floor: t.epoch,
+			entry: Entry{Kind: KindRole, Name: r.Name, Form: FormRecord, Role: rec},
+		}, Write{Key: RoleKey(r.Name)}, rec)
+	}
+}
+
+// adoptRotation takes the new epoch once the record that carries our new token is known to stand.
+func (m *Machine) adoptRotation(r *role) {
+	t := r.term
+	if t.rotating == "" || !m.names(r.RoleView) || r.Role.Token != t.rotating || r.Revision <= t.epoch {
+		return
+	}
+	t.epoch, t.token, t.rotating = r.Revision, t.rotating, ""
+	t.rotateAt = m.now.Observer.Add(m.cfg.Rotation)
+	if t.leading() {
+		m.emit(Rotated{r.Name, t.token, t.id, t.epoch})
+	}
+}
+
+func (m *Machine) rotated(p pending, w Written, mine bool) {
+	rv := p.role
+	rv.task.inflight = false
+	m.touchRole(rv)
+	if !mine {
+		return
+	}
+	switch w.Outcome {
+	case Won:
+		rv.task.retry = retry{}
+	case Refused:
+		if rv.task.retry = (retry{}); rv.Revision == p.floor {
+			m.unexplained(&rv.task.retry)
+		}
+	case Unknown:
+		m.unknown(&rv.task.retry, "rotate the token", rv.Name)
+	}
+}

@@ -1,0 +1,47 @@
+package protocol
+
+// RoleStatus is where this machine stands in one role.
+type RoleStatus struct {
+	Known     bool // the machine takes part in it
+	Open      bool // the session is open
+	Leading   bool
+	Ending    bool // a term has ended and is not history yet
+	Stuck     bool
+	Eligible  bool
+	Paused    bool
+	Unhealthy bool
+	Cooling   bool
+	Cause     Cause // of the term that is ending
+	Epoch     uint64
+}
+
+// Status tells where this machine stands in a role.
+func (m *Machine) Status(name string) RoleStatus {
+	r := m.roles[name]
+	s := RoleStatus{Open: m.phase == open}
+	if r == nil {
+		return s
+	}
+	s.Known, s.Eligible, s.Paused, s.Unhealthy = true, r.told, r.paused, r.unhealthy
+	s.Cooling = r.coolUntil > m.now.Observer
+	if t := r.term; t != nil {
+		s.Leading, s.Ending, s.Stuck, s.Cause, s.Epoch = t.leading(), !t.leading(), t.stuck && !t.drained, t.cause, t.epoch
+	}
+	return s
+}
+
+// Self is our own slot in the view.
+func (m *Machine) Self() *PeerView { return m.self }
+
+// SeenLease reports whether any event of the lease at key has been seen; a lease that was seen to be gone counts.
+func (v *View) SeenLease(key string) bool {
+	_, p, _ := ParseKey(key)
+	if _, gone := v.forgotten[p]; gone {
+		return true
+	}
+	known := v.peers[p]
+	return known != nil && known.Form != FormNone
+}
+
+// SeenAll says that nobody will ask SeenLease of this watch any more: it need not remember who is gone.
+func (v *View) SeenAll() { v.forgotten = nil }

@@ -1,0 +1,125 @@
+package tasks
+
+import "time"
+
+// Effect is what a scheduler wants done, or wants known. Its driver carries effects out in order.
+type Effect interface{ effect() }
+
+type (
+	// WriteSeal asks for the seal at Epoch over revision Expect (0: none). Written answers every write.
+	WriteSeal struct {
+		Write, Expect, Epoch uint64
+	}
+
+	// WriteOutcome asks for a task's outcome in the place of its submission, Guard being the revision of the seal.
+	WriteOutcome struct {
+		Write, Guard uint64
+		ID           string
+		Kind         string
+		Retention    time.Duration
+		Outcome      Outcome
+	}
+
+	// WriteNote asks for a task's note.
+	WriteNote struct {
+		Write, Guard uint64
+		ID           string
+		Retry        Retry
+	}
+
+	// EraseNote asks that the note of a task that has ended be removed.
+	EraseNote struct {
+		Write, Guard uint64
+		ID           string
+	}
+
+	// Push hands tasks to a worker; Answered or Unheard follow, or nothing.
+	Push struct {
+		Session     uint64
+		Instance    string
+		Frame       uint64
+		Epoch, Term uint64
+		// Low: of the assignments of this term with a serial up to Low, none will be pushed again to this worker.
+		Low  uint64
+		List []Assignment
+	}
+
+	// Sync asks a worker what it holds; Synced answers.
+	Sync struct {
+		Session  uint64
+		Instance string
+		Epoch    uint64
+	}
+
+	// Stop tells a worker to end an attempt; Stopped answers.
+	Stop struct {
+		Session     uint64
+		Instance    string
+		Epoch, Term uint64
+		ID          string
+		Attempt     Attempt
+		Serial      uint64
+	}
+
+	// Settle answers a Done or a Cancel, after what it led to is stored. Stale says that it led to nothing.
+	Settle struct {
+		Ref   any
+		Stale bool
+	}
+
+	// Fenced says that a later scheduler has sealed the stream, By being its epoch. Nothing more will happen.
+	Fenced struct{ By uint64 }
+)
+
+// Notices: what the driver only passes on.
+type (
+	// Ready says that the books are complete and tasks are handed out from now on.
+	Ready  struct{ Open, Adopted int }
+	Queued struct{ Kind string }
+	Given  struct {
+		Kind, Instance string
+		Wait           time.Duration
+	}
+	Rejected struct {
+		Kind, Instance string
+		Verdict        Verdict
+	}
+	Completed struct {
+		Kind    string
+		Outcome Outcome
+	}
+	Reassigned struct{ Kind, Cause string }
+	Stale      struct{ Kind, Reason string }
+	// Refused says that the server refused a write of ours: op.
+	Refused struct{ Op string }
+)
+
+// Assignment is one task in a Push.
+type Assignment struct {
+	ID       string
+	Revision uint64 // of its submission, which holds the payload
+	Attempt  Attempt
+	Serial   uint64
+	Try      int // counts attempts that ran, from 1
+	Policy   *Policy
+	// Left is the time until the task expires, 0: no limit.
+	Left time.Duration
+}
+
+func (WriteSeal) effect()    {}
+func (WriteOutcome) effect() {}
+func (WriteNote) effect()    {}
+func (EraseNote) effect()    {}
+func (Push) effect()         {}
+func (Sync) effect()         {}
+func (Stop) effect()         {}
+func (Settle) effect()       {}
+func (Fenced) effect()       {}
+func (Ready) effect()        {}
+func (Queued) effect()       {}
+func (Given) effect()        {}
+func (Rejected) effect()     {}
+func (Completed) effect()    {}
+func (Reassigned) effect()   {}
+func (Stale) effect()        {}
+func (Refused) effect()      {}

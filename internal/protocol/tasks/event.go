@@ -1,0 +1,171 @@
+package tasks
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// Event is what happens to a scheduler: news of the stream and of the bucket, outcomes of its writes, what workers say.
+type Event interface{ apply(s *Scheduler) }
+
+type (
+	// Tick says that time has passed, and that all that has come has been told: now is the time to hand out.
+	Tick struct{}
+
+	// Submitted is a submission that the stream delivered. Age is how long ago it was stored.
+	Submitted struct {
+		ID       string
+		Revision uint64
+		Policy   *Policy
+		Age      time.Duration
+		Size     int
+	}
+
+	// Settled is an outcome that the stream delivered, ours or another scheduler's.
+	Settled struct {
+		ID       string
+		Revision uint64
+	}
+
+	// Noted is the note of a task that the stream delivered; Gone that it was erased.
+	Noted struct {
+		ID       string
+		Revision uint64
+		Retry    Retry
+		Gone     bool
+	}
+
+	// SealSeen is the seal as the stream delivered it. Ours says that it is one of this scheduler's own.
+	SealSeen struct {
+		Revision uint64
+		Epoch    uint64
+		Ours     bool
+	}
+
+	// CaughtUp says that all that stood in the stream when the reading began has been delivered.
+	CaughtUp struct{}
+
+	// Members are all members whose session is not known to be dead, from the one watch over the whole bucket that has
+	// itself delivered the scheduler's role record at its epoch.
+	Members struct{ List []Member }
+
+	// Dead says that a session has ended for certain.
+	Dead struct{ Session uint64 }
+
+	// Synced is a worker's answer to a Sync: all that it holds. It takes nothing from an earlier scheduler any more.
+	Synced struct {
+		Session uint64
+		Held    []Held
+	}
+
+	// Answered is a worker's answer to a Push; Frame is the pushed frame.
+	Answered struct {
+		Session uint64
+		Frame   uint64
+		Answers []Answer
+	}
+
+	// Unheard says that nobody listens where a frame went.
+	Unheard struct {
+		Session uint64
+		Frame   uint64
+	}
+
+	// Stopped is a worker's answer to a Stop.
+	Stopped struct {
+		Session uint64
+		ID      string
+		Attempt Attempt
+	}
+
+	// Done is a worker's report that an attempt has ended. Settle answers it under Ref.
+	Done struct {
+		Session uint64
+		ID      string
+		Attempt Attempt
+		Result  Result
+		Ref     any
+	}
+
+	// Cancel ends a task. Settle answers it under Ref.
+	Cancel struct {
+		ID  string
+		Ref any
+	}
+
+	// Written is the outcome of a write.
+	Written struct {
+		Write    uint64
+		Outcome  protocol.Outcome
+		Revision uint64
+	}
+
+	// Reconnected says that the connection was another one for a moment: late copies of writes may be under way.
+	Reconnected struct{}
+
+	// Rotated gives the scheduler its next epoch; its books stay.
+	Rotated struct{ Epoch uint64 }
+)
+
+// Member is what a scheduler sees of a member of the bucket.
+type Member struct {
+	Instance string
+	Session  uint64
+	// Described says that its record has been seen; Works that the record names this namespace.
+	Described, Works bool
+	Draining         bool
+	Slots            int
+	Kinds            []string
+}
+
+// Verdict is a worker's answer to one assignment.
+type Verdict uint8
+
+const (
+	Accepted Verdict = iota + 1
+	Full
+	UnknownKind
+	Draining
+	Replayed
+	Busy // it still runs another attempt of the same task
+	Expired
+	StaleEpoch
+	Foreign // not for this instance and session
+	Forged
+	TooLarge
+	Unsupported
+	NotReady
+	Halted // it was told to stop it before
+)
+
+var verdicts = [...]string{
+	"", "accepted", "full", "unknown_kind", "draining", "replay", "busy", "expired", "stale_epoch", "audience",
+	"signature", "size", "version", "not_ready", "stopped",
+}
+
+// final reports whether a rejection says that the attempt does not run and never will. What a worker says before it has
+// looked its memory up is not: an earlier copy of the frame may have been accepted, and its answer lost. So a scheduler that
+// hears that its epoch is stale keeps the assignment: if it is deposed its successor adopts it, if it was rotated it pushes it
+// again under its new epoch.
+func (v Verdict) final() bool {
+	switch v {
+	case Full, UnknownKind, Draining, Replayed, Busy, Expired, Halted:
+		return true
+	}
+	return false
+}
+
+func (v Verdict) String() string {
+	if int(v) < len(verdicts) {
+		return verdicts[v]
+	}
+	return "unknown"
+}
+
+// Answer is a worker's answer to one assignment of a frame.
+type Answer struct {
+	ID      string
+	Attempt Attempt
+	Verdict Verdict
+}

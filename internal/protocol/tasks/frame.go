@@ -1,0 +1,158 @@
+package tasks
+
+import "time"
+
+// Envelope is what every frame of a scheduler says of itself, under its signature: from which term it is, and for whom.
+type Envelope struct {
+	Namespace string
+	Role      string
+	Epoch     uint64
+	Term      uint64 // the first epoch of the term; Epoch moves on when it is rotated
+	Instance  string
+	Session   uint64
+	Number    uint64
+}
+
+const signatureSize = 64
+
+// Seal appends a signature to a frame that an Encode function returned.
+func Seal(frame []byte, sign func([]byte) []byte) []byte { return append(frame, sign(frame)...) }
+
+// Open splits a frame into what was signed and the signature.
+func Open(sealed []byte) (frame, signature []byte, err error) {
+	if len(sealed) < signatureSize+2 {
+		return nil, nil, ErrFrame
+	}
+	at := len(sealed) - signatureSize
+	return sealed[:at:at], sealed[at:], nil
+}
+
+func (e *encoder) envelope(v *Envelope) {
+	e.text(v.Namespace)
+	e.text(v.Role)
+	e.number(v.Epoch)
+	e.number(v.Term)
+	e.text(v.Instance)
+	e.number(v.Session)
+	e.number(v.Number)
+}
+
+func (d *decoder) envelope() (v Envelope) {
+	v.Namespace, v.Role, v.Epoch, v.Term = d.text(), d.text(), d.number(), d.number()
+	v.Instance, v.Session, v.Number = d.text(), d.number(), d.number()
+	return v
+}
+
+// Task is an assignment with what its handler needs.
+type Task struct {
+	Assignment
+	Trace   string // traceparent of W3C, "" for none
+	Payload []byte
+}
+
+// EncodeAssign makes the frame of a Push.
+func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
+	room := 0
+	for i := range list {
+		room += 96 + len(list[i].ID) + len(list[i].Policy.Kind) + len(list[i].Trace) + len(list[i].Payload)
+	}
+	e := newEncoder(FrameAssign, room+128+signatureSize)
+	e.envelope(v)
+	e.number(low)
+	e.number(uint64(len(list)))
+	for i := range list {
+		t := &list[i]
+		e.text(t.ID)
+		e.text(t.Policy.Kind)
+		e.attempt(t.Attempt)
+		e.number(t.Serial)
+		e.number(uint64(t.Try))
+		e.signed(int64(t.Left / time.Millisecond))
+		e.signed(int64(t.Policy.Timeout / time.Millisecond))
+		e.text(t.Trace)
+		e.bytes(t.Payload)
+	}
+	return e.b
+}
+
+// DecodeAssign reads an assign frame. The payloads are parts of it.
+func DecodeAssign(frame []byte) (v Envelope, low uint64, list []Task, err error) {
+	d, err := newDecoder(frame, FrameAssign)
+	if err != nil {
+		return v, 0, nil, err
+	}
+	v, low = d.envelope(), d.number()
+	policies := map[Policy]*Policy{}
+	list = make([]Task, d.list(9))
+	for i := range list {
+		t := &list[i]
+		t.ID = d.text()
+		p := Policy{Kind: d.text()}
+		t.Attempt, t.Serial, t.Try = d.attempt(), d.number(), int(d.number()&(1<<31-1))
+		t.Left = milliseconds(d.signed())
+		p.Timeout = milliseconds(d.signed())
+		if policies[p] == nil {
+			policies[p] = &p
+		}
+		t.Policy = policies[p]
+		t.Trace, t.Payload = d.text(), d.bytes()
+	}
+	return v, low, list, d.err()
+}
+
+// milliseconds is a duration that cannot overflow.
+func milliseconds(n int64) time.Duration {
+	const most = int64(1<<63-1) / int64(time.Millisecond)
+	return time.Duration(min(max(n, -most), most)) * time.Millisecond
+}
+
+// EncodeStop makes the frame of a Stop.
+func EncodeStop(v *Envelope, id string, a Attempt, serial uint64) []byte {
+	e := newEncoder(FrameStop, 160+len(id)+signatureSize)
+	e.envelope(v)
+	e.text(id)
+	e.attempt(a)
+	e.number(serial)
+	return e.b
+}
+
+// DecodeStop reads a stop frame.
+func DecodeStop(frame []byte) (v Envelope, id string, a Attempt, serial uint64, err error) {
+	d, err := newDecoder(frame, FrameStop)
+	if err != nil {
+		return v, "", a, 0, err
+	}
+	v, id, a, serial = d.envelope(), d.text(), d.attempt(), d.number()
+	return v, id, a, serial, d.err()
+}
+
+// EncodeSync makes the frame of a Sync.
+func EncodeSync(v *Envelope) []byte {
+	e := newEncoder(FrameSync, 160+signatureSize)
+	e.envelope(v)
+	return e.b
+}
+
+// DecodeSync reads a sync frame.
+func DecodeSync(frame []byte) (v Envelope, err error) {
+	d, err := newDecoder(frame, FrameSync)
+	if err != nil {
+		return v, err
+	}
+	v = d.envelope()
+	return v, d.err()
+}
+
+// DecodeEnvelope reads what a frame of any type says of itself.
+func DecodeEnvelope(frame []byte) (v Envelope, t FrameType, err error) {
+	if len(frame) < 2 {
+		return v, 0, ErrFrame
+	}
+	t = FrameType(frame[1])
+	d, err := newDecoder(frame, t)
+	if err != nil {
+		return v, t, err
+	}
+	v = d.envelope()
+	return v, t, d.err()
+}

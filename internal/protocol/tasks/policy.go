@@ -1,0 +1,90 @@
+package tasks
+
+import "time"
+
+// Policy is how a task wants to be treated. It travels with the submission, so the scheduler need not know the kind; tasks
+// submitted alike share one.
+type Policy struct {
+	Kind        string
+	MaxAttempts int           // failures, after which the task is dead
+	Timeout     time.Duration // of one attempt, 0: none
+	Backoff     time.Duration // before the second attempt; doubles with each
+	MaxBackoff  time.Duration
+	Delay       time.Duration // from the submission until it is due
+	Deadline    time.Duration // from the submission until it expires, 0: never
+	Retention   time.Duration // of the outcome
+}
+
+// backoff is the wait after so many failures, +-10 %.
+func (p *Policy) backoff(failures int, random func() float64) time.Duration {
+	d := p.Backoff
+	for range failures - 1 {
+		if d *= 2; d >= p.MaxBackoff {
+			break
+		}
+	}
+	d = min(d, p.MaxBackoff)
+	return time.Duration(float64(d) * (0.9 + 0.2*random()))
+}
+
+// Verb is how an attempt ended.
+type Verb uint8
+
+const (
+	Succeeded Verb = iota + 1
+	Failed         // counted; Delay overrides the backoff
+	Permanent      // no other attempt would do better
+	Snoozed        // wants to be run again after Delay, uncounted
+	Released       // given back unfinished, uncounted
+)
+
+var verbs = [...]string{"", "succeeded", "failed", "permanent", "snoozed", "released"}
+
+func (v Verb) String() string { return verbs[v] }
+
+// Result is what a worker reports of an attempt. Body is for the outcome and not looked at.
+type Result struct {
+	Verb  Verb
+	Delay int64 // ns
+	Ran   int64 // ns
+	Body  any
+}
+
+// Status is the terminal state of a task.
+type Status string
+
+const (
+	StatusSucceeded Status = "succeeded"
+	StatusDead      Status = "dead"
+	StatusCancelled Status = "cancelled"
+	StatusExpired   Status = "expired"
+)
+
+// Causes of an outcome other than success.
+const (
+	CausePermanent   = "permanent"
+	CauseMaxAttempts = "max_attempts"
+	CauseWorkerLost  = "worker_lost"
+	CauseCancelled   = "cancelled"
+	CauseDeadline    = "deadline"
+)
+
+// Outcome is the end of a task.
+type Outcome struct {
+	Status   Status
+	Cause    string
+	Attempt  Attempt
+	Tries    int // attempts that ran
+	Instance string
+	Ran      int64 // ns, of the last attempt
+	Body     any   // of the result, nil when there is none
+}
+
+// Retry is what a later attempt must remember, and a later scheduler: it stands in the task's note.
+type Retry struct {
+	Attempt  Attempt // the largest that has ended; only larger ones count from now on
+	Failures int
+	Crashes  int
+	Snoozes  int
+	Wait     time.Duration // until it is due again
+}

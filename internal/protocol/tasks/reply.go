@@ -1,0 +1,141 @@
+package tasks
+
+// EncodeAnswers makes a worker's answer to an assign or a stop frame.
+func EncodeAnswers(session, number uint64, answers []Answer) []byte {
+	e := newEncoder(FrameAnswer, 32+40*len(answers))
+	e.number(session)
+	e.number(number)
+	e.number(uint64(len(answers)))
+	for i := range answers {
+		a := &answers[i]
+		e.text(a.ID)
+		e.attempt(a.Attempt)
+		e.number(uint64(a.Verdict))
+	}
+	return e.b
+}
+
+// DecodeAnswers reads it.
+func DecodeAnswers(frame []byte) (session, number uint64, answers []Answer, err error) {
+	d, err := newDecoder(frame, FrameAnswer)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	session, number = d.number(), d.number()
+	answers = make([]Answer, d.list(4))
+	for i := range answers {
+		answers[i] = Answer{d.text(), d.attempt(), Verdict(d.number() & 0xff)}
+	}
+	return session, number, answers, d.err()
+}
+
+// EncodeSynced makes a worker's answer to a sync frame of an epoch.
+func EncodeSynced(session, epoch uint64, held []Held) []byte {
+	e := newEncoder(FrameSynced, 32+40*len(held))
+	e.number(session)
+	e.number(epoch)
+	e.number(uint64(len(held)))
+	for _, h := range held {
+		e.text(h.ID)
+		e.attempt(h.Attempt)
+	}
+	return e.b
+}
+
+// DecodeSynced reads it.
+func DecodeSynced(frame []byte) (session, epoch uint64, held []Held, err error) {
+	d, err := newDecoder(frame, FrameSynced)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	session, epoch = d.number(), d.number()
+	n := d.number()
+	if n > uint64(len(d.b))/3 {
+		return 0, 0, nil, ErrFrame
+	}
+	held = make([]Held, n)
+	for i := range held {
+		held[i] = Held{d.text(), d.attempt()}
+	}
+	return session, epoch, held, d.err()
+}
+
+// Finding is one entry of a worker's report: how an attempt ended. Data is the output, or the error's record.
+type Finding struct {
+	ID      string
+	Attempt Attempt
+	Verb    Verb
+	Delay   int64 // ns
+	Ran     int64 // ns
+	Data    []byte
+}
+
+// EncodeReport makes a worker's report to the scheduler of an epoch. Nobody else answers it: one that was deposed knows
+// nothing of later attempts, and must not call them stale.
+func EncodeReport(instance string, session, epoch uint64, list []Finding) []byte {
+	room := 64
+	for i := range list {
+		room += 64 + len(list[i].ID) + len(list[i].Data)
+	}
+	e := newEncoder(FrameReport, room)
+	e.text(instance)
+	e.number(session)
+	e.number(epoch)
+	e.number(uint64(len(list)))
+	for i := range list {
+		f := &list[i]
+		e.text(f.ID)
+		e.attempt(f.Attempt)
+		e.number(uint64(f.Verb))
+		e.signed(f.Delay)
+		e.signed(f.Ran)
+		e.bytes(f.Data)
+	}
+	return e.b
+}
+
+// DecodeReport reads it. The data are parts of the frame.
+func DecodeReport(frame []byte) (instance string, session, epoch uint64, list []Finding, err error) {
+	d, err := newDecoder(frame, FrameReport)
+	if err != nil {
+		return "", 0, 0, nil, err
+	}
+	instance, session, epoch = d.text(), d.number(), d.number()
+	list = make([]Finding, d.list(7))
+	for i := range list {
+		f := &list[i]
+		f.ID, f.Attempt, f.Verb = d.text(), d.attempt(), Verb(d.number()&0xff)
+		f.Delay, f.Ran, f.Data = d.signed(), d.signed(), d.bytes()
+		if f.Verb < Succeeded || f.Verb > Released {
+			d.bad = true
+		}
+	}
+	return instance, session, epoch, list, d.err()
+}
+
+// EncodeSettled makes a scheduler's answer to a report: of each entry, whether it led to anything.
+func EncodeSettled(stale []bool) []byte {
+	e := newEncoder(FrameSettled, 16+len(stale))
+	e.number(uint64(len(stale)))
+	for _, s := range stale {
+		if s {
+			e.b = append(e.b, 1)
+		} else {
+			e.b = append(e.b, 0)
+		}
+	}
+	return e.b
+}
+
+// DecodeSettled reads it.
+func DecodeSettled(frame []byte) (stale []bool, err error) {
+	d, err := newDecoder(frame, FrameSettled)
+	if err != nil {
+		return nil, err
+	}
+	stale = make([]bool, d.list(1))
+	for i := range stale {
+		stale[i] = d.number() != 0
+	}
+	return stale, d.err()
+}

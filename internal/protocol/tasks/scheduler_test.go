@@ -1,0 +1,232 @@
+package tasks
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// books drives a scheduler of epoch 100 by hand.
+type books struct {
+	t   *testing.T
+	s   *Scheduler
+	now Instant
+}
+
+func newBooks(t *testing.T) *books {
+	return &books{t: t, now: 1, s: NewScheduler(SchedulerConfig{
+		Epoch: 100, CrashBudget: 3, AnswerTime: 100 * time.Millisecond, WriteTime: time.Second, Rand: func() float64 { return 0.5 },
+	})}
+}
+
+func (b *books) step(ev Event) []Effect {
+	b.now = b.now.Add(time.Millisecond)
+	return append(b.s.Step(b.now, ev, nil), b.s.Step(b.now, Tick{}, nil)...)
+}
+
+func (b *books) pass(d time.Duration) []Effect {
+	b.now = b.now.Add(d)
+	return b.s.Step(b.now, Tick{}, nil)
+}
+
+func find[E Effect](all []Effect) (e E, ok bool) {
+	for _, x := range all {
+		if e, ok := x.(E); ok {
+			return e, true
+		}
+	}
+	return e, false
+}
+
+var policy = &Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute}
+
+// read brings a scheduler to where it has sealed and read one submission.
+func (b *books) read() {
+	b.t.Helper()
+	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
+	w, ok := find[WriteSeal](b.step(CaughtUp{}))
+	if !ok {
+		b.t.Fatal("no seal was written")
+	}
+	b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 2})
+	b.step(SealSeen{Revision: 2, Epoch: 100, Ours: true})
+}
+
+func member(session uint64) Member {
+	return Member{Instance: fmt.Sprint("w", session), Session: session, Described: true, Works: true, Slots: 1, Kinds: []string{"k"}}
+}
+
+// begin brings a scheduler to where it has handed x to the worker of session 5.
+func (b *books) begin() Push {
+	b.t.Helper()
+	b.read()
+	b.step(Members{List: []Member{member(5)}})
+	p, ok := find[Push](b.step(Synced{Session: 5}))
+	if !ok {
+		b.t.Fatal("nothing was handed out")
+	}
+	return p
+}
+
+func TestNothingIsHandedOutBefore(t *testing.T) {
+	later := member(200) // it joined after our term began: it need not answer
+	for name, prepare := range map[string]func(b *books) []Effect{
+		"the stream is sealed": func(b *books) []Effect {
+			b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
+			b.step(CaughtUp{})
+			return b.step(Members{List: []Member{later}})
+		},
+		"the members are carried": func(b *books) []Effect {
+			b.read()
+			return b.pass(time.Minute)
+		},
+		"every earlier member has answered": func(b *books) []Effect {
+			b.read()
+			b.step(Members{List: []Member{member(5), later}})
+			return b.pass(time.Minute)
+		},
+		"an earlier member without a record has answered": func(b *books) []Effect {
+			b.read()
+			b.step(Members{List: []Member{{Instance: "w", Session: 5}, later}})
+			return b.pass(time.Minute)
+		},
+	} {
+		b := newBooks(t)
+		if p, ok := find[Push](prepare(b)); ok || b.s.Ready() {
+			t.Errorf("handed out before %s: %+v", name, p)
+		}
+	}
+}
+
+func TestWhatIsHandedOutWhenEverybodyHasAnsweredOrIsDead(t *testing.T) {
+	b := newBooks(t)
+	b.read()
+	b.step(Members{List: []Member{member(5), member(6), member(200)}})
+	b.step(Synced{Session: 5})
+	if b.s.Ready() {
+		t.Fatal("ready before session 6 has answered")
+	}
+	if _, ok := find[Push](b.step(Dead{Session: 6})); !ok {
+		t.Error("not handed out though session 6 is dead")
+	}
+}
+
+func TestAdoptsTheLargestAttempt(t *testing.T) {
+	b := newBooks(t)
+	b.read()
+	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
+	b.step(Members{List: []Member{member(5), member(6), member(7)}})
+	b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{50, 1}}}}) // known to have ended
+	b.step(Synced{Session: 6, Held: []Held{{"x", Attempt{50, 3}}}})
+	effects := b.step(Synced{Session: 7, Held: []Held{{"x", Attempt{50, 2}}}})
+	if r, ok := find[Ready](effects); !ok || r.Adopted != 1 {
+		t.Errorf("%+v", r)
+	}
+	if g, _ := b.s.Glance("x"); !g.Running || g.Instance != "w6" {
+		t.Errorf("%+v", g)
+	}
+	stopped := map[uint64]bool{}
+	for _, e := range effects {
+		if s, ok := e.(Stop); ok {
+			stopped[s.Session] = true
+		}
+	}
+	if !stopped[5] || !stopped[7] || stopped[6] {
+		t.Errorf("stopped %v", stopped)
+	}
+}
+
+// TestStaleEpochIsNoRejection: an earlier copy of the frame may have been accepted, and its answer lost.
+func TestStaleEpochIsNoRejection(t *testing.T) {
+	b := newBooks(t)
+	p := b.begin()
+	b.step(Members{List: []Member{member(5), member(200)}})
+	a := p.List[0]
+	if other, ok := find[Push](b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, StaleEpoch}}})); ok && other.Session != 5 {
+		t.Errorf("given to %d", other.Session)
+	}
+	if other, ok := find[Push](b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, Full}}})); !ok || other.Session != 200 {
+		t.Errorf("a real rejection: %+v", other)
+	}
+}
+
+func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
+	b := newBooks(t)
+	p := b.begin()
+	a := p.List[0]
+	w, ok := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Succeeded}, Ref: "ref"}))
+	if !ok || w.Guard != 2 {
+		t.Fatalf("%+v", w)
+	}
+	effects := b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
+	seal, ok := find[WriteSeal](effects)
+	if _, again := find[WriteOutcome](effects); !ok || again || seal.Expect != 2 {
+		t.Fatalf("%+v", effects)
+	}
+	effects = b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
+	if again, ok := find[WriteOutcome](effects); !ok || again.Guard != 9 {
+		t.Fatalf("%+v", effects)
+	}
+	// The stream shows it: acknowledged, and gone from the books.
+	effects = b.step(Settled{ID: "x", Revision: 10})
+	if s, ok := find[Settle](effects); !ok || s.Ref != "ref" || s.Stale {
+		t.Errorf("%+v", effects)
+	}
+	if _, known := b.s.Glance("x"); known {
+		t.Error("it is still on the books")
+	}
+}
+
+func TestALaterSealEndsTheScheduler(t *testing.T) {
+	b := newBooks(t)
+	b.begin()
+	if f, ok := find[Fenced](b.step(SealSeen{Revision: 9, Epoch: 101})); !ok || f.By != 101 {
+		t.Errorf("%+v", f)
+	}
+	if effects := b.pass(time.Hour); len(effects) != 0 {
+		t.Errorf("it goes on: %+v", effects)
+	}
+}
+
+func TestRotationKeepsTheBooks(t *testing.T) {
+	b := newBooks(t)
+	p := b.begin()
+	a := p.List[0]
+	b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, Accepted}}})
+	seal, ok := find[WriteSeal](b.step(Rotated{Epoch: 150}))
+	if !ok || seal.Epoch != 150 {
+		t.Fatalf("%+v", seal)
+	}
+	b.step(SealSeen{Revision: 9, Epoch: 150, Ours: true})
+	w, ok := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Succeeded}}))
+	if !ok || w.Guard != 9 {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestCrashBudget(t *testing.T) {
+	b := newBooks(t)
+	b.begin()
+	for i := range 3 {
+		session := uint64(300 + i)
+		effects := b.step(Dead{Session: []uint64{5, 300, 301}[i]})
+		if i == 2 {
+			if w, ok := find[WriteOutcome](effects); !ok || w.Outcome.Status != StatusDead || w.Outcome.Cause != CauseWorkerLost {
+				t.Errorf("after three lost workers: %+v", effects)
+			}
+			return
+		}
+		n, ok := find[WriteNote](effects)
+		if !ok || n.Retry.Crashes != i+1 {
+			t.Fatalf("%+v", effects)
+		}
+		b.step(Members{List: []Member{member(session)}})
+		p, ok := find[Push](b.step(Written{Write: n.Write, Outcome: protocol.Won}))
+		if !ok || p.List[0].Try != i+2 {
+			t.Fatalf("not run again: %+v", p)
+		}
+		b.step(Answered{Session: session, Frame: p.Frame, Answers: []Answer{{"x", p.List[0].Attempt, Accepted}}})
+	}
+}

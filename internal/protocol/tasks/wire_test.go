@@ -1,0 +1,66 @@
+package tasks
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+var someEnvelope = Envelope{Namespace: "work", Role: "scheduler", Epoch: 9, Term: 8, Instance: "a.b", Session: 7, Number: 6}
+
+func TestFramesReadBack(t *testing.T) {
+	list := []Task{
+		{Assignment: Assignment{ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Try: 2, Left: time.Second, Policy: &Policy{Kind: "k", Timeout: time.Minute}}, Trace: "00-1", Payload: []byte("in")},
+		{Assignment: Assignment{ID: "y", Attempt: Attempt{9, 2}, Serial: 4, Try: 1, Policy: &Policy{Kind: "k"}}, Payload: []byte{}},
+	}
+	v, low, got, err := DecodeAssign(EncodeAssign(&someEnvelope, 2, list))
+	if err != nil || v != someEnvelope || low != 2 || !reflect.DeepEqual(got, list) {
+		t.Errorf("assign: %+v, %d, %+v, %v", v, low, got, err)
+	}
+	if v, id, a, serial, err := DecodeStop(EncodeStop(&someEnvelope, "x", Attempt{9, 1}, 3)); err != nil || v != someEnvelope || id != "x" || a != (Attempt{9, 1}) || serial != 3 {
+		t.Errorf("stop: %v, %v, %v, %v, %v", v, id, a, serial, err)
+	}
+	if v, err := DecodeSync(EncodeSync(&someEnvelope)); err != nil || v != someEnvelope {
+		t.Errorf("sync: %v, %v", v, err)
+	}
+	answers := []Answer{{"x", Attempt{9, 1}, Accepted}, {"y", Attempt{9, 2}, Full}}
+	if s, n, got, err := DecodeAnswers(EncodeAnswers(7, 6, answers)); err != nil || s != 7 || n != 6 || !reflect.DeepEqual(got, answers) {
+		t.Errorf("answers: %v, %v, %v, %v", s, n, got, err)
+	}
+	held := []Held{{"x", Attempt{9, 1}}}
+	if s, e, got, err := DecodeSynced(EncodeSynced(7, 9, held)); err != nil || s != 7 || e != 9 || !reflect.DeepEqual(got, held) {
+		t.Errorf("synced: %v, %v, %v, %v", s, e, got, err)
+	}
+	findings := []Finding{{ID: "x", Attempt: Attempt{9, 1}, Verb: Failed, Delay: -1, Ran: 5, Data: []byte("why")}}
+	if i, s, e, got, err := DecodeReport(EncodeReport("a", 7, 9, findings)); err != nil || i != "a" || s != 7 || e != 9 || !reflect.DeepEqual(got, findings) {
+		t.Errorf("report: %v, %v, %v, %v, %v", i, s, e, got, err)
+	}
+	if got, err := DecodeSettled(EncodeSettled([]bool{true, false})); err != nil || !reflect.DeepEqual(got, []bool{true, false}) {
+		t.Errorf("settled: %v, %v", got, err)
+	}
+}
+
+// FuzzFrames: no input may make a decoder panic, or claim more memory than it has bytes for.
+func FuzzFrames(f *testing.F) {
+	f.Add(EncodeAssign(&someEnvelope, 2, []Task{{Assignment: Assignment{ID: "x", Policy: policy}, Payload: []byte("in")}}))
+	f.Add(EncodeStop(&someEnvelope, "x", Attempt{9, 1}, 3))
+	f.Add(EncodeSync(&someEnvelope))
+	f.Add(EncodeAnswers(7, 6, []Answer{{"x", Attempt{9, 1}, Accepted}}))
+	f.Add(EncodeSynced(7, 9, []Held{{"x", Attempt{9, 1}}}))
+	f.Add(EncodeReport("a", 7, 9, []Finding{{ID: "x", Verb: Failed}}))
+	f.Add(EncodeSettled([]bool{true}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, _, list, err := DecodeAssign(b)
+		if err == nil && len(list) > len(b) {
+			t.Errorf("%d tasks in %d bytes", len(list), len(b))
+		}
+		_, _, _ = DecodeEnvelope(b)
+		_, _, _, _, _ = DecodeStop(b)
+		_, _ = DecodeSync(b)
+		_, _, _, _ = DecodeAnswers(b)
+		_, _, _, _ = DecodeSynced(b)
+		_, _, _, _, _ = DecodeReport(b)
+		_, _ = DecodeSettled(b)
+		_, _, _ = Open(b)
+	})
+}

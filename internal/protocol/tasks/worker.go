@@ -1,0 +1,268 @@
+package tasks
+
+// WorkerConfig fixes what one worker does under one session.
+type WorkerConfig struct {
+	Slots int
+	Kinds []string
+	// MaxOutbox is how many unacknowledged results it keeps; above that it takes nothing new.
+	MaxOutbox int
+}
+
+// Worker is the rules of one worker under one session: what it runs, what it has not reported, and what it has answered.
+type Worker struct {
+	cfg      WorkerConfig
+	kinds    map[string]bool
+	draining bool
+
+	term   uint64             // the newest whose assignments it has seen
+	low    uint64             // serials of it up to which nothing is run any more
+	memory map[uint64]Verdict // answers in this term, by serial, above low
+
+	runs map[string]*run
+	busy int // of them with a live handler
+
+	out []WorkerEffect
+}
+
+type runState uint8
+
+const (
+	live    runState = iota // its handler runs
+	halted                  // its handler still runs, and what it returns is for nobody
+	unacked                 // its result is reported until it is settled
+)
+
+type run struct {
+	attempt Attempt
+	state   runState
+}
+
+// NewWorker returns a worker that holds nothing.
+func NewWorker(cfg WorkerConfig) *Worker {
+	w := &Worker{cfg: cfg, memory: map[uint64]Verdict{}, runs: map[string]*run{}}
+	w.Offer(cfg.Kinds)
+	return w
+}
+
+// WorkerEvent is what happens to a worker.
+type WorkerEvent interface{ applyTo(w *Worker) }
+
+type (
+	// Pushed is a frame of assignments that is known to come from the scheduler whose epoch is in the worker's view.
+	// Reply answers it under Ref. Blocked are tasks whose handlers ignore that a former session of this process was lost:
+	// they take slots, and are not run again here before they have returned.
+	Pushed struct {
+		Term, Low uint64
+		List      []Assignment
+		Ref       any
+		Blocked   map[string]int
+	}
+
+	// Told is a Stop of the same origin. A Halt follows if the attempt runs.
+	Told struct {
+		Term    uint64
+		ID      string
+		Attempt Attempt
+		Serial  uint64
+	}
+
+	// Ended says that a handler has returned. Report follows, unless nobody wants it.
+	Ended struct {
+		ID      string
+		Attempt Attempt
+	}
+
+	// Acked says that a result was settled.
+	Acked struct {
+		ID      string
+		Attempt Attempt
+	}
+
+	// Drain refuses everything new from now on.
+	Drain struct{}
+)
+
+// WorkerEffect is what a worker wants done.
+type WorkerEffect interface{ workerEffect() }
+
+type (
+	// Start runs a handler; Ended follows.
+	Start struct{ Assignment Assignment }
+	// Halt cancels a handler; Ended follows all the same.
+	Halt struct {
+		ID      string
+		Attempt Attempt
+	}
+	// Reply answers a Pushed.
+	Reply struct {
+		Ref     any
+		Answers []Answer
+	}
+	// Report brings a result to the scheduler, again and again until Acked.
+	Report struct {
+		ID      string
+		Attempt Attempt
+	}
+	// Forget drops the result of an attempt: it was settled, or nobody wants it.
+	Forget struct {
+		ID      string
+		Attempt Attempt
+	}
+)
+
+func (Start) workerEffect()  {}
+func (Halt) workerEffect()   {}
+func (Reply) workerEffect()  {}
+func (Report) workerEffect() {}
+func (Forget) workerEffect() {}
+
+// Step applies one event and appends what is to be done to out.
+func (w *Worker) Step(ev WorkerEvent, out []WorkerEffect) []WorkerEffect {
+	w.out = out
+	ev.applyTo(w)
+	out, w.out = w.out, nil
+	return out
+}
+
+// Offer replaces the kinds that the worker takes.
+func (w *Worker) Offer(kinds []string) {
+	w.kinds = make(map[string]bool, len(kinds))
+	for _, k := range kinds {
+		w.kinds[k] = true
+	}
+}
+
+// Live is how many handlers run.
+func (w *Worker) Live() int { return w.busy }
+
+// Unacked is how many results are not settled.
+func (w *Worker) Unacked() int { return len(w.runs) - w.busy }
+
+// Holding is what a new scheduler has to know: every attempt that runs, or whose result is not settled.
+func (w *Worker) Holding() []Held {
+	all := make([]Held, 0, len(w.runs))
+	for id, r := range w.runs {
+		if r.state != halted {
+			all = append(all, Held{id, r.attempt})
+		}
+	}
+	return all
+}
+
+func (w *Worker) emit(e WorkerEffect) { w.out = append(w.out, e) }
+
+// enter begins a term that is new here: the epochs of the terms before it are refused from now on, and what was answered
+// in them with it.
+func (w *Worker) enter(term uint64) bool {
+	if term > w.term {
+		w.term, w.low = term, 0
+		clear(w.memory)
+	}
+	return term == w.term
+}
+
+func (p Pushed) applyTo(w *Worker) {
+	answers := make([]Answer, len(p.List))
+	current := w.enter(p.Term)
+	for i := range p.List {
+		a := &p.List[i]
+		v := StaleEpoch
+		if current {
+			v = w.judge(a, p.Blocked)
+			if a.Serial > w.low {
+				w.memory[a.Serial] = v
+			}
+		}
+		answers[i] = Answer{a.ID, a.Attempt, v}
+	}
+	if current {
+		w.forget(p.Low)
+	}
+	w.emit(Reply{p.Ref, answers})
+}
+
+// judge answers one assignment. A repeated one gets the same answer again: what was rejected once is never run.
+func (w *Worker) judge(a *Assignment, blocked map[string]int) Verdict {
+	if a.Serial <= w.low {
+		return Replayed
+	}
+	if v, known := w.memory[a.Serial]; known {
+		return v
+	}
+	r := w.runs[a.ID]
+	switch {
+	case w.draining:
+		return Draining
+	case !w.kinds[a.Policy.Kind]:
+		return UnknownKind
+	case r != nil && r.attempt == a.Attempt:
+		return Accepted
+	case r != nil || blocked[a.ID] > 0:
+		return Busy
+	case a.Left < 0:
+		return Expired
+	case w.busy+len(blocked) >= w.cfg.Slots || w.Unacked() >= w.cfg.MaxOutbox:
+		return Full
+	}
+	w.runs[a.ID] = &run{attempt: a.Attempt}
+	w.busy++
+	w.emit(Start{*a})
+	return Accepted
+}
+
+// forget drops the answers that the scheduler has had, up to its low-water mark.
+func (w *Worker) forget(low uint64) {
+	if low <= w.low {
+		return
+	}
+	w.low = low
+	for serial := range w.memory {
+		if serial <= low {
+			delete(w.memory, serial)
+		}
+	}
+}
+
+// applyTo ends an attempt, and remembers that it was ended also when it has never been seen: its push may come later.
+func (t Told) applyTo(w *Worker) {
+	if !w.enter(t.Term) {
+		return
+	}
+	if t.Serial > w.low {
+		w.memory[t.Serial] = Halted
+	}
+	r := w.runs[t.ID]
+	switch {
+	case r == nil || r.attempt != t.Attempt:
+	case r.state == live:
+		r.state = halted
+		w.emit(Halt{t.ID, t.Attempt})
+	case r.state == unacked:
+		delete(w.runs, t.ID)
+		w.emit(Forget{t.ID, t.Attempt})
+	}
+}
+
+func (e Ended) applyTo(w *Worker) {
+	r := w.runs[e.ID]
+	if r == nil || r.attempt != e.Attempt || r.state == unacked {
+		return
+	}
+	w.busy--
+	if r.state == halted {
+		delete(w.runs, e.ID)
+		w.emit(Forget(e))
+		return
+	}
+	r.state = unacked
+	w.emit(Report(e))
+}
+
+func (e Acked) applyTo(w *Worker) {
+	if r := w.runs[e.ID]; r != nil && r.attempt == e.Attempt && r.state == unacked {
+		delete(w.runs, e.ID)
+		w.emit(Forget(e))
+	}
+}
+
+func (Drain) applyTo(w *Worker) { w.draining = true }

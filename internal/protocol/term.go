@@ -1,0 +1,220 @@
+package protocol
+
+// term is one period of leadership, from winning the role to the moment it is given away. It ends in this order: belief
+// (the machine and, by EndTerm, everybody who asks), the work and its callbacks (Drained), the record (vacate).
+type term struct {
+	id      uint64 // the epoch it began with, by which the driver knows it
+	epoch   uint64
+	token   string
+	session uint64
+	began   Instant // observer's scale
+
+	cause   Cause // set: belief has ended
+	ended   Instant
+	drained bool
+	stuck   bool // told of as stuck
+	given   bool // the record is another's, or a dead session's: nothing is left to give away
+	next    string
+	version uint64 // of the member record that must stand before the role is given away
+
+	rotateAt Instant
+	rotating string // the token of a rotation whose outcome is open
+	handover handover
+	waiting  []CommandID // told when it is over
+}
+
+func (t *term) leading() bool { return t.cause == 0 }
+
+// beginTerm makes us the leader: our claim stands at the revision of the record, which is the epoch.
+func (m *Machine) beginTerm(r *role, c *claim) {
+	t := &term{id: r.Revision, epoch: r.Revision, token: c.token, session: m.lease.number, began: m.now.Observer}
+	if m.cfg.Rotation > 0 {
+		t.rotateAt = t.began.Add(m.cfg.Rotation)
+	}
+	if c.handed {
+		t.handover.notBefore = t.began.Add(m.cfg.CoolDown)
+	}
+	r.term = t
+	m.active.add(r)
+	m.leading++
+	m.running++
+	m.emit(BeginTerm{r.Name, t.epoch, t.token, t.session, r.cfg.Priority, m.now.Observer.Sub(c.since)})
+	m.touchRole(r.RoleView)
+}
+
+// endTerm ends belief in a term; its work is cancelled and will report that it has drained.
+func (m *Machine) endTerm(r *role, cause Cause, next string) {
+	t := r.term
+	if !t.leading() {
+		return
+	}
+	t.cause, t.ended, t.next = cause, m.now.Observer, next
+	m.leading--
+	switch cause {
+	case SteppedDown, WorkReturned:
+		m.coolDown(r, false)
+	case WorkFailed, Unhealthy:
+		m.coolDown(r, true)
+	}
+	if r.told && !r.eligible(m.now.Observer) { // said before the role is given away, so that nobody counts on us
+		r.told = false
+		m.change()
+		t.version = m.own.wanted
+	}
+	m.dropHandover(r, ErrNotLeader)
+	m.emit(EndTerm{r.Name, t.id, cause})
+	m.touchRole(r.RoleView)
+}
+
+// endAll ends every term that is still believed in.
+func (m *Machine) endAll(cause Cause) {
+	for _, r := range m.active.list {
+		m.endTerm(r, cause, "")
+	}
+}
+
+func (d Drained) apply(m *Machine) {
+	if r := m.termOf(d.Role, d.Term); r != nil && !r.term.leading() {
+		if !r.term.drained {
+			r.term.drained = true
+			m.running--
+		}
+		m.touchRole(r.RoleView)
+	}
+}
+
+func (d Returned) apply(m *Machine) {
+	if r := m.termOf(d.Role, d.Term); r != nil && r.term.leading() {
+		cause := WorkReturned
+		if d.Failed {
+			cause = WorkFailed
+		}
+		m.endTerm(r, cause, "")
+	}
+}
+
+func (m *Machine) termOf(name string, id uint64) *role {
+	rv := m.view.roles[name]
+	if rv == nil || rv.task.mine == nil || rv.task.mine.term == nil || rv.task.mine.term.id != id {
+		return nil
+	}
+	return rv.task.mine
+}
+
+// reconcileTerm carries a term forward.
+func (m *Machine) reconcileTerm(r *role) {
+	t := r.term
+	m.adoptRotation(r)
+	if t.leading() {
+		if !m.holds(r) {
+			m.endTerm(r, Evicted, "")
+			return
+		}
+		m.considerHandover(r)
+		if t.leading() {
+			m.considerRotation(r)
+		}
+		return
+	}
+	m.watchDrain(r)
+	if t.drained || t.stuck && r.cfg.VacateUndrained {
+		m.giveAway(r)
+	}
+	if t.drained && t.given {
+		m.endOfTerm(r)
+	}
+}
+
+// holds reports whether the record of a role is the one that grants our term.
+func (m *Machine) holds(r *role) bool {
+	return m.names(r.RoleView) && r.Revision == r.term.epoch && r.Role.Token == r.term.token
+}
+
+// watchDrain reports work that has not returned in time. The role stays held meanwhile: nobody leads beside it.
+func (m *Machine) watchDrain(r *role) {
+	t := r.term
+	if t.drained || t.stuck {
+		return
+	}
+	if due := t.ended.Add(m.cfg.Drain); m.now.Observer < due {
+		m.wakeRole(r.RoleView, due)
+		return
+	}
+	t.stuck = true
+	m.touchRole(r.RoleView) // not eligible any more
+	m.emit(RoleStuck{r.Name, t.epoch, m.now.Observer.Sub(t.ended)})
+}
+
+// giveAway vacates the record by CAS, if the session that holds it is still ours. Never blind, never a delete.
+func (m *Machine) giveAway(r *role) {
+	t, task := r.term, &r.task
+	switch {
+	case t.session != m.lease.number || m.phase != open || !m.names(r.RoleView):
+		t.given = true
+	case r.leaving != nil && !r.leaving.vacate:
+		t.given = true // the record stays to the end of the session
+	case task.inflight:
+	case m.own.acked < t.version && !m.closing.asked: // comes back when the member record stands
+	case !m.due(&task.retry):
+		m.wakeRole(r.RoleView, task.retry.after)
+	case m.enter(r.RoleView):
+		m.vacate(r.RoleView, t.cause.String(), t.next, r.Role.Token != t.token && r.Role.Token != t.rotating)
+	}
+}
+
+func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
+	rec := Role{
+		V: Version, TTLms: rv.Role.TTLms, Vacant: true, By: m.cfg.Instance, Reason: reason, Next: next, Forced: forced,
+	}
+	rv.task.inflight = true
+	m.vacates++
+	m.put(pending{
+		purpose: forVacate, role: rv, expect: rv.Revision, floor: rv.Revision,
+		entry: Entry{Kind: KindRole, Name: rv.Name, Form: FormRecord, Role: rec},
+	}, Write{Key: RoleKey(rv.Name)}, rec)
+}
+
+func (m *Machine) vacated(p pending, w Written, mine bool) {
+	rv := p.role
+	rv.task.inflight = false
+	m.touchRole(rv)
+	if !mine {
+		return
+	}
+	m.vacates--
+	switch w.Outcome {
+	case Won:
+		rv.task.retry = retry{}
+	case Refused:
+		if rv.task.retry = (retry{}); rv.Revision == p.floor {
+			m.unexplained(&rv.task.retry)
+		}
+	case Unknown:
+		m.unknown(&rv.task.retry, "vacate", rv.Name)
+	}
+}
+
+// endOfTerm makes the term history; only now may this process claim the role again.
+func (m *Machine) endOfTerm(r *role) {
+	t := r.term
+	r.term, r.task.retry = nil, retry{}
+	m.active.remove(r)
+	m.emit(RoleGiven{r.Name, t.epoch})
+	successor := m.view.Successor(m.now.Observer, r.RoleView)
+	for _, id := range t.waiting {
+		m.emit(Done{ID: id, Successor: successor})
+	}
+	m.touchRole(r.RoleView)
+}
+
+// allDrained reports whether no work of any term still runs.
+func (m *Machine) allDrained() bool { return m.running == 0 }
+
+func (m *Machine) undrained() (names []string) {
+	for _, r := range m.active.list {
+		if !r.term.drained {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,243 @@
+package protocol
+
+import (
+	"slices"
+	"time"
+)
+
+// View is what the watch has told of the bucket. Entries merge by revision and never go back, also when a new watch reads
+// from a replica that lags. Roles are indexed by holder, so that the end of a session touches its own roles only.
+//
+// Nothing in the view has a clock of its own; Seen is when this process first saw a revision, on the observer's scale.
+type View struct {
+	MaxTTL time.Duration // what an unknown lease is waited for (L_max of the bucket)
+
+	peers    map[Peer]*PeerView
+	roles    map[string]*RoleView
+	peerList []*PeerView // the same, in the order of their first mention
+	roleList []*RoleView
+	// forgotten are the peers that the present watch over everything has shown to be gone.
+	forgotten map[Peer]struct{}
+	self      *PeerView // our own slot, never forgotten; nil for an observer
+	last      uint64    // the highest revision seen
+	delivered uint64    // the highest one of the present watch
+	gen       uint32    // counts watches: an entry that the present one did not deliver may be gone
+	complete  bool      // one initial snapshot has arrived whole
+	wide      bool      // the present watch carries every key
+	whole     bool      // and its snapshot has arrived whole
+	since     Instant
+}
+
+// PeerView is what is known of one session slot: its lease and its member record.
+type PeerView struct {
+	Peer     Peer
+	Revision uint64 // of the newest event of its lease
+	Form     Form
+	Lease    Lease
+	Seen     Instant       // since when its lease stands at Revision
+	endSeen  Instant       // when a session of it was last seen to have ended
+	lastTTL  time.Duration // of the last lease that could be read
+
+	Member         *Member // the newest that could be read; nil when there is none
+	MemberRevision uint64
+	MemberForm     Form
+
+	holds      []*RoleView
+	named      bool // by a role or a member record, before any lease of it was seen
+	joined     bool // told of as a member
+	place      int  // in the list of the view
+	alarm      alarm
+	gen        uint32
+	memberGen  uint32
+	memberSeen uint64 // the highest revision of its member record that a watch has delivered
+	task       leaseTask
+}
+
+// RoleView is what is known of one role.
+type RoleView struct {
+	Name     string
+	Revision uint64
+	Form     Form
+	Role     Role
+	Seen     Instant // since when the record stands at Revision
+
+	leader     string        // told of as its leader
+	lastTTL    time.Duration // of the last record that could be read
+	candidates []*PeerView   // whose member record names the role
+	place      int           // in the holder's holds
+	delivered  uint64        // the last revision that a watch has delivered
+	deliverer  uint32        // which watch that was
+	alarm      alarm
+	gen        uint32
+	task       roleTask
+}
+
+func (p *PeerView) clock() *alarm { return &p.alarm }
+func (r *RoleView) clock() *alarm { return &r.alarm }
+
+// NewView returns an empty view of a bucket with that L_max.
+func NewView(maxTTL time.Duration) *View {
+	return &View{MaxTTL: maxTTL, peers: map[Peer]*PeerView{}, roles: map[string]*RoleView{}}
+}
+
+// Complete reports whether a whole snapshot has been seen: before that, absence means nothing.
+func (v *View) Complete() bool { return v.complete }
+
+// Last is the highest revision the view has seen.
+func (v *View) Last() uint64 { return v.last }
+
+// Peer returns what is known of p, or nil.
+func (v *View) Peer(p Peer) *PeerView { return v.peers[p] }
+
+// Role returns what is known of a role, or nil.
+func (v *View) Role(name string) *RoleView { return v.roles[name] }
+
+// Peers is every peer of which something stands in the bucket. It is the view's own slice.
+func (v *View) Peers() []*PeerView { return v.peerList }
+
+// Roles is every role ever mentioned, in the order of the first mention. It is the view's own slice.
+func (v *View) Roles() []*RoleView { return v.roleList }
+
+// Session is the number of the session that the lease declares: the revision of its first write.
+func (p *PeerView) Session() uint64 {
+	if p.Lease.Session == 0 {
+		return p.Revision
+	}
+	return p.Lease.Session
+}
+
+// Dead reports whether session s of peer p has ended for certain. Nothing but a later session, or an end declared at a
+// later revision, is proof: not a marker, not a timer, not a missing key.
+func (v *View) Dead(p Peer, s uint64) bool {
+	l := v.peers[p]
+	if l == nil || l.Form != FormRecord {
+		return false
+	}
+	if l.Lease.Alive() {
+		return l.Session() > s
+	}
+	return l.Revision > s
+}
+
+// Active reports whether the lease of p declares a session and has moved within its time, as seen at now.
+func (p *PeerView) Active(now Instant) bool {
+	return p.Form == FormRecord && p.Lease.Alive() && now.Sub(p.Seen) < p.Lease.TTL()
+}
+
+// Belongs reports whether the member record is of the present session of p.
+func (p *PeerView) Belongs() bool {
+	return p.Member != nil && p.Form == FormRecord && p.Lease.Alive() && p.Member.Session == p.Session()
+}
+
+// Leader is the instance that holds r in a session not known to be dead, or "".
+func (v *View) Leader(r *RoleView) string {
+	if r == nil || r.Form != FormRecord || r.Role.Vacant || v.Dead(r.Role.Holder(), r.Role.Session) {
+		return ""
+	}
+	return r.Role.ID
+}
+
+// peer returns the entry of p, made on first mention.
+func (v *View) peer(p Peer) *PeerView {
+	e := v.peers[p]
+	if e == nil {
+		e = &PeerView{Peer: p, alarm: alarm{never, never}}
+		v.peers[p] = e
+		e.place = len(v.peerList)
+		v.peerList = append(v.peerList, e)
+	}
+	return e
+}
+
+// forget drops a peer that nothing in the bucket speaks of any more, so that instance ids which come and go do not fill
+// the memory. What it takes away could only have made somebody wait longer: a marker is no proof of anything.
+func (v *View) forget(p *PeerView) {
+	if p == v.self || p.Form == FormRecord || p.Form == FormGarbage || p.Form == FormNewer || p.Member != nil || len(p.holds) > 0 {
+		return
+	}
+	if v.peers[p.Peer] == p {
+		v.drop(p)
+		if v.forgotten != nil {
+			v.forgotten[p.Peer] = struct{}{}
+		}
+	}
+}
+
+func (v *View) drop(p *PeerView) {
+	if p.Member != nil {
+		for name := range p.Member.Roles {
+			r := v.role(name)
+			r.candidates = slices.DeleteFunc(r.candidates, func(q *PeerView) bool { return q == p })
+		}
+	}
+	last := v.peerList[len(v.peerList)-1]
+	last.place = p.place
+	v.peerList[p.place] = last
+	v.peerList[len(v.peerList)-1] = nil
+	v.peerList = v.peerList[:len(v.peerList)-1]
+	delete(v.peers, p.Peer)
+	p.Form, p.Member = FormNone, nil // whoever still has it on a list finds nothing to do
+}
+
+// role returns the entry of a role, made on first mention.
+func (v *View) role(name string) *RoleView {
+	r := v.roles[name]
+	if r == nil {
+		r = &RoleView{Name: name, alarm: alarm{never, never}}
+		v.roles[name] = r
+		v.roleList = append(v.roleList, r)
+	}
+	return r
+}
+
+func (p *PeerView) release(r *RoleView) {
+	last := len(p.holds) - 1
+	p.holds[r.place] = p.holds[last]
+	p.holds[r.place].place = r.place
+	p.holds[last] = nil
+	p.holds = p.holds[:last]
+}
+
+func (r *RoleView) held() bool { return r.Form == FormRecord && !r.Role.Vacant }
+
+// lostTTL is how long the former leader of a role may still believe whose record is gone or cannot be read: the lease time
+// of the last record that this process could read, or of any live session. A watch may skip what was overwritten, so the
+// last record read need not have been the last one written; but whoever wrote that had a live lease before.
+func (v *View) lostTTL(r *RoleView) time.Duration {
+	ttl := v.unreadTTL(r.lastTTL)
+	for _, p := range v.peerList {
+		if p.Form == FormRecord && p.Lease.State == Live {
+			ttl = max(ttl, p.Lease.TTL())
+		}
+	}
+	return ttl
+}
+
+// unreadTTL is how long a record that is gone or cannot be read is waited for.
+func (v *View) unreadTTL(last time.Duration) time.Duration {
+	if last > 0 {
+		return last
+	}
+	return v.MaxTTL
+}
+
+// Carried reports whether one watch over the whole bucket has itself delivered the record of a role at revision or later,
+// and with its snapshot every member that was described before.
+func (v *View) Carried(role string, revision uint64) bool {
+	r := v.roles[role]
+	return v.wide && v.whole && r != nil && r.deliverer == v.gen && r.delivered >= revision
+}
+
+// MemberDelivered reports whether the watch has shown the member record as it stands. An acknowledgement is not enough
+// where the order against other records matters.
+func (p *PeerView) MemberDelivered() bool { return p.Member != nil && p.memberSeen >= p.MemberRevision }
+
+// candidates counts the live sessions that campaign.
+func (v *View) candidates() (n int) {
+	for _, p := range v.peerList {
+		if p.Peer.Class == Candidate && p.Form == FormRecord && p.Lease.Alive() {
+			n++
+		}
+	}
+	return n
+}

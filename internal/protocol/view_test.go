@@ -1,0 +1,187 @@
+package protocol
+
+import (
+	"testing"
+	"time"
+)
+
+// watcher feeds a view by hand.
+type watcher struct {
+	*View
+	now  Instant
+	news News
+}
+
+func newWatcher() *watcher {
+	w := &watcher{View: NewView(time.Minute)}
+	w.snapshot()
+	return w
+}
+
+func (w *watcher) sees(key string, rev uint64, rec any) {
+	w.now++
+	e := Entry{Revision: rev, Form: FormMarker}
+	if rec != nil {
+		e = Decode(key, Encode(rec), rev, false, time.Minute)
+	}
+	e.Kind, e.Peer, e.Name = ParseKey(key)
+	w.Deliver(w.now, &e, &w.news)
+}
+
+func (w *watcher) snapshot(keys ...func()) {
+	w.BeginWatch(false, Peer{})
+	for _, deliver := range keys {
+		deliver()
+	}
+	w.now++
+	w.EndSnapshot(w.now, &w.news)
+}
+
+func heldBy(id string, session uint64, ttl int64) Role {
+	return Role{V: 1, ID: id, Session: session, TTLms: ttl, Token: "t"}
+}
+
+func TestViewNeverGoesBack(t *testing.T) {
+	w := newWatcher()
+	w.sees("role.r", 20, heldBy("b", 8, 1000))
+	w.sees("role.r", 10, heldBy("a", 7, 1000))
+	if r := w.Role("r"); r.Revision != 20 || w.Leader(r) != "b" || w.Last() != 20 {
+		t.Fatalf("an old record came back: %+v", r)
+	}
+}
+
+// TestLaggingSnapshot: what a replica has not applied yet is not missing, unless the next snapshot lacks it too; and what
+// was missing by mistake comes back.
+func TestLaggingSnapshot(t *testing.T) {
+	w := newWatcher()
+	w.sees("role.old", 10, heldBy("a", 7, 1000))
+	w.sees("role.new", 20, heldBy("a", 7, 1000))
+	old := func() { w.sees("role.old", 10, heldBy("a", 7, 1000)) }
+	w.snapshot(old)
+	if w.Role("new").Form != FormRecord {
+		t.Fatal("missing after one lagging snapshot")
+	}
+	w.snapshot(old)
+	if w.Role("new").Form != FormMissing {
+		t.Fatal("not missing after two snapshots without it")
+	}
+	w.sees("role.new", 20, heldBy("a", 7, 1000))
+	if w.Role("new").Form != FormRecord {
+		t.Fatal("it does not come back")
+	}
+	w.snapshot(func() { w.sees("role.new", 20, heldBy("a", 7, 1000)) })
+	if w.Role("old").Form != FormMissing {
+		t.Fatal("not missing though the snapshot was newer")
+	}
+}
+
+// TestAcknowledgedIsNotMissing: a record that is known from the acknowledgement of our own write was never delivered.
+func TestAcknowledgedIsNotMissing(t *testing.T) {
+	w := newWatcher()
+	w.snapshot()
+	e := Entry{Kind: KindRole, Name: "r", Revision: 20, Form: FormRecord, Role: heldBy("a", 7, 1000)}
+	w.Merge(w.now, &e, &w.news)
+	w.snapshot()
+	if w.Role("r").Form != FormRecord {
+		t.Fatal("our own write is taken for missing by the first snapshot that lags")
+	}
+}
+
+func TestMemberMarkerThatVanishes(t *testing.T) {
+	w := newWatcher()
+	w.sees("lease.a", 5, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
+	w.sees("member.a", 6, nil)
+	w.snapshot(func() { w.sees("lease.a", 7, Lease{V: 1, Session: 5, Nonce: "n", State: Live, TTLms: 1000}) })
+	if p := w.Peer(Peer{Candidate, "a"}); standing(p.MemberForm, p.MemberRevision) != 0 {
+		t.Fatal("a write would still expect a marker that is gone")
+	}
+}
+
+// TestNobodyIsRememberedForEver: instance ids come and go.
+func TestNobodyIsRememberedForEver(t *testing.T) {
+	w := newWatcher()
+	for rev := uint64(10); rev < 1000; rev += 10 {
+		id := string(rune('a'+rev%26)) + string(rune('a'+rev/40))
+		w.sees("lease."+id, rev, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
+		w.sees("member."+id, rev+1, Member{V: 1, Session: rev, Roles: map[string]Candidacy{"r": {Eligible: true}}})
+		w.sees("role.r", rev+2, heldBy(id, rev, 1000))
+		w.sees("role.r", rev+3, Role{V: 1, Vacant: true, TTLms: 1000})
+		w.sees("member."+id, rev+4, nil)
+		w.sees("lease."+id, rev+5, nil)
+	}
+	if n := len(w.Peers()); n != 0 {
+		t.Fatalf("%d peers are still known", n)
+	}
+	if n := len(w.Role("r").candidates); n != 0 {
+		t.Fatalf("%d candidates are still known", n)
+	}
+}
+
+func TestDead(t *testing.T) {
+	a := Peer{Candidate, "a"}
+	for _, c := range []struct {
+		name string
+		rec  any
+		want bool
+	}{
+		{"the same session", Lease{V: 1, Session: 7, Nonce: "n", State: Live, TTLms: 1000}, false},
+		{"idle", Lease{V: 1, Session: 7, Nonce: "n", State: Idle, TTLms: 1000}, false},
+		{"an earlier session", Lease{V: 1, Session: 6, Nonce: "n", State: Live, TTLms: 1000}, false},
+		{"a later session", Lease{V: 1, Session: 9, Nonce: "n", State: Live, TTLms: 1000}, true},
+		{"the first write of a later session", Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000}, true},
+		{"killed", Lease{V: 1, State: Killed}, true},
+		{"closed", Lease{V: 1, State: Closed}, true},
+		{"a marker", nil, false},
+	} {
+		w := newWatcher()
+		w.sees("role.r", 8, heldBy("a", 7, 1000)) // keeps the peer known
+		w.sees("lease.a", 20, c.rec)
+		if w.Dead(a, 7) != c.want {
+			t.Errorf("%s: dead is %v", c.name, !c.want)
+		}
+	}
+	if newWatcher().Dead(a, 7) {
+		t.Error("a missing key is no proof of death")
+	}
+}
+
+// TestLostRecordWaitsForWhoeverMayHold: the record of a longer lease was overwritten before this process could read it.
+func TestLostRecordWaitsForWhoeverMayHold(t *testing.T) {
+	w := newWatcher()
+	w.sees("role.r", 10, heldBy("short", 5, 1000))
+	w.sees("lease.long", 11, Lease{V: 1, Nonce: "n", State: Live, TTLms: 9000})
+	w.sees("role.r", 20, nil) // long led it from 12 to 19
+	if got := w.lostTTL(w.Role("r")); got != 9*time.Second {
+		t.Fatalf("waits %v for somebody who may believe for 9 s", got)
+	}
+}
+
+func TestLine(t *testing.T) {
+	w := newWatcher()
+	for i, id := range []string{"old", "young", "high", "gone", "last"} {
+		rev := uint64(10 + i)
+		w.sees("lease."+id, rev, Lease{V: 1, Nonce: id, State: Live, TTLms: 1000})
+		c := Candidacy{Eligible: id != "gone"}
+		if id == "high" {
+			c.Priority = 3
+		}
+		w.sees("member."+id, rev+10, Member{V: 1, Session: rev, Roles: map[string]Candidacy{"r": c}})
+	}
+	order := func(role Role) (ids string) {
+		w.sees("role.r", w.Last()+1, role)
+		for _, c := range w.Line(w.now, w.Role("r")) {
+			ids += c.Instance + " "
+		}
+		return ids
+	}
+	if got := order(Role{V: 1, Vacant: true, TTLms: 1000, By: "last"}); got != "high old young last " {
+		t.Error(got)
+	}
+	if got := order(Role{V: 1, Vacant: true, TTLms: 1000, By: "high", Next: "young"}); got != "young old last high " {
+		t.Error(got)
+	}
+	w.now = w.now.Add(2 * time.Second)
+	if got := order(Role{V: 1, Vacant: true, TTLms: 1000}); got != "" {
+		t.Errorf("leases that stand still are in line: %s", got)
+	}
+}

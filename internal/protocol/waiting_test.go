@@ -1,0 +1,253 @@
+package protocol
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// rig drives a machine by hand against a store that answers at once, or, muted, not at all.
+type rig struct {
+	t    *testing.T
+	m    *Machine
+	now  Now
+	rev  uint64
+	n    int
+	effs []Effect
+	mute bool // store unreachable: writes stay unanswered
+	pend []Write
+}
+
+func newRig(t *testing.T, mod func(*Config)) *rig {
+	g := &rig{t: t, rev: 1000, now: Now{1e12, 1e12}}
+	cfg := Config{
+		Instance: "a", Key: "k", TTL: 6 * time.Second, Heartbeat: time.Second, OpTimeout: time.Second,
+		Margin: time.Second, Grace: 20 * time.Second, Delta: 10 * time.Millisecond, Drain: 5 * time.Second, CoolDown: 10 * time.Second,
+		MaxTTL: 2 * time.Minute, IdleFactor: 3, NewID: func() string { g.n++; return fmt.Sprint("id", g.n) }, Rand: func() float64 { return .5 },
+	}
+	if mod != nil {
+		mod(&cfg)
+	}
+	g.m = New(cfg)
+	g.step(WatchReset{})
+	g.step(SnapshotDone{})
+	return g
+}
+
+func (g *rig) step(ev Event) []Effect {
+	out := g.m.Step(g.now, ev, nil)
+	g.effs = append(g.effs, out...)
+	for _, e := range out {
+		if w, ok := e.(Write); ok {
+			if g.mute {
+				g.pend = append(g.pend, w)
+				continue
+			}
+			g.win(w, true)
+		}
+	}
+	return out
+}
+
+func (g *rig) win(w Write, deliver bool) {
+	g.rev++
+	rev := g.rev
+	g.step(Written{ID: w.ID, Outcome: Won, Revision: rev})
+	e := Decode(w.Key, w.Value, rev, w.Delete, g.m.cfg.MaxTTL)
+	if deliver && e.Kind != KindOther {
+		g.step(&e)
+	}
+}
+
+func (g *rig) run(d time.Duration, every func()) {
+	end := g.now.Holder.Add(d)
+	for g.now.Holder < end {
+		g.now.Holder += Instant(10 * time.Millisecond)
+		g.now.Observer += Instant(10 * time.Millisecond)
+		if every != nil {
+			every()
+		}
+		g.step(Tick{})
+	}
+}
+
+func (g *rig) done(id CommandID) (Done, bool) {
+	for _, e := range g.effs {
+		if d, ok := e.(Done); ok && d.ID == id {
+			return d, true
+		}
+	}
+	return Done{}, false
+}
+
+func (g *rig) begin(name string) BeginTerm {
+	for _, e := range g.effs {
+		if b, ok := e.(BeginTerm); ok && b.Role == name {
+			return b
+		}
+	}
+	g.t.Fatal("no term")
+	return BeginTerm{}
+}
+
+// expire: unanswered writes end Unknown after OpTimeout
+func (g *rig) outage() func() {
+	at := map[WriteID]Instant{}
+	return func() {
+		keep := g.pend[:0:0]
+		old := g.pend
+		g.pend = nil
+		for _, w := range old {
+			if at[w.ID] == 0 {
+				at[w.ID] = g.now.Holder
+			}
+			if g.now.Holder.Sub(at[w.ID]) >= time.Second {
+				g.step(Written{ID: w.ID, Outcome: Unknown})
+			} else {
+				keep = append(keep, w)
+			}
+		}
+		g.pend = append(keep, g.pend...)
+	}
+}
+
+// TestCommandsEndInAnOutage: whoever leaves or steps down is answered once the session is lost, though nothing can be
+// written.
+func TestCommandsEndInAnOutage(t *testing.T) {
+	for _, cause := range []string{"leave", "stepdown"} {
+		t.Run(cause, func(t *testing.T) {
+			g := newRig(t, func(c *Config) { c.CoolDown = time.Second })
+			g.step(Join{RoleConfig{Name: "r"}})
+			g.run(3*time.Second, nil)
+			b := g.begin("r")
+			g.mute = true
+			g.step(Connection{Up: false})
+			g.run(time.Second, g.outage())
+			if cause == "leave" {
+				g.step(Leave{ID: 7, Role: "r", Vacate: true})
+			} else {
+				g.step(StepDown{ID: 7, Role: "r"})
+			}
+			g.step(Drained{"r", b.Epoch})
+			g.run(10*time.Minute, g.outage())
+			_, ok := g.done(7)
+			var lost []Effect
+			for _, e := range g.effs {
+				if l, is := e.(Lost); is {
+					lost = append(lost, l)
+				}
+			}
+			t.Logf("answered=%v lost=%v status=%+v next=%v", ok, lost, g.m.Status("r"), g.m.Next(g.now))
+			if !ok {
+				t.Error("command not answered 10 minutes after the session was lost")
+			}
+		})
+	}
+}
+
+// TestRotationIsNoDisproof: a proof that our own rotation has overtaken is made once more, at the new epoch.
+func TestRotationIsNoDisproof(t *testing.T) {
+	g := newRig(t, func(c *Config) { c.Rotation = 30 * time.Second })
+	g.step(Join{RoleConfig{Name: "r"}})
+	g.run(3*time.Second, nil)
+	b := g.begin("r")
+	// hold everything from just before the rotation
+	for g.now.Holder < 1e18 {
+		g.now.Holder += Instant(10 * time.Millisecond)
+		g.now.Observer += Instant(10 * time.Millisecond)
+		g.mute = g.m.roles["r"].term.rotateAt.Sub(g.now.Observer) <= 10*time.Millisecond
+		g.step(Tick{})
+		if g.mute {
+			break
+		}
+	}
+	g.run(30*time.Millisecond, nil)
+	var rot, beat *Write
+	g.step(Validate{ID: 9, Role: "r"})
+	for i := range g.pend {
+		switch g.pend[i].Key {
+		case "role.r":
+			rot = &g.pend[i]
+		case "lease.a":
+			beat = &g.pend[i]
+		}
+	}
+	t.Logf("pend %v", len(g.pend))
+	if rot == nil || beat == nil {
+		t.Fatal("no rotation or beat", g.pend)
+	}
+	r, bt := *rot, *beat
+	g.pend = nil
+	g.win(bt, true)
+	for len(g.pend) > 0 && g.pend[0].Key == "lease.a" {
+		next := g.pend[0]
+		g.pend = nil
+		g.win(next, true) // beat acked: proof goes out guarded by the old epoch
+	}
+	if len(g.pend) == 0 || g.pend[0].GuardRevision != b.Epoch {
+		t.Fatal("no proof", g.pend)
+	}
+	proof := g.pend[0]
+	g.win(r, true) // the server had the rotation first: won
+	g.step(Written{ID: proof.ID, Outcome: Refused})
+	d, _ := g.done(9)
+	t.Logf("done=%+v status=%+v", d, g.m.Status("r"))
+	if !g.m.Status("r").Leading {
+		t.Error("our own rotation made Validate end an uninterrupted term")
+	}
+}
+
+// TestForgottenPeers: a watch over everything remembers who is gone only while somebody asks for it.
+func TestForgottenPeers(t *testing.T) {
+	v := NewView(time.Minute)
+	var n News
+	v.BeginWatch(true, Peer{})
+	v.EndSnapshot(1, &n)
+	v.SeenAll()
+	rev := uint64(1)
+	for i := range 10000 {
+		p := Peer{Worker, fmt.Sprint("w", i)}
+		rev++
+		v.Deliver(Instant(rev), &Entry{Kind: KindLease, Peer: p, Revision: rev, Form: FormRecord, Lease: Lease{V: 1, Nonce: "x", TTLms: 1000, State: Live}}, &n)
+		rev++
+		v.Deliver(Instant(rev), &Entry{Kind: KindLease, Peer: p, Revision: rev, Form: FormMarker}, &n)
+		n.Reset()
+	}
+	if len(v.peers)+len(v.forgotten) > 0 {
+		t.Errorf("%d peers, %d forgotten ones", len(v.peers), len(v.forgotten))
+	}
+}
+
+// TestIdlePaceCountsTheLiving: closed sessions, which stand for a day, do not slow the idle beat.
+func TestIdlePaceCountsTheLiving(t *testing.T) {
+	g := newRig(t, nil)
+	for i := range 3000 { // 3000 restarts with generated ids within 24 h
+		g.rev++
+		g.step(&Entry{Kind: KindLease, Peer: Peer{Candidate, fmt.Sprint("old", i)}, Revision: g.rev, Form: FormRecord, Lease: Lease{V: 1, Session: 1, State: Closed}})
+	}
+	g.run(20*time.Second, nil)
+	iv, ttl := g.m.pace(false)
+	if want, _ := g.m.cfg.idlePace(1); iv != want {
+		t.Errorf("alone, it beats every %v for %v, want every %v", iv, ttl, want)
+	}
+}
+
+// TestLeaveWithAnOpenClaim: a claim without an answer, then the session is lost: leaving the role ends all the same.
+func TestLeaveWithAnOpenClaim(t *testing.T) {
+	for _, late := range []time.Duration{100 * time.Millisecond, 3 * time.Second, 5500 * time.Millisecond} {
+		g := newRig(t, func(c *Config) { c.CoolDown = time.Second; c.Grace = 2 * time.Second })
+		g.step(Join{RoleConfig{Name: "x"}})
+		g.run(3*time.Second, nil)
+		g.mute = true
+		g.step(Join{RoleConfig{Name: "r"}})
+		g.step(Connection{Up: false})
+		g.run(late, g.outage())
+		g.step(Leave{ID: 7, Role: "r", Vacate: true})
+		g.run(10*time.Minute, g.outage())
+		_, ok := g.done(7)
+		t.Logf("late %v answered=%v %+v", late, ok, g.m.roles["r"])
+		if !ok {
+			t.Error("leave not answered")
+		}
+	}
+}

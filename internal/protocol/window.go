@@ -1,0 +1,55 @@
+package protocol
+
+// window bounds the role writes (claims, vacates, rotations) that one session has in flight, so that many roles that fall
+// free at once cannot starve the heartbeat that they depend on: without it, 10,000 claims on a slow store end unknown, are
+// tried again all at once, and never come to rest. It narrows by half when an outcome is unknown and widens by one for
+// each that is known (additive increase, multiplicative decrease; Jacobson 1988).
+type window struct {
+	size     int
+	inflight int
+	queue    []*RoleView // whose write waits for a place, first come first served; each stands in it once
+}
+
+const (
+	firstWindow = 128
+	minWindow   = 8
+	maxWindow   = 1024
+)
+
+// enter takes a place for a write of rv; without one, rv is looked at again when it has come to its turn.
+func (m *Machine) enter(rv *RoleView) bool {
+	w := &m.window
+	if w.inflight < w.size {
+		w.inflight++
+		return true
+	}
+	if !rv.task.queuing {
+		rv.task.queuing = true
+		w.queue = append(w.queue, rv)
+	}
+	return false
+}
+
+// leave gives the place of a write back.
+func (m *Machine) leave(o Outcome) {
+	w := &m.window
+	w.inflight--
+	if o == Unknown {
+		w.size = max(w.size/2, minWindow)
+	} else {
+		w.size = min(w.size+1, maxWindow)
+	}
+}
+
+// refill lets as many look again as there is room for.
+func (m *Machine) refill() {
+	w := &m.window
+	n := min(max(w.size-w.inflight, 0), len(w.queue))
+	for _, rv := range w.queue[:n] {
+		rv.task.queuing = false
+		m.touchRole(rv)
+	}
+	if w.queue = w.queue[n:]; len(w.queue) == 0 {
+		w.queue = nil
+	}
+}

@@ -1,0 +1,168 @@
+package protocol
+
+import "time"
+
+// purpose says what a write is for, and so who hears of its outcome.
+type purpose uint8
+
+const (
+	forBeat purpose = iota + 1
+	forClose
+	forMember
+	forKill
+	forReap
+	forClaim
+	forVacate
+	forRotate
+	forProof
+	forFarewell
+)
+
+// pending is a write whose outcome is not known yet.
+type pending struct {
+	purpose purpose
+	entry   Entry  // what stands at the key if it wins, but for the revision
+	expect  uint64 // the revision it replaces
+	floor   uint64 // the highest revision known of that key: a write that wins below it proves that revisions went back
+	session uint64 // ours when it was sent; an outcome that outlives its session concerns the view only
+	at      Instant
+	beat    uint64
+	version uint64
+	peer    *PeerView
+	role    *RoleView
+	proof   proof
+}
+
+// put sends a conditional write of a record.
+func (m *Machine) put(p pending, w Write, record any) {
+	m.lastWrite++
+	w.ID = m.lastWrite
+	if record != nil {
+		w.Value = Encode(record)
+	}
+	w.Expect = p.expect
+	p.at, p.session = m.now.Holder, m.lease.generation
+	m.writes[w.ID] = p
+	m.emit(w)
+}
+
+func (w Written) apply(m *Machine) {
+	p, ok := m.writes[w.ID]
+	if !ok {
+		return
+	}
+	delete(m.writes, w.ID)
+	if p.role != nil {
+		m.leave(w.Outcome)
+	}
+	if w.Fault != nil {
+		m.fail(w.Fault)
+		return
+	}
+	if w.Outcome == Won {
+		if w.Revision <= p.floor {
+			m.fail(ErrWentBack)
+			return
+		}
+		p.entry.Revision = w.Revision
+		m.view.Merge(m.now.Observer, &p.entry, &m.news)
+	}
+	mine := p.session == m.lease.generation
+	switch p.purpose {
+	case forBeat:
+		m.beaten(p, w, mine)
+	case forClose:
+		m.closed(p, w, mine)
+	case forMember:
+		m.described(p, w, mine)
+	case forKill, forReap:
+		m.killedOrReaped(p, w)
+	case forClaim:
+		m.claimed(p, w, mine)
+	case forVacate:
+		m.vacated(p, w, mine)
+	case forRotate:
+		m.rotated(p, w, mine)
+	case forProof:
+		m.proved(p, w)
+	}
+}
+
+// standing is the revision a write must expect at a key, by what the view knows: a missing key is absent to the server.
+func standing(form Form, revision uint64) uint64 {
+	if form == FormNone || form == FormMissing {
+		return 0
+	}
+	return revision
+}
+
+// retry paces the attempts at one thing, on the observer's scale.
+type retry struct {
+	failures int
+	after    Instant
+	refused  bool // the last outcome was a refusal that the view has not explained yet
+}
+
+func (r *retry) waiting(now Instant) bool { return now < r.after }
+
+// unknown notes an attempt without an answer.
+func (m *Machine) unknown(r *retry, doing, role string) {
+	r.failures++
+	r.after, r.refused = m.now.Observer.Add(m.cfg.backoff(r.failures)), false
+	m.slow = m.slow || r.failures >= slowAfter
+	m.emit(Retrying{doing, role, r.failures, r.failures >= slowAfter})
+}
+
+// unexplained notes a refusal while the view still shows what the write expected: the watch has a second to explain it.
+func (m *Machine) unexplained(r *retry) {
+	r.after, r.refused = m.now.Observer.Add(explainTime), true
+}
+
+// due reports whether the next attempt may be made; an unexplained refusal asks for a new watch first.
+func (m *Machine) due(r *retry) bool {
+	if r.waiting(m.now.Observer) {
+		return false
+	}
+	if r.refused {
+		r.refused = false
+		m.rebuild("a refusal that the watch does not explain")
+		r.after = m.now.Observer.Add(explainTime)
+		return false
+	}
+	return true
+}
+
+// hurry tries at once, from the shortest wait on, what has failed that often in a row: when the connection is back, or, out
+// of the slow lane, when the watch shows that the store is there. So however much the watch delivers, the pace is bounded.
+func (m *Machine) hurry(failures int) {
+	leave := func(r *retry) bool {
+		if r.failures < failures {
+			return false
+		}
+		r.failures, r.after = 0, 0
+		return true
+	}
+	leave(&m.lease.retry)
+	leave(&m.own.retry)
+	leave(&m.closing.retry)
+	for _, p := range m.view.peerList {
+		if leave(&p.task.retry) {
+			m.touchPeer(p)
+		}
+	}
+	for _, r := range m.view.roleList {
+		if leave(&r.task.retry) {
+			m.touchRole(r)
+		}
+	}
+	m.slow = false
+}
+
+func (m *Machine) rebuild(reason string) {
+	if !m.rebuilding {
+		m.rebuilding = true
+		m.emit(RebuildWatch{reason})
+	}
+}
+
+func (m *Machine) elapsed(p pending) time.Duration { return m.now.Holder.Sub(p.at) }

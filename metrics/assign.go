@@ -1,0 +1,101 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/rolemanager/rolemanager/event"
+)
+
+type assignCollectors struct {
+	labels *labels
+
+	submitted, assigned, rejected, completed, reassigned, stale, fenced *prometheus.CounterVec
+
+	queue, inFlight, slots *prometheus.GaugeVec
+
+	wait, run, recovery *prometheus.HistogramVec
+}
+
+func newAssignCollectors(l *labels) *assignCollectors {
+	return &assignCollectors{
+		labels:     l,
+		submitted:  l.counter("assign_submitted_total", "Stored submissions taken into the queue.", "namespace", "kind"),
+		assigned:   l.counter("assign_assigned_total", "Assignments that a worker has accepted.", "namespace", "kind"),
+		rejected:   l.counter("assign_rejected_total", "Assignments that a worker has refused.", "namespace", "kind", "reason"),
+		completed:  l.counter("assign_completed_total", "Tasks whose outcome is stored.", "namespace", "kind", "outcome"),
+		reassigned: l.counter("assign_reassigned_total", "Tasks that went to another attempt.", "namespace", "kind", "cause"),
+		stale:      l.counter("assign_stale_results_total", "Late outcomes that were not accepted.", "namespace", "kind"),
+		fenced:     l.counter("assign_fenced_writes_total", "Writes of this scheduler that the server has refused.", "namespace"),
+		queue:      l.gauge("assign_queue_depth", "Tasks that wait for a worker.", "namespace"),
+		inFlight:   l.gauge("assign_in_flight", "Tasks that a worker has.", "namespace"),
+		slots:      l.gauge("assign_worker_slots", "Slots of all workers, by state.", "namespace", "state"),
+		wait:       l.histogram("assign_schedule_to_start_seconds", "From the submission, or from when it was due, to the assignment.", 0.0001, 3, "namespace", "kind"),
+		run:        l.histogram("assign_run_seconds", "How long the last attempt ran.", 0.0001, 4, "namespace", "kind"),
+		recovery:   l.histogram("assign_recovery_seconds", "From the promotion of a scheduler until it hands out tasks.", 0.001, 2.5, "namespace"),
+	}
+}
+
+func (c *assignCollectors) all() []prometheus.Collector {
+	return []prometheus.Collector{
+		c.submitted, c.assigned, c.rejected, c.completed, c.reassigned, c.stale, c.fenced,
+		c.queue, c.inFlight, c.slots, c.wait, c.run, c.recovery,
+	}
+}
+
+// observe reports whether e was one of the events that it counts.
+func (c *assignCollectors) observe(e event.Event) bool {
+	of, bound := c.labels.values, c.labels.bound
+	switch e := e.(type) {
+	case event.TaskSubmitted:
+		c.submitted.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind))...).Inc()
+	case event.TaskAssigned:
+		kind := bound("kind", e.Kind)
+		c.assigned.WithLabelValues(of(e.Meta, e.Namespace, kind)...).Inc()
+		c.wait.WithLabelValues(of(e.Meta, e.Namespace, kind)...).Observe(e.Wait.Seconds())
+	case event.TaskRejected:
+		c.rejected.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind), bound("reason", e.Reason))...).Inc()
+	case event.TaskCompleted:
+		kind := bound("kind", e.Kind)
+		c.completed.WithLabelValues(of(e.Meta, e.Namespace, kind, bound("task_outcome", e.Outcome))...).Inc()
+		c.run.WithLabelValues(of(e.Meta, e.Namespace, kind)...).Observe(e.Run.Seconds())
+	case event.TaskReassigned:
+		c.reassigned.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind), bound("cause", e.Cause))...).Inc()
+	case event.TaskStale:
+		c.stale.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind))...).Inc()
+	case event.TaskFenced:
+		c.fenced.WithLabelValues(of(e.Meta, e.Namespace)...).Inc()
+	case event.TaskRecovered:
+		c.recovery.WithLabelValues(of(e.Meta, e.Namespace)...).Observe(e.Took.Seconds())
+	case event.TaskGauges:
+		c.levels(e)
+	default:
+		return false
+	}
+	return true
+}
+
+// levels sets the gauges of a scheduler. A state that is no longer reported has no slots; it is set to 0 and not
+// removed, since a scrape in between would see nothing.
+func (c *assignCollectors) levels(e event.TaskGauges) {
+	of := c.labels.values
+	c.queue.WithLabelValues(of(e.Meta, e.Namespace)...).Set(float64(e.Queue))
+	c.inFlight.WithLabelValues(of(e.Meta, e.Namespace)...).Set(float64(e.InFlight))
+
+	slots := make(map[string]int, len(e.Slots))
+	for state, n := range e.Slots {
+		slots[c.labels.bound("state", state)] += n
+	}
+	for _, state := range c.labels.known("state") {
+		c.slots.WithLabelValues(of(e.Meta, e.Namespace, state)...).Set(float64(slots[state]))
+	}
+	if n, ok := slots[otherValue]; ok {
+		c.slots.WithLabelValues(of(e.Meta, e.Namespace, otherValue)...).Set(float64(n))
+	}
+}
+
+// forget removes the gauges of a session that is gone.
+func (c *assignCollectors) forget(gone prometheus.Labels) {
+	for _, g := range []*prometheus.GaugeVec{c.queue, c.inFlight, c.slots} {
+		g.DeletePartialMatch(gone)
+	}
+}

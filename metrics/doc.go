@@ -1,0 +1,57 @@
+// Package metrics turns events into Prometheus metrics. A [Metrics] is an event.Sink: give it to a manager, or to a
+// session of its own.
+//
+//	session ──► event.Event ──► Metrics.Observe ──► counters, histograms, gauges ──► /metrics
+//
+// # Names
+//
+// Every name below has the label bucket, and instance_id where [WithInstanceLabel] was given.
+//
+//	election_is_leader{role}                           1 while this process leads the role, else 0
+//	election_epoch{role}                               epoch of the role's last known term
+//	election_leader_since_timestamp_seconds{role}      when this process was promoted; absent while it does not lead
+//	election_transitions_total{role,to}                promotions (to="leader") and demotions (to="follower")
+//	election_acquire_attempts_total{role,outcome}      claims; outcome is won, refused or unknown
+//	election_leader_duration_seconds{role}             histogram: how long ended terms have lasted
+//	election_failover_duration_seconds{role}           histogram: first sight of a vacancy to promotion
+//	election_failures_total{role,reason}               reason: see below; role is empty for the session's own
+//	election_token_validation_failures_total{role}     validations that did not prove leadership
+//	election_heartbeat_duration_seconds{outcome}       histogram: send to answer
+//	election_last_heartbeat_timestamp_seconds          when the last acknowledged heartbeat was reported
+//	election_connection_status                         1 while connected to NATS, else 0
+//
+//	assign_submitted_total, assign_assigned_total {namespace,kind}
+//	assign_rejected_total{namespace,kind,reason}       assignments that a worker has refused
+//	assign_completed_total{namespace,kind,outcome}
+//	assign_reassigned_total{namespace,kind,cause}
+//	assign_stale_results_total{namespace,kind}         late outcomes that were not accepted
+//	assign_fenced_writes_total{namespace}              writes that the server has refused: a later scheduler rules
+//	assign_queue_depth, assign_in_flight {namespace}
+//	assign_worker_slots{namespace,state}
+//	assign_schedule_to_start_seconds, assign_run_seconds {namespace,kind}    histograms
+//	assign_recovery_seconds{namespace}                 histogram: promotion to the first assignment
+//
+// The reasons of election_failures_total: session_lost, work (it ended before its context did), panic, stuck,
+// heartbeat and claim (no answer, or for a heartbeat a refusal), fence, record (one that is not understood), fault
+// (one that is being retried).
+//
+// # Promises
+//
+//   - The number of series is bounded. A task's id is never a label. Of each label that others fill in (kind, reason,
+//     outcome, cause, state) the first 64 values are kept, later ones are counted as "other".
+//   - When a session is closed, its gauges are removed, so that nothing keeps reporting a leader or a queue that is
+//     gone. Counters and histograms stay, as rates need them to.
+//   - Durations are measured by whoever emits the event, around the call.
+//
+// # Failures
+//
+// [New] returns an error when one of the names is taken in the registry; nothing is registered then. Two instances in
+// one process that share a Metrics without [WithInstanceLabel] overwrite each other's gauges.
+//
+// # Files
+//
+//	metrics.go   New, options, and which event goes where
+//	election.go  the election_* collectors
+//	assign.go    the assign_* collectors
+//	labels.go    label values, and their bound
+package metrics

@@ -1,0 +1,138 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/rolemanager/rolemanager/event"
+)
+
+type electionCollectors struct {
+	labels *labels
+
+	isLeader, epoch, leaderSince, lastHeartbeat, connected *prometheus.GaugeVec
+
+	transitions, attempts, failures, invalid *prometheus.CounterVec
+
+	led, failover, heartbeat *prometheus.HistogramVec
+}
+
+func newElectionCollectors(l *labels) *electionCollectors {
+	return &electionCollectors{
+		labels:        l,
+		isLeader:      l.gauge("election_is_leader", "1 while this process leads the role, else 0.", "role"),
+		epoch:         l.gauge("election_epoch", "Epoch of the role's last known term.", "role"),
+		leaderSince:   l.gauge("election_leader_since_timestamp_seconds", "When this process was promoted.", "role"),
+		lastHeartbeat: l.gauge("election_last_heartbeat_timestamp_seconds", "When the last acknowledged heartbeat was reported."),
+		connected:     l.gauge("election_connection_status", "1 while connected to NATS, else 0."),
+		transitions:   l.counter("election_transitions_total", "Promotions and demotions of this process.", "role", "to"),
+		attempts:      l.counter("election_acquire_attempts_total", "Claims of a role by this process.", "role", "outcome"),
+		failures:      l.counter("election_failures_total", "What went wrong, by reason.", "role", "reason"),
+		invalid:       l.counter("election_token_validation_failures_total", "Validations that did not prove leadership.", "role"),
+		led:           l.histogram("election_leader_duration_seconds", "How long ended terms have lasted.", 0.25, 4, "role"),
+		failover:      l.histogram("election_failover_duration_seconds", "From the first sight of a vacancy to the promotion.", 0.001, 2.5, "role"),
+		heartbeat:     l.histogram("election_heartbeat_duration_seconds", "From sending a heartbeat to its answer.", 0.0001, 2.5, "outcome"),
+	}
+}
+
+func (c *electionCollectors) all() []prometheus.Collector {
+	return []prometheus.Collector{
+		c.isLeader, c.epoch, c.leaderSince, c.lastHeartbeat, c.connected,
+		c.transitions, c.attempts, c.failures, c.invalid, c.led, c.failover, c.heartbeat,
+	}
+}
+
+// observe reports whether e was one of the events that it counts.
+func (c *electionCollectors) observe(e event.Event) bool {
+	of := c.labels.values
+	switch e := e.(type) {
+	case event.RolePromoted:
+		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...).Set(1)
+		c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
+		c.leaderSince.WithLabelValues(of(e.Meta, e.Role)...).Set(seconds(e.Time))
+		c.transitions.WithLabelValues(of(e.Meta, e.Role, "leader")...).Inc()
+		if e.Vacant > 0 {
+			c.failover.WithLabelValues(of(e.Meta, e.Role)...).Observe(e.Vacant.Seconds())
+		}
+	case event.RoleDemoted:
+		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...).Set(0)
+		c.leaderSince.DeleteLabelValues(of(e.Meta, e.Role)...)
+		c.transitions.WithLabelValues(of(e.Meta, e.Role, "follower")...).Inc()
+		c.led.WithLabelValues(of(e.Meta, e.Role)...).Observe(e.Led.Seconds())
+	case event.RoleRotated:
+		c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
+	case event.LeaderChanged:
+		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...) // a role that was never led here is reported too, as 0
+		if e.Epoch != 0 {
+			c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
+		}
+	case event.Heartbeat:
+		c.heartbeat.WithLabelValues(of(e.Meta, c.labels.bound("outcome", e.Outcome))...).Observe(e.Duration.Seconds())
+		if e.Outcome == event.OutcomeWon {
+			c.lastHeartbeat.WithLabelValues(of(e.Meta)...).Set(seconds(e.Time))
+		} else {
+			c.fail(e.Meta, "", "heartbeat")
+		}
+	case event.ClaimAttempted:
+		c.attempts.WithLabelValues(of(e.Meta, e.Role, c.labels.bound("outcome", e.Outcome))...).Inc()
+		if e.Outcome == event.OutcomeUnknown { // to be refused is no failure: another candidate was first
+			c.fail(e.Meta, e.Role, "claim")
+		}
+	case event.TokenValidated:
+		if !e.OK {
+			c.invalid.WithLabelValues(of(e.Meta, e.Role)...).Inc()
+		}
+	case event.ConnectionChanged:
+		c.connected.WithLabelValues(of(e.Meta)...).Set(number(e.Connected))
+	default:
+		return c.observeFailure(e)
+	}
+	return true
+}
+
+func (c *electionCollectors) observeFailure(e event.Event) bool {
+	switch e := e.(type) {
+	case event.SessionLost:
+		c.fail(e.Meta, "", "session_lost")
+	case event.WorkReturned:
+		if e.Panic {
+			c.fail(e.Meta, e.Role, "panic")
+		} else {
+			c.fail(e.Meta, e.Role, "work")
+		}
+	case event.CallbackPanicked:
+		c.fail(e.Meta, e.Role, "panic")
+	case event.RoleStuck:
+		c.fail(e.Meta, e.Role, "stuck")
+	case event.FenceRejected:
+		c.fail(e.Meta, e.Role, "fence")
+	case event.RecordIgnored:
+		c.fail(e.Meta, "", "record")
+	case event.Fault:
+		c.fail(e.Meta, e.Role, "fault")
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *electionCollectors) fail(m event.Meta, role, reason string) {
+	c.failures.WithLabelValues(c.labels.values(m, role, reason)...).Inc()
+}
+
+// forget removes the gauges of a session that is gone.
+func (c *electionCollectors) forget(gone prometheus.Labels) {
+	for _, g := range []*prometheus.GaugeVec{c.isLeader, c.epoch, c.leaderSince, c.lastHeartbeat, c.connected} {
+		g.DeletePartialMatch(gone)
+	}
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

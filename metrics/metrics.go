@@ -1,0 +1,83 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// Metrics is an event.Sink that keeps Prometheus metrics, and the one prometheus.Collector of all of them (so that
+// Unregister of a registry removes them together). It may be used concurrently and by several sessions.
+type Metrics struct {
+	labels   *labels
+	election *electionCollectors
+	assign   *assignCollectors
+}
+
+var (
+	_ event.Sink           = (*Metrics)(nil)
+	_ prometheus.Collector = (*Metrics)(nil)
+)
+
+// Option changes what [New] makes.
+type Option func(*labels)
+
+// WithInstanceLabel adds the label instance_id to every metric, with the instance that reports it. Several instances
+// in one process need it to share a Metrics. Otherwise leave it out: Prometheus labels each process by itself, and an
+// instance id that is made anew at each start makes new series each time.
+func WithInstanceLabel() Option {
+	return func(l *labels) { l.instance = true }
+}
+
+// New makes the collectors and registers them all, or none.
+//
+// It returns an error (a prometheus.AlreadyRegisteredError, if it is this) when reg holds them or one of their names
+// already: share one Metrics, with [WithInstanceLabel], or give each a registerer of its own made with
+// prometheus.WrapRegistererWith.
+func New(reg prometheus.Registerer, opts ...Option) (*Metrics, error) {
+	if reg == nil {
+		return nil, errors.New("metrics: no registerer: pass prometheus.DefaultRegisterer or a registry of your own")
+	}
+	l := new(labels)
+	for _, opt := range opts {
+		opt(l)
+	}
+	m := &Metrics{labels: l, election: newElectionCollectors(l), assign: newAssignCollectors(l)}
+	if err := reg.Register(m); err != nil {
+		return nil, fmt.Errorf("metrics: register collectors (share one Metrics between managers): %w", err)
+	}
+	return m, nil
+}
+
+// Observe counts e. Events that no metric is made of are ignored.
+func (m *Metrics) Observe(e event.Event) {
+	if m.election.observe(e) || m.assign.observe(e) {
+		return
+	}
+	if closed, ok := e.(event.SessionClosed); ok {
+		gone := m.labels.ofSession(closed.Meta)
+		m.election.forget(gone)
+		m.assign.forget(gone)
+	}
+}
+
+// Describe is for the registry.
+func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range m.all() {
+		c.Describe(ch)
+	}
+}
+
+// Collect is for the registry.
+func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
+	for _, c := range m.all() {
+		c.Collect(ch)
+	}
+}
+
+func (m *Metrics) all() []prometheus.Collector {
+	return append(m.election.all(), m.assign.all()...)
+}

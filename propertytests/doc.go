@@ -1,0 +1,17 @@
+// Package propertytests holds the tests of what the library promises as a whole; what one package promises is tested in
+// that package.
+//
+//	sim       the rules alone: internal/protocol under drawn delays, losses, pauses, crashes and clock rates
+//	tasksim   the same for the rules of tasks
+//	arena     real sessions on a real server, over links that can be cut and held, in virtual or in real time
+//
+// In this directory:
+//
+//	bubble_*_test.go   storms: random faults over hours of virtual time, swept for overlaps (E1, E2, E4–E8)
+//	matrix_*_test.go   one test for each situation that a user of such a library asks about
+//	peers_*_test.go    one test for each thing that another library gets wrong
+//
+// A failure prints its seed, the schedule, and the intervals that overlapped. ROLEMANAGER_STORM_HOURS, _SEED and _LULL set
+// the size of the storms, -sim.schedules and -sim.seed that of the simulation, MUTANTS=1 runs its seeded bugs; the tag
+// realtime adds clusters.
+package propertytests

@@ -1,0 +1,200 @@
+package sim
+
+import (
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// believe takes up what the last step says of the terms, and checks E1: whoever believes now, nobody else does. It covers
+// every moment up to the next step, since belief ends by itself on the process's own clock.
+func (p *process) believe() {
+	w := p.w
+	p.until = p.when(p.m.BelieveUntil())
+	if p.until <= w.now {
+		return
+	}
+	for role, t := range p.work {
+		if !t.leading {
+			continue
+		}
+		for _, q := range w.members {
+			if q == p || !q.alive || q.until <= w.now {
+				continue
+			}
+			if u := q.work[role]; u != nil && u.leading {
+				w.violate("E1: two leaders of %s: %s at epoch %d believes until %v, and %s at epoch %d until %v",
+					role, p, t.epoch, p.until, q, u.epoch, q.until)
+			}
+		}
+	}
+}
+
+// grant checks E2 and that the record says so: an epoch is granted once, to its writer, and no later one is lower.
+func (w *world) grant(p *process, role string, epoch uint64, token string) {
+	if epoch <= w.epochs[role] {
+		w.violate("E2: %s leads %s at epoch %d after epoch %d", p, role, epoch, w.epochs[role])
+	}
+	w.epochs[role] = epoch
+	if q := w.granted[epoch]; q != nil {
+		w.violate("E2: epoch %d was granted to %s and to %s", epoch, q, p)
+	}
+	w.granted[epoch] = p
+	if epoch < firstRevision || epoch >= firstRevision+uint64(len(w.store.log)) {
+		w.violate("E2: epoch %d of %s is no revision", epoch, role)
+		return
+	}
+	c := w.store.log[epoch-firstRevision]
+	if c.key != protocol.RoleKey(role) || c.entry.Role.Token != token || c.entry.Role.ID != p.instance {
+		w.violate("E2: %s leads %s at epoch %d, where stands %s", p, role, epoch, c)
+	}
+}
+
+// checkWrite checks E7 when a role is given away, and counts what is sent in the quiet window for E8.
+func (p *process) checkWrite(x protocol.Write) {
+	w := p.w
+	if !p.m.View().Complete() || p.snapshots == 0 {
+		w.violate("%s writes %s before its first snapshot is complete", p, x.Key)
+	}
+	role, isRole := strings.CutPrefix(x.Key, "role.")
+	switch {
+	case x.Key == protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance}):
+		p.steady++
+	default:
+		p.other++
+	}
+	if !isRole {
+		return
+	}
+	e := protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
+	if !e.Role.Vacant {
+		p.claims[e.Role.Token] = claim{}
+		return
+	}
+	if e.Role.Reason == "swept" {
+		w.Counts.Sweeps++
+	}
+	w.Counts.Vacates++
+	if t := p.work[role]; t != nil && !t.drained && !p.plan.VacateUndrained {
+		w.violate("E7: %s gives %s away before its work has drained", p, role)
+	}
+}
+
+// resolved notes what the machine is told of a write.
+func (p *process) resolved(x protocol.Write, ev protocol.Written) {
+	if ev.Outcome == protocol.Unknown {
+		if f := p.beats[x.ID]; f != nil {
+			f.unknown = true
+			if f.landed {
+				p.w.Counts.UnknownBeats++
+			}
+		}
+		if strings.HasPrefix(x.Key, "role.") {
+			e := protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
+			if !e.Role.Vacant {
+				p.claims[e.Role.Token] = claim{unknown: true}
+			}
+		}
+	}
+	delete(p.beats, x.ID)
+}
+
+// checkKill: who is killed has stopped believing in its session, by its own clock, unless it had said that it is idle.
+func (w *world) checkKill(by *process, c *commit) {
+	past := w.store.keys[c.key]
+	if len(past) < 2 || past[len(past)-2].entry.Lease.State == protocol.Idle {
+		return
+	}
+	for _, p := range w.members {
+		if !p.alive || p.session == 0 || p.session != c.entry.Lease.Session || p.instance != c.entry.Peer.Instance {
+			continue
+		}
+		if until := p.when(p.m.LeaseUntil()); until > w.now {
+			w.violate("I1: %s kills %s, which believes in its session until %v", by, p, until)
+		}
+	}
+}
+
+// landed looks at a write that has won.
+func (w *world) landed(p *process, x protocol.Write, c *commit) {
+	switch {
+	case c.entry.Kind == protocol.KindRole && !c.entry.Role.Vacant:
+		w.Counts.Claims++
+	case c.entry.Kind == protocol.KindLease && c.entry.Lease.State == protocol.Killed:
+		w.checkKill(p, c)
+	}
+}
+
+// converged reports whether every role is where it belongs: led, and by nobody that is outranked (E5, E6). missing says
+// what is not so.
+func (w *world) converged() (missing string) {
+	for _, p := range w.members {
+		if p.alive && p.session == 0 {
+			return p.String() + " has no session"
+		}
+	}
+	for i := range w.plan.Roles {
+		if missing := w.settled(roleName(i)); missing != "" {
+			return missing
+		}
+	}
+	return ""
+}
+
+func (w *world) settled(role string) string {
+	var leader *process
+	healthy := 0
+	for _, p := range w.members {
+		if !p.alive {
+			continue
+		}
+		t := p.work[role]
+		switch {
+		case t != nil && t.leading && p.until > w.now:
+			leader = p
+		case p.holdsStuck(role):
+			return "" // reported as stuck: the role waits for it
+		}
+		if p.joined[role] && (t == nil || t.leading || t.drained) {
+			healthy++
+		}
+	}
+	if healthy == 0 {
+		return ""
+	}
+	if leader == nil {
+		return role + " has no leader"
+	}
+	for _, p := range w.members {
+		t := p.work[role]
+		if p.alive && p.joined[role] && p.plan.Takeover && p.priority(role) > leader.priority(role) && (t == nil || t.drained) {
+			return role + " is led by " + leader.String() + " and not by " + p.String()
+		}
+	}
+	return ""
+}
+
+// holdsStuck reports whether stuck work of a term keeps the role.
+func (p *process) holdsStuck(role string) bool {
+	t := p.work[role]
+	if t == nil || t.drained || t.leading || p.plan.VacateUndrained {
+		return false
+	}
+	c := p.w.store.newest(protocol.RoleKey(role))
+	return c != nil && c.entry.Role.ID == p.instance && c.entry.Role.Session == p.session
+}
+
+func (p *process) priority(role string) int {
+	for i, priority := range p.plan.Priorities {
+		if roleName(i) == role {
+			return priority
+		}
+	}
+	return 0
+}
+
+const (
+	bound  = 240 * time.Second // within which everything must have converged after the last fault
+	window = 8 * time.Second   // in which then nothing but heartbeats is written
+)

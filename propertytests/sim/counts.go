@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Counts is what happened in one schedule, or in many: a run that elected nobody proves nothing.
+type Counts struct {
+	Schedules, Steps                               int
+	Sessions, SessionsLost, Closed, Duplicates     int
+	Terms, QuietTerms, Claims, UnknownClaims       int
+	Vacates, Sweeps, Rotations, Returned, Stuck    int
+	Kills, Evictions, MarkersOverLive              int
+	Lost, LostAcks, Late, UnknownBeats             int
+	Watches, Rebuilds, Lagging, Skipped, Validated int
+	Seconds                                        int // of virtual time
+	Faults, Causes                                 map[string]int
+}
+
+func newCounts() Counts { return Counts{Faults: map[string]int{}, Causes: map[string]int{}} }
+
+// Add adds up.
+func (c *Counts) Add(d Counts) {
+	if c.Faults == nil {
+		*c = newCounts()
+	}
+	for _, f := range []struct {
+		to   *int
+		from int
+	}{
+		{&c.Schedules, 1},
+		{&c.Steps, d.Steps},
+		{&c.Seconds, d.Seconds},
+		{&c.Sessions, d.Sessions},
+		{&c.SessionsLost, d.SessionsLost},
+		{&c.Closed, d.Closed},
+		{&c.Duplicates, d.Duplicates},
+		{&c.Terms, d.Terms},
+		{&c.QuietTerms, d.QuietTerms},
+		{&c.Claims, d.Claims},
+		{&c.UnknownClaims, d.UnknownClaims},
+		{&c.Vacates, d.Vacates},
+		{&c.Sweeps, d.Sweeps},
+		{&c.Rotations, d.Rotations},
+		{&c.Returned, d.Returned},
+		{&c.Stuck, d.Stuck},
+		{&c.Kills, d.Kills},
+		{&c.Evictions, d.Evictions},
+		{&c.MarkersOverLive, d.MarkersOverLive},
+		{&c.Lost, d.Lost},
+		{&c.LostAcks, d.LostAcks},
+		{&c.Late, d.Late},
+		{&c.UnknownBeats, d.UnknownBeats},
+		{&c.Watches, d.Watches},
+		{&c.Rebuilds, d.Rebuilds},
+		{&c.Lagging, d.Lagging},
+		{&c.Skipped, d.Skipped},
+		{&c.Validated, d.Validated},
+	} {
+		*f.to += f.from
+	}
+	for k, n := range d.Faults {
+		c.Faults[k] += n
+	}
+	for k, n := range d.Causes {
+		c.Causes[k] += n
+	}
+}
+
+func (c Counts) String() string {
+	list := func(m map[string]int) string {
+		var b strings.Builder
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			fmt.Fprintf(&b, " · %s %d", k, m[k])
+		}
+		return b.String()
+	}
+	type plain Counts // without this method and the lists
+	faults, causes := c.Faults, c.Causes
+	c.Faults, c.Causes = nil, nil
+	return fmt.Sprintf("%+v\nfaults%s\nends%s", plain(c), list(faults), list(causes))
+}

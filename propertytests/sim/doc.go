@@ -1,0 +1,37 @@
+// Package sim plays the machine of internal/protocol in virtual time: several processes, each a machine with a model of its
+// driver, against a model of the bucket. It is where the promises of the protocol are checked over drawn schedules.
+//
+//	Plan (drawn) ──► world: virtual time ──► faults ──► processes ◄──► store
+//	                                                        │            │ watches: delayed, stalled, skipping, lagging
+//	                                                     checks: E1 E2 E4 E5 E6 E7 E8
+//
+// The store is the one model among the tests; everything above it is the code that runs in production.
+//
+// # What is checked
+//
+//	E1  nobody believes in a term of a role while somebody else does: at every step, against what every process was last
+//	    told by its machine, on that process's own clock, paused ones included
+//	E2  epochs of a role rise, each is granted once, to whoever wrote that record
+//	E4  terms of a role begin and end in turn within a process, the next not before the last has drained
+//	E5  after the last fault every role is led; E6 by the highest that takes over; and then nothing changes any more
+//	E7  nobody gives a role away whose work still runs, unless it may (VacateUndrained) or the session is lost
+//	E8  then one heartbeat for each session and interval, and not one other write; at any time no hot loop
+//
+// Beside these: who is killed has stopped believing in its session, every command is answered, nothing is written before
+// the first snapshot is complete, Next makes progress.
+//
+// # Failures
+//
+// A broken promise is an error with the seed, the plan and the tail of the schedule. rapid shrinks what it has drawn itself;
+// of the other plans the faults are taken out that are not needed. `go test -sim.schedules N -sim.seed S` plays more, or
+// others. MUTANTS=1 takes out the rules of the core one by one and wants each to be missed.
+//
+// # Map
+//
+//	plan.go                            what is drawn for one schedule
+//	run.go, world.go                   a schedule from its start to its end, virtual time
+//	store.go, feed.go                  the bucket and its watches
+//	process.go, effects.go, clock.go   one process: machine, driver, clocks
+//	network.go, faults.go              what goes wrong
+//	checks.go, counts.go, trace.go     what is checked, counted and shown
+package sim

@@ -1,0 +1,127 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// feed is one watch: a snapshot, maybe of a replica that lags, then every commit in order, each with its delay. What was
+// overwritten before it was delivered may be skipped, since the bucket keeps one value.
+type feed struct {
+	p       *process
+	next    int // in the log
+	pumping bool
+	stalled time.Duration // delivers nothing until then
+	dead    bool
+}
+
+// rebuild makes a new watch after a while; one that is being made is enough.
+func (p *process) rebuild() {
+	w := p.w
+	p.feed = nil
+	p.building++
+	building, life := p.building, p.life
+	delay := w.between(2*time.Millisecond, 60*time.Millisecond)
+	if w.chance(w.plan.Noise.SlowWatch) {
+		delay = w.between(0, 2*time.Second)
+	}
+	w.after(delay, func() {
+		if p.life != life || p.building != building || !p.link {
+			return // with the link it is tried again
+		}
+		if w.now < p.blind {
+			p.rebuild()
+			return
+		}
+		p.watch()
+	})
+}
+
+func (p *process) watch() {
+	w := p.w
+	rev := firstRevision + uint64(len(w.store.log)) - 1
+	if w.chance(w.plan.Noise.Lag) {
+		rev -= min(uint64(w.rng.IntN(30)), rev-firstRevision+1)
+		w.Counts.Lagging++
+	}
+	f := &feed{p: p, next: int(rev - firstRevision + 1)}
+	p.feed = f
+	w.Counts.Watches++
+	p.hear(protocol.WatchReset{})
+	for _, c := range w.store.snapshot(rev) {
+		if p.watches(c) {
+			p.hear(&c.entry)
+		}
+	}
+	p.hear(protocol.SnapshotDone{})
+	f.pump()
+}
+
+// watches reports whether the filters of this process's watch select a key.
+func (p *process) watches(c *commit) bool {
+	switch e := &c.entry; e.Kind {
+	case protocol.KindRole:
+		return true
+	case protocol.KindLease, protocol.KindMember:
+		return e.Peer.Class == protocol.Candidate || e.Peer == protocol.Peer{Class: p.cfg.Class, Instance: p.instance}
+	}
+	return false
+}
+
+// pump schedules the next delivery.
+func (f *feed) pump() {
+	w := f.p.w
+	for f.next < len(w.store.log) && !f.p.watches(w.store.log[f.next]) {
+		f.next++
+	}
+	if f.pumping || f.dead || f.p.feed != f || f.next >= len(w.store.log) {
+		return
+	}
+	delay := w.between(100*time.Microsecond, 2*time.Millisecond)
+	if w.chance(w.plan.Noise.SlowWatch) {
+		delay = w.between(0, 800*time.Millisecond)
+	}
+	f.pumping = true
+	w.at(max(w.store.log[f.next].at+delay, f.stalled, w.now), f.deliver)
+}
+
+func (f *feed) deliver() {
+	w := f.p.w
+	f.pumping = false
+	if f.p.feed != f || f.dead || !f.p.alive {
+		return
+	}
+	if w.now < f.stalled {
+		f.pump()
+		return
+	}
+	for f.next < len(w.store.log) && w.store.log[f.next].at <= w.now {
+		c := w.store.log[f.next]
+		f.next++
+		past := w.store.keys[c.key]
+		if past[len(past)-1] != c && w.chance(w.plan.Noise.Skip) {
+			w.Counts.Skipped++
+			continue
+		}
+		if f.p.watches(c) {
+			f.p.hear(&c.entry)
+			break
+		}
+	}
+	f.pump()
+}
+
+// commit tells every watch that there is something new.
+func (w *world) committed(c *commit) {
+	w.trace.add(w.now, nil, "commit", c)
+	for _, p := range w.members {
+		if p.feed != nil {
+			p.feed.pump()
+		}
+	}
+	if w.expiring == c.key && c.entry.Form == protocol.FormRecord {
+		w.expiring = ""
+		w.after(w.between(0, 2*time.Millisecond), func() { w.expire(c.key) })
+	}
+}

@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// send carries a conditional write over the network. Its reply, or Unknown after the operation timeout, reaches the machine
+// once; the request itself may land long after that, as a publish does that was flushed late.
+func (p *process) send(x protocol.Write) {
+	w, n := p.w, p.w.plan.Noise
+	life, answered := p.life, false
+	fate := &landing{}
+	if x.Key == protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance}) {
+		p.beats[x.ID] = fate
+	}
+	answer := func(ev protocol.Written) {
+		if answered || p.life != life {
+			return
+		}
+		answered = true
+		p.resolved(x, ev)
+		p.hand(ev)
+	}
+	w.after(p.lasts(p.cfg.OpTimeout), func() { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown}) })
+
+	delay := w.between(50*time.Microsecond, time.Millisecond)
+	switch {
+	case !p.link:
+		if w.chance(500) {
+			w.after(time.Millisecond, func() { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown}) })
+		}
+		if !w.chance(n.Late * 4) {
+			return
+		}
+		delay = w.between(0, 6*time.Second)
+	case w.chance(n.LostRequest):
+		w.Counts.Lost++
+		return
+	case w.chance(n.Late):
+		delay = w.between(p.cfg.OpTimeout, 6*time.Second)
+	case w.chance(n.Slow):
+		delay = w.between(0, 2*p.cfg.OpTimeout)
+	}
+	w.after(delay, func() {
+		if answered {
+			w.Counts.Late++
+		}
+		c := w.store.write(w.now, x)
+		reply := protocol.Written{ID: x.ID, Outcome: protocol.Refused}
+		if c != nil {
+			fate.landed = true
+			reply.Outcome, reply.Revision = protocol.Won, c.entry.Revision
+			w.landed(p, x, c)
+			w.committed(c)
+		}
+		back := w.between(50*time.Microsecond, time.Millisecond)
+		switch {
+		case w.chance(n.LostReply):
+			if c != nil {
+				w.Counts.LostAcks++
+			}
+			return
+		case w.chance(n.Slow):
+			back = w.between(0, 2*p.cfg.OpTimeout)
+		}
+		w.after(back, func() {
+			if p.life == life && p.link && !p.deaf {
+				answer(reply)
+			}
+		})
+	})
+}
+
+// cut takes the link away. The process notices after a while, and again when the link is back.
+func (p *process) cut(d time.Duration) {
+	w, life := p.w, p.life
+	if !p.link {
+		return
+	}
+	p.link, p.feed = false, nil
+	p.building++
+	noticed, healed := false, false
+	w.after(w.between(0, time.Second), func() {
+		if p.life == life && !healed {
+			noticed = true
+			p.hand(protocol.Connection{Up: false})
+		}
+	})
+	w.after(d, func() {
+		if p.life != life {
+			return
+		}
+		p.link, healed = true, true
+		w.after(w.between(0, 100*time.Millisecond), func() {
+			if p.life != life {
+				return
+			}
+			if noticed {
+				p.hand(protocol.Connection{Up: true})
+			}
+			if p.link {
+				p.rebuild()
+			}
+		})
+	})
+}
+
+// question is a control request on its way.
+type question struct {
+	owner  *process
+	life   int
+	answer func(protocol.Done)
+}
+
+// ask carries a control request to whoever has that instance id, and the answer back; either may be lost.
+func (p *process) ask(a protocol.Ask) {
+	w, life, answered := p.w, p.life, false
+	answer := func(ok bool) {
+		if !answered && p.life == life {
+			answered = true
+			p.hand(protocol.Answered{Role: a.Request.Role, Target: a.Instance, OK: ok})
+		}
+	}
+	w.after(3*p.cfg.OpTimeout, func() { answer(false) })
+	if !p.link || w.chance(w.plan.Noise.LostRequest) {
+		return
+	}
+	for _, q := range w.members {
+		if q.instance == a.Instance && q.alive && q.link {
+			w.after(w.between(0, 2*time.Millisecond), func() {
+				if !q.alive || !q.link {
+					return
+				}
+				id := w.command(q, func(d protocol.Done) {
+					if q.link && p.link && !w.chance(w.plan.Noise.LostReply) {
+						w.after(w.between(0, 2*time.Millisecond), func() { answer(d.Err == nil) })
+					}
+				})
+				q.hand(protocol.Asked{ID: id, Request: a.Request})
+			})
+		}
+	}
+}
+
+// command registers what waits for a Done.
+func (w *world) command(owner *process, answer func(protocol.Done)) protocol.CommandID {
+	w.ids++
+	w.commands[w.ids] = &question{owner, owner.life, answer}
+	return protocol.CommandID(w.ids)
+}

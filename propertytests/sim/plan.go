@@ -1,0 +1,90 @@
+package sim
+
+import "time"
+
+// Plan is everything that is drawn for one schedule. The noise of the single messages comes from Seed; what a person wants
+// to read, and rapid to shrink, stands here by itself.
+type Plan struct {
+	Seed    uint64
+	Roles   int
+	Members []MemberPlan
+	Noise   Noise
+	Faults  []Fault
+	Sticky  bool // work that is stuck when the faults end never drains
+}
+
+// MemberPlan is one process.
+type MemberPlan struct {
+	TTL             time.Duration
+	Rate            int64 // parts per million by which its clocks run fast
+	Priorities      []int // by role
+	Takeover        bool
+	VacateUndrained bool
+	Rotation        time.Duration
+	Worker          bool
+}
+
+// Noise is how the network and the watch treat single messages, in per mille.
+type Noise struct {
+	LostRequest, LostReply, Late, Slow int
+	SlowWatch, Skip, Lag               int
+	SlowDrain, Returns                 int
+}
+
+// FaultKind names something that goes wrong, or that somebody does.
+type FaultKind int
+
+// The faults. Those of the second group are commands of operators and users, and weather.
+const (
+	Pause FaultKind = iota
+	Suspend
+	Crash
+	Cut
+	StallWatch
+	KillWatch
+	Blind // no watch delivers
+	Deaf  // nothing arrives at all, while what it sends still does
+	Storm
+
+	Evict
+	DeleteRole
+	GarbleRole
+	ExpireLease
+	ExpireRenewal
+	GarbleLease
+	DeleteMember
+	Duplicate
+
+	StepDown
+	Transfer
+	PauseRole
+	Sicken
+	LeaveRole
+	CloseSession
+	Validate
+	Describe
+	KindCount
+)
+
+var kindNames = [...]string{
+	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "storm",
+	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "duplicate",
+	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
+}
+
+func (k FaultKind) String() string { return kindNames[k] }
+
+// Fault is one of them, at a time, to a process and a role, for a while.
+type Fault struct {
+	At   time.Duration
+	Kind FaultKind
+	Who  int
+	Role int
+	For  time.Duration
+}
+
+// Length is how long faults are made. MaxTTL is L_max of the simulated bucket: short, so that markers vanish within a run.
+const (
+	Length = 30 * time.Second
+	MaxTTL = 8 * time.Second
+)

@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var (
+	schedules = flag.Int("sim.schedules", 5000, "how many schedules to play")
+	first     = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if raceEnabled {
+		*schedules = min(*schedules, 300)
+	}
+	if testing.Short() {
+		*schedules = min(*schedules, 1000)
+	}
+	n := *schedules / 3
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(n), "rapid.nofailfile": "true"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// TestElection plays drawn schedules: two of three with every number as likely as the next, so with many faults, the rest
+// drawn by rapid, which prefers few of them and shrinks what fails.
+func TestElection(t *testing.T) {
+	var total Counts
+	for i := range uint64(*schedules - *schedules/3) {
+		counts, err := Run(wild(*first + i))
+		total.Add(counts)
+		if err != nil {
+			_, err = Run(fewer(wild(*first + i)))
+			t.Fatalf("wild seed %d, failed after %d tests: %v", *first+i, total.Schedules, err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		counts, err := Run(draw(t))
+		total.Add(counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Log(total)
+	total.mustCover(t)
+}
+
+// mustCover fails when something did not happen that the rules are about.
+func (c Counts) mustCover(t *testing.T) {
+	if c.Schedules < 1000 {
+		return // too few to expect the rare ones
+	}
+	for what, n := range map[string]int{
+		"terms": c.Terms, "kills": c.Kills, "lost acknowledgements": c.LostAcks, "late flushes": c.Late,
+		"beats of unknown outcome that landed": c.UnknownBeats, "claims of unknown outcome that won": c.UnknownClaims,
+		"sweeps": c.Sweeps, "forced evictions": c.Evictions, "markers over live leases": c.MarkersOverLive,
+		"takeovers": c.Causes["outranked"], "transfers": c.Causes["transferred"], "rotations": c.Rotations,
+		"evicted terms": c.Causes["evicted"], "disconnected terms": c.Causes["disconnected"], "stuck work": c.Stuck,
+		"duplicate ids": c.Duplicates, "closed sessions": c.Closed, "lost sessions": c.SessionsLost,
+		"skipped events": c.Skipped, "snapshots of lagging replicas": c.Lagging, "proofs": c.Validated,
+	} {
+		if n < c.Schedules/500 {
+			t.Errorf("only %d %s in %d schedules", n, what, c.Schedules)
+		}
+	}
+}
+
+// TestLostReplies: an acknowledgement that is lost now and then costs hardly anybody the session, since the watch shows the
+// beat, if late. Only with the watch away for two seconds of three may it.
+func TestLostReplies(t *testing.T) {
+	var total Counts
+	for seed := range uint64(200) {
+		p := wild(seed)
+		p.Faults, p.Noise = nil, Noise{LostReply: 200, SlowWatch: 300}
+		for i := range p.Members {
+			p.Members[i].TTL = 3 * time.Second
+		}
+		counts, err := Run(p)
+		if err != nil {
+			t.Fatalf("seed %d: failed after %d tests: %v", seed, seed+1, err)
+		}
+		total.Add(counts)
+	}
+	if total.SessionsLost > total.Sessions/100 {
+		t.Fatalf("failed after %d tests: %d sessions of %d were lost to lost replies", total.Schedules, total.SessionsLost, total.Sessions)
+	}
+}
+
+// TestUnreadyCandidate: a candidate that lives and is eligible but does not see the role is not handed it, again and again.
+func TestUnreadyCandidate(t *testing.T) {
+	low := MemberPlan{TTL: time.Second, Priorities: []int{0}}
+	high := MemberPlan{TTL: time.Second, Priorities: []int{5}, Takeover: true}
+	counts, err := Run(&Plan{Seed: 1, Roles: 1, Members: []MemberPlan{low, high}, Faults: []Fault{
+		{Kind: PauseRole, At: 3 * time.Second, Who: 1, For: 3 * time.Second}, // low leads
+		{Kind: Blind, At: 5900 * time.Millisecond, Who: 1, For: 8 * time.Second},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if counts.Terms > 4 {
+		t.Fatalf("the role changed hands %d times", counts.Terms)
+	}
+}
+
+// TestDeterminism: a seed is a schedule.
+func TestDeterminism(t *testing.T) {
+	for seed := range uint64(20) {
+		plan := rapid.Custom(draw).Example(int(seed))
+		plan.Seed = seed
+		if a, b := run(plan).trace.String(), run(plan).trace.String(); a != b {
+			t.Fatalf("seed %d gives two schedules:\n%s\n---\n%s", seed, a, b)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package tasksim
+
+import "time"
+
+type kindOf uint8
+
+const (
+	leaseRecord kindOf = iota
+	memberRecord
+	roleRecord
+	deathRecord // a session was killed or closed
+)
+
+// record is one entry of the bucket's log; its revision is its place, from 1.
+type record struct {
+	kind     kindOf
+	revision uint64
+	p        *process
+	session  uint64
+}
+
+// bucket is the one order of everything that is said of sessions and roles.
+type bucket struct {
+	log  []record
+	dead map[uint64]bool
+}
+
+// append writes a record, and lets every view have it after a while.
+func (w *world) append(kind kindOf, p *process, session uint64) uint64 {
+	revision := uint64(len(w.bucket.log) + 1)
+	if kind == leaseRecord {
+		session = revision
+	}
+	w.bucket.log = append(w.bucket.log, record{kind, revision, p, session})
+	w.tell(w.Trace, "bucket %d: %s of %s, session %d", revision, [...]string{"lease", "member", "role", "death"}[kind], p.name, session)
+	if kind == deathRecord {
+		if w.bucket.dead == nil {
+			w.bucket.dead = map[uint64]bool{}
+		}
+		w.bucket.dead[session] = true
+	}
+	for _, o := range w.procs {
+		w.after(w.upTo(o.lag), func() { o.see(int(revision)) })
+	}
+	return revision
+}
+
+// process is one member: a session, a view, a worker, and now and then a term.
+type process struct {
+	w         *world
+	name      string
+	campaigns bool
+	lag       time.Duration // of its view, at most
+	up        bool
+	cut       bool
+	session   uint64
+	belief    uint64 // counts the ends of belief, so that an old deadline means nothing
+	seen      int    // how much of the log its view has
+	reachable int    // how much it could have, were it not cut off
+
+	epoch   uint64 // of the leader in view, 0: nobody
+	highest uint64 // of any role record in view
+	holder  uint64 // the session of the leader in view
+	deaths  map[uint64]bool
+	open    bool // its own member record is in view
+	work    *worker
+	term    *lead
+}
+
+// join opens a session.
+func (p *process) join() {
+	if p.cut || p.session != 0 {
+		return
+	}
+	w := p.w
+	p.up = true
+	p.session = w.append(leaseRecord, p, 0)
+	p.open = false
+	p.work = newWorker(p)
+	session := p.session
+	w.after(time.Millisecond+w.upTo(w.Delay), func() {
+		if p.session == session {
+			w.append(memberRecord, p, session)
+		}
+	})
+}
+
+// see lets the view have the log up to n. A process that is cut off sees nothing.
+func (p *process) see(n int) {
+	p.reachable = max(p.reachable, n)
+	if p.cut || !p.up {
+		return
+	}
+	p.catchUp()
+}
+
+func (p *process) catchUp() {
+	if p.deaths == nil {
+		p.deaths = map[uint64]bool{}
+	}
+	before := p.seen
+	epoch := p.epoch
+	for p.seen < p.reachable {
+		r := p.w.bucket.log[p.seen]
+		p.seen++
+		switch r.kind {
+		case memberRecord:
+			p.open = p.open || r.session == p.session
+		case roleRecord:
+			p.highest, p.epoch, p.holder = r.revision, r.revision, r.session
+		case deathRecord:
+			p.deaths[r.session] = true
+		}
+	}
+	if p.deaths[p.holder] {
+		p.epoch = 0
+	}
+	if before == p.seen {
+		return
+	}
+	if p.epoch != epoch && p.epoch != 0 && p.work != nil {
+		p.work.newLeader()
+	}
+	for _, l := range p.w.leads {
+		if l.p == p {
+			l.members()
+		}
+	}
+}
+
+// lapse ends belief in the session: the worker cancels what runs, the scheduler stops.
+func (p *process) lapse() {
+	if p.session == 0 {
+		return
+	}
+	p.belief++
+	p.session = 0
+	if p.work != nil {
+		p.work.abandon()
+		p.work = nil
+	}
+	if p.term != nil && !p.term.stubborn {
+		p.term.stop()
+	}
+	p.term = nil
+}
+
+// crash ends a process at once; its session is killed when its lease has run out.
+func (p *process) crash() {
+	w, session := p.w, p.session
+	w.Crashes++
+	for _, l := range w.leads {
+		if l.p == p {
+			l.stop()
+		}
+	}
+	p.lapse()
+	p.up, p.cut = false, false
+	if session != 0 {
+		w.after(w.Lease+w.upTo(w.Lease/2), func() { w.bury(p, session) })
+	}
+	w.after(w.upTo(4*w.Lease), func() {
+		p.seen, p.epoch, p.highest, p.holder, p.deaths = 0, 0, 0, 0, nil
+		p.up = true
+		p.see(len(w.bucket.log))
+		p.join()
+	})
+}
+
+func (w *world) bury(p *process, session uint64) {
+	if !w.bucket.dead[session] {
+		w.append(deathRecord, p, session)
+	}
+}
+
+// sever cuts a process off for a while. Its belief ends before others may kill its session.
+func (p *process) sever(d time.Duration) {
+	w, session := p.w, p.session
+	w.Cuts++
+	p.cut = true
+	since := w.upTo(w.Lease / 4) // since its last beat
+	belief := p.belief
+	w.after(w.Lease*4/5-since, func() {
+		if p.cut && p.belief == belief && p.session == session {
+			w.Abandoned++
+			p.lapse()
+			w.after(w.Lease/5+since+w.upTo(w.Lease/2), func() { w.bury(p, session) })
+		}
+	})
+	w.after(d, func() {
+		p.cut = false
+		if p.up {
+			p.see(len(w.bucket.log))
+			p.rejoin()
+		}
+	})
+}
+
+// rejoin opens a new session when the last one is gone.
+func (p *process) rejoin() {
+	if p.up && p.session == 0 && !p.cut {
+		p.join()
+	}
+}
+
+// govern grants the role when its holder is dead, and now and then while it lives: that one goes on for a while.
+func (w *world) govern() {
+	w.after(w.Lease/4+w.upTo(w.Lease/4), w.govern)
+	holder := uint64(0)
+	var by *process
+	for i := len(w.bucket.log) - 1; i >= 0 && by == nil; i-- {
+		if r := w.bucket.log[i]; r.kind == roleRecord {
+			holder, by = r.session, r.p
+		}
+	}
+	alive := by != nil && !w.bucket.dead[holder]
+	depose := alive && !w.calm && w.chance(w.Deposed)
+	if alive && !depose {
+		return
+	}
+	var able []*process
+	for _, p := range w.procs {
+		if p.campaigns && p.up && !p.cut && p.session != 0 && p.open && (p != by || !alive) {
+			able = append(able, p)
+		}
+	}
+	if len(able) == 0 {
+		return
+	}
+	p := able[w.rng.IntN(len(able))]
+	if depose {
+		w.Depositions++
+		if t := by.term; t != nil { // it does not know yet
+			t.stubborn = true
+			by.term = nil
+			w.after(w.upTo(3*w.Lease), t.stop)
+		}
+	}
+	w.Terms++
+	epoch := w.append(roleRecord, p, p.session)
+	if p.term != nil {
+		p.term.stop()
+	}
+	p.term = newLead(p, epoch)
+}
+
+// fault does something bad now and then.
+func (w *world) fault() {
+	w.after(w.upTo(2*w.Faults), func() {
+		if w.calm {
+			return
+		}
+		p := w.procs[w.rng.IntN(len(w.procs))]
+		switch {
+		case !p.up || p.cut:
+		case w.chance(0.4):
+			p.crash()
+		default:
+			p.sever(w.upTo(3 * w.Lease))
+		}
+		w.fault()
+	})
+}
+
+// heal ends all faults.
+func (w *world) heal() {
+	w.calm = true
+	for _, p := range w.procs {
+		if p.cut {
+			p.cut = false
+		}
+		if p.up {
+			p.see(len(w.bucket.log))
+			p.rejoin()
+		}
+	}
+	w.after(w.Lease, func() {
+		for _, p := range w.procs {
+			p.rejoin()
+		}
+	})
+}

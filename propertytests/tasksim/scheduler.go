@@ -1,0 +1,254 @@
+package tasksim
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// lead is one term: the real rules, a reading of the stream, and a way to write.
+type lead struct {
+	w        *world
+	p        *process
+	session  uint64
+	epoch    uint64
+	s        *tasks.Scheduler
+	over     bool
+	stubborn bool // deposed, and goes on for a while
+	read     int  // of the stream
+	snapshot int  // what stood in the stream when the reading began
+	caughtUp bool
+	told     map[uint64]bool // deaths
+	sent     time.Duration   // when the last write arrives: one connection keeps their order
+}
+
+func newLead(p *process, epoch uint64) *lead {
+	w := p.w
+	l := &lead{
+		w: w, p: p, session: p.session, epoch: epoch, snapshot: len(w.store.log), told: map[uint64]bool{},
+		s: tasks.NewScheduler(tasks.SchedulerConfig{
+			Epoch: epoch, CrashBudget: 1000, AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5, Rand: w.rng.Float64,
+		}),
+	}
+	w.leads = append(slices.DeleteFunc(w.leads, func(o *lead) bool { return o.over }), l)
+	w.after(w.upTo(w.ReadLag), l.reads)
+	w.after(w.Lease/10, l.tick)
+	return l
+}
+
+func (l *lead) stop() { l.over = true }
+
+// able reports whether the scheduler does anything: a deposed one does, until it notices.
+func (l *lead) able() bool { return !l.over && l.p.up }
+
+// reads delivers some more of the stream.
+func (l *lead) reads() {
+	if l.over {
+		return
+	}
+	l.w.after(time.Millisecond+l.w.upTo(l.w.ReadLag), l.reads)
+	if l.p.cut || !l.p.up {
+		return
+	}
+	for n := 1 + l.w.rng.IntN(20); n > 0 && l.read < len(l.w.store.log); n-- {
+		l.read++
+		r := l.w.store.log[l.read-1]
+		if l.w.store.last[r.subject] != uint64(l.read) {
+			continue // superseded
+		}
+		l.deliver(r, uint64(l.read))
+	}
+	if l.read >= l.snapshot && !l.caughtUp {
+		l.caughtUp = true
+		l.step(tasks.CaughtUp{})
+	}
+	l.step(tasks.Tick{})
+}
+
+func (l *lead) deliver(r stored, sequence uint64) {
+	kind, id, _ := strings.Cut(r.subject, ".")
+	switch v := r.value.(type) {
+	case sealOf:
+		l.step(tasks.SealSeen{Revision: sequence, Epoch: v.epoch, Ours: v.lead == l})
+	case submission:
+		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy})
+	case tasks.Outcome:
+		l.step(tasks.Settled{ID: id, Revision: sequence})
+	case tasks.Retry:
+		l.step(tasks.Noted{ID: id, Revision: sequence, Retry: v})
+	case erased:
+		l.step(tasks.Noted{ID: id, Revision: sequence, Gone: true})
+	default:
+		l.w.fail("what is %s at %s", kind, r.subject)
+	}
+}
+
+// members tells the books what the view says, once it has carried our own role record.
+func (l *lead) members() {
+	if !l.able() || l.p.seen < int(l.epoch) {
+		return
+	}
+	type sight struct{ described, gone bool }
+	seen := map[uint64]sight{}
+	who := map[uint64]string{}
+	for _, r := range l.w.bucket.log[:l.p.seen] {
+		s := seen[r.session]
+		switch r.kind {
+		case leaseRecord:
+			who[r.session] = r.p.name
+		case memberRecord:
+			s.described = true
+		case deathRecord:
+			s.gone = true
+		default:
+			continue
+		}
+		seen[r.session] = s
+	}
+	var list []tasks.Member
+	var gone []uint64
+	for _, session := range slices.Sorted(maps.Keys(seen)) {
+		if s := seen[session]; s.gone {
+			gone = append(gone, session)
+		} else {
+			list = append(list, tasks.Member{
+				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots, Kinds: []string{"a", "b"},
+			})
+		}
+	}
+	l.step(tasks.Members{List: list})
+	for _, session := range gone {
+		if !l.told[session] {
+			l.told[session] = true
+			l.step(tasks.Dead{Session: session})
+		}
+	}
+}
+
+func (l *lead) tick() {
+	if l.over {
+		return
+	}
+	if l.able() {
+		l.step(tasks.Tick{})
+	}
+	l.w.after(max(min(l.s.Next(protocol.Instant(l.w.now)), l.w.Lease/10), time.Millisecond), l.tick)
+}
+
+func (l *lead) step(ev tasks.Event) {
+	if !l.able() {
+		return
+	}
+	switch e := ev.(type) {
+	case tasks.Done:
+		l.w.tell(e.ID, "%s@%d hears %v done at %d: %v", l.p.name, l.epoch, e.Attempt, e.Session, e.Result.Verb)
+	case tasks.Synced:
+		l.w.tell(l.w.Trace, "%s@%d synced with %d: %v", l.p.name, l.epoch, e.Session, e.Held)
+	case tasks.Dead:
+		l.w.tell(l.w.Trace, "%s@%d knows %d dead", l.p.name, l.epoch, e.Session)
+	case tasks.Answered:
+		for _, a := range e.Answers {
+			l.w.tell(a.ID, "%s@%d hears %v of %v from %d", l.p.name, l.epoch, a.Verdict, a.Attempt, e.Session)
+		}
+	}
+	for _, e := range l.s.Step(protocol.Instant(l.w.now), ev, nil) {
+		l.carryOut(e)
+	}
+}
+
+func (l *lead) carryOut(effect tasks.Effect) {
+	w := l.w
+	switch e := effect.(type) {
+	case tasks.WriteSeal:
+		l.write(e.Write, sealSubject, sealOf{e.Epoch, l}, sealSubject, e.Expect)
+	case tasks.WriteOutcome:
+		l.write(e.Write, "q."+e.ID, e.Outcome, sealSubject, e.Guard)
+	case tasks.WriteNote:
+		w.tell(e.ID, "%s@%d writes note %+v", l.p.name, l.epoch, e.Retry)
+		l.write(e.Write, "t."+e.ID, e.Retry, sealSubject, e.Guard)
+	case tasks.EraseNote:
+		l.write(e.Write, "t."+e.ID, erased{}, sealSubject, e.Guard)
+	case tasks.Push:
+		for _, a := range e.List {
+			w.tell(a.ID, "%s@%d pushes %v serial %d low %d to %s/%d", l.p.name, l.epoch, a.Attempt, a.Serial, e.Low, e.Instance, e.Session)
+		}
+		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, push: &e})
+	case tasks.Stop:
+		w.tell(e.ID, "%s@%d stops %v at %s/%d", l.p.name, l.epoch, e.Attempt, e.Instance, e.Session)
+		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, stop: &e})
+	case tasks.Sync:
+		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: l.epoch, session: e.Session})
+	case tasks.Settle:
+		if f, ok := e.Ref.(settle); ok {
+			f(e.Stale)
+		}
+	case tasks.Fenced:
+		w.Fenced++
+		l.stop()
+	case tasks.Ready:
+		w.tell(w.Trace, "%s@%d ready", l.p.name, l.epoch)
+		w.Adopted += e.Adopted
+	case tasks.Stale:
+		w.Stale++
+	case tasks.Completed:
+		if e.Outcome.Status == tasks.StatusCancelled {
+			w.Cancelled++
+		}
+	}
+}
+
+// frame sends to an instance: whatever session it has then gets it.
+func (l *lead) frame(instance string, f frame) {
+	for _, p := range l.w.procs {
+		if p.name == instance {
+			l.w.send(l.p, p, func() {
+				if p.work != nil {
+					p.work.take(f, 0)
+				}
+			})
+		}
+	}
+}
+
+// write brings a write to the stream. It may be lost, or be under way long after it was given up; its answer may be lost.
+func (l *lead) write(number uint64, subject string, value any, on string, expect uint64) {
+	w := l.w
+	answered := false
+	answer := func(o protocol.Outcome, sequence uint64) {
+		if !answered {
+			answered = true
+			l.step(tasks.Written{Write: number, Outcome: o, Revision: sequence})
+		}
+	}
+	w.after(w.Lease, func() { answer(protocol.Unknown, 0) })
+	if l.p.cut && w.chance(0.5) || !w.calm && w.chance(w.Loss) {
+		return
+	}
+	arrives := max(w.now+w.travel(), l.sent)
+	if l.p.cut || !w.calm && w.chance(w.Late) {
+		w.LateWrites++
+		arrives = w.now + w.upTo(6*w.Lease) // flushed after a reconnect
+	} else {
+		l.sent = arrives
+	}
+	w.after(arrives-w.now, func() {
+		outcome, sequence := w.store.write(subject, value, on, expect)
+		if !l.p.cut && (w.calm || !w.chance(w.Loss)) {
+			w.after(w.travel(), func() { answer(outcome, sequence) })
+		}
+	})
+}
+
+// sorted are the values of a map in the order of its keys, so that a seed always plays the same.
+func sorted[K cmp.Ordered, V any](m map[K]V) []V {
+	all := make([]V, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, m[k])
+	}
+	return all
+}

@@ -1,0 +1,220 @@
+package tasksim
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// worker is one session's worker: the real rules behind a follower's checks.
+type worker struct {
+	w       *world
+	p       *process
+	session uint64
+	m       *tasks.Worker
+	runs    map[string]*handlerRun
+	results map[string]tasks.Held // what is not settled, with its attempt
+	verbs   map[string]tasks.Result
+	over    bool
+}
+
+type handlerRun struct {
+	id      string
+	attempt tasks.Attempt
+	over    bool
+}
+
+// frame is what a scheduler sends. Signatures are beyond this model: it names its sender truly.
+type frame struct {
+	lead    *lead
+	epoch   uint64
+	term    uint64
+	session uint64
+	push    *tasks.Push
+	stop    *tasks.Stop
+}
+
+func newWorker(p *process) *worker {
+	k := &worker{
+		w: p.w, p: p, session: p.session, runs: map[string]*handlerRun{}, results: map[string]tasks.Held{}, verbs: map[string]tasks.Result{},
+		m: tasks.NewWorker(tasks.WorkerConfig{Slots: p.w.Slots, Kinds: []string{"a", "b"}, MaxOutbox: 64}),
+	}
+	k.w.after(k.w.Lease/2, k.resend)
+	return k
+}
+
+// take looks at a frame as a follower does. One from an epoch that is not in view yet waits a moment.
+func (k *worker) take(f frame, waited time.Duration) {
+	p := k.p
+	switch {
+	case k.over || !p.up || p.cut || p.session != k.session:
+		return
+	case f.epoch > p.highest:
+		if waited < k.w.Lease/2 {
+			k.w.after(k.w.Lease/50, func() { k.take(f, waited+k.w.Lease/50) })
+		}
+		return
+	case f.epoch != p.epoch:
+		k.w.Rejected++
+		if f.push != nil { // it can never be accepted later
+			answers := make([]tasks.Answer, len(f.push.List))
+			for i, a := range f.push.List {
+				answers[i] = tasks.Answer{ID: a.ID, Attempt: a.Attempt, Verdict: tasks.StaleEpoch}
+			}
+			k.answer(f, answers)
+		}
+		return
+	case f.session != k.session:
+		k.w.Rejected++
+		return
+	case !p.open:
+		return
+	}
+	switch {
+	case f.push != nil:
+		k.step(tasks.Pushed{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
+	case f.stop != nil:
+		k.step(tasks.Told{Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial})
+		l, stop := f.lead, f.stop
+		k.w.send(p, l.p, func() { l.step(tasks.Stopped{Session: k.session, ID: stop.ID, Attempt: stop.Attempt}) })
+	default:
+		l, held := f.lead, k.m.Holding()
+		k.w.send(p, l.p, func() { l.step(tasks.Synced{Session: k.session, Held: held}) })
+	}
+}
+
+func (k *worker) answer(f frame, answers []tasks.Answer) {
+	l, number := f.lead, f.push.Frame
+	for _, a := range answers {
+		if a.Verdict != tasks.Accepted {
+			k.w.Rejected++
+		}
+	}
+	k.w.send(k.p, l.p, func() { l.step(tasks.Answered{Session: f.session, Frame: number, Answers: answers}) })
+}
+
+func (k *worker) step(ev tasks.WorkerEvent) {
+	for _, e := range k.m.Step(ev, nil) {
+		switch e := e.(type) {
+		case tasks.Reply:
+			k.answer(e.Ref.(frame), e.Answers)
+		case tasks.Start:
+			k.start(e.Assignment)
+		case tasks.Halt:
+			if r := k.runs[e.ID]; r != nil && r.attempt == e.Attempt {
+				k.w.after(k.w.upTo(k.w.Lease/20), func() { k.end(r, tasks.Result{Verb: tasks.Failed}) })
+			}
+		case tasks.Report:
+			k.results[e.ID] = tasks.Held(e)
+			k.report(e.ID)
+		case tasks.Forget:
+			if k.results[e.ID].Attempt == e.Attempt {
+				delete(k.results, e.ID)
+			}
+		}
+	}
+}
+
+func (k *worker) start(a tasks.Assignment) {
+	r := &handlerRun{id: a.ID, attempt: a.Attempt}
+	k.runs[a.ID] = r
+	k.w.tell(a.ID, "%s/%d starts %v", k.p.name, k.session, a.Attempt)
+	k.w.begins(a.ID, a.Attempt, k.p.name)
+	k.w.after(k.w.effort(), func() { k.end(r, k.w.result()) })
+}
+
+// end is the return of a handler.
+func (k *worker) end(r *handlerRun, result tasks.Result) {
+	if r.over {
+		return
+	}
+	r.over = true
+	k.w.tell(r.id, "%s/%d ends %v: %v", k.p.name, k.session, r.attempt, result.Verb)
+	k.w.ends(r.id, r.attempt, result.Verb)
+	if k.runs[r.id] == r {
+		delete(k.runs, r.id)
+	}
+	k.verbs[r.id] = result
+	if result.Verb == tasks.Released {
+		k.leave()
+	}
+	k.step(tasks.Ended{ID: r.id, Attempt: r.attempt})
+}
+
+// leave drains the worker and closes the session; another one is opened.
+func (k *worker) leave() {
+	k.step(tasks.Drain{})
+	p := k.p
+	k.w.after(k.w.Lease/4+k.w.upTo(k.w.Lease/2), func() {
+		switch {
+		case p.session != k.session:
+		case p.cut:
+			k.leave()
+		default:
+			if p.term != nil {
+				p.term.stop()
+			}
+			p.lapse()
+			k.w.bury(p, k.session)
+			p.rejoin()
+		}
+	})
+}
+
+// abandon is the end of belief: every handler is cancelled, and nothing of it counts.
+func (k *worker) abandon() {
+	k.over = true
+	for _, r := range sorted(k.runs) {
+		if !r.over {
+			r.over = true
+			k.w.tell(r.id, "%s/%d abandons %v", k.p.name, k.session, r.attempt)
+			k.w.ends(r.id, r.attempt, tasks.Failed)
+		}
+	}
+}
+
+// report brings one result to whoever leads in view.
+func (k *worker) report(id string) {
+	h, ok := k.results[id]
+	epoch, result := k.p.epoch, k.verbs[id]
+	if !ok || epoch == 0 || k.over || k.p.cut {
+		return
+	}
+	for _, l := range k.w.leads {
+		if l.over {
+			continue
+		}
+		k.w.send(k.p, l.p, func() {
+			if l.over || epoch != l.epoch { // meant for another scheduler
+				return
+			}
+			l.step(tasks.Done{Session: k.session, ID: h.ID, Attempt: h.Attempt, Result: result, Ref: settle(func(stale bool) {
+				if !stale && result.Verb == tasks.Failed {
+					k.w.failed(h)
+				}
+				k.w.send(l.p, k.p, func() {
+					if !k.over {
+						k.step(tasks.Acked(h))
+					}
+				})
+			})})
+		})
+	}
+}
+
+type settle func(stale bool)
+
+// resend reports again what is not settled.
+func (k *worker) resend() {
+	if k.over {
+		return
+	}
+	k.newLeader()
+	k.w.after(k.w.Lease/4+k.w.upTo(k.w.Lease/4), k.resend)
+}
+
+func (k *worker) newLeader() {
+	for _, h := range sorted(k.results) {
+		k.report(h.ID)
+	}
+}

@@ -1,0 +1,145 @@
+package tasksim
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// world is everything, on one clock.
+type world struct {
+	Scenario
+	rng    *rand.Rand
+	now    time.Duration
+	queue  events
+	count  uint64
+	bucket bucket
+	store  store
+	procs  []*process
+	leads  []*lead
+	calm   bool // faults have ended
+	checks
+}
+
+// event is something that will happen.
+type event struct {
+	at    time.Duration
+	order uint64
+	do    func()
+}
+
+type events []event
+
+func (q events) Len() int { return len(q) }
+
+func (q events) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].order < q[j].order
+}
+func (q events) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *events) Push(x any)   { *q = append(*q, x.(event)) }
+
+func (q *events) Pop() any {
+	n := len(*q) - 1
+	e := (*q)[n]
+	(*q)[n] = event{}
+	*q = (*q)[:n]
+	return e
+}
+
+// after makes do happen once d has passed.
+func (w *world) after(d time.Duration, do func()) {
+	w.count++
+	heap.Push(&w.queue, event{w.now + max(d, 0), w.count, do})
+}
+
+// Run plays a scenario and returns what was counted; an error is a promise that was broken.
+func Run(s Scenario) (Counts, error) {
+	w := &world{Scenario: s, rng: rand.New(rand.NewPCG(s.Seed, 7))}
+	w.checks.init()
+	w.store.init(w)
+	for i := range s.Processes {
+		p := &process{w: w, name: string(rune('a' + i)), campaigns: i < s.Candidates, lag: s.Lag}
+		if w.chance(0.5) {
+			p.lag /= 20
+		}
+		w.procs = append(w.procs, p)
+		w.after(w.upTo(100*time.Millisecond), p.join)
+	}
+	w.after(200*time.Millisecond, w.govern)
+	w.submitAll()
+	w.fault()
+	end := s.Length + s.Calm
+	w.after(s.Length, w.heal)
+	for len(w.queue) > 0 && w.broken == nil {
+		e := heap.Pop(&w.queue).(event)
+		if e.at > end {
+			break
+		}
+		w.now = e.at
+		e.do()
+		if w.calm && w.count%1000 == 0 && w.settled() {
+			break
+		}
+	}
+	w.finish()
+	if w.broken != nil {
+		return w.Counts, fmt.Errorf("seed %d, at %v: %w", s.Seed, w.now, w.broken)
+	}
+	return w.Counts, nil
+}
+
+// settled reports whether every task that was submitted has its outcome, some time after the faults have ended.
+func (w *world) settled() bool {
+	if w.now < w.Length+10*w.Lease || len(w.acked) < w.Tasks {
+		return false
+	}
+	for id := range w.acked {
+		if _, ok := w.store.record("q." + id).(tasks.Outcome); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
+
+func (w *world) upTo(d time.Duration) time.Duration { return time.Duration(w.rng.Int64N(int64(d) + 1)) }
+
+// travel is how long a message is under way: mostly short, sometimes very long.
+func (w *world) travel() time.Duration {
+	if !w.calm && w.chance(w.Late) {
+		return w.upTo(5 * w.Lease)
+	}
+	return time.Millisecond + w.upTo(w.Delay)
+}
+
+// send carries a message to whoever it is for: it may be lost, doubled and late.
+func (w *world) send(from, to *process, deliver func()) {
+	copies := 1
+	if !w.calm {
+		if w.chance(w.Loss) {
+			copies = 0
+		} else if w.chance(w.Doubled) {
+			copies = 2
+		}
+	}
+	for range copies {
+		w.after(w.travel(), func() {
+			if from.cut || to.cut || !to.up {
+				w.Lost++
+				return
+			}
+			deliver()
+		})
+	}
+}
+
+// tell prints what happens to one task, when that is asked for.
+func (w *world) tell(id, format string, args ...any) {
+	if w.Trace != "" && w.Trace == id {
+		fmt.Printf("%12v %s\n", w.now, fmt.Sprintf(format, args...))
+	}
+}

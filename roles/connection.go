@@ -1,0 +1,63 @@
+package roles
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"go.uber.org/zap"
+)
+
+// minDial is what a dial is given at least, however short the heartbeat: a handshake with TLS over a distance takes a while.
+const minDial = 250 * time.Millisecond
+
+// dial makes the manager's own connection. It does not fail because no server can be reached: then it goes on trying, as
+// it does after every loss. Errors: a URL or an option that cannot be used.
+func dial(cfg Config, instance string, heartbeat time.Duration) (*nats.Conn, error) {
+	pause := min(heartbeat, time.Second)
+	log := cfg.Logger
+	if log == nil {
+		log = zap.NewNop()
+	}
+	options := []nats.Option{
+		nats.Name("rolemanager " + cfg.Bucket + " " + instance),
+		// Answers of this process are nobody else's to read: with an inbox prefix of its own, permissions can say so.
+		nats.CustomInboxPrefix("_INBOX_" + instance),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(pause),
+		nats.ReconnectJitter(pause/2, pause),
+		// What is published while the connection is down fails at once: sent later, its time is over.
+		nats.ReconnectBufSize(-1),
+		// A connection that is dead without a word is noticed after two pings, well within the lease.
+		nats.PingInterval(heartbeat),
+		nats.MaxPingsOutstanding(2),
+		// A socket that takes nothing any more holds up a heartbeat for no longer than one.
+		nats.FlusherTimeout(heartbeat),
+		// While a dial hangs, so does every call on the connection, and with it work whose context has ended.
+		nats.Timeout(min(nats.DefaultTimeout, max(heartbeat, minDial))),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			log.Warn("connection complained", zap.String("instance", instance), zap.Error(err))
+		}),
+	}
+	nc, err := nats.Connect(cfg.URL, append(options, cfg.NATSOptions...)...)
+	if err != nil {
+		return nil, fmt.Errorf("roles: connect: %w", err)
+	}
+	return nc, nil
+}
+
+// connection is the connection in use, nil before Run has made its own.
+func (m *Manager) connection() *nats.Conn {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.conn
+}
+
+// connectionStatus is the connection's own word for how it is.
+func (m *Manager) connectionStatus() string {
+	if nc := m.connection(); nc != nil {
+		return nc.Status().String()
+	}
+	return nats.DISCONNECTED.String()
+}

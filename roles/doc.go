@@ -1,0 +1,43 @@
+// Package roles lets a process take part in many roles at once: one connection, one session, one heartbeat, and for each
+// role work that runs while this process leads it.
+//
+//	cfg, roles ──► New ──► Run ──► connect ──► open ──► take part ──► drain ──► hand over ──► close
+//	                                                    │      ▲
+//	                                              won ──┤      ├── the term has ended and drained
+//	                                                    ▼      │
+//	                                                 Lead(ctx, term)      once per role that is won, in a goroutine
+//
+//	            ┌──────────────────── Manager ────────────────────┐
+//	NATS ◄────► │ election.Session ◄── election.Election per role │ ──► Lead, OnPromote, OnDemote, OnLeaderChange
+//	            │        └── events ──► log, sinks, Events(ctx)   │
+//	            └── Status ──► Handler: /livez /readyz /leaderz /status
+//
+// A [Manager] is a thin thing over package election, which holds the rules: what it adds is the life cycle, the connection,
+// the log and the health endpoints. Who leads is decided there, and by nobody's opinion here.
+//
+// # Promises
+//
+//   - One heartbeat per interval and process, and no goroutine per role that is followed, whatever the number of roles.
+//   - A Lead that ends, fails or panics ends its own term and nothing else; only [Fatal] ends Run.
+//   - When the context of Run ends, the work of all roles is drained side by side, each role is given away as soon as its
+//     own work has returned, and Run returns within DrainTimeout and a few operations.
+//   - An outage of NATS never ends Run. It waits, and goes on.
+//   - /readyz says whether this process can take part, not whether it leads or can reach NATS at this moment.
+//   - No log line, status or answer holds a fencing token.
+//
+// # Failures
+//
+// A wrong configuration is refused by [New], with all its faults and how to mend each. A fault that will not pass (bucket
+// missing, permission denied, instance id in use) ends Run with the typed error of package election. Work that does not
+// return is reported as stuck, makes the process not ready, and keeps its role; at the end of Run it is named by
+// *election.UndrainedError, and its role stays held until the lease has run out.
+//
+// # Files
+//
+//	config.go, validation.go, errors.go    what is configured, what is wrong with it, what can go wrong
+//	manager.go                             Manager: its roles, added and removed
+//	run.go, connection.go, fatal.go        from Run to its end; the manager's own connection; what ends Run
+//	steer.go                               step down, transfer, pause, resume
+//	status.go, http.go                     what can be asked, and over HTTP
+//	log.go, log_session.go, log_task.go    every event in the log
+package roles

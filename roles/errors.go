@@ -1,0 +1,15 @@
+package roles
+
+import "errors"
+
+// Errors of a [Manager]. Those of sessions and elections pass through it as they are: see package election.
+var (
+	// ErrAlreadyRun says that Run was called before: a Manager lives once.
+	ErrAlreadyRun = errors.New("roles: Run was called already: make a new Manager to run again")
+	// ErrNotRunning says that there is nothing to steer before Run.
+	ErrNotRunning = errors.New("roles: the manager is not running: call Run first")
+	// ErrEnded says that Run is ending or has ended.
+	ErrEnded = errors.New("roles: the manager has ended")
+	// ErrUnknownRole says that the manager has no role of that name.
+	ErrUnknownRole = errors.New("roles: no such role")
+)

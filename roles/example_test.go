@@ -1,0 +1,68 @@
+package roles_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/roles"
+)
+
+// A process that takes part in a role until it is told to stop. A real one takes its URL from the environment, and its
+// context from signal.NotifyContext.
+func Example() {
+	server, err := natsrun.Start(natsrun.Options{Listen: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Shutdown()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+
+	manager, err := roles.New(roles.Config{
+		URL:              server.URL(),
+		Bucket:           "roles",
+		BucketAutoCreate: true,
+		InstanceID:       "node-1",
+		TTL:              2 * time.Second,
+	}, roles.Role{
+		Name: "scheduler",
+		Lead: func(ctx context.Context, t *election.Term) error {
+			fmt.Println("leading", t.Role(), "with an epoch:", t.Epoch() > 0)
+			stop() // for the example: somebody stops the process
+			<-ctx.Done()
+			fmt.Println("handing over:", context.Cause(ctx))
+			return nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("Run returned", manager.Run(ctx))
+	// Output:
+	// leading scheduler with an epoch: true
+	// handing over: election: session closed
+	// Run returned <nil>
+}
+
+// The health endpoints go beside the program's own pages.
+func ExampleManager_Handler() {
+	manager, err := roles.New(
+		roles.Config{URL: "nats://localhost:4222", Bucket: "roles"},
+		roles.Role{Name: "scheduler", Lead: func(ctx context.Context, _ *election.Term) error { <-ctx.Done(); return nil }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/health/", http.StripPrefix("/health", manager.Handler()))
+
+	answer := httptest.NewRecorder()
+	mux.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/health/readyz", nil))
+	fmt.Print(answer.Code, " ", answer.Body)
+	// Output: 503 not ready: not running yet
+}

@@ -1,0 +1,63 @@
+//go:build !race
+
+// The race detector has its own things in the heap.
+
+package roles_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/roles"
+)
+
+// heapBound is what a followed role may cost, in bytes.
+const heapBound = 2 << 10
+
+func TestHeapPerFollowedRole(t *testing.T) {
+	s := natstest.Server(t)
+	// The tests' log would be most of the heap; the TTL is for ten thousand claims at once on a slow machine.
+	quiet := func(c *roles.Config) { c.Logger, c.TTL = nil, time.Minute }
+	w := newWork()
+	leader := start(t, s, "leader", many(&work{began: make(chan *election.Term, 10_000), ended: make(chan error, 10_000)}, 0, 10_000), quiet)
+	leader.leads(10_000)
+	follower := start(t, s, "follower", many(w, 0, 1000), quiet)
+	few := follower.heap(leader, 1000)
+	if err := follower.Add(many(w, 1000, 10_000)...); err != nil {
+		t.Fatal(err)
+	}
+	lots := follower.heap(leader, 10_000)
+	per := (int64(lots) - int64(few)) / 9000
+	t.Logf("heap: %d KiB at 1,000 followed roles, %d KiB at 10,000: %d bytes for each", few>>10, lots>>10, per)
+	if per > heapBound {
+		t.Errorf("%d bytes for each followed role, the bound is %d", per, heapBound)
+	}
+}
+
+// heap is what is in use when n follows that many roles of leader, both know it, and no garbage is left.
+func (n *node) heap(leader *node, count int) uint64 {
+	n.t.Helper()
+	natstest.Eventually(n.t, fmt.Sprintf("%d roles are followed, and known to be", count), time.Minute, func() (bool, string) {
+		following, known := 0, 0
+		for _, r := range n.Session().Roles() {
+			if e, ok := n.Election(r.Role); ok && e.LeaderID() == "leader" {
+				following++
+			}
+		}
+		for _, mb := range leader.Session().Members() {
+			if mb.Instance == "follower" {
+				known = len(mb.Roles)
+			}
+		}
+		return following == count && known == count, fmt.Sprint(following, known)
+	})
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,51 @@
+package roles
+
+import (
+	"go.uber.org/zap"
+
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// describeTask keeps the single task at Debug: there are thousands a second.
+func describeTask(e event.Event) (line, bool) {
+	switch e := e.(type) {
+	case event.TaskSubmitted:
+		return at(zap.DebugLevel, "task submitted", task(e.Namespace, e.Kind)...), true
+	case event.TaskAssigned:
+		return at(zap.DebugLevel, "task assigned", task(e.Namespace, e.Kind, zap.String("worker", e.Worker), zap.Duration("wait", e.Wait))...), true
+	case event.TaskRejected:
+		return at(zap.DebugLevel, "task rejected", task(e.Namespace, e.Kind, zap.String("worker", e.Worker), zap.String("reason", e.Reason))...), true
+	case event.TaskCompleted:
+		return at(zap.DebugLevel, "task completed", task(e.Namespace, e.Kind, zap.String("outcome", e.Outcome), zap.Duration("run", e.Run),
+			zap.Int("attempts", e.Attempts))...), true
+	case event.TaskReassigned:
+		return at(zap.DebugLevel, "task reassigned", task(e.Namespace, e.Kind, zap.String("cause", e.Cause))...), true
+	case event.TaskStale:
+		return at(zap.DebugLevel, "stale report refused", task(e.Namespace, e.Kind, zap.String("reason", e.Reason))...), true
+	case event.TaskFenced:
+		return at(zap.WarnLevel, "the server refused a write of this scheduler: a later one has taken over",
+			zap.String("namespace", e.Namespace), zap.String("op", e.Op)), true
+	case event.TaskRecovered:
+		return at(zap.InfoLevel, "scheduler has its books", zap.String("namespace", e.Namespace), zap.Int("open", e.Open),
+			zap.Int("adopted", e.Adopted), zap.Duration("took", e.Took)), true
+	case event.TaskGauges:
+		return at(zap.DebugLevel, "tasks", zap.String("namespace", e.Namespace), zap.Int("queue", e.Queue),
+			zap.Int("in_flight", e.InFlight), zap.Any("slots", e.Slots)), true
+	}
+	return line{}, false
+}
+
+// frequent are the events of which there may be thousands a second, all at Debug: where nobody reads them, their lines are
+// not even made.
+func frequent(e event.Event) bool {
+	switch e.(type) {
+	case event.Heartbeat, event.TaskSubmitted, event.TaskAssigned, event.TaskRejected, event.TaskCompleted, event.TaskReassigned,
+		event.TaskStale, event.TaskGauges:
+		return true
+	}
+	return false
+}
+
+func task(namespace, kind string, more ...zap.Field) []zap.Field {
+	return append([]zap.Field{zap.String("namespace", namespace), zap.String("kind", kind)}, more...)
+}

@@ -1,0 +1,199 @@
+package roles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// Manager takes part in any number of roles with one connection, one session and one heartbeat. It lives once: New, Run,
+// the end. All methods are safe for concurrent use, before, during and after Run.
+type Manager struct {
+	cfg     Config
+	session *election.Session
+	fatal   chan error // cap 1: the first one counts
+
+	mu    sync.Mutex // never held across a call that waits
+	phase phase
+	base  context.Context // of the elections: the values of Run's, but not its end
+	conn  *nats.Conn
+	roles []*member // in the order in which they were added
+	named map[string]*member
+}
+
+// member is this process's part in one role.
+type member struct {
+	role     Role
+	election *election.Election
+	leaving  bool // Remove was called: it is forgotten when it has stopped
+}
+
+// phase is where the manager is in its one life.
+type phase uint8
+
+const (
+	created phase = iota // before Run
+	running
+	draining // Run gives everything back
+	ended
+)
+
+// New makes a manager that takes part in roles once Run is called; it does no I/O. The error joins every fault of cfg and
+// of the roles, each naming its fix.
+func New(cfg Config, roles ...Role) (*Manager, error) {
+	if err := cfg.Validate(roles...); err != nil {
+		return nil, err
+	}
+	session, err := election.NewSession(cfg.session())
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{cfg: cfg, session: session, conn: cfg.Conn, fatal: make(chan error, 1), named: map[string]*member{}}
+	if err := m.Add(roles...); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Session is what the manager's roles are held under: for package assign, for who else is there, and for what a session
+// offers beyond. The manager opens and closes it.
+func (m *Manager) Session() *election.Session { return m.session }
+
+// Events returns what happens from now on. The channel is closed when ctx or Run ends. A reader that is slow gets every
+// promotion and demotion, and an event.Lagged in place of the rest.
+func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.session.Events(ctx) }
+
+// Add takes part in more roles, at once when the manager is running. Errors: every fault of the roles, ErrEnded,
+// election.ErrDuplicateRole when the session was told of the role directly; then none of them was added.
+func (m *Manager) Add(roles ...Role) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.phase >= draining {
+		return ErrEnded
+	}
+	m.forget()
+	if err := validateRoles(roles, m.named, m.cfg.heartbeat()); err != nil {
+		return err
+	}
+	added := make([]*member, 0, len(roles))
+	for _, r := range roles {
+		e, err := m.campaign(r)
+		if err != nil { // the session has ended, or takes part in the role without the manager
+			for _, mb := range added {
+				_ = mb.election.Stop() // it was not started, and says so
+			}
+			return err
+		}
+		added = append(added, &member{role: r, election: e})
+	}
+	m.roles = append(m.roles, added...)
+	for _, mb := range added {
+		m.named[mb.role.Name] = mb
+	}
+	if m.phase == running {
+		return m.start(added)
+	}
+	return nil
+}
+
+// campaign makes the election of a role.
+func (m *Manager) campaign(r Role) (*election.Election, error) {
+	cfg := r.campaign()
+	if r.Lead != nil {
+		cfg.Lead = m.watched(r)
+	}
+	e, err := m.session.Campaign(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("roles: campaign for %s: %w", r.Name, err)
+	}
+	if r.OnPromote != nil {
+		e.OnPromote(r.OnPromote)
+	}
+	if r.OnDemote != nil {
+		e.OnDemote(r.OnDemote)
+	}
+	return e, nil
+}
+
+// start begins to take part. m.mu is held: Start only posts to the session, it waits for nothing.
+func (m *Manager) start(members []*member) error {
+	for _, mb := range members {
+		if err := mb.election.Start(m.base); err != nil {
+			return fmt.Errorf("roles: start %s: %w", mb.role.Name, err)
+		}
+	}
+	return nil
+}
+
+// Remove takes part in a role no longer: if this process leads it, the work drains and the role is given away, and Remove
+// waits for that. It can be added again afterwards. Errors: ErrUnknownRole; ctx's, or context.DeadlineExceeded when the
+// work had not returned DrainTimeout and a few operations later: leaving goes on, and another Remove waits for it again.
+func (m *Manager) Remove(ctx context.Context, name string) error {
+	m.mu.Lock()
+	mb := m.named[name]
+	if mb != nil {
+		mb.leaving = true
+	}
+	m.mu.Unlock()
+	if mb == nil {
+		return fmt.Errorf("%w: %s", ErrUnknownRole, name)
+	}
+	err := mb.election.StopWithContext(ctx, election.StopOptions{DeleteKey: true, WaitForDemote: true})
+	if errors.Is(err, election.ErrNotStarted) { // before Run there is nothing to leave
+		err = nil
+	}
+	m.mu.Lock()
+	m.forget()
+	m.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("roles: remove %s: %w", name, err)
+	}
+	return nil
+}
+
+// forget drops the roles that have been left. m.mu is held.
+func (m *Manager) forget() {
+	m.roles = slices.DeleteFunc(m.roles, func(mb *member) bool {
+		if !mb.leaving {
+			return false
+		}
+		select {
+		case <-mb.election.Done():
+			delete(m.named, mb.role.Name)
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// members are those at this moment, in the order in which they were added.
+func (m *Manager) members() []*member {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.roles)
+}
+
+// Election is this process's part in a role: whether it leads, its token, and what one role can do beyond.
+func (m *Manager) Election(role string) (*election.Election, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if mb := m.named[role]; mb != nil {
+		return mb.election, true
+	}
+	return nil, false
+}
+
+// patience is what draining may take at most, and what follows it.
+func (m *Manager) patience() time.Duration {
+	cfg := m.session.Config()
+	return cfg.DrainTimeout + 8*cfg.OpTimeout
+}

@@ -1,0 +1,113 @@
+package roles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+// Run connects, opens the session and takes part in the roles until ctx ends; then it drains the work, hands the roles
+// over and closes what it has opened. That takes DrainTimeout and a few operations at most.
+//
+//	New ──► Run: connect ──► open ──► take part ──┬─ ctx ends ─────────┐
+//	                │          │                  ├─ Fatal ────────────┼──► drain ──► vacate ──► close ──► return
+//	                │          │                  └─ permanent fault ──┘
+//	                └──────────┴─ an outage is waited out, a permanent fault returned, the end of ctx is a clean end
+//
+// It returns nil after a clean end. Errors: what a Lead has marked as Fatal; *election.UndrainedError, alone or joined,
+// when work had not returned: those roles stay held until the lease runs out; ErrAlreadyRun; and the permanent faults of
+// a session, such as election.ErrBucketNotFound with the command that makes the bucket, election.ErrPermission with the
+// subject, *election.DuplicateInstanceError. An outage is none: it is waited out.
+func (m *Manager) Run(ctx context.Context) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	nc, err := m.connect()
+	if err != nil {
+		return errors.Join(err, m.close(nil))
+	}
+	err = m.session.Open(ctx, nc)
+	if err == nil {
+		err = m.lead(ctx)
+	} else if ctx.Err() != nil {
+		err = nil // asked to end before it began: nothing is held
+	} else {
+		err = m.explain(nc, err)
+	}
+	return errors.Join(err, m.close(nc))
+}
+
+// begin makes this the one run, and has the elections wait for the session.
+func (m *Manager) begin(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.phase != created {
+		return ErrAlreadyRun
+	}
+	m.phase = running
+	// The session ends the elections, all together and in order: not each by itself because ctx has ended.
+	m.base = context.WithoutCancel(ctx)
+	return m.start(m.roles)
+}
+
+// connect is the connection of this run.
+func (m *Manager) connect() (*nats.Conn, error) {
+	if m.cfg.Conn != nil {
+		return m.cfg.Conn, nil
+	}
+	nc, err := dial(m.cfg, m.session.Instance(), m.session.Config().HeartbeatInterval)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	m.conn = nc
+	m.mu.Unlock()
+	return nc, nil
+}
+
+// lead takes part until there is a reason to end, and returns it: nil when ctx has ended.
+func (m *Manager) lead(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-m.fatal:
+		return err
+	case <-m.session.Done():
+		return m.explain(m.connection(), m.session.Err())
+	}
+}
+
+// explain adds why the connection has given up, where that is what ended the session.
+func (m *Manager) explain(nc *nats.Conn, err error) error {
+	if m.cfg.Conn == nil && nc.IsClosed() && nc.LastError() != nil {
+		return fmt.Errorf("%w: %w", err, nc.LastError())
+	}
+	return err
+}
+
+// close drains, hands over and closes the session, and the connection if it is the manager's own; nil when there is none.
+// What it is told of the work that has not returned is its error.
+func (m *Manager) close(nc *nats.Conn) error {
+	m.enter(draining)
+	defer m.enter(ended)
+	ctx, cancel := context.WithTimeout(context.Background(), m.patience())
+	defer cancel()
+	err := m.session.Close(ctx)
+	if nc != nil && nc != m.cfg.Conn {
+		nc.Close() // also frees whoever still waits for it
+	}
+	if undrained := (*election.UndrainedError)(nil); err != nil && !errors.As(err, &undrained) {
+		return fmt.Errorf("roles: close the session: %w", err)
+	}
+	return err
+}
+
+func (m *Manager) enter(p phase) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.phase = p
+}

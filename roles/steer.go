@@ -1,0 +1,57 @@
+package roles
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+// StepDown gives a role that this process leads to the next in line; this process does not claim it again for CoolDown.
+// It returns when the work has drained and the role was given away. Errors: ErrUnknownRole, ErrNotRunning,
+// election.ErrNotLeader, ctx's.
+func (m *Manager) StepDown(ctx context.Context, role string) error {
+	return m.steer(role, func(e *election.Election) error { return e.StepDown(ctx) })
+}
+
+// Transfer hands a role that this process leads to another instance, which is asked first whether it is ready. It returns
+// when the work has drained and the role was given away. Errors: as StepDown, and election.ErrNotCandidate,
+// election.ErrDeclined, election.ErrBusy.
+func (m *Manager) Transfer(ctx context.Context, role, instance string) error {
+	return m.steer(role, func(e *election.Election) error { return e.Transfer(ctx, instance) })
+}
+
+// Pause keeps this process from leading a role until Resume; if it leads it, it steps down. It returns when that is under
+// way. Errors: ErrUnknownRole, ErrNotRunning, context.DeadlineExceeded when no session is opened for longer than a drain takes.
+func (m *Manager) Pause(role string) error {
+	return m.steer(role, func(e *election.Election) error {
+		ctx, cancel := context.WithTimeout(context.Background(), m.patience())
+		defer cancel()
+		return e.Pause(ctx)
+	})
+}
+
+// Resume ends a Pause, and a cool-down. Errors as Pause.
+func (m *Manager) Resume(role string) error {
+	return m.steer(role, func(e *election.Election) error {
+		ctx, cancel := context.WithTimeout(context.Background(), m.patience())
+		defer cancel()
+		return e.Resume(ctx)
+	})
+}
+
+func (m *Manager) steer(role string, do func(*election.Election) error) error {
+	m.mu.Lock()
+	mb, at := m.named[role], m.phase
+	m.mu.Unlock()
+	switch {
+	case mb == nil:
+		return fmt.Errorf("%w: %s", ErrUnknownRole, role)
+	case at == created:
+		return ErrNotRunning
+	}
+	if err := do(mb.election); err != nil {
+		return fmt.Errorf("roles: role %s: %w", role, err)
+	}
+	return nil
+}

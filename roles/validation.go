@@ -1,0 +1,94 @@
+package roles
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// ConfigError is one fault of a configuration. All faults of one are joined: the message has a line for each.
+type ConfigError struct {
+	Field string
+	// Fix says what is wrong and what would do.
+	Fix string
+}
+
+func (e *ConfigError) Error() string { return "roles: " + e.Field + ": " + e.Fix }
+
+// Validate returns every fault of c and of the roles at once, nil when there is none. The faults are *[ConfigError] and
+// *election.ConfigError.
+func (c Config) Validate(roles ...Role) error {
+	return errors.Join(c.validateConnection(), c.session().Validate(), validateRoles(roles, nil, c.heartbeat()))
+}
+
+// defaultTTL is the session's.
+const defaultTTL = 10 * time.Second
+
+// heartbeat is what the session's will be. Roles are held against it also when there is no session, for its faults: all
+// are told at once.
+func (c Config) heartbeat() time.Duration {
+	switch {
+	case c.HeartbeatInterval != 0:
+		return c.HeartbeatInterval
+	case c.TTL != 0:
+		return c.TTL / 5
+	}
+	return defaultTTL / 5
+}
+
+func (c Config) validateConnection() error {
+	switch {
+	case c.URL == "" && c.Conn == nil:
+		return &ConfigError{"URL", "neither URL nor Conn: set URL to have the manager connect, or Conn to share a connection"}
+	case c.URL != "" && c.Conn != nil:
+		return &ConfigError{"URL", "both URL and Conn: set URL to have the manager connect, or Conn to share a connection, not both"}
+	case c.Conn != nil && len(c.NATSOptions) > 0:
+		return &ConfigError{"NATSOptions", "a shared Conn is not reconfigured: give the options to nats.Connect, or set URL instead of Conn"}
+	case c.Conn != nil:
+		return nil
+	}
+	for server := range strings.SplitSeq(c.URL, ",") {
+		server = strings.TrimSpace(server)
+		if !strings.Contains(server, "://") {
+			server = "nats://" + server
+		}
+		if u, err := url.Parse(server); err != nil || u.Hostname() == "" {
+			return &ConfigError{"URL", "a server in it has no readable address: use nats://host:port, several separated by commas"}
+		}
+	}
+	return nil
+}
+
+// validateRoles checks roles that are added to those that are there.
+func validateRoles(roles []Role, there map[string]*member, heartbeat time.Duration) error {
+	var faults []error
+	seen := map[string]bool{}
+	for _, r := range roles {
+		if err := r.campaign().Validate(heartbeat); err != nil {
+			faults = append(faults, err)
+		}
+		if seen[r.Name] || there[r.Name] != nil {
+			faults = append(faults, &ConfigError{"Role", fmt.Sprintf("%q is there twice: give each role one entry", r.Name)})
+		}
+		seen[r.Name] = true
+		if err := r.validateWork(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (r Role) validateWork() error {
+	callbacks := r.OnPromote != nil || r.OnDemote != nil
+	switch {
+	case r.Lead != nil && callbacks:
+		return &ConfigError{"Lead", fmt.Sprintf("role %q has Lead together with OnPromote or OnDemote: use one or the other", r.Name)}
+	case r.Lead == nil && !callbacks:
+		return &ConfigError{"Lead", fmt.Sprintf("role %q has nothing to do when it leads: set Lead, or OnPromote", r.Name)}
+	case r.Lead == nil && r.OnPromote == nil:
+		return &ConfigError{"OnDemote", fmt.Sprintf("role %q has OnDemote alone: set OnPromote too, or Lead instead", r.Name)}
+	}
+	return nil
+}

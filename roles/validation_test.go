@@ -1,0 +1,118 @@
+package roles_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/roles"
+)
+
+func noWork(context.Context, *election.Term) error { return nil }
+
+// A configuration with many faults is refused with all of them, each on a line that says what would do.
+func TestBadConfigurationTellsAllFaults(t *testing.T) {
+	cfg := roles.Config{
+		Bucket: "a bucket", InstanceID: "not a name", Replicas: 2, TTL: 10 * time.Second, HeartbeatInterval: 5 * time.Second,
+		OpTimeout: 6 * time.Second, SafetyMargin: 9 * time.Second, DisconnectGracePeriod: time.Second, IdleFactor: -1,
+		DrainTimeout: -1, Sinks: []event.Sink{nil},
+	}
+	_, err := roles.New(cfg,
+		roles.Role{Name: "x y", Lead: noWork},
+		roles.Role{Name: "takeover", AllowPriorityTakeover: true, Lead: noWork},
+		roles.Role{Name: "twice", Lead: noWork},
+		roles.Role{Name: "twice", Lead: noWork},
+		roles.Role{Name: "both", Lead: noWork, OnPromote: func(context.Context, fencing.Token) {}},
+		roles.Role{Name: "neither"},
+		roles.Role{Name: "demote", OnDemote: func() {}},
+		roles.Role{Name: "valid", ValidationInterval: time.Second, Lead: noWork},
+	)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for _, want := range []string{
+		"roles: URL: neither URL nor Conn",
+		`election: Bucket: "a bucket" is no bucket name`,
+		`election: InstanceID: "not a name"`,
+		"election: Replicas: 2: use 1, 3 or 5",
+		"election: HeartbeatInterval: TTL 10s < 3 × heartbeat 5s: use at most 3.333333333s",
+		"election: OpTimeout: 6s is not within (0, heartbeat 5s): use 2.5s",
+		"election: SafetyMargin: TTL 10s − margin 9s leaves fewer than two heartbeats of 5s before the deadline",
+		"election: DisconnectGracePeriod: 1s < 2 × heartbeat 5s: use at least 10s",
+		"election: IdleFactor: -1: use 1 or more",
+		"election: DrainTimeout: -1ns",
+		"election: Sinks: sink 0 is nil",
+		`election: Role: "x y" cannot be part of a key`,
+		`election: AllowPriorityTakeover: role "takeover" has priority 0: give it a Priority above 0`,
+		`roles: Role: "twice" is there twice`,
+		`roles: Lead: role "both" has Lead together with OnPromote or OnDemote`,
+		`roles: Lead: role "neither" has nothing to do when it leads: set Lead, or OnPromote`,
+		`roles: OnDemote: role "demote" has OnDemote alone`,
+		"election: ValidationInterval: 1s < heartbeat 5s",
+	} {
+		found := false
+		for _, line := range lines {
+			found = found || strings.HasPrefix(line, want)
+		}
+		if !found {
+			t.Errorf("missing: %s", want)
+		}
+	}
+	if len(lines) != 18 {
+		t.Errorf("%d faults:\n%v", len(lines), err)
+	}
+	if fault := (*roles.ConfigError)(nil); !errors.As(err, &fault) {
+		t.Error("no *roles.ConfigError")
+	}
+	if fault := (*election.ConfigError)(nil); !errors.As(err, &fault) {
+		t.Error("no *election.ConfigError")
+	}
+}
+
+func TestConnectionConfiguration(t *testing.T) {
+	for name, is := range map[string]struct {
+		cfg  roles.Config
+		want string // "" for none
+	}{
+		"url":             {roles.Config{URL: "nats://one:4222, tls://two ,three:4222"}, ""},
+		"shared":          {roles.Config{Conn: new(nats.Conn)}, ""},
+		"neither":         {roles.Config{}, "neither URL nor Conn"},
+		"both":            {roles.Config{URL: "nats://one", Conn: new(nats.Conn)}, "both URL and Conn"},
+		"shared, options": {roles.Config{Conn: new(nats.Conn), NATSOptions: []nats.Option{nats.Name("x")}}, "a shared Conn is not reconfigured"},
+		"no host":         {roles.Config{URL: "nats://one,,"}, "no readable address"},
+		"not a URL":       {roles.Config{URL: "nats://user:secret@host:port"}, "no readable address"},
+	} {
+		is.cfg.Bucket = "roles"
+		switch err := is.cfg.Validate(); {
+		case is.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case is.want != "" && (err == nil || !strings.Contains(err.Error(), is.want)):
+			t.Errorf("%s: %v, want %q", name, err, is.want)
+		case err != nil && strings.Contains(err.Error(), "secret"):
+			t.Errorf("%s: the error shows the password: %v", name, err)
+		}
+	}
+}
+
+// What is valid for the session is valid with its defaults too.
+func TestSmallConfiguration(t *testing.T) {
+	for _, ttl := range []time.Duration{0, 300 * time.Millisecond, 30 * time.Second} {
+		cfg := roles.Config{URL: "nats://localhost", Bucket: "roles", TTL: ttl}
+		m, err := roles.New(cfg, roles.Role{Name: "r", Lead: noWork})
+		if err != nil {
+			t.Errorf("TTL %v: %v", ttl, err)
+			continue
+		}
+		if m.Session().Instance() == "" {
+			t.Error("no instance id was generated")
+		}
+	}
+}
