@@ -173,20 +173,23 @@ func (a *Arena) Leader(role string) *Process {
 	return nil
 }
 
-// AwaitLeader waits until a process leads the role and returns it.
+// AwaitLeader waits until a process leads the role, its work begun, and returns it.
 func (a *Arena) AwaitLeader(role string, within time.Duration) (leader *Process) {
 	a.TB.Helper()
 	a.Await(role+" is led", role, within, func() bool {
 		leader = a.Leader(role)
-		return leader != nil
+		return leader != nil && a.Ledger.working(leader.String(), role)
 	})
 	return leader
 }
 
-// AwaitLead waits until p leads the role.
+// AwaitLead waits until p leads the role and its work has begun: IsLeader is true a moment before, and the ledger is written
+// by the work.
 func (a *Arena) AwaitLead(p *Process, role string, within time.Duration) {
 	a.TB.Helper()
-	a.Await(fmt.Sprintf("%s leads %s", p, role), role, within, p.Elections[role].IsLeader)
+	a.Await(fmt.Sprintf("%s leads %s", p, role), role, within, func() bool {
+		return p.Leads(role) && a.Ledger.working(p.String(), role)
+	})
 }
 
 // Await waits until cond holds, and ends the test with what everybody says of the role when it has not within that time.

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,7 +17,8 @@ type Hold struct {
 	Drained time.Time // the work has returned; zero: not yet
 	Cause   error
 
-	seen time.Time // IsLeader was last true
+	seen  time.Time // IsLeader was last true
+	early bool      // IsLeader was seen true, and the work has not begun
 }
 
 func (h Hold) String() string {
@@ -44,9 +46,22 @@ func newLedger() *Ledger { return &Ledger{holds: map[string][]*Hold{}} }
 func (l *Ledger) promoted(process, role string, session, epoch uint64, at time.Time) *Hold {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, h := range l.holds[role] {
+		if h.Process == process && h.Epoch == epoch && h.early {
+			*h = Hold{Role: role, Process: process, Session: session, Epoch: epoch, From: earlier(h.From, at), seen: h.seen}
+			return h
+		}
+	}
 	h := &Hold{Role: role, Process: process, Session: session, Epoch: epoch, From: at}
 	l.holds[role] = append(l.holds[role], h)
 	return h
+}
+
+// working says that the process leads the role and its work has begun.
+func (l *Ledger) working(process, role string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.holds[role], func(h *Hold) bool { return h.Process == process && h.Until.IsZero() })
 }
 
 // ended says that belief was gone at the latest then.
@@ -66,6 +81,13 @@ func (l *Ledger) drained(h *Hold, at time.Time) {
 		h.Until = at
 	}
 	h.Drained = at
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func later(a, b time.Time) time.Time {
@@ -89,8 +111,10 @@ func (l *Ledger) believed(process, role string, epoch uint64, at time.Time) {
 			return
 		}
 	}
-	// Promoted at this very moment, and the work has not begun: a stretch of its own, as short as it is known to be.
-	l.holds[role] = append(holds, &Hold{Role: role, Process: process, Epoch: epoch, From: at, Until: at, Drained: at})
+	// Promoted at this very moment, and the work has not begun: as short as it is known to be, until it begins.
+	l.holds[role] = append(holds, &Hold{
+		Role: role, Process: process, Epoch: epoch, From: at, Until: at, Drained: at, seen: at, early: true,
+	})
 }
 
 // undrained is a stretch of a process in a session whose work had not returned by then, nil for none.
