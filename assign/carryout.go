@@ -17,7 +17,7 @@ func (l *scheduling) carryOut(effect tasks.Effect) {
 		l.commits.outcome(e)
 	case tasks.WriteNote:
 		l.commits.note(e)
-	case tasks.EraseNote:
+	case tasks.Erase:
 		l.commits.erase(e)
 	case tasks.Push:
 		l.push(e)

@@ -107,6 +107,6 @@ func (c *commits) note(w tasks.WriteNote) {
 }
 
 // erase removes a note: an empty record in its place, which the server removes after a moment.
-func (c *commits) erase(w tasks.EraseNote) {
+func (c *commits) erase(w tasks.Erase) {
 	c.write(w.Write, w.Guard, natskv.Write{Key: noteKey + w.ID, TTL: minRetention, Header: nats.Header{}})
 }

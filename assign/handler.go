@@ -89,8 +89,8 @@ func call(ctx context.Context, h handler, r bridge.TaskRun, input []byte) (data 
 	return h(ctx, r, input)
 }
 
-// maxFailure bounds what is kept of an error's text and of a stack, in bytes.
-const maxFailure = 16 << 10
+// maxText bounds what is kept of an error's text and of a stack, in bytes.
+const maxText = 8 << 10
 
 // finding is what a worker reports of an attempt that has returned. most is how large an output may be.
 func finding(ctx context.Context, data []byte, err error, most int) tasks.Finding {
@@ -116,12 +116,12 @@ func finding(ctx context.Context, data []byte, err error, most int) tasks.Findin
 		f.Delay = int64(retry.after)
 	}
 	if errors.As(err, &panicked) {
-		stack = string(panicked.stack[:min(len(panicked.stack), maxFailure)])
+		stack = string(panicked.stack[:min(len(panicked.stack), maxText)])
 	}
 	text := err.Error()
 	if cause := context.Cause(ctx); errors.Is(cause, ErrTimeout) && !errors.Is(err, ErrTimeout) {
 		text = cause.Error() + ": " + text
 	}
-	f.Data, _ = json.Marshal(failureRecord{Error: text[:min(len(text), maxFailure)], Stack: stack}) // strings always can be
+	f.Data, _ = json.Marshal(failureRecord{Error: text[:min(len(text), maxText)], Stack: stack}) // strings always can be
 	return f
 }

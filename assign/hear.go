@@ -93,13 +93,8 @@ func (l *scheduling) settle(e tasks.Settle) {
 		if r.left--; r.left == 0 {
 			l.out.send(r.reply, "", tasks.EncodeSettled(r.stale))
 		}
-	case *request:
-		l.respond(ref.reply, answer{OK: !e.Stale})
 	}
 }
-
-// request is a query that is not answered yet.
-type request struct{ reply string }
 
 func (l *scheduling) query(m *nats.Msg) {
 	var q query
@@ -108,7 +103,8 @@ func (l *scheduling) query(m *nats.Msg) {
 	}
 	switch q.Op {
 	case opCancel:
-		l.step(tasks.Cancel{ID: q.ID, Ref: &request{m.Reply}})
+		l.step(tasks.CancelAsked{ID: q.ID})
+		l.respond(m.Reply, answer{OK: true})
 	case opStatus:
 		g, ok := l.books.Glance(q.ID)
 		state := StatePending

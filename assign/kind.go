@@ -25,6 +25,13 @@ type policy struct {
 	Delay     int64  `json:"delay_ms,omitempty"`
 	Deadline  int64  `json:"deadline_ms,omitempty"`
 	Retention int64  `json:"retention_s"`
+
+	Priority    int               `json:"priority,omitempty"`
+	Weight      int               `json:"weight,omitempty"` // 0 is 1
+	Labels      map[string]string `json:"labels,omitempty"`
+	Concurrency int               `json:"concurrency,omitempty"`
+	Rate        float64           `json:"rate,omitempty"`      // per second
+	KeyLimit    int               `json:"key_limit,omitempty"` // 0 is 1
 }
 
 const (
@@ -33,6 +40,7 @@ const (
 	defaultMaxBack   = time.Hour
 	defaultRetention = time.Hour
 	minRetention     = time.Minute
+	maxPriority      = 100
 )
 
 // KindOption says how tasks of a kind are to be treated.

@@ -12,12 +12,25 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Headers of the records at <namespace>.q.<task>: exactly one of the first two, JSON that is the same for all tasks that
-// are submitted alike. The data is the input, or the output, or what went wrong.
+// Headers of the records at <namespace>.q.<task>. A submission has the first, JSON that is the same for all tasks that are
+// submitted alike, and its input as data. An outcome has the second, and the output as data. The outcome of a task that is
+// dead has both, and the input as data: it can be submitted again.
 const (
 	headerTask    = "Task"
 	headerOutcome = "Task-Outcome"
+	headerKeys    = "Task-Keys"    // JSON of keysRecord, when there are any
+	headerMeta    = "Task-Meta"    // JSON of the submitter's own headers, when there are any
+	headerFailure = "Task-Failure" // JSON of failureRecord, of an outcome that is no success
+	headerObject  = "Task-Object"  // the output is in the object store, the data is JSON of objectRecord
 	headerTrace   = "traceparent"
+)
+
+// Limits of what goes along with an input or an output, in bytes. Their sum is below headroom.
+const (
+	maxMeta       = 4 << 10
+	maxCheckpoint = 16 << 10
+	maxFailure    = 24 << 10
+	headroom      = 64 << 10
 )
 
 var errRecord = errors.New("not a record of version 1")
@@ -34,6 +47,14 @@ func (p policy) check() error {
 		return fmt.Errorf("%q cannot name a kind: use letters, digits, - _ = / and dots between them", p.Kind)
 	case p.Attempts < 1 || p.Attempts > 10_000:
 		return fmt.Errorf("%d attempts: use 1 to 10000", p.Attempts)
+	case p.Priority < -maxPriority || p.Priority > maxPriority:
+		return fmt.Errorf("priority %d: use -100 to 100", p.Priority)
+	case p.Weight < 0 || p.Weight > 4096:
+		return fmt.Errorf("weight %d: use 1 to 4096", p.Weight)
+	case p.Concurrency < 0 || p.KeyLimit < 0 || !(p.Rate >= 0) || p.Rate > 1e9:
+		return fmt.Errorf("concurrency %d, key limit %d, rate %v: use positive ones, or 0 for none", p.Concurrency, p.KeyLimit, p.Rate)
+	case len(p.Labels) > 32:
+		return fmt.Errorf("%d labels: use 32 at most", len(p.Labels))
 	case p.Backoff < 1 || p.MaxBack < p.Backoff:
 		return fmt.Errorf("backoff %d ms up to %d ms: use a positive one, and no less at most", p.Backoff, p.MaxBack)
 	}
@@ -56,6 +77,8 @@ func parsePolicy(header string) (*tasks.Policy, error) {
 	return &tasks.Policy{
 		Kind: p.Kind, MaxAttempts: p.Attempts, Timeout: ms(p.Timeout), Backoff: ms(p.Backoff), MaxBackoff: ms(p.MaxBack),
 		Delay: ms(p.Delay), Deadline: ms(p.Deadline), Retention: max(time.Duration(p.Retention)*time.Second, minRetention),
+		Priority: p.Priority, Weight: max(p.Weight, 1), Labels: p.Labels, Concurrency: p.Concurrency, Rate: p.Rate,
+		KeyLimit: max(p.KeyLimit, 1),
 	}, nil
 }
 

@@ -25,7 +25,7 @@ func streamConfig(cfg ClientConfig) jetstream.StreamConfig {
 	s := subjectsOf(cfg.Namespace)
 	return jetstream.StreamConfig{
 		Name:     streamName(cfg.Namespace),
-		Subjects: []string{s.queue(), s.note(), s.seal()},
+		Subjects: s.stored(),
 		// The seal's revision is what fences writes. Beginning at the time keeps revisions increasing when the stream is
 		// deleted and made again.
 		FirstSeq:           uint64(time.Now().UnixMicro()),

@@ -49,11 +49,8 @@ func With(opts ...KindOption) SubmitOption {
 // WithTraceParent passes a W3C traceparent on to the handler, see [Task.TraceParent].
 func WithTraceParent(t string) SubmitOption { return func(s *submission) { s.trace = t } }
 
-// submitWithin bounds one attempt to store a submission; headroom is what a frame adds to an input or an output.
-const (
-	submitWithin = 5 * time.Second
-	headroom     = 4 << 10
-)
+// submitWithin bounds one attempt to store a submission.
+const submitWithin = 5 * time.Second
 
 // Submit stores a task and returns when it is stored: from then on it runs at least once and gets exactly one outcome,
 // whoever crashes. It needs no leader. Transient faults are retried until ctx ends; submitting again with the same id is

@@ -62,7 +62,7 @@ func TestBubbleStorms(t *testing.T) {
 		})
 	}
 	t.Logf("%v virtual hours in %v: %v", hours, time.Since(began).Round(time.Millisecond), total)
-	wanted := []string{"faults", "terms", "samples of IsLeader", "SessionLost", "SessionKilled", "RoleDemoted/session lost"}
+	wanted := []string{"faults", "terms", "samples of IsLeader", "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away"}
 	if hours >= everything {
 		wanted = append(wanted, arena.FaultNames(true)...)
 		wanted = append(wanted, "converged", "Heartbeat/unknown", "Heartbeat/refused", "ClaimAttempted/refused", "RoleDemoted/evicted",

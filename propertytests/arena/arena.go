@@ -19,6 +19,9 @@ import (
 // Bucket is the bucket of every arena.
 const Bucket = "roles"
 
+// operatorInbox tells the operator's own watches from those of the processes.
+const operatorInbox = "_INBOX_operator"
+
 // Network is what an arena stands on: a natsrun.Server or a natsrun.Cluster.
 type Network interface {
 	Connect(opts ...nats.Option) (*nats.Conn, error)
@@ -60,7 +63,7 @@ func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 		bucket.Replicas = 3
 	}
 	var err error
-	if a.operator, err = n.Connect(patient("operator", 10*time.Second)...); err != nil {
+	if a.operator, err = n.Connect(append(patient("operator", 10*time.Second), nats.CustomInboxPrefix(operatorInbox))...); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(a.operator.Close)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 	"sync"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 // hottest is how many records may be stored at one key within a second. A heartbeat is one in some hundred milliseconds; a
 // loop that does not wait makes thousands.
 const hottest = 30
+
+// expectHeader is the condition of a write, which is stored with it: the revision that it replaced.
+const expectHeader = "Nats-Expected-Last-Subject-Sequence"
 
 // Chronicle is what was stored, as a watch of the whole bucket shows it. On the virtual clock an entry is seen in the very
 // moment in which it is stored; across a restart of the server, those that were overwritten meanwhile are missing.
@@ -104,7 +108,7 @@ func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
 	c.heat(raw.Key, now)
 	switch e := protocol.Decode(raw.Key, raw.Value, raw.Revision, raw.Marker, maxTTL); {
 	case e.Kind == protocol.KindRole:
-		c.givenAway(e, now)
+		c.givenAway(e, raw.Header.Get(expectHeader), now)
 		c.roles[e.Name] = e
 	case e.Kind == protocol.KindLease && e.Lease.State == protocol.Killed:
 		c.kills++
@@ -125,13 +129,15 @@ func (c *Chronicle) heat(key string, now time.Time) {
 }
 
 // givenAway is E7: when a holder gives a role away, its work has returned. A vacancy by force is somebody else's doing, and
-// successors wait for it.
-func (c *Chronicle) givenAway(e protocol.Entry, now time.Time) {
+// successors wait for it. The condition of the write says which record it replaced: where the watch was lost meanwhile, that
+// need not be the last one seen, and then nobody knows whose role was given away.
+func (c *Chronicle) givenAway(e protocol.Entry, replaced string, now time.Time) {
 	before, known := c.roles[e.Name]
 	if c.Undrained || !known || before.Form != protocol.FormRecord || before.Role.Vacant ||
-		e.Form != protocol.FormRecord || !e.Role.Vacant || e.Role.Forced {
+		e.Form != protocol.FormRecord || !e.Role.Vacant || e.Role.Forced || replaced != strconv.FormatUint(before.Revision, 10) {
 		return
 	}
+	c.a.Tally.Add("given away", 1)
 	if h := c.a.Ledger.undrained(e.Name, before.Role.Session, now); h != nil && h.Epoch <= before.Revision {
 		c.violations = append(c.violations, fmt.Errorf("E7: %s was given away (%s) before its work had returned:\n  %v",
 			e.Name, e.Role.Reason, h))

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -215,7 +216,8 @@ func (s *storm) garbleMember(p *Process) bool {
 	})
 }
 
-// stallWatches lets every watch that exists hear that all is well, and nothing else, for a while; then somebody is evicted.
+// stallWatches lets every watch of a process hear that all is well, and nothing else, for a while; then somebody is evicted.
+// The operator's own watches go on: the Chronicle is to see everything.
 func (s *storm) stallWatches(p *Process) bool {
 	js, err := jetstream.New(s.a.operator)
 	if err != nil {
@@ -228,8 +230,11 @@ func (s *storm) stallWatches(p *Process) bool {
 		return false
 	}
 	until := time.Now().Add(2 * s.TTL)
-	for name := range stream.ConsumerNames(ctx).Name() {
-		if _, err := stream.PauseConsumer(ctx, name, until); err != nil {
+	for consumer := range stream.ListConsumers(ctx).Info() {
+		if strings.HasPrefix(consumer.Config.DeliverSubject, operatorInbox) {
+			continue
+		}
+		if _, err := stream.PauseConsumer(ctx, consumer.Name, until); err != nil {
 			return false
 		}
 	}

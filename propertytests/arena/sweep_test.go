@@ -2,9 +2,12 @@ package arena
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
@@ -68,36 +71,44 @@ func TestSamplesStretchBelief(t *testing.T) {
 func TestChronicleFindsPlantedFaults(t *testing.T) {
 	const held, vacant = `{"v":1,"id":"a","session":7,"token":"t","ttl_ms":1000}`, `{"v":1,"vacant":true,"by":"a","reason":"stepped down","ttl_ms":1000}`
 	fresh := func() *Chronicle {
-		return &Chronicle{a: &Arena{Ledger: newLedger()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}}
+		return &Chronicle{a: &Arena{Ledger: newLedger(), Tally: NewTally()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}}
 	}
 	c := fresh()
 	c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
-	c.take(record("role.r", 10, held), time.Hour)
-	c.take(record("role.r", 11, vacant), time.Hour)
+	c.take(record("role.r", 10, 0, held), time.Hour)
+	c.take(record("role.r", 11, 10, vacant), time.Hour)
 	expect(t, c.Violations(), []string{"E7"})
 
 	c = fresh()
 	h := c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
-	c.take(record("role.r", 10, held), time.Hour)
+	c.take(record("role.r", 10, 0, held), time.Hour)
 	c.a.Ledger.drained(h, time.Now())
-	c.take(record("role.r", 11, vacant), time.Hour)
+	c.take(record("role.r", 11, 10, vacant), time.Hour)
 	expect(t, c.Violations(), nil)
 
 	c = fresh()
 	c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
-	c.take(record("role.r", 10, held), time.Hour)
-	c.take(record("role.r", 11, strings.Replace(vacant, `"vacant"`, `"forced":true,"vacant"`, 1)), time.Hour)
+	c.take(record("role.r", 10, 0, held), time.Hour)
+	c.take(record("role.r", 11, 10, strings.Replace(vacant, `"vacant"`, `"forced":true,"vacant"`, 1)), time.Hour)
+	expect(t, c.Violations(), nil)
+
+	c = fresh() // the watch has missed the eviction of a, whose work still runs, and the whole term of a successor
+	c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
+	c.take(record("role.r", 10, 0, held), time.Hour)
+	c.take(record("role.r", 13, 12, vacant), time.Hour)
 	expect(t, c.Violations(), nil)
 
 	c = fresh()
 	for i := range hottest + 5 {
-		c.take(record("lease.a", uint64(i+1), "garbage"), time.Hour)
+		c.take(record("lease.a", uint64(i+1), uint64(i), "garbage"), time.Hour)
 	}
 	expect(t, c.Violations(), []string{"hot loop"})
 }
 
-func record(key string, revision uint64, value string) natskv.Entry {
-	return natskv.Entry{Key: key, Revision: revision, Value: []byte(value)}
+func record(key string, revision, replaces uint64, value string) natskv.Entry {
+	return natskv.Entry{
+		Key: key, Revision: revision, Value: []byte(value), Header: nats.Header{expectHeader: {fmt.Sprint(replaces)}},
+	}
 }
 
 func expect(t *testing.T, got []error, want []string) {

@@ -47,7 +47,7 @@ func (w *world) submit(id string, p *tasks.Policy) {
 		w.after(w.upTo(5*w.Lease), func() {
 			for _, l := range w.leads {
 				if !l.over {
-					l.step(tasks.Cancel{ID: id})
+					l.step(tasks.CancelAsked{ID: id})
 				}
 			}
 		})

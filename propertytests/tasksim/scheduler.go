@@ -171,7 +171,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	case tasks.WriteNote:
 		w.tell(e.ID, "%s@%d writes note %+v", l.p.name, l.epoch, e.Retry)
 		l.write(e.Write, "t."+e.ID, e.Retry, sealSubject, e.Guard)
-	case tasks.EraseNote:
+	case tasks.Erase:
 		l.write(e.Write, "t."+e.ID, erased{}, sealSubject, e.Guard)
 	case tasks.Push:
 		for _, a := range e.List {

@@ -11,10 +11,12 @@ type (
 		Write, Expect, Epoch uint64
 	}
 
-	// WriteOutcome asks for a task's outcome in the place of its submission, Guard being the revision of the seal.
+	// WriteOutcome asks for a task's outcome in the place of its submission, Guard being the revision of the seal. Revision is
+	// the submission's: a dead task keeps its input, so that it can be submitted again.
 	WriteOutcome struct {
 		Write, Guard uint64
 		ID           string
+		Revision     uint64
 		Kind         string
 		Retention    time.Duration
 		Outcome      Outcome
@@ -27,10 +29,33 @@ type (
 		Retry        Retry
 	}
 
-	// EraseNote asks that the note of a task that has ended be removed.
-	EraseNote struct {
+	// WriteCheckpoint asks for a task's checkpoint.
+	WriteCheckpoint struct {
 		Write, Guard uint64
 		ID           string
+		Attempt      Attempt
+		Data         []byte
+	}
+
+	// Erase asks that a record be removed that says nothing any more: ID is the task's, or the recurrence's.
+	Erase struct {
+		Write, Guard uint64
+		What         Record
+		ID           string
+	}
+
+	// FreeUnique asks that the record of a unique key be emptied if it still stands at revision Expect: its task has ended.
+	FreeUnique struct {
+		Write, Expect uint64
+		Key           string
+	}
+
+	// WriteTick asks for two records as one step: the submission of task ID, and Tick as the last one of the recurrence.
+	WriteTick struct {
+		Write, Guard uint64
+		ID           string
+		Tick         time.Time
+		Recurrence   *Recurrence
 	}
 
 	// Push hands tasks to a worker; Answered or Unheard follow, or nothing.
@@ -61,7 +86,7 @@ type (
 		Serial      uint64
 	}
 
-	// Settle answers a Done or a Cancel, after what it led to is stored. Stale says that it led to nothing.
+	// Settle answers a Done or a Progressed, after what it led to is stored. Stale says that it led to nothing.
 	Settle struct {
 		Ref   any
 		Stale bool
@@ -92,6 +117,26 @@ type (
 	Stale      struct{ Kind, Reason string }
 	// Refused says that the server refused a write of ours: op.
 	Refused struct{ Op string }
+	// Moved says where a watched task is now; Outcome is set when it has ended.
+	Moved struct {
+		Glance  Glance
+		Outcome *Outcome
+	}
+	// Ticked says that a recurrence was due: how many ticks were submitted, and how many dropped as missed.
+	Ticked struct {
+		Name           string
+		Fired, Dropped int
+	}
+)
+
+// Record is a kind of record that belongs to a task or a recurrence.
+type Record uint8
+
+const (
+	NoteRecord Record = iota + 1
+	CheckpointRecord
+	CancelRecord
+	TickRecord
 )
 
 // Assignment is one task in a Push.
@@ -104,22 +149,29 @@ type Assignment struct {
 	Policy   *Policy
 	// Left is the time until the task expires, 0: no limit.
 	Left time.Duration
+	// Checkpoint is the revision of the record that an earlier attempt has left, 0: none.
+	Checkpoint uint64
 }
 
-func (WriteSeal) effect()    {}
-func (WriteOutcome) effect() {}
-func (WriteNote) effect()    {}
-func (EraseNote) effect()    {}
-func (Push) effect()         {}
-func (Sync) effect()         {}
-func (Stop) effect()         {}
-func (Settle) effect()       {}
-func (Fenced) effect()       {}
-func (Ready) effect()        {}
-func (Queued) effect()       {}
-func (Given) effect()        {}
-func (Rejected) effect()     {}
-func (Completed) effect()    {}
-func (Reassigned) effect()   {}
-func (Stale) effect()        {}
-func (Refused) effect()      {}
+func (WriteSeal) effect()       {}
+func (WriteOutcome) effect()    {}
+func (WriteNote) effect()       {}
+func (WriteCheckpoint) effect() {}
+func (Erase) effect()           {}
+func (FreeUnique) effect()      {}
+func (WriteTick) effect()       {}
+func (Moved) effect()           {}
+func (Ticked) effect()          {}
+func (Push) effect()            {}
+func (Sync) effect()            {}
+func (Stop) effect()            {}
+func (Settle) effect()          {}
+func (Fenced) effect()          {}
+func (Ready) effect()           {}
+func (Queued) effect()          {}
+func (Given) effect()           {}
+func (Rejected) effect()        {}
+func (Completed) effect()       {}
+func (Reassigned) effect()      {}
+func (Stale) effect()           {}
+func (Refused) effect()         {}

@@ -10,8 +10,9 @@ import (
 type Event interface{ apply(s *Scheduler) }
 
 type (
-	// Tick says that time has passed, and that all that has come has been told: now is the time to hand out.
-	Tick struct{}
+	// Tick says that time has passed, and that all that has come has been told: now is the time to hand out, and to fire
+	// what recurs. Wall is the wall clock's.
+	Tick struct{ Wall time.Time }
 
 	// Submitted is a submission that the stream delivered. Age is how long ago it was stored.
 	Submitted struct {
@@ -20,6 +21,7 @@ type (
 		Policy   *Policy
 		Age      time.Duration
 		Size     int
+		Keys     *Keys // nil: none
 	}
 
 	// Settled is an outcome that the stream delivered, ours or another scheduler's.
@@ -34,6 +36,56 @@ type (
 		Revision uint64
 		Retry    Retry
 		Gone     bool
+	}
+
+	// Saved is the checkpoint of a task that the stream delivered; Gone that it was erased.
+	Saved struct {
+		ID       string
+		Revision uint64
+		Gone     bool
+	}
+
+	// CancelAsked is the request to cancel a task that the stream delivered; Gone that it was erased.
+	CancelAsked struct {
+		ID       string
+		Revision uint64
+		Gone     bool
+	}
+
+	// PauseSeen says that a kind was paused, or goes on.
+	PauseSeen struct {
+		Kind     string
+		Revision uint64
+		Paused   bool
+	}
+
+	// DrainSeen says that a worker is to take nothing new, or goes on. It is about the instance, whatever its session.
+	DrainSeen struct {
+		Instance string
+		Revision uint64
+		Draining bool
+	}
+
+	// UniqueSeen is the record of a unique key that the stream delivered, and the task that has it, "" for nobody.
+	UniqueSeen struct {
+		Key      string
+		Revision uint64
+		Task     string
+	}
+
+	// Defined is a recurrence that the stream delivered, stored at Since by the wall clock; nil: it was removed.
+	Defined struct {
+		Name       string
+		Revision   uint64
+		Recurrence *Recurrence
+		Since      time.Time
+	}
+
+	// Fired is the last tick of a recurrence that has been submitted, as the stream delivered it; zero: it was erased.
+	Fired struct {
+		Name     string
+		Revision uint64
+		Tick     time.Time
 	}
 
 	// SealSeen is the seal as the stream delivered it. Ours says that it is one of this scheduler's own.
@@ -88,10 +140,21 @@ type (
 		Ref     any
 	}
 
-	// Cancel ends a task. Settle answers it under Ref.
-	Cancel struct {
+	// Progressed is a worker's report of how far an attempt is, Fraction of 1. Settle answers it under Ref, after Checkpoint is
+	// stored if it is not nil.
+	Progressed struct {
+		Session    uint64
+		ID         string
+		Attempt    Attempt
+		Fraction   float32
+		Checkpoint []byte
+		Ref        any
+	}
+
+	// Watched asks that what happens to a task be told by Moved for a while.
+	Watched struct {
 		ID  string
-		Ref any
+		For time.Duration
 	}
 
 	// Written is the outcome of a write.
@@ -117,6 +180,7 @@ type Member struct {
 	Draining         bool
 	Slots            int
 	Kinds            []string
+	Labels           map[string]string
 }
 
 // Verdict is a worker's answer to one assignment.

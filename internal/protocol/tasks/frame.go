@@ -47,14 +47,16 @@ func (d *decoder) envelope() (v Envelope) {
 type Task struct {
 	Assignment
 	Trace   string // traceparent of W3C, "" for none
+	Header  string // of the submitter's, encoded; "" for none
 	Payload []byte
+	Saved   []byte // the checkpoint, nil for none
 }
 
 // EncodeAssign makes the frame of a Push.
 func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 	room := 0
 	for i := range list {
-		room += 96 + len(list[i].ID) + len(list[i].Policy.Kind) + len(list[i].Trace) + len(list[i].Payload)
+		room += 96 + len(list[i].ID) + len(list[i].Policy.Kind) + len(list[i].Trace) + len(list[i].Header) + len(list[i].Payload) + len(list[i].Saved)
 	}
 	e := newEncoder(FrameAssign, room+128+signatureSize)
 	e.envelope(v)
@@ -69,8 +71,11 @@ func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 		e.number(uint64(t.Try))
 		e.signed(int64(t.Left / time.Millisecond))
 		e.signed(int64(t.Policy.Timeout / time.Millisecond))
+		e.number(uint64(t.Policy.Weight))
 		e.text(t.Trace)
+		e.text(t.Header)
 		e.bytes(t.Payload)
+		e.bytes(t.Saved)
 	}
 	return e.b
 }
@@ -82,20 +87,25 @@ func DecodeAssign(frame []byte) (v Envelope, low uint64, list []Task, err error)
 		return v, 0, nil, err
 	}
 	v, low = d.envelope(), d.number()
-	policies := map[Policy]*Policy{}
-	list = make([]Task, d.list(9))
+	type alike struct { // what of a policy travels
+		kind    string
+		timeout time.Duration
+		weight  int
+	}
+	policies := map[alike]*Policy{}
+	list = make([]Task, d.list(12))
 	for i := range list {
 		t := &list[i]
 		t.ID = d.text()
-		p := Policy{Kind: d.text()}
+		p := alike{kind: d.text()}
 		t.Attempt, t.Serial, t.Try = d.attempt(), d.number(), int(d.number()&(1<<31-1))
 		t.Left = milliseconds(d.signed())
-		p.Timeout = milliseconds(d.signed())
+		p.timeout, p.weight = milliseconds(d.signed()), int(d.number()&(1<<16-1))
 		if policies[p] == nil {
-			policies[p] = &p
+			policies[p] = &Policy{Kind: p.kind, Timeout: p.timeout, Weight: max(p.weight, 1)}
 		}
 		t.Policy = policies[p]
-		t.Trace, t.Payload = d.text(), d.bytes()
+		t.Trace, t.Header, t.Payload, t.Saved = d.text(), d.text(), d.bytes(), d.bytes()
 	}
 	return v, low, list, d.err()
 }

@@ -100,17 +100,24 @@ func (s *Scheduler) write(t *task, w *write, ref any) {
 	s.send(w)
 }
 
-func (e Cancel) apply(s *Scheduler) {
+func (e CancelAsked) apply(s *Scheduler) {
 	t := s.tasks[e.ID]
 	switch {
 	case t == nil: // not read yet, not submitted, or settled: who asks looks again
-		s.emit(Settle{Ref: e.Ref, Stale: true})
 	case t.state == writing && t.write.kind == outcomeWrite:
-		s.emit(Settle{Ref: e.Ref, Stale: true})
 	default:
-		s.abort(t, StatusCancelled, CauseCancelled, e.Ref)
+		s.abort(t, StatusCancelled, CauseCancelled, nil)
 	}
 }
+
+func (e Saved) apply(s *Scheduler)      {}
+func (e PauseSeen) apply(s *Scheduler)  {}
+func (e DrainSeen) apply(s *Scheduler)  {}
+func (e UniqueSeen) apply(s *Scheduler) {}
+func (e Defined) apply(s *Scheduler)    {}
+func (e Fired) apply(s *Scheduler)      {}
+func (e Watched) apply(s *Scheduler)    {}
+func (e Progressed) apply(s *Scheduler) { s.emit(Settle{Ref: e.Ref}) }
 
 // expire ends a task whose deadline has passed.
 func (s *Scheduler) expire(t *task) {

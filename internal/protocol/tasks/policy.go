@@ -13,7 +13,42 @@ type Policy struct {
 	Delay       time.Duration // from the submission until it is due
 	Deadline    time.Duration // from the submission until it expires, 0: never
 	Retention   time.Duration // of the outcome
+	Priority    int           // -100 to 100; a larger one goes first, see Scheduler on aging
+	Weight      int           // slots that it takes, at least 1
+	Labels      map[string]string
+	Concurrency int     // tasks of the kind that run at once, 0: any number
+	Rate        float64 // tasks of the kind that are handed out per second, 0: any number
+	KeyLimit    int     // tasks of one Keys.Limit that run at once, at least 1
 }
+
+// Keys are what a task has of its own, "" for none.
+type Keys struct {
+	Unique string // the name of its unique record
+	Sticky string // tasks of one go to the same worker, as long as it has room
+	Limit  string // at most Policy.KeyLimit tasks of one run at once
+}
+
+// Recurrence is what is submitted again and again.
+type Recurrence struct {
+	Name     string
+	Schedule Schedule
+	Missed   Missed
+	Grace    time.Duration // a tick that could not be fired within it was missed
+	Policy   *Policy
+	Body     any // the driver's, not looked at
+}
+
+// Schedule is when: the first moment after t, the zero time for never again.
+type Schedule interface{ Next(t time.Time) time.Time }
+
+// Missed is what becomes of the ticks that nobody fired in time.
+type Missed uint8
+
+const (
+	RunLatest Missed = iota // the last one is run
+	RunAll                  // each of them, as far back as the limit
+	Skip
+)
 
 // backoff is the wait after so many failures, +-10 %.
 func (p *Policy) backoff(failures int, random func() float64) time.Duration {
@@ -31,14 +66,15 @@ func (p *Policy) backoff(failures int, random func() float64) time.Duration {
 type Verb uint8
 
 const (
-	Succeeded Verb = iota + 1
-	Failed         // counted; Delay overrides the backoff
-	Permanent      // no other attempt would do better
-	Snoozed        // wants to be run again after Delay, uncounted
-	Released       // given back unfinished, uncounted
+	Succeeded   Verb = iota + 1
+	Failed           // counted; Delay overrides the backoff
+	Permanent        // no other attempt would do better
+	Snoozed          // wants to be run again after Delay, uncounted
+	Released         // given back unfinished, uncounted
+	Progressing      // has not ended: how far it is
 )
 
-var verbs = [...]string{"", "succeeded", "failed", "permanent", "snoozed", "released"}
+var verbs = [...]string{"", "succeeded", "failed", "permanent", "snoozed", "released", "progressing"}
 
 func (v Verb) String() string { return verbs[v] }
 

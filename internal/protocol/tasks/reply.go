@@ -1,5 +1,7 @@
 package tasks
 
+import "math"
+
 // EncodeAnswers makes a worker's answer to an assign or a stop frame.
 func EncodeAnswers(session, number uint64, answers []Answer) []byte {
 	e := newEncoder(FrameAnswer, 32+40*len(answers))
@@ -60,14 +62,33 @@ func DecodeSynced(frame []byte) (session, epoch uint64, held []Held, err error) 
 	return session, epoch, held, d.err()
 }
 
-// Finding is one entry of a worker's report: how an attempt ended. Data is the output, or the error's record.
+// Finding is one entry of a worker's report: how an attempt ended, or how far it is.
 type Finding struct {
-	ID      string
-	Attempt Attempt
-	Verb    Verb
-	Delay   int64 // ns
-	Ran     int64 // ns
-	Data    []byte
+	ID       string
+	Attempt  Attempt
+	Verb     Verb
+	Delay    int64   // ns
+	Ran      int64   // ns
+	Fraction float32 // of 1, of one that is Progressing
+	// Stored says that Data names an object that holds the output.
+	Stored bool
+	// Data is the output, the error's record, or the checkpoint; nil for no checkpoint.
+	Data []byte
+}
+
+const (
+	flagStored = 1 << iota
+	flagData   // tells an empty checkpoint from none
+)
+
+func (f *Finding) flags() (n uint64) {
+	if f.Stored {
+		n |= flagStored
+	}
+	if f.Data != nil {
+		n |= flagData
+	}
+	return n
 }
 
 // EncodeReport makes a worker's report to the scheduler of an epoch. Nobody else answers it: one that was deposed knows
@@ -89,6 +110,8 @@ func EncodeReport(instance string, session, epoch uint64, list []Finding) []byte
 		e.number(uint64(f.Verb))
 		e.signed(f.Delay)
 		e.signed(f.Ran)
+		e.number(uint64(math.Float32bits(f.Fraction)))
+		e.number(f.flags())
 		e.bytes(f.Data)
 	}
 	return e.b
@@ -101,12 +124,17 @@ func DecodeReport(frame []byte) (instance string, session, epoch uint64, list []
 		return "", 0, 0, nil, err
 	}
 	instance, session, epoch = d.text(), d.number(), d.number()
-	list = make([]Finding, d.list(7))
+	list = make([]Finding, d.list(9))
 	for i := range list {
 		f := &list[i]
 		f.ID, f.Attempt, f.Verb = d.text(), d.attempt(), Verb(d.number()&0xff)
-		f.Delay, f.Ran, f.Data = d.signed(), d.signed(), d.bytes()
-		if f.Verb < Succeeded || f.Verb > Released {
+		f.Delay, f.Ran, f.Fraction = d.signed(), d.signed(), math.Float32frombits(uint32(d.number()))
+		flags := d.number()
+		f.Stored = flags&flagStored != 0
+		if f.Data = d.bytes(); flags&flagData == 0 {
+			f.Data = nil
+		}
+		if f.Verb < Succeeded || f.Verb > Progressing || !(f.Fraction >= 0 && f.Fraction <= 1) {
 			d.bad = true
 		}
 	}

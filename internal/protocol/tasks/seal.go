@@ -144,11 +144,11 @@ func (s *Scheduler) send(w *write) {
 	}
 	switch w.kind {
 	case outcomeWrite:
-		s.emit(WriteOutcome{w.number, w.guard, w.t.id, w.t.policy.Kind, w.t.policy.Retention, w.outcome})
+		s.emit(WriteOutcome{w.number, w.guard, w.t.id, w.t.revision, w.t.policy.Kind, w.t.policy.Retention, w.outcome})
 	case noteWrite:
 		s.emit(WriteNote{w.number, w.guard, w.t.id, w.retry})
 	case eraseWrite:
-		s.emit(EraseNote{w.number, w.guard, w.id})
+		s.emit(Erase{w.number, w.guard, NoteRecord, w.id})
 	}
 }
 
