@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
 )
 
 // Assigner is one process's part in one namespace: it runs tasks, hands them out while it leads the role, and submits. It
@@ -18,11 +20,13 @@ type Assigner struct {
 	offer   chan struct{} // size 1: the handlers have changed
 
 	mu       sync.Mutex
-	handlers map[string]handler
+	handlers map[string]HandlerFunc
 	client   *Client // nil until the session was open once
 	host     *hosting
 	arrived  chan struct{}  // closed, and made anew, when client or host changes
 	blocked  map[string]int // tasks whose handlers have outlived their session
+
+	unchecked sync.Once // it was said that signatures are not checked
 }
 
 // hosting is the present lease, for Lead.
@@ -39,10 +43,10 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	cfg.Labels = maps.Clone(cfg.Labels)
+	cfg.Labels, cfg.Middleware = maps.Clone(cfg.Labels), slices.Clone(cfg.Middleware)
 	a := &Assigner{
 		session: s, cfg: cfg, sub: subjectsOf(cfg.Namespace), offer: make(chan struct{}, 1),
-		handlers: map[string]handler{}, arrived: make(chan struct{}), blocked: map[string]int{},
+		handlers: map[string]HandlerFunc{}, arrived: make(chan struct{}), blocked: map[string]int{},
 	}
 	if err := s.Attach("assign "+cfg.Namespace, a.attend); err != nil {
 		return nil, fmt.Errorf("assign: %w", err)
@@ -107,6 +111,13 @@ func (a *Assigner) present(ctx context.Context, lease bool) (*Client, *hosting, 
 func (a *Assigner) submitter(ctx context.Context) (*Client, error) {
 	client, _, err := a.present(ctx, false)
 	return client, err
+}
+
+// unverified says once that signatures are not checked, if so.
+func (a *Assigner) unverified(h election.Host) {
+	if a.cfg.Verify == VerifyOff {
+		a.unchecked.Do(func() { h.Emit(event.FramesUnverified{Meta: h.Meta(), Namespace: a.cfg.Namespace}) })
+	}
 }
 
 // Namespace is the assigner's namespace.

@@ -14,11 +14,22 @@ func (l *scheduling) carryOut(effect tasks.Effect) {
 	case tasks.WriteSeal:
 		l.commits.seal(e)
 	case tasks.WriteOutcome:
-		l.commits.outcome(e)
+		if e.Outcome.Status == tasks.StatusDead {
+			l.die(e)
+		} else {
+			l.commits.outcome(e, nil)
+		}
 	case tasks.WriteNote:
 		l.commits.note(e)
+	case tasks.WriteCheckpoint:
+		l.progress.Checkpoints++
+		l.commits.checkpoint(e)
+	case tasks.WriteTick:
+		l.commits.tick(e)
 	case tasks.Erase:
 		l.commits.erase(e)
+	case tasks.FreeUnique:
+		l.commits.free(e)
 	case tasks.Push:
 		l.push(e)
 	case tasks.Sync:
@@ -29,6 +40,10 @@ func (l *scheduling) carryOut(effect tasks.Effect) {
 		l.settle(e)
 	case tasks.Fenced:
 		l.fenced = fmt.Errorf("%w: its epoch is %d, ours %d", ErrFenced, e.By, l.epoch)
+	case tasks.Exhausted:
+		l.fenced = ErrAttemptsExhausted
+	case tasks.Moved:
+		l.moved(&e)
 	default:
 		l.notice(effect)
 	}
@@ -57,6 +72,8 @@ func (l *scheduling) notice(effect tasks.Effect) {
 		l.emit(event.TaskReassigned{Meta: meta, Namespace: ns, Kind: e.Kind, Cause: e.Cause})
 	case tasks.Stale:
 		l.emit(event.TaskStale{Meta: meta, Namespace: ns, Kind: e.Kind, Reason: e.Reason})
+	case tasks.Ticked:
+		l.emit(event.TaskTicked{Meta: meta, Namespace: ns, Recurrence: e.Name, Fired: e.Fired, Dropped: e.Dropped})
 	case tasks.Refused:
 		l.emit(event.TaskFenced{Meta: meta, Namespace: ns, Op: e.Op})
 	}

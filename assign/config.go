@@ -38,9 +38,38 @@ type Config struct {
 
 	// CrashBudget is how many workers a task may take down with it, or lose otherwise, until it is dead (3).
 	CrashBudget int
+	// Placement chooses the worker of a task among those that have room; nil is the one that has the fewest of its slots
+	// taken, and for tasks with a sticky key the one that the key has chosen.
+	Placement Placement
+	// AgingStep is how much later a task may have been submitted for each step of priority, and still go first (10 s): so a
+	// task of low priority waits longer, but not for ever.
+	AgingStep time.Duration
+
+	// Middleware goes around the handlers of all kinds; the first is the outermost.
+	Middleware []Middleware
+	// MaxResult is how large the output of a task may be, in bytes (16 MiB, at most 1 GiB). What is above 64 KiB is kept in
+	// the object store TASKS_<namespace>, which is made with StreamAutoCreate as the stream is.
+	MaxResult int
+	// LargeRetention is how long such outputs are kept (24 h): a kind whose Retention is longer cannot have them. It counts
+	// when the object store is made.
+	LargeRetention time.Duration
+
+	// Verify says whether a worker checks the signature of what it is handed.
+	Verify Verify
 	// AnswerTimeout is how long a worker may take to answer a frame until it is sent again (500 ms).
 	AnswerTimeout time.Duration
 }
+
+// Verify says which signatures a worker checks.
+type Verify uint8
+
+const (
+	// VerifyFrames: that of every frame. It takes some 40 µs for each, however many tasks are in it.
+	VerifyFrames Verify = iota
+	// VerifyOff: none. Whoever may publish to the worker's subjects can then have it run anything, and a scheduler that was
+	// deposed is told apart by its epoch alone. It is for namespaces in which permissions keep everybody else out.
+	VerifyOff
+)
 
 // ClientConfig configures a [Client]. Namespace is required; see [Config] for the fields.
 type ClientConfig struct {
@@ -65,6 +94,15 @@ func (c Config) withDefaults(session time.Duration) Config {
 	if c.CrashBudget == 0 {
 		c.CrashBudget = 3
 	}
+	if c.AgingStep == 0 {
+		c.AgingStep = 10 * time.Second
+	}
+	if c.MaxResult == 0 {
+		c.MaxResult = 16 << 20
+	}
+	if c.LargeRetention == 0 {
+		c.LargeRetention = 24 * time.Hour
+	}
 	if c.AnswerTimeout == 0 {
 		c.AnswerTimeout = 500 * time.Millisecond
 	}
@@ -83,6 +121,13 @@ func (c Config) validate() error {
 	fault(c.DrainTimeout > 0, "DrainTimeout", "%v: use a positive duration, or 0 for the session's", c.DrainTimeout)
 	fault(c.CrashBudget > 0 && c.CrashBudget < 1000, "CrashBudget", "%d: use 1 to 999", c.CrashBudget)
 	fault(c.AnswerTimeout >= 50*time.Millisecond, "AnswerTimeout", "%v: use at least 50ms", c.AnswerTimeout)
+	fault(c.AgingStep > 0, "AgingStep", "%v: use a positive duration, or 0 for 10s", c.AgingStep)
+	fault(c.MaxResult > 0 && c.MaxResult <= 1<<30, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB", c.MaxResult, 1<<30)
+	fault(c.LargeRetention >= minRetention, "LargeRetention", "%v: use at least %v, or 0 for 24h", c.LargeRetention, minRetention)
+	fault(c.Verify <= VerifyOff, "Verify", "%d: use VerifyFrames or VerifyOff", c.Verify)
+	for i, m := range c.Middleware {
+		fault(m != nil, "Middleware", "number %d is nil: leave it out", i)
+	}
 	return errors.Join(append(faults, c.client().validate())...)
 }
 

@@ -3,44 +3,77 @@ package assign
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // query is a request to <namespace>.ctl, answered by the scheduler. JSON.
 type query struct {
 	Op string `json:"op"`
-	ID string `json:"id"`
+	ID string `json:"id,omitempty"` // opStatus, opWatch
+	// Filter, Cursor and Limit are opList's. Cursor is 0 or that of the page before.
+	Filter *listFilter `json:"filter,omitempty"`
+	Cursor uint64      `json:"cursor,omitempty"`
+	Limit  int         `json:"limit,omitempty"`
+}
+
+// listFilter selects tasks: each of its parts that is not empty must hold.
+type listFilter struct {
+	States []State  `json:"states,omitempty"`
+	Kinds  []string `json:"kinds,omitempty"`
+	Prefix string   `json:"prefix,omitempty"` // of the id
 }
 
 const (
-	opCancel = "cancel"
-	opStatus = "status"
+	opStatus   = "status"   // one open task
+	opList     = "list"     // a page of the open tasks
+	opOverview = "overview" // kinds and workers
+	opWatch    = "watch"    // tell on <namespace>.event.<task> what happens to a task for watchFor
 
 	askWithin = 2 * time.Second
 	maxQuery  = 4 << 10 // bytes
+
+	maxPage = 500 // tasks
+	// maxPageBytes bounds a page of open tasks besides: the scheduler ends it, with a cursor, rather than exceed it.
+	maxPageBytes = 512 << 10
+
+	watchFor   = 30 * time.Second
+	maxWatched = 4096 // tasks at once
 )
 
 // answer is what the scheduler says to it.
 type answer struct {
-	OK       bool   `json:"ok"`
-	Error    string `json:"error,omitempty"`
-	Kind     string `json:"kind,omitempty"`
-	State    State  `json:"state,omitempty"`
-	Attempts int    `json:"attempts,omitempty"`
-	Worker   string `json:"worker,omitempty"`
+	// OK is false when the scheduler does not know the task, or the operation, or has too much to watch.
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	// Task answers opStatus and opWatch, Tasks and Cursor opList: 0 when the page is the last one.
+	Task     *TaskStatus  `json:"task,omitempty"`
+	Tasks    []TaskStatus `json:"tasks,omitempty"`
+	Cursor   uint64       `json:"cursor,omitempty"`
+	Overview *Overview    `json:"overview,omitempty"`
 }
 
-// ask asks the scheduler once.
+// ask asks the scheduler once. Errors: ErrNoScheduler, the connection's, ctx's.
 func (c *Client) ask(ctx context.Context, q query) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	within, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	data, err := json.Marshal(q)
 	if err != nil {
-		return answer{}, err
+		return answer{}, fmt.Errorf("assign: ask the scheduler: %w", err)
 	}
-	m, err := c.nc.RequestWithContext(ctx, c.sub.ctl(), data)
-	if err != nil {
+	if len(data) > maxQuery {
+		return answer{}, fmt.Errorf("assign: ask the scheduler: a question of %d bytes: use a shorter filter", len(data))
+	}
+	m, err := c.nc.RequestWithContext(within, c.sub.ctl(), data)
+	switch {
+	case ctx.Err() != nil:
+		return answer{}, ctx.Err()
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
+		return answer{}, fmt.Errorf("%w (%v)", ErrNoScheduler, err)
+	case err != nil:
 		return answer{}, fmt.Errorf("assign: ask the scheduler: %w", err)
 	}
 	var a answer

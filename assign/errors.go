@@ -21,6 +21,16 @@ var (
 	ErrDraining = errors.New("assign: the worker is shutting down")
 )
 
+// Errors of [Task.Progress], besides the causes above.
+var (
+	// ErrAttemptEnded: the handler has returned. It is the cause of the end of its context too.
+	ErrAttemptEnded = errors.New("assign: the attempt has ended")
+	// ErrStale: the attempt is not the one on the scheduler's books any more; what the handler returns counts for nothing.
+	ErrStale = errors.New("assign: another attempt is on the books, or the task has ended")
+	// ErrCheckpointTooLarge says that a checkpoint is larger than a record may be.
+	ErrCheckpointTooLarge = errors.New("assign: checkpoint too large")
+)
+
 // Errors of submitting and waiting.
 var (
 	// ErrTaskDead says that a task has failed for good. See TaskError.

@@ -2,11 +2,13 @@ package assign
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -31,52 +33,93 @@ func (s *shift) assigned(frame []byte, m *nats.Msg) {
 	})
 	i := 0
 	for _, e := range s.effects {
-		if start, ok := e.(tasks.Start); ok {
-			for list[i].ID != start.Assignment.ID || list[i].Attempt != start.Assignment.Attempt { // starts are in the frame's order
+		switch e := e.(type) {
+		case tasks.Start:
+			for list[i].ID != e.Assignment.ID || list[i].Serial != e.Assignment.Serial { // starts are in the frame's order
 				i++
 			}
-			s.start(list[i])
+			s.start(&list[i])
+		case tasks.Reply:
+			for j, answer := range e.Answers {
+				if answer.Verdict == tasks.Replayed { // the scheduler has done with it, and would not count it
+					s.rejected(list[j].Policy.Kind, answer.Verdict.String())
+				}
+			}
 		}
 	}
 }
 
-// start runs a handler in a goroutine of its own.
-func (s *shift) start(t tasks.Task) {
-	now := time.Now()
-	ctx, cancel := context.WithCancelCause(context.Background())
-	x := &execution{s: s, id: t.ID, attempt: t.Attempt, cancel: cancel}
-	s.runs[t.ID] = x
-	run := bridge.TaskRun{
-		ID: t.ID, Kind: t.Policy.Kind, Attempt: t.Try, Token: fence(t.ID, s.h.Instance(), t.Attempt), Trace: t.Trace, Began: now,
-	}
-	h := s.a.handler(t.Policy.Kind)
-	most := int(s.h.Conn().MaxPayload()) - headroom
-	go func() { // awaited by the drain; after the loss of the session it blocks its task here until it returns
-		work, done := limit(ctx, t)
-		data, err := call(work, h, run, t.Payload)
-		f := finding(work, data, err, most)
-		done()
-		cancel(nil)
-		f.ID, f.Attempt, f.Ran = t.ID, t.Attempt, int64(time.Since(now))
-		x.finish(f)
-	}()
+func (s *shift) rejected(kind, reason string) {
+	s.h.Emit(event.TaskRejected{Meta: s.meta(), Namespace: s.a.cfg.Namespace, Kind: kind, Worker: s.h.Instance(), Reason: reason})
 }
 
-// execution is one handler that runs.
+// execution is one attempt whose handler runs.
 type execution struct {
 	s       *shift
 	id      string
 	attempt tasks.Attempt
-	cancel  context.CancelCauseFunc
+	began   time.Time
+
+	// life ends when nothing that the attempt still says counts: its session is lost, its task has ended, or its handler has
+	// returned. ctx, the handler's, ends with it, and when the worker shuts down.
+	life     context.Context
+	lose     context.CancelCauseFunc
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	progress progress
+	reporting
 
 	mu       sync.Mutex
 	over     bool
 	outlived bool // its session is lost: what it returns is for nobody
 }
 
+// start runs a handler in a goroutine of its own.
+func (s *shift) start(t *tasks.Task) {
+	x := &execution{s: s, id: t.ID, attempt: t.Attempt, began: time.Now()}
+	x.life, x.lose = context.WithCancelCause(context.Background())
+	x.ctx, x.cancel = context.WithCancelCause(x.life)
+	s.runs[t.ID] = x
+	h := s.a.handler(t.Policy.Kind)
+	task := &Task[[]byte]{Input: t.Payload, run: bridge.TaskRun{
+		ID: t.ID, Kind: t.Policy.Kind, Attempt: t.Try, Token: fence(t.ID, s.h.Instance(), t.Attempt), Trace: t.Trace,
+		Headers: headersOf(t.Header), Began: x.began, Reporter: x,
+	}}
+	if len(t.Saved) > 0 {
+		task.run.Checkpoint = t.Saved
+	}
+	bounds := attemptBounds{timeout: t.Policy.Timeout, left: t.Left, retention: t.Policy.Retention}
+	go x.run(h, task, bounds) // awaited by the drain; after the loss of the session it blocks its task here until it returns
+}
+
+// headersOf reads the submitter's headers; what is none of version 1 is left out.
+func headersOf(text string) (headers map[string]string) {
+	if text == "" || json.Unmarshal([]byte(text), &headers) != nil {
+		return nil
+	}
+	return headers
+}
+
+func (x *execution) run(h HandlerFunc, t *Task[[]byte], b attemptBounds) {
+	ctx, done := b.limit(x.ctx)
+	f := tasks.Finding{Verb: tasks.Failed, Data: encodeFailure(errGoexit.Error(), "")} // unless it returns
+	defer func() {
+		done()
+		x.lose(ErrAttemptEnded)
+		f.ID, f.Attempt, f.Ran = x.id, x.attempt, max(int64(time.Since(x.began)), 1)
+		x.finish(f)
+	}()
+	data, err := call(ctx, h, t)
+	if err == nil && len(data) > x.s.inline() {
+		f = x.s.objects.finding(ctx, x, data, b.retention)
+		return
+	}
+	f = finding(ctx, data, err)
+}
+
 // abandon cancels a handler whose session is lost.
 func (x *execution) abandon() {
-	x.cancel(ErrSessionLost)
+	x.lose(ErrSessionLost)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.over && !x.outlived {
@@ -96,17 +139,23 @@ func (x *execution) finish(f tasks.Finding) {
 	x.s.in.Put(returned{x, f})
 }
 
+// attemptBounds are an attempt's, as its task wants them.
+type attemptBounds struct {
+	timeout, left time.Duration // 0: none
+	retention     time.Duration
+}
+
 // limit gives an attempt its timeout and its task's deadline.
-func limit(ctx context.Context, t tasks.Task) (context.Context, context.CancelFunc) {
+func (b attemptBounds) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	cancels := []context.CancelFunc{}
-	if t.Policy.Timeout > 0 {
+	if b.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, t.Policy.Timeout, ErrTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, b.timeout, ErrTimeout)
 		cancels = append(cancels, cancel)
 	}
-	if t.Left > 0 {
+	if b.left > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, t.Left, ErrStopped)
+		ctx, cancel = context.WithTimeoutCause(ctx, b.left, ErrStopped)
 		cancels = append(cancels, cancel)
 	}
 	return ctx, func() {

@@ -7,7 +7,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -18,6 +17,7 @@ type gate struct {
 	namespace, role, instance string
 	session                   uint64
 	open                      bool // our record was seen on the watch, see assign
+	trusting                  bool // signatures are not checked: VerifyOff
 
 	epoch    uint64 // of the leader in view, 0: nobody leads
 	highest  uint64 // revision of the role's record that was ever in view; never decreases
@@ -47,8 +47,9 @@ func (g *gate) see(info election.RoleInfo) bool {
 // later says that a frame's epoch is above the one in view.
 const later = tasks.Verdict(255)
 
-// check looks at a frame in this order: size, version, stale epoch, signature, audience. (Expiry and replay are per
-// assignment, and the rules'.)
+// check looks at a frame in this order: size, version, stale epoch, signature, audience. Expiry and replay are looked at for
+// each assignment, by the rules, and so after the signature: what a frame says of time counts from its arrival, since the
+// clocks of two machines are not compared, and a frame as a whole has no time of its own to be late by.
 func (g *gate) check(m *nats.Msg, most int64) (frame []byte, v tasks.Envelope, verdict tasks.Verdict) {
 	if int64(len(m.Data)) > most {
 		return nil, v, tasks.TooLarge
@@ -64,9 +65,9 @@ func (g *gate) check(m *nats.Msg, most int64) (frame []byte, v tasks.Envelope, v
 		return nil, v, tasks.Forged
 	case v.Epoch > g.highest:
 		return nil, v, later
-	case v.Epoch != g.epoch || v.Term > v.Epoch:
+	case g.epoch == 0 || v.Epoch != g.epoch || v.Term > v.Epoch:
 		return nil, v, tasks.StaleEpoch
-	case g.verifier == nil || g.verifier.Verify(frame, signature) != nil:
+	case !g.trusting && (g.verifier == nil || g.verifier.Verify(frame, signature) != nil):
 		return nil, v, tasks.Forged
 	case v.Namespace != g.namespace || v.Role != g.role || v.Instance != g.instance || v.Session != g.session:
 		return nil, v, tasks.Foreign
@@ -101,12 +102,17 @@ func (s *shift) frame(m *nats.Msg, until time.Time) {
 	case tasks.FrameAssign:
 		s.assigned(frame, m)
 	case tasks.FrameStop:
-		if _, id, attempt, serial, err := tasks.DecodeStop(frame); err == nil {
-			s.step(tasks.Told{Term: v.Term, ID: id, Attempt: attempt, Serial: serial})
-			s.out.send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: id, Attempt: attempt, Verdict: tasks.Halted}}))
+		_, id, attempt, serial, err := tasks.DecodeStop(frame)
+		if err != nil {
+			s.reject(m, v, tasks.Forged)
+			return
 		}
+		s.step(tasks.Told{Term: v.Term, ID: id, Attempt: attempt, Serial: serial})
+		s.out.send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: id, Attempt: attempt, Verdict: tasks.Halted}}))
 	case tasks.FrameSync:
 		s.out.send(m.Reply, "", tasks.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
+	default:
+		s.reject(m, v, tasks.Unsupported)
 	}
 }
 
@@ -151,7 +157,7 @@ func (s *shift) reject(m *nats.Msg, v tasks.Envelope, verdict tasks.Verdict) {
 	if verdict == later {
 		reason = "unknown_epoch"
 	}
-	s.h.Emit(event.TaskRejected{Meta: s.meta(), Namespace: s.a.cfg.Namespace, Worker: s.h.Instance(), Reason: reason})
+	s.rejected("", reason)
 	if m.Reply == "" || verdict != tasks.StaleEpoch {
 		return
 	}

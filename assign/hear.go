@@ -1,7 +1,6 @@
 package assign
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -76,11 +75,22 @@ func (l *scheduling) report(m *nats.Msg) {
 	}
 	r := &report{reply: m.Reply, stale: make([]bool, len(list)), left: len(list)}
 	for i := range list {
-		f := &list[i]
-		l.step(tasks.Done{
-			Session: session, ID: f.ID, Attempt: f.Attempt, Ref: &entry{r, i},
-			Result: tasks.Result{Verb: f.Verb, Delay: f.Delay, Ran: f.Ran, Body: f.Data},
-		})
+		f, ref := &list[i], &entry{r, i}
+		switch {
+		case f.Verb != tasks.Progressing:
+			l.news.done = tasks.Done{
+				Session: session, ID: f.ID, Attempt: f.Attempt, Ref: ref,
+				Result: tasks.Result{Verb: f.Verb, Delay: f.Delay, Ran: f.Ran, Body: f},
+			}
+			l.step(&l.news.done)
+		case len(f.Data) > maxCheckpoint: // no worker of ours
+			l.settle(tasks.Settle{Ref: ref, Stale: true})
+		default:
+			l.progress.Reports++
+			l.step(tasks.Progressed{
+				Session: session, ID: f.ID, Attempt: f.Attempt, Ran: f.Ran, Fraction: f.Fraction, Checkpoint: f.Data, Ref: ref,
+			})
+		}
 	}
 }
 
@@ -93,32 +103,5 @@ func (l *scheduling) settle(e tasks.Settle) {
 		if r.left--; r.left == 0 {
 			l.out.send(r.reply, "", tasks.EncodeSettled(r.stale))
 		}
-	}
-}
-
-func (l *scheduling) query(m *nats.Msg) {
-	var q query
-	if m.Reply == "" || len(m.Data) > maxQuery || json.Unmarshal(m.Data, &q) != nil {
-		return
-	}
-	switch q.Op {
-	case opCancel:
-		l.step(tasks.CancelAsked{ID: q.ID})
-		l.respond(m.Reply, answer{OK: true})
-	case opStatus:
-		g, ok := l.books.Glance(q.ID)
-		state := StatePending
-		if g.Running {
-			state = StateRunning
-		}
-		l.respond(m.Reply, answer{OK: ok, Kind: g.Kind, State: state, Attempts: g.Tries, Worker: g.Instance})
-	default:
-		l.respond(m.Reply, answer{Error: "unknown operation"})
-	}
-}
-
-func (l *scheduling) respond(to string, a answer) {
-	if data, err := json.Marshal(a); err == nil {
-		l.out.send(to, "", data)
 	}
 }

@@ -3,6 +3,7 @@ package assign
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -12,6 +13,7 @@ import (
 type Kind[In, Out any] struct {
 	name   string
 	policy policy
+	header string // the policy, encoded: most tasks are submitted as their kind says
 }
 
 // policy is how a task is to be treated, as it stands in the header of its submission.
@@ -63,11 +65,42 @@ func Retention(d time.Duration) KindOption {
 	return func(p *policy) { p.Retention = int64(max(d, minRetention) / time.Second) }
 }
 
+// Priority is which tasks go first, -100 to 100 (0); a larger one does. One that waits goes ahead of those that come later:
+// each step of priority is worth [Config].AgingStep of waiting.
+func Priority(n int) KindOption { return func(p *policy) { p.Priority = n } }
+
+// Weight is how many of a worker's slots a task takes (1).
+func Weight(slots int) KindOption { return func(p *policy) { p.Weight = slots } }
+
+// Labels are what a worker must have to be given a task: each of them, with this value. See [Config].Labels.
+func Labels(labels map[string]string) KindOption {
+	labels = maps.Clone(labels)
+	return func(p *policy) { p.Labels = labels }
+}
+
+// Concurrency bounds how many tasks of the kind run at once, in all (0: any number). What the newest submission says counts.
+func Concurrency(n int) KindOption { return func(p *policy) { p.Concurrency = n } }
+
+// Rate bounds how many tasks of the kind are handed out per second (0: any number). What the newest submission says counts.
+func Rate(perSecond float64) KindOption { return func(p *policy) { p.Rate = perSecond } }
+
+// KeyLimit is how many tasks of one [WithLimitKey] run at once (1).
+func KeyLimit(n int) KindOption { return func(p *policy) { p.KeyLimit = n } }
+
 func atLeastOne(d time.Duration) int64 { return max(d.Milliseconds(), 1) }
 
-// NewKind makes a kind. It panics when name cannot name one (letters, digits, - _ = / and dots between them, at most 200
-// bytes) or MaxAttempts is not positive: kinds are made when a program starts.
+// NewKind makes a kind. It panics where [MakeKind] returns an error: kinds are made when a program starts.
 func NewKind[In, Out any](name string, opts ...KindOption) Kind[In, Out] {
+	k, err := MakeKind[In, Out](name, opts...)
+	if err != nil {
+		panic(err.Error())
+	}
+	return k
+}
+
+// MakeKind makes a kind whose name is known only at run time. Errors: ErrInvalidKind when name cannot name one (letters,
+// digits, - _ = / and dots between them, at most 200 bytes), or an option says what cannot be.
+func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], error) {
 	p := policy{
 		Version: 1, Kind: name, Attempts: defaultAttempts, Backoff: defaultBackoff.Milliseconds(), MaxBack: defaultMaxBack.Milliseconds(),
 		Retention: int64(defaultRetention / time.Second),
@@ -75,10 +108,29 @@ func NewKind[In, Out any](name string, opts ...KindOption) Kind[In, Out] {
 	for _, o := range opts {
 		o(&p)
 	}
-	if err := p.check(); err != nil {
-		panic("assign: NewKind: " + err.Error())
+	header, err := p.encode()
+	if err != nil {
+		return Kind[In, Out]{}, fmt.Errorf("%w: %w", ErrInvalidKind, err)
 	}
-	return Kind[In, Out]{name: name, policy: p}
+	return Kind[In, Out]{name: name, policy: p, header: header}, nil
+}
+
+// maxPolicy bounds what a submission says of its treatment, in bytes.
+const maxPolicy = 8 << 10
+
+// encode checks a policy and makes the header of it.
+func (p policy) encode() (string, error) {
+	if err := p.check(); err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	if len(data) > maxPolicy {
+		return "", fmt.Errorf("labels of %d bytes: use less than %d", len(data), maxPolicy)
+	}
+	return string(data), nil
 }
 
 // Name is the kind's name.

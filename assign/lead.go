@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -25,24 +26,26 @@ import (
 func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	_, host, err := a.present(ctx, true)
 	if err != nil {
-		return ended(ctx, err)
+		return ifGoing(ctx, err)
 	}
 	stream, err := a.awaitStream(ctx, host.h)
 	if err != nil {
-		return ended(ctx, err)
+		return ifGoing(ctx, err)
 	}
 	l := newScheduling(a, t, host.h, stream)
 	if err := l.begin(ctx); err != nil {
 		l.end()
-		return ended(ctx, err)
+		return ifGoing(ctx, err)
 	}
-	err = l.run(ctx)
+	if err = l.run(ctx); err == nil {
+		l.retire()
+	}
 	l.end()
-	return ended(ctx, err)
+	return ifGoing(ctx, err)
 }
 
-// ended turns what came of the end of ctx into no error.
-func ended(ctx context.Context, err error) error {
+// ifGoing turns what came of the end of ctx into no error.
+func ifGoing(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -81,23 +84,37 @@ type scheduling struct {
 	mark   string // of our seals
 
 	books    *tasks.Scheduler
+	news     news
 	effects  []tasks.Effect
 	epoch    uint64
 	began    time.Time
 	peers    map[uint64]peer // by session
 	policies map[string]*tasks.Policy
+	traces   traces
 	payloads *payloads
 	loading  map[uint64]*loading // frames that wait for payloads, by session
+	dying    dying
 	commits  commits
 	pages    chan page
 	carried  chan func() // the watch has carried every member; call it to give the width back
 	narrow   func()
 	fenced   error
+	sealed   uint64             // revision of the last seal of ours that the stream has shown
+	queries  atomic.Int32       // that wait
+	progress event.TaskProgress // since it was told
 	told     time.Time
 	meta     event.Meta // of the events of one turn of the loop
 
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // what may hang in the connection, and what ends at once
+}
+
+// news are the events that come thousands of times a second: there is one of each, so that telling it costs no memory.
+type news struct {
+	submitted tasks.Submitted
+	settled   tasks.Settled
+	done      tasks.Done
+	written   tasks.Written
 }
 
 // peer is how a session on the books is found in the bucket.
@@ -109,7 +126,6 @@ type peer struct {
 const (
 	writeWithin   = 5 * time.Second
 	explainWithin = time.Second
-	gaugesEvery   = time.Second
 	maxPolicies   = 10_000
 )
 
@@ -117,11 +133,12 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 	l := &scheduling{
 		a: a, t: t, h: h, nc: h.Conn(), stream: stream, in: mailbox.New[any](), inbox: h.Conn().NewInbox() + ".",
 		mark: uuid.NewString(), epoch: t.Epoch(), began: time.Now(), peers: map[uint64]peer{},
-		policies: map[string]*tasks.Policy{}, loading: map[uint64]*loading{},
+		policies: map[string]*tasks.Policy{}, loading: map[uint64]*loading{}, traces: traces{}, dying: dying{},
 		pages: make(chan page), carried: make(chan func(), 1), cancel: func() {},
 	}
 	l.books = tasks.NewScheduler(tasks.SchedulerConfig{
 		Epoch: l.epoch, CrashBudget: a.cfg.CrashBudget, AnswerTime: a.cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
+		AgingStep: a.cfg.AgingStep, Placement: a.cfg.Placement,
 	})
 	return l
 }
@@ -138,7 +155,7 @@ func (l *scheduling) begin(ctx context.Context) (err error) {
 	for subject, take := range map[string]nats.MsgHandler{
 		l.inbox + ">":       func(m *nats.Msg) { l.in.Put(answered{m}) },
 		l.a.sub.report(">"): func(m *nats.Msg) { l.in.Put(reported{m}) },
-		l.a.sub.ctl():       func(m *nats.Msg) { l.in.Put(queried{m}) },
+		l.a.sub.ctl():       l.asked,
 	} {
 		sub, err := l.nc.Subscribe(subject, take)
 		if err != nil {
@@ -217,14 +234,14 @@ func (l *scheduling) run(ctx context.Context) error {
 			l.step(tasks.Rotated{Epoch: epoch})
 		}
 		if l.t.Valid() {
-			l.step(tasks.Tick{})
+			l.step(tasks.Tick{Wall: time.Now()})
 		}
 		l.commits.flush()
 		if l.fenced != nil {
 			return l.fenced
 		}
 		l.gauges()
-		timer.Reset(max(min(l.books.Next(l.now()), gaugesEvery), time.Millisecond))
+		timer.Reset(max(min(l.books.Next(l.now()), l.readAgain(time.Now()), gaugesEvery), time.Millisecond))
 	}
 }
 
@@ -237,6 +254,9 @@ func (l *scheduling) take(m any) {
 		l.report(m.m)
 	case queried:
 		l.query(m.m)
+	case tasks.Written:
+		l.news.written = m
+		l.step(&l.news.written)
 	case tasks.Event:
 		l.step(m)
 	case batchDone:
@@ -270,7 +290,7 @@ func (l *scheduling) members() {
 		l.peers[m.Session] = peer{m.Instance, m.WorkerOnly}
 		list = append(list, tasks.Member{
 			Instance: m.Instance, Session: m.Session, Described: m.Described, Works: works, Draining: m.Draining,
-			Slots: place.Slots, Kinds: place.Kinds,
+			Slots: place.Slots, Kinds: place.Kinds, Labels: place.Labels, Own: m.Session == own,
 		})
 	}
 	l.step(tasks.Members{List: list})
@@ -307,15 +327,3 @@ func (l *scheduling) watchConnection(ctx context.Context) {
 }
 
 func (l *scheduling) emit(e event.Event) { l.h.Emit(e) }
-
-// gauges reports the levels when they have changed, now and then.
-func (l *scheduling) gauges() {
-	if now := time.Now(); now.Sub(l.told) >= gaugesEvery && l.books.Ready() {
-		queued, held, slots := l.books.Levels()
-		l.told = now
-		l.emit(event.TaskGauges{
-			Meta: l.h.Meta(), Namespace: l.a.cfg.Namespace, Queue: queued, InFlight: held,
-			Slots: map[string]int{"busy": held, "free": max(slots-held, 0)},
-		})
-	}
-}

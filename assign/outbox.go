@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,21 +11,42 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// outbox keeps what handlers have returned until the scheduler has settled it, across schedulers. A few reports are under
-// way at a time, so that under load each carries many results.
+// outbox keeps what handlers have returned until the scheduler has settled it, across schedulers, and reports it together with
+// how far those are that still run. A few reports are under way at a time, so that under load each carries many results.
 type outbox struct {
 	inbox    string // of the answers; the report's number follows
 	findings map[string]tasks.Finding
-	queue    []tasks.Held // results to report, in order
+	queue    []item // what is to be reported, in order
+	cooling  []cooling
 	flights  map[uint64]*flight
 	last     uint64
 	fails    int       // reports in a row without an answer
 	pause    time.Time // nothing is sent before
 }
 
+// item is an attempt's result, or how far it is: then x is the attempt, and what is told is its latest when it is sent. Number
+// says which that was. So the answer to a report of progress is never taken for that to the result of the same attempt.
+type item struct {
+	held   tasks.Held
+	x      *execution
+	number uint64
+}
+
+// reporting is what the loop knows of the reports of one attempt's progress. At most one is under way.
+type reporting struct {
+	queued, flying, cool bool
+	ran                  int64 // of the last one: they are ordered by it
+}
+
+// cooling is an attempt whose progress was reported, until it may be again.
+type cooling struct {
+	x     *execution
+	until time.Time
+}
+
 // flight is a report that has no answer yet.
 type flight struct {
-	list  []tasks.Held
+	list  []item
 	until time.Time
 }
 
@@ -42,7 +64,7 @@ func newOutbox(inbox string) outbox {
 func (o *outbox) keep(f tasks.Finding) { o.findings[f.ID] = f }
 
 func (o *outbox) ready(id string, a tasks.Attempt) {
-	o.queue = append(o.queue, tasks.Held{ID: id, Attempt: a})
+	o.queue = append(o.queue, item{held: tasks.Held{ID: id, Attempt: a}})
 }
 
 func (o *outbox) forget(id string, a tasks.Attempt) {
@@ -51,12 +73,37 @@ func (o *outbox) forget(id string, a tasks.Attempt) {
 	}
 }
 
+// progress queues how far an attempt is, as soon as that may be told.
+func (o *outbox) progress(x *execution) {
+	news := x.progress.news()
+	if news == nothing || news < atOnce && x.cool || x.queued || x.flying || x.life.Err() != nil {
+		return
+	}
+	x.queued = true
+	o.queue = append(o.queue, item{x: x})
+}
+
+// warm lets go of the attempts whose progress may be reported again.
+func (o *outbox) warm(now time.Time) {
+	n := 0
+	for ; n < len(o.cooling) && !o.cooling[n].until.After(now); n++ {
+		x := o.cooling[n].x
+		x.cool = false
+		o.progress(x)
+	}
+	o.cooling = slices.Delete(o.cooling, 0, n)
+}
+
 // again reports everything once more: there is another scheduler.
-func (o *outbox) again() {
+func (o *outbox) again(runs map[string]*execution) {
 	clear(o.flights)
 	o.queue, o.fails, o.pause = o.queue[:0], 0, time.Time{}
 	for id, f := range o.findings {
 		o.ready(id, f.Attempt)
+	}
+	for _, x := range runs {
+		x.queued, x.flying = false, false
+		o.progress(x)
 	}
 }
 
@@ -67,9 +114,9 @@ func (o *outbox) answer(m *nats.Msg) acknowledged {
 	return acknowledged{number, stale, err == nil}
 }
 
-// acknowledge takes an answer and returns what was settled. Without a scheduler the server answers at once that nobody
-// listens: then it is tried again after a while.
-func (o *outbox) acknowledge(a acknowledged) []tasks.Held {
+// acknowledge takes an answer and returns the results that were settled. Without a scheduler the server answers at once that
+// nobody listens: then it is tried again after a while.
+func (o *outbox) acknowledge(a acknowledged) (results []tasks.Held) {
 	f := o.flights[a.number]
 	if f == nil {
 		return nil
@@ -80,54 +127,105 @@ func (o *outbox) acknowledge(a acknowledged) []tasks.Held {
 	}
 	delete(o.flights, a.number)
 	o.fails = 0
-	return f.list
+	for i, it := range f.list {
+		if it.x == nil {
+			results = append(results, it.held)
+			continue
+		}
+		it.x.flying = false
+		it.x.progress.settle(it.number, a.stale[i])
+		o.progress(it.x)
+	}
+	return results
 }
 
-// send reports what is to be reported, to the scheduler in view.
-func (s *shift) send(now time.Time) {
-	o := &s.outbox
+// overdue takes back what reports that were not answered in time have carried.
+func (o *outbox) overdue(now time.Time) {
 	failed := false
 	for number, f := range o.flights {
-		if !f.until.After(now) {
-			delete(o.flights, number)
-			o.queue = append(o.queue, f.list...)
-			failed = true
+		if f.until.After(now) {
+			continue
+		}
+		delete(o.flights, number)
+		failed = true
+		for _, it := range f.list {
+			if it.x != nil {
+				it.x.flying, it.x.queued = false, true
+			}
+			o.queue = append(o.queue, it)
 		}
 	}
 	if failed {
 		o.fails++
 		o.pause = now.Add(min(20*time.Millisecond<<min(o.fails-1, 8), 2*time.Second))
 	}
+}
+
+// load takes the next report off the queue: no more than size bytes, if it holds more than one finding.
+func (o *outbox) load(now time.Time, size int) (list []tasks.Finding, items []item) {
+	taken, used := 0, 0
+	for _, it := range o.queue {
+		f, ok := o.finding(&it)
+		if ok {
+			if len(list) == maxReported || len(list) > 0 && used+len(f.Data) > size {
+				break
+			}
+			used += len(f.Data) + len(f.ID) + 64
+			list, items = append(list, f), append(items, it)
+		}
+		if it.x != nil {
+			it.x.queued = false
+			if it.x.flying = ok; ok {
+				o.chill(it.x, now)
+			}
+		}
+		taken++
+	}
+	o.queue = slices.Delete(o.queue, 0, taken)
+	return list, items
+}
+
+// finding is what an item says by now; none when it has become void: the result was settled, or has taken the place of what
+// was to be said of progress.
+func (o *outbox) finding(it *item) (f tasks.Finding, ok bool) {
+	if it.x == nil {
+		f, ok = o.findings[it.held.ID]
+		return f, ok && f.Attempt == it.held.Attempt
+	}
+	if it.x.life.Err() != nil || it.x.progress.news() == nothing {
+		return f, false
+	}
+	f, it.number = it.x.progress.take()
+	f.ID, f.Attempt = it.x.id, it.x.attempt
+	it.x.ran = max(it.x.ran+1, int64(time.Since(it.x.began)))
+	f.Ran = it.x.ran
+	return f, true
+}
+
+// chill keeps an attempt's progress from being reported again at once.
+func (o *outbox) chill(x *execution, now time.Time) {
+	if !x.cool {
+		x.cool = true
+		o.cooling = append(o.cooling, cooling{x, now.Add(progressEvery)})
+	}
+}
+
+// send reports what is to be reported, to the scheduler in view.
+func (s *shift) send(now time.Time) {
+	o := &s.outbox
+	o.overdue(now)
+	o.warm(now)
 	if s.gate.epoch == 0 || now.Before(o.pause) {
 		return
 	}
+	size := max(min(reportSize, int(s.h.Conn().MaxPayload())-headroom), 0)
 	for len(o.queue) > 0 && len(o.flights) < maxFlights {
-		list, size, n := make([]tasks.Finding, 0, min(len(o.queue), maxReported)), 0, 0
-		for _, h := range o.queue {
-			f, kept := o.findings[h.ID]
-			if kept && f.Attempt == h.Attempt {
-				if len(list) == maxReported || len(list) > 0 && size+len(f.Data) > reportSize {
-					break
-				}
-				size += len(f.Data) + len(f.ID) + 64
-				list = append(list, f)
-			}
-			n++
-		}
-		if n == len(o.queue) {
-			o.queue = o.queue[:0]
-		} else {
-			o.queue = append(o.queue[:0], o.queue[n:]...)
-		}
+		list, items := o.load(now, size)
 		if len(list) == 0 {
 			continue
 		}
 		o.last++
-		f := &flight{until: now.Add(s.a.cfg.AnswerTimeout << min(o.fails, 4))}
-		for i := range list {
-			f.list = append(f.list, tasks.Held{ID: list[i].ID, Attempt: list[i].Attempt})
-		}
-		o.flights[o.last] = f
+		o.flights[o.last] = &flight{items, now.Add(s.a.cfg.AnswerTimeout << min(o.fails, 4))}
 		s.out.send(s.a.sub.report(s.h.Instance()), o.inbox+strconv.FormatUint(o.last, 36),
 			tasks.EncodeReport(s.h.Instance(), s.h.Session(), s.gate.epoch, list))
 	}
@@ -141,6 +239,9 @@ func (o *outbox) next(now time.Time) time.Duration {
 	}
 	if len(o.queue) > 0 && len(o.flights) < maxFlights && now.Before(o.pause) {
 		next = min(next, o.pause.Sub(now))
+	}
+	if len(o.cooling) > 0 {
+		next = min(next, max(o.cooling[0].until.Sub(now), 0))
 	}
 	return next
 }

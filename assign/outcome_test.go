@@ -44,8 +44,8 @@ func saying(t *testing.T, a *assign.Assigner, seen chan fencing.Token) {
 		case "hang":
 			<-ctx.Done()
 			return "", ctx.Err()
-		case "large":
-			return strings.Repeat("x", 2<<20), nil
+		case "too large":
+			return strings.Repeat("x", 16<<20), nil // and the quotes of JSON
 		}
 		return "said " + task.Input, nil
 	})
@@ -75,7 +75,7 @@ func TestOutcomes(t *testing.T) {
 			{input: "snooze", attempts: 6, least: 5 * time.Second, most: 7 * time.Second},
 			{input: "retry after", attempts: 2, least: 10 * time.Second, most: 12 * time.Second},
 			{input: "hang", want: assign.ErrTaskDead, cause: "max_attempts", attempts: 3, least: 15 * time.Second, most: 17 * time.Second, contains: "timeout"},
-			{input: "large", want: assign.ErrTaskDead, cause: "permanent", attempts: 1, contains: "the limit is", most: time.Second},
+			{input: "too large", want: assign.ErrTaskDead, cause: "permanent", attempts: 1, contains: "the limit is", most: time.Second},
 		} {
 			began := time.Now()
 			p, err := assign.Submit(t.Context(), c, say, tt.input)

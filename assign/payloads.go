@@ -12,37 +12,55 @@ import (
 
 // payload is what a handler gets of a submission.
 type payload struct {
-	data  []byte
-	trace string
+	data        []byte
+	trace, meta string
 }
+
+func payloadOf(e *natskv.Entry) payload {
+	return payload{e.Value, first(e.Header[headerTrace]), first(e.Header[headerMeta])}
+}
+
+func (x *payload) size() int { return len(x.data) + len(x.trace) + len(x.meta) + keptCost }
 
 // payloads keeps the inputs of tasks that wait, as far as there is room. The rest stays in the stream and is read when it is
 // handed out: so an open task costs little memory, however large its input is.
 type payloads struct {
-	kept   map[uint64]payload // by revision
+	kept   map[string]kept // by task
 	bytes  int
-	wanted *mailbox.Mailbox[uint64] // bounded by the frames that wait, one per worker
+	wanted *mailbox.Mailbox[want] // bounded by the frames that wait, one per worker, and by the tasks that die
+}
+
+type kept struct {
+	revision uint64
+	payload  payload
+}
+
+// want is a record to be read. Task is set for the submission of a task that has died.
+type want struct {
+	revision uint64
+	task     string
 }
 
 // fetched is what was read.
 type fetched struct {
-	revision uint64
-	payload  payload
-	err      error
+	want
+	entry natskv.Entry
+	err   error
 }
 
 const (
 	payloadRoom = 64 << 20 // bytes
+	keptCost    = 256      // bytes, of a payload besides its own
 	fetchers    = 4
 )
 
 // newPayloads starts goroutines that read until ctx ends; got must not block.
 func newPayloads(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *sync.WaitGroup, got func(fetched)) *payloads {
-	p := &payloads{kept: map[uint64]payload{}, wanted: mailbox.New[uint64]()}
-	work := make(chan uint64)
+	p := &payloads{kept: map[string]kept{}, wanted: mailbox.New[want]()}
+	work := make(chan want)
 	wg.Go(func() {
 		defer close(work)
-		var batch []uint64
+		var batch []want
 		for {
 			select {
 			case <-p.wanted.Ready():
@@ -50,9 +68,9 @@ func newPayloads(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *
 				return
 			}
 			batch = p.wanted.Drain(batch)
-			for _, revision := range batch {
+			for _, w := range batch {
 				select {
-				case work <- revision:
+				case work <- w:
 				case <-ctx.Done():
 					return
 				}
@@ -61,33 +79,42 @@ func newPayloads(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *
 	})
 	for range fetchers {
 		wg.Go(func() {
-			for revision := range work {
+			for w := range work {
 				within, cancel := context.WithTimeout(ctx, readWithin)
-				e, err := stream.GetRevision(within, nc, revision)
+				e, err := stream.GetRevision(within, nc, w.revision)
 				cancel()
-				got(fetched{revision, payload{e.Value, first(e.Header[headerTrace])}, err})
+				got(fetched{w, e, err})
 			}
 		})
 	}
 	return p
 }
 
-func (p *payloads) keep(revision uint64, x payload) {
-	if p.bytes+len(x.data)+256 > payloadRoom {
+func (p *payloads) keep(task string, revision uint64, x payload) {
+	p.drop(task)
+	if p.bytes+x.size() > payloadRoom {
 		return
 	}
-	p.bytes += len(x.data) + 256
-	p.kept[revision] = x
+	p.bytes += x.size()
+	p.kept[task] = kept{revision, x}
 }
 
 // take gives a payload away. A task that is handed out again is read again: that is rare.
-func (p *payloads) take(revision uint64) (payload, bool) {
-	x, ok := p.kept[revision]
-	if ok {
-		delete(p.kept, revision)
-		p.bytes -= len(x.data) + 256
+func (p *payloads) take(task string, revision uint64) (payload, bool) {
+	x, ok := p.kept[task]
+	if !ok || x.revision != revision {
+		return payload{}, false
 	}
-	return x, ok
+	p.drop(task)
+	return x.payload, true
 }
 
-func (p *payloads) fetch(revision uint64) { p.wanted.Put(revision) }
+// drop forgets the payload of a task that has ended, or is another one now.
+func (p *payloads) drop(task string) {
+	if x, ok := p.kept[task]; ok {
+		delete(p.kept, task)
+		p.bytes -= x.payload.size()
+	}
+}
+
+func (p *payloads) fetch(w want) { p.wanted.Put(w) }

@@ -10,10 +10,10 @@ import (
 type loading struct {
 	push    tasks.Push
 	list    []tasks.Task
-	missing map[uint64]int // index in list, by revision
+	missing map[uint64]int // index in list, by revision of a submission or a checkpoint
 }
 
-const frameSize = 512 << 10 // bytes of payload in one message, if it holds more than one task
+const frameSize = 512 << 10 // bytes of payloads and what goes with them in one message, if it holds more than one task
 
 // push sends a frame, or waits for its payloads first. A worker has one frame at a time, so a later one replaces it.
 func (l *scheduling) push(p tasks.Push) {
@@ -21,26 +21,34 @@ func (l *scheduling) push(p tasks.Push) {
 	former := l.loading[p.Session]
 	delete(l.loading, p.Session)
 	for i := range p.List {
-		f.list[i].Assignment = p.List[i]
-		revision := p.List[i].Revision
-		x, ok := l.payloads.take(revision)
+		t := &f.list[i]
+		t.Assignment = p.List[i]
+		if t.Checkpoint > 0 {
+			f.miss(l, former, t.Checkpoint, i)
+		}
+		x, ok := l.payloads.take(t.ID, t.Revision)
 		if !ok && former != nil {
-			x, ok = former.loaded(revision)
+			x, ok = former.loaded(t.Revision)
 		}
 		if !ok {
-			f.missing[revision] = i
-			if former == nil || !former.waits(revision) {
-				l.payloads.fetch(revision)
-			}
+			f.miss(l, former, t.Revision, i)
 			continue
 		}
-		f.list[i].Payload, f.list[i].Trace = x.data, x.trace
+		t.Payload, t.Trace, t.Header = x.data, x.trace, x.meta
 	}
 	if len(f.missing) > 0 {
 		l.loading[p.Session] = f
 		return
 	}
 	l.dispatch(f)
+}
+
+// miss has a record read, unless the frame before this one is waiting for it.
+func (f *loading) miss(l *scheduling, former *loading, revision uint64, i int) {
+	f.missing[revision] = i
+	if former == nil || !former.waits(revision) {
+		l.payloads.fetch(want{revision: revision})
+	}
 }
 
 func (f *loading) waits(revision uint64) bool {
@@ -51,15 +59,19 @@ func (f *loading) waits(revision uint64) bool {
 func (f *loading) loaded(revision uint64) (payload, bool) {
 	for i := range f.list {
 		if f.list[i].Revision == revision && !f.waits(revision) {
-			return payload{f.list[i].Payload, f.list[i].Trace}, true
+			return payload{f.list[i].Payload, f.list[i].Trace, f.list[i].Header}, true
 		}
 	}
 	return payload{}, false
 }
 
-// fetched takes a payload that was read. One that is gone belongs to a task that has ended; the books will hear of it. Any
-// other fault leaves the frame waiting until it is pushed again.
+// fetched takes a record that was read. One that is gone was written anew, or belongs to a task that has ended; the books
+// will hear of it. Any other fault leaves the frame waiting until it is pushed again.
 func (l *scheduling) fetched(x fetched) {
+	if x.task != "" {
+		l.buried(x)
+		return
+	}
 	for session, f := range l.loading {
 		i, waits := f.missing[x.revision]
 		if !waits {
@@ -69,7 +81,12 @@ func (l *scheduling) fetched(x fetched) {
 			delete(l.loading, session)
 			continue
 		}
-		f.list[i].Payload, f.list[i].Trace = x.payload.data, x.payload.trace
+		if t := &f.list[i]; x.revision == t.Checkpoint {
+			t.Saved = x.entry.Value
+		} else {
+			p := payloadOf(&x.entry)
+			t.Payload, t.Trace, t.Header = p.data, p.trace, p.meta
+		}
 		delete(f.missing, x.revision)
 		if len(f.missing) == 0 {
 			delete(l.loading, session)
@@ -88,9 +105,12 @@ func (l *scheduling) dispatch(f *loading) {
 	subject, reply := l.a.sub.assign(p.Instance), l.replyTo(p.Session, p.Frame)
 	for from := 0; from < len(f.list); {
 		to, size := from, 0
-		for to < len(f.list) && (to == from || size+len(f.list[to].Payload) <= frameSize) {
-			size += len(f.list[to].Payload)
-			to++
+		for ; to < len(f.list); to++ {
+			t := &f.list[to]
+			size += len(t.Payload) + len(t.Saved) + len(t.Header)
+			if to > from && size > frameSize {
+				break
+			}
 		}
 		frame := tasks.EncodeAssign(&v, p.Low, f.list[from:to])
 		l.out.send(subject, reply, tasks.Seal(frame, l.h.Signer().Sign))

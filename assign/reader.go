@@ -106,64 +106,6 @@ func (l *scheduling) turn(p page) error {
 	return nil
 }
 
-func (l *scheduling) tell(e *natskv.Entry, now time.Time) {
-	switch {
-	case e.Key == sealKey:
-		s, err := decodeSeal(e.Value)
-		if err != nil { // by hand, or by a later version: never written over
-			l.fenced = errors.Join(ErrFenced, err)
-			return
-		}
-		l.step(tasks.SealSeen{Revision: e.Revision, Epoch: s.Epoch, Ours: s.Mark == l.mark})
-	case len(e.Key) > len(queueKey) && e.Key[:len(queueKey)] == queueKey:
-		l.tellTask(e, e.Key[len(queueKey):], now)
-	case len(e.Key) > len(noteKey) && e.Key[:len(noteKey)] == noteKey:
-		l.tellNote(e, e.Key[len(noteKey):], now)
-	}
-}
-
-func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
-	if len(e.Header[headerOutcome]) > 0 {
-		l.step(tasks.Settled{ID: id, Revision: e.Revision})
-		return
-	}
-	text := e.Header[headerTask]
-	if e.Marker || len(text) == 0 {
-		l.ignored(e, errRecord)
-		return
-	}
-	policy := l.policies[text[0]]
-	if policy == nil {
-		var err error
-		if policy, err = parsePolicy(text[0]); err != nil {
-			l.ignored(e, err)
-			return
-		}
-		if len(l.policies) >= maxPolicies {
-			clear(l.policies)
-		}
-		l.policies[text[0]] = policy
-	}
-	l.payloads.keep(e.Revision, payload{e.Value, first(e.Header[headerTrace])})
-	l.step(tasks.Submitted{
-		ID: id, Revision: e.Revision, Policy: policy, Age: max(now.Sub(e.Time), 0), Size: len(e.Value),
-	})
-}
-
-func (l *scheduling) tellNote(e *natskv.Entry, id string, now time.Time) {
-	if e.Marker || len(e.Value) == 0 {
-		l.step(tasks.Noted{ID: id, Revision: e.Revision, Gone: true})
-		return
-	}
-	r, err := decodeNote(e.Value)
-	if err != nil {
-		l.ignored(e, err)
-		return
-	}
-	r.Wait = max(r.Wait-max(now.Sub(e.Time), 0), 0)
-	l.step(tasks.Noted{ID: id, Revision: e.Revision, Retry: r})
-}
-
 // ignored reports a record that says nothing to us. It is left as it is.
 func (l *scheduling) ignored(e *natskv.Entry, err error) {
 	l.emit(event.RecordIgnored{Meta: l.h.Meta(), Key: l.a.sub.prefix + e.Key, Reason: err.Error()})

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -33,10 +31,13 @@ const (
 	headroom      = 64 << 10
 )
 
+// maxDuration bounds the durations in records: 10 years.
+const maxDuration = 10 * 365 * 24 * time.Hour
+
 var errRecord = errors.New("not a record of version 1")
 
 func (p policy) check() error {
-	const most = int64(10 * 365 * 24 * time.Hour / time.Millisecond)
+	const most = int64(maxDuration / time.Millisecond)
 	for _, ms := range []int64{p.Timeout, p.Backoff, p.MaxBack, p.Delay, p.Deadline, p.Retention} {
 		if ms < 0 || ms > most {
 			return fmt.Errorf("a duration is not within 10 years")
@@ -82,74 +83,6 @@ func parsePolicy(header string) (*tasks.Policy, error) {
 	}, nil
 }
 
-// outcomeRecord is the header of an outcome.
-type outcomeRecord struct {
-	Version  int          `json:"v"`
-	Kind     string       `json:"kind"`
-	Status   tasks.Status `json:"status"`
-	Cause    string       `json:"cause,omitempty"`
-	Epoch    uint64       `json:"epoch,omitempty"`
-	Attempt  uint32       `json:"attempt,omitempty"`
-	Attempts int          `json:"attempts"`
-	Worker   string       `json:"worker,omitempty"`
-	Ran      int64        `json:"ran_us,omitempty"`
-}
-
-// outcome is the end of a task, as it is stored.
-type outcome struct {
-	outcomeRecord
-	data []byte
-}
-
-func encodeOutcome(kind string, o tasks.Outcome) (nats.Header, []byte, error) {
-	header, err := json.Marshal(outcomeRecord{
-		Version: 1, Kind: kind, Status: o.Status, Cause: o.Cause, Epoch: o.Attempt.Epoch, Attempt: o.Attempt.N,
-		Attempts: o.Tries, Worker: o.Instance, Ran: o.Ran / 1000,
-	})
-	data, _ := o.Body.([]byte)
-	return nats.Header{headerOutcome: {string(header)}}, data, err
-}
-
-// decodeOutcome reads an outcome; nil when the record is none.
-func decodeOutcome(h nats.Header, data []byte) (*outcome, error) {
-	text := h[headerOutcome]
-	if len(text) == 0 {
-		return nil, nil
-	}
-	o := &outcome{data: data}
-	if err := json.Unmarshal([]byte(text[0]), &o.outcomeRecord); err != nil {
-		return nil, fmt.Errorf("%w: %w", errRecord, err)
-	}
-	switch o.Status {
-	case tasks.StatusSucceeded, tasks.StatusDead, tasks.StatusCancelled, tasks.StatusExpired:
-	default:
-		return nil, errRecord
-	}
-	if o.Version != 1 {
-		return nil, errRecord
-	}
-	return o, nil
-}
-
-// failureRecord is the data of an outcome that is no success.
-type failureRecord struct {
-	Error string `json:"error"`
-	Stack string `json:"stack,omitempty"`
-}
-
-// err is the outcome as an error, nil for a success.
-func (o *outcome) err(id string) error {
-	if o.Status == tasks.StatusSucceeded {
-		return nil
-	}
-	e := &TaskError{ID: id, Status: State(o.Status), Cause: o.Cause, Attempts: o.Attempts}
-	var f failureRecord
-	if len(o.data) > 0 && json.Unmarshal(o.data, &f) == nil {
-		e.Message, e.Stack = f.Error, f.Stack
-	}
-	return e
-}
-
 // noteRecord is the data of a note, <namespace>.t.<task>.
 type noteRecord struct {
 	Version  int    `json:"v"`
@@ -160,11 +93,15 @@ type noteRecord struct {
 	Snoozes  int    `json:"snoozes,omitempty"`
 	// Wait counts from when the note was stored.
 	Wait int64 `json:"wait_ms,omitempty"`
+	// StartedEpoch and Started are an attempt that was about to be handed to the scheduler's own process.
+	StartedEpoch uint64 `json:"started_epoch,omitempty"`
+	Started      uint32 `json:"started,omitempty"`
 }
 
 func encodeNote(r tasks.Retry) ([]byte, error) {
 	return json.Marshal(noteRecord{
 		1, r.Attempt.Epoch, r.Attempt.N, r.Failures, r.Crashes, r.Snoozes, (r.Wait + time.Millisecond - 1).Milliseconds(),
+		r.Started.Epoch, r.Started.N,
 	})
 }
 
@@ -179,6 +116,7 @@ func decodeNote(data []byte) (tasks.Retry, error) {
 	return tasks.Retry{
 		Attempt:  tasks.Attempt{Epoch: n.Epoch, N: n.Attempt},
 		Failures: n.Failures, Crashes: n.Crashes, Snoozes: n.Snoozes, Wait: time.Duration(n.Wait) * time.Millisecond,
+		Started: tasks.Attempt{Epoch: n.StartedEpoch, N: n.Started},
 	}, nil
 }
 
@@ -188,6 +126,7 @@ type sealRecord struct {
 	Epoch   uint64 `json:"epoch"`
 	Holder  string `json:"holder"`
 	Mark    string `json:"mark"`
+	Clean   bool   `json:"clean,omitempty"` // the term has ended in peace
 }
 
 func decodeSeal(data []byte) (s sealRecord, err error) {

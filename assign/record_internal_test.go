@@ -3,6 +3,7 @@ package assign
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,17 +13,36 @@ import (
 )
 
 func TestRecordsReadBack(t *testing.T) {
-	header, data, err := encodeOutcome("k", tasks.Outcome{
-		Status: tasks.StatusDead, Cause: "permanent", Attempt: tasks.Attempt{Epoch: 7, N: 2}, Tries: 2, Instance: "a", Ran: 5000, Body: []byte(`{"error":"no"}`),
-	})
-	if err != nil {
-		t.Fatal(err)
+	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	dead := tasks.Outcome{
+		Status: tasks.StatusDead, Cause: "permanent", Attempt: tasks.Attempt{Epoch: 7, N: 2}, Tries: 2, Instance: "a", Ran: 5000,
+		Body: &tasks.Finding{Data: []byte(`{"error":"no"}`)},
 	}
+	header, data := encodeOutcome("k", dead, trace, &submitted{task: "policy", keys: "keys", meta: "meta", data: []byte("input")})
 	o, err := decodeOutcome(header, data)
-	if err != nil || o.Kind != "k" || o.Epoch != 7 || o.Attempt != 2 || o.Ran != 5 || o.err("x").(*TaskError).Message != "no" {
+	if err != nil || o.Kind != "k" || o.Epoch != 7 || o.Attempt != 2 || o.Attempts != 2 || o.Worker != "a" || o.Ran != 5 ||
+		o.trace != trace || o.err("x").(*TaskError).Message != "no" || string(o.data) != "input" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	retry := tasks.Retry{Attempt: tasks.Attempt{Epoch: 7, N: 2}, Failures: 1, Crashes: 2, Snoozes: 3, Wait: time.Second}
+	if first(header[headerTask]) != "policy" || first(header[headerKeys]) != "keys" || first(header[headerMeta]) != "meta" {
+		t.Errorf("a dead task keeps %v", header)
+	}
+	if header, data := encodeOutcome("k", dead, "", nil); len(header) != 2 || data != nil {
+		t.Errorf("without an input: %v, %q", header, data)
+	}
+	for _, stored := range []bool{false, true} {
+		header, data := encodeOutcome("k", tasks.Outcome{
+			Status: tasks.StatusSucceeded, Tries: 1, Body: &tasks.Finding{Data: []byte("output"), Stored: stored},
+		}, "", nil)
+		if o, err := decodeOutcome(header, data); err != nil || o.err("x") != nil || string(o.data) != "output" || o.object != stored {
+			t.Errorf("%+v, %v", o, err)
+		}
+	}
+	header, data = encodeOutcome("k", tasks.Outcome{Status: tasks.StatusCancelled, Cause: "cancelled"}, "", nil)
+	if o, err := decodeOutcome(header, data); err != nil || o.err("x").(*TaskError).Cause != "cancelled" || len(data) != 0 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	retry := tasks.Retry{Attempt: tasks.Attempt{Epoch: 7, N: 2}, Failures: 1, Crashes: 2, Snoozes: 3, Wait: time.Second, Started: tasks.Attempt{Epoch: 8, N: 1}}
 	note, err := encodeNote(retry)
 	if err != nil {
 		t.Fatal(err)
@@ -30,14 +50,71 @@ func TestRecordsReadBack(t *testing.T) {
 	if got, err := decodeNote(note); err != nil || !reflect.DeepEqual(got, retry) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	k := NewKind[int, int]("k", MaxAttempts(7), Timeout(time.Second), Backoff(2*time.Second, time.Minute), Retention(2*time.Hour))
+	k := NewKind[int, int]("k", MaxAttempts(7), Timeout(time.Second), Backoff(2*time.Second, time.Minute), Retention(2*time.Hour),
+		Priority(3), Weight(2), Labels(map[string]string{"zone": "north"}), Concurrency(4), Rate(2.5))
 	text, err := json.Marshal(k.policy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &tasks.Policy{Kind: "k", MaxAttempts: 7, Timeout: time.Second, Backoff: 2 * time.Second, MaxBackoff: time.Minute, Retention: 2 * time.Hour}
+	want := &tasks.Policy{
+		Kind: "k", MaxAttempts: 7, Timeout: time.Second, Backoff: 2 * time.Second, MaxBackoff: time.Minute, Retention: 2 * time.Hour,
+		Priority: 3, Weight: 2, Labels: map[string]string{"zone": "north"}, Concurrency: 4, Rate: 2.5, KeyLimit: 1,
+	}
 	if got, err := parsePolicy(string(text)); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
+	}
+	tick := time.Date(2026, 3, 29, 2, 30, 0, 0, time.FixedZone("", 3600))
+	if value, err := encodeTick(tick); err != nil {
+		t.Error(err)
+	} else if got, err := decodeTick(value); err != nil || !got.Equal(tick) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestOutcomeIsPlainJSON: what is encoded by hand is what the encoder would have made of it.
+func TestOutcomeIsPlainJSON(t *testing.T) {
+	for _, o := range []outcomeRecord{
+		{Version: 1, Kind: "k", Status: tasks.StatusSucceeded, Attempts: 1, Worker: "node-1.example", Epoch: 1<<64 - 1, Attempt: 1<<32 - 1, Ran: 12},
+		{Version: 1, Kind: "a/b=c", Status: tasks.StatusDead, Cause: "worker_lost"},
+		{Version: 1, Kind: "\"\\\n\u2028é", Status: "x", Worker: "<&>\x00", Ran: -1},
+	} {
+		want, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b any
+		if json.Unmarshal(want, &a) != nil || json.Unmarshal(o.append(nil), &b) != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s, want %s", o.append(nil), want)
+		}
+	}
+}
+
+// TestLongFailuresAreShortened: a header must not make an outcome too large to be stored.
+func TestLongFailuresAreShortened(t *testing.T) {
+	long, err := json.Marshal(failureRecord{Error: strings.Repeat("\x00", maxFailure), Stack: strings.Repeat("é", maxFailure)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := fitFailure(long)
+	var f failureRecord
+	if len(short) > maxFailure || json.Unmarshal([]byte(short), &f) != nil || f.Error == "" || f.Stack == "" {
+		t.Errorf("%d bytes, %.100q", len(short), short)
+	}
+	if fitFailure([]byte(strings.Repeat("x", maxFailure+1))) != "" {
+		t.Error("what is no failure was kept")
+	}
+}
+
+func TestTraces(t *testing.T) {
+	s := traces{}
+	const good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for text, want := range map[string]string{
+		good: good, "": "", "01" + good[2:]: "", good + "-x": "", strings.ToUpper(good): "", strings.Replace(good, "af", "zz", 1): "",
+	} {
+		s.keep("t", good)
+		if s.keep("t", text); s.of("t") != want {
+			t.Errorf("%q became %q", text, s.of("t"))
+		}
 	}
 }
 
@@ -56,6 +133,12 @@ func FuzzRecords(f *testing.F) {
 		}
 		if r, err := decodeNote(b); err == nil && r.Wait < 0 {
 			t.Errorf("%s: %+v", b, r)
+		}
+		if r, err := decodeTick(b); err == nil && r.IsZero() {
+			t.Errorf("%s: %v", b, r)
+		}
+		if u, err := decodeUnique(b); err == nil && u.Task == "" {
+			t.Errorf("%s: %+v", b, u)
 		}
 		if s, err := decodeSeal(b); err == nil && s.Epoch == 0 {
 			t.Errorf("%s: %+v", b, s)

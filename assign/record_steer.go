@@ -45,6 +45,9 @@ func parseKeys(header string) (*tasks.Keys, error) {
 	if err := json.Unmarshal([]byte(header), &k); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRecord, err)
 	}
+	if len(k.Unique) > maxKey || len(k.Sticky) > maxKey || len(k.Limit) > maxKey {
+		return nil, fmt.Errorf("a key of more than %d bytes", maxKey)
+	}
 	return &tasks.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}, nil
 }
 
@@ -72,8 +75,8 @@ func decodeUnique(data []byte) (u uniqueRecord, err error) {
 	return u, nil
 }
 
-// checkpointRecord is the header of c.<task>; the data is the checkpoint.
-const headerAttempt = "Task-Attempt" // epoch.n
+// headerAttempt is the header of c.<task>: the attempt that has left it, epoch.n. The data is the checkpoint.
+const headerAttempt = "Task-Attempt"
 
 // objectRecord is the data of an outcome whose output is in the object store.
 type objectRecord struct {
@@ -98,6 +101,19 @@ type recurRecord struct {
 type tickRecord struct {
 	Version int       `json:"v"`
 	Tick    time.Time `json:"tick"`
+}
+
+func encodeTick(tick time.Time) ([]byte, error) { return json.Marshal(tickRecord{1, tick.UTC()}) }
+
+func decodeTick(data []byte) (time.Time, error) {
+	var t tickRecord
+	if err := json.Unmarshal(data, &t); err != nil {
+		return time.Time{}, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	if t.Version != 1 || t.Tick.IsZero() {
+		return time.Time{}, errRecord
+	}
+	return t.Tick, nil
 }
 
 // tickPrefix begins the ids of tasks that a recurrence has submitted: nobody else may use it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -14,41 +15,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// SubmitOption changes how one task is treated.
-type SubmitOption func(*submission)
-
-type submission struct {
-	id     string
-	policy policy
-	trace  string
-}
-
-// WithID names the task. A task of that name that was submitted before, and whose outcome is still kept, is returned in its
-// place, whatever its input was.
-func WithID(id string) SubmitOption { return func(s *submission) { s.id = id } }
-
-// WithDelay makes the task due that long after its submission.
-func WithDelay(d time.Duration) SubmitOption {
-	return func(s *submission) { s.policy.Delay = atLeastOne(d) }
-}
-
-// WithDeadline ends the task that long after its submission: it expires, whether it runs or waits.
-func WithDeadline(d time.Duration) SubmitOption {
-	return func(s *submission) { s.policy.Deadline = atLeastOne(d) }
-}
-
-// With changes what the kind says, for this task.
-func With(opts ...KindOption) SubmitOption {
-	return func(s *submission) {
-		for _, o := range opts {
-			o(&s.policy)
-		}
-	}
-}
-
-// WithTraceParent passes a W3C traceparent on to the handler, see [Task.TraceParent].
-func WithTraceParent(t string) SubmitOption { return func(s *submission) { s.trace = t } }
-
 // submitWithin bounds one attempt to store a submission.
 const submitWithin = 5 * time.Second
 
@@ -56,93 +22,184 @@ const submitWithin = 5 * time.Second
 // whoever crashes. It needs no leader. Transient faults are retried until ctx ends; submitting again with the same id is
 // safe.
 //
-// Errors: ErrInvalidID, ErrTooLarge, ErrStreamNotFound, an unfit stream, ErrClosed, the encoder's, a permanent fault of the
-// connection, ctx's with the last fault.
+// Errors: ErrInvalidID, ErrInvalidOption, ErrInvalidKind, ErrTooLarge, ErrStreamNotFound, an unfit stream, ErrClosed, the
+// encoder's, a permanent fault of the connection, ctx's with the last fault.
 func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in In, opts ...SubmitOption) (*Pending[Out], error) {
 	data, err := encode(in)
 	if err != nil {
 		return nil, fmt.Errorf("assign: submit %s: %w", k.name, err)
 	}
-	s := submission{policy: k.policy}
-	for _, o := range opts {
-		o(&s)
-	}
 	c, err := to.submitter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w, err := c.submit(ctx, &s, data)
+	s := submission{kind: k.name, policy: k.policy, header: k.header}
+	for _, o := range opts {
+		o(&s)
+	}
+	p, err := c.submit(ctx, &s, data)
 	if err != nil {
 		return nil, err
 	}
-	return &Pending[Out]{pending{from: c, id: s.id, expected: w}}, nil
+	return &Pending[Out]{p}, nil
 }
 
-func (c *Client) submit(ctx context.Context, s *submission, data []byte) (*waiter, error) {
+// submit stores one task.
+func (c *Client) submit(ctx context.Context, s *submission, data []byte) (pending, error) {
 	own := s.id == ""
 	if own {
 		s.id = c.newID()
 	}
-	switch err := s.policy.check(); {
-	case !protocol.ValidName(s.id):
-		return nil, fmt.Errorf("%w: %q", ErrInvalidID, s.id)
-	case err != nil:
-		return nil, fmt.Errorf("assign: submit %s: %w", s.policy.Kind, err)
+	op, err := s.write(data, c.nc.MaxPayload())
+	if err != nil {
+		return pending{}, err
 	}
 	l, err := c.ready(ctx)
 	if err != nil {
-		return nil, err
+		return pending{}, err
 	}
-	if most := c.nc.MaxPayload() - headroom; int64(len(data)) > most {
-		return nil, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, len(data), most)
-	}
-	header, err := json.Marshal(s.policy)
-	if err != nil {
-		return nil, fmt.Errorf("assign: submit %s: %w", s.policy.Kind, err)
-	}
-	op := natskv.Write{Key: queueKey + s.id, Value: data, Header: nats.Header{headerTask: {string(header)}}}
-	if s.trace != "" {
-		op.Header[headerTrace] = []string{s.trace}
-	}
-	var w *waiter
+	p := pending{from: c, id: s.id}
 	if own {
-		w = c.waiters.expect(s.id)
+		p.expected = c.waiters.expect(s.id)
 	}
-	if err := c.store(ctx, l.writer, op); err != nil {
-		c.waiters.drop(s.id, w)
-		return nil, fmt.Errorf("assign: submit %s: %w", s.id, err)
+	var at string
+	if s.unique == "" {
+		at, err = c.store(ctx, l, op, own)
+	} else {
+		at, err = c.storeUnique(ctx, l, s, op, own)
 	}
-	return w, nil
+	if err == nil && at == "" {
+		return p, nil
+	}
+	c.waiters.drop(s.id, p.expected)
+	if err != nil {
+		return pending{}, fmt.Errorf("assign: submit %s: %w", s.id, err)
+	}
+	return pending{from: c, id: at, existing: true}, nil
 }
 
-// store writes a submission until it is known to be there. One that is refused is there: it is ours, from an attempt whose
-// answer was lost, or the task was submitted before.
-func (c *Client) store(ctx context.Context, w *natskv.Writer, op natskv.Write) error {
-	pace := backoff.NewExponentialBackOff()
-	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
-	for {
-		answered := make(chan natskv.Result, 1) // one answer, and the writer must not wait
-		w.Submit(op, submitWithin, func(r natskv.Result) { answered <- r })
-		var r natskv.Result
-		select {
-		case r = <-answered:
-		case <-ctx.Done():
-			return ctx.Err()
+// write checks a submission and makes its record.
+func (s *submission) write(data []byte, maxPayload int64) (op natskv.Write, err error) {
+	switch {
+	case s.kind == "":
+		return op, fmt.Errorf("%w: use NewKind or MakeKind", ErrInvalidKind)
+	case s.fault != nil:
+		return op, s.fault
+	case !protocol.ValidName(s.id):
+		return op, fmt.Errorf("%w: %q", ErrInvalidID, s.id)
+	case strings.HasPrefix(s.id, tickPrefix):
+		return op, fmt.Errorf("%w: %q: what begins with %q is for the tasks of recurrences", ErrInvalidID, s.id, tickPrefix)
+	}
+	if s.header == "" {
+		if s.header, err = s.policy.encode(); err != nil {
+			return op, fmt.Errorf("assign: submit %s: %w: %w", s.kind, ErrInvalidKind, err)
 		}
+	}
+	if most := maxPayload - headroom; int64(len(data)) > most {
+		return op, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, len(data), most)
+	}
+	h := nats.Header{headerTask: {s.header}}
+	if s.unique != "" {
+		s.keys.Unique = uniqueDigest(s.kind, s.unique)
+	}
+	if s.keys != (keysRecord{}) {
+		if err := headerJSON(h, headerKeys, s.keys, maxKeys); err != nil {
+			return op, err
+		}
+	}
+	if len(s.meta) > 0 {
+		if err := headerJSON(h, headerMeta, s.meta, maxMeta); err != nil {
+			return op, err
+		}
+	}
+	if s.trace != "" {
+		h[headerTrace] = []string{s.trace}
+	}
+	return natskv.Write{Key: queueKey + s.id, Value: data, Header: h}, nil
+}
+
+// maxKeys bounds the keys of a submission, encoded: three of maxKey bytes whose every byte takes six.
+const maxKeys = 3*6*maxKey + 64
+
+// headerJSON puts a record into a header.
+func headerJSON(h nats.Header, name string, v any, most int) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrInvalidOption, name, err)
+	}
+	if len(data) > most {
+		return fmt.Errorf("%w: header %s has %d bytes, the limit is %d", ErrTooLarge, name, len(data), most)
+	}
+	h[name] = []string{string(data)}
+	return nil
+}
+
+// store writes a submission until it is known to be there; at is its id when it was found there, not put there.
+//
+// A write whose answer is lost is sent again, under the same condition: that there is no record of the task yet. Refused
+// then says that there is one: ours from the attempt whose answer was lost, or of a task submitted before. An id of our own
+// nobody else has; any other one names the task that is there, whoever has submitted it.
+func (c *Client) store(ctx context.Context, l *line, op natskv.Write, own bool) (at string, err error) {
+	pace := newPace()
+	for {
+		switch r, err := c.write(ctx, l, op); {
+		case err != nil:
+			return "", err
+		case r.Outcome == natskv.Refused && !own:
+			return op.Key[len(queueKey):], nil
+		case r.Outcome != natskv.Unknown:
+			return "", nil
+		default:
+			if err := c.pause(ctx, pace); err != nil {
+				return "", errors.Join(err, r.Err)
+			}
+		}
+	}
+}
+
+// write submits writes that are stored all or none and waits for what became of them, or for the end of ctx. Its error is
+// one that trying again does not cure.
+func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natskv.Result, error) {
+	answered := make(chan natskv.Result, 1) // one answer, and the writer must not wait
+	done := func(r natskv.Result) { answered <- r }
+	if len(ops) == 1 {
+		l.writer.Submit(ops[0], submitWithin, done)
+	} else {
+		l.writer.SubmitEach(ops, submitWithin, done)
+	}
+	select {
+	case r := <-answered:
 		switch {
 		case r.Outcome != natskv.Unknown:
-			return nil
+			return r, nil
 		case errors.Is(r.Err, natskv.ErrClosed):
-			return ErrClosed
+			return r, ErrClosed
 		case natskv.Permanent(r.Err):
-			return r.Err
+			return r, r.Err
 		}
-		timer := time.NewTimer(pace.NextBackOff())
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return errors.Join(ctx.Err(), r.Err)
-		}
+		return r, nil
+	case <-ctx.Done():
+		return natskv.Result{}, ctx.Err()
+	}
+}
+
+// newPace is the wait between two attempts at the stream.
+func newPace() *backoff.ExponentialBackOff {
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
+	return pace
+}
+
+// pause waits before the next attempt. Errors: ErrClosed, ctx's.
+func (c *Client) pause(ctx context.Context, pace *backoff.ExponentialBackOff) error {
+	timer := time.NewTimer(pace.NextBackOff())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-c.closed:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

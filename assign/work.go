@@ -34,6 +34,7 @@ type shift struct {
 	busy    bool // it was asked to
 	runs    map[string]*execution
 	outbox  outbox
+	objects objects
 	parked  []parked
 	offered bool // our record names the namespace, and the watch has shown it
 	alive   atomic.Int64
@@ -48,6 +49,8 @@ type (
 		x       *execution
 		finding tasks.Finding
 	}
+	// progressed says that a handler has said how far it is.
+	progressed struct{ x *execution }
 	// acknowledged answers a report.
 	acknowledged struct {
 		number uint64
@@ -77,7 +80,11 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 		a: a, ctx: ctx, h: h, out: newCourier(h.Conn(), &wg), in: mailbox.New[any](), runs: map[string]*execution{},
 		machine: tasks.NewWorker(tasks.WorkerConfig{Slots: a.cfg.Slots, MaxOutbox: maxOutbox}),
 	}
-	s.gate = gate{namespace: a.cfg.Namespace, role: a.cfg.Role, instance: h.Instance(), session: h.Session()}
+	s.gate = gate{
+		namespace: a.cfg.Namespace, role: a.cfg.Role, instance: h.Instance(), session: h.Session(), trusting: a.cfg.Verify == VerifyOff,
+	}
+	s.objects.s = s
+	a.unverified(h)
 	s.outbox = newOutbox(h.Conn().NewInbox() + ".")
 	subs, err := s.subscribe()
 	if err == nil {
@@ -165,9 +172,11 @@ func (s *shift) take(m any) {
 		s.frame(m.m, time.Time{})
 	case returned:
 		s.ended(m)
+	case progressed:
+		s.outbox.progress(m.x)
 	case acknowledged:
 		for _, e := range s.outbox.acknowledge(m) {
-			s.step(tasks.Acked(e))
+			s.step(tasks.Acked{ID: e.ID, Attempt: e.Attempt})
 		}
 	}
 }
@@ -176,7 +185,7 @@ func (s *shift) take(m any) {
 func (s *shift) look() {
 	info, _ := s.h.Role(s.a.cfg.Role)
 	if s.gate.see(info) {
-		s.outbox.again() // a new epoch: whoever leads now hears all of it
+		s.outbox.again(s.runs) // a new epoch: whoever leads now hears all of it
 	}
 }
 
@@ -203,7 +212,7 @@ func (s *shift) step(ev tasks.WorkerEvent) {
 		switch e := e.(type) {
 		case tasks.Halt:
 			if x := s.runs[e.ID]; x != nil && x.attempt == e.Attempt {
-				x.cancel(ErrStopped)
+				x.lose(ErrStopped)
 			}
 		case tasks.Reply:
 			r := e.Ref.(*reply)

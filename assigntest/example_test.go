@@ -4,19 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/assigntest"
-	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// greet is the handler under test.
+// greet is a handler under test.
 func greet(_ context.Context, t *assign.Task[string]) (string, error) {
 	if t.Input == "" {
 		return "", assign.Permanent(errors.New("nobody to greet"))
 	}
-	return "hello " + t.Input, nil
+	return t.Header("salutation") + " " + t.Input, nil
 }
 
 var greeting = assign.NewKind[string, string]("greeting.v1")
@@ -24,44 +24,44 @@ var greeting = assign.NewKind[string, string]("greeting.v1")
 func Example() {
 	tb := &testing.B{} // in a test: t
 
-	out, err := greet(context.Background(), assigntest.NewTask(tb, "world"))
+	out, err := greet(context.Background(), assigntest.NewTask(tb, "world", assigntest.Header("salutation", "hello")))
 	fmt.Println(out, err)
 	_, err = greet(context.Background(), assigntest.NewTask(tb, ""))
-	fmt.Println(err)
+	fmt.Println(err, assign.EndOf(context.Background(), err))
 	// Output:
 	// hello world <nil>
-	// nobody to greet
+	// nobody to greet permanent
 }
 
-func TestStart(t *testing.T) {
-	ns := assigntest.Start(t, func(a *assign.Assigner) {
-		if err := assign.Handle(a, greeting, greet); err != nil {
-			t.Fatal(err)
-		}
-	})
-	for in, want := range map[string]error{"you": nil, "": assign.ErrTaskDead} {
-		p, err := assign.Submit(t.Context(), ns, greeting, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := p.Wait(t.Context())
-		if !errors.Is(err, want) || err == nil && out != "hello you" {
-			t.Errorf("%q: %q, %v", in, out, err)
+// add adds the numbers, and goes on where an earlier attempt was.
+func add(ctx context.Context, t *assign.Task[[]int]) (int, error) {
+	done, sum := 0, 0
+	if from := t.Checkpoint(); from != nil {
+		if _, err := fmt.Sscan(string(from), &done, &sum); err != nil {
+			return 0, assign.Permanent(err)
 		}
 	}
+	for i := done; i < len(t.Input); i++ {
+		sum += t.Input[i]
+		at := strconv.Itoa(i+1) + " " + strconv.Itoa(sum)
+		if err := t.Progress(ctx, float64(i+1)/float64(len(t.Input)), []byte(at)); err != nil {
+			return 0, err
+		}
+	}
+	return sum, nil
 }
 
-func TestNewTask(t *testing.T) {
-	first := assigntest.NewTask(t, 1, assigntest.ID("x"))
-	again := assigntest.NewTask(t, 1, assigntest.ID("x"), assigntest.Attempt(2), assigntest.Kind("k"), assigntest.TraceParent("00-1"))
-	if again.ID() != "x" || again.Attempt() != 2 || again.Kind() != "k" || again.TraceParent() != "00-1" || again.Input != 1 {
-		t.Errorf("%+v", again)
+// A second attempt is a task with a checkpoint.
+func ExampleProgress() {
+	tb := &testing.B{} // in a test: t
+
+	second := assigntest.NewTask(tb, []int{1, 2, 3, 4}, assigntest.Attempt(2), assigntest.Checkpoint([]byte("2 3")))
+	fmt.Println(add(context.Background(), second))
+	for _, r := range assigntest.Progress(second) {
+		fmt.Printf("%.0f %% %q\n", 100*r.Fraction, r.Checkpoint)
 	}
-	var guard fencing.Guard
-	if err := errors.Join(guard.Admit(first.Fence()), guard.Admit(again.Fence())); err != nil {
-		t.Error(err)
-	}
-	if err := guard.Admit(first.Fence()); !errors.Is(err, fencing.ErrStale) {
-		t.Errorf("an earlier attempt: %v", err)
-	}
+	// Output:
+	// 10 <nil>
+	// 75 % "3 6"
+	// 100 % "4 10"
 }

@@ -1,7 +1,10 @@
 package assigntest
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,12 +33,26 @@ func Attempt(n int) Option { return func(r *bridge.TaskRun) { r.Attempt = n } }
 // TraceParent is what [assign.Task.TraceParent] returns.
 func TraceParent(t string) Option { return func(r *bridge.TaskRun) { r.Trace = t } }
 
+// Header is a header that the submitter has given.
+func Header(key, value string) Option {
+	return func(r *bridge.TaskRun) {
+		r.Headers = maps.Clone(r.Headers)
+		if r.Headers == nil {
+			r.Headers = map[string]string{}
+		}
+		r.Headers[key] = value
+	}
+}
+
+// Checkpoint is what an earlier attempt has left.
+func Checkpoint(data []byte) Option { return func(r *bridge.TaskRun) { r.Checkpoint = data } }
+
 // NewTask returns a task as a handler gets it. Its fencing token is later than those of all tasks that were made before in
-// this process, so that a guard admits it.
+// this process, so that a guard admits it. What the handler says of its progress is kept for [Progress].
 func NewTask[In any](tb testing.TB, in In, opts ...Option) *assign.Task[In] {
 	tb.Helper()
 	n := made.Add(1)
-	r := bridge.TaskRun{ID: fmt.Sprint("task-", n), Kind: "test", Attempt: 1, Began: time.Now()}
+	r := bridge.TaskRun{ID: fmt.Sprint("task-", n), Kind: "test", Attempt: 1, Began: time.Now(), Reporter: &recorder{}}
 	for _, o := range opts {
 		o(&r)
 	}
@@ -46,4 +63,35 @@ func NewTask[In any](tb testing.TB, in In, opts ...Option) *assign.Task[In] {
 	t := &assign.Task[In]{Input: in}
 	bridge.FillTask(t, r)
 	return t
+}
+
+// Report is one call of [assign.Task.Progress].
+type Report struct {
+	Fraction float64
+	// Checkpoint is nil when there was none.
+	Checkpoint []byte
+}
+
+// Progress is what the handler of a task of [NewTask] has said of its progress, in order.
+func Progress[In any](t *assign.Task[In]) []Report {
+	r, ok := bridge.RunOf(t).Reporter.(*recorder)
+	if !ok {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Report(nil), r.reports...)
+}
+
+// recorder stores every checkpoint at once.
+type recorder struct {
+	mu      sync.Mutex
+	reports []Report
+}
+
+func (r *recorder) Progress(_ context.Context, fraction float64, checkpoint []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reports = append(r.reports, Report{fraction, checkpoint})
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 func TestMain(m *testing.M) {
 	leadForParent()
+	workForParent()
 	natstest.Main(m)
 }
 

@@ -200,6 +200,7 @@ func TestLeaderChanges(t *testing.T) {
 		natstest.Eventually(t, "b knows the leader", time.Minute, func() (bool, string) { return pb.LeaderID() == "a", pb.LeaderID() })
 		stop(t, pa)
 		receive(t, "b's promotion", pb.began)
+		natstest.Settle(t) // who is told late is told the latest only
 		stop(t, pb)
 		natstest.Eventually(t, "b knows that nobody leads", time.Minute, func() (bool, string) { return pb.LeaderID() == "", pb.LeaderID() })
 		if err := b.Close(t.Context()); err != nil {

@@ -47,7 +47,7 @@ func Example() {
 	defer nc.Close()
 
 	e, err := election.New(nc, election.Config{
-		SessionConfig: election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "node-1", TTL: time.Second},
+		SessionConfig: election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "node-1"},
 		RoleConfig:    election.RoleConfig{Role: "scheduler"},
 	})
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleSession() {
 	defer nc.Close()
 	ctx := context.Background()
 
-	session, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, TTL: time.Second})
+	session, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -95,6 +95,9 @@ func TestPermissionsSuffice(t *testing.T) {
 		}
 		defer operator.Close()
 		sees(t, operator, "scheduler", "led by a", ledBy("a"))
+		natstest.Eventually(t, "b stands in line", time.Minute, func() (bool, string) {
+			return a.Status().Successor == "b", sprint(a.Status())
+		})
 		if successor, err := operator.StepDown(within(t, time.Minute), "scheduler", term.Epoch()); err != nil || successor != "b" {
 			t.Errorf("step-down by the operator: %q, %v", successor, err)
 		}

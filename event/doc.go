@@ -31,4 +31,5 @@
 //	fence.go    claims and fencing: attempts, rejections, validations, records that are not understood
 //	fault.go    faults that are retried, and events that were missed
 //	task.go     tasks, from submission to outcome
+//	verify.go   a worker that checks no signatures
 package event

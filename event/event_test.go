@@ -45,7 +45,10 @@ func all(m Meta) []Event {
 		TaskStale{Meta: m},
 		TaskFenced{Meta: m},
 		TaskRecovered{Meta: m},
+		TaskProgress{Meta: m},
+		TaskTicked{Meta: m},
 		TaskGauges{Meta: m},
+		FramesUnverified{Meta: m},
 	}
 }
 

@@ -80,12 +80,32 @@ type TaskRecovered struct {
 	Took time.Duration
 }
 
+// TaskProgress reports how much running tasks have told of their progress, now and then: numbers since the last time.
+type TaskProgress struct {
+	Meta
+	Namespace string
+	// Reports counts all that was told, Checkpoints those of them that were stored.
+	Reports, Checkpoints int
+}
+
+// TaskTicked reports that a recurrence was due.
+type TaskTicked struct {
+	Meta
+	Namespace string
+	// Recurrence is its name.
+	Recurrence string
+	// Fired counts the ticks that were submitted, Dropped those that were missed and are not.
+	Fired, Dropped int
+}
+
 // TaskGauges reports the scheduler's levels, now and then; all are zero when it stops scheduling.
 type TaskGauges struct {
 	Meta
 	Namespace string
 	// Queue counts the tasks that wait, InFlight those that are assigned.
 	Queue, InFlight int
+	// States counts the open tasks by state, such as "delayed" and "running".
+	States map[string]int
 	// Slots counts the workers' slots by state, such as "busy" and "free".
 	Slots map[string]int
 }
@@ -98,4 +118,6 @@ func (TaskReassigned) event() {}
 func (TaskStale) event()      {}
 func (TaskFenced) event()     {}
 func (TaskRecovered) event()  {}
+func (TaskProgress) event()   {}
+func (TaskTicked) event()     {}
 func (TaskGauges) event()     {}

@@ -52,49 +52,53 @@ func (o observer) moved(t *testing.T, key string, behind uint64) (revision uint6
 // The write lands and its acknowledgement does not arrive in time: each kind of write finds that out, returns the
 // revision of the one write that there was, and does not write twice.
 func TestLostAcknowledgement(t *testing.T) {
-	srv := natstest.Server(t)
-	link := srv.Link()
-	defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
-	s := open(t, srv, term(7), link.Options()...)
-	watcher := observe(t, srv)
 	for _, c := range []struct {
 		name, before, want string
-		write              func(key string, last uint64) (uint64, error)
+		write              func(ctx context.Context, s *Store, last uint64) (uint64, error)
 	}{
-		{"put", "", "new", func(key string, _ uint64) (uint64, error) { return s.Put(t.Context(), key, []byte("new")) }},
-		{"create", "", "new", func(key string, _ uint64) (uint64, error) { return s.Create(t.Context(), key, []byte("new")) }},
-		{"update", "old", "new", func(key string, last uint64) (uint64, error) { return s.Update(t.Context(), key, []byte("new"), last) }},
-		{"delete", "old", "", func(key string, _ uint64) (uint64, error) { return 0, s.Delete(t.Context(), key) }},
+		{"put", "", "new", func(ctx context.Context, s *Store, _ uint64) (uint64, error) { return s.Put(ctx, "k", []byte("new")) }},
+		{"create", "", "new", func(ctx context.Context, s *Store, _ uint64) (uint64, error) {
+			return s.Create(ctx, "k", []byte("new"))
+		}},
+		{"update", "old", "new", func(ctx context.Context, s *Store, last uint64) (uint64, error) {
+			return s.Update(ctx, "k", []byte("new"), last)
+		}},
+		{"delete", "old", "", func(ctx context.Context, s *Store, _ uint64) (uint64, error) { return 0, s.Delete(ctx, "k") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var last uint64
-			if c.before != "" {
-				last = must(s.Put(t.Context(), c.name, []byte(c.before)))
-			}
-			seal := s.seal
-			link.Hold(natsrun.ToClient)
-			defer link.Release() // for the next one, when this one has failed
-			var got uint64
-			var err error
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				got, err = c.write(c.name, last)
-			}()
-			landed, value := watcher.moved(t, c.name, last)
-			if value != c.want {
-				t.Errorf("%q has landed, want %q", value, c.want)
-			}
-			// That the seal is renewed shows that the write was given up on; the answer to that is held back too.
-			watcher.moved(t, sealKey, seal)
-			link.Release()
-			<-done
-			if err != nil || (got != landed && c.name != "delete") {
-				t.Errorf("returned revision %d, %v; it has landed at %d", got, err, landed)
-			}
-			if again, _ := watcher.revision(t, c.name); again != landed {
-				t.Errorf("it was written again, at %d after %d", again, landed)
-			}
+			natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+				link := srv.Link()
+				defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
+				s := open(t, srv, term(7), link.Options()...)
+				watcher := observe(t, srv)
+				var last uint64
+				if c.before != "" {
+					last = must(s.Put(t.Context(), "k", []byte(c.before)))
+				}
+				seal := s.seal
+				link.Hold(natsrun.ToClient)
+				var got uint64
+				var err error
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					got, err = c.write(t.Context(), s, last)
+				}()
+				landed, value := watcher.moved(t, "k", last)
+				if value != c.want {
+					t.Errorf("%q has landed, want %q", value, c.want)
+				}
+				// That the seal is renewed shows that the write was given up on; the answer to that is held back too.
+				watcher.moved(t, sealKey, seal)
+				link.Release()
+				<-done
+				if err != nil || (got != landed && c.name != "delete") {
+					t.Errorf("returned revision %d, %v; it has landed at %d", got, err, landed)
+				}
+				if again, _ := watcher.revision(t, "k"); again != landed {
+					t.Errorf("it was written again, at %d after %d", again, landed)
+				}
+			})
 		})
 	}
 }
@@ -102,130 +106,134 @@ func TestLostAcknowledgement(t *testing.T) {
 // The acknowledgement is lost, and before the store can find out, another store of the term writes the key: whether the
 // write had landed cannot be told any more, and above all it must not be written again over the other one.
 func TestLostAcknowledgementSuperseded(t *testing.T) {
-	srv := natstest.Server(t)
-	link := srv.Link()
-	defer link.Heal()
-	a, b := open(t, srv, term(7), link.Options()...), open(t, srv, term(7))
-	must(a.Put(t.Context(), "k", []byte("0")))
-	last, seal := must(b.Put(t.Context(), "k", []byte("1"))), a.seal
-	watcher := observe(t, srv)
-	link.Hold(natsrun.ToClient)
-	done := make(chan error, 1)
-	go func() {
-		_, err := a.Put(t.Context(), "k", []byte("2"))
-		done <- err
-	}()
-	watcher.moved(t, "k", last)
-	watcher.moved(t, sealKey, seal) // it was given up on
-	must(b.Put(t.Context(), "k", []byte("3")))
-	link.Release()
-	if err := <-done; !errors.Is(err, ErrUnknown) {
-		t.Errorf("the write that was overwritten: %v, want unknown", err)
-	}
-	wantValue(t, b, "k", "3")
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		link := srv.Link()
+		defer link.Heal()
+		a, b := open(t, srv, term(7), link.Options()...), open(t, srv, term(7))
+		must(a.Put(t.Context(), "k", []byte("0")))
+		last, seal := must(b.Put(t.Context(), "k", []byte("1"))), a.seal
+		watcher := observe(t, srv)
+		link.Hold(natsrun.ToClient)
+		done := make(chan error, 1)
+		go func() {
+			_, err := a.Put(t.Context(), "k", []byte("2"))
+			done <- err
+		}()
+		watcher.moved(t, "k", last)
+		watcher.moved(t, sealKey, seal) // it was given up on
+		must(b.Put(t.Context(), "k", []byte("3")))
+		link.Release()
+		if err := <-done; !errors.Is(err, ErrUnknown) {
+			t.Errorf("the write that was overwritten: %v, want unknown", err)
+		}
+		wantValue(t, b, "k", "3")
+	})
 }
 
 // The write and everything after it is dropped on the way to the server, and the connection breaks: it is written after
 // the reconnect.
 func TestLostWrite(t *testing.T) {
-	srv := natstest.Server(t)
-	link := srv.Link()
-	defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
-	s := open(t, srv, term(7), append(link.Options(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))...)
-	for _, write := range []func() error{
-		func() error { _, err := s.Put(t.Context(), "a", []byte("v")); return err },
-		func() error { _, err := s.Create(t.Context(), "b", []byte("v")); return err },
-	} {
-		before := link.Stats().Dropped
-		link.Cut()
-		done := make(chan error, 1)
-		go func() { done <- write() }()
-		natstest.Eventually(t, "the write is dropped", 5*time.Second, func() (bool, string) {
-			return link.Stats().Dropped > before, fmt.Sprint(link.Stats())
-		})
-		link.Heal()
-		if err := <-done; err != nil {
-			t.Error(err)
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		link := srv.Link()
+		defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
+		s := open(t, srv, term(7), append(link.Options(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))...)
+		for _, write := range []func() error{
+			func() error { _, err := s.Put(t.Context(), "a", []byte("v")); return err },
+			func() error { _, err := s.Create(t.Context(), "b", []byte("v")); return err },
+		} {
+			before := link.Stats().Dropped
+			link.Cut()
+			done := make(chan error, 1)
+			go func() { done <- write() }()
+			natstest.Eventually(t, "the write is dropped", 5*time.Second, func() (bool, string) {
+				return link.Stats().Dropped > before, fmt.Sprint(link.Stats())
+			})
+			link.Heal()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	wantValue(t, s, "a", "v")
-	wantValue(t, s, "b", "v")
+		wantValue(t, s, "a", "v")
+		wantValue(t, s, "b", "v")
+	})
 }
 
 // A deposed holder's write is held up on its way until the next term has opened the store: it is refused although it was
 // sent before, and its caller is told that it does not know.
 func TestLateWriteOfADeposedHolder(t *testing.T) {
-	srv := natstest.Server(t)
-	link := srv.Link()
-	defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
-	old := open(t, srv, term(41), link.Options()...)
-	must(old.Put(t.Context(), "k", []byte("old")))
-	link.Hold(natsrun.ToServer)
-	waiting := link.Stats().Waiting
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		_, err := old.Put(ctx, "k", []byte("late"))
-		done <- err
-	}()
-	natstest.Eventually(t, "the write is on its way", 5*time.Second, func() (bool, string) {
-		return link.Stats().Waiting > waiting, fmt.Sprint(link.Stats())
-	})
-	cancel()
-	var lost *UnknownError
-	if err := <-done; !errors.As(err, &lost) || !errors.Is(err, ErrUnknown) || !errors.Is(err, context.Canceled) || lost.Key != "k" || lost.Op != "put" {
-		t.Errorf("the write that is on its way: %v, want unknown", err)
-	}
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		link := srv.Link()
+		defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
+		old := open(t, srv, term(41), link.Options()...)
+		must(old.Put(t.Context(), "k", []byte("old")))
+		link.Hold(natsrun.ToServer)
+		waiting := link.Stats().Waiting
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, err := old.Put(ctx, "k", []byte("late"))
+			done <- err
+		}()
+		natstest.Eventually(t, "the write is on its way", 5*time.Second, func() (bool, string) {
+			return link.Stats().Waiting > waiting, fmt.Sprint(link.Stats())
+		})
+		cancel()
+		var lost *UnknownError
+		if err := <-done; !errors.As(err, &lost) || !errors.Is(err, ErrUnknown) || !errors.Is(err, context.Canceled) || lost.Key != "k" || lost.Op != "put" {
+			t.Errorf("the write that is on its way: %v, want unknown", err)
+		}
 
-	current := open(t, srv, term(57))
-	before := wantValue(t, current, "k", "old")
-	link.Release()
-	if err := old.nc.FlushTimeout(5 * time.Second); err != nil { // everything held has been handled
-		t.Fatal(err)
-	}
-	if after := wantValue(t, current, "k", "old"); after.Revision != before.Revision {
-		t.Error("the late write has landed")
-	}
-	if _, err := old.Put(t.Context(), "k", []byte("late")); !errors.Is(err, ErrStale) {
-		t.Errorf("the next write: %v, want stale", err)
-	}
+		current := open(t, srv, term(57))
+		before := wantValue(t, current, "k", "old")
+		link.Release()
+		if err := old.nc.FlushTimeout(5 * time.Second); err != nil { // everything held has been handled
+			t.Fatal(err)
+		}
+		if after := wantValue(t, current, "k", "old"); after.Revision != before.Revision {
+			t.Error("the late write has landed")
+		}
+		if _, err := old.Put(t.Context(), "k", []byte("late")); !errors.Is(err, ErrStale) {
+			t.Errorf("the next write: %v, want stale", err)
+		}
+	})
 }
 
 // A write that was given up on must not land behind a later write of the same store.
 func TestLateWriteOfOurOwn(t *testing.T) {
-	srv := natstest.Server(t)
-	link := srv.Link()
-	defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
-	nc := natstest.Connect(t, srv, link.Options()...)
-	s, err := openOver(t, nc, term(7))
-	if err != nil {
-		t.Fatal(err)
-	}
-	must(s.Put(t.Context(), "k", []byte("0")))
-	link.Hold(natsrun.ToServer)
-	waiting := link.Stats().Waiting
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.Put(ctx, "k", []byte("1"))
-		done <- err
-	}()
-	natstest.Eventually(t, "the write is on its way", 5*time.Second, func() (bool, string) {
-		return link.Stats().Waiting > waiting, fmt.Sprint(link.Stats())
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		link := srv.Link()
+		defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
+		nc := natstest.Connect(t, srv, link.Options()...)
+		s, err := openOver(t, nc, term(7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(s.Put(t.Context(), "k", []byte("0")))
+		link.Hold(natsrun.ToServer)
+		waiting := link.Stats().Waiting
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, err := s.Put(ctx, "k", []byte("1"))
+			done <- err
+		}()
+		natstest.Eventually(t, "the write is on its way", 5*time.Second, func() (bool, string) {
+			return link.Stats().Waiting > waiting, fmt.Sprint(link.Stats())
+		})
+		cancel()
+		if err := <-done; !errors.Is(err, ErrUnknown) {
+			t.Fatalf("the write that is on its way: %v, want unknown", err)
+		}
+		// The store goes on over another path (as after a reconnect), while the first write is still held.
+		s.nc = natstest.Connect(t, srv)
+		s.js = must(jetstream.New(s.nc))
+		must(s.Put(t.Context(), "k", []byte("2")))
+		link.Release()
+		if err := nc.FlushTimeout(5 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		wantValue(t, s, "k", "2")
 	})
-	cancel()
-	if err := <-done; !errors.Is(err, ErrUnknown) {
-		t.Fatalf("the write that is on its way: %v, want unknown", err)
-	}
-	// The store goes on over another path (as after a reconnect), while the first write is still held.
-	s.nc = natstest.Connect(t, srv)
-	s.js = must(jetstream.New(s.nc))
-	must(s.Put(t.Context(), "k", []byte("2")))
-	link.Release()
-	if err := nc.FlushTimeout(5 * time.Second); err != nil {
-		t.Fatal(err)
-	}
-	wantValue(t, s, "k", "2")
 }
 
 // When one store of a term renews the seal, the other goes on under the new one.
@@ -255,22 +263,23 @@ func TestTwoStoresOfOneTerm(t *testing.T) {
 
 // The acknowledgement of the opening itself is lost: our own seal there is ours, and is not written again.
 func TestLostSeal(t *testing.T) {
-	srv := natstest.Server(t)
-	link := srv.Link()
-	defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
-	s := open(t, srv, term(6), link.Options()...)
-	watcher := observe(t, srv)
-	s.token = term(7)
-	link.Hold(natsrun.ToClient)
-	if _, v, err := s.attempt(t.Context(), s.sealing(s.seal)); v != unknown {
-		t.Fatalf("without an answer: verdict %d, %v", v, err)
-	}
-	landed, _ := watcher.moved(t, sealKey, s.seal)
-	link.Release()
-	if err := s.open(t.Context()); err != nil || s.seal != landed {
-		t.Errorf("opened with the seal at %d, %v; it is at %d", s.seal, err, landed)
-	}
-	must(s.Put(t.Context(), "k", nil))
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		link := srv.Link()
+		defer link.Heal() // also when the test has ended early: what is held up would hold up the end of the connection
+		s := open(t, srv, term(6), link.Options()...)
+		watcher := observe(t, srv)
+		s.token = term(7)
+		link.Hold(natsrun.ToClient)
+		if _, v, err := s.attempt(t.Context(), s.sealing(s.seal)); v != unknown {
+			t.Fatalf("without an answer: verdict %d, %v", v, err)
+		}
+		landed, _ := watcher.moved(t, sealKey, s.seal)
+		link.Release()
+		if err := s.open(t.Context()); err != nil || s.seal != landed {
+			t.Errorf("opened with the seal at %d, %v; it is at %d", s.seal, err, landed)
+		}
+		must(s.Put(t.Context(), "k", nil))
+	})
 }
 
 func TestDamagedSeal(t *testing.T) {
@@ -333,89 +342,88 @@ func TestDeniedWrite(t *testing.T) {
 // Terms follow each other while all paths are faulty and every holder goes on writing: nothing of an earlier term is
 // acknowledged behind the seal of a later one, and what is there at the end was written by whom it says.
 func TestChaos(t *testing.T) {
-	const terms, keys = 12, 4
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	srv := natstest.Server(t)
-	type ack struct{ epoch, revision uint64 }
-	var mu sync.Mutex
-	var acks, seals []ack
-	var unknowns, stales int
-	var wg sync.WaitGroup
-	running, stop := context.WithCancel(t.Context())
-	defer stop()
-	for epoch := uint64(1); epoch <= terms; epoch++ {
-		link := srv.Link()
-		s := open(t, srv, term(epoch), append(link.Options(), nats.ReconnectWait(5*time.Millisecond), nats.MaxReconnects(-1))...)
-		mu.Lock()
-		seals = append(seals, ack{epoch, s.seal})
-		mu.Unlock()
-		random := rand.New(rand.NewPCG(seed, epoch))
-		wg.Go(func() { // the faults
-			defer link.Heal()
-			for running.Err() == nil {
-				link.Hold([]natsrun.Direction{natsrun.ToServer, natsrun.ToClient, natsrun.Both}[random.IntN(3)])
-				pauseFor(running, time.Duration(random.IntN(60))*time.Millisecond)
-				if random.IntN(8) == 0 {
-					link.Reset()
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		const terms, keys = 12, 4
+		seed := rand.Uint64()
+		t.Logf("seed %d", seed)
+		type ack struct{ epoch, revision uint64 }
+		var mu sync.Mutex
+		var acks, seals []ack
+		var unknowns, stales int
+		var wg sync.WaitGroup
+		running, stop := context.WithCancel(t.Context())
+		defer stop()
+		for epoch := uint64(1); epoch <= terms; epoch++ {
+			link := srv.Link()
+			s := open(t, srv, term(epoch), append(link.Options(), nats.ReconnectWait(5*time.Millisecond), nats.MaxReconnects(-1))...)
+			mu.Lock()
+			seals = append(seals, ack{epoch, s.seal})
+			mu.Unlock()
+			random := rand.New(rand.NewPCG(seed, epoch))
+			wg.Go(func() { // the faults
+				defer link.Heal()
+				for running.Err() == nil {
+					link.Hold([]natsrun.Direction{natsrun.ToServer, natsrun.ToClient, natsrun.Both}[random.IntN(3)])
+					pauseFor(running, time.Duration(random.IntN(60))*time.Millisecond)
+					if random.IntN(8) == 0 {
+						link.Reset()
+					}
+					link.Release()
+					pauseFor(running, time.Duration(random.IntN(60))*time.Millisecond)
 				}
-				link.Release()
-				pauseFor(running, time.Duration(random.IntN(60))*time.Millisecond)
-			}
-		})
-		writing := rand.New(rand.NewPCG(seed, epoch+1000))
-		wg.Go(func() { // the holder, which goes on until it is told to stop
-			for i := 0; running.Err() == nil; i++ {
-				ctx, cancel := context.WithTimeout(running, time.Duration(10+writing.IntN(300))*time.Millisecond)
-				revision, err := s.Put(ctx, fmt.Sprint("k", writing.IntN(keys)), []byte(fmt.Sprint(epoch)))
-				cancel()
-				mu.Lock()
-				switch {
-				case err == nil:
-					acks = append(acks, ack{epoch, revision})
-				case errors.Is(err, ErrStale):
-					stales++
-				case errors.Is(err, ErrUnknown):
-					unknowns++
+			})
+			writing := rand.New(rand.NewPCG(seed, epoch+1000))
+			wg.Go(func() { // the holder, which goes on until it is told to stop
+				for i := 0; running.Err() == nil; i++ {
+					ctx, cancel := context.WithTimeout(running, time.Duration(5+writing.IntN(100))*time.Millisecond)
+					revision, err := s.Put(ctx, fmt.Sprint("k", writing.IntN(keys)), []byte(fmt.Sprint(epoch)))
+					cancel()
+					mu.Lock()
+					switch {
+					case err == nil:
+						acks = append(acks, ack{epoch, revision})
+					case errors.Is(err, ErrStale):
+						stales++
+					case errors.Is(err, ErrUnknown):
+						unknowns++
+					}
+					mu.Unlock()
+					pauseFor(running, time.Millisecond) // what time a write takes is the link's doing: most take none
 				}
-				mu.Unlock()
-				if errors.Is(err, ErrStale) {
-					pauseFor(running, 10*time.Millisecond)
-				}
-			}
-		})
-		pauseFor(running, 150*time.Millisecond)
-	}
-	stop()
-	wg.Wait()
+			})
+			pauseFor(running, 500*time.Millisecond)
+		}
+		stop()
+		wg.Wait()
 
-	last := open(t, srv, term(terms+1))
-	for _, a := range acks {
-		for _, seal := range seals {
-			if a.epoch < seal.epoch && a.revision > seal.revision {
-				t.Errorf("epoch %d has written revision %d behind the seal of epoch %d at %d", a.epoch, a.revision, seal.epoch, seal.revision)
+		last := open(t, srv, term(terms+1))
+		for _, a := range acks {
+			for _, seal := range seals {
+				if a.epoch < seal.epoch && a.revision > seal.revision {
+					t.Errorf("epoch %d has written revision %d behind the seal of epoch %d at %d", a.epoch, a.revision, seal.epoch, seal.revision)
+				}
 			}
 		}
-	}
-	for k := range keys {
-		e, err := last.Latest(t.Context(), fmt.Sprint("k", k))
-		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			continue
-		}
-		var epoch uint64
-		if _, err := fmt.Sscan(string(e.Value), &epoch); err != nil {
-			t.Fatal(err)
-		}
-		for _, seal := range seals {
-			if epoch < seal.epoch && e.Revision > seal.revision {
-				t.Errorf("k%d was left by epoch %d at %d, behind the seal of epoch %d at %d", k, epoch, e.Revision, seal.epoch, seal.revision)
+		for k := range keys {
+			e, err := last.Latest(t.Context(), fmt.Sprint("k", k))
+			if errors.Is(err, jetstream.ErrKeyNotFound) {
+				continue
+			}
+			var epoch uint64
+			if _, err := fmt.Sscan(string(e.Value), &epoch); err != nil {
+				t.Fatal(err)
+			}
+			for _, seal := range seals {
+				if epoch < seal.epoch && e.Revision > seal.revision {
+					t.Errorf("k%d was left by epoch %d at %d, behind the seal of epoch %d at %d", k, epoch, e.Revision, seal.epoch, seal.revision)
+				}
 			}
 		}
-	}
-	t.Logf("%d writes acknowledged, %d unknown, %d stale", len(acks), unknowns, stales)
-	if len(acks) < terms || stales == 0 || unknowns == 0 {
-		t.Errorf("proved nothing: %d writes acknowledged, %d stale, %d unknown", len(acks), stales, unknowns)
-	}
+		t.Logf("%d writes acknowledged, %d unknown, %d stale", len(acks), unknowns, stales)
+		if len(acks) < terms || stales == 0 || unknowns == 0 {
+			t.Errorf("proved nothing: %d writes acknowledged, %d stale, %d unknown", len(acks), stales, unknowns)
+		}
+	})
 }
 
 func pauseFor(ctx context.Context, d time.Duration) {

@@ -9,9 +9,9 @@ import (
 type assignCollectors struct {
 	labels *labels
 
-	submitted, assigned, rejected, completed, reassigned, stale, fenced *prometheus.CounterVec
+	submitted, assigned, rejected, completed, reassigned, stale, fenced, progress, ticks *prometheus.CounterVec
 
-	queue, inFlight, slots *prometheus.GaugeVec
+	queue, inFlight, open, slots *prometheus.GaugeVec
 
 	wait, run, recovery *prometheus.HistogramVec
 }
@@ -26,8 +26,11 @@ func newAssignCollectors(l *labels) *assignCollectors {
 		reassigned: l.counter("assign_reassigned_total", "Tasks that went to another attempt.", "namespace", "kind", "cause"),
 		stale:      l.counter("assign_stale_results_total", "Late outcomes that were not accepted.", "namespace", "kind"),
 		fenced:     l.counter("assign_fenced_writes_total", "Writes of this scheduler that the server has refused.", "namespace"),
+		progress:   l.counter("assign_progress_total", "Reports of progress by running tasks, with and without a checkpoint.", "namespace", "checkpoint"),
+		ticks:      l.counter("assign_ticks_total", "Ticks of recurrences: fired, or dropped as missed.", "namespace", "result"),
 		queue:      l.gauge("assign_queue_depth", "Tasks that wait for a worker.", "namespace"),
 		inFlight:   l.gauge("assign_in_flight", "Tasks that a worker has.", "namespace"),
+		open:       l.gauge("assign_open_tasks", "Tasks without an outcome, by state.", "namespace", "state"),
 		slots:      l.gauge("assign_worker_slots", "Slots of all workers, by state.", "namespace", "state"),
 		wait:       l.histogram("assign_schedule_to_start_seconds", "From the submission, or from when it was due, to the assignment.", 0.0001, 3, "namespace", "kind"),
 		run:        l.histogram("assign_run_seconds", "How long the last attempt ran.", 0.0001, 4, "namespace", "kind"),
@@ -37,8 +40,8 @@ func newAssignCollectors(l *labels) *assignCollectors {
 
 func (c *assignCollectors) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		c.submitted, c.assigned, c.rejected, c.completed, c.reassigned, c.stale, c.fenced,
-		c.queue, c.inFlight, c.slots, c.wait, c.run, c.recovery,
+		c.submitted, c.assigned, c.rejected, c.completed, c.reassigned, c.stale, c.fenced, c.progress, c.ticks,
+		c.queue, c.inFlight, c.open, c.slots, c.wait, c.run, c.recovery,
 	}
 }
 
@@ -66,6 +69,12 @@ func (c *assignCollectors) observe(e event.Event) bool {
 		c.fenced.WithLabelValues(of(e.Meta, e.Namespace)...).Inc()
 	case event.TaskRecovered:
 		c.recovery.WithLabelValues(of(e.Meta, e.Namespace)...).Observe(e.Took.Seconds())
+	case event.TaskProgress:
+		c.progress.WithLabelValues(of(e.Meta, e.Namespace, "yes")...).Add(float64(e.Checkpoints))
+		c.progress.WithLabelValues(of(e.Meta, e.Namespace, "no")...).Add(float64(max(e.Reports-e.Checkpoints, 0)))
+	case event.TaskTicked:
+		c.ticks.WithLabelValues(of(e.Meta, e.Namespace, "fired")...).Add(float64(e.Fired))
+		c.ticks.WithLabelValues(of(e.Meta, e.Namespace, "dropped")...).Add(float64(e.Dropped))
 	case event.TaskGauges:
 		c.levels(e)
 	default:
@@ -74,28 +83,33 @@ func (c *assignCollectors) observe(e event.Event) bool {
 	return true
 }
 
-// levels sets the gauges of a scheduler. A state that is no longer reported has no slots; it is set to 0 and not
-// removed, since a scrape in between would see nothing.
+// levels sets the gauges of a scheduler.
 func (c *assignCollectors) levels(e event.TaskGauges) {
 	of := c.labels.values
 	c.queue.WithLabelValues(of(e.Meta, e.Namespace)...).Set(float64(e.Queue))
 	c.inFlight.WithLabelValues(of(e.Meta, e.Namespace)...).Set(float64(e.InFlight))
+	c.byState(c.open, "task_state", e, e.States)
+	c.byState(c.slots, "state", e, e.Slots)
+}
 
-	slots := make(map[string]int, len(e.Slots))
-	for state, n := range e.Slots {
-		slots[c.labels.bound("state", state)] += n
+// byState sets a gauge for each state, whose values are bounded under a name. A state that is no longer reported has none;
+// it is set to 0 and not removed, since a scrape in between would see nothing.
+func (c *assignCollectors) byState(g *prometheus.GaugeVec, bound string, e event.TaskGauges, levels map[string]int) {
+	sum := make(map[string]int, len(levels))
+	for state, n := range levels {
+		sum[c.labels.bound(bound, state)] += n
 	}
-	for _, state := range c.labels.known("state") {
-		c.slots.WithLabelValues(of(e.Meta, e.Namespace, state)...).Set(float64(slots[state]))
+	for _, state := range c.labels.known(bound) {
+		g.WithLabelValues(c.labels.values(e.Meta, e.Namespace, state)...).Set(float64(sum[state]))
 	}
-	if n, ok := slots[otherValue]; ok {
-		c.slots.WithLabelValues(of(e.Meta, e.Namespace, otherValue)...).Set(float64(n))
+	if n, ok := sum[otherValue]; ok {
+		g.WithLabelValues(c.labels.values(e.Meta, e.Namespace, otherValue)...).Set(float64(n))
 	}
 }
 
 // forget removes the gauges of a session that is gone.
 func (c *assignCollectors) forget(gone prometheus.Labels) {
-	for _, g := range []*prometheus.GaugeVec{c.queue, c.inFlight, c.slots} {
+	for _, g := range []*prometheus.GaugeVec{c.queue, c.inFlight, c.open, c.slots} {
 		g.DeletePartialMatch(gone)
 	}
 }

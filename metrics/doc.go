@@ -26,7 +26,10 @@
 //	assign_reassigned_total{namespace,kind,cause}
 //	assign_stale_results_total{namespace,kind}         late outcomes that were not accepted
 //	assign_fenced_writes_total{namespace}              writes that the server has refused: a later scheduler rules
+//	assign_progress_total{namespace,checkpoint}        reports of progress; checkpoint is yes or no
+//	assign_ticks_total{namespace,result}               ticks of recurrences; result is fired or dropped
 //	assign_queue_depth, assign_in_flight {namespace}
+//	assign_open_tasks{namespace,state}                 tasks without an outcome
 //	assign_worker_slots{namespace,state}
 //	assign_schedule_to_start_seconds, assign_run_seconds {namespace,kind}    histograms
 //	assign_recovery_seconds{namespace}                 histogram: promotion to the first assignment

@@ -64,7 +64,12 @@ func everything(m event.Meta) []event.Event {
 		event.TaskStale{Meta: m, Namespace: "ns", Kind: "sum"},
 		event.TaskFenced{Meta: m, Namespace: "ns"},
 		event.TaskRecovered{Meta: m, Namespace: "ns", Took: time.Second},
-		event.TaskGauges{Meta: m, Namespace: "ns", Queue: 5, InFlight: 3, Slots: map[string]int{"busy": 3, "free": 1}},
+		event.TaskProgress{Meta: m, Namespace: "ns", Reports: 3, Checkpoints: 1},
+		event.TaskTicked{Meta: m, Namespace: "ns", Recurrence: "nightly", Fired: 1, Dropped: 2},
+		event.TaskGauges{
+			Meta: m, Namespace: "ns", Queue: 5, InFlight: 3,
+			States: map[string]int{"pending": 5, "running": 3}, Slots: map[string]int{"busy": 3, "free": 1},
+		},
 		event.Lagged{Meta: m, N: 1},
 	}
 }
@@ -76,6 +81,7 @@ var noHistograms = []string{
 	"election_last_heartbeat_timestamp_seconds", "election_connection_status", "assign_submitted_total",
 	"assign_assigned_total", "assign_rejected_total", "assign_completed_total", "assign_reassigned_total",
 	"assign_stale_results_total", "assign_fenced_writes_total", "assign_queue_depth", "assign_in_flight", "assign_worker_slots",
+	"assign_progress_total", "assign_ticks_total", "assign_open_tasks",
 }
 
 func TestEveryEvent(t *testing.T) {
@@ -134,8 +140,8 @@ func TestDocumentedNames(t *testing.T) {
 			t.Errorf("%s exists and is not documented", name)
 		}
 	}
-	if len(exist) != 25 {
-		t.Errorf("%d metrics, want 12 of elections and 13 of tasks", len(exist))
+	if len(exist) != 28 {
+		t.Errorf("%d metrics, want 12 of elections and 16 of tasks", len(exist))
 	}
 }
 
@@ -215,7 +221,7 @@ func TestGaugesOfAClosedSessionGo(t *testing.T) {
 	m.Observe(event.SessionClosed{Meta: meta})
 	for name, want := range map[string]int{
 		"election_is_leader": 1, "election_epoch": 1, "election_leader_since_timestamp_seconds": 1, "election_last_heartbeat_timestamp_seconds": 0,
-		"election_connection_status": 0, "assign_queue_depth": 0, "assign_in_flight": 0, "assign_worker_slots": 0, "assign_submitted_total": 1,
+		"election_connection_status": 0, "assign_queue_depth": 0, "assign_in_flight": 0, "assign_worker_slots": 0, "assign_open_tasks": 0, "assign_submitted_total": 1,
 	} {
 		if n, err := testutil.GatherAndCount(reg, name); err != nil || n != want {
 			t.Errorf("%s has %d series, %v; want %d", name, n, err, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
 
@@ -99,12 +100,14 @@ func TestFollowedRolesCostNoGoroutine(t *testing.T) {
 		inArena(t, func(t *testing.T, a *arena.Arena) {
 			leader := a.Join(manyRoles("a", 1000))
 			a.Await("all roles are led", "role-0000", ttl, func() bool { return leads(leader) == 1000 })
+			natstest.Settle(t)
 			before := runtime.NumGoroutine()
 			follower := a.Join(manyRoles("b", roles))
 			if err := follower.Opened(); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(ttl)
+			natstest.Settle(t)
 			goroutines = runtime.NumGoroutine() - before
 		})
 		return goroutines

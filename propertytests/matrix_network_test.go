@@ -52,6 +52,7 @@ func TestConnectionLoss(t *testing.T) {
 	t.Run("longer than the lease", func(t *testing.T) {
 		inArena(t, func(t *testing.T, a *arena.Arena) {
 			all := crowd(a, 3)
+			time.Sleep(heartbeat / 2) // the grace period ends three heartbeats from now, and belief half a one later
 			lost := time.Now()
 			lose(a, all[0], 3*ttl)
 			a.AwaitLead(all[1], role, soon)

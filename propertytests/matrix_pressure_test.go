@@ -21,7 +21,7 @@ func TestGCOrCPUPressure(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		a.Join(plan(name, func(p *arena.Plan) { p.Session = election.SessionConfig{TTL: 600 * time.Millisecond} }))
 	}
-	a.AwaitLeader(role, 20*time.Second)
+	a.AwaitLeader(role, patience)
 	ctx, stop := context.WithCancel(t.Context())
 	var load sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
@@ -33,14 +33,14 @@ func TestGCOrCPUPressure(t *testing.T) {
 		}
 	})
 	for range 4 {
-		leader := a.AwaitLeader(role, 20*time.Second)
+		leader := a.AwaitLeader(role, patience)
 		leader.Link.Cut()
-		a.Await("another leads", role, 20*time.Second, func() bool { l := a.Leader(role); return l != nil && l != leader })
+		a.Await("another leads", role, patience, func() bool { l := a.Leader(role); return l != nil && l != leader })
 		leader.Link.Heal()
 	}
 	stop()
 	load.Wait()
-	a.AwaitLeader(role, 20*time.Second)
+	a.AwaitLeader(role, patience)
 	terms, samples := a.Ledger.Terms()
 	t.Logf("%d terms, %d samples, %d sessions lost", terms, samples, a.Tally.Count("SessionLost"))
 	if terms < 4 || samples == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
@@ -137,6 +138,7 @@ func TestPeerAliAssarPromotionContextIsTheTerms(t *testing.T) {
 		}
 		a.AwaitLeader(role, soon)
 		time.Sleep(ttl)
+		natstest.Settle(t)
 		before := runtime.NumGoroutine()
 		for range 25 {
 			leader := a.AwaitLeader(role, ttl)
@@ -150,6 +152,7 @@ func TestPeerAliAssarPromotionContextIsTheTerms(t *testing.T) {
 		}
 		a.AwaitLeader(role, ttl)
 		time.Sleep(time.Second)
+		natstest.Settle(t)
 		if n := running.Load(); n != 1 {
 			t.Errorf("%d bodies run after 25 takeovers, want 1", n)
 		}

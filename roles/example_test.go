@@ -6,7 +6,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"time"
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -29,7 +28,6 @@ func Example() {
 		Bucket:           "roles",
 		BucketAutoCreate: true,
 		InstanceID:       "node-1",
-		TTL:              2 * time.Second,
 	}, roles.Role{
 		Name: "scheduler",
 		Lead: func(ctx context.Context, t *election.Term) error {

@@ -61,6 +61,7 @@ func TestHTTP(t *testing.T) {
 			t.Fatal(err)
 		}
 		receive(t, "b leads", wb.began)
+		natstest.Settle(t)
 		b.expect("/leaderz?role=r", 200, "b")
 		a.link.Heal()
 
@@ -181,7 +182,7 @@ func TestStatusJSON(t *testing.T) {
 func TestHandlerServes(t *testing.T) {
 	s := natstest.Server(t)
 	w := newWork()
-	a := start(t, s, "a", one(w.role("r")))
+	a := start(t, s, "a", one(w.role("r")), func(c *roles.Config) { c.TTL = time.Minute }) // nothing ends it on a slow machine
 	receive(t, "a leads", w.began)
 	web := httptest.NewServer(a.Handler())
 	defer web.Close()

@@ -28,6 +28,19 @@ func describeTask(e event.Event) (line, bool) {
 	case event.TaskRecovered:
 		return at(zap.InfoLevel, "scheduler has its books", zap.String("namespace", e.Namespace), zap.Int("open", e.Open),
 			zap.Int("adopted", e.Adopted), zap.Duration("took", e.Took)), true
+	case event.TaskProgress:
+		return at(zap.DebugLevel, "progress of tasks", zap.String("namespace", e.Namespace), zap.Int("reports", e.Reports),
+			zap.Int("checkpoints", e.Checkpoints)), true
+	case event.TaskTicked:
+		level := zap.DebugLevel
+		if e.Dropped > 0 {
+			level = zap.InfoLevel
+		}
+		return at(level, "recurrence was due", zap.String("namespace", e.Namespace), zap.String("recurrence", e.Recurrence),
+			zap.Int("fired", e.Fired), zap.Int("dropped", e.Dropped)), true
+	case event.FramesUnverified:
+		return at(zap.WarnLevel, "signatures of tasks are not checked: whoever may publish to this worker's subjects can have it run them",
+			zap.String("namespace", e.Namespace)), true
 	case event.TaskGauges:
 		return at(zap.DebugLevel, "tasks", zap.String("namespace", e.Namespace), zap.Int("queue", e.Queue),
 			zap.Int("in_flight", e.InFlight), zap.Any("slots", e.Slots)), true

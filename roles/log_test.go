@@ -68,6 +68,10 @@ func TestEveryEventIsLogged(t *testing.T) {
 		{event.TaskStale{Meta: meta, Namespace: "n", Kind: "k", Reason: "attempt"}, zap.DebugLevel, "stale report", "reason:attempt"},
 		{event.TaskFenced{Meta: meta, Namespace: "n", Op: "outcome"}, zap.WarnLevel, "refused a write of this scheduler", "op:outcome"},
 		{event.TaskRecovered{Meta: meta, Namespace: "n", Open: 5, Adopted: 2}, zap.InfoLevel, "scheduler has its books", "open:5 adopted:2"},
+		{event.TaskProgress{Meta: meta, Namespace: "n", Reports: 3, Checkpoints: 1}, zap.DebugLevel, "progress of tasks", "reports:3 checkpoints:1"},
+		{event.FramesUnverified{Meta: meta, Namespace: "n"}, zap.WarnLevel, "signatures of tasks are not checked", "namespace:n"},
+		{event.TaskTicked{Meta: meta, Namespace: "n", Recurrence: "r", Fired: 1}, zap.DebugLevel, "recurrence was due", "recurrence:r fired:1"},
+		{event.TaskTicked{Meta: meta, Namespace: "n", Recurrence: "r", Dropped: 2}, zap.InfoLevel, "recurrence was due", "dropped:2"},
 		{event.TaskGauges{Meta: meta, Namespace: "n", Queue: 1, InFlight: 2, Slots: map[string]int{"free": 3}}, zap.DebugLevel, "tasks", "queue:1 in_flight:2 slots:map[free:3]"},
 	} {
 		core, logs := observer.New(zapcore.DebugLevel)

@@ -178,6 +178,7 @@ func TestStuckLead(t *testing.T) {
 		}
 		close(w.hold)
 		receive(t, "b leads", next.began)
+		natstest.Settle(t)
 		if st := a.Status(); !st.Ready {
 			t.Errorf("not ready: %s", st.Reason)
 		}

@@ -13,19 +13,21 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-func bucket(to *server) *cobra.Command {
+func bucket(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "bucket", Short: "Make and check the bucket that the roles live in"}
-	cmd.AddCommand(create(to), check(to))
+	cmd.AddCommand(create(a), check(a))
 	return cmd
 }
 
-func create(to *server) *cobra.Command {
+func create(a *app) *cobra.Command {
 	var replicas int
 	var storage string
 	var maxTTL time.Duration
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Make a bucket; one that is there already is checked and left as it is",
-		Example: "  rolectl bucket create roles --replicas 3", Args: cobra.ExactArgs(1),
+		Example: "  rolectl bucket create roles --replicas 3\n  rolectl bucket create roles --dry-run   # the same as a command of the nats tool",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg := natskv.Config{Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL}
 			switch storage {
@@ -33,31 +35,36 @@ func create(to *server) *cobra.Command {
 			case "memory":
 				cfg.Storage = jetstream.MemoryStorage
 			default:
-				return fmt.Errorf("--storage %q: use file or memory", storage)
+				return usage(fmt.Errorf("--storage %q: use file or memory", storage))
 			}
-			return with(cmd, to, func(ctx context.Context, nc *nats.Conn) error {
+			if dryRun {
+				return printCreation(cmd, cfg)
+			}
+			return a.onServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
 				b, err := natskv.Create(ctx, nc, cfg)
 				if err != nil {
 					return fault(err)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "bucket %s is there and fit: replicas %d, TTL up to %v\n", b.Name(), b.Replicas(), b.MaxTTL())
-				return nil
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "bucket %s is there and fit: replicas %d, TTL up to %v\n", b.Name(), b.Replicas(), b.MaxTTL())
+				return err
 			})
 		},
 	}
 	cmd.Flags().IntVar(&replicas, "replicas", 1, "on how many servers it is kept: 1, 3 or 5")
 	cmd.Flags().StringVar(&storage, "storage", "file", "file or memory; what is in memory is lost with its server")
 	cmd.Flags().DurationVar(&maxTTL, "max-ttl", natskv.DefaultMaxTTL, "the longest TTL that a session may have")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent command of the nats tool, and make nothing")
 	return cmd
 }
 
-func check(to *server) *cobra.Command {
+func check(a *app) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use: "check NAME", Short: "Say whether a bucket is fit for elections, and with --fix upgrade it in place",
-		Example: "  rolectl bucket check roles --fix", Args: cobra.ExactArgs(1),
+		Example: "  rolectl bucket check roles\n  rolectl bucket check roles --fix", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd, to, func(ctx context.Context, nc *nats.Conn) error {
+			return a.onServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
 				if fix {
 					changed, err := natskv.Repair(ctx, nc, args[0])
 					for _, c := range changed {
@@ -70,8 +77,8 @@ func check(to *server) *cobra.Command {
 				if _, err := natskv.Open(ctx, nc, args[0]); err != nil {
 					return fault(err)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "bucket %s is fit\n", args[0])
-				return nil
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "bucket %s is fit\n", args[0])
+				return err
 			})
 		},
 	}
@@ -79,14 +86,12 @@ func check(to *server) *cobra.Command {
 	return cmd
 }
 
-// with runs a command over a connection, within the time it has.
-func with(cmd *cobra.Command, to *server, run func(ctx context.Context, nc *nats.Conn) error) error {
-	nc, err := to.connect()
+// onServer runs a command over the connection, within the time that one question has.
+func (a *app) onServer(cmd *cobra.Command, run func(ctx context.Context, nc *nats.Conn) error) error {
+	ctx, cancel, nc, err := a.asking(cmd)
 	if err != nil {
 		return err
 	}
-	defer nc.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), answerWithin)
 	defer cancel()
 	return run(ctx, nc)
 }
@@ -95,7 +100,7 @@ func with(cmd *cobra.Command, to *server, run func(ctx context.Context, nc *nats
 func fault(err error) error {
 	var unfit *natskv.UnfitError
 	if errors.As(err, &unfit) || errors.Is(err, natskv.ErrBucketNotFound) {
-		return &failure{exitUnfit, err}
+		return &failure{exitFailed, err}
 	}
-	return &failure{exitConnection, err}
+	return err
 }

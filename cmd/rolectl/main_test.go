@@ -1,9 +1,38 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
-	"github.com/rolemanager/rolemanager/internal/natstest"
+	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+// binary is the program as it is built, for all tests.
+var binary string
+
+func TestMain(m *testing.M) { os.Exit(tested(m)) }
+
+func tested(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "rolectl-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "rolectl")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build rolectl: %v\n%s", err, out)
+		return 1
+	}
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, "goroutines are left after the tests:", err)
+			return 1
+		}
+	}
+	return code
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,16 +21,16 @@ type backbone struct {
 	dialer   nats.CustomDialer
 }
 
-// connect starts the embedded server, or checks that there is one at url.
-func connect(ctx context.Context, url string) (*backbone, error) {
-	if url == "" {
+// connect starts the embedded server, or checks that there is one at urls.
+func connect(ctx context.Context, urls string) (*backbone, error) {
+	if urls == "" {
 		server, err := natsrun.Start(natsrun.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("start the embedded NATS server: %w", err)
 		}
 		return &backbone{url: server.URL(), embedded: server, dialer: server}, nil
 	}
-	b := &backbone{url: url, dialer: &net.Dialer{Timeout: 2 * time.Second}}
+	b := &backbone{url: urls, dialer: &net.Dialer{Timeout: 2 * time.Second}}
 	nc, err := b.client("multi-role check")
 	if err != nil {
 		return nil, err
@@ -50,9 +52,20 @@ func (b *backbone) client(name string) (*nats.Conn, error) {
 	nc, err := nats.Connect(b.url, nats.SetCustomDialer(b.dialer), nats.Name(name), nats.MaxReconnects(-1),
 		nats.ReconnectBufSize(-1), nats.ReconnectWait(100*time.Millisecond), nats.PingInterval(2*time.Second))
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS: %w", err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w", redacted(b.url), err)
 	}
 	return nc, nil
+}
+
+// redacted is a list of URLs without passwords.
+func redacted(urls string) string {
+	all := strings.Split(urls, ",")
+	for i, text := range all {
+		if u, err := url.Parse(strings.TrimSpace(text)); err == nil {
+			all[i] = u.Redacted()
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // close shuts the embedded server down and removes its files.

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"encoding"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -21,29 +24,94 @@ type checksumIn struct {
 
 // checksumOut is what comes of it.
 type checksumOut struct {
-	SHA256 string
-	Size   int64
+	SHA256  string
+	Size    int64
+	Resumed int64 // where the last attempt began: an earlier one had come so far
 }
 
 // checksum is the kind of all tasks here: the SHA-256 of one file. What a retry may cost travels with each submission.
 var checksum = assign.NewKind[checksumIn, checksumOut]("checksum.v1", assign.MaxAttempts(4))
 
-// hash is the handler. It ends early when ctx does: then the task is cancelled, or this process has lost its session and
-// somebody else runs the task again.
+// checksumFile is the handler. It ends early when ctx does: then the task is cancelled, or this process has lost its session and
+// somebody else runs the task again, from where the last checkpoint was.
 //
 // A file that is not there, or that may not be read, will not be so for the next attempt either.
-func hash(ctx context.Context, in checksumIn) (checksumOut, error) {
-	f, err := os.Open(in.Path)
+func checksumFile(ctx context.Context, t *assign.Task[checksumIn]) (checksumOut, error) {
+	f, err := os.Open(t.Input.Path)
 	if err != nil {
 		return checksumOut{}, verdict(err)
 	}
 	defer f.Close()
-	sum := sha256.New()
-	size, err := io.Copy(sum, &pacedReader{ctx: ctx, r: f, rate: in.Rate, began: time.Now()})
+	info, err := f.Stat()
 	if err != nil {
 		return checksumOut{}, verdict(err)
 	}
-	return checksumOut{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: size}, nil
+	h := resume(t.Checkpoint(), f)
+	begin := h.read
+	r := &pacedReader{ctx: ctx, r: f, rate: t.Input.Rate, began: time.Now()}
+	block := make([]byte, 32<<10)
+	for due := time.Now().Add(checkpointPace); ; {
+		n, err := r.Read(block)
+		h.add(block[:n])
+		if errors.Is(err, io.EOF) {
+			return checksumOut{SHA256: hex.EncodeToString(h.sum.Sum(nil)), Size: h.read, Resumed: begin}, nil
+		}
+		if err != nil {
+			return checksumOut{}, verdict(err)
+		}
+		if now := time.Now(); now.After(due) {
+			due = now.Add(checkpointPace)
+			h.tell(ctx, t, info.Size())
+		}
+	}
+}
+
+const checkpointPace = 250 * time.Millisecond
+
+// hashing is a digest in the making. The standard library's can be stored and gone on with elsewhere.
+type hashing struct {
+	sum  hash.Hash
+	read int64
+}
+
+// progress is a checkpoint.
+type progress struct {
+	Read  int64
+	State []byte
+}
+
+// resume begins where an earlier attempt was, or at the start.
+func resume(checkpoint []byte, f io.Seeker) *hashing {
+	h := &hashing{sum: sha256.New()}
+	var p progress
+	if json.Unmarshal(checkpoint, &p) != nil || h.sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(p.State) != nil {
+		return h
+	}
+	if _, err := f.Seek(p.Read, io.SeekStart); err != nil {
+		return &hashing{sum: sha256.New()}
+	}
+	h.read = p.Read
+	return h
+}
+
+func (h *hashing) add(b []byte) {
+	h.read += int64(len(b))
+	h.sum.Write(b) // never returns an error
+}
+
+// tell reports how far the task is. While nobody leads it is not waited for: there will be a later one.
+func (h *hashing) tell(ctx context.Context, t *assign.Task[checksumIn], size int64) {
+	state, err := h.sum.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		return
+	}
+	checkpoint, err := json.Marshal(progress{h.read, state})
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkpointPace)
+	defer cancel()
+	_ = t.Progress(ctx, float64(h.read)/float64(max(size, h.read, 1)), checkpoint) // the next one may be stored
 }
 
 // verdict says which errors another attempt cannot cure.

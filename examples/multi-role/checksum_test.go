@@ -12,12 +12,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rolemanager/rolemanager/assigntest"
 )
 
 func TestHash(t *testing.T) {
 	root := plant(t, "file", "empty/")
 	path := filepath.Join(root, "file")
-	out, err := hash(t.Context(), checksumIn{Path: path})
+	out, err := checksumFile(t.Context(), assigntest.NewTask(t, checksumIn{Path: path}))
 	sum := sha256.Sum256([]byte("content of file"))
 	if want := hex.EncodeToString(sum[:]); err != nil || out.SHA256 != want || out.Size != 15 {
 		t.Errorf("got %+v (%v), want %s", out, err, want)
@@ -26,12 +28,43 @@ func TestHash(t *testing.T) {
 	if err != nil || local != out.SHA256 {
 		t.Errorf("computed here: %s (%v)", local, err)
 	}
-	if _, err := hash(t.Context(), checksumIn{Path: path + ".gone"}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := checksumFile(t.Context(), assigntest.NewTask(t, checksumIn{Path: path + ".gone"})); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("file that is not there: %v", err)
 	}
-	if _, err := hash(t.Context(), checksumIn{Path: root}); err == nil {
+	if _, err := checksumFile(t.Context(), assigntest.NewTask(t, checksumIn{Path: root})); err == nil {
 		t.Error("a directory has a digest")
 	}
+}
+
+// TestHashGoesOn: an attempt that ends early leaves a checkpoint, and the next one goes on from there to the same digest.
+func TestHashGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "file")
+		content := bytes.Repeat([]byte("0123456789"), 1000)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		in := checksumIn{Path: path, Rate: 2000}
+		first := assigntest.NewTask(t, in)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if _, err := checksumFile(ctx, first); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("after two of five seconds: %v", err)
+		}
+		told := assigntest.Progress(first)
+		if len(told) < 2 {
+			t.Fatalf("told %d times how far it is, want at least twice", len(told))
+		}
+		last := told[len(told)-1]
+		out, err := checksumFile(t.Context(), assigntest.NewTask(t, in, assigntest.Checkpoint(last.Checkpoint)))
+		sum := sha256.Sum256(content)
+		if want := hex.EncodeToString(sum[:]); err != nil || out.SHA256 != want || out.Size != int64(len(content)) {
+			t.Errorf("got %+v (%v), want %s", out, err, want)
+		}
+		if out.Resumed < 3000 || out.Resumed > 4200 {
+			t.Errorf("it went on from byte %d, want about 4000", out.Resumed)
+		}
+	})
 }
 
 func TestPace(t *testing.T) {

@@ -27,6 +27,8 @@ type cluster struct {
 	history   *history
 	instances []*instance
 	job       *job
+	recurring recurring
+	ticks     ticks // of it, in the end
 
 	stopping  sync.WaitGroup // instances that are being stopped
 	mu        sync.Mutex

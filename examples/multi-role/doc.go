@@ -14,6 +14,10 @@
 // has run out, before anybody else leads. When two thirds are done, another leader is stopped gracefully. Every task is
 // done nevertheless, and each digest is compared with one computed here.
 //
+// The largest files go first (priority). A task leaves checkpoints: what is run again after the crash goes on from there.
+// The largest file gets a second task, a twin, which is cancelled while it runs. And once a second a recurring task takes
+// stock of the tree: each tick once, whoever leads when.
+//
 //	files ──► submitter ──► stream of tasks ──► scheduler's leader ──► instances ──► outcomes ──► verdict
 //	                              │                    │                  │
 //	                         NATS server ◄── link ── manager: one session, three roles
@@ -23,6 +27,7 @@
 // # What it shows
 //
 //   - tasks: every submitted one has exactly one outcome, with the right digest; reruns are attempts beyond the first
+//   - ticks: each second from the first to the last has one, through all fail-overs
 //   - fail-overs: from the moment at which the leader vanished, or from when the work of a stopped one had returned, to the
 //     first line of the next leader's work
 //   - overlaps: each Lead notes its first and its last moment on the one monotonic clock of this process; no two of them
@@ -40,7 +45,9 @@
 //
 //	instance.go       a role manager with its three roles, from parts to the graceful end
 //	schedulerrole.go  tasks: the leader hands them out, everybody works
-//	checksum.go       a kind of task, and its handler
+//	checksum.go       a kind of task, and its handler, with progress and checkpoints
+//	inventory.go      a recurring task; listing what became of it
+//	hedge.go          a second task for the same file; cancelling
 //	networkrole.go    a role with a loop as its work; something attached to the session
 //	metricsrole.go    another; scrape.go: Prometheus endpoints in and out
 //	job.go            submitting tasks and waiting for outcomes; verdict.go: what is right

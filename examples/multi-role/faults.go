@@ -58,6 +58,7 @@ func (c *cluster) injectFaults(ctx context.Context) error {
 func (c *cluster) victim(ctx context.Context) (chosen *instance, terms []term) {
 	living := c.living()
 	if len(living) < 2 {
+		c.screen.say(yellow, "no leader is harmed: it would be the last instance of this process")
 		return nil, nil
 	}
 	var ids []string

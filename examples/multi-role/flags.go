@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,7 +51,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {} // not for every fault
 	fs.StringVar(&o.nats, "nats", "", "`URL` of a NATS server or cluster with JetStream; several processes on one URL form one cluster (default: an embedded server)")
-	fs.IntVar(&o.replicas, "replicas", 1, "replicas of the bucket and of the tasks, 1 to 5; more than one needs -nats with a cluster")
+	fs.IntVar(&o.replicas, "replicas", 1, "replicas of the bucket and of the tasks, 1, 3 or 5; more than one needs -nats with a cluster")
 	fs.IntVar(&o.instances, "instances", 3, "role managers in this process, each with a connection of its own")
 	fs.StringVar(&o.dir, "dir", "", "`directory` whose files are hashed (default: the nearest parent with a go.mod, else the working directory)")
 	fs.Float64Var(&o.rate, "rate", 0, "`bytes per second` that each running task reads (default: such that the whole tree takes about 10 s)")
@@ -96,31 +97,28 @@ func (o *options) complete() error {
 	if o.id == "" {
 		o.id = defaultID()
 	}
-	switch {
-	case o.instances < 1 || o.instances > 100:
-		return fmt.Errorf("-instances is %d, and must be 1 to 100", o.instances)
-	case o.replicas < 1 || o.replicas > 5:
-		return fmt.Errorf("-replicas is %d, and must be 1 to 5", o.replicas)
-	case o.replicas > 1 && o.nats == "":
-		return errors.New("-replicas above 1 needs -nats with a cluster: the embedded server is one node")
-	case o.ttl < 300*time.Millisecond || o.ttl > 2*time.Minute:
-		return fmt.Errorf("-ttl is %v, and must be 300ms to 2m", o.ttl)
-	case o.rate < 0 || math.IsNaN(o.rate) || math.IsInf(o.rate, 0):
-		return fmt.Errorf("-rate is %v, and must be a number of bytes per second above 0", o.rate)
-	case !bucketName.MatchString(o.bucket):
-		return fmt.Errorf("-bucket is %q, and must be up to 64 letters, digits, - or _", o.bucket)
-	case !idPrefix.MatchString(o.id):
-		return fmt.Errorf("-id is %q, and must be letters, digits, - _ = and single dots between them", o.id)
-	}
-	if o.http != "" {
-		if _, _, err := net.SplitHostPort(o.http); err != nil {
-			return fmt.Errorf("-http is no address such as localhost:8080: %v", err)
+	var faults []string
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Sprintf(format, args...))
 		}
 	}
-	if info, err := os.Stat(o.dir); err != nil {
-		return fmt.Errorf("-dir cannot be read: %v", err)
-	} else if !info.IsDir() {
-		return fmt.Errorf("-dir %s is no directory", o.dir)
+	check(o.instances >= 1 && o.instances <= 100, "-instances is %d, and must be 1 to 100", o.instances)
+	check(o.replicas == 1 || o.replicas == 3 || o.replicas == 5, "-replicas is %d, and must be 1, 3 or 5", o.replicas)
+	check(o.replicas == 1 || o.nats != "", "-replicas above 1 needs -nats with a cluster: the embedded server is one node")
+	check(o.ttl >= 300*time.Millisecond && o.ttl <= 2*time.Minute, "-ttl is %v, and must be 300ms to 2m", o.ttl)
+	check(o.rate >= 0 && !math.IsInf(o.rate, 0), "-rate is %v, and must be a number of bytes per second above 0", o.rate) // NaN is not
+	check(bucketName.MatchString(o.bucket), "-bucket is %q, and must be up to 64 letters, digits, - or _", o.bucket)
+	check(idPrefix.MatchString(o.id), "-id is %q, and must be letters, digits, - _ = and single dots between them", o.id)
+	if o.http != "" {
+		_, _, err := net.SplitHostPort(o.http)
+		check(err == nil, "-http is no address such as localhost:8080: %v", err)
+	}
+	info, err := os.Stat(o.dir)
+	check(err == nil, "-dir cannot be read: %v", err)
+	check(err != nil || info.IsDir(), "-dir %s is no directory", o.dir)
+	if len(faults) > 0 {
+		return errors.New(strings.Join(faults, "; "))
 	}
 	return nil
 }

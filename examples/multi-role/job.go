@@ -26,9 +26,12 @@ type job struct {
 	client *assign.Client
 	run    string // UUID, the first part of every task id
 	files  []file
+	sizes  []int64 // of the files, ascending
+	hedged file    // the largest: it gets a second task
 	pace   pace
-	stall  time.Duration // after so long without a sign of life from the cluster the job is given up
-	alive  *time.Timer   // fires then
+	note   func(format string, args ...any) // tells a person
+	stall  time.Duration                    // after so long without a sign of life from the cluster the job is given up
+	alive  *time.Timer                      // fires then
 
 	mu      sync.Mutex
 	starts  map[string]int // of handlers in this process, by task
@@ -46,6 +49,8 @@ type tally struct {
 	Lost       int `json:"lost"`       // no outcome
 	Unfinished int `json:"unfinished"` // not above 0 in the end unless the run was interrupted
 	Reruns     int `json:"reruns"`     // attempts beyond the first
+	Resumed    int `json:"resumed"`    // of them, those that went on from a checkpoint
+	Cancelled  int `json:"cancelled"`  // twins that nobody needed any more; not counted elsewhere
 }
 
 // done counts those with an outcome.
@@ -54,8 +59,15 @@ func (t tally) done() int { return t.Succeeded + t.Failed + t.Wrong }
 func newJob(client *assign.Client, o options, files []file) *job {
 	j := &job{
 		client: client, run: uuid.NewString(), files: files, pace: pace{rate: o.rate, longer: true},
-		starts: map[string]int{}, changed: make(chan struct{}),
+		starts: map[string]int{}, changed: make(chan struct{}), note: func(string, ...any) {},
 	}
+	for _, f := range files {
+		j.sizes = append(j.sizes, f.size)
+		if f.size > j.hedged.size {
+			j.hedged = f
+		}
+	}
+	slices.Sort(j.sizes)
 	if o.rate == 0 {
 		j.pace = defaultPace(files, o.instances, o.ttl)
 	}
@@ -65,11 +77,15 @@ func newJob(client *assign.Client, o options, files []file) *job {
 }
 
 // started says that an instance of this process begins an attempt at a task, of this job or of another process's.
-func (j *job) started(id string) {
-	if strings.HasPrefix(id, j.run) {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.starts[id]++
+func (j *job) started(t *assign.Task[checksumIn]) {
+	if !strings.HasPrefix(t.ID(), j.run) {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.starts[t.ID()]++
+	if t.Checkpoint() != nil {
+		j.tally.Resumed++
 	}
 }
 
@@ -109,7 +125,11 @@ func (j *job) do(ctx context.Context) {
 // own, so it is one task however often it is submitted.
 func (j *job) one(ctx context.Context, f file) {
 	in := checksumIn{Path: f.path, Rate: j.pace.of(f.size)}
-	pending, err := assign.Submit(ctx, j.client, checksum, in, assign.WithID(taskID(j.run, f.rel)))
+	pending, err := assign.Submit(ctx, j.client, checksum, in, assign.WithID(taskID(j.run, f.rel)), assign.WithPriority(j.priority(f)))
+	var both *hedge
+	if err == nil && f == j.hedged {
+		both, err = j.submitTwin(ctx, f, pending)
+	}
 	if err != nil {
 		if !interrupted(ctx) {
 			j.count(func(t *tally) { t.Lost++ }, "%s: %v", f.rel, err)
@@ -117,8 +137,19 @@ func (j *job) one(ctx context.Context, f file) {
 		return
 	}
 	j.count(func(t *tally) { t.Submitted++ }, "")
-	out, err := pending.Wait(ctx)
+	var out checksumOut
+	if both != nil {
+		out, err = both.wait(ctx, j)
+	} else {
+		out, err = pending.Wait(ctx)
+	}
 	j.judge(ctx, f, out, err, j.reruns(ctx, pending))
+}
+
+// priority is higher for larger files, 0 to 9: the longest tasks go first, so that none is left for the end.
+func (j *job) priority(f file) int {
+	smaller, _ := slices.BinarySearch(j.sizes, f.size)
+	return 10 * smaller / len(j.sizes)
 }
 
 // reruns counts the attempts at a task beyond the first. The outcome knows those that its scheduler knew of; one that

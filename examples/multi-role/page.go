@@ -14,6 +14,9 @@ func (c *cluster) servePage() (stop func(), err error) {
 		return func() {}, nil
 	}
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "multi-role serves /status /livez /readyz /leaderz?role=ROLE /metrics")
+	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if living := c.living(); len(living) > 0 {
 			living[0].manager.Handler().ServeHTTP(w, r)

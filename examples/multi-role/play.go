@@ -41,6 +41,8 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 	}
 	defer client.Close()
 	c.job = newJob(client, o, files)
+	c.job.note = func(format string, args ...any) { c.screen.say(plain, format, args...) }
+	c.recurring = recurring{client, "inventory-" + c.job.run, o.dir}
 	return c.perform(ctx, stdout)
 }
 
@@ -87,6 +89,9 @@ func (c *cluster) work(ctx context.Context) error {
 	}
 	c.screen.say(plain, "every role has a leader")
 	c.screen.moment(c.table())
+	if err := c.recurring.begin(ctx); err != nil {
+		return err
+	}
 
 	faulty, end := context.WithCancel(ctx)
 	defer end()
@@ -100,7 +105,19 @@ func (c *cluster) work(ctx context.Context) error {
 		c.fail(fmt.Errorf("inject faults: %w", err))
 	}
 	c.screen.moment(c.table())
-	return nil
+	return c.endRecurring(ctx)
+}
+
+// endRecurring ends the inventory, and counts its ticks when the last one has been fired.
+func (c *cluster) endRecurring(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // also when interrupted
+	defer cancel()
+	if err := c.recurring.end(ctx); err != nil {
+		return err
+	}
+	var err error
+	c.ticks, err = c.recurring.sum(ctx)
+	return err
 }
 
 // watch redraws the table, and notices who else takes part, until the function that it returns is called.

@@ -16,6 +16,7 @@ type report struct {
 	TookMS    int64        `json:"took_ms"`
 	Roles     []roleReport `json:"roles"`
 	Tasks     tally        `json:"tasks"`
+	Ticks     ticks        `json:"ticks"`
 	Failovers []failover   `json:"failovers"`
 	// Overlaps counts the pairs of terms of one role that shared time. It is null where other processes took part: their
 	// clocks cannot be compared with this one's.
@@ -41,6 +42,7 @@ func (c *cluster) report() *report {
 	r := &report{
 		Run: c.job.run, Instances: c.options.instances, TTLMS: c.options.ttl.Milliseconds(), TookMS: c.history.now().Milliseconds(),
 		Roles: c.roleReports(), Tasks: c.job.progress(), Failovers: []failover{}, Faults: c.job.problems(),
+		Ticks: c.ticks,
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +87,7 @@ var (
 // verdict is errFaulty if anything was lost, wrong or overlapped. A file that cannot be read is no broken promise.
 func (r *report) verdict() error {
 	switch {
-	case r.Tasks.Lost > 0, r.Tasks.Wrong > 0, r.Overlaps != nil && *r.Overlaps > 0:
+	case r.Tasks.Lost > 0, r.Tasks.Wrong > 0, r.Ticks.Missing > 0, r.Overlaps != nil && *r.Overlaps > 0:
 		return errFaulty
 	case r.Tasks.Unfinished > 0:
 		return errInterrupted
@@ -110,8 +112,12 @@ const shownFaults = 10
 // summary is the report for a person.
 func (r *report) summary() []string {
 	t := r.Tasks
-	lines := []string{"", fmt.Sprintf("tasks      %d submitted: %d succeeded with the right digest, %d failed, %d wrong, %d lost; %d reruns",
-		t.Submitted, t.Succeeded, t.Failed, t.Wrong, t.Lost, t.Reruns)}
+	lines := []string{
+		"", fmt.Sprintf("tasks      %d submitted: %d succeeded with the right digest, %d failed, %d wrong, %d lost",
+			t.Submitted, t.Succeeded, t.Failed, t.Wrong, t.Lost),
+		fmt.Sprintf("           %d reruns, %d of them from a checkpoint; %d twin cancelled", t.Reruns, t.Resumed, t.Cancelled),
+		fmt.Sprintf("ticks      %d of the recurring task, one for each second; %d missing", r.Ticks.Fired+r.Ticks.Left, r.Ticks.Missing),
+	}
 	if t.Unfinished > 0 {
 		lines = append(lines, fmt.Sprintf("           %d unfinished: interrupted", t.Unfinished))
 	}

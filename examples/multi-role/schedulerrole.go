@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/rolemanager/rolemanager/assign"
@@ -29,7 +30,7 @@ func (s *scheduler) attach(session *election.Session, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	return assign.Handle(s.tasks, checksum, s.handle)
+	return errors.Join(assign.Handle(s.tasks, checksum, s.handle), assign.Handle(s.tasks, inventory, count))
 }
 
 // lead is a Role.Lead.
@@ -37,9 +38,9 @@ func (s *scheduler) lead(ctx context.Context, t *election.Term) error { return s
 
 // handle runs one task.
 func (s *scheduler) handle(ctx context.Context, t *assign.Task[checksumIn]) (checksumOut, error) {
-	s.job.started(t.ID())
+	s.job.started(t)
 	defer s.job.touch()
 	s.running.Add(1)
 	defer s.running.Add(-1)
-	return hash(ctx, t.Input)
+	return checksumFile(ctx, t)
 }

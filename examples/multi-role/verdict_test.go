@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/assigntest"
 )
 
 func TestWrong(t *testing.T) {
@@ -14,7 +16,7 @@ func TestWrong(t *testing.T) {
 	}
 	right := map[string]checksumOut{}
 	for _, f := range files {
-		if right[f.rel], err = hash(t.Context(), checksumIn{Path: f.path}); err != nil {
+		if right[f.rel], err = checksumFile(t.Context(), assigntest.NewTask(t, checksumIn{Path: f.path})); err != nil {
 			t.Fatal(err)
 		}
 		if fault := wrong(f, right[f.rel]); fault != "" {

@@ -31,6 +31,30 @@ func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, do
 		w.Submit(op, timeout, done)
 		return
 	}
+	w.submitAll(ops, timeout, done, func(i int, op Write, at place) (*nats.Msg, error) {
+		if i > 0 {
+			return op.unconditional(at, "")
+		}
+		op.Guard = &guard
+		return op.message(at, "")
+	})
+}
+
+// SubmitEach is SubmitBatch with a condition for each write: its own Expect, or Guard. All are stored when all conditions
+// hold, else none, and Refused says that one of them at least did not. No two writes may have the same key, and none may
+// be guarded by a key that one before it writes.
+func (w *Writer) SubmitEach(ops []Write, timeout time.Duration, done func(Result)) {
+	if len(ops) == 1 {
+		w.Submit(ops[0], timeout, done)
+		return
+	}
+	w.submitAll(ops, timeout, done, func(_ int, op Write, at place) (*nats.Msg, error) { return op.message(at, "") })
+}
+
+// message makes the message of a write that is the i-th of a batch.
+type message func(i int, op Write, at place) (*nats.Msg, error)
+
+func (w *Writer) submitAll(ops []Write, timeout time.Duration, done func(Result), each message) {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -40,7 +64,7 @@ func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, do
 	w.last++
 	number := w.last
 	w.mu.Unlock()
-	msgs, err := batch(w.at, guard, ops, w.inbox+strconv.FormatUint(number, 36))
+	msgs, err := batch(w.at, ops, w.inbox+strconv.FormatUint(number, 36), each)
 	if err != nil {
 		done(Result{Err: err})
 		return
@@ -50,22 +74,14 @@ func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, do
 }
 
 // batch makes the messages. Only the last asks for an answer: the server tells there what was wrong with any of them.
-func batch(at place, guard Guard, ops []Write, reply string) ([]*nats.Msg, error) {
+func batch(at place, ops []Write, reply string, each message) ([]*nats.Msg, error) {
 	if len(ops) == 0 || len(ops) > MaxBatch {
 		return nil, fmt.Errorf("a batch of %d writes: use 1 to %d", len(ops), MaxBatch)
 	}
 	id := nuid.Next()
 	msgs := make([]*nats.Msg, len(ops))
 	for i := range ops {
-		var m *nats.Msg
-		var err error
-		if i == 0 {
-			op := ops[0]
-			op.Guard = &guard
-			m, err = op.message(at, "")
-		} else {
-			m, err = ops[i].unconditional(at, "")
-		}
+		m, err := each(i, ops[i], at)
 		if err != nil {
 			return nil, err
 		}

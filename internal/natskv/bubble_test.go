@@ -1,36 +1,17 @@
 package natskv
 
 import (
-	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
 // Everything here also works in virtual time: an hour of heartbeats, an idle watch that lives, a TTL that expires.
 func TestInABubble(t *testing.T) {
-	// nats.go keeps timers in a pool; those of the tests before must not get into the bubble.
-	runtime.GC()
-	runtime.GC()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		defer shutdown(s)
-		nc, err := nats.Connect("", nats.InProcessServer(s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer nc.Close()
-		b, err := Create(t.Context(), nc, Config{Bucket: "b"})
-		if err != nil {
-			t.Fatalf("create: %v", err)
-		}
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) {
 		w, err := NewWriter(nc, b)
 		if err != nil {
 			t.Fatal(err)

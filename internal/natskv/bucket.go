@@ -188,20 +188,36 @@ func infoOf(ctx context.Context, nc *nats.Conn, at place) (*streamAnswer, error)
 // createStream makes the stream, or reads the one somebody else has just made. Two creators never agree on FirstSeq,
 // so the server tells the second that the name is taken.
 func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.StreamConfig) (*streamAnswer, error) {
-	var a streamAnswer
-	err := request(ctx, nc, at, "$JS.API.STREAM.CREATE."+at.stream, cfg, &a)
-	if err == nil {
-		return &a, nil
+	made, err := again(ctx, func() (*streamAnswer, error) {
+		var a streamAnswer
+		err := request(ctx, nc, at, "$JS.API.STREAM.CREATE."+at.stream, cfg, &a)
+		// The server removes directories of a deleted stream after it has answered, and may take those of a new one with
+		// them. Then nothing was made, and the next attempt finds the way clear.
+		if err != nil && !hasCode(err, codeStreamNotMade) {
+			return nil, backoff.Permanent(err)
+		}
+		return &a, err
+	})
+	if !hasCode(err, codeNameInUse) {
+		return made, err
 	}
-	if api := (*jetstream.APIError)(nil); !errors.As(err, &api) || api.ErrorCode != codeNameInUse {
-		return nil, err
-	}
-	// In a cluster the winner's stream may not be up yet.
-	return backoff.Retry(ctx, func() (*streamAnswer, error) {
+	return again(ctx, func() (*streamAnswer, error) { // in a cluster the winner's stream may not be up yet
 		info, err := infoOf(ctx, nc, at)
 		if Permanent(err) && !errors.Is(err, ErrBucketNotFound) {
 			return nil, backoff.Permanent(err)
 		}
 		return info, err
-	}, backoff.WithBackOff(backoff.NewExponentialBackOff()), backoff.WithMaxElapsedTime(answerWithin))
+	})
+}
+
+// again tries for as long as one answer may take.
+func again(ctx context.Context, try func() (*streamAnswer, error)) (*streamAnswer, error) {
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.Multiplier = 50*time.Millisecond, 2
+	return backoff.Retry(ctx, try, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(answerWithin))
+}
+
+func hasCode(err error, code jetstream.ErrorCode) bool {
+	api := (*jetstream.APIError)(nil)
+	return errors.As(err, &api) && api.ErrorCode == code
 }

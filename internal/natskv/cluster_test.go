@@ -33,7 +33,7 @@ func startCluster(tb testing.TB) []*server.Server {
 		s.Start()
 		tb.Cleanup(func() { shutdown(s) })
 		if i == 0 {
-			if !s.ReadyForConnections(10 * time.Second) {
+			if !s.ReadyForConnections(time.Minute) {
 				tb.Fatal("the first server did not come up")
 			}
 			routes = []*url.URL{{Scheme: "nats", Host: s.ClusterAddr().String()}}
@@ -109,8 +109,9 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 		return false
 	})
 	t.Logf("%d writes unknown, won again after %v", unknown, time.Since(start))
+	// Both records are there. A watch may be served by a replica that lags: then the later one comes after the snapshot.
 	again := newWatch(t, conns[survivor], buckets[survivor])
-	if got := len(snapshot(t, again)); got < 2 {
-		t.Errorf("%d keys after the election", got)
+	for got := snapshot(t, again); len(got) < 2; {
+		got = append(got, next(t, again).Entries...)
 	}
 }

@@ -87,6 +87,7 @@ func (e *PermissionError) Is(target error) bool { return target == nats.ErrPermi
 const (
 	codeAccountNotFound   = 10035
 	codeOffForAccount     = 10039
+	codeStreamNotMade     = 10049
 	codeInvalidConfig     = 10052
 	codeTooLarge          = 10054
 	codeNameInUse         = 10058

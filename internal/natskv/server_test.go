@@ -3,33 +3,19 @@ package natskv
 import (
 	"context"
 	"net"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
-	"go.uber.org/goleak"
+
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) {
-	ats.Register() // its goroutine would keep virtual time from passing, see bubble_test.go
-	code := m.Run()
-	if code == 0 {
-		// The server keeps some goroutines of its own for the life of the process.
-		if err := goleak.Find(
-			goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server/ats.init.0.func1"),
-			goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server/ats.Register.func1"),
-		); err != nil {
-			_, _ = os.Stderr.WriteString(err.Error() + "\n")
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 // users are the accounts of a server with permissions, by name.
 type users map[string]*server.Permissions
@@ -37,13 +23,13 @@ type users map[string]*server.Permissions
 // startServer runs a JetStream server on a loopback port until the test ends.
 func startServer(tb testing.TB, who users) *server.Server {
 	tb.Helper()
-	return startServerIn(tb, tb.TempDir(), -1, who)
+	return startServerIn(tb, tb.TempDir(), who)
 }
 
-func startServerIn(tb testing.TB, dir string, port int, who users) *server.Server {
+func startServerIn(tb testing.TB, dir string, who users) *server.Server {
 	tb.Helper()
 	opts := &server.Options{
-		Host: "127.0.0.1", Port: port, StoreDir: dir, JetStream: true, NoSigs: true, NoLog: true,
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, StoreDir: dir, JetStream: true, NoSigs: true, NoLog: true,
 	}
 	for name, p := range who {
 		opts.Users = append(opts.Users, &server.User{Username: name, Password: "x", Permissions: p})
@@ -53,10 +39,10 @@ func startServerIn(tb testing.TB, dir string, port int, who users) *server.Serve
 		tb.Fatalf("make server: %v", err)
 	}
 	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
+	tb.Cleanup(func() { shutdown(s) })
+	if !s.ReadyForConnections(time.Minute) {
 		tb.Fatal("the server did not come up")
 	}
-	tb.Cleanup(func() { shutdown(s) })
 	return s
 }
 
@@ -77,6 +63,21 @@ func connect(tb testing.TB, url string, opts ...nats.Option) *nats.Conn {
 	}
 	tb.Cleanup(nc.Close)
 	return nc
+}
+
+// inBubble runs a test in virtual time, with a bucket and a connection along a path that can be broken. Everything that is
+// said of how long something takes is said there: in real time a machine may be as slow as it likes.
+func inBubble(t *testing.T, run func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link)) {
+	t.Helper()
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		link := s.Link()
+		nc := natstest.Connect(t, s, link.Options()...)
+		b, err := Create(t.Context(), natstest.Connect(t, s), Config{Bucket: "b"})
+		if err != nil {
+			t.Fatalf("create: %v", err)
+		}
+		run(t, b, nc, link)
+	})
 }
 
 // newBucket runs a server and makes a bucket on it.
@@ -157,10 +158,10 @@ func ended(tb testing.TB, w *Watch) error {
 
 func eventually(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute) // a test's patience, not what is promised
 	for !cond() {
 		if time.Now().After(deadline) {
-			tb.Fatalf("%s: not within 30 s", what)
+			tb.Fatalf("%s: not within two minutes", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -175,7 +176,7 @@ type link struct {
 	cond  *sync.Cond
 	held  bool // nothing is read from the client: its socket fills up
 	mute  bool // what the server says is thrown away
-	lost  int  // bytes thrown away
+	lost  []byte
 	over  bool
 	conns []net.Conn
 	wg    sync.WaitGroup
@@ -251,7 +252,7 @@ func (k *link) pipe(to, from net.Conn, fromClient bool) {
 		k.mu.Lock()
 		drop := !fromClient && k.mute
 		if drop {
-			k.lost += n
+			k.lost = append(k.lost, buf[:n]...)
 		}
 		k.mu.Unlock()
 		if !drop && n > 0 {
@@ -265,11 +266,11 @@ func (k *link) pipe(to, from net.Conn, fromClient bool) {
 	}
 }
 
-// dropped is how many bytes of the server's were thrown away.
-func (k *link) dropped() int {
+// dropped is what the server said in vain.
+func (k *link) dropped() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.lost
+	return string(k.lost)
 }
 
 // within gives a context of the length of a test's patience.

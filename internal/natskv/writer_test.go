@@ -12,6 +12,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 func TestCompareAndSwap(t *testing.T) {
@@ -149,54 +152,52 @@ func TestOutcome(t *testing.T) {
 
 // The write is stored, its acknowledgement never comes: unknown, and the store knows better.
 func TestLostReplyIsUnknown(t *testing.T) {
-	s, _, b := newBucket(t)
-	k := newLink(t, s)
-	w := newWriter(t, connect(t, k.url()), b)
-	first := mustWin(t, w, Write{Key: "k"})
-	k.set(func() { k.mute = true })
-	r := write(t, w, Write{Key: "k", Expect: first, Value: []byte("stored")}, 200*time.Millisecond)
-	if r.Outcome != Unknown || !errors.Is(r.Err, ErrTimeout) || Permanent(r.Err) {
-		t.Fatalf("%v, %v", r.Outcome, r.Err)
-	}
-	if !strings.Contains(r.Err.Error(), "published") {
-		t.Errorf("%v does not say that it was sent", r.Err)
-	}
-	eventually(t, "the unacknowledged write is stored", func() bool {
-		state, err := b.Inspect(t.Context())
-		return err == nil && state.LastSeq == first+1
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
+		w := newWriter(t, nc, b)
+		first := mustWin(t, w, Write{Key: "k"})
+		link.CutOneWay(natsrun.ToClient)
+		r := write(t, w, Write{Key: "k", Expect: first, Value: []byte("stored")}, 200*time.Millisecond)
+		if r.Outcome != Unknown || !errors.Is(r.Err, ErrTimeout) || Permanent(r.Err) {
+			t.Fatalf("%v, %v", r.Outcome, r.Err)
+		}
+		if !strings.Contains(r.Err.Error(), "published") {
+			t.Errorf("%v does not say that it was sent", r.Err)
+		}
+		if state, err := b.Inspect(t.Context()); err != nil || state.LastSeq != first+1 {
+			t.Errorf("the unacknowledged write is not stored: %+v, %v", state, err)
+		}
+		link.Heal()
 	})
 }
 
 // A late reply finds nothing, and the writer goes on.
 func TestLateReplyIsIgnored(t *testing.T) {
-	s, _, b := newBucket(t)
-	k := newLink(t, s)
-	w := newWriter(t, connect(t, k.url()), b)
-	mustWin(t, w, Write{Key: "warm"})
-	var calls atomic.Int32
-	ended := make(chan Result, 2)
-	k.set(func() { k.held = true })
-	// The first chunk after the hold still passes: the pipe was waiting in its read.
-	write(t, w, Write{Key: "a"}, 50*time.Millisecond)
-	w.Submit(Write{Key: "b"}, 50*time.Millisecond, func(r Result) { calls.Add(1); ended <- r })
-	if r := <-ended; r.Outcome != Unknown {
-		t.Fatalf("%v, %v", r.Outcome, r.Err)
-	}
-	k.set(func() { k.held = false })
-	mustWin(t, w, Write{Key: "c"})
-	if n := calls.Load(); n != 1 {
-		t.Errorf("done was called %d times", n)
-	}
-	if r := write(t, w, Write{Key: "b"}, 10*time.Second); r.Outcome != Refused {
-		t.Errorf("the late write was not stored: %v", r.Outcome)
-	}
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
+		w := newWriter(t, nc, b)
+		mustWin(t, w, Write{Key: "warm"})
+		calls := make(chan Result, 2) // one more than there should be
+		link.Hold(natsrun.Both)
+		w.Submit(Write{Key: "b"}, 50*time.Millisecond, func(r Result) { calls <- r })
+		if r := <-calls; r.Outcome != Unknown {
+			t.Fatalf("%v, %v", r.Outcome, r.Err)
+		}
+		link.Release()
+		mustWin(t, w, Write{Key: "c"})
+		natstest.Settle(t)
+		if len(calls) != 0 {
+			t.Error("done was called twice")
+		}
+		if r := write(t, w, Write{Key: "b"}, 10*time.Second); r.Outcome != Refused {
+			t.Errorf("the late write was not stored: %v", r.Outcome)
+		}
+	})
 }
 
 // With the peer's TCP frozen and every buffer full, the connection holds its lock. Nothing of ours waits for it.
 func TestFrozenConnectionBlocksNobody(t *testing.T) {
 	s, _, b := newBucket(t)
 	k := newLink(t, s)
-	nc := connect(t, k.url(), nats.FlusherTimeout(3*time.Second), nats.MaxReconnects(0))
+	nc := connect(t, k.url(), nats.FlusherTimeout(time.Hour), nats.MaxReconnects(0)) // the cut ends it
 	w := newWriter(t, nc, b)
 	mustWin(t, w, Write{Key: "k"})
 	k.set(func() { k.held = true })
@@ -279,10 +280,9 @@ func TestNobodyListensButTheBucketIsThere(t *testing.T) {
 
 // Going down, a server looks for a while as if the bucket were gone. No write may say so.
 func TestServerRestartIsNotPermanent(t *testing.T) {
-	dir := t.TempDir()
-	s := startServerIn(t, dir, -1, nil)
-	p := port(s)
-	nc := connect(t, s.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectBufSize(-1))
+	s := natstest.Server(t) // in process: a port would be anybody's while the server is down
+	nc := natstest.Connect(t, s, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectBufSize(-1),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	b, err := Create(t.Context(), nc, Config{Bucket: "b"})
 	if err != nil {
 		t.Fatal(err)
@@ -312,10 +312,12 @@ func TestServerRestartIsNotPermanent(t *testing.T) {
 	for range 3 {
 		before := won.Load()
 		eventually(t, "a write is won", func() bool { return won.Load() > before })
-		shutdown(s)
+		s.Stop()
 		before = unknown.Load()
 		eventually(t, "a write is unknown", func() bool { return unknown.Load() > before })
-		s = startServerIn(t, dir, p, nil)
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	close(stop)
 	all.Wait()
@@ -411,24 +413,25 @@ func TestEachWriteEndsOnce(t *testing.T) {
 }
 
 func TestTimeoutsComeInOrder(t *testing.T) {
-	s, _, b := newBucket(t)
-	k := newLink(t, s)
-	w := newWriter(t, connect(t, k.url()), b)
-	k.set(func() { k.mute = true })
-	var mu sync.Mutex
-	var order []int
-	var all sync.WaitGroup
-	for _, ms := range []int{300, 20, 150, 80, 220} {
-		all.Add(1)
-		w.Submit(Write{Key: fmt.Sprint("k", ms)}, time.Duration(ms)*time.Millisecond, func(Result) {
-			mu.Lock()
-			order = append(order, ms)
-			mu.Unlock()
-			all.Done()
-		})
-	}
-	all.Wait()
-	if fmt.Sprint(order) != "[20 80 150 220 300]" {
-		t.Errorf("timeouts ended in the order %v", order)
-	}
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
+		w := newWriter(t, nc, b)
+		link.CutOneWay(natsrun.ToClient)
+		var mu sync.Mutex
+		var order []int
+		var all sync.WaitGroup
+		for _, ms := range []int{300, 20, 150, 80, 220} {
+			all.Add(1)
+			w.Submit(Write{Key: fmt.Sprint("k", ms)}, time.Duration(ms)*time.Millisecond, func(Result) {
+				mu.Lock()
+				order = append(order, ms)
+				mu.Unlock()
+				all.Done()
+			})
+		}
+		all.Wait()
+		if fmt.Sprint(order) != "[20 80 150 220 300]" {
+			t.Errorf("timeouts ended in the order %v", order)
+		}
+		link.Heal()
+	})
 }

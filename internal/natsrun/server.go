@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,10 +97,21 @@ func (s *Server) Stop() {
 	}
 }
 
-// Restart takes the server down, if it is up, and brings it up again on the same store and address.
+// Restart takes the server down, if it is up, and brings it up again on the same store and address. While it is down, its
+// port may have been given to a connection of any other process: that is waited for, for a while.
 func (s *Server) Restart() error {
 	s.Stop()
-	return s.start()
+	err := s.start()
+	for deadline := time.Now().Add(readyWithin); isTaken(err) && time.Now().Before(deadline); {
+		time.Sleep(readyWithin / 200)
+		err = s.start()
+	}
+	return err
+}
+
+// isTaken reads it from the text: all that the server leaves of why it could not listen is a line of its log.
+func isTaken(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "address already in use")
 }
 
 // Shutdown takes the server down, closes the links that it made, and removes a temporary store. It returns when all of

@@ -9,6 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
+// bubbles are the tests that run in one, by their testing.TB.
+var bubbles sync.Map
+
 // oneBubble lets one bubble with a server run at a time in a process: server and client share pools between all users
 // in the process.
 var oneBubble sync.Mutex
@@ -33,8 +36,19 @@ func Bubble(t *testing.T, run func(t *testing.T, s *natsrun.Server), opts ...fun
 	dropPooledTimers()
 	defer dropPooledTimers()
 	synctest.Test(t, func(t *testing.T) {
+		bubbles.Store(t, true)
+		defer bubbles.Delete(t)
 		run(t, start(t, o))
 	})
+}
+
+// Settle waits, in a bubble, until everything has happened that this moment of virtual time brings: what was begun is done,
+// whoever is told of it knows, and all wait for time to pass. Outside a bubble, where no such moment comes, it does nothing.
+// It is for the test's own goroutine.
+func Settle(tb testing.TB) {
+	if _, ok := bubbles.Load(tb); ok {
+		synctest.Wait()
+	}
 }
 
 // dropPooledTimers empties nats.go's pool of timers. A timer belongs to the bubble that made it, or to none: used in

@@ -2,6 +2,7 @@ package natstest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -41,6 +42,10 @@ func build(opts []func(*natsrun.Options)) natsrun.Options {
 	return o
 }
 
+// straggle is how long a bubble goes on when its server has been shut down: nats-server does not wait for all of its
+// goroutines. One that writes a file block sleeps a millisecond to gather more; a bubble that ends before it does is a panic.
+const straggle = time.Second
+
 func start(tb testing.TB, o natsrun.Options) *natsrun.Server {
 	tb.Helper()
 	s, err := natsrun.Start(o)
@@ -50,6 +55,9 @@ func start(tb testing.TB, o natsrun.Options) *natsrun.Server {
 	tb.Cleanup(func() {
 		if err := s.Shutdown(); err != nil {
 			tb.Error(err)
+		}
+		if o.VirtualTime {
+			time.Sleep(straggle)
 		}
 	})
 	return s

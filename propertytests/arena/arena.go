@@ -14,6 +14,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 // Bucket is the bucket of every arena.
@@ -195,12 +196,17 @@ func (a *Arena) AwaitLead(p *Process, role string, within time.Duration) {
 	})
 }
 
-// Await waits until cond holds, and ends the test with what everybody says of the role when it has not within that time.
+// Await waits until cond holds, and ends the test with what everybody says of the role when it has not within that time. On
+// the virtual clock it looks when everything has settled: who leads has begun, who has ended has written so down.
 func (a *Arena) Await(what, role string, within time.Duration, cond func() bool) {
 	a.TB.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for began := time.Now(); !cond(); <-tick.C {
+	for began := time.Now(); ; <-tick.C {
+		natstest.Settle(a.TB)
+		if cond() {
+			return
+		}
 		if time.Since(began) > within {
 			a.TB.Fatalf("not within %v: %s%s", within, what, a.state(role))
 		}

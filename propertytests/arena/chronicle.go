@@ -105,7 +105,7 @@ func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
 	}
 	c.last = raw.Revision
 	c.writes[raw.Key]++
-	c.heat(raw.Key, now)
+	c.heat(raw.Key, raw.Time)
 	switch e := protocol.Decode(raw.Key, raw.Value, raw.Revision, raw.Marker, maxTTL); {
 	case e.Kind == protocol.KindRole:
 		c.givenAway(e, raw.Header.Get(expectHeader), now)
@@ -115,11 +115,11 @@ func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
 	}
 }
 
-// heat finds keys that are written without a pause.
-func (c *Chronicle) heat(key string, now time.Time) {
+// heat finds keys that are written without a pause, by when each was stored: a watch that was held up shows many at once.
+func (c *Chronicle) heat(key string, stored time.Time) {
 	b := c.bursts[key]
-	if now.Sub(b.since) > time.Second {
-		b = burst{since: now}
+	if stored.Sub(b.since) > time.Second {
+		b = burst{since: stored}
 	}
 	if b.n++; b.n > hottest && !b.told {
 		b.told = true

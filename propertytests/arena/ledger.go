@@ -78,7 +78,9 @@ func (l *Ledger) drained(h *Hold, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if h.Until.IsZero() {
-		h.Until = at
+		if h.Until = at; l.sampled {
+			h.Until = later(h.From, h.seen)
+		}
 	}
 	h.Drained = at
 }
@@ -110,6 +112,11 @@ func (l *Ledger) believed(process, role string, epoch uint64, at time.Time) {
 			}
 			return
 		}
+	}
+	if l.sampled {
+		// The term may have begun long after that moment, between the look at the clock and the question. When it did, its
+		// work will say.
+		return
 	}
 	// Promoted at this very moment, and the work has not begun: as short as it is known to be, until it begins.
 	l.holds[role] = append(holds, &Hold{

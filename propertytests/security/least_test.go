@@ -37,24 +37,19 @@ func TestEveryGrantIsNeeded(t *testing.T) {
 		}
 		for _, at := range grant.FindAllStringIndex(line, -1) {
 			subject := line[at[0]:at[1]]
-			if !strings.ContainsAny(subject, ".") {
+			if !strings.ContainsAny(subject, ".") || strings.HasPrefix(subject, `"$JS.FC.`) { // flow control: used under load only
 				continue
 			}
 			t.Run(user+" without "+strings.Trim(subject, `"`), func(t *testing.T) {
-				without := line[:at[0]] + strings.TrimPrefix(line[at[1]:], ",")
+				without := line[:at[0]] + `"nothing"` + line[at[1]:] // an empty list would allow everything
 				missed(t, strings.Join(lines[:i], "")+without+strings.Join(lines[i+1:], ""))
 			})
 		}
 	}
-	for _, of := range []string{"a", "w"} {
-		t.Run("one answer for each request is too few for "+of, func(t *testing.T) {
-			before, after, found := strings.Cut(string(text), "{ user: "+of+",")
-			if !found {
-				t.Fatal("no such user")
-			}
-			missed(t, before+"{ user: "+of+","+strings.Replace(after, `allow_responses: { max: 1024, expires: "5m" }`, "allow_responses: true", 1))
-		})
-	}
+	t.Run("w with one answer for each request", func(t *testing.T) {
+		before, after, _ := strings.Cut(string(text), "{ user: w,")
+		missed(t, before+"{ user: w,"+strings.Replace(after, `allow_responses: { max: 1024, expires: "5m" }`, "allow_responses: true", 1))
+	})
 }
 
 // missed plays everything with other permissions, and wants it to fail.
@@ -63,7 +58,7 @@ func missed(t *testing.T, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestPublishedSetsSuffice$", "-test.timeout", "1m")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestPublishedSetsSuffice$", "-test.timeout", "20s")
 	cmd.Env = append(os.Environ(), instead+"="+file)
 	out, err := cmd.CombinedOutput()
 	if err == nil {

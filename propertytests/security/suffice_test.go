@@ -3,71 +3,82 @@ package security_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// measure is a kind of task whose input is as large as one wants.
-var measure = assign.NewKind[[]byte, int]("measure", assign.Backoff(time.Millisecond, time.Second))
+// Two kinds of tasks whose input is as large as one wants: one for the worker, one for the scheduler's own process.
+var (
+	measure = assign.NewKind[[]byte, int]("measure", assign.Backoff(time.Millisecond, time.Second))
+	own     = assign.NewKind[[]byte, int]("own")
+)
 
-// TestPublishedSetsSuffice: with the published permissions every class does its part, through hand-overs, the death of a
-// worker and messages of several frames, and the server has nothing to complain about.
+// inputs are so many and so large that a worker's frame takes several messages.
+const (
+	inputs    = 16
+	inputSize = 300 << 10
+)
+
+// TestPublishedSetsSuffice: with the published permissions every class does its part, through hand-overs, failed attempts,
+// frames of several messages and the death of a worker, and the server has nothing to complain about.
 func TestPublishedSetsSuffice(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settles(t)
 		var heard complaints
-		owns(t, as(t, s, "owner", &heard))
+		owner := as(t, s, "owner", &heard)
+		owns(t, owner)
 
 		a := session(t, "a")
-		handsOut, err := assign.New(a, assign.Config{Namespace: namespace, Role: scheduler, Slots: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		measures(t, handsOut, nil)
+		handsOut := assigner(t, a, own, func(context.Context, []byte) error { return nil })
 		open(t, a, as(t, s, "a", &heard))
-		leads := make(chan *election.Term, 16)
+		schedules := make(chan *election.Term, 16)
 		campaign(t, a, election.RoleConfig{Role: scheduler, Lead: func(ctx context.Context, term *election.Term) error {
-			leads <- term
+			schedules <- term
 			return handsOut.Lead(ctx, term)
 		}})
-		term := next(t, "a leads "+scheduler, leads)
+		term := next(t, "a leads "+scheduler, schedules)
 
 		b := session(t, "b")
 		open(t, b, as(t, s, "b", &heard))
-		measuring := make(chan *election.Term, 16)
-		eb := campaign(t, b, election.RoleConfig{Role: metrics, Lead: idle(measuring)})
-		next(t, "b leads "+metrics, measuring)
+		measures := make(chan *election.Term, 16)
+		eb := campaign(t, b, election.RoleConfig{Role: metrics, Lead: idle(measures)})
+		next(t, "b leads "+metrics, measures)
 		if ok, err := eb.ValidateToken(within(t, time.Minute)); !ok || err != nil {
 			t.Errorf("b proves that it leads: %v, %v", ok, err)
+		}
+		if err := term.Validate(within(t, time.Minute)); err != nil {
+			t.Errorf("a proves that it leads: %v", err)
 		}
 
 		link := s.Link()
 		w := session(t, "w", workerOnly)
-		works, err := assign.New(w, assign.Config{Namespace: namespace, Role: scheduler, Slots: 64})
-		if err != nil {
-			t.Fatal(err)
-		}
-		began, hold := make(chan struct{}, 16), make(chan struct{})
-		measures(t, works, func(ctx context.Context) {
-			select {
-			case began <- struct{}{}:
-			default:
+		began, hold, failed := make(chan struct{}), make(chan struct{}), false
+		assigner(t, w, measure, func(ctx context.Context, input []byte) error {
+			if string(input) == "once more" && !failed {
+				failed = true
+				return errors.New("not yet")
+			}
+			if len(input) < inputSize {
+				return nil
 			}
 			select {
+			case began <- struct{}{}:
 			case <-hold:
 			case <-ctx.Done():
 			}
+			<-hold
+			return nil
 		})
 		open(t, w, as(t, s, "w", &heard, append(link.Options(), nats.ReconnectWait(50*time.Millisecond),
 			nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2))...))
@@ -77,59 +88,59 @@ func TestPublishedSetsSuffice(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer observer.Close()
-		natstest.Eventually(t, "the observer sees all three members", time.Minute, func() (bool, string) {
-			return len(observer.Members()) == 3, fmt.Sprintf("%+v", observer.Members())
-		})
+		sees(t, observer, "a, b and w", "a", "b", "w")
+		candidates, err := election.Observe(t.Context(), as(t, s, "o", &heard), bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer candidates.Close()
+		sees(t, candidates, "a and b", "a", "b")
 
-		// A submitter; inputs so large that a worker's frame takes several messages.
 		client, err := assign.NewClient(as(t, s, "s", &heard), assign.ClientConfig{Namespace: namespace})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		var pending []*assign.Pending[int]
-		for i := range 24 {
-			p, err := assign.Submit(within(t, time.Minute), client, measure, bytes.Repeat([]byte("x"), 300<<10+i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			pending = append(pending, p)
+		pending := []*assign.Pending[int]{submit(t, client, bytes.Repeat([]byte("x"), inputSize))}
+		<-began // from here on the rest waits for a place, and is handed out together
+		for i := 1; i < inputs; i++ {
+			pending = append(pending, submit(t, client, bytes.Repeat([]byte("x"), inputSize+i)))
 		}
-		<-began
 		close(hold)
 		for i, p := range pending {
-			if n, err := p.Wait(within(t, 10*time.Minute)); n != 300<<10+i || err != nil {
-				t.Errorf("task %d: %d, %v", i, n, err)
+			outcome(t, p, inputSize+i)
+		}
+		outcome(t, submit(t, client, []byte("once more")), len("once more"))
+		outcome(t, submitAs(t, handsOut, own, []byte("by a")), len("by a"))
+		for _, by := range []assign.Submitter{client, handsOut} {
+			p := submit(t, by, nil, assign.WithDelay(time.Hour))
+			if err := p.Cancel(within(t, time.Minute)); err != nil {
+				t.Errorf("cancel: %v", err)
+			}
+			if _, err := p.Wait(within(t, time.Minute)); !errors.Is(err, assign.ErrTaskCancelled) {
+				t.Errorf("what was cancelled ended with %v", err)
 			}
 		}
-		cancelled, err := assign.Submit(within(t, time.Minute), client, measure, nil, assign.WithDelay(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cancelled.Cancel(within(t, time.Minute)); err != nil {
-			t.Errorf("cancel: %v", err)
-		}
-		if st, err := cancelled.Status(within(t, time.Minute)); err != nil || st.State != assign.StateCancelled {
-			t.Errorf("status of what was cancelled: %+v, %v", st, err)
-		}
-		if _, err := assign.Submit(within(t, time.Minute), handsOut, measure, nil, assign.WithID("of-a")); err != nil {
-			t.Errorf("submitting by the scheduler itself: %v", err)
-		}
 
-		// The worker vanishes, and its session is ended by the scheduler's process.
+		// The worker vanishes; its session and its record are ended by the scheduler's process.
 		link.Cut()
-		natstest.Eventually(t, "the session of the worker is ended", 5*time.Minute, func() (bool, string) {
-			all := observer.Members()
-			gone := !slices.ContainsFunc(all, func(m election.MemberInfo) bool { return m.Instance == "w" })
-			return gone, fmt.Sprintf("%+v", all)
-		})
+		sees(t, observer, "that the worker is gone", "a", "b")
 		link.Heal()
-		natstest.Eventually(t, "the worker has another session", 5*time.Minute, func() (bool, string) {
-			all := observer.Members()
-			return slices.ContainsFunc(all, func(m election.MemberInfo) bool { return m.Instance == "w" }), fmt.Sprintf("%+v", all)
-		})
+		sees(t, observer, "that the worker is back", "a", "b", "w")
 
-		// An operator steers, and evicts; the scheduler leads again each time, and asks the worker what it holds.
+		// Both leaders hand their roles to one who ranks higher, and get them back.
+		z := session(t, "z")
+		open(t, z, owner)
+		for _, role := range []string{scheduler, metrics} {
+			higher := make(chan *election.Term, 16)
+			campaign(t, z, election.RoleConfig{Role: role, Priority: 9, AllowPriorityTakeover: true, Lead: idle(higher)})
+			next(t, "z is handed "+role, higher)
+		}
+		leave(t, z)
+		term = next(t, "a leads again after z", schedules)
+		next(t, "b leads again after z", measures)
+
+		// An operator steers, and evicts.
 		operator, err := election.Observe(t.Context(), as(t, s, "op", &heard), bucket)
 		if err != nil {
 			t.Fatal(err)
@@ -138,21 +149,26 @@ func TestPublishedSetsSuffice(t *testing.T) {
 		if _, err := operator.StepDown(within(t, time.Minute), scheduler, term.Epoch()); err != nil {
 			t.Errorf("step-down: %v", err)
 		}
-		term = next(t, "a leads again after it stepped down", leads)
+		term = next(t, "a leads again after it stepped down", schedules)
+		natstest.Eventually(t, "the operator sees the term", time.Minute, func() (bool, string) {
+			info, _ := operator.Role(scheduler)
+			return info.Epoch == term.Epoch(), fmt.Sprintf("%+v", info)
+		})
 		if err := operator.Evict(within(t, time.Minute), scheduler, term.Epoch()); err != nil {
 			t.Errorf("evict: %v", err)
 		}
-		term = next(t, "a leads again after it was evicted", leads)
-		after, err := assign.Submit(within(t, time.Minute), client, measure, []byte("abc"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := after.Wait(within(t, 10*time.Minute)); n != 3 || err != nil {
-			t.Errorf("a task of the last term: %d, %v", n, err)
-		}
+		term = next(t, "a leads again after it was evicted", schedules)
+		outcome(t, submit(t, client, []byte("abc")), 3)
 
 		keeps(t, as(t, s, "f", &heard), as(t, s, "r", &heard), term.Token())
-		if said := heard.String(); said != "" {
+		for _, process := range []*election.Session{w, b, a} {
+			leave(t, process)
+		}
+		for _, o := range []*election.Observer{observer, candidates, operator} {
+			o.Close()
+		}
+		client.Close()
+		if said := heard.all(t); said != "" {
 			t.Errorf("the server complains:\n%s", said)
 		}
 	}, published(t))
@@ -171,98 +187,62 @@ func owns(t *testing.T, nc *nats.Conn) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	p := assign.Find(c, measure, "nothing")
-	if _, err := p.Status(t.Context()); err == nil {
-		t.Fatal("there is a task called nothing")
+	if _, err := assign.Find(c, measure, "nothing").Status(t.Context()); !errors.Is(err, assign.ErrTaskNotFound) {
+		t.Fatalf("the stream is not there: %v", err)
 	}
 }
 
-// keeps does everything with a fenced store that can be done, and reads it with another client.
-func keeps(t *testing.T, writer, reader *nats.Conn, token fencing.Token) {
+// assigner handles tasks of one kind: its handler does something else first, and returns how long the input is.
+func assigner(t *testing.T, s *election.Session, kind assign.Kind[[]byte, int], first func(context.Context, []byte) error) *assign.Assigner {
 	t.Helper()
-	js, err := jetstream.New(writer)
+	a, err := assign.New(s, assign.Config{Namespace: namespace, Role: scheduler, Slots: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := within(t, time.Minute)
-	store, err := fencing.OpenStore(ctx, js, ledger, token)
-	if err != nil {
-		t.Fatalf("open the store: %v", err)
-	}
-	var faults []error
-	note := func(doing string, err error) {
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", doing, err))
-		}
-	}
-	_, err = store.Put(ctx, "a", []byte("1"))
-	note("put", err)
-	revision, err := store.Create(ctx, "b", []byte("1"))
-	note("create", err)
-	_, err = store.Update(ctx, "b", []byte("2"), revision)
-	note("update", err)
-	_, err = store.Get(ctx, "b")
-	note("get", err)
-	_, err = store.Latest(ctx, "b")
-	note("latest", err)
-	keys, err := store.Keys(ctx)
-	note("keys", err)
-	if !slices.Equal(keys, []string{"a", "b"}) {
-		t.Errorf("keys %v", keys)
-	}
-	for e, err := range store.Watch(ctx, "*") {
-		note("watch", err)
-		if e.Key == "" {
-			break
-		}
-	}
-	note("delete", store.Delete(ctx, "a"))
-	for _, err := range faults {
-		t.Error(err)
-	}
-
-	js, err = jetstream.New(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kv, err := js.KeyValue(ctx, ledger)
-	if err != nil {
-		t.Fatalf("open the store for reading: %v", err)
-	}
-	if e, err := kv.Get(ctx, "b"); err != nil || string(e.Value()) != "2" {
-		t.Errorf("the reader reads %v, %v", e, err)
-	}
-}
-
-func open(t *testing.T, s *election.Session, nc *nats.Conn) {
-	t.Helper()
-	if err := s.Open(within(t, time.Minute), nc); err != nil {
-		t.Fatalf("open the session of %s: %v", s.Instance(), err)
-	}
-}
-
-func campaign(t *testing.T, s *election.Session, cfg election.RoleConfig) *election.Election {
-	t.Helper()
-	e, err := s.Campaign(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// measures handles tasks of the one kind, after doing something else first.
-func measures(t *testing.T, a *assign.Assigner, first func(context.Context)) {
-	t.Helper()
-	err := assign.Handle(a, measure, func(ctx context.Context, task *assign.Task[[]byte]) (int, error) {
-		if first != nil {
-			first(ctx)
+	err = assign.Handle(a, kind, func(ctx context.Context, task *assign.Task[[]byte]) (int, error) {
+		if err := first(ctx, task.Input); err != nil {
+			return 0, err
 		}
 		return len(task.Input), nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a
+}
+
+func submit(t *testing.T, to assign.Submitter, input []byte, opts ...assign.SubmitOption) *assign.Pending[int] {
+	t.Helper()
+	return submitAs(t, to, measure, input, opts...)
+}
+
+func submitAs(t *testing.T, to assign.Submitter, kind assign.Kind[[]byte, int], input []byte, opts ...assign.SubmitOption) *assign.Pending[int] {
+	t.Helper()
+	p, err := assign.Submit(within(t, time.Minute), to, kind, input, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func outcome(t *testing.T, p *assign.Pending[int], want int) {
+	t.Helper()
+	if n, err := p.Wait(within(t, time.Minute)); n != want || err != nil {
+		t.Errorf("the outcome of %s is %d, %v; want %d", p.ID(), n, err, want)
+	}
+}
+
+// sees waits until an observer sees exactly these members.
+func sees(t *testing.T, o *election.Observer, what string, want ...string) {
+	t.Helper()
+	natstest.Eventually(t, "the observer sees "+what, time.Minute, func() (bool, string) {
+		var all []string
+		for _, m := range o.Members() {
+			if m.Described {
+				all = append(all, m.Instance)
+			}
+		}
+		slices.Sort(all)
+		return slices.Equal(all, want), fmt.Sprint(all)
+	})
 }

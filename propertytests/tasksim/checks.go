@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rolemanager/rolemanager/internal/protocol"
+
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -101,7 +103,7 @@ func (w *world) describe(id string) string {
 	out := ""
 	for _, l := range w.leads {
 		if !l.over {
-			g, known := l.s.Glance(id)
+			g, known := l.s.Glance(protocol.Instant(w.now), id)
 			out += fmt.Sprintf("scheduler %s epoch %d ready %t: %+v %t; ", l.p.name, l.epoch, l.s.Ready(), g, known)
 		}
 	}

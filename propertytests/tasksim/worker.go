@@ -105,7 +105,7 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 				k.w.after(k.w.upTo(k.w.Lease/20), func() { k.end(r, tasks.Result{Verb: tasks.Failed}) })
 			}
 		case tasks.Report:
-			k.results[e.ID] = tasks.Held(e)
+			k.results[e.ID] = tasks.Held{ID: e.ID, Attempt: e.Attempt}
 			k.report(e.ID)
 		case tasks.Forget:
 			if k.results[e.ID].Attempt == e.Attempt {
@@ -194,7 +194,7 @@ func (k *worker) report(id string) {
 				}
 				k.w.send(l.p, k.p, func() {
 					if !k.over {
-						k.step(tasks.Acked(h))
+						k.step(tasks.Acked{ID: h.ID, Attempt: h.Attempt})
 					}
 				})
 			})})

@@ -33,4 +33,6 @@ func (a Attempt) String() string { return fmt.Sprintf("%d.%d", a.Epoch, a.N) }
 type Held struct {
 	ID      string
 	Attempt Attempt
+	// Revision is that of the submission: a task that was submitted anew under its id has nothing to do with what ran before.
+	Revision uint64
 }

@@ -37,11 +37,13 @@ type (
 		Data         []byte
 	}
 
-	// Erase asks that a record be removed that says nothing any more: ID is the task's, or the recurrence's.
+	// Erase asks that a record be removed that says nothing any more: ID is the task's, or the recurrence's. Expect is the
+	// revision at which it must stand, of one that others write: then that is the condition, and not the seal.
 	Erase struct {
 		Write, Guard uint64
 		What         Record
 		ID           string
+		Expect       uint64
 	}
 
 	// FreeUnique asks that the record of a unique key be emptied if it still stands at revision Expect: its task has ended.
@@ -94,6 +96,9 @@ type (
 
 	// Fenced says that a later scheduler has sealed the stream, By being its epoch. Nothing more will happen.
 	Fenced struct{ By uint64 }
+
+	// Exhausted says that the numbers of attempts of this epoch are used up. Nothing more will happen.
+	Exhausted struct{ Epoch uint64 }
 )
 
 // Notices: what the driver only passes on.
@@ -167,6 +172,7 @@ func (Sync) effect()            {}
 func (Stop) effect()            {}
 func (Settle) effect()          {}
 func (Fenced) effect()          {}
+func (Exhausted) effect()       {}
 func (Ready) effect()           {}
 func (Queued) effect()          {}
 func (Given) effect()           {}

@@ -88,11 +88,13 @@ type (
 		Tick     time.Time
 	}
 
-	// SealSeen is the seal as the stream delivered it. Ours says that it is one of this scheduler's own.
+	// SealSeen is the seal as the stream delivered it. Ours says that it is one of this scheduler's own, Clean that the term
+	// of whoever wrote it has ended in peace.
 	SealSeen struct {
 		Revision uint64
 		Epoch    uint64
 		Ours     bool
+		Clean    bool
 	}
 
 	// CaughtUp says that all that stood in the stream when the reading began has been delivered.
@@ -141,11 +143,12 @@ type (
 	}
 
 	// Progressed is a worker's report of how far an attempt is, Fraction of 1. Settle answers it under Ref, after Checkpoint is
-	// stored if it is not nil.
+	// stored if it is not nil. Ran orders the reports of one attempt: a late copy of one before the last says nothing.
 	Progressed struct {
 		Session    uint64
 		ID         string
 		Attempt    Attempt
+		Ran        int64
 		Fraction   float32
 		Checkpoint []byte
 		Ref        any
@@ -178,6 +181,7 @@ type Member struct {
 	// Described says that its record has been seen; Works that the record names this namespace.
 	Described, Works bool
 	Draining         bool
+	Own              bool // it is in the scheduler's own process
 	Slots            int
 	Kinds            []string
 	Labels           map[string]string

@@ -66,11 +66,13 @@ func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 		t := &list[i]
 		e.text(t.ID)
 		e.text(t.Policy.Kind)
+		e.number(t.Revision)
 		e.attempt(t.Attempt)
 		e.number(t.Serial)
 		e.number(uint64(t.Try))
 		e.signed(int64(t.Left / time.Millisecond))
 		e.signed(int64(t.Policy.Timeout / time.Millisecond))
+		e.signed(int64(t.Policy.Retention / time.Millisecond))
 		e.number(uint64(t.Policy.Weight))
 		e.text(t.Trace)
 		e.text(t.Header)
@@ -88,21 +90,22 @@ func DecodeAssign(frame []byte) (v Envelope, low uint64, list []Task, err error)
 	}
 	v, low = d.envelope(), d.number()
 	type alike struct { // what of a policy travels
-		kind    string
-		timeout time.Duration
-		weight  int
+		kind               string
+		timeout, retention time.Duration
+		weight             int
 	}
 	policies := map[alike]*Policy{}
-	list = make([]Task, d.list(12))
+	list = make([]Task, d.list(14))
 	for i := range list {
 		t := &list[i]
 		t.ID = d.text()
 		p := alike{kind: d.text()}
+		t.Revision = d.number()
 		t.Attempt, t.Serial, t.Try = d.attempt(), d.number(), int(d.number()&(1<<31-1))
 		t.Left = milliseconds(d.signed())
-		p.timeout, p.weight = milliseconds(d.signed()), int(d.number()&(1<<16-1))
+		p.timeout, p.retention, p.weight = milliseconds(d.signed()), milliseconds(d.signed()), int(d.number()&(1<<16-1))
 		if policies[p] == nil {
-			policies[p] = &Policy{Kind: p.kind, Timeout: p.timeout, Weight: max(p.weight, 1)}
+			policies[p] = &Policy{Kind: p.kind, Timeout: p.timeout, Retention: p.retention, Weight: max(p.weight, 1)}
 		}
 		t.Policy = policies[p]
 		t.Trace, t.Header, t.Payload, t.Saved = d.text(), d.text(), d.bytes(), d.bytes()

@@ -5,7 +5,7 @@ import "time"
 // apply takes what a worker reports of an attempt. Only the worker, the session and the attempt on the books count.
 func (e Done) apply(s *Scheduler) {
 	if !s.ready {
-		s.early[held{e.Session, Held{e.ID, e.Attempt}}] = e // bounded by what the workers hold
+		s.early[held{e.Session, Held{ID: e.ID, Attempt: e.Attempt}}] = e // bounded by what the workers hold
 		return
 	}
 	t := s.tasks[e.ID]

@@ -123,4 +123,7 @@ type Retry struct {
 	Crashes  int
 	Snoozes  int
 	Wait     time.Duration // until it is due again
+	// Started is an attempt that was about to be handed to a worker of the scheduler's own process, zero for none. Both may
+	// have died of it: a later scheduler that finds nobody who holds it counts a lost worker.
+	Started Attempt
 }

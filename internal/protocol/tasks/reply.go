@@ -40,6 +40,7 @@ func EncodeSynced(session, epoch uint64, held []Held) []byte {
 	for _, h := range held {
 		e.text(h.ID)
 		e.attempt(h.Attempt)
+		e.number(h.Revision)
 	}
 	return e.b
 }
@@ -52,12 +53,12 @@ func DecodeSynced(frame []byte) (session, epoch uint64, held []Held, err error) 
 	}
 	session, epoch = d.number(), d.number()
 	n := d.number()
-	if n > uint64(len(d.b))/3 {
+	if n > uint64(len(d.b))/4 {
 		return 0, 0, nil, ErrFrame
 	}
 	held = make([]Held, n)
 	for i := range held {
-		held[i] = Held{d.text(), d.attempt()}
+		held[i] = Held{d.text(), d.attempt(), d.number()}
 	}
 	return session, epoch, held, d.err()
 }

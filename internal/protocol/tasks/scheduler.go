@@ -10,6 +10,8 @@ type SchedulerConfig struct {
 	CrashBudget int           // lost workers, after which a task is dead
 	AnswerTime  time.Duration // a worker is asked again after it
 	WriteTime   time.Duration // a refusal that the stream does not explain within it is looked into again
+	AgingStep   time.Duration // waiting that outweighs one step of priority, 0: 10 s
+	Placement   Placement     // nil: sticky, then least loaded
 	Rand        func() float64
 }
 
@@ -122,28 +124,6 @@ func (Reconnected) apply(s *Scheduler) { s.renew() }
 func (s *Scheduler) fenced(by uint64) {
 	s.over = true
 	s.emit(Fenced{By: by})
-}
-
-// Glance is what the books say of one task.
-type Glance struct {
-	Kind     string
-	Running  bool
-	Tries    int // attempts that ran or run
-	Instance string
-}
-
-// Glance looks a task up.
-func (s *Scheduler) Glance(id string) (Glance, bool) {
-	t := s.tasks[id]
-	if t == nil {
-		return Glance{}, false
-	}
-	g := Glance{Kind: t.kind.name, Tries: t.tries()}
-	if t.state == pushed || t.state == running {
-		g.Running, g.Instance = true, t.worker.instance
-		g.Tries++
-	}
-	return g, true
 }
 
 // Sessions are those on the books.

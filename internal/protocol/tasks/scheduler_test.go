@@ -118,13 +118,13 @@ func TestAdoptsTheLargestAttempt(t *testing.T) {
 	b.read()
 	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
 	b.step(Members{List: []Member{member(5), member(6), member(7)}})
-	b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{50, 1}}}}) // known to have ended
-	b.step(Synced{Session: 6, Held: []Held{{"x", Attempt{50, 3}}}})
-	effects := b.step(Synced{Session: 7, Held: []Held{{"x", Attempt{50, 2}}}})
+	b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{50, 1}, 1}}}) // known to have ended
+	b.step(Synced{Session: 6, Held: []Held{{"x", Attempt{50, 3}, 1}}})
+	effects := b.step(Synced{Session: 7, Held: []Held{{"x", Attempt{50, 2}, 1}}})
 	if r, ok := find[Ready](effects); !ok || r.Adopted != 1 {
 		t.Errorf("%+v", r)
 	}
-	if g, _ := b.s.Glance("x"); !g.Running || g.Instance != "w6" {
+	if g, _ := b.s.Glance(b.now, "x"); !g.Running || g.Instance != "w6" {
 		t.Errorf("%+v", g)
 	}
 	stopped := map[uint64]bool{}
@@ -174,7 +174,7 @@ func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
 	if s, ok := find[Settle](effects); !ok || s.Ref != "ref" || s.Stale {
 		t.Errorf("%+v", effects)
 	}
-	if _, known := b.s.Glance("x"); known {
+	if _, known := b.s.Glance(b.now, "x"); known {
 		t.Error("it is still on the books")
 	}
 }

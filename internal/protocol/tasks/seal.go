@@ -148,7 +148,7 @@ func (s *Scheduler) send(w *write) {
 	case noteWrite:
 		s.emit(WriteNote{w.number, w.guard, w.t.id, w.retry})
 	case eraseWrite:
-		s.emit(Erase{w.number, w.guard, NoteRecord, w.id})
+		s.emit(Erase{Write: w.number, Guard: w.guard, What: NoteRecord, ID: w.id})
 	}
 }
 

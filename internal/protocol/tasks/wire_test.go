@@ -10,8 +10,8 @@ var someEnvelope = Envelope{Namespace: "work", Role: "scheduler", Epoch: 9, Term
 
 func TestFramesReadBack(t *testing.T) {
 	list := []Task{
-		{Assignment: Assignment{ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Try: 2, Left: time.Second, Policy: &Policy{Kind: "k", Timeout: time.Minute}}, Trace: "00-1", Payload: []byte("in")},
-		{Assignment: Assignment{ID: "y", Attempt: Attempt{9, 2}, Serial: 4, Try: 1, Policy: &Policy{Kind: "k"}}, Payload: []byte{}},
+		{Assignment: Assignment{ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Try: 2, Left: time.Second, Policy: &Policy{Kind: "k", Timeout: time.Minute, Retention: time.Hour, Weight: 2}, Revision: 12}, Trace: "00-1", Payload: []byte("in")},
+		{Assignment: Assignment{ID: "y", Attempt: Attempt{9, 2}, Serial: 4, Try: 1, Policy: &Policy{Kind: "k", Weight: 1}}, Payload: []byte{}, Saved: []byte{}},
 	}
 	v, low, got, err := DecodeAssign(EncodeAssign(&someEnvelope, 2, list))
 	if err != nil || v != someEnvelope || low != 2 || !reflect.DeepEqual(got, list) {
@@ -27,7 +27,7 @@ func TestFramesReadBack(t *testing.T) {
 	if s, n, got, err := DecodeAnswers(EncodeAnswers(7, 6, answers)); err != nil || s != 7 || n != 6 || !reflect.DeepEqual(got, answers) {
 		t.Errorf("answers: %v, %v, %v, %v", s, n, got, err)
 	}
-	held := []Held{{"x", Attempt{9, 1}}}
+	held := []Held{{"x", Attempt{9, 1}, 4}}
 	if s, e, got, err := DecodeSynced(EncodeSynced(7, 9, held)); err != nil || s != 7 || e != 9 || !reflect.DeepEqual(got, held) {
 		t.Errorf("synced: %v, %v, %v, %v", s, e, got, err)
 	}
@@ -46,7 +46,7 @@ func FuzzFrames(f *testing.F) {
 	f.Add(EncodeStop(&someEnvelope, "x", Attempt{9, 1}, 3))
 	f.Add(EncodeSync(&someEnvelope))
 	f.Add(EncodeAnswers(7, 6, []Answer{{"x", Attempt{9, 1}, Accepted}}))
-	f.Add(EncodeSynced(7, 9, []Held{{"x", Attempt{9, 1}}}))
+	f.Add(EncodeSynced(7, 9, []Held{{"x", Attempt{9, 1}, 4}}))
 	f.Add(EncodeReport("a", 7, 9, []Finding{{ID: "x", Verb: Failed}}))
 	f.Add(EncodeSettled([]bool{true}))
 	f.Fuzz(func(t *testing.T, b []byte) {

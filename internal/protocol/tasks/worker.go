@@ -33,8 +33,10 @@ const (
 )
 
 type run struct {
-	attempt Attempt
-	state   runState
+	attempt  Attempt
+	revision uint64
+	state    runState
+	weight   int
 }
 
 // NewWorker returns a worker that holds nothing.
@@ -143,7 +145,7 @@ func (w *Worker) Holding() []Held {
 	all := make([]Held, 0, len(w.runs))
 	for id, r := range w.runs {
 		if r.state != halted {
-			all = append(all, Held{id, r.attempt})
+			all = append(all, Held{id, r.attempt, r.revision})
 		}
 	}
 	return all

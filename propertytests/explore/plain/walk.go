@@ -13,8 +13,7 @@ type Walk struct {
 	Now   int64 // of the process whose part it is
 	Owner uint8
 
-	seen  []uintptr
-	nodes []any // keeps what seen points at from being anything else meanwhile
+	seen []uintptr
 }
 
 // Sum is a fingerprint: two lanes, so that no two of 2^40 states are taken for one.

@@ -1,0 +1,69 @@
+package assign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// batchWindow is how many submissions of one batch are under way at once.
+const batchWindow = 256
+
+// WithEach gives every task of a [SubmitBatch] options of its own; i counts the inputs from 0.
+func WithEach(options func(i int) []SubmitOption) SubmitOption {
+	return func(s *submission) { s.each = options }
+}
+
+// SubmitBatch is [Submit] for many inputs, a bounded number of them at once. It is not atomic: each task is stored or not
+// on its own. The result has a place for every input, nil where the task was not stored as far as is known, and the error
+// joins what kept it. WithID and WithUnique, which name one task, are given through [WithEach].
+func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], inputs []In, opts ...SubmitOption) ([]*Pending[Out], error) {
+	common := submission{kind: k.name, policy: k.policy, header: k.header}
+	for _, o := range opts {
+		o(&common)
+	}
+	if common.id != "" || common.unique != "" {
+		return nil, fmt.Errorf("%w: WithID and WithUnique name one task: give them through WithEach", ErrInvalidOption)
+	}
+	c, err := to.submitter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, faults := make([]*Pending[Out], len(inputs)), make([]error, len(inputs))
+	one := func(i int) error {
+		s := common
+		if s.each != nil {
+			for _, o := range s.each(i) {
+				o(&s)
+			}
+		}
+		data, err := encode(inputs[i])
+		if err != nil {
+			return err
+		}
+		p, err := c.submit(ctx, &s, data)
+		if err != nil {
+			return err
+		}
+		all[i] = &Pending[Out]{p}
+		return nil
+	}
+	var window sync.WaitGroup
+	next := make(chan int)
+	for range min(batchWindow, len(inputs)) {
+		window.Go(func() {
+			for i := range next {
+				if err := one(i); err != nil {
+					faults[i] = fmt.Errorf("input %d: %w", i, err)
+				}
+			}
+		})
+	}
+	for i := range inputs {
+		next <- i
+	}
+	close(next)
+	window.Wait()
+	return all, errors.Join(faults...)
+}

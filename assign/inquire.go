@@ -1,0 +1,138 @@
+package assign
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// maxQueries is how many questions wait at most: who gets no answer asks again.
+const maxQueries = 1024
+
+// asked takes a question, in the connection's goroutine.
+func (l *scheduling) asked(m *nats.Msg) {
+	if l.queries.Add(1) > maxQueries {
+		l.queries.Add(-1)
+		return
+	}
+	l.in.Put(queried{m})
+}
+
+// query answers a question.
+func (l *scheduling) query(m *nats.Msg) {
+	l.queries.Add(-1)
+	var q query
+	if m.Reply == "" || len(m.Data) > maxQuery || json.Unmarshal(m.Data, &q) != nil {
+		return
+	}
+	switch q.Op {
+	case opStatus:
+		l.respond(m.Reply, l.answerStatus(q))
+	case opWatch:
+		l.step(tasks.Watched{ID: q.ID, For: watchFor})
+		l.respond(m.Reply, l.answerStatus(q))
+	case opList:
+		l.respond(m.Reply, l.answerList(q))
+	case opOverview:
+		l.respond(m.Reply, l.answerOverview())
+	default:
+		l.respond(m.Reply, answer{Error: "unknown operation"})
+	}
+}
+
+func (l *scheduling) respond(to string, a answer) {
+	if data, err := json.Marshal(a); err == nil {
+		l.out.send(to, "", data)
+	}
+}
+
+func (l *scheduling) answerStatus(q query) answer {
+	g, ok := l.books.Glance(l.now(), q.ID)
+	if !ok {
+		return answer{}
+	}
+	return answer{OK: true, Task: statusOf(&g, time.Now())}
+}
+
+// answerList is a page of the open tasks. It may be short though others follow: its cost is bounded, whatever the filter
+// lets through.
+func (l *scheduling) answerList(q query) answer {
+	var f tasks.Filter
+	if q.Filter != nil {
+		f.Kinds, f.Prefix = q.Filter.Kinds, q.Filter.Prefix
+		for _, s := range q.Filter.States {
+			f.States = append(f.States, tasks.State(s))
+		}
+	}
+	limit := q.Limit
+	if limit <= 0 || limit > maxPage {
+		limit = maxPage
+	}
+	page, next := l.books.List(l.now(), q.Cursor, f, limit)
+	a, size, now := answer{OK: true, Cursor: next}, 0, time.Now()
+	for i := range page {
+		s := statusOf(&page[i], now)
+		if size += statusSize(s); size > maxPageBytes && i > 0 {
+			a.Cursor = page[i-1].Cursor
+			break
+		}
+		a.Tasks = append(a.Tasks, *s)
+	}
+	return a
+}
+
+// statusSize is about what a status takes in JSON.
+func statusSize(s *TaskStatus) int {
+	n := 256 + len(s.ID) + len(s.Kind) + len(s.Worker)
+	if s.Keys != nil {
+		n += 2 * (len(s.Keys.Unique) + len(s.Keys.Sticky) + len(s.Keys.Limit))
+	}
+	return n
+}
+
+// statusOf is what the books have of a task, for others.
+func statusOf(g *tasks.Glance, now time.Time) *TaskStatus {
+	s := &TaskStatus{
+		ID: g.ID, Kind: g.Kind, State: State(g.State), Attempts: g.Tries, Worker: g.Instance, Progress: float64(g.Progress),
+		Priority: g.Priority, Submitted: now.Add(-g.Age),
+	}
+	if g.Due > 0 {
+		s.Due = now.Add(g.Due)
+	}
+	if k := g.Keys; k != nil {
+		s.Keys = &TaskKeys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}
+	}
+	return s
+}
+
+func (l *scheduling) answerOverview() answer {
+	v := l.books.Overview()
+	o := &Overview{
+		Scheduler: l.h.Instance(), Epoch: v.Epoch, Ready: v.Ready, Kinds: make([]KindOverview, 0, len(v.Kinds)),
+		Workers: make([]WorkerOverview, 0, len(v.Workers)),
+	}
+	for _, k := range v.Kinds {
+		o.Kinds = append(o.Kinds, KindOverview{
+			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused, Concurrency: k.Concurrency, Rate: k.Rate,
+		})
+	}
+	for _, w := range v.Workers {
+		o.Workers = append(o.Workers, WorkerOverview{
+			Instance: w.Instance, Session: w.Session, Slots: w.Slots, Load: w.Load, Draining: w.Draining, Labels: w.Labels, Kinds: w.Kinds,
+		})
+	}
+	return answer{OK: true, Overview: o}
+}
+
+// moved tells those who watch a task where it is now. Its end they hear from the stream.
+func (l *scheduling) moved(e *tasks.Moved) {
+	if e.Outcome != nil {
+		return
+	}
+	if data, err := json.Marshal(statusOf(&e.Glance, time.Now())); err == nil {
+		l.out.send(l.a.sub.event(e.Glance.ID), "", data)
+	}
+}

@@ -1,0 +1,124 @@
+package assign
+
+import (
+	"fmt"
+	"maps"
+	"time"
+)
+
+// SubmitOption changes how one task is treated.
+type SubmitOption func(*submission)
+
+// submission is a task that is about to be submitted.
+type submission struct {
+	id     string
+	kind   string
+	policy policy
+	header string // the policy, encoded; "" when it has to be
+	keys   keysRecord
+	unique string // the key, as it was given
+	meta   map[string]string
+	trace  string
+	each   func(i int) []SubmitOption
+	fault  error
+}
+
+// edit is the policy, to be changed.
+func (s *submission) edit() *policy {
+	s.header = ""
+	return &s.policy
+}
+
+// maxKey bounds a unique, sticky or limit key and a traceparent, in bytes.
+const maxKey = 256
+
+// key checks a key.
+func (s *submission) key(option, key string) string {
+	if (key == "" || len(key) > maxKey) && s.fault == nil {
+		s.fault = fmt.Errorf("%w: %s: %d bytes: use 1 to %d", ErrInvalidOption, option, len(key), maxKey)
+	}
+	return key
+}
+
+// WithID names the task. A task of that name that was submitted before, and whose outcome is still kept, is returned in its
+// place, whatever its input was.
+func WithID(id string) SubmitOption { return func(s *submission) { s.id = id } }
+
+// WithUnique submits the task only if no task of its kind with this key is open: else that one is returned, see
+// [Pending.Existing]. The key is free again when its task has ended.
+func WithUnique(key string) SubmitOption {
+	return func(s *submission) { s.unique = s.key("WithUnique", key) }
+}
+
+// WithDelay makes the task due that long after its submission.
+func WithDelay(d time.Duration) SubmitOption {
+	return func(s *submission) { s.edit().Delay = atLeastOne(d) }
+}
+
+// WithDeadline ends the task that long after its submission: it expires, whether it runs or waits.
+func WithDeadline(d time.Duration) SubmitOption {
+	return func(s *submission) { s.edit().Deadline = atLeastOne(d) }
+}
+
+// WithPriority is [Priority] for this task.
+func WithPriority(n int) SubmitOption { return func(s *submission) { s.edit().Priority = n } }
+
+// WithLabels are required of the task's worker besides the kind's [Labels].
+func WithLabels(labels map[string]string) SubmitOption {
+	labels = maps.Clone(labels)
+	return func(s *submission) {
+		p := s.edit()
+		all := maps.Clone(p.Labels)
+		if all == nil {
+			all = map[string]string{}
+		}
+		maps.Copy(all, labels)
+		p.Labels = all
+	}
+}
+
+// WithSticky prefers one worker for all tasks of a key, as long as it is there and has room.
+func WithSticky(key string) SubmitOption {
+	return func(s *submission) { s.keys.Sticky = s.key("WithSticky", key) }
+}
+
+// WithLimitKey bounds how many tasks of this key run at once, whatever their kind: [KeyLimit] of them.
+func WithLimitKey(key string) SubmitOption {
+	return func(s *submission) { s.keys.Limit = s.key("WithLimitKey", key) }
+}
+
+// WithHeader passes a value on to the handler, and to who asks for the task's status. Names and values of one task
+// take 4 KiB together at most.
+func WithHeader(name, value string) SubmitOption {
+	return func(s *submission) {
+		meta := maps.Clone(s.meta) // of its own: options are used again for other tasks
+		if meta == nil {
+			meta = map[string]string{}
+		}
+		meta[name] = value
+		s.meta = meta
+		if name == "" && s.fault == nil {
+			s.fault = fmt.Errorf("%w: WithHeader: the name is empty", ErrInvalidOption)
+		}
+	}
+}
+
+// With changes what the kind says, for this task.
+func With(opts ...KindOption) SubmitOption {
+	return func(s *submission) {
+		p := s.edit()
+		for _, o := range opts {
+			o(p)
+		}
+	}
+}
+
+// WithTraceParent passes a W3C traceparent on to the handler, see [Task.TraceParent].
+func WithTraceParent(t string) SubmitOption {
+	return func(s *submission) {
+		s.trace = t
+		if len(t) > maxKey && s.fault == nil {
+			s.fault = fmt.Errorf("%w: WithTraceParent: %d bytes: use at most %d", ErrInvalidOption, len(t), maxKey)
+		}
+	}
+}

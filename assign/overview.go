@@ -1,0 +1,55 @@
+package assign
+
+import "context"
+
+// Overview is what the scheduler has on its books, in numbers.
+type Overview struct {
+	// Scheduler is the instance that leads the role, in the term of Epoch; Ready says that it hands out.
+	Scheduler string           `json:"scheduler"`
+	Epoch     uint64           `json:"epoch"`
+	Ready     bool             `json:"ready"`
+	Kinds     []KindOverview   `json:"kinds"`
+	Workers   []WorkerOverview `json:"workers"`
+}
+
+// KindOverview is one kind of which tasks are open, or that is paused.
+type KindOverview struct {
+	Kind string `json:"kind"`
+	// Waiting are due, Delayed are not yet (delayed and retrying), Running are with a worker.
+	Waiting int  `json:"waiting"`
+	Delayed int  `json:"delayed"`
+	Running int  `json:"running"`
+	Paused  bool `json:"paused,omitempty"`
+	// Concurrency and Rate are the limits of its newest submission, 0 for none.
+	Concurrency int     `json:"concurrency,omitempty"`
+	Rate        float64 `json:"rate,omitempty"`
+}
+
+// WorkerOverview is one worker.
+type WorkerOverview struct {
+	Instance string `json:"instance"`
+	Session  uint64 `json:"session"`
+	// Load is how many of its slots are taken.
+	Slots    int               `json:"slots"`
+	Load     int               `json:"load"`
+	Draining bool              `json:"draining,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Kinds    []string          `json:"kinds"`
+}
+
+// GetOverview asks the scheduler how many tasks of each kind are open, and which workers there are. Errors:
+// ErrNoScheduler, ErrClosed, the connection's, ctx's.
+func GetOverview(ctx context.Context, in Submitter) (Overview, error) {
+	c, _, err := opened(ctx, in)
+	if err != nil {
+		return Overview{}, err
+	}
+	a, err := c.ask(ctx, query{Op: opOverview})
+	if err != nil {
+		return Overview{}, err
+	}
+	if !a.OK || a.Overview == nil {
+		return Overview{}, refusal(a)
+	}
+	return *a.Overview, nil
+}

@@ -1,0 +1,181 @@
+package assign
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// outcomeRecord is the header of an outcome.
+type outcomeRecord struct {
+	Version  int          `json:"v"`
+	Kind     string       `json:"kind"`
+	Status   tasks.Status `json:"status"`
+	Cause    string       `json:"cause,omitempty"`
+	Epoch    uint64       `json:"epoch,omitempty"`
+	Attempt  uint32       `json:"attempt,omitempty"`
+	Attempts int          `json:"attempts"`
+	Worker   string       `json:"worker,omitempty"`
+	Ran      int64        `json:"ran_us,omitempty"`
+}
+
+// append encodes the record. It is written for every task, and the encoder of encoding/json takes five times as long.
+func (o *outcomeRecord) append(b []byte) []byte {
+	text := func(name, value string) {
+		if value != "" {
+			b = appendJSON(append(append(append(b, `,"`...), name...), `":`...), value)
+		}
+	}
+	number := func(name string, value int64) {
+		if value != 0 {
+			b = strconv.AppendInt(append(append(append(b, `,"`...), name...), `":`...), value, 10)
+		}
+	}
+	b = append(b, `{"v":`...)
+	b = strconv.AppendInt(b, int64(o.Version), 10)
+	text("kind", o.Kind)
+	text("status", string(o.Status))
+	text("cause", o.Cause)
+	if o.Epoch != 0 {
+		b = strconv.AppendUint(append(b, `,"epoch":`...), o.Epoch, 10)
+	}
+	number("attempt", int64(o.Attempt))
+	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(o.Attempts), 10)
+	text("worker", o.Worker)
+	number("ran_us", o.Ran)
+	return append(b, '}')
+}
+
+// appendJSON appends a string. Names of kinds and instances need no escapes.
+func appendJSON(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				return append(b, `""`...) // a string can always be encoded
+			}
+			return append(b, quoted...)
+		}
+	}
+	b = append(append(b, '"'), s...)
+	return append(b, '"')
+}
+
+// outcome is the end of a task, as it is stored.
+type outcome struct {
+	outcomeRecord
+	data    []byte // the output, or where it is; of a task that is dead the input
+	object  bool   // data is an objectRecord
+	failure string // a failureRecord, "" for none
+	trace   string
+}
+
+// encodeOutcome is the end of a task as it is to be stored; input is its submission, of which a dead task keeps what is
+// needed to submit it again. Without one it keeps nothing.
+func encodeOutcome(kind string, o tasks.Outcome, trace string, input *submitted) (nats.Header, []byte) {
+	record := outcomeRecord{
+		Version: 1, Kind: kind, Status: o.Status, Cause: o.Cause, Epoch: o.Attempt.Epoch, Attempt: o.Attempt.N,
+		Attempts: o.Tries, Worker: o.Instance, Ran: o.Ran / 1000,
+	}
+	h := make(nats.Header, 4)
+	values := make([]string, 0, 4) // one piece of memory for all of them
+	set := func(name, value string) {
+		if value != "" {
+			values = append(values, value)
+			h[name] = values[len(values)-1 : len(values) : len(values)]
+		}
+	}
+	set(headerOutcome, string(record.append(make([]byte, 0, 192))))
+	set(headerTrace, trace)
+	f, _ := o.Body.(*tasks.Finding)
+	if o.Status == tasks.StatusSucceeded {
+		if f == nil {
+			return h, nil
+		}
+		if f.Stored {
+			set(headerObject, "1")
+		}
+		return h, f.Data
+	}
+	if f != nil {
+		set(headerFailure, fitFailure(f.Data))
+	}
+	if o.Status != tasks.StatusDead || input == nil {
+		return h, nil
+	}
+	set(headerTask, input.task)
+	set(headerKeys, input.keys)
+	set(headerMeta, input.meta)
+	return h, input.data
+}
+
+// submitted is a submission with what a requeue needs.
+type submitted struct {
+	task, keys, meta string
+	data             []byte
+}
+
+// decodeOutcome reads an outcome; nil when the record is none.
+func decodeOutcome(h nats.Header, data []byte) (*outcome, error) {
+	text := h[headerOutcome]
+	if len(text) == 0 {
+		return nil, nil
+	}
+	o := &outcome{
+		data: data, object: first(h[headerObject]) != "", failure: first(h[headerFailure]), trace: first(h[headerTrace]),
+	}
+	if err := json.Unmarshal([]byte(text[0]), &o.outcomeRecord); err != nil {
+		return nil, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	switch o.Status {
+	case tasks.StatusSucceeded, tasks.StatusDead, tasks.StatusCancelled, tasks.StatusExpired:
+	default:
+		return nil, errRecord
+	}
+	if o.Version != 1 {
+		return nil, errRecord
+	}
+	return o, nil
+}
+
+// failureRecord says why an attempt failed; it is the header Task-Failure of an outcome that is no success, and what a
+// worker reports of an attempt that failed.
+type failureRecord struct {
+	Error string `json:"error"`
+	Stack string `json:"stack,omitempty"`
+}
+
+// fitFailure is a failure as a worker reported it, shortened if it has to be: it goes into a header.
+func fitFailure(data []byte) string {
+	if len(data) <= maxFailure {
+		return string(data)
+	}
+	var f failureRecord
+	if json.Unmarshal(data, &f) != nil {
+		return ""
+	}
+	const most = maxFailure / 16 // an escape takes six bytes at most
+	f.Error, f.Stack = f.Error[:min(len(f.Error), most)], f.Stack[:min(len(f.Stack), most)]
+	short, err := json.Marshal(f)
+	if err != nil {
+		return ""
+	}
+	return string(short)
+}
+
+// err is the outcome as an error, nil for a success.
+func (o *outcome) err(id string) error {
+	if o.Status == tasks.StatusSucceeded {
+		return nil
+	}
+	e := &TaskError{ID: id, Status: State(o.Status), Cause: o.Cause, Attempts: o.Attempts}
+	var f failureRecord
+	if o.failure != "" && json.Unmarshal([]byte(o.failure), &f) == nil {
+		e.Message, e.Stack = f.Error, f.Stack
+	}
+	return e
+}

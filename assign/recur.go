@@ -1,0 +1,162 @@
+package assign
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// Missed says what becomes of the ticks of a recurrence that nobody fired in time, since nobody led.
+type Missed string
+
+const (
+	// RunLatest fires the last of them, and drops the others.
+	RunLatest Missed = missedLatest
+	// RunAll fires each of them, the newest 1,000 at most.
+	RunAll Missed = missedAll
+	// Skip drops all of them.
+	Skip Missed = missedSkip
+)
+
+// RecurOption changes how a recurrence is treated.
+type RecurOption func(*recurRecord)
+
+// InZone names the time zone of the schedule, as the IANA database has it: "Europe/Berlin" (UTC). Where the clock is put
+// forward, ticks in the hour that is left out do not come; where it is put back, ticks in the hour that comes twice come once.
+func InZone(name string) RecurOption { return func(r *recurRecord) { r.Zone = name } }
+
+// OnMissed says what becomes of ticks that were missed (RunLatest).
+func OnMissed(m Missed) RecurOption { return func(r *recurRecord) { r.Missed = string(m) } }
+
+// Grace is how late a tick may be fired without having been missed (1 min).
+func Grace(d time.Duration) RecurOption {
+	return func(r *recurRecord) { r.Grace = atLeastOne(d) }
+}
+
+// RecurWith changes what the kind says, for the tasks of the recurrence.
+func RecurWith(opts ...KindOption) RecurOption {
+	return func(r *recurRecord) {
+		for _, o := range opts {
+			o(&r.Task)
+		}
+	}
+}
+
+// RecurHeader is [WithHeader] for the tasks of the recurrence.
+func RecurHeader(name, value string) RecurOption {
+	return func(r *recurRecord) {
+		meta := maps.Clone(r.Meta)
+		if meta == nil {
+			meta = map[string]string{}
+		}
+		meta[name] = value
+		r.Meta = meta
+	}
+}
+
+const defaultGrace = time.Minute
+
+// Recur has a task submitted at each tick of a schedule, by whoever leads: spec is a cron expression of five fields (minute,
+// hour, day of month, month, day of week), or a word such as @daily or @every 10m. The task of a tick is "cron/<name>/<tick in
+// UTC, as 20060102T150405Z>"; a tick is submitted once, whoever leads and however often the leader changes. Ticks count from when the
+// definition was stored.
+//
+// The definition is stored under name and needs no leader. A program may call Recur whenever it starts: the same definition
+// is not written again. A different one takes its place, and its ticks count from then on; programs of two versions
+// that both call it take turns.
+//
+// Errors: ErrInvalidName, ErrInvalidSpec, ErrInvalidKind, ErrTooLarge, ErrClosed, the encoder's, permanent faults of the
+// connection, ctx's: then it may be stored or not.
+func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name, spec string, input In, opts ...RecurOption) error {
+	data, err := encode(input)
+	if err != nil {
+		return fmt.Errorf("assign: recur %s: %w", name, err)
+	}
+	r := recurRecord{
+		Version: 1, Spec: spec, Zone: "UTC", Missed: string(RunLatest), Grace: defaultGrace.Milliseconds(), Task: k.policy, Input: data,
+	}
+	for _, o := range opts {
+		o(&r)
+	}
+	c, l, err := opened(ctx, in)
+	if err != nil {
+		return err
+	}
+	value, err := r.encode(name, c.nc.MaxPayload())
+	if err != nil {
+		return err
+	}
+	err = c.replace(ctx, l, recurKey+name, func(e natskv.Entry) (*natskv.Write, error) {
+		if bytes.Equal(e.Value, value) {
+			return nil, nil // also ours, when its acknowledgement was lost
+		}
+		return &natskv.Write{Value: value}, nil
+	})
+	if err != nil {
+		return fmt.Errorf("assign: recur %s: %w", name, err)
+	}
+	return nil
+}
+
+// encode checks a definition and makes its record: the same one always makes the same bytes.
+func (r *recurRecord) encode(name string, maxPayload int64) ([]byte, error) {
+	// The id of a tick's task is to be a name too.
+	if id := tickID(name, time.Unix(0, 0)); name == "" || !protocol.ValidName(name) || !protocol.ValidName(id) {
+		return nil, fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
+	}
+	if _, err := parseSchedule(r.Spec, r.Zone, time.Now()); err != nil {
+		return nil, fmt.Errorf("%w: %q in zone %q: %w", ErrInvalidSpec, r.Spec, r.Zone, err)
+	}
+	if _, known := missed[r.Missed]; !known {
+		return nil, fmt.Errorf("%w: OnMissed(%q): use RunLatest, RunAll or Skip", ErrInvalidSpec, r.Missed)
+	}
+	if r.Grace > int64(maxDuration/time.Millisecond) {
+		return nil, fmt.Errorf("%w: a grace of more than %v", ErrInvalidSpec, maxDuration)
+	}
+	if _, err := r.Task.encode(); err != nil {
+		return nil, fmt.Errorf("assign: recur %s: %w: %w", name, ErrInvalidKind, err)
+	}
+	if meta, err := json.Marshal(r.Meta); err != nil || len(meta) > maxMeta {
+		return nil, fmt.Errorf("%w: headers of %d bytes, the limit is %d", ErrTooLarge, len(meta), maxMeta)
+	}
+	value, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("assign: recur %s: %w", name, err)
+	}
+	if most := maxPayload - headroom; int64(len(value)) > most {
+		return nil, fmt.Errorf("%w: a definition of %d bytes, the limit is %d", ErrTooLarge, len(value), most)
+	}
+	return value, nil
+}
+
+// Unrecur removes a recurrence; tasks that it has submitted go on. Errors: ErrRecurrenceNotFound, and those of Recur.
+func Unrecur(ctx context.Context, in Submitter, name string) error {
+	if !protocol.ValidName(name) {
+		return fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
+	}
+	c, l, err := opened(ctx, in)
+	if err != nil {
+		return err
+	}
+	tried := false
+	err = c.replace(ctx, l, recurKey+name, func(e natskv.Entry) (*natskv.Write, error) {
+		switch {
+		case len(e.Value) > 0:
+			tried = true
+			return &natskv.Write{TTL: removedFor}, nil
+		case tried: // it is gone, by us when our acknowledgement was lost
+			return nil, nil
+		}
+		return nil, ErrRecurrenceNotFound
+	})
+	if err != nil {
+		return fmt.Errorf("assign: unrecur %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package assign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	_ "time/tzdata" // a definition's zone must be known wherever the scheduler runs
+
+	"github.com/nats-io/nats.go"
+	"github.com/robfig/cron/v3"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// recurring is what a recurrence submits at each tick.
+type recurring struct {
+	header nats.Header
+	input  []byte
+}
+
+// Words of recurRecord for what becomes of missed ticks.
+const (
+	missedLatest = "latest"
+	missedAll    = "all"
+	missedSkip   = "skip"
+)
+
+var missed = map[string]tasks.Missed{missedLatest: tasks.RunLatest, missedAll: tasks.RunAll, missedSkip: tasks.Skip}
+
+const maxSpec = 256 // bytes
+
+var fields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
+// parseSchedule reads a cron expression of five fields, or a word such as @daily or @every 10m, in a zone of the IANA
+// database ("" is UTC). Where the clock is put forward, ticks that fall into the gap are left out; where it is put back,
+// those of the hour that comes twice come once (as github.com/robfig/cron has it). since is when the expression was stored.
+//
+// The result depends on nothing else, so that every scheduler finds the same ticks.
+func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
+	switch {
+	case len(spec) > maxSpec:
+		return nil, fmt.Errorf("an expression of %d bytes: use %d at most", len(spec), maxSpec)
+	case strings.Contains(spec, "TZ="):
+		return nil, errors.New("a time zone in the expression: name it beside it")
+	case zone == "Local":
+		return nil, errors.New("zone Local is another one for each scheduler: name it")
+	}
+	where, err := time.LoadLocation(zone)
+	if err != nil {
+		return nil, err
+	}
+	s, err := fields.Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	switch s := s.(type) {
+	case cron.ConstantDelaySchedule:
+		return every{since.Truncate(time.Second), s.Delay}, nil
+	case *cron.SpecSchedule:
+		s.Location = where
+		return s, nil
+	}
+	return nil, fmt.Errorf("no schedule in %q", spec)
+}
+
+// every are the moments at a distance from each other, counted from when the definition was stored: whoever fires one, and
+// however late, the next one stays where it was.
+type every struct {
+	since time.Time
+	step  time.Duration // whole seconds
+}
+
+func (e every) Next(t time.Time) time.Time {
+	if t.Before(e.since) {
+		return e.since.Add(e.step)
+	}
+	n := t.Sub(e.since)/e.step + 1
+	return e.since.Add(n * e.step)
+}
+
+// recurrence reads a definition.
+func (l *scheduling) recurrence(name string, e *natskv.Entry) (*tasks.Recurrence, error) {
+	var r recurRecord
+	if err := json.Unmarshal(e.Value, &r); err != nil {
+		return nil, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	how, known := missed[r.Missed]
+	if r.Version != 1 || r.Task.Version != 1 || !known {
+		return nil, errRecord
+	}
+	if most := int64(maxDuration / time.Millisecond); r.Grace < 0 || r.Grace > most {
+		return nil, fmt.Errorf("grace is not within %v", maxDuration)
+	}
+	if int64(len(r.Input)) > l.nc.MaxPayload()-headroom {
+		return nil, fmt.Errorf("an input of %d bytes", len(r.Input))
+	}
+	schedule, err := parseSchedule(r.Spec, r.Zone, e.Time)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(r.Task)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := l.policy(string(text))
+	if err != nil {
+		return nil, err
+	}
+	header := nats.Header{headerTask: {string(text)}}
+	if len(r.Meta) > 0 {
+		meta, err := json.Marshal(r.Meta)
+		if err != nil {
+			return nil, err
+		}
+		if len(meta) > 2*maxMeta {
+			return nil, fmt.Errorf("headers of %d bytes", len(meta))
+		}
+		header[headerMeta] = []string{string(meta)}
+	}
+	return &tasks.Recurrence{
+		Name: name, Schedule: schedule, Missed: how, Grace: time.Duration(r.Grace) * time.Millisecond, Policy: policy,
+		Body: &recurring{header, r.Input},
+	}, nil
+}

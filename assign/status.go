@@ -1,0 +1,85 @@
+package assign
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// State is where a task stands.
+//
+//	          ┌────────────────────────────────┐
+//	delayed ──► pending ──► running ──► retrying
+//	   └───────────┴───────────┴───────────┴──► succeeded, dead, cancelled, expired
+type State string
+
+const (
+	// StatePending: it is stored and waits for a worker.
+	StatePending State = "pending"
+	// StateDelayed: it is stored, and not due yet.
+	StateDelayed State = "delayed"
+	// StateRunning: a worker has it.
+	StateRunning State = "running"
+	// StateRetrying: an attempt has ended, the next one is not due yet.
+	StateRetrying State = "retrying"
+	// StateSucceeded, StateDead, StateCancelled and StateExpired are terminal.
+	StateSucceeded = State(tasks.StatusSucceeded)
+	StateDead      = State(tasks.StatusDead)
+	StateCancelled = State(tasks.StatusCancelled)
+	StateExpired   = State(tasks.StatusExpired)
+)
+
+// Terminal reports whether a task in this state has ended.
+func (s State) Terminal() bool {
+	switch s {
+	case StateSucceeded, StateDead, StateCancelled, StateExpired:
+		return true
+	}
+	return false
+}
+
+// known reports whether there is such a state.
+func (s State) known() bool {
+	switch s {
+	case StatePending, StateDelayed, StateRunning, StateRetrying:
+		return true
+	}
+	return s.Terminal()
+}
+
+// TaskStatus is what is known of a task. Its JSON is what the scheduler answers, and what rolectl prints.
+type TaskStatus struct {
+	ID    string `json:"id"`
+	Kind  string `json:"kind,omitempty"`
+	State State  `json:"state"`
+	// Attempts counts those that ran or run; Worker is who has the task, or had it last.
+	Attempts int    `json:"attempts,omitempty"`
+	Worker   string `json:"worker,omitempty"`
+	// Progress is the last that the present attempt has reported, of 1.
+	Progress float64 `json:"progress,omitempty"`
+	Priority int     `json:"priority,omitempty"`
+	// Submitted is when the task was stored, Due when a task that is delayed or retrying may run, by the scheduler's clock.
+	// Both are zero for a task that has ended, and Ended is not.
+	Submitted time.Time `json:"submitted,omitzero"`
+	Due       time.Time `json:"due,omitzero"`
+	Ended     time.Time `json:"ended,omitzero"`
+	// Ran is how long the last attempt took, of a task that has ended.
+	Ran time.Duration `json:"ran_ns,omitempty"`
+	// Error and Cause say why a task has ended other than by success; see TaskError.
+	Error string `json:"error,omitempty"`
+	Cause string `json:"cause,omitempty"`
+	// TraceParent and Headers are the submitter's.
+	TraceParent string            `json:"trace_parent,omitempty"`
+	Keys        *TaskKeys         `json:"keys,omitempty"`
+	Headers     map[string]string `json:"headers,omitempty"`
+	// Err is the *TaskError of a task that has ended other than by success.
+	Err error `json:"-"`
+}
+
+// TaskKeys are the keys that a task was submitted with.
+type TaskKeys struct {
+	// Unique is the digest of the kind and the key.
+	Unique string `json:"unique,omitempty"`
+	Sticky string `json:"sticky,omitempty"`
+	Limit  string `json:"limit,omitempty"`
+}

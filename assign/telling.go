@@ -1,0 +1,171 @@
+package assign
+
+import (
+	"errors"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// tell tells the books what a record says.
+func (l *scheduling) tell(e *natskv.Entry, now time.Time) {
+	if e.Key == sealKey {
+		l.tellSeal(e)
+		return
+	}
+	family, name := e.Key[:min(2, len(e.Key))], e.Key[min(2, len(e.Key)):]
+	gone := e.Marker || len(e.Value) == 0 // but for tasks, whose input may be empty
+	switch family {
+	case queueKey:
+		l.tellTask(e, name, now)
+	case noteKey:
+		l.tellNote(e, name, now, gone)
+	case checkpointKey:
+		// An empty checkpoint is one, and says whose it is.
+		gone = gone && (e.Marker || len(e.Header[headerAttempt]) == 0)
+		l.step(tasks.Saved{ID: name, Revision: e.Revision, Gone: gone})
+	case cancelKey:
+		if l.steered(e, gone) {
+			l.step(tasks.CancelAsked{ID: name, Revision: e.Revision, Gone: gone})
+		}
+	case pauseKey:
+		if l.steered(e, gone) {
+			l.step(tasks.PauseSeen{Kind: name, Revision: e.Revision, Paused: !gone})
+		}
+	case drainKey:
+		if l.steered(e, gone) {
+			l.step(tasks.DrainSeen{Instance: name, Revision: e.Revision, Draining: !gone})
+		}
+	case uniqueKey:
+		l.tellUnique(e, name, gone)
+	case recurKey:
+		l.tellRecurrence(e, name, gone)
+	case tickKey:
+		l.tellTick(e, name, gone)
+	}
+}
+
+func (l *scheduling) tellSeal(e *natskv.Entry) {
+	s, err := decodeSeal(e.Value)
+	if err != nil { // by hand, or by a later version: never written over
+		l.fenced = errors.Join(ErrFenced, err)
+		return
+	}
+	ours := s.Mark == l.mark
+	if ours {
+		l.sealed = e.Revision
+	}
+	l.step(tasks.SealSeen{Revision: e.Revision, Epoch: s.Epoch, Ours: ours, Clean: s.Clean})
+}
+
+func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
+	if d := l.dying[id]; d != nil && d.write.Revision < e.Revision {
+		delete(l.dying, id) // its place is taken
+	}
+	if len(e.Header[headerOutcome]) > 0 {
+		l.payloads.drop(id)
+		delete(l.traces, id)
+		l.news.settled = tasks.Settled{ID: id, Revision: e.Revision}
+		l.step(&l.news.settled)
+		return
+	}
+	policy, err := l.policy(first(e.Header[headerTask]))
+	if e.Marker {
+		err = errRecord
+	}
+	if err != nil {
+		l.ignored(e, err)
+		return
+	}
+	keys, err := parseKeys(first(e.Header[headerKeys]))
+	if err != nil {
+		l.ignored(e, err)
+		return
+	}
+	x := payloadOf(e)
+	l.payloads.keep(id, e.Revision, x)
+	l.traces.keep(id, x.trace)
+	l.news.submitted = tasks.Submitted{
+		ID: id, Revision: e.Revision, Policy: policy, Age: max(now.Sub(e.Time), 0), Size: len(e.Value), Keys: keys,
+	}
+	l.step(&l.news.submitted)
+}
+
+// policy reads the header of a submission. Those of tasks that are submitted alike are the same, and share one.
+func (l *scheduling) policy(header string) (*tasks.Policy, error) {
+	if p := l.policies[header]; p != nil {
+		return p, nil
+	}
+	p, err := parsePolicy(header)
+	if err != nil {
+		return nil, err
+	}
+	if len(l.policies) >= maxPolicies {
+		clear(l.policies)
+	}
+	l.policies[header] = p
+	return p, nil
+}
+
+func (l *scheduling) tellNote(e *natskv.Entry, id string, now time.Time, gone bool) {
+	if gone {
+		l.step(tasks.Noted{ID: id, Revision: e.Revision, Gone: true})
+		return
+	}
+	r, err := decodeNote(e.Value)
+	if err != nil {
+		l.ignored(e, err)
+		return
+	}
+	r.Wait = max(r.Wait-max(now.Sub(e.Time), 0), 0)
+	l.step(tasks.Noted{ID: id, Revision: e.Revision, Retry: r})
+}
+
+// steered reports whether a steerRecord can be read. What cannot is left as it is, and so is what stood before it.
+func (l *scheduling) steered(e *natskv.Entry, gone bool) bool {
+	if gone {
+		return true
+	}
+	if _, err := decodeSteer(e.Value); err != nil {
+		l.ignored(e, err)
+		return false
+	}
+	return true
+}
+
+func (l *scheduling) tellUnique(e *natskv.Entry, key string, gone bool) {
+	var u uniqueRecord
+	if !gone {
+		var err error
+		if u, err = decodeUnique(e.Value); err != nil {
+			l.ignored(e, err)
+			return
+		}
+	}
+	l.step(tasks.UniqueSeen{Key: key, Revision: e.Revision, Task: u.Task})
+}
+
+// tellRecurrence takes a definition. One that cannot be read fires nothing, and neither does what stood before it.
+func (l *scheduling) tellRecurrence(e *natskv.Entry, name string, gone bool) {
+	defined := tasks.Defined{Name: name, Revision: e.Revision, Since: e.Time}
+	if !gone {
+		var err error
+		if defined.Recurrence, err = l.recurrence(name, e); err != nil {
+			l.ignored(e, err)
+		}
+	}
+	l.step(defined)
+}
+
+func (l *scheduling) tellTick(e *natskv.Entry, name string, gone bool) {
+	fired := tasks.Fired{Name: name, Revision: e.Revision}
+	if !gone {
+		var err error
+		if fired.Tick, err = decodeTick(e.Value); err != nil {
+			l.ignored(e, err)
+			return
+		}
+	}
+	l.step(fired)
+}

@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// BenchmarkTasks: submit to outcome with many tasks under way at once; everything, the server included, in this process.
+func BenchmarkTasks(b *testing.B) {
+	for _, s := range stores {
+		b.Run(s.name, func(b *testing.B) {
+			at := s.host(b)
+			s.enter(b, at, "a", true, working(b), nil)
+			s.enter(b, at, "b", false, working(b), nil)
+			s.enter(b, at, "c", false, working(b), nil)
+			c := s.client(b, at)
+			if err := roundTrip(b.Context(), c); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			var all sync.WaitGroup
+			next := make(chan struct{}, 1024)
+			for range 1024 {
+				all.Go(func() {
+					for range next {
+						if err := roundTrip(b.Context(), c); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			for range b.N {
+				next <- struct{}{}
+			}
+			close(next)
+			all.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+		})
+	}
+}
+
+// BenchmarkTaskLatency: submit to outcome of one task at a time, with nothing else to do.
+func BenchmarkTaskLatency(b *testing.B) {
+	for _, s := range stores {
+		b.Run(s.name, func(b *testing.B) {
+			at := s.host(b)
+			s.enter(b, at, "a", true, working(b), nil)
+			s.enter(b, at, "b", false, working(b), nil)
+			c := s.client(b, at)
+			if err := roundTrip(b.Context(), c); err != nil {
+				b.Fatal(err)
+			}
+			var took sample
+			for b.Loop() {
+				began := time.Now()
+				if err := roundTrip(b.Context(), c); err != nil {
+					b.Fatal(err)
+				}
+				took.add(time.Since(began))
+			}
+			took.report(b, "")
+		})
+	}
+}
+
+// BenchmarkBacklog: a scheduler is stopped while 100,000 tasks wait; how long from the next one's promotion until it hands
+// out, with all of them on its books.
+func BenchmarkBacklog(b *testing.B) {
+	const open = 100_000
+	s := store{storage: stores[1].storage, replicas: 1}
+	at := s.host(b)
+	first := s.enter(b, at, "a", true, nil, nil)
+	c := s.client(b, at)
+	submitAll(b, c, echo, []byte("0123456789abcdef"), open)
+	var took sample
+	last := first
+	for b.Loop() {
+		var heard <-chan event.TaskRecovered
+		next := s.enter(b, at, "b", true, nil, func(sc *election.SessionConfig, _ *assign.Config) {
+			sc.InstanceID = time.Now().Format("b-150405.000000000")
+			heard = recoveries(sc)
+		})
+		if err := last.session.Close(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		r := receive(b, "a scheduler with the backlog", heard)
+		if r.Open != open {
+			b.Fatalf("%d tasks on the books, want %d", r.Open, open)
+		}
+		took.add(r.Took)
+		last = next
+	}
+	took.report(b, "ready-")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+)
+
+func dev(a *app) *cobra.Command {
+	var dir string
+	var port int
+	cmd := &cobra.Command{
+		Use: "dev", Short: "Run a NATS server for trying things out, with a bucket that is ready",
+		Long: `Run a NATS server with JetStream on loopback, with a bucket that is ready for the other commands, until interrupted.
+
+What it stores lies in --store-dir and is there again at the next start. It has no passwords and one replica: it is for
+development. The first line on standard output is its address.`,
+		Example: "  rolectl dev\n  rolectl dev --port 0 --store-dir /tmp/nats --bucket jobs",
+		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir == "" {
+				dir = filepath.Join(os.TempDir(), "rolectl-dev")
+			}
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return fmt.Errorf("make store directory (--store-dir): %w", err)
+			}
+			s, err := natsrun.Start(natsrun.Options{StoreDir: dir, Listen: true, Port: port, Name: "rolectl-dev"})
+			if err != nil {
+				if taken(err) {
+					err = fmt.Errorf("port %d is taken: give --port 0 for a free one", port)
+				}
+				return err
+			}
+			defer func() { _ = s.Shutdown() }() // a store that was given is kept
+			nc, err := s.Connect()
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			if _, err := natskv.Create(cmd.Context(), nc, natskv.Config{Bucket: a.bucket}); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), s.URL()); err != nil {
+				return err
+			}
+			say("NATS with bucket %s, stored in %s; end it with Ctrl-C. In another terminal:", a.bucket, dir)
+			export := ""
+			if s.URL() != "nats://127.0.0.1:4222" {
+				export = "NATS_URL=" + s.URL() + " "
+			}
+			if a.bucket != "roles" {
+				export += "ROLES_BUCKET=" + a.bucket + " "
+			}
+			say("  %srolectl exec scheduler -- sh -c 'echo leading at epoch $EPOCH; sleep 1000'", export)
+			say("  %srolectl watch", export)
+			<-cmd.Context().Done()
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dir, "store-dir", "", "where to keep what is stored (default rolectl-dev among the temporary files)")
+	cmd.Flags().IntVar(&port, "port", 4222, "port on loopback; 0 takes a free one")
+	return cmd
+}
+
+// taken reports whether a server did not start because its port is in use. The server's log is all it leaves.
+func taken(err error) bool {
+	return errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "address already in use")
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// changes counts what happens to roles and sessions while the doctor watches.
+type changes struct {
+	mu     sync.Mutex
+	begun  bool
+	roles  map[string]int // record writes
+	killed []string
+}
+
+func (c *changes) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun, c.roles = true, map[string]int{}
+}
+
+func (c *changes) take(r record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.begun {
+		return
+	}
+	switch {
+	case r.Kind == protocol.KindRole && len(c.roles) < 1000:
+		c.roles[r.Name]++
+	case r.Kind == protocol.KindLease && r.Form == protocol.FormRecord && r.Lease.State == protocol.Killed && len(c.killed) < 1000:
+		c.killed = append(c.killed, r.Peer.Instance)
+	}
+}
+
+// records checks that what stands in the bucket can be read.
+func (x *examination) records() {
+	bad := 0
+	for _, r := range x.s.all() {
+		if r.Kind == protocol.KindOther {
+			continue
+		}
+		switch r.Form {
+		case protocol.FormGarbage:
+			x.add(warning, "records", "find out who writes there (nats kv get "+x.a.bucket+" "+show.Clean(r.Key)+"); members write over it when it has stood for a while",
+				"%s cannot be read: %s", r.Key, r.Problem)
+		case protocol.FormNewer:
+			x.add(warning, "records", "upgrade the members that are older, this program too", "%s was written by a later version", r.Key)
+		default:
+			continue
+		}
+		if bad++; bad == 20 {
+			x.add(warning, "records", "mend those above first", "there are more that cannot be read")
+			return
+		}
+	}
+	if bad == 0 {
+		x.ok("records", "all can be read")
+	}
+}
+
+// members checks that who has a session still moves its lease, and that all run the same version, where they say so.
+func (x *examination) members() {
+	docs := x.s.members()
+	versions := map[string][]string{}
+	silent := 0
+	for _, m := range docs {
+		if v, ok := m.Meta["version"]; ok {
+			versions[v] = append(versions[v], m.Instance)
+		}
+		if m.beat > 2*m.ttl && len(m.Leads) == 0 {
+			silent++
+			x.add(warning, "members", "see whether the process lives; the record goes when another candidate has seen it stand still",
+				"%s has not renewed its lease for %s (TTL %s)", m.Instance, show.Age(m.beat), show.Age(m.ttl))
+		}
+		if m.Draining && m.beat <= m.ttl && len(m.Leads) > 0 {
+			x.add(warning, "members", "see why its work does not return; step-down --force takes the role without waiting for it",
+				"%s is closing, and still holds %s", m.Instance, strings.Join(m.Leads, ", "))
+		}
+	}
+	if len(versions) > 1 {
+		var parts []string
+		for _, v := range slices.Sorted(maps.Keys(versions)) {
+			parts = append(parts, fmt.Sprintf("%s: %s", v, strings.Join(versions[v], ", ")))
+		}
+		x.add(warning, "members", "finish the upgrade", "members run different versions (%s)", strings.Join(parts, "; "))
+	}
+	if silent == 0 {
+		x.ok("members", "%d, all with heartbeats", len(docs))
+	}
+}
+
+// roles checks that every role has a leader that beats, and somebody to take over.
+func (x *examination) roles() {
+	docs, _ := x.s.roles() // without names there is no error
+	led := 0
+	for _, d := range docs {
+		switch {
+		case d.Unreadable:
+			x.add(critical, "roles", "see records above; if nobody claims it, remove the record: nats kv del "+x.a.bucket+" "+protocol.RoleKey(d.Role),
+				"nobody leads %s: its record cannot be read", d.Role)
+		case d.Leader == "" && len(d.Candidates) == 0:
+			x.add(critical, "roles", "start a process that contends for it", "nobody leads %s and nobody is a candidate, for %s", d.Role, show.Age(d.age))
+		case d.Leader == "" && d.age > max(2*d.ttl, 5*time.Second):
+			x.add(critical, "roles", "see what its candidates log: rolectl inspect "+d.Role, "nobody leads %s, for %s: %s", d.Role, show.Age(d.age), d.why())
+		case d.Leader == "":
+			x.add(warning, "roles", "look again in a moment", "nobody leads %s just now: %s", d.Role, d.why())
+		case d.beat < 0 || d.beat > d.ttl:
+			x.add(critical, "roles", "see whether "+d.Leader+" lives, and start another candidate: who sees its lease stand still takes over",
+				"%s leads %s without a heartbeat, for %s (TTL %s)", d.Leader, d.Role, show.Age(d.beat), show.Age(d.ttl))
+		case d.late():
+			x.add(warning, "roles", "see the load and the network of "+d.Leader, "%s leads %s, and its last heartbeat is %s old (TTL %s)", d.Leader, d.Role, show.Age(d.beat), show.Age(d.ttl))
+		case d.Successor == "":
+			x.add(warning, "roles", "start a second process that contends for it", "nobody would take %s over from %s", d.Role, d.Leader)
+		default:
+			led++
+		}
+	}
+	if led == len(docs) {
+		x.ok("roles", "%d, all with a leader and a successor", led)
+	}
+}
+
+const (
+	// recently is how far back killed sessions count; their records stay for a day.
+	recently = time.Hour
+	// manyKilled is from how many on they are more than a machine that went down.
+	manyKilled = 3
+	// manyWrites to one role while the doctor watches: one hand-over takes two.
+	manyWrites = 3
+)
+
+// churn looks for roles and sessions that come and go.
+func (x *examination) churn(watchFor time.Duration) {
+	var killed []string
+	for _, r := range x.s.all() {
+		if r.Kind == protocol.KindLease && r.Form == protocol.FormRecord && r.Lease.State == protocol.Killed && x.s.age(r) < recently {
+			killed = append(killed, r.Peer.Instance)
+		}
+	}
+	slices.Sort(killed)
+	x.seen.mu.Lock()
+	writes := maps.Clone(x.seen.roles)
+	x.seen.mu.Unlock()
+	calm := true
+	if len(killed) >= manyKilled {
+		calm = false
+		x.add(warning, "churn", "see whether these processes crash, pause or lose their connection; if they live, raise their TTL",
+			"%d sessions were ended by others within the last hour: %s", len(killed), some(killed))
+	}
+	for _, role := range slices.Sorted(maps.Keys(writes)) {
+		if writes[role] >= manyWrites {
+			calm = false
+			x.add(warning, "churn", "see why its work returns or fails: rolectl inspect "+role+" --for 30s", "%s has changed hands again and again: %d writes within %s", role, writes[role], watchFor)
+		}
+	}
+	if calm {
+		x.ok("churn", "%d sessions were ended by others within the last hour; no role changed hands again and again", len(killed))
+	}
+}
+
+// some names the first few.
+func some(names []string) string {
+	const few = 8
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+func inspect(a *app) *cobra.Command {
+	var showToken bool
+	var watchFor time.Duration
+	cmd := &cobra.Command{
+		Use: "inspect ROLE", Short: "Show all there is to know of one role",
+		Long: `Show all there is to know of one role: its record, who would take it in which order, and the terms that were seen since the
+command began (a bucket keeps no history; --for says how long to watch).
+
+The token is what resources trust: it is shown only with --show-token. Exit code 3 when nobody leads.`,
+		Example: "  rolectl inspect scheduler\n  rolectl inspect scheduler --for 1m -o json",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeRoles(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel, nc, err := a.asking(cmd)
+			if err != nil {
+				return err
+			}
+			defer cancel()
+			terms := termLog{key: protocol.RoleKey(args[0])}
+			s, err := look(ctx, nc, a.bucket, false, terms.take)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			select {
+			case <-time.After(watchFor):
+			case <-cmd.Context().Done():
+			}
+			info, ok := s.Role(args[0])
+			if !ok {
+				return s.unknownRole(args[0])
+			}
+			d := inspection{Document: show.Of("role"), Bucket: a.bucket, roleDoc: s.role(info), Revision: info.Revision, PublicKey: info.PublicKey, Terms: terms.all()}
+			if r, ok := s.record(terms.key); ok {
+				d.Problem = r.Problem
+				d.Token = "redacted"
+				if showToken {
+					d.Token = r.Role.Token
+				}
+				if r.Role.Token == "" {
+					d.Token = ""
+				}
+			}
+			if err := d.print(a.printer()); err != nil {
+				return err
+			}
+			if info.Leader == "" {
+				return &failure{exitNoLeader, nil}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&showToken, "show-token", false, "show the fencing token's id, which is a secret")
+	cmd.Flags().DurationVar(&watchFor, "for", 0, "watch that long before the answer, for terms that begin and end")
+	return cmd
+}
+
+type inspection struct {
+	show.Document
+	Bucket string `json:"bucket"`
+	roleDoc
+	Revision  uint64 `json:"revision"`
+	Token     string `json:"token,omitempty"`
+	PublicKey string `json:"public_key,omitempty"`
+	Problem   string `json:"problem,omitempty"`
+	Terms     []term `json:"terms"`
+}
+
+// term is one that was seen: how it began, and what the record said after it.
+type term struct {
+	Leader string    `json:"leader"`
+	Epoch  uint64    `json:"epoch"`
+	Began  time.Time `json:"began"`
+	Ended  time.Time `json:"ended,omitzero"` // when it was vacated or claimed by another; zero while it stands
+	Reason string    `json:"reason,omitempty"`
+}
+
+// termLog follows one role's record.
+type termLog struct {
+	key string
+
+	mu    sync.Mutex
+	terms []term
+}
+
+// maxTerms bounds what is remembered; the oldest go.
+const maxTerms = 100
+
+func (l *termLog) take(r record) {
+	if r.Key != l.key {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.terms); n > 0 && l.terms[n-1].Ended.IsZero() {
+		last := &l.terms[n-1]
+		last.Ended, last.Reason = r.Time, r.Role.Reason
+		if !r.Role.Vacant {
+			last.Reason = "claimed by another"
+			if r.Role.ID == last.Leader {
+				last.Reason = "renewed"
+			}
+		}
+	}
+	if r.Form == protocol.FormRecord && !r.Role.Vacant {
+		l.terms = append(l.terms, term{Leader: r.Role.ID, Epoch: r.Revision, Began: r.Time})
+		if len(l.terms) > maxTerms {
+			l.terms = l.terms[1:]
+		}
+	}
+}
+
+func (l *termLog) all() []term {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]term{}, l.terms...)
+}
+
+func (d inspection) print(p show.Printer) error {
+	switch p.Format {
+	case "json":
+		return p.JSON(d)
+	case "name":
+		return p.Print(show.Table{Rows: []show.Row{{Name: d.Role}}})
+	}
+	w := tabwriter.NewWriter(p.W, 0, 0, 2, ' ', 0)
+	line := func(name string, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", name, show.Clean(fmt.Sprintf(format, args...)))
+	}
+	line("role", "%s", d.Role)
+	if d.Leader != "" {
+		line("leader", "%s", d.Leader)
+		line("epoch", "%d", d.Epoch)
+		line("term", "for %s", show.Age(d.age))
+		line("session", "%d, heartbeat %s ago, TTL %s", d.Session, show.Age(d.beat), show.Age(d.ttl))
+		line("priority", "%d", d.Priority)
+		line("token", "%s", d.Token)
+		line("public key", "%s", d.PublicKey)
+	} else {
+		line("leader", "nobody: %s, for %s", d.why(), show.Age(d.age))
+		line("revision", "%d", d.Revision)
+	}
+	if d.Problem != "" {
+		line("problem", "%s", d.Problem)
+	}
+	for i, c := range d.Candidates {
+		name := ""
+		if i == 0 {
+			name = "candidates"
+		}
+		notes := []string{fmt.Sprintf("priority %d", c.Priority), fmt.Sprintf("session %d", c.Session)}
+		if c.Takeover {
+			notes = append(notes, "takes over")
+		}
+		if c.Instance == d.Leader {
+			notes = append(notes, "leads")
+		}
+		if c.Instance == d.Successor {
+			notes = append(notes, "next")
+		}
+		line(name, "%d. %s (%s)", i+1, c.Instance, strings.Join(notes, ", "))
+	}
+	if len(d.Candidates) == 0 {
+		line("candidates", "none")
+	}
+	for i, t := range d.Terms {
+		name := ""
+		if i == 0 {
+			name = "terms seen"
+		}
+		until := "now"
+		if !t.Ended.IsZero() {
+			until = fmt.Sprintf("%s (%s)", t.Ended.Format(time.RFC3339Nano), t.Reason)
+		}
+		line(name, "%d by %s, from %s until %s", t.Epoch, t.Leader, t.Began.Format(time.RFC3339Nano), until)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,78 @@
+package connect
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Error says that there was no way to the server, or that it does not let this user in.
+type Error struct {
+	To  string
+	Err error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("connect to %s: %v", e.To, e.Err) }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Dial connects within Timeout. The options come after those of the target, and win. Errors: *Error, and those of Options.
+func (t Target) Dial(options ...nats.Option) (*nats.Conn, error) {
+	own, err := t.Options()
+	if err != nil {
+		return nil, err
+	}
+	servers := strings.Split(t.URL, ",")
+	each := t.Timeout / time.Duration(2*len(servers)) // of one dial, and of one handshake
+	first := &dialer{each: each, until: time.Now().Add(t.Timeout)}
+	all := []nats.Option{
+		nats.Name("rolectl"),
+		nats.Timeout(each), nats.SetCustomDialer(first), nats.SkipHostLookup(),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // whoever asks gets the error as its answer
+	}
+	nc, err := nats.Connect(t.URL, append(append(all, own...), options...)...)
+	if err != nil {
+		return nil, &Error{t.Address(), err}
+	}
+	first.connected.Store(true)
+	return nc, nil
+}
+
+// Address is where the target is, without what is secret.
+func (t Target) Address() string {
+	servers := strings.Split(t.URL, ",")
+	for i, s := range servers {
+		s = strings.TrimSpace(s)
+		servers[i] = s
+		if u, err := url.Parse(s); err == nil && u.User != nil {
+			u.User = nil
+			servers[i] = u.String()
+		} else if _, host, ok := strings.Cut(s, "@"); ok { // no URL, or one without a scheme
+			servers[i] = host
+		}
+	}
+	return strings.Join(servers, ", ")
+}
+
+// dialer bounds all dials of the first connection together; later ones, the reconnects, have the connection's own limits.
+type dialer struct {
+	each      time.Duration
+	until     time.Time
+	connected atomic.Bool
+}
+
+// reconnectWithin bounds one dial of a reconnect.
+const reconnectWithin = 2 * time.Second
+
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
+	if d.connected.Load() {
+		return net.DialTimeout(network, address, reconnectWithin)
+	}
+	plain := net.Dialer{Timeout: d.each, Deadline: d.until}
+	return plain.Dial(network, address)
+}

@@ -1,0 +1,83 @@
+package connect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// configDir is where the nats tool keeps its files, "" when this user has no home.
+func configDir() string {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "nats")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".config", "nats")
+}
+
+// Contexts are the names of those that there are.
+func Contexts() []string {
+	files, _ := filepath.Glob(filepath.Join(configDir(), "context", "*.json")) // the pattern is right, so there is no error
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(f), ".json")
+	}
+	return files
+}
+
+// selected is the name of the context that "nats context select" has chosen, "" for none.
+func selected() string {
+	dir := configDir()
+	if dir == "" {
+		return ""
+	}
+	name, err := os.ReadFile(filepath.Join(dir, "context.txt"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(name))
+}
+
+// load reads a context; "" is the selected one, if any.
+func (t *Target) load(name string) error {
+	asked := name != ""
+	if !asked {
+		if name = selected(); name == "" {
+			return nil
+		}
+	}
+	if strings.ContainsAny(name, `/\`) || name == ".." {
+		return fmt.Errorf("context %q: a name cannot be a path", name)
+	}
+	file := filepath.Join(configDir(), "context", name+".json")
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !asked: // selected once, and removed since
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("no context %q: %s", name, known())
+	case err != nil:
+		return fmt.Errorf("read context %s: %w", name, err)
+	}
+	if err := json.Unmarshal(data, &t.login); err != nil {
+		return fmt.Errorf("context %s: %s is no context of the nats tool: mend it with \"nats context edit %s\", or give --no-context", name, file, name)
+	}
+	t.Context = name
+	return nil
+}
+
+func known() string {
+	names := Contexts()
+	if len(names) == 0 {
+		return `there are none; make one with "nats context add", or give --server`
+	}
+	slices.Sort(names)
+	return "there are " + strings.Join(names, ", ")
+}

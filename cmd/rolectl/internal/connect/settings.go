@@ -1,0 +1,132 @@
+package connect
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Settings are what the flags say; what is empty is looked for elsewhere.
+type Settings struct {
+	Server      string
+	User        string // without a password it is a token, as for the nats tool
+	Password    string
+	Creds       string
+	NKey        string
+	Cert        string
+	Key         string
+	CA          string
+	TLSFirst    bool
+	InboxPrefix string
+	Context     string
+	NoContext   bool          // look at no context, not even the selected one
+	Timeout     time.Duration // 0: that of the environment, else DefaultTimeout
+}
+
+// DefaultTimeout bounds the way to a server, and one question to it.
+const DefaultTimeout = 5 * time.Second
+
+// login is one way to somewhere as somebody; contexts are stored in this form.
+type login struct {
+	URL         string `json:"url"`
+	Token       string `json:"token"`
+	User        string `json:"user"`
+	Password    string `json:"password"`
+	Creds       string `json:"creds"`
+	NKey        string `json:"nkey"`
+	UserJWT     string `json:"user_jwt"`
+	Cert        string `json:"cert"`
+	Key         string `json:"key"`
+	CA          string `json:"ca"`
+	TLSFirst    bool   `json:"tls_first"`
+	InboxPrefix string `json:"inbox_prefix"`
+
+	// What a context may say and this program cannot do.
+	NSC        string `json:"nsc"`
+	SocksProxy string `json:"socks_proxy"`
+	Domain     string `json:"jetstream_domain"`
+	APIPrefix  string `json:"jetstream_api_prefix"`
+}
+
+// Target is where to go and as whom.
+type Target struct {
+	login
+	// Timeout bounds the way there.
+	Timeout time.Duration
+	// Context is the name of the context that was used, "" for none.
+	Context string
+}
+
+// Resolve puts together what flags, environment and context say. Errors name the flag, the variable or the file.
+func (s Settings) Resolve() (Target, error) {
+	t := Target{Timeout: s.Timeout}
+	if t.Timeout == 0 {
+		t.Timeout = DefaultTimeout
+		if text := os.Getenv("NATS_TIMEOUT"); text != "" {
+			d, err := time.ParseDuration(text)
+			if err != nil || d <= 0 {
+				return Target{}, fmt.Errorf("NATS_TIMEOUT=%q is no duration: use one like 5s, or unset it", text)
+			}
+			t.Timeout = d
+		}
+	}
+	if !s.NoContext {
+		if err := t.load(cmp.Or(s.Context, os.Getenv("NATS_CONTEXT"))); err != nil {
+			return Target{}, err
+		}
+	}
+	said := login{
+		URL:  cmp.Or(s.Server, os.Getenv("NATS_URL")),
+		User: cmp.Or(s.User, os.Getenv("NATS_USER")), Password: cmp.Or(s.Password, os.Getenv("NATS_PASSWORD")),
+		Creds: cmp.Or(s.Creds, os.Getenv("NATS_CREDS")), NKey: cmp.Or(s.NKey, os.Getenv("NATS_NKEY")),
+		Cert: cmp.Or(s.Cert, os.Getenv("NATS_CERT")), Key: cmp.Or(s.Key, os.Getenv("NATS_KEY")),
+		CA: cmp.Or(s.CA, os.Getenv("NATS_CA")), InboxPrefix: cmp.Or(s.InboxPrefix, os.Getenv("NATS_INBOX_PREFIX")),
+	}
+	if said.User != "" && said.Password == "" {
+		said.User, said.Token = "", said.User
+	}
+	first, _ := strconv.ParseBool(os.Getenv("NATS_TLS_FIRST"))
+	said.TLSFirst = s.TLSFirst || first
+	t.login = said.over(t.login)
+	return t, t.check()
+}
+
+// over is l, and what l leaves open from below. Whoever names one way to log in replaces those below altogether: two of them
+// on one connection would be neither.
+func (l login) over(below login) login {
+	if l.Token+l.User+l.Creds+l.NKey != "" {
+		below.Token, below.User, below.Password, below.Creds, below.NKey, below.UserJWT, below.NSC = "", "", "", "", "", "", ""
+	}
+	return login{
+		URL:   cmp.Or(l.URL, below.URL, nats.DefaultURL),
+		Token: cmp.Or(l.Token, below.Token), User: cmp.Or(l.User, below.User), Password: cmp.Or(l.Password, below.Password),
+		Creds: cmp.Or(l.Creds, below.Creds), NKey: cmp.Or(l.NKey, below.NKey), UserJWT: cmp.Or(l.UserJWT, below.UserJWT),
+		Cert: cmp.Or(l.Cert, below.Cert), Key: cmp.Or(l.Key, below.Key), CA: cmp.Or(l.CA, below.CA),
+		TLSFirst: l.TLSFirst || below.TLSFirst, InboxPrefix: cmp.Or(l.InboxPrefix, below.InboxPrefix),
+		NSC: below.NSC, SocksProxy: below.SocksProxy, Domain: below.Domain, APIPrefix: below.APIPrefix,
+	}
+}
+
+// check refuses what would silently lead somewhere else.
+func (t Target) check() error {
+	refuse := func(what, instead string) error {
+		return fmt.Errorf("context %s uses %s, which rolectl cannot: %s", t.Context, what, instead)
+	}
+	switch {
+	case t.NSC != "":
+		return refuse("nsc", "give --creds with the file that nsc has made")
+	case t.SocksProxy != "":
+		return refuse("a SOCKS proxy", "give --no-context and --server with an address that can be reached")
+	case t.Domain != "" || t.APIPrefix != "" && t.APIPrefix != "$JS.API":
+		return refuse("a JetStream domain or API prefix", "connect to a server of that domain with --no-context and --server")
+	case (t.Cert == "") != (t.Key == ""):
+		return fmt.Errorf("a client certificate needs its key: give both --tlscert and --tlskey (NATS_CERT, NATS_KEY)")
+	case t.Password != "" && t.User == "":
+		return fmt.Errorf("a password without a user: give --user (NATS_USER) too")
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package show
+
+import (
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Tone is how good or bad a line is.
+type Tone uint8
+
+// The tones, from nothing special to bad.
+const (
+	Plain Tone = iota
+	Good
+	Warning
+	Bad
+)
+
+var paint = [...]string{"", "\x1b[32m", "\x1b[33m", "\x1b[31m"}
+
+// IsTerminal reports whether f is one.
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// WantsColor reports whether what goes to f may have colours: https://no-color.org.
+func WantsColor(f *os.File) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(f)
+}
+
+// Paint puts a tone on text, where colours are wanted.
+func (p Printer) Paint(t Tone, text string) string {
+	if !p.Color || t == Plain {
+		return text
+	}
+	return paint[t] + text + "\x1b[0m"
+}

@@ -1,0 +1,94 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Formats are what -o takes.
+var Formats = []string{"table", "wide", "json", "name"}
+
+// Schema names the form of every JSON document of this program, docs/schema/rolectl-v1.json. Fields may be added to it;
+// another number means that one has gone or means something else.
+const Schema = "rolectl/v1"
+
+// Printer writes in one format.
+type Printer struct {
+	W      io.Writer
+	Format string
+	Color  bool
+}
+
+// CheckFormat says what is wrong with a format.
+func CheckFormat(format string) error {
+	if !slices.Contains(Formats, format) {
+		return fmt.Errorf("-o %q: use %s", format, strings.Join(Formats, ", "))
+	}
+	return nil
+}
+
+// Document is what every JSON document begins with.
+type Document struct {
+	Schema string `json:"schema"`
+	Kind   string `json:"kind"`
+}
+
+// Of begins a document of a kind.
+func Of(kind string) Document { return Document{Schema, kind} }
+
+// Table is what one command shows in each of the formats.
+type Table struct {
+	Columns []string
+	Wide    []string // columns that only wide has, behind the others
+	Rows    []Row
+	// JSON is the document.
+	JSON any
+	// Empty is said for a table without rows.
+	Empty string
+}
+
+// Row is one line.
+type Row struct {
+	Name  string
+	Cells []string
+	Wide  []string
+	Tone  Tone
+}
+
+// Print writes t in the format of p.
+func (p Printer) Print(t Table) error {
+	switch p.Format {
+	case "json":
+		return p.JSON(t.JSON)
+	case "name":
+		for _, r := range t.Rows {
+			if _, err := fmt.Fprintln(p.W, Clean(r.Name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(t.Rows) == 0 && t.Empty != "" {
+		_, err := fmt.Fprintln(p.W, t.Empty)
+		return err
+	}
+	return p.table(t)
+}
+
+// JSON writes a document, readable for people too.
+func (p Printer) JSON(document any) error {
+	e := json.NewEncoder(p.W)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(document)
+}
+
+// Line writes a document as one line.
+func (p Printer) Line(document any) error {
+	e := json.NewEncoder(p.W)
+	e.SetEscapeHTML(false)
+	return e.Encode(document)
+}

@@ -1,0 +1,75 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Screen draws over the whole terminal, on its other screen: what stood there before is there again after Close.
+type Screen struct {
+	f     *os.File
+	color bool
+}
+
+// OpenScreen takes the terminal over.
+func OpenScreen(f *os.File) *Screen {
+	_, _ = f.WriteString("\x1b[?1049h\x1b[?25l") // a terminal that does not take it shows itself at the first Draw
+	return &Screen{f: f, color: WantsColor(f)}
+}
+
+// Draw replaces what is shown by a title and what body prints, cut to the size of the terminal.
+func (s *Screen) Draw(title string, body func(p Printer) error) error {
+	var buf bytes.Buffer
+	if err := body(Printer{W: &buf, Color: s.color}); err != nil {
+		return err
+	}
+	width, height, err := term.GetSize(int(s.f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		width, height = 80, 24
+	}
+	lines := append([]string{Clean(title), ""}, strings.Split(strings.TrimRight(buf.String(), "\n"), "\n")...)
+	if len(lines) > height {
+		hidden := len(lines) - height + 1
+		lines = append(lines[:height-1], fmt.Sprintf("... %d more", hidden))
+	}
+	var out bytes.Buffer
+	out.WriteString("\x1b[H")
+	for i, line := range lines {
+		if i > 0 {
+			out.WriteString("\r\n")
+		}
+		out.WriteString(cut(line, width))
+		out.WriteString("\x1b[K")
+	}
+	out.WriteString("\x1b[J")
+	_, err = s.f.Write(out.Bytes())
+	return err
+}
+
+// Close gives the terminal back as it was.
+func (s *Screen) Close() { _, _ = s.f.WriteString("\x1b[?25h\x1b[?1049l") }
+
+// cut shortens a line to a width; colours do not count.
+func cut(line string, width int) string {
+	n, escaped, colored := 0, false, false
+	for i, r := range line {
+		switch {
+		case r == '\x1b':
+			escaped, colored = true, true
+		case escaped:
+			escaped = r != 'm'
+		case n == width:
+			if colored {
+				return line[:i] + "\x1b[0m"
+			}
+			return line[:i]
+		default:
+			n++
+		}
+	}
+	return line
+}

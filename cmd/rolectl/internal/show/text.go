@@ -1,0 +1,53 @@
+package show
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Clean replaces what could steer a terminal.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// Age is a duration for people: three digits say enough.
+func Age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-"
+	case d < time.Microsecond:
+		return d.String()
+	case d < time.Millisecond:
+		return d.Round(100 * time.Nanosecond).String()
+	case d < time.Second:
+		return d.Round(100 * time.Microsecond).String()
+	case d < 10*time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d < time.Hour:
+		return trim(d.Round(time.Second).String())
+	case d < 48*time.Hour:
+		return trim(strings.TrimSuffix(d.Round(time.Minute).String(), "0s"))
+	}
+	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d/time.Hour%24)
+}
+
+func trim(s string) string {
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Seconds is a duration as JSON documents have it, to the microsecond.
+func Seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e6 }

@@ -1,0 +1,30 @@
+package supervise
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// others reports whether anybody but the leader of a process group is in it, the dead that nobody has waited for aside.
+func others(group int) bool {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right, so there is no error
+	for _, file := range stats {
+		data, err := os.ReadFile(file)
+		if err != nil { // it has ended meanwhile
+			continue
+		}
+		// pid (name) state ppid pgrp ...: the name may hold anything, parentheses too.
+		pid, _, _ := bytes.Cut(data, []byte(" "))
+		fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+		if len(fields) < 3 || string(fields[0]) == "Z" || string(fields[0]) == "X" {
+			continue
+		}
+		pgrp, _ := strconv.Atoi(string(fields[2]))
+		if pgrp == group && string(pid) != strconv.Itoa(group) {
+			return true
+		}
+	}
+	return false
+}

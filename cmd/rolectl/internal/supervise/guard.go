@@ -1,0 +1,122 @@
+//go:build linux || darwin
+
+package supervise
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/clock"
+)
+
+// order is what the guard is told: when to send what, unless it is told something else before.
+type order struct {
+	Term, Kill clock.Instant // of the holder's scale
+	Stop       time.Duration // between TERM and KILL when whoever gives the orders is gone
+	Release    bool          // all is over: end, and signal nobody
+}
+
+const orderSize = 4 * 8
+
+func (o order) encode() []byte {
+	b := make([]byte, 0, orderSize)
+	release := uint64(0)
+	if o.Release {
+		release = 1
+	}
+	for _, v := range []uint64{uint64(o.Term), uint64(o.Kill), uint64(o.Stop), release} {
+		b = binary.BigEndian.AppendUint64(b, v)
+	}
+	return b
+}
+
+func decodeOrder(b []byte) order {
+	at := func(i int) uint64 { return binary.BigEndian.Uint64(b[8*i:]) }
+	return order{clock.Instant(at(0)), clock.Instant(at(1)), time.Duration(at(2)), at(3) != 0}
+}
+
+// guard is the process that watches over a group, as seen by who has started it.
+type guard struct {
+	cmd   *exec.Cmd
+	tell  *os.File
+	last  order
+	gone  chan struct{} // closed when it has ended, by itself or by a signal
+	ended chan struct{}
+}
+
+// tellWithin bounds a write to a guard that does not read, because it is stopped.
+const tellWithin = 50 * time.Millisecond
+
+// startGuard starts program, which calls Guard, as the leader of a new process group, and waits until it listens.
+func startGuard(program []string) (*guard, error) {
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe to the guard: %w", err)
+	}
+	defer theirs.Close()
+	said, says, err := os.Pipe()
+	if err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("make a pipe from the guard: %w", err)
+	}
+	g := &guard{tell: ours, gone: make(chan struct{}), ended: make(chan struct{})}
+	g.cmd = &exec.Cmd{
+		Path: program[0], Args: program, Env: os.Environ(), Stdin: theirs, Stdout: says, Stderr: os.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	err = g.cmd.Start()
+	says.Close()
+	if err != nil {
+		ours.Close()
+		said.Close()
+		return nil, fmt.Errorf("start the guard: %w", err)
+	}
+	ready := make([]byte, 1)
+	if _, err := io.ReadFull(said, ready); err != nil {
+		ours.Close()
+		said.Close()
+		return nil, errors.Join(errors.New("the guard did not start"), g.cmd.Wait())
+	}
+	go func() { // joined by end
+		defer close(g.ended)
+		_, _ = said.Read(ready) // it says nothing more: this is its end
+		said.Close()
+		close(g.gone)
+	}()
+	return g, nil
+}
+
+// group is the process group that it leads.
+func (g *guard) group() int { return g.cmd.Process.Pid }
+
+// order tells the guard when to act. A guard that does not listen is stopped or gone: its owner acts too, and sees the end.
+func (g *guard) order(o order) {
+	if o == g.last {
+		return
+	}
+	g.last = o
+	_ = g.tell.SetWriteDeadline(time.Now().Add(tellWithin))
+	_, _ = g.tell.Write(o.encode())
+}
+
+// signal sends a signal to everybody in the group, the guard included, which heeds KILL only.
+func (g *guard) signal(s syscall.Signal) { _ = syscall.Kill(-g.group(), s) } // fails only when nobody is left
+
+// end lets the guard go and waits for it. Its number, and so that of the group, is free for others only now.
+func (g *guard) end() {
+	g.order(order{Release: true})
+	g.tell.Close()
+	select {
+	case <-g.gone:
+	case <-time.After(time.Second): // it is stopped; nobody is left for it to guard
+		_ = g.cmd.Process.Kill()
+	}
+	<-g.ended
+	_ = g.cmd.Wait() // how it ended says nothing
+}

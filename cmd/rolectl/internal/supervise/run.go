@@ -1,0 +1,145 @@
+//go:build linux || darwin
+
+package supervise
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/clock"
+)
+
+// ErrGuard says that the guard was killed, and the command was ended for that.
+var ErrGuard = errors.New("the guard of the command was killed")
+
+// Result is how a run has ended.
+type Result struct {
+	// Code is the command's exit code as a shell has it.
+	Code int
+	// Lost says that the lease came to its end, or nearly, and the command was ended for that.
+	Lost bool
+}
+
+// slack is the least that a deadline must move by to be worth telling: reading two clocks is not exact.
+const slack = time.Millisecond
+
+// Run runs a command as long as the lease allows and ctx goes on, and returns when nothing of it is left. program starts this
+// program anew so that it calls Guard. The end of ctx is an orderly one: TERM, and KILL after lease.Stop. Errors: the
+// command or the guard could not be started, ErrGuard.
+func Run(ctx context.Context, program []string, c Command, lease Lease) (Result, error) {
+	g, err := startGuard(program)
+	if err != nil {
+		return Result{}, err
+	}
+	defer g.end()
+	r := run{guard: g, lease: lease, clock: clock.System()}
+	if left := r.look(); left <= lease.TermAhead {
+		return Result{Lost: true}, nil
+	}
+	if r.cmd, err = c.start(g.group()); err != nil {
+		return Result{}, err
+	}
+	return r.attend(ctx)
+}
+
+// run is one command while it runs.
+type run struct {
+	guard *guard
+	lease Lease
+	clock clock.Clock
+	cmd   *exec.Cmd
+
+	until  clock.Instant // when belief ends, as the guard was told
+	killAt clock.Instant // 0: not asked to end
+	killed bool
+	lost   bool
+}
+
+// look reads how much is left and tells the guard. The clock is read first: if this process is stopped between the two, the
+// guard hears of an earlier end, never of a later one.
+func (r *run) look() time.Duration {
+	now := r.clock.Holder()
+	left := r.lease.Left()
+	until := now.Add(left)
+	if d := until.Sub(r.until); left > 0 && (d > slack || d < -slack) {
+		r.until = until
+		o := order{Term: until.Add(-r.lease.TermAhead), Kill: until.Add(-r.lease.KillAhead), Stop: r.lease.Stop}
+		if r.killAt != 0 {
+			o.Kill = min(o.Kill, r.killAt)
+		}
+		r.guard.order(o)
+	}
+	return left
+}
+
+// attend watches the command, its lease and its guard until nobody is left.
+//
+//	running ──► asked to end (TERM) ──► killed (KILL) ──► nobody left
+//	   └─────────────┴── the command has ended: what it left behind is asked to end ──┘
+func (r *run) attend(ctx context.Context) (Result, error) {
+	exited := make(chan int, 1) // one end, and it must not wait for its reader
+	go func() {                 // ends with the command; attend does not return before
+		err := r.cmd.Wait()
+		exited <- code(r.cmd.ProcessState, err)
+	}()
+	tick := time.NewTicker(r.lease.Look)
+	defer tick.Stop()
+	result, running := Result{}, true
+	asked, gone := ctx.Done(), r.guard.gone
+	var err error
+	for {
+		select {
+		case result.Code = <-exited:
+			running, exited = false, nil
+			if r.killAt == 0 && others(r.guard.group()) {
+				r.end()
+			}
+		case <-asked:
+			asked = nil
+			r.end()
+		case <-gone: // also after our own KILL
+			gone = nil
+			if !r.killed {
+				err = ErrGuard
+				r.kill()
+			}
+		case <-tick.C:
+		}
+		if !running && !others(r.guard.group()) {
+			result.Lost = r.lost
+			return result, err
+		}
+		r.enforce(r.look())
+	}
+}
+
+// enforce ends the command when there is too little left, or when it has had its time to end.
+func (r *run) enforce(left time.Duration) {
+	switch {
+	case r.killed:
+	case left <= r.lease.KillAhead:
+		r.lost = true
+		r.kill()
+	case r.killAt != 0 && r.clock.Holder() >= r.killAt:
+		r.kill()
+	case left <= r.lease.TermAhead && r.killAt == 0:
+		r.lost = true
+		r.end()
+	}
+}
+
+// end asks the command to end.
+func (r *run) end() {
+	if r.killAt == 0 {
+		r.killAt = r.clock.Holder().Add(r.lease.Stop)
+		r.guard.signal(syscall.SIGTERM)
+	}
+}
+
+func (r *run) kill() {
+	r.killed = true
+	r.guard.signal(syscall.SIGKILL)
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+func transfer(a *app) *cobra.Command {
+	var o steerOptions
+	cmd := &cobra.Command{
+		Use: "transfer ROLE INSTANCE", Short: "Make the leader hand a role to one instance, after its work has drained",
+		Long: `Make the leader hand a role to one instance, and wait until that leads.
+
+The leader asks the instance whether it is ready, stops its work, waits until that has returned, and vacates the role for it.`,
+		Example: "  rolectl transfer scheduler vm-2\n  rolectl transfer scheduler vm-2 --yes -o json",
+		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeTransfer,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := a.steer(cmd.Context(), args[0], o.epoch)
+			if err != nil {
+				return err
+			}
+			defer t.close()
+			b, target := t.before, args[1]
+			if target == b.Leader {
+				return fmt.Errorf("%s leads %s already", target, b.Role)
+			}
+			if !slices.ContainsFunc(b.Candidates, func(c election.Candidate) bool { return c.Instance == target }) {
+				return notCandidate(b, target)
+			}
+			if err := confirm(cmd.Context(), o.yes, fmt.Sprintf("%s leads %s at epoch %d. Hand it to %s?", b.Leader, b.Role, b.Epoch, target)); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), o.wait)
+			defer cancel()
+			switch err := t.s.Transfer(ctx, b.Role, target, b.Epoch); {
+			case errors.Is(err, election.ErrNotCandidate):
+				return notCandidate(b, target)
+			case errors.Is(err, election.ErrDeclined):
+				return fmt.Errorf("%s did not confirm that it is ready: %s keeps %s", target, b.Leader, b.Role)
+			case err != nil:
+				return t.explain(err)
+			}
+			return t.result(ctx, false)
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func notCandidate(b election.RoleInfo, target string) error {
+	var others []string
+	for _, c := range b.Candidates {
+		if c.Instance != b.Leader {
+			others = append(others, c.Instance)
+		}
+	}
+	if len(others) == 0 {
+		return fmt.Errorf("%s is no live, eligible candidate for %s, and nobody else is", target, b.Role)
+	}
+	return fmt.Errorf("%s is no live, eligible candidate for %s: there are %s", target, b.Role, strings.Join(others, ", "))
+}

@@ -1,0 +1,137 @@
+package natskv
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+func TestScanReadsPagesInOrder(t *testing.T) {
+	_, nc, _ := newBucket(t)
+	s := newStream(t, nc)
+	w, err := NewWriter(nc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	if entries, more, err := s.Scan(t.Context(), nc, Scan{Filter: "q.>", Limit: 10}); err != nil || more || len(entries) != 0 {
+		t.Fatalf("an empty stream: %d, %v, %v", len(entries), more, err)
+	}
+	for i := range 25 {
+		mustWin(t, w, Write{Key: fmt.Sprint("q.", i), Value: []byte("value"), Header: nats.Header{"H": {fmt.Sprint(i)}}})
+		mustWin(t, w, Write{Key: fmt.Sprint("other.", i)})
+	}
+	for _, headersOnly := range []bool{false, true} {
+		var seen []string
+		from, pages := uint64(0), 0
+		for more := true; more; pages++ {
+			var entries []Entry
+			entries, more, err = s.Scan(t.Context(), nc, Scan{Filter: "q.>", From: from, Limit: 10, HeadersOnly: headersOnly})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				if e.Revision < from || (len(e.Value) == 0) != headersOnly || e.Key != "q."+e.Header.Get("H") || e.Time.IsZero() {
+					t.Fatalf("%+v", e)
+				}
+				from = e.Revision + 1
+				seen = append(seen, e.Header.Get("H"))
+			}
+		}
+		if pages != 3 || len(seen) != 25 || seen[0] != "0" || seen[24] != "24" {
+			t.Errorf("%d pages: %v", pages, seen)
+		}
+	}
+	if _, _, err := s.Scan(t.Context(), nc, Scan{Filter: "q.>", Limit: maxScan + 1}); err == nil {
+		t.Error("a scan without bounds")
+	}
+}
+
+func TestAbsentNeedsAServerThatKnows(t *testing.T) {
+	_, nc, _ := newBucket(t)
+	s := newStream(t, nc)
+	w, err := NewWriter(nc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	at := mustWin(t, w, Write{Key: "there"})
+	for _, tt := range []struct {
+		key   string
+		after uint64
+		want  bool
+	}{{"there", at, false}, {"missing", at, true}, {"missing", at + 1, false}} {
+		if got, err := s.Absent(t.Context(), nc, tt.key, tt.after); got != tt.want || err != nil {
+			t.Errorf("%s after %d: %v, %v", tt.key, tt.after, got, err)
+		}
+	}
+}
+
+func TestBatchWithAConditionEach(t *testing.T) {
+	_, nc, _ := newBucket(t)
+	s := newStream(t, nc)
+	w, err := NewWriter(nc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	conditionEach(t, w)
+}
+
+// On replicas the leader checks before it proposes: the conditions must hold there too.
+func TestBatchWithAConditionEachOnReplicas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to form")
+	}
+	servers := startCluster(t)
+	nc := connect(t, servers[0].ClientURL())
+	s, err := CreateStream(within(t), nc, "s.", jetstream.StreamConfig{
+		Name: "S", Subjects: []string{"s.>"}, MaxMsgsPerSubject: 1, AllowMsgTTL: true, AllowAtomicPublish: true, Replicas: 3,
+	}, func(*jetstream.StreamInfo) []string { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewWriter(nc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	conditionEach(t, w)
+}
+
+// conditionEach checks SubmitEach on a stream: all or none, whichever condition it is that does not hold.
+func conditionEach(t *testing.T, w *Writer) {
+	t.Helper()
+	submit := func(ops ...Write) Result {
+		got := make(chan Result, 1)
+		w.SubmitEach(ops, 10*time.Second, func(r Result) { got <- r })
+		return <-got
+	}
+	won := func(ops ...Write) uint64 {
+		t.Helper()
+		r := submit(ops...)
+		if r.Outcome != Won || r.Revision == 0 {
+			t.Fatalf("%+v", r)
+		}
+		return r.Revision
+	}
+	second := won(Write{Key: "u.a"}, Write{Key: "q.1"})
+	for _, ops := range [][]Write{
+		{{Key: "u.a"}, {Key: "q.2"}},                               // the first condition
+		{{Key: "u.b"}, {Key: "q.1"}},                               // the second
+		{{Key: "u.a", Expect: second - 1}, {Key: "q.1"}},           // the second, over a first that holds
+		{{Key: "u.a", Expect: second - 2}, {Key: "q.2"}},           // a revision that is no longer the last
+		{{Key: "u.b"}, {Key: "q.2", Guard: &Guard{"u.a", second}}}, // the guard of the second
+	} {
+		if r := submit(ops...); r.Outcome != Refused {
+			t.Errorf("%+v: %+v", ops, r)
+		}
+	}
+	// Nothing of those that were refused is stored: the same keys are still free.
+	won(Write{Key: "u.b"}, Write{Key: "q.2"})
+	won(Write{Key: "u.a", Expect: second - 1}, Write{Key: "q.3"}, Write{Key: "q.4", Guard: &Guard{"q.1", second}})
+	won(Write{Key: "q.5"})
+}

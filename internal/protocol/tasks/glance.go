@@ -1,0 +1,85 @@
+package tasks
+
+import "time"
+
+// Glance is what the books say of one open task.
+type Glance struct {
+	ID       string
+	Revision uint64 // of its submission
+	Kind     string
+	State    State
+	Running  bool
+	Tries    int     // attempts that ran or run
+	Attempt  Attempt // the last, zero before the first
+	Instance string  // that has it, "" for none
+	Progress float32 // of the running attempt, of 1
+	Priority int
+	Age      time.Duration // since it was submitted
+	Due      time.Duration // until it may run, 0 when it may
+	Waiting  time.Duration // since it may run, when nobody has it
+	Left     time.Duration // until it expires, 0: never
+	Keys     *Keys         // nil: none
+	Cursor   uint64        // with which List goes on behind it
+}
+
+// Glance looks a task up.
+func (s *Scheduler) Glance(now Instant, id string) (Glance, bool) {
+	t := s.tasks[id]
+	if t == nil {
+		return Glance{}, false
+	}
+	g := Glance{ID: id, Kind: t.kind.name, Tries: t.tries(), State: StatePending}
+	if t.state == pushed || t.state == running {
+		g.State, g.Running, g.Instance = StateRunning, true, t.worker.instance
+		g.Tries++
+	}
+	return g, true
+}
+
+// List returns a page of open tasks.
+func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []Glance, next uint64) {
+	return nil, 0
+}
+
+// Overview counts.
+func (s *Scheduler) Overview() Overview { return Overview{Epoch: s.epoch, Ready: s.ready} }
+
+// Filter selects tasks: each of its parts that is not empty must hold.
+type Filter struct {
+	States []State
+	Kinds  []string
+	Prefix string // of the id
+}
+
+// Overview is the books in numbers. Its parts are copies.
+type Overview struct {
+	Epoch   uint64
+	Ready   bool
+	Open    int
+	Kinds   []KindView // by name
+	Workers []WorkerView
+}
+
+// KindView is one kind of which tasks are open, or which is paused.
+type KindView struct {
+	Kind        string
+	Waiting     int // due
+	Delayed     int // not due yet: delayed or retrying
+	Running     int
+	Paused      bool
+	Concurrency int     // of its newest submission, 0: any number
+	Rate        float64 // likewise
+}
+
+// WorkerView is one session that takes tasks.
+type WorkerView struct {
+	Instance string
+	Session  uint64
+	Slots    int
+	Load     int // slots that are taken
+	Running  int // tasks
+	Draining bool
+	Own      bool
+	Labels   map[string]string
+	Kinds    []string
+}

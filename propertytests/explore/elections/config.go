@@ -1,0 +1,99 @@
+package elections
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// unit is the grain of time: whatever happens, happens at a whole number of units on the clock of a process.
+const unit = time.Second
+
+// Config is one small configuration and how much may go wrong in it.
+type Config struct {
+	Name    string
+	Members int
+	Roles   int
+
+	// Lead is by how many units one clock may run ahead of the slowest. Between any two moments two clocks then disagree by
+	// 2*Lead at most, so a Margin of that many units is just enough.
+	Lead int
+
+	// In units.
+	TTL, Heartbeat, Margin, OpTimeout, MaxTTL, Delta, CoolDown, Drain, Rotation int
+
+	IdleFactor int
+	Priorities []int // by member; equal ones are left out
+	Takeover   bool
+	Undrained  bool // roles are given away although work has not returned
+
+	// Coarse takes a request, its arrival and its answer as one, and the delivery of all that a watch has, unless a fault
+	// comes between. Else everything is interleaved with everything.
+	Coarse bool
+
+	// Settled begins where every role is led, and not with processes that have just started.
+	Settled bool
+
+	Faults int // of all kinds together
+	Most   map[Fault]int
+}
+
+// Fault is something that goes wrong, or that somebody asks for. The faults of one kind, and all together, are bounded;
+// how long each lasts is not.
+type Fault uint8
+
+// The faults.
+const (
+	DelayRequest Fault = iota // arrives at any later moment, maybe after it was given up, or never
+	DelayReply                // the same for its answer
+	StallWatch                // delivers late, or never, and may skip what was overwritten
+	LagWatch                  // the snapshot of a new watch lacks the newest write
+	SlowDrain                 // work goes on after its term
+	Crash                     // and maybe a new start with the same id
+	Pause                     // does nothing while time goes on
+	Evict                     // an operator forces a role to be vacant
+	WipeLease                 // a marker over a lease, live or not
+	WipeRole                  // a marker over a role
+	StepDown                  // asked of the leader
+	Close                     // of a session, in order
+	faults
+)
+
+var faultNames = [...]string{
+	"delay a request", "delay a reply", "stall a watch", "lag", "slow drain", "crash", "pause", "evict", "wipe a lease",
+	"wipe a role", "step down", "close",
+}
+
+func (f Fault) String() string { return faultNames[f] }
+
+func (c *Config) most(f Fault) int {
+	if n, ok := c.Most[f]; ok {
+		return n
+	}
+	return 0
+}
+
+func (c *Config) priority(i int) int {
+	if i < len(c.Priorities) {
+		return c.Priorities[i]
+	}
+	return 0
+}
+
+// alike reports whether two members can change places.
+func (c *Config) alike(i, j int) bool { return c.priority(i) == c.priority(j) }
+
+func (c *Config) machine(i int, newID func() string) protocol.Config {
+	units := func(n int) time.Duration { return time.Duration(n) * unit }
+	return protocol.Config{
+		Instance: instance(i), Class: protocol.Candidate, Key: "key",
+		TTL: units(c.TTL), Heartbeat: units(c.Heartbeat), OpTimeout: units(c.OpTimeout), Margin: units(c.Margin),
+		Grace: units(c.TTL), Delta: units(c.Delta), Drain: units(c.Drain), CoolDown: units(c.CoolDown),
+		Rotation: units(c.Rotation), MaxTTL: units(c.MaxTTL), IdleFactor: max(c.IdleFactor, 1),
+		NewID: newID, Rand: func() float64 { return 0.5 },
+	}
+}
+
+func instance(i int) string { return "=" + string(rune('a'+i)) }
+
+func roleName(i int) string { return "r" + string(rune('0'+i)) }

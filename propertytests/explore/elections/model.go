@@ -1,0 +1,110 @@
+package elections
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/propertytests/explore/plain"
+)
+
+const maxMembers = 3
+
+// World is one state. It is never changed.
+type World struct {
+	procs  [maxMembers]*process
+	wires  [maxMembers]*wire
+	ahead  [maxMembers]uint8 // of the slowest clock
+	bucket *bucket
+	spent  [faults]uint8
+}
+
+// Model is a configuration that can be searched.
+type Model struct {
+	cfg *Config
+
+	cloner  *plain.Cloner
+	looker  *plain.Looker
+	walk    plain.Walk
+	renamer plain.Renamer
+	source  *uint64 // of the names that the process takes which is being stepped
+	owner   uint64
+
+	machines  *plain.Looker
+	processes *plain.Table[plain.Sum, *process]
+	wires     *plain.Table[plain.Sum, *wire]
+	buckets   *plain.Table[plain.Sum, *bucket]
+	commits   *plain.Table[plain.Sum, *commit]
+	reactions *plain.Table[cause, *reaction]
+	later     *plain.Table[*process, *process]
+	decoded   *plain.Table[[2]string, protocol.Entry]
+}
+
+// room is how many parts of each sort are remembered, twice.
+const room = 1 << 17
+
+// New returns the model of a configuration.
+func New(c *Config) *Model {
+	rules := newRules(c)
+	x := &Model{
+		cfg: c, cloner: plain.NewCloner(rules), looker: plain.NewLooker(rules),
+		processes: plain.NewTable[plain.Sum, *process](room), wires: plain.NewTable[plain.Sum, *wire](room),
+		buckets: plain.NewTable[plain.Sum, *bucket](room), commits: plain.NewTable[plain.Sum, *commit](room),
+		reactions: plain.NewTable[cause, *reaction](room), later: plain.NewTable[*process, *process](room),
+		decoded: plain.NewTable[[2]string, protocol.Entry](room),
+	}
+	x.machines = x.looker
+	return x
+}
+
+// Start returns the world in which all processes have just started, or, of a settled configuration, the one that this
+// leads to when nothing goes wrong.
+func (x *Model) Start() []World {
+	w := World{bucket: x.keepBucket(&bucket{last: firstRevision})}
+	for i := range x.cfg.Members {
+		w.procs[i] = x.keepProcess(i, &process{now: protocol.Instant(time.Hour)})
+		w.wires[i] = x.keepWire(i, &wire{})
+		if err := x.restart(&w, i, nil); err != nil {
+			panic(err)
+		}
+	}
+	if x.cfg.Settled {
+		w = x.calm(w, 4*x.cfg.TTL)
+	}
+	return []World{w}
+}
+
+// Fingerprint puts the fingerprints of the parts together, the members that are alike in an order that does not depend on
+// their names.
+func (x *Model) Fingerprint(w World) uint64 {
+	var order, place [maxMembers]uint8
+	n := x.cfg.Members
+	for i := range order[:n] {
+		order[i] = uint8(i)
+	}
+	slices.SortStableFunc(order[:n], func(i, j uint8) int {
+		if !x.cfg.alike(int(i), int(j)) {
+			return cmp.Compare(x.cfg.priority(int(i)), x.cfg.priority(int(j)))
+		}
+		a, b, c, d := w.procs[i].part.Sum, w.procs[j].part.Sum, w.wires[i].part.Sum, w.wires[j].part.Sum
+		return cmp.Or(
+			cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(c.A, d.A), cmp.Compare(c.B, d.B),
+			cmp.Compare(w.ahead[i], w.ahead[j]),
+		)
+	})
+	parts := make([]*plain.Part, 0, 2*maxMembers+1)
+	parts = append(parts, &w.bucket.part)
+	for at, i := range order[:n] {
+		place[i] = uint8(at)
+		parts = append(parts, &w.procs[i].part, &w.wires[i].part)
+	}
+	sum := x.renamer.Fingerprint(parts, place[:n])
+	for _, i := range order[:n] {
+		sum.Word(uint64(w.ahead[i]))
+	}
+	for _, s := range w.spent {
+		sum.Word(uint64(s))
+	}
+	return sum.A ^ sum.B
+}

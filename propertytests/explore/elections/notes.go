@@ -1,0 +1,57 @@
+package elections
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// note keeps the books of a process for one effect of its machine, and checks what the process alone has promised: its
+// terms take turns (E4), it gives no role away whose work still runs (E7), and it writes nothing before it knows what stands.
+func (x *Model) note(i int, q *process, e protocol.Effect) error {
+	who := instance(i)
+	switch e := e.(type) {
+	case protocol.BeginTerm:
+		k := &q.work[roleIndex(e.Role)]
+		if k.leading || k.runs() {
+			return fmt.Errorf("E4: %s begins a term of %s before the work of the last one has drained", who, e.Role)
+		}
+		*k = work{term: e.Epoch, epoch: e.Epoch, leading: true}
+	case protocol.EndTerm:
+		k := &q.work[roleIndex(e.Role)]
+		if !k.leading || k.term != e.Term {
+			return fmt.Errorf("E4: %s ends a term of %s that it does not lead", who, e.Role)
+		}
+		k.leading = false
+	case protocol.Rotated:
+		k := &q.work[roleIndex(e.Role)]
+		if !k.leading || k.term != e.Term || e.Epoch <= k.epoch {
+			return fmt.Errorf("E4: %s rotates a term of %s that it does not lead, or back", who, e.Role)
+		}
+		k.epoch = e.Epoch
+	case protocol.Opened:
+		q.number = e.Session
+	case protocol.Lost:
+		q.number = 0
+	case protocol.Write:
+		if !q.synced {
+			return fmt.Errorf("%s writes %s before its first snapshot is complete", who, e.Key)
+		}
+		role, is := strings.CutPrefix(e.Key, "role.")
+		if !is || !strings.Contains(string(e.Value), `"vacant":true`) {
+			return nil
+		}
+		if q.work[roleIndex(role)].runs() && !x.cfg.Undrained {
+			return fmt.Errorf("E7: %s gives %s away before its work has drained", who, role)
+		}
+	case protocol.Ended:
+		q.ended = true
+		if e.Fault != nil {
+			return fmt.Errorf("%s ended by %w", who, e.Fault)
+		}
+	}
+	return nil
+}
+
+func roleIndex(role string) int { return int(role[1] - '0') }

@@ -1,0 +1,211 @@
+package elections
+
+import (
+	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/propertytests/explore/plain"
+)
+
+// wire is what is under way from and to one process. It is never changed: a step makes another one.
+type wire struct {
+	part    plain.Part
+	flights []flight
+	feed    []*commit // what the watch has not delivered yet
+	watch   watch
+	drains  []drain
+	asks    []ask
+}
+
+// watch is how a process comes to know what stands in the bucket.
+type watch uint8
+
+const (
+	noWatch watch = iota
+	building
+	watching
+	stalled // delivers nothing until it goes on
+	blind   // a new one is made, and may take any time
+)
+
+// flight is a write on its way, or its answer.
+type flight struct {
+	letter   *letter
+	stage    stage
+	left     int // units until it is given up
+	outcome  protocol.Outcome
+	revision uint64
+}
+
+type stage uint8
+
+const (
+	going   stage = iota
+	delayed       // may arrive at any later moment
+	orphan        // and nobody waits for the answer any more
+	back          // it has arrived, and the answer is on its way
+	backLate
+)
+
+// urgent reports whether time waits for it.
+func (s stage) urgent() bool { return s == going || s == back }
+
+// drain is work whose term has ended.
+type drain struct {
+	role uint8
+	term uint64
+	slow bool
+}
+
+// ask is a leader's question whether somebody would take its role over, or the answer on its way back.
+type ask struct {
+	role  uint8
+	to    uint8
+	stage askStage
+	ok    bool
+}
+
+type askStage uint8
+
+const (
+	askGoing askStage = iota
+	askHeard
+	askBack
+)
+
+func question(from, role int) protocol.CommandID { return protocol.CommandID(100 + 10*from + role) }
+
+// copied returns a wire that can be changed before it is kept.
+func (l *wire) copied() *wire {
+	return &wire{
+		flights: slices.Clone(l.flights), feed: slices.Clone(l.feed), watch: l.watch,
+		drains: slices.Clone(l.drains), asks: slices.Clone(l.asks),
+	}
+}
+
+func (l *wire) flight(id protocol.WriteID) *flight {
+	for i := range l.flights {
+		if l.flights[i].letter.id == id && l.flights[i].stage != orphan {
+			return &l.flights[i]
+		}
+	}
+	return nil
+}
+
+func (l *wire) dropFlight(n int) { l.flights = slices.Delete(l.flights, n, n+1) }
+
+// fullFeed is how much a watch that does not deliver keeps of what was overwritten: the bucket has one value for each key.
+const fullFeed = 4
+
+// receive takes in what was written.
+func (l *wire) receive(c *commit) {
+	l.feed = append(l.feed, c)
+	l.compact(fullFeed)
+}
+
+// compact drops what was overwritten, the oldest first, until no more than so much is left.
+func (l *wire) compact(most int) {
+	for n := 0; n < len(l.feed) && len(l.feed) > most; {
+		if later := l.feed[n+1:]; slices.ContainsFunc(later, func(o *commit) bool { return o.key == l.feed[n].key }) {
+			l.feed = slices.Delete(l.feed, n, n+1)
+		} else {
+			n++
+		}
+	}
+}
+
+// crash leaves only what was sent and may still arrive.
+func (l *wire) crash() {
+	flights := l.flights[:0]
+	for _, f := range l.flights {
+		switch f.stage {
+		case going, delayed, orphan:
+			flights = append(flights, flight{letter: f.letter, stage: orphan})
+		}
+	}
+	*l = wire{flights: flights}
+}
+
+// overwritten reports whether something in the feed has been followed by another one of its key.
+func (l *wire) overwritten() bool {
+	for n, c := range l.feed {
+		if slices.ContainsFunc(l.feed[n+1:], func(o *commit) bool { return o.key == c.key }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *Model) lookWire(i int, l *wire) {
+	w := &x.walk
+	w.Begin(uint8(i), 0)
+	w.Word(uint64(len(l.flights)))
+	for _, f := range l.flights {
+		w.Word(uint64(f.stage)<<8 | uint64(f.outcome)<<16 | uint64(f.left)<<24)
+		if f.stage != orphan {
+			w.Name(plain.Name{Class: plain.Write, Owner: uint8(i), Value: uint64(f.letter.id)})
+		}
+		if f.stage == back || f.stage == backLate {
+			x.lookRevision(f.revision)
+		} else {
+			x.lookLetter(f.letter)
+		}
+	}
+	w.Word(uint64(l.watch)<<32 | uint64(len(l.feed)))
+	for _, c := range l.feed {
+		plain.Look(x.looker, w, &c.entry)
+	}
+	w.Word(uint64(len(l.drains)))
+	for _, d := range l.drains {
+		w.Word(uint64(d.role))
+		w.Flag(d.slow)
+		x.lookRevision(d.term)
+	}
+	w.Word(uint64(len(l.asks)))
+	for _, a := range l.asks {
+		w.Word(uint64(a.role)<<16 | uint64(a.stage)<<8)
+		w.Flag(a.ok)
+		w.Name(plain.Name{Class: plain.Member, Value: uint64(a.to)})
+	}
+}
+
+// keepWire looks at a wire, and returns the one like it that is known already, if there is one.
+func (x *Model) keepWire(i int, l *wire) *wire {
+	x.lookWire(i, l)
+	l.part = x.walk.Part()
+	key := l.part.Exact()
+	key.Word(uint64(i))
+	if known, ok := x.wires.Get(key); ok {
+		return known
+	}
+	x.wires.Put(key, l)
+	return l
+}
+
+// keepProcess does the same for a process.
+func (x *Model) keepProcess(i int, p *process) *process {
+	w := &x.walk
+	w.Begin(uint8(i), int64(p.now))
+	w.Flag(p.m != nil)
+	w.Flag(p.paused)
+	if p.m != nil {
+		w.Flag(p.synced)
+		w.Flag(p.due)
+		plain.Look(x.machines, w, p.m)
+		for _, k := range p.work[:x.cfg.Roles] {
+			w.Flag(k.leading)
+			w.Flag(k.drained)
+			x.lookRevision(k.term)
+			x.lookRevision(k.epoch)
+		}
+	}
+	p.part = w.Part()
+	key := p.part.Exact()
+	key.Word(uint64(i))
+	key.Word(p.ids)
+	if known, ok := x.processes.Get(key); ok {
+		return known
+	}
+	x.processes.Put(key, p)
+	return p
+}

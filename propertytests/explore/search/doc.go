@@ -1,0 +1,12 @@
+// Package search walks through all states of a model, breadth first: the first violation that it finds is one of the
+// shortest.
+//
+//	start ──► queue ──► every move of a state ──► seen before? ──► queue
+//	                          │
+//	                    violated: the moves that led there are played again, and told
+//
+// Of a state that was visited it keeps a fingerprint, where it came from and by which move: 20 bytes, times what the load of
+// the table wastes. States themselves live only between the moment they are found and the moment they are left.
+//
+// Files: search.go the search · seen.go the table of what was visited.
+package search

@@ -1,0 +1,150 @@
+package search
+
+import (
+	"fmt"
+	"time"
+)
+
+// Model is what is searched. A state is never changed once it was made.
+type Model[S any] interface {
+	// Start returns the states to begin with.
+	Start() []S
+	// Moves appends what can happen in a state, always in the same order.
+	Moves(s S, to []Move) []Move
+	// Do makes a move. The error is a promise that was broken.
+	Do(s S, m Move) (S, error)
+	// Fingerprint is the same for states that go on in the same way.
+	Fingerprint(s S) uint64
+	// Tell makes a move again and says what happens, for a person to read.
+	Tell(s S, m Move) (S, []string, error)
+}
+
+// Move is one thing that can happen, in the numbers of its model.
+type Move uint32
+
+// Bounds limit a search; 0 is no limit.
+type Bounds struct {
+	States int
+	Depth  int
+	// Every is called now and then, to tell how far the search has come.
+	Every func(Report)
+}
+
+// Report is what a search has seen.
+type Report struct {
+	States, Transitions int
+	Depth               int  // the most moves from the start
+	Waiting             int  // states that were found and not left
+	Widest              int  // the most of them at one depth
+	Whole               bool // nothing is left: these are all the states that there are
+	Took                time.Duration
+	Violation           *Violation
+}
+
+func (r Report) String() string {
+	s := fmt.Sprintf("%d states, %d transitions, depth %d, %v", r.States, r.Transitions, r.Depth, r.Took.Round(time.Millisecond))
+	if r.Whole {
+		return s + ", all there are"
+	}
+	return fmt.Sprintf("%s, %d waiting", s, r.Waiting)
+}
+
+// Violation is a promise that was broken and the shortest way to it.
+type Violation struct {
+	Err   error
+	Moves []Move
+	Story []string
+}
+
+// node is where a state came from.
+type node struct {
+	parent uint32
+	move   Move
+}
+
+type waiting[S any] struct {
+	state S
+	node  uint32
+}
+
+const root = ^uint32(0)
+
+// Run searches.
+func Run[S any](m Model[S], b Bounds) Report {
+	begun := time.Now()
+	var (
+		r     Report
+		known = newSeen()
+		nodes []node
+		now   []waiting[S]
+		next  []waiting[S]
+		moves []Move
+	)
+	report := func() Report {
+		r.States, r.Waiting, r.Took = known.count, len(now)+len(next), time.Since(begun)
+		return r
+	}
+	found := func(s S, from uint32, by Move) {
+		if known.add(m.Fingerprint(s)) {
+			nodes = append(nodes, node{from, by})
+			next = append(next, waiting[S]{s, uint32(len(nodes) - 1)})
+		}
+	}
+	for _, s := range m.Start() {
+		found(s, root, Move(len(nodes)))
+	}
+	for len(next) > 0 && (b.Depth == 0 || r.Depth < b.Depth) {
+		now, next = next, now[:0]
+		r.Widest = max(r.Widest, len(now))
+		for i := range now {
+			w := now[i]
+			now[i] = waiting[S]{} // its memory is free for those that come after it
+			moves = m.Moves(w.state, moves[:0])
+			for _, move := range moves {
+				r.Transitions++
+				to, err := m.Do(w.state, move)
+				if err != nil {
+					r.Violation = retell(m, nodes, w.node, move)
+					return report()
+				}
+				found(to, w.node, move)
+			}
+			if b.Every != nil && i%100_000 == 99_999 {
+				b.Every(report())
+			}
+			if b.States > 0 && known.count >= b.States {
+				r.Depth++
+				return report()
+			}
+		}
+		now = now[:0]
+		if len(next) > 0 {
+			r.Depth++
+		}
+	}
+	r.Whole = len(next) == 0
+	return report()
+}
+
+// retell plays the moves to a violation once more, from the start.
+func retell[S any](m Model[S], nodes []node, last uint32, move Move) *Violation {
+	way := []Move{move}
+	at := last
+	for ; nodes[at].parent != root; at = nodes[at].parent {
+		way = append(way, nodes[at].move)
+	}
+	s := m.Start()[nodes[at].move]
+	v := &Violation{}
+	for i := len(way) - 1; i >= 0; i-- {
+		v.Moves = append(v.Moves, way[i])
+		next, lines, err := m.Tell(s, way[i])
+		v.Story = append(v.Story, lines...)
+		if err != nil {
+			v.Err = err
+			return v
+		}
+		s = next
+	}
+	v.Err = fmt.Errorf("a violation that cannot be played again")
+	return v
+}

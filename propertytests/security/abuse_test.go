@@ -1,0 +1,188 @@
+package security_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// victim is a, leading its role, and an observer that nobody disturbs.
+type victim struct {
+	terms chan *election.Term
+	term  *election.Term
+	owner *nats.Conn
+	seen  *election.Observer
+}
+
+func leads(t *testing.T, s *natsrun.Server, heard *complaints) *victim {
+	t.Helper()
+	settles(t)
+	v := &victim{terms: make(chan *election.Term, 16), owner: as(t, s, "owner", heard)}
+	owns(t, v.owner)
+	a := session(t, "a")
+	open(t, a, as(t, s, "a", heard))
+	campaign(t, a, election.RoleConfig{Role: scheduler, Lead: idle(v.terms)})
+	v.term = next(t, "a leads", v.terms)
+	var err error
+	if v.seen, err = election.Observe(t.Context(), v.owner, bucket); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.seen.Close)
+	return v
+}
+
+// losesFor waits until a leads again: its first term is over by then, and the later one has a larger epoch.
+func (v *victim) losesFor(t *testing.T) {
+	t.Helper()
+	began := time.Now()
+	term := next(t, "a leads again", v.terms)
+	if v.term.Valid() {
+		t.Error("two terms at once")
+	}
+	if term.Epoch() <= v.term.Epoch() {
+		t.Errorf("epoch %d after %d", term.Epoch(), v.term.Epoch())
+	}
+	t.Logf("a leads again after %v", time.Since(began))
+	v.term = term
+}
+
+// TestACandidateCanEndAnySessionOfItsBucket, also one that lives, since that is how a dead one is replaced: NATS cannot tell
+// one from the other. It is not given the role by that, and the one who had it is back at once.
+func TestACandidateCanEndAnySessionOfItsBucket(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		var heard complaints
+		v := leads(t, s, &heard)
+		b := as(t, s, "b", &heard)
+		killed := protocol.Encode(protocol.Lease{V: protocol.Version, State: protocol.Killed, By: "b"})
+		if _, err := b.Request("$KV.roles.lease.a", killed, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		v.losesFor(t)
+		if said := heard.all(t); said != "" {
+			t.Errorf("the server complains:\n%s", said)
+		}
+	}, published(t))
+}
+
+// TestAnObserverCanHaveTheServerWriteGarbage: the server stores its own answer where the request says that the answer goes.
+// It is no record, so it is waited for and written over: the role is without a leader for a while, and never with two. If
+// this fails because the record stays, then NATS checks reply subjects now, and the documents may promise more.
+func TestAnObserverCanHaveTheServerWriteGarbage(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		var heard complaints
+		v := leads(t, s, &heard)
+		o := as(t, s, "o", &heard)
+		if err := o.PublishRequest("$JS.API.STREAM.INFO.KV_roles", "$KV.roles.role.scheduler", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		v.losesFor(t)
+		if said := heard.all(t); said != "" {
+			t.Errorf("the server complains:\n%s", said)
+		}
+	}, published(t))
+}
+
+// TestAWorkerCanHaveItsRecordDeliveredAsAnOrder: a consumer delivers wherever whoever makes it says, but for the subjects of its
+// own stream. So a worker steers, though it may not publish to that subject; the role is given away in good order.
+func TestAWorkerCanHaveItsRecordDeliveredAsAnOrder(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		var heard complaints
+		v := leads(t, s, &heard)
+		w := as(t, s, "w", &heard)
+		order, err := json.Marshal(protocol.Request{ID: "forged", Op: protocol.OpStepDown, Role: scheduler, Epoch: v.term.Epoch()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Request("$KV.roles.worker.member.w", order, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		deliver(t, w, "KV_roles", "$KV.roles.worker.member.w", "$ROLES.roles.ctl.a")
+		v.losesFor(t)
+		if said := heard.all(t); said != "" {
+			t.Errorf("the server complains:\n%s", said)
+		}
+	}, published(t))
+}
+
+// TestADirectGetCanForgeARole: the server sends what was read to where the request says, and stores it if that is a record. So
+// who may write to a bucket of the account that allows direct gets, and make them, can forge any record of any other one, and is
+// to be trusted by everybody in that account: a fenced store's user is. Even so no two lead at once: the forged record names a
+// session that nobody keeps alive, so the role is claimed anew.
+func TestADirectGetCanForgeARole(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		var heard complaints
+		v := leads(t, s, &heard)
+		f := as(t, s, "f", &heard)
+		forged(t, f, v)
+		if err := f.PublishRequest("$JS.API.DIRECT.GET.KV_ledger.$KV.ledger.forged", "$KV.roles.role.scheduler", nil); err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "mallory is believed to lead", time.Minute, func() (bool, string) {
+			info, _ := v.seen.Role(scheduler)
+			return info.Leader == "mallory", fmt.Sprintf("%+v", info)
+		})
+		v.losesFor(t)
+		if said := heard.all(t); said != "" {
+			t.Errorf("the server complains:\n%s", said)
+		}
+	}, published(t))
+}
+
+// TestAConsumerCannotForgeARole: what a consumer delivers keeps its subject, so no stream takes it for its own.
+func TestAConsumerCannotForgeARole(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		var heard complaints
+		v := leads(t, s, &heard)
+		f := as(t, s, "f", &heard)
+		forged(t, f, v)
+		deliver(t, f, "KV_ledger", "$KV.ledger.forged", "$KV.roles.role.scheduler")
+		time.Sleep(time.Minute) // virtual: whatever comes of it has come
+		if info, _ := v.seen.Role(scheduler); !v.term.Valid() || info.Epoch != v.term.Epoch() {
+			t.Errorf("the role is %+v, and no longer a's", info)
+		}
+	}, published(t))
+}
+
+// forged puts a record into the store that would be a role's.
+func forged(t *testing.T, f *nats.Conn, v *victim) {
+	t.Helper()
+	record := protocol.Encode(protocol.Role{
+		V: protocol.Version, ID: "mallory", Session: v.term.Epoch(), Token: "x", Key: "x", TTLms: 1000,
+	})
+	if _, err := f.Request("$KV.ledger.forged", record, time.Second); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deliver makes a consumer that delivers the last record of one subject to another.
+func deliver(t *testing.T, nc *nats.Conn, stream, from, to string) {
+	t.Helper()
+	ask, err := json.Marshal(map[string]any{"stream_name": stream, "action": "create", "config": map[string]any{
+		"name": "forger", "deliver_subject": to, "filter_subjects": []string{from}, "deliver_policy": "last_per_subject",
+		"ack_policy": "none", "mem_storage": true, "num_replicas": 1,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := nc.Request("$JS.API.CONSUMER.CREATE."+stream+".forger", ask, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Error *struct{ Description string } `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil || answer.Error != nil {
+		t.Fatalf("NATS checks where consumers deliver now, and the documents may promise more: %s", m.Data)
+	}
+}
