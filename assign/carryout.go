@@ -40,6 +40,8 @@ func (l *scheduling) carryOut(effect tasks.Effect) {
 		l.settle(e)
 	case tasks.Fenced:
 		l.fenced = fmt.Errorf("%w: its epoch is %d, ours %d", ErrFenced, e.By, l.epoch)
+	case tasks.Broken:
+		l.fenced = fmt.Errorf("%w: %s", ErrInconsistent, e.What)
 	case tasks.Exhausted:
 		l.fenced = ErrAttemptsExhausted
 	case tasks.Moved:

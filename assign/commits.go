@@ -12,8 +12,8 @@ import (
 
 // commits writes what the books want stored, each write under the condition that our seal is the last.
 //
-// On one server the writes are pipelined. Replicas refuse a second write in flight under the same condition: there what
-// comes meanwhile gathers, and goes out as one atomic batch.
+// On one server the writes are pipelined, but for those of two records: these go in atomic batches, one at a time. Replicas
+// refuse a second write in flight under the same condition: there what comes meanwhile gathers, and all goes in such batches.
 type commits struct {
 	l       *scheduling
 	batched bool
@@ -70,15 +70,11 @@ var outcomes = [...]protocol.Outcome{
 }
 
 func (c *commits) write(w commit) {
-	if c.batched {
+	if c.batched || w.also != nil {
 		c.queue = append(c.queue, w)
 		return
 	}
 	guard := natskv.Guard{Key: sealKey, Revision: w.guard}
-	if w.also != nil {
-		c.l.writer.SubmitBatch(guard, []natskv.Write{w.op, *w.also}, writeWithin, c.answer(w.number))
-		return
-	}
 	w.op.Guard = &guard
 	c.l.writer.Submit(w.op, writeWithin, c.answer(w.number))
 }
@@ -92,7 +88,7 @@ func (c *commits) answer(number uint64) func(natskv.Result) {
 
 // flush sends what has gathered, as long as nothing is under way. The records of one write stay together.
 func (c *commits) flush() {
-	if !c.batched || c.flying || len(c.queue) == 0 {
+	if c.flying || len(c.queue) == 0 {
 		return
 	}
 	guard, size, taken := c.queue[0].guard, 0, 0

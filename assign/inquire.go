@@ -32,8 +32,7 @@ func (l *scheduling) query(m *nats.Msg) {
 	case opStatus:
 		l.respond(m.Reply, l.answerStatus(q))
 	case opWatch:
-		l.step(tasks.Watched{ID: q.ID, For: watchFor})
-		l.respond(m.Reply, l.answerStatus(q))
+		l.respond(m.Reply, l.answerWatch(q))
 	case opList:
 		l.respond(m.Reply, l.answerList(q))
 	case opOverview:
@@ -55,6 +54,19 @@ func (l *scheduling) answerStatus(q query) answer {
 		return answer{}
 	}
 	return answer{OK: true, Task: statusOf(&g, time.Now())}
+}
+
+// answerWatch begins to tell what happens to a task. Its status follows as the first event: what happens meanwhile is not
+// lost between the two.
+func (l *scheduling) answerWatch(q query) answer {
+	if _, ok := l.books.Glance(l.now(), q.ID); !ok {
+		return answer{}
+	}
+	l.step(tasks.Watched{ID: q.ID, For: watchFor})
+	if !l.books.Watching(q.ID) {
+		return answer{Error: "too many tasks are watched"}
+	}
+	return l.answerStatus(q)
 }
 
 // answerList is a page of the open tasks. It may be short though others follow: its cost is bounded, whatever the filter

@@ -22,7 +22,8 @@ import (
 )
 
 // Lead hands out the namespace's tasks for one term: it is the Lead of the role that Config names. It returns nil when ctx
-// has ended. Errors: ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, permanent faults of the connection.
+// has ended. Errors: ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent, permanent
+// faults of the connection.
 func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	_, host, err := a.present(ctx, true)
 	if err != nil {
@@ -111,6 +112,7 @@ type scheduling struct {
 
 // news are the events that come thousands of times a second: there is one of each, so that telling it costs no memory.
 type news struct {
+	tick      tasks.Tick
 	submitted tasks.Submitted
 	settled   tasks.Settled
 	done      tasks.Done
@@ -234,7 +236,8 @@ func (l *scheduling) run(ctx context.Context) error {
 			l.step(tasks.Rotated{Epoch: epoch})
 		}
 		if l.t.Valid() {
-			l.step(tasks.Tick{Wall: time.Now()})
+			l.news.tick.Wall = time.Now().Round(0) // the wall clock, which goes on while the machine sleeps
+			l.step(&l.news.tick)
 		}
 		l.commits.flush()
 		if l.fenced != nil {

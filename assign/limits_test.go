@@ -29,8 +29,8 @@ func TestConcurrencyOfAKind(t *testing.T) {
 		r.awaitStarted(t, 15) // those of the other kind are not held up
 		first.link.Cut()      // running tasks are adopted, and count
 		waitAll(t, all, a, b)
-		if r.most["few"] != 3 || r.most["many"] < 4 {
-			t.Errorf("at once ran %v, want 3 of few", r.most)
+		if few, many := r.peak("few"), r.peak("many"); few != 3 || many < 4 {
+			t.Errorf("at once ran %d of few and %d of many, want 3 of few", few, many)
 		}
 		first.link.Heal()
 	})
@@ -58,7 +58,7 @@ func TestKeyLimit(t *testing.T) {
 		}
 		waitAll(t, all, a)
 		for user, k := range perUser {
-			if n := r.most[k.Name()]; n != 2 {
+			if n := r.peak(k.Name()); n != 2 {
 				t.Errorf("%d tasks of %s ran at once, want 2", n, user)
 			}
 		}
@@ -82,6 +82,8 @@ func TestRateOfAKind(t *testing.T) {
 		if took := time.Since(began); took < 8500*time.Millisecond || took > 12*time.Second {
 			t.Errorf("40 tasks took %v, want about 10s", took)
 		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		for id, at := range r.at {
 			n := 0
 			for _, other := range r.at {
@@ -118,8 +120,8 @@ func TestLabels(t *testing.T) {
 			}
 		}
 		waitAll(t, all, a, b)
-		if !maps.Equal(r.on, want) {
-			t.Errorf("ran on %v, want %v", r.on, want)
+		if !maps.Equal(r.nodes(), want) {
+			t.Errorf("ran on %v, want %v", r.nodes(), want)
 		}
 		// Nobody has both: it waits, and holds up nobody, until somebody comes who has.
 		both := submitNamed(t, c, k, "both", 0, assign.WithLabels(map[string]string{"zone": "south", "disk": "ssd"}))
@@ -130,8 +132,8 @@ func TestLabels(t *testing.T) {
 		}
 		d := newNode(t, s, "d", r.handle(t, "d", k), workerOnly, labelled(map[string]string{"zone": "south", "disk": "ssd"}))
 		waitAll(t, []*assign.Pending[string]{both}, a, b, d)
-		if r.on["both"] != "d" {
-			t.Errorf("ran on %s, want d", r.on["both"])
+		if r.nodes()["both"] != "d" {
+			t.Errorf("ran on %s, want d", r.nodes()["both"])
 		}
 	})
 }

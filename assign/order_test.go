@@ -3,6 +3,7 @@ package assign_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -84,6 +85,20 @@ func (r *roll) started() []string {
 	return slices.Clone(r.order)
 }
 
+// nodes says where each task was started last.
+func (r *roll) nodes() map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.on)
+}
+
+// peak is how many tasks of a kind ran at once.
+func (r *roll) peak(kind string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.most[kind]
+}
+
 // untilGate is the input of a task that runs until the roll's gate is open.
 const untilGate = time.Duration(-1)
 
@@ -131,6 +146,7 @@ func TestPriorityWithAging(t *testing.T) {
 			submitNamed(t, c, plain, "high-too", 0, assign.WithPriority(50)),
 			submitNamed(t, c, plain, "six", 0, assign.WithPriority(6)),
 		)
+		natstest.Settle(t) // the scheduler has read them all
 		close(r.waiting)
 		waitAll(t, all, a)
 		want := []string{"first", "high", "high-too", "six", "old", "younger", "middle", "low"}
@@ -163,6 +179,7 @@ func TestOrderSurvivesFailover(t *testing.T) {
 		}
 		first.link.Cut()
 		leader(t, second)
+		natstest.Settle(t)
 		close(r.waiting)
 		waitAll(t, all, second, w)
 		if got := r.started(); !slices.Equal(got, want) {

@@ -28,7 +28,8 @@ const (
 type RecurOption func(*recurRecord)
 
 // InZone names the time zone of the schedule, as the IANA database has it: "Europe/Berlin" (UTC). Where the clock is put
-// forward, ticks in the hour that is left out do not come; where it is put back, ticks in the hour that comes twice come once.
+// forward, ticks in the hour that is left out do not come; where it is put back, ticks in the hour that comes twice come twice (as
+// github.com/robfig/cron has it).
 func InZone(name string) RecurOption { return func(r *recurRecord) { r.Zone = name } }
 
 // OnMissed says what becomes of ticks that were missed (RunLatest).

@@ -36,7 +36,7 @@ var fields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cr
 
 // parseSchedule reads a cron expression of five fields, or a word such as @daily or @every 10m, in a zone of the IANA
 // database ("" is UTC). Where the clock is put forward, ticks that fall into the gap are left out; where it is put back,
-// those of the hour that comes twice come once (as github.com/robfig/cron has it). since is when the expression was stored.
+// those of the hour that comes twice come twice (as github.com/robfig/cron has it). since is when the expression was stored.
 //
 // The result depends on nothing else, so that every scheduler finds the same ticks.
 func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {

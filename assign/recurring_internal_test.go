@@ -31,7 +31,7 @@ func TestSchedules(t *testing.T) {
 		{"@daily", "", since, []string{"0329 0000:00", "0330 0000:00"}},
 		{"@daily", "Europe/Berlin", since, []string{"0328 2300:00", "0329 2200:00"}},                       // 23 hours later
 		{"30 2 * * *", "Europe/Berlin", since, []string{"0330 0030:00", "0331 0030:00"}},                   // 2:30 is left out on the 29th
-		{"30 2 * * *", "Europe/Berlin", since.AddDate(0, 7, -4), []string{"1025 0030:00", "1026 0130:00"}}, // and comes once on the 25th
+		{"30 2 * * *", "Europe/Berlin", since.AddDate(0, 7, -4), []string{"1025 0030:00", "1025 0130:00"}}, // and comes twice on the 25th
 		{"0 0 31 2 *", "", since, []string{"never"}},
 		// Counted from the definition, whoever asks and when.
 		{"@every 90m", "", since, []string{"0328 1137:03", "0328 1307:03"}},

@@ -12,8 +12,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// objectPatience bounds one attempt to read a large output.
-const objectPatience = time.Minute
+const (
+	// objectPatience bounds one attempt to read a large output.
+	objectPatience = time.Minute
+	// objectLag is how long a replica may say that it has no such object: any of them answers, also one that lags.
+	objectLag = 5 * time.Second
+)
 
 // output is what the task has returned. A large output is not in the outcome: that says where it is.
 func (c *Client) output(ctx context.Context, o *outcome) ([]byte, error) {
@@ -24,15 +28,16 @@ func (c *Client) output(ctx context.Context, o *outcome) ([]byte, error) {
 	if err := json.Unmarshal(o.data, &at); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRecord, err)
 	}
-	pace := newPace()
+	pace, began := newPace(), time.Now()
 	for {
 		data, err := c.object(ctx, at)
+		missing := errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
 		switch {
 		case err == nil:
 			return data, nil
-		case errors.Is(err, jetstream.ErrObjectNotFound), errors.Is(err, jetstream.ErrBucketNotFound):
+		case missing && time.Since(began) > objectLag:
 			return nil, fmt.Errorf("%w (%s of %d bytes: %w)", ErrOutputGone, at.Name, at.Size, err)
-		case errors.Is(err, errRecord), natskv.Permanent(err):
+		case errors.Is(err, errRecord), natskv.Permanent(err) && !missing:
 			return nil, err
 		}
 		if ended := c.pause(ctx, pace); ended != nil {

@@ -67,7 +67,7 @@ func TestDrainSurvivesFailover(t *testing.T) {
 		}
 		r.awaitStarted(t, 8)
 		onW := 0
-		for _, node := range r.on {
+		for _, node := range r.nodes() {
 			if node == "w" {
 				onW++
 			}
@@ -101,7 +101,7 @@ func TestDrainSurvivesFailover(t *testing.T) {
 		leader(t, second)
 		more("later", 20)
 		waitAll(t, all[28:], second)
-		for id, node := range r.on {
+		for id, node := range r.nodes() {
 			if node == "w" && id[:6] != "before" {
 				t.Errorf("%s ran on the worker that is drained", id)
 			}
@@ -117,8 +117,8 @@ func TestDrainSurvivesFailover(t *testing.T) {
 		v.link.Cut() // so that only w is left
 		all = append(all, submitNamed(t, c, k, "after", 0))
 		waitAll(t, all[48:], second, w)
-		if r.on["after"] != "w" {
-			t.Errorf("ran on %q, want w", r.on["after"])
+		if r.nodes()["after"] != "w" {
+			t.Errorf("ran on %q, want w", r.nodes()["after"])
 		}
 		first.link.Heal()
 		v.link.Heal()

@@ -39,6 +39,7 @@ func streamConfig(cfg ClientConfig) jetstream.StreamConfig {
 		MaxConsumers:       -1,
 		Discard:            jetstream.DiscardNew, // a full stream refuses submissions, it never drops them
 		DenyDelete:         true,
+		DenyPurge:          true, // a purge cannot be fenced
 		AllowMsgTTL:        true,
 		AllowAtomicPublish: true,
 		// Outcomes reach those who wait without a consumer of theirs.

@@ -2,6 +2,7 @@ package assign
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -96,6 +97,9 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
 func (l *scheduling) policy(header string) (*tasks.Policy, error) {
 	if p := l.policies[header]; p != nil {
 		return p, nil
+	}
+	if len(header) > 2*maxPolicy {
+		return nil, fmt.Errorf("a policy of %d bytes", len(header))
 	}
 	p, err := parsePolicy(header)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestHeapPerFollowedRole(t *testing.T) {
 // heap is what is in use when n follows that many roles of leader, both know it, and no garbage is left.
 func (n *node) heap(leader *node, count int) uint64 {
 	n.t.Helper()
-	natstest.Eventually(n.t, fmt.Sprintf("%d roles are followed, and known to be", count), time.Minute, func() (bool, string) {
+	natstest.Eventually(n.t, fmt.Sprintf("%d roles are followed, and known to be", count), patience, func() (bool, string) {
 		following, known := 0, 0
 		for _, r := range n.Session().Roles() {
 			if e, ok := n.Election(r.Role); ok && e.LeaderID() == "leader" {

@@ -17,6 +17,9 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
+// patience is how long a test waits for thousands of roles, in real time on a slow machine too.
+const patience = 5 * time.Minute
+
 // node is a manager that runs, with a path to the server of its own.
 type node struct {
 	*roles.Manager

@@ -14,7 +14,7 @@ import (
 )
 
 func bucket(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "bucket", Short: "Make and check the bucket that the roles live in"}
+	cmd := group("bucket", "Make and check the bucket that the roles live in")
 	cmd.AddCommand(create(a), check(a))
 	return cmd
 }

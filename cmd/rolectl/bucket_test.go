@@ -1,29 +1,28 @@
 package main
 
 import (
-	"errors"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestBucket runs the built program: what an error message tells a user to type must work.
+// TestBucket: what an error message tells a user to type must work.
 func TestBucket(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "rolectl")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	s := natstest.Server(t, natstest.Listen)
-	js, err := jetstream.New(natstest.Connect(t, s))
+	p := at(t)
+	js, err := jetstream.New(natstest.Connect(t, p.server))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "plain"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "KV_mend", Subjects: []string{"$KV.mend.>"}, FirstSeq: uint64(time.Now().UnixMicro()), MaxMsgsPerSubject: 5, MaxAge: time.Hour,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -38,23 +37,49 @@ func TestBucket(t *testing.T) {
 		{"bucket check roles --fix", 0, "bucket roles is fit"},
 		{"bucket check missing", 1, "rolectl bucket create missing"},
 		{"bucket check plain", 1, "rolectl bucket"},
+		{"bucket check mend", 1, "rolectl bucket check mend --fix"},
+		{"bucket check mend --fix", 0, "repaired: MaxAge"},
+		{"bucket check mend", 0, "bucket mend is fit"},
 		{"bucket create roles --storage tape", 2, "use file or memory"},
+		{"bucket create roles --replicas 9", 1, "use 1, 3 or 5"},
 		{"bucket create", 2, "accepts 1 arg"},
 		{"bucket check roles --server nats://127.0.0.1:1", 4, "connect to nats://127.0.0.1:1"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
-			cmd := exec.Command(binary, strings.Fields(test.args)...)
-			cmd.Env = append(cmd.Environ(), "NATS_URL="+s.URL(), "NATS_CREDS=")
-			out, err := cmd.CombinedOutput()
-			code := 0
-			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-				code = exit.ExitCode()
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			if code != test.code || !strings.Contains(string(out), test.says) {
-				t.Errorf("exit %d, want %d and %q in:\n%s", code, test.code, test.says, out)
+			r := p.run(strings.Fields(test.args)...)
+			if r.code != test.code || !strings.Contains(r.out+r.errors, test.says) {
+				t.Errorf("exit %d, want %d and %q in:\n%s%s", r.code, test.code, test.says, r.out, r.errors)
 			}
 		})
+	}
+}
+
+// TestBucketDryRun: what it prints makes the bucket that it would have made, and itself it makes nothing.
+func TestBucketDryRun(t *testing.T) {
+	p := at(t)
+	r := p.ok("bucket", "create", "roles", "--max-ttl", "10m", "--storage", "memory", "--dry-run")
+	if r := p.run("bucket", "check", "roles"); r.code != exitFailed {
+		t.Fatalf("it has made the bucket: %s", r.out)
+	}
+	var command string
+	for line := range strings.Lines(r.out) {
+		if !strings.HasPrefix(line, "#") {
+			command += line
+		}
+	}
+	parts := strings.Split(strings.TrimSpace(command), "'")
+	if len(parts) != 5 || parts[0] != "nats request " {
+		t.Fatalf("not a nats command with a subject and a body: %s", r.out)
+	}
+	nc := natstest.Connect(t, p.server)
+	m, err := nc.Request(parts[1], []byte(parts[3]), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(m.Data), `"error"`) {
+		t.Fatalf("the server says %s", m.Data)
+	}
+	if out := p.ok("bucket", "create", "roles").out; !strings.Contains(out, "TTL up to 10m0s") {
+		t.Errorf("the bucket is another one: %s", out)
 	}
 }

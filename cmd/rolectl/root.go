@@ -65,3 +65,11 @@ func envOr(name, otherwise string) string {
 	}
 	return otherwise
 }
+
+// group is a command that only has others below it: alone it shows them, and what it does not know is bad input.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+}

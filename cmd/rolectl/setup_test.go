@@ -186,11 +186,17 @@ func contend(t *testing.T, s *election.Session, cfg election.RoleConfig) *electi
 	return e
 }
 
+// leads waits until an election of this process knows that it leads: what a program has read in the bucket may come first.
+func leads(t *testing.T, e *election.Election) {
+	t.Helper()
+	natstest.Eventually(t, "it leads", patience, func() (bool, string) { return e.IsLeader(), e.Status().State.String() })
+}
+
 // pair is two candidates for a role: a leads, b is next.
 func (p *place) pair(role string) (a, b *election.Election) {
 	p.t.Helper()
 	a = contend(p.t, p.member("a"), election.RoleConfig{Role: role, Priority: 3})
-	natstest.Eventually(p.t, "a leads", patience, func() (bool, string) { return a.IsLeader(), a.Status().State.String() })
+	leads(p.t, a)
 	b = contend(p.t, p.member("b"), election.RoleConfig{Role: role})
 	natstest.Eventually(p.t, "b is next", patience, func() (bool, string) { return a.Status().Successor == "b", a.Status().Successor })
 	return a, b

@@ -89,7 +89,7 @@ func (c *cluster) work(ctx context.Context) error {
 	}
 	c.screen.say(plain, "every role has a leader")
 	c.screen.moment(c.table())
-	if err := c.recurring.begin(ctx); err != nil {
+	if err := c.recurring.begin(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 

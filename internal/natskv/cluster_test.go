@@ -109,8 +109,17 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 		return false
 	})
 	t.Logf("%d writes unknown, won again after %v", unknown, time.Since(start))
-	// Both records are there. A watch may be served by a replica that lags: then the later one comes after the snapshot.
-	again := newWatch(t, conns[survivor], buckets[survivor])
+	// Both records are there. To make a watch, JetStream's own leader is needed, who may have been the same server. It may be
+	// served by a replica that lags: then the later record comes after the snapshot.
+	var again *Watch
+	eventually(t, "a watch is made", func() bool {
+		again, err = buckets[survivor].Watch(within(t), conns[survivor], nil)
+		if Permanent(err) {
+			t.Errorf("without a leader: %v", err)
+		}
+		return err == nil
+	})
+	t.Cleanup(again.Close)
 	for got := snapshot(t, again); len(got) < 2; {
 		got = append(got, next(t, again).Entries...)
 	}

@@ -109,22 +109,31 @@ func TestWatchSeesMarkers(t *testing.T) {
 	}
 	w := newWatch(t, nc, b, ">")
 	snapshot(t, w)
+	sees := func(want string) { // before the next write: a record that is superseded first is not delivered
+		t.Helper()
+		if got := keys(next(t, w).Entries); got != want {
+			t.Fatalf("saw %q, want %q", got, want)
+		}
+	}
 	for _, k := range []string{"deleted", "purged"} {
 		mustWin(t, wr, Write{Key: k})
+		sees(k)
 	}
 	if err := kv.Delete(t.Context(), "deleted"); err != nil {
 		t.Fatal(err)
 	}
+	sees("-deleted")
 	if err := kv.Purge(t.Context(), "purged"); err != nil {
 		t.Fatal(err)
 	}
-	expired := mustWin(t, wr, Write{Key: "expired", TTL: time.Second}) // the last one: it goes by itself
+	sees("-purged")
+	expired := mustWin(t, wr, Write{Key: "expired", TTL: time.Second})
 	var seen []Entry
-	for len(seen) < 6 {
+	for len(seen) == 0 || !seen[len(seen)-1].Marker {
 		seen = append(seen, next(t, w).Entries...)
 	}
-	if got, want := keys(seen), "deleted purged -deleted -purged expired -expired"; got != want {
-		t.Fatalf("seen %q, want %q", got, want)
+	if got := keys(seen); got != "expired -expired" && got != "-expired" {
+		t.Fatalf("saw %q, want the record, if it was seen in time, and its expiry", got)
 	}
 	// The marker stands in the new watch's snapshot, and is what the next write expects.
 	again := snapshot(t, newWatch(t, nc, b, "expired"))

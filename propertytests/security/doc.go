@@ -15,11 +15,12 @@
 // # What they do not
 //
 // A candidate can end any session of its bucket, since that is how a dead one is replaced. And NATS checks what a client
-// publishes and subscribes to, but neither where an answer is sent nor where a consumer delivers: so who may ask the
-// JetStream API can have the answer stored as a record, and who may make consumers on a stream that it can write to can have
-// its own text delivered to any other subject of the account. The tests in abuse_test.go show both, and what they lead to:
-// a role without a leader for a while, and for the second a stranger in the lead. Permissions within an account keep mistakes
-// apart, accounts keep enemies apart.
+// publishes and subscribes to, but neither where an answer is sent nor where a consumer delivers. So who may ask the JetStream
+// API can have the answer stored where a record is; who may write to a bucket and make direct gets on it can forge any record of
+// the account; who may write to a stream and make consumers on it can send its own text to any subscription of the account. The
+// tests in abuse_test.go show all of it, and what it leads to: a role that changes hands, or is without a leader for a while,
+// and never with two. Permissions within an account keep mistakes apart, accounts keep enemies apart.
 //
-// Files: setup_test.go the server · suffice_test.go · refuse_test.go, subjects_test.go the list · abuse_test.go.
+// Files: setup_test.go the server · suffice_test.go, tasks_test.go, keeps_test.go every class at work · refuse_test.go,
+// subjects_test.go the list · least_test.go that nothing can be left out · abuse_test.go what remains possible.
 package security

@@ -31,11 +31,20 @@ var publishing = []rule{
 	{"$ROLES.roles.ready.b", "a b"},
 	{"$ROLES.other.ctl.a", ""},
 
-	// Tasks: submissions and outcomes, notes, the seal, what is republished, frames, reports, questions.
+	// Tasks: submissions and outcomes, notes, checkpoints, cancels, unique keys, paused kinds, drained workers, recurrences and
+	// their ticks, the seal; what is republished, what watchers are told; frames, reports, questions.
 	{"jobs.q.task", "a s"},
 	{"jobs.t.task", "a"},
+	{"jobs.c.task", "a"},
+	{"jobs.x.task", "a s"},
+	{"jobs.u.digest", "a s"},
+	{"jobs.p.kind", "k"},
+	{"jobs.d.w", "k"},
+	{"jobs.r.often", "k"},
+	{"jobs.k.often", "a"},
 	{"jobs.seal", "a"},
 	{"jobs.done.task", ""},
+	{"jobs.event.task", "a"},
 	{"jobs.work.assign.w", "a"},
 	{"jobs.work.cancel.w", "a"},
 	{"jobs.work.sync.w", "a"},
@@ -52,6 +61,11 @@ var publishing = []rule{
 	{"$KV.ledger._fence.seal", "f"},
 	{"$KV.ledger._fence.gate", "f"},
 
+	// Large outputs.
+	{"$O.TASKS_jobs.C.x", "w"},
+	{"$O.TASKS_jobs.M.x", "w"},
+	{"$O.other.C.x", ""},
+
 	// Answers to others.
 	{"_INBOX_a.x", ""},
 	{"_INBOX_w.x", ""},
@@ -60,30 +74,38 @@ var publishing = []rule{
 
 	// What may be asked of JetStream.
 	{"$JS.API.STREAM.INFO.KV_roles", "a b w o op"},
-	{"$JS.API.STREAM.INFO.TASKS_jobs", "a s"},
+	{"$JS.API.STREAM.INFO.TASKS_jobs", "a s k"},
 	{"$JS.API.STREAM.INFO.KV_ledger", "f r"},
+	{"$JS.API.STREAM.INFO.OBJ_TASKS_jobs", "w s"},
 	{"$JS.API.STREAM.MSG.GET.KV_roles", ""},
-	{"$JS.API.STREAM.MSG.GET.TASKS_jobs", "a s"},
+	{"$JS.API.STREAM.MSG.GET.TASKS_jobs", "a s k"},
 	{"$JS.API.STREAM.MSG.GET.KV_ledger", ""},
 	{"$JS.API.DIRECT.GET.KV_roles", ""},
 	{"$JS.API.DIRECT.GET.KV_roles.$KV.roles.role.scheduler", ""},
 	{"$JS.API.DIRECT.GET.TASKS_jobs", ""},
 	{"$JS.API.DIRECT.GET.KV_ledger.$KV.ledger.key", "f r"},
+	{"$JS.API.DIRECT.GET.OBJ_TASKS_jobs.$O.TASKS_jobs.M.x", "w s"},
 	{"$JS.API.CONSUMER.CREATE.KV_roles.x", "a b w o op"},
 	{"$JS.API.CONSUMER.CREATE.KV_roles.x.$KV.roles.>", "a o"},
 	{"$JS.API.CONSUMER.CREATE.KV_roles.x.$KV.roles.role.scheduler", "a o"},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x", "a"},
-	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.q.>", ""},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.q.>", "s"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.r.>", "k"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.k.>", "k"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.t.>", ""},
+	{"$JS.API.CONSUMER.CREATE.OBJ_TASKS_jobs.x.$O.TASKS_jobs.C.y", "w s"},
 	{"$JS.API.CONSUMER.CREATE.KV_ledger.x", "f"},
 	{"$JS.API.CONSUMER.CREATE.KV_ledger.x.$KV.ledger.>", "f"},
 	{"$JS.API.CONSUMER.DELETE.KV_roles.x", "a b w o op"},
-	{"$JS.API.CONSUMER.DELETE.TASKS_jobs.x", "a"},
+	{"$JS.API.CONSUMER.DELETE.TASKS_jobs.x", "a s k"},
 	{"$JS.API.CONSUMER.DELETE.KV_ledger.x", "f"},
+	{"$JS.API.CONSUMER.DELETE.OBJ_TASKS_jobs.x", "w s"},
 	{"$JS.API.CONSUMER.MSG.NEXT.KV_roles.x", ""},
-	{"$JS.API.CONSUMER.MSG.NEXT.TASKS_jobs.x", ""},
+	{"$JS.API.CONSUMER.MSG.NEXT.TASKS_jobs.x", "s k"},
 	{"$JS.API.CONSUMER.MSG.NEXT.KV_ledger.x", "f"},
 	{"$JS.FC.KV_roles.x.y", "a b w o op"},
 	{"$JS.FC.TASKS_jobs.x.y", "a"},
+	{"$JS.FC.OBJ_TASKS_jobs.x.y", "w s"},
 	{"$JS.ACK.KV_roles.x.1.1.1.1.0", ""},
 
 	// The rest of the API, which is the owner's.
@@ -110,7 +132,7 @@ var ofTheOwnerNamed = []string{
 	"$JS.API.CONSUMER.LEADER.STEPDOWN.",
 }
 
-var streams = []string{"KV_roles", "TASKS_jobs", "KV_ledger"}
+var streams = []string{"KV_roles", "TASKS_jobs", "KV_ledger", "OBJ_TASKS_jobs"}
 
 // subscribing lists what can be listened to.
 var subscribing = []rule{
@@ -118,6 +140,7 @@ var subscribing = []rule{
 	{"_INBOX_b.>", "b"},
 	{"_INBOX_w.x", "w"},
 	{"_INBOX_s.x", "s"},
+	{"_INBOX_k.x", "k"},
 	{"_INBOX_o.x", "o"},
 	{"_INBOX_op.x", "op"},
 	{"_INBOX_f.x", "f"},
@@ -141,8 +164,10 @@ var subscribing = []rule{
 	{"jobs.work.assign.a", "a"},
 	{"jobs.work.*.v", ""},
 	{"jobs.work.>", ""},
-	{"jobs.done.>", "a s"},
-	{"jobs.done.task", "a s"},
+	{"jobs.done.>", "a s k"},
+	{"jobs.done.task", "a s k"},
+	{"jobs.event.task", "s"},
+	{"jobs.event.>", "s"},
 	{"jobs.q.>", ""},
 	{"jobs.t.>", ""},
 	{"jobs.seal", ""},

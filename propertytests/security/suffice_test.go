@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
@@ -18,9 +19,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// Two kinds of tasks whose input is as large as one wants: one for the worker, one for the scheduler's own process.
+// Kinds of tasks whose input is as large as one wants: for the worker, but for the last, the scheduler's own process's.
 var (
 	measure = assign.NewKind[[]byte, int]("measure", assign.Backoff(time.Millisecond, time.Second))
+	double  = assign.NewKind[[]byte, []byte]("double", assign.MaxAttempts(1)) // of the worker too, with an output as large
 	own     = assign.NewKind[[]byte, int]("own")
 )
 
@@ -122,6 +124,9 @@ func TestPublishedSetsSuffice(t *testing.T) {
 			}
 		}
 
+		asks(t, client)
+		manages(t, as(t, s, "k", &heard))
+
 		// The worker vanishes; its session and its record are ended by the scheduler's process.
 		link.Cut()
 		sees(t, observer, "that the worker is gone", "a", "b")
@@ -187,6 +192,13 @@ func owns(t *testing.T, nc *nats.Conn) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_" + namespace}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := assign.Find(c, measure, "nothing").Status(t.Context()); !errors.Is(err, assign.ErrTaskNotFound) {
 		t.Fatalf("the stream is not there: %v", err)
 	}
@@ -198,6 +210,17 @@ func assigner(t *testing.T, s *election.Session, kind assign.Kind[[]byte, int], 
 	a, err := assign.New(s, assign.Config{Namespace: namespace, Role: scheduler, Slots: 64})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if kind.Name() == measure.Name() {
+		err = assign.Handle(a, double, func(ctx context.Context, task *assign.Task[[]byte]) ([]byte, error) {
+			if string(task.Input) == "dies" {
+				return nil, assign.Permanent(errors.New("as it shall"))
+			}
+			return append(task.Input, task.Input...), task.Progress(ctx, 0.5, []byte("half"))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	err = assign.Handle(a, kind, func(ctx context.Context, task *assign.Task[[]byte]) (int, error) {
 		if err := first(ctx, task.Input); err != nil {

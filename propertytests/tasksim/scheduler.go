@@ -193,6 +193,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	case tasks.Ready:
 		w.tell(w.Trace, "%s@%d ready", l.p.name, l.epoch)
 		w.Adopted += e.Adopted
+	case tasks.Broken:
+		w.fail("%s", e.What)
 	case tasks.Stale:
 		w.Stale++
 	case tasks.Completed:

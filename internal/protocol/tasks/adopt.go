@@ -31,7 +31,7 @@ func (s *Scheduler) becomeReady() {
 			return
 		}
 	}
-	s.ready = true
+	s.ready, s.readyAt = true, s.now
 	adopted := 0
 	for _, w := range s.line {
 		for _, h := range w.claims {
@@ -41,43 +41,47 @@ func (s *Scheduler) becomeReady() {
 		}
 		w.claims = nil
 	}
+	s.countBegun()
 	s.emit(Ready{Open: len(s.tasks), Adopted: adopted})
+	for _, key := range slices.SortedFunc(maps.Keys(s.hints), held.compare) {
+		s.hints[key].apply(s)
+	}
 	for _, key := range slices.SortedFunc(maps.Keys(s.early), held.compare) {
 		s.early[key].apply(s)
 	}
-	s.early = nil
+	s.early, s.hints = nil, nil
 }
 
 // adopt takes over what an earlier scheduler has handed out: the largest attempt that anybody holds, and only if it is
-// larger than the last one that is known to have ended.
+// larger than the last one that is known to have ended, and of this submission.
 func (s *Scheduler) adopt(w *worker, h Held) bool {
 	t := s.tasks[h.ID]
-	switch {
-	case t == nil || t.state == writing || h.Attempt.Compare(t.floor) <= 0:
-		s.stop(w, h.ID, h.Attempt, 0)
-		return false
-	case t.worker != nil && h.Attempt.Compare(t.attempt) <= 0:
+	if t == nil || t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 || !t.phase.queued() && t.phase != running {
 		s.stop(w, h.ID, h.Attempt, 0)
 		return false
 	}
-	if t.worker != nil {
-		s.stop(t.worker, t.id, t.attempt, 0)
+	if t.phase == running {
+		s.stop(t.run.worker, t.id, t.attempt, 0)
 		s.unassign(t)
 	}
+	s.occupy(t)
 	s.unqueue(t)
-	t.worker, t.attempt, t.state, t.serial, t.answered = w, h.Attempt, running, 0, true
-	t.began = s.now
-	w.held[t] = struct{}{}
-	s.held++
+	t.attempt = h.Attempt
+	s.seat(t, w)
+	t.run.serial, t.run.answered = 0, true
+	if t.phase != running {
+		s.move(t, running)
+	}
 	return true
 }
 
-// held is what one worker holds of one task.
+// held names what one worker holds of one task.
 type held struct {
 	session uint64
-	Held
+	id      string
+	attempt Attempt
 }
 
 func (h held) compare(o held) int {
-	return cmp.Or(cmp.Compare(h.session, o.session), cmp.Compare(h.ID, o.ID), h.Attempt.Compare(o.Attempt))
+	return cmp.Or(cmp.Compare(h.session, o.session), cmp.Compare(h.id, o.id), h.attempt.Compare(o.attempt))
 }

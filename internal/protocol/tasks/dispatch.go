@@ -1,87 +1,159 @@
 package tasks
 
-import "slices"
+// maxAside bounds how many tasks are set aside in one round: with very many of one key it goes on in the next.
+const maxAside = 4096
 
-// dispatch hands out what waits, kind by kind in turn, each to the least loaded worker that takes it.
+// dispatch hands out what waits. Of all lanes the one whose first task's turn is first goes first; one whose first task
+// cannot go is left out of the round.
 func (s *Scheduler) dispatch() {
-	if s.dirty {
-		s.dirty = false
-		for _, k := range s.turn {
-			k.workers = k.workers[:0]
-			for _, w := range s.line {
-				if w.works && slices.Contains(w.kinds, k.name) {
-					k.workers = append(k.workers, w)
-				}
-			}
-		}
-	}
-	for _, k := range s.turn {
-		for t := k.peek(); t != nil; t = k.peek() {
-			w := pick(k.workers, s.now)
-			if w == nil {
-				break
-			}
-			k.pop()
-			s.assign(t, w)
-		}
-	}
-	if len(s.turn) > 1 { // another one is first the next time
-		s.turn = append(s.turn[1:], s.turn[0])
+	s.round++
+	s.wake = never
+	if s.count[waiting] > 0 {
+		s.handOut()
 	}
 	for _, w := range s.line {
-		if len(w.fresh) > 0 {
-			w.open, w.fresh = append(w.open, w.fresh...), w.fresh[:0]
+		if len(w.fresh) > 0 && w.frame == 0 {
 			s.push(w)
 		}
 	}
 }
 
-// pick chooses the worker for a task among those that take its kind, nil when none has room. A worker has one frame that
-// it has not answered at most: what comes meanwhile goes together.
-func pick(all []*worker, now Instant) *worker {
-	var best *worker
-	for _, w := range all {
-		if w.draining || w.deaf || w.frame != 0 || w.paused > now || len(w.held) >= w.slots || len(w.fresh) >= maxPerFrame {
-			continue
-		}
-		if best == nil || len(w.held)*best.slots < len(best.held)*w.slots {
-			best = w
+func (s *Scheduler) handOut() {
+	h := s.heads[:0]
+	for _, l := range s.lanes {
+		if l.queue.len() > 0 && !l.kind.paused {
+			h = append(h, l)
 		}
 	}
-	return best
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		sink(h, i)
+	}
+	put := 0
+	for len(h) > 0 && !s.over {
+		l := h[0]
+		t := l.queue.rows[0].t
+		goes := true
+		if key := t.limit(); key != "" && s.limits[key].full(t) {
+			if put++; put > maxAside {
+				s.wake = s.now
+				break
+			}
+			s.unqueue(t)
+			s.setAside(t)
+		} else {
+			goes = s.hand(t)
+		}
+		if !goes || l.queue.len() == 0 {
+			n := len(h) - 1
+			h[0], h[n] = h[n], nil
+			h = h[:n]
+		}
+		sink(h, 0)
+	}
+	clear(h)
+	s.heads = h[:0]
 }
 
-// assign gives a task to a worker under a new attempt.
-func (s *Scheduler) assign(t *task, w *worker) {
-	s.queued--
-	s.held++
-	if t.attempt.Epoch != s.epoch {
-		t.attempt = Attempt{Epoch: s.epoch}
+// sink restores the order of a heap of lanes by the turns of their first tasks.
+func sink(h []*lane, i int) {
+	for {
+		least := i
+		for c := 2*i + 1; c <= 2*i+2 && c < len(h); c++ {
+			if h[c].queue.rows[0].before(&h[least].queue.rows[0]) {
+				least = c
+			}
+		}
+		if least == i {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
 	}
-	t.attempt.N++
+}
+
+// hand gives a task to a worker, if its kind may have one more with a worker and somebody has room.
+func (s *Scheduler) hand(t *task) bool {
+	k := t.lane.kind
+	if k.Concurrency > 0 && k.held() >= k.Concurrency {
+		return false
+	}
+	if wait := k.wait(s.readyAt, s.now); wait > 0 {
+		s.wake = min(s.wake, s.now.Add(wait))
+		return false
+	}
+	w := s.choose(t)
+	former := t.attempt
+	if w == nil || !s.numbered(t) {
+		return false
+	}
+	k.spend(s.now)
+	s.occupy(t) // before it leaves its lane: nobody else is to take its place
+	s.unqueue(t)
+	s.seat(t, w)
+	if w.own && s.suspect(t) {
+		s.prepare(t, former)
+	} else {
+		s.present(t)
+	}
+	return true
+}
+
+func (k *kind) held() int { return int(k.count[starting] + k.count[pushed] + k.count[running]) }
+
+// present puts a task into its worker's next frame.
+func (s *Scheduler) present(t *task) {
+	w := t.run.worker
 	w.serial++
-	t.worker, t.serial, t.state, t.answered, t.began = w, w.serial, pushed, false, s.now
-	w.held[t] = struct{}{}
-	w.fresh = append(w.fresh, t)
+	t.run.serial = w.serial
+	s.move(t, pushed)
+	w.fresh = append(w.fresh, handed{t, w.serial})
 }
 
-// push sends what a worker has not answered, in one frame.
+// handed is a task in a frame: it counts as long as its worker has it under this serial, and has not answered.
+type handed struct {
+	t      *task
+	serial uint64
+}
+
+func (h *handed) unanswered(w *worker) bool {
+	r := h.t.run
+	return r != nil && r.worker == w && r.serial == h.serial && !r.answered && h.t.phase == pushed
+}
+
+// push sends what a worker has not answered, in one frame: what is new, or the same once more.
 func (s *Scheduler) push(w *worker) {
+	w.open = append(w.open, w.fresh...)
+	clear(w.fresh)
+	w.fresh = w.fresh[:0]
+	open := w.open[:0]
+	for i := range w.open {
+		if w.open[i].unanswered(w) {
+			open = append(open, w.open[i])
+		}
+	}
+	clear(w.open[len(open):])
+	w.open, w.missing = open, len(open)
+	if len(open) == 0 {
+		w.answered()
+		return
+	}
 	s.last++
 	w.frame = s.last
+	w.sent = w.serial
 	w.tries++
 	w.again = s.now.Add(s.cfg.AnswerTime << min(w.tries-1, 3))
 	low := w.serial
-	list := make([]Assignment, len(w.open))
-	for i, t := range w.open {
-		low = min(low, t.serial-1)
-		a := Assignment{
-			ID: t.id, Revision: t.revision, Attempt: t.attempt, Serial: t.serial, Try: t.tries() + 1, Policy: t.policy,
+	list := make([]Assignment, len(open))
+	for i := range open {
+		t := open[i].t
+		low = min(low, open[i].serial-1)
+		list[i] = Assignment{
+			ID: t.id, Revision: t.revision, Attempt: t.attempt, Serial: open[i].serial, Try: t.tries() + 1, Policy: t.policy,
+			Checkpoint: t.checkpoint,
 		}
 		if t.deadline != never {
-			a.Left = max(t.deadline.Sub(s.now), 1)
+			list[i].Left = max(t.deadline.Sub(s.now), 1)
 		}
-		list[i] = a
 	}
 	s.emit(Push{w.session, w.instance, w.frame, s.epoch, s.cfg.Epoch, low, list})
 }

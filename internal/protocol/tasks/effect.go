@@ -97,6 +97,10 @@ type (
 	// Fenced says that a later scheduler has sealed the stream, By being its epoch. Nothing more will happen.
 	Fenced struct{ By uint64 }
 
+	// Broken says that the books were about to do what no rule does. Nothing more will happen; the next scheduler reads the
+	// stream anew.
+	Broken struct{ What string }
+
 	// Exhausted says that the numbers of attempts of this epoch are used up. Nothing more will happen.
 	Exhausted struct{ Epoch uint64 }
 )
@@ -173,6 +177,7 @@ func (Stop) effect()            {}
 func (Settle) effect()          {}
 func (Fenced) effect()          {}
 func (Exhausted) effect()       {}
+func (Broken) effect()          {}
 func (Ready) effect()           {}
 func (Queued) effect()          {}
 func (Given) effect()           {}

@@ -22,28 +22,6 @@ type Glance struct {
 	Cursor   uint64        // with which List goes on behind it
 }
 
-// Glance looks a task up.
-func (s *Scheduler) Glance(now Instant, id string) (Glance, bool) {
-	t := s.tasks[id]
-	if t == nil {
-		return Glance{}, false
-	}
-	g := Glance{ID: id, Kind: t.kind.name, Tries: t.tries(), State: StatePending}
-	if t.state == pushed || t.state == running {
-		g.State, g.Running, g.Instance = StateRunning, true, t.worker.instance
-		g.Tries++
-	}
-	return g, true
-}
-
-// List returns a page of open tasks.
-func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []Glance, next uint64) {
-	return nil, 0
-}
-
-// Overview counts.
-func (s *Scheduler) Overview() Overview { return Overview{Epoch: s.epoch, Ready: s.ready} }
-
 // Filter selects tasks: each of its parts that is not empty must hold.
 type Filter struct {
 	States []State

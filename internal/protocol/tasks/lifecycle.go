@@ -1,5 +1,7 @@
 package tasks
 
+import "fmt"
+
 // State is where a task stands, for everybody. The terminal ones are the Status of its outcome.
 //
 //	          ┌───────────────────────┐
@@ -19,3 +21,99 @@ const (
 	StateCancelled       = State(StatusCancelled)
 	StateExpired         = State(StatusExpired)
 )
+
+// follows says which states may come after an open one. Nothing comes after a terminal one: requeued, it is another task.
+// Only what runs succeeds. What was read of an earlier term may be told in any order, so what waits may turn out to be
+// running, or to be retrying.
+var follows = map[State][]State{
+	StateDelayed:  {StatePending, StateRunning, StateRetrying, StateCancelled, StateExpired},
+	StatePending:  {StateRunning, StateRetrying, StateDead, StateCancelled, StateExpired},
+	StateRunning:  {StatePending, StateRetrying, StateSucceeded, StateDead, StateCancelled, StateExpired},
+	StateRetrying: {StatePending, StateRunning, StateCancelled, StateExpired},
+}
+
+// phase is where a task stands, for the books.
+type phase uint8
+
+const (
+	nowhere  phase = iota // not on the books
+	waiting               // in its lane
+	aside                 // due, and kept back by the limit of its key
+	delayed               // not due yet
+	starting              // a worker was chosen, and the note that says so is being stored
+	pushed                // a worker was asked to run it, and has not answered
+	running               // a worker has it
+	noting                // an attempt has ended, and the note of that is being stored
+	ending                // its outcome is being stored
+	phases                // how many there are
+)
+
+var phaseNames = [phases]string{"nowhere", "waiting", "aside", "delayed", "starting", "pushed", "running", "noting", "ending"}
+
+func (p phase) String() string { return phaseNames[p] }
+
+// moves are those that the rules make; whatever is open may also be dropped, when the stream shows that it has ended.
+var moves = [phases][]phase{
+	nowhere:  {waiting, aside, delayed},
+	waiting:  {starting, pushed, running, aside, delayed, noting, ending, nowhere},
+	aside:    {waiting, running, delayed, noting, ending, nowhere},
+	delayed:  {waiting, aside, running, noting, ending, nowhere},
+	starting: {pushed, noting, ending, nowhere},
+	pushed:   {running, waiting, aside, noting, ending, nowhere},
+	running:  {waiting, aside, noting, ending, nowhere},
+	noting:   {waiting, aside, delayed, ending, nowhere},
+	ending:   {nowhere},
+}
+
+// may is moves as a table of bits.
+var may = func() (bits [phases]uint16) {
+	for from, all := range moves {
+		for _, to := range all {
+			bits[from] |= 1 << to
+		}
+	}
+	return bits
+}()
+
+// held reports whether a worker has the task, or is about to.
+func (p phase) held() bool { return p == starting || p == pushed || p == running }
+
+// queued reports whether the task waits for a worker or for its time.
+func (p phase) queued() bool { return p == waiting || p == aside || p == delayed }
+
+// state is what a phase looks like from outside. A task whose outcome is being stored looks as it did.
+func (t *task) state() State {
+	switch t.phase {
+	case delayed:
+		if t.tries() > 0 {
+			return StateRetrying
+		}
+		return StateDelayed
+	case starting, pushed, running:
+		return StateRunning
+	case noting:
+		return StateRetrying
+	case ending:
+		return t.run.before
+	}
+	return StatePending
+}
+
+// move is the only place that assigns a phase. A move that no rule makes ends the scheduler: what its books say is not to be
+// written; the next one reads them anew.
+func (s *Scheduler) move(t *task, to phase) {
+	if may[t.phase]&(1<<to) == 0 && !s.over {
+		s.over = true
+		s.emit(Broken{fmt.Sprintf("task %s moves from %v to %v", t.id, t.phase, to)})
+	}
+	k := t.lane.kind
+	k.count[t.phase]--
+	k.count[to]++
+	s.count[t.phase]--
+	s.count[to]++
+	if to == ending {
+		t.run.before = t.state()
+	}
+	t.phase = to
+	s.notice(t)
+}

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -9,28 +10,49 @@ import (
 type worker struct {
 	session  uint64
 	instance string
-	works    bool // its record names this namespace
-	draining bool // it takes nothing new any more
+	order    int    // in which they came
+	hash     uint64 // of the instance
+	works    bool   // its record names this namespace
+	own      bool   // it is in the scheduler's process
+	draining bool   // it takes nothing new any more
+	drained  bool   // nor as long as this is asked for
 	slots    int
 	kinds    []string
+	labels   map[string]string
 	foreign  bool // neither does its record name this namespace, nor is it unknown whether it will
 
 	synced bool
 	asked  Instant // when to ask it again what it holds
 	claims []Held  // what it has answered, until the books are complete
 
-	held    map[*task]struct{} // what is assigned to it
-	open    []*task            // those of them in the frame that it has not answered
-	fresh   []*task            // those of them to be pushed at the end of this step
-	frame   uint64             // that it has not answered, 0: none
-	again   Instant            // when to push what is open once more
-	tries   int                // pushes of it
-	serial  uint64             // of the last assignment
-	deaf    bool               // nobody listens there
-	paused  Instant            // it has rejected something: nothing new until then
-	refused int                // rejections in a row
+	held     []*task // what it has been given
+	load     int     // slots that takes
+	reserved uint64  // the round in which it is kept for one that needs more
+
+	open    []handed // what is in its frame
+	missing int      // those of them that it has not answered
+	fresh   []handed // what is in its next one
+	frame   uint64   // that it has not answered, 0: none
+	again   Instant  // when to push it once more
+	tries   int      // pushes of it
+	serial  uint64   // of the last assignment
+	sent    uint64   // of the last one that was pushed
+	deaf    bool     // nobody listens there
+	paused  Instant  // it has rejected something: nothing new until then
+	refused int      // rejections in a row
 
 	stops []stop
+}
+
+// takesNew reports whether a worker may be given anything at all.
+func (w *worker) takesNew() bool { return w.works && !w.draining && !w.drained && !w.deaf }
+
+func (w *worker) room() int { return w.slots - w.load }
+
+// idle reports whether a worker may be given something now. It has one frame at most that it has not answered: what comes
+// meanwhile goes together.
+func (w *worker) idle(s *Scheduler) bool {
+	return w.takesNew() && w.frame == 0 && w.paused <= s.now && w.room() > 0 && w.reserved != s.round && len(w.fresh) < maxPerFrame
 }
 
 // stop is an attempt that a worker is to end, told again until it has answered.
@@ -46,21 +68,27 @@ const maxStops = 16 // times that a worker is told to end one attempt
 
 func (e Members) apply(s *Scheduler) {
 	s.carried = true
-	for _, m := range e.List {
+	for i := range e.List {
+		m := &e.List[i]
 		w := s.workers[m.Session]
 		if w == nil {
 			if m.Described && !m.Works {
 				continue
 			}
-			w = &worker{session: m.Session, instance: m.Instance, held: map[*task]struct{}{}}
+			w = &worker{
+				session: m.Session, instance: m.Instance, hash: hashOf(m.Instance), drained: s.drained[m.Instance],
+			}
+			if n := len(s.line); n > 0 {
+				w.order = s.line[n-1].order + 1
+			}
 			s.workers[m.Session] = w
 			s.line = append(s.line, w)
 		}
-		w.foreign = m.Described && !m.Works
+		w.foreign, w.own = m.Described && !m.Works, m.Own
 		works := m.Described && m.Works
 		w.draining = w.draining || m.Draining // for good: the session is being closed
-		if works != w.works || w.slots != m.Slots || !slices.Equal(w.kinds, m.Kinds) {
-			w.works, w.slots, w.kinds = works, m.Slots, m.Kinds
+		if works != w.works || w.slots != m.Slots || !slices.Equal(w.kinds, m.Kinds) || !maps.Equal(w.labels, m.Labels) {
+			w.works, w.slots, w.kinds, w.labels = works, m.Slots, m.Kinds, m.Labels
 			s.dirty = true
 		}
 	}
@@ -74,59 +102,74 @@ func (e Dead) apply(s *Scheduler) {
 	delete(s.workers, e.Session)
 	s.line = slices.DeleteFunc(s.line, func(o *worker) bool { return o == w })
 	s.dirty = true
-	lost := make([]*task, 0, len(w.held))
-	for t := range w.held {
-		lost = append(lost, t)
-	}
-	slices.SortFunc(lost, func(a, b *task) int { return int(int64(a.revision) - int64(b.revision)) })
+	lost := slices.Clone(w.held)
+	byRevision(lost)
 	unheard := w.deaf && w.tries == 1
 	for _, t := range lost {
-		if t.state == pushed && unheard { // nobody has ever got it
-			s.unassign(t)
-			s.enqueue(t, true)
+		if t.phase == starting || t.phase == pushed && (unheard || t.run.serial > w.sent) { // it has never got it
+			s.release(t, rejected, nil)
 			continue
 		}
-		s.lose(t)
+		s.lose(t, w.instance)
 	}
 }
 
-// unassign takes a task from its worker.
+// seat gives a task to a worker.
+func (s *Scheduler) seat(t *task, w *worker) {
+	r := s.take(t)
+	r.worker, r.began, r.answered = w, s.now, false
+	r.seat, r.seated = int32(len(w.held)), true
+	w.held = append(w.held, t)
+	w.load += t.lane.weight
+}
+
+// unassign takes a task from its worker. Which one that was is not forgotten before the end of that is stored.
 func (s *Scheduler) unassign(t *task) {
-	w := t.worker
-	if w == nil {
+	r := t.run
+	if r == nil || !r.seated {
 		return
 	}
-	if _, held := w.held[t]; held {
-		delete(w.held, t)
-		s.held--
-		if !t.answered {
-			s.answeredBy(w, t)
-		}
+	w, n := r.worker, len(r.worker.held)-1
+	w.held[r.seat] = w.held[n]
+	w.held[r.seat].run.seat = r.seat
+	w.held[n] = nil
+	w.held = w.held[:n]
+	w.load -= t.lane.weight
+	r.seated = false
+	if t.phase == pushed {
+		s.answeredBy(t)
 	}
-	t.worker = nil
+	s.vacate(t)
 }
 
-// answeredBy strikes a task from those that a worker has not answered.
-func (s *Scheduler) answeredBy(w *worker, t *task) {
-	t.answered = true
-	if i := slices.Index(w.open, t); i >= 0 {
-		w.open = slices.Delete(w.open, i, i+1)
+// answeredBy strikes a task from those that its worker has not answered.
+func (s *Scheduler) answeredBy(t *task) {
+	r := t.run
+	if r.answered {
+		return
 	}
-	if i := slices.Index(w.fresh, t); i >= 0 {
-		w.fresh = slices.Delete(w.fresh, i, i+1)
+	r.answered = true
+	if w := r.worker; r.serial <= w.sent {
+		if w.missing--; w.missing == 0 {
+			w.answered()
+		}
 	}
-	if len(w.open) == 0 {
-		w.frame, w.tries, w.deaf = 0, 0, false
-	}
+}
+
+// answered makes a worker one that has answered everything.
+func (w *worker) answered() {
+	clear(w.open)
+	w.open, w.missing, w.frame, w.tries, w.deaf = w.open[:0], 0, 0, 0, false
 }
 
 // accept notes that a worker runs what it was pushed.
 func (s *Scheduler) accept(t *task) {
-	if t.state == pushed {
-		t.state = running
-		s.answeredBy(t.worker, t)
-		t.worker.refused = 0
-		s.emit(Given{t.kind.name, t.worker.instance, t.began.Sub(t.due)})
+	if t.phase == pushed {
+		r := t.run
+		s.answeredBy(t)
+		s.move(t, running)
+		r.worker.refused = 0
+		s.emit(Given{t.policy.Kind, r.worker.instance, r.began.Sub(t.since)})
 	}
 }
 
@@ -137,22 +180,21 @@ func (e Answered) apply(s *Scheduler) {
 	}
 	for _, a := range e.Answers {
 		t := s.tasks[a.ID]
-		if t == nil || t.worker != w || t.attempt != a.Attempt || t.state != pushed {
+		if t == nil || t.phase != pushed || t.run.worker != w || t.attempt != a.Attempt {
 			continue
 		}
 		if a.Verdict == Accepted {
 			s.accept(t)
 			continue
 		}
-		s.emit(Rejected{t.kind.name, w.instance, a.Verdict})
+		s.emit(Rejected{t.policy.Kind, w.instance, a.Verdict})
 		if !a.Verdict.final() {
 			continue
 		}
-		s.unassign(t)
-		s.enqueue(t, true)
+		s.release(t, rejected, nil)
 		s.pause(w, a.Verdict)
 	}
-	if e.Frame == w.frame && len(w.open) > 0 { // it has not answered all of it: once more
+	if e.Frame == w.frame && w.missing > 0 { // it has not answered all of it: once more
 		w.again = min(w.again, s.now.Add(s.cfg.AnswerTime/8))
 	}
 }
@@ -197,7 +239,7 @@ func (s *Scheduler) tendWorkers() {
 				s.emit(Stop{w.session, w.instance, s.epoch, s.cfg.Epoch, x.id, x.attempt, x.serial})
 			}
 		}
-		if len(w.open) > 0 && w.again <= s.now {
+		if w.missing > 0 && w.again <= s.now {
 			s.push(w)
 		}
 		if s.mustSync(w) && w.asked <= s.now {
@@ -213,13 +255,13 @@ func (w *worker) due(s *Scheduler) Instant {
 	for i := range w.stops {
 		next = min(next, w.stops[i].next)
 	}
-	if len(w.open) > 0 {
+	if w.missing > 0 {
 		next = min(next, w.again)
 	}
 	if s.mustSync(w) {
 		next = min(next, w.asked)
 	}
-	if w.paused > s.now && s.queued > 0 {
+	if w.paused > s.now && s.count[waiting] > 0 {
 		next = min(next, w.paused)
 	}
 	return next

@@ -5,145 +5,187 @@ import "time"
 // apply takes what a worker reports of an attempt. Only the worker, the session and the attempt on the books count.
 func (e Done) apply(s *Scheduler) {
 	if !s.ready {
-		s.early[held{e.Session, Held{ID: e.ID, Attempt: e.Attempt}}] = e // bounded by what the workers hold
+		s.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold
 		return
 	}
 	t := s.tasks[e.ID]
 	switch {
 	case t == nil:
-		s.stale(e, "", "settled")
-	case t.state == writing && t.attempt == e.Attempt && t.worker != nil && t.worker.session == e.Session:
-		t.write.refs = append(t.write.refs, e.Ref) // told twice before it was stored
-	case t.state != pushed && t.state != running || t.worker.session != e.Session || t.attempt != e.Attempt:
-		s.stale(e, t.kind.name, "attempt")
+		s.stale(e.Ref, "", "settled")
+	case (t.phase == noting || t.phase == ending) && t.attempt == e.Attempt && t.run.worker != nil && t.run.worker.session == e.Session:
+		if t.run.write.number == 0 {
+			s.emit(Settle{Ref: e.Ref})
+		} else { // told twice before it was stored
+			t.run.write.waits(e.Ref)
+		}
+	case !t.with(e.Session, e.Attempt):
+		s.stale(e.Ref, t.policy.Kind, "attempt")
 	default:
 		s.accept(t)
-		s.conclude(t, e)
+		s.conclude(t, &e)
 	}
 }
 
-func (s *Scheduler) stale(e Done, kind, reason string) {
+// with reports whether a session has an attempt of a task.
+func (t *task) with(session uint64, a Attempt) bool {
+	return (t.phase == pushed || t.phase == running) && t.run.worker.session == session && t.attempt == a
+}
+
+func (s *Scheduler) stale(ref any, kind, reason string) {
 	s.emit(Stale{Kind: kind, Reason: reason})
-	s.emit(Settle{Ref: e.Ref, Stale: true})
+	s.emit(Settle{Ref: ref, Stale: true})
 }
 
 // conclude decides what an attempt's result means for its task.
-func (s *Scheduler) conclude(t *task, e Done) {
-	r := e.Result
+func (s *Scheduler) conclude(t *task, e *Done) {
+	r := &e.Result
 	out := Outcome{
-		Attempt: t.attempt, Tries: t.tries() + 1, Instance: t.worker.instance, Ran: r.Ran, Body: r.Body,
+		Attempt: t.attempt, Tries: t.tries() + 1, Instance: t.run.worker.instance, Ran: r.Ran, Body: r.Body,
 	}
 	switch r.Verb {
 	case Succeeded:
 		out.Status = StatusSucceeded
-		s.finish(t, out, e.Ref)
+		s.finish(t, &out, e.Ref)
 	case Permanent:
 		out.Status, out.Cause = StatusDead, CausePermanent
-		s.finish(t, out, e.Ref)
+		s.finish(t, &out, e.Ref)
 	case Released:
-		t.worker.draining = true
-		s.unassign(t)
-		s.enqueue(t, true)
-		s.emit(Reassigned{t.kind.name, "released"})
-		s.emit(Settle{Ref: e.Ref})
+		t.run.worker.draining = true
+		s.release(t, "released", e.Ref)
 	case Snoozed:
-		s.again(t, 0, 0, 1, time.Duration(r.Delay), "snoozed", e.Ref)
+		s.again(t, Retry{Snoozes: 1, Wait: time.Duration(r.Delay)}, "snoozed", e.Ref)
 	default:
 		if int(t.failures)+1 >= t.policy.MaxAttempts {
 			out.Status, out.Cause = StatusDead, CauseMaxAttempts
-			s.finish(t, out, e.Ref)
+			s.finish(t, &out, e.Ref)
 			return
 		}
 		delay := time.Duration(r.Delay)
 		if delay <= 0 {
 			delay = t.policy.backoff(int(t.failures)+1, s.cfg.Rand)
 		}
-		s.again(t, 1, 0, 0, delay, "failed", e.Ref)
+		s.again(t, Retry{Failures: 1, Wait: delay}, "failed", e.Ref)
 	}
 }
 
+// release makes a task wait again that somebody gives back, uncounted. What it has left behind is stored first: what it had
+// noted of its beginning is not true any more, and the next attempt is to have its checkpoint.
+func (s *Scheduler) release(t *task, cause string, ref any) {
+	if s.begun[t.id] == t.attempt || t.run.saving != nil {
+		s.again(t, Retry{}, cause, ref)
+		return
+	}
+	s.unassign(t)
+	s.putAway(t)
+	s.enqueue(t)
+	s.reassigned(t, cause)
+	if ref != nil {
+		s.emit(Settle{Ref: ref})
+	}
+}
+
+func (s *Scheduler) reassigned(t *task, cause string) {
+	if cause != rejected {
+		s.emit(Reassigned{t.policy.Kind, cause})
+	}
+}
+
+// rejected is the cause of a release that was no attempt at all.
+const rejected = ""
+
 // lose ends an attempt whose worker's session is dead.
-func (s *Scheduler) lose(t *task) {
+func (s *Scheduler) lose(t *task, instance string) {
 	if int(t.crashes)+1 >= s.cfg.CrashBudget {
-		s.finish(t, Outcome{
-			Status: StatusDead, Cause: CauseWorkerLost, Attempt: t.attempt, Tries: t.tries() + 1, Instance: t.worker.instance,
+		s.finish(t, &Outcome{
+			Status: StatusDead, Cause: CauseWorkerLost, Attempt: t.attempt, Tries: t.tries() + 1, Instance: instance,
 		}, nil)
 		return
 	}
-	s.again(t, 0, 1, 0, 0, CauseWorkerLost, nil)
+	s.again(t, Retry{Crashes: 1}, CauseWorkerLost, nil)
 }
 
-// again makes a task run once more after a while. The note is stored first: a later scheduler must not adopt what has ended.
-func (s *Scheduler) again(t *task, failed, crashed, snoozed uint16, wait time.Duration, cause string, ref any) {
-	t.failures, t.crashes, t.snoozes = t.failures+failed, t.crashes+crashed, t.snoozes+snoozed
-	s.emit(Reassigned{t.kind.name, cause})
-	s.write(t, &write{kind: noteWrite, t: t, retry: Retry{
-		Attempt: t.attempt, Failures: int(t.failures), Crashes: int(t.crashes), Snoozes: int(t.snoozes), Wait: wait,
-	}}, ref)
-}
-
-// finish stores the outcome of a task.
-func (s *Scheduler) finish(t *task, out Outcome, ref any) {
-	s.write(t, &write{kind: outcomeWrite, t: t, outcome: out}, ref)
-}
-
-// write begins to store what becomes of a task; its worker is free meanwhile, but the task remembers which it was.
-func (s *Scheduler) write(t *task, w *write, ref any) {
-	s.unqueue(t)
-	last := t.worker
-	s.unassign(t)
-	t.worker = last
-	t.state, t.write = writing, w
-	if ref != nil {
-		w.refs = append(w.refs, ref)
-	}
+// again makes a task run once more after a while; more is what to add to its note. The note is stored first: a later
+// scheduler must not adopt what has ended.
+func (s *Scheduler) again(t *task, more Retry, cause string, ref any) {
+	t.failures = clip(int(t.failures) + more.Failures)
+	t.crashes = clip(int(t.crashes) + more.Crashes)
+	t.snoozes = clip(int(t.snoozes) + more.Snoozes)
+	s.reassigned(t, cause)
+	w := s.write(t, noting, ref)
+	w.kind, w.retry = noteWrite, t.note()
+	w.retry.Wait = more.Wait
 	s.send(w)
 }
 
-func (e CancelAsked) apply(s *Scheduler) {
-	t := s.tasks[e.ID]
-	switch {
-	case t == nil: // not read yet, not submitted, or settled: who asks looks again
-	case t.state == writing && t.write.kind == outcomeWrite:
-	default:
-		s.abort(t, StatusCancelled, CauseCancelled, nil)
+// note is what a later attempt must know.
+func (t *task) note() Retry {
+	return Retry{Attempt: t.attempt, Failures: int(t.failures), Crashes: int(t.crashes), Snoozes: int(t.snoozes)}
+}
+
+// finish stores the outcome of a task.
+func (s *Scheduler) finish(t *task, out *Outcome, ref any) {
+	s.dropSaving(t)
+	w := s.write(t, ending, ref)
+	w.kind, w.outcome = outcomeWrite, *out
+	s.send(w)
+}
+
+// write begins to store what becomes of a task; its worker is free meanwhile, but the task remembers which it was.
+func (s *Scheduler) write(t *task, to phase, ref any) *write {
+	s.unqueue(t)
+	r := s.take(t)
+	s.unassign(t)
+	s.move(t, to)
+	if r.write.number != 0 {
+		delete(s.writes, r.write.number)
+	}
+	r.write = write{t: t}
+	r.write.waits(ref)
+	return &r.write
+}
+
+// noted goes on after a note is stored, and every checkpoint that was made before it.
+func (s *Scheduler) noted(t *task) {
+	t.noted = true
+	delete(s.begun, t.id)
+	if t.run.saving != nil {
+		return
+	}
+	wait := t.run.write.retry.Wait
+	s.putAway(t)
+	if wait > 0 {
+		s.postpone(t, s.now.Add(wait))
+	} else {
+		s.enqueue(t)
 	}
 }
 
-func (e Saved) apply(s *Scheduler)      {}
-func (e PauseSeen) apply(s *Scheduler)  {}
-func (e DrainSeen) apply(s *Scheduler)  {}
-func (e UniqueSeen) apply(s *Scheduler) {}
-func (e Defined) apply(s *Scheduler)    {}
-func (e Fired) apply(s *Scheduler)      {}
-func (e Watched) apply(s *Scheduler)    {}
-func (e Progressed) apply(s *Scheduler) { s.emit(Settle{Ref: e.Ref}) }
+// ended takes a task off the books after its outcome is stored.
+func (s *Scheduler) ended(t *task, out *Outcome) {
+	s.emit(Completed{t.policy.Kind, *out})
+	s.tellEnded(t, out)
+	s.close(t)
+	s.ending(t)
+}
 
 // expire ends a task whose deadline has passed.
 func (s *Scheduler) expire(t *task) {
-	if t.state == writing && t.write.kind == outcomeWrite {
-		return
+	if t.phase != ending {
+		s.abort(t, StatusExpired, CauseDeadline)
 	}
-	s.abort(t, StatusExpired, CauseDeadline, nil)
 }
 
 // abort ends a task whatever it is doing. It is terminal at once: what its worker still reports is stale.
-func (s *Scheduler) abort(t *task, status Status, cause string, ref any) {
-	if t.worker != nil && (t.state == pushed || t.state == running) {
-		s.stop(t.worker, t.id, t.attempt, t.serial)
-	}
-	if t.state == writing { // a note: it may still land, and is erased with the outcome
-		w := t.write
-		delete(s.writes, w.number)
-		for _, r := range w.refs {
-			s.emit(Settle{Ref: r})
-		}
-		t.write, t.noted = nil, true
-	}
+func (s *Scheduler) abort(t *task, status Status, cause string) {
 	out := Outcome{Status: status, Cause: cause, Attempt: t.attempt, Tries: t.tries()}
-	if t.state == pushed || t.state == running {
+	if t.phase == pushed || t.phase == running {
 		out.Tries++
+		s.stop(t.run.worker, t.id, t.attempt, t.run.serial)
 	}
-	s.write(t, &write{kind: outcomeWrite, t: t, outcome: out}, ref)
-	t.worker = nil // nobody's report is the cause of it
+	if t.phase == starting || t.phase == noting { // it may still land, and is erased with the outcome
+		s.settle(&t.run.write, false)
+		t.noted = true
+	}
+	s.finish(t, &out, nil)
+	t.run.worker = nil // nobody's report is the cause of it
 }

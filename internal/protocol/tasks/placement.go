@@ -26,3 +26,105 @@ type Candidate struct {
 	Labels   map[string]string
 	Own      bool // it is in the scheduler's process
 }
+
+// choose finds the worker for the first task of a lane, nil when it has to wait.
+func (s *Scheduler) choose(t *task) *worker {
+	l := t.lane
+	p := s.poolOf(l)
+	p.fill(s)
+	switch {
+	case s.cfg.Placement != nil:
+		return s.place(t, p)
+	case t.keys != nil && t.keys.Sticky != "":
+		return s.stick(t, p)
+	case l.weight == 1:
+		return p.least(s)
+	}
+	var best *candidate
+	for i := range p.free {
+		c := &p.free[i]
+		c.load = c.w.load
+		if c.w.idle(s) && c.w.room() >= l.weight && (best == nil || c.before(best)) {
+			best = c
+		}
+	}
+	if best == nil {
+		s.reserve(p, l.weight)
+		return nil
+	}
+	return best.w
+}
+
+// reserve keeps room for a task that needs more of it than any worker has at the moment: until it is there, that worker is
+// given nothing else. The one with the most room is kept, so it can only get more.
+func (s *Scheduler) reserve(p *pool, weight int) {
+	var most *worker
+	for _, w := range p.workers {
+		if !w.takesNew() || w.slots < weight || w.reserved == s.round {
+			continue
+		}
+		if w.room() >= weight { // it is only busy with an answer
+			return
+		}
+		if most == nil || w.room() > most.room() {
+			most = w
+		}
+	}
+	if most != nil {
+		most.reserved = s.round
+	}
+}
+
+// stick chooses by rendezvous hashing (Thaler and Ravishankar 1998): when workers come and go, only their own keys move. One
+// that has not answered its last frame is chosen too, and gets the task after that.
+func (s *Scheduler) stick(t *task, p *pool) (best *worker) {
+	var most uint64
+	key := hashOf(t.keys.Sticky)
+	for _, w := range p.workers {
+		if !w.takesNew() || w.paused > s.now || w.reserved == s.round || w.room() < t.lane.weight || len(w.fresh) >= maxPerFrame {
+			continue
+		}
+		if h := mix(key ^ w.hash); best == nil || h > most {
+			best, most = w, h
+		}
+	}
+	return best
+}
+
+// place asks the configured Placement.
+func (s *Scheduler) place(t *task, p *pool) *worker {
+	s.among = s.among[:0]
+	var free []*worker
+	for _, w := range p.workers {
+		if w.idle(s) && w.room() >= t.lane.weight {
+			s.among = append(s.among, Candidate{w.instance, w.session, w.slots, w.load, w.labels, w.own})
+			free = append(free, w)
+		}
+	}
+	if len(free) == 0 {
+		return nil
+	}
+	of := Placed{ID: t.id, Kind: t.policy.Kind, Priority: t.policy.Priority, Weight: t.lane.weight, Labels: t.policy.Labels}
+	if t.keys != nil {
+		of.Sticky = t.keys.Sticky
+	}
+	if i := s.cfg.Placement.Place(of, s.among); i >= 0 && i < len(free) {
+		return free[i]
+	}
+	return nil
+}
+
+// hashOf is FNV-1a; mix is the end of splitmix64.
+func hashOf(text string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * 1099511628211
+	}
+	return h
+}
+
+func mix(h uint64) uint64 {
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}

@@ -1,6 +1,10 @@
 package tasks
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // TickPrefix begins the ids of tasks that a recurrence has submitted: nobody else may use it.
 const TickPrefix = "cron/"
@@ -8,4 +12,138 @@ const TickPrefix = "cron/"
 // TickID is the id of the task of one tick.
 func TickID(name string, tick time.Time) string {
 	return TickPrefix + name + "/" + tick.UTC().Format("20060102T150405Z")
+}
+
+// recur is a recurrence on the books.
+//
+// Invariant: a tick is submitted together with the record that says so, under the seal. So who reads that record knows which
+// ticks there are, and none is submitted twice or left out because a scheduler died between the two.
+type recur struct {
+	def   *Recurrence // nil: it was removed
+	since time.Time   // when it was defined
+	fired time.Time   // the last tick that was submitted, zero: none
+	seen  time.Time   // the last tick that was dealt with: submitted, or dropped
+	next  time.Time   // the first that is to come, zero: none
+	ready []time.Time // ticks that are to be submitted, the first ones first
+	write *write      // of the one that is being submitted
+}
+
+func (e Defined) apply(s *Scheduler) {
+	r := s.recurOf(e.Name)
+	if r.def = e.Recurrence; r.def == nil {
+		if r.write != nil { // it may still land, and is seen then
+			delete(s.writes, r.write.number)
+			r.write = nil
+		}
+		s.removeTicks(e.Name, r)
+		return
+	}
+	r.since, r.seen, r.ready = e.Since, time.Time{}, nil
+	s.schedule(r)
+}
+
+func (e Fired) apply(s *Scheduler) {
+	r := s.recurOf(e.Name)
+	r.fired = e.Tick
+	if w := r.write; w != nil && w.guard != 0 && !e.Tick.Before(w.tick) {
+		s.stored(w, e.Revision)
+	}
+	if r.def == nil {
+		s.removeTicks(e.Name, r)
+		return
+	}
+	s.schedule(r)
+}
+
+func (s *Scheduler) recurOf(name string) *recur {
+	r := s.recurs[name]
+	if r == nil {
+		r = &recur{}
+		s.recurs[name] = r
+	}
+	return r
+}
+
+// removeTicks forgets a recurrence that is not defined, and the record of its last tick, once all has been read: the
+// definition comes later in the stream when it was changed since.
+func (s *Scheduler) removeTicks(name string, r *recur) {
+	if !s.settled {
+		return
+	}
+	delete(s.recurs, name)
+	if !r.fired.IsZero() {
+		s.erase(TickRecord, name)
+	}
+}
+
+func (s *Scheduler) tidyTicks() {
+	for _, name := range slices.Sorted(maps.Keys(s.recurs)) {
+		if r := s.recurs[name]; r.def == nil {
+			s.removeTicks(name, r)
+		}
+	}
+}
+
+// schedule finds the next tick of a recurrence. One that has been changed begins when it was: earlier ticks were never its.
+func (s *Scheduler) schedule(r *recur) {
+	r.next = r.def.Schedule.Next(r.after())
+	if !r.next.IsZero() && (s.nextDue.IsZero() || r.next.Before(s.nextDue)) {
+		s.nextDue = r.next
+	}
+}
+
+// after is the moment behind which ticks are still to be dealt with.
+func (r *recur) after() time.Time { return latest(r.since, r.fired, r.seen) }
+
+func latest(t time.Time, others ...time.Time) time.Time {
+	for _, o := range others {
+		if o.After(t) {
+			t = o
+		}
+	}
+	return t
+}
+
+// fire submits what is due by the wall clock. A recurrence has one tick under way at a time, so that their order is kept.
+func (s *Scheduler) fire() {
+	if s.seal.valid == 0 || s.nextDue.IsZero() || s.wall.Before(s.nextDue) {
+		return
+	}
+	s.nextDue = time.Time{}
+	for _, name := range slices.Sorted(maps.Keys(s.recurs)) {
+		r := s.recurs[name]
+		if r.def == nil {
+			continue
+		}
+		if len(r.ready) == 0 && r.write == nil && !r.next.IsZero() && !s.wall.Before(r.next) {
+			list, dropped, seen := r.def.due(r.after(), s.wall)
+			r.ready, r.seen = list, seen
+			if dropped > 0 {
+				s.emit(Ticked{Name: name, Dropped: dropped})
+			}
+		}
+		s.fireNext(name, r)
+		s.schedule(r)
+	}
+}
+
+// fireNext submits the first of those that are to be.
+func (s *Scheduler) fireNext(name string, r *recur) {
+	if r.write != nil || len(r.ready) == 0 || r.def == nil {
+		return
+	}
+	r.write = &write{kind: tickWrite, id: name, tick: r.ready[0], of: r.def}
+	r.ready = r.ready[1:]
+	s.send(r.write)
+}
+
+// ticked goes on after a tick was submitted.
+func (s *Scheduler) ticked(w *write) {
+	s.emit(Ticked{Name: w.id, Fired: 1})
+	r := s.recurs[w.id]
+	if r == nil || r.write != w {
+		return
+	}
+	r.write, r.fired = nil, latest(r.fired, w.tick)
+	s.fireNext(w.id, r)
 }

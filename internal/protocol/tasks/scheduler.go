@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -18,7 +20,8 @@ type SchedulerConfig struct {
 const (
 	maxPerFrame = 256
 	retryCap    = 5 * time.Second
-	maxKinds    = 256 // that are remembered though no task of them is open
+	agingStep   = 10 * time.Second
+	maxSpare    = 4096
 )
 
 // Scheduler is the rules of one term: plain data and a transition function, without I/O, clock or goroutine.
@@ -30,21 +33,50 @@ type Scheduler struct {
 	cfg   SchedulerConfig
 	epoch uint64 // the present one; rotation moves it
 
-	caughtUp, carried, ready, over bool
-	tasks                          map[string]*task
-	kinds                          map[string]*kind
-	turn                           []*kind // the same, in the order of their turn
-	workers                        map[uint64]*worker
-	line                           []*worker     // the same, in the order in which they came
-	early                          map[held]Done // reports that came before the books were complete
+	caughtUp, settled, carried, ready, over bool
+	readyAt                                 Instant
+
+	tasks map[string]*task
+	slots []*task // the same, where a listing finds them
+	holes []int32 // in slots
+	kinds map[string]*kind
+	lanes []*lane
+	count [phases]int32
+	spare []*current        // to be used again
+	marks map[uint16]uint32 // the largest numbers of attempts of tasks that have ended, see numbered
+
+	limits  map[string]*limit
+	paused  map[string]bool   // kinds
+	drained map[string]bool   // instances
+	cancels map[string]uint64 // requests that stand: their revisions, by task
+	uniques map[string]unique // by key
+	recurs  map[string]*recur // by name
+	nextDue time.Time         // the first tick of all, by the wall clock; zero: none
+	wall    time.Time         // at the last Tick, which was at wallAt
+	wallAt  Instant
+
+	workers map[uint64]*worker
+	line    []*worker        // the same, in the order in which they came
+	pools   map[string]*pool // of workers that can run the same lanes
+	dirty   bool             // workers, or what they take, have changed
+	round   uint64           // of handing out
+	heads   []*lane          // of the present round
+	among   []Candidate      // scratch of Placement
+	wake    Instant          // when what is kept back may go on by itself
+
+	early  map[held]Done       // reports that came before the books were complete
+	hints  map[held]Progressed // likewise
+	begun  map[string]Attempt  // by task: attempts that are noted to have begun at a scheduler's own worker
+	before uint64              // the seal below which tasks are suspect, 0: none is
 
 	seal   seal
 	writes map[uint64]*write
 	last   uint64 // number of the last write
 
-	delayed, expiring alarms
-	dirty             bool // workers or their kinds have changed
-	queued, held      int
+	delayed, expiring queue
+
+	watched map[string]Instant // tasks, and until when
+	moved   []string           // those of them that have in this step
 
 	now Instant
 	out []Effect
@@ -52,18 +84,26 @@ type Scheduler struct {
 
 // NewScheduler returns a scheduler that has read nothing yet.
 func NewScheduler(cfg SchedulerConfig) *Scheduler {
+	cfg.AgingStep = cmp.Or(cfg.AgingStep, agingStep)
 	return &Scheduler{
-		cfg: cfg, epoch: cfg.Epoch, tasks: map[string]*task{}, kinds: map[string]*kind{},
-		workers: map[uint64]*worker{}, writes: map[uint64]*write{}, early: map[held]Done{},
+		cfg: cfg, epoch: cfg.Epoch, tasks: map[string]*task{}, kinds: map[string]*kind{}, marks: map[uint16]uint32{},
+		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{},
+		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{}, pools: map[string]*pool{},
+		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]Attempt{}, writes: map[uint64]*write{},
+		watched: map[string]Instant{}, expiring: queue{deadline: true},
 	}
 }
 
 // Step applies one event at one moment and appends what is to be done to out. The effects are to be carried out in order.
-// Nothing is handed out but at a Tick, so that what came at once goes out together.
+// Nothing is handed out but at a Tick, so that what came at once goes out together. An event may be given by its address: it
+// is not kept.
 func (s *Scheduler) Step(now Instant, ev Event, out []Effect) []Effect {
 	s.now, s.out = now, out
 	if !s.over {
 		ev.apply(s)
+	}
+	if len(s.moved) > 0 {
+		s.tellMoved()
 	}
 	out, s.out = s.out, nil
 	return out
@@ -79,14 +119,18 @@ func (s *Scheduler) Levels() (queued, held, slots int) {
 			slots += w.slots
 		}
 	}
-	return s.queued, s.held, slots
+	queued = int(s.count[waiting] + s.count[aside] + s.count[delayed])
+	return queued, int(s.count[starting] + s.count[pushed] + s.count[running]), slots
 }
 
 // Next is how long after now the scheduler wants its next Tick, at the latest.
 func (s *Scheduler) Next(now Instant) time.Duration {
-	next := min(s.delayed.next(), s.expiring.next(), s.seal.due())
+	next := min(s.delayed.next(), s.expiring.next(), s.seal.due(), s.wake)
 	for _, w := range s.line {
 		next = min(next, w.due(s))
+	}
+	if !s.nextDue.IsZero() && s.seal.valid != 0 {
+		next = min(next, s.wallAt.Add(max(s.nextDue.Sub(s.wall), 0)))
 	}
 	if next == never {
 		return time.Hour
@@ -96,17 +140,19 @@ func (s *Scheduler) Next(now Instant) time.Duration {
 
 func (s *Scheduler) emit(e Effect) { s.out = append(s.out, e) }
 
-func (Tick) apply(s *Scheduler) {
+func (e Tick) apply(s *Scheduler) {
+	s.wall, s.wallAt = e.Wall, s.now
 	s.tendSeal()
 	s.becomeReady()
-	for t := s.expiring.pop(s.now); t != nil; t = s.expiring.pop(s.now) {
+	for t := s.expiring.pop(s.now); t != nil && !s.over; t = s.expiring.pop(s.now) {
 		s.expire(t)
 	}
-	for t := s.delayed.pop(s.now); t != nil; t = s.delayed.pop(s.now) {
-		s.enqueue(t, false)
+	for t := s.delayed.pop(s.now); t != nil && !s.over; t = s.delayed.pop(s.now) {
+		s.enqueue(t)
 	}
+	s.fire()
 	s.tendWorkers()
-	if s.ready {
+	if s.ready && !s.over {
 		s.dispatch()
 	}
 }
@@ -114,6 +160,7 @@ func (Tick) apply(s *Scheduler) {
 func (r Rotated) apply(s *Scheduler) {
 	if r.Epoch > s.epoch {
 		s.epoch = r.Epoch
+		clear(s.marks) // attempts of the new epoch are larger than all
 		s.renew()
 	}
 }
@@ -137,3 +184,8 @@ func (s *Scheduler) Sessions() []uint64 {
 
 // Term is the first epoch of the term.
 func (s *Scheduler) Term() uint64 { return s.cfg.Epoch }
+
+// byRevision orders tasks that something happens to at once.
+func byRevision(all []*task) {
+	slices.SortFunc(all, func(a, b *task) int { return cmp.Compare(a.revision, b.revision) })
+}

@@ -1,212 +1,207 @@
 package tasks
 
 import (
-	"container/heap"
-	"slices"
+	"math"
+	"time"
 )
 
-type state uint8
-
-const (
-	waiting state = iota // in the queue of its kind
-	delayed              // not due yet
-	pushed               // a worker was asked to run it, and has not answered
-	running              // a worker has it
-	writing              // its outcome or its note is being stored
-)
-
-// task is an open task on the books. Its payload stays in the stream.
+// task is an open task on the books. Its payload stays in the stream, and what it needs only while somebody has it is in
+// its run: a million of them that wait fit into 300 bytes each.
 type task struct {
-	id       string
-	revision uint64
-	policy   *Policy
-	kind     *kind
-	worker   *worker // that has it, when pushed or running
-	write    *write  // that is under way, when writing
-	due      Instant // since when it waits, or until when it is delayed
-	began    Instant // since when it is with the worker
-	deadline Instant
-	attempt  Attempt // the largest that was handed out, adopted or noted
-	floor    Attempt // the one in its note: adopted is only what is larger
-	serial   uint64
-	size     int32
-	failures uint16
-	crashes  uint16
-	snoozes  uint16
-	state    state
-	answered bool  // the worker has accepted it
-	noted    bool  // it has a note
-	place    int32 // in the heap of delayed tasks, from 1
-	expiry   int32 // in the heap of deadlines, from 1
+	id         string
+	revision   uint64
+	policy     *Policy
+	keys       *Keys
+	lane       *lane
+	run        *current // when somebody has it, or something is being stored of it
+	stored     Instant  // when it was submitted
+	due        Instant  // since when it could run, or until when it is delayed: what its turn counts from
+	since      Instant  // since when it waits now
+	deadline   Instant
+	attempt    Attempt // the largest that was handed out, adopted or noted
+	checkpoint uint64  // revision of its record, 0: none
+	failures   uint16
+	crashes    uint16
+	snoozes    uint16
+	phase      phase
+	noted      bool  // it has a note, or may have
+	saved      bool  // it has a checkpoint, or may have
+	place      int32 // in the queue that it is in, from 1
+	expiry     int32 // in the queue of deadlines, from 1
+	slot       int32 // in the listing
 }
 
 func (t *task) tries() int { return int(t.failures) + int(t.crashes) + int(t.snoozes) }
 
-// kind is the queue of the tasks of one kind, first come first served.
-type kind struct {
-	name    string
-	queue   []*task // a task that is no longer waiting is passed over
-	head    int
-	workers []*worker // that take it
-	open    int       // tasks of it on the books
+func (t *task) limit() string {
+	if t.keys == nil {
+		return ""
+	}
+	return t.keys.Limit
 }
 
-func (k *kind) push(t *task, front bool) {
-	if front && k.head > 0 {
-		k.head--
-		k.queue[k.head] = t
-		return
-	}
-	if front {
-		k.queue = slices.Insert(k.queue, 0, t)
-		return
-	}
-	if k.head > 64 && k.head > len(k.queue)/2 {
-		n := copy(k.queue, k.queue[k.head:])
-		clear(k.queue[n:])
-		k.queue, k.head = k.queue[:n], 0
-	}
-	k.queue = append(k.queue, t)
-}
-
-// peek returns the first task that waits, or nil.
-func (k *kind) peek() *task {
-	for k.head < len(k.queue) {
-		if t := k.queue[k.head]; t != nil && t.state == waiting {
-			return t
-		}
-		k.pop()
-	}
-	return nil
-}
-
-func (k *kind) pop() {
-	k.queue[k.head] = nil
-	if k.head++; k.head == len(k.queue) {
-		k.queue, k.head = k.queue[:0], 0
-	}
+// current is what a task needs while a worker has it, and while what became of that is being stored.
+type current struct {
+	worker   *worker // that has it; when its end is being stored, that had it
+	began    Instant
+	serial   uint64
+	seat     int32 // among what the worker holds
+	seated   bool
+	answered bool // the worker has accepted it
+	progress float32
+	said     int64  // Ran of the last progress
+	kept     int64  // Ran of the last checkpoint that was taken
+	saving   *write // of a checkpoint
+	write    write  // of its note or its outcome
+	before   State  // the state that its outcome ends
 }
 
 // open puts a submission on the books.
-func (s *Scheduler) open(e Submitted) *task {
-	k := s.kinds[e.Policy.Kind]
-	if k == nil {
-		k = &kind{name: e.Policy.Kind}
-		s.kinds[k.name] = k
-		s.turn = append(s.turn, k)
-		s.dirty = true
-	}
-	k.open++
+func (s *Scheduler) open(e *Submitted) *task {
+	l := s.laneOf(e.Policy, e.Revision)
 	t := &task{
-		id: e.ID, revision: e.Revision, policy: e.Policy, kind: k, size: int32(min(e.Size, 1<<30)), deadline: never,
+		id: e.ID, revision: e.Revision, policy: e.Policy, keys: e.Keys, lane: l, deadline: never, stored: s.now.Add(-e.Age),
 	}
+	l.open++
+	l.kind.open++
 	s.tasks[t.id] = t
-	s.emit(Queued{Kind: k.name})
+	s.list(t)
+	s.holdUnique(t)
+	s.emit(l.kind.queued)
 	if e.Policy.Deadline > 0 {
-		t.deadline = s.now.Add(e.Policy.Deadline - e.Age)
-		s.expiring.add(t, t.deadline, func(t *task) *int32 { return &t.expiry })
+		t.deadline = t.stored.Add(e.Policy.Deadline)
+		s.expiring.add(t, t.deadline)
 	}
-	if wait := e.Policy.Delay - e.Age; wait > 0 {
-		s.postpone(t, s.now.Add(wait))
+	t.due = t.stored.Add(e.Policy.Delay)
+	if t.due > s.now {
+		s.postpone(t, t.due)
 	} else {
-		s.enqueue(t, false)
+		s.enqueue(t)
 	}
 	return t
 }
 
 // close takes a task off the books.
 func (s *Scheduler) close(t *task) {
-	s.unassign(t)
 	s.unqueue(t)
-	s.expiring.remove(t, &t.expiry)
+	s.unassign(t)
+	s.move(t, nowhere)
+	s.putAway(t)
+	s.expiring.remove(t)
+	s.unlist(t)
+	s.mark(t)
+	delete(s.begun, t.id)
 	delete(s.tasks, t.id)
-	if t.kind.open--; t.kind.open == 0 && len(s.kinds) > maxKinds {
-		delete(s.kinds, t.kind.name)
-		s.turn = slices.DeleteFunc(s.turn, func(k *kind) bool { return k == t.kind })
-	}
-	t.state = writing // a queue that still holds it passes it over
+	s.leaveLane(t.lane)
 }
 
-// enqueue makes a task wait for a worker, in front when it has waited before.
-func (s *Scheduler) enqueue(t *task, front bool) {
-	t.state, t.due = waiting, s.now
-	s.queued++
-	t.kind.push(t, front)
+// take gives a task a run.
+func (s *Scheduler) take(t *task) *current {
+	if t.run == nil {
+		if n := len(s.spare); n > 0 {
+			t.run, s.spare = s.spare[n-1], s.spare[:n-1]
+		} else {
+			t.run = &current{}
+		}
+	}
+	return t.run
+}
+
+// putAway drops the run of a task that nobody has any more.
+func (s *Scheduler) putAway(t *task) {
+	r := t.run
+	if r == nil {
+		return
+	}
+	if r.write.number != 0 {
+		delete(s.writes, r.write.number)
+	}
+	t.run = nil
+	*r = current{}
+	if len(s.spare) < maxSpare {
+		s.spare = append(s.spare, r)
+	}
+}
+
+// enqueue makes a task wait for a worker. Its turn is decided by when it became due and not by when it came here: so one
+// that comes back is ahead of all that came later, and a later scheduler finds the same order.
+func (s *Scheduler) enqueue(t *task) {
+	t.since = s.now
+	if key := t.limit(); key != "" && s.limits[key].full(t) {
+		s.setAside(t)
+		return
+	}
+	s.stand(t)
+}
+
+// stand puts a task into its lane.
+func (s *Scheduler) stand(t *task) {
+	s.move(t, waiting)
+	t.lane.queue.add(t, t.turn(s))
+	if key := t.limit(); key != "" {
+		s.limitOf(key).waiting++
+	}
+}
+
+// turn is what a task's place in its lane is decided by: every step of priority is worth so much waiting. It does not
+// change while the task waits, so that nothing has to be sorted again.
+func (t *task) turn(s *Scheduler) Instant {
+	return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Priority))
 }
 
 func (s *Scheduler) postpone(t *task, until Instant) {
-	t.state, t.due = delayed, until
-	s.queued++
-	s.delayed.add(t, until, func(t *task) *int32 { return &t.place })
+	t.due = until
+	if t.phase != delayed { // what is read of a note may come after the submission's own delay
+		s.move(t, delayed)
+	}
+	s.delayed.add(t, until)
 }
 
-// unqueue takes a task that waits or is delayed out of the way.
+// unqueue takes a task that waits out of its queue.
 func (s *Scheduler) unqueue(t *task) {
-	switch t.state {
+	switch t.phase {
 	case waiting:
-		s.queued--
+		t.lane.queue.remove(t)
+		s.leftLane(t)
+	case aside:
+		s.leftAside(t)
 	case delayed:
-		s.queued--
-		s.delayed.remove(t, &t.place)
+		s.delayed.remove(t)
 	}
 }
 
-// alarms is a heap of tasks by time. Each task keeps its place, so that removing costs O(log n).
-type alarms struct {
-	rows  []row
-	place func(*task) *int32
+// numbered gives a task its next attempt; false when there is no number left in this epoch.
+//
+// Invariant: no two attempts of one id within an epoch are the same, though a task may end and another one be submitted
+// under its id. So what has ended leaves the largest number behind, in one of a few thousand marks: ids share them, which
+// costs numbers and nothing else.
+func (s *Scheduler) numbered(t *task) bool {
+	if t.attempt.Epoch != s.epoch {
+		t.attempt = Attempt{Epoch: s.epoch, N: s.marks[markOf(t.id)]}
+	}
+	if t.attempt.N == math.MaxUint32 {
+		s.over = true
+		s.emit(Exhausted{s.epoch})
+		return false
+	}
+	t.attempt.N++
+	return true
 }
 
-type row struct {
-	at Instant
-	t  *task
-}
-
-func (a *alarms) add(t *task, at Instant, place func(*task) *int32) {
-	a.place = place
-	heap.Push(a, row{at, t})
-}
-
-func (a *alarms) remove(_ *task, place *int32) {
-	if *place > 0 {
-		heap.Remove(a, int(*place-1))
+// mark keeps the number of a task's last attempt.
+func (s *Scheduler) mark(t *task) {
+	if t.attempt.Epoch == s.epoch {
+		if m := markOf(t.id); t.attempt.N > s.marks[m] {
+			s.marks[m] = t.attempt.N
+		}
 	}
 }
 
-// pop returns the first task that is due, nil when there is none.
-func (a *alarms) pop(now Instant) *task {
-	if a.next() > now {
-		return nil
+// markOf is FNV-1a, folded to twelve bits.
+func markOf(id string) uint16 {
+	h := uint32(2166136261)
+	for i := range len(id) {
+		h = (h ^ uint32(id[i])) * 16777619
 	}
-	return heap.Pop(a).(row).t
-}
-
-func (a *alarms) next() Instant {
-	if len(a.rows) == 0 {
-		return never
-	}
-	return a.rows[0].at
-}
-
-func (a *alarms) Len() int           { return len(a.rows) }
-func (a *alarms) Less(i, j int) bool { return a.rows[i].at < a.rows[j].at }
-
-func (a *alarms) Swap(i, j int) {
-	a.rows[i], a.rows[j] = a.rows[j], a.rows[i]
-	*a.place(a.rows[i].t), *a.place(a.rows[j].t) = int32(i+1), int32(j+1)
-}
-
-func (a *alarms) Push(x any) {
-	r := x.(row)
-	a.rows = append(a.rows, r)
-	*a.place(r.t) = int32(len(a.rows))
-}
-
-func (a *alarms) Pop() any {
-	n := len(a.rows) - 1
-	r := a.rows[n]
-	a.rows[n] = row{}
-	a.rows = a.rows[:n]
-	*a.place(r.t) = 0
-	return r
+	return uint16(h>>20^h) & 0xfff
 }

@@ -10,7 +10,7 @@ var someEnvelope = Envelope{Namespace: "work", Role: "scheduler", Epoch: 9, Term
 
 func TestFramesReadBack(t *testing.T) {
 	list := []Task{
-		{Assignment: Assignment{ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Try: 2, Left: time.Second, Policy: &Policy{Kind: "k", Timeout: time.Minute, Retention: time.Hour, Weight: 2}, Revision: 12}, Trace: "00-1", Payload: []byte("in")},
+		{Assignment: Assignment{ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Try: 2, Left: time.Second, Policy: &Policy{Kind: "k", Timeout: time.Minute, Retention: time.Hour, Weight: 2}, Revision: 12}, Trace: "00-1", Payload: []byte("in"), Saved: []byte{}},
 		{Assignment: Assignment{ID: "y", Attempt: Attempt{9, 2}, Serial: 4, Try: 1, Policy: &Policy{Kind: "k", Weight: 1}}, Payload: []byte{}, Saved: []byte{}},
 	}
 	v, low, got, err := DecodeAssign(EncodeAssign(&someEnvelope, 2, list))

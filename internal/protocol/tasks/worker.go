@@ -18,8 +18,9 @@ type Worker struct {
 	low    uint64             // serials of it up to which nothing is run any more
 	memory map[uint64]Verdict // answers in this term, by serial, above low
 
-	runs map[string]*run
-	busy int // of them with a live handler
+	runs  map[string]*run
+	busy  int // of them with a live handler
+	taken int // slots that those take
 
 	out []WorkerEffect
 }
@@ -203,11 +204,14 @@ func (w *Worker) judge(a *Assignment, blocked map[string]int) Verdict {
 		return Busy
 	case a.Left < 0:
 		return Expired
-	case w.busy+len(blocked) >= w.cfg.Slots || w.Unacked() >= w.cfg.MaxOutbox:
+	}
+	weight := max(a.Policy.Weight, 1)
+	if w.taken+len(blocked)+weight > w.cfg.Slots || w.Unacked() >= w.cfg.MaxOutbox {
 		return Full
 	}
-	w.runs[a.ID] = &run{attempt: a.Attempt}
+	w.runs[a.ID] = &run{attempt: a.Attempt, revision: a.Revision, weight: weight}
 	w.busy++
+	w.taken += weight
 	w.emit(Start{*a})
 	return Accepted
 }
@@ -251,6 +255,7 @@ func (e Ended) applyTo(w *Worker) {
 		return
 	}
 	w.busy--
+	w.taken -= r.weight
 	if r.state == halted {
 		delete(w.runs, e.ID)
 		w.emit(Forget(e))

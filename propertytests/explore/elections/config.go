@@ -56,7 +56,7 @@ const (
 	WipeRole                  // a marker over a role
 	StepDown                  // asked of the leader
 	Close                     // of a session, in order
-	faults
+	Faults
 )
 
 var faultNames = [...]string{

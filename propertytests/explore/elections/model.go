@@ -17,7 +17,7 @@ type World struct {
 	wires  [maxMembers]*wire
 	ahead  [maxMembers]uint8 // of the slowest clock
 	bucket *bucket
-	spent  [faults]uint8
+	spent  [Faults]uint8
 }
 
 // Model is a configuration that can be searched.

@@ -59,9 +59,13 @@ type run struct {
 }
 
 // look reads how much is left and tells the guard. The clock is read first: if this process is stopped between the two, the
-// guard hears of an earlier end, never of a later one.
+// guard hears of an earlier end, never of a later one. What is about to pass, or has passed, is lost, also when the lease was
+// renewed meanwhile: the guard may have acted.
 func (r *run) look() time.Duration {
 	now := r.clock.Holder()
+	if r.until != 0 && now >= r.until.Add(-r.lease.TermAhead-r.lease.Look) {
+		r.lost = true
+	}
 	left := r.lease.Left()
 	until := now.Add(left)
 	if d := until.Sub(r.until); left > 0 && (d > slack || d < -slack) {
@@ -100,19 +104,20 @@ func (r *run) attend(ctx context.Context) (Result, error) {
 		case <-asked:
 			asked = nil
 			r.end()
-		case <-gone: // also after our own KILL
+		case <-gone: // its KILL or ours has hit it too, or that of a stranger
 			gone = nil
-			if !r.killed {
+			r.look()
+			if !r.killed && !r.lost && r.killAt == 0 {
 				err = ErrGuard
-				r.kill()
 			}
+			r.kill()
 		case <-tick.C:
 		}
+		r.enforce(r.look())
 		if !running && !others(r.guard.group()) {
 			result.Lost = r.lost
 			return result, err
 		}
-		r.enforce(r.look())
 	}
 }
 
@@ -125,7 +130,7 @@ func (r *run) enforce(left time.Duration) {
 		r.kill()
 	case r.killAt != 0 && r.clock.Holder() >= r.killAt:
 		r.kill()
-	case left <= r.lease.TermAhead && r.killAt == 0:
+	case r.lost || left <= r.lease.TermAhead:
 		r.lost = true
 		r.end()
 	}

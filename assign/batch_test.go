@@ -1,0 +1,101 @@
+package assign_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+func TestBatchOfSubmissions(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		ran := newTally()
+		newNode(t, s, "a", doubling(t, "a", ran))
+		c := newClient(t, s)
+		inputs := make([]int, 1000)
+		for i := range inputs {
+			inputs[i] = i
+		}
+		all, err := assign.SubmitBatch(t.Context(), c, double, inputs, assign.WithEach(func(i int) []assign.SubmitOption {
+			return []assign.SubmitOption{assign.WithID(fmt.Sprint("n-", i/2))} // each id twice
+		}))
+		if err != nil || len(all) != len(inputs) {
+			t.Fatalf("%d, %v", len(all), err)
+		}
+		existing := 0
+		for i, p := range all {
+			if p.ID() != fmt.Sprint("n-", i/2) {
+				t.Fatalf("input %d is task %s", i, p.ID())
+			}
+			if p.Existing() {
+				existing++
+			}
+			if out, err := p.Wait(t.Context()); err != nil || out/2 != i && out/2 != i^1 {
+				t.Errorf("input %d: %d, %v", i, out, err)
+			}
+		}
+		if existing != len(inputs)/2 || len(ran.of) != len(inputs)/2 {
+			t.Errorf("%d were there, %d ran, of %d", existing, len(ran.of), len(inputs))
+		}
+	})
+}
+
+func TestBatchSaysWhatIsNotStored(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		texts := assign.NewKind[string, string]("texts")
+		large := strings.Repeat("x", 2<<20)
+		all, err := assign.SubmitBatch(t.Context(), c, texts, []string{"a", large, "b"})
+		if !errors.Is(err, assign.ErrTooLarge) || !strings.Contains(err.Error(), "input 1") {
+			t.Errorf("%v", err)
+		}
+		if len(all) != 3 || all[0] == nil || all[1] != nil || all[2] == nil {
+			t.Errorf("%v", all)
+		}
+		for _, o := range []assign.SubmitOption{assign.WithID("x"), assign.WithUnique("x")} {
+			if _, err := assign.SubmitBatch(t.Context(), c, texts, []string{"a", "b"}, o); !errors.Is(err, assign.ErrInvalidOption) {
+				t.Errorf("one name for many: %v", err)
+			}
+		}
+		if all, err := assign.SubmitBatch(t.Context(), c, texts, nil); err != nil || len(all) != 0 {
+			t.Errorf("nothing: %v, %v", all, err)
+		}
+	})
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		long := strings.Repeat("x", 300)
+		for name, tt := range map[string]struct {
+			option assign.SubmitOption
+			want   error
+		}{
+			"id":       {assign.WithID("a..b"), assign.ErrInvalidID},
+			"tick":     {assign.WithID("cron/x/1"), assign.ErrInvalidID},
+			"unique":   {assign.WithUnique(""), assign.ErrInvalidOption},
+			"sticky":   {assign.WithSticky(long), assign.ErrInvalidOption},
+			"limit":    {assign.WithLimitKey(long), assign.ErrInvalidOption},
+			"trace":    {assign.WithTraceParent(long), assign.ErrInvalidOption},
+			"header":   {assign.WithHeader("", "x"), assign.ErrInvalidOption},
+			"headers":  {assign.WithHeader("x", strings.Repeat("x", 5000)), assign.ErrTooLarge},
+			"priority": {assign.WithPriority(101), assign.ErrInvalidKind},
+			"weight":   {assign.With(assign.Weight(-1)), assign.ErrInvalidKind},
+			"attempts": {assign.With(assign.MaxAttempts(0)), assign.ErrInvalidKind},
+		} {
+			if p, err := assign.Submit(t.Context(), c, double, 1, tt.option); !errors.Is(err, tt.want) {
+				t.Errorf("%s: %v, %v; want %v", name, p, err, tt.want)
+			}
+		}
+		if _, err := assign.MakeKind[int, int]("no good"); !errors.Is(err, assign.ErrInvalidKind) {
+			t.Errorf("a bad name: %v", err)
+		}
+		if _, err := assign.Submit(t.Context(), c, assign.Kind[int, int]{}, 1); !errors.Is(err, assign.ErrInvalidKind) {
+			t.Errorf("no kind: %v", err)
+		}
+	})
+}

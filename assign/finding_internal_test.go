@@ -1,0 +1,76 @@
+package assign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+func TestEndOf(t *testing.T) {
+	under := func(cause error) context.Context {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		if cause != nil {
+			cancel(cause)
+		}
+		t.Cleanup(func() { cancel(nil) })
+		return ctx
+	}
+	err := errors.New("why")
+	for _, tt := range []struct {
+		cause, err error
+		want       AttemptEnd
+		verb       tasks.Verb
+	}{
+		{nil, nil, EndSucceeded, tasks.Succeeded},
+		{ErrTimeout, nil, EndSucceeded, tasks.Succeeded}, // in time or not: it is done
+		{ErrDraining, nil, EndSucceeded, tasks.Succeeded},
+		{nil, err, EndFailed, tasks.Failed},
+		{ErrTimeout, err, EndFailed, tasks.Failed},
+		{nil, RetryAfter(time.Second, err), EndFailed, tasks.Failed},
+		{nil, fmt.Errorf("wrapped: %w", Permanent(err)), EndPermanent, tasks.Permanent},
+		{nil, Snooze(time.Second), EndSnoozed, tasks.Snoozed},
+		{ErrDraining, err, EndReleased, tasks.Released},
+		{ErrDraining, Permanent(err), EndReleased, tasks.Released},
+		{ErrSessionLost, nil, EndDropped, tasks.Succeeded},
+		{ErrStopped, err, EndDropped, tasks.Failed},
+	} {
+		ctx := under(tt.cause)
+		if got := EndOf(ctx, tt.err); got != tt.want {
+			t.Errorf("%v, %v: %s, want %s", tt.cause, tt.err, got, tt.want)
+		}
+		if got := finding(ctx, nil, tt.err).Verb; got != tt.verb {
+			t.Errorf("%v, %v: reported as %v, want %v", tt.cause, tt.err, got, tt.verb)
+		}
+	}
+}
+
+// TestFailureFitsIntoAHeader: JSON writes some bytes as six.
+func TestFailureFitsIntoAHeader(t *testing.T) {
+	for _, text := range []string{"", "short", strings.Repeat("x", 1<<20), strings.Repeat("\x00", 1<<20), strings.Repeat("\xff", 1<<20), strings.Repeat("<ü>", 1<<19)} {
+		data := encodeFailure(text, text)
+		var f failureRecord
+		if err := json.Unmarshal(data, &f); err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > maxFailure || strings.ContainsAny(string(data), "\r\n") {
+			t.Errorf("%d bytes of a text of %d", len(data), len(text))
+		}
+		if len(text) > 100 && (len(f.Error) < 1000 || len(f.Stack) < 1000) || len(text) <= 100 && f.Error != text {
+			t.Errorf("%d bytes are left of a text of %d, %d of the stack", len(f.Error), len(text), len(f.Stack))
+		}
+	}
+}
+
+func TestHeadersOf(t *testing.T) {
+	for text, want := range map[string]string{`{"a":"b"}`: "b", "": "", "no": "", `{"a":1}`: ""} {
+		if got := headersOf(text)["a"]; got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package assign_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+func recurrences(t *testing.T, c assign.Submitter) []assign.Recurrence {
+	t.Helper()
+	all, err := assign.Recurrences(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestRecurringTasks(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		ran := newTally()
+		a := newNode(t, s, "a", doubling(t, "a", ran))
+		leader(t, a)
+		c := newClient(t, s)
+		if err := assign.Recur(t.Context(), c, double, "minutely", "* * * * *", 21, assign.InZone("Europe/Berlin")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3*time.Minute + 10*time.Second) // virtual, from 2000-01-01 00:00
+		for _, tick := range []string{"20000101T000100Z", "20000101T000200Z", "20000101T000300Z"} {
+			id := "cron/minutely/" + tick
+			if st, err := assign.Get(t.Context(), c, id); ran.of[id] != 1 || err == nil && st.State != assign.StateSucceeded {
+				t.Errorf("%s ran %d times: %+v, %v", id, ran.of[id], st, err)
+			}
+		}
+		if len(ran.of) != 3 {
+			t.Errorf("ran: %v\n%s", ran.of, a.dump())
+		}
+		all := recurrences(t, c)
+		if len(all) != 1 || all[0].Name != "minutely" || all[0].Kind != "double" || all[0].Zone != "Europe/Berlin" || all[0].Missed != assign.RunLatest ||
+			all[0].Grace != time.Minute || !all[0].Next.Equal(time.Date(2000, 1, 1, 0, 4, 0, 0, time.UTC)) ||
+			!all[0].Last.Equal(time.Date(2000, 1, 1, 0, 3, 0, 0, time.UTC)) || all[0].Error != "" {
+			t.Errorf("%+v", all)
+		}
+		if err := assign.Unrecur(t.Context(), c, "minutely"); err != nil {
+			t.Fatal(err)
+		}
+		if err := assign.Unrecur(t.Context(), c, "minutely"); !errors.Is(err, assign.ErrRecurrenceNotFound) {
+			t.Errorf("removed again: %v", err)
+		}
+		if all := recurrences(t, c); len(all) != 0 {
+			t.Errorf("removed: %+v", all)
+		}
+		time.Sleep(2 * time.Minute)
+		if len(ran.of) != 3 {
+			t.Errorf("ran after it was removed: %v", ran.of)
+		}
+	})
+}
+
+func TestSameRecurrenceIsWrittenOnce(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c, link := lossyClient(t, s)
+		define := func(spec string) error {
+			return assign.Recur(t.Context(), c, double, "x", spec, 1, assign.OnMissed(assign.RunAll), assign.Grace(time.Hour),
+				assign.RecurHeader("a", "1"), assign.RecurHeader("b", "2"), assign.RecurWith(assign.Priority(3)))
+		}
+		if err := define("@every 10m"); err != nil {
+			t.Fatal(err)
+		}
+		since := recurrences(t, c)[0].Since
+		time.Sleep(time.Hour) // virtual
+		if err := define("@every 10m"); err != nil {
+			t.Fatal(err)
+		}
+		if all := recurrences(t, c); !all[0].Since.Equal(since) || !all[0].Next.Equal(since.Truncate(time.Second).Add(10*time.Minute)) {
+			t.Errorf("the same definition was written again: %+v", all)
+		}
+		loseWrite(t, link, func() error { return define("@every 20m") })
+		changed := recurrences(t, c)[0]
+		if changed.Spec != "@every 20m" || !changed.Since.After(since) || changed.Missed != assign.RunAll || changed.Grace != time.Hour {
+			t.Errorf("changed: %+v", changed)
+		}
+		loseWrite(t, link, func() error { return assign.Unrecur(t.Context(), c, "x") })
+		if all := recurrences(t, c); len(all) != 0 {
+			t.Errorf("removed: %+v", all)
+		}
+	})
+}
+
+func TestRecurrencesThatCannotBe(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		for _, tt := range []struct {
+			name, spec string
+			option     assign.RecurOption
+			want       error
+			says       string
+		}{
+			{name: "x", spec: "61 * * * *", want: assign.ErrInvalidSpec, says: "61"},
+			{name: "x", spec: "* * * *", want: assign.ErrInvalidSpec, says: "5"},
+			{name: "x", spec: "", want: assign.ErrInvalidSpec},
+			{name: "x", spec: "@hourly", option: assign.InZone("Atlantis/Capital"), want: assign.ErrInvalidSpec, says: "Atlantis"},
+			{name: "x", spec: "@hourly", option: assign.OnMissed("whatever"), want: assign.ErrInvalidSpec, says: "whatever"},
+			{name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidKind},
+			{name: "x", spec: "@hourly", option: assign.RecurHeader("a", strings.Repeat("x", 5000)), want: assign.ErrTooLarge},
+			{name: "no good", spec: "@hourly", want: assign.ErrInvalidName},
+			{name: strings.Repeat("x", 190), spec: "@hourly", want: assign.ErrInvalidName},
+		} {
+			if tt.option == nil {
+				tt.option = assign.InZone("UTC")
+			}
+			err := assign.Recur(t.Context(), c, double, tt.name, tt.spec, 1, tt.option)
+			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%q %q: %v; want %v that says %q", tt.name, tt.spec, err, tt.want, tt.says)
+			}
+		}
+		if err := assign.Unrecur(t.Context(), c, "no good"); !errors.Is(err, assign.ErrInvalidName) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// subject is one process of the benchmark, with a connection of its own so that it can be cut off by itself.
+type subject struct {
+	*election.Election
+	session *election.Session
+	nc      *nats.Conn
+	began   chan time.Time // promotions; room for those that nobody waits for
+	beats   chan time.Duration
+}
+
+const benchRole = "bench"
+
+// join opens a session and contends for the role, unless lead is nil.
+func (b *benchmark) join(instance string) (*subject, error) {
+	nc, err := b.a.target.Dial(nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{nc: nc, began: make(chan time.Time, 1024), beats: make(chan time.Duration, 1024)}
+	cfg := b.session(instance)
+	cfg.Sinks = []event.Sink{event.SinkFunc(s.observe)}
+	if s.session, err = election.NewSession(cfg); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	if err := s.session.Open(b.ctx, nc); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	s.Election, err = s.session.Campaign(election.RoleConfig{Role: benchRole, Lead: func(ctx context.Context, t *election.Term) error {
+		select {
+		case s.began <- t.Since():
+		default:
+		}
+		<-ctx.Done()
+		return nil
+	}})
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, s.Start(context.WithoutCancel(b.ctx))
+}
+
+func (s *subject) observe(e event.Event) {
+	if h, ok := e.(event.Heartbeat); ok && h.Outcome == event.OutcomeWon && !h.Idle {
+		select {
+		case s.beats <- h.Duration:
+		default:
+		}
+	}
+}
+
+func (s *subject) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = s.session.Close(ctx) // the bucket is removed anyway
+	s.nc.Close()
+}
+
+// roundWithin bounds one round: what takes longer than many TTLs does not come any more.
+func (b *benchmark) roundWithin() time.Duration { return 20*b.ttl + 30*time.Second }
+
+func await[T any](ctx context.Context, within time.Duration, what string, from <-chan T) (v T, err error) {
+	select {
+	case v = <-from:
+		return v, nil
+	case <-ctx.Done():
+		return v, ctx.Err()
+	case <-time.After(within):
+		return v, fmt.Errorf("no %s within %v", what, within)
+	}
+}
+
+func (b *benchmark) heartbeat(sample func(time.Duration)) error {
+	s, err := b.join("heart")
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if _, err := await(b.ctx, b.roundWithin(), "promotion", s.began); err != nil {
+		return err
+	}
+	for range 10 * b.rounds { // beats come by themselves five times a TTL; asking for proof sends one at once
+		for len(s.beats) > 0 {
+			<-s.beats
+		}
+		if ok, err := s.ValidateToken(b.ctx); err != nil || !ok {
+			return errors.Join(errors.New("leadership was not confirmed"), err)
+		}
+		d, err := await(b.ctx, b.roundWithin(), "heartbeat", s.beats)
+		if err != nil {
+			return err
+		}
+		sample(d)
+	}
+	return nil
+}
+
+func (b *benchmark) handover(sample func(time.Duration)) error {
+	leader, err := b.join("left")
+	if err != nil {
+		return err
+	}
+	defer func() { leader.close() }()
+	if _, err := await(b.ctx, b.roundWithin(), "promotion", leader.began); err != nil {
+		return err
+	}
+	next, err := b.join("right")
+	if err != nil {
+		return err
+	}
+	defer func() { next.close() }()
+	for range b.rounds {
+		if err := b.inLine(leader, next); err != nil {
+			return err
+		}
+		asked := time.Now()
+		if err := leader.StepDown(b.ctx); err != nil {
+			return err
+		}
+		began, err := await(b.ctx, b.roundWithin(), "promotion of the successor", next.began)
+		if err != nil {
+			return err
+		}
+		sample(began.Sub(asked))
+		leader, next = next, leader
+	}
+	return nil
+}
+
+// inLine waits until next would be the successor.
+func (b *benchmark) inLine(leader, next *subject) error {
+	for end := time.Now().Add(b.roundWithin()); time.Now().Before(end); {
+		if leader.Status().Successor == next.session.Instance() {
+			return nil
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-b.ctx.Done():
+			return b.ctx.Err()
+		}
+	}
+	return errors.New("there is no successor")
+}
+
+func (b *benchmark) failover(sample func(time.Duration)) error {
+	leader, err := b.join("first-0")
+	if err != nil {
+		return err
+	}
+	defer func() { leader.close() }()
+	if _, err := await(b.ctx, b.roundWithin(), "promotion", leader.began); err != nil {
+		return err
+	}
+	for i := range b.rounds {
+		next, err := b.join(fmt.Sprintf("next-%d", i))
+		if err != nil {
+			return err
+		}
+		if err := b.inLine(leader, next); err != nil {
+			next.close()
+			return err
+		}
+		gone := time.Now()
+		leader.nc.Close() // without a word: nothing is given away
+		began, err := await(b.ctx, b.roundWithin(), "promotion of the successor", next.began)
+		leader.close()
+		leader = next
+		if err != nil {
+			return err
+		}
+		sample(began.Sub(gone))
+	}
+	return nil
+}
+
+var echo = assign.NewKind[int, int]("rolectl.bench.v1")
+
+func (b *benchmark) task(sample func(time.Duration)) error {
+	nc, err := b.a.target.Dial(nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	session, err := election.NewSession(b.session("tasks"))
+	if err != nil {
+		return err
+	}
+	tasks, err := assign.New(session, assign.Config{
+		Namespace: b.name, Role: "tasks", StreamAutoCreate: true, Replicas: b.replicas, Storage: b.storage,
+	})
+	if err != nil {
+		return err
+	}
+	if err := assign.Handle(tasks, echo, func(_ context.Context, t *assign.Task[int]) (int, error) { return t.Input, nil }); err != nil {
+		return err
+	}
+	if err := session.Open(b.ctx, nc); err != nil {
+		return err
+	}
+	defer func() { (&subject{session: session, nc: nc}).close() }()
+	scheduler, err := session.Campaign(election.RoleConfig{Role: "tasks", Lead: tasks.Lead})
+	if err != nil {
+		return err
+	}
+	if err := scheduler.Start(context.WithoutCancel(b.ctx)); err != nil {
+		return err
+	}
+	client, err := assign.NewClient(nc, assign.ClientConfig{
+		Namespace: b.name, StreamAutoCreate: true, Replicas: b.replicas, Storage: b.storage,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for i := range 10*b.rounds + 1 {
+		ctx, cancel := context.WithTimeout(b.ctx, b.roundWithin())
+		sent := time.Now()
+		pending, err := assign.Submit(ctx, client, echo, i)
+		if err == nil {
+			_, err = pending.Wait(ctx)
+		}
+		took := time.Since(sent)
+		cancel()
+		if err != nil {
+			return err
+		}
+		if i > 0 { // the first one waits for the scheduler
+			sample(took)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestDev: the other commands work on it, and what it has stored is there again at the next start.
+func TestDev(t *testing.T) {
+	p := &place{t: t, env: clean(t)}
+	dir := t.TempDir() + "/store"
+	begin := func() (*process, *place) {
+		t.Helper()
+		dev := p.start("dev", "--port", "0", "--store-dir", dir)
+		dev.says(&dev.errs, "rolectl watch")
+		url := strings.TrimSpace(dev.out.String())
+		return dev, &place{t: t, env: append(clean(t), "NATS_URL="+url)}
+	}
+	dev, user := begin()
+	user.ok("bucket", "check", "roles")
+	user.ok("bucket", "create", "mine")
+	user.ok("exec", "scheduler", "-q", "--", "true")
+	port := strings.TrimPrefix(strings.TrimSpace(dev.out.String()), "nats://127.0.0.1:")
+	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != exitFailed || !strings.Contains(r.errors, "--port 0") || strings.Count(r.errors, "\n") != 1 {
+		t.Errorf("on a port that is taken: exit %d, %q", r.code, r.errors)
+	}
+	dev.signal(syscall.SIGTERM)
+	if r := dev.wait(); r.code != 0 {
+		t.Errorf("told to stop: exit %d, %s", r.code, r.errors)
+	}
+	_, user = begin()
+	user.ok("bucket", "check", "mine")
+	if d := document[rolesDoc](t, user.ok("roles", "-o", "json").out); len(d.Roles) != 1 || d.Roles[0].Role != "scheduler" {
+		t.Errorf("after a restart: %+v", d)
+	}
+}
+
+type benchDoc struct {
+	Results []struct {
+		Name  string  `json:"name"`
+		Count int     `json:"count"`
+		P50   float64 `json:"p50_seconds"`
+		P99   float64 `json:"p99_seconds"`
+	} `json:"results"`
+}
+
+// TestBench: it measures everything and leaves nothing behind, also when it is interrupted.
+func TestBench(t *testing.T) {
+	p := at(t)
+	streams := func() int {
+		js := natstest.Connect(t, p.server)
+		m, err := js.Request("$JS.API.STREAM.NAMES", nil, patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(m.Data), "bench")
+	}
+	d := document[benchDoc](t, p.ok("bench", "--rounds", "2", "--ttl", "500ms", "-o", "json").out)
+	for i, want := range []struct {
+		name  string
+		count int
+	}{{"heartbeat", 20}, {"handover", 2}, {"failover", 2}, {"task", 20}} {
+		if r := d.Results[i]; r.Name != want.name || r.Count != want.count || r.P50 <= 0 || r.P99 < r.P50 {
+			t.Errorf("%+v, want %d of %s", r, want.count, want.name)
+		}
+	}
+	r := p.ok("bench", "--rounds", "1", "--only", "heartbeat")
+	if !strings.Contains(r.out, "P99") || !strings.Contains(r.out, " | #") || strings.Contains(r.out, "failover") {
+		t.Errorf("as text:\n%s", r.out)
+	}
+	interrupted := p.start("bench", "--rounds", "1000")
+	interrupted.says(&interrupted.errs, "hand-overs")
+	interrupted.signal(syscall.SIGINT)
+	if r := interrupted.wait(); r.code == 0 {
+		t.Errorf("interrupted: exit 0, %s", r.errors)
+	}
+	if n := streams(); n != 0 {
+		t.Errorf("%d streams are left behind", n)
+	}
+}

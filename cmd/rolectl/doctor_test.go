@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+type doctorDoc struct {
+	Status   string `json:"status"`
+	Findings []struct {
+		Check, Level, Message, Fix string
+	} `json:"findings"`
+}
+
+// diagnosis runs the doctor and checks that document, exit code and names agree.
+func (p *place) diagnosis(args ...string) (doctorDoc, int) {
+	p.t.Helper()
+	r := p.run(append([]string{"doctor", "--for", "100ms", "-o", "json"}, args...)...)
+	d := document[doctorDoc](p.t, r.out)
+	if names := []string{"ok", "warning", "critical", "unknown"}; r.code < 0 || r.code > 3 || names[r.code] != d.Status {
+		p.t.Errorf("exit %d and status %s", r.code, d.Status)
+	}
+	for _, f := range d.Findings {
+		if f.Level != "ok" && f.Fix == "" {
+			p.t.Errorf("%s without a fix: %s", f.Check, f.Message)
+		}
+	}
+	return d, r.code
+}
+
+// has looks for a finding.
+func (d doctorDoc) has(check, level, says string) bool {
+	for _, f := range d.Findings {
+		if f.Check == check && f.Level == level && strings.Contains(f.Message, says) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestDoctorHealthy: nothing is wrong with two candidates on one server.
+func TestDoctorHealthy(t *testing.T) {
+	p := at(t)
+	p.pair("scheduler")
+	var d doctorDoc
+	natstest.Eventually(t, "all is well", patience, func() (bool, string) { // a busy machine may miss a heartbeat
+		code := 0
+		d, code = p.diagnosis()
+		return code == 0, fmt.Sprint(d)
+	})
+	for _, check := range []string{"server", "limits", "bucket", "replicas", "clock", "round trip", "permissions", "records", "members", "roles", "churn"} {
+		if !d.has(check, "ok", "") {
+			t.Errorf("%s was not looked at: %+v", check, d)
+		}
+	}
+	if r := p.run("doctor", "--for", "100ms"); !strings.Contains(r.out, "nats-server 2.") || strings.Contains(r.out, "\x1b") {
+		t.Errorf("as text: %q", r.out)
+	}
+}
+
+// TestDoctorFinds: each thing that is wrong is found under its name, with its fix.
+func TestDoctorFinds(t *testing.T) {
+	p := at(t)
+	ctx := t.Context()
+	js, err := jetstream.New(natstest.Connect(t, p.server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, code := p.diagnosis(); code != int(critical) || !d.has("bucket", "critical", "no bucket roles") {
+		t.Errorf("without a bucket: %d, %+v", code, d)
+	}
+	if _, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "plain"}); err != nil {
+		t.Fatal(err)
+	}
+	d, code := p.diagnosis("--bucket", "plain")
+	if code != int(critical) || !d.has("bucket", "critical", "revisions count from 1") || !slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool {
+		return strings.Contains(f.Fix, "rolectl bucket create plain")
+	}) {
+		t.Errorf("an unfit bucket: %d, %+v", code, d)
+	}
+
+	p.ok("bucket", "create", "roles", "--storage", "memory")
+	a := p.member("a", version("1.0"))
+	contend(t, a, election.RoleConfig{Role: "alone"})
+	p.member("b", version("1.1"))
+	kv, err := js.KeyValue(ctx, "roles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(key, value string) uint64 {
+		t.Helper()
+		rev, err := kv.Put(ctx, key, []byte(value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rev
+	}
+	for i := range manyKilled {
+		put(fmt.Sprintf("lease.dead%d", i), `{"v":1,"session":7,"ttl_ms":1000,"beat":3,"state":"killed","by":"a"}`)
+	}
+	put("role.later", `{"v":99}`)
+	put("member.noise", "noise\x1b[2J")
+	natstest.Eventually(t, "it finds all of it", patience, func() (bool, string) {
+		d, code = p.diagnosis()
+		return code == int(critical) && d.has("storage", "warning", "memory") &&
+			d.has("roles", "warning", "nobody would take alone over from a") &&
+			d.has("members", "warning", "different versions (1.0: a; 1.1: b)") &&
+			d.has("churn", "warning", "3 sessions were ended by others") &&
+			d.has("records", "warning", "role.later was written by a later version") &&
+			d.has("roles", "critical", "nobody leads later") &&
+			d.has("records", "warning", "member.noise cannot be read"), fmt.Sprintf("%d %+v", code, d)
+	})
+	r := p.run("doctor", "--for", "100ms", "-o", "name")
+	if names := strings.Fields(r.out); !slices.Contains(names, "churn") || slices.Contains(names, "bucket") {
+		t.Errorf("names: %v", names)
+	}
+}
+
+// TestDoctorFindsDeadLeader: a leader that has no heartbeat, with nobody there to take over.
+func TestDoctorFindsDeadLeader(t *testing.T) {
+	p := at(t)
+	p.ok("bucket", "create", "roles")
+	js, err := jetstream.New(natstest.Connect(t, p.server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.KeyValue(t.Context(), "roles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := kv.Put(t.Context(), "lease.ghost", []byte(`{"v":1,"session":0,"nonce":"n","ttl_ms":300,"beat":1,"state":"live"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := fmt.Sprintf(`{"v":1,"ttl_ms":300,"id":"ghost","session":%d,"token":"0b5b8b8e-0000-4000-8000-000000000000"}`, session)
+	if _, err := kv.Put(t.Context(), "role.scheduler", []byte(record)); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "it is found", patience, func() (bool, string) {
+		d, code := p.diagnosis()
+		return code == int(critical) && d.has("roles", "critical", "ghost leads scheduler without a heartbeat"), fmt.Sprint(d)
+	})
+}
+
+// TestDoctorSeesChurn: a role that changes hands again and again while it watches.
+func TestDoctorSeesChurn(t *testing.T) {
+	p := at(t)
+	quick := func(c *election.SessionConfig) { c.CoolDown = time.Millisecond }
+	for _, id := range []string{"a", "b"} {
+		s := p.member(id, quick)
+		e, err := s.Campaign(election.RoleConfig{Role: "hot", Lead: func(context.Context, *election.Term) error {
+			time.Sleep(20 * time.Millisecond) // it does its work, and returns by mistake
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	natstest.Eventually(t, "it is found", patience, func() (bool, string) {
+		r := p.run("doctor", "--for", "500ms", "-o", "json")
+		d := document[doctorDoc](t, r.out)
+		return r.code >= int(warning) && d.has("churn", "warning", "hot has changed hands"), r.out
+	})
+}
+
+// TestDoctorUnknown: what cannot be looked at is unknown, not well.
+func TestDoctorUnknown(t *testing.T) {
+	nowhere := &place{t: t, env: append(clean(t), "NATS_URL=nats://127.0.0.1:1")}
+	if d, code := nowhere.diagnosis("--timeout", "1s"); code != int(unknown) || !d.has("connection", "unknown", "connect to") {
+		t.Errorf("without a server: %d, %+v", code, d)
+	}
+	p := at(t, func(o *natsrun.Options) {
+		o.Configure = func(so *server.Options) {
+			so.Users = []*server.User{{Username: "joe", Password: "x", Permissions: &server.Permissions{
+				Publish: &server.SubjectPermission{Allow: []string{"nothing"}},
+			}}}
+		}
+	})
+	p.env = append(p.env, "NATS_USER=joe", "NATS_PASSWORD=x")
+	if d, code := p.diagnosis("--timeout", "2s"); code != int(unknown) || !d.has("connection", "unknown", "$JS.API.STREAM.INFO.KV_roles") {
+		t.Errorf("without permissions: %d, %+v", code, d)
+	}
+	off := at(t, func(o *natsrun.Options) { o.Configure = func(so *server.Options) { so.JetStream = false } })
+	if d, code := off.diagnosis("--timeout", "2s"); code != int(critical) || !d.has("limits", "critical", "JetStream is off") {
+		t.Errorf("without JetStream: %d, %+v", code, d)
+	}
+}
+
+// TestWorst: what is known to be wrong comes before what is not known, and that before what is well.
+func TestWorst(t *testing.T) {
+	for _, test := range []struct {
+		levels []level
+		want   level
+	}{
+		{nil, healthy},
+		{[]level{healthy, healthy}, healthy},
+		{[]level{healthy, unknown}, unknown},
+		{[]level{unknown, warning}, warning},
+		{[]level{warning, unknown}, warning},
+		{[]level{critical, unknown, warning, healthy}, critical},
+	} {
+		var f findings
+		for _, l := range test.levels {
+			f.add(l, "", "", "")
+		}
+		if got := f.worst(); got != test.want {
+			t.Errorf("%v: %v, want %v", test.levels, got, test.want)
+		}
+	}
+}
+
+func version(v string) func(*election.SessionConfig) {
+	return func(c *election.SessionConfig) { c.Meta = map[string]string{"version": v} }
+}

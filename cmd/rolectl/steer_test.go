@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+type handoverDoc struct {
+	Role      string  `json:"role"`
+	From      string  `json:"from"`
+	FromEpoch uint64  `json:"from_epoch"`
+	To        string  `json:"to"`
+	Epoch     uint64  `json:"epoch"`
+	Gap       float64 `json:"gap_seconds"`
+	Forced    bool    `json:"forced"`
+}
+
+func TestStepDown(t *testing.T) {
+	p := at(t)
+	a, b := p.pair("scheduler")
+	epoch := a.Token().Epoch
+	if r := p.run("step-down", "scheduler"); r.code != exitUsage || !strings.Contains(r.errors, "--yes") || strings.Count(r.errors, "\n") != 1 {
+		t.Errorf("off a terminal without --yes: exit %d, %q", r.code, r.errors)
+	}
+	if r := p.run("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch+1)); r.code != exitFailed || !strings.Contains(r.errors, fmt.Sprint(epoch)) {
+		t.Errorf("at another epoch: exit %d, %q", r.code, r.errors)
+	}
+	if !a.IsLeader() {
+		t.Fatal("a refusal has cost a the role")
+	}
+	d := document[handoverDoc](t, p.ok("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch), "-o", "json").out)
+	if d.Role != "scheduler" || d.From != "a" || d.FromEpoch != epoch || d.To != "b" || d.Epoch <= epoch || d.Gap <= 0 || d.Forced {
+		t.Errorf("handed over: %+v", d)
+	}
+	if leads(t, b); b.Token().Epoch != d.Epoch {
+		t.Errorf("b: %+v, the program says epoch %d", b.Status(), d.Epoch)
+	}
+	if r := p.run("step-down", "scheduler", "--yes", "--wait", "1s"); r.code != exitNoLeader || !strings.Contains(r.errors, "nobody has taken scheduler") {
+		t.Errorf("with nobody left: exit %d, %s%s", r.code, r.out, r.errors)
+	}
+	if r := p.run("step-down", "scheduler", "--yes"); r.code != exitNoLeader {
+		t.Errorf("of a role that nobody leads: exit %d, %s", r.code, r.errors)
+	}
+	if r := p.run("inspect", "scheduler"); r.code != exitNoLeader || !strings.Contains(r.out, "stepped down") {
+		t.Errorf("inspect: exit %d, %s%s", r.code, r.out, r.errors)
+	}
+}
+
+func TestStepDownByForce(t *testing.T) {
+	p := at(t)
+	a, b := p.pair("scheduler")
+	epoch := a.Token().Epoch
+	r := p.ok("step-down", "scheduler", "--force", "--yes", "-o", "json")
+	d := document[handoverDoc](t, r.out)
+	if leads(t, b); !d.Forced || d.To != "b" || d.FromEpoch != epoch {
+		t.Errorf("%+v", d)
+	}
+	if d.Gap < 2 { // the server's own times: the successor waits for the whole lease, however busy the machine
+		t.Errorf("the successor has waited %vs, want the whole lease of 2s", d.Gap)
+	}
+	if !strings.Contains(r.errors, "not waited for") || !strings.Contains(r.errors, "fencing tokens") {
+		t.Errorf("it does not say what it risks: %q", r.errors)
+	}
+}
+
+// TestConfirm: on a terminal it asks, and does nothing unless told to.
+func TestConfirm(t *testing.T) {
+	p := at(t)
+	a, b := p.pair("scheduler")
+	for _, no := range []string{"n\n", "\n", "maybe\n", "\x04"} {
+		proc, tty := p.onTerminal("step-down", "scheduler")
+		proc.says(&proc.out, "next in line is b. Step it down? [y/N]")
+		typed(t, tty, no)
+		if r := proc.wait(); r.code != exitFailed || !strings.Contains(r.out, "nothing was done") || !a.IsLeader() {
+			t.Errorf("answered %q: exit %d, %q", no, r.code, r.out)
+		}
+	}
+	proc, tty := p.onTerminal("step-down", "scheduler", "--force")
+	proc.says(&proc.out, "fencing tokens")
+	typed(t, tty, "\x03")
+	if r := proc.wait(); r.code == 0 || !a.IsLeader() {
+		t.Errorf("Ctrl-C: exit %d, %q", r.code, r.out)
+	}
+	proc, tty = p.onTerminal("step-down", "scheduler")
+	proc.says(&proc.out, "[y/N]")
+	typed(t, tty, "y\n")
+	if r := proc.wait(); r.code != 0 || !strings.Contains(r.out, "b leads scheduler at epoch") {
+		t.Errorf("answered y: exit %d, %q", r.code, r.out)
+	}
+	leads(t, b)
+}
+
+func TestTransfer(t *testing.T) {
+	p := at(t)
+	a, _ := p.pair("scheduler")
+	c := contend(t, p.member("c"), election.RoleConfig{Role: "scheduler"})
+	for args, says := range map[string]string{
+		"z": "there are b, c", "a": "leads scheduler already",
+	} {
+		if r := p.run("transfer", "scheduler", args, "--yes"); r.code != exitFailed || !strings.Contains(r.errors, says) {
+			t.Errorf("to %s: exit %d, %q", args, r.code, r.errors)
+		}
+	}
+	if r := p.run("transfer", "scheduler", "c"); r.code != exitUsage || !a.IsLeader() {
+		t.Errorf("without --yes: exit %d, %q", r.code, r.errors)
+	}
+	r := p.ok("transfer", "scheduler", "c", "--yes")
+	if !strings.Contains(r.out, "c leads scheduler at epoch") {
+		t.Errorf("%s%s", r.out, r.errors)
+	}
+	leads(t, c)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+type changeDoc struct {
+	Change string     `json:"change"`
+	Role   *roleDoc   `json:"role"`
+	Member *memberDoc `json:"member"`
+}
+
+// TestWatchLines: off a terminal every change is a line of JSON.
+func TestWatchLines(t *testing.T) {
+	p := at(t)
+	a, b := p.pair("scheduler")
+	w := p.start("watch")
+	seen := func(what string, is func(c changeDoc) bool) {
+		t.Helper()
+		natstest.Eventually(t, what, patience, func() (bool, string) {
+			for _, c := range eachLine[changeDoc](t, w.out.String()) {
+				if is(c) {
+					return true, ""
+				}
+			}
+			return false, w.out.String() + w.errs.String()
+		})
+	}
+	seen("a leads", func(c changeDoc) bool {
+		return c.Change == "present" && c.Role != nil && c.Role.Leader == "a" && c.Role.Epoch == a.Token().Epoch
+	})
+	seen("member b", func(c changeDoc) bool { return c.Change == "present" && c.Member != nil && c.Member.Instance == "b" })
+	if err := a.StepDown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen("the vacancy", func(c changeDoc) bool { return c.Change == "vacant" && c.Role.Role == "scheduler" })
+	seen("b leads", func(c changeDoc) bool { return c.Change == "leader" && c.Role.Leader == "b" })
+	leads(t, b)
+	c := p.member("c")
+	seen("c has joined", func(c changeDoc) bool { return c.Change == "joined" && c.Member.Instance == "c" })
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen("c has left", func(c changeDoc) bool {
+		return c.Change == "left" && c.Member.Instance == "c" && c.Member.State == "gone"
+	})
+	if err := p.server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	seen("the outage", func(c changeDoc) bool { return c.Change == "disconnected" })
+	seen("its end", func(c changeDoc) bool { return c.Change == "connected" })
+	w.signal(syscall.SIGINT)
+	if r := w.wait(); r.code != 0 {
+		t.Errorf("interrupted: exit %d, %s", r.code, r.errors)
+	}
+}
+
+// TestWatchOnTerminal: on a terminal it is a table on the other screen; the last one stays on the ordinary one.
+func TestWatchOnTerminal(t *testing.T) {
+	const other, back, red = "\x1b[?1049h", "\x1b[?1049l", "\x1b[31m"
+	p := at(t)
+	a, b := p.pair("scheduler")
+	w, tty := p.onTerminal("watch")
+	plain := place{t: t, server: p.server, env: append(p.env, "NO_COLOR=1")}
+	pw, ptty := plain.onTerminal("watch")
+	for _, w := range []*process{w, pw} {
+		w.says(&w.out, other)
+		w.says(&w.out, "scheduler  a  ")
+	}
+	if err := a.StepDown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []*process{w, pw} {
+		w.says(&w.out, "scheduler  b  ")
+	}
+	leads(t, b)
+	if err := b.StepDown(t.Context()); err != nil { // and nobody is left
+		t.Fatal(err)
+	}
+	w.says(&w.out, red+"scheduler  -")
+	pw.says(&pw.out, "scheduler  -")
+	if strings.Contains(pw.out.String(), red) {
+		t.Error("colours although NO_COLOR is set")
+	}
+	typed(t, tty, "\x03")
+	typed(t, ptty, "\x03")
+	for _, w := range []*process{w, pw} {
+		r := w.wait()
+		_, after, left := strings.Cut(r.out, back)
+		if r.code != 0 || !left || !strings.Contains(after, "ROLE") {
+			t.Errorf("after Ctrl-C: exit %d, and the ordinary screen has %q", r.code, after)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package tasks
+
+// apply takes how far an attempt is. A checkpoint is acknowledged when it, or a later one of the attempt, is stored.
+//
+// Invariant: checkpoints of one attempt are stored in the order in which they were made, whatever happens to the reports
+// that bring them; and nothing makes the task run again before they are stored. So the next attempt gets the last one that
+// was acknowledged, or a later one.
+func (e Progressed) apply(s *Scheduler) {
+	if !s.ready {
+		key := held{e.Session, e.ID, e.Attempt}
+		if old := s.hints[key]; old.Checkpoint == nil || e.Checkpoint != nil && e.Ran >= old.Ran {
+			s.hints[key] = e // the others are reported again
+		}
+		return
+	}
+	t := s.tasks[e.ID]
+	switch {
+	case t == nil:
+		s.stale(e.Ref, "", "settled")
+		return
+	case !t.with(e.Session, e.Attempt):
+		s.stale(e.Ref, t.policy.Kind, "attempt")
+		return
+	}
+	s.accept(t)
+	r := t.run
+	if e.Ran > r.said {
+		r.said, r.progress = e.Ran, e.Fraction
+		s.notice(t)
+	}
+	switch {
+	case e.Checkpoint == nil:
+		s.emit(Settle{Ref: e.Ref})
+	case e.Ran <= r.kept && r.saving != nil: // told twice, or overtaken by a later one
+		r.saving.waits(e.Ref)
+	case e.Ran <= r.kept:
+		s.emit(Settle{Ref: e.Ref})
+	default:
+		s.save(t, &e)
+	}
+}
+
+// save stores a checkpoint. The writes of one task are made one after the other, and one that was not sent yet, or whose
+// outcome is awaited, is followed by the later one: so the later one is the last.
+func (s *Scheduler) save(t *task, e *Progressed) {
+	r := t.run
+	w := &write{kind: checkpointWrite, t: t, data: e.Checkpoint, ran: e.Ran, retry: Retry{Attempt: t.attempt}}
+	if old := r.saving; old != nil { // whoever waits for it is content with a later one
+		delete(s.writes, old.number)
+		w.ref, w.refs = old.ref, old.refs
+	}
+	w.waits(e.Ref)
+	r.saving, r.kept, t.saved = w, e.Ran, true
+	s.send(w)
+}
+
+// kept goes on after a checkpoint is stored.
+func (s *Scheduler) kept(w *write, revision uint64) {
+	t := w.t
+	t.checkpoint = max(t.checkpoint, revision)
+	t.run.saving = nil
+	if t.phase == noting && t.run.write.number == 0 { // the note was first to be known
+		s.noted(t)
+	}
+}
+
+// dropSaving gives a checkpoint up: its task ends. It may still land, and is erased with the outcome.
+func (s *Scheduler) dropSaving(t *task) {
+	if t.run == nil || t.run.saving == nil {
+		return
+	}
+	w := t.run.saving
+	t.run.saving = nil
+	delete(s.writes, w.number)
+	s.settle(w, true)
+}
+
+func (e Saved) apply(s *Scheduler) {
+	t := s.tasks[e.ID]
+	switch {
+	case t == nil && !e.Gone:
+		s.erase(CheckpointRecord, e.ID) // its task has ended
+	case t == nil || e.Gone:
+	case e.Revision < t.revision: // of a task that had this id before
+		t.saved = true
+	default:
+		t.saved, t.checkpoint = true, max(t.checkpoint, e.Revision)
+	}
+}

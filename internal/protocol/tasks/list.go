@@ -1,0 +1,122 @@
+package tasks
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxLook bounds how many places one page of a listing looks at.
+const maxLook = 8192
+
+// list gives a task a place in the listing, and it keeps it: so a listing that goes on over many pages meets every task that
+// is open all the while, once.
+func (s *Scheduler) list(t *task) {
+	for n := len(s.holes); n > 0; n = len(s.holes) {
+		at := s.holes[n-1]
+		s.holes = s.holes[:n-1]
+		if int(at) < len(s.slots) {
+			t.slot, s.slots[at] = at, t
+			return
+		}
+	}
+	t.slot = int32(len(s.slots))
+	s.slots = append(s.slots, t)
+}
+
+func (s *Scheduler) unlist(t *task) {
+	s.slots[t.slot] = nil
+	s.holes = append(s.holes, t.slot)
+	n := len(s.slots)
+	for n > 0 && s.slots[n-1] == nil {
+		n--
+	}
+	s.slots = s.slots[:n]
+	if n == 0 {
+		s.holes = s.holes[:0]
+	}
+}
+
+// List returns a page of open tasks, at most limit, and with which cursor to go on behind it, 0 when there is no more. A
+// page may hold fewer, or none, though there is more: it costs no more than its size and a bound.
+func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []Glance, next uint64) {
+	at := int(min(cursor, uint64(len(s.slots))))
+	for end := min(at+maxLook, len(s.slots)); at < end && len(page) < limit; at++ {
+		if t := s.slots[at]; t != nil && f.takes(t) {
+			g := s.glance(now, t)
+			g.Cursor = uint64(at) + 1
+			page = append(page, g)
+		}
+	}
+	if at < len(s.slots) {
+		next = uint64(at)
+	}
+	return page, next
+}
+
+func (f *Filter) takes(t *task) bool {
+	return strings.HasPrefix(t.id, f.Prefix) && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, t.policy.Kind)) &&
+		(len(f.States) == 0 || slices.Contains(f.States, t.state()))
+}
+
+// Glance looks a task up.
+func (s *Scheduler) Glance(now Instant, id string) (Glance, bool) {
+	t := s.tasks[id]
+	if t == nil {
+		return Glance{}, false
+	}
+	return s.glance(now, t), true
+}
+
+func (s *Scheduler) glance(now Instant, t *task) Glance {
+	g := Glance{
+		ID: t.id, Revision: t.revision, Kind: t.policy.Kind, State: t.state(), Tries: t.tries(), Attempt: t.attempt,
+		Priority: t.policy.Priority, Age: now.Sub(t.stored), Keys: t.keys, Cursor: uint64(t.slot) + 1,
+	}
+	if t.deadline != never {
+		g.Left = max(t.deadline.Sub(now), 1)
+	}
+	switch t.phase {
+	case waiting, aside:
+		g.Waiting = now.Sub(t.since)
+	case delayed:
+		g.Due = max(t.due.Sub(now), 0)
+	case pushed, running, starting:
+		g.Running, g.Progress = true, t.run.progress
+		g.Tries++
+	case noting:
+		g.Due = t.run.write.retry.Wait
+	}
+	if t.run != nil && t.run.worker != nil {
+		g.Instance = t.run.worker.instance
+	}
+	return g
+}
+
+// Overview is the books in numbers.
+func (s *Scheduler) Overview() Overview {
+	o := Overview{Epoch: s.epoch, Ready: s.ready, Open: len(s.tasks)}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(s.paused)), maps.Keys(s.kinds))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		k := s.kinds[name]
+		switch {
+		case k == nil:
+			o.Kinds = append(o.Kinds, KindView{Kind: name, Paused: true})
+		case k.open > 0 || k.paused:
+			o.Kinds = append(o.Kinds, KindView{
+				Kind: name, Waiting: int(k.count[waiting] + k.count[aside]), Delayed: int(k.count[delayed] + k.count[noting]),
+				Running: k.held() + int(k.count[ending]), Paused: k.paused, Concurrency: k.Concurrency, Rate: k.Rate,
+			})
+		}
+	}
+	for _, w := range s.line {
+		if w.works {
+			o.Workers = append(o.Workers, WorkerView{
+				Instance: w.instance, Session: w.session, Slots: w.slots, Load: w.load, Running: len(w.held),
+				Draining: w.draining || w.drained, Own: w.own, Labels: maps.Clone(w.labels), Kinds: slices.Clone(w.kinds),
+			})
+		}
+	}
+	return o
+}

@@ -1,0 +1,67 @@
+package tasks
+
+import (
+	"maps"
+	"slices"
+)
+
+// What others ask for stands in the stream: it holds whoever leads, and while nobody does it waits.
+
+func (e CancelAsked) apply(s *Scheduler) {
+	if e.Gone {
+		delete(s.cancels, e.ID)
+		return
+	}
+	s.cancels[e.ID] = e.Revision
+	t := s.tasks[e.ID]
+	switch {
+	case t != nil && t.revision < e.Revision:
+		if t.phase != ending {
+			s.abort(t, StatusCancelled, CauseCancelled)
+		}
+	case s.settled: // it has ended before this came, or never was
+		s.dropCancel(e.ID)
+	}
+}
+
+// dropCancel removes a request that has been met, or never can be. Its own revision is the condition: another one may have
+// come meanwhile, about another task of the same id.
+func (s *Scheduler) dropCancel(id string) {
+	if revision, stands := s.cancels[id]; stands {
+		delete(s.cancels, id)
+		s.send(&write{kind: eraseWrite, what: CancelRecord, id: id, expect: revision})
+	}
+}
+
+// tidyCancels removes requests about tasks that are not open, or that were submitted after them.
+func (s *Scheduler) tidyCancels() {
+	for _, id := range slices.Sorted(maps.Keys(s.cancels)) {
+		if t := s.tasks[id]; t == nil || s.cancels[id] < t.revision {
+			s.dropCancel(id)
+		}
+	}
+}
+
+func (e PauseSeen) apply(s *Scheduler) {
+	if e.Paused {
+		s.paused[e.Kind] = true
+	} else {
+		delete(s.paused, e.Kind)
+	}
+	if k := s.kinds[e.Kind]; k != nil {
+		k.paused = e.Paused
+	}
+}
+
+func (e DrainSeen) apply(s *Scheduler) {
+	if e.Draining {
+		s.drained[e.Instance] = true
+	} else {
+		delete(s.drained, e.Instance)
+	}
+	for _, w := range s.line {
+		if w.instance == e.Instance {
+			w.drained = e.Draining
+		}
+	}
+}

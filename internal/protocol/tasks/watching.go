@@ -1,0 +1,59 @@
+package tasks
+
+const maxWatched = 4096
+
+// apply begins to tell what happens to a task, for a while.
+func (e Watched) apply(s *Scheduler) {
+	if _, known := s.watched[e.ID]; !known && len(s.watched) >= maxWatched {
+		for id, until := range s.watched {
+			if until <= s.now {
+				delete(s.watched, id)
+			}
+		}
+		if len(s.watched) >= maxWatched {
+			return
+		}
+	}
+	s.watched[e.ID] = s.now.Add(e.For)
+	s.moved = append(s.moved, e.ID)
+}
+
+// Watching reports whether what happens to a task is told.
+func (s *Scheduler) Watching(id string) bool {
+	_, ok := s.watched[id]
+	return ok
+}
+
+// notice takes down that something happened to a task. It is told at the end of the step, when the books are consistent.
+func (s *Scheduler) notice(t *task) {
+	if len(s.watched) > 0 && s.Watching(t.id) {
+		s.moved = append(s.moved, t.id)
+	}
+}
+
+func (s *Scheduler) tellMoved() {
+	for i, id := range s.moved {
+		if i+1 < len(s.moved) && s.moved[i+1] == id {
+			continue
+		}
+		if s.watched[id] <= s.now {
+			delete(s.watched, id)
+		} else if t := s.tasks[id]; t != nil {
+			s.emit(Moved{Glance: s.glance(s.now, t)})
+		}
+	}
+	clear(s.moved)
+	s.moved = s.moved[:0]
+}
+
+// tellEnded is the last that is told of a task.
+func (s *Scheduler) tellEnded(t *task, out *Outcome) {
+	if len(s.watched) == 0 || !s.Watching(t.id) {
+		return
+	}
+	g := s.glance(s.now, t)
+	g.State, g.Running, g.Tries = State(out.Status), false, out.Tries
+	end := *out
+	s.emit(Moved{Glance: g, Outcome: &end})
+	delete(s.watched, t.id)
+}

@@ -1,0 +1,176 @@
+package tasks
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+type writeKind uint8
+
+const (
+	sealWrite writeKind = iota
+	outcomeWrite
+	noteWrite
+	startWrite // a note that an attempt is about to begin
+	checkpointWrite
+	eraseWrite
+	freeWrite // of a unique key
+	tickWrite
+)
+
+var writeNames = [...]string{"seal", "outcome", "note", "note", "checkpoint", "erase", "unique", "tick"}
+
+// write is one that was asked for and whose outcome is not known.
+type write struct {
+	kind    writeKind
+	number  uint64 // of the last attempt
+	guard   uint64 // under which it went out, 0: it waits for a seal
+	t       *task
+	outcome Outcome
+	retry   Retry
+	ref     any   // who waits for it
+	refs    []any // who else does
+
+	what   Record // to erase, of id
+	id     string // of a task, a unique key or a recurrence
+	expect uint64 // where others write too: the revision at which it must stand
+
+	data []byte // a checkpoint
+	ran  int64  // of which Progressed
+	tick time.Time
+	of   *Recurrence
+}
+
+// waits adds somebody who waits for a write.
+func (w *write) waits(ref any) {
+	switch {
+	case ref == nil:
+	case w.ref == nil:
+		w.ref = ref
+	default:
+		w.refs = append(w.refs, ref)
+	}
+}
+
+// settle answers all who wait for a write.
+func (s *Scheduler) settle(w *write, stale bool) {
+	if w.ref != nil {
+		s.emit(Settle{Ref: w.ref, Stale: stale})
+	}
+	for _, r := range w.refs {
+		s.emit(Settle{Ref: r, Stale: stale})
+	}
+	w.ref, w.refs = nil, nil
+}
+
+// outstanding are the writes that are wanted, in the order in which they were.
+func (s *Scheduler) outstanding() []*write {
+	all := make([]*write, 0, len(s.writes))
+	for _, w := range s.writes {
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(a, b *write) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+// send asks for a write under the present seal, or keeps it until there is one.
+func (s *Scheduler) send(w *write) {
+	if w.number != 0 {
+		delete(s.writes, w.number)
+	}
+	if w.kind == eraseWrite && w.expect == 0 && s.keep(w) {
+		return
+	}
+	s.last++
+	w.number, w.guard = s.last, s.seal.valid
+	s.writes[w.number] = w
+	if w.guard == 0 {
+		return
+	}
+	switch t := w.t; w.kind {
+	case outcomeWrite:
+		s.emit(WriteOutcome{w.number, w.guard, t.id, t.revision, t.policy.Kind, t.policy.Retention, w.outcome})
+	case noteWrite, startWrite:
+		s.emit(WriteNote{w.number, w.guard, t.id, w.retry})
+	case checkpointWrite:
+		s.emit(WriteCheckpoint{w.number, w.guard, t.id, w.retry.Attempt, w.data})
+	case eraseWrite:
+		s.emit(Erase{w.number, w.guard, w.what, w.id, w.expect})
+	case freeWrite:
+		s.emit(FreeUnique{w.number, w.expect, w.id})
+	case tickWrite:
+		s.emit(WriteTick{w.number, w.guard, TickID(w.id, w.tick), w.tick, w.of})
+	}
+}
+
+// keep reports whether a record that was to be erased says something again: what it belongs to is there anew. It is erased
+// with that then.
+func (s *Scheduler) keep(w *write) bool {
+	if w.what == TickRecord {
+		r := s.recurs[w.id]
+		return r != nil && r.def != nil
+	}
+	t := s.tasks[w.id]
+	if t == nil {
+		return false
+	}
+	t.noted = t.noted || w.what == NoteRecord
+	t.saved = t.saved || w.what == CheckpointRecord
+	return true
+}
+
+func (e Written) apply(s *Scheduler) {
+	w := s.writes[e.Write]
+	if w == nil {
+		return
+	}
+	switch {
+	case w.kind == sealWrite:
+		delete(s.writes, e.Write)
+		s.sealWritten(e.Outcome)
+	case e.Outcome == protocol.Won:
+		s.stored(w, e.Revision)
+	case e.Outcome == protocol.Refused && w.expect != 0:
+		delete(s.writes, e.Write) // somebody else has written there meanwhile, and that counts
+	case w.guard != s.seal.valid: // a new seal is under way, and decides
+	case e.Outcome == protocol.Refused:
+		s.emit(Refused{Op: writeNames[w.kind]})
+		s.renew()
+	default:
+		s.renew()
+	}
+}
+
+// stored goes on after a write, known to be stored by its acknowledgement or by the stream.
+func (s *Scheduler) stored(w *write, revision uint64) {
+	delete(s.writes, w.number)
+	w.number = 0
+	s.settle(w, false)
+	switch w.kind {
+	case outcomeWrite:
+		s.ended(w.t, &w.outcome)
+	case noteWrite:
+		s.noted(w.t)
+	case startWrite:
+		s.started(w.t)
+	case checkpointWrite:
+		s.kept(w, revision)
+	case tickWrite:
+		s.ticked(w)
+	}
+}
+
+// erase removes a record of the scheduler's own that says nothing any more.
+func (s *Scheduler) erase(what Record, id string) {
+	s.send(&write{kind: eraseWrite, what: what, id: id})
+}
+
+// tidy begins when all that there is has been read: what is left of tasks that have ended is removed.
+func (s *Scheduler) tidy() {
+	s.tidyCancels()
+	s.tidyUniques()
+	s.tidyTicks()
+}
