@@ -24,7 +24,7 @@ type Assigner struct {
 	client   *Client // nil until the session was open once
 	host     *hosting
 	arrived  chan struct{}  // closed, and made anew, when client or host changes
-	blocked  map[string]int // tasks whose handlers have outlived their session
+	blocked  map[string]int // tasks whose handlers have outlived their session, and the slots that these take
 
 	unchecked sync.Once // it was said that signatures are not checked
 }
@@ -123,16 +123,16 @@ func (a *Assigner) unverified(h election.Host) {
 // Namespace is the assigner's namespace.
 func (a *Assigner) Namespace() string { return a.cfg.Namespace }
 
-// block counts the handlers of a task that still run though their session is gone.
-func (a *Assigner) block(id string, n int) {
+// block counts the slots of a task's handlers that still run though their session is gone.
+func (a *Assigner) block(id string, slots int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.blocked[id] += n; a.blocked[id] == 0 {
+	if a.blocked[id] += slots; a.blocked[id] == 0 {
 		delete(a.blocked, id)
 	}
 }
 
-// blockedTasks are the tasks of such handlers, nil for none.
+// blockedTasks are the tasks of such handlers with their slots, nil for none.
 func (a *Assigner) blockedTasks() map[string]int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

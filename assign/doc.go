@@ -5,12 +5,14 @@
 //	  │ q.<task>  submission ────►│──────── consumer ────────────►│                                       │
 //	  │◄──── stored ──────────────│                               │── signed frame, work.assign.<w> ─────►│ handler runs
 //	  │                           │                               │◄───────────── accepted ───────────────│
+//	  │                           │◄─ c.<task> checkpoint ────────│◄──── report.<w>: how far it is ───────│
 //	  │                           │                               │◄──── report.<w>: how it ended ────────│
 //	  │                           │◄─ q.<task> outcome, if the ───│                                       │
 //	  │◄─ done.<task> republished─│   seal is still ours          │──── settled, after the commit ───────►│ forgotten
 //
 // A program makes a [Kind], gives its handler to an [Assigner] with [Handle], lets the role's Lead be [Assigner.Lead], and
-// calls [Submit] and Wait from anywhere.
+// calls [Submit] and Wait from anywhere. A [Client] submits, looks and steers without taking part: [Get], [List],
+// [GetOverview], Pending.Cancel and Pending.Events, [Requeue], [PauseKind], [DrainWorker], [Recur].
 //
 // # Promises
 //
@@ -25,8 +27,11 @@
 //   - A new scheduler adopts what runs: it asks every worker of before its term what it holds, and hands out nothing until
 //     each has answered or its session is dead.
 //   - Of two live workers never both hold a task: an assignment without an answer is given to nobody else.
-//   - Submitting needs no scheduler, and a repeated submission with the same id returns the same task for as long as its
-//     outcome is kept.
+//   - Submitting, cancelling, requeueing, pausing, draining and defining recurrences need no scheduler: they are records, and
+//     take effect when a scheduler has read them. They outlive every scheduler.
+//   - A repeated submission with the same id returns the same task for as long as its outcome is kept. Of the open tasks of a
+//     kind one at most has a unique key. A tick of a recurrence is submitted once, however often the leader changes.
+//   - A checkpoint that Task.Progress has returned for, or a later one, is what the next attempt gets.
 //
 // # Failures
 //
@@ -37,25 +42,65 @@
 //	worker dies or is cut off             run again when its session is dead, up to CrashBudget times, then dead
 //	session closed                        running handlers may finish; then ErrDraining, and given back uncounted
 //	scheduler dies                        running handlers go on; their results wait for the next scheduler
+//	nobody leads                          what was asked for is stored and waits; ErrNoScheduler for who asks about open tasks,
+//	                                      ErrCancelPending for who waits for a cancel; missed ticks as OnMissed says
+//	acknowledgement of a client's write   written again under the same condition, or found to be there: each is
+//	is lost                               stored once, and a copy that comes late undoes nothing that was decided since
+//	client gives up waiting (its ctx)     what it wrote may be stored or not; the same call again is safe
 //	stream without a leader               submissions and outcomes wait; nothing is lost
+//	large output expired                  Wait returns ErrOutputGone; the outcome stands
+//
+// One thing no condition can tell: a submission whose acknowledgement stays lost for longer than the outcome is kept (an hour,
+// see [Retention]) is stored once more, and runs again.
 //
 // # Who writes what
 //
-//	<ns>.q.<task>                submission: clients, if there is none; outcome: the scheduler, under its seal
-//	<ns>.t.<task>                note, what a later attempt must know: the scheduler, under its seal
-//	<ns>.seal                    the scheduler, by compare-and-swap, only over an epoch that is not above its own
+// Records of the stream. A record is removed by an empty one in its place, which the server drops after a while. Under its
+// seal means: on the condition that the seal is at the revision that this scheduler has written, so a later one shuts it out.
+//
+//	<ns>.q.<task>      submission: clients, if there is none, or in the place of a dead outcome (requeue); the scheduler,
+//	                   for a tick, under its seal. Outcome: the scheduler, under its seal
+//	<ns>.u.<digest>    which task has a unique key: clients, as one with its submission, over a revision at which no open task
+//	                   had it; emptied by the scheduler, over the revision that it has read
+//	<ns>.t.<task>      note, what a later attempt must know: the scheduler, under its seal
+//	<ns>.c.<task>      checkpoint of an attempt: the scheduler, under its seal
+//	<ns>.x.<task>      request to cancel: clients, on the condition that the task's submission is the one they have read;
+//	                   emptied by the scheduler when the task has ended, over the revision that it has read
+//	<ns>.p.<kind>      the kind is paused: clients, over the revision that they have read
+//	<ns>.d.<instance>  the worker is drained: clients, likewise
+//	<ns>.r.<name>      recurrence: clients, likewise
+//	<ns>.k.<name>      its last tick: the scheduler, under its seal, as one with the submission of that tick
+//	<ns>.seal          the scheduler, by compare-and-swap, only over an epoch that is not above its own
+//
+// Messages.
+//
 //	<ns>.done.<task>             the server: what was stored at <ns>.q.<task>
+//	<ns>.event.<task>            the scheduler: how a task that is watched goes on
 //	<ns>.work.{assign,cancel,sync}.<instance>   the scheduler, signed with its session's key
 //	<ns>.report.<instance>       that worker
-//	<ns>.ctl                     anybody who may cancel
+//	<ns>.ctl                     anybody who may look: status, list, overview, watch
 //
-// All who may publish to <ns>.q.> trust each other; separate trust domains take separate namespaces.
+// Outputs above 64 KiB are objects in the object store TASKS_<ns>, one for each attempt, written by its worker before it
+// reports; the outcome names the object.
+//
+// All who may publish to <ns>.q.> trust each other; separate trust domains take separate namespaces. Who may submit with
+// unique keys writes <ns>.u.> too, who may cancel <ns>.x.>, and an operator <ns>.{p,d,r}.> besides.
 //
 // # Files
 //
-// For everybody: kind.go · submit.go, pending.go, client.go, waiters.go, control.go the client · task.go, handler.go,
-// errors.go · assigner.go, config.go. The worker: work.go its loop, gate.go what it checks, execute.go its handlers,
-// outbox.go its reports, drain.go its end. The scheduler: lead.go its loop, reader.go the stream, commits.go its writes,
-// push.go and payloads.go its frames, hear.go what it is told, carryout.go. Both: courier.go. The stream: stream.go,
-// subject.go, record.go. The rules of both are in internal/protocol/tasks, without I/O.
+// For everybody: kind.go · options.go, submit.go, batch.go, unique.go submitting · pending.go, waiters.go, results.go waiting ·
+// cancel.go, requeue.go, steer.go, recur.go, recurrences.go steering · status.go, get.go, list.go, overview.go, watch.go
+// looking · client.go, control.go · errors.go, errors_client.go, errors_scheduler.go · assigner.go, config.go, placement.go.
+//
+// The worker: task.go, handler.go, middleware.go what handlers see · work.go its loop, gate.go what it checks, execute.go its
+// handlers, finding.go how they end, progress.go how far they are, objects.go large outputs, outbox.go its reports, drain.go
+// its end.
+//
+// The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · reader.go the stream, telling.go what the books hear of it,
+// recurring.go schedules, traces.go · commits.go its writes, commits_cas.go those by compare-and-swap, dying.go outcomes that
+// keep their input · push.go and payloads.go its frames · hear.go what workers tell it, inquire.go what clients ask it ·
+// carryout.go.
+//
+// Both: courier.go. The stream: stream.go, subject.go, record.go, record_outcome.go, record_steer.go. The rules of both are in
+// internal/protocol/tasks, without I/O.
 package assign

@@ -58,6 +58,7 @@ type execution struct {
 	s       *shift
 	id      string
 	attempt tasks.Attempt
+	weight  int // slots that it takes
 	began   time.Time
 
 	// life ends when nothing that the attempt still says counts: its session is lost, its task has ended, or its handler has
@@ -76,7 +77,7 @@ type execution struct {
 
 // start runs a handler in a goroutine of its own.
 func (s *shift) start(t *tasks.Task) {
-	x := &execution{s: s, id: t.ID, attempt: t.Attempt, began: time.Now()}
+	x := &execution{s: s, id: t.ID, attempt: t.Attempt, weight: max(t.Policy.Weight, 1), began: time.Now()}
 	x.life, x.lose = context.WithCancelCause(context.Background())
 	x.ctx, x.cancel = context.WithCancelCause(x.life)
 	s.runs[t.ID] = x
@@ -124,7 +125,7 @@ func (x *execution) abandon() {
 	defer x.mu.Unlock()
 	if !x.over && !x.outlived {
 		x.outlived = true
-		x.s.a.block(x.id, 1)
+		x.s.a.block(x.id, x.weight)
 	}
 }
 
@@ -133,7 +134,7 @@ func (x *execution) finish(f tasks.Finding) {
 	defer x.mu.Unlock()
 	x.over = true
 	if x.outlived {
-		x.s.a.block(x.id, -1)
+		x.s.a.block(x.id, -x.weight)
 		return
 	}
 	x.s.in.Put(returned{x, f})

@@ -74,8 +74,10 @@ func (l *scheduling) report(m *nats.Msg) {
 		return
 	}
 	r := &report{reply: m.Reply, stale: make([]bool, len(list)), left: len(list)}
+	entries := make([]entry, len(list))
 	for i := range list {
-		f, ref := &list[i], &entry{r, i}
+		entries[i] = entry{r, i}
+		f, ref := &list[i], &entries[i]
 		switch {
 		case f.Verb != tasks.Progressing:
 			l.news.done = tasks.Done{

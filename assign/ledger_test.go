@@ -152,52 +152,53 @@ func TestLargeBacklog(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it stores 80 MB")
 	}
-	s := natstest.Server(t)
-	c := newClient(t, s)
-	const n, size = 2800, 30 << 10
-	blob := assign.NewKind[[]byte, []byte]("blob")
-	all := make([]*assign.Pending[[]byte], n)
-	var submitting sync.WaitGroup
-	for from := range 8 {
-		submitting.Go(func() {
-			for i := from; i < n; i += 8 {
-				input := make([]byte, size)
-				copy(input, fmt.Sprint(i))
-				p, err := assign.Submit(t.Context(), c, blob, input)
-				if err != nil {
-					t.Error(err)
-					return
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		const n, size = 2800, 30 << 10
+		blob := assign.NewKind[[]byte, []byte]("blob")
+		all := make([]*assign.Pending[[]byte], n)
+		var submitting sync.WaitGroup
+		for from := range 8 {
+			submitting.Go(func() {
+				for i := from; i < n; i += 8 {
+					input := make([]byte, size)
+					copy(input, fmt.Sprint(i))
+					p, err := assign.Submit(t.Context(), c, blob, input)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					all[i] = p
 				}
-				all[i] = p
-			}
-		})
-	}
-	submitting.Wait()
-	if t.Failed() {
-		return
-	}
-	ran := newTally()
-	register := func(a *assign.Assigner) {
-		if err := assign.Handle(a, blob, func(_ context.Context, task *assign.Task[[]byte]) ([]byte, error) {
-			ran.add("", task.ID())
-			if len(task.Input) != size {
-				return nil, fmt.Errorf("input of %d bytes", len(task.Input))
-			}
-			return task.Input[:8], nil
-		}); err != nil {
-			t.Error(err)
+			})
 		}
-	}
-	a := newNode(t, s, "a", register, slots(64))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	for i, p := range all {
-		out, err := p.Wait(ctx)
-		if want := fmt.Sprint(i); err != nil || !strings.HasPrefix(string(out), want) {
-			t.Fatalf("task %d: %q, %v\n%s", i, out, err, a.dump())
+		submitting.Wait()
+		if t.Failed() {
+			return
 		}
-	}
-	if len(ran.of) != n || ran.max() != 1 {
-		t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
-	}
+		ran := newTally()
+		register := func(a *assign.Assigner) {
+			if err := assign.Handle(a, blob, func(_ context.Context, task *assign.Task[[]byte]) ([]byte, error) {
+				ran.add("", task.ID())
+				if len(task.Input) != size {
+					return nil, fmt.Errorf("input of %d bytes", len(task.Input))
+				}
+				return task.Input[:8], nil
+			}); err != nil {
+				t.Error(err)
+			}
+		}
+		a := newNode(t, s, "a", register, slots(64))
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		for i, p := range all {
+			out, err := p.Wait(ctx)
+			if want := fmt.Sprint(i); err != nil || !strings.HasPrefix(string(out), want) {
+				t.Fatalf("task %d: %q, %v\n%s", i, out, err, a.dump())
+			}
+		}
+		if len(ran.of) != n || ran.max() != 1 {
+			t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
+		}
+	})
 }

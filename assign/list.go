@@ -73,7 +73,7 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 		return page, err
 	}
 	if !wantEnded {
-		return ListPage{}, nil
+		return ListPage{Tasks: []TaskStatus{}}, nil
 	}
 	if at.open {
 		at = cursor{}
@@ -96,7 +96,7 @@ func (c *Client) listOpen(ctx context.Context, o ListOptions, from uint64) (List
 	if !a.OK {
 		return ListPage{}, refusal(a)
 	}
-	page := ListPage{Tasks: a.Tasks}
+	page := ListPage{Tasks: append([]TaskStatus{}, a.Tasks...)} // not nil: it is an empty list in JSON
 	if a.Cursor > 0 {
 		page.Next = cursor{true, a.Cursor}.String()
 	}

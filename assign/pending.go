@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
@@ -142,7 +144,7 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 			switch {
 			case o != nil:
 				return o, nil
-			case errors.Is(err, ErrTaskNotFound) && p.expected == nil, errors.Is(err, errRecord):
+			case errors.Is(err, ErrTaskNotFound) && p.expected == nil, errors.Is(err, errRecord), errors.Is(err, nats.ErrConnectionClosed):
 				return nil, err
 			}
 		}

@@ -17,7 +17,7 @@ const frameSize = 512 << 10 // bytes of payloads and what goes with them in one 
 
 // push sends a frame, or waits for its payloads first. A worker has one frame at a time, so a later one replaces it.
 func (l *scheduling) push(p tasks.Push) {
-	f := &loading{push: p, list: make([]tasks.Task, len(p.List)), missing: map[uint64]int{}}
+	f := &loading{push: p, list: make([]tasks.Task, len(p.List))}
 	former := l.loading[p.Session]
 	delete(l.loading, p.Session)
 	for i := range p.List {
@@ -45,6 +45,9 @@ func (l *scheduling) push(p tasks.Push) {
 
 // miss has a record read, unless the frame before this one is waiting for it.
 func (f *loading) miss(l *scheduling, former *loading, revision uint64, i int) {
+	if f.missing == nil {
+		f.missing = map[uint64]int{}
+	}
 	f.missing[revision] = i
 	if former == nil || !former.waits(revision) {
 		l.payloads.fetch(want{revision: revision})

@@ -73,8 +73,8 @@ func TestRecordsReadBack(t *testing.T) {
 
 // TestOutcomeIsPlainJSON: what is encoded by hand is what the encoder would have made of it.
 func TestOutcomeIsPlainJSON(t *testing.T) {
-	for _, o := range []outcomeRecord{
-		{Version: 1, Kind: "k", Status: tasks.StatusSucceeded, Attempts: 1, Worker: "node-1.example", Epoch: 1<<64 - 1, Attempt: 1<<32 - 1, Ran: 12},
+	for i, o := range []outcomeRecord{
+		{Version: 1, Kind: "k", Status: tasks.StatusSucceeded, Attempts: 1, Worker: "node-1.example", Epoch: 1<<63 - 1, Attempt: 1<<32 - 1, Ran: 12},
 		{Version: 1, Kind: "a/b=c", Status: tasks.StatusDead, Cause: "worker_lost"},
 		{Version: 1, Kind: "\"\\\n\u2028é", Status: "x", Worker: "<&>\x00", Ran: -1},
 	} {
@@ -85,6 +85,10 @@ func TestOutcomeIsPlainJSON(t *testing.T) {
 		var a, b any
 		if json.Unmarshal(want, &a) != nil || json.Unmarshal(o.append(nil), &b) != nil || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s, want %s", o.append(nil), want)
+		}
+		var again outcomeRecord
+		if ok := again.parse(string(o.append(nil))); ok && again != o || !ok && i == 0 {
+			t.Errorf("%s was read as %+v, %v", o.append(nil), again, ok)
 		}
 	}
 }
@@ -122,11 +126,20 @@ func TestTraces(t *testing.T) {
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"v":1,"kind":"k","attempts":5,"backoff_ms":1000,"max_backoff_ms":3600000,"retention_s":3600}`))
 	f.Add([]byte(`{"v":1,"kind":"k","status":"succeeded","attempts":1}`))
+	f.Add([]byte(`{"v":1,"kind":"k","status":"dead","cause":"permanent","epoch":9,"attempt":4,"attempts":2,"worker":"w","ran_us":7}`))
+	f.Add([]byte(`{"v":01,"kind":"k"}`))
 	f.Add([]byte(`{"v":1,"epoch":9,"attempt":1,"wait_ms":5}`))
 	f.Add([]byte(`{"v":1,"epoch":9,"holder":"a","mark":"m"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if p, err := parsePolicy(string(b)); err == nil && (p.MaxAttempts < 1 || p.Backoff <= 0 || p.Retention < minRetention || p.Kind == "") {
 			t.Errorf("%s: %+v", b, p)
+		}
+		// What is read by hand is read as the decoder would.
+		var byHand, byDecoder outcomeRecord
+		if byHand.parse(string(b)) {
+			if err := json.Unmarshal(b, &byDecoder); err != nil || byHand != byDecoder {
+				t.Errorf("%s: %+v, but %+v, %v", b, byHand, byDecoder, err)
+			}
 		}
 		if o, err := decodeOutcome(nats.Header{headerOutcome: {string(b)}}, b); err == nil {
 			_ = o.err("x")

@@ -51,8 +51,16 @@ func TestSchedules(t *testing.T) {
 
 func TestInvalidSchedules(t *testing.T) {
 	for _, c := range [][2]string{
-		{"", ""}, {"* * * *", ""}, {"61 * * * *", ""}, {"@sometimes", ""}, {"@every soon", ""}, {"TZ=UTC * * * * *", ""}, {"TZ=0", ""},
-		{"CRON_TZ=UTC @daily", ""}, {"@daily", "Mars/Olympus"}, {"@daily", "Local"},
+		{"", ""},
+		{"* * * *", ""},
+		{"61 * * * *", ""},
+		{"@sometimes", ""},
+		{"@every soon", ""},
+		{"TZ=UTC * * * * *", ""},
+		{"TZ=0", ""},
+		{"CRON_TZ=UTC @daily", ""},
+		{"@daily", "Mars/Olympus"},
+		{"@daily", "Local"},
 	} {
 		if s, err := parseSchedule(c[0], c[1], time.Now()); err == nil {
 			t.Errorf("%q in %q is %v", c[0], c[1], s)

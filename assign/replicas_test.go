@@ -1,10 +1,13 @@
 package assign_test
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
@@ -29,6 +32,7 @@ func TestThreeReplicas(t *testing.T) {
 		nodes = append(nodes, newNode(t, s, name, func(a *assign.Assigner) {
 			doubling(t, name, ran)(a)
 			saying(t, a, nil)
+			sizing(t)(a)
 		}, replicated))
 	}
 	leader(t, nodes...)
@@ -69,7 +73,25 @@ func TestThreeReplicas(t *testing.T) {
 			}
 		})
 	}
+	for i := range 5 { // each is stored as an object first
+		all.Go(func() {
+			size := (i + 1) * 300 << 10
+			p, err := assign.Submit(ctx, c, sized, size)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if out, err := p.Wait(ctx); err != nil || !bytes.Equal(out, pattern(size)) {
+				t.Errorf("an output of %d bytes: %d came, %v", size, len(out), err)
+			}
+		})
+	}
 	all.Wait()
+	if js, err := jetstream.New(nc); err != nil {
+		t.Error(err)
+	} else if stream, err := js.Stream(ctx, "OBJ_TASKS_"+testNS); err != nil || stream.CachedInfo().Config.Replicas != 3 {
+		t.Errorf("the object store is not replicated as the stream is: %v", err)
+	}
 	if len(ran.of) != 200 || ran.max() != 1 {
 		t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
 	}

@@ -44,6 +44,7 @@ func everyTick(t *testing.T, all []time.Time, step time.Duration, least int) {
 // TestTicksAcrossFailovers: the leader changes again and again; no tick comes twice, and none is left out.
 func TestTicksAcrossFailovers(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
 		r := newRoll()
 		k := assign.NewKind[time.Duration, string]("sweep")
 		a, z := newNode(t, s, "a", nil), newNode(t, s, "z", nil)
@@ -85,6 +86,7 @@ func TestTicksAcrossFailovers(t *testing.T) {
 // TestMissedTicks: nobody leads for ten minutes.
 func TestMissedTicks(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
 		r := newRoll()
 		k := assign.NewKind[time.Duration, string]("sweep")
 		a := newNode(t, s, "a", r.handle(t, "a", k))
@@ -126,6 +128,7 @@ func TestMissedTicks(t *testing.T) {
 // TestTicksOfAnUnreadableDefinition: it fires nothing, and harms nobody.
 func TestTicksOfAnUnreadableDefinition(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
 		r := newRoll()
 		k := assign.NewKind[time.Duration, string]("sweep")
 		a := newNode(t, s, "a", r.handle(t, "a", k))

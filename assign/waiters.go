@@ -97,6 +97,13 @@ func (ws *waiters) renew() {
 	}
 }
 
+// reconnect is closed with the next reconnect.
+func (ws *waiters) reconnect() <-chan struct{} {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.renewed
+}
+
 // state reads what a waiter waits for next.
 func (ws *waiters) state(w *waiter) (renewed <-chan struct{}, heard bool, o *outcome) {
 	ws.mu.Lock()

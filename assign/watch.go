@@ -140,7 +140,7 @@ func (w *watching) run(ctx context.Context) {
 	}()
 	renew := time.NewTimer(0)
 	defer renew.Stop()
-	renewed, _, _ := w.c.waiters.state(&waiter{})
+	renewed := w.c.waiters.reconnect()
 	for {
 		var out chan TaskEvent
 		var next TaskEvent
@@ -165,7 +165,7 @@ func (w *watching) run(ctx context.Context) {
 			w.ask()
 			renew.Reset(watchRenew)
 		case <-renewed:
-			renewed, _, _ = w.c.waiters.state(&waiter{})
+			renewed = w.c.waiters.reconnect()
 			renew.Reset(0)
 		case <-ctx.Done():
 			return
@@ -225,11 +225,13 @@ func eventOf(before, now *TaskStatus) (kind EventType, news bool) {
 	switch {
 	case now.State.Terminal():
 		return EventEnded, true
+	case now.State == StateRunning && (now.Worker == "" || before.State == StateRunning && now.Attempts < before.Attempts):
+		return "", false // the attempt is over, and its end is being stored
 	case now.State == StateRunning:
 		if !again || before.Worker != now.Worker {
 			return EventRunning, true
 		}
-		return EventProgress, before.Progress != now.Progress
+		return EventProgress, now.Progress > 0 && before.Progress != now.Progress
 	case now.State == StateRetrying, before.Attempts > 0, before.State == StateRunning:
 		return EventRetrying, !again
 	}

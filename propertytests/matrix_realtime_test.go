@@ -4,6 +4,7 @@ package propertytests_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -53,9 +54,12 @@ func TestServerRestartRolling(t *testing.T) {
 		whole(t, c)
 		a.AwaitLeader(role, 2*time.Minute)
 	}
-	if _, _, err := c.MoveLeader(t.Context(), stream); err != nil {
-		t.Fatal(err)
-	}
+	natstest.Eventually(t, "the stream's leader moves", 5*time.Minute, func() (bool, string) { // one that stepped down may be elected again
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		_, _, err := c.MoveLeader(ctx, stream)
+		return err == nil, fmt.Sprint(err)
+	})
 	a.AwaitLeader(role, 2*time.Minute)
 	t.Logf("%d terms over a rolling restart and a moved stream leader", len(holds(a, 1)))
 	a.Check()
@@ -65,10 +69,11 @@ func TestServerRestartRolling(t *testing.T) {
 func TestClusterPartition(t *testing.T) {
 	a, c := onCluster(t, 3*time.Second)
 	for round := range 2 {
-		victim, ok := c.LeaderOf(stream)
-		if !ok {
-			t.Fatal("the stream has no leader")
-		}
+		var victim int
+		natstest.Eventually(t, "the stream has a leader", patience, func() (ok bool, seen string) {
+			victim, ok = c.LeaderOf(stream)
+			return ok, "none"
+		})
 		if round == 0 {
 			if err := c.Partition([]int{victim}); err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 // TestBucket: what an error message tells a user to type must work.
 func TestBucket(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	js, err := jetstream.New(natstest.Connect(t, p.server))
 	if err != nil {
@@ -56,6 +57,7 @@ func TestBucket(t *testing.T) {
 
 // TestBucketDryRun: what it prints makes the bucket that it would have made, and itself it makes nothing.
 func TestBucketDryRun(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	r := p.ok("bucket", "create", "roles", "--max-ttl", "10m", "--storage", "memory", "--dry-run")
 	if r := p.run("bucket", "check", "roles"); r.code != exitFailed {

@@ -26,10 +26,12 @@ import (
 var everywhere = []string{
 	"roles", "watch", "inspect x", "members", "step-down x --yes", "transfer x y --yes", "exec x -- true",
 	"bucket create x", "bucket check x", "bench --rounds 1",
+	"tasks ls -n x", "tasks get -n x y", "tasks submit -n x y 1", "tasks overview -n x", "tasks pause -n x y", "tasks cron ls -n x",
 }
 
 // TestNoServer: no command hangs without a server, nor with one that does not speak.
 func TestNoServer(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts; nobody answers
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +57,7 @@ func TestNoServer(t *testing.T) {
 
 // TestLogins: flags, environment and contexts lead to the server, in this order.
 func TestLogins(t *testing.T) {
+	t.Parallel()
 	key, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
@@ -135,6 +138,7 @@ func TestLogins(t *testing.T) {
 
 // TestToken: a user without a password is a token.
 func TestToken(t *testing.T) {
+	t.Parallel()
 	p := at(t, func(o *natsrun.Options) { o.Configure = func(so *server.Options) { so.Authorization = "s3cr3t" } })
 	(&place{t: t, env: append(p.env, "NATS_USER=s3cr3t")}).ok("bucket", "create", "roles")
 	if r := p.run("roles"); r.code != exitConnection {
@@ -144,6 +148,7 @@ func TestToken(t *testing.T) {
 
 // TestTLS: a server that wants certificates, after its greeting and before it.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ca, pool := certificates(t, dir)
 	for _, first := range []bool{false, true} {

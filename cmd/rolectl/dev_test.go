@@ -10,6 +10,7 @@ import (
 
 // TestDev: the other commands work on it, and what it has stored is there again at the next start.
 func TestDev(t *testing.T) {
+	t.Parallel()
 	p := &place{t: t, env: clean(t)}
 	dir := t.TempDir() + "/store"
 	begin := func() (*process, *place) {
@@ -49,6 +50,7 @@ type benchDoc struct {
 
 // TestBench: it measures everything and leaves nothing behind, also when it is interrupted.
 func TestBench(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	streams := func() int {
 		js := natstest.Connect(t, p.server)

@@ -51,6 +51,7 @@ func (d doctorDoc) has(check, level, says string) bool {
 
 // TestDoctorHealthy: nothing is wrong with two candidates on one server.
 func TestDoctorHealthy(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.pair("scheduler")
 	var d doctorDoc
@@ -71,6 +72,7 @@ func TestDoctorHealthy(t *testing.T) {
 
 // TestDoctorFinds: each thing that is wrong is found under its name, with its fix.
 func TestDoctorFinds(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	ctx := t.Context()
 	js, err := jetstream.New(natstest.Connect(t, p.server))
@@ -129,6 +131,7 @@ func TestDoctorFinds(t *testing.T) {
 
 // TestDoctorFindsDeadLeader: a leader that has no heartbeat, with nobody there to take over.
 func TestDoctorFindsDeadLeader(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	js, err := jetstream.New(natstest.Connect(t, p.server))
@@ -155,6 +158,7 @@ func TestDoctorFindsDeadLeader(t *testing.T) {
 
 // TestDoctorSeesChurn: a role that changes hands again and again while it watches.
 func TestDoctorSeesChurn(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	quick := func(c *election.SessionConfig) { c.CoolDown = time.Millisecond }
 	for _, id := range []string{"a", "b"} {
@@ -179,6 +183,7 @@ func TestDoctorSeesChurn(t *testing.T) {
 
 // TestDoctorUnknown: what cannot be looked at is unknown, not well.
 func TestDoctorUnknown(t *testing.T) {
+	t.Parallel()
 	nowhere := &place{t: t, env: append(clean(t), "NATS_URL=nats://127.0.0.1:1")}
 	if d, code := nowhere.diagnosis("--timeout", "1s"); code != int(unknown) || !d.has("connection", "unknown", "connect to") {
 		t.Errorf("without a server: %d, %+v", code, d)
@@ -202,6 +207,7 @@ func TestDoctorUnknown(t *testing.T) {
 
 // TestWorst: what is known to be wrong comes before what is not known, and that before what is well.
 func TestWorst(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		levels []level
 		want   level

@@ -11,6 +11,7 @@ import (
 )
 
 func TestExecPassesOn(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	r := p.ok("exec", "scheduler", "--instance", "a", "-q", "--", "sh", "-c", `echo "$ROLE $EPOCH $INSTANCE $TOKEN"; cat; echo noise >&2`)
@@ -37,6 +38,7 @@ func TestExecPassesOn(t *testing.T) {
 
 // TestExecLeavesNobodyBehind: what the command has started in the background ends with it, before the role is given up.
 func TestExecLeavesNobodyBehind(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	beats := newBeats(t)
@@ -47,6 +49,7 @@ func TestExecLeavesNobodyBehind(t *testing.T) {
 }
 
 func TestExecWait(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.pair("scheduler")
 	for _, wait := range []string{"0s", "200ms"} {
@@ -68,6 +71,7 @@ func TestExecWait(t *testing.T) {
 
 // TestExecStops: told to stop, it lets the command end in its own way, gives the role up and passes the exit code on.
 func TestExecStops(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -92,6 +96,7 @@ func TestExecStops(t *testing.T) {
 
 // TestExecIsSteered: a step-down drains the command; exec exits with 5, or waits for the role again.
 func TestExecIsSteered(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	script := `trap 'echo drained $EPOCH; exit 0' TERM; echo began $EPOCH; while :; do sleep 0.05; done`
@@ -117,6 +122,7 @@ func TestExecIsSteered(t *testing.T) {
 }
 
 func TestExecRestart(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	file := t.TempDir() + "/runs"
@@ -137,6 +143,7 @@ func TestExecRestart(t *testing.T) {
 }
 
 func TestExecUsage(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	for args, says := range map[string]string{

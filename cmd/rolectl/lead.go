@@ -36,7 +36,7 @@ type leadership struct {
 func (a *app) lead(ctx context.Context, role, path string, args []string, o execOptions) error {
 	signals, unsubscribe := stopSignals()
 	defer unsubscribe()
-	self, err := os.Executable()
+	self, err := thisProgram()
 	if err != nil {
 		return fmt.Errorf("find this program, which guards the command too: %w", err)
 	}
@@ -71,6 +71,15 @@ func (a *app) lead(ctx context.Context, role, path string, args []string, o exec
 		l.say("the role is held until the lease runs out: %v", left)
 	}
 	return err
+}
+
+// thisProgram is where to find it, also when its file was replaced while it runs.
+func thisProgram() (string, error) {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self, nil
+	}
+	return os.Executable()
 }
 
 // open connects as a session wants it, and opens it.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
 func main() {
@@ -28,7 +30,7 @@ func run(ctx context.Context, args []string) int {
 		err = usage(fmt.Errorf("%s (see %s --help)", oneLine(err.Error()), cmd.CommandPath()))
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(os.Stderr, "rolectl:", text)
+		fmt.Fprintln(os.Stderr, "rolectl:", show.CleanLines(text))
 	}
 	return codeOf(err)
 }

@@ -13,6 +13,7 @@ type rolesDoc struct {
 }
 
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	if r := p.run("roles"); r.code != exitFailed || !strings.Contains(r.errors, "rolectl bucket create roles") {
 		t.Errorf("without a bucket: exit %d, %s", r.code, r.errors)
@@ -60,6 +61,7 @@ type membersDoc struct {
 }
 
 func TestMembers(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.pair("scheduler")
 	p.member("w", func(c *election.SessionConfig) {
@@ -94,6 +96,7 @@ type inspectDoc struct {
 }
 
 func TestInspect(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	a, _ := p.pair("scheduler")
 	token := a.Token().Encode()

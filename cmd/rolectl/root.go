@@ -54,7 +54,7 @@ that of its command, doctor has its own.`,
 	a.completeGlobals(cmd)
 	cmd.AddCommand(
 		roles(a), inspect(a), members(a), watch(a), stepDown(a), transfer(a),
-		execCommand(a), guardCommand(), bucket(a), dev(a), doctor(a), bench(a),
+		execCommand(a), guardCommand(), bucket(a), dev(a), doctor(a), bench(a), tasks(a),
 	)
 	return cmd
 }

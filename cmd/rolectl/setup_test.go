@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,7 +36,7 @@ type place struct {
 func at(t *testing.T, opts ...func(*natsrun.Options)) *place {
 	t.Helper()
 	s := natstest.Server(t, append([]func(*natsrun.Options){natstest.Listen}, opts...)...)
-	return &place{t: t, server: s, env: append(clean(t), "NATS_URL="+s.URL())}
+	return &place{t: t, server: s, env: slices.Clip(append(clean(t), "NATS_URL="+s.URL()))} // several add to it
 }
 
 // clean is an environment without anything that says where NATS is, and with a home of its own.
@@ -45,7 +46,7 @@ func clean(t *testing.T) (env []string) {
 			env = append(env, v)
 		}
 	}
-	return append(env, "HOME="+t.TempDir(), "TERM=xterm")
+	return slices.Clip(append(env, "HOME="+t.TempDir(), "TERM=xterm"))
 }
 
 // result is what a run of rolectl has come to.

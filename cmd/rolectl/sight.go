@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,13 +21,20 @@ type sight struct {
 	*ledger
 }
 
-// look opens a bucket; read-only permissions suffice. ctx bounds the opening only.
+// look opens a bucket; read-only permissions suffice. Who may not watch workers is shown the others. ctx bounds the opening
+// only.
 func look(ctx context.Context, nc *nats.Conn, bucket string, workers bool, wrote func(record)) (*sight, error) {
 	var options []election.ObserveOption
 	if workers {
 		options = append(options, election.WithWorkers())
 	}
 	o, err := election.Observe(ctx, nc, bucket, options...)
+	if workers && errors.Is(err, election.ErrPermission) {
+		if o, err = election.Observe(ctx, nc, bucket); err == nil {
+			workers = false
+			say("worker-only members are not shown: this user may not watch the whole bucket")
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ type handoverDoc struct {
 }
 
 func TestStepDown(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	a, b := p.pair("scheduler")
 	epoch := a.Token().Epoch
@@ -50,6 +51,7 @@ func TestStepDown(t *testing.T) {
 }
 
 func TestStepDownByForce(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	a, b := p.pair("scheduler")
 	epoch := a.Token().Epoch
@@ -68,6 +70,7 @@ func TestStepDownByForce(t *testing.T) {
 
 // TestConfirm: on a terminal it asks, and does nothing unless told to.
 func TestConfirm(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	a, b := p.pair("scheduler")
 	for _, no := range []string{"n\n", "\n", "maybe\n", "\x04"} {
@@ -94,6 +97,7 @@ func TestConfirm(t *testing.T) {
 }
 
 func TestTransfer(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	a, _ := p.pair("scheduler")
 	c := contend(t, p.member("c"), election.RoleConfig{Role: "scheduler"})

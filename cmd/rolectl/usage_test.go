@@ -13,6 +13,7 @@ import (
 
 // TestUsage: bad input gets one line that says what to do.
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	p := &place{t: t, env: clean(t)}
 	for args, says := range map[string]string{
 		"dance":                    "rolectl --help",
@@ -40,6 +41,7 @@ func TestUsage(t *testing.T) {
 
 // TestHelp: every command has a help with an example.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	p := &place{t: t, env: clean(t)}
 	var a app
 	var visit func(cmd *cobra.Command)
@@ -80,6 +82,7 @@ func TestHelp(t *testing.T) {
 
 // TestCompletion: names come from the bucket; without a server there are none, and nothing is said.
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	p.pair("scheduler")
 	contend(t, p.member("c"), election.RoleConfig{Role: "metrics"})

@@ -16,6 +16,7 @@ type changeDoc struct {
 
 // TestWatchLines: off a terminal every change is a line of JSON.
 func TestWatchLines(t *testing.T) {
+	t.Parallel()
 	p := at(t)
 	a, b := p.pair("scheduler")
 	w := p.start("watch")
@@ -61,6 +62,7 @@ func TestWatchLines(t *testing.T) {
 
 // TestWatchOnTerminal: on a terminal it is a table on the other screen; the last one stays on the ordinary one.
 func TestWatchOnTerminal(t *testing.T) {
+	t.Parallel()
 	const other, back, red = "\x1b[?1049h", "\x1b[?1049l", "\x1b[31m"
 	p := at(t)
 	a, b := p.pair("scheduler")

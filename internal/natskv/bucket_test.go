@@ -356,7 +356,7 @@ func deleteBucket(tb testing.TB, nc *nats.Conn, bucket string) {
 // with them: Create tries again.
 func TestMadeAgainAtOnce(t *testing.T) {
 	_, nc, _ := newBucket(t)
-	for range 300 {
+	for range 60 {
 		deleteBucket(t, nc, "b")
 		if _, err := Create(t.Context(), nc, Config{Bucket: "b"}); err != nil {
 			t.Fatal(err)

@@ -171,7 +171,7 @@ func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
 	written := 0
 	// Enough to be written while a snapshot is read, and not more: a server that is kept from delivering by writers that
 	// never pause falls behind for ever, and its snapshot does not end.
-	const budget = 3000
+	const budget = 1000
 	write := func(stop <-chan struct{}) {
 		for range budget {
 			written++
@@ -186,7 +186,7 @@ func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
 		}
 	}
 	watcher := connect(t, s.ClientURL())
-	for round := range 10 {
+	for round := range 5 {
 		stop := make(chan struct{})
 		var writer sync.WaitGroup
 		writer.Go(func() { write(stop) })

@@ -95,21 +95,24 @@ func TestClusterLink(t *testing.T) {
 	c := natstest.Cluster(t)
 	link := c.Link()
 	opts := append(link.Options(), nats.PingInterval(100*time.Millisecond), nats.MaxPingsOutstanding(2),
-		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.Timeout(200*time.Millisecond))
+		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.Timeout(200*time.Millisecond), nats.RetryOnFailedConnect(true))
 	nc, err := c.Connect(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
+	natstest.Eventually(t, "the client is connected", time.Minute, func() (bool, string) {
+		return nc.IsConnected(), nc.Status().String()
+	})
 	link.Cut()
-	natstest.Eventually(t, "the client notices the cut", 30*time.Second, func() (bool, string) {
+	natstest.Eventually(t, "the client notices the cut", time.Minute, func() (bool, string) {
 		return nc.IsReconnecting(), nc.Status().String()
 	})
 	other := clusterJetStream(t, c, c.URLs())
 	replicate(t, c, other)
 	publish(t, other, 1)
 	link.Heal()
-	natstest.Eventually(t, "the client is back", 30*time.Second, func() (bool, string) {
+	natstest.Eventually(t, "the client is back", time.Minute, func() (bool, string) {
 		return nc.IsConnected(), nc.Status().String()
 	})
 }

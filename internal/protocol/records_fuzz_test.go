@@ -91,11 +91,12 @@ func FuzzMachine(f *testing.F) {
 			return // the schedule is what counts here
 		}
 		g := leading(t)
+		handled := 0
 		for range 2 {
 			g.rev += uint64(gap)%8 + 1
 			e := Decode(key, value, g.rev, marker, g.m.cfg.MaxTTL)
 			g.step(&e)
-			pass(g, 30*time.Second)
+			handled = pass(g, 30*time.Second, handled)
 		}
 		inTurn(t, g.effs)
 	})
@@ -129,7 +130,7 @@ func FuzzControl(f *testing.F) {
 		epoch := g.m.roles["r"].term.epoch
 		g.effs = nil
 		g.step(Asked{ID: 4711, Request: q})
-		pass(g, time.Minute)
+		pass(g, time.Minute, 0)
 		answers, ended := 0, false
 		for _, e := range g.effs {
 			switch e := e.(type) {
@@ -150,9 +151,9 @@ func FuzzControl(f *testing.F) {
 	})
 }
 
-// pass lets time pass for a machine whose work returns at once when it is ended, and whose questions are declined.
-func pass(g *rig, d time.Duration) {
-	done := 0
+// pass lets time pass for a machine whose work returns at once when it is ended, and whose questions are declined. It returns
+// how many effects have been handled so.
+func pass(g *rig, d time.Duration, done int) int {
 	for end := g.now.Holder.Add(d); g.now.Holder < end; {
 		for ; done < len(g.effs); done++ {
 			switch e := g.effs[done].(type) {
@@ -166,6 +167,7 @@ func pass(g *rig, d time.Duration) {
 		g.now.Observer += Instant(time.Second / 2)
 		g.step(Tick{})
 	}
+	return done
 }
 
 // leading is a rig whose machine leads the role r.
@@ -176,7 +178,7 @@ func leading(t *testing.T) *rig {
 		if r := g.m.roles["r"]; r != nil && r.term != nil {
 			return g
 		}
-		pass(g, time.Second)
+		pass(g, time.Second, len(g.effs))
 	}
 	t.Fatal("it does not lead")
 	return nil

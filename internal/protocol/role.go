@@ -152,7 +152,7 @@ func (m *Machine) forget(r *role) {
 		delete(m.roles, r.Name)
 	}
 	if r.leaving.command != 0 {
-		m.emit(Done{ID: r.leaving.command, Successor: m.view.Successor(m.now.Observer, r.RoleView)})
+		m.emit(Done{ID: r.leaving.command, Successor: m.heir(r.RoleView)})
 		r.leaving.command = 0
 	}
 }

@@ -200,11 +200,20 @@ func (m *Machine) endOfTerm(r *role) {
 	r.term, r.task.retry = nil, retry{}
 	m.active.remove(r)
 	m.emit(RoleGiven{r.Name, t.epoch})
-	successor := m.view.Successor(m.now.Observer, r.RoleView)
+	successor := m.heir(r.RoleView)
 	for _, id := range t.waiting {
 		m.emit(Done{ID: id, Successor: successor})
 	}
 	m.touchRole(r.RoleView)
+}
+
+// heir is who follows us in a role that we have given away: who holds it by now, or else who is first in line. The watch
+// may show the successor's record before our own write is acknowledged.
+func (m *Machine) heir(rv *RoleView) string {
+	if leader := m.view.Leader(rv); leader != "" && rv.Role.Holder() != m.self.Peer {
+		return leader
+	}
+	return m.view.Successor(m.now.Observer, rv)
 }
 
 // allDrained reports whether no work of any term still runs.

@@ -3,9 +3,10 @@ package tasksim
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
-
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -17,13 +18,28 @@ type checks struct {
 	live    map[string]int
 	largest map[string]tasks.Attempt // attempt that was ever started
 	ended   map[string]map[tasks.Attempt]tasks.Verb
-	counted map[string]map[tasks.Attempt]bool // failures that were settled
+	lives   map[string]uint64                   // revision of the present submission
+	lifeOf  map[string]map[tasks.Attempt]uint64 // revision of the submission that an attempt was started for
+	counted map[life]map[tasks.Attempt]bool     // failures that were settled
+	kept    map[life]int                        // the largest checkpoint that was acknowledged
+	holder  map[string]string                   // the open task of a unique key
+	fired   map[string]int                      // submissions of a tick
+
+	lastTick map[string]time.Time // by recurrence, when it was removed
+}
+
+// life is one submission of a task: one that is submitted again begins anew.
+type life struct {
+	id       string
+	revision uint64
 }
 
 func (c *checks) init() {
 	c.acked, c.live = map[string]bool{}, map[string]int{}
 	c.largest, c.ended = map[string]tasks.Attempt{}, map[string]map[tasks.Attempt]tasks.Verb{}
-	c.counted = map[string]map[tasks.Attempt]bool{}
+	c.lives, c.lifeOf = map[string]uint64{}, map[string]map[tasks.Attempt]uint64{}
+	c.counted, c.kept = map[life]map[tasks.Attempt]bool{}, map[life]int{}
+	c.holder, c.fired, c.lastTick = map[string]string{}, map[string]int{}, map[string]time.Time{}
 }
 
 func (c *checks) fail(format string, args ...any) {
@@ -32,10 +48,52 @@ func (c *checks) fail(format string, args ...any) {
 	}
 }
 
-// begins takes note of a handler that starts.
-func (c *checks) begins(id string, a tasks.Attempt, by string) {
-	c.Started++
+// wrote checks a record that has just been stored over what stood there.
+func (w *world) wrote(subject string, value, before any, revision uint64) {
+	family, id, _ := strings.Cut(subject, ".")
+	switch v := value.(type) {
+	case submission:
+		w.opened(id, v, before, revision)
+	case tasks.Outcome:
+		w.outcome(id, v, before)
+		if s, ok := before.(submission); ok && v.Status == tasks.StatusDead && w.chance(0.5) {
+			w.after(w.upTo(w.Lease), func() { w.requeue(id, s) })
+		}
+	case tickOf:
+		if old, ok := before.(tickOf); ok && !v.tick.After(old.tick) {
+			w.fail("tick %v of %s after %v", v.tick, id, old.tick)
+		}
+	case erased:
+		if family == "u" && w.store.open(before.(uniqueOf).task) {
+			w.fail("the key %s of the open task %s was freed", id, before.(uniqueOf).task)
+		}
+	}
+}
 
+func (w *world) opened(id string, s submission, before any, revision uint64) {
+	w.lives[id] = revision
+	if _, open := before.(submission); open {
+		w.fail("%s was submitted over an open task", id)
+	}
+	if s.keys != nil && s.keys.Unique != "" {
+		if other := w.holder[s.keys.Unique]; other != "" && other != id {
+			w.fail("%s and %s have the unique key %s", other, id, s.keys.Unique)
+		}
+		w.holder[s.keys.Unique] = id
+	}
+	if strings.HasPrefix(id, tasks.TickPrefix) && !s.anew {
+		w.Ticks++
+		w.acked[id] = true
+		if w.fired[id]++; w.fired[id] > 1 {
+			w.fail("%s was submitted twice", id)
+		}
+	}
+}
+
+// begins takes note of a handler that starts.
+func (w *world) begins(id string, a tasks.Attempt, revision uint64, number int, by string) {
+	c := &w.checks
+	c.Started++
 	if c.live[id]++; c.live[id] > 1 {
 		c.fail("two live handlers of %s: attempt %v at %s beside another", id, a, by)
 	}
@@ -46,6 +104,16 @@ func (c *checks) begins(id string, a tasks.Attempt, by string) {
 		}
 	}
 	c.largest[id] = a
+	if c.lifeOf[id] == nil {
+		c.lifeOf[id] = map[tasks.Attempt]uint64{}
+	}
+	c.lifeOf[id][a] = revision
+	if n := c.kept[life{id, revision}]; number < n {
+		c.fail("%s: attempt %v was given checkpoint %d, after %d was acknowledged", id, a, number, n)
+	}
+	if number > 0 {
+		c.Resumed++
+	}
 }
 
 func (c *checks) ends(id string, a tasks.Attempt, v tasks.Verb) {
@@ -59,31 +127,54 @@ func (c *checks) ends(id string, a tasks.Attempt, v tasks.Verb) {
 // outcome checks one that is being stored over what stands there.
 func (c *checks) outcome(id string, o tasks.Outcome, over any) {
 	c.Outcomes++
-	if _, open := over.(submission); !open {
+	s, open := over.(submission)
+	if !open {
 		c.fail("second outcome of %s: %+v over %+v", id, o, over)
+		return
 	}
-	if o.Status == tasks.StatusSucceeded {
-		if o.Attempt != c.largest[id] {
-			c.fail("late outcome of %s: of attempt %v, while %v was started", id, o.Attempt, c.largest[id])
-		}
-		if v := c.ended[id][o.Attempt]; v != tasks.Succeeded {
-			c.fail("outcome of %s: attempt %v has not succeeded but %v", id, o.Attempt, v)
-		}
+	if s.keys != nil && c.holder[s.keys.Unique] == id {
+		delete(c.holder, s.keys.Unique)
+	}
+	if o.Status == tasks.StatusCancelled {
+		c.Cancelled++
+	}
+	if ofResult := o.Status == tasks.StatusSucceeded || o.Cause == tasks.CausePermanent || o.Cause == tasks.CauseMaxAttempts; !ofResult {
+		return
+	}
+	want := tasks.Failed
+	switch {
+	case o.Status == tasks.StatusSucceeded:
+		want = tasks.Succeeded
+	case o.Cause == tasks.CausePermanent:
+		want = tasks.Permanent
+	}
+	if o.Attempt != c.largest[id] {
+		c.fail("late outcome of %s: of attempt %v, while %v was started", id, o.Attempt, c.largest[id])
+	}
+	if v := c.ended[id][o.Attempt]; v != want {
+		c.fail("outcome of %s: attempt %v has not %v but %v", id, o.Attempt, want, v)
+	}
+	if c.lifeOf[id][o.Attempt] != c.lives[id] {
+		c.fail("outcome of %s: attempt %v was of submission %d, and not of %d", id, o.Attempt, c.lifeOf[id][o.Attempt], c.lives[id])
 	}
 }
 
 // failed takes note of a failure that a scheduler has settled: it must count, for every later scheduler too.
-func (w *world) failed(h tasks.Held) {
-	if w.counted[h.ID] == nil {
-		w.counted[h.ID] = map[tasks.Attempt]bool{}
+func (w *world) failed(id string, a tasks.Attempt) {
+	of := life{id, w.lifeOf[id][a]}
+	if w.counted[of] == nil {
+		w.counted[of] = map[tasks.Attempt]bool{}
 	}
-	w.counted[h.ID][h.Attempt] = true
-	if n := len(w.counted[h.ID]); n > maxAttempts {
-		w.fail("%d settled failures of %s", n, h.ID)
+	w.counted[of][a] = true
+	if n := len(w.counted[of]); n > maxAttempts {
+		w.fail("%d settled failures of %s", n, id)
 	}
 }
 
-var errLost = errors.New("lost")
+var (
+	errLost = errors.New("lost")
+	errLeft = errors.New("left over")
+)
 
 // finish checks what must hold in the end.
 func (w *world) finish() {
@@ -96,6 +187,11 @@ func (w *world) finish() {
 			return
 		}
 	}
+	if what := w.store.leftOver(); what != "" {
+		w.broken = fmt.Errorf("%w: %s; %s", errLeft, what, w.describe(what[2:]))
+		return
+	}
+	w.checkTicks()
 }
 
 // describe says where everybody stands, for a failure.

@@ -4,54 +4,177 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 const maxAttempts = 3
 
+// kinds that are worked at: the last one has limits.
+var kinds = []string{"a", "b", "limited"}
+
+const (
+	concurrency = 2
+	rate        = 20
+	keyLimit    = 2
+)
+
+// policies are drawn from for most tasks the first, and for the others any.
+func (w *world) policies() []*tasks.Policy {
+	retry := tasks.Policy{MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, KeyLimit: keyLimit, Weight: 1}
+	of := func(kind string, change func(p *tasks.Policy)) *tasks.Policy {
+		p := retry
+		p.Kind = kind
+		change(&p)
+		return &p
+	}
+	all := []*tasks.Policy{
+		of("a", func(*tasks.Policy) {}),
+		of("a", func(p *tasks.Policy) { p.Deadline = 20 * w.Lease }),
+		of("a", func(p *tasks.Policy) { p.Priority = 5 }),
+		of("a", func(p *tasks.Policy) { p.Priority = -3 }),
+		of("a", func(p *tasks.Policy) { p.Labels = map[string]string{"zone": "0"} }),
+		of("b", func(p *tasks.Policy) { p.Delay = w.Lease / 2 }),
+		of("limited", func(p *tasks.Policy) { p.Concurrency, p.Rate = concurrency, rate }),
+	}
+	if w.Slots > 1 {
+		all = append(all, of("b", func(p *tasks.Policy) { p.Weight = 2 }))
+	}
+	return all
+}
+
+// keysOf draws the keys of a task.
+func (w *world) keysOf() *tasks.Keys {
+	key := func(p float64, name string, of int) string {
+		if w.chance(p) {
+			return fmt.Sprint(name, w.rng.IntN(of))
+		}
+		return ""
+	}
+	k := tasks.Keys{Unique: key(0.2, "u", 4), Sticky: key(0.2, "s", 5), Limit: key(0.2, "l", 3)}
+	if k == (tasks.Keys{}) {
+		return nil
+	}
+	return &k
+}
+
 // submitAll lets clients submit, over the length of the run, each until it has an acknowledgement.
 func (w *world) submitAll() {
-	policies := []*tasks.Policy{
-		{Kind: "a", MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease},
-		{Kind: "b", MaxAttempts: maxAttempts, Backoff: w.Lease / 10, MaxBackoff: w.Lease, Delay: w.Lease / 2},
-		{Kind: "a", MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, Deadline: 20 * w.Lease},
-	}
+	policies := w.policies()
 	for i := range w.Tasks {
-		id, policy := fmt.Sprint("t", i), policies[min(w.rng.IntN(12), 2)%3]
-		if w.chance(0.8) {
-			policy = policies[0]
+		s := submission{policy: policies[0], keys: w.keysOf()}
+		if w.chance(0.5) {
+			s.policy = policies[w.rng.IntN(len(policies))]
 		}
-		w.after(w.upTo(w.Length*9/10), func() { w.submit(id, policy) })
+		id := fmt.Sprint("t", i)
+		w.unsure++
+		w.after(w.upTo(w.Length*9/10), func() { w.submit(id, s) })
 	}
 }
 
-func (w *world) submit(id string, p *tasks.Policy) {
-	acked := false
-	if !w.chance(w.Loss) {
-		w.after(w.travel(), func() {
-			w.store.write("q."+id, submission{p}, "q."+id, 0) // refused: it is there
-			if !w.chance(w.Loss) {
-				w.after(w.travel(), func() {
-					acked = true
-					w.acked[id] = true
-				})
-			}
-		})
+// submit stores a task, and again until it is known to be there: whatever is lost, the condition makes the second one see
+// the first.
+func (w *world) submit(id string, s submission) {
+	done := false
+	w.try(id, s, &done)
+	if w.chance(0.05) {
+		w.after(w.upTo(5*w.Lease), func() { w.askCancel(id) })
 	}
-	w.after(w.Lease, func() {
-		if !acked {
-			w.submit(id, p)
+}
+
+func (w *world) try(id string, s submission, done *bool) {
+	w.request(func() (protocol.Outcome, bool) {
+		first := put{"q." + id, s, "q." + id, 0}
+		if s.keys == nil || s.keys.Unique == "" {
+			o, _ := w.store.write(first) // refused: it is there
+			return o, true
+		}
+		u := "u." + s.keys.Unique
+		if has, ok := w.store.record(u).(uniqueOf); ok && w.store.open(has.task) && has.task != id {
+			w.Shared++
+			return protocol.Refused, false // another one has the key: that is its task
+		}
+		o, _ := w.store.write(put{u, uniqueOf{id}, u, w.store.last[u]}, first)
+		return o, w.store.last["q."+id] != 0
+	}, func(there bool) {
+		if !*done {
+			w.unsure--
+		}
+		*done = true
+		if there {
+			w.acked[id] = true
 		}
 	})
-	if w.chance(0.03) {
-		w.after(w.upTo(5*w.Lease), func() {
-			for _, l := range w.leads {
-				if !l.over {
-					l.step(tasks.CancelAsked{ID: id})
-				}
-			}
-		})
+	w.after(w.Lease, func() {
+		if !*done {
+			w.try(id, s, done)
+		}
+	})
+}
+
+// request carries out a client's write after a while, and lets it know: either may be lost.
+func (w *world) request(write func() (protocol.Outcome, bool), answer func(bool)) {
+	if !w.calm && w.chance(w.Loss) {
+		return
 	}
+	w.after(w.travel(), func() {
+		_, there := write()
+		if w.calm || !w.chance(w.Loss) {
+			w.after(w.travel(), func() { answer(there) })
+		}
+	})
+}
+
+// askCancel stores the request to cancel a task, if it is open: it holds whoever leads.
+func (w *world) askCancel(id string) {
+	revision := w.store.last["q."+id]
+	if !w.store.open(id) {
+		return
+	}
+	w.request(func() (protocol.Outcome, bool) {
+		w.Requests++
+		o, _ := w.store.write(put{"x." + id, steering{}, "q." + id, revision})
+		return o, true
+	}, func(bool) {})
+}
+
+// requeue submits a task that is dead anew, in the place of its outcome. A unique key is taken anew with it.
+func (w *world) requeue(id string, s submission) {
+	o, ended := w.store.record("q." + id).(tasks.Outcome)
+	if !ended || o.Status != tasks.StatusDead || w.calm {
+		return
+	}
+	s.anew = true
+	all := []put{{"q." + id, s, "q." + id, w.store.last["q."+id]}}
+	if s.keys != nil && s.keys.Unique != "" {
+		u := "u." + s.keys.Unique
+		if has, ok := w.store.record(u).(uniqueOf); ok && has.task != id && w.store.open(has.task) {
+			return
+		}
+		all = append([]put{{u, uniqueOf{id}, u, w.store.last[u]}}, all...)
+	}
+	if o, _ := w.store.write(all...); o == protocol.Won {
+		w.Requeued++
+	}
+}
+
+// steer pauses kinds and drains workers now and then, for a while.
+func (w *world) steer() {
+	w.after(w.upTo(4*w.Lease), func() {
+		if w.calm {
+			return
+		}
+		subject := "p." + kinds[w.rng.IntN(len(kinds))]
+		if w.chance(0.5) {
+			subject = "d." + w.procs[w.rng.IntN(len(w.procs))].name
+		}
+		if w.chance(0.3) {
+			w.Steered++
+			w.store.write(put{subject: subject, value: steering{}})
+			w.after(w.upTo(3*w.Lease), func() { w.store.write(put{subject: subject, value: erased{}}) })
+		}
+		w.steer()
+	})
 }
 
 // result is what a handler returns.

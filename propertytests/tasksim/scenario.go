@@ -1,6 +1,9 @@
 package tasksim
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // Scenario is what is drawn for one run.
 type Scenario struct {
@@ -20,6 +23,10 @@ type Scenario struct {
 	ReadLag time.Duration // of the reading of the stream, at most
 	Faults  time.Duration // between two, on average
 
+	Recurring bool // tasks are submitted by recurrences too
+	Poison    bool // the first task kills every process that runs it
+	CrashAt   int  // the effect, counted over all schedulers, after which its scheduler's process crashes; 0: none
+
 	Length, Calm time.Duration
 
 	Trace string // the task whose story is printed
@@ -27,25 +34,16 @@ type Scenario struct {
 
 // Counts say what happened: a run in which nothing did proves nothing.
 type Counts struct {
-	Started, Adopted, Reruns, Rejected, Refused, Fenced, Stale, Cancelled, Terms, Depositions, Lost, Crashes, Cuts, Abandoned, LateWrites, Outcomes int
+	Started, Adopted, Reruns, Rejected, Refused, Fenced, Stale, Terms, Depositions, Lost, Crashes, Cuts, Abandoned,
+	LateWrites, Outcomes int
+	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted int
+	Effects                                                                                       int
 }
 
 // Add adds up.
 func (c *Counts) Add(o Counts) {
-	c.Started += o.Started
-	c.Adopted += o.Adopted
-	c.Reruns += o.Reruns
-	c.Rejected += o.Rejected
-	c.Refused += o.Refused
-	c.Fenced += o.Fenced
-	c.Stale += o.Stale
-	c.Cancelled += o.Cancelled
-	c.Terms += o.Terms
-	c.Depositions += o.Depositions
-	c.Lost += o.Lost
-	c.Crashes += o.Crashes
-	c.Cuts += o.Cuts
-	c.Abandoned += o.Abandoned
-	c.LateWrites += o.LateWrites
-	c.Outcomes += o.Outcomes
+	sum, more := reflect.ValueOf(c).Elem(), reflect.ValueOf(o)
+	for i := range sum.NumField() {
+		sum.Field(i).SetInt(sum.Field(i).Int() + more.Field(i).Int())
+	}
 }

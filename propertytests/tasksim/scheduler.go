@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +25,9 @@ type lead struct {
 	snapshot int  // what stood in the stream when the reading began
 	caughtUp bool
 	told     map[uint64]bool // deaths
-	sent     time.Duration   // when the last write arrives: one connection keeps their order
+	seals    uint64          // the sequence of its last seal
+	model    model
+	sent     time.Duration // when the last write arrives: one connection keeps their order
 }
 
 func newLead(p *process, epoch uint64) *lead {
@@ -32,8 +35,10 @@ func newLead(p *process, epoch uint64) *lead {
 	l := &lead{
 		w: w, p: p, session: p.session, epoch: epoch, snapshot: len(w.store.log), told: map[uint64]bool{},
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
-			Epoch: epoch, CrashBudget: 1000, AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5, Rand: w.rng.Float64,
+			Epoch: epoch, CrashBudget: w.budget(), AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5,
+			AgingStep: w.Lease / 4, Rand: w.rng.Float64,
 		}),
+		model: newModel(),
 	}
 	w.leads = append(slices.DeleteFunc(w.leads, func(o *lead) bool { return o.over }), l)
 	w.after(w.upTo(w.ReadLag), l.reads)
@@ -67,24 +72,52 @@ func (l *lead) reads() {
 		l.caughtUp = true
 		l.step(tasks.CaughtUp{})
 	}
-	l.step(tasks.Tick{})
+	l.step(tasks.Tick{Wall: l.w.wall(l.w.now)})
 }
 
 func (l *lead) deliver(r stored, sequence uint64) {
-	kind, id, _ := strings.Cut(r.subject, ".")
+	family, id, _ := strings.Cut(r.subject, ".")
+	_, gone := r.value.(erased)
 	switch v := r.value.(type) {
 	case sealOf:
-		l.step(tasks.SealSeen{Revision: sequence, Epoch: v.epoch, Ours: v.lead == l})
+		if v.lead == l {
+			l.seals = sequence
+		}
+		l.step(tasks.SealSeen{Revision: sequence, Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean})
+		return
 	case submission:
-		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy})
+		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Keys: v.keys, Age: l.w.now - r.at})
+		return
 	case tasks.Outcome:
 		l.step(tasks.Settled{ID: id, Revision: sequence})
-	case tasks.Retry:
-		l.step(tasks.Noted{ID: id, Revision: sequence, Retry: v})
-	case erased:
-		l.step(tasks.Noted{ID: id, Revision: sequence, Gone: true})
+		return
+	}
+	switch family {
+	case "t":
+		note, _ := r.value.(tasks.Retry)
+		note.Wait = max(note.Wait-(l.w.now-r.at), 0)
+		l.step(tasks.Noted{ID: id, Revision: sequence, Retry: note, Gone: gone})
+	case "c":
+		l.step(tasks.Saved{ID: id, Revision: sequence, Gone: gone})
+	case "x":
+		l.step(tasks.CancelAsked{ID: id, Revision: sequence, Gone: gone})
+	case "p":
+		l.model.paused[id] = !gone
+		l.step(tasks.PauseSeen{Kind: id, Revision: sequence, Paused: !gone})
+	case "d":
+		l.model.drained[id] = !gone
+		l.step(tasks.DrainSeen{Instance: id, Revision: sequence, Draining: !gone})
+	case "u":
+		u, _ := r.value.(uniqueOf)
+		l.step(tasks.UniqueSeen{Key: id, Revision: sequence, Task: u.task})
+	case "r":
+		d, _ := r.value.(recurOf)
+		l.step(tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: l.w.wall(r.at)})
+	case "k":
+		k, _ := r.value.(tickOf)
+		l.step(tasks.Fired{Name: id, Revision: sequence, Tick: k.tick})
 	default:
-		l.w.fail("what is %s at %s", kind, r.subject)
+		l.w.fail("what is %T at %s", r.value, r.subject)
 	}
 }
 
@@ -117,7 +150,8 @@ func (l *lead) members() {
 			gone = append(gone, session)
 		} else {
 			list = append(list, tasks.Member{
-				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots, Kinds: []string{"a", "b"},
+				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots, Kinds: kinds,
+				Labels: map[string]string{"zone": zone(who[session])}, Own: who[session] == l.p.name,
 			})
 		}
 	}
@@ -135,7 +169,7 @@ func (l *lead) tick() {
 		return
 	}
 	if l.able() {
-		l.step(tasks.Tick{})
+		l.step(tasks.Tick{Wall: l.w.wall(l.w.now)})
 	}
 	l.w.after(max(min(l.s.Next(protocol.Instant(l.w.now)), l.w.Lease/10), time.Millisecond), l.tick)
 }
@@ -157,23 +191,66 @@ func (l *lead) step(ev tasks.Event) {
 		}
 	}
 	for _, e := range l.s.Step(protocol.Instant(l.w.now), ev, nil) {
+		if l.over {
+			return
+		}
 		l.carryOut(e)
+		if l.w.Effects++; l.w.Effects == l.w.CrashAt {
+			l.p.crash()
+			return
+		}
 	}
+}
+
+// budget is how many lost workers a task may have: only a poison is to die of them.
+func (w *world) budget() int {
+	if w.Poison {
+		return 3
+	}
+	return 1000
+}
+
+// zone is a label of a process.
+func zone(name string) string { return strconv.Itoa(int(name[0]-'a') & 1) }
+
+// rest ends a term in peace: the seal says so.
+func (l *lead) rest() {
+	if !l.over && l.seals != 0 {
+		l.w.store.write(put{sealSubject, sealOf{l.epoch, l, true}, sealSubject, l.seals})
+	}
+	l.stop()
 }
 
 func (l *lead) carryOut(effect tasks.Effect) {
 	w := l.w
 	switch e := effect.(type) {
 	case tasks.WriteSeal:
-		l.write(e.Write, sealSubject, sealOf{e.Epoch, l}, sealSubject, e.Expect)
+		l.write(e.Write, put{sealSubject, sealOf{e.Epoch, l, false}, sealSubject, e.Expect})
 	case tasks.WriteOutcome:
-		l.write(e.Write, "q."+e.ID, e.Outcome, sealSubject, e.Guard)
+		l.model.ends(e.ID)
+		l.write(e.Write, put{"q." + e.ID, e.Outcome, sealSubject, e.Guard})
 	case tasks.WriteNote:
 		w.tell(e.ID, "%s@%d writes note %+v", l.p.name, l.epoch, e.Retry)
-		l.write(e.Write, "t."+e.ID, e.Retry, sealSubject, e.Guard)
+		l.write(e.Write, put{"t." + e.ID, e.Retry, sealSubject, e.Guard})
+	case tasks.WriteCheckpoint:
+		l.write(e.Write, put{"c." + e.ID, checkpoint{e.Attempt, int(e.Data[0])<<8 | int(e.Data[1])}, sealSubject, e.Guard})
 	case tasks.Erase:
-		l.write(e.Write, "t."+e.ID, erased{}, sealSubject, e.Guard)
+		subject := map[tasks.Record]string{
+			tasks.NoteRecord: "t.", tasks.CheckpointRecord: "c.", tasks.CancelRecord: "x.", tasks.TickRecord: "k.",
+		}[e.What] + e.ID
+		if e.Expect != 0 {
+			l.write(e.Write, put{subject, erased{}, subject, e.Expect})
+			return
+		}
+		l.write(e.Write, put{subject, erased{}, sealSubject, e.Guard})
+	case tasks.FreeUnique:
+		l.write(e.Write, put{"u." + e.Key, erased{}, "u." + e.Key, e.Expect})
+	case tasks.WriteTick:
+		w.tell(e.ID, "%s@%d writes tick %d under %d", l.p.name, l.epoch, e.Write, e.Guard)
+		l.write(e.Write, put{"q." + e.ID, submission{policy: e.Recurrence.Policy}, sealSubject, e.Guard},
+			put{"k." + e.Recurrence.Name, tickOf{e.Tick}, "", 0})
 	case tasks.Push:
+		l.handsOut(&e)
 		for _, a := range e.List {
 			w.tell(a.ID, "%s@%d pushes %v serial %d low %d to %s/%d", l.p.name, l.epoch, a.Attempt, a.Serial, e.Low, e.Instance, e.Session)
 		}
@@ -193,19 +270,25 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	case tasks.Ready:
 		w.tell(w.Trace, "%s@%d ready", l.p.name, l.epoch)
 		w.Adopted += e.Adopted
+		l.model.ready = w.now
+	case tasks.Ticked:
+		w.Dropped += e.Dropped
+	case tasks.Reassigned:
+		if e.Cause == tasks.CauseWorkerLost {
+			w.Counted++
+		}
 	case tasks.Broken:
 		w.fail("%s", e.What)
 	case tasks.Stale:
 		w.Stale++
-	case tasks.Completed:
-		if e.Outcome.Status == tasks.StatusCancelled {
-			w.Cancelled++
-		}
 	}
 }
 
 // frame sends to an instance: whatever session it has then gets it.
 func (l *lead) frame(instance string, f frame) {
+	if !l.load(&f) {
+		return
+	}
 	for _, p := range l.w.procs {
 		if p.name == instance {
 			l.w.send(l.p, p, func() {
@@ -217,8 +300,27 @@ func (l *lead) frame(instance string, f frame) {
 	}
 }
 
+// load reads the checkpoints that go along with a frame. One that was overwritten is gone: the frame is not sent.
+func (l *lead) load(f *frame) bool {
+	if f.push == nil {
+		return true
+	}
+	f.saved = map[string]int{}
+	for _, a := range f.push.List {
+		if a.Checkpoint == 0 {
+			continue
+		}
+		c, ok := l.w.store.record("c." + a.ID).(checkpoint)
+		if !ok || l.w.store.last["c."+a.ID] != a.Checkpoint {
+			return false
+		}
+		f.saved[a.ID] = c.number
+	}
+	return true
+}
+
 // write brings a write to the stream. It may be lost, or be under way long after it was given up; its answer may be lost.
-func (l *lead) write(number uint64, subject string, value any, on string, expect uint64) {
+func (l *lead) write(number uint64, all ...put) {
 	w := l.w
 	answered := false
 	answer := func(o protocol.Outcome, sequence uint64) {
@@ -239,7 +341,8 @@ func (l *lead) write(number uint64, subject string, value any, on string, expect
 		l.sent = arrives
 	}
 	w.after(arrives-w.now, func() {
-		outcome, sequence := w.store.write(subject, value, on, expect)
+		outcome, sequence := w.store.write(all...)
+		w.tell(all[0].subject[2:], "write %d of %s: %v", number, all[0].subject, outcome)
 		if !l.p.cut && (w.calm || !w.chance(w.Loss)) {
 			w.after(w.travel(), func() { answer(outcome, sequence) })
 		}

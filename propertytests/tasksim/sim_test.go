@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var schedules = flag.Int("tasksim.schedules", 400, "how many schedules are played")
+var schedules = flag.Int("tasksim.schedules", 250, "how many schedules are played")
 
 var trace = flag.String("tasksim.trace", "", "a task whose story is printed, for a run with -rapid.seed or -rapid.failfile")
 
@@ -41,6 +41,7 @@ func draw(t *rapid.T) Scenario {
 		s.Delay, s.ReadLag, s.Lag, s.Deposed, s.Processes = time.Millisecond, 2*time.Millisecond, 3*time.Second, 0.5, 6
 		s.Faults = 300 * time.Millisecond
 	}
+	s.Recurring = rapid.Bool().Draw(t, "recurring")
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
 	return s
 }
@@ -68,7 +69,9 @@ func TestTasks(t *testing.T) {
 	t.Logf("%d schedules: %+v", *schedules, sum)
 	for what, n := range map[string]int{
 		"runs": sum.Started, "adoptions": sum.Adopted, "reruns": sum.Reruns, "rejections": sum.Rejected, "refused writes": sum.Refused,
-		"fenced schedulers": sum.Fenced, "stale results": sum.Stale, "late writes": sum.LateWrites, "deposed schedulers": sum.Depositions, "outcomes": sum.Outcomes,
+		"cancelled tasks": sum.Cancelled, "requeued tasks": sum.Requeued, "submissions that found their key taken": sum.Shared,
+		"pauses and drains": sum.Steered, "checkpoints": sum.Checkpoints, "resumed attempts": sum.Resumed, "ticks": sum.Ticks,
+		"dropped ticks": sum.Dropped, "lost workers": sum.Counted, "fenced schedulers": sum.Fenced, "stale results": sum.Stale, "late writes": sum.LateWrites, "deposed schedulers": sum.Depositions, "outcomes": sum.Outcomes,
 	} {
 		if n == 0 {
 			t.Errorf("no %s: the run proves nothing", what)

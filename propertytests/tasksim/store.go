@@ -1,6 +1,9 @@
 package tasksim
 
 import (
+	"strings"
+	"time"
+
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -12,18 +15,39 @@ type store struct {
 	last map[string]uint64 // sequence of the last record by subject
 }
 
-// stored is one record; sequence is its place, from 1.
+// stored is one record; its sequence is its place, from 1.
 type stored struct {
 	subject string
-	value   any // submission, tasks.Outcome, tasks.Retry, erased, seal
+	value   any
+	at      time.Duration
 }
 
+// Values of records, beside tasks.Outcome and tasks.Retry.
 type (
-	submission struct{ policy *tasks.Policy }
-	erased     struct{}
-	sealOf     struct {
+	submission struct {
+		policy *tasks.Policy
+		keys   *tasks.Keys
+		anew   bool // in the place of an outcome
+	}
+	erased struct{}
+	sealOf struct {
 		epoch uint64
 		lead  *lead
+		clean bool
+	}
+	checkpoint struct {
+		attempt tasks.Attempt
+		number  int
+	}
+	steering struct{}                       // a cancel, a pause or a drain stands
+	uniqueOf struct{ task string }          // who has a unique key
+	recurOf  struct{ of *tasks.Recurrence } // a definition
+	tickOf   struct{ tick time.Time }       // the last tick
+	put      struct {                       // one record of a write, under its condition:
+		subject string
+		value   any
+		on      string // the last sequence of this subject
+		expect  uint64 // is this one; "" for no condition
 	}
 )
 
@@ -31,18 +55,22 @@ const sealSubject = "seal"
 
 func (s *store) init(w *world) { s.w, s.last = w, map[string]uint64{} }
 
-// write stores a record if its condition holds: the last sequence of on is expect.
-func (s *store) write(subject string, value any, on string, expect uint64) (protocol.Outcome, uint64) {
-	if s.last[on] != expect {
-		s.w.Refused++
-		return protocol.Refused, 0
+// write stores records if all of their conditions hold, all or none. It returns the sequence of the first one.
+func (s *store) write(all ...put) (protocol.Outcome, uint64) {
+	for _, p := range all {
+		if p.on != "" && s.last[p.on] != p.expect {
+			s.w.Refused++
+			return protocol.Refused, 0
+		}
 	}
-	if o, ok := value.(tasks.Outcome); ok {
-		s.w.outcome(subject[2:], o, s.record(subject))
+	first := uint64(len(s.log) + 1)
+	for _, p := range all {
+		before := s.record(p.subject)
+		s.log = append(s.log, stored{p.subject, p.value, s.w.now})
+		s.last[p.subject] = uint64(len(s.log))
+		s.w.wrote(p.subject, p.value, before, s.last[p.subject])
 	}
-	s.log = append(s.log, stored{subject, value})
-	s.last[subject] = uint64(len(s.log))
-	return protocol.Won, uint64(len(s.log))
+	return protocol.Won, first
 }
 
 // record is what stands at a subject, nil for nothing.
@@ -51,4 +79,36 @@ func (s *store) record(subject string) any {
 		return s.log[n-1].value
 	}
 	return nil
+}
+
+// open reports whether a task has a submission and no outcome.
+func (s *store) open(id string) bool {
+	_, open := s.record("q." + id).(submission)
+	return open
+}
+
+// leftOver is a record of a task that has ended, of which nothing should be left; "" for none.
+func (s *store) leftOver() string {
+	for subject, n := range s.last {
+		family, id, _ := strings.Cut(subject, ".")
+		value := s.log[n-1].value
+		if _, gone := value.(erased); gone {
+			continue
+		}
+		switch family {
+		case "t", "c", "x":
+			if !s.open(id) {
+				return subject
+			}
+		case "u":
+			if u := value.(uniqueOf); !s.open(u.task) {
+				return subject
+			}
+		case "k":
+			if _, defined := s.record("r." + id).(recurOf); !defined {
+				return subject
+			}
+		}
+	}
+	return ""
 }

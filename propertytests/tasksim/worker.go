@@ -15,13 +15,17 @@ type worker struct {
 	runs    map[string]*handlerRun
 	results map[string]tasks.Held // what is not settled, with its attempt
 	verbs   map[string]tasks.Result
+	said    map[string]*saying // checkpoints that are not settled
+	saved   map[string]int     // of the present frame
 	over    bool
 }
 
 type handlerRun struct {
-	id      string
-	attempt tasks.Attempt
-	over    bool
+	id       string
+	attempt  tasks.Attempt
+	revision uint64
+	number   int // of its last checkpoint
+	over     bool
 }
 
 // frame is what a scheduler sends. Signatures are beyond this model: it names its sender truly.
@@ -32,12 +36,14 @@ type frame struct {
 	session uint64
 	push    *tasks.Push
 	stop    *tasks.Stop
+	saved   map[string]int // checkpoints of what is pushed
 }
 
 func newWorker(p *process) *worker {
 	k := &worker{
 		w: p.w, p: p, session: p.session, runs: map[string]*handlerRun{}, results: map[string]tasks.Held{}, verbs: map[string]tasks.Result{},
-		m: tasks.NewWorker(tasks.WorkerConfig{Slots: p.w.Slots, Kinds: []string{"a", "b"}, MaxOutbox: 64}),
+		said: map[string]*saying{},
+		m:    tasks.NewWorker(tasks.WorkerConfig{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
 	}
 	k.w.after(k.w.Lease/2, k.resend)
 	return k
@@ -72,6 +78,7 @@ func (k *worker) take(f frame, waited time.Duration) {
 	}
 	switch {
 	case f.push != nil:
+		k.saved = f.saved
 		k.step(tasks.Pushed{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
 	case f.stop != nil:
 		k.step(tasks.Told{Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial})
@@ -116,10 +123,19 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 }
 
 func (k *worker) start(a tasks.Assignment) {
-	r := &handlerRun{id: a.ID, attempt: a.Attempt}
+	r := &handlerRun{id: a.ID, attempt: a.Attempt, revision: a.Revision, number: k.saved[a.ID]}
 	k.runs[a.ID] = r
 	k.w.tell(a.ID, "%s/%d starts %v", k.p.name, k.session, a.Attempt)
-	k.w.begins(a.ID, a.Attempt, k.p.name)
+	k.w.begins(a.ID, a.Attempt, a.Revision, r.number, k.p.name)
+	if k.w.Poison && a.ID == "t0" {
+		k.w.after(time.Millisecond, func() {
+			if !r.over {
+				k.p.crash()
+			}
+		})
+		return
+	}
+	k.progress(r)
 	k.w.after(k.w.effort(), func() { k.end(r, k.w.result()) })
 }
 
@@ -129,6 +145,7 @@ func (k *worker) end(r *handlerRun, result tasks.Result) {
 		return
 	}
 	r.over = true
+	delete(k.said, r.id)
 	k.w.tell(r.id, "%s/%d ends %v: %v", k.p.name, k.session, r.attempt, result.Verb)
 	k.w.ends(r.id, r.attempt, result.Verb)
 	if k.runs[r.id] == r {
@@ -152,7 +169,7 @@ func (k *worker) leave() {
 			k.leave()
 		default:
 			if p.term != nil {
-				p.term.stop()
+				p.term.rest()
 			}
 			p.lapse()
 			k.w.bury(p, k.session)
@@ -190,7 +207,7 @@ func (k *worker) report(id string) {
 			}
 			l.step(tasks.Done{Session: k.session, ID: h.ID, Attempt: h.Attempt, Result: result, Ref: settle(func(stale bool) {
 				if !stale && result.Verb == tasks.Failed {
-					k.w.failed(h)
+					k.w.failed(h.ID, h.Attempt)
 				}
 				k.w.send(l.p, k.p, func() {
 					if !k.over {
@@ -216,5 +233,8 @@ func (k *worker) resend() {
 func (k *worker) newLeader() {
 	for _, h := range sorted(k.results) {
 		k.report(h.ID)
+	}
+	for _, x := range sorted(k.said) {
+		k.say(x)
 	}
 }

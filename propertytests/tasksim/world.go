@@ -21,6 +21,7 @@ type world struct {
 	procs  []*process
 	leads  []*lead
 	calm   bool // faults have ended
+	unsure int  // submissions without an answer
 	checks
 }
 
@@ -70,6 +71,8 @@ func Run(s Scenario) (Counts, error) {
 	}
 	w.after(200*time.Millisecond, w.govern)
 	w.submitAll()
+	w.recur()
+	w.steer()
 	w.fault()
 	end := s.Length + s.Calm
 	w.after(s.Length, w.heal)
@@ -93,7 +96,7 @@ func Run(s Scenario) (Counts, error) {
 
 // settled reports whether every task that was submitted has its outcome, some time after the faults have ended.
 func (w *world) settled() bool {
-	if w.now < w.Length+10*w.Lease || len(w.acked) < w.Tasks {
+	if w.now < w.Length+10*w.Lease || w.unsure > 0 || w.Recurring && w.now < w.removal()+w.Lease || w.store.leftOver() != "" {
 		return false
 	}
 	for id := range w.acked {

@@ -50,6 +50,9 @@ func (e PauseSeen) apply(s *Scheduler) {
 	}
 	if k := s.kinds[e.Kind]; k != nil {
 		k.paused = e.Paused
+		if e.Paused {
+			s.takeBack(func(t *task) bool { return t.lane.kind == k })
+		}
 	}
 }
 
@@ -62,6 +65,20 @@ func (e DrainSeen) apply(s *Scheduler) {
 	for _, w := range s.line {
 		if w.instance == e.Instance {
 			w.drained = e.Draining
+		}
+	}
+	if e.Draining {
+		s.takeBack(func(t *task) bool { return t.run.worker.drained })
+	}
+}
+
+// takeBack lets what was given to workers and has not left us wait again, where the answer is yes.
+func (s *Scheduler) takeBack(from func(t *task) bool) {
+	for _, w := range s.line {
+		for _, h := range slices.Clone(w.fresh) {
+			if h.unanswered(w) && from(h.t) {
+				s.release(h.t, rejected, nil)
+			}
 		}
 	}
 }

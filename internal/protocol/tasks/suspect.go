@@ -25,7 +25,13 @@ func (s *Scheduler) prepare(t *task, former Attempt) {
 }
 
 // started goes on after that is stored.
-func (s *Scheduler) started(t *task) { s.present(t) }
+func (s *Scheduler) started(t *task) {
+	if t.lane.kind.paused || !t.run.worker.takesNew() {
+		s.release(t, rejected, nil)
+		return
+	}
+	s.present(t)
+}
 
 // count looks, once the books are complete, at the attempts that were about to begin at earlier schedulers: what nobody has
 // now was lost with its worker.

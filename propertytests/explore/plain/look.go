@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,6 +60,8 @@ func (l *Looker) make(t reflect.Type) look {
 		return func(w *Walk, at unsafe.Pointer) { w.Word(*(*uint64)(at)) }
 	case reflect.Uint64:
 		return l.number
+	case reflect.Float32:
+		return func(w *Walk, at unsafe.Pointer) { w.Word(uint64(*(*uint32)(at))) }
 	case reflect.String:
 		return l.text
 	case reflect.Struct:
@@ -66,7 +69,7 @@ func (l *Looker) make(t reflect.Type) look {
 	case reflect.Slice:
 		return l.slice(t)
 	case reflect.Map:
-		return l.pairs(t)
+		return l.pairs(t, nil)
 	case reflect.Pointer:
 		elem := l.look(t.Elem())
 		return func(w *Walk, at unsafe.Pointer) {
@@ -140,7 +143,10 @@ func (l *Looker) fields(t reflect.Type) look {
 		if l.rules.Omitted[name] != "" {
 			continue
 		}
-		if class, ok := l.rules.Fields[name]; ok {
+		if class, ok := l.rules.Fields[name]; ok && f.Type.Kind() == reflect.Map { // its keys are names
+			fields = append(fields, field{f.Offset, l.pairs(f.Type, named(class, f.Type.Key()))})
+			continue
+		} else if ok {
 			fields = append(fields, field{f.Offset, named(class, f.Type)})
 			continue
 		}
@@ -168,54 +174,70 @@ func (l *Looker) slice(t reflect.Type) look {
 }
 
 // pairs looks at a map in the order of its keys, which have to be ordered in a way that no renaming changes.
-func (l *Looker) pairs(t reflect.Type) look {
-	texts := t.Key().Kind() == reflect.String
-	if !texts && t.Key().Kind() != reflect.Uint64 {
+func (l *Looker) pairs(t reflect.Type, key look) look {
+	if !sortable(t.Key()) {
 		return func(_ *Walk, at unsafe.Pointer) {
 			if reflect.NewAt(t, at).Elem().Len() > 0 {
 				panic("plain: cannot look at " + t.String() + ": its keys have no order")
 			}
 		}
 	}
-	key, value := l.look(t.Key()), l.look(t.Elem())
+	if key == nil {
+		key = l.look(t.Key())
+	}
+	value := l.look(t.Elem())
+	type pair struct{ key, value reflect.Value }
 	return func(w *Walk, at unsafe.Pointer) {
 		v := reflect.NewAt(t, at).Elem()
 		w.Word(uint64(v.Len()))
 		if v.Len() == 0 {
 			return
 		}
-		type pair struct {
-			text       string
-			number     uint64
-			key, value reflect.Value
-		}
 		all := make([]pair, 0, v.Len())
 		for i := v.MapRange(); i.Next(); {
 			p := pair{key: reflect.New(t.Key()), value: reflect.New(t.Elem())}
 			p.key.Elem().SetIterKey(i)
 			p.value.Elem().SetIterValue(i)
-			if texts {
-				p.text = p.key.Elem().String()
-				if _, is := l.rules.Text(p.text); is {
-					panic("plain: the keys of " + t.String() + " are names without an order")
-				}
-			} else {
-				p.number = p.key.Elem().Uint()
-			}
 			all = append(all, p)
 		}
-		slices.SortFunc(all, func(a, b pair) int {
-			if texts {
-				return strings.Compare(a.text, b.text)
-			}
-			if a.number < b.number {
-				return -1
-			}
-			return 1
-		})
+		slices.SortFunc(all, func(a, b pair) int { return l.compare(a.key.Elem(), b.key.Elem()) })
 		for _, p := range all {
 			key(w, p.key.UnsafePointer())
 			value(w, p.value.UnsafePointer())
 		}
 	}
+}
+
+// sortable reports whether there is an order of the keys of a type.
+func sortable(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return true
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !sortable(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (l *Looker) compare(a, b reflect.Value) int {
+	switch a.Kind() {
+	case reflect.String:
+		if _, is := l.rules.Text(a.String()); is {
+			panic("plain: the keys of a map are names without an order: " + a.String())
+		}
+		return strings.Compare(a.String(), b.String())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if c := l.compare(a.Field(i), b.Field(i)); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+	return cmp.Compare(a.Uint(), b.Uint())
 }

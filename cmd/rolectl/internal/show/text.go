@@ -18,6 +18,15 @@ func Clean(s string) string {
 	}, s)
 }
 
+// CleanLines is Clean for a text of several lines.
+func CleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = Clean(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Age is a duration for people: three digits say enough.
 func Age(d time.Duration) string {
 	switch {

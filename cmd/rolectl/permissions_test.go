@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+const operations = "../../docs/operations.md"
+
+var confBlock = regexp.MustCompile("(?ms)^```conf\n(.*?)^```")
+
+// documented starts a server with the configuration that docs/operations.md gives to copy.
+func documented(t *testing.T) *place {
+	t.Helper()
+	text, err := os.ReadFile(operations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := confBlock.FindSubmatch(text)
+	if block == nil {
+		t.Fatalf("%s gives no configuration", operations)
+	}
+	file := filepath.Join(t.TempDir(), "nats-server.conf")
+	if err := os.WriteFile(file, block[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return at(t, func(o *natsrun.Options) {
+		o.Configure = func(so *server.Options) {
+			said, err := server.ProcessConfigFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said.Host, said.Port, said.StoreDir, said.JetStream = so.Host, so.Port, so.StoreDir, true
+			said.NoSigs, said.NoLog, said.DontListen = true, true, so.DontListen
+			*so = *said
+		}
+	})
+}
+
+// as is rolectl in the hands of a user of that configuration.
+func (p *place) as(user string) *place {
+	return &place{t: p.t, server: p.server, env: slices.Clip(append(
+		p.env, "NATS_USER="+user, "NATS_PASSWORD=x", "NATS_INBOX_PREFIX=_INBOX_"+user, "TASKS_NAMESPACE=jobs",
+	))}
+}
+
+// as logs a connection of this process in.
+func as(user string) []nats.Option {
+	return []nats.Option{
+		nats.UserInfo(user, "x"), nats.CustomInboxPrefix("_INBOX_" + user),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	}
+}
+
+// TestDocumentedPermissions: with the configuration of docs/operations.md an observer can run every reading command and none
+// other, an operator can steer, candidates can be run by exec, and tasks can be submitted and steered by whom it says.
+func TestDocumentedPermissions(t *testing.T) {
+	t.Parallel()
+	p := documented(t)
+	owner, observer, operator := p.as("owner"), p.as("o"), p.as("op")
+	owner.ok("bucket", "create", "roles")
+	a := scheduling(t, p)
+	metrics := p.as("b").start("exec", "metrics", "--instance", "b", "--ttl", "2s", "--", "sh", "-c", "echo leads; while :; do sleep 0.1; done")
+	metrics.says(&metrics.out, "leads")
+
+	for _, args := range []string{
+		"roles", "roles scheduler -o json", "members -o json", "inspect scheduler", "inspect metrics -o json", "bucket check roles",
+	} {
+		observer.ok(strings.Fields(args)...)
+		operator.ok(strings.Fields(args)...)
+	}
+	if r := observer.run("roles", "metrics", "-o", "json"); document[rolesDoc](t, r.out).Roles[0].Leader != "b" {
+		t.Errorf("the observer sees %s", r.out)
+	}
+	w := observer.start("watch")
+	w.says(&w.out, `"leader":"b"`)
+	w.signal(syscall.SIGINT)
+	if r := w.wait(); r.code != 0 {
+		t.Errorf("watch: exit %d, %s", r.code, r.errors)
+	}
+	d := document[doctorDoc](t, observer.run("doctor", "--for", "100ms", "-o", "json").out)
+	if !d.has("permissions", "ok", "may not steer") || !d.has("limits", "ok", "not looked at") || !d.has("records", "ok", "") {
+		t.Errorf("the observer's doctor: %+v", d)
+	}
+
+	for _, args := range []string{"step-down scheduler --yes", "step-down scheduler --yes --force"} {
+		r := observer.run(strings.Fields(args)...)
+		if r.code != exitConnection || !strings.Contains(r.errors, "$ROLES.roles.ctl.a") && !strings.Contains(r.errors, "$KV.roles.role.scheduler") {
+			t.Errorf("%s by the observer: exit %d, %s", args, r.code, r.errors)
+		}
+	}
+	if r := observer.run("bucket", "create", "other"); r.code != exitConnection || !strings.Contains(r.errors, "permission denied") {
+		t.Errorf("bucket create by the observer: exit %d, %s", r.code, r.errors)
+	}
+	if !a.IsLeader() {
+		t.Fatal("what was denied has cost a the role")
+	}
+	submitter, steward := p.as("s"), p.as("k")
+	submitter.ok("tasks", "submit", "double", "4", "--id", "one", "--wait")
+	submitter.ok("tasks", "get", "one")
+	submitter.ok("tasks", "ls")
+	submitter.ok("tasks", "submit", "double", "4", "--id", "later", "--delay", "1h")
+	submitter.ok("tasks", "cancel", "later")
+	steward.ok("tasks", "pause", "double")
+	steward.ok("tasks", "resume", "double")
+	steward.ok("tasks", "drain", "a")
+	steward.ok("tasks", "drain", "a", "--undo")
+	steward.ok("tasks", "cron", "set", "nightly", "double", "@daily", "1")
+	steward.ok("tasks", "cron", "ls")
+	steward.ok("tasks", "cron", "rm", "nightly")
+
+	if r := operator.run("step-down", "metrics", "--yes", "--wait", "2s", "-o", "json"); metrics.wait().code != exitLost {
+		t.Errorf("step-down by the operator: exit %d, %s", r.code, r.errors)
+	}
+	if r := operator.run("step-down", "scheduler", "--yes", "--force", "--wait", "1s"); r.code != 0 && r.code != exitNoLeader {
+		t.Errorf("by force, by the operator: exit %d, %s", r.code, r.errors)
+	}
+}
+
+// scheduling opens a session as the user a, which schedules and runs the tasks of "jobs".
+func scheduling(t *testing.T, p *place) *election.Election {
+	t.Helper()
+	owner, err := assign.NewClient(natstest.Connect(t, p.server, as("owner")...), assign.ClientConfig{Namespace: "jobs", StreamAutoCreate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
+	if _, err := assign.Get(t.Context(), owner, "none"); !errors.Is(err, assign.ErrTaskNotFound) { // it makes the stream
+		t.Fatal(err)
+	}
+	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: "a", TTL: 2 * time.Second, CoolDown: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, err := assign.New(s, assign.Config{Namespace: "jobs", Role: "scheduler", DrainTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := assign.Handle(work, assign.NewKind[int, int]("double"), func(_ context.Context, t *assign.Task[int]) (int, error) { return 2 * t.Input, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Open(t.Context(), natstest.Connect(t, p.server, as("a")...)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	e, err := s.Campaign(election.RoleConfig{Role: "scheduler", Lead: work.Lead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	leads(t, e)
+	return e
+}

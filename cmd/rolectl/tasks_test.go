@@ -1,0 +1,312 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+type tasksDoc struct {
+	Tasks []assign.TaskStatus `json:"tasks"`
+	More  bool                `json:"more"`
+}
+
+type taskDoc struct {
+	Task assign.TaskStatus `json:"task"`
+}
+
+// works is a scheduler that runs its tasks itself: "double" doubles numbers, "gate" waits until it is opened, "fail" fails.
+type works struct {
+	*place
+	scheduler *election.Election
+	open      chan struct{}
+}
+
+func working(t *testing.T) *works {
+	t.Helper()
+	p := at(t)
+	p.env = slices.Clip(append(p.env, "TASKS_NAMESPACE=jobs"))
+	w := &works{place: p, open: make(chan struct{})}
+	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a", TTL: 2 * time.Second, CoolDown: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := assign.New(s, assign.Config{Namespace: "jobs", Role: "scheduler", StreamAutoCreate: true, Slots: 4, DrainTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handlers := errors.Join(
+		assign.Handle(a, assign.NewKind[int, int]("double"), func(_ context.Context, t *assign.Task[int]) (int, error) { return 2 * t.Input, nil }),
+		assign.Handle(a, assign.NewKind[any, string]("gate"), func(ctx context.Context, t *assign.Task[any]) (string, error) {
+			if err := t.Progress(ctx, 0.5, nil); err != nil {
+				return "", err
+			}
+			select {
+			case <-w.open:
+				return "through", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		}),
+		assign.Handle(a, assign.NewKind[any, any]("fail"), func(context.Context, *assign.Task[any]) (any, error) {
+			return nil, assign.Permanent(errors.New("it is broken\x1b[2J"))
+		}),
+	)
+	if handlers != nil {
+		t.Fatal(handlers)
+	}
+	if err := s.Open(t.Context(), natstest.Connect(t, p.server)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	if w.scheduler, err = s.Campaign(election.RoleConfig{Role: "scheduler", Lead: a.Lead}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.scheduler.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	leads(t, w.scheduler)
+	return w
+}
+
+// in waits until a task is in a state.
+func (w *works) in(id string, state assign.State) assign.TaskStatus {
+	w.t.Helper()
+	var d taskDoc
+	natstest.Eventually(w.t, id+" is "+string(state), patience, func() (bool, string) {
+		r := w.run("tasks", "get", id, "-o", "json")
+		if r.code != 0 {
+			return false, r.errors
+		}
+		d = document[taskDoc](w.t, r.out)
+		return d.Task.State == state, r.out
+	})
+	return d.Task
+}
+
+func TestTasksSubmit(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	if r := w.run("tasks", "submit", "double", "21", "--wait"); r.code != 0 || r.out != "42" {
+		t.Errorf("exit %d, %q, %s", r.code, r.out, r.errors)
+	}
+	id := strings.TrimSpace(w.ok("tasks", "submit", "double", "4", "--id", "mine").out)
+	if id != "mine" {
+		t.Errorf("id %q", id)
+	}
+	if s := w.in("mine", assign.StateSucceeded); s.Kind != "double" || s.Attempts != 1 {
+		t.Errorf("%+v", s)
+	}
+	if out := w.ok("tasks", "get", "mine", "--result").out; out != "8" {
+		t.Errorf("result %q", out)
+	}
+	if r := w.ok("tasks", "submit", "double", "5", "--id", "mine", "-o", "json"); !document[struct{ Existing bool }](t, r.out).Existing {
+		t.Errorf("submitted twice: %s", r.out)
+	}
+	if d := document[taskDoc](t, w.ok("tasks", "submit", "double", "--wait", "-o", "json", "3").out); d.Task.State != assign.StateSucceeded {
+		t.Errorf("%+v", d)
+	}
+	r := w.run("tasks", "submit", "fail", "{}", "--wait")
+	if r.code != exitFailed || r.out != "" || !strings.Contains(r.errors, "it is broken") {
+		t.Errorf("a task that fails: exit %d, %q, %q", r.code, r.out, r.errors)
+	}
+	if strings.Contains(r.errors, "\x1b") {
+		t.Errorf("what a handler returns steers the terminal: %q", r.errors)
+	}
+	for args, says := range map[string]string{
+		"submit double {":                     "no JSON",
+		"submit double 1 --id a..b":           "a..b",
+		"submit dou*ble 1":                    "dou*ble",
+		"submit double 1 --priority 1000":     "priority",
+		"get a..b":                            "invalid task id",
+		"ls --limit 0":                        "use 1 or more",
+		"ls --state tired":                    "tired",
+		"cron set n double never 1":           "never",
+		"cron set n double @daily 1 --zone X": "X",
+		"dance":                               "unknown command",
+	} {
+		r := w.run(append([]string{"tasks"}, strings.Fields(args)...)...)
+		if r.code != exitUsage || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
+			t.Errorf("%s: exit %d, %q", args, r.code, r.errors)
+		}
+	}
+	if r := w.run("tasks", "ls", "-n", ""); r.code != exitUsage || !strings.Contains(r.errors, "--namespace") {
+		t.Errorf("without a namespace: exit %d, %q", r.code, r.errors)
+	}
+	if r := w.run("tasks", "ls", "-n", "none"); r.code != exitFailed || !strings.Contains(r.errors, "TASKS_none") {
+		t.Errorf("of a namespace that is not there: exit %d, %q", r.code, r.errors)
+	}
+	if r := w.run("tasks", "get", "nothing"); r.code != exitFailed || !strings.Contains(r.errors, "not found") {
+		t.Errorf("a task that is not there: exit %d, %q", r.code, r.errors)
+	}
+}
+
+// TestTasksProgress: on a terminal a bar shows how far a task is; interrupting the wait leaves it as it is.
+func TestTasksProgress(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	proc, tty := w.onTerminal("tasks", "submit", "gate", "{}", "--id", "slow", "--wait")
+	proc.says(&proc.out, "slow  [###############...............]  50 %  running by a")
+	again, other := w.onTerminal("tasks", "submit", "gate", "{}", "--id", "slow", "--wait")
+	again.says(&again.out, "50 %")
+	typed(t, other, "\x03")
+	if r := again.wait(); r.code != exitFailed || !strings.Contains(r.out, "slow goes on") {
+		t.Errorf("interrupted: exit %d, %q", r.code, r.out)
+	}
+	w.in("slow", assign.StateRunning)
+	close(w.open)
+	if r := proc.wait(); r.code != 0 || !strings.Contains(r.out, "100 %") || !strings.Contains(r.out, `"through"`) {
+		t.Errorf("exit %d, %q", r.code, r.out)
+	}
+	_ = tty
+}
+
+func TestTasksList(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	w.ok("tasks", "submit", "gate", "{}", "--id", "open-1", "--header", "from=test")
+	if s := w.in("open-1", assign.StateRunning); s.Headers["from"] != "test" {
+		t.Errorf("%+v", s)
+	}
+	w.ok("tasks", "submit", "double", "1", "--id", "open-2", "--delay", "1h")
+	w.in("open-2", assign.StateDelayed)
+	w.run("tasks", "submit", "fail", "{}", "--id", "ended-1", "--wait")
+	w.ok("tasks", "submit", "double", "1", "--id", "ended-2", "--wait")
+
+	ids := func(args ...string) string {
+		t.Helper()
+		return strings.Join(strings.Fields(w.ok(append([]string{"tasks", "ls", "-o", "name"}, args...)...).out), " ")
+	}
+	for args, want := range map[string]string{
+		"--state running": "open-1", "--state dead": "ended-1", "--prefix ended": "ended-1 ended-2", "--kind double --state succeeded": "ended-2",
+		"--kind nothing": "", "--prefix open --state delayed,running --kind gate": "open-1",
+	} {
+		if got := ids(strings.Fields(args)...); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+	if d := document[tasksDoc](t, w.ok("tasks", "ls", "-o", "json").out); len(d.Tasks) != 4 || d.More {
+		t.Errorf("all: %+v", d)
+	}
+	if d := document[tasksDoc](t, w.ok("tasks", "ls", "-o", "json", "--limit", "3").out); len(d.Tasks) != 3 || !d.More {
+		t.Errorf("three: %+v", d)
+	}
+	table := w.ok("tasks", "ls", "-o", "wide").out
+	if !strings.Contains(table, "50 %") || !strings.Contains(table, "due in") || !strings.Contains(table, "it is broken?[2J") || strings.Contains(table, "\x1b") {
+		t.Errorf("table:\n%q", table)
+	}
+
+	if err := w.scheduler.StepDown(t.Context()); err != nil { // and nobody schedules
+		t.Fatal(err)
+	}
+	r := w.run("tasks", "ls", "-o", "name")
+	if r.code != exitNoLeader || strings.Contains(r.out, "open") || !strings.Contains(r.out, "ended-1") || !strings.Contains(r.errors, "only tasks that have ended") {
+		t.Errorf("without a scheduler: exit %d, %q, %q", r.code, r.out, r.errors)
+	}
+	if got := ids("--state", "dead"); got != "ended-1" {
+		t.Errorf("dead, without a scheduler: %q", got)
+	}
+	if r := w.run("tasks", "overview", "--timeout", "1s"); r.code != exitNoLeader {
+		t.Errorf("overview without a scheduler: exit %d, %s", r.code, r.errors)
+	}
+	if r := w.run("tasks", "cancel", "open-2", "--timeout", "1s"); r.code != exitNoLeader || !strings.Contains(r.errors, "takes effect when a scheduler leads") {
+		t.Errorf("cancel without a scheduler: exit %d, %s", r.code, r.errors)
+	}
+}
+
+type overviewDoc struct {
+	assign.Overview
+}
+
+func TestTasksSteer(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	overview := func(what string, is func(o overviewDoc) bool) {
+		t.Helper()
+		natstest.Eventually(t, what, patience, func() (bool, string) {
+			out := w.ok("tasks", "overview", "-o", "json").out
+			return is(document[overviewDoc](t, out)), out
+		})
+	}
+	w.ok("tasks", "pause", "double", "--reason", "test")
+	w.ok("tasks", "submit", "double", "1", "--id", "held")
+	overview("double is paused", func(o overviewDoc) bool {
+		return len(o.Kinds) == 1 && o.Kinds[0].Paused && o.Kinds[0].Waiting == 1 && o.Scheduler == "a" && o.Ready
+	})
+	w.in("held", assign.StatePending)
+	w.ok("tasks", "resume", "double")
+	w.in("held", assign.StateSucceeded)
+
+	w.ok("tasks", "drain", "a", "--reason", "test")
+	overview("a drains", func(o overviewDoc) bool { return len(o.Workers) == 1 && o.Workers[0].Draining })
+	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") || !strings.Contains(out, "draining") {
+		t.Errorf("as text:\n%s", out)
+	}
+	w.ok("tasks", "submit", "gate", "{}", "--id", "waits")
+	w.in("waits", assign.StatePending)
+	w.ok("tasks", "drain", "a", "--undo")
+	w.in("waits", assign.StateRunning)
+
+	w.ok("tasks", "cancel", "waits")
+	w.in("waits", assign.StateCancelled)
+	if r := w.run("tasks", "cancel", "held"); r.code != exitFailed || !strings.Contains(r.errors, "succeeded") {
+		t.Errorf("cancel of one that has ended: exit %d, %s", r.code, r.errors)
+	}
+	if r := w.run("tasks", "requeue", "held"); r.code != exitFailed || !strings.Contains(r.errors, "not dead") {
+		t.Errorf("requeue of one that is not dead: exit %d, %s", r.code, r.errors)
+	}
+	w.run("tasks", "submit", "fail", "{}", "--id", "again", "--wait")
+	first := w.in("again", assign.StateDead)
+	w.ok("tasks", "requeue", "again")
+	natstest.Eventually(t, "it has run again", patience, func() (bool, string) {
+		s := w.in("again", assign.StateDead)
+		return s.Ended.After(first.Ended), s.Ended.String()
+	})
+
+	waiting := w.start("tasks", "submit", "gate", "{}", "--id", "left", "--wait")
+	w.in("left", assign.StateRunning)
+	waiting.signal(syscall.SIGINT)
+	if r := waiting.wait(); r.code != exitFailed || !strings.Contains(r.errors, "left goes on") {
+		t.Errorf("interrupted: exit %d, %s", r.code, r.errors)
+	}
+	w.in("left", assign.StateRunning)
+	close(w.open)
+	w.in("left", assign.StateSucceeded)
+}
+
+type recurrencesDoc struct {
+	Recurrences []assign.Recurrence `json:"recurrences"`
+}
+
+func TestTasksCron(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	w.ok("tasks", "cron", "set", "soon", "double", "@every 1s", "1")
+	w.ok("tasks", "cron", "set", "nightly", "double", "0 3 * * *", "2", "--zone", "Europe/Berlin", "--missed", "skip")
+	d := document[recurrencesDoc](t, w.ok("tasks", "cron", "ls", "-o", "json").out)
+	if len(d.Recurrences) != 2 || d.Recurrences[0].Name+d.Recurrences[1].Name != "soonnightly" && d.Recurrences[0].Name+d.Recurrences[1].Name != "nightlysoon" {
+		t.Errorf("%+v", d)
+	}
+	natstest.Eventually(t, "it recurs", patience, func() (bool, string) {
+		out := w.ok("tasks", "ls", "--prefix", "cron/soon/", "--state", "succeeded", "-o", "name").out
+		return strings.Count(out, "\n") >= 2, out
+	})
+	if out := w.ok("tasks", "cron", "ls").out; !strings.Contains(out, "Europe/Berlin") || !strings.Contains(out, "@every 1s") {
+		t.Errorf("table:\n%s", out)
+	}
+	w.ok("tasks", "cron", "rm", "soon")
+	if out := w.ok("tasks", "cron", "ls", "-o", "name").out; out != "nightly\n" {
+		t.Errorf("after the removal: %q", out)
+	}
+	if r := w.run("tasks", "cron", "rm", "soon"); r.code != exitFailed || !strings.Contains(r.errors, "not found") {
+		t.Errorf("removed twice: exit %d, %s", r.code, r.errors)
+	}
+}

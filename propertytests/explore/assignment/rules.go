@@ -1,0 +1,94 @@
+package assignment
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/propertytests/explore/plain"
+)
+
+// Revisions of the bucket and sequences of the stream are far above every counter, and apart from each other.
+const (
+	firstRevision = 1 << 40
+	firstSequence = 1 << 41
+)
+
+// omitted are the fields that no decision is made upon. Everything else counts.
+var omitted = map[string]string{
+	"Scheduler.now":        "of the last step; each step brings its own",
+	"Scheduler.out":        "empty between steps",
+	"Scheduler.last":       "only makes the next number another one",
+	"Scheduler.slots":      "for listings",
+	"Scheduler.holes":      "for listings",
+	"Scheduler.spare":      "memory to be used again",
+	"Scheduler.heads":      "memory to be used again",
+	"Scheduler.among":      "memory to be used again",
+	"Scheduler.count":      "how many tasks are in which phase",
+	"Scheduler.marks":      "for a task that is submitted again under its id",
+	"Scheduler.nextDue":    "nothing recurs",
+	"Scheduler.wall":       "nothing recurs",
+	"Scheduler.wallAt":     "nothing recurs",
+	"Scheduler.readyAt":    "for limits of a rate, which are not set",
+	"Scheduler.pools":      "follows from line and lanes, or is made anew when dirty",
+	"Scheduler.round":      "only tells one round from the next",
+	"Scheduler.workers":    "the same as line, by session",
+	"SchedulerConfig.Rand": "the same for all",
+	"lane.pool":            "follows from line, or is made anew when dirty",
+	"lane.open":            "how many tasks there are",
+	"kind.count":           "how many tasks are in which phase",
+	"kind.open":            "how many tasks there are",
+	"kind.policy":          "the same for all",
+	"worker.hash":          "follows from the instance",
+	"worker.reserved":      "for tasks that need more than one slot",
+	"worker.kinds":         "the same for all",
+	"task.policy":          "the same for all",
+	"task.since":           "only measures how long a task waited",
+	"task.place":           "follows from the queue",
+	"task.expiry":          "follows from the queue",
+	"task.slot":            "for listings",
+	"current.began":        "only measures how long an attempt took",
+	"write.tick":           "nothing recurs",
+	"write.of":             "nothing recurs",
+	"Worker.cfg":           "the same for all",
+	"Worker.out":           "empty between steps",
+	"Worker.kinds":         "the same for all",
+	"Worker.busy":          "how many runs are not unacked",
+	"Worker.taken":         "the same",
+	"Outcome.Body":         "not set",
+	"Outcome.Cause":        "told",
+	"Outcome.Instance":     "told",
+	"Outcome.Tries":        "told",
+	"Assignment.Try":       "told",
+	"Assignment.Policy":    "the same for all",
+	"Push.Instance":        "follows from the session",
+	"Stop.Instance":        "follows from the session",
+}
+
+// counters are numbers that matter by their order only.
+var counters = map[string]plain.Class{
+	"Scheduler.writes": plain.Write, "write.number": plain.Write, "worker.frame": plain.Write, "seal.write": plain.Write,
+	"Push.Frame": plain.Write, "message.frame": plain.Write, "message.write": plain.Write,
+	"worker.serial": plain.Beat, "worker.sent": plain.Beat, "current.serial": plain.Beat, "handed.serial": plain.Beat,
+	"stop.serial": plain.Beat, "Assignment.Serial": plain.Beat, "Stop.Serial": plain.Beat, "Push.Low": plain.Beat,
+	"Worker.low": plain.Beat, "Worker.memory": plain.Beat,
+}
+
+func newRules() *plain.Rules {
+	return &plain.Rules{
+		Frozen:  []reflect.Type{reflect.TypeFor[tasks.Policy]()},
+		Omitted: omitted, Fields: counters,
+		Instant: reflect.TypeFor[protocol.Instant](),
+		Horizon: int64(time.Minute),
+		Number: func(x uint64) (plain.Name, bool) {
+			return plain.Name{Class: plain.Revision, Value: x - firstRevision}, x >= firstRevision && x < 1<<56
+		},
+		Text: func(s string) (plain.Name, bool) {
+			if len(s) == 2 && s[0] == '=' {
+				return plain.Name{Class: plain.Member, Value: uint64(s[1] - 'a')}, true
+			}
+			return plain.Name{}, false
+		},
+	}
+}

@@ -1,0 +1,78 @@
+package tasksim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// every are the moments at a distance from each other.
+type every struct{ step time.Duration }
+
+func (e every) Next(t time.Time) time.Time { return t.Truncate(e.step).Add(e.step) }
+
+// wall is the wall clock.
+func (w *world) wall(at time.Duration) time.Time { return time.Unix(1_800_000_000, 0).Add(at).UTC() }
+
+// recurring are the definitions of one run. None is written while faults go on but in the beginning, and all are removed some
+// time after they have ended.
+var recurring = []tasks.Recurrence{
+	{Name: "all", Schedule: every{3 * time.Second}, Missed: tasks.RunAll, Grace: time.Second},
+	{Name: "latest", Schedule: every{2 * time.Second}, Missed: tasks.RunLatest, Grace: time.Second},
+	{Name: "skip", Schedule: every{2 * time.Second}, Missed: tasks.Skip, Grace: 3 * time.Second},
+}
+
+func (w *world) recur() {
+	if !w.Recurring {
+		return
+	}
+	policy := w.policies()[0]
+	for i := range recurring {
+		r := recurring[i]
+		r.Policy = policy
+		w.after(w.upTo(w.Length/4), func() { w.store.write(put{subject: "r." + r.Name, value: recurOf{&r}}) })
+	}
+	w.after(w.removal(), func() {
+		for _, r := range recurring {
+			if t, ok := w.store.record("k." + r.Name).(tickOf); ok {
+				w.lastTick[r.Name] = t.tick
+			}
+			w.store.write(put{subject: "r." + r.Name, value: erased{}})
+		}
+	})
+}
+
+// removal is when the definitions are removed: long after somebody leads.
+func (w *world) removal() time.Duration { return w.Length + 15*w.Lease }
+
+// checkTicks: under RunAll each tick was submitted, from the definition until it was removed, and not one more.
+func (w *world) checkTicks() {
+	if !w.Recurring {
+		return
+	}
+	for _, r := range recurring {
+		last := w.lastTick[r.Name]
+		if late := w.wall(w.removal()).Sub(last); late > 12*time.Second {
+			w.fail("the last tick of %s was submitted %v before the end", r.Name, late)
+		}
+		var since time.Time
+		for _, e := range w.store.log {
+			if e.subject == "r."+r.Name {
+				since = w.wall(e.at)
+				break
+			}
+		}
+		n := 0
+		for t := r.Schedule.Next(since); !t.After(last); t = r.Schedule.Next(t) {
+			n += w.fired[tasks.TickID(r.Name, t)]
+			if r.Missed == tasks.RunAll && w.fired[tasks.TickID(r.Name, t)] == 0 {
+				w.broken = fmt.Errorf("%w: tick %v of %s", errLost, t, r.Name)
+				return
+			}
+		}
+		if n == 0 {
+			w.fail("no tick of %s", r.Name)
+		}
+	}
+}
