@@ -44,6 +44,30 @@ func TestBatchOfSubmissions(t *testing.T) {
 	})
 }
 
+// TestBatchOfUniqueSubmissions: each of them is an atomic batch for the server, which takes fewer at once than there are here.
+func TestBatchOfUniqueSubmissions(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		c := newClient(t, s)
+		unique := assign.WithEach(func(i int) []assign.SubmitOption {
+			return []assign.SubmitOption{assign.WithUnique(fmt.Sprint("key ", i))}
+		})
+		first, err := assign.SubmitBatch(t.Context(), c, double, make([]int, 80), unique)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := assign.SubmitBatch(t.Context(), c, double, make([]int, 80), unique)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range first {
+			if first[i].Existing() || !second[i].Existing() || first[i].ID() != second[i].ID() {
+				t.Errorf("key %d: %s %v, then %s %v", i, first[i].ID(), first[i].Existing(), second[i].ID(), second[i].Existing())
+			}
+		}
+	})
+}
+
 func TestBatchSaysWhatIsNotStored(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := newClient(t, s)

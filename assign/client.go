@@ -41,8 +41,14 @@ type Client struct {
 type line struct {
 	stream *natskv.Stream
 	writer *natskv.Writer
-	wg     sync.WaitGroup
+	// together holds a token for each batch that is under way: the server takes 50 at once for a stream, all clients'
+	// together, and refuses the others.
+	together chan struct{}
+	wg       sync.WaitGroup
 }
+
+// maxTogether is how many of them may be one client's.
+const maxTogether = 8
 
 // NewClient makes a client; it does no I/O. The connection stays the caller's. Errors: every fault of cfg, joined.
 func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
@@ -92,7 +98,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &line{stream: stream}
+	l := &line{stream: stream, together: make(chan struct{}, maxTogether)}
 	done, err := c.nc.Subscribe(c.sub.done(c.prefix+".*"), c.heard)
 	if err != nil {
 		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)

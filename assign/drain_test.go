@@ -62,6 +62,12 @@ func (h *held) by(id string) []string {
 	return append([]string(nil), h.started[id]...)
 }
 
+func (h *held) cause(id string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.causes[id]
+}
+
 func (h *held) submit(t *testing.T, c assign.Submitter, input string, ids ...string) (all []*assign.Pending[string]) {
 	t.Helper()
 	for _, id := range ids {
@@ -140,16 +146,16 @@ func TestDrainGivesBack(t *testing.T) {
 		began := time.Now()
 		done := closing(t, w)
 		time.Sleep(5 * time.Second)
-		if h.causes["long"] != nil || len(h.by("long")) != 1 {
-			t.Errorf("within the timeout: %v, %v", h.causes["long"], h.by("long"))
+		if h.cause("long") != nil || len(h.by("long")) != 1 {
+			t.Errorf("within the timeout: %v, %v", h.cause("long"), h.by("long"))
 		}
 		close(h.gates["quick"])
 		<-done
 		if took := time.Since(began); took < 10*time.Second || took > 12*time.Second {
 			t.Errorf("the drain took %v, its timeout is 10 s", took)
 		}
-		if !errors.Is(h.causes["long"], assign.ErrDraining) {
-			t.Errorf("cancelled by %v", h.causes["long"])
+		if !errors.Is(h.cause("long"), assign.ErrDraining) {
+			t.Errorf("cancelled by %v", h.cause("long"))
 		}
 		close(h.gates["long"])
 		for i, want := range []string{"by w", "by x"} {

@@ -107,7 +107,7 @@ func (x *execution) run(h HandlerFunc, t *Task[[]byte], b attemptBounds) {
 	defer func() {
 		done()
 		x.lose(ErrAttemptEnded)
-		f.ID, f.Attempt, f.Ran = x.id, x.attempt, max(int64(time.Since(x.began)), 1)
+		f.ID, f.Attempt, f.Ran = x.id, x.attempt, int64(time.Since(x.began))
 		x.finish(f)
 	}()
 	data, err := call(ctx, h, t)

@@ -47,6 +47,12 @@ func TestGate(t *testing.T) {
 		{"nobody leads any more", seal(same, leader), func(g *gate) {
 			g.see(election.RoleInfo{Vacant: true, Revision: 12})
 		}, tasks.StaleEpoch},
+		{"nobody leads, and that is no epoch", seal(func(v *tasks.Envelope) { v.Epoch, v.Term = 0, 0 }, leader), func(g *gate) {
+			g.see(election.RoleInfo{Vacant: true, Revision: 12})
+		}, tasks.StaleEpoch},
+		{"signatures are not checked", seal(same, stranger), func(g *gate) { g.trusting = true }, tasks.Accepted},
+		{"signatures are not checked, the rest is", seal(func(v *tasks.Envelope) { v.Session = 6 }, stranger), func(g *gate) { g.trusting = true }, tasks.Foreign},
+		{"a term that begins after its epoch", seal(func(v *tasks.Envelope) { v.Term = 11 }, leader), nil, tasks.StaleEpoch},
 		{"the view went back", seal(same, leader), func(g *gate) {
 			g.see(election.RoleInfo{Leader: "b", Epoch: 12, Revision: 12, PublicKey: stranger.PublicKey()})
 			g.see(info)

@@ -73,15 +73,19 @@ func TestMiddleware(t *testing.T) {
 			{in: "panic there", err: "in the handler", stack: "middleware_test.go", seen: "outer raw panic there, handler"},
 			{in: "goexit", err: "Goexit", seen: "outer raw goexit"},
 		} {
+			mu.Lock()
 			seen = nil
+			mu.Unlock()
 			p, err := assign.Submit(t.Context(), c, raw, []byte(tt.in), assign.WithHeader("greeting", "hello"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			out, err := p.Wait(t.Context())
+			mu.Lock()
 			if string(out) != tt.out || strings.Join(seen, ", ") != tt.seen {
 				t.Errorf("%s: %q, %q", tt.in, out, seen)
 			}
+			mu.Unlock()
 			if tt.err == "" {
 				if err != nil {
 					t.Errorf("%s: %v", tt.in, err)

@@ -50,6 +50,12 @@ func (w *twice) register(t *testing.T) func(*assign.Assigner) {
 	}
 }
 
+func (w *twice) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.runs
+}
+
 // overheard keeps what goes over a subject.
 type overheard struct {
 	mu   sync.Mutex
@@ -122,8 +128,8 @@ func goesOn(t *testing.T, h *twice, a, w *node, p *assign.Pending[string]) {
 	if out, err := p.Wait(t.Context()); out != "second" || err != nil {
 		t.Errorf("%q, %v\n%s%s", out, err, a.dump(), w.dump())
 	}
-	if st, err := p.Status(t.Context()); err != nil || st.Attempts != 2 || h.runs != 2 {
-		t.Errorf("%+v, %v; %d runs", st, err, h.runs)
+	if st, err := p.Status(t.Context()); err != nil || st.Attempts != 2 || h.count() != 2 {
+		t.Errorf("%+v, %v; %d runs", st, err, h.count())
 	}
 }
 

@@ -151,18 +151,8 @@ func TestVerifyOff(t *testing.T) {
 				t.Errorf("%s: %d events say that signatures are not checked, want %d", n.name, k, want)
 			}
 		}
-		if err := a.e.StepDown(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		v = f.to(w)
-		v.Epoch, v.Term, v.Session = 0, 0, w.session.Number() // nobody leads: that is no epoch
-		natstest.Eventually(t, "the worker sees that nobody leads", 5*time.Second, func() (bool, string) {
-			before := w.count(isRejected("stale_epoch"))
-			f.push(w, f.assign(v, 0, f.task("bad", "double")))
-			return w.count(isRejected("stale_epoch")) > before, w.dump()
-		})
 		if ran.runs("bad") != 0 {
-			t.Error("a frame of nobody was run")
+			t.Error("what was refused was run")
 		}
 	})
 }

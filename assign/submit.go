@@ -165,6 +165,12 @@ func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natsk
 	if len(ops) == 1 {
 		l.writer.Submit(ops[0], submitWithin, done)
 	} else {
+		select {
+		case l.together <- struct{}{}:
+			defer func() { <-l.together }()
+		case <-ctx.Done():
+			return natskv.Result{}, ctx.Err()
+		}
 		l.writer.SubmitEach(ops, submitWithin, done)
 	}
 	select {

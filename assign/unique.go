@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
@@ -21,8 +22,11 @@ var errLags = errors.New("the answer of a server that lags")
 // Invariant: of all open tasks of a kind, one at most has a key. Whoever writes u replaces a revision of it at which nobody
 // open had the key, and the server lets one of them do so.
 //
-// When the answer is lost the same two writes are sent again under the same conditions. If the first ones have been stored,
-// these are refused, and what stands says so: our task's record is there.
+// What stands is read first: most keys are free, or had by a task that is found at once, and a batch is dear on a stream of
+// one replica (it takes the server some milliseconds).
+//
+// When the answer is lost it is read what stands, and written again if that is not our task: if the first two writes have been
+// stored, ours is there, and if they come late they are refused, or the second ones are.
 func (c *Client) storeUnique(ctx context.Context, l *line, s *submission, op natskv.Write, own bool) (at string, err error) {
 	value, err := json.Marshal(uniqueRecord{Version: 1, Task: s.id, Kind: s.kind, Key: s.unique})
 	if err != nil {
@@ -30,29 +34,23 @@ func (c *Client) storeUnique(ctx context.Context, l *line, s *submission, op nat
 	}
 	key := natskv.Write{Key: uniqueKey + s.keys.Unique, Value: value}
 	pace := newPace()
-	for {
-		r, err := c.write(ctx, l, key, op)
-		if err != nil {
-			return "", err
-		}
-		last := r.Err
-		switch r.Outcome {
-		case natskv.Won:
-			return "", nil
-		case natskv.Refused:
-			at, expect, err := c.standing(ctx, l, s)
+	pace.InitialInterval = 10 * time.Millisecond
+	for tries := 0; ; tries++ {
+		var last error
+		if at, key.Expect, last = c.standing(ctx, l, s, own && tries == 0); last == nil {
 			switch {
-			case err == nil && at == s.id && own:
+			case at == s.id && own:
 				return "", nil
-			case err == nil && at != "":
+			case at != "":
 				return at, nil
-			case err == nil && expect != key.Expect:
-				key.Expect = expect
-				continue // at once: every turn of this kind has seen another revision
-			case err != nil && natskv.Permanent(err), errors.Is(err, errRecord):
+			}
+			r, err := c.write(ctx, l, key, op)
+			if err != nil || r.Outcome == natskv.Won {
 				return "", err
 			}
-			last = err
+			last = r.Err
+		} else if natskv.Permanent(last) || errors.Is(last, errRecord) {
+			return "", last
 		}
 		if err := c.pause(ctx, pace); err != nil {
 			return "", errors.Join(err, last)
@@ -60,11 +58,13 @@ func (c *Client) storeUnique(ctx context.Context, l *line, s *submission, op nat
 	}
 }
 
-// standing says why a unique submission was refused: at is the task to be returned, or expect what the record of the key may
-// be replaced at.
-func (c *Client) standing(ctx context.Context, l *line, s *submission) (at string, expect uint64, err error) {
-	if e, err := c.look(ctx, l, queueKey+s.id); err != nil || e.Revision > 0 {
-		return s.id, 0, err
+// standing says what stands in the way of a unique submission: at is the task to be returned in its place, or "" and what the
+// record of the key may be replaced at. The id of one that is fresh cannot be there.
+func (c *Client) standing(ctx context.Context, l *line, s *submission, fresh bool) (at string, expect uint64, err error) {
+	if !fresh {
+		if e, err := c.look(ctx, l, queueKey+s.id); err != nil || e.Revision > 0 {
+			return s.id, 0, err
+		}
 	}
 	return c.holder(ctx, l, s.keys.Unique)
 }

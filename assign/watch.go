@@ -232,8 +232,8 @@ func eventOf(before, now *TaskStatus) (kind EventType, news bool) {
 			return EventRunning, true
 		}
 		return EventProgress, now.Progress > 0 && before.Progress != now.Progress
-	case now.State == StateRetrying, before.Attempts > 0, before.State == StateRunning:
-		return EventRetrying, !again
+	case before.State == StateRunning, now.State == StateRetrying, before.Attempts > 0:
+		return EventRetrying, before.State == StateRunning || before.Attempts != now.Attempts
 	}
 	return EventSubmitted, before.ID == ""
 }

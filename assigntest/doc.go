@@ -8,7 +8,7 @@
 //
 // [Start] runs a whole namespace: a NATS server with a temporary store, an instance that schedules and works, and more that
 // only work ([Workers]), with the handlers under test and a configuration of the test's own ([Configure]). All of it ends
-// with the test.
+// with the test; [Namespace.Stop] shuts a worker down before.
 //
 // # Failures
 //

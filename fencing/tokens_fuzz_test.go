@@ -9,14 +9,20 @@ import (
 	"testing"
 )
 
-// allocated is how many bytes do takes from the heap, a few kilobytes more or less.
-func allocated(do func()) uint64 {
+// allocated is how many bytes do takes from the heap, roughly. Whatever else runs is counted too, so a figure above most is
+// measured again.
+func allocated(most uint64, do func()) (took uint64) {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	before := sample[0].Value.Uint64()
-	do()
-	metrics.Read(sample)
-	return sample[0].Value.Uint64() - before
+	for range 10 {
+		metrics.Read(sample)
+		before := sample[0].Value.Uint64()
+		do()
+		metrics.Read(sample)
+		if took = sample[0].Value.Uint64() - before; took <= most {
+			break
+		}
+	}
+	return took
 }
 
 // FuzzToken: a text is the text of one token or of none; what a Guard says of it depends on its parts alone; reading takes
@@ -33,8 +39,8 @@ func FuzzToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var tok Token
 		var err error
-		if took := allocated(func() { tok, err = Parse(text) }); took > 256<<10+64*uint64(len(text)) {
-			t.Errorf("%d bytes for a text of %d", took, len(text))
+		if most := 256<<10 + 64*uint64(len(text)); allocated(most, func() { tok, err = Parse(text) }) > most {
+			t.Errorf("more than %d bytes for a text of %d", most, len(text))
 		}
 		if err != nil {
 			if !errors.Is(err, ErrSyntax) || !tok.IsZero() {
@@ -99,8 +105,8 @@ func FuzzSeal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var rec sealRecord
 		var err error
-		if took := allocated(func() { err = json.Unmarshal(b, &rec) }); took > 256<<10+64*uint64(len(b)) {
-			t.Errorf("%d bytes for a record of %d", took, len(b))
+		if most := 256<<10 + 64*uint64(len(b)); allocated(most, func() { err = json.Unmarshal(b, &rec) }) > most {
+			t.Errorf("more than %d bytes for a record of %d", most, len(b))
 		}
 		if err != nil {
 			return

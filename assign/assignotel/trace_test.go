@@ -61,7 +61,7 @@ func attempts(exporter *tracetest.InMemoryExporter) (all []tracetest.SpanStub) {
 func attributes(s tracetest.SpanStub) map[string]string {
 	all := map[string]string{}
 	for _, a := range s.Attributes {
-		all[string(a.Key)] = a.Value.Emit()
+		all[string(a.Key)] = a.Value.String()
 	}
 	return all
 }

@@ -73,8 +73,8 @@ func TestBench(t *testing.T) {
 	if !strings.Contains(r.out, "P99") || !strings.Contains(r.out, " | #") || strings.Contains(r.out, "failover") {
 		t.Errorf("as text:\n%s", r.out)
 	}
-	interrupted := p.start("bench", "--rounds", "1000")
-	interrupted.says(&interrupted.errs, "hand-overs")
+	interrupted := p.start("bench", "--rounds", "1000", "--only", "failover")
+	interrupted.says(&interrupted.errs, "fail-overs")
 	interrupted.signal(syscall.SIGINT)
 	if r := interrupted.wait(); r.code == 0 {
 		t.Errorf("interrupted: exit 0, %s", r.errors)

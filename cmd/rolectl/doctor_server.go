@@ -20,7 +20,10 @@ func (x *examination) server(ctx context.Context) {
 	nc := x.a.nc
 	versions := map[string][]string{nc.ConnectedServerVersion(): {nc.ConnectedServerName()}}
 	var missing []string
-	for _, url := range nc.DiscoveredServers() {
+	for _, url := range nc.Servers() {
+		if url == nc.ConnectedUrl() {
+			continue
+		}
 		target := x.a.target
 		target.URL, target.Timeout = url, time.Second
 		other, err := target.Dial(nats.NoReconnect(), nats.DontRandomize(), nats.IgnoreDiscoveredServers())

@@ -73,7 +73,10 @@ func working(t *testing.T) *works {
 	if err := w.scheduler.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	leads(t, w.scheduler)
+	natstest.Eventually(t, "a schedules", patience, func() (bool, string) { // its term begins before its stream is there
+		r := w.run("tasks", "overview", "-o", "json")
+		return r.code == 0 && document[overviewDoc](t, r.out).Ready, r.out + r.errors
+	})
 	return w
 }
 

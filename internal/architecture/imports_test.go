@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"election":                 {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/protocol"},
 	"roles":                    {"election", "event", "fencing"},
 	"assign":                   {"election", "event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/protocol", "internal/protocol/tasks"},
+	"assign/assignotel":        {"assign"},
 	"electiontest":             {"election", "internal/bridge"},
 	"assigntest":               {"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun", "internal/natstest"},
 	"examples/multi-role":      {"assign", "election", "event", "fencing", "metrics", "roles", "internal/natsrun"},
@@ -40,6 +41,8 @@ var only = map[string][]string{
 	"go.uber.org/zap":                     {"roles"},
 	"github.com/prometheus/client_golang": {"metrics", "examples/..."},
 	"github.com/nats-io/nats-server/v2":   {"internal/natsrun", "internal/natstest", "electiontest", "assigntest", "examples/...", "bench/...", "cmd/rolectl"},
+	"go.opentelemetry.io/otel":            {"assign/assignotel"},
+	"github.com/robfig/cron/v3":           {"assign"},
 	"testing":                             {"internal/natstest", "electiontest", "assigntest", "propertytests/..."},
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 // startCluster runs three servers that know each other.
@@ -74,9 +76,14 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	state, err := buckets[0].Inspect(t.Context())
-	if err != nil || state.Replicas != 3 || state.Leader == "" {
-		t.Fatalf("state %+v, %v", state, err)
+	var state State
+	var err error
+	natstest.Eventually(t, "the other replicas are up to date", 2*time.Minute, func() (bool, string) {
+		state, err = buckets[0].Inspect(t.Context())
+		return err == nil && state.Leader != "" && state.Offline == 0 && state.Lagging == 0, fmt.Sprintf("%+v, %v", state, err)
+	})
+	if state.Replicas != 3 {
+		t.Fatalf("state %+v", state)
 	}
 	survivor := 0
 	for i, s := range servers {
@@ -97,16 +104,17 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 		}
 	}
 	start, unknown := time.Now(), 0
-	eventually(t, "a write is won again", func() bool {
+	natstest.Eventually(t, "a write is won again", 5*time.Minute, func() (bool, string) {
 		r := write(t, w, Write{Key: fmt.Sprint("after.", unknown)}, time.Second)
 		if r.Outcome == Won {
-			return true
+			return true, ""
 		}
 		unknown++
 		if Permanent(r.Err) {
 			t.Errorf("without a leader: %v", r.Err)
 		}
-		return false
+		now, err := buckets[survivor].Inspect(t.Context())
+		return false, fmt.Sprintf("%v: %v; %s led; now %+v, %v", r.Outcome, r.Err, state.Leader, now, err)
 	})
 	t.Logf("%d writes unknown, won again after %v", unknown, time.Since(start))
 	// Both records are there. To make a watch, JetStream's own leader is needed, who may have been the same server. It may be

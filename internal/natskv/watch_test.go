@@ -146,82 +146,82 @@ func TestWatchSeesMarkers(t *testing.T) {
 // While the snapshot is read, its keys are overwritten and others are added. The watch leaves no key out: one that the
 // snapshot lacks was overwritten meanwhile, and comes after it at a later revision.
 func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
-	s, nc, b := newBucket(t)
-	wr := newWriter(t, nc, b)
-	const n = 2000
-	var all sync.WaitGroup
-	put := func(key string, done func()) {
-		all.Add(1)
-		wr.Submit(Write{Key: key, Guard: &Guard{Key: "nothing"}}, time.Minute, func(r Result) {
-			if r.Outcome != Won {
-				t.Errorf("%s: %v", key, r.Err)
-			}
-			if done != nil {
-				done()
-			}
-			all.Done()
-		})
-	}
-	for i := range n {
-		put(fmt.Sprint("old.", i), nil)
-	}
-	all.Wait()
-
-	credit := make(chan struct{}, 64) // writes in flight
-	written := 0
-	// Enough to be written while a snapshot is read, and not more: a server that is kept from delivering by writers that
-	// never pause falls behind for ever, and its snapshot does not end.
-	const budget = 1000
-	write := func(stop <-chan struct{}) {
-		for range budget {
-			written++
-			for _, key := range []string{fmt.Sprint("old.", written%n), fmt.Sprint("new.", written)} {
-				select {
-				case <-stop:
-					return
-				case credit <- struct{}{}:
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) { // a starved server may be silent for too long
+		wr := newWriter(t, b.nc, b)
+		const n = 2000
+		var all sync.WaitGroup
+		put := func(key string, done func()) {
+			all.Add(1)
+			wr.Submit(Write{Key: key, Guard: &Guard{Key: "nothing"}}, time.Minute, func(r Result) {
+				if r.Outcome != Won {
+					t.Errorf("%s: %v", key, r.Err)
 				}
-				put(key, func() { <-credit })
-			}
+				if done != nil {
+					done()
+				}
+				all.Done()
+			})
 		}
-	}
-	watcher := connect(t, s.ClientURL())
-	for round := range 5 {
-		stop := make(chan struct{})
-		var writer sync.WaitGroup
-		writer.Go(func() { write(stop) })
-		w := newWatch(t, watcher, b, "old.>", "new.>")
-		seen, last := make(map[string]bool), uint64(0)
-		for _, e := range snapshot(t, w) {
-			seen[e.Key], last = true, e.Revision
-		}
-		missing := make(map[string]bool)
 		for i := range n {
-			if key := fmt.Sprint("old.", i); !seen[key] {
-				missing[key] = true
-			}
+			put(fmt.Sprint("old.", i), nil)
 		}
-		if len(missing) == n {
-			t.Fatalf("round %d: the snapshot is empty", round)
-		}
-		for deadline := time.After(time.Minute); len(missing) > 0; {
-			select {
-			case u := <-w.C():
-				for _, e := range u.Entries {
-					if e.Revision <= last {
-						t.Errorf("round %d: revision %d after the snapshot's last, %d", round, e.Revision, last)
+		all.Wait()
+
+		credit := make(chan struct{}, 64) // writes in flight
+		written := 0
+		// Enough to be written while a snapshot is read, and not more: a server that is kept from delivering by writers that
+		// never pause falls behind for ever, and its snapshot does not end.
+		const budget = 1000
+		write := func(stop <-chan struct{}) {
+			for range budget {
+				written++
+				for _, key := range []string{fmt.Sprint("old.", written%n), fmt.Sprint("new.", written)} {
+					select {
+					case <-stop:
+						return
+					case credit <- struct{}{}:
 					}
-					delete(missing, e.Key)
+					put(key, func() { <-credit })
 				}
-			case <-deadline:
-				t.Fatalf("round %d: %d keys never came", round, len(missing))
 			}
 		}
-		w.Close()
-		close(stop)
-		writer.Wait()
-	}
-	all.Wait()
+		for round := range 5 {
+			stop := make(chan struct{})
+			var writer sync.WaitGroup
+			writer.Go(func() { write(stop) })
+			w := newWatch(t, nc, b, "old.>", "new.>")
+			seen, last := make(map[string]bool), uint64(0)
+			for _, e := range snapshot(t, w) {
+				seen[e.Key], last = true, e.Revision
+			}
+			missing := make(map[string]bool)
+			for i := range n {
+				if key := fmt.Sprint("old.", i); !seen[key] {
+					missing[key] = true
+				}
+			}
+			if len(missing) == n {
+				t.Fatalf("round %d: the snapshot is empty", round)
+			}
+			for deadline := time.After(time.Minute); len(missing) > 0; {
+				select {
+				case u := <-w.C():
+					for _, e := range u.Entries {
+						if e.Revision <= last {
+							t.Errorf("round %d: revision %d after the snapshot's last, %d", round, e.Revision, last)
+						}
+						delete(missing, e.Key)
+					}
+				case <-deadline:
+					t.Fatalf("round %d: %d keys never came", round, len(missing))
+				}
+			}
+			w.Close()
+			close(stop)
+			writer.Wait()
+		}
+		all.Wait()
+	})
 }
 
 // More than the flow control window waits for a receiver that takes its time: nothing is lost, and little is buffered.

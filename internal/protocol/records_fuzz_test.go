@@ -8,14 +8,20 @@ import (
 	"time"
 )
 
-// allocated is how many bytes do takes from the heap, a few kilobytes more or less.
-func allocated(do func()) uint64 {
+// allocated is how many bytes do takes from the heap, roughly. Whatever else runs is counted too, so a figure above most is
+// measured again.
+func allocated(most uint64, do func()) (took uint64) {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	before := sample[0].Value.Uint64()
-	do()
-	metrics.Read(sample)
-	return sample[0].Value.Uint64() - before
+	for range 10 {
+		metrics.Read(sample)
+		before := sample[0].Value.Uint64()
+		do()
+		metrics.Read(sample)
+		if took = sample[0].Value.Uint64() - before; took <= most {
+			break
+		}
+	}
+	return took
 }
 
 // mayAllocate is how much reading an input of n bytes may take: a multiple of it, and what the measure is off by.
@@ -29,7 +35,9 @@ func recordSeeds(f *testing.F) {
 		many.Roles[role] = Candidacy{Priority: 3, Takeover: true, Eligible: true}
 	}
 	for _, record := range []any{
-		goodLease, goodMember, goodRole, vacantRole, many, Lease{V: 1, State: Killed, By: "b"}, Lease{V: 1, State: Closed, Session: 4},
+		goodLease, goodMember, goodRole, vacantRole, many,
+		Lease{V: 1, State: Killed, By: "b"},
+		Lease{V: 1, State: Closed, Session: 4},
 		Lease{V: 1, Session: 4, Nonce: "n", TTLms: 120_000, State: Idle, Beat: 1<<64 - 1},
 		Role{V: 1, ID: "a", Session: 1<<64 - 1, Token: "t", Key: "UAME66OAROUZM7Y4BQT6SN77SM2T5AE4XNBCDUKGNCXDICLKRLJPXMTJ", TTLms: 60_000, Priority: -1},
 	} {
@@ -56,8 +64,8 @@ func FuzzRecords(f *testing.F) {
 		} {
 			var record any
 			var err error
-			if took := allocated(func() { record, err = read(b) }); took > mayAllocate(len(b)) {
-				t.Errorf("%s: %d bytes for %d bytes", what, took, len(b))
+			if most := mayAllocate(len(b)); allocated(most, func() { record, err = read(b) }) > most {
+				t.Errorf("%s: more than %d bytes for %d bytes", what, most, len(b))
 			}
 			if err != nil {
 				known(t, err)
@@ -106,9 +114,16 @@ func FuzzMachine(f *testing.F) {
 // another role changes nothing.
 func FuzzControl(f *testing.F) {
 	for _, q := range []Request{
-		{ID: "1", Op: OpStepDown, Role: "r"}, {ID: "2", Op: OpStepDown, Role: "r", Epoch: 7}, {ID: "3", Op: OpTransfer, Role: "r", Target: "b"},
-		{ID: "4", Op: OpTransfer, Role: "r", Target: "a"}, {ID: "5", Op: OpReady, Role: "r"}, {ID: "6", Op: OpPause, Role: "r"},
-		{ID: "7", Op: OpResume, Role: "r"}, {ID: "8", Op: "dance", Role: "r"}, {ID: "9", Op: OpPause, Role: "s"}, {},
+		{ID: "1", Op: OpStepDown, Role: "r"},
+		{ID: "2", Op: OpStepDown, Role: "r", Epoch: 7},
+		{ID: "3", Op: OpTransfer, Role: "r", Target: "b"},
+		{ID: "4", Op: OpTransfer, Role: "r", Target: "a"},
+		{ID: "5", Op: OpReady, Role: "r"},
+		{ID: "6", Op: OpPause, Role: "r"},
+		{ID: "7", Op: OpResume, Role: "r"},
+		{ID: "8", Op: "dance", Role: "r"},
+		{ID: "9", Op: OpPause, Role: "s"},
+		{},
 	} {
 		b, err := json.Marshal(q)
 		if err != nil {

@@ -3,13 +3,16 @@
 //	(event, now) ──► Scheduler.Step ──► effects      one per term: the books
 //	 event       ──► Worker.Step    ──► effects      one per session: what it runs, has answered and not reported
 //
-// The books of a scheduler hold every open task, without its payload. Which worker has what is soft state, told by the
-// workers when a term begins.
+// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits. Which worker
+// has what is soft state, told by the workers when a term begins.
 //
-//	waiting ──► pushed ──► running ──► writing (outcome) ──► gone
-//	   ▲           │          │
-//	   │◄─rejected─┘          ├──► writing (note) ──► delayed ──► waiting      failed, snoozed, worker lost
-//	   └──────────────────────┘ released
+//	            ┌──────────────────────── its time has come ──────────────────────┐
+//	            ▼                                                                 │
+//	delayed ► waiting ──► (starting ──►) pushed ──► running ──► noting ──────► delayed       failed, snoozed, worker lost
+//	            │  ▲ ▲                     │          │ │
+//	            │  │ └─────── rejected ────┘ released ┘ └───► ending ──► gone                succeeded, dead
+//	            ▼  │
+//	           aside: its key has as many as it may                                          cancelled, expired: from anywhere
 //
 // Invariants.
 //   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last. After an unknown outcome a
@@ -18,13 +21,29 @@
 //     each of them has answered or is dead.
 //   - S3 A task with a worker is given to another only after that one has rejected this attempt for good, given it back, or
 //     ended it and the note of that is stored; or when its session is dead.
-//   - S4 Attempts of a task increase, over all schedulers.
+//   - S4 Attempts of a task increase, over all schedulers, also when it is submitted anew under its id. What is adopted
+//     belongs to the present submission.
+//   - S5 A checkpoint that was acknowledged, or a later one, is given to every later attempt.
+//   - S6 What others steer by (cancel, pause, drain, unique keys, recurrences) stands in the stream and is only read: it
+//     holds for every scheduler from where it reads it. A record that says nothing any more is removed under the condition
+//     that it is still that one.
+//   - S7 A tick is submitted together with the record that says so.
+//   - S8 One scheduler never gives out more than a kind's concurrency and rate, or a key's limit, allow. What it has adopted
+//     counts, and may be more. A task that was cancelled or has expired counts no more, though its handler may need a moment
+//     to return.
 //   - W1 A worker gives one answer to an assignment, however often it comes, until the scheduler has said that it will not
 //     come again.
 //   - W2 A result is reported until the scheduler of the present epoch has settled it.
 //
-// Files: scheduler.go the machine · event.go, effect.go what goes in and out · task.go the books · reading.go the stream ·
-// seal.go what is written and under which condition · member.go workers and their answers · adopt.go the beginning of a term
-// · dispatch.go handing out · outcome.go how attempts and tasks end · policy.go · attempt.go · worker.go the worker's machine
-// · wire.go, frame.go, reply.go the frames between them.
+// Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers + lanes) once a round and O(log workers)
+// for each task, but O(workers) for one with a sticky key, a weight, or a configured Placement. A page of a listing costs its
+// size.
+//
+// Files. What goes in and out: event.go · effect.go · glance.go · policy.go · attempt.go. The machine: scheduler.go.
+// Tasks: lifecycle.go where they stand, the only place that moves them · task.go the books · queue.go · list.go · watching.go.
+// Reading and writing: reading.go the stream · seal.go the condition of every write · write.go what is to be written ·
+// outcome.go how attempts and tasks end · checkpoint.go · steer.go, unique.go, recur.go, missed.go what others ask for.
+// Handing out: lane.go who waits in which queue · limits.go · dispatch.go the rounds · pool.go, placement.go who gets it ·
+// member.go workers and their answers · adopt.go the beginning of a term · suspect.go what may have killed the scheduler.
+// The other side: worker.go. Between them: wire.go, frame.go, reply.go.
 package tasks

@@ -8,14 +8,20 @@ import (
 	"time"
 )
 
-// allocated is how many bytes do takes from the heap, a few kilobytes more or less.
-func allocated(do func()) uint64 {
+// allocated is how many bytes do takes from the heap, roughly. Whatever else runs is counted too, so a figure above most is
+// measured again.
+func allocated(most uint64, do func()) (took uint64) {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	before := sample[0].Value.Uint64()
-	do()
-	metrics.Read(sample)
-	return sample[0].Value.Uint64() - before
+	for range 10 {
+		metrics.Read(sample)
+		before := sample[0].Value.Uint64()
+		do()
+		metrics.Read(sample)
+		if took = sample[0].Value.Uint64() - before; took <= most {
+			break
+		}
+	}
+	return took
 }
 
 // mayAllocate is how much reading a frame of n bytes may take: a multiple of it, and what the measure is off by.
@@ -105,7 +111,8 @@ func samples() [][]byte {
 		EncodeStop(&v, "x", Attempt{9, 1}, 3), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
 		EncodeSynced(7, 9, held), EncodeSynced(7, 9, nil), EncodeSettled([]bool{true, false, true}), EncodeSettled(nil),
 		EncodeReport("a", 7, 9, []Finding{
-			{ID: "x", Attempt: Attempt{9, 1}, Verb: Succeeded, Ran: 5, Data: []byte("out")}, {ID: "y", Verb: Progressing, Fraction: 0.5, Data: []byte{}},
+			{ID: "x", Attempt: Attempt{9, 1}, Verb: Succeeded, Ran: 5, Data: []byte("out")},
+			{ID: "y", Verb: Progressing, Fraction: 0.5, Data: []byte{}},
 			{ID: "z", Verb: Failed, Delay: -1, Stored: true},
 		}),
 	}
@@ -130,8 +137,8 @@ func FuzzEveryFrame(f *testing.F) {
 		for _, c := range codecs {
 			var x any
 			var err error
-			if took := allocated(func() { x, err = c.read(b) }); took > mayAllocate(len(b)) {
-				t.Errorf("%s: %d bytes for a frame of %d", c.name, took, len(b))
+			if most := mayAllocate(len(b)); allocated(most, func() { x, err = c.read(b) }) > most {
+				t.Errorf("%s: more than %d bytes for a frame of %d", c.name, most, len(b))
 			}
 			if err != nil {
 				continue

@@ -75,9 +75,6 @@ var may = func() (bits [phases]uint16) {
 	return bits
 }()
 
-// held reports whether a worker has the task, or is about to.
-func (p phase) held() bool { return p == starting || p == pushed || p == running }
-
 // queued reports whether the task waits for a worker or for its time.
 func (p phase) queued() bool { return p == waiting || p == aside || p == delayed }
 

@@ -86,6 +86,8 @@ func (s *Scheduler) glance(now Instant, t *task) Glance {
 		g.Tries++
 	case noting:
 		g.Due = t.run.write.retry.Wait
+	case ending: // nobody holds it any more, and it looks as it did
+		g.Tries, g.Progress = t.run.write.outcome.Tries, t.run.progress
 	}
 	if t.run != nil && t.run.worker != nil {
 		g.Instance = t.run.worker.instance

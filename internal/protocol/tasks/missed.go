@@ -53,8 +53,12 @@ func (r *Recurrence) ticks(after, now time.Time) (all []time.Time, left int) {
 
 // newest looks back from now, further and further, until there are enough.
 func (r *Recurrence) newest(after, now time.Time) (all []time.Time) {
+	const most = 100 * 365 * 24 * time.Hour
 	for back := time.Minute; ; back *= 4 {
-		from := latest(after, now.Add(-back))
+		from := after
+		if back < most {
+			from = latest(after, now.Add(-back))
+		}
 		all = all[:0]
 		for t := r.Schedule.Next(from); !t.IsZero() && !t.After(now); t = r.Schedule.Next(t) {
 			if all = append(all, t); len(all) > 2*maxSteps {

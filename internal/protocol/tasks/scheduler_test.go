@@ -10,9 +10,11 @@ import (
 
 // books drives a scheduler of epoch 100 by hand.
 type books struct {
-	t   *testing.T
-	s   *Scheduler
-	now Instant
+	t        *testing.T
+	s        *Scheduler
+	now      Instant
+	revision uint64
+	out      []Effect
 }
 
 func newBooks(t *testing.T) *books {

@@ -53,7 +53,7 @@ type WorkerEvent interface{ applyTo(w *Worker) }
 type (
 	// Pushed is a frame of assignments that is known to come from the scheduler whose epoch is in the worker's view.
 	// Reply answers it under Ref. Blocked are tasks whose handlers ignore that a former session of this process was lost:
-	// they take slots, and are not run again here before they have returned.
+	// they take so many slots, and are not run again here before they have returned.
 	Pushed struct {
 		Term, Low uint64
 		List      []Assignment
@@ -205,8 +205,11 @@ func (w *Worker) judge(a *Assignment, blocked map[string]int) Verdict {
 	case a.Left < 0:
 		return Expired
 	}
-	weight := max(a.Policy.Weight, 1)
-	if w.taken+len(blocked)+weight > w.cfg.Slots || w.Unacked() >= w.cfg.MaxOutbox {
+	weight, taken := max(a.Policy.Weight, 1), w.taken
+	for _, slots := range blocked {
+		taken += slots
+	}
+	if taken+weight > w.cfg.Slots || w.Unacked() >= w.cfg.MaxOutbox {
 		return Full
 	}
 	w.runs[a.ID] = &run{attempt: a.Attempt, revision: a.Revision, weight: weight}

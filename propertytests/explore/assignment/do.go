@@ -258,6 +258,7 @@ func (x *Model) pass(w *World) error {
 			w.leaders[k] = x.keepLeader(k, &l)
 		}
 	}
+	x.history(w, "seal")
 	for i := range w.members {
 		x.report(w, i)
 	}

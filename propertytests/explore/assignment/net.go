@@ -31,7 +31,11 @@ func (x *Model) arrive(w *World, n int) error {
 	cut := host.cut || w.members[i].cut
 	switch {
 	case m.kind == writes && cut && !m.late:
-		x.change(w, n, func(m *message) { m.late = true })
+		if x.lateWrites(w, k) < maxFlushed {
+			x.change(w, n, func(m *message) { m.late = true })
+		} else {
+			x.drop(w, n)
+		}
 		return nil
 	case m.kind == writes:
 		x.drop(w, n)
@@ -55,6 +59,33 @@ func (x *Model) arrive(w *World, n int) error {
 		x.answered(w, k, m.write)
 	}
 	return x.tell(w, k, m.event())
+}
+
+// maxFlushed is how many writes a link that is cut keeps, to be flushed later.
+const maxFlushed = 2
+
+func (x *Model) lateWrites(w *World, k int) (n int) {
+	for _, m := range w.net.list {
+		if m.kind == writes && m.late && int(m.leader) == k {
+			n++
+		}
+	}
+	return n
+}
+
+// history drops late writes that can never win any more, and that nobody waits for: sequences only rise.
+func (x *Model) history(w *World, subject string) {
+	for n := len(w.net.list) - 1; n >= 0; n-- {
+		m := w.net.list[n]
+		if m.kind == writes && m.late && m.on == subject && w.ledger.sequence(subject) != m.expect && !x.waitsFor(w, m) {
+			x.drop(w, n)
+		}
+	}
+}
+
+func (x *Model) waitsFor(w *World, m *message) bool {
+	l := w.leaders[m.leader]
+	return l.s != nil && slices.Contains(l.asked, m.write)
 }
 
 // event is what a message says to a scheduler.

@@ -2,7 +2,6 @@ package assignment
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -73,14 +72,16 @@ var counters = map[string]plain.Class{
 	"worker.serial": plain.Beat, "worker.sent": plain.Beat, "current.serial": plain.Beat, "handed.serial": plain.Beat,
 	"stop.serial": plain.Beat, "Assignment.Serial": plain.Beat, "Stop.Serial": plain.Beat, "Push.Low": plain.Beat,
 	"Worker.low": plain.Beat, "Worker.memory": plain.Beat,
+	"task.due": plain.Version, // whose turn comes first; when it comes stands in the queue of the delayed
 }
 
 func newRules() *plain.Rules {
 	return &plain.Rules{
 		Frozen:  []reflect.Type{reflect.TypeFor[tasks.Policy]()},
 		Omitted: omitted, Fields: counters,
+		Clipped: map[string]int{"seal.fails": 12, "worker.tries": 6, "worker.refused": 10},
 		Instant: reflect.TypeFor[protocol.Instant](),
-		Horizon: int64(time.Minute),
+		Horizon: int64(2 * unit),
 		Number: func(x uint64) (plain.Name, bool) {
 			return plain.Name{Class: plain.Revision, Value: x - firstRevision}, x >= firstRevision && x < 1<<56
 		},

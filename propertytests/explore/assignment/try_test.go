@@ -3,6 +3,7 @@ package assignment
 import (
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,11 @@ func TestTry(t *testing.T) {
 		if os.Getenv("ONLY") == "" || strings.Contains(os.Getenv("ONLY"), i.String()) {
 			c.Most[i] = f
 		}
+	}
+	if p := os.Getenv("PROF"); p != "" {
+		fl, _ := os.Create(p)
+		pprof.StartCPUProfile(fl)
+		defer pprof.StopCPUProfile()
 	}
 	x := New(c)
 	r := search.Run(x, search.Bounds{States: n, Every: func(r search.Report) { fmt.Println(r) }})

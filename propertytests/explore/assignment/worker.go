@@ -201,10 +201,12 @@ func (x *Model) store(w *World, m *message) (protocol.Outcome, uint64, error) {
 	}
 	r := l.put(*m.record)
 	w.ledger = x.keepLedger(l)
+	x.history(w, r.Subject)
 	for k, old := range w.leaders[:w.terms] {
 		if old.s != nil {
 			c := *old
-			c.feed = append(slices.Clone(old.feed), r)
+			c.feed = slices.DeleteFunc(slices.Clone(old.feed), func(o *record) bool { return o.Subject == r.Subject })
+			c.feed = append(c.feed, r) // what was overwritten is not read any more
 			w.leaders[k] = x.keepLeader(k, &c)
 		}
 	}

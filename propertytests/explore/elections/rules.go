@@ -54,6 +54,7 @@ func newRules(c *Config) *plain.Rules {
 	return &plain.Rules{
 		Frozen:  []reflect.Type{reflect.TypeFor[protocol.Member]()}, // never changed once decoded or sent
 		Omitted: omitted, Fields: counters,
+		Clipped: map[string]int{"retry.failures": 11},
 		Types:   map[reflect.Type]plain.Class{reflect.TypeFor[protocol.WriteID](): plain.Write},
 		Instant: reflect.TypeFor[protocol.Instant](),
 		Horizon: int64(time.Duration(max(c.MaxTTL, c.Drain)+2) * unit),

@@ -98,7 +98,7 @@ func (l *Looker) make(t reflect.Type) look {
 }
 
 func named(class Class, t reflect.Type) look {
-	if t.Kind() != reflect.Uint64 {
+	if t.Kind() != reflect.Uint64 && t.Kind() != reflect.Int64 {
 		panic("plain: names of type " + t.String())
 	}
 	return func(w *Walk, at unsafe.Pointer) {
@@ -148,6 +148,13 @@ func (l *Looker) fields(t reflect.Type) look {
 			continue
 		} else if ok {
 			fields = append(fields, field{f.Offset, named(class, f.Type)})
+			continue
+		}
+		if most, ok := l.rules.Clipped[name]; ok {
+			if f.Type.Kind() != reflect.Int {
+				panic("plain: cannot clip " + name)
+			}
+			fields = append(fields, field{f.Offset, func(w *Walk, at unsafe.Pointer) { w.Word(uint64(min(*(*int)(at), most))) }})
 			continue
 		}
 		fields = append(fields, field{f.Offset, l.look(f.Type)})

@@ -33,6 +33,8 @@ type Rules struct {
 	Frozen []reflect.Type
 	// Omitted are fields, as Type.field, that do not count, each with the reason.
 	Omitted map[string]string
+	// Clipped are counters that are compared with nothing above a limit: beyond that they are all the same.
+	Clipped map[string]int
 	// Fields are those whose numbers are names of a class, and Types the types.
 	Fields map[string]Class
 	Types  map[reflect.Type]Class

@@ -56,6 +56,7 @@ func Guard(in io.Reader, out io.Writer) {
 		now := clk.Holder()
 		if armed && now >= present.Kill {
 			_ = syscall.Kill(-os.Getpid(), syscall.SIGKILL) // this process too
+			return                                          // it leads no group: there is nobody to guard
 		}
 		if armed && now >= present.Term && !termed {
 			termed = true

@@ -1,0 +1,108 @@
+package assign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestRecordsOnThreeReplicas: all that a scheduler writes besides outcomes and notes, in batches and beside them: ticks,
+// checkpoints, the inputs of dead tasks, what it erases, and the keys that it frees.
+func TestRecordsOnThreeReplicas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to form")
+	}
+	s := natstest.Cluster(t)
+	r := newRoll()
+	sweep := assign.NewKind[time.Duration, string]("sweep")
+	steps := assign.NewKind[int, string]("steps", assign.Backoff(10*time.Millisecond, 10*time.Millisecond))
+	a := newNode(t, s, "a", func(a *assign.Assigner) {
+		r.handle(t, "a", sweep)(a)
+		saying(t, a, nil)
+		if err := assign.Handle(a, steps, func(ctx context.Context, task *assign.Task[int]) (string, error) {
+			if task.Attempt() == 1 {
+				if err := task.Progress(ctx, 0.5, fmt.Append(nil, "half of ", task.Input)); err != nil {
+					return "", err
+				}
+				return "", errors.New("once more")
+			}
+			return string(task.Checkpoint()), nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}, replicated)
+	leader(t, a)
+	nc, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true, Replicas: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+
+	for _, name := range []string{"one", "two"} {
+		if err := assign.Recur(ctx, c, sweep, name, "@every 1s", 0, assign.OnMissed(assign.RunAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	halves := make([]*assign.Pending[string], 50)
+	for i := range halves {
+		if halves[i], err = assign.Submit(ctx, c, steps, i, assign.WithUnique(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dead, err := assign.Submit(ctx, c, say, "permanent", assign.WithID("dead"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hung, err := assign.Submit(ctx, c, say, "hang", assign.WithID("hung"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hung.Cancel(ctx); err != nil {
+		t.Errorf("cancel: %v", err)
+	}
+	for i, p := range halves {
+		if out, err := p.Wait(ctx); err != nil || out != fmt.Sprint("half of ", i) {
+			t.Errorf("task %d: %q, %v", i, out, err)
+		}
+	}
+	if _, err := dead.Wait(ctx); !errors.Is(err, assign.ErrTaskDead) {
+		t.Errorf("dead: %v", err)
+	}
+	if m := record(t, nc, "q.dead"); string(m.Data) != `"permanent"` || m.Header.Get("Task") == "" {
+		t.Errorf("a dead task keeps %q, %v", m.Data, m.Header)
+	}
+	again, err := assign.Submit(ctx, c, steps, 100, assign.WithUnique("7"))
+	if err != nil || again.Existing() {
+		t.Errorf("the key of a task that has ended is taken: %v", err)
+	} else if _, err := again.Wait(ctx); err != nil {
+		t.Error(err)
+	}
+	natstest.Eventually(t, "six ticks each, none missing and none twice", time.Minute, func() (bool, string) {
+		one, two := r.ticksOf("one"), r.ticksOf("two")
+		whole := func(all []time.Time) bool { return len(all) >= 6 && all[5].Sub(all[0]) == 5*time.Second }
+		return whole(one) && whole(two), fmt.Sprint(one, two)
+	})
+	natstest.Eventually(t, "what says nothing any more is erased", 30*time.Second, func() (bool, string) {
+		left := slices.DeleteFunc(records(t, nc, "*.>"), func(key string) bool {
+			m := record(t, nc, key) // nil: it has gone meanwhile
+			return key[0] != 't' && key[0] != 'c' && key[0] != 'x' && key[0] != 'u' || m == nil || len(m.Data) == 0
+		})
+		return len(left) == 0, fmt.Sprint(left)
+	})
+	if t.Failed() {
+		t.Log(a.dump())
+	}
+}

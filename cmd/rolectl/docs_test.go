@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var mentioned = regexp.MustCompile("(?m)(?:^|[`$|(] ?|xargs -n1 )(rolectl [a-z][^`|\n#]*)")
+
+// TestDocumentedCommands: every command line of the documents and of the helps is one that this program takes.
+func TestDocumentedCommands(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{}
+	for _, file := range []string{operations, "../../README.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[file] = string(text)
+	}
+	var a app
+	commands := []string{}
+	for _, cmd := range root(&a).Commands() {
+		texts[cmd.Name()] = cmd.Example
+		for _, below := range cmd.Commands() {
+			texts[cmd.Name()+" "+below.Name()] = below.Example
+			for _, last := range below.Commands() {
+				texts[below.Name()+" "+last.Name()] = last.Example
+			}
+		}
+	}
+	found := 0
+	for where, text := range texts {
+		for line := range strings.Lines(text) {
+			for _, m := range mentioned.FindAllStringSubmatch(strings.TrimSpace(line), -1) {
+				found++
+				before, _, _ := strings.Cut(m[1], " -- ")
+				args := strings.Fields(before)[1:]
+				cmd, rest, err := root(&a).Find(args)
+				if err == nil {
+					err = cmd.ParseFlags(rest)
+				}
+				if err != nil || cmd.HasSubCommands() && len(rest) > 0 {
+					t.Errorf("%s: %q: %v", where, m[1], err)
+				}
+				commands = append(commands, m[1])
+			}
+		}
+	}
+	if found < 60 {
+		t.Errorf("only %d commands were found: %q", found, commands)
+	}
+}

@@ -1,0 +1,102 @@
+package show
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-1: "-", 0: "0s", 999: "999ns", 1234: "1.2µs", 123456: "123.5µs", 12345678: "12.3ms", 1234567890: "1.23s",
+		59 * time.Second: "59s", time.Minute: "1m", 61 * time.Second: "1m1s", 2 * time.Hour: "2h", 150 * time.Minute: "2h30m",
+		47 * time.Hour: "47h", 49 * time.Hour: "2d1h", 1000 * time.Hour: "41d16h",
+	} {
+		if got := Age(d); got != want {
+			t.Errorf("%d: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain ä": "plain ä", "a\x1b[31mb": "a?[31mb", "a\nb\tc\r": "a?b?c?", "\u202etxt.exe": "?txt.exe", "\xff": "?", "\u009b1m": "?1m",
+	} {
+		if got := Clean(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got := CleanLines("a\n- b\x1b"); got != "a\n- b?" {
+		t.Errorf("lines: %q", got)
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, test := range []struct {
+		line  string
+		width int
+		want  string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc"},
+		{"äöü!", 3, "äöü"},
+		{"\x1b[31mabc\x1b[0m", 3, "\x1b[31mabc\x1b[0m"},
+		{"\x1b[31mabcd\x1b[0m", 3, "\x1b[31mabc\x1b[0m"},
+	} {
+		if got := cut(test.line, test.width); got != test.want {
+			t.Errorf("%q to %d: %q, want %q", test.line, test.width, got, test.want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := Table{
+		Columns: []string{"NAME", "STATE"}, Wide: []string{"MORE"},
+		Rows: []Row{
+			{Name: "a", Cells: []string{"a", "fine"}, Wide: []string{"x"}},
+			{Name: "long-name", Cells: []string{"long-name", ""}, Wide: []string{""}, Tone: Bad},
+		},
+	}
+	for format, want := range map[string]string{
+		"table": "NAME       STATE\na          fine\n\x1b[31mlong-name  -\x1b[0m\n",
+		"wide":  "NAME       STATE  MORE\na          fine   x\n\x1b[31mlong-name  -      -\x1b[0m\n",
+		"name":  "a\nlong-name\n",
+	} {
+		var out bytes.Buffer
+		if err := (Printer{W: &out, Format: format, Color: true}).Print(table); err != nil || out.String() != want {
+			t.Errorf("%s: %v\n%q, want\n%q", format, err, out.String(), want)
+		}
+	}
+}
+
+func TestDistribution(t *testing.T) {
+	var samples []time.Duration
+	for i := range 100 {
+		samples = append(samples, time.Duration(100-i)*time.Millisecond)
+	}
+	d := Distribute("x", samples)
+	if d.Count != 100 || d.Min != 0.001 || d.P50 != 0.05 || d.P90 != 0.09 || d.P99 != 0.099 || d.Max != 0.1 {
+		t.Errorf("%+v", d)
+	}
+	for _, samples := range [][]time.Duration{nil, {0}, {time.Second}, {time.Second, time.Second}, {1, time.Hour}, samples} {
+		var out bytes.Buffer
+		d := Distribute("x", samples)
+		if err := (Printer{W: &out}).Histogram(d); err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for line := range strings.Lines(out.String()) {
+			if fields := strings.Fields(line); len(fields) > 2 {
+				n := 0
+				for _, c := range fields[len(fields)-1] {
+					n = 10*n + int(c-'0')
+				}
+				total += n
+			}
+		}
+		if total != len(samples) {
+			t.Errorf("%d samples, the bars count %d:\n%s", len(samples), total, out.String())
+		}
+	}
+}

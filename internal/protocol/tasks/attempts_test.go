@@ -1,0 +1,130 @@
+package tasks
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// TestAttemptsNeverRepeatWithinAnEpoch, though a task is submitted anew under its id again and again.
+func TestAttemptsNeverRepeatWithinAnEpoch(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	seen := map[string]bool{}
+	for i := range 200 {
+		id := fmt.Sprint("t", i%3)
+		b.submit(id, Policy{}, nil)
+		p, ok := find[Push](b.pass(0))
+		if !ok {
+			t.Fatal("not handed out")
+		}
+		a := p.List[0].Attempt
+		if key := fmt.Sprint(id, a); seen[key] {
+			t.Fatalf("%s runs attempt %v twice", id, a)
+		} else {
+			seen[key] = true
+		}
+		b.storeAll(b.accept([]Effect{p}, id))
+	}
+}
+
+func TestNumbersOfAttemptsRunOut(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b.s.marks[markOf("x")] = math.MaxUint32
+	b.submit("x", Policy{}, nil)
+	effects := b.pass(0)
+	if e, ok := find[Exhausted](effects); !ok || e.Epoch != 100 {
+		t.Errorf("%+v", effects)
+	}
+	if _, ok := find[Push](effects); ok {
+		t.Error("handed out all the same")
+	}
+}
+
+// TestAClaimOfAFormerLifeIsNotAdopted: its result would be that of another submission.
+func TestAClaimOfAFormerLifeIsNotAdopted(t *testing.T) {
+	b := newBooks(t)
+	b.read() // x, at revision 1
+	b.step(Members{List: []Member{member(5)}})
+	effects := b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{50, 1}, 99}}})
+	if r, _ := find[Ready](effects); r.Adopted != 0 {
+		t.Errorf("%+v", effects)
+	}
+	if s, ok := find[Stop](effects); !ok || s.Attempt != (Attempt{50, 1}) {
+		t.Errorf("%+v", effects)
+	}
+}
+
+// afterCrash is a scheduler after one that has not ended in peace, with one task of that time and a worker of its own.
+func afterCrash(t *testing.T, clean bool, notes ...Noted) (*books, []Effect) {
+	b := newBooks(t)
+	b.revision = 10
+	b.step(SealSeen{Revision: 1, Epoch: 90, Clean: clean})
+	b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
+	for _, n := range notes {
+		b.step(n)
+	}
+	b.step(CaughtUp{})
+	b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
+	own := member(200)
+	own.Own = true
+	return b, b.step(Members{List: []Member{own}})
+}
+
+func TestASuspectIsNotedBeforeItRunsHere(t *testing.T) {
+	b, effects := afterCrash(t, false)
+	n, ok := find[WriteNote](effects)
+	if _, early := find[Push](effects); !ok || early || n.Retry.Started != (Attempt{100, 1}) || !n.Retry.Attempt.IsZero() {
+		t.Fatalf("%+v", effects)
+	}
+	effects = b.step(Written{Write: n.Write, Outcome: protocol.Won, Revision: 11})
+	p, ok := find[Push](effects)
+	if !ok || p.List[0].Attempt != n.Retry.Started {
+		t.Fatalf("%+v", effects)
+	}
+	// It is rejected: nobody is to count it.
+	effects = b.step(Answered{Session: 200, Frame: p.Frame, Answers: []Answer{{"x", p.List[0].Attempt, Full}}})
+	if n, ok := find[WriteNote](effects); !ok || !n.Retry.Started.IsZero() || n.Retry.Crashes != 0 {
+		t.Errorf("%+v", effects)
+	}
+}
+
+func TestNobodyIsSuspectAfterAPeacefulEnd(t *testing.T) {
+	_, effects := afterCrash(t, true)
+	if _, ok := find[Push](effects); !ok {
+		t.Errorf("%+v", effects)
+	}
+}
+
+// TestABegunAttemptThatNobodyHasCounts as a lost worker, and ends a task that has lost too many.
+func TestABegunAttemptThatNobodyHasCounts(t *testing.T) {
+	note := func(crashes int) Noted {
+		return Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{80, 4}, Crashes: crashes, Started: Attempt{90, 1}}}
+	}
+	_, effects := afterCrash(t, false, note(1))
+	if n, ok := find[WriteNote](effects); !ok || n.Retry.Crashes != 2 || n.Retry.Attempt != (Attempt{90, 1}) {
+		t.Errorf("%+v", effects)
+	}
+	_, effects = afterCrash(t, true, note(2))
+	if w, ok := find[WriteOutcome](effects); !ok || w.Outcome.Cause != CauseWorkerLost || w.Outcome.Status != StatusDead {
+		t.Errorf("%+v", effects)
+	}
+}
+
+func TestABegunAttemptThatSomebodyHasIsAdopted(t *testing.T) {
+	b := newBooks(t)
+	b.step(SealSeen{Revision: 1, Epoch: 90})
+	b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
+	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Started: Attempt{90, 1}}})
+	b.step(CaughtUp{})
+	b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
+	b.step(Members{List: []Member{member(5)}})
+	effects := b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{90, 1}, 2}}})
+	if r, _ := find[Ready](effects); r.Adopted != 1 {
+		t.Errorf("%+v", effects)
+	}
+	if n, ok := find[WriteNote](effects); ok {
+		t.Errorf("%+v", n)
+	}
+}

@@ -1,0 +1,168 @@
+package tasks
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// stage is a scheduler that hands out, with workers of many slots, driven without a driver: what it wants written is written
+// at once, and what it pushes is accepted and done.
+type stage struct {
+	s        *Scheduler
+	now      Instant
+	out      []Effect
+	revision uint64
+	pushed   []Push
+	answers  []Answer
+	ended    int
+}
+
+func newStage(workers, slots int, cfg SchedulerConfig) *stage {
+	cfg.Epoch, cfg.CrashBudget, cfg.AnswerTime, cfg.WriteTime = 100, 3, time.Second, time.Second
+	cfg.Rand = func() float64 { return 0.5 }
+	g := &stage{s: NewScheduler(cfg), now: 1}
+	g.step(CaughtUp{})
+	g.revision = 1
+	g.step(SealSeen{Revision: 1, Epoch: 100, Ours: true})
+	var list []Member
+	for i := range workers {
+		m := member(uint64(200 + i))
+		m.Slots = slots
+		list = append(list, m)
+	}
+	g.step(Members{List: list})
+	g.step(Tick{})
+	if !g.s.Ready() {
+		panic("not ready")
+	}
+	return g
+}
+
+// step applies an event, and carries out what comes of it without applying more.
+func (g *stage) step(ev Event) []Effect {
+	g.now += 100
+	g.out = g.s.Step(g.now, ev, g.out[:0])
+	return g.out
+}
+
+func (g *stage) submit(id string, p *Policy) {
+	g.revision++
+	g.step(&Submitted{ID: id, Revision: g.revision, Policy: p, Size: 100})
+}
+
+// finish lets everything that waits be pushed, run and succeed.
+func (g *stage) finish() {
+	g.pushed = g.pushed[:0]
+	for _, e := range g.step(Tick{}) {
+		if p, ok := e.(Push); ok {
+			g.pushed = append(g.pushed, p)
+		}
+	}
+	for _, p := range g.pushed {
+		g.answers = g.answers[:0]
+		for i := range p.List {
+			g.answers = append(g.answers, Answer{p.List[i].ID, p.List[i].Attempt, Accepted})
+		}
+		g.step(&Answered{Session: p.Session, Frame: p.Frame, Answers: g.answers})
+		for i := range p.List {
+			for _, e := range g.step(&Done{Session: p.Session, ID: p.List[i].ID, Attempt: p.List[i].Attempt, Result: Result{Verb: Succeeded}, Ref: g}) {
+				if w, ok := e.(WriteOutcome); ok {
+					g.revision++
+					g.step(&Written{Write: w.Write, Outcome: protocol.Won, Revision: g.revision})
+					g.ended++
+				}
+			}
+		}
+	}
+}
+
+func ids(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("0197a3f2-7c1d-7000-8000-%012d", i)
+	}
+	return all
+}
+
+// BenchmarkStep is all that the books do for one task, from its submission to its stored outcome: five events.
+func BenchmarkStep(b *testing.B) {
+	for _, open := range []int{0, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("waiting=%d", open), func(b *testing.B) {
+			g := newStage(8, 32, SchedulerConfig{}) // room for one burst
+			later := &Policy{Kind: "k", MaxAttempts: 3, Priority: -100}
+			for _, id := range ids(open) {
+				g.submit("w"+id, later)
+			}
+			const burst = 256
+			names := ids(burst)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for n := 0; n < b.N; n += burst {
+				for _, id := range names {
+					g.submit(id, policy)
+				}
+				g.finish()
+			}
+			b.StopTimer()
+			runtime.KeepAlive(g)
+		})
+	}
+}
+
+// BenchmarkDispatch is handing out with many workers, of whom few have room.
+func BenchmarkDispatch(b *testing.B) {
+	for _, workers := range []int{10, 1000} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			g := newStage(workers, 4, SchedulerConfig{})
+			const burst = 16
+			names := ids(burst)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for n := 0; n < b.N; n += burst {
+				for _, id := range names {
+					g.submit(id, policy)
+				}
+				g.finish()
+			}
+		})
+	}
+}
+
+// BenchmarkMemory is what a million open tasks take that wait, each once failed.
+func BenchmarkMemory(b *testing.B) {
+	for b.Loop() {
+		b.ReportMetric(memoryOf(1_000_000), "B/task")
+	}
+}
+
+// TestMemoryOfOpenTasks: a task that waits takes no more than 300 bytes of the books, in all.
+func TestMemoryOfOpenTasks(t *testing.T) {
+	if each := memoryOf(130_000); each > 300 { // just above a power of two: the map has just grown
+		t.Errorf("%.0f bytes for each open task: at most 300", each)
+	}
+}
+
+func memoryOf(n int) float64 {
+	g := newStage(1, 4, SchedulerConfig{})
+	g.s.ready = false
+	before := heap()
+	for i := range n {
+		id := fmt.Sprintf("0197a3f2-7c1d-7000-8000-%012d", i)
+		g.submit(id, policy)
+		g.step(&Noted{ID: id, Revision: g.revision, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
+	}
+	each := float64(heap()-before) / float64(n)
+	runtime.KeepAlive(g)
+	return each
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,160 @@
+package tasks
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestAListingMeetsEveryTask that is open all the while, once, whatever comes and goes between its pages.
+func TestAListingMeetsEveryTask(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{})
+	for i := range 100 {
+		b.submit(fmt.Sprint("stays", i), Policy{}, nil)
+		b.submit(fmt.Sprint("goes", i), Policy{}, nil)
+	}
+	seen := map[string]int{}
+	cursor, pages := uint64(0), 0
+	for {
+		page, next := b.s.List(b.now, cursor, Filter{}, 7)
+		if len(page) > 7 {
+			t.Fatalf("a page of %d", len(page))
+		}
+		for _, g := range page {
+			seen[g.ID]++
+		}
+		b.s.Step(b.now, Settled{ID: fmt.Sprint("goes", 99-pages), Revision: 1 << 30}, nil)
+		b.submit(fmt.Sprint("new", pages), Policy{}, nil)
+		if pages++; next == 0 {
+			break
+		}
+		if n := len(page); n > 1 && pages%2 == 0 { // the asker had room for one less
+			seen[page[n-1].ID]--
+			next = page[n-2].Cursor
+		}
+		cursor = next
+	}
+	for i := range 100 {
+		if n := seen[fmt.Sprint("stays", i)]; n != 1 {
+			t.Errorf("stays%d was met %d times", i, n)
+		}
+	}
+	for id, n := range seen {
+		if n > 1 {
+			t.Errorf("%s was met %d times", id, n)
+		}
+	}
+}
+
+func TestListingFilters(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b.submit("a1", Policy{}, nil)
+	first := b.pass(0)
+	b.accept(first)
+	b.submit("a2", Policy{}, nil)
+	b.submit("b1", Policy{Kind: "other"}, nil)
+	b.submit("b2", Policy{Delay: time.Hour, Deadline: 2 * time.Hour, Priority: 3}, nil)
+	for want, f := range map[string]Filter{
+		"a1 a2 b1 b2": {},
+		"a1 a2":       {Prefix: "a"},
+		"b1":          {Kinds: []string{"other"}},
+		"a1":          {States: []State{StateRunning}},
+		"a2 b1":       {States: []State{StatePending}},
+		"b2":          {States: []State{StateDelayed, StateRetrying}, Prefix: "b"},
+	} {
+		page, _ := b.s.List(b.now, 0, f, 10)
+		var got []string
+		for _, g := range page {
+			got = append(got, g.ID)
+		}
+		slices.Sort(got)
+		if s := fmt.Sprint(got); s != "["+want+"]" {
+			t.Errorf("%+v: %s, and not %s", f, s, want)
+		}
+	}
+	g, _ := b.s.Glance(b.now, "b2")
+	if g.Due <= 59*time.Minute || g.Due > time.Hour || g.Left < g.Due || g.Priority != 3 || g.Age != 0 {
+		t.Errorf("%+v", g)
+	}
+	if g, _ := b.s.Glance(b.now, "a1"); !g.Running || g.Instance != "w200" || g.Tries != 1 || g.Attempt.IsZero() {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestAPageIsBounded: when nothing is found, a page ends all the same.
+func TestAPageIsBounded(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{})
+	for i := range maxLook + 10 {
+		b.submit(fmt.Sprint("t", i), Policy{}, nil)
+	}
+	page, next := b.s.List(b.now, 0, Filter{Prefix: "u"}, 10)
+	if len(page) != 0 || next != maxLook {
+		t.Errorf("%d found, next %d", len(page), next)
+	}
+	if _, next = b.s.List(b.now, next, Filter{Prefix: "u"}, 10); next != 0 {
+		t.Errorf("next %d", next)
+	}
+	if _, next = b.s.List(b.now, 1<<63, Filter{}, 10); next != 0 {
+		t.Errorf("next %d", next)
+	}
+}
+
+func TestOverview(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 3))
+	b.submit("t1", Policy{Weight: 2, Concurrency: 1, Rate: 1e6}, nil)
+	b.pass(time.Second)
+	b.submit("t2", Policy{Concurrency: 1, Rate: 1e6}, nil)
+	b.submit("t3", Policy{Delay: time.Hour, Concurrency: 1, Rate: 1e6}, nil)
+	b.step(PauseSeen{Kind: "unseen", Revision: 1, Paused: true})
+	o := b.s.Overview()
+	want := []KindView{
+		{Kind: "k", Waiting: 1, Delayed: 1, Running: 1, Concurrency: 1, Rate: 1e6}, {Kind: "unseen", Paused: true},
+	}
+	if !o.Ready || o.Epoch != 100 || o.Open != 3 || !slices.Equal(o.Kinds, want) {
+		t.Errorf("%+v", o)
+	}
+	if len(o.Workers) != 1 || o.Workers[0].Load != 2 || o.Workers[0].Running != 1 || o.Workers[0].Slots != 3 {
+		t.Errorf("%+v", o.Workers)
+	}
+}
+
+func TestWatching(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	states := func(effects []Effect) (all []State) {
+		for _, m := range findAll[Moved](effects) {
+			all = append(all, m.Glance.State)
+			if (m.Outcome != nil) != (m.Glance.State == StateSucceeded) {
+				t.Errorf("%+v", m)
+			}
+		}
+		return all
+	}
+	check := func(what string, effects []Effect, want ...State) {
+		t.Helper()
+		if got := states(effects); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, and not %v", what, got, want)
+		}
+	}
+	b.submit("x", Policy{}, nil)
+	check("asked", b.s.Step(b.now, Watched{"x", time.Minute}, nil), StatePending)
+	push := b.pass(0)
+	check("handed out", push, StateRunning)
+	p, _ := find[Push](push)
+	check("progress", b.step(Progressed{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Ran: 1, Fraction: 0.1}), StateRunning)
+	effects := b.step(Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Failed}})
+	check("failed", effects, StateRetrying)
+	check("noted", b.storeAll(effects), StateRetrying)
+	push = b.pass(30 * time.Second)
+	p, _ = find[Push](push)
+	effects = b.step(Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}})
+	b.step(Watched{"x", time.Minute})
+	check("ended", b.storeAll(effects), StateSucceeded)
+	if b.s.Watching("x") {
+		t.Error("it is still watched")
+	}
+	b.submit("y", Policy{}, nil)
+	b.s.Step(b.now, Watched{"y", time.Minute}, nil)
+	b.now = b.now.Add(time.Hour)
+	check("too late", b.pass(0))
+}

@@ -1,0 +1,155 @@
+package tasks
+
+import (
+	"testing"
+	"time"
+)
+
+func findAll[E Effect](all []Effect) (found []E) {
+	for _, x := range all {
+		if e, ok := x.(E); ok {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func TestPause(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{})
+	b.step(PauseSeen{Kind: "k", Revision: 1, Paused: true}) // before there is a task of it
+	b.submit("t", Policy{}, nil)
+	expect(t, "paused", handedOut(b.step(Members{List: []Member{idle(200, 2)}})))
+	if v := b.s.Overview().Kinds; len(v) != 1 || !v[0].Paused || v[0].Waiting != 1 {
+		t.Errorf("%+v", v)
+	}
+	expect(t, "goes on", handedOut(b.step(PauseSeen{Kind: "k", Revision: 2})), "t@w200")
+}
+
+func TestDrain(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 2))
+	b.step(DrainSeen{Instance: "w200", Revision: 1, Draining: true})
+	b.submit("t", Policy{}, nil)
+	expect(t, "drained", handedOut(b.pass(0)))
+	again := idle(300, 2)
+	again.Instance = "w200"
+	expect(t, "in its next session too", handedOut(b.step(Members{List: []Member{again}})))
+	if v := b.s.Overview().Workers; len(v) != 2 || !v[0].Draining || !v[1].Draining {
+		t.Errorf("%+v", v)
+	}
+	if got := handedOut(b.step(DrainSeen{Instance: "w200", Revision: 2})); len(got) != 1 {
+		t.Errorf("it goes on with %v", got)
+	}
+}
+
+// TestPauseTakesBackWhatHasNotLeft: what waits for its worker's answer to another frame is not sent after the pause.
+func TestPauseTakesBackWhatHasNotLeft(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 5))
+	b.submit("t1", Policy{}, &Keys{Sticky: "s"})
+	first := b.pass(0)
+	b.submit("t2", Policy{}, &Keys{Sticky: "s"})
+	b.pass(0)
+	if g, _ := b.s.Glance(b.now, "t2"); g.State != StateRunning {
+		t.Fatalf("%+v", g)
+	}
+	b.step(PauseSeen{Kind: "k", Revision: 1, Paused: true})
+	if g, _ := b.s.Glance(b.now, "t2"); g.State != StatePending || g.Tries != 0 {
+		t.Errorf("%+v", g)
+	}
+	expect(t, "after the answer", handedOut(b.accept(first, "t1")))
+}
+
+func TestCancel(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b.submit("runs", Policy{}, nil)
+	b.submit("waits", Policy{}, nil)
+	first := b.pass(0)
+	b.accept(first)
+	effects := b.step(CancelAsked{ID: "runs", Revision: 50})
+	stop, ok := find[Stop](effects)
+	w, ok2 := find[WriteOutcome](effects)
+	if !ok || !ok2 || stop.ID != "runs" || w.Outcome.Status != StatusCancelled || w.Outcome.Tries != 1 {
+		t.Fatalf("%+v", effects)
+	}
+	if _, early := find[Erase](effects); early {
+		t.Error("the request is removed before the outcome is stored")
+	}
+	effects = b.storeAll(effects)
+	if e, ok := find[Erase](effects); !ok || e.What != CancelRecord || e.Expect != 50 || e.ID != "runs" {
+		t.Errorf("%+v", effects)
+	}
+	late := b.step(Done{Session: 200, ID: "runs", Attempt: Attempt{100, 1}, Result: Result{Verb: Succeeded}, Ref: 1})
+	if s, ok := find[Settle](late); !ok || !s.Stale {
+		t.Errorf("a late result: %+v", late)
+	}
+	if e, ok := find[Erase](b.step(CancelAsked{ID: "nobody", Revision: 51})); !ok || e.Expect != 51 {
+		t.Errorf("a request about no task stays: %+v", e)
+	}
+}
+
+// TestCancelWaitsForAScheduler: what was asked while nobody led holds, unless the task was submitted after it.
+func TestCancelWaitsForAScheduler(t *testing.T) {
+	b := newBooks(t)
+	b.step(CancelAsked{ID: "former", Revision: 1})
+	b.step(CancelAsked{ID: "gone", Revision: 2})
+	b.step(Submitted{ID: "former", Revision: 3, Policy: policy})
+	b.step(Submitted{ID: "x", Revision: 4, Policy: policy})
+	b.step(CancelAsked{ID: "x", Revision: 5})
+	b.step(CaughtUp{})
+	effects := b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
+	if w, ok := find[WriteOutcome](effects); !ok || w.ID != "x" || w.Outcome.Status != StatusCancelled {
+		t.Errorf("%+v", effects)
+	}
+	erased := findAll[Erase](effects)
+	if len(erased) != 2 || erased[0].ID != "former" || erased[1].ID != "gone" {
+		t.Errorf("%+v", erased)
+	}
+	if _, open := b.s.Glance(b.now, "former"); !open {
+		t.Error("a request from before its submission has ended a task")
+	}
+}
+
+func TestUniqueKeyIsFreed(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b.step(UniqueSeen{Key: "u", Revision: 11, Task: "t"})
+	b.submit("t", Policy{}, &Keys{Unique: "u"})
+	effects := b.accept(b.pass(0), "t")
+	if _, early := find[FreeUnique](effects); early {
+		t.Error("before the outcome is stored")
+	}
+	effects = b.storeAll(effects)
+	if f, ok := find[FreeUnique](effects); !ok || f.Key != "u" || f.Expect != 11 {
+		t.Errorf("%+v", effects)
+	}
+}
+
+// TestUniqueKeyOfAnother: a key that another task has taken over since, or this one anew, is not freed.
+func TestUniqueKeyOfAnother(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b.step(UniqueSeen{Key: "u", Revision: 11, Task: "t"})
+	b.submit("t", Policy{}, &Keys{Unique: "u"})
+	effects := b.accept(b.pass(0), "t")
+	b.step(UniqueSeen{Key: "u", Revision: 30, Task: "other"})
+	if f, ok := find[FreeUnique](b.storeAll(effects)); ok {
+		t.Errorf("%+v", f)
+	}
+	b.revision = 40
+	b.submit("t", Policy{}, &Keys{Unique: "u"})
+	b.step(UniqueSeen{Key: "u", Revision: 42, Task: "t"})
+	b.revision = 42
+	b.submit("t", Policy{}, &Keys{Unique: "u"}) // its outcome was replaced by a new submission
+	if f, ok := find[FreeUnique](b.pass(time.Minute)); ok {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestUniqueKeysThatAreLeft(t *testing.T) {
+	b := newBooks(t)
+	b.step(UniqueSeen{Key: "ended", Revision: 1, Task: "gone"})
+	b.step(UniqueSeen{Key: "open", Revision: 2, Task: "x"})
+	b.step(Submitted{ID: "x", Revision: 3, Policy: policy, Keys: &Keys{Unique: "open"}})
+	b.step(CaughtUp{})
+	freed := findAll[FreeUnique](b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true}))
+	if len(freed) != 1 || freed[0].Key != "ended" || freed[0].Expect != 1 {
+		t.Errorf("%+v", freed)
+	}
+}
