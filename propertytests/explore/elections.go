@@ -36,6 +36,12 @@ func with(c elections.Config, change func(*elections.Config)) elections.Config {
 func Elections() []elections.Config {
 	return []elections.Config{
 		base("one fault", 2, 1, 1),
+		with(base("succession of two", 2, 1, 1), func(c *elections.Config) {
+			c.Most, c.Delta = map[elections.Fault]int{elections.Crash: 1, elections.Evict: 1, elections.StepDown: 1}, 1
+		}),
+		with(drifting(base("drift and a crash", 2, 1, 1)), func(c *elections.Config) {
+			c.Most = map[elections.Fault]int{elections.Crash: 1}
+		}),
 		with(drifting(base("drift", 2, 1, 1)), func(c *elections.Config) {
 			c.Most = map[elections.Fault]int{elections.Pause: 1, elections.DelayRequest: 1, elections.DelayReply: 1}
 		}),
@@ -43,6 +49,9 @@ func Elections() []elections.Config {
 		with(base("starting", 2, 1, 1), func(c *elections.Config) { c.Settled = false }),
 		with(base("every interleaving", 2, 1, 1), func(c *elections.Config) { c.Coarse = false }),
 		base("two faults", 2, 1, 2),
+		with(drifting(base("drift, delays and a pause", 2, 1, 2)), func(c *elections.Config) {
+			c.Most = map[elections.Fault]int{elections.Pause: 1, elections.DelayReply: 1}
+		}),
 		drifting(base("drift, two faults", 2, 1, 2)),
 		base("three members", 3, 1, 1),
 		base("two roles", 2, 2, 1),

@@ -3,6 +3,8 @@ package explore
 const (
 	core  = "internal/protocol/"
 	world = "propertytests/explore/elections/"
+	rules = "internal/protocol/tasks/"
+	place = "propertytests/explore/assignment/"
 )
 
 var electionMutants = []mutant{
@@ -37,7 +39,7 @@ var electionMutants = []mutant{
 	{"no wait for a lost record", "one fault", []edit{
 		{core + "claim.go", "return rv.Seen.Add(v.lostTTL(rv)), true", "return rv.Seen, true"},
 	}},
-	{"trust counts from the reply", "two faults", []edit{
+	{"trust counts from the reply", "drift, delays and a pause", []edit{
 		{core + "heartbeat.go", "l.deadline = a.sent.Add(", "l.deadline = m.now.Holder.Add("},
 		{core + "heartbeat.go", "max(l.seenShort, l.attempts[i].sent)", "max(l.seenShort, m.now.Holder)"},
 	}},
@@ -73,5 +75,41 @@ var electionMutants = []mutant{
 	}},
 	{"a rotation is not adopted", "rotation", []edit{
 		{core + "rotate.go", "t.epoch, t.token, t.rotating = r.Revision, t.rotating, \"\"", "t.epoch, t.rotating = r.Revision, \"\""},
+	}},
+}
+
+var taskMutants = []mutant{
+	{"hand out before everybody has answered", "one task", []edit{
+		{rules + "adopt.go", "return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
+	}},
+	{"no seal", "deposed", []edit{
+		{place + "worker.go", "if w.ledger.sequence(m.on) != m.expect {", "if w.ledger.sequence(m.on) != m.expect && m.record.Kind == seal {"},
+	}},
+	{"no new seal after an unknown outcome", "one task", []edit{
+		{rules + "write.go", "\tdefault:\n\t\ts.renew()\n", "\tdefault:\n\t\ts.send(w)\n"},
+	}},
+	{"nothing remembered of what was answered", "one task", []edit{
+		{rules + "worker.go", "if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},
+	}},
+	{"no low-water mark", "repeated", []edit{
+		{rules + "worker.go", "\tif a.Serial <= w.low {\n\t\treturn Replayed\n\t}\n", ""},
+	}},
+	{"no session in the audience", "crashed", []edit{
+		{place + "net.go", "case m.session != me.session, !v.open:", "case !v.open:"},
+	}},
+	{"frames of earlier epochs are believed", "deposed", []edit{
+		{place + "net.go", "\tcase epoch != v.epoch:\n", "\tcase epoch == 0:\n"},
+	}},
+	{"a stale epoch means that it does not run", "three terms", []edit{
+		{rules + "event.go", "case Full, UnknownKind,", "case StaleEpoch, Full, UnknownKind,"},
+	}},
+	{"any attempt is adopted", "two faults", []edit{
+		{rules + "adopt.go", "t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 ||", "t.revision != h.Revision ||"},
+	}},
+	{"an outcome is accepted whatever its attempt", "two faults", []edit{
+		{rules + "outcome.go", "case !t.with(e.Session, e.Attempt):", "case t.phase != pushed && t.phase != running:"},
+	}},
+	{"a worker that does not answer is dead", "unheard", []edit{
+		{rules + "member.go", "\t\tw.deaf = true\n", "\t\tDead{w.session}.apply(s)\n"},
 	}},
 }

@@ -34,6 +34,9 @@ func TestMutants(t *testing.T) {
 	for _, m := range electionMutants {
 		t.Run("elections/"+strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestElections") })
 	}
+	for _, m := range taskMutants {
+		t.Run("tasks/"+strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestTasks") })
+	}
 }
 
 var verdict = regexp.MustCompile(`_test.go:\d+: (.*)\n\s*(after \d+ moves, among \d+ states)|(panic: .*)`)

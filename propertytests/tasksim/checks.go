@@ -22,6 +22,7 @@ type checks struct {
 	lifeOf  map[string]map[tasks.Attempt]uint64 // revision of the submission that an attempt was started for
 	counted map[life]map[tasks.Attempt]bool     // failures that were settled
 	kept    map[life]int                        // the largest checkpoint that was acknowledged
+	asked   map[life]bool                       // somebody wants it cancelled
 	holder  map[string]string                   // the open task of a unique key
 	fired   map[string]int                      // submissions of a tick
 
@@ -39,6 +40,7 @@ func (c *checks) init() {
 	c.largest, c.ended = map[string]tasks.Attempt{}, map[string]map[tasks.Attempt]tasks.Verb{}
 	c.lives, c.lifeOf = map[string]uint64{}, map[string]map[tasks.Attempt]uint64{}
 	c.counted, c.kept = map[life]map[tasks.Attempt]bool{}, map[life]int{}
+	c.asked = map[life]bool{}
 	c.holder, c.fired, c.lastTick = map[string]string{}, map[string]int{}, map[string]time.Time{}
 }
 
@@ -63,9 +65,16 @@ func (w *world) wrote(subject string, value, before any, revision uint64) {
 		if old, ok := before.(tickOf); ok && !v.tick.After(old.tick) {
 			w.fail("tick %v of %s after %v", v.tick, id, old.tick)
 		}
+	case steering:
+		if family == "x" {
+			w.asked[life{id, w.lives[id]}] = true
+		}
 	case erased:
-		if family == "u" && w.store.open(before.(uniqueOf).task) {
-			w.fail("the key %s of the open task %s was freed", id, before.(uniqueOf).task)
+		if u, ok := before.(uniqueOf); ok && w.store.open(u.task) {
+			w.fail("the key %s of the open task %s was freed", id, u.task)
+		}
+		if family == "x" && w.store.open(id) && w.asked[life{id, w.lives[id]}] {
+			w.fail("the request to cancel the open task %s was removed", id)
 		}
 	}
 }
@@ -136,7 +145,9 @@ func (c *checks) outcome(id string, o tasks.Outcome, over any) {
 		delete(c.holder, s.keys.Unique)
 	}
 	if o.Status == tasks.StatusCancelled {
-		c.Cancelled++
+		if c.Cancelled++; !c.asked[life{id, c.lives[id]}] {
+			c.fail("%s was cancelled, and nobody had asked for it", id)
+		}
 	}
 	if ofResult := o.Status == tasks.StatusSucceeded || o.Cause == tasks.CausePermanent || o.Cause == tasks.CauseMaxAttempts; !ofResult {
 		return
@@ -153,6 +164,17 @@ func (c *checks) outcome(id string, o tasks.Outcome, over any) {
 	}
 	if v := c.ended[id][o.Attempt]; v != want {
 		c.fail("outcome of %s: attempt %v has not %v but %v", id, o.Attempt, want, v)
+	}
+	if o.Cause == tasks.CauseMaxAttempts {
+		n := 0
+		for a, v := range c.ended[id] {
+			if v == tasks.Failed && c.lifeOf[id][a] == c.lives[id] {
+				n++
+			}
+		}
+		if n < maxAttempts {
+			c.fail("%s is dead after %d failures", id, n)
+		}
 	}
 	if c.lifeOf[id][o.Attempt] != c.lives[id] {
 		c.fail("outcome of %s: attempt %v was of submission %d, and not of %d", id, o.Attempt, c.lifeOf[id][o.Attempt], c.lives[id])

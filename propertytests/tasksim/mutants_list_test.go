@@ -13,13 +13,13 @@ var mutants = []mutant{
 		{core + "adopt.go", "return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
 	}},
 	{"hand out what nobody has claimed so far", []edit{
-		{core + "adopt.go", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n\tfor _, w := range s.line {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n\tfor id, t := range s.tasks {\n\t\tif w := pick(s.line, s.now); w != nil && w.synced && !claimed[id] && t.state == waiting {\n\t\t\ts.assign(t, w)\n\t\t\tw.open, w.fresh = append(w.open, w.fresh...), w.fresh[:0]\n\t\t\ts.push(w)\n\t\t}\n\t}\n"},
+		{core + "adopt.go", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n\tfor _, w := range s.line {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n\ts.round++\n\tfor _, id := range slices.Sorted(maps.Keys(s.tasks)) {\n\t\tt := s.tasks[id]\n\t\tfor _, w := range s.line {\n\t\t\tif w.synced && w.idle(s) && !claimed[id] && t.phase == waiting && s.numbered(t) {\n\t\t\t\ts.occupy(t)\n\t\t\t\ts.unqueue(t)\n\t\t\t\ts.seat(t, w)\n\t\t\t\ts.present(t)\n\t\t\t\ts.push(w)\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n\t}\n"},
 	}},
 	{"no seal", []edit{
-		{here + "store.go", "if s.last[on] != expect {", "if s.last[on] != expect && (on != sealSubject || subject == sealSubject) {"},
+		{here + "store.go", "if p.on != \"\" && s.last[p.on] != p.expect {", "if p.on != \"\" && s.last[p.on] != p.expect && (p.on != sealSubject || p.subject == sealSubject) {"},
 	}},
 	{"no new seal after an unknown outcome", []edit{
-		{core + "seal.go", "\t\ts.emit(Refused{Op: writeNames[w.kind]})\n\t}\n\ts.renew()\n", "\t\ts.emit(Refused{Op: writeNames[w.kind]})\n\t\ts.renew()\n\t\treturn\n\t}\n\ts.send(w)\n"},
+		{core + "write.go", "\t\ts.renew()\n\tdefault:\n\t\ts.renew()\n", "\t\ts.renew()\n\tdefault:\n\t\ts.send(w)\n"},
 	}},
 	{"nothing remembered of what was answered", []edit{
 		{core + "worker.go", "if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},
@@ -31,19 +31,22 @@ var mutants = []mutant{
 		{here + "worker.go", "case f.session != k.session:", "case f.session == 0:"},
 	}},
 	{"any attempt is adopted", []edit{
-		{core + "adopt.go", "case t.worker != nil && h.Attempt.Compare(t.attempt) <= 0:", "case t.worker != nil && h.Attempt.Compare(t.attempt) > 0:"},
+		{core + "adopt.go", "h.Attempt.Compare(t.attempt) <= 0", "(h.Attempt.Compare(t.attempt) <= 0) != (t.phase == running)"},
 	}},
 	{"an attempt that is known to have ended is adopted", []edit{
-		{core + "adopt.go", " || h.Attempt.Compare(t.floor) <= 0:", ":"},
+		{core + "adopt.go", "h.Attempt.Compare(t.attempt) <= 0", "t.phase == running && h.Attempt.Compare(t.attempt) <= 0"},
+	}},
+	{"what belongs to a former submission is adopted", []edit{
+		{core + "adopt.go", " || t.revision != h.Revision", ""},
 	}},
 	{"a stale epoch means that it does not run", []edit{
 		{core + "event.go", "case Full, UnknownKind,", "case StaleEpoch, Full, UnknownKind,"},
 	}},
 	{"an outcome is accepted whatever its attempt", []edit{
-		{core + "outcome.go", "t.state != running || t.worker.session != e.Session || t.attempt != e.Attempt:", "t.state != running:"},
+		{core + "outcome.go", " && t.run.worker.session == session && t.attempt == a\n", "\n"},
 	}},
 	{"the outbox is dropped on a new epoch", []edit{
-		{here + "worker.go", "func (k *worker) newLeader() {\n", "func (k *worker) newLeader() {\n\tfor _, h := range sorted(k.results) {\n\t\tk.step(tasks.Acked(h))\n\t}\n"},
+		{here + "worker.go", "func (k *worker) newLeader() {\n", "func (k *worker) newLeader() {\n\tfor _, h := range sorted(k.results) {\n\t\tk.step(tasks.Acked{ID: h.ID, Attempt: h.Attempt})\n\t}\n"},
 	}},
 	{"a deposed scheduler answers reports", []edit{
 		{here + "worker.go", "if l.over || epoch != l.epoch {", "if l.over || epoch == 0 {"},
@@ -52,20 +55,113 @@ var mutants = []mutant{
 		{here + "worker.go", "case f.epoch != p.epoch:", "case f.epoch == 0:"},
 	}},
 	{"a push without an answer is given to somebody else", []edit{
-		{core + "member.go", "\t\tif len(w.open) > 0 && w.again <= s.now {\n\t\t\ts.push(w)\n", "\t\tif len(w.open) > 0 && w.again <= s.now {\n\t\t\tfor len(w.open) > 0 {\n\t\t\t\tt := w.open[0]\n\t\t\t\ts.unassign(t)\n\t\t\t\ts.enqueue(t, true)\n\t\t\t}\n"},
+		{core + "member.go", "\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\ts.push(w)\n", "\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\tfor _, h := range slices.Clone(w.open) {\n\t\t\t\tif h.unanswered(w) {\n\t\t\t\t\ts.release(h.t, rejected, nil)\n\t\t\t\t}\n\t\t\t}\n"},
 	}},
 	{"run again before the note is stored", []edit{
-		{core + "outcome.go", "\ts.emit(Reassigned{t.kind.name, cause})\n\ts.write(", "\ts.emit(Reassigned{t.kind.name, cause})\n\tif t.unassignNow(s) {\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n\t}\n\ts.write("},
-		{core + "task.go", "func (t *task) tries() int {", "func (t *task) unassignNow(s *Scheduler) bool {\n\ts.unassign(t)\n\ts.enqueue(t, true)\n\treturn true\n}\n\nfunc (t *task) tries() int {"},
+		{core + "outcome.go", "\ts.reassigned(t, cause)\n\tw := s.write(t, noting, ref)\n", "\ts.reassigned(t, cause)\n\tif s.ready {\n\t\ts.unassign(t)\n\t\ts.putAway(t)\n\t\ts.enqueue(t)\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n\t}\n\tw := s.write(t, noting, ref)\n"},
 	}},
 	{"a worker that does not answer is dead", []edit{
 		{core + "member.go", "\t\tw.deaf = true\n", "\t\tDead{w.session}.apply(s)\n"},
 		{here + "scheduler.go", "\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n", "\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.Unheard{Session: f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n"},
 	}},
 	{"acknowledged before it is stored", []edit{
-		{core + "outcome.go", "\tif ref != nil {\n\t\tw.refs = append(w.refs, ref)\n\t}\n", "\tif ref != nil {\n\t\ts.emit(Settle{Ref: ref})\n\t}\n"},
+		{core + "outcome.go", "\tr.write.waits(ref)\n", "\tif ref != nil {\n\t\ts.emit(Settle{Ref: ref})\n\t}\n"},
 	}},
 	{"reports that come early are dropped and acknowledged", []edit{
-		{core + "outcome.go", "\t\ts.early[held{e.Session, Held{e.ID, e.Attempt}}] = e // bounded by what the workers hold\n", "\t\ts.emit(Settle{Ref: e.Ref})\n"},
+		{core + "outcome.go", "\t\ts.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold\n", "\t\ts.emit(Settle{Ref: e.Ref})\n"},
+	}},
+	{"attempts begin anew with each submission", []edit{
+		{core + "task.go", "N: s.marks[markOf(t.id)]}", "N: 0}"},
+	}},
+	{"the note of a former submission counts", []edit{
+		{core + "reading.go", "\tcase e.Revision < t.revision: // of a task that had this id before\n\t\tt.noted = true\n", "\tcase e.Revision == 0:\n"},
+	}},
+	{"a request from before the submission cancels it", []edit{
+		{core + "steer.go", "case t != nil && t.revision < e.Revision:", "case t != nil:"},
+		{here + "client.go", "put{\"x.\" + id, steering{}, \"q.\" + id, revision}", "put{\"x.\" + id, steering{}, \"\", revision}"},
+	}},
+	{"a request is removed before the task has ended", []edit{
+		{core + "steer.go", "\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n", "\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n\t\t\ts.dropCancel(e.ID)\n"},
+	}},
+	{"a request is forgotten when nobody leads", []edit{
+		{core + "steer.go", "\ts.cancels[e.ID] = e.Revision\n", "\tif !s.settled {\n\t\treturn\n\t}\n\ts.cancels[e.ID] = e.Revision\n"},
+	}},
+	{"a paused kind is handed out", []edit{
+		{core + "dispatch.go", " && !l.kind.paused", ""},
+	}},
+	{"a pause lets go what has not left", []edit{
+		{core + "steer.go", "\t\tif e.Paused {\n\t\t\ts.takeBack", "\t\tif false {\n\t\t\ts.takeBack"},
+	}},
+	{"a drained worker is given something", []edit{
+		{core + "member.go", " && !w.drained", ""},
+	}},
+	{"a checkpoint is acknowledged before it is stored", []edit{
+		{core + "checkpoint.go", "\tw.waits(e.Ref)\n", "\ts.emit(Settle{Ref: e.Ref})\n"},
+	}},
+	{"a late copy overwrites a checkpoint", []edit{
+		{core + "checkpoint.go", "\tcase e.Ran <= r.kept:\n", "\tcase e.Ran < 0:\n"},
+		{core + "checkpoint.go", "case e.Ran <= r.kept && r.saving != nil:", "case e.Ran == r.kept && r.saving != nil:"},
+	}},
+	{"a note says that the checkpoint before it is stored", []edit{
+		{core + "outcome.go", "\tif t.run.saving != nil {\n\t\treturn\n\t}\n", "\tif w := t.run.saving; w != nil {\n\t\tdelete(s.writes, w.number)\n\t\ts.settle(w, false)\n\t}\n"},
+	}},
+	{"given back before its checkpoint is stored", []edit{
+		{core + "outcome.go", " || t.run.saving != nil {", " {\n"},
+		{core + "checkpoint.go", "\tt.run.saving = nil\n\tif t.phase == noting", "\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tt.run.saving = nil\n\tif t.phase == noting"},
+	}},
+	{"a checkpoint is not handed on", []edit{
+		{core + "dispatch.go", "\t\t\tCheckpoint: t.checkpoint,\n", ""},
+	}},
+	{"a key is freed though somebody has taken it", []edit{
+		{here + "scheduler.go", "put{\"u.\" + e.Key, erased{}, \"u.\" + e.Key, e.Expect}", "put{\"u.\" + e.Key, erased{}, \"\", 0}"},
+	}},
+	{"a key is freed before the task has ended", []edit{
+		{core + "unique.go", "u.task == t.id && s.tasks[t.id] == nil", "u.task == t.id"},
+		{core + "outcome.go", "\ts.dropSaving(t)\n", "\ts.dropSaving(t)\n\ts.freeUnique(t)\n"},
+	}},
+	{"a key is freed before its submission was read", []edit{
+		{core + "unique.go", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks[e.Task] == nil {\n\t\ts.free(e.Key)\n\t}\n"},
+	}},
+	{"keys are not freed", []edit{
+		{core + "reading.go", "\ts.freeUnique(t)\n", ""},
+	}},
+	{"one more than a kind may", []edit{
+		{core + "dispatch.go", "k.held() >= k.Concurrency", "k.held() > k.Concurrency"},
+	}},
+	{"the bucket of a rate is full after a fail-over", []edit{
+		{core + "limits.go", "c.arrival = ready.Add(slack + step)", "c.arrival = 1"},
+	}},
+	{"one more than a key may", []edit{
+		{core + "limits.go", "l.running >= max(t.policy.KeyLimit, 1)", "l.running > max(t.policy.KeyLimit, 1)"},
+	}},
+	{"what was set aside is forgotten", []edit{
+		{core + "limits.go", "\t\tl.running--\n\t\ts.admit(key, l)\n", "\t\tl.running--\n"},
+	}},
+	{"priority does not count", []edit{
+		{core + "task.go", "return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Priority))", "return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Weight))"},
+	}},
+	{"what comes back waits behind the others", []edit{
+		{core + "task.go", "\tt.since = s.now\n", "\tt.since, t.due = s.now, s.now\n"},
+	}},
+	{"a label needs no value", []edit{
+		{core + "lane.go", "!ok || got != v {", "!ok || got == \"\" {"},
+	}},
+	{"a tick and its record are stored one after the other", []edit{
+		{here + "scheduler.go", "sealSubject, e.Guard},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, \"\", 0})", "sealSubject, e.Guard})\n\t\tif w.chance(0.9) {\n\t\t\tl.write(1<<60, put{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})\n\t\t}"},
+	}},
+	{"the record of the last tick is not read", []edit{
+		{core + "recur.go", "latest(r.since, r.fired, r.seen)", "latest(r.since, r.seen)"},
+	}},
+	{"missed ticks are dropped that are all to be run", []edit{
+		{core + "missed.go", "keep = min(keep, maxTicks)", "keep = min(keep, 1)"},
+	}},
+	{"the record of a recurrence that was removed stays", []edit{
+		{core + "recur.go", "\tif !r.fired.IsZero() {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
+	}},
+	{"nobody is suspected after a crash", []edit{
+		{core + "suspect.go", "return t.revision < s.before", "return t.revision == 0"},
+	}},
+	{"begun attempts are not counted", []edit{
+		{core + "adopt.go", "\ts.countBegun()\n", ""},
 	}},
 }

@@ -72,8 +72,8 @@ func (m mutant) mustDie(t *testing.T, root string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
 	}
-	run := exec.CommandContext(t.Context(), binary, "-test.run", "TestTasks$", "-rapid.shrinktime", "1ms", "-rapid.nofailfile",
-		"-test.timeout", "10m", "-tasksim.schedules", "20000")
+	run := exec.CommandContext(t.Context(), binary, "-test.run", "TestTasks$|TestPoison$", "-rapid.shrinktime", "1ms", "-rapid.nofailfile",
+		"-test.timeout", "10m", "-tasksim.schedules", "8000")
 	out, err := run.CombinedOutput()
 	if err == nil {
 		t.Fatal("survived")

@@ -1,0 +1,197 @@
+package tasksim
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server/ats"
+	"github.com/nats-io/nats.go/jetstream"
+	"pgregory.net/rapid"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+var conformance = flag.Int("tasksim.conformance", 20, "how many programs to run on the model of the stream and on a real one")
+
+// TestStoreConforms: the model of a namespace's stream and a stream of the real server, given the same conditional writes, and
+// copies of former ones, store the same at the same places, and show the same at every subject, to a reader too who begins late.
+// Both have one record of a subject; the model forgets nothing, since no outcome expires within a run.
+func TestStoreConforms(t *testing.T) {
+	checks := flag.Lookup("rapid.checks").Value
+	before := checks.String()
+	if err := checks.Set(fmt.Sprint(*conformance)); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = checks.Set(before) }() // it was that already
+	ats.Register()                            // see natstest.Main
+	defer ats.Unregister()
+	won, refused := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.SliceOfN(rapid.Custom(drawWrite), 20, 150).Draw(rt, "writes")
+		w, r, err := conforms(t, steps)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		won, refused = won+w, refused+r
+	})
+	t.Logf("%d writes were stored, %d refused", won, refused)
+	if won == 0 || refused == 0 {
+		t.Error("that proves nothing")
+	}
+}
+
+// drawnWrite is a write of a scheduler or a client: at a subject, if on is as far back from its last record as it says.
+type drawnWrite struct {
+	subject, on string
+	back        int // 0: the last, 1: the one before it, 2: none, 3: one that is not there yet
+	replay      bool
+	which       int
+}
+
+var storeSubjects = []string{"q.t1", "q.t2", "q.t3", "t.t1", "t.t2", sealSubject}
+
+func drawWrite(t *rapid.T) drawnWrite {
+	w := drawnWrite{
+		subject: rapid.SampledFrom(storeSubjects).Draw(t, "subject"), back: rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(t, "back"),
+		replay: rapid.IntRange(0, 4).Draw(t, "replay") == 4, which: rapid.IntRange(0, 99).Draw(t, "which"),
+	}
+	w.on = w.subject
+	if rapid.IntRange(0, 2).Draw(t, "under the seal") > 0 {
+		w.on = sealSubject
+	}
+	return w
+}
+
+// asked is a write as it was sent; a copy of it may arrive later.
+type asked struct {
+	subject, on string
+	expect      uint64 // the model's
+	value       string
+}
+
+func conforms(t *testing.T, steps []drawnWrite) (won, refused int, err error) {
+	for range 2 { // nats.go's pool of timers must not carry any from one bubble into the next
+		runtime.GC()
+	}
+	synctest.Test(t, func(*testing.T) {
+		s, e := natsrun.Start(natsrun.Options{VirtualTime: true})
+		if err = e; err != nil {
+			return
+		}
+		defer func() {
+			time.Sleep(time.Second) // whoever was about to flush a file has done so
+			err = errors.Join(err, s.Shutdown())
+		}()
+		won, refused, err = inStep(s, steps)
+	})
+	return won, refused, err
+}
+
+// inStep does everything on both.
+func inStep(s *natsrun.Server, steps []drawnWrite) (won, refused int, err error) {
+	nc, err := s.Connect()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	stream, err := natskv.CreateStream(ctx, nc, "ns.", jetstream.StreamConfig{
+		Name: "TASKS_ns", Subjects: []string{"ns.q.>", "ns.t.>", "ns.seal"}, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew,
+		DenyDelete: true, AllowMsgTTL: true, AllowAtomicPublish: true,
+	}, func(*jetstream.StreamInfo) []string { return nil })
+	if err != nil {
+		return 0, 0, err
+	}
+	writer, err := natskv.NewWriter(nc, stream)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer writer.Close()
+	var model store
+	model.init(&world{})
+	var sent []asked
+	for i, step := range steps {
+		w := asked{step.subject, step.on, model.last[step.on], fmt.Sprint("value ", i)}
+		switch step.back {
+		case 1:
+			w.expect = before(&model, step.on)
+		case 2:
+			w.expect = 0
+		case 3:
+			w.expect = uint64(len(model.log)) + 1
+		}
+		if step.replay && len(sent) > 0 {
+			w = sent[step.which%len(sent)]
+		}
+		sent = append(sent, w)
+		answered := make(chan natskv.Result, 1)
+		op := natskv.Write{Key: w.subject, Value: []byte(w.value), Expect: w.expect}
+		if w.on != w.subject {
+			op.Guard = &natskv.Guard{Key: w.on, Revision: w.expect}
+		}
+		writer.Submit(op, time.Minute, func(r natskv.Result) { answered <- r })
+		r := <-answered
+		outcome, sequence := model.write(w.subject, w.value, w.on, w.expect)
+		same := outcome == protocol.Won && r.Outcome == natskv.Won && r.Revision == sequence ||
+			outcome == protocol.Refused && r.Outcome == natskv.Refused
+		if !same {
+			return won, refused, fmt.Errorf("write %d, %+v: the model says %v at %d, the server %v at %d, %v", i, w, outcome, sequence, r.Outcome, r.Revision, r.Err)
+		}
+		if outcome == protocol.Won {
+			won++
+		} else {
+			refused++
+		}
+	}
+	return won, refused, read(ctx, s, stream, &model)
+}
+
+// before is the sequence of the record before the last one at a subject, 0 for none.
+func before(s *store, subject string) uint64 {
+	for i := int(s.last[subject]) - 2; i >= 0; i-- {
+		if s.log[i].subject == subject {
+			return uint64(i + 1)
+		}
+	}
+	return 0
+}
+
+// read compares what a late reader of the stream sees with the model: the last record of every subject, in order.
+func read(ctx context.Context, s *natsrun.Server, stream *natskv.Stream, model *store) error {
+	nc, err := s.Connect()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	watch, err := stream.Watch(ctx, nc, []string{"q.>", "t.>", sealSubject}, 0)
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
+	found, last := 0, uint64(0)
+	for u := range watch.C() {
+		for i := range u.Entries {
+			e := &u.Entries[i]
+			if e.Revision <= last || e.Revision != model.last[e.Key] || model.record(e.Key) != any(string(e.Value)) {
+				return fmt.Errorf("the reader sees %s at %d, %s; the model has it at %d, %v", e.Key, e.Revision, e.Value, model.last[e.Key], model.record(e.Key))
+			}
+			found, last = found+1, e.Revision
+		}
+		if u.Snapshot {
+			break
+		}
+	}
+	if found != len(model.last) {
+		return fmt.Errorf("the reader sees %d records, the model has %d", found, len(model.last))
+	}
+	return nil
+}
