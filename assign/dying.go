@@ -20,7 +20,7 @@ type death struct {
 
 const (
 	readPause = 200 * time.Millisecond
-	readTries = 3
+	readTries = 15
 )
 
 // die reads the input of a dead task, and then writes its outcome. The books may ask again under another seal meanwhile:

@@ -167,11 +167,8 @@ func (l *scheduling) begin(ctx context.Context) (err error) {
 	}
 	l.wg.Go(func() { l.read(ctx) })
 	l.wg.Go(func() { l.watchConnection(ctx) })
-	l.wg.Go(func() {
-		if narrow, err := l.h.Widen(ctx, l.a.cfg.Role, l.epoch); err == nil {
-			l.carried <- narrow
-		}
-	})
+	epoch := l.epoch // the first of the term
+	l.wg.Go(func() { l.widen(ctx, epoch) })
 	return nil
 }
 

@@ -45,7 +45,10 @@ func parseKeys(header string) (*tasks.Keys, error) {
 	if err := json.Unmarshal([]byte(header), &k); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRecord, err)
 	}
-	if len(k.Unique) > maxKey || len(k.Sticky) > maxKey || len(k.Limit) > maxKey {
+	if k.Unique != "" && !isDigest(k.Unique) {
+		return nil, fmt.Errorf("%q is no digest of a unique key", k.Unique)
+	}
+	if len(k.Sticky) > maxKey || len(k.Limit) > maxKey {
 		return nil, fmt.Errorf("a key of more than %d bytes", maxKey)
 	}
 	return &tasks.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}, nil
@@ -55,6 +58,12 @@ func parseKeys(header string) (*tasks.Keys, error) {
 func uniqueDigest(kind, key string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + key))
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// isDigest reports whether a text may be one: it becomes part of a subject.
+func isDigest(text string) bool {
+	sum, err := base64.RawURLEncoding.DecodeString(text)
+	return err == nil && len(sum) == 18
 }
 
 // uniqueRecord is the data at u.<digest>: the task that has the key, as long as it is open.

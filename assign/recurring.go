@@ -12,6 +12,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -90,6 +91,9 @@ func (l *scheduling) recurrence(name string, e *natskv.Entry) (*tasks.Recurrence
 	how, known := missed[r.Missed]
 	if r.Version != 1 || r.Task.Version != 1 || !known {
 		return nil, errRecord
+	}
+	if !protocol.ValidName(tickID(name, e.Time)) {
+		return nil, fmt.Errorf("a name of %d bytes is too long for the ids of its tasks", len(name))
 	}
 	if most := int64(maxDuration / time.Millisecond); r.Grace < 0 || r.Grace > most {
 		return nil, fmt.Errorf("grace is not within %v", maxDuration)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -16,7 +17,11 @@ func (l *scheduling) tell(e *natskv.Entry, now time.Time) {
 		return
 	}
 	family, name := e.Key[:min(2, len(e.Key))], e.Key[min(2, len(e.Key)):]
-	gone := e.Marker || len(e.Value) == 0 // but for tasks, whose input may be empty
+	gone := e.Marker || len(e.Value) == 0                // but for tasks, whose input may be empty
+	if family != drainKey && !protocol.ValidName(name) { // nothing could be written there
+		l.ignored(e, errRecord)
+		return
+	}
 	switch family {
 	case queueKey:
 		l.tellTask(e, name, now)

@@ -25,8 +25,9 @@ var errLags = errors.New("the answer of a server that lags")
 // What stands is read first: most keys are free, or had by a task that is found at once, and a batch is dear on a stream of
 // one replica (it takes the server some milliseconds).
 //
-// When the answer is lost it is read what stands, and written again if that is not our task: if the first two writes have been
-// stored, ours is there, and if they come late they are refused, or the second ones are.
+// When the answer is lost, what stands is read again. If the two writes were stored our task is there. If not they are sent
+// again, under conditions that hold now; should the first ones come late, the revision of the key has moved, and they are
+// refused.
 func (c *Client) storeUnique(ctx context.Context, l *line, s *submission, op natskv.Write, own bool) (at string, err error) {
 	value, err := json.Marshal(uniqueRecord{Version: 1, Task: s.id, Kind: s.kind, Key: s.unique})
 	if err != nil {

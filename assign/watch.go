@@ -167,6 +167,8 @@ func (w *watching) run(ctx context.Context) {
 		case <-renewed:
 			renewed = w.c.waiters.reconnect()
 			renew.Reset(0)
+		case <-w.c.closed: // whoever closes it waits for us, and perhaps nobody receives
+			return
 		case <-ctx.Done():
 			return
 		}
@@ -180,11 +182,12 @@ func (w *watching) ask() {
 	}
 }
 
-// hear takes an event or an answer of the scheduler; false when it is to be asked again soon.
+// hear takes an event or an answer of the scheduler; false when it is to be asked again soon. That the task has ended is told by
+// its outcome alone, which is stored then.
 func (w *watching) hear(m *nats.Msg) bool {
 	if m.Subject != w.inbox {
 		var st TaskStatus
-		if err := json.Unmarshal(m.Data, &st); err == nil && st.ID == w.id {
+		if err := json.Unmarshal(m.Data, &st); err == nil && st.ID == w.id && !st.State.Terminal() {
 			w.see(st)
 		}
 		return true
@@ -193,7 +196,7 @@ func (w *watching) hear(m *nats.Msg) bool {
 	if len(m.Data) == 0 || json.Unmarshal(m.Data, &a) != nil || !a.OK {
 		return false // nobody leads, or it has not read the submission yet
 	}
-	if a.Task != nil {
+	if a.Task != nil && !a.Task.State.Terminal() {
 		w.see(*a.Task)
 	}
 	return true

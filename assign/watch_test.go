@@ -129,12 +129,9 @@ func TestEventsEndWithTheirContextAndTheClient(t *testing.T) {
 		cancel()
 		for range first {
 		}
-		if e := <-second; e.Type != assign.EventSubmitted {
-			t.Errorf("%+v", e)
-		}
-		c.Close()
-		for e := range second {
-			t.Errorf("after the client was closed: %+v", e)
+		c.Close() // though nobody receives what there is
+		if all, _ := story(second); len(all) > 1 {
+			t.Errorf("after the client was closed: %v", all)
 		}
 		if _, err := p.Events(t.Context()); !errors.Is(err, assign.ErrClosed) {
 			t.Errorf("of a closed client: %v", err)

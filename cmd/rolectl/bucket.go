@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
@@ -45,8 +46,7 @@ func create(a *app) *cobra.Command {
 				if err != nil {
 					return fault(err)
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "bucket %s is there and fit: replicas %d, TTL up to %v\n", b.Name(), b.Replicas(), b.MaxTTL())
-				return err
+				return a.printBucket(fitness(b), fmt.Sprintf("bucket %s is there and fit: replicas %d, TTL up to %v", b.Name(), b.Replicas(), b.MaxTTL()))
 			})
 		},
 	}
@@ -65,25 +65,68 @@ func check(a *app) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
-				if fix {
-					changed, err := natskv.Repair(ctx, nc, args[0])
-					for _, c := range changed {
-						fmt.Fprintln(cmd.OutOrStdout(), "repaired:", c)
-					}
-					if err != nil {
-						return fault(err)
-					}
-				}
-				if _, err := natskv.Open(ctx, nc, args[0]); err != nil {
-					return fault(err)
-				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "bucket %s is fit\n", args[0])
-				return err
+				return a.checkBucket(ctx, nc, args[0], fix)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "upgrade the bucket in place, as far as the server can")
 	return cmd
+}
+
+// checkBucket opens a bucket, after a repair if so wanted.
+func (a *app) checkBucket(ctx context.Context, nc *nats.Conn, name string, fix bool) error {
+	var repaired []string
+	if fix {
+		var err error
+		if repaired, err = natskv.Repair(ctx, nc, name); err != nil {
+			for _, r := range repaired { // what remains is the error
+				say("repaired: %s", r)
+			}
+			return fault(err)
+		}
+	}
+	b, err := natskv.Open(ctx, nc, name)
+	if err != nil {
+		var unfit *natskv.UnfitError
+		if a.format == "json" && errors.As(err, &unfit) {
+			err = errors.Join(err, a.printer().JSON(bucketDoc{Document: show.Of("bucket"), Bucket: name, Faults: unfit.Faults, Repaired: repaired}))
+		}
+		return fault(err)
+	}
+	d := fitness(b)
+	d.Repaired = repaired
+	text := "bucket " + name + " is fit"
+	for i := len(repaired) - 1; i >= 0; i-- {
+		text = "repaired: " + repaired[i] + "\n" + text
+	}
+	return a.printBucket(d, text)
+}
+
+// bucketDoc is a bucket in JSON documents.
+type bucketDoc struct {
+	show.Document
+	Bucket   string   `json:"bucket"`
+	Fit      bool     `json:"fit"`
+	Replicas int      `json:"replicas,omitempty"`
+	MaxTTL   float64  `json:"max_ttl_seconds,omitempty"`
+	Faults   []string `json:"faults,omitempty"`
+	Repaired []string `json:"repaired,omitempty"`
+}
+
+func fitness(b *natskv.Bucket) bucketDoc {
+	return bucketDoc{Document: show.Of("bucket"), Bucket: b.Name(), Fit: true, Replicas: b.Replicas(), MaxTTL: show.Seconds(b.MaxTTL())}
+}
+
+func (a *app) printBucket(d bucketDoc, text string) error {
+	p := a.printer()
+	switch p.Format {
+	case "json":
+		return p.JSON(d)
+	case "name":
+		text = d.Bucket
+	}
+	_, err := fmt.Fprintln(p.W, show.CleanLines(text))
+	return err
 }
 
 // onServer runs a command over the connection, within the time that one question has.

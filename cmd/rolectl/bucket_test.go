@@ -55,6 +55,41 @@ func TestBucket(t *testing.T) {
 	}
 }
 
+type bucketTestDoc struct {
+	Bucket   string   `json:"bucket"`
+	Fit      bool     `json:"fit"`
+	Faults   []string `json:"faults"`
+	Repaired []string `json:"repaired"`
+}
+
+// TestBucketJSON: the same as documents.
+func TestBucketJSON(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	js, err := jetstream.New(natstest.Connect(t, p.server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "KV_mend", Subjects: []string{"$KV.mend.>"}, FirstSeq: uint64(time.Now().UnixMicro()), MaxMsgsPerSubject: 5, MaxAge: time.Hour,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if d := document[bucketTestDoc](t, p.ok("bucket", "create", "roles", "-o", "json").out); !d.Fit || d.Bucket != "roles" {
+		t.Errorf("%+v", d)
+	}
+	r := p.run("bucket", "check", "mend", "-o", "json")
+	if d := document[bucketTestDoc](t, r.out); r.code != exitFailed || d.Fit || len(d.Faults) < 2 {
+		t.Errorf("unfit: exit %d, %+v", r.code, d)
+	}
+	if d := document[bucketTestDoc](t, p.ok("bucket", "check", "mend", "--fix", "-o", "json").out); !d.Fit || len(d.Repaired) < 2 {
+		t.Errorf("repaired: %+v", d)
+	}
+	if out := p.ok("bucket", "check", "mend", "-o", "name").out; out != "mend\n" {
+		t.Errorf("name: %q", out)
+	}
+}
+
 // TestBucketDryRun: what it prints makes the bucket that it would have made, and itself it makes nothing.
 func TestBucketDryRun(t *testing.T) {
 	t.Parallel()

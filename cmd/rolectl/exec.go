@@ -83,6 +83,7 @@ Standard input is passed on, unless it is a terminal.`,
 	f.IntVar(&o.priority, "priority", 0, "who has the higher one goes first")
 	f.BoolVar(&o.takeover, "takeover", false, "be handed the role by a leader of lower priority")
 	f.DurationVar(&o.wait, "wait", forever, "how long to wait for the role at first, then exit with 3 (0s: not at all; negative: for ever)")
+	f.Lookup("wait").DefValue = "for ever"
 	f.StringVar(&o.onLost, "on-lost", "exit", "when leadership is lost: exit (with 5), or wait for it again")
 	f.BoolVar(&o.restart, "restart", false, "run the command again, after a pause, when it ends by itself")
 	f.DurationVar(&o.stop, "stop-timeout", 10*time.Second, "how long the command may take to end after TERM, the lease permitting")

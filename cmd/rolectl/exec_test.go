@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
@@ -100,9 +101,9 @@ func TestExecIsSteered(t *testing.T) {
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	script := `trap 'echo drained $EPOCH; exit 0' TERM; echo began $EPOCH; while :; do sleep 0.05; done`
-	e := p.start("exec", "scheduler", "--ttl", "1s", "--instance", "a", "--", "sh", "-c", script)
+	e := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "a", "--", "sh", "-c", script)
 	e.says(&e.out, "began")
-	again := p.start("exec", "scheduler", "--ttl", "1s", "--instance", "b", "--on-lost", "wait", "--", "sh", "-c", script)
+	again := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "b", "--on-lost", "wait", "--", "sh", "-c", script)
 	again.says(&again.errs, "contends")
 	p.ok("transfer", "scheduler", "b", "--yes")
 	if r := e.wait(); r.code != exitLost || !strings.Contains(r.out, "drained") || !strings.Contains(r.errors, "transferred") {
@@ -164,7 +165,7 @@ func TestExecUsage(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q", args, r.code, r.errors, says)
 		}
 	}
-	p.member("a", func(c *election.SessionConfig) { c.IdleFactor = 1 })
+	p.member("a", func(c *election.SessionConfig) { c.IdleFactor, c.TTL = 1, time.Second })
 	if r := p.run("exec", "scheduler", "--instance", "a", "--", "true"); r.code != exitFailed || !strings.Contains(r.errors, "in use by live session") {
 		t.Errorf("an instance id that is taken: exit %d, %q", r.code, r.errors)
 	}

@@ -144,7 +144,7 @@ func scheduling(t *testing.T, p *place) *election.Election {
 	if _, err := assign.Get(t.Context(), owner, "none"); !errors.Is(err, assign.ErrTaskNotFound) { // it makes the stream
 		t.Fatal(err)
 	}
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: "a", TTL: 2 * time.Second, CoolDown: time.Hour})
+	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: "a", TTL: 20 * time.Second, CoolDown: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

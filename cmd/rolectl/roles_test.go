@@ -38,7 +38,7 @@ func TestRoles(t *testing.T) {
 		t.Fatalf("asked for one: %+v", d)
 	}
 	r := d.Roles[0]
-	if r.Role != "scheduler" || r.Leader != "a" || r.Epoch != a.Token().Epoch || r.Priority != 3 || r.Successor != "b" || r.TTL != 2 ||
+	if r.Role != "scheduler" || r.Leader != "a" || r.Epoch != a.Token().Epoch || r.Priority != 3 || r.Successor != "b" || r.TTL != 20 ||
 		len(r.Candidates) != 2 || r.Candidates[1].Instance != "b" || r.Age <= 0 {
 		t.Errorf("scheduler: %+v", r)
 	}

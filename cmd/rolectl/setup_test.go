@@ -152,10 +152,11 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// member opens a session in this process, with a connection of its own.
+// member opens a session in this process, with a connection of its own. Its lease is long: nothing is lost because the machine
+// is busy.
 func (p *place) member(id string, edit ...func(*election.SessionConfig)) *election.Session {
 	p.t.Helper()
-	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: id, TTL: 2 * time.Second, CoolDown: time.Hour}
+	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: id, TTL: 20 * time.Second, CoolDown: time.Hour}
 	for _, e := range edit {
 		e(&cfg)
 	}
@@ -194,11 +195,11 @@ func leads(t *testing.T, e *election.Election) {
 }
 
 // pair is two candidates for a role: a leads, b is next.
-func (p *place) pair(role string) (a, b *election.Election) {
+func (p *place) pair(role string, edit ...func(*election.SessionConfig)) (a, b *election.Election) {
 	p.t.Helper()
-	a = contend(p.t, p.member("a"), election.RoleConfig{Role: role, Priority: 3})
+	a = contend(p.t, p.member("a", edit...), election.RoleConfig{Role: role, Priority: 3})
 	leads(p.t, a)
-	b = contend(p.t, p.member("b"), election.RoleConfig{Role: role})
+	b = contend(p.t, p.member("b", edit...), election.RoleConfig{Role: role})
 	natstest.Eventually(p.t, "b is next", patience, func() (bool, string) { return a.Status().Successor == "b", a.Status().Successor })
 	return a, b
 }

@@ -35,7 +35,7 @@ func working(t *testing.T) *works {
 	p := at(t)
 	p.env = slices.Clip(append(p.env, "TASKS_NAMESPACE=jobs"))
 	w := &works{place: p, open: make(chan struct{})}
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a", TTL: 2 * time.Second, CoolDown: time.Hour})
+	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a", TTL: 20 * time.Second, CoolDown: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

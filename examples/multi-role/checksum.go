@@ -66,7 +66,7 @@ func checksumFile(ctx context.Context, t *assign.Task[checksumIn]) (checksumOut,
 	}
 }
 
-const checkpointPace = 250 * time.Millisecond
+const checkpointPace = 50 * time.Millisecond
 
 // hashing is a digest in the making. The standard library's can be stored and gone on with elsewhere.
 type hashing struct {

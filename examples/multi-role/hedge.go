@@ -9,9 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// hedge is a second task for the same file, due when the first one should be half done: whichever ends first counts, and
-// the other one is cancelled. It is what one does where a slow worker must not hold everything up (Dean and Barroso, The
-// Tail at Scale, 2013); here it shows what a cancel does to a task that runs.
+// hedge is a second task for the same file: whichever ends first counts, and the other one is cancelled. It is what one does
+// where a slow worker must not hold everything up (Dean and Barroso, The Tail at Scale, 2013). Here the twin reads at half
+// the pace, so that it loses, and shows what a cancel does to a task that runs.
 type hedge struct {
 	first, second *assign.Pending[checksumOut]
 }
@@ -21,9 +21,8 @@ const twin = "=twin"
 
 // submitTwin adds the second task to one that was submitted.
 func (j *job) submitTwin(ctx context.Context, f file, first *assign.Pending[checksumOut]) (*hedge, error) {
-	in := checksumIn{Path: f.path, Rate: j.pace.of(f.size)}
-	second, err := assign.Submit(ctx, j.client, checksum, in, assign.WithID(first.ID()+twin),
-		assign.WithDelay(j.pace.duration(f.size)/2), assign.WithPriority(100))
+	in := checksumIn{Path: f.path, Rate: j.pace.of(f.size) / 2}
+	second, err := assign.Submit(ctx, j.client, checksum, in, assign.WithID(first.ID()+twin), assign.WithPriority(100))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +66,7 @@ type ticks struct {
 
 // sum counts the ticks in the stream.
 func (r recurring) sum(ctx context.Context) (t ticks, err error) {
-	var seconds []int64
+	seconds := map[int64]assign.State{} // a task that ends meanwhile is listed twice: open, and ended
 	prefix := "cron/" + r.name + "/"
 	for page := (assign.ListPage{}); ; {
 		page, err = assign.List(ctx, r.client, assign.ListOptions{Prefix: prefix, Cursor: page.Next})
@@ -77,20 +78,22 @@ func (r recurring) sum(ctx context.Context) (t ticks, err error) {
 			if err != nil {
 				return t, fmt.Errorf("id of a tick: %w", err)
 			}
-			if task.State == assign.StateSucceeded {
-				t.Fired++
-			} else {
-				t.Left++
-			}
-			seconds = append(seconds, at.Unix())
+			seconds[at.Unix()] = task.State
 		}
 		if page.Next == "" {
 			break
 		}
 	}
-	slices.Sort(seconds)
-	for i := 1; i < len(seconds); i++ {
-		t.Missing += int(seconds[i]-seconds[i-1]) - 1
+	for _, state := range seconds {
+		if state == assign.StateSucceeded {
+			t.Fired++
+		} else {
+			t.Left++
+		}
+	}
+	all := slices.Sorted(maps.Keys(seconds))
+	for i := 1; i < len(all); i++ {
+		t.Missing += int(all[i]-all[i-1]) - 1
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,8 @@ func newJob(client *assign.Client, o options, files []file) *job {
 		}
 	}
 	slices.Sort(j.sizes)
+	j.files = slices.Clone(files)
+	slices.SortStableFunc(j.files, func(a, b file) int { return cmp.Compare(b.size, a.size) }) // so the twin finds a slot, too
 	if o.rate == 0 {
 		j.pace = defaultPace(files, o.instances, o.ttl)
 	}

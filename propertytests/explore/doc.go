@@ -1,1 +1,38 @@
+// Package explore searches all states of small configurations for one that breaks a promise. What is stepped is the core that
+// runs in production: its state is plain data, so it can be copied, compared and stepped again from wherever it was.
+//
+//	configuration ──► search: breadth first over all moves
+//	                     │ copies the machines (plain), looks at them without names and time (plain)
+//	                     ├── elections   internal/protocol, 2 or 3 members, 1 or 2 roles
+//	                     └── assignment  internal/protocol/tasks, 2 workers, 2 or 3 leaders, 1 or 2 tasks
+//
+// A simulation draws long schedules with many faults; this takes short ones with few, and leaves none out. Where the search
+// ends with "all there are", it has seen every state that the configuration can reach, in any number of heartbeats: a state
+// in which revisions, clocks and tokens are others but their order is the same is the same state. Faults are what is bounded:
+// how many of each kind, not when, nor for how long.
+//
+// # Bounds
+//
+// The short run looks at all states of the smallest configurations and at the nearest ones of the others; elections.go and
+// tasks.go say what each allows. `go test ./propertytests/explore -explore.states N` looks at N states of each, with 0 at all
+// of them, `-explore.depth` bounds the moves, `-explore.only` picks one by name. It takes one core, and memory for the states
+// that wait: about 700 bytes each.
+//
+// # Symmetry
+//
+// Members of one configuration can change places: of those that are alike the one with the smaller fingerprint is looked at
+// first. Two that look alike but differ in what refers to them may be counted twice. Members of different priority, roles,
+// tasks, and the workers of tasks are not interchanged.
+//
+// # What is sound, and what is not looked at
+//
+// Every state that is found can be reached by the core under the rules of the world, so a violation is real; it is told as
+// the shortest way there. That none is found says something of these worlds only: time moves in whole units (for rules whose
+// limits are closed intervals that loses nothing, Henzinger, Manna and Pnueli 1992; the limits of belief are open, which
+// makes a difference of one instant), and what the worlds leave out is listed in their documentation. Two states of 2^24
+// share 64 bits with a chance below 2^-17.
+//
+// MUTANTS=1 takes rules out one by one; each has to be found, and the test tells after how many moves and states.
+//
+// Files: elections.go, tasks.go the configurations.
 package explore

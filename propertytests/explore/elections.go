@@ -48,6 +48,9 @@ func Elections() []elections.Config {
 		drifting(base("drift, any fault", 2, 1, 1)),
 		with(base("starting", 2, 1, 1), func(c *elections.Config) { c.Settled = false }),
 		with(base("every interleaving", 2, 1, 1), func(c *elections.Config) { c.Coarse = false }),
+		with(base("blind and evicted", 2, 1, 2), func(c *elections.Config) {
+			c.Most = map[elections.Fault]int{elections.StallWatch: 1, elections.Evict: 1}
+		}),
 		base("two faults", 2, 1, 2),
 		with(drifting(base("drift, delays and a pause", 2, 1, 2)), func(c *elections.Config) {
 			c.Most = map[elections.Fault]int{elections.Pause: 1, elections.DelayReply: 1}

@@ -33,7 +33,7 @@ var electionMutants = []mutant{
 	{"no wait after a forced vacancy", "one fault", []edit{
 		{core + "claim.go", "return rv.Seen.Add(rv.Role.TTL()), true", "return rv.Seen, true"},
 	}},
-	{"no watch clause", "two faults", []edit{
+	{"no watch clause", "blind and evicted", []edit{
 		{core + "heartbeat.go", "return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
 	}},
 	{"no wait for a lost record", "one fault", []edit{
@@ -100,13 +100,10 @@ var taskMutants = []mutant{
 	{"frames of earlier epochs are believed", "deposed", []edit{
 		{place + "net.go", "\tcase epoch != v.epoch:\n", "\tcase epoch == 0:\n"},
 	}},
-	{"a stale epoch means that it does not run", "three terms", []edit{
+	{"a stale epoch means that it does not run", "stale", []edit{
 		{rules + "event.go", "case Full, UnknownKind,", "case StaleEpoch, Full, UnknownKind,"},
 	}},
-	{"any attempt is adopted", "two faults", []edit{
-		{rules + "adopt.go", "t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 ||", "t.revision != h.Revision ||"},
-	}},
-	{"an outcome is accepted whatever its attempt", "two faults", []edit{
+	{"an outcome is accepted whatever its attempt", "repeated", []edit{
 		{rules + "outcome.go", "case !t.with(e.Session, e.Attempt):", "case t.phase != pushed && t.phase != running:"},
 	}},
 	{"a worker that does not answer is dead", "unheard", []edit{

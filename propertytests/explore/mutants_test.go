@@ -78,7 +78,7 @@ func (m mutant) mustDie(t *testing.T, root, test string) {
 		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
 	}
 	run := exec.CommandContext(t.Context(), binary, "-test.run", test+"$", "-test.timeout", "20m",
-		"-explore.states", "2000000", "-explore.only", m.in)
+		"-explore.states", "1000000", "-explore.only", m.in)
 	out, err := run.CombinedOutput()
 	if err == nil {
 		t.Fatal("survived")

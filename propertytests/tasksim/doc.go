@@ -5,13 +5,29 @@
 //	scenario ──► world: a heap of events on one clock
 //	               ├── bucket: one log of leases, members, roles and deaths; every process has its own lagging view
 //	               ├── store: the stream, with its conditions
+//	               ├── clients: submit (with unique keys), cancel, submit anew what is dead, pause, drain, define recurrences
 //	               ├── schedulers: tasks.Scheduler, any number of them at once
 //	               └── workers: tasks.Worker behind the checks of a follower
 //
-// Checked all the time: no two live handlers of one task; one outcome each, of an attempt that ran and is the largest that
-// did; failures that were settled count for every later scheduler; in the end every acknowledged submission has its outcome.
-// The list of mutants names the rules that were taken out, each of which is caught.
+// Checked all the time:
+//   - no two live handlers of one task; attempts of a task increase, also when it is submitted anew
+//   - one outcome for each submission, of an attempt of that submission that ran and is the largest that did
+//   - failures that were settled count for every later scheduler, and only those of this submission do
+//   - a task is cancelled only if that was asked for, and the request stands until then
+//   - a later attempt is given the last checkpoint that was acknowledged, or a later one
+//   - at most one open task has a unique key, and the record of an open one is not freed
+//   - a tick is submitted once; under RunAll each one is
+//   - one scheduler hands out nothing of a kind that it knows to be paused, to a worker that it knows to be drained, or to one
+//     without the labels; not more at once, or per second, than the limits say; nothing before what has waited longer, with
+//     its priority
 //
-// Files: world.go the clock · scenario.go what is drawn · bucket.go sessions, views, roles · store.go the stream ·
-// client.go submissions · scheduler.go one term · worker.go one worker · checks.go what must hold.
+// In the end every acknowledged submission has its outcome, and nothing is left of tasks that have ended but that.
+//
+// The scheduler's process crashes after every single effect in turn, in a world without other faults; and a task that kills
+// every process that runs it, the scheduler's too, ends dead. The list of mutants names the rules that were taken out, each of
+// which is caught.
+//
+// Files: world.go the clock · scenario.go what is drawn · bucket.go sessions, views, roles · store.go the stream · client.go
+// what clients do · recurring.go · scheduler.go one term · model.go what that term has read and done, as seen from outside ·
+// worker.go one worker · progress.go its checkpoints · checks.go what must hold.
 package tasksim

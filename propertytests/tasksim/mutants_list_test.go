@@ -158,6 +158,10 @@ var mutants = []mutant{
 	{"the record of a recurrence that was removed stays", []edit{
 		{core + "recur.go", "\tif !r.fired.IsZero() {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
 	}},
+}
+
+// poisonous are mutants that a task shows which takes the scheduler down with it.
+var poisonous = []mutant{
 	{"nobody is suspected after a crash", []edit{
 		{core + "suspect.go", "return t.revision < s.before", "return t.revision == 0"},
 	}},

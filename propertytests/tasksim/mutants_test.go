@@ -30,13 +30,16 @@ func TestMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range mutants {
-		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root) })
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestTasks$") })
+	}
+	for _, m := range poisonous {
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestPoison$") })
 	}
 }
 
-var verdict = regexp.MustCompile(`(failed after \d+ tests?: )?seed \d+, .*|panic: .*`)
+var verdict = regexp.MustCompile(`(failed after \d+ tests?: )?seed \d+, .*|\d+ crashes|panic: .*`)
 
-func (m mutant) mustDie(t *testing.T, root string) {
+func (m mutant) mustDie(t *testing.T, root, test string) {
 	dir := t.TempDir()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	texts := map[string]string{}
@@ -72,7 +75,7 @@ func (m mutant) mustDie(t *testing.T, root string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
 	}
-	run := exec.CommandContext(t.Context(), binary, "-test.run", "TestTasks$|TestPoison$", "-rapid.shrinktime", "1ms", "-rapid.nofailfile",
+	run := exec.CommandContext(t.Context(), binary, "-test.run", test, "-rapid.shrinktime", "1ms", "-rapid.nofailfile",
 		"-test.timeout", "10m", "-tasksim.schedules", "8000")
 	out, err := run.CombinedOutput()
 	if err == nil {

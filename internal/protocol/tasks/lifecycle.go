@@ -99,9 +99,8 @@ func (t *task) state() State {
 // move is the only place that assigns a phase. A move that no rule makes ends the scheduler: what its books say is not to be
 // written; the next one reads them anew.
 func (s *Scheduler) move(t *task, to phase) {
-	if may[t.phase]&(1<<to) == 0 && !s.over {
-		s.over = true
-		s.emit(Broken{fmt.Sprintf("task %s moves from %v to %v", t.id, t.phase, to)})
+	if may[t.phase]&(1<<to) == 0 {
+		s.end(Broken{fmt.Sprintf("task %s moves from %v to %v", t.id, t.phase, to)})
 	}
 	k := t.lane.kind
 	k.count[t.phase]--

@@ -125,7 +125,10 @@ func (s *Scheduler) Levels() (queued, held, slots int) {
 
 // Next is how long after now the scheduler wants its next Tick, at the latest.
 func (s *Scheduler) Next(now Instant) time.Duration {
-	next := min(s.delayed.next(), s.expiring.next(), s.seal.due(), s.wake)
+	next := min(s.delayed.next(), s.expiring.next(), s.seal.due())
+	if s.ready {
+		next = min(next, s.wake)
+	}
 	for _, w := range s.line {
 		next = min(next, w.due(s))
 	}
@@ -138,7 +141,18 @@ func (s *Scheduler) Next(now Instant) time.Duration {
 	return max(next.Sub(now), 0)
 }
 
-func (s *Scheduler) emit(e Effect) { s.out = append(s.out, e) }
+// emit adds an effect. After the one that ends the scheduler there is none.
+func (s *Scheduler) emit(e Effect) {
+	if !s.over {
+		s.out = append(s.out, e)
+	}
+}
+
+// end is the last effect.
+func (s *Scheduler) end(e Effect) {
+	s.emit(e)
+	s.over = true
+}
 
 func (e Tick) apply(s *Scheduler) {
 	s.wall, s.wallAt = e.Wall, s.now
@@ -166,12 +180,6 @@ func (r Rotated) apply(s *Scheduler) {
 }
 
 func (Reconnected) apply(s *Scheduler) { s.renew() }
-
-// fenced ends the scheduler: a later one has taken over.
-func (s *Scheduler) fenced(by uint64) {
-	s.over = true
-	s.emit(Fenced{By: by})
-}
 
 // Sessions are those on the books.
 func (s *Scheduler) Sessions() []uint64 {

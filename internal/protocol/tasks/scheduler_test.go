@@ -232,3 +232,23 @@ func TestCrashBudget(t *testing.T) {
 		b.step(Answered{Session: session, Frame: p.Frame, Answers: []Answer{{"x", p.List[0].Attempt, Accepted}}})
 	}
 }
+
+// TestItDoesNotAskForTicksInVain: while nothing can be handed out yet, there is nothing to wake up for.
+func TestItDoesNotAskForTicksInVain(t *testing.T) {
+	b := newBooks(t)
+	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
+	if next := b.s.Next(b.now); next < time.Minute {
+		t.Errorf("before it has read: in %v", next)
+	}
+	b = newBooks(t)
+	b.begin()
+	if next := b.s.Next(b.now); next < 50*time.Millisecond {
+		t.Errorf("while a worker has not answered: in %v", next)
+	}
+	b = readyBooks(t, SchedulerConfig{})
+	b.submit("x", Policy{}, nil)
+	b.pass(0)
+	if next := b.s.Next(b.now); next < time.Minute {
+		t.Errorf("while there is no worker: in %v", next)
+	}
+}

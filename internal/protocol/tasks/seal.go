@@ -42,7 +42,7 @@ func (s *Scheduler) tendSeal() {
 		return
 	}
 	if l.epoch > s.epoch {
-		s.fenced(l.epoch)
+		s.end(Fenced{By: l.epoch})
 		return
 	}
 	s.last++
@@ -71,7 +71,7 @@ func (e SealSeen) apply(s *Scheduler) {
 	}
 	switch {
 	case e.Epoch > s.epoch:
-		s.fenced(e.Epoch)
+		s.end(Fenced{By: e.Epoch})
 	case !s.caughtUp:
 	case e.Ours && e.Epoch == s.epoch:
 		s.sealed(e.Revision)

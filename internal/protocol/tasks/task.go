@@ -180,8 +180,7 @@ func (s *Scheduler) numbered(t *task) bool {
 		t.attempt = Attempt{Epoch: s.epoch, N: s.marks[markOf(t.id)]}
 	}
 	if t.attempt.N == math.MaxUint32 {
-		s.over = true
-		s.emit(Exhausted{s.epoch})
+		s.end(Exhausted{s.epoch})
 		return false
 	}
 	t.attempt.N++

@@ -197,6 +197,8 @@ func (x *Model) store(w *World, m *message) (protocol.Outcome, uint64, error) {
 			return 0, 0, fmt.Errorf("T2: a late outcome of %s: attempt %s, while %s was started", id, show(o.Attempt), show(l.largest[t]))
 		case o.Status == tasks.StatusSucceeded && l.ended[t] != tasks.Succeeded:
 			return 0, 0, fmt.Errorf("T2: attempt %s of %s has not succeeded", show(o.Attempt), id)
+		case o.Cause == tasks.CauseMaxAttempts && (o.Attempt != l.largest[t] || l.ended[t] != tasks.Failed):
+			return 0, 0, fmt.Errorf("T2: attempt %s of %s has not failed", show(o.Attempt), id)
 		}
 	}
 	r := l.put(*m.record)

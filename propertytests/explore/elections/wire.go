@@ -47,9 +47,6 @@ const (
 	backLate
 )
 
-// urgent reports whether time waits for it.
-func (s stage) urgent() bool { return s == going || s == back }
-
 // drain is work whose term has ended.
 type drain struct {
 	role uint8
@@ -81,15 +78,6 @@ func (l *wire) copied() *wire {
 		flights: slices.Clone(l.flights), feed: slices.Clone(l.feed), watch: l.watch,
 		drains: slices.Clone(l.drains), asks: slices.Clone(l.asks),
 	}
-}
-
-func (l *wire) flight(id protocol.WriteID) *flight {
-	for i := range l.flights {
-		if l.flights[i].letter.id == id && l.flights[i].stage != orphan {
-			return &l.flights[i]
-		}
-	}
-	return nil
 }
 
 func (l *wire) dropFlight(n int) { l.flights = slices.Delete(l.flights, n, n+1) }

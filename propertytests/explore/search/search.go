@@ -113,6 +113,7 @@ func Run[S any](m Model[S], b Bounds) Report {
 				b.Every(report())
 			}
 			if b.States > 0 && known.count >= b.States {
+				now = now[i+1:]
 				r.Depth++
 				return report()
 			}

@@ -4,6 +4,7 @@ package search
 // of them share 64 bits with a chance below 2^-17; then one of them is not looked at.
 type seen struct {
 	slots []uint64
+	zero  bool // the fingerprint 0, which marks what is free
 	count int
 }
 
@@ -12,7 +13,11 @@ func newSeen() *seen { return &seen{slots: make([]uint64, 1<<16)} }
 // add reports whether a fingerprint is new.
 func (s *seen) add(sum uint64) bool {
 	if sum == 0 {
-		sum = 1 // marks what is free
+		fresh := !s.zero
+		if s.zero = true; fresh {
+			s.count++
+		}
+		return fresh
 	}
 	if s.count*4 >= len(s.slots)*3 {
 		s.grow()

@@ -1,0 +1,79 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// jugs is the riddle of two jugs of 3 and 5: to have 4 takes six moves.
+type jugs struct{ want int }
+
+var errFound = errors.New("found")
+
+func (jugs) Start() [][2]int { return [][2]int{{0, 0}} }
+
+func (jugs) Moves(_ [2]int, to []Move) []Move { return append(to, 0, 1, 2, 3, 4, 5) }
+
+func (j jugs) Do(s [2]int, m Move) ([2]int, error) {
+	size := [2]int{3, 5}
+	i := int(m & 1)
+	switch m / 2 {
+	case 0:
+		s[i] = size[i]
+	case 1:
+		s[i] = 0
+	case 2:
+		n := min(s[i], size[1-i]-s[1-i])
+		s[i], s[1-i] = s[i]-n, s[1-i]+n
+	}
+	if s[0] == j.want || s[1] == j.want {
+		return s, errFound
+	}
+	return s, nil
+}
+
+func (j jugs) Tell(s [2]int, m Move) ([2]int, []string, error) {
+	to, err := j.Do(s, m)
+	return to, []string{fmt.Sprint(to)}, err
+}
+
+func (jugs) Fingerprint(s [2]int) uint64 { return uint64(s[0]*6 + s[1]) }
+
+func TestShortestWay(t *testing.T) {
+	r := Run(jugs{4}, Bounds{})
+	if r.Violation == nil || !errors.Is(r.Violation.Err, errFound) || len(r.Violation.Moves) != 6 {
+		t.Fatalf("six moves were expected: %+v", r.Violation)
+	}
+	if want := []string{"[0 5]", "[3 2]", "[0 2]", "[2 0]", "[2 5]", "[3 4]"}; !slices.Equal(r.Violation.Story, want) {
+		t.Errorf("told %v, want %v", r.Violation.Story, want)
+	}
+}
+
+func TestAllThereAre(t *testing.T) {
+	r := Run(jugs{9}, Bounds{})
+	if !r.Whole || r.States != 16 || r.Transitions != 16*6 || r.Violation != nil {
+		t.Errorf("16 states were expected: %v, %+v", r, r.Violation)
+	}
+	if r := Run(jugs{9}, Bounds{Depth: 2}); r.Whole || r.Depth != 2 || r.States >= 16 {
+		t.Errorf("two moves lead to all states: %v", r)
+	}
+	if r := Run(jugs{9}, Bounds{States: 5}); r.Whole || r.States < 5 || r.States > 5+6 {
+		t.Errorf("a bound of 5 states has led to %v", r)
+	}
+}
+
+func TestSeenGrows(t *testing.T) {
+	s := newSeen()
+	for i := range uint64(200_000) {
+		if !s.add(i * 0x9E3779B97F4A7C15) {
+			t.Fatalf("%d was taken for another one", i)
+		}
+	}
+	for i := range uint64(200_000) {
+		if s.add(i * 0x9E3779B97F4A7C15) {
+			t.Fatalf("%d was forgotten", i)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package taskarena
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// Violation is a promise that was not kept.
+type Violation struct {
+	Task string // "" for none
+	Err  error
+}
+
+// Check reports every violation so far as errors of the test, with the history of the tasks and what led to them. It reports
+// whether there was none.
+func (a *Arena) Check() bool {
+	a.TB.Helper()
+	natstest.Settle(a.TB)
+	violations := a.violations()
+	for i, v := range violations {
+		if i == 5 {
+			a.TB.Errorf("and %d more", len(violations)-i)
+			break
+		}
+		a.TB.Errorf("%s: %v\n%s", v.Task, v.Err, a.History(v.Task))
+	}
+	if len(violations) > 0 {
+		a.TB.Logf("what led to it:%s", a.Lately())
+	}
+	return len(violations) == 0
+}
+
+func (a *Arena) violations() (violations []Violation) {
+	runs := a.Ledger.Runs()
+	l, c := a.Ledger, a.Chronicle
+	l.mu.Lock()
+	ends := sessionEnds{lost: maps.Clone(l.ends)}
+	faults := slices.Clone(l.faults)
+	l.mu.Unlock()
+	c.mu.Lock()
+	ends.killed = maps.Clone(c.killed)
+	records, requeued, acked := maps.Clone(c.tasks), maps.Clone(c.requeued), maps.Clone(c.acked)
+	faults = append(faults, c.faults...)
+	c.mu.Unlock()
+	for _, err := range faults {
+		violations = append(violations, Violation{"", err})
+	}
+	violations = append(violations, sweepRuns(runs, ends, time.Now())...)
+	violations = append(violations, sweepRecords(records, requeued)...)
+	violations = append(violations, sweepOutcomes(records, runs)...)
+	violations = append(violations, sweepKeys(records)...)
+	for id, at := range acked {
+		if len(records[id]) == 0 && time.Since(at) > time.Minute { // the watch may be behind, after a restart
+			violations = append(violations, Violation{id, fmt.Errorf("T4: it was acknowledged at %v, and is not stored", at)})
+		}
+	}
+	return violations
+}
+
+// sweepRecords is T1: one outcome for each submission, and only of a dead task another submission takes its place, as often
+// as it was asked for. Across a restart of the server a submission may be missing.
+func sweepRecords(records map[string][]Record, requeued map[string]int) (violations []Violation) {
+	for id, history := range records {
+		lives := requeued[id]
+		for i := range history[1:] {
+			before, r := &history[i], &history[i+1]
+			switch {
+			case before.Outcome == nil && r.Outcome == nil:
+				violations = append(violations, Violation{id, fmt.Errorf("T1: a submission replaces a submission:\n  %v\n  %v", before, r)})
+			case before.Outcome != nil && (before.Outcome.Status != "dead" || lives == 0):
+				violations = append(violations, Violation{id, fmt.Errorf("T1: an outcome was replaced:\n  %v\n  %v", before, r)})
+			case before.Outcome != nil:
+				lives--
+			}
+		}
+	}
+	return violations
+}
+
+// sweepOutcomes is T2: an outcome names an attempt that has run before, to that end.
+func sweepOutcomes(records map[string][]Record, runs []Run) (violations []Violation) {
+	type attempt struct {
+		task  string
+		epoch uint64
+		n     uint32
+	}
+	ran := map[attempt]*Run{}
+	for i := range runs {
+		ran[attempt{runs[i].Task, runs[i].Epoch, runs[i].N}] = &runs[i]
+	}
+	for id, history := range records {
+		for i := range history {
+			r := &history[i]
+			if r.Outcome == nil {
+				continue
+			}
+			if err := r.fits(id, ran[attempt{id, r.Outcome.Epoch, r.Outcome.Attempt}]); err != nil {
+				violations = append(violations, Violation{id, fmt.Errorf("T2: %w:\n  %v", err, r)})
+			}
+		}
+	}
+	return violations
+}
+
+// fits compares an outcome with the attempt that it names, nil when no handler was called for it.
+func (r *Record) fits(id string, run *Run) error {
+	o := r.Outcome
+	if o.Status != succeeded && !r.Failed {
+		return nil // nothing was accepted of any attempt
+	}
+	switch {
+	case run == nil:
+		return fmt.Errorf("no such attempt has run")
+	case run.Instance != o.Worker:
+		return fmt.Errorf("it ran on %s", run.Instance)
+	case run.To.IsZero() || run.To.After(r.Stored):
+		return fmt.Errorf("it had not ended: %v", run)
+	case (run.How == succeeded) != (o.Status == succeeded):
+		return fmt.Errorf("it ended otherwise: %v", run)
+	case o.Status == succeeded && r.Output != Output(id, run.Epoch, run.N):
+		return fmt.Errorf("the output is another attempt's")
+	}
+	return nil
+}
+
+// Settled insists that every task ends that was submitted before now, and that all that was acknowledged is there: T4.
+func (a *Arena) Settled(within time.Duration) {
+	a.TB.Helper()
+	now, began := time.Now(), time.Now()
+	tick := time.NewTicker(a.TTL / 4)
+	defer tick.Stop()
+	for {
+		natstest.Settle(a.TB)
+		open := a.Chronicle.Open(now)
+		for id := range a.unseen() {
+			open = append(open, id+" (acknowledged, and not stored)")
+		}
+		if len(open) == 0 {
+			return
+		}
+		if time.Since(began) > within {
+			slices.Sort(open)
+			a.TB.Errorf("T4: open %v after the last fault: %d tasks, such as %v\n%s", within, len(open), open[:min(len(open), 5)], a.History(open[0]))
+			a.TB.Fatalf("what led to it:%s", a.Lately())
+		}
+		<-tick.C
+	}
+}
+
+func (a *Arena) unseen() map[string]time.Time {
+	c := a.Chronicle
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	unseen := maps.Clone(c.acked)
+	maps.DeleteFunc(unseen, func(id string, _ time.Time) bool { return len(c.tasks[id]) > 0 })
+	return unseen
+}
+
+// History is all that is known of a task.
+func (a *Arena) History(id string) (lines string) {
+	for _, r := range a.Chronicle.History(id) {
+		lines += fmt.Sprintf("  record %v\n", &r)
+	}
+	for _, r := range a.Ledger.Of(id) {
+		lines += fmt.Sprintf("  attempt %v\n", &r)
+	}
+	return lines
+}
