@@ -65,7 +65,12 @@ func newControl(ctx context.Context, l *loop) (*control, error) {
 
 func (c *control) listen(ctx context.Context, subject string, readyOnly bool) error {
 	before := c.l.nc.LastError()
-	sub, err := c.l.nc.Subscribe(subject, func(m *nats.Msg) { c.receive(m, readyOnly) })
+	sub, err := c.l.nc.Subscribe(subject, func(m *nats.Msg) {
+		// Whoever may make a consumer may have records delivered here; those keep the subject that they were stored under.
+		if m.Subject == subject {
+			c.receive(m, readyOnly)
+		}
+	})
 	if err != nil {
 		return err
 	}

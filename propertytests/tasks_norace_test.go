@@ -2,5 +2,9 @@
 
 package propertytests_test
 
-// boundaryStep: at every so-many-th write a scheduler is lost.
-const boundaryStep = 1
+const (
+	// boundaryStep: at every so-many-th write a scheduler is lost.
+	boundaryStep = 1
+	// taskStormHours is how many virtual hours the storms of tasks last together.
+	taskStormHours = 4.0
+)

@@ -93,9 +93,10 @@ func TestAnObserverCanHaveTheServerWriteGarbage(t *testing.T) {
 	}, published(t))
 }
 
-// TestAWorkerCanHaveItsRecordDeliveredAsAnOrder: a consumer delivers wherever whoever makes it says, but for the subjects of its
-// own stream. So a worker steers, though it may not publish to that subject; the role is given away in good order.
-func TestAWorkerCanHaveItsRecordDeliveredAsAnOrder(t *testing.T) {
+// TestAWorkersRecordIsNoOrder: a consumer delivers wherever whoever makes it says, but for the subjects of its own stream, so
+// a worker can have its record delivered where orders are heard, though it may not publish there. It keeps the subject under
+// which it was stored, and is no order.
+func TestAWorkersRecordIsNoOrder(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var heard complaints
 		v := leads(t, s, &heard)
@@ -107,8 +108,21 @@ func TestAWorkerCanHaveItsRecordDeliveredAsAnOrder(t *testing.T) {
 		if _, err := w.Request("$KV.roles.worker.member.w", order, time.Second); err != nil {
 			t.Fatal(err)
 		}
+		arrives, err := v.owner.SubscribeSync("$ROLES.roles.ctl.a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.owner.Flush(); err != nil {
+			t.Fatal(err)
+		}
 		deliver(t, w, "KV_roles", "$KV.roles.worker.member.w", "$ROLES.roles.ctl.a")
-		v.losesFor(t)
+		if m, err := arrives.NextMsg(time.Second); err != nil || m.Subject == "$ROLES.roles.ctl.a" {
+			t.Fatalf("the order does not arrive as a record: %v, %v", m, err)
+		}
+		time.Sleep(time.Minute)
+		if !v.term.Valid() || len(v.terms) > 0 {
+			t.Error("a record that was delivered to the subject of orders was carried out")
+		}
 		if said := heard.all(t); said != "" {
 			t.Errorf("the server complains:\n%s", said)
 		}

@@ -36,6 +36,8 @@ type Arena struct {
 	// Client submits along Path, which can be broken as any other; Operator cannot.
 	Client, Operator *assign.Client
 	Path             *natsrun.Link
+	// Restarts says that the server was restarted: a record that was replaced meanwhile may not have been seen.
+	Restarts bool
 
 	began     time.Time
 	conns     []*nats.Conn

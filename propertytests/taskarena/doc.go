@@ -20,6 +20,6 @@
 // gets the last checkpoint that was acknowledged, or a later one.
 //
 // Files: arena.go, process.go (one program), snip.go (a path that ends at the n-th write), order.go (what a task does),
-// ledger.go, chronicle.go, outcome.go (what an outcome says), sweep.go, sessions.go, keys.go, ticks.go (what is checked), storm.go, fault.go
-// and errands.go (a random schedule: what goes wrong, and what is asked for meanwhile).
+// ledger.go, chronicle.go, outcome.go (what an outcome says), sweep.go, sessions.go, keys.go,
+// checkpoints.go, ticks.go (what is checked), storm.go, fault.go and errands.go (a random schedule: what goes wrong, and what is asked for meanwhile).
 package taskarena

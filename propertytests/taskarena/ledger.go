@@ -39,16 +39,22 @@ type session struct {
 	number  uint64
 }
 
+// save is a checkpoint that was acknowledged.
+type save struct {
+	at   time.Time
+	step int
+}
+
 // Ledger is what handlers and sessions write down about themselves.
 type Ledger struct {
 	mu     sync.Mutex
 	runs   []*Run // by when they began
 	ends   map[session]time.Time
-	saved  map[string]int // by task: the last checkpoint that was acknowledged
+	saved  map[string][]save // by task: the checkpoints that were acknowledged
 	faults []error
 }
 
-func newLedger() *Ledger { return &Ledger{ends: map[session]time.Time{}, saved: map[string]int{}} }
+func newLedger() *Ledger { return &Ledger{ends: map[session]time.Time{}, saved: map[string][]save{}} }
 
 func (l *Ledger) begin(run Run, checkpoint []byte) *Run {
 	l.mu.Lock()
@@ -59,9 +65,6 @@ func (l *Ledger) begin(run Run, checkpoint []byte) *Run {
 		if r.Saved, err = strconv.Atoi(string(checkpoint)); err != nil {
 			l.faults = append(l.faults, fmt.Errorf("checkpoint of %s: %w", r.Task, err))
 		}
-	}
-	if want := l.saved[r.Task]; r.Saved < want {
-		l.faults = append(l.faults, fmt.Errorf("checkpoint of %s: %d, and %d was acknowledged before:\n  %v", r.Task, r.Saved, want, r))
 	}
 	l.runs = append(l.runs, r)
 	return r
@@ -79,7 +82,7 @@ func (l *Ledger) step(r *Run) int {
 func (l *Ledger) stored(r *Run, step int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.saved[r.Task] = max(l.saved[r.Task], step)
+	l.saved[r.Task] = append(l.saved[r.Task], save{time.Now(), step})
 }
 
 func (l *Ledger) end(r *Run, how string, at time.Time) {

@@ -22,6 +22,7 @@ type Plan struct {
 	Worker bool // it campaigns for nothing
 	Idle   bool // it takes no tasks while it leads
 	Slots  int
+	Budget int // how many workers a task may lose (100)
 	// Path, when set, stands before the process's link.
 	Path func(l *natsrun.Link) nats.CustomDialer
 }
@@ -73,7 +74,7 @@ func (p *Process) start() (err error) {
 	}
 	works := !p.Idle
 	p.Assigner, err = assign.New(p.Session, assign.Config{
-		Namespace: p.a.Name, Role: Role, Slots: cmp.Or(p.Slots, 8), SchedulerWorks: &works, CrashBudget: 100, Storage: p.a.Storage,
+		Namespace: p.a.Name, Role: Role, Slots: cmp.Or(p.Slots, 8), SchedulerWorks: &works, CrashBudget: cmp.Or(p.Budget, 100), Storage: p.a.Storage,
 	})
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func (a *Arena) violations() (violations []Violation) {
 	runs := a.Ledger.Runs()
 	l, c := a.Ledger, a.Chronicle
 	l.mu.Lock()
-	ends := sessionEnds{lost: maps.Clone(l.ends)}
+	ends, saved := sessionEnds{lost: maps.Clone(l.ends)}, maps.Clone(l.saved)
 	faults := slices.Clone(l.faults)
 	l.mu.Unlock()
 	c.mu.Lock()
@@ -50,9 +50,10 @@ func (a *Arena) violations() (violations []Violation) {
 		violations = append(violations, Violation{"", err})
 	}
 	violations = append(violations, sweepRuns(runs, ends, time.Now())...)
-	violations = append(violations, sweepRecords(records, requeued)...)
+	violations = append(violations, sweepRecords(records, requeued, a.Restarts)...)
 	violations = append(violations, sweepOutcomes(records, runs)...)
 	violations = append(violations, sweepKeys(records)...)
+	violations = append(violations, sweepCheckpoints(records, runs, saved)...)
 	for id, at := range acked {
 		if len(records[id]) == 0 && time.Since(at) > time.Minute { // the watch may be behind, after a restart
 			violations = append(violations, Violation{id, fmt.Errorf("T4: it was acknowledged at %v, and is not stored", at)})
@@ -62,13 +63,15 @@ func (a *Arena) violations() (violations []Violation) {
 }
 
 // sweepRecords is T1: one outcome for each submission, and only of a dead task another submission takes its place, as often
-// as it was asked for. Across a restart of the server a submission may be missing.
-func sweepRecords(records map[string][]Record, requeued map[string]int) (violations []Violation) {
+// as it was asked for. gaps says that records may be missing.
+func sweepRecords(records map[string][]Record, requeued map[string]int, gaps bool) (violations []Violation) {
 	for id, history := range records {
 		lives := requeued[id]
 		for i := range history[1:] {
 			before, r := &history[i], &history[i+1]
 			switch {
+			case before.Outcome == nil && r.Outcome == nil && gaps && lives > 0:
+				lives--
 			case before.Outcome == nil && r.Outcome == nil:
 				violations = append(violations, Violation{id, fmt.Errorf("T1: a submission replaces a submission:\n  %v\n  %v", before, r)})
 			case before.Outcome != nil && (before.Outcome.Status != "dead" || lives == 0):

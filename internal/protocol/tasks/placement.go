@@ -40,17 +40,15 @@ func (s *Scheduler) choose(t *task) *worker {
 	case l.weight == 1:
 		return p.least(s)
 	}
-	var best *candidate
+	var best candidate
 	for i := range p.free {
-		c := &p.free[i]
-		c.load = c.w.load
-		if c.w.idle(s) && c.w.room() >= l.weight && (best == nil || c.before(best)) {
+		c := candidate{p.free[i].w, p.free[i].w.load}
+		if c.w.idle(s) && c.w.room() >= l.weight && (best.w == nil || c.before(&best)) {
 			best = c
 		}
 	}
-	if best == nil {
+	if best.w == nil {
 		s.reserve(p, l.weight)
-		return nil
 	}
 	return best.w
 }

@@ -242,7 +242,7 @@ func (x *Model) pass(w *World) error {
 		l.now = l.now.Add(unit)
 		asked := l.asked
 		l.asked = nil
-		l.tick = l.s.Next(l.now) <= 0
+		l.tick = l.tick || l.s.Next(l.now) <= 0
 		w.leaders[k] = &l
 		for n := len(w.net.list) - 1; n >= 0; n-- { // an answer that comes now is not waited for
 			if m := w.net.list[n]; int(m.leader) == k && m.kind == outcomes {

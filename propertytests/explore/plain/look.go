@@ -2,6 +2,7 @@ package plain
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,13 +13,29 @@ import (
 type Looker struct {
 	rules *Rules
 	looks map[reflect.Type]look
+	met   map[string]bool // fields, as Type.field
 }
 
 // look adds the value at an address to a walk.
 type look func(w *Walk, at unsafe.Pointer)
 
 // NewLooker returns a Looker by these rules.
-func NewLooker(r *Rules) *Looker { return &Looker{r, map[reflect.Type]look{}} }
+func NewLooker(r *Rules) *Looker { return &Looker{r, map[reflect.Type]look{}, map[string]bool{}} }
+
+// Unmet are the fields that the rules name and that no value so far has had: each is one that was renamed, or never was.
+func (l *Looker) Unmet() (names []string) {
+	for _, all := range [][]string{
+		slices.Collect(maps.Keys(l.rules.Omitted)), slices.Collect(maps.Keys(l.rules.Fields)), slices.Collect(maps.Keys(l.rules.Clipped)),
+	} {
+		for _, name := range all {
+			if !l.met[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // Look adds what x points at to a walk.
 func Look[T any](l *Looker, w *Walk, x *T) { l.look(reflect.TypeFor[T]())(w, unsafe.Pointer(x)) }
@@ -140,6 +157,7 @@ func (l *Looker) fields(t reflect.Type) look {
 		if cut := strings.Index(name, "["); cut >= 0 { // the arguments of a generic type do not matter
 			name = name[:cut] + name[strings.LastIndex(name, "]")+1:]
 		}
+		l.met[name] = true
 		if l.rules.Omitted[name] != "" {
 			continue
 		}
