@@ -56,7 +56,7 @@ func TestTasksStorms(t *testing.T) {
 	wanted := []string{"faults", "tasks", "stored/succeeded", "adopted", "rerun/worker_lost", "ticks"}
 	if hours >= everyFate {
 		wanted = append(wanted, taskarena.FaultNames(true)...)
-		wanted = append(wanted, "scheduler crashed", "stored/dead", "stored/cancelled", "stored/expired", "TaskStale", "TaskFenced", "existing", "requeued",
+		wanted = append(wanted, "scheduler crashed", "stored/dead", "stored/cancelled", "stored/expired", "TaskStale", "existing", "requeued",
 			"cancelled", "cancelled too late", "cancel pending", "paused", "drained", "submission not known", "SessionLost", "SessionKilled",
 			"ended/assign: the task was cancelled or has expired", "ended/assign: the attempt took longer than its timeout")
 	}

@@ -33,6 +33,7 @@ type Chronicle struct {
 	tasks    map[string][]Record // the history of each task, by revision
 	acked    map[string]time.Time
 	requeued map[string]int // requeues that were asked for, by task
+	promised map[string]string // what callers were told that became of a task: "cancelled", or its output
 	killed   map[killed]time.Time
 	faults   []error
 }
@@ -46,7 +47,7 @@ type killed struct {
 func newChronicle(a *Arena, nc *nats.Conn) *Chronicle {
 	c := &Chronicle{
 		a: a, nc: nc, tasks: map[string][]Record{}, acked: map[string]time.Time{},
-		requeued: map[string]int{}, killed: map[killed]time.Time{},
+		requeued: map[string]int{}, promised: map[string]string{}, killed: map[killed]time.Time{},
 	}
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())
@@ -182,6 +183,13 @@ func (c *Chronicle) Requeues(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.requeued[id]++
+}
+
+// promises notes what a caller was told.
+func (c *Chronicle) promises(id, what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.promised[id] = what
 }
 
 // History is what was stored of a task.

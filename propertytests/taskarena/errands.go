@@ -105,7 +105,10 @@ func (s *storm) submit() {
 			s.cancelled(p)
 			return
 		}
-		if _, err := p.Wait(ctx); errors.Is(err, assign.ErrTaskDead) && requeue && !p.Existing() {
+		switch output, err := p.Wait(ctx); {
+		case err == nil:
+			s.a.Chronicle.promises(p.ID(), output)
+		case errors.Is(err, assign.ErrTaskDead) && requeue && !p.Existing():
 			s.requeued(p.ID())
 		}
 	})
@@ -117,10 +120,7 @@ func (s *storm) cancelled(p *assign.Pending[string]) {
 	switch err := p.Cancel(ctx); {
 	case err == nil:
 		s.a.Tally.Add("cancelled", 1)
-		history := s.a.Chronicle.History(p.ID())
-		if len(history) > 0 && history[len(history)-1].Outcome != nil && history[len(history)-1].Outcome.Status == "cancelled" {
-			s.a.Tally.Add("cancelled, and seen so", 1)
-		}
+		s.a.Chronicle.promises(p.ID(), "cancelled")
 	case errors.Is(err, assign.ErrCancelPending):
 		s.a.Tally.Add("cancel pending", 1)
 	case errors.Is(err, assign.ErrTaskEnded):

@@ -43,7 +43,7 @@ func (a *Arena) violations() (violations []Violation) {
 	l.mu.Unlock()
 	c.mu.Lock()
 	ends.killed = maps.Clone(c.killed)
-	records, requeued, acked := maps.Clone(c.tasks), maps.Clone(c.requeued), maps.Clone(c.acked)
+	records, requeued, acked, promised := maps.Clone(c.tasks), maps.Clone(c.requeued), maps.Clone(c.acked), maps.Clone(c.promised)
 	faults = append(faults, c.faults...)
 	c.mu.Unlock()
 	for _, err := range faults {
@@ -54,6 +54,11 @@ func (a *Arena) violations() (violations []Violation) {
 	violations = append(violations, sweepOutcomes(records, runs)...)
 	violations = append(violations, sweepKeys(records)...)
 	violations = append(violations, sweepCheckpoints(records, runs, saved)...)
+	for id, what := range promised {
+		if history := records[id]; len(history) > 0 && !history[len(history)-1].is(what) {
+			violations = append(violations, Violation{id, fmt.Errorf("its submitter was told %q", what)})
+		}
+	}
 	for id, at := range acked {
 		if len(records[id]) == 0 && time.Since(at) > time.Minute { // the watch may be behind, after a restart
 			violations = append(violations, Violation{id, fmt.Errorf("T4: it was acknowledged at %v, and is not stored", at)})
@@ -128,6 +133,11 @@ func (r *Record) fits(id string, run *Run) error {
 		return fmt.Errorf("the output is another attempt's")
 	}
 	return nil
+}
+
+// is reports whether a record says what a caller was told.
+func (r *Record) is(what string) bool {
+	return r.Outcome != nil && (r.Output == what || r.Outcome.Status == what)
 }
 
 // Settled insists that every task ends that was submitted before now, and that all that was acknowledged is there: T4.
