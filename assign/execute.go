@@ -103,7 +103,7 @@ func headersOf(text string) (headers map[string]string) {
 
 func (x *execution) run(h HandlerFunc, t *Task[[]byte], b attemptBounds) {
 	ctx, done := b.limit(x.ctx)
-	f := tasks.Finding{Verb: tasks.Failed, Data: encodeFailure(errGoexit.Error(), "")} // unless it returns
+	f := tasks.Finding{Verb: tasks.Failed, Data: goexitFailure} // unless it returns
 	defer func() {
 		done()
 		x.lose(ErrAttemptEnded)

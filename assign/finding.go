@@ -59,6 +59,8 @@ func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 // errGoexit is what becomes of a handler that ends its goroutine, as FailNow of package testing does.
 var errGoexit = errors.New("the handler has ended its goroutine (runtime.Goexit): return an error")
 
+var goexitFailure = encodeFailure(errGoexit.Error(), "")
+
 // call runs a handler; a panic goes no further.
 func call(ctx context.Context, h HandlerFunc, t *Task[[]byte]) (data []byte, err error) {
 	defer func() {

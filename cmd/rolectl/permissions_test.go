@@ -68,6 +68,23 @@ func as(user string) []nats.Option {
 	}
 }
 
+// TestDocumentedConfiguration: the one to copy is the one whose every subject is tried elsewhere.
+func TestDocumentedConfiguration(t *testing.T) {
+	t.Parallel()
+	const tried = "../../propertytests/security/testdata/permissions.conf"
+	text, err := os.ReadFile(operations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(tried)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if block := confBlock.FindSubmatch(text); block == nil || string(block[1]) != string(want) {
+		t.Errorf("the configuration in %s is another one than %s: copy that", operations, tried)
+	}
+}
+
 // TestDocumentedPermissions: with the configuration of docs/operations.md an observer can run every reading command and none
 // other, an operator can steer, candidates can be run by exec, and tasks can be submitted and steered by whom it says.
 func TestDocumentedPermissions(t *testing.T) {

@@ -164,14 +164,14 @@ func outcome(at place, data []byte) Result {
 	return Result{Outcome: Won, Revision: ack.Seq}
 }
 
-// plainAck reads the usual acknowledgement, {"stream":"S", "seq":N}, at a tenth of the cost; anything else is left to the
+// plainAck reads the usual acknowledgement, {"stream":"S","seq":N}, at a tenth of the cost; anything else is left to the
 // JSON decoder.
 func plainAck(at place, data []byte) (revision uint64, ok bool) {
 	rest, found := bytes.CutPrefix(data, []byte(`{"stream":"`))
 	if !found || !bytes.HasPrefix(rest, []byte(at.stream)) {
 		return 0, false
 	}
-	rest, found = bytes.CutPrefix(rest[len(at.stream):], []byte(`", "seq":`))
+	rest, found = bytes.CutPrefix(rest[len(at.stream):], []byte(`","seq":`))
 	if !found || len(rest) == 0 || rest[len(rest)-1] != '}' {
 		return 0, false
 	}

@@ -39,17 +39,17 @@ var electionMutants = []mutant{
 	{"no wait for a lost record", "one fault", []edit{
 		{core + "claim.go", "return rv.Seen.Add(v.lostTTL(rv)), true", "return rv.Seen, true"},
 	}},
-	{"trust counts from the reply", "drift, delays and a pause", []edit{
+	{"trust counts from the reply", "late answers", []edit{
 		{core + "heartbeat.go", "l.deadline = a.sent.Add(", "l.deadline = m.now.Holder.Add("},
 		{core + "heartbeat.go", "max(l.seenShort, l.attempts[i].sent)", "max(l.seenShort, m.now.Holder)"},
 	}},
 	{"kill without compare-and-swap", "two faults", []edit{
 		{world + "bucket.go", "if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && l.data.Lease.State != protocol.Killed {"},
 	}},
-	{"vacate without compare-and-swap", "two faults", []edit{
+	{"vacate without compare-and-swap", "late vacate", []edit{
 		{world + "bucket.go", "if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && !l.data.Role.Vacant {"},
 	}},
-	{"unknown is won: a beat", "two faults", []edit{
+	{"unknown is won: a beat", "drift, delays and a pause", []edit{
 		{core + "heartbeat.go", "\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
 	}},
 	{"unknown is won: a claim", "starting", []edit{

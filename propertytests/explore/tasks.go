@@ -18,7 +18,7 @@ func Tasks() []assignment.Config {
 		{Name: "deposed", Leaders: 2, Tasks: 1, Slots: 1, Faults: 2, Most: most{assignment.Depose: 1, assignment.Delay: 1}},
 		{Name: "stale", Leaders: 2, Tasks: 1, Slots: 1, Faults: 3, Most: most{assignment.Depose: 1, assignment.Delay: 1, assignment.Lag: 1}},
 		{Name: "repeated", Leaders: 2, Tasks: 2, Slots: 1, Faults: 2, Most: most{assignment.Repeat: 1, assignment.Failure: 1}},
-		{Name: "crashed", Leaders: 2, Tasks: 1, Slots: 1, Faults: 2, Most: most{assignment.Crash: 1, assignment.Delay: 1, assignment.Repeat: 1}},
+		{Name: "crashed", Leaders: 1, Tasks: 2, Slots: 1, Faults: 2, Most: most{assignment.Crash: 1, assignment.Delay: 1}},
 		{Name: "unheard", Leaders: 2, Tasks: 2, Slots: 2, Faults: 2, Most: most{assignment.Crash: 1, assignment.Deaf: 1, assignment.Delay: 1}},
 		{Name: "two faults", Leaders: 2, Tasks: 2, Slots: 1, Faults: 2, Most: any},
 		{Name: "three terms", Leaders: 3, Tasks: 2, Slots: 1, Faults: 3, Most: most{assignment.Depose: 2, assignment.Lag: 1}},

@@ -70,6 +70,13 @@ func (l *Ledger) begin(run Run, checkpoint []byte) *Run {
 	return r
 }
 
+// Add takes a run of a process that keeps its own ledger.
+func (l *Ledger) Add(r Run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs = append(l.runs, &r)
+}
+
 // step is the next checkpoint of an attempt: they count on from what it was given.
 func (l *Ledger) step(r *Run) int {
 	l.mu.Lock()
@@ -91,8 +98,8 @@ func (l *Ledger) end(r *Run, how string, at time.Time) {
 	r.To, r.How = at, how
 }
 
-// lost notes that a session is over for its own process.
-func (l *Ledger) lost(process string, number uint64, at time.Time) {
+// Lost notes that a session is over for its own process.
+func (l *Ledger) Lost(process string, number uint64, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ends[session{process, number}] = at

@@ -47,7 +47,7 @@ type Process struct {
 func (a *Arena) Join(plan Plan) *Process {
 	a.TB.Helper()
 	a.mu.Lock()
-	p := &Process{Plan: plan, a: a, n: len(a.processes), Link: a.Server.Link()}
+	p := &Process{Plan: plan, a: a, n: len(a.processes), Link: a.Network.Link()}
 	a.processes = append(a.processes, p)
 	a.mu.Unlock()
 	var dialer nats.CustomDialer = p.Link
@@ -55,7 +55,7 @@ func (a *Arena) Join(plan Plan) *Process {
 		dialer = plan.Path(p.Link)
 	}
 	var err error
-	if p.Conn, err = a.Server.Connect(append(patient(p.String(), a.TTL), nats.SetCustomDialer(dialer))...); err == nil {
+	if p.Conn, err = a.Network.Connect(append(patient(p.String(), a.TTL), nats.SetCustomDialer(dialer))...); err == nil {
 		err = p.start()
 	}
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *Process) observe(e event.Event) {
 		p.a.Note("%s opens session %d", p, e.Session)
 	case event.SessionLost:
 		p.a.Note("%s loses session %d: %v", p, e.Session, e.Cause)
-		p.a.Ledger.lost(p.String(), e.Session, time.Now())
+		p.a.Ledger.Lost(p.String(), e.Session, time.Now())
 	case event.SessionKilled:
 		p.a.Note("%s kills session %d of %s", p, e.VictimSession, e.Victim)
 	case event.TaskRecovered:

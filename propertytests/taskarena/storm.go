@@ -89,8 +89,9 @@ func (s *storm) calm() {
 	}
 	s.broken = nil
 	a.Path.Heal()
-	for kind := range s.paused {
-		s.steer(func(ctx context.Context) error { return assign.ResumeKind(ctx, a.Operator, kind) })
+	s.errands.Wait() // none of them pauses or drains anything after this
+	for _, kind := range Kinds {
+		s.steer(func(ctx context.Context) error { return assign.ResumeKind(ctx, a.Operator, kind.Name()) })
 	}
 	for instance := range s.drained {
 		s.steer(func(ctx context.Context) error { return assign.UndrainWorker(ctx, a.Operator, instance) })
@@ -101,7 +102,6 @@ func (s *storm) calm() {
 		s.join(candidates >= 2, "")
 	}
 	a.Note("calm")
-	s.errands.Wait()
 	a.Settled(5*time.Minute + 20*a.TTL)
 	a.Tally.Add("calms", 1)
 	if a.Check() {

@@ -1,11 +1,13 @@
 package taskarena
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
@@ -50,6 +52,9 @@ func (a *Arena) violations() (violations []Violation) {
 		violations = append(violations, Violation{"", err})
 	}
 	violations = append(violations, sweepRuns(runs, ends, time.Now())...)
+	if a.virtual() {
+		violations = append(violations, sweepEpochs(runs)...)
+	}
 	violations = append(violations, sweepRecords(records, requeued, a.Restarts)...)
 	violations = append(violations, sweepOutcomes(records, runs)...)
 	violations = append(violations, sweepKeys(records)...)
@@ -158,10 +163,21 @@ func (a *Arena) Settled(within time.Duration) {
 		if time.Since(began) > within {
 			slices.Sort(open)
 			a.TB.Errorf("T4: open %v after the last fault: %d tasks, such as %v\n%s", within, len(open), open[:min(len(open), 5)], a.History(open[0]))
-			a.TB.Fatalf("what led to it:%s", a.Lately())
+			a.TB.Fatalf("%s\nwhat led to it:%s", a.overview(), a.Lately())
 		}
 		<-tick.C
 	}
+}
+
+// overview is what the scheduler says.
+func (a *Arena) overview() string {
+	ctx, cancel := context.WithTimeout(a.TB.Context(), time.Minute)
+	defer cancel()
+	o, err := assign.GetOverview(ctx, a.Operator)
+	if err != nil {
+		return fmt.Sprintf("no overview: %v", err)
+	}
+	return fmt.Sprintf("the scheduler says: %+v", o)
 }
 
 func (a *Arena) unseen() map[string]time.Time {

@@ -11,7 +11,7 @@
 //
 // A message that no fault delays is dealt with before anything else happens. A late one arrives at any later moment, or
 // never. A frame that is repeated arrives twice; a write does not, since a connection does not repeat what is published, but
-// it may arrive after it was given up. Time passes when nothing else is to be done, one unit for all schedulers; then writes
+// it may arrive after it was given up. A handler runs for as long as it likes. Time passes when nothing else is to be done, one unit for all schedulers; then writes
 // without an answer are unknown, and results that are not settled are reported again.
 //
 // Checked at every move: no two live handlers of one task, attempts rise, one outcome for each task, and one that says that

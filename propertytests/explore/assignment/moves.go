@@ -133,11 +133,8 @@ func (x *Model) urgent(w *World, to []search.Move) []search.Move {
 			to = append(to, move(sees, i, 0))
 		}
 		for t := range x.cfg.Tasks {
-			switch r := m.runs[t]; {
-			case r.halted:
+			if m.runs[t].halted {
 				to = append(to, move(stopsHandler, i, t))
-			case r.live:
-				to = append(to, move(succeeds, i, t))
 			}
 		}
 	}
@@ -170,6 +167,11 @@ func (x *Model) free(w *World, to []search.Move) []search.Move {
 		}
 		if m.lags {
 			to = append(to, move(wakes, i, 0))
+		}
+		for t := range x.cfg.Tasks { // a handler runs for as long as it likes
+			if r := m.runs[t]; r.live && !r.halted {
+				to = append(to, move(succeeds, i, t))
+			}
 		}
 		if m.cut {
 			to = append(to, move(heals, i, 0), move(lapses, i, 0))
