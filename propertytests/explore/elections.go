@@ -54,9 +54,8 @@ func Elections() []elections.Config {
 		with(base("late vacate", 2, 1, 2), func(c *elections.Config) {
 			c.Most = map[elections.Fault]int{elections.StepDown: 1, elections.DelayRequest: 1}
 		}),
-		with(base("late answers", 2, 1, 3), func(c *elections.Config) {
-			c.OpTimeout, c.TTL, c.MaxTTL = 2, 4, 4
-			c.Most = map[elections.Fault]int{elections.StallWatch: 1, elections.DelayReply: 1, elections.Pause: 1}
+		with(base("slow drain", 2, 1, 2), func(c *elections.Config) {
+			c.Most = map[elections.Fault]int{elections.Evict: 1, elections.SlowDrain: 1}
 		}),
 		base("two faults", 2, 1, 2),
 		with(drifting(base("drift, delays and a pause", 2, 1, 2)), func(c *elections.Config) {

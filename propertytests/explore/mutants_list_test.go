@@ -39,10 +39,6 @@ var electionMutants = []mutant{
 	{"no wait for a lost record", "one fault", []edit{
 		{core + "claim.go", "return rv.Seen.Add(v.lostTTL(rv)), true", "return rv.Seen, true"},
 	}},
-	{"trust counts from the reply", "late answers", []edit{
-		{core + "heartbeat.go", "l.deadline = a.sent.Add(", "l.deadline = m.now.Holder.Add("},
-		{core + "heartbeat.go", "max(l.seenShort, l.attempts[i].sent)", "max(l.seenShort, m.now.Holder)"},
-	}},
 	{"kill without compare-and-swap", "two faults", []edit{
 		{world + "bucket.go", "if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && l.data.Lease.State != protocol.Killed {"},
 	}},
@@ -52,7 +48,7 @@ var electionMutants = []mutant{
 	{"unknown is won: a beat", "drift, delays and a pause", []edit{
 		{core + "heartbeat.go", "\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
 	}},
-	{"unknown is won: a claim", "starting", []edit{
+	{"unknown is won: a claim", "late vacate", []edit{
 		{core + "claim.go", "\t\tm.unknown(&rv.task.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.task.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
 	}},
 	{"acting before the snapshot is complete", "starting", []edit{
@@ -61,7 +57,7 @@ var electionMutants = []mutant{
 	{"given away before the drain", "one fault", []edit{
 		{core + "term.go", "if t.drained || t.stuck && r.cfg.VacateUndrained {", "if t != nil {"},
 	}},
-	{"led again before the drain", "two faults", []edit{
+	{"led again before the drain", "slow drain", []edit{
 		{core + "term.go", "if t.drained && t.given {", "if t.given {"},
 	}},
 	{"one session number for ever", "one fault", []edit{

@@ -32,7 +32,7 @@ type Chronicle struct {
 	last     uint64              // revision of the last lease
 	tasks    map[string][]Record // the history of each task, by revision
 	acked    map[string]time.Time
-	requeued map[string]int // requeues that were asked for, by task
+	requeued map[string]int    // requeues that were asked for, by task
 	promised map[string]string // what callers were told that became of a task: "cancelled", or its output
 	killed   map[killed]time.Time
 	faults   []error

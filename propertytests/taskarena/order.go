@@ -35,7 +35,9 @@ var (
 var errOrdered = errors.New("it fails as it was ordered to")
 
 // Output is what an attempt of a task returns: it names the attempt.
-func Output(id string, epoch uint64, n uint32) string { return fmt.Sprintf("%s by %d.%d", id, epoch, n) }
+func Output(id string, epoch uint64, n uint32) string {
+	return fmt.Sprintf("%s by %d.%d", id, epoch, n)
+}
 
 // run is the handler of every kind. It writes down when it began and ended, and as what.
 func (p *Process) run(ctx context.Context, t *assign.Task[Order]) (out string, err error) {

@@ -54,7 +54,9 @@ func TestSweepRunsFindsPlantedFaults(t *testing.T) {
 		{"in one moment", []Run{run("a#0", 7, 1, 0, 0, "x"), run("a#0", 6, 2, 0, 0, "x")}, sessionEnds{}, nil},
 		{"elsewhere", []Run{run("a#0", 7, 1, 0, 1, "x"), run("b#1", 6, 2, 2, 3, "x")}, sessionEnds{}, nil},
 	} {
-		t.Run(c.name, func(t *testing.T) { expect(t, slices.Concat(sweepRuns(c.runs, c.ends, at(30)), sweepEpochs(c.runs)), c.want) })
+		t.Run(c.name, func(t *testing.T) {
+			expect(t, slices.Concat(sweepRuns(c.runs, c.ends, at(30)), sweepEpochs(c.runs)), c.want)
+		})
 	}
 }
 

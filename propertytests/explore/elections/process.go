@@ -115,14 +115,18 @@ func (x *Model) step(i int, p *process, s stimulus) *reaction {
 		q.m = plain.Clone(x.cloner, p.m)
 	}
 	for _, ev := range x.events(&q, s) {
-		r.effects = q.m.Step(now, ev, r.effects)
-	}
-	for _, e := range r.effects {
-		if w, ok := e.(protocol.Write); ok {
-			r.letters = append(r.letters, x.letter(w))
+		if _, whole := ev.(protocol.SnapshotDone); whole {
+			q.synced = true
 		}
-		if err := x.note(i, &q, e); err != nil && r.err == nil {
-			r.err = err
+		done := len(r.effects)
+		r.effects = q.m.Step(now, ev, r.effects)
+		for _, e := range r.effects[done:] {
+			if w, ok := e.(protocol.Write); ok {
+				r.letters = append(r.letters, x.letter(w))
+			}
+			if err := x.note(i, &q, e); err != nil && r.err == nil {
+				r.err = err
+			}
 		}
 	}
 	if q.ended {
@@ -146,7 +150,6 @@ func (x *Model) events(q *process, s stimulus) (all []protocol.Event) {
 	case delivered:
 		return []protocol.Event{s.entry.event()}
 	case watched:
-		q.synced = true
 		all = append(all, protocol.WatchReset{})
 		for _, c := range s.snapshot.standing {
 			if c.watched() {

@@ -1,0 +1,202 @@
+package propertytests_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/propertytests/taskarena"
+)
+
+// These make this binary a process that schedules and runs tasks, when it is started with -test.run of TestTasksChild: on
+// those servers, under that name, writing what it does into that file.
+const (
+	taskChildURL  = "ROLEMANAGER_TASKS_CHILD_URL"
+	taskChildName = "ROLEMANAGER_TASKS_CHILD_NAME"
+	taskChildFile = "ROLEMANAGER_TASKS_CHILD_FILE"
+)
+
+const (
+	taskChildTTL   = 3 * time.Second
+	taskChildrenNS = "children"
+)
+
+// diary is a file that outlives its process, however that ends: each line is one write to the system.
+type diary struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+func (d *diary) line(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := fmt.Fprintf(d.file, format+"\n", args...); err != nil {
+		panic(err) // without it the test would prove nothing
+	}
+}
+
+// TestTasksChild is no test: it is what TestTasksProcessesOnCluster starts.
+func TestTasksChild(t *testing.T) {
+	url := os.Getenv(taskChildURL)
+	if url == "" {
+		t.Skip("it is a process of another test")
+	}
+	name := os.Getenv(taskChildName)
+	file, err := os.OpenFile(os.Getenv(taskChildFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := taskChild(url, name, &diary{file: file}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func taskChild(url, name string, d *diary) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.RetryOnFailedConnect(true),
+		nats.ReconnectWait(100*time.Millisecond), nats.PingInterval(time.Second))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	s, err := election.NewSession(election.SessionConfig{
+		Bucket: taskChildrenNS, InstanceID: name, TTL: taskChildTTL,
+		Sinks: []event.Sink{event.SinkFunc(func(e event.Event) {
+			switch e := e.(type) {
+			case event.SessionLost:
+				d.line("lost %d %d", e.Session, time.Now().UnixNano())
+			case event.RolePromoted:
+				d.line("leads %d", e.Epoch)
+			case event.TaskRecovered:
+				d.line("recovered %d %d", e.Open, e.Adopted)
+			}
+		})},
+	})
+	if err != nil {
+		return err
+	}
+	a, err := assign.New(s, assign.Config{Namespace: taskChildrenNS, Role: taskarena.Role, Slots: 8, CrashBudget: 100})
+	if err != nil {
+		return err
+	}
+	err = assign.Handle(a, taskarena.Plain, func(ctx context.Context, t *assign.Task[taskarena.Order]) (string, error) {
+		f := t.Fence()
+		d.line("begin %s %d %d %d %d", t.ID(), f.Epoch, f.Seq, s.Number(), time.Now().UnixNano())
+		how := "succeeded"
+		select {
+		case <-time.After(t.Input.Run):
+		case <-ctx.Done():
+			how = "cancelled"
+		}
+		d.line("end %s %d %d %s %d", t.ID(), f.Epoch, f.Seq, how, time.Now().UnixNano())
+		if how != "succeeded" {
+			return "", context.Cause(ctx)
+		}
+		return taskarena.Output(t.ID(), f.Epoch, f.Seq), nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := s.Campaign(election.RoleConfig{Role: taskarena.Role, Lead: a.Lead}); err != nil {
+		return err
+	}
+	return runChild(ctx, s, nc)
+}
+
+// runChild takes part until it is told to end.
+func runChild(ctx context.Context, s *election.Session, nc *nats.Conn) error {
+	if err := s.Open(ctx, nc); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	within, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return s.Close(within)
+}
+
+// pages is what one start of a child has written.
+type pages struct {
+	lines     []string
+	leads     []uint64
+	recovered int
+	adopted   int
+}
+
+// readDiary turns what one start of a child has written into the ledger. Its handlers heed their contexts, but on a busy machine
+// they may be slow to: only the order of what happens is checked. A process that was killed has ended what it ran when it was.
+func readDiary(t *testing.T, a *taskarena.Arena, path, instance, process string, killed time.Time) (p pages) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := map[string]*taskarena.Run{}
+	var all []*taskarena.Run
+	scan := bufio.NewScanner(strings.NewReader(string(data)))
+	for scan.Scan() {
+		text := scan.Text()
+		p.lines = append(p.lines, text)
+		var r taskarena.Run
+		var nanos int64
+		var session, epoch uint64
+		word, rest, _ := strings.Cut(text, " ")
+		n, want := 0, 0
+		switch word {
+		case "begin":
+			want = 5
+			if n, _ = fmt.Sscan(rest, &r.Task, &r.Epoch, &r.N, &r.Session, &nanos); n == want {
+				r.Process, r.Instance, r.Stubborn, r.From = process, instance, patience, time.Unix(0, nanos)
+				running[fmt.Sprint(r.Task, " ", r.Epoch, " ", r.N)] = &r
+				all = append(all, &r)
+			}
+		case "end":
+			want = 5
+			if n, _ = fmt.Sscan(rest, &r.Task, &r.Epoch, &r.N, &r.How, &nanos); n == want {
+				key := fmt.Sprint(r.Task, " ", r.Epoch, " ", r.N)
+				running[key].To, running[key].How = time.Unix(0, nanos), r.How
+				delete(running, key)
+			}
+		case "lost":
+			want = 2
+			if n, _ = fmt.Sscan(rest, &session, &nanos); n == want {
+				a.Ledger.Lost(process, session, time.Unix(0, nanos))
+			}
+		case "leads":
+			want = 1
+			if n, _ = fmt.Sscan(rest, &epoch); n == want {
+				p.leads = append(p.leads, epoch)
+			}
+		case "recovered":
+			want = 2
+			var open, adopted int
+			if n, _ = fmt.Sscan(rest, &open, &adopted); n == want {
+				p.recovered++
+				p.adopted += adopted
+			}
+		}
+		if n != want && killed.IsZero() {
+			t.Fatalf("%s wrote %q", process, text)
+		}
+	}
+	for _, r := range all {
+		if r.To.IsZero() && !killed.IsZero() {
+			r.To, r.How = killed, "killed"
+		}
+		a.Ledger.Add(*r)
+	}
+	return p
+}

@@ -1,0 +1,212 @@
+//go:build realtime
+
+package propertytests_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/propertytests/taskarena"
+)
+
+// taskChildren are the processes of TestTasksProcessesOnCluster, each start of each.
+type taskChildren struct {
+	t       *testing.T
+	urls    string
+	dir     string
+	starts  []*taskStart
+	running map[string]*taskStart
+}
+
+// taskStart is one process.
+type taskStart struct {
+	name, process, path string
+	cmd                 *exec.Cmd
+	killed              time.Time
+}
+
+func (c *taskChildren) start(name string) {
+	c.t.Helper()
+	s := &taskStart{name: name, process: fmt.Sprintf("%s#%d", name, len(c.starts))}
+	s.path = filepath.Join(c.dir, fmt.Sprint(len(c.starts)))
+	s.cmd = exec.Command(os.Args[0], "-test.run", "^TestTasksChild$", "-test.timeout", "10m")
+	s.cmd.Env = append(os.Environ(), taskChildURL+"="+c.urls, taskChildName+"="+name, taskChildFile+"="+s.path)
+	s.cmd.Stderr = os.Stderr
+	if err := s.cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.starts, c.running[name] = append(c.starts, s), s
+	c.t.Cleanup(func() { // it has ended, as a rule
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+	})
+}
+
+// kill ends a process without a word.
+func (c *taskChildren) kill(name string) {
+	c.t.Helper()
+	s := c.running[name]
+	signalTo(c.t, s.cmd, syscall.SIGKILL)
+	_ = s.cmd.Wait() // killed
+	s.killed = time.Now()
+}
+
+// leader is the process that leads by its own account, and by that of the bucket.
+func (c *taskChildren) leader(a *taskarena.Arena) (name string) {
+	c.t.Helper()
+	natstest.Eventually(c.t, "a scheduler", patience, func() (ok bool, seen string) {
+		ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Second)
+		defer cancel()
+		o, err := assign.GetOverview(ctx, a.Operator)
+		if err != nil {
+			return false, err.Error()
+		}
+		name = o.Scheduler
+		return c.running[name] != nil, fmt.Sprintf("%+v", o)
+	})
+	return name
+}
+
+// TestTasksProcessesOnCluster: processes schedule and run 1,500 tasks over three servers, while two of them are killed and
+// started again, one is stopped for two leases, and a server is killed. Each task has one outcome, of an attempt that ran.
+func TestTasksProcessesOnCluster(t *testing.T) {
+	const tasks = 1500
+	cluster := natstest.Cluster(t)
+	a := taskarena.New(t, cluster, taskarena.Config{Name: taskChildrenNS, TTL: taskChildTTL, Storage: jetstream.FileStorage})
+	defer a.Close()
+	c := &taskChildren{t: t, urls: cluster.URLs(), dir: t.TempDir(), running: map[string]*taskStart{}}
+	for _, name := range []string{"a", "b", "c"} {
+		c.start(name)
+	}
+	c.leader(a)
+
+	var submitting sync.WaitGroup
+	quarter := make(chan struct{}, tasks) // one for each that was acknowledged
+	results := make(chan error, tasks)
+	for from := range 10 {
+		submitting.Go(func() {
+			for i := from; i < tasks; i += 10 {
+				results <- oneOutcome(a, fmt.Sprint("t", i), time.Duration(50+i%7*50)*time.Millisecond, quarter)
+			}
+		})
+	}
+	acknowledged := func(n int) {
+		t.Helper()
+		natstest.Eventually(t, fmt.Sprintf("%d tasks are submitted", n), patience, func() (bool, string) { return len(quarter) >= n, fmt.Sprint(len(quarter)) })
+	}
+	acknowledged(tasks / 8)
+	name := c.leader(a)
+	c.kill(name)
+	c.start(name)
+	acknowledged(2 * tasks / 8)
+	stopped := c.running[c.leader(a)]
+	signalTo(t, stopped.cmd, syscall.SIGSTOP)
+	time.Sleep(2 * taskChildTTL) // what it does not know by then is what is tested
+	signalTo(t, stopped.cmd, syscall.SIGCONT)
+	acknowledged(3 * tasks / 8)
+	victim := serverOf(t, cluster)
+	cluster.Kill(victim)
+	acknowledged(4 * tasks / 8)
+	name = c.other(c.leader(a), stopped.name)
+	c.kill(name) // a worker, as far as anybody knows
+	if err := cluster.Restart(victim); err != nil {
+		t.Fatal(err)
+	}
+	c.start(name)
+	submitting.Wait()
+	close(results)
+	for err := range results {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	a.Settled(patience)
+	c.end()
+	c.check(a, tasks)
+}
+
+// oneOutcome submits a task, waits for its end, and compares what came out with the id.
+func oneOutcome(a *taskarena.Arena, id string, run time.Duration, acknowledged chan<- struct{}) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	p, err := assign.Submit(ctx, a.Client, taskarena.Plain, taskarena.Order{Run: run}, assign.WithID(id))
+	acknowledged <- struct{}{}
+	if err != nil {
+		return fmt.Errorf("submit %s: %w", id, err)
+	}
+	a.Chronicle.Acked(id)
+	if _, err = p.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for %s: %w", id, err)
+	}
+	return nil
+}
+
+// other is a process beside those two.
+func (c *taskChildren) other(names ...string) string {
+	for name := range c.running {
+		if name != names[0] && name != names[1] {
+			return name
+		}
+	}
+	return names[1]
+}
+
+// serverOf is the server that leads the stream of the tasks.
+func serverOf(t *testing.T, cluster *natsrun.Cluster) (i int) {
+	t.Helper()
+	natstest.Eventually(t, "the stream has a leader", patience, func() (ok bool, seen string) {
+		i, ok = cluster.LeaderOf("TASKS_" + taskChildrenNS)
+		return ok, "none"
+	})
+	return i
+}
+
+// end closes the sessions of all that run.
+func (c *taskChildren) end() {
+	c.t.Helper()
+	for _, s := range c.running {
+		signalTo(c.t, s.cmd, syscall.SIGTERM)
+	}
+	for _, s := range c.running {
+		if err := s.cmd.Wait(); err != nil {
+			c.t.Errorf("%s ended with %v", s.process, err)
+		}
+	}
+}
+
+// check compares what the processes have written down with what was stored.
+func (c *taskChildren) check(a *taskarena.Arena, tasks int) {
+	c.t.Helper()
+	terms, adopted := 0, 0
+	for _, s := range c.starts {
+		p := readDiary(c.t, a, s.path, s.name, s.process, s.killed)
+		terms += len(p.leads)
+		adopted += p.adopted
+	}
+	a.Check()
+	ended := 0
+	for id, history := range a.Chronicle.Records() {
+		if last := history[len(history)-1]; last.Outcome != nil && last.Outcome.Status == "succeeded" {
+			ended++
+		} else {
+			c.t.Errorf("%s did not succeed:\n%s", id, a.History(id))
+		}
+	}
+	attempts := len(a.Ledger.Runs())
+	c.t.Logf("%d tasks, %d attempts, %d terms, %d adopted", ended, attempts, terms, adopted)
+	if ended != tasks || terms < 3 || attempts <= tasks {
+		c.t.Errorf("%d tasks have succeeded, want %d; %d terms, want 3 at least; %d attempts, want some of them twice", ended, tasks, terms, attempts)
+	}
+}
