@@ -3,6 +3,7 @@
 package propertytests_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -34,6 +35,7 @@ type taskChildren struct {
 type taskStart struct {
 	name, process, path string
 	cmd                 *exec.Cmd
+	said                bytes.Buffer
 	killed              time.Time
 }
 
@@ -43,7 +45,7 @@ func (c *taskChildren) start(name string) {
 	s.path = filepath.Join(c.dir, fmt.Sprint(len(c.starts)))
 	s.cmd = exec.Command(os.Args[0], "-test.run", "^TestTasksChild$", "-test.timeout", "10m")
 	s.cmd.Env = append(os.Environ(), taskChildURL+"="+c.urls, taskChildName+"="+name, taskChildFile+"="+s.path)
-	s.cmd.Stderr = os.Stderr
+	s.cmd.Stdout, s.cmd.Stderr = &s.said, &s.said
 	if err := s.cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
@@ -181,7 +183,7 @@ func (c *taskChildren) end() {
 	}
 	for _, s := range c.running {
 		if err := s.cmd.Wait(); err != nil {
-			c.t.Errorf("%s ended with %v", s.process, err)
+			c.t.Errorf("%s ended with %v: %s", s.process, err, &s.said)
 		}
 	}
 }
@@ -192,7 +194,7 @@ func (c *taskChildren) check(a *taskarena.Arena, tasks int) {
 	terms, adopted := 0, 0
 	for _, s := range c.starts {
 		p := readDiary(c.t, a, s.path, s.name, s.process, s.killed)
-		terms += len(p.leads)
+		terms += p.terms
 		adopted += p.adopted
 	}
 	a.Check()

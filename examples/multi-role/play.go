@@ -89,7 +89,10 @@ func (c *cluster) work(ctx context.Context) error {
 	}
 	c.screen.say(plain, "every role has a leader")
 	c.screen.moment(c.table())
-	if err := c.recurring.begin(ctx); err != nil && ctx.Err() == nil {
+	if err := c.recurring.begin(ctx); ctx.Err() != nil {
+		_ = c.endRecurring(ctx) // it may have begun, or not
+		return nil
+	} else if err != nil {
 		return err
 	}
 
@@ -105,7 +108,10 @@ func (c *cluster) work(ctx context.Context) error {
 		c.fail(fmt.Errorf("inject faults: %w", err))
 	}
 	c.screen.moment(c.table())
-	return c.endRecurring(ctx)
+	if err := c.endRecurring(ctx); err != nil {
+		c.fail(err)
+	}
+	return nil
 }
 
 // endRecurring ends the inventory, and counts its ticks when the last one has been fired.

@@ -15,8 +15,8 @@
 //
 // The short run looks at all states of the smallest configurations and at the nearest ones of the others; elections.go and
 // tasks.go say what each allows. `go test ./propertytests/explore -explore.states N` looks at N states of each, with 0 at all
-// of them, `-explore.depth` bounds the moves, `-explore.only` picks one by name. It takes one core, and memory for the states
-// that wait: about 700 bytes each.
+// of them, `-explore.depth` bounds the moves, `-explore.only` picks one by name. It takes one core, and memory mostly for the
+// states that wait: 2 GiB with 1.2 million states of each configuration, 12.1 million in all.
 //
 // # Symmetry
 //

@@ -32,7 +32,7 @@ func with(c elections.Config, change func(*elections.Config)) elections.Config {
 	return c
 }
 
-// Elections are the configurations that are searched. The short run looks at all states of those without a limit.
+// Elections are the configurations of elections that are searched.
 func Elections() []elections.Config {
 	return []elections.Config{
 		base("one fault", 2, 1, 1),
@@ -55,7 +55,7 @@ func Elections() []elections.Config {
 			c.Most = map[elections.Fault]int{elections.StepDown: 1, elections.DelayRequest: 1}
 		}),
 		with(base("slow drain", 2, 1, 2), func(c *elections.Config) {
-			c.Most = map[elections.Fault]int{elections.Evict: 1, elections.SlowDrain: 1}
+			c.Most, c.Undrained = map[elections.Fault]int{elections.Evict: 1, elections.SlowDrain: 1}, true
 		}),
 		base("two faults", 2, 1, 2),
 		with(drifting(base("drift, delays and a pause", 2, 1, 2)), func(c *elections.Config) {

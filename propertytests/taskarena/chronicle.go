@@ -34,12 +34,12 @@ type Chronicle struct {
 	acked    map[string]time.Time
 	requeued map[string]int    // requeues that were asked for, by task
 	promised map[string]string // what callers were told that became of a task: "cancelled", or its output
-	killed   map[killed]time.Time
+	over     map[over]time.Time
 	faults   []error
 }
 
-// killed is a session that others have ended.
-type killed struct {
+// over is a session that has ended for all others: killed, or closed by itself.
+type over struct {
 	instance string
 	number   uint64
 }
@@ -47,7 +47,7 @@ type killed struct {
 func newChronicle(a *Arena, nc *nats.Conn) *Chronicle {
 	c := &Chronicle{
 		a: a, nc: nc, tasks: map[string][]Record{}, acked: map[string]time.Time{},
-		requeued: map[string]int{}, promised: map[string]string{}, killed: map[killed]time.Time{},
+		requeued: map[string]int{}, promised: map[string]string{}, over: map[over]time.Time{},
 	}
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())
@@ -165,10 +165,10 @@ func (c *Chronicle) lease(e natskv.Entry) {
 		return
 	}
 	c.last = e.Revision
-	if lease.Kind != protocol.KindLease || lease.Form != protocol.FormRecord || lease.Lease.State != protocol.Killed {
+	if lease.Kind != protocol.KindLease || lease.Form != protocol.FormRecord || lease.Lease.Alive() {
 		return
 	}
-	c.killed[killed{lease.Peer.Instance, lease.Lease.Session}] = e.Time
+	c.over[over{lease.Peer.Instance, lease.Lease.Session}] = e.Time
 }
 
 // Acked notes that Submit has returned for a task.

@@ -1,7 +1,7 @@
 // Package taskarena is where processes hand out and run tasks while everything goes wrong, and where every promise of
 // package assign is checked against what they did.
 //
-//	Process ── Link ──┐                      ┌── Chronicle: every record of the stream, every session that was killed
+//	Process ── Link ──┐                      ┌── Chronicle: every record of the stream, every session that ended
 //	Process ── Snip ──┼── Server (one stream) ┤
 //	Client  ── Link ──┘                      └── operator: a path without faults
 //	   │

@@ -23,6 +23,8 @@ type Plan struct {
 	Idle   bool // it takes no tasks while it leads
 	Slots  int
 	Budget int // how many workers a task may lose (100)
+	// Drain is how long what runs may go on when the session is closed (the TTL).
+	Drain time.Duration
 	// Path, when set, stands before the process's link.
 	Path func(l *natsrun.Link) nats.CustomDialer
 }
@@ -74,7 +76,7 @@ func (p *Process) start() (err error) {
 	}
 	works := !p.Idle
 	p.Assigner, err = assign.New(p.Session, assign.Config{
-		Namespace: p.a.Name, Role: Role, Slots: cmp.Or(p.Slots, 8), SchedulerWorks: &works, CrashBudget: cmp.Or(p.Budget, 100), Storage: p.a.Storage,
+		Namespace: p.a.Name, Role: Role, Slots: cmp.Or(p.Slots, 8), SchedulerWorks: &works, CrashBudget: cmp.Or(p.Budget, 100), DrainTimeout: p.Drain, Storage: p.a.Storage,
 	})
 	if err != nil {
 		return err

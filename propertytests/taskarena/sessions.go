@@ -9,15 +9,15 @@ import (
 
 // sessionEnds are when sessions were over: for their own process, and for all others.
 type sessionEnds struct {
-	lost   map[session]time.Time
-	killed map[killed]time.Time
+	lost map[session]time.Time
+	over map[over]time.Time
 }
 
 // of is when the session of a run was over, by whatever was first; zero when it was not.
 func (e sessionEnds) of(r *Run) time.Time {
-	lost, killed := e.lost[session{r.Process, r.Session}], e.killed[killed{r.Instance, r.Session}]
-	if lost.IsZero() || !killed.IsZero() && killed.Before(lost) {
-		return killed
+	lost, over := e.lost[session{r.Process, r.Session}], e.over[over{r.Instance, r.Session}]
+	if lost.IsZero() || !over.IsZero() && over.Before(lost) {
+		return over
 	}
 	return lost
 }

@@ -44,7 +44,7 @@ func (a *Arena) violations() (violations []Violation) {
 	faults := slices.Clone(l.faults)
 	l.mu.Unlock()
 	c.mu.Lock()
-	ends.killed = maps.Clone(c.killed)
+	ends.over = maps.Clone(c.over)
 	records, requeued, acked, promised := maps.Clone(c.tasks), maps.Clone(c.requeued), maps.Clone(c.acked), maps.Clone(c.promised)
 	faults = append(faults, c.faults...)
 	c.mu.Unlock()

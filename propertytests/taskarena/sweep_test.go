@@ -47,7 +47,7 @@ func TestSweepRunsFindsPlantedFaults(t *testing.T) {
 		{"and which does not heed its context", []Run{stubborn(run("a#0", 7, 1, 0, 5, "x")), run("b#1", 7, 2, 4, 6, succeeded)}, lost("a#0", 3), nil},
 		{"but not before it is lost", []Run{stubborn(run("a#0", 7, 1, 0, 5, "x")), run("b#1", 7, 2, 2, 6, succeeded)}, lost("a#0", 3), []string{"T5: two"}},
 		{"and not for ever", []Run{stubborn(run("a#0", 7, 1, 0, 7, "x"))}, lost("a#0", 3), []string{"T5: it ran on"}},
-		{"after it was killed", []Run{run("a#0", 7, 1, 0, 4, "x")}, sessionEnds{killed: map[killed]time.Time{{"a", 5}: at(3)}}, []string{"T5: it ran on"}},
+		{"after it was killed, or closed", []Run{run("a#0", 7, 1, 0, 4, "x")}, sessionEnds{over: map[over]time.Time{{"a", 5}: at(3)}}, []string{"T5: it ran on"}},
 		{"twice", []Run{run("a#0", 7, 1, 0, 4, "x"), run("b#1", 7, 1, 5, 6, "x")}, sessionEnds{}, []string{"an attempt was run twice"}},
 		{"an epoch that goes back", []Run{run("a#0", 7, 1, 0, 1, "x"), run("a#0", 6, 2, 2, 3, "x")}, sessionEnds{}, []string{"T3"}},
 		{"far back", []Run{run("a#0", 7, 1, 0, 1, "x"), run("a#0", 8, 1, 2, 3, "x"), run("a#0", 7, 2, 4, 5, "x")}, sessionEnds{}, []string{"T3"}},

@@ -21,6 +21,9 @@ var mutants = []mutant{
 	{"no new seal after an unknown outcome", []edit{
 		{core + "write.go", "\t\ts.renew()\n\tdefault:\n\t\ts.renew()\n", "\t\ts.renew()\n\tdefault:\n\t\ts.send(w)\n"},
 	}},
+	{"one seal is enough after an unknown outcome", []edit{
+		{core + "seal.go", "!l.second && slices.ContainsFunc(all, (*write).doubtful)", "false && slices.ContainsFunc(all, (*write).doubtful)"},
+	}},
 	{"nothing remembered of what was answered", []edit{
 		{core + "worker.go", "if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},
 	}},
@@ -58,7 +61,7 @@ var mutants = []mutant{
 		{core + "member.go", "\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\ts.push(w)\n", "\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\tfor _, h := range slices.Clone(w.open) {\n\t\t\t\tif h.unanswered(w) {\n\t\t\t\t\ts.release(h.t, rejected, nil)\n\t\t\t\t}\n\t\t\t}\n"},
 	}},
 	{"run again before the note is stored", []edit{
-		{core + "outcome.go", "\ts.reassigned(t, cause)\n\tw := s.write(t, noting, ref)\n", "\ts.reassigned(t, cause)\n\tif s.ready {\n\t\ts.unassign(t)\n\t\ts.putAway(t)\n\t\ts.enqueue(t)\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n\t}\n\tw := s.write(t, noting, ref)\n"},
+		{core + "outcome.go", "\ts.reassigned(t, cause)\n\tw := s.write(t, noting, ref)\n", "\ts.reassigned(t, cause)\n\tif s.ready && t.run != nil && t.run.saving == nil {\n\t\ts.unassign(t)\n\t\ts.putAway(t)\n\t\ts.enqueue(t)\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n\t}\n\tw := s.write(t, noting, ref)\n"},
 	}},
 	{"a worker that does not answer is dead", []edit{
 		{core + "member.go", "\t\tw.deaf = true\n", "\t\tDead{w.session}.apply(s)\n"},
@@ -72,9 +75,6 @@ var mutants = []mutant{
 	}},
 	{"attempts begin anew with each submission", []edit{
 		{core + "task.go", "N: s.marks[markOf(t.id)]}", "N: 0}"},
-	}},
-	{"the note of a former submission counts", []edit{
-		{core + "reading.go", "\tcase e.Revision < t.revision: // of a task that had this id before\n\t\tt.noted = true\n", "\tcase e.Revision == 0:\n"},
 	}},
 	{"a request from before the submission cancels it", []edit{
 		{core + "steer.go", "case t != nil && t.revision < e.Revision:", "case t != nil:"},
@@ -129,7 +129,7 @@ var mutants = []mutant{
 		{core + "dispatch.go", "k.held() >= k.Concurrency", "k.held() > k.Concurrency"},
 	}},
 	{"the bucket of a rate is full after a fail-over", []edit{
-		{core + "limits.go", "c.arrival = ready.Add(slack + step)", "c.arrival = 1"},
+		{core + "limits.go", "c.arrival = ready.Add(slack + step)", "c.arrival = 1 + 0*ready.Add(step)"},
 	}},
 	{"one more than a key may", []edit{
 		{core + "limits.go", "l.running >= max(t.policy.KeyLimit, 1)", "l.running > max(t.policy.KeyLimit, 1)"},
@@ -144,7 +144,7 @@ var mutants = []mutant{
 		{core + "task.go", "\tt.since = s.now\n", "\tt.since, t.due = s.now, s.now\n"},
 	}},
 	{"a label needs no value", []edit{
-		{core + "lane.go", "!ok || got != v {", "!ok || got == \"\" {"},
+		{core + "lane.go", "for k, v := range l.labels {\n\t\tif got, ok := w.labels[k]; !ok || got != v {", "for k := range l.labels {\n\t\tif _, ok := w.labels[k]; !ok {"},
 	}},
 	{"a tick and its record are stored one after the other", []edit{
 		{here + "scheduler.go", "sealSubject, e.Guard},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, \"\", 0})", "sealSubject, e.Guard})\n\t\tif w.chance(0.9) {\n\t\t\tl.write(1<<60, put{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})\n\t\t}"},

@@ -76,7 +76,7 @@ func (m mutant) mustDie(t *testing.T, root, test string) {
 		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
 	}
 	run := exec.CommandContext(t.Context(), binary, "-test.run", test, "-rapid.shrinktime", "1ms", "-rapid.nofailfile",
-		"-test.timeout", "10m", "-tasksim.schedules", "8000")
+		"-test.timeout", "10m", "-tasksim.schedules", "20000")
 	out, err := run.CombinedOutput()
 	if err == nil {
 		t.Fatal("survived")

@@ -168,16 +168,38 @@ func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
 		t.Fatalf("%+v", effects)
 	}
 	effects = b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
-	if again, ok := find[WriteOutcome](effects); !ok || again.Guard != 9 {
+	if second, ok := find[WriteSeal](effects); !ok || second.Expect != 9 {
+		t.Fatalf("one seal is not enough: %+v", effects)
+	}
+	effects = b.step(SealSeen{Revision: 10, Epoch: 100, Ours: true})
+	if again, ok := find[WriteOutcome](effects); !ok || again.Guard != 10 {
 		t.Fatalf("%+v", effects)
 	}
 	// The stream shows it: acknowledged, and gone from the books.
-	effects = b.step(Settled{ID: "x", Revision: 10})
+	effects = b.step(Settled{ID: "x", Revision: 11})
 	if s, ok := find[Settle](effects); !ok || s.Ref != "ref" || s.Stale {
 		t.Errorf("%+v", effects)
 	}
 	if _, known := b.s.Glance(b.now, "x"); known {
 		t.Error("it is still on the books")
+	}
+}
+
+// TestASubmissionBehindTheSealIsNotWrittenOver: the outcome was stored and its acknowledgement lost, and the task was
+// submitted anew before the reading came to it: so the stream never shows the outcome, and the submission only behind the seal.
+func TestASubmissionBehindTheSealIsNotWrittenOver(t *testing.T) {
+	b := newBooks(t)
+	a := b.begin().List[0]
+	w, _ := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Permanent}}))
+	b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
+	b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
+	b.step(Submitted{ID: "x", Revision: 10, Policy: policy})
+	effects := b.step(SealSeen{Revision: 11, Epoch: 100, Ours: true})
+	if again, ok := find[WriteOutcome](effects); ok {
+		t.Errorf("%+v", again)
+	}
+	if g, _ := b.s.Glance(b.now, "x"); g.Revision != 10 || g.Tries > 1 {
+		t.Errorf("%+v", g)
 	}
 }
 

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -16,10 +17,11 @@ type seal struct {
 	epoch    uint64
 	crashed  bool // whoever led before has not ended in peace
 
-	valid uint64  // the revision under which writes go out, 0: none, and one is wanted
-	write uint64  // the attempt in flight, 0: none
-	retry Instant // not before this is another attempt made
-	fails int
+	second bool    // one more is wanted before anything is written, see sealed
+	valid  uint64  // the revision under which writes go out, 0: none, and one is wanted
+	write  uint64  // the attempt in flight, 0: none
+	retry  Instant // not before this is another attempt made
+	fails  int
 }
 
 func (l *seal) due() Instant {
@@ -82,9 +84,20 @@ func (e SealSeen) apply(s *Scheduler) {
 
 // sealed begins to write under a seal that the stream has shown. All that was written under earlier ones has been shown by
 // now, or never will be: what is still wanted is written again.
+//
+// But of an outcome the stream may have shown nothing though it was stored: a dead task that is submitted anew takes its
+// place, maybe behind this seal, while what is behind it is not read yet. It was in the stream when the reading passed the
+// outcome, so it stands before a second seal that is written now; and so the second one is awaited when there is an outcome
+// about which nothing is known.
 func (s *Scheduler) sealed(revision uint64) {
-	s.seal.valid, s.seal.fails = revision, 0
-	for _, w := range s.outstanding() {
+	l, all := &s.seal, s.outstanding()
+	l.fails = 0
+	if l.second = !l.second && slices.ContainsFunc(all, (*write).doubtful); l.second {
+		s.tendSeal()
+		return
+	}
+	l.valid = revision
+	for _, w := range all {
 		s.send(w)
 	}
 	if !s.settled {

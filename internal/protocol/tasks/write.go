@@ -44,6 +44,9 @@ type write struct {
 	of   *Recurrence
 }
 
+// doubtful reports whether a write is an outcome that may have been stored, and its place taken since.
+func (w *write) doubtful() bool { return w.kind == outcomeWrite && w.guard != 0 }
+
 // waits adds somebody who waits for a write.
 func (w *write) waits(ref any) {
 	switch {

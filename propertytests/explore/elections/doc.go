@@ -5,6 +5,10 @@
 //	      ──► wire: writes and answers on their way, the watch, drains   (one each)
 //	      ──► bucket: what stands, the last epochs granted
 //
+// Every message is a matter of the wire: a request that a fault delays arrives at any later moment, also after it was given
+// up and its process has crashed, or never; so does an answer. A watch that stalls goes on some time, with or without what was
+// overwritten, and a new one may have to be waited for just as long.
+//
 // A state is never changed. A move makes new parts and shares the others, and parts that are alike are kept once; what a
 // machine does with an event is looked up when it has been seen before. So a state costs some pointers, and most
 // transitions cost no step of a machine at all.

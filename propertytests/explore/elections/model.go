@@ -31,7 +31,6 @@ type Model struct {
 	source  *uint64 // of the names that the process takes which is being stepped
 	owner   uint64
 
-	machines  *plain.Looker
 	processes *plain.Table[plain.Sum, *process]
 	wires     *plain.Table[plain.Sum, *wire]
 	buckets   *plain.Table[plain.Sum, *bucket]
@@ -54,7 +53,6 @@ func New(c *Config) *Model {
 		reactions: plain.NewTable[cause, *reaction](room), later: plain.NewTable[*process, *process](room),
 		decoded: plain.NewTable[[2]string, protocol.Entry](room),
 	}
-	x.machines = x.looker
 	return x
 }
 

@@ -179,7 +179,7 @@ func (x *Model) keepProcess(i int, p *process) *process {
 	if p.m != nil {
 		w.Flag(p.synced)
 		w.Flag(p.due)
-		plain.Look(x.machines, w, p.m)
+		plain.Look(x.looker, w, p.m)
 		for _, k := range p.work[:x.cfg.Roles] {
 			w.Flag(k.leading)
 			w.Flag(k.drained)

@@ -1,0 +1,80 @@
+package propertytests_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// taskMutant is the driver or the rules of tasks with one thing taken out, and the test that has to notice. Files are given
+// from the root of the module.
+type taskMutant struct {
+	name, test     string
+	file, old, new string
+}
+
+// atEveryWrite and inStorms are tests that mutants are run against.
+const (
+	atEveryWrite = "TestTasksSchedulerLostAtEveryWrite"
+	inStorms     = "TestTasksStorms"
+)
+
+var taskMutants = []taskMutant{
+	{"a scheduler's writes are not guarded", atEveryWrite + "/.*/delayed", "assign/commits.go", "\tw.op.Guard = &guard\n", "\t_ = guard\n"},
+	{"a tick is stored without its mark", atEveryWrite, "assign/commits.go", "\t\talso: &natskv.Write{Key: tickKey + w.Recurrence.Name, Value: value},\n", ""},
+	{"no new seal after an unknown outcome", atEveryWrite, "internal/protocol/tasks/write.go", "\t\ts.renew()\n\tdefault:\n\t\ts.renew()\n", "\t\ts.renew()\n\tdefault:\n\t\ts.send(w)\n"},
+	{"checkpoints are not read", atEveryWrite, "assign/commits.go", "Key: checkpointKey + w.ID, Value: w.Data,", "Key: checkpointKey + w.ID, Value: []byte(\"0\"),"},
+	{"hand out before everybody has answered", inStorms, "internal/protocol/tasks/adopt.go", "return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
+	{"an outcome is accepted whatever its attempt", inStorms, "internal/protocol/tasks/outcome.go", " && t.run.worker.session == session && t.attempt == a\n", "\n"},
+	{"handlers outlive their session", inStorms, "assign/execute.go", "\tx.lose(ErrSessionLost)\n", ""},
+}
+
+// TestTasksMutants proves that the tests of tasks can fail: each mutant has to be caught. It compiles every one of them, so it runs
+// only with MUTANTS=1. Production code has no switches for it: the changed file is overlaid at build time.
+func TestTasksMutants(t *testing.T) {
+	if os.Getenv("MUTANTS") == "" {
+		t.Skip("set MUTANTS=1 to compile and run the mutants")
+	}
+	for _, m := range taskMutants {
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), m.mustDie)
+	}
+}
+
+var foundBy = regexp.MustCompile(`(T[1-5]|unique|tick|checkpoint|an attempt)[^\n]*|panic: [^\n]*|_test.go:[^\n]*`)
+
+func (m taskMutant) mustDie(t *testing.T) {
+	path, err := filepath.Abs(filepath.Join("..", m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		t.Fatalf("%s holds %d times what the mutant replaces: %q", m.file, n, m.old)
+	}
+	dir := t.TempDir()
+	mutant, overlay, binary := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.test")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, data := range map[string][]byte{mutant: []byte(strings.Replace(string(text), m.old, m.new, 1)), overlay: replace} {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), binary, "-test.run", "^"+strings.Replace(m.test, "/", "$/", 1), "-test.timeout", "5m").CombinedOutput()
+	if err == nil {
+		t.Fatal("survived")
+	}
+	t.Logf("%.200s", foundBy.Find(out))
+}
