@@ -152,16 +152,23 @@ func (s *shift) run() error {
 		}
 		now := time.Now()
 		s.alive.Store(now.UnixNano())
+		if !s.h.Believes() {
+			s.abandon() // the lease's context ends in a moment, or has ended, when the session is being closed
+			if drain.phase != working {
+				return nil
+			}
+		}
 		if drain.phase != working && s.drained(&drain, now) {
 			return nil
-		}
-		if !s.h.Believes() && drain.phase == working {
-			s.abandon() // the lease's context ends in a moment
 		}
 		s.unpark(now)
 		s.send(now)
 		s.settleDown()
-		timer.Reset(min(idle, s.next(now, &drain)))
+		wait := min(idle, s.next(now, &drain))
+		if drain.phase != working { // nothing else tells that the lease is lost
+			wait = min(wait, max(s.a.session.BelievesFor(), 0))
+		}
+		timer.Reset(wait)
 	}
 }
 

@@ -11,8 +11,6 @@ func Tasks() []assignment.Config {
 	}
 	type most = map[assignment.Fault]int
 	return []assignment.Config{
-		{Name: "one task, delayed", Leaders: 2, Tasks: 1, Slots: 1, Faults: 1, Most: most{assignment.Delay: 1, assignment.Repeat: 1, assignment.Failure: 1}},
-		{Name: "one task, deposed", Leaders: 2, Tasks: 1, Slots: 1, Faults: 1, Most: most{assignment.Depose: 1}},
 		{Name: "one task", Leaders: 2, Tasks: 1, Slots: 1, Faults: 1, Most: any},
 		{Name: "two tasks", Leaders: 2, Tasks: 2, Slots: 1, Faults: 1, Most: any},
 		{Name: "deposed", Leaders: 2, Tasks: 1, Slots: 1, Faults: 2, Most: most{assignment.Depose: 1, assignment.Delay: 1}},

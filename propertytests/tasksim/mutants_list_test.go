@@ -21,8 +21,11 @@ var mutants = []mutant{
 	{"no new seal after an unknown outcome", []edit{
 		{core + "write.go", "\t\ts.renew()\n\tdefault:\n\t\ts.renew()\n", "\t\ts.renew()\n\tdefault:\n\t\ts.send(w)\n"},
 	}},
+	{"one seal is enough in the beginning", []edit{
+		{core + "seal.go", "(!s.settled || slices", "(slices"},
+	}},
 	{"one seal is enough after an unknown outcome", []edit{
-		{core + "seal.go", "!l.second && slices.ContainsFunc(all, (*write).doubtful)", "false && slices.ContainsFunc(all, (*write).doubtful)"},
+		{core + "seal.go", "(*write).doubtful))", "(*write).doubtful) && l.epoch == 0)"},
 	}},
 	{"nothing remembered of what was answered", []edit{
 		{core + "worker.go", "if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},

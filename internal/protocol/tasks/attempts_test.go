@@ -66,7 +66,7 @@ func afterCrash(t *testing.T, clean bool, notes ...Noted) (*books, []Effect) {
 		b.step(n)
 	}
 	b.step(CaughtUp{})
-	b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
+	b.seal(9)
 	own := member(200)
 	own.Own = true
 	return b, b.step(Members{List: []Member{own}})
@@ -118,7 +118,7 @@ func TestABegunAttemptThatSomebodyHasIsAdopted(t *testing.T) {
 	b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
 	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Started: Attempt{90, 1}}})
 	b.step(CaughtUp{})
-	b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
+	b.seal(9)
 	b.step(Members{List: []Member{member(5)}})
 	effects := b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{90, 1}, 2}}})
 	if r, _ := find[Ready](effects); r.Adopted != 1 {

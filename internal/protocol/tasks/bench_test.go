@@ -26,8 +26,9 @@ func newStage(workers, slots int, cfg SchedulerConfig) *stage {
 	cfg.Rand = func() float64 { return 0.5 }
 	g := &stage{s: NewScheduler(cfg), now: 1}
 	g.step(CaughtUp{})
-	g.revision = 1
+	g.revision = 2
 	g.step(SealSeen{Revision: 1, Epoch: 100, Ours: true})
+	g.step(SealSeen{Revision: 2, Epoch: 100, Ours: true})
 	var list []Member
 	for i := range workers {
 		m := member(uint64(200 + i))

@@ -108,7 +108,7 @@ func TestCheckpointOfAFormerLife(t *testing.T) {
 	b.step(Noted{ID: "x", Revision: 2, Retry: Retry{Attempt: Attempt{90, 1}, Failures: 2}})
 	b.step(Submitted{ID: "x", Revision: 3, Policy: policy})
 	b.step(CaughtUp{})
-	if e, ok := find[Erase](b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})); ok {
+	if e, ok := find[Erase](b.seal(9)); ok {
 		t.Errorf("%+v", e)
 	}
 	p, ok := find[Push](b.step(Members{List: []Member{member(200)}}))

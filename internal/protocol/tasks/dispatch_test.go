@@ -15,7 +15,7 @@ func readyBooks(t *testing.T, cfg SchedulerConfig, members ...Member) *books {
 	cfg.Rand = func() float64 { return 0.5 }
 	b := &books{t: t, now: Instant(time.Hour), s: NewScheduler(cfg), revision: 10}
 	b.step(CaughtUp{})
-	b.step(SealSeen{Revision: 2, Epoch: 100, Ours: true})
+	b.seal(2)
 	b.step(Members{List: members})
 	if !b.s.Ready() {
 		t.Fatal("not ready")

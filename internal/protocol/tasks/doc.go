@@ -17,8 +17,8 @@
 // Invariants.
 //   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last. After an unknown outcome a
 //     new seal is awaited, and with it the truth about every write before it.
-//   - S2 Nothing is handed out before the stream was read up to our seal, the members from before our epoch are known, and
-//     each of them has answered or is dead.
+//   - S2 Nothing is handed out before the stream was read up to our seal, and to a second one (see sealed), the members from
+//     before our epoch are known, and each of them has answered or is dead.
 //   - S3 A task with a worker is given to another only after that one has rejected this attempt for good, given it back, or
 //     ended it and the note of that is stored; or when its session is dead.
 //   - S4 Attempts of a task increase, over all schedulers, also when it is submitted anew under its id. What is adopted

@@ -181,7 +181,7 @@ func TestTheRecordOfARecurrenceThatWasRemovedBefore(t *testing.T) {
 	b.step(Fired{Name: "r", Revision: 2, Tick: at(1, 0)})
 	b.step(Defined{Name: "r", Revision: 3, Recurrence: every(RunAll), Since: at(0, 0)})
 	b.step(CaughtUp{})
-	erased := findAll[Erase](b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true}))
+	erased := findAll[Erase](b.seal(9))
 	if len(erased) != 1 || erased[0].ID != "gone" {
 		t.Errorf("%+v", erased)
 	}

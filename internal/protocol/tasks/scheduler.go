@@ -26,7 +26,7 @@ const (
 
 // Scheduler is the rules of one term: plain data and a transition function, without I/O, clock or goroutine.
 //
-//	read: the stream up to our own seal   ──┐
+//	read: the stream up to our own seals  ──┐
 //	carried: every member before our epoch ─┼─► ready ──► hands out
 //	synced: each of them answered, or dead ─┘
 type Scheduler struct {

@@ -53,7 +53,17 @@ func (b *books) read() {
 		b.t.Fatal("no seal was written")
 	}
 	b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 2})
-	b.step(SealSeen{Revision: 2, Epoch: 100, Ours: true})
+	b.seal(2)
+}
+
+// seal shows two seals, the second at revision.
+func (b *books) seal(revision uint64) []Effect {
+	b.t.Helper()
+	first := b.step(SealSeen{Revision: revision - 1, Epoch: 100, Ours: true})
+	if _, ok := find[WriteSeal](first); !ok {
+		b.t.Fatalf("one seal is enough: %+v", first)
+	}
+	return b.step(SealSeen{Revision: revision, Epoch: 100, Ours: true})
 }
 
 func member(session uint64) Member {
@@ -182,6 +192,23 @@ func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
 	}
 	if _, known := b.s.Glance(b.now, "x"); known {
 		t.Error("it is still on the books")
+	}
+}
+
+// TestATaskThatHasEndedBehindOurBackIsNotRun: its outcome was replaced by a new submission before the reading came to it, and
+// that stands behind our first seal.
+func TestATaskThatHasEndedBehindOurBackIsNotRun(t *testing.T) {
+	b := newBooks(t)
+	b.step(Members{List: []Member{member(200)}})
+	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
+	b.step(CaughtUp{})
+	if p, early := find[Push](b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})); early {
+		t.Fatalf("%+v", p)
+	}
+	b.step(Submitted{ID: "x", Revision: 10, Policy: policy})
+	p, ok := find[Push](b.step(SealSeen{Revision: 11, Epoch: 100, Ours: true}))
+	if !ok || len(p.List) != 1 || p.List[0].Revision != 10 {
+		t.Errorf("%+v", p)
 	}
 }
 

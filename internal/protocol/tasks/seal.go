@@ -85,14 +85,16 @@ func (e SealSeen) apply(s *Scheduler) {
 // sealed begins to write under a seal that the stream has shown. All that was written under earlier ones has been shown by
 // now, or never will be: what is still wanted is written again.
 //
-// But of an outcome the stream may have shown nothing though it was stored: a dead task that is submitted anew takes its
-// place, maybe behind this seal, while what is behind it is not read yet. It was in the stream when the reading passed the
-// outcome, so it stands before a second seal that is written now; and so the second one is awaited when there is an outcome
-// about which nothing is known.
+// But what was shown may be out of date. A subject has one record: the outcome of a dead task that is submitted anew is gone
+// as soon as the new submission stands, and that may stand behind our seal. A reading that has passed the former submission
+// before, and comes to the outcome after, has seen neither of the two: it believes the task to be open as it was. The new
+// submission was in the stream when the reading passed the outcome, so it stands before any seal that is written later. So a
+// second one is awaited whenever somebody's outcome may have escaped us: in the beginning, and after one of our own about
+// which nothing is known. Afterwards only we end tasks, so nothing is submitted anew that we have not ended.
 func (s *Scheduler) sealed(revision uint64) {
 	l, all := &s.seal, s.outstanding()
 	l.fails = 0
-	if l.second = !l.second && slices.ContainsFunc(all, (*write).doubtful); l.second {
+	if l.second = !l.second && (!s.settled || slices.ContainsFunc(all, (*write).doubtful)); l.second {
 		s.tendSeal()
 		return
 	}

@@ -95,7 +95,7 @@ func TestCancelWaitsForAScheduler(t *testing.T) {
 	b.step(Submitted{ID: "x", Revision: 4, Policy: policy})
 	b.step(CancelAsked{ID: "x", Revision: 5})
 	b.step(CaughtUp{})
-	effects := b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
+	effects := b.seal(9)
 	if w, ok := find[WriteOutcome](effects); !ok || w.ID != "x" || w.Outcome.Status != StatusCancelled {
 		t.Errorf("%+v", effects)
 	}
@@ -148,7 +148,7 @@ func TestUniqueKeysThatAreLeft(t *testing.T) {
 	b.step(UniqueSeen{Key: "open", Revision: 2, Task: "x"})
 	b.step(Submitted{ID: "x", Revision: 3, Policy: policy, Keys: &Keys{Unique: "open"}})
 	b.step(CaughtUp{})
-	freed := findAll[FreeUnique](b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true}))
+	freed := findAll[FreeUnique](b.seal(9))
 	if len(freed) != 1 || freed[0].Key != "ended" || freed[0].Expect != 1 {
 		t.Errorf("%+v", freed)
 	}

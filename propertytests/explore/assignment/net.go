@@ -45,7 +45,13 @@ func (x *Model) arrive(w *World, n int) error {
 		}
 		return err
 	case m.kind <= syncs && !cut && w.members[i].w != nil && w.leaders[k].epoch > w.members[i].view(w.ledger).highest:
-		x.change(w, n, func(m *message) { m.late = true }) // the view is given time to catch up
+		if slices.ContainsFunc(w.net.list, func(o *message) bool {
+			return o.late && o.kind == m.kind && o.leader == m.leader && o.member == m.member
+		}) {
+			x.drop(w, n) // one is kept of each: whoever has sent it will say it again
+		} else {
+			x.change(w, n, func(m *message) { m.late = true }) // the view is given time to catch up
+		}
 		return nil
 	}
 	x.drop(w, n)
