@@ -2,6 +2,7 @@ package assign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,9 +37,13 @@ type hosting struct {
 }
 
 // New attaches an assigner to a session; it begins with the session's lease and ends with the session. It works as soon as
-// it has handlers, and hands out when [Assigner.Lead] is called by the leader of cfg.Role. Errors: every fault of cfg, joined,
-// and election.ErrClosed.
+// it has handlers, and hands out when [Assigner.Lead] is called by the leader of cfg.Role. A session has one assigner of a
+// namespace. Errors: every fault of cfg, a *ConfigError each, joined; one for a session that is nil; ErrDuplicateNamespace,
+// election.ErrClosed.
 func New(s *election.Session, cfg Config) (*Assigner, error) {
+	if s == nil {
+		return nil, &ConfigError{"Session", "nil: use what election.NewSession returns"}
+	}
 	cfg = cfg.withDefaults(s.Config().DrainTimeout)
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -48,7 +53,10 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 		session: s, cfg: cfg, sub: subjectsOf(cfg.Namespace), offer: make(chan struct{}, 1),
 		handlers: map[string]HandlerFunc{}, arrived: make(chan struct{}), blocked: map[string]int{},
 	}
-	if err := s.Attach("assign "+cfg.Namespace, a.attend); err != nil {
+	if err := s.Attach("assign "+cfg.Namespace, a.attend); err != nil { // one of each name: this decides between two
+		if errors.Is(err, election.ErrAttached) {
+			return nil, fmt.Errorf("%w: %s", ErrDuplicateNamespace, cfg.Namespace)
+		}
 		return nil, fmt.Errorf("assign: %w", err)
 	}
 	if err := s.Attach("work "+cfg.Namespace, a.work); err != nil {
@@ -109,7 +117,13 @@ func (a *Assigner) present(ctx context.Context, lease bool) (*Client, *hosting, 
 }
 
 func (a *Assigner) submitter(ctx context.Context) (*Client, error) {
+	if a == nil {
+		return nil, ErrNoClient
+	}
 	client, _, err := a.present(ctx, false)
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("assign: the session is not open yet (is Manager.Run running, or was Session.Open called?): %w", err)
+	}
 	return client, err
 }
 

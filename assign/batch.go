@@ -20,13 +20,11 @@ func WithEach(options func(i int) []SubmitOption) SubmitOption {
 // joins what kept it. WithID and WithUnique, which name one task, are given through [WithEach].
 func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], inputs []In, opts ...SubmitOption) ([]*Pending[Out], error) {
 	common := submission{kind: k.name, policy: k.policy, header: k.header}
-	for _, o := range opts {
-		o(&common)
-	}
+	common.apply(opts)
 	if common.id != "" || common.unique != "" {
 		return nil, fmt.Errorf("%w: WithID and WithUnique name one task: give them through WithEach", ErrInvalidOption)
 	}
-	c, err := to.submitter(ctx)
+	c, err := clientOf(ctx, to)
 	if err != nil {
 		return nil, err
 	}
@@ -34,13 +32,11 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 	one := func(i int) error {
 		s := common
 		if s.each != nil {
-			for _, o := range s.each(i) {
-				o(&s)
-			}
+			s.apply(s.each(i))
 		}
 		data, err := encode(inputs[i])
 		if err != nil {
-			return err
+			return failed(err, "submit %s", k.name)
 		}
 		p, err := c.submit(ctx, &s, data)
 		if err != nil {

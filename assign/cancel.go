@@ -51,7 +51,7 @@ func cancelled(id string, o *outcome) error {
 func (c *Client) requestCancel(ctx context.Context, l *line, id string) (*outcome, error) {
 	op, err := c.request("")
 	if err != nil {
-		return nil, fmt.Errorf("assign: cancel %s: %w", id, err)
+		return nil, failed(err, "cancel %s", id)
 	}
 	op.Key = cancelKey + id
 	pace := newPace()
@@ -66,7 +66,7 @@ func (c *Client) requestCancel(ctx context.Context, l *line, id string) (*outcom
 			op.Guard = &natskv.Guard{Key: queueKey + id, Revision: e.Revision}
 			r, err := c.write(ctx, l, *op)
 			if err != nil {
-				return nil, fmt.Errorf("assign: cancel %s: %w", id, err)
+				return nil, failed(err, "cancel %s", id)
 			}
 			if r.Outcome == natskv.Won {
 				return nil, nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
@@ -50,8 +51,12 @@ type line struct {
 // maxTogether is how many of them may be one client's.
 const maxTogether = 8
 
-// NewClient makes a client; it does no I/O. The connection stays the caller's. Errors: every fault of cfg, joined.
+// NewClient makes a client; it does no I/O, and the connection may come later (nats.RetryOnFailedConnect). It stays the
+// caller's. Errors: a *ConfigError when nc is nil; every fault of cfg, joined.
 func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
+	if nc == nil {
+		return nil, &ConfigError{"Conn", "nil: give the connection that nats.Connect has returned"}
+	}
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
@@ -64,7 +69,20 @@ func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 	return c, nil
 }
 
-func (c *Client) submitter(context.Context) (*Client, error) { return c, nil }
+func (c *Client) submitter(context.Context) (*Client, error) {
+	if c == nil {
+		return nil, ErrNoClient
+	}
+	return c, nil
+}
+
+// clientOf is the client of who asks.
+func clientOf(ctx context.Context, in Submitter) (*Client, error) {
+	if in == nil {
+		return nil, ErrNoClient
+	}
+	return in.submitter(ctx)
+}
 
 // Close ends the client. What waits returns ErrClosed; tasks go on. The connection is not closed.
 func (c *Client) Close() {
@@ -94,9 +112,12 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	if l := c.line.Load(); l != nil {
 		return l, nil
 	}
+	if err := c.connected(ctx); err != nil {
+		return nil, err
+	}
 	stream, err := openStream(ctx, c.nc, c.cfg)
 	if err != nil {
-		return nil, err
+		return nil, c.offline(err)
 	}
 	l := &line{stream: stream, together: make(chan struct{}, maxTogether)}
 	done, err := c.nc.Subscribe(c.sub.done(c.prefix+".*"), c.heard)
@@ -111,6 +132,35 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	c.line.Store(l)
 	return l, nil
 }
+
+// connected waits until there was a connection: before, nothing is known of what the server takes.
+func (c *Client) connected(ctx context.Context) error {
+	changes := c.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
+	defer c.nc.RemoveStatusListener(changes)
+	for {
+		switch {
+		case c.nc.IsClosed():
+			return fmt.Errorf("%w: %w", ErrClosed, nats.ErrConnectionClosed)
+		case c.nc.MaxPayload() > 0:
+			return nil
+		}
+		again := time.NewTimer(connectedAgain)
+		select {
+		case <-changes:
+		case <-again.C:
+		case <-c.closed:
+			again.Stop()
+			return ErrClosed
+		case <-ctx.Done():
+			again.Stop()
+			return fmt.Errorf("assign: not connected to a server yet: %w", ctx.Err())
+		}
+		again.Stop()
+	}
+}
+
+// connectedAgain is how soon it is looked again whether there is a connection, should the word of it be lost.
+const connectedAgain = time.Second
 
 // attend makes everybody look again after each reconnect: what was republished meanwhile is lost.
 func (c *Client) attend(done *nats.Subscription) {

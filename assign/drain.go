@@ -1,6 +1,13 @@
 package assign
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/event"
+)
 
 type drainPhase uint8
 
@@ -38,6 +45,31 @@ func (s *shift) drained(d *drain, now time.Time) bool {
 		}
 		return false
 	}
+	s.stuck(d)
 	s.abandon()
 	return true
 }
+
+// stuck says which handlers still run at the end of a drain that has cancelled them. Nobody else does: the session is closed
+// without them.
+func (s *shift) stuck(d *drain) {
+	if d.phase != leaving || len(s.runs) == 0 {
+		return
+	}
+	names := make([]string, 0, len(s.runs))
+	for id, x := range s.runs {
+		names = append(names, id+" ("+x.kind+")")
+	}
+	slices.Sort(names)
+	more := ""
+	if n := len(names) - maxStuck; n > 0 {
+		names, more = names[:maxStuck], fmt.Sprintf(" and %d more", n)
+	}
+	s.h.Emit(event.Fault{
+		Meta: s.meta(), Doing: "drain " + s.a.cfg.Namespace, Attempts: 1,
+		Err: fmt.Errorf("%w: %s%s", ErrHandlersStuck, strings.Join(names, ", "), more),
+	})
+}
+
+// maxStuck bounds how many tasks the fault names.
+const maxStuck = 16

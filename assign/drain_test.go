@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -154,6 +156,12 @@ func TestDrainGivesBack(t *testing.T) {
 		if took := time.Since(began); took < 10*time.Second || took > 12*time.Second {
 			t.Errorf("the drain took %v, its timeout is 10 s", took)
 		}
+		if n := w.count(func(e event.Event) bool {
+			f, ok := e.(event.Fault)
+			return ok && errors.Is(f.Err, assign.ErrHandlersStuck)
+		}); n != 0 {
+			t.Errorf("%d faults of handlers that were left behind: they have returned\n%s", n, w.dump())
+		}
 		if !errors.Is(h.cause("long"), assign.ErrDraining) {
 			t.Errorf("cancelled by %v", h.cause("long"))
 		}
@@ -185,6 +193,12 @@ func TestDrainLeavesTheStubborn(t *testing.T) {
 		w.close(t)
 		if took := time.Since(began); took > 15*time.Second {
 			t.Errorf("the shut-down took %v", took)
+		}
+		if n := w.count(func(e event.Event) bool {
+			f, ok := e.(event.Fault)
+			return ok && errors.Is(f.Err, assign.ErrHandlersStuck) && strings.HasSuffix(f.Err.Error(), ": stuck (slow)")
+		}); n != 1 {
+			t.Errorf("%d faults name the handler that was left behind, want 1\n%s", n, w.dump())
 		}
 		newNode(t, s, "x", h.register(t, "x"), workerOnly)
 		natstest.Eventually(t, "it runs elsewhere", 30*time.Second, func() (bool, string) {

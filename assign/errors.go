@@ -57,6 +57,12 @@ var (
 var (
 	// ErrDuplicateKind says that a kind has a handler already.
 	ErrDuplicateKind = errors.New("assign: the kind has a handler already")
+	// ErrDuplicateNamespace says that the session has an assigner of the namespace already: both would answer to each frame, and
+	// run every task twice. It holds for the session's life.
+	ErrDuplicateNamespace = errors.New("assign: the session has an assigner of this namespace already: use that one for all kinds, or another session")
+	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers ran on, though their contexts
+	// had ended; it names their tasks and kinds.
+	ErrHandlersStuck = errors.New("assign: handlers still run after their contexts have ended: return when ctx is done")
 	// ErrFenced ends Lead: a later scheduler has taken over.
 	ErrFenced = errors.New("assign: a later scheduler has taken over")
 	// ErrRecreated ends Lead: the stream is not the one that was sealed.
@@ -125,18 +131,27 @@ type retryError struct {
 func (e *retryError) Error() string { return e.err.Error() }
 func (e *retryError) Unwrap() error { return e.err }
 
-// RetryAfter makes an error after which the next attempt waits for d instead of the kind's backoff. It counts as a failure.
-// nil stays nil.
+// Bounds of the times that handlers ask for. A snooze is not counted, so nothing else ends a loop of them; an error is, up to
+// MaxAttempts. The longest is far below what overflows when a clock's time is added to it.
+const (
+	minSnooze = 100 * time.Millisecond
+	minRetry  = time.Millisecond
+	maxWait   = 10 * 365 * 24 * time.Hour
+)
+
+// RetryAfter makes an error after which the next attempt waits for d instead of the kind's backoff: at least 1 ms, at most 10
+// years. It counts as a failure. nil stays nil.
 func RetryAfter(d time.Duration, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &retryError{max(d, time.Nanosecond), err}
+	return &retryError{min(max(d, minRetry), maxWait), err}
 }
 
 type snoozeError struct{ after time.Duration }
 
 func (e *snoozeError) Error() string { return fmt.Sprintf("assign: snoozed for %v", e.after) }
 
-// Snooze is what a handler returns that wants to be run again after d. It does not count as a failure.
-func Snooze(d time.Duration) error { return &snoozeError{max(d, 0)} }
+// Snooze is what a handler returns that wants to be run again after d: at least 100 ms, at most 10 years. It does not count as
+// a failure.
+func Snooze(d time.Duration) error { return &snoozeError{min(max(d, minSnooze), maxWait)} }

@@ -13,8 +13,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// assigned takes a frame of assignments that has passed the gate.
-func (s *shift) assigned(frame []byte, m *nats.Msg) {
+// assigned takes a frame of assignments that has passed the gate; until is set when it has waited. Under an idle session
+// nothing is begun: the frame waits for the beat that ends that.
+func (s *shift) assigned(frame []byte, m *nats.Msg, until time.Time) {
 	v, low, list, err := tasks.DecodeAssign(frame)
 	if err != nil {
 		s.reject(m, v, tasks.Forged)
@@ -24,8 +25,12 @@ func (s *shift) assigned(frame []byte, m *nats.Msg) {
 	for i := range list {
 		assignments[i] = list[i].Assignment
 	}
-	if !s.h.Believes() || !s.wake() {
+	if !s.h.Believes() {
 		s.reject(m, v, tasks.NotReady)
+		return
+	}
+	if !s.wake() {
+		s.park(m, until, tasks.NotReady)
 		return
 	}
 	s.step(tasks.Pushed{
@@ -57,6 +62,7 @@ func (s *shift) rejected(kind, reason string) {
 type execution struct {
 	s       *shift
 	id      string
+	kind    string
 	attempt tasks.Attempt
 	weight  int // slots that it takes
 	began   time.Time
@@ -77,7 +83,7 @@ type execution struct {
 
 // start runs a handler in a goroutine of its own.
 func (s *shift) start(t *tasks.Task) {
-	x := &execution{s: s, id: t.ID, attempt: t.Attempt, weight: max(t.Policy.Weight, 1), began: time.Now()}
+	x := &execution{s: s, id: t.ID, kind: t.Policy.Kind, attempt: t.Attempt, weight: max(t.Policy.Weight, 1), began: time.Now()}
 	x.life, x.lose = context.WithCancelCause(context.Background())
 	x.ctx, x.cancel = context.WithCancelCause(x.life)
 	s.runs[t.ID] = x

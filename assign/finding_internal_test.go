@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,45 @@ func TestEndOf(t *testing.T) {
 		}
 		if got := finding(ctx, nil, tt.err).Verb; got != tt.verb {
 			t.Errorf("%v, %v: reported as %v, want %v", tt.cause, tt.err, got, tt.verb)
+		}
+	}
+}
+
+// TestDelaysAreBounded: what a handler asks for neither loops without a pause nor overflows when it is added to a time, and
+// survives the note that keeps it.
+func TestDelaysAreBounded(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for asked, want := range map[time.Duration]struct{ snooze, retry time.Duration }{
+		0:               {100 * time.Millisecond, time.Millisecond},
+		-time.Hour:      {100 * time.Millisecond, time.Millisecond},
+		math.MinInt64:   {100 * time.Millisecond, time.Millisecond},
+		time.Nanosecond: {100 * time.Millisecond, time.Millisecond},
+		time.Minute:     {time.Minute, time.Minute},
+		year:            {year, year},
+		100 * year:      {10 * year, 10 * year},
+		math.MaxInt64:   {10 * year, 10 * year},
+	} {
+		for name, tt := range map[string]struct {
+			err  error
+			want time.Duration
+		}{"Snooze": {Snooze(asked), want.snooze}, "RetryAfter": {RetryAfter(asked, errors.New("why")), want.retry}} {
+			f := finding(t.Context(), nil, tt.err)
+			_, _, _, sent, err := tasks.DecodeReport(tasks.EncodeReport("w", 1, 1, []tasks.Finding{f}))
+			if err != nil || len(sent) != 1 || time.Duration(sent[0].Delay) != tt.want {
+				t.Errorf("%s(%v): reported as %v, %v; want %v", name, asked, sent, err, tt.want)
+				continue
+			}
+			data, err := encodeNote(tasks.Retry{Attempt: tasks.Attempt{Epoch: 1, N: 1}, Wait: time.Duration(sent[0].Delay)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			note, err := decodeNote(data)
+			if err != nil || note.Wait != tt.want {
+				t.Errorf("%s(%v): noted as %v, %v; want %v", name, asked, note.Wait, err, tt.want)
+			}
+			if now := time.Now(); !now.Add(note.Wait).After(now) {
+				t.Errorf("%s(%v): due in the past", name, asked)
+			}
 		}
 	}
 }

@@ -83,7 +83,7 @@ type reply struct {
 	number uint64
 }
 
-// frame takes a frame; until is set when it has waited for the view.
+// frame takes a frame; until is set when it has waited.
 func (s *shift) frame(m *nats.Msg, until time.Time) {
 	frame, v, verdict := s.gate.check(m, s.h.Conn().MaxPayload())
 	if verdict == later {
@@ -91,7 +91,7 @@ func (s *shift) frame(m *nats.Msg, until time.Time) {
 		frame, v, verdict = s.gate.check(m, s.h.Conn().MaxPayload())
 	}
 	if verdict == later {
-		s.park(m, until)
+		s.park(m, until, later)
 		return
 	}
 	if verdict != tasks.Accepted {
@@ -100,7 +100,7 @@ func (s *shift) frame(m *nats.Msg, until time.Time) {
 	}
 	switch tasks.FrameType(frame[1]) {
 	case tasks.FrameAssign:
-		s.assigned(frame, m)
+		s.assigned(frame, m, until)
 	case tasks.FrameStop:
 		_, id, attempt, serial, err := tasks.DecodeStop(frame)
 		if err != nil {
@@ -116,38 +116,47 @@ func (s *shift) frame(m *nats.Msg, until time.Time) {
 	}
 }
 
-// park keeps a frame whose epoch is above the one in view for a moment. A scheduler that asks what we hold waits for us
-// with everything: it gets a new watch, and if that does not help, the end of the session.
-func (s *shift) park(m *nats.Msg, until time.Time) {
-	frame, _, err := tasks.Open(m.Data)
-	sync := err == nil && tasks.FrameType(frame[1]) == tasks.FrameSync
+// park keeps a frame for a moment, until its epoch is in view or the session on short beats: what is dropped comes again
+// only when the scheduler has waited for its answer in vain.
+func (s *shift) park(m *nats.Msg, until time.Time, why tasks.Verdict) {
 	if until.IsZero() {
 		until = time.Now().Add(s.a.cfg.AnswerTimeout)
 		if len(s.parked) >= maxParked {
-			s.reject(m, tasks.Envelope{}, later)
+			s.reject(m, tasks.Envelope{}, why)
 			return
 		}
 	}
-	s.parked = append(s.parked, parked{m, until, sync})
+	s.parked = append(s.parked, parked{m, until, why})
 }
 
-// unpark looks again at what waits.
+// unpark looks again at what waits. A frame that waits for a short beat is not checked anew before there is one: each look
+// would cost a signature. A scheduler that asks what we hold waits for us with everything: the session gets a new watch.
 func (s *shift) unpark(now time.Time) {
 	if len(s.parked) == 0 {
 		return
 	}
 	waiting := s.parked
 	s.parked = nil
+	asleep := false
 	for _, p := range waiting {
-		if now.Before(p.until) {
-			s.frame(p.m, p.until)
+		if !now.Before(p.until) {
+			if p.why == later && isSync(p.m) {
+				s.h.Refresh()
+			}
+			s.reject(p.m, tasks.Envelope{}, p.why)
 			continue
 		}
-		if p.sync {
-			s.h.Refresh()
+		if asleep = asleep || p.why == tasks.NotReady && !s.wake(); asleep && p.why == tasks.NotReady {
+			s.parked = append(s.parked, p)
+			continue
 		}
-		s.reject(p.m, tasks.Envelope{}, later)
+		s.frame(p.m, p.until)
 	}
+}
+
+func isSync(m *nats.Msg) bool {
+	frame, _, err := tasks.Open(m.Data)
+	return err == nil && tasks.FrameType(frame[1]) == tasks.FrameSync
 }
 
 // reject counts a frame under its reason. It answers only a stale one: any other might be accepted when a copy of it comes,

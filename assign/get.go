@@ -10,8 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// Get asks the stream about a task, and the scheduler about one that is open. Without a scheduler an open task is pending, or
-// delayed, as far as is known. Errors: ErrTaskNotFound, ErrInvalidID, ErrClosed, the connection's, ctx's.
+// Get asks the stream about a task, and the scheduler about one that is open. While nobody leads, or the leader does not answer
+// in time, an open task is said to be pending or delayed, though it may run: only the scheduler knows. Errors: ErrTaskNotFound,
+// ErrInvalidID, ErrNoClient, ErrClosed, the connection's, ctx's.
 func Get(ctx context.Context, in Submitter, id string) (TaskStatus, error) {
 	c, l, err := (&pending{from: in, id: id}).client(ctx)
 	if err != nil {
@@ -19,7 +20,7 @@ func Get(ctx context.Context, in Submitter, id string) (TaskStatus, error) {
 	}
 	o, e, err := c.read(ctx, l, id)
 	if err != nil {
-		return TaskStatus{ID: id}, err
+		return TaskStatus{ID: id}, c.offline(err)
 	}
 	if o != nil {
 		return endedStatus(id, o, &e), nil
@@ -33,7 +34,7 @@ func Get(ctx context.Context, in Submitter, id string) (TaskStatus, error) {
 	case errors.Is(err, ErrNoScheduler):
 		return st, nil
 	case err != nil:
-		return st, err
+		return st, c.offline(err)
 	case answer.OK && answer.Task != nil:
 		st.look(answer.Task)
 		return st, nil
@@ -47,7 +48,7 @@ func Get(ctx context.Context, in Submitter, id string) (TaskStatus, error) {
 
 // look takes what the scheduler knows of an open task; the submission says the rest.
 func (st *TaskStatus) look(t *TaskStatus) {
-	st.State, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Attempts, t.Worker, t.Progress, t.Due
+	st.State, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Attempts, t.Worker, roundProgress(t.Progress), t.Due
 }
 
 // submitter is what a record says in the submitter's words; an outcome says it too, as far as it was kept.

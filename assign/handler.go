@@ -13,8 +13,17 @@ import (
 //
 // An error is a failure, to be tried again with backoff up to the kind's MaxAttempts; see [Permanent], [RetryAfter],
 // [Snooze]. So is a panic, with its stack. It may be called before and after the session is opened. Errors: ErrDuplicateKind,
-// a *ConfigError for a middleware that returns nothing.
+// ErrInvalidKind for a Kind that nobody made, a *ConfigError for an assigner or a handler that is nil, and for a middleware that
+// returns nothing.
 func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Context, t *Task[In]) (Out, error)) error {
+	switch {
+	case a == nil:
+		return &ConfigError{"Assigner", "nil: use what New returns"}
+	case k.name == "":
+		return fmt.Errorf("%w: it has no name: use NewKind or MakeKind", ErrInvalidKind)
+	case h == nil:
+		return &ConfigError{"Handler", "nil for kind " + k.name + ": use a function"}
+	}
 	return a.handle(k.name, func(ctx context.Context, t *Task[[]byte]) ([]byte, error) {
 		in, err := decode[In](t.Input)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // ListOptions say which tasks to list. Every part that is not empty must hold.
@@ -55,6 +56,15 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 			return ListPage{}, fmt.Errorf("%w: there is no state %q", ErrInvalidOption, s)
 		}
 	}
+	// An id goes on where the prefix ends: that may be at a dot, or be the whole.
+	if o.Prefix != "" && !protocol.ValidName(o.Prefix) && !protocol.ValidName(o.Prefix+"x") {
+		return ListPage{}, fmt.Errorf("%w: Prefix %.220q: no id begins so: use letters, digits, - _ = / and dots between them", ErrInvalidOption, o.Prefix)
+	}
+	for _, k := range o.Kinds {
+		if !protocol.ValidName(k) {
+			return ListPage{}, fmt.Errorf("%w: Kinds: %.220q cannot name a kind: use letters, digits, - _ = / and dots between them", ErrInvalidOption, k)
+		}
+	}
 	at, err := parseCursor(o.Cursor)
 	if err != nil {
 		return ListPage{}, err
@@ -91,12 +101,15 @@ func (c *Client) listOpen(ctx context.Context, o ListOptions, from uint64) (List
 	}
 	a, err := c.ask(ctx, query{Op: opList, Filter: &f, Cursor: from, Limit: o.Limit})
 	if err != nil {
-		return ListPage{}, err
+		return ListPage{}, c.offline(err)
 	}
 	if !a.OK {
 		return ListPage{}, refusal(a)
 	}
 	page := ListPage{Tasks: append([]TaskStatus{}, a.Tasks...)} // not nil: it is an empty list in JSON
+	for i := range page.Tasks {
+		page.Tasks[i].Progress = roundProgress(page.Tasks[i].Progress)
+	}
 	if a.Cursor > 0 {
 		page.Next = cursor{true, a.Cursor}.String()
 	}
@@ -116,7 +129,7 @@ func (c *Client) listEnded(ctx context.Context, l *line, o ListOptions, from uin
 			Filter: queueKey + ">", From: from, Limit: scannedAtOnce, HeadersOnly: true,
 		})
 		if err != nil {
-			return ListPage{}, fmt.Errorf("assign: list: %w", err)
+			return ListPage{}, failed(c.offline(err), "list")
 		}
 		for i := range entries {
 			e := &entries[i]

@@ -23,6 +23,24 @@ type submission struct {
 	fault  error
 }
 
+// apply has the submission treated by options.
+func (s *submission) apply(opts []SubmitOption) {
+	for i, o := range opts {
+		if o == nil {
+			s.refuse("option %d is nil: leave it out", i)
+			continue
+		}
+		o(s)
+	}
+}
+
+// refuse notes the first fault of the options.
+func (s *submission) refuse(format string, args ...any) {
+	if s.fault == nil {
+		s.fault = fmt.Errorf("%w: %w", ErrInvalidOption, fmt.Errorf(format, args...))
+	}
+}
+
 // edit is the policy, to be changed.
 func (s *submission) edit() *policy {
 	s.header = ""
@@ -34,14 +52,14 @@ const maxKey = 256
 
 // key checks a key.
 func (s *submission) key(option, key string) string {
-	if (key == "" || len(key) > maxKey) && s.fault == nil {
-		s.fault = fmt.Errorf("%w: %s: %d bytes: use 1 to %d", ErrInvalidOption, option, len(key), maxKey)
+	if key == "" || len(key) > maxKey {
+		s.refuse("%s: %d bytes: use 1 to %d", option, len(key), maxKey)
 	}
 	return key
 }
 
 // WithID names the task. A task of that name that was submitted before, and whose outcome is still kept, is returned in its
-// place, whatever its input was.
+// place, whatever its input was; one of another kind is ErrOtherKind.
 func WithID(id string) SubmitOption { return func(s *submission) { s.id = id } }
 
 // WithUnique submits the task only if no task of its kind with this key is open: else that one is returned, see
@@ -50,18 +68,26 @@ func WithUnique(key string) SubmitOption {
 	return func(s *submission) { s.unique = s.key("WithUnique", key) }
 }
 
-// WithDelay makes the task due that long after its submission.
+// WithDelay makes the task due that long after its submission (0: at once).
 func WithDelay(d time.Duration) SubmitOption {
-	return func(s *submission) { s.edit().Delay = atLeastOne(d) }
+	return func(s *submission) {
+		p := s.edit()
+		p.duration("WithDelay", &p.Delay, d, "no delay")
+	}
 }
 
 // WithDeadline ends the task that long after its submission: it expires, whether it runs or waits.
 func WithDeadline(d time.Duration) SubmitOption {
-	return func(s *submission) { s.edit().Deadline = atLeastOne(d) }
+	return func(s *submission) {
+		p := s.edit()
+		p.duration("WithDeadline", &p.Deadline, d, "")
+	}
 }
 
 // WithPriority is [Priority] for this task.
-func WithPriority(n int) SubmitOption { return func(s *submission) { s.edit().Priority = n } }
+func WithPriority(n int) SubmitOption {
+	return func(s *submission) { s.edit().prioritize("WithPriority", n) }
+}
 
 // WithLabels are required of the task's worker besides the kind's [Labels].
 func WithLabels(labels map[string]string) SubmitOption {
@@ -73,7 +99,7 @@ func WithLabels(labels map[string]string) SubmitOption {
 			all = map[string]string{}
 		}
 		maps.Copy(all, labels)
-		p.Labels = all
+		p.require("WithLabels", all)
 	}
 }
 
@@ -97,28 +123,23 @@ func WithHeader(name, value string) SubmitOption {
 		}
 		meta[name] = value
 		s.meta = meta
-		if name == "" && s.fault == nil {
-			s.fault = fmt.Errorf("%w: WithHeader: the name is empty", ErrInvalidOption)
+		if name == "" {
+			s.refuse("WithHeader: the name is empty: name it")
 		}
 	}
 }
 
 // With changes what the kind says, for this task.
 func With(opts ...KindOption) SubmitOption {
-	return func(s *submission) {
-		p := s.edit()
-		for _, o := range opts {
-			o(p)
-		}
-	}
+	return func(s *submission) { s.edit().apply("With", opts) }
 }
 
 // WithTraceParent passes a W3C traceparent on to the handler, see [Task.TraceParent].
 func WithTraceParent(t string) SubmitOption {
 	return func(s *submission) {
 		s.trace = t
-		if len(t) > maxKey && s.fault == nil {
-			s.fault = fmt.Errorf("%w: WithTraceParent: %d bytes: use at most %d", ErrInvalidOption, len(t), maxKey)
+		if len(t) > maxKey {
+			s.refuse("WithTraceParent: %d bytes: use at most %d", len(t), maxKey)
 		}
 	}
 }

@@ -38,7 +38,7 @@ type WorkerOverview struct {
 }
 
 // GetOverview asks the scheduler how many tasks of each kind are open, and which workers there are. Errors:
-// ErrNoScheduler, ErrClosed, the connection's, ctx's.
+// ErrNoScheduler, ErrNoClient, ErrClosed, the connection's, ctx's.
 func GetOverview(ctx context.Context, in Submitter) (Overview, error) {
 	c, _, err := opened(ctx, in)
 	if err != nil {
@@ -46,7 +46,7 @@ func GetOverview(ctx context.Context, in Submitter) (Overview, error) {
 	}
 	a, err := c.ask(ctx, query{Op: opOverview})
 	if err != nil {
-		return Overview{}, err
+		return Overview{}, c.offline(err)
 	}
 	if !a.OK || a.Overview == nil {
 		return Overview{}, refusal(a)

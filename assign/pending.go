@@ -18,13 +18,19 @@ type Pending[Out any] struct{ pending }
 type pending struct {
 	from     Submitter
 	id       string
+	kind     string  // that it must have, "" for any
 	expected *waiter // listening since before the submission; nil when not
 	existing bool
 }
 
-// Find returns the task of an id, whoever submitted it; whether there is one shows when it is used.
-func Find[In, Out any](in Submitter, _ Kind[In, Out], id string) *Pending[Out] {
-	return &Pending[Out]{pending{from: in, id: id}}
+// Find returns the task of an id, whoever submitted it; whether there is one shows when it is used. Wait returns ErrOtherKind
+// when it is of another kind than k, but for a k that returns []byte: that takes the output of any kind as it is.
+func Find[In, Out any](in Submitter, k Kind[In, Out], id string) *Pending[Out] {
+	p := pending{from: in, id: id, kind: k.name}
+	if _, raw := any((*Out)(nil)).(*[]byte); raw {
+		p.kind = ""
+	}
+	return &Pending[Out]{p}
 }
 
 // ID is the id of the task.
@@ -36,7 +42,7 @@ func (p *pending) Existing() bool { return p.existing }
 
 // opened returns the client of who asks, which is open then.
 func opened(ctx context.Context, in Submitter) (*Client, *line, error) {
-	c, err := in.submitter(ctx)
+	c, err := clientOf(ctx, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,11 +67,14 @@ func (p *pending) client(ctx context.Context) (*Client, *line, error) {
 }
 
 // Wait returns the task's output when it has ended, however often it is called. ctx bounds the waiting only: the task goes
-// on. Errors: *TaskError (ErrTaskDead, ErrTaskCancelled, ErrTaskExpired), ErrTaskNotFound, ErrOutputGone, ErrClosed, the
-// decoder's, ctx's.
+// on. Errors: *TaskError (ErrTaskDead, ErrTaskCancelled, ErrTaskExpired), ErrTaskNotFound, ErrOtherKind, ErrOutputGone,
+// ErrClosed, the decoder's, ctx's.
 func (p *Pending[Out]) Wait(ctx context.Context) (out Out, err error) {
 	o, err := p.wait(ctx)
 	if err != nil {
+		return out, err
+	}
+	if err := sameKind(p.id, p.kind, o.Kind); err != nil {
 		return out, err
 	}
 	if err := o.err(p.id); err != nil {
@@ -77,10 +86,10 @@ func (p *Pending[Out]) Wait(ctx context.Context) (out Out, err error) {
 	}
 	data, err := c.output(ctx, o)
 	if err != nil {
-		return out, fmt.Errorf("assign: output of %s: %w", p.id, err)
+		return out, failed(err, "output of %s", p.id)
 	}
 	if out, err = decode[Out](data); err != nil {
-		return out, fmt.Errorf("assign: output of %s: %w", p.id, err)
+		return out, failed(err, "output of %s", p.id)
 	}
 	return out, nil
 }
@@ -93,13 +102,13 @@ func (c *Client) read(ctx context.Context, l *line, id string) (*outcome, natskv
 	e, err := c.look(ctx, l, queueKey+id)
 	switch {
 	case err != nil:
-		return nil, e, fmt.Errorf("assign: %w", err)
+		return nil, e, failed(err, "read %s", id)
 	case e.Revision == 0 || e.Marker:
 		return nil, e, fmt.Errorf("%w: %s", ErrTaskNotFound, id)
 	}
 	o, err := decodeOutcome(e.Header, e.Value)
 	if err != nil {
-		return nil, e, fmt.Errorf("assign: outcome of %s: %w", id, err)
+		return nil, e, failed(err, "outcome of %s", id)
 	}
 	return o, e, nil
 }
@@ -128,7 +137,7 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 	if p.expected == nil {
 		sub, err := c.nc.Subscribe(c.sub.done(p.id), c.heard)
 		if err != nil {
-			return nil, fmt.Errorf("assign: subscribe to the outcome of %s: %w", p.id, err)
+			return nil, failed(err, "subscribe to the outcome of %s", p.id)
 		}
 		defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
 	}
@@ -145,7 +154,7 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 			case o != nil:
 				return o, nil
 			case errors.Is(err, ErrTaskNotFound) && p.expected == nil, errors.Is(err, errRecord), errors.Is(err, nats.ErrConnectionClosed):
-				return nil, err
+				return nil, c.offline(err)
 			}
 		}
 		timer := time.NewTimer(pace.NextBackOff())

@@ -59,7 +59,7 @@ func (l *scheduling) readOn(ctx context.Context, last *uint64) error {
 			return ErrRecreated
 		}
 	}
-	w, err := l.stream.Watch(within, l.nc, filters(), from)
+	w, err := l.stream.Watch(within, l.nc, nil, from)
 	if err != nil {
 		return err
 	}

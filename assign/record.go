@@ -37,25 +37,39 @@ const maxDuration = 10 * 365 * 24 * time.Hour
 var errRecord = errors.New("not a record of version 1")
 
 func (p policy) check() error {
-	const most = int64(maxDuration / time.Millisecond)
-	for _, ms := range []int64{p.Timeout, p.Backoff, p.MaxBack, p.Delay, p.Deadline, p.Retention} {
-		if ms < 0 || ms > most {
-			return fmt.Errorf("a duration is not within 10 years")
+	for _, d := range []struct {
+		name string
+		n    int64
+		unit time.Duration
+	}{
+		{"timeout", p.Timeout, time.Millisecond},
+		{"backoff", p.Backoff, time.Millisecond},
+		{"longest backoff", p.MaxBack, time.Millisecond},
+		{"delay", p.Delay, time.Millisecond},
+		{"deadline", p.Deadline, time.Millisecond},
+		{"retention", p.Retention, time.Second},
+	} {
+		if d.n < 0 || d.n > int64(maxDuration/d.unit) {
+			return fmt.Errorf("%s of %d times %v: use 0 to 10 years", d.name, d.n, d.unit)
 		}
 	}
 	switch {
 	case !protocol.ValidName(p.Kind):
 		return fmt.Errorf("%q cannot name a kind: use letters, digits, - _ = / and dots between them", p.Kind)
-	case p.Attempts < 1 || p.Attempts > 10_000:
-		return fmt.Errorf("%d attempts: use 1 to 10000", p.Attempts)
+	case p.Attempts < 1 || p.Attempts > maxAttempts:
+		return fmt.Errorf("%d attempts: use 1 to %d", p.Attempts, maxAttempts)
 	case p.Priority < -maxPriority || p.Priority > maxPriority:
-		return fmt.Errorf("priority %d: use -100 to 100", p.Priority)
-	case p.Weight < 0 || p.Weight > 4096:
-		return fmt.Errorf("weight %d: use 1 to 4096", p.Weight)
-	case p.Concurrency < 0 || p.KeyLimit < 0 || !(p.Rate >= 0) || p.Rate > 1e9:
-		return fmt.Errorf("concurrency %d, key limit %d, rate %v: use positive ones, or 0 for none", p.Concurrency, p.KeyLimit, p.Rate)
-	case len(p.Labels) > 32:
-		return fmt.Errorf("%d labels: use 32 at most", len(p.Labels))
+		return fmt.Errorf("priority %d: use -%d to %[2]d", p.Priority, maxPriority)
+	case p.Weight < 0 || p.Weight > maxWeight:
+		return fmt.Errorf("weight %d: use 1 to %d", p.Weight, maxWeight)
+	case p.Concurrency < 0:
+		return fmt.Errorf("concurrency %d: use a positive one, or 0 for any number", p.Concurrency)
+	case p.KeyLimit < 0:
+		return fmt.Errorf("key limit %d: use a positive one, or 0 for 1", p.KeyLimit)
+	case p.Rate != 0 && !(p.Rate >= minRate && p.Rate <= maxRate): // NaN is not either
+		return fmt.Errorf("rate %v: use one a day (1.0/86400) to 1e9 per second, or 0 for any number", p.Rate)
+	case len(p.Labels) > maxLabels:
+		return fmt.Errorf("%d labels: use %d at most", len(p.Labels), maxLabels)
 	case p.Backoff < 1 || p.MaxBack < p.Backoff:
 		return fmt.Errorf("backoff %d ms up to %d ms: use a positive one, and no less at most", p.Backoff, p.MaxBack)
 	}

@@ -37,16 +37,18 @@ func OnMissed(m Missed) RecurOption { return func(r *recurRecord) { r.Missed = s
 
 // Grace is how late a tick may be fired without having been missed (1 min).
 func Grace(d time.Duration) RecurOption {
-	return func(r *recurRecord) { r.Grace = atLeastOne(d) }
+	return func(r *recurRecord) {
+		if d <= 0 || d > maxDuration {
+			r.Task.refuse("Grace", d, "use a positive duration of 10 years at most")
+			return
+		}
+		r.Grace = milliseconds(d)
+	}
 }
 
 // RecurWith changes what the kind says, for the tasks of the recurrence.
 func RecurWith(opts ...KindOption) RecurOption {
-	return func(r *recurRecord) {
-		for _, o := range opts {
-			o(&r.Task)
-		}
-	}
+	return func(r *recurRecord) { r.Task.apply("RecurWith", opts) }
 }
 
 // RecurHeader is [WithHeader] for the tasks of the recurrence.
@@ -58,13 +60,16 @@ func RecurHeader(name, value string) RecurOption {
 		}
 		meta[name] = value
 		r.Meta = meta
+		if name == "" {
+			r.Task.refuse("RecurHeader", `""`, "the name is empty: name it")
+		}
 	}
 }
 
 const defaultGrace = time.Minute
 
 // Recur has a task submitted at each tick of a schedule, by whoever leads: spec is a cron expression of five fields (minute,
-// hour, day of month, month, day of week), or a word such as @daily or @every 10m. The task of a tick is "cron/<name>/<tick in
+// hour, day of month, month, day of week), or a word such as @daily or @every 10m, of whole seconds. The task of a tick is "cron/<name>/<tick in
 // UTC, as 20060102T150405Z>"; a tick is submitted once, whoever leads and however often the leader changes. Ticks count from when the
 // definition was stored.
 //
@@ -72,17 +77,22 @@ const defaultGrace = time.Minute
 // is not written again. A different one takes its place, and its ticks count from then on; programs of two versions
 // that both call it take turns.
 //
-// Errors: ErrInvalidName, ErrInvalidSpec, ErrInvalidKind, ErrTooLarge, ErrClosed, the encoder's, permanent faults of the
-// connection, ctx's: then it may be stored or not.
+// Errors: ErrInvalidName, ErrInvalidSpec (also for a schedule of which no tick comes within five years), ErrInvalidOption,
+// ErrInvalidKind, ErrTooLarge, ErrNoClient, ErrClosed, the encoder's, permanent faults of the connection, ctx's: then it may be
+// stored or not.
 func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name, spec string, input In, opts ...RecurOption) error {
 	data, err := encode(input)
 	if err != nil {
-		return fmt.Errorf("assign: recur %s: %w", name, err)
+		return failed(err, "recur %s", name)
 	}
 	r := recurRecord{
 		Version: 1, Spec: spec, Zone: "UTC", Missed: string(RunLatest), Grace: defaultGrace.Milliseconds(), Task: k.policy, Input: data,
 	}
-	for _, o := range opts {
+	for i, o := range opts {
+		if o == nil {
+			r.Task.refuse("Recur", fmt.Sprintf("option %d", i), "it is nil: leave it out")
+			continue
+		}
 		o(&r)
 	}
 	c, l, err := opened(ctx, in)
@@ -99,10 +109,7 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 		}
 		return &natskv.Write{Value: value}, nil
 	})
-	if err != nil {
-		return fmt.Errorf("assign: recur %s: %w", name, err)
-	}
-	return nil
+	return failed(c.offline(err), "recur %s", name)
 }
 
 // encode checks a definition and makes its record: the same one always makes the same bytes.
@@ -117,21 +124,21 @@ func (r *recurRecord) encode(name string, maxPayload int64) ([]byte, error) {
 	if _, known := missed[r.Missed]; !known {
 		return nil, fmt.Errorf("%w: OnMissed(%q): use RunLatest, RunAll or Skip", ErrInvalidSpec, r.Missed)
 	}
-	if r.Grace > int64(maxDuration/time.Millisecond) {
-		return nil, fmt.Errorf("%w: a grace of more than %v", ErrInvalidSpec, maxDuration)
+	if r.Task.Kind == "" {
+		return nil, fmt.Errorf("%w: use NewKind or MakeKind", ErrInvalidKind)
 	}
 	if _, err := r.Task.encode(); err != nil {
-		return nil, fmt.Errorf("assign: recur %s: %w: %w", name, ErrInvalidKind, err)
+		return nil, fmt.Errorf("%w: %w", ErrInvalidOption, err) // the kind was checked when it was made
 	}
 	if meta, err := json.Marshal(r.Meta); err != nil || len(meta) > maxMeta {
-		return nil, fmt.Errorf("%w: headers of %d bytes, the limit is %d", ErrTooLarge, len(meta), maxMeta)
+		return nil, tooLarge("headers", len(meta), maxMeta, "shorten them, or make them part of the input")
 	}
 	value, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("assign: recur %s: %w", name, err)
+		return nil, failed(err, "recur %s", name)
 	}
 	if most := maxPayload - headroom; int64(len(value)) > most {
-		return nil, fmt.Errorf("%w: a definition of %d bytes, the limit is %d", ErrTooLarge, len(value), most)
+		return nil, tooLarge("a definition", len(value), most, storeElsewhere)
 	}
 	return value, nil
 }
@@ -156,8 +163,5 @@ func Unrecur(ctx context.Context, in Submitter, name string) error {
 		}
 		return nil, ErrRecurrenceNotFound
 	})
-	if err != nil {
-		return fmt.Errorf("assign: unrecur %s: %w", name, err)
-	}
-	return nil
+	return failed(c.offline(err), "unrecur %s", name)
 }

@@ -42,13 +42,13 @@ func Recurrences(ctx context.Context, in Submitter) ([]Recurrence, error) {
 			last[name] = tick
 		}
 	}); err != nil {
-		return nil, fmt.Errorf("assign: recurrences: %w", err)
+		return nil, failed(c.offline(err), "recurrences")
 	}
 	var all []Recurrence
 	if err := c.scanAll(ctx, l, recurKey, func(name string, e *natskv.Entry) {
 		all = append(all, recurrence(name, e, last[name]))
 	}); err != nil {
-		return nil, fmt.Errorf("assign: recurrences: %w", err)
+		return nil, failed(c.offline(err), "recurrences")
 	}
 	return all, nil
 }

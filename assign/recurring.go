@@ -59,9 +59,15 @@ func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
 	}
 	switch s := s.(type) {
 	case cron.ConstantDelaySchedule:
+		if d, err := time.ParseDuration(strings.TrimPrefix(spec, "@every ")); err != nil || d < time.Second || d != s.Delay {
+			return nil, errors.New("the time between two ticks: use whole seconds, 1s at least") // it would be every second
+		}
 		return every{since.Truncate(time.Second), s.Delay}, nil
 	case *cron.SpecSchedule:
 		s.Location = where
+		if s.Next(since).IsZero() {
+			return nil, errors.New("it does not come within five years: is there such a day?")
+		}
 		return s, nil
 	}
 	return nil, fmt.Errorf("no schedule in %q", spec)

@@ -22,7 +22,7 @@ func Requeue(ctx context.Context, in Submitter, id string) error {
 		return err
 	}
 	if err := c.requeue(ctx, l, id); err != nil {
-		return fmt.Errorf("assign: requeue %s: %w", id, err)
+		return failed(c.offline(err), "requeue %s", id)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"math"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -47,15 +48,17 @@ func (s State) known() bool {
 	return s.Terminal()
 }
 
-// TaskStatus is what is known of a task. Its JSON is what the scheduler answers, and what rolectl prints.
+// TaskStatus is what is known of a task. Its JSON is what the scheduler answers, and what rolectl prints. While nobody leads
+// an open task is said to be pending or delayed, though it may run: only the scheduler knows.
 type TaskStatus struct {
 	ID    string `json:"id"`
 	Kind  string `json:"kind,omitempty"`
 	State State  `json:"state"`
-	// Attempts counts those that ran or run; Worker is who has the task, or had it last.
+	// Attempts counts those that ran or run, but for one that was lost together with its scheduler: that may be uncounted.
+	// Worker is who has the task, or had it last.
 	Attempts int    `json:"attempts,omitempty"`
 	Worker   string `json:"worker,omitempty"`
-	// Progress is the last that the present attempt has reported, of 1.
+	// Progress is the last that the present attempt has reported, of 1, to four digits.
 	Progress float64 `json:"progress,omitempty"`
 	Priority int     `json:"priority,omitempty"`
 	// Submitted is when the task was stored, Due when a task that is delayed or retrying may run, by the scheduler's clock.
@@ -83,3 +86,6 @@ type TaskKeys struct {
 	Sticky string `json:"sticky,omitempty"`
 	Limit  string `json:"limit,omitempty"`
 }
+
+// roundProgress takes off what a fraction of 32 bits has besides four digits.
+func roundProgress(f float64) float64 { return math.Round(f*1e4) / 1e4 }

@@ -44,7 +44,7 @@ func steer(ctx context.Context, in Submitter, what, family, name string, hold bo
 		return fmt.Errorf("%w: %s %q", ErrInvalidName, what, name)
 	}
 	if len(reason) > maxMeta {
-		return fmt.Errorf("%w: a reason of %d bytes, the limit is %d", ErrTooLarge, len(reason), maxMeta)
+		return tooLarge("a reason", len(reason), maxMeta, "shorten it")
 	}
 	c, l, err := opened(ctx, in)
 	if err != nil {
@@ -53,13 +53,11 @@ func steer(ctx context.Context, in Submitter, what, family, name string, hold bo
 	op := &natskv.Write{TTL: removedFor}
 	if hold {
 		if op, err = c.request(reason); err != nil {
-			return fmt.Errorf("assign: %s %s: %w", what, name, err)
+			return failed(err, "%s %s", what, name)
 		}
 	}
-	if err := c.replace(ctx, l, family+name, func(natskv.Entry) (*natskv.Write, error) { return op, nil }); err != nil {
-		return fmt.Errorf("assign: %s %s: %w", what, name, err)
-	}
-	return nil
+	err = c.replace(ctx, l, family+name, func(natskv.Entry) (*natskv.Write, error) { return op, nil })
+	return failed(c.offline(err), "%s %s", what, name)
 }
 
 // request is the record of somebody who steers.

@@ -19,23 +19,27 @@ import (
 const submitWithin = 5 * time.Second
 
 // Submit stores a task and returns when it is stored: from then on it runs at least once and gets exactly one outcome,
-// whoever crashes. It needs no leader. Transient faults are retried until ctx ends; submitting again with the same id is
-// safe.
+// whoever crashes. It needs no leader. It waits for the connection, and transient faults are retried, until ctx ends;
+// submitting again with the same id is safe.
 //
-// Errors: ErrInvalidID, ErrInvalidOption, ErrInvalidKind, ErrTooLarge, ErrStreamNotFound, an unfit stream, ErrClosed, the
-// encoder's, a permanent fault of the connection, ctx's with the last fault.
+// An input, encoded, takes as many bytes at most as the server's max_payload, 1 MiB by default, less 64 KiB. What is larger
+// is to be stored elsewhere, and a reference to it submitted.
+//
+// Errors: ErrInvalidID, ErrInvalidOption, ErrInvalidKind, ErrOtherKind, ErrTooLarge, ErrNoClient, ErrStreamNotFound, an unfit
+// stream, ErrClosed, the encoder's, a permanent fault of the connection, ctx's with the last fault.
 func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in In, opts ...SubmitOption) (*Pending[Out], error) {
 	data, err := encode(in)
 	if err != nil {
-		return nil, fmt.Errorf("assign: submit %s: %w", k.name, err)
+		return nil, failed(err, "submit %s", k.name)
 	}
-	c, err := to.submitter(ctx)
+	c, err := clientOf(ctx, to)
 	if err != nil {
 		return nil, err
 	}
 	s := submission{kind: k.name, policy: k.policy, header: k.header}
-	for _, o := range opts {
-		o(&s)
+	s.apply(opts)
+	if s.each != nil {
+		s.refuse("WithEach is for SubmitBatch: give its options to Submit as they are")
 	}
 	p, err := c.submit(ctx, &s, data)
 	if err != nil {
@@ -50,21 +54,24 @@ func (c *Client) submit(ctx context.Context, s *submission, data []byte) (pendin
 	if own {
 		s.id = c.newID()
 	}
-	op, err := s.write(data, c.nc.MaxPayload())
+	op, err := s.write(data)
 	if err != nil {
 		return pending{}, err
 	}
 	l, err := c.ready(ctx)
 	if err != nil {
-		return pending{}, err
+		return pending{}, failed(c.offline(err), "submit %s", s.id)
 	}
-	p := pending{from: c, id: s.id}
+	if most := c.nc.MaxPayload() - headroom; int64(len(data)) > most { // known only once there was a connection
+		return pending{}, tooLarge("an input", len(data), most, storeElsewhere)
+	}
+	p := pending{from: c, id: s.id, kind: s.kind}
 	if own {
 		p.expected = c.waiters.expect(s.id)
 	}
 	var at string
 	if s.unique == "" {
-		at, err = c.store(ctx, l, op, own)
+		at, err = c.store(ctx, l, s.kind, op, own)
 	} else {
 		at, err = c.storeUnique(ctx, l, s, op, own)
 	}
@@ -73,13 +80,16 @@ func (c *Client) submit(ctx context.Context, s *submission, data []byte) (pendin
 	}
 	c.waiters.drop(s.id, p.expected)
 	if err != nil {
-		return pending{}, fmt.Errorf("assign: submit %s: %w", s.id, err)
+		return pending{}, failed(c.offline(err), "submit %s", s.id)
 	}
-	return pending{from: c, id: at, existing: true}, nil
+	return pending{from: c, id: at, kind: s.kind, existing: true}, nil
 }
 
+// storeElsewhere is what to do about an input that does not fit.
+const storeElsewhere = "store it elsewhere and pass a reference, or raise the server's max_payload"
+
 // write checks a submission and makes its record.
-func (s *submission) write(data []byte, maxPayload int64) (op natskv.Write, err error) {
+func (s *submission) write(data []byte) (op natskv.Write, err error) {
 	switch {
 	case s.kind == "":
 		return op, fmt.Errorf("%w: use NewKind or MakeKind", ErrInvalidKind)
@@ -92,23 +102,20 @@ func (s *submission) write(data []byte, maxPayload int64) (op natskv.Write, err 
 	}
 	if s.header == "" {
 		if s.header, err = s.policy.encode(); err != nil {
-			return op, fmt.Errorf("assign: submit %s: %w: %w", s.kind, ErrInvalidKind, err)
+			return op, fmt.Errorf("%w: %w", ErrInvalidOption, err) // the kind was checked when it was made
 		}
-	}
-	if most := maxPayload - headroom; int64(len(data)) > most {
-		return op, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, len(data), most)
 	}
 	h := nats.Header{headerTask: {s.header}}
 	if s.unique != "" {
 		s.keys.Unique = uniqueDigest(s.kind, s.unique)
 	}
 	if s.keys != (keysRecord{}) {
-		if err := headerJSON(h, headerKeys, s.keys, maxKeys); err != nil {
+		if err := headerJSON(h, headerKeys, "keys", s.keys, maxKeys); err != nil {
 			return op, err
 		}
 	}
 	if len(s.meta) > 0 {
-		if err := headerJSON(h, headerMeta, s.meta, maxMeta); err != nil {
+		if err := headerJSON(h, headerMeta, "headers", s.meta, maxMeta); err != nil {
 			return op, err
 		}
 	}
@@ -121,14 +128,14 @@ func (s *submission) write(data []byte, maxPayload int64) (op natskv.Write, err 
 // maxKeys bounds the keys of a submission, encoded: three of maxKey bytes whose every byte takes six.
 const maxKeys = 3*6*maxKey + 64
 
-// headerJSON puts a record into a header.
-func headerJSON(h nats.Header, name string, v any, most int) error {
+// headerJSON puts a record into a header; what is how its submitter calls it.
+func headerJSON(h nats.Header, name, what string, v any, most int) error {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrInvalidOption, name, err)
+		return fmt.Errorf("%w: %s: %w", ErrInvalidOption, what, err)
 	}
 	if len(data) > most {
-		return fmt.Errorf("%w: header %s has %d bytes, the limit is %d", ErrTooLarge, name, len(data), most)
+		return tooLarge(what, len(data), int64(most), "shorten them, or make them part of the input")
 	}
 	h[name] = []string{string(data)}
 	return nil
@@ -138,23 +145,53 @@ func headerJSON(h nats.Header, name string, v any, most int) error {
 //
 // A write whose answer is lost is sent again, under the same condition: that there is no record of the task yet. Refused
 // then says that there is one: ours from the attempt whose answer was lost, or of a task submitted before. An id of our own
-// nobody else has; any other one names the task that is there, whoever has submitted it.
-func (c *Client) store(ctx context.Context, l *line, op natskv.Write, own bool) (at string, err error) {
+// nobody else has; any other one names the task that is there, whoever has submitted it. That one is read: it may be of
+// another kind.
+func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool) (at string, err error) {
 	pace := newPace()
 	for {
-		switch r, err := c.write(ctx, l, op); {
+		r, err := c.write(ctx, l, op)
+		last := r.Err
+		switch {
 		case err != nil:
 			return "", err
 		case r.Outcome == natskv.Refused && !own:
-			return op.Key[len(queueKey):], nil
+			var e natskv.Entry
+			switch e, last = c.look(ctx, l, op.Key); {
+			case last == nil && e.Revision > 0 && !e.Marker:
+				id := op.Key[len(queueKey):]
+				return id, sameKind(id, kind, kindOf(&e))
+			case natskv.Permanent(last):
+				return "", last
+			case last == nil: // its outcome was dropped meanwhile, or a server lags
+				last = errLags
+			}
 		case r.Outcome != natskv.Unknown:
 			return "", nil
-		default:
-			if err := c.pause(ctx, pace); err != nil {
-				return "", errors.Join(err, r.Err)
-			}
+		}
+		if err := c.pause(ctx, pace); err != nil {
+			return "", errors.Join(err, last)
 		}
 	}
+}
+
+// kindOf is the kind of the task of a record, "" when that cannot be read: who waits for it is told what is wrong.
+func kindOf(e *natskv.Entry) string {
+	if o, err := decodeOutcome(e.Header, nil); err == nil && o != nil {
+		return o.Kind
+	}
+	if p, err := parsePolicy(first(e.Header[headerTask])); err == nil {
+		return p.Kind
+	}
+	return ""
+}
+
+// sameKind refuses a task of another kind than was meant; "" is any.
+func sameKind(id, want, is string) error {
+	if want == "" || is == "" || want == is {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is of %q, not of %q", ErrOtherKind, id, is, want)
 }
 
 // write submits writes that are stored all or none and waits for what became of them, or for the end of ctx. Its error is

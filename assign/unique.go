@@ -50,7 +50,7 @@ func (c *Client) storeUnique(ctx context.Context, l *line, s *submission, op nat
 				return "", err
 			}
 			last = r.Err
-		} else if natskv.Permanent(last) || errors.Is(last, errRecord) {
+		} else if natskv.Permanent(last) || errors.Is(last, errRecord) || errors.Is(last, ErrOtherKind) {
 			return "", last
 		}
 		if err := c.pause(ctx, pace); err != nil {
@@ -63,8 +63,12 @@ func (c *Client) storeUnique(ctx context.Context, l *line, s *submission, op nat
 // record of the key may be replaced at. The id of one that is fresh cannot be there.
 func (c *Client) standing(ctx context.Context, l *line, s *submission, fresh bool) (at string, expect uint64, err error) {
 	if !fresh {
-		if e, err := c.look(ctx, l, queueKey+s.id); err != nil || e.Revision > 0 {
-			return s.id, 0, err
+		e, err := c.look(ctx, l, queueKey+s.id)
+		if err != nil {
+			return "", 0, err
+		}
+		if e.Revision > 0 {
+			return s.id, 0, sameKind(s.id, s.kind, kindOf(&e))
 		}
 	}
 	return c.holder(ctx, l, s.keys.Unique)

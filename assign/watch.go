@@ -3,7 +3,6 @@ package assign
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -62,7 +61,7 @@ func (p *pending) Events(ctx context.Context) (<-chan TaskEvent, error) {
 		sub, err := c.nc.ChanSubscribe(subject, w.heard)
 		if err != nil {
 			w.unsubscribe()
-			return nil, fmt.Errorf("assign: watch %s: %w", p.id, err)
+			return nil, failed(c.offline(err), "watch %s", p.id)
 		}
 		w.subs = append(w.subs, sub)
 	}
@@ -205,6 +204,7 @@ func (w *watching) hear(m *nats.Msg) bool {
 // see takes where the task is now, and queues what that says has happened. What the submitter has said stays as it was read.
 func (w *watching) see(st TaskStatus) {
 	before := w.last
+	st.Progress = roundProgress(st.Progress)
 	kind, news := eventOf(&before, &st)
 	if !news || w.over {
 		return

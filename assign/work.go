@@ -59,11 +59,11 @@ type (
 	}
 )
 
-// parked is a frame that waits for the view to catch up.
+// parked is a frame that waits: for the view to catch up (later), or for a short beat (tasks.NotReady).
 type parked struct {
 	m     *nats.Msg
 	until time.Time
-	sync  bool
+	why   tasks.Verdict
 }
 
 const (
@@ -71,6 +71,9 @@ const (
 	maxOutbox   = 4096
 	parkedPoll  = 5 * time.Millisecond
 	maxInFrames = 4096 // frames that NATS holds for us
+
+	wakePatience = 5 * time.Millisecond // the loop stands still so long at most
+	wakeLook     = time.Millisecond
 )
 
 // work is the attachment: it runs once per lease.
@@ -153,6 +156,7 @@ func (s *shift) run() error {
 		now := time.Now()
 		s.alive.Store(now.UnixNano())
 		if !s.h.Believes() {
+			s.stuck(&drain)
 			s.abandon() // the lease's context ends in a moment, or has ended, when the session is being closed
 			if drain.phase != working {
 				return nil
@@ -232,24 +236,35 @@ func (s *shift) step(ev tasks.WorkerEvent) {
 	}
 }
 
-// settleDown lets the session idle when nothing is held, and keeps it from it before.
+// settleDown lets the session idle when nothing is held or waits, and keeps it from it before.
 func (s *shift) settleDown() {
-	if busy := s.machine.Live()+s.machine.Unacked() > 0; !busy && s.busy {
+	if busy := s.machine.Live()+s.machine.Unacked()+len(s.parked) > 0; !busy && s.busy {
 		s.busy, s.awake = false, false
 		s.h.Busy(false)
 	}
 }
 
-// wake makes sure that the session is on short beats: an idle one may be ended by others at once.
+// wake reports whether the session is on short beats: an idle one may be ended by others at once. The first call asks for
+// them, and waits for a moment; what is not to be begun then is parked, and each further call only looks.
+//
+// An acknowledged beat does not make a candidate awake: its watch must show the beat too, and that comes before the
+// acknowledgement or after it. Awake hears of acknowledgements alone, so it is asked again rather than left to wait for the
+// next beat.
 func (s *shift) wake() bool {
-	if s.awake {
-		return true
+	var patience time.Duration
+	if !s.awake && !s.busy {
+		s.busy, patience = true, wakePatience
+		s.h.Busy(true)
 	}
-	s.busy = true
-	s.h.Busy(true)
-	ctx, cancel := context.WithTimeout(s.ctx, s.h.Config().OpTimeout)
-	defer cancel()
-	s.awake = s.h.Awake(ctx) == nil
+	for until := time.Now().Add(patience); !s.awake; {
+		// Not the lease's context: that has ended while the session is being closed, and Awake then waits for nothing.
+		ctx, cancel := context.WithTimeout(context.Background(), min(patience, wakeLook))
+		s.awake = s.h.Awake(ctx) == nil
+		cancel()
+		if !time.Now().Before(until) {
+			break
+		}
+	}
 	return s.awake
 }
 

@@ -2,7 +2,9 @@ package election
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,9 +33,13 @@ type attachment struct {
 	done    chan struct{}
 }
 
+// ErrAttached says that something of the same name is attached to the session already.
+var ErrAttached = errors.New("election: something of this name is attached already: use another name")
+
 // Attach runs something under every lease of the session: run is called with a context that ends with the lease, and is
 // drained and joined before the session is closed. If it returns earlier with an error it is called again after a while.
-// It may be called before or after Open. Errors: ErrClosed.
+// It may be called before or after Open. What is attached stays so for the session's life, and its name is taken. Errors:
+// ErrClosed, ErrAttached.
 func (s *Session) Attach(name string, run func(ctx context.Context, h Host) error) error {
 	a := &attachment{
 		s: s, name: name, run: run,
@@ -43,6 +49,10 @@ func (s *Session) Attach(name string, run func(ctx context.Context, h Host) erro
 	if s.closing || s.ended() {
 		s.mu.Unlock()
 		return ErrClosed
+	}
+	if slices.ContainsFunc(s.attached, func(b *attachment) bool { return b.name == name }) {
+		s.mu.Unlock()
+		return fmt.Errorf("%w: %s", ErrAttached, name)
 	}
 	s.attached = append(s.attached, a)
 	l := s.loop

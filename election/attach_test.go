@@ -135,6 +135,29 @@ func TestAttachmentReturns(t *testing.T) {
 	})
 }
 
+// TestAttachedOnce: a name is taken for the session's life, by whoever is first, and the one that has it is not disturbed.
+func TestAttachedOnce(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		session := open(t, s, instance("a"))
+		a := attach(t, session)
+		first := receive(t, "run", a.hosts)
+		again := func() error {
+			return session.Attach("test", func(context.Context, election.Host) error {
+				t.Error("the second one runs")
+				return nil
+			})
+		}
+		if err := again(); !errors.Is(err, election.ErrAttached) {
+			t.Errorf("the same name: %v, want %v", err, election.ErrAttached)
+		}
+		first.End("the test wants it")
+		receive(t, "run under the next lease", a.hosts)
+		if err := again(); !errors.Is(err, election.ErrAttached) {
+			t.Errorf("the same name under another lease: %v, want %v", err, election.ErrAttached)
+		}
+	})
+}
+
 func TestHostDescribes(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("w")

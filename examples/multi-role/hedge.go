@@ -70,7 +70,7 @@ func (j *job) cancel(ctx context.Context, p *assign.Pending[checksumOut]) {
 	case errors.Is(err, assign.ErrTaskEnded): // at the same moment
 	case err == nil:
 		j.count(func(t *tally) { t.Cancelled++ }, "")
-		j.note("a twin is cancelled: it was %s, %.0f %% done; its outcome is stored after %v",
+		j.note("the largest file is hashed; its twin, a second task to be safe, is cancelled: it was %s, %.0f %% done, and ended after %v",
 			status.State, 100*status.Progress, time.Since(began).Round(10*time.Microsecond))
 	}
 }

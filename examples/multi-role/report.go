@@ -115,7 +115,7 @@ func (r *report) summary() []string {
 	lines := []string{
 		"", fmt.Sprintf("tasks      %d submitted: %d succeeded with the right digest, %d failed, %d wrong, %d lost",
 			t.Submitted, t.Succeeded, t.Failed, t.Wrong, t.Lost),
-		fmt.Sprintf("           %d reruns, %d of them from a checkpoint; %d twin cancelled", t.Reruns, t.Resumed, t.Cancelled),
+		fmt.Sprintf("           %d reruns, %d of them from a checkpoint; %d cancelled", t.Reruns, t.Resumed, t.Cancelled),
 		fmt.Sprintf("ticks      %d of the recurring task, one for each second; %d missing", r.Ticks.Fired+r.Ticks.Left, r.Ticks.Missing),
 	}
 	if t.Unfinished > 0 {

@@ -23,7 +23,7 @@
 //
 // In the end every acknowledged submission has its outcome, and nothing is left of tasks that have ended but that.
 //
-// The scheduler's process crashes after every single effect in turn, in a world without other faults; and a task that kills
+// Schedules are drawn so that they can be shrunk, and, rougher, at random. The scheduler's process crashes after every single effect in turn, in a world without other faults; and a task that kills
 // every process that runs it, the scheduler's too, ends dead. The list of mutants names the rules that were taken out, each of
 // which is caught.
 //

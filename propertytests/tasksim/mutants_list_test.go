@@ -119,8 +119,11 @@ var mutants = []mutant{
 		{here + "scheduler.go", "put{\"u.\" + e.Key, erased{}, \"u.\" + e.Key, e.Expect}", "put{\"u.\" + e.Key, erased{}, \"\", 0}"},
 	}},
 	{"a key is freed before the task has ended", []edit{
-		{core + "unique.go", "u.task == t.id && s.tasks[t.id] == nil", "u.task == t.id"},
+		{core + "unique.go", " && s.tasks[t.id] == nil {", " {"},
 		{core + "outcome.go", "\ts.dropSaving(t)\n", "\ts.dropSaving(t)\n\ts.freeUnique(t)\n"},
+	}},
+	{"the key of the next submission is freed", []edit{
+		{core + "unique.go", " && u.revision < t.revision", ""},
 	}},
 	{"a key is freed before its submission was read", []edit{
 		{core + "unique.go", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks[e.Task] == nil {\n\t\ts.free(e.Key)\n\t}\n"},

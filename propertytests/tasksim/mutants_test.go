@@ -30,7 +30,7 @@ func TestMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range mutants {
-		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestTasks$") })
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestRoughWorlds$") })
 	}
 	for _, m := range poisonous {
 		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestPoison$") })

@@ -36,8 +36,8 @@ type Scenario struct {
 type Counts struct {
 	Started, Adopted, Reruns, Rejected, Refused, Fenced, Stale, Terms, Depositions, Lost, Crashes, Cuts, Abandoned,
 	LateWrites, Outcomes int
-	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted int
-	Effects                                                                                       int
+	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests int
+	Effects                                                                                              int
 }
 
 // Add adds up.

@@ -216,6 +216,7 @@ func zone(name string) string { return strconv.Itoa(int(name[0]-'a') & 1) }
 // rest ends a term in peace: the seal says so.
 func (l *lead) rest() {
 	if !l.over && l.seals != 0 {
+		l.w.Rests++
 		l.w.store.write(put{sealSubject, sealOf{l.epoch, l, true}, sealSubject, l.seals})
 	}
 	l.stop()

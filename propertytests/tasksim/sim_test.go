@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var schedules = flag.Int("tasksim.schedules", 250, "how many schedules are played")
+var schedules = flag.Int("tasksim.schedules", 150, "how many schedules are played of each sort")
 
 var trace = flag.String("tasksim.trace", "", "a task whose story is printed, for a run with -rapid.seed or -rapid.failfile")
 

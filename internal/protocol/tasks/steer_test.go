@@ -110,14 +110,14 @@ func TestCancelWaitsForAScheduler(t *testing.T) {
 
 func TestUniqueKeyIsFreed(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
-	b.step(UniqueSeen{Key: "u", Revision: 11, Task: "t"})
+	b.step(UniqueSeen{Key: "u", Revision: 10, Task: "t"})
 	b.submit("t", Policy{}, &Keys{Unique: "u"})
 	effects := b.accept(b.pass(0), "t")
 	if _, early := find[FreeUnique](effects); early {
 		t.Error("before the outcome is stored")
 	}
 	effects = b.storeAll(effects)
-	if f, ok := find[FreeUnique](effects); !ok || f.Key != "u" || f.Expect != 11 {
+	if f, ok := find[FreeUnique](effects); !ok || f.Key != "u" || f.Expect != 10 {
 		t.Errorf("%+v", effects)
 	}
 }
@@ -138,6 +138,19 @@ func TestUniqueKeyOfAnother(t *testing.T) {
 	b.revision = 42
 	b.submit("t", Policy{}, &Keys{Unique: "u"}) // its outcome was replaced by a new submission
 	if f, ok := find[FreeUnique](b.pass(time.Minute)); ok {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestUniqueKeyOfTheNextLife: the task was submitted anew before we have heard that its outcome is stored, and of the two
+// records of that we have read the first.
+func TestUniqueKeyOfTheNextLife(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b.step(UniqueSeen{Key: "u", Revision: 10, Task: "t"})
+	b.submit("t", Policy{}, &Keys{Unique: "u"})
+	effects := b.accept(b.pass(0), "t")
+	b.step(UniqueSeen{Key: "u", Revision: 20, Task: "t"})
+	if f, ok := find[FreeUnique](b.storeAll(effects)); ok {
 		t.Errorf("%+v", f)
 	}
 }

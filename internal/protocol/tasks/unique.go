@@ -32,12 +32,13 @@ func (s *Scheduler) holdUnique(t *task) {
 	}
 }
 
-// freeUnique frees the key of a task that has ended.
+// freeUnique frees the key of a task that has ended. Its record is the one before its submission: a later one is of the next
+// task of this id, whose submission is about to come.
 func (s *Scheduler) freeUnique(t *task) {
 	if t.keys == nil || t.keys.Unique == "" {
 		return
 	}
-	if u := s.uniques[t.keys.Unique]; u.task == t.id && s.tasks[t.id] == nil {
+	if u := s.uniques[t.keys.Unique]; u.task == t.id && u.revision < t.revision && s.tasks[t.id] == nil {
 		s.free(t.keys.Unique)
 	}
 }

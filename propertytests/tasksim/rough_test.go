@@ -1,0 +1,38 @@
+package tasksim
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+var rough = flag.Uint64("tasksim.seed", 0, "where the drawing of rough worlds begins, 0: anywhere")
+
+// TestRoughWorlds plays schedules in which much goes wrong: those that are drawn for shrinking are mild ones mostly, and what
+// takes several rare things at once does not happen in them.
+func TestRoughWorlds(t *testing.T) {
+	from := *rough
+	if from == 0 {
+		from = uint64(time.Now().UnixNano())
+	}
+	r := rand.New(rand.NewPCG(from, 1))
+	ms := func(all ...int) time.Duration { return time.Duration(all[r.IntN(len(all))]) * time.Millisecond }
+	share := func(most int) float64 { return float64(r.IntN(most+1)) / 100 }
+	var sum Counts
+	for range *schedules {
+		s := Scenario{
+			Seed: r.Uint64(), Processes: 2 + r.IntN(5), Slots: 1 + r.IntN(6), Tasks: 40 + r.IntN(80), Lease: time.Second,
+			Delay: ms(1, 5, 30, 100), Late: share(8), Loss: share(15), Doubled: share(15), Lag: ms(3, 30, 100, 300, 1000),
+			ReadLag: ms(3, 30, 300), Faults: ms(300, 500, 1000, 3000), Deposed: []float64{0, 0.03, 0.2, 0.5}[r.IntN(4)],
+			Length: ms(5000, 10000, 20000), Calm: 5 * time.Minute, Recurring: r.IntN(2) == 0, Trace: *trace,
+		}
+		s.Candidates = 2 + r.IntN(s.Processes-1)
+		c, err := Run(s)
+		sum.Add(c)
+		if err != nil {
+			t.Fatalf("%v\n-tasksim.seed %d: %+v", err, from, s)
+		}
+	}
+	t.Logf("%d schedules: %+v", *schedules, sum)
+}
