@@ -8,6 +8,9 @@ package tasks
 func (e Progressed) apply(s *Scheduler) {
 	if !s.ready {
 		key := held{e.Session, e.ID, e.Attempt}
+		if _, known := s.hints[key]; !known && len(s.hints) >= maxEarly*(len(s.workers)+1) {
+			return // it is reported again
+		}
 		if old := s.hints[key]; old.Checkpoint == nil || e.Checkpoint != nil && e.Ran >= old.Ran {
 			s.hints[key] = e // the others are reported again
 		}
@@ -32,7 +35,11 @@ func (e Progressed) apply(s *Scheduler) {
 	case e.Checkpoint == nil:
 		s.emit(Settle{Ref: e.Ref})
 	case e.Ran <= r.kept && r.saving != nil: // told twice, or overtaken by a later one
-		r.saving.waits(e.Ref)
+		if w := r.saving; w.next != nil && e.Ran > w.ran {
+			w.next.waits(e.Ref)
+		} else {
+			w.waits(e.Ref)
+		}
 	case e.Ran <= r.kept:
 		s.emit(Settle{Ref: e.Ref})
 	default:
@@ -40,17 +47,28 @@ func (e Progressed) apply(s *Scheduler) {
 	}
 }
 
-// save stores a checkpoint. The writes of one task are made one after the other, and one that was not sent yet, or whose
-// outcome is awaited, is followed by the later one: so the later one is the last.
+// save stores a checkpoint. One write of a task is under way at a time: two under the same seal could be stored in either
+// order when the connection changes between them. What comes meanwhile is written after it, and the last one that came is
+// enough.
 func (s *Scheduler) save(t *task, e *Progressed) {
 	r := t.run
 	w := &write{kind: checkpointWrite, t: t, data: e.Checkpoint, ran: e.Ran, retry: Retry{Attempt: t.attempt}}
-	if old := r.saving; old != nil { // whoever waits for it is content with a later one
+	r.kept, t.saved = e.Ran, true
+	old := r.saving
+	switch {
+	case old != nil && old.guard != 0: // it was sent
+		if n := old.next; n != nil { // whoever waits for that is content with a later one
+			w.ref, w.refs = n.ref, n.refs
+		}
+		w.waits(e.Ref)
+		old.next = w
+		return
+	case old != nil:
 		delete(s.writes, old.number)
 		w.ref, w.refs = old.ref, old.refs
 	}
 	w.waits(e.Ref)
-	r.saving, r.kept, t.saved = w, e.Ran, true
+	r.saving = w
 	s.send(w)
 }
 
@@ -58,7 +76,10 @@ func (s *Scheduler) save(t *task, e *Progressed) {
 func (s *Scheduler) kept(w *write, revision uint64) {
 	t := w.t
 	t.checkpoint = max(t.checkpoint, revision)
-	t.run.saving = nil
+	if t.run.saving = w.next; w.next != nil {
+		s.send(w.next)
+		return
+	}
 	if t.phase == noting && t.run.write.number == 0 { // the note was first to be known
 		s.noted(t)
 	}
@@ -73,6 +94,9 @@ func (s *Scheduler) dropSaving(t *task) {
 	t.run.saving = nil
 	delete(s.writes, w.number)
 	s.settle(w, true)
+	if w.next != nil {
+		s.settle(w.next, true)
+	}
 }
 
 func (e Saved) apply(s *Scheduler) {

@@ -73,12 +73,22 @@ func TestCheckpointIsAcknowledgedWhenItIsStored(t *testing.T) {
 // TestALateCopyDoesNotOverwrite: a report of an earlier checkpoint that comes after a later one is content with that.
 func TestALateCopyDoesNotOverwrite(t *testing.T) {
 	b := runningX(t)
-	b.step(progress(1, "one", "a"))
-	later, _ := find[WriteCheckpoint](b.step(progress(2, "two", "b")))
+	first, _ := find[WriteCheckpoint](b.step(progress(1, "one", "a")))
+	if effects := b.step(progress(2, "two", "b")); len(effects) != 0 { // it waits for the first
+		t.Errorf("%+v", effects)
+	}
 	if effects := b.step(progress(1, "one", "c")); len(effects) != 0 {
 		t.Errorf("%+v", effects)
 	}
-	if settled := findAll[Settle](b.step(Written{Write: later.Write, Outcome: protocol.Won, Revision: 78})); len(settled) != 3 {
+	effects := b.step(Written{Write: first.Write, Outcome: protocol.Won, Revision: 78})
+	if settled := findAll[Settle](effects); len(settled) != 2 {
+		t.Errorf("%+v", effects)
+	}
+	later, ok := find[WriteCheckpoint](effects)
+	if !ok || string(later.Data) != "two" {
+		t.Fatalf("%+v", effects)
+	}
+	if settled := findAll[Settle](b.step(Written{Write: later.Write, Outcome: protocol.Won, Revision: 79})); len(settled) != 1 {
 		t.Errorf("%+v", settled)
 	}
 }

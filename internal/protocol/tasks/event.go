@@ -73,11 +73,13 @@ type (
 		Task     string
 	}
 
-	// Defined is a recurrence that the stream delivered, stored at Since by the wall clock; nil: it was removed.
+	// Defined is a recurrence that the stream delivered, stored at Since by the wall clock; nil: it was removed, or is
+	// Unreadable here: nothing is fired, and its last tick is kept for who can read it.
 	Defined struct {
 		Name       string
 		Revision   uint64
 		Recurrence *Recurrence
+		Unreadable bool
 		Since      time.Time
 	}
 
@@ -205,11 +207,12 @@ const (
 	Unsupported
 	NotReady
 	Halted // it was told to stop it before
+	Unsent // it has never been sent: its record cannot be had, or is too large
 )
 
 var verdicts = [...]string{
 	"", "accepted", "full", "unknown_kind", "draining", "replay", "busy", "expired", "stale_epoch", "audience",
-	"signature", "size", "version", "not_ready", "stopped",
+	"signature", "size", "version", "not_ready", "stopped", "unsent",
 }
 
 // final reports whether a rejection says that the attempt does not run and never will. What a worker says before it has
@@ -218,7 +221,7 @@ var verdicts = [...]string{
 // again under its new epoch.
 func (v Verdict) final() bool {
 	switch v {
-	case Full, UnknownKind, Draining, Replayed, Busy, Expired, Halted:
+	case Full, UnknownKind, Draining, Replayed, Busy, Expired, Halted, Unsent:
 		return true
 	}
 	return false

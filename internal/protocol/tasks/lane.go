@@ -42,7 +42,10 @@ const (
 func (s *Scheduler) laneOf(p *Policy, revision uint64) *lane {
 	k := s.kindOf(p.Kind)
 	if revision > k.newest {
-		k.newest, k.Concurrency, k.Rate = revision, p.Concurrency, p.Rate
+		if p.Rate != k.Rate {
+			k.newRate(p.Rate, s.now)
+		}
+		k.newest, k.Concurrency = revision, p.Concurrency
 	}
 	if k.policy == p {
 		return k.recent
@@ -86,7 +89,7 @@ func (s *Scheduler) leaveLane(l *lane) {
 	l.open--
 	k.open--
 	switch {
-	case k.open == 0 && len(s.kinds) > maxKinds:
+	case k.open == 0 && (len(s.kinds) > maxKinds && k.arrival <= s.now || len(s.kinds) > 16*maxKinds): // its rate may still bind it
 		delete(s.kinds, k.name)
 		s.lanes = slices.DeleteFunc(s.lanes, func(o *lane) bool { return o.kind == k })
 	case l.open == 0 && len(s.lanes) > maxLanes:

@@ -25,6 +25,14 @@ func (c *ceiling) wait(ready, now Instant) time.Duration {
 	return c.arrival.Add(-slack).Sub(now)
 }
 
+// newRate changes the rate. What is waited for is not more than one task's time at the new one.
+func (c *ceiling) newRate(rate float64, now Instant) {
+	if c.Rate = rate; rate > 0 && c.arrival != 0 {
+		step, slack := c.pace()
+		c.arrival = min(c.arrival, now.Add(slack+step))
+	}
+}
+
 func (c *ceiling) spend(now Instant) {
 	if c.Rate > 0 {
 		step, _ := c.pace()

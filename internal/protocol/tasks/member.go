@@ -188,11 +188,16 @@ func (e Answered) apply(s *Scheduler) {
 			continue
 		}
 		s.emit(Rejected{t.policy.Kind, w.instance, a.Verdict})
-		if !a.Verdict.final() {
-			continue
+		if !a.Verdict.final() || a.Verdict == Unsent && (e.Frame != w.frame || w.tries > 1) {
+			continue // an earlier frame may have been sent, and accepted
 		}
 		s.release(t, rejected, nil)
-		s.pause(w, a.Verdict)
+		if a.Verdict != Unsent {
+			s.pause(w, a.Verdict)
+		} else if t.phase == waiting || t.phase == aside { // not the worker's fault: the others go first
+			s.unqueue(t)
+			s.postpone(t, s.now.Add(retryCap))
+		}
 	}
 	if e.Frame == w.frame && w.missing > 0 { // it has not answered all of it: once more
 		w.again = min(w.again, s.now.Add(s.cfg.AnswerTime/8))

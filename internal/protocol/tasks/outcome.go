@@ -5,6 +5,9 @@ import "time"
 // apply takes what a worker reports of an attempt. Only the worker, the session and the attempt on the books count.
 func (e Done) apply(s *Scheduler) {
 	if !s.ready {
+		if len(s.early) >= maxEarly*(len(s.workers)+1) {
+			return // it is reported again
+		}
 		s.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold
 		return
 	}
@@ -53,14 +56,14 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 		t.run.worker.draining = true
 		s.release(t, "released", e.Ref)
 	case Snoozed:
-		s.again(t, Retry{Snoozes: 1, Wait: time.Duration(r.Delay)}, "snoozed", e.Ref)
+		s.again(t, Retry{Snoozes: 1, Wait: bounded(r.Delay)}, "snoozed", e.Ref)
 	default:
 		if int(t.failures)+1 >= t.policy.MaxAttempts {
 			out.Status, out.Cause = StatusDead, CauseMaxAttempts
 			s.finish(t, &out, e.Ref)
 			return
 		}
-		delay := time.Duration(r.Delay)
+		delay := bounded(r.Delay)
 		if delay <= 0 {
 			delay = t.policy.backoff(int(t.failures)+1, s.cfg.Rand)
 		}
@@ -88,6 +91,12 @@ func (s *Scheduler) reassigned(t *task, cause string) {
 	if cause != rejected {
 		s.emit(Reassigned{t.policy.Kind, cause})
 	}
+}
+
+// bounded is a wait that a handler has asked for, as far as it can be waited for.
+func bounded(delay int64) time.Duration {
+	const most = 10 * 365 * 24 * time.Hour
+	return min(max(time.Duration(delay), 0), most)
 }
 
 // rejected is the cause of a release that was no attempt at all.

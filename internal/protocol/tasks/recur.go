@@ -19,7 +19,8 @@ func TickID(name string, tick time.Time) string {
 // Invariant: a tick is submitted together with the record that says so, under the seal. So who reads that record knows which
 // ticks there are, and none is submitted twice or left out because a scheduler died between the two.
 type recur struct {
-	def   *Recurrence // nil: it was removed
+	def   *Recurrence // nil: it was removed, or cannot be read
+	blind bool        // it cannot be read
 	since time.Time   // when it was defined
 	fired time.Time   // the last tick that was submitted, zero: none
 	seen  time.Time   // the last tick that was dealt with: submitted, or dropped
@@ -30,6 +31,7 @@ type recur struct {
 
 func (e Defined) apply(s *Scheduler) {
 	r := s.recurOf(e.Name)
+	r.blind = e.Unreadable
 	if r.def = e.Recurrence; r.def == nil {
 		if r.write != nil { // it may still land, and is seen then
 			delete(s.writes, r.write.number)
@@ -67,7 +69,7 @@ func (s *Scheduler) recurOf(name string) *recur {
 // removeTicks forgets a recurrence that is not defined, and the record of its last tick, once all has been read: the
 // definition comes later in the stream when it was changed since.
 func (s *Scheduler) removeTicks(name string, r *recur) {
-	if !s.settled {
+	if !s.settled || r.blind {
 		return
 	}
 	delete(s.recurs, name)
@@ -123,7 +125,9 @@ func (s *Scheduler) fire() {
 			}
 		}
 		s.fireNext(name, r)
-		s.schedule(r)
+		if r.write == nil { // else when that is known
+			s.schedule(r)
+		}
 	}
 }
 
@@ -146,4 +150,7 @@ func (s *Scheduler) ticked(w *write) {
 	}
 	r.write, r.fired = nil, latest(r.fired, w.tick)
 	s.fireNext(w.id, r)
+	if r.write == nil && r.def != nil {
+		s.schedule(r)
+	}
 }

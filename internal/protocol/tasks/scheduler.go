@@ -84,7 +84,7 @@ type Scheduler struct {
 
 // NewScheduler returns a scheduler that has read nothing yet.
 func NewScheduler(cfg SchedulerConfig) *Scheduler {
-	cfg.AgingStep = cmp.Or(cfg.AgingStep, agingStep)
+	cfg.AgingStep = min(cmp.Or(cfg.AgingStep, agingStep), 24*time.Hour) // a hundred of them are still a time
 	return &Scheduler{
 		cfg: cfg, epoch: cfg.Epoch, tasks: map[string]*task{}, kinds: map[string]*kind{}, marks: map[uint16]uint32{},
 		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{},

@@ -22,6 +22,8 @@ type seal struct {
 	write  uint64  // the attempt in flight, 0: none
 	retry  Instant // not before this is another attempt made
 	fails  int
+
+	trouble int // seals in a row under which no write was stored
 }
 
 func (l *seal) due() Instant {

@@ -40,9 +40,15 @@ type write struct {
 
 	data []byte // a checkpoint
 	ran  int64  // of which Progressed
+	next *write // the checkpoint to be written after it
 	tick time.Time
 	of   *Recurrence
 }
+
+const (
+	maxWaiting = 64   // that wait for one write beside the first
+	maxEarly   = 8192 // reports of one worker that wait until the books are complete; its slots and its outbox are fewer
+)
 
 // doubtful reports whether a write is an outcome that may have been stored, and its place taken since.
 func (w *write) doubtful() bool { return w.kind == outcomeWrite && w.guard != 0 }
@@ -54,6 +60,9 @@ func (w *write) waits(ref any) {
 	case w.ref == nil:
 		w.ref = ref
 	default:
+		if len(w.refs) >= maxWaiting { // who gets no answer asks again
+			w.refs = slices.Delete(w.refs, 0, 1)
+		}
 		w.refs = append(w.refs, ref)
 	}
 }
@@ -135,16 +144,27 @@ func (e Written) apply(s *Scheduler) {
 		delete(s.writes, e.Write)
 		s.sealWritten(e.Outcome)
 	case e.Outcome == protocol.Won:
+		s.seal.trouble = 0
 		s.stored(w, e.Revision)
 	case e.Outcome == protocol.Refused && w.expect != 0:
 		delete(s.writes, e.Write) // somebody else has written there meanwhile, and that counts
 	case w.guard != s.seal.valid: // a new seal is under way, and decides
 	case e.Outcome == protocol.Refused:
 		s.emit(Refused{Op: writeNames[w.kind]})
-		s.renew()
+		s.renewSlowly()
 	default:
-		s.renew()
+		s.renewSlowly()
 	}
+}
+
+// renewSlowly is renew after a write that was not stored. When the one after the new seal is not stored either, the next seal
+// takes its time: a write that the server never takes must not become a loop.
+func (s *Scheduler) renewSlowly() {
+	if l := &s.seal; l.trouble > 0 {
+		l.retry = s.now.Add(min(50*time.Millisecond<<min(l.trouble-1, 10), retryCap))
+	}
+	s.seal.trouble++
+	s.renew()
 }
 
 // stored goes on after a write, known to be stored by its acknowledgement or by the stream.

@@ -1,0 +1,230 @@
+package tasks
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// TestAWriteThatIsNeverTakenIsNoLoop: a write that the server never takes: the seals between the attempts take their time.
+func TestAWriteThatIsNeverTakenIsNoLoop(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b.submit("x", Policy{}, nil)
+	p, _ := find[Push](b.pass(0))
+	b.s.Step(b.now, Answered{200, p.Frame, []Answer{{"x", p.List[0].Attempt, Accepted}}}, nil)
+	out := b.s.Step(b.now, Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}}, nil)
+	seals, rev := 0, uint64(1000)
+	start := b.now
+	for i := 0; i < 1000; i++ {
+		w, ok := find[WriteOutcome](out)
+		if !ok {
+			break
+		}
+		out = b.s.Step(b.now, Written{Write: w.Write, Outcome: protocol.Unknown}, nil)
+		sw, ok := find[WriteSeal](out)
+		if !ok {
+			break
+		}
+		seals++
+		b.s.Step(b.now, Written{Write: sw.Write, Outcome: protocol.Won}, nil)
+		rev++
+		out = b.s.Step(b.now, SealSeen{Revision: rev, Epoch: 100, Ours: true}, nil)
+		if _, second := find[WriteSeal](out); second {
+			seals++
+			rev++
+			out = b.s.Step(b.now, SealSeen{Revision: rev, Epoch: 100, Ours: true}, nil)
+		}
+	}
+	t.Logf("%d seals in %v of virtual time", seals, b.now.Sub(start))
+	if seals > 20 {
+		t.Errorf("hot loop: %d seals in %v", seals, b.now.Sub(start))
+	}
+}
+
+// TestARateIsKeptAmongManyKinds: a kind is remembered for as long as its rate binds it, however many kinds there are.
+func TestARateIsKeptAmongManyKinds(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1000))
+	b.pass(time.Hour)
+	for i := range 300 {
+		b.submit(fmt.Sprint("o", i), Policy{Kind: fmt.Sprint("other", i), Delay: time.Hour * 24}, nil)
+	}
+	n := 0
+	for i := range 20 {
+		b.submit(fmt.Sprint("r", i), Policy{Rate: 0.01}, nil)
+		out := b.pass(time.Millisecond)
+		n += len(handedOut(out))
+		// it runs and ends
+		for _, p := range findAll[Push](out) {
+			for _, a := range p.List {
+				b.s.Step(b.now, Answered{p.Session, p.Frame, []Answer{{a.ID, a.Attempt, Accepted}}}, nil)
+				for _, e := range b.step(Done{Session: p.Session, ID: a.ID, Attempt: a.Attempt, Result: Result{Verb: Succeeded}}) {
+					if w, ok := e.(WriteOutcome); ok {
+						b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 9999})
+					}
+				}
+			}
+		}
+	}
+	if n > 2 {
+		t.Errorf("%d handed out within some ms at a rate of one in 100 s", n)
+	}
+}
+
+// TestARaisedRateTakesEffect: a rate that was too low once binds nobody after it was raised.
+func TestARaisedRateTakesEffect(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1000))
+	b.pass(time.Hour)
+	b.submit("a", Policy{Rate: 0.00001}, nil)
+	out := b.pass(0)
+	b.accept(out, "a")
+	b.submit("b", Policy{Rate: 1000}, nil)
+	n := 0
+	for range 100 {
+		n += len(handedOut(b.pass(time.Minute)))
+	}
+	if n == 0 {
+		t.Errorf("not handed out for 100 minutes at a rate of 1000/s")
+	}
+}
+
+// TestCheckpointsAreStoredInOrder: a late copy of an earlier checkpoint cannot take the place of one that was acknowledged.
+func TestCheckpointsAreStoredInOrder(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b.submit("x", Policy{}, nil)
+	p, _ := find[Push](b.pass(0))
+	a := p.List[0].Attempt
+	b.accept([]Effect{p})
+	w1, _ := find[WriteCheckpoint](b.step(Progressed{Session: 200, ID: "x", Attempt: a, Ran: 1, Checkpoint: []byte("one"), Ref: 1}))
+	// the connection is lost; what the loop writes meanwhile goes along the next one; Reconnected is still to be told
+	w2, _ := find[WriteCheckpoint](b.step(Progressed{Session: 200, ID: "x", Attempt: a, Ran: 2, Checkpoint: []byte("two"), Ref: 2}))
+	if w1.Guard != w2.Guard || w2.Guard == 0 {
+		t.Skip("not under one seal")
+	}
+	b.step(Saved{ID: "x", Revision: 100}) // two
+	if _, ok := find[Settle](b.step(Written{Write: w2.Write, Outcome: protocol.Won, Revision: 100})); !ok {
+		t.Skip("two is not acknowledged")
+	}
+	b.step(Saved{ID: "x", Revision: 101}) // one, late; the seal is still that
+	b.step(Reconnected{})
+	b.step(SealSeen{Revision: 102, Epoch: 100, Ours: true})
+	n, _ := find[WriteNote](b.step(Done{Session: 200, ID: "x", Attempt: a, Result: Result{Verb: Failed}}))
+	b.step(Written{Write: n.Write, Outcome: protocol.Won, Revision: 103})
+	again, ok := find[Push](b.pass(time.Minute))
+	if ok && again.List[0].Checkpoint == 101 {
+		t.Errorf("attempt 2 gets revision 101, which is checkpoint one; two was acknowledged")
+	}
+}
+
+// TestSnoozedForEver: a wait that no clock can hold is a long one, not none.
+func TestSnoozedForEver(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b.submit("x", Policy{}, nil)
+	n := 0
+	for range 50 {
+		p, ok := find[Push](b.pass(time.Millisecond))
+		if !ok {
+			break
+		}
+		n++
+		b.accept([]Effect{p})
+		w, _ := find[WriteNote](b.s.Step(b.now, Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Snoozed, Delay: math.MaxInt64}}, nil))
+		b.s.Step(b.now, Written{Write: w.Write, Outcome: protocol.Won, Revision: 103}, nil)
+	}
+	if n > 1 {
+		t.Errorf("ran %d times in %d ms", n, n)
+	}
+}
+
+// TestAgingDoesNotOverflow: an aging step of years leaves priorities as they are.
+func TestAgingDoesNotOverflow(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{AgingStep: 10 * 365 * 24 * time.Hour})
+	b.submit("low", Policy{Priority: -100}, nil)
+	b.submit("high", Policy{Priority: 100}, nil)
+	b.submit("mid", Policy{Priority: 50}, nil)
+	b.submit("mid2", Policy{Priority: 40}, nil)
+	b.submit("zero", Policy{}, nil)
+	got := handedOut(b.step(Members{List: []Member{idle(200, 100)}}))
+	t.Log(got)
+	if fmt.Sprint(got) != "[high@w200 mid@w200 mid2@w200 zero@w200 low@w200]" {
+		t.Errorf("order %v", got)
+	}
+}
+
+// TestASlowTickIsNoLoop: while a tick is being stored no time is wanted for the next one.
+func TestASlowTickIsNoLoop(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{})
+	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(RunLatest), Since: at(0, 10)})
+	b.wall(at(1, 0)) // under way
+	b.wall(at(2, 0))
+	n := 0
+	for range 100 {
+		if b.s.Next(b.now) == 0 {
+			n++
+		}
+		b.wall(at(2, 1))
+	}
+	if n > 5 {
+		t.Errorf("%d of 100 times a Tick is wanted at once", n)
+	}
+}
+
+// TestWaitersForOneWriteAreBounded: a worker that reports without end fills no memory.
+func TestWaitersForOneWriteAreBounded(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b.submit("x", Policy{}, nil)
+	p, _ := find[Push](b.pass(0))
+	b.accept([]Effect{p})
+	for i := range 100_000 {
+		b.s.Step(b.now, Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}, Ref: i}, nil)
+	}
+	if n := len(b.s.tasks["x"].run.write.refs); n > 100 {
+		t.Errorf("%d wait for one write", n)
+	}
+}
+
+// TestAnUnreadableDefinitionKeepsItsLastTick, so that whoever can read it does not fire again what was fired.
+func TestAnUnreadableDefinitionKeepsItsLastTick(t *testing.T) {
+	b := newBooks(t)
+	b.step(Fired{Name: "r", Revision: 3, Tick: at(10, 0)})
+	b.step(Defined{Name: "r", Revision: 4, Unreadable: true, Since: at(0, 0)})
+	b.step(CaughtUp{})
+	if e, erased := find[Erase](b.seal(6)); erased {
+		t.Errorf("%+v", e)
+	}
+	if e, erased := find[Erase](b.step(Defined{Name: "r", Revision: 7, Since: at(0, 0)})); !erased || e.What != TickRecord {
+		t.Errorf("removed for good, and %+v", e)
+	}
+}
+
+// TestAnAssignmentThatWasNeverSent makes room for the others, and is tried again later; what may have been sent stays with
+// its worker.
+func TestAnAssignmentThatWasNeverSent(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b.submit("x", Policy{}, nil)
+	p, _ := find[Push](b.pass(0))
+	unsent := func(p Push) Answered {
+		return Answered{200, p.Frame, []Answer{{"x", p.List[0].Attempt, Unsent}}}
+	}
+	b.step(unsent(p))
+	b.submit("next", Policy{}, nil)
+	if next, ok := find[Push](b.pass(0)); !ok || next.List[0].ID != "next" {
+		t.Errorf("%+v", next)
+	} else {
+		b.step(Answered{200, next.Frame, []Answer{{"next", next.List[0].Attempt, Accepted}}})
+	}
+	again, ok := find[Push](b.pass(time.Minute))
+	if !ok || again.List[0].ID != "x" {
+		t.Fatalf("%+v", again)
+	}
+	more, ok := find[Push](b.pass(time.Minute)) // no answer: once more, and now it may be there
+	if !ok {
+		t.Fatal("not pushed again")
+	}
+	b.step(unsent(more))
+	if g, _ := b.s.Glance(b.now, "x"); g.State != StateRunning {
+		t.Errorf("%+v", g)
+	}
+}
