@@ -53,7 +53,7 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 		session: s, cfg: cfg, sub: subjectsOf(cfg.Namespace), offer: make(chan struct{}, 1),
 		handlers: map[string]HandlerFunc{}, arrived: make(chan struct{}), blocked: map[string]int{},
 	}
-	if err := s.Attach("assign "+cfg.Namespace, a.attend); err != nil { // one of each name: this decides between two
+	if err := s.AttachOnce("assign "+cfg.Namespace, a.attend); err != nil {
 		if errors.Is(err, election.ErrAttached) {
 			return nil, fmt.Errorf("%w: %s", ErrDuplicateNamespace, cfg.Namespace)
 		}

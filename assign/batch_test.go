@@ -90,36 +90,3 @@ func TestBatchSaysWhatIsNotStored(t *testing.T) {
 		}
 	})
 }
-
-func TestOptionsThatCannotBe(t *testing.T) {
-	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
-		long := strings.Repeat("x", 300)
-		for name, tt := range map[string]struct {
-			option assign.SubmitOption
-			want   error
-		}{
-			"id":       {assign.WithID("a..b"), assign.ErrInvalidID},
-			"tick":     {assign.WithID("cron/x/1"), assign.ErrInvalidID},
-			"unique":   {assign.WithUnique(""), assign.ErrInvalidOption},
-			"sticky":   {assign.WithSticky(long), assign.ErrInvalidOption},
-			"limit":    {assign.WithLimitKey(long), assign.ErrInvalidOption},
-			"trace":    {assign.WithTraceParent(long), assign.ErrInvalidOption},
-			"header":   {assign.WithHeader("", "x"), assign.ErrInvalidOption},
-			"headers":  {assign.WithHeader("x", strings.Repeat("x", 5000)), assign.ErrTooLarge},
-			"priority": {assign.WithPriority(101), assign.ErrInvalidKind},
-			"weight":   {assign.With(assign.Weight(-1)), assign.ErrInvalidKind},
-			"attempts": {assign.With(assign.MaxAttempts(0)), assign.ErrInvalidKind},
-		} {
-			if p, err := assign.Submit(t.Context(), c, double, 1, tt.option); !errors.Is(err, tt.want) {
-				t.Errorf("%s: %v, %v; want %v", name, p, err, tt.want)
-			}
-		}
-		if _, err := assign.MakeKind[int, int]("no good"); !errors.Is(err, assign.ErrInvalidKind) {
-			t.Errorf("a bad name: %v", err)
-		}
-		if _, err := assign.Submit(t.Context(), c, assign.Kind[int, int]{}, 1); !errors.Is(err, assign.ErrInvalidKind) {
-			t.Errorf("no kind: %v", err)
-		}
-	})
-}

@@ -107,7 +107,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	case <-c.closed:
 		return nil, ErrClosed
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, c.offline(ctx.Err())
 	}
 	if l := c.line.Load(); l != nil {
 		return l, nil
@@ -140,7 +140,7 @@ func (c *Client) connected(ctx context.Context) error {
 	for {
 		switch {
 		case c.nc.IsClosed():
-			return fmt.Errorf("%w: %w", ErrClosed, nats.ErrConnectionClosed)
+			return c.offline(nats.ErrConnectionClosed)
 		case c.nc.MaxPayload() > 0:
 			return nil
 		}
@@ -153,7 +153,7 @@ func (c *Client) connected(ctx context.Context) error {
 			return ErrClosed
 		case <-ctx.Done():
 			again.Stop()
-			return fmt.Errorf("assign: not connected to a server yet: %w", ctx.Err())
+			return c.offline(ctx.Err())
 		}
 		again.Stop()
 	}

@@ -130,6 +130,10 @@ func TestWorkerCrashReruns(t *testing.T) {
 		leader(t, a)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
 		c := newClient(t, s)
+		natstest.Eventually(t, "the scheduler knows both workers", 30*time.Second, func() (bool, string) {
+			o, err := assign.GetOverview(t.Context(), c)
+			return err == nil && len(o.Workers) == 2 && o.Workers[0].Slots > 0 && o.Workers[1].Slots > 0, fmt.Sprintf("%+v, %v", o, err)
+		})
 		all := submitSlow(t, c, 8)
 		b.allStarted(t, 8)
 		lost := b.by("w")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,13 +39,13 @@ type policy struct {
 	Rate        float64           `json:"rate,omitempty"`      // per second
 	KeyLimit    int               `json:"key_limit,omitempty"` // 0 is 1
 
-	faults []error // of the options; not in the record
+	faults []string // of the options; not in the record
 }
 
 // refuse notes that an option says what cannot be; the policy stays as it was.
 func (p *policy) refuse(option string, value any, fix string) {
 	// Policies are copied: what is appended must not be another one's.
-	p.faults = append(slices.Clip(p.faults), fmt.Errorf("%s(%v): %s", option, value, fix))
+	p.faults = append(slices.Clip(p.faults), fmt.Sprintf("%s(%v): %s", option, value, fix))
 }
 
 // bounded sets a field if the value lies in the bounds.
@@ -131,7 +132,11 @@ func Retention(d time.Duration) KindOption {
 func Priority(n int) KindOption { return func(p *policy) { p.prioritize("Priority", n) } }
 
 func (p *policy) prioritize(option string, n int) {
-	bounded(p, option, &p.Priority, n, -maxPriority, maxPriority)
+	if n < -maxPriority || n > maxPriority {
+		p.refuse(option, n, fmt.Sprintf("use a priority of -%d to %[1]d", maxPriority))
+		return
+	}
+	p.Priority = n
 }
 
 // Weight is how many of a worker's slots a task takes, 1 to 4096 (1).
@@ -221,7 +226,7 @@ const maxPolicy = 8 << 10
 // encode checks a policy and makes the header of it.
 func (p policy) encode() (string, error) {
 	if len(p.faults) > 0 {
-		return "", errors.Join(p.faults...)
+		return "", errors.New(strings.Join(p.faults, "; ")) // one line, whatever their number
 	}
 	if err := p.check(); err != nil {
 		return "", err

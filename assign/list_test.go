@@ -115,6 +115,9 @@ func TestListThatCannotBe(t *testing.T) {
 		}{
 			{assign.ListOptions{Limit: 501}, assign.ErrInvalidOption},
 			{assign.ListOptions{States: []assign.State{"lost"}}, assign.ErrInvalidOption},
+			{assign.ListOptions{Prefix: "a b"}, assign.ErrInvalidOption},
+			{assign.ListOptions{Prefix: ".a"}, assign.ErrInvalidOption},
+			{assign.ListOptions{Kinds: []string{"*"}}, assign.ErrInvalidOption},
 			{assign.ListOptions{Cursor: "what"}, assign.ErrInvalidCursor},
 			{assign.ListOptions{Cursor: "ended.x"}, assign.ErrInvalidCursor},
 		} {

@@ -112,7 +112,8 @@ func TestMiddlewareThatReturnsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fault *assign.ConfigError
-	if err := assign.Handle(a, raw, nil); !errors.As(err, &fault) || fault.Field != "Middleware" {
+	run := func(context.Context, *assign.Task[[]byte]) ([]byte, error) { return nil, nil }
+	if err := assign.Handle(a, raw, run); !errors.As(err, &fault) || fault.Field != "Middleware" {
 		t.Errorf("%v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"time"
+	"unicode/utf8"
 )
 
 // SubmitOption changes how one task is treated.
@@ -54,6 +55,9 @@ const maxKey = 256
 func (s *submission) key(option, key string) string {
 	if key == "" || len(key) > maxKey {
 		s.refuse("%s: %d bytes: use 1 to %d", option, len(key), maxKey)
+	}
+	if !utf8.ValidString(key) {
+		s.refuse("%s(%q): use UTF-8, or an encoding such as base64", option, key)
 	}
 	return key
 }

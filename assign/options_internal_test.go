@@ -17,7 +17,7 @@ func TestOptionsLeaveTheKindAlone(t *testing.T) {
 		for _, o := range opts {
 			o(&s)
 		}
-		op, err := s.write(nil, 1<<20)
+		op, err := s.write(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

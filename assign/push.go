@@ -1,8 +1,11 @@
 package assign
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -68,8 +71,9 @@ func (f *loading) loaded(revision uint64) (payload, bool) {
 	return payload{}, false
 }
 
-// fetched takes a record that was read. One that is gone was written anew, or belongs to a task that has ended; the books
-// will hear of it. Any other fault leaves the frame waiting until it is pushed again.
+// fetched takes a record that was read. One that is gone was written anew, or belongs to a task that has ended: the books
+// will hear of it, and until then the frame goes without that task. Any other fault leaves the frame waiting until it is
+// pushed again.
 func (l *scheduling) fetched(x fetched) {
 	if x.task != "" {
 		l.buried(x)
@@ -80,11 +84,13 @@ func (l *scheduling) fetched(x fetched) {
 		if !waits {
 			continue
 		}
-		if x.err != nil {
+		if errors.Is(x.err, natskv.ErrRecordNotFound) {
+			l.unsent(&f.push, &f.list[i])
+			f.leaveOut(i)
+		} else if x.err != nil {
 			delete(l.loading, session)
 			continue
-		}
-		if t := &f.list[i]; x.revision == t.Checkpoint {
+		} else if t := &f.list[i]; x.revision == t.Checkpoint {
 			t.Saved = x.entry.Value
 		} else {
 			p := payloadOf(&x.entry)
@@ -98,6 +104,24 @@ func (l *scheduling) fetched(x fetched) {
 	}
 }
 
+// leaveOut takes a task out of a frame, with what is still read for it.
+func (f *loading) leaveOut(i int) {
+	for revision, j := range f.missing {
+		switch {
+		case j == i:
+			delete(f.missing, revision)
+		case j > i:
+			f.missing[revision] = j - 1
+		}
+	}
+	f.list = slices.Delete(f.list, i, i+1)
+}
+
+// unsent tells the books, in their next turn, that an assignment of a frame does not go out.
+func (l *scheduling) unsent(p *tasks.Push, t *tasks.Task) {
+	l.in.Put(tasks.Answered{Session: p.Session, Frame: p.Frame, Answers: []tasks.Answer{{ID: t.ID, Attempt: t.Attempt, Verdict: tasks.Unsent}}})
+}
+
 // dispatch sends a frame in as many messages as its size needs, each signed.
 func (l *scheduling) dispatch(f *loading) {
 	if !l.t.Valid() {
@@ -106,17 +130,25 @@ func (l *scheduling) dispatch(f *loading) {
 	p := &f.push
 	v := l.envelope(p.Epoch, p.Term, p.Instance, p.Session, p.Frame)
 	subject, reply := l.a.sub.assign(p.Instance), l.replyTo(p.Session, p.Frame)
+	most := int(l.nc.MaxPayload())
+	room := min(frameSize, most-headroom)
 	for from := 0; from < len(f.list); {
 		to, size := from, 0
 		for ; to < len(f.list); to++ {
 			t := &f.list[to]
 			size += len(t.Payload) + len(t.Saved) + len(t.Header)
-			if to > from && size > frameSize {
+			if to > from && size > room {
 				break
 			}
 		}
-		frame := tasks.EncodeAssign(&v, p.Low, f.list[from:to])
-		l.out.send(subject, reply, tasks.Seal(frame, l.h.Signer().Sign))
+		frame := tasks.Seal(tasks.EncodeAssign(&v, p.Low, f.list[from:to]), l.h.Signer().Sign)
+		if len(frame) <= most {
+			l.out.send(subject, reply, frame)
+		} else { // submitted where messages may be larger
+			for i := range f.list[from:to] {
+				l.unsent(p, &f.list[from+i])
+			}
+		}
 		from = to
 	}
 }

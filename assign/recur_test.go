@@ -106,7 +106,12 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 			{name: "x", spec: "", want: assign.ErrInvalidSpec},
 			{name: "x", spec: "@hourly", option: assign.InZone("Atlantis/Capital"), want: assign.ErrInvalidSpec, says: "Atlantis"},
 			{name: "x", spec: "@hourly", option: assign.OnMissed("whatever"), want: assign.ErrInvalidSpec, says: "whatever"},
-			{name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidKind},
+			{name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidOption, says: "MaxAttempts(0): use 1"},
+			{name: "x", spec: "@hourly", option: assign.Grace(-time.Second), want: assign.ErrInvalidOption, says: "Grace(-1s)"},
+			{name: "x", spec: "@hourly", option: assign.RecurHeader("", "x"), want: assign.ErrInvalidOption, says: "RecurHeader"},
+			{name: "x", spec: "@every -5s", want: assign.ErrInvalidSpec, says: "1s at least"},
+			{name: "x", spec: "@every 1ms", want: assign.ErrInvalidSpec, says: "1s at least"},
+			{name: "x", spec: "0 0 30 2 *", want: assign.ErrInvalidSpec, says: "does not come"},
 			{name: "x", spec: "@hourly", option: assign.RecurHeader("a", strings.Repeat("x", 5000)), want: assign.ErrTooLarge},
 			{name: "no good", spec: "@hourly", want: assign.ErrInvalidName},
 			{name: strings.Repeat("x", 190), spec: "@hourly", want: assign.ErrInvalidName},
@@ -118,6 +123,12 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%q %q: %v; want %v that says %q", tt.name, tt.spec, err, tt.want, tt.says)
 			}
+		}
+		if err := assign.Recur(t.Context(), c, double, "x", "@hourly", 1, nil); !errors.Is(err, assign.ErrInvalidOption) {
+			t.Errorf("an option that is nil: %v", err)
+		}
+		if err := assign.Recur(t.Context(), c, assign.Kind[int, int]{}, "x", "@hourly", 1); !errors.Is(err, assign.ErrInvalidKind) {
+			t.Errorf("no kind: %v", err)
 		}
 		if err := assign.Unrecur(t.Context(), c, "no good"); !errors.Is(err, assign.ErrInvalidName) {
 			t.Errorf("%v", err)

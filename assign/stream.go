@@ -64,6 +64,7 @@ func unfit(namespace string) func(*jetstream.StreamInfo) []string {
 			"it is a mirror, has sources or a transform, is sealed or does not acknowledge: make the stream anew")
 		check(c.PersistMode == jetstream.DefaultPersistMode, "it acknowledges before it has stored (persist mode async): make the stream anew")
 		check(c.MaxMsgsPerSubject == 1, "it keeps more than one record per task: set max_msgs_per_subject to 1")
+		check(c.MaxMsgSize <= 0, "it limits the size of a message, and an outcome may be larger: set max_msg_size to -1")
 		check(c.MaxAge == 0, "MaxAge removes tasks that are still open: set it to 0")
 		check(c.Discard == jetstream.DiscardNew, "discard policy old drops tasks when it is full: set discard to new")
 		check(!c.AllowDirect, "direct gets are on, and answer from replicas that lag: set allow_direct to false")

@@ -60,7 +60,7 @@ func (c *Client) submit(ctx context.Context, s *submission, data []byte) (pendin
 	}
 	l, err := c.ready(ctx)
 	if err != nil {
-		return pending{}, failed(c.offline(err), "submit %s", s.id)
+		return pending{}, failed(err, "submit %s", s.id)
 	}
 	if most := c.nc.MaxPayload() - headroom; int64(len(data)) > most { // known only once there was a connection
 		return pending{}, tooLarge("an input", len(data), most, storeElsewhere)

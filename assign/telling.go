@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -54,15 +55,26 @@ func (l *scheduling) tell(e *natskv.Entry, now time.Time) {
 
 func (l *scheduling) tellSeal(e *natskv.Entry) {
 	s, err := decodeSeal(e.Value)
-	if err != nil { // by hand, or by a later version: never written over
+	if err != nil && laterVersion(e.Value) { // never written over
 		l.fenced = errors.Join(ErrFenced, err)
 		return
+	}
+	if err != nil { // no seal at all: whoever is the scheduler writes a new one
+		l.ignored(e, err)
 	}
 	ours := s.Mark == l.mark
 	if ours {
 		l.sealed = e.Revision
 	}
 	l.step(tasks.SealSeen{Revision: e.Revision, Epoch: s.Epoch, Ours: ours, Clean: s.Clean})
+}
+
+// laterVersion reports whether a record says that it is of a version that this program does not know.
+func laterVersion(data []byte) bool {
+	var record struct {
+		Version int `json:"v"`
+	}
+	return json.Unmarshal(data, &record) == nil && record.Version > 1
 }
 
 func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
@@ -80,13 +92,13 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
 	if e.Marker {
 		err = errRecord
 	}
-	if err != nil {
-		l.ignored(e, err)
-		return
+	var keys *tasks.Keys
+	if err == nil {
+		keys, err = parseKeys(first(e.Header[headerKeys]))
 	}
-	keys, err := parseKeys(first(e.Header[headerKeys]))
-	if err != nil {
+	if err != nil { // and what stood here before is gone
 		l.ignored(e, err)
+		l.step(tasks.Settled{ID: id, Revision: e.Revision})
 		return
 	}
 	x := payloadOf(e)
@@ -161,6 +173,7 @@ func (l *scheduling) tellRecurrence(e *natskv.Entry, name string, gone bool) {
 	if !gone {
 		var err error
 		if defined.Recurrence, err = l.recurrence(name, e); err != nil {
+			defined.Unreadable = true
 			l.ignored(e, err)
 		}
 	}

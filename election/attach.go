@@ -33,14 +33,23 @@ type attachment struct {
 	done    chan struct{}
 }
 
-// ErrAttached says that something of the same name is attached to the session already.
+// ErrAttached says that something of the same name is attached to the session already, see AttachOnce.
 var ErrAttached = errors.New("election: something of this name is attached already: use another name")
 
 // Attach runs something under every lease of the session: run is called with a context that ends with the lease, and is
 // drained and joined before the session is closed. If it returns earlier with an error it is called again after a while.
-// It may be called before or after Open. What is attached stays so for the session's life, and its name is taken. Errors:
-// ErrClosed, ErrAttached.
+// It may be called before or after Open. Errors: ErrClosed.
 func (s *Session) Attach(name string, run func(ctx context.Context, h Host) error) error {
+	return s.attach(name, run, false)
+}
+
+// AttachOnce is Attach for what a session may have only one of: it is refused when something of that name was attached before,
+// in the session's whole life. Errors: ErrClosed, ErrAttached.
+func (s *Session) AttachOnce(name string, run func(ctx context.Context, h Host) error) error {
+	return s.attach(name, run, true)
+}
+
+func (s *Session) attach(name string, run func(ctx context.Context, h Host) error, once bool) error {
 	a := &attachment{
 		s: s, name: name, run: run,
 		wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), beaten: make(chan struct{}, 1), done: make(chan struct{}),
@@ -50,7 +59,7 @@ func (s *Session) Attach(name string, run func(ctx context.Context, h Host) erro
 		s.mu.Unlock()
 		return ErrClosed
 	}
-	if slices.ContainsFunc(s.attached, func(b *attachment) bool { return b.name == name }) {
+	if once && slices.ContainsFunc(s.attached, func(b *attachment) bool { return b.name == name }) {
 		s.mu.Unlock()
 		return fmt.Errorf("%w: %s", ErrAttached, name)
 	}

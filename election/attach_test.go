@@ -142,7 +142,7 @@ func TestAttachedOnce(t *testing.T) {
 		a := attach(t, session)
 		first := receive(t, "run", a.hosts)
 		again := func() error {
-			return session.Attach("test", func(context.Context, election.Host) error {
+			return session.AttachOnce("test", func(context.Context, election.Host) error {
 				t.Error("the second one runs")
 				return nil
 			})

@@ -19,7 +19,7 @@ var mutants = []mutant{
 		{here + "store.go", "if p.on != \"\" && s.last[p.on] != p.expect {", "if p.on != \"\" && s.last[p.on] != p.expect && (p.on != sealSubject || p.subject == sealSubject) {"},
 	}},
 	{"no new seal after an unknown outcome", []edit{
-		{core + "write.go", "\t\ts.renew()\n\tdefault:\n\t\ts.renew()\n", "\t\ts.renew()\n\tdefault:\n\t\ts.send(w)\n"},
+		{core + "write.go", "\t\ts.renewSlowly()\n\tdefault:\n\t\ts.renewSlowly()\n", "\t\ts.renewSlowly()\n\tdefault:\n\t\ts.send(w)\n"},
 	}},
 	{"one seal is enough in the beginning", []edit{
 		{core + "seal.go", "(!s.settled || slices", "(slices"},
@@ -95,7 +95,7 @@ var mutants = []mutant{
 		{core + "member.go", " && !w.drained", ""},
 	}},
 	{"a checkpoint is acknowledged before it is stored", []edit{
-		{core + "checkpoint.go", "\tw.waits(e.Ref)\n", "\ts.emit(Settle{Ref: e.Ref})\n"},
+		{core + "checkpoint.go", "\tw.waits(e.Ref)\n\tr.saving = w\n", "\ts.emit(Settle{Ref: e.Ref})\n\tr.saving = w\n"},
 	}},
 	{"a late copy overwrites a checkpoint", []edit{
 		{core + "checkpoint.go", "\tcase e.Ran <= r.kept:\n", "\tcase e.Ran < 0:\n"},
@@ -106,7 +106,7 @@ var mutants = []mutant{
 	}},
 	{"given back before its checkpoint is stored", []edit{
 		{core + "outcome.go", " || t.run.saving != nil {", " {\n"},
-		{core + "checkpoint.go", "\tt.run.saving = nil\n\tif t.phase == noting", "\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tt.run.saving = nil\n\tif t.phase == noting"},
+		{core + "checkpoint.go", "\tif t.run.saving = w.next; w.next != nil {", "\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tif t.run.saving = w.next; w.next != nil {"},
 	}},
 	{"a checkpoint is not handed on", []edit{
 		{core + "dispatch.go", "\t\t\tCheckpoint: t.checkpoint,\n", ""},

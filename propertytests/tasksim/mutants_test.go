@@ -2,10 +2,12 @@ package tasksim
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,23 +41,45 @@ func TestMutants(t *testing.T) {
 
 var verdict = regexp.MustCompile(`(failed after \d+ tests?: )?seed \d+, .*|\d+ crashes|panic: .*`)
 
-func (m mutant) mustDie(t *testing.T, root, test string) {
-	dir := t.TempDir()
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
+// TestMutantsFit: what the mutants replace is still there, so that they go on to prove something.
+func TestMutantsFit(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range slices.Concat(mutants, poisonous) {
+		if _, err := m.apply(root); err != nil {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
+
+// apply returns the texts of the changed files, by path.
+func (m mutant) apply(root string) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, e := range m.edits {
 		path := filepath.Join(root, e.file)
 		if texts[path] == "" {
 			b, err := os.ReadFile(path)
 			if err != nil {
-				t.Fatal(err)
+				return nil, err
 			}
 			texts[path] = string(b)
 		}
-		if strings.Count(texts[path], e.old) != 1 {
-			t.Fatalf("%s holds %d times what the mutant replaces: %q", e.file, strings.Count(texts[path], e.old), e.old)
+		if n := strings.Count(texts[path], e.old); n != 1 {
+			return nil, fmt.Errorf("%s holds %d times what the mutant replaces: %q", e.file, n, e.old)
 		}
 		texts[path] = strings.Replace(texts[path], e.old, e.new, 1)
+	}
+	return texts, nil
+}
+
+func (m mutant) mustDie(t *testing.T, root, test string) {
+	dir := t.TempDir()
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	texts, err := m.apply(root)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for path, text := range texts {
 		overlay.Replace[path] = filepath.Join(dir, filepath.Base(filepath.Dir(path))+"_"+filepath.Base(path))

@@ -1,0 +1,147 @@
+package assign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestOptionsThatCannotBe: each is refused, by a text that names the option, what it said and what would do.
+func TestOptionsThatCannotBe(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		long := strings.Repeat("x", 300)
+		for _, tt := range []struct {
+			option assign.SubmitOption
+			want   error
+			says   string
+		}{
+			{assign.WithID("a..b"), assign.ErrInvalidID, "a..b"},
+			{assign.WithID("cron/x/1"), assign.ErrInvalidID, "recurrences"},
+			{assign.WithUnique(""), assign.ErrInvalidOption, "WithUnique: 0 bytes: use"},
+			{assign.WithSticky(long), assign.ErrInvalidOption, "WithSticky: 300 bytes: use"},
+			{assign.WithLimitKey(long), assign.ErrInvalidOption, "WithLimitKey: 300 bytes: use"},
+			{assign.WithTraceParent(long), assign.ErrInvalidOption, "WithTraceParent: 300 bytes: use"},
+			{assign.WithHeader("", "x"), assign.ErrInvalidOption, "WithHeader: the name is empty"},
+			{assign.WithHeader("x", strings.Repeat("x", 5000)), assign.ErrTooLarge, "headers of 5008 bytes, the limit is 4096: shorten"},
+			{assign.WithPriority(101), assign.ErrInvalidOption, "WithPriority(101): use a priority of -100 to 100"},
+			{assign.WithDelay(-time.Second), assign.ErrInvalidOption, "WithDelay(-1s): use"},
+			{assign.WithDeadline(0), assign.ErrInvalidOption, "WithDeadline(0s): use"},
+			{assign.WithDeadline(-time.Second), assign.ErrInvalidOption, "WithDeadline(-1s): use"},
+			{assign.WithLabels(map[string]string{"": "x"}), assign.ErrInvalidOption, "WithLabels"},
+			{assign.With(assign.Weight(-1)), assign.ErrInvalidOption, "Weight(-1): use 1 to 4096"},
+			{assign.With(assign.MaxAttempts(0)), assign.ErrInvalidOption, "MaxAttempts(0): use 1 to 10000"},
+			{assign.With(nil), assign.ErrInvalidOption, "nil"},
+			{assign.WithEach(func(int) []assign.SubmitOption { return nil }), assign.ErrInvalidOption, "SubmitBatch"},
+			{nil, assign.ErrInvalidOption, "option 0 is nil"},
+		} {
+			p, err := assign.Submit(t.Context(), c, double, 1, tt.option)
+			says(t, err, tt.want, tt.says)
+			if p != nil {
+				t.Errorf("%s: a task", tt.says)
+			}
+		}
+		if _, err := assign.Submit(t.Context(), c, assign.Kind[int, int]{}, 1); !errors.Is(err, assign.ErrInvalidKind) {
+			t.Errorf("no kind: %v", err)
+		}
+		if _, err := assign.SubmitBatch(t.Context(), c, double, []int{1}, nil); !errors.Is(err, assign.ErrInvalidOption) {
+			t.Errorf("a batch with an option that is nil: %v", err)
+		}
+	})
+}
+
+func says(t *testing.T, err, want error, text string) {
+	t.Helper()
+	if !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), text) {
+		t.Errorf("%v; want %v that says %q", err, want, text)
+	} else if n := strings.Count(err.Error(), "assign:"); n != 1 {
+		t.Errorf("%v: names the package %d times", err, n)
+	}
+}
+
+func TestKindsThatCannotBe(t *testing.T) {
+	for text, option := range map[string]assign.KindOption{
+		"MaxAttempts(10001): use":  assign.MaxAttempts(10_001),
+		"Timeout(-1s): use":        assign.Timeout(-time.Second),
+		"Backoff(2s, 1s): use":     assign.Backoff(2*time.Second, time.Second),
+		"Backoff(0s, 1s): use":     assign.Backoff(0, time.Second),
+		"Retention(1s): use":       assign.Retention(time.Second),
+		"Retention(876000h0m0s):":  assign.Retention(100 * 365 * 24 * time.Hour),
+		"Priority(-101): use":      assign.Priority(-101),
+		"Weight(0): use":           assign.Weight(0),
+		"Weight(4097): use":        assign.Weight(4097),
+		"Concurrency(-1): use":     assign.Concurrency(-1),
+		"KeyLimit(0): use":         assign.KeyLimit(0),
+		"Rate(+Inf): use":          assign.Rate(math.Inf(1)),
+		"Rate(NaN): use":           assign.Rate(math.NaN()),
+		"Rate(1e-300): use":        assign.Rate(1e-300),
+		"Rate(-1): use":            assign.Rate(-1),
+		"Labels(33 labels): use":   assign.Labels(manyLabels(33)),
+		"the name of a label is":   assign.Labels(map[string]string{"": ""}),
+		"it is nil: leave it out":  nil,
+		"labels of":                assign.Labels(map[string]string{"x": strings.Repeat("x", 9000)}),
+		"Timeout(876000h0m0s): us": assign.Timeout(100 * 365 * 24 * time.Hour),
+	} {
+		_, err := assign.MakeKind[int, int]("k", option)
+		says(t, err, assign.ErrInvalidKind, text)
+	}
+	_, err := assign.MakeKind[int, int]("no good", assign.Timeout(0))
+	says(t, err, assign.ErrInvalidKind, "no good")
+	_, err = assign.MakeKind[int, int]("k", assign.Weight(0), assign.Priority(200))
+	says(t, err, assign.ErrInvalidKind, "Weight(0)")
+	says(t, err, assign.ErrInvalidKind, "Priority(200)")
+	if _, err := assign.MakeKind[int, int]("k", assign.Timeout(0), assign.Concurrency(0), assign.Rate(0), assign.Rate(1.0/86400)); err != nil {
+		t.Errorf("what means none: %v", err)
+	}
+}
+
+func manyLabels(n int) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[fmt.Sprint(i)] = "x"
+	}
+	return all
+}
+
+// TestNobodyToSubmitTo: what is nil is an error wherever it is given.
+func TestNobodyToSubmitTo(t *testing.T) {
+	if _, err := assign.NewClient(nil, assign.ClientConfig{Namespace: testNS}); !errors.As(err, new(*assign.ConfigError)) {
+		t.Errorf("no connection: %v", err)
+	}
+	for name, to := range map[string]assign.Submitter{
+		"none": nil, "no client": (*assign.Client)(nil), "no assigner": (*assign.Assigner)(nil),
+	} {
+		ctx := context.Background()
+		_, submitted := assign.Submit(ctx, to, double, 1)
+		_, batch := assign.SubmitBatch(ctx, to, double, []int{1})
+		_, found := assign.Find(to, double, "x").Wait(ctx)
+		_, got := assign.Get(ctx, to, "x")
+		_, listed := assign.List(ctx, to, assign.ListOptions{})
+		_, overview := assign.GetOverview(ctx, to)
+		recur := assign.Recur(ctx, to, double, "x", "@hourly", 1)
+		for i, err := range []error{submitted, batch, found, got, listed, overview, recur, assign.Requeue(ctx, to, "x")} {
+			if !errors.Is(err, assign.ErrNoClient) {
+				t.Errorf("%s, call %d: %v", name, i, err)
+			}
+		}
+	}
+}
+
+// TestKeysAreText: JSON would make other keys of what is no UTF-8, and the same one of two.
+func TestKeysAreText(t *testing.T) {
+	c := newClient(t, natstest.Server(t))
+	k := assign.NewKind[string, string]("k")
+	for _, o := range []assign.SubmitOption{assign.WithSticky("\xff"), assign.WithUnique("a\xff"), assign.WithLimitKey("\xff")} {
+		if _, err := assign.Submit(t.Context(), c, k, "", o); !errors.Is(err, assign.ErrInvalidOption) {
+			t.Errorf("%v", err)
+		}
+	}
+}
