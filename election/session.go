@@ -314,6 +314,9 @@ func (s *Session) Events(ctx context.Context) <-chan event.Event { return s.even
 
 // SetMeta replaces what the member record publishes of this process, and returns when it is stored.
 func (s *Session) SetMeta(ctx context.Context, meta map[string]string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	copied := make(map[string]string, len(meta)) // not nil, which would mean no change
 	maps.Copy(copied, meta)
 	_, err := s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Meta: copied} })
