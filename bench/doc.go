@@ -15,8 +15,13 @@
 //	IsLeader         against the reading of the clock in it                    ≤ 1.25 ×, 0 allocations
 //	GuardAdmit       the same token again                                      ≤ 100 ns, 0 allocations
 //	Heartbeats       writes per interval, for 1 and for 1,000 roles            1
+//	Tasks            submit to outcome, file store, everything in one process  ≥ 25,000/s; three servers ≥ 10,000/s
+//	TaskLatency      the same of one task at a time, idle                      p50 ≤ 300 µs
+//	Backlog          promotion → handing out, with 100,000 open tasks          ≤ 1 s
+//	Rerun            kill -9 of a worker → its tasks run elsewhere             ≤ TTL + 200 ms
 //	FollowedRole     heap per role followed, goroutines                        ≤ 2 KiB, 0
 //
 // Files: failover_test.go, thousand_test.go (how fast), party_test.go (one process of those), hotpath_test.go,
-// heartbeat_test.go, followed_test.go (what it costs), figures_test.go (percentiles, lateness of timers).
+// heartbeat_test.go, followed_test.go (what it costs), tasks_test.go, rerun_test.go, namespace_test.go (tasks),
+// figures_test.go (percentiles, lateness of timers).
 package bench

@@ -3,13 +3,18 @@
 //
 //	sim       the rules alone: internal/protocol under drawn delays, losses, pauses, crashes and clock rates
 //	tasksim   the same for the rules of tasks
+//	explore   all states of small configurations of both, to stated numbers of faults
 //	arena     real sessions on a real server, over links that can be cut and held, in virtual or in real time
+//	taskarena the same with tasks: who ran what when, and every record of it
+//	security  the published permissions: what they suffice for, and what they refuse
 //
 // In this directory:
 //
 //	bubble_*_test.go   storms: random faults over hours of virtual time, swept for overlaps (E1, E2, E4–E8)
+//	tasks_*_test.go    tasks: storms, a scheduler lost at every write, a fail-over with a thousand running, killed processes
 //	matrix_*_test.go   one test for each situation that a user of such a library asks about
 //	peers_*_test.go    one test for each thing that another library gets wrong
+//	tokens_test.go     no fencing token in any text that the library puts out
 //
 // A failure prints its seed, the schedule, and the intervals that overlapped. ROLEMANAGER_STORM_HOURS, _SEED and _LULL set
 // the size of the storms, -sim.schedules and -sim.seed that of the simulation, MUTANTS=1 runs its seeded bugs; the tag
