@@ -6,7 +6,9 @@ import "fmt"
 // it says what it is.
 
 // Format writes which term it is.
-func (t *Term) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "term of %s at epoch %d", t.Role(), t.Epoch()) }
+func (t *Term) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "term of %s at epoch %d", t.Role(), t.Epoch())
+}
 
 // Format writes which election it is.
 func (e *Election) Format(f fmt.State, _ rune) {
