@@ -109,7 +109,7 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 			"LargeRetention and the max age of the object store %s", retention, max(kept, 0), objectBucket(o.s.a.cfg.Namespace)))
 	}
 	chunk := max(min(objectChunk, int(o.s.h.Conn().MaxPayload())/2), 1)
-	info, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}}, bytes.NewReader(data))
+	info, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}}, pausing{bytes.NewReader(data)})
 	if err != nil {
 		o.opened.Store(nil)
 		return r, err
@@ -124,6 +124,17 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 		}
 	}
 	return objectRecord{Name: name, Size: len(data), Digest: info.Digest}, nil
+}
+
+// pausing reads what is to be stored, with a pause before the end. With the first chunk the client (nats.go 1.55) starts a
+// goroutine that stays for ever if all is stored before it has begun.
+type pausing struct{ *bytes.Reader }
+
+func (p pausing) Read(b []byte) (int, error) {
+	if p.Len() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return p.Reader.Read(b)
 }
 
 // open opens the object store, or makes it if the stream would be made too.
