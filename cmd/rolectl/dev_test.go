@@ -17,6 +17,7 @@ func TestDev(t *testing.T) {
 		t.Helper()
 		dev := p.start("dev", "--port", "0", "--store-dir", dir)
 		dev.says(&dev.errs, "rolectl watch")
+		dev.says(&dev.out, "nats://") // another pipe
 		url := strings.TrimSpace(dev.out.String())
 		return dev, &place{t: t, env: append(clean(t), "NATS_URL="+url)}
 	}

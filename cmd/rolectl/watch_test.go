@@ -38,7 +38,6 @@ func TestWatchLines(t *testing.T) {
 	if err := a.StepDown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	seen("the vacancy", func(c changeDoc) bool { return c.Change == "vacant" && c.Role.Role == "scheduler" })
 	seen("b leads", func(c changeDoc) bool { return c.Change == "leader" && c.Role.Leader == "b" })
 	leads(t, b)
 	c := p.member("c")
