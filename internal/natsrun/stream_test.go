@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ func TestStreamKeepsOrder(t *testing.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 60).Draw(rt, "steps")
 		seed := rapid.Uint64().Draw(rt, "seed")
 		var problem error
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // for the race detector: see natstest.Virtual
 		synctest.Test(t, func(*testing.T) { problem = streamSteps(steps, rand.New(rand.NewPCG(seed, 0))) })
 		if problem != nil {
 			rt.Fatal(problem)

@@ -31,15 +31,23 @@ func Bubble(t *testing.T, run func(t *testing.T, s *natsrun.Server), opts ...fun
 	}
 	o := build(opts)
 	o.VirtualTime = true
-	oneBubble.Lock()
-	defer oneBubble.Unlock()
-	dropPooledTimers()
-	defer dropPooledTimers()
-	synctest.Test(t, func(t *testing.T) {
+	Virtual(t, func(t *testing.T) {
 		bubbles.Store(t, true)
 		defer bubbles.Delete(t)
 		run(t, start(t, o))
 	})
+}
+
+// Virtual is synctest.Test for code that uses NATS, its own servers or none: one bubble at a time, and no timer that nats.go
+// has in its pool comes into it or leaves it.
+func Virtual(t *testing.T, run func(t *testing.T)) {
+	t.Helper()
+	oneBubble.Lock()
+	defer oneBubble.Unlock()
+	dropPooledTimers()
+	defer dropPooledTimers()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+	synctest.Test(t, run)
 }
 
 // Settle waits, in a bubble, until everything has happened that this moment of virtual time brings: what was begun is done,

@@ -19,5 +19,5 @@
 // own timeout, whose dump shows it as a goroutine of the bubble without "(durable)".
 //
 // Files: main.go (TestMain), server.go (servers and connections), cluster.go, eventually.go (waiting), bubble.go
-// (virtual time, and waiting until a moment of it is over).
+// (virtual time, and waiting until a moment of it is over), processors.go (how many run a bubble).
 package natstest

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
@@ -172,10 +172,7 @@ func drawStep(t *rapid.T) conformStep {
 
 // conforms runs a program on both, in a bubble of its own.
 func conforms(t *testing.T, steps []conformStep, seen map[string]int) (err error) {
-	for range 2 { // nats.go's pool of timers must not carry any from one bubble into the next
-		runtime.GC()
-	}
-	synctest.Test(t, func(t *testing.T) {
+	natstest.Virtual(t, func(t *testing.T) {
 		s, e := natsrun.Start(natsrun.Options{VirtualTime: true})
 		if err = e; err != nil {
 			return

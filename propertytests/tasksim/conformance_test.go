@@ -5,10 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server/ats"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
@@ -82,10 +81,7 @@ func drawWrite(t *rapid.T) drawnWrite {
 }
 
 func conforms(t *testing.T, steps []drawnWrite) (won, refused int, err error) {
-	for range 2 { // nats.go's pool of timers must not carry any from one bubble into the next
-		runtime.GC()
-	}
-	synctest.Test(t, func(*testing.T) {
+	natstest.Virtual(t, func(*testing.T) {
 		s, e := natsrun.Start(natsrun.Options{VirtualTime: true})
 		if err = e; err != nil {
 			return
