@@ -152,23 +152,15 @@ type attemptBounds struct {
 	retention     time.Duration
 }
 
-// limit gives an attempt its timeout and its task's deadline.
+// limit gives an attempt its timeout or its task's deadline, whichever is earlier.
 func (b attemptBounds) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	cancels := []context.CancelFunc{}
-	if b.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, b.timeout, ErrTimeout)
-		cancels = append(cancels, cancel)
-	}
-	if b.left > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, b.left, ErrStopped)
-		cancels = append(cancels, cancel)
-	}
-	return ctx, func() {
-		for _, cancel := range cancels {
-			cancel()
-		}
+	switch {
+	case b.timeout > 0 && (b.left <= 0 || b.timeout < b.left):
+		return context.WithTimeoutCause(ctx, b.timeout, ErrTimeout)
+	case b.left > 0:
+		return context.WithTimeoutCause(ctx, b.left, ErrStopped)
+	default:
+		return ctx, func() {}
 	}
 }
 
