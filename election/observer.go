@@ -101,7 +101,9 @@ func (o *Observer) run(failed <-chan error) {
 	for {
 		select {
 		case b := <-o.watcher.out:
-			o.take(b)
+			if o.err = o.take(b); o.err != nil {
+				return
+			}
 		case _, open := <-changes:
 			if !open {
 				o.err = ErrConnClosed
@@ -116,7 +118,7 @@ func (o *Observer) run(failed <-chan error) {
 	}
 }
 
-func (o *Observer) take(b batch) {
+func (o *Observer) take(b batch) error {
 	o.mu.Lock()
 	now := protocol.Instant(o.clock.Now().Observer)
 	for _, ev := range b.events {
@@ -124,7 +126,7 @@ func (o *Observer) take(b batch) {
 		case *protocol.Entry:
 			o.view.Deliver(now, ev, &o.news)
 		case protocol.WatchReset:
-			o.view.BeginWatch(ev.Wide, protocol.Peer{})
+			o.view.BeginWatch(ev, protocol.Peer{})
 		case protocol.SnapshotDone:
 			o.view.EndSnapshot(now, &o.news)
 		}
@@ -136,7 +138,11 @@ func (o *Observer) take(b batch) {
 		}
 	}
 	o.news.Reset()
+	wentBack := o.view.WentBack()
 	o.mu.Unlock()
+	if wentBack {
+		return ErrWentBack
+	}
 	if b.snapshot {
 		select {
 		case <-o.ready:
@@ -144,6 +150,7 @@ func (o *Observer) take(b batch) {
 			close(o.ready)
 		}
 	}
+	return nil
 }
 
 func (o *Observer) read(f func(v *protocol.View, now protocol.Instant)) {

@@ -113,20 +113,21 @@ func (w *watcher) once() error {
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, watchTimeout)
 	defer cancel()
-	if err := w.sameBucket(ctx); err != nil {
-		return err
-	}
-	wide := w.wide.Load() > 0
-	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(wide))
+	reset, err := w.inspect(ctx)
 	if err != nil {
 		return err
 	}
-	return w.pass(watch, wide)
+	reset.Wide = w.wide.Load() > 0
+	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(reset.Wide))
+	if err != nil {
+		return err
+	}
+	return w.pass(watch, reset)
 }
 
-func (w *watcher) pass(watch *natskv.Watch, wide bool) error {
+func (w *watcher) pass(watch *natskv.Watch, reset protocol.WatchReset) error {
 	defer w.wg.Go(watch.Close) // it may wait for a frozen connection, so not here
-	if !w.send(batch{events: []protocol.Event{protocol.WatchReset{Wide: wide}}}) {
+	if !w.send(batch{events: []protocol.Event{reset}}) {
 		return nil
 	}
 	for {
@@ -176,12 +177,15 @@ func (w *watcher) selected(wide bool) []string {
 	return w.filters
 }
 
-// sameBucket reports a bucket that is another one than at the opening. Any other answer, or none, proves nothing: then the
-// watch is made anyway, and finds out what is wrong.
-func (w *watcher) sameBucket(ctx context.Context) error {
+// inspect refuses a bucket that is another one than at the opening, and says how far the present one is. No answer proves
+// nothing: then the watch is made anyway, and finds out what is wrong.
+func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, err error) {
 	state, err := w.bucket.Inspect(ctx)
-	if err == nil && !state.Created.Equal(w.bucket.Created()) {
-		return ErrBucketRecreated
+	switch {
+	case err != nil:
+		return reset, nil
+	case !state.Created.Equal(w.bucket.Created()):
+		return reset, ErrBucketRecreated
 	}
-	return nil
+	return protocol.WatchReset{Single: state.Replicas == 1, Last: state.LastSeq}, nil
 }

@@ -28,7 +28,12 @@ type (
 	Tick struct{}
 
 	// WatchReset says that a new watch has begun to deliver, over every key if Wide.
-	WatchReset struct{ Wide bool }
+	WatchReset struct {
+		Wide bool
+		// Single: the store has one replica, which cannot lag, and its last revision was Last when the watch was made.
+		Single bool
+		Last   uint64
+	}
 
 	// SnapshotDone says that the watch has delivered all that stood in the bucket when it began.
 	SnapshotDone struct{}

@@ -207,12 +207,21 @@ func (e *Entry) apply(m *Machine) {
 		m.seenOwnMember(e)
 	}
 	m.view.Deliver(m.now.Observer, e, &m.news)
+	if m.view.WentBack() {
+		m.fail(ErrWentBack)
+		return
+	}
 	if e.Kind == KindLease {
 		m.moved(e)
 	}
 }
 
-func (w WatchReset) apply(m *Machine) { m.view.BeginWatch(w.Wide, m.self.Peer) }
+func (w WatchReset) apply(m *Machine) {
+	m.view.BeginWatch(w, m.self.Peer)
+	if m.view.WentBack() {
+		m.fail(ErrWentBack)
+	}
+}
 
 func (SnapshotDone) apply(m *Machine) {
 	m.view.EndSnapshot(m.now.Observer, &m.news)

@@ -17,19 +17,33 @@ func (n *News) Reset() { n.Roles, n.Peers, n.Notices = n.Roles[:0], n.Peers[:0],
 
 // Deliver takes in an entry that the watch has delivered.
 func (v *View) Deliver(now Instant, e *Entry, n *News) {
-	v.delivered = max(v.delivered, e.Revision)
+	v.delivered, v.newest = max(v.delivered, e.Revision), max(v.newest, e.Revision)
+	var before uint64
 	switch e.Kind {
 	case KindLease:
-		v.peer(e.Peer).gen = v.gen
+		p := v.peer(e.Peer)
+		before = p.leaseSeen
+		p.gen, p.leaseSeen = v.gen, e.Revision
 	case KindMember:
 		p := v.peer(e.Peer)
+		before = p.memberSeen
 		p.memberGen, p.memberSeen = v.gen, e.Revision
 	case KindRole:
 		r := v.role(e.Name)
+		before = r.delivered
 		r.gen, r.delivered, r.deliverer = v.gen, e.Revision, v.gen
 	}
+	v.lost(e.Revision < before)
 	v.Merge(now, e, n)
 }
+
+// lost notes proof that the store has lost what a watch had delivered: it was restored from a backup, or the end of its file
+// was torn off. A view that never goes back would then name revisions of a past that is gone, and every write be refused.
+// Only a store with one replica proves anything: elsewhere a watch may come from one that lags.
+func (v *View) lost(proof bool) { v.wentBack = v.wentBack || proof && v.single }
+
+// WentBack reports whether the store has lost what was seen of it: nothing in the view can be relied on any more.
+func (v *View) WentBack() bool { return v.wentBack }
 
 // Merge takes in an entry, delivered or known from the acknowledgement of our own write. An old revision changes nothing.
 func (v *View) Merge(now Instant, e *Entry, n *News) {
@@ -177,15 +191,14 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 	v.tellLeader(r, n)
 }
 
-// BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. Without wide the view forgets
+// BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it is not wide the view forgets
 // the workers but keep, whose records such a watch does not carry.
-func (v *View) BeginWatch(wide bool, keep Peer) {
+func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	v.gen++
-	v.delivered, v.wide, v.whole, v.forgotten = 0, wide, false, nil
-	if wide {
+	v.delivered, v.single, v.wide, v.whole, v.forgotten = 0, w.Single, w.Wide, false, nil
+	v.lost(w.Last < v.newest)
+	if w.Wide {
 		v.forgotten = map[Peer]struct{}{}
-	}
-	if wide {
 		return
 	}
 	for i := len(v.peerList) - 1; i >= 0; i-- {

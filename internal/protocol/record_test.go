@@ -119,7 +119,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key string, value []byte, revision uint64, marker bool) {
 		v, news := NewView(time.Minute), News{}
-		v.BeginWatch(true, Peer{})
+		v.BeginWatch(WatchReset{Wide: true}, Peer{})
 		for i := range uint64(2) {
 			e := Decode(key, value, revision+i, marker, time.Minute)
 			v.Deliver(1, &e, &news)

@@ -21,6 +21,9 @@ type View struct {
 	self      *PeerView // our own slot, never forgotten; nil for an observer
 	last      uint64    // the highest revision seen
 	delivered uint64    // the highest one of the present watch
+	newest    uint64    // the highest one that any watch has delivered
+	single    bool      // the present watch is over a store with one replica
+	wentBack  bool      // the store has lost what was seen
 	gen       uint32    // counts watches: an entry that the present one did not deliver may be gone
 	complete  bool      // one initial snapshot has arrived whole
 	wide      bool      // the present watch carries every key
@@ -49,7 +52,8 @@ type PeerView struct {
 	alarm      alarm
 	gen        uint32
 	memberGen  uint32
-	memberSeen uint64 // the highest revision of its member record that a watch has delivered
+	memberSeen uint64 // the last revision of its member record that a watch has delivered
+	leaseSeen  uint64 // and of its lease
 	task       leaseTask
 }
 

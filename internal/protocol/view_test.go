@@ -29,7 +29,7 @@ func (w *watcher) sees(key string, rev uint64, rec any) {
 }
 
 func (w *watcher) snapshot(keys ...func()) {
-	w.BeginWatch(false, Peer{})
+	w.BeginWatch(WatchReset{}, Peer{})
 	for _, deliver := range keys {
 		deliver()
 	}

@@ -201,7 +201,7 @@ func TestRotationIsNoDisproof(t *testing.T) {
 func TestForgottenPeers(t *testing.T) {
 	v := NewView(time.Minute)
 	var n News
-	v.BeginWatch(true, Peer{})
+	v.BeginWatch(WatchReset{Wide: true}, Peer{})
 	v.EndSnapshot(1, &n)
 	v.SeenAll()
 	rev := uint64(1)

@@ -55,7 +55,7 @@ var electionMutants = []mutant{
 		{core + "claim.go", "\t\tm.unknown(&rv.task.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.task.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
 	}},
 	{"acting before the snapshot is complete", "starting", []edit{
-		{core + "machine.go", "m.view.BeginWatch(w.Wide, m.self.Peer) }", "m.view.BeginWatch(w.Wide, m.self.Peer); m.view.complete = true; if m.phase == syncing { m.phase = opening } }"},
+		{core + "machine.go", "m.view.BeginWatch(w, m.self.Peer)\n", "m.view.BeginWatch(w, m.self.Peer); m.view.complete = true; if m.phase == syncing { m.phase = opening }\n"},
 	}},
 	{"given away before the drain", "one fault", []edit{
 		{core + "term.go", "if t.drained || t.stuck && r.cfg.VacateUndrained {", "if t != nil {"},
@@ -82,7 +82,7 @@ var taskMutants = []mutant{
 		{place + "worker.go", "if w.ledger.sequence(m.on) != m.expect {", "if w.ledger.sequence(m.on) != m.expect && m.record.Kind == seal {"},
 	}},
 	{"no new seal after an unknown outcome", "one task", []edit{
-		{rules + "write.go", "\tdefault:\n\t\ts.renew()\n", "\tdefault:\n\t\ts.send(w)\n"},
+		{rules + "write.go", "\tdefault:\n\t\ts.renewSlowly()\n", "\tdefault:\n\t\ts.send(w)\n"},
 	}},
 	{"nothing remembered of what was answered", "one task", []edit{
 		{rules + "worker.go", "if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},
@@ -94,10 +94,13 @@ var taskMutants = []mutant{
 		{place + "net.go", "case m.session != me.session, !v.open:", "case !v.open:"},
 	}},
 	{"frames of earlier epochs are believed", "deposed", []edit{
-		{place + "net.go", "\tcase epoch != v.epoch:\n", "\tcase epoch == 0:\n"},
+		{place + "net.go", "\tcase m.epoch != v.epoch:\n", "\tcase m.epoch == 0:\n"},
 	}},
 	{"a stale epoch means that it does not run", "stale", []edit{
 		{rules + "event.go", "case Full, UnknownKind,", "case StaleEpoch, Full, UnknownKind,"},
+	}},
+	{"a result is reported once only", "one task", []edit{
+		{place + "do.go", "\tfor i := range w.members {\n\t\tx.report(w, i)\n\t}\n\treturn nil\n", "\treturn nil\n"},
 	}},
 	{"an outcome is accepted whatever its attempt", "repeated", []edit{
 		{rules + "outcome.go", "case !t.with(e.Session, e.Attempt):", "case t.phase != pushed && t.phase != running:"},

@@ -72,7 +72,7 @@ var mutants = []mutant{
 		{core + "claim.go", "\t\tm.unknown(&rv.task.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.task.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
 	}},
 	{name: "acting before the snapshot is complete", edits: []edit{
-		{core + "machine.go", "m.view.BeginWatch(w.Wide, m.self.Peer) }", "m.view.BeginWatch(w.Wide, m.self.Peer); m.view.complete = true; if m.phase == syncing { m.phase = opening } }"},
+		{core + "machine.go", "m.view.BeginWatch(w, m.self.Peer)\n", "m.view.BeginWatch(w, m.self.Peer); m.view.complete = true; if m.phase == syncing { m.phase = opening }\n"},
 	}},
 	{name: "given away before the drain", edits: []edit{
 		{core + "term.go", "if t.drained || t.stuck && r.cfg.VacateUndrained {", "if t != nil {"},

@@ -1,0 +1,53 @@
+package protocol
+
+import "testing"
+
+// TestWentBack: a store that has lost what was seen is told from one whose replica lags, whichever of both marks it leaves: a
+// key that is delivered at an earlier revision than before, or a last revision before one that was delivered.
+func TestWentBack(t *testing.T) {
+	single := func(last uint64) WatchReset { return WatchReset{Single: true, Last: last} }
+	for _, c := range []struct {
+		name  string
+		reset WatchReset
+		key   string
+		rec   any
+		rev   uint64
+		want  bool
+	}{
+		{"role", single(90), "role.r", heldBy("a", 7, 1000), 10, true},
+		{"lease", single(90), "lease.a", Lease{V: 1, Nonce: "x", TTLms: 1000, State: Live}, 11, true},
+		{"member", single(90), "member.a", Member{V: 1}, 12, true},
+		{"marker", single(90), "role.r", nil, 10, true},
+		{"last revision", single(29), "role.other", heldBy("a", 7, 1000), 15, true},
+		{"nothing new", single(30), "role.r", heldBy("b", 8, 1000), 20, false},
+		{"later", single(90), "role.r", heldBy("b", 8, 1000), 90, false},
+		{"another key", single(90), "role.other", heldBy("a", 7, 1000), 10, false},
+		{"a replica lags", WatchReset{Last: 10}, "role.r", heldBy("a", 7, 1000), 10, false},
+		{"nothing is known of the store", WatchReset{}, "role.r", heldBy("a", 7, 1000), 10, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWatcher()
+			w.sees("role.r", 20, heldBy("b", 8, 1000))
+			w.sees("lease.a", 21, Lease{V: 1, Nonce: "y", TTLms: 1000, State: Live})
+			w.sees("member.a", 22, Member{V: 1})
+			w.sees("role.last", 30, heldBy("b", 8, 1000))
+			w.BeginWatch(c.reset, Peer{})
+			w.sees(c.key, c.rev, c.rec)
+			if w.WentBack() != c.want {
+				t.Errorf("went back: %v, want %v", !c.want, c.want)
+			}
+		})
+	}
+}
+
+// TestWentBackCountsNoAcknowledgement: our own write may be known before the watch comes to the record that it replaced.
+func TestWentBackCountsNoAcknowledgement(t *testing.T) {
+	w := newWatcher()
+	w.BeginWatch(WatchReset{Single: true, Last: 20}, Peer{})
+	w.Merge(w.now, &Entry{Kind: KindRole, Name: "r", Revision: 21, Form: FormRecord, Role: heldBy("a", 7, 1000)}, &w.news)
+	w.sees("role.r", 20, heldBy("b", 8, 1000))
+	w.sees("role.r", 21, heldBy("a", 7, 1000))
+	if w.WentBack() {
+		t.Error("an acknowledgement that was faster than the watch is taken for a loss")
+	}
+}
