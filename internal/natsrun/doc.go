@@ -24,5 +24,6 @@
 // Files: server.go (one server), options.go (its configuration), lastwords.go (its log), link.go (faults of one path),
 // dial.go (new connections on it), conn.go (one connection), stream.go (one direction), deadline.go, handshake.go,
 // proxy.go (a path behind a TCP address), cluster.go (servers with routes), partition.go (faults between them),
-// ready.go (waiting for a cluster and its stream leaders).
+// ready.go (waiting for a cluster and its stream leaders), process.go (a server in a process of its own, that can be killed and
+// whose wall clock can step), serve.go (the other end of that).
 package natsrun

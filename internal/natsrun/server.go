@@ -153,10 +153,20 @@ func (s *Server) StoreDir() string { return s.dir }
 // Running is the server that runs now, or nil while it is down. Restart replaces it.
 func (s *Server) Running() *server.Server { return s.running.Load() }
 
+// connectAttempts is how often a client that was too slow tries to connect: its own limit, two seconds, is for reconnecting.
+const connectAttempts = 5
+
 // Connect returns a connection that reconnects to whatever server runs when it does. The options come last, so those of
 // a link replace the direct way.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	nc, err := nats.Connect(s.URL(), append([]nats.Option{nats.SetCustomDialer(s)}, opts...)...)
+	opts = append([]nats.Option{nats.SetCustomDialer(s)}, opts...)
+	nc, err := nats.Connect(s.URL(), opts...)
+	for range connectAttempts - 1 {
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		nc, err = nats.Connect(s.URL(), opts...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("natsrun: connect: %w", err)
 	}

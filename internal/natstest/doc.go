@@ -19,5 +19,7 @@
 // own timeout, whose dump shows it as a goroutine of the bubble without "(durable)".
 //
 // Files: main.go (TestMain), server.go (servers and connections), cluster.go, eventually.go (waiting), bubble.go
-// (virtual time, and waiting until a moment of it is over), processors.go (how many run a bubble).
+// (virtual time, and waiting until a moment of it is over), processors.go (how many run a bubble), process.go (a
+// server that is a process), stepping.go (a server whose
+// wall clock steps; testdata/stepping is its program).
 package natstest

@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server/ats"
 	"go.uber.org/goleak"
+
+	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
 // inMain says that the server's access-time goroutine runs outside any bubble.
@@ -18,7 +20,16 @@ var inMain atomic.Bool
 //
 // nats-server keeps one goroutine for all servers of a process, which waits for a ticker and for a channel made before
 // any bubble. Started in a bubble it would never count as idle, and virtual time would never move: so it is started here.
+//
+// A test binary that Process has started is a server instead.
 func Main(m *testing.M, ignore ...goleak.Option) {
+	if was, err := natsrun.Serve(nil); was {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	ats.Register()
 	inMain.Store(true)
 	code := m.Run()

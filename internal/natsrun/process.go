@@ -1,0 +1,159 @@
+package natsrun
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Process is a real server in a process of its own: it dies as one, with whatever it had not written, and its wall clock
+// can be another one. The program that it runs calls Serve.
+//
+// Kill, Restart, Step and Shutdown are for one goroutine at a time.
+type Process struct {
+	program []string
+	opts    served
+
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	answers *bufio.Scanner
+
+	mu    sync.Mutex
+	links []*Link
+}
+
+// StartProcess starts a program that calls Serve, and waits until the server takes connections. Of the options StoreDir,
+// Port and SyncAlways count; StoreDir is needed. Shutdown ends it.
+func StartProcess(program []string, opts Options) (*Process, error) {
+	if opts.StoreDir == "" {
+		return nil, errors.New("natsrun: a server of its own needs a StoreDir")
+	}
+	p := &Process{program: program, opts: served{opts.StoreDir, opts.Port, opts.SyncAlways}}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Process) start() error {
+	options, err := json.Marshal(p.opts)
+	if err != nil {
+		return err
+	}
+	p.cmd = exec.Command(p.program[0], p.program[1:]...)
+	p.cmd.Env = append(os.Environ(), serveKey+"="+string(options))
+	p.cmd.Stderr = os.Stderr
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return fmt.Errorf("natsrun: start server process: %w", err)
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("natsrun: start server process: %w", err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		return fmt.Errorf("natsrun: start server process: %w", err)
+	}
+	p.answers = bufio.NewScanner(out)
+	var port int64
+	if port, err = p.answer("ready"); err != nil {
+		_ = p.Kill() // it is of no use
+		return err
+	}
+	p.opts.Port = int(port) // the first start has chosen it
+	return nil
+}
+
+// answer is the number in the next line of the process.
+func (p *Process) answer(to string) (n int64, err error) {
+	if !p.answers.Scan() {
+		return 0, fmt.Errorf("natsrun: the server's process has ended instead of saying %q: %v", to, p.answers.Err())
+	}
+	if _, err := fmt.Sscanf(p.answers.Text(), to+" %d", &n); err != nil {
+		return 0, fmt.Errorf("natsrun: the server's process says %q instead of %q: %w", p.answers.Text(), to, err)
+	}
+	return n, nil
+}
+
+// Step moves the server's wall clock, in whole seconds, and returns how far it is ahead of this process's own. Time goes on at
+// its pace: no timer of the server is early or late for it.
+func (p *Process) Step(d time.Duration) (ahead time.Duration, err error) {
+	if _, err := fmt.Fprintln(p.in, "step", d); err != nil {
+		return 0, fmt.Errorf("natsrun: step the server's clock: %w", err)
+	}
+	now, err := p.answer("now")
+	return time.Duration(now - time.Now().UnixNano()), err
+}
+
+// Kill ends the process without a word to it. Restart brings it back.
+func (p *Process) Kill() error {
+	if p.cmd == nil {
+		return nil
+	}
+	err := p.cmd.Process.Kill()
+	_ = p.cmd.Wait() // it was killed
+	p.cmd = nil
+	return err
+}
+
+// Restart kills the process, if it runs, and starts it again on the same store and address.
+func (p *Process) Restart() error {
+	if err := p.Kill(); err != nil {
+		return err
+	}
+	return p.start()
+}
+
+// Shutdown lets the server end, and closes the links that it made. The store stays.
+func (p *Process) Shutdown() error {
+	p.mu.Lock()
+	links := p.links
+	p.links = nil
+	p.mu.Unlock()
+	for _, l := range links {
+		l.Close()
+	}
+	if p.cmd == nil {
+		return nil
+	}
+	err := p.in.Close()
+	for p.answers.Scan() { // until the process has ended, which closes it
+	}
+	if ended := p.cmd.Wait(); ended != nil {
+		err = errors.Join(err, fmt.Errorf("natsrun: the server's process ended with %w", ended))
+	}
+	p.cmd = nil
+	return err
+}
+
+// StoreDir is where JetStream's files lie.
+func (p *Process) StoreDir() string { return p.opts.StoreDir }
+
+// URL is where clients connect, also while it is down.
+func (p *Process) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", p.opts.Port) }
+
+// Connect opens a connection.
+func (p *Process) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	nc, err := nats.Connect(p.URL(), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("natsrun: connect: %w", err)
+	}
+	return nc, nil
+}
+
+// Link returns a new path to the server, closed by Shutdown.
+func (p *Process) Link() *Link {
+	l := NewLink(&net.Dialer{Timeout: readyWithin})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.links = append(p.links, l)
+	return l
+}

@@ -1,0 +1,78 @@
+package natsrun_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestProcessIsKilledAndComesBack: a server that is a process dies without a word, and is there again at the same address, with
+// what it had written.
+func TestProcessIsKilledAndComesBack(t *testing.T) {
+	p := natstest.Process(t)
+	link := p.Link()
+	nc, err := p.Connect(append(link.Options(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b", Storage: jetstream.FileStorage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision, err := kv.Create(t.Context(), "k", []byte("v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := p.URL()
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "the client notices", within, func() (bool, string) { return !nc.IsConnected(), nc.Status().String() })
+	if _, err := p.Connect(); err == nil {
+		t.Error("a killed server takes a connection")
+	}
+	if err := p.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "the record is read", within, func() (bool, string) {
+		e, err := kv.Get(t.Context(), "k")
+		return err == nil && string(e.Value()) == "v" && e.Revision() == revision, fmt.Sprint(err)
+	})
+	if p.URL() != url || link.Stats().Dials < 2 {
+		t.Errorf("%s was %s; %+v", p.URL(), url, link.Stats())
+	}
+}
+
+// TestProcessWithoutSuchAClock: a program that cannot step its clock says so by ending, and what does not start says why.
+func TestProcessWithoutSuchAClock(t *testing.T) {
+	p, err := natsrun.StartProcess([]string{"/bin/true"}, natsrun.Options{StoreDir: t.TempDir()})
+	if err == nil {
+		t.Error("true is no server", p.Shutdown())
+	}
+	if _, err := natsrun.StartProcess([]string{"/bin/true"}, natsrun.Options{}); err == nil {
+		t.Error("a process was started without a store")
+	}
+	p, err = natsrun.StartProcess([]string{os.Args[0]}, natsrun.Options{StoreDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Step(time.Second); err == nil {
+		t.Error("the clock was stepped by a program that cannot")
+	}
+	if err := p.Shutdown(); err == nil || errors.Is(err, natsrun.ErrDown) {
+		t.Errorf("it ended with %v, want what went wrong", err)
+	}
+}

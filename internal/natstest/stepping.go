@@ -1,0 +1,69 @@
+package natstest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+)
+
+// SteppingServer starts a server in a process of its own whose wall clock can be stepped while it runs (natsrun.Process.Step).
+// It is the real server; what differs is package time of the standard library, which adds an offset to each reading of the
+// wall clock. That takes a build of everything above package time: about a minute for the first time, a second from then on.
+func SteppingServer(tb testing.TB) *natsrun.Process {
+	tb.Helper()
+	_, file, _, _ := runtime.Caller(0)
+	source := filepath.Join(filepath.Dir(file), "testdata", "stepping")
+	program := filepath.Join(tb.TempDir(), "stepping")
+	build := exec.CommandContext(tb.Context(), "go", "build", "-overlay", steppedTime(tb, source), "-o", program, ".")
+	build.Dir = source
+	if out, err := build.CombinedOutput(); err != nil {
+		tb.Fatalf("build the server with a stepping clock: %v\n%s", err, out)
+	}
+	return process(tb, program, natsrun.Options{})
+}
+
+// wallReading is where package time takes the wall clock's reading from the runtime, and what comes behind it.
+const (
+	wallReading = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
+	wallStep    = "\tsec += stepped.Load()\n"
+)
+
+// steppedTime writes an overlay in which time.Now adds what StepWallClock was told, and returns its path.
+func steppedTime(tb testing.TB, source string) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	root, err := exec.CommandContext(tb.Context(), "go", "env", "GOROOT").Output()
+	if err != nil {
+		tb.Fatalf("go env GOROOT: %v", err)
+	}
+	std := filepath.Join(strings.TrimSpace(string(root)), "src", "time")
+	text, err := os.ReadFile(filepath.Join(std, "time.go"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if n := strings.Count(string(text), wallReading); n != 1 {
+		tb.Fatalf("%s holds %d times what reads the wall clock; look how this version of Go does it:\n%s", std, n, wallReading)
+	}
+	changed := filepath.Join(dir, "time.go")
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), wallReading, wallReading+wallStep, 1)), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(std, "time.go"): changed,
+		filepath.Join(std, "step.go"): filepath.Join(source, "clock.go.txt"),
+	}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(path, overlay, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
