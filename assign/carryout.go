@@ -76,7 +76,18 @@ func (l *scheduling) notice(effect tasks.Effect) {
 		l.emit(event.TaskStale{Meta: meta, Namespace: ns, Kind: e.Kind, Reason: e.Reason})
 	case tasks.Ticked:
 		l.emit(event.TaskTicked{Meta: meta, Namespace: ns, Recurrence: e.Name, Fired: e.Fired, Dropped: e.Dropped})
+	case tasks.Ahead:
+		l.emit(event.Fault{Meta: meta, Doing: "fire recurrence " + e.Name, Role: l.a.cfg.Role, Err: aheadError(&e)})
 	case tasks.Refused:
 		l.emit(event.TaskFenced{Meta: meta, Namespace: ns, Op: e.Op})
 	}
+}
+
+// aheadError says that a clock was wrong, or is.
+func aheadError(e *tasks.Ahead) error {
+	what := "the clock was wrong when it was written, and ticks count from now on"
+	if e.Believed {
+		what = "this machine's clock has come to it, the server's clock is wrong: set it; until then nothing is fired"
+	}
+	return fmt.Errorf("assign: its record says %s, and the stream's clock %s: %s", e.Tick.Format(time.RFC3339), e.Now.Format(time.RFC3339), what)
 }

@@ -1,10 +1,6 @@
 package assign
 
 import (
-	"strconv"
-
-	"github.com/nats-io/nats.go"
-
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -14,11 +10,17 @@ import (
 //
 // On one server the writes are pipelined, but for those of two records: these go in atomic batches, one at a time. Replicas
 // refuse a second write in flight under the same condition: there what comes meanwhile gathers, and all goes in such batches.
+//
+// A batch is stored as a whole or not at all. When the server does not take one, its halves are tried, and so on, until it is
+// known which write is the cause: the others are not to wait for it.
 type commits struct {
 	l       *scheduling
 	batched bool
 	queue   []commit
+	guard   uint64 // of the last write that was asked for
+	most    int    // writes that the next batch may hold; grows again with every one that is stored
 	flying  bool
+	short   shortage
 }
 
 // commit is one write of the books.
@@ -26,6 +28,8 @@ type commit struct {
 	number, guard uint64
 	op            natskv.Write
 	also          *natskv.Write // stored in the same step, after op
+	lean          *natskv.Write // what would do instead of op, if that is too large
+	each          bool          // op and also have conditions of their own
 }
 
 func (w *commit) records() int {
@@ -51,17 +55,17 @@ func sizeOf(op *natskv.Write) int {
 	return n
 }
 
-// batchDone is the outcome of a batch.
-type batchDone struct {
-	list   []written
-	result natskv.Result
-}
-
-// written is a write in a batch; before the end of its last record there are so many others.
-type written struct {
-	number uint64
-	behind uint64
-}
+// batchDone is the outcome of a batch, unstored that of a single write that is not known to be stored.
+type (
+	batchDone struct {
+		list   []commit
+		result natskv.Result
+	}
+	unstored struct {
+		w   commit
+		err error
+	}
+)
 
 const batchSize = 4 << 20 // bytes of values in one batch
 
@@ -70,33 +74,43 @@ var outcomes = [...]protocol.Outcome{
 }
 
 func (c *commits) write(w commit) {
+	c.guard = max(c.guard, w.guard)
 	if c.batched || w.also != nil {
 		c.queue = append(c.queue, w)
 		return
 	}
-	guard := natskv.Guard{Key: sealKey, Revision: w.guard}
-	w.op.Guard = &guard
-	c.l.writer.Submit(w.op, writeWithin, c.answer(w.number))
+	c.swap(w.op, w)
 }
 
-// answer tells the loop what became of a write.
-func (c *commits) answer(number uint64) func(natskv.Result) {
-	return func(r natskv.Result) {
-		c.l.in.Put(tasks.Written{Write: number, Outcome: outcomes[r.Outcome], Revision: r.Revision})
+// swap writes one record, as op says: under the seal if that has no condition of its own.
+func (c *commits) swap(op natskv.Write, w commit) {
+	if op.Expect == 0 && w.guard != 0 {
+		op.Guard = &natskv.Guard{Key: sealKey, Revision: w.guard}
 	}
+	c.l.writer.Submit(op, writeWithin, func(r natskv.Result) {
+		if r.Outcome == natskv.Unknown {
+			c.l.in.Put(unstored{w, r.Err})
+			return
+		}
+		c.l.in.Put(tasks.Written{Write: w.number, Outcome: outcomes[r.Outcome], Revision: r.Revision})
+	})
 }
 
 // flush sends what has gathered, as long as nothing is under way. The records of one write stay together.
 func (c *commits) flush() {
-	if c.flying || len(c.queue) == 0 {
+	if c.flying || len(c.queue) == 0 || c.batched && c.short.waits() {
 		return
 	}
-	guard, size, taken := c.queue[0].guard, 0, 0
+	size, taken, used := 0, 0, 0
 	var ops []natskv.Write
-	var list []written
+	var list []commit
 	for i := range c.queue {
 		w := &c.queue[i]
-		if w.guard != guard || len(ops)+w.records() > natskv.MaxBatch || size > 0 && size+w.size() > batchSize {
+		if w.guard != c.guard { // all that is still wanted was asked for anew under the later seal
+			used++
+			continue
+		}
+		if taken > 0 && (w.each != list[0].each || taken >= c.most || len(ops)+w.records() > natskv.MaxBatch || size+w.size() > batchSize) {
 			break
 		}
 		size += w.size()
@@ -104,66 +118,53 @@ func (c *commits) flush() {
 		if w.also != nil {
 			ops = append(ops, *w.also)
 		}
-		list = append(list, written{w.number, uint64(len(ops))})
+		list = append(list, *w)
 		taken++
+		used++
 	}
-	for i := range list {
-		list[i].behind = uint64(len(ops)) - list[i].behind
-	}
-	rest := append(c.queue[:0], c.queue[taken:]...)
+	rest := append(c.queue[:0], c.queue[used:]...)
 	clear(c.queue[len(rest):])
-	c.queue, c.flying = rest, true
-	c.l.writer.SubmitBatch(natskv.Guard{Key: sealKey, Revision: guard}, ops, writeWithin, func(r natskv.Result) {
-		c.l.in.Put(batchDone{list, r})
-	})
+	c.queue = rest
+	if taken == 0 {
+		return
+	}
+	c.flying = true
+	done := func(r natskv.Result) { c.l.in.Put(batchDone{list, r}) }
+	if list[0].each {
+		c.l.writer.SubmitEach(ops, writeWithin, done)
+		return
+	}
+	c.l.writer.SubmitBatch(natskv.Guard{Key: sealKey, Revision: c.guard}, ops, writeWithin, done)
 }
 
 // done tells the books what became of a batch. Its records stand one after the other.
 func (c *commits) done(b batchDone) {
 	c.flying = false
-	for _, w := range b.list {
-		revision := b.result.Revision
-		if revision > 0 {
-			revision -= w.behind
+	switch {
+	case b.result.Outcome == natskv.Unknown:
+		c.fault(b.list, b.result.Err)
+		return
+	case b.result.Outcome == natskv.Refused && b.list[0].each && len(b.list) > 1: // one of their conditions does not hold
+		c.halve(b.list)
+		return
+	case b.result.Outcome == natskv.Won:
+		c.most = min(max(c.most, 2*len(b.list)), natskv.MaxBatch)
+	}
+	revision := b.result.Revision
+	if revision > 0 {
+		for i := range b.list {
+			revision -= uint64(b.list[i].records())
 		}
-		c.l.news.written = tasks.Written{Write: w.number, Outcome: outcomes[b.result.Outcome], Revision: revision}
-		c.l.step(&c.l.news.written)
+	}
+	for i := range b.list {
+		if b.result.Revision > 0 {
+			revision += uint64(b.list[i].records())
+		}
+		c.tell(b.list[i].number, outcomes[b.result.Outcome], revision)
 	}
 }
 
-func (c *commits) outcome(w tasks.WriteOutcome, input *submitted) {
-	header, data := encodeOutcome(w.Kind, w.Outcome, c.l.traces.of(w.ID), input)
-	c.write(commit{
-		number: w.Write, guard: w.Guard, op: natskv.Write{Key: queueKey + w.ID, Value: data, Header: header, TTL: w.Retention},
-	})
-}
-
-func (c *commits) note(w tasks.WriteNote) {
-	value, err := encodeNote(w.Retry)
-	if err != nil {
-		return // numbers can always be encoded
-	}
-	c.write(commit{number: w.Write, guard: w.Guard, op: natskv.Write{Key: noteKey + w.ID, Value: value}})
-}
-
-func (c *commits) checkpoint(w tasks.WriteCheckpoint) {
-	attempt := strconv.FormatUint(w.Attempt.Epoch, 10) + "." + strconv.FormatUint(uint64(w.Attempt.N), 10)
-	c.write(commit{number: w.Write, guard: w.Guard, op: natskv.Write{
-		Key: checkpointKey + w.ID, Value: w.Data, Header: nats.Header{headerAttempt: {attempt}},
-	}})
-}
-
-// tick stores the task of a tick, and that it was the last one, in one step: so no scheduler submits it twice, or leaves it
-// out.
-func (c *commits) tick(w tasks.WriteTick) {
-	r, known := w.Recurrence.Body.(*recurring)
-	value, err := encodeTick(w.Tick)
-	if !known || err != nil {
-		return // the body is ours, and a time within the years of cron can be encoded
-	}
-	c.write(commit{
-		number: w.Write, guard: w.Guard,
-		op:   natskv.Write{Key: queueKey + w.ID, Value: r.input, Header: r.header},
-		also: &natskv.Write{Key: tickKey + w.Recurrence.Name, Value: value},
-	})
+func (c *commits) tell(number uint64, o protocol.Outcome, revision uint64) {
+	c.l.news.written = tasks.Written{Write: number, Outcome: o, Revision: revision}
+	c.l.step(&c.l.news.written)
 }

@@ -2,6 +2,8 @@ package assign
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -10,12 +12,25 @@ import (
 )
 
 // seal writes the seal by compare-and-swap.
-func (c *commits) seal(w tasks.WriteSeal) {
-	value, err := json.Marshal(sealRecord{Version: 1, Epoch: w.Epoch, Holder: c.l.h.Instance(), Mark: c.l.mark})
+func (c *commits) seal(e tasks.WriteSeal) {
+	op, err := sealing(sealRecord{Version: 1, Epoch: e.Epoch, Holder: c.l.h.Instance(), Mark: c.l.mark}, e.Expect)
 	if err != nil {
 		return // strings and numbers can always be encoded
 	}
-	c.l.writer.Submit(natskv.Write{Key: sealKey, Value: value, Expect: w.Expect}, writeWithin, c.answer(w.Write))
+	c.swap(op, commit{number: e.Write, op: op})
+}
+
+// sealSize is the size of all seals, as far as the instance's name allows: a stream that is full takes a record in the place
+// of another one if it is not larger.
+const sealSize = 512
+
+// sealing is the write of a seal over revision expect.
+func sealing(r sealRecord, expect uint64) (natskv.Write, error) {
+	value, err := json.Marshal(r)
+	if missing := sealSize - len(value) - len(strconv.FormatUint(expect, 10)); missing > 0 { // the condition is stored with it
+		value = append(value, strings.Repeat(" ", missing)...)
+	}
+	return natskv.Write{Key: sealKey, Value: value, Expect: expect}, err
 }
 
 // erased is a record that says nothing any more: an empty one in its place, which the server removes after a moment.
@@ -35,12 +50,12 @@ func (c *commits) erase(w tasks.Erase) {
 		return
 	}
 	op.Expect = w.Expect
-	c.l.writer.Submit(op, writeWithin, c.answer(w.Write))
+	c.swap(op, commit{number: w.Write, op: op})
 }
 
 // free empties the record of a unique key by compare-and-swap: clients write it too, and theirs must stand.
 func (c *commits) free(w tasks.FreeUnique) {
 	op := erased(uniqueKey + w.Key)
 	op.Expect = w.Expect
-	c.l.writer.Submit(op, writeWithin, c.answer(w.Write))
+	c.swap(op, commit{number: w.Write, op: op})
 }

@@ -40,7 +40,8 @@
 //	attempt's timeout                     its context ends with ErrTimeout; counted as a failure
 //	cancel, deadline                      terminal at once; the handler's context ends with ErrStopped
 //	worker dies or is cut off             run again when its session is dead, up to CrashBudget times, then dead
-//	session closed                        running handlers may finish; then ErrDraining, and given back uncounted
+//	session closed                        running handlers may finish; then ErrDraining, and given back uncounted; while one
+//	                                      runs on all the same the session is left to run out, as if its process had crashed
 //	scheduler dies                        running handlers go on; their results wait for the next scheduler
 //	nobody leads                          what was asked for is stored and waits; ErrNoScheduler for who asks about open tasks,
 //	                                      ErrCancelPending for who waits for a cancel; missed ticks as OnMissed says
@@ -48,6 +49,10 @@
 //	is lost                               stored once, and a copy that comes late undoes nothing that was decided since
 //	client gives up waiting (its ctx)     what it wrote may be stored or not; the same call again is safe
 //	stream without a leader               submissions and outcomes wait; nothing is lost
+//	stream full                           ErrStreamFull for who submits; tasks end when there is room again, by themselves;
+//	                                      an event.Fault, and Overview.Trouble, say so
+//	record that is never stored           an event.Fault names it; a task whose outcome it is ends as dead, cause unstorable
+//	permission denied                     Lead ends with election.ErrPermission, which names the subject; a worker's is a Fault
 //	large output expired                  Wait returns ErrOutputGone; the outcome stands
 //
 // One thing no condition can tell: a submission whose acknowledgement stays lost for longer than the outcome is kept (an hour,
@@ -90,17 +95,19 @@
 //
 // For everybody: kind.go · options.go, submit.go, batch.go, unique.go submitting · pending.go, waiters.go, results.go waiting ·
 // cancel.go, requeue.go, steer.go, recur.go, recurrences.go steering · status.go, get.go, list.go, overview.go, watch.go
-// looking · client.go, control.go · errors.go, errors_client.go, errors_scheduler.go · assigner.go, config.go, placement.go.
+// looking · client.go, control.go · errors.go, errors_client.go, errors_scheduler.go, errors_stream.go · assigner.go,
+// config.go, placement.go.
 //
 // The worker: task.go, handler.go, middleware.go what handlers see · work.go its loop, gate.go what it checks, execute.go its
 // handlers, finding.go how they end, progress.go how far they are, objects.go large outputs, outbox.go its reports, drain.go
 // its end.
 //
-// The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · reader.go the stream, telling.go what the books hear of it,
-// recurring.go schedules, traces.go · commits.go its writes, commits_cas.go those by compare-and-swap, dying.go outcomes that
-// keep their input · push.go and payloads.go its frames · hear.go what workers tell it, inquire.go what clients ask it ·
+// The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · reader.go the stream, telling.go what the books
+// hear of it, recurring.go schedules, traces.go · commits.go its writes, commits_records.go what they say, commits_cas.go those by
+// compare-and-swap, commits_faults.go and commits_full.go those that are not stored, dying.go outcomes that keep their input ·
+// push.go and payloads.go its frames · hear.go what workers tell it, inquire.go what clients ask it ·
 // carryout.go.
 //
-// Both: courier.go. The stream: stream.go, subject.go, record.go, record_outcome.go, record_steer.go. The rules of both are in
-// internal/protocol/tasks, without I/O.
+// Both: courier.go, denied.go what the server does not allow, parts.go answers larger than a message. The stream: stream.go,
+// subject.go, record.go, record_outcome.go, record_steer.go. The rules of both are in internal/protocol/tasks, without I/O.
 package assign

@@ -46,12 +46,13 @@ func (s *shift) drained(d *drain, now time.Time) bool {
 		return false
 	}
 	s.stuck(d)
+	s.stubborn = len(s.runs) > 0
 	s.abandon()
 	return true
 }
 
-// stuck says which handlers still run at the end of a drain that has cancelled them. Nobody else does: the session is closed
-// without them.
+// stuck says which handlers still run at the end of a drain that has cancelled them. The session is not called closed then,
+// it is left to run out: their tasks are run elsewhere no sooner than if the process had crashed.
 func (s *shift) stuck(d *drain) {
 	if d.phase != leaving || len(s.runs) == 0 {
 		return

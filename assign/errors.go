@@ -82,7 +82,8 @@ func (e *ConfigError) Error() string { return "assign: " + e.Field + ": " + e.Fi
 type TaskError struct {
 	ID     string
 	Status State
-	// Cause is a short word: permanent, max_attempts, worker_lost, cancelled, deadline.
+	// Cause is a short word: permanent, max_attempts, worker_lost, cancelled, deadline; unstorable when the server does not take
+	// the outcome, see ErrUnstorable: Message says which.
 	Cause string
 	// Message is what the last attempt's handler returned; Stack is set when it panicked.
 	Message string

@@ -110,7 +110,7 @@ func (s *shift) frame(m *nats.Msg, until time.Time) {
 		s.step(tasks.Told{Term: v.Term, ID: id, Attempt: attempt, Serial: serial})
 		s.out.send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: id, Attempt: attempt, Verdict: tasks.Halted}}))
 	case tasks.FrameSync:
-		s.out.send(m.Reply, "", tasks.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
+		s.answerAll(m.Reply, tasks.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
 	default:
 		s.reject(m, v, tasks.Unsupported)
 	}

@@ -48,7 +48,7 @@ func Get(ctx context.Context, in Submitter, id string) (TaskStatus, error) {
 
 // look takes what the scheduler knows of an open task; the submission says the rest.
 func (st *TaskStatus) look(t *TaskStatus) {
-	st.State, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Attempts, t.Worker, roundProgress(t.Progress), t.Due
+	st.State, st.Reason, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Reason, t.Attempts, t.Worker, roundProgress(t.Progress), t.Due
 }
 
 // submitter is what a record says in the submitter's words; an outcome says it too, as far as it was kept.

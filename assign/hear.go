@@ -28,12 +28,16 @@ func (l *scheduling) answer(m *nats.Msg) {
 		l.step(tasks.Unheard{Session: session, Frame: number})
 		return
 	}
-	if len(m.Data) < 2 {
+	frame := m.Data
+	if isPart(frame) {
+		frame = l.whole(session, frame)
+	}
+	if len(frame) < 2 {
 		return
 	}
-	switch tasks.FrameType(m.Data[1]) {
+	switch tasks.FrameType(frame[1]) {
 	case tasks.FrameAnswer:
-		from, _, answers, err := tasks.DecodeAnswers(m.Data)
+		from, _, answers, err := tasks.DecodeAnswers(frame)
 		if err != nil || from != session {
 			return
 		}
@@ -45,7 +49,7 @@ func (l *scheduling) answer(m *nats.Msg) {
 		}
 		l.step(tasks.Answered{Session: session, Frame: number, Answers: answers})
 	case tasks.FrameSynced:
-		from, epoch, held, err := tasks.DecodeSynced(m.Data)
+		from, epoch, held, err := tasks.DecodeSynced(frame)
 		if err == nil && from == session && epoch >= l.books.Term() && epoch <= l.epoch {
 			l.step(tasks.Synced{Session: session, Held: held})
 		}
@@ -85,7 +89,7 @@ func (l *scheduling) report(m *nats.Msg) {
 				Result: tasks.Result{Verb: f.Verb, Delay: f.Delay, Ran: f.Ran, Body: f},
 			}
 			l.step(&l.news.done)
-		case len(f.Data) > maxCheckpoint: // no worker of ours
+		case len(f.Data) > l.largest: // it cannot be stored
 			l.settle(tasks.Settle{Ref: ref, Stale: true})
 		default:
 			l.progress.Reports++

@@ -2,6 +2,7 @@ package assign
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -42,8 +43,19 @@ func (l *scheduling) query(m *nats.Msg) {
 	}
 }
 
+// respond answers, with less of an overview where all of it does not fit into a message.
 func (l *scheduling) respond(to string, a answer) {
-	if data, err := json.Marshal(a); err == nil {
+	most := int(l.nc.MaxPayload())
+	data, err := json.Marshal(a)
+	for o := a.Overview; err == nil && len(data) > most && o != nil && len(o.Workers) > 0; data, err = json.Marshal(a) {
+		left := len(o.Workers) / 2
+		o.Omitted += len(o.Workers) - left
+		o.Workers = o.Workers[:left]
+	}
+	if len(data) > most {
+		data, err = json.Marshal(answer{Error: fmt.Sprintf("the answer has %d bytes, and the server's max_payload is %d: raise it", len(data), most)})
+	}
+	if err == nil {
 		l.out.send(to, "", data)
 	}
 }
@@ -85,9 +97,10 @@ func (l *scheduling) answerList(q query) answer {
 	}
 	page, next := l.books.List(l.now(), q.Cursor, f, limit)
 	a, size, now := answer{OK: true, Cursor: next}, 0, time.Now()
+	most := min(maxPageBytes, int(l.nc.MaxPayload())/2)
 	for i := range page {
 		s := statusOf(&page[i], now)
-		if size += statusSize(s); size > maxPageBytes && i > 0 {
+		if size += statusSize(s); size > most && i > 0 {
 			a.Cursor = page[i-1].Cursor
 			break
 		}
@@ -108,7 +121,7 @@ func statusSize(s *TaskStatus) int {
 // statusOf is what the books have of a task, for others.
 func statusOf(g *tasks.Glance, now time.Time) *TaskStatus {
 	s := &TaskStatus{
-		ID: g.ID, Kind: g.Kind, State: State(g.State), Attempts: g.Tries, Worker: g.Instance, Progress: float64(g.Progress),
+		ID: g.ID, Kind: g.Kind, State: State(g.State), Reason: Reason(g.Reason), Attempts: g.Tries, Worker: g.Instance, Progress: float64(g.Progress),
 		Priority: g.Priority, Submitted: now.Add(-g.Age),
 	}
 	if g.Due > 0 {
@@ -123,12 +136,13 @@ func statusOf(g *tasks.Glance, now time.Time) *TaskStatus {
 func (l *scheduling) answerOverview() answer {
 	v := l.books.Overview()
 	o := &Overview{
-		Scheduler: l.h.Instance(), Epoch: v.Epoch, Ready: v.Ready, Kinds: make([]KindOverview, 0, len(v.Kinds)),
+		Scheduler: l.h.Instance(), Epoch: v.Epoch, Ready: v.Ready, Trouble: l.commits.ails(time.Now()), Kinds: make([]KindOverview, 0, len(v.Kinds)),
 		Workers: make([]WorkerOverview, 0, len(v.Workers)),
 	}
 	for _, k := range v.Kinds {
 		o.Kinds = append(o.Kinds, KindOverview{
 			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused, Concurrency: k.Concurrency, Rate: k.Rate,
+			Reasons: reasonsOf(k.Reasons),
 		})
 	}
 	for _, w := range v.Workers {

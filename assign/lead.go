@@ -22,8 +22,8 @@ import (
 )
 
 // Lead hands out the namespace's tasks for one term: it is the Lead of the role that Config names. It returns nil when ctx
-// has ended. Errors: ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent, permanent
-// faults of the connection.
+// has ended. Errors: ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent,
+// election.ErrPermission with the subject that is denied, permanent faults of the connection.
 func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	_, host, err := a.present(ctx, true)
 	if err != nil {
@@ -45,10 +45,13 @@ func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	return ifGoing(ctx, err)
 }
 
-// ifGoing turns what came of the end of ctx into no error.
+// ifGoing turns what came of the end of ctx into no error, and a denial into one that others can tell.
 func ifGoing(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
+	}
+	if errors.Is(err, nats.ErrPermissionViolation) && !errors.Is(err, election.ErrPermission) {
+		return &permissionError{err}
 	}
 	return err
 }
@@ -93,13 +96,15 @@ type scheduling struct {
 	policies map[string]*tasks.Policy
 	traces   traces
 	payloads *payloads
-	loading  map[uint64]*loading // frames that wait for payloads, by session
+	loading  map[uint64]*loading  // frames that wait for payloads, by session
+	partial  map[uint64]*assembly // answers of which parts are missing, by session
 	dying    dying
 	commits  commits
 	pages    chan page
 	carried  chan func() // the watch has carried every member; call it to give the width back
 	narrow   func()
-	fenced   error
+	fenced   error              // what ends the term
+	largest  int                // checkpoint that may be stored, in bytes
 	sealed   uint64             // revision of the last seal of ours that the stream has shown
 	queries  atomic.Int32       // that wait
 	progress event.TaskProgress // since it was told
@@ -136,7 +141,8 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 		a: a, t: t, h: h, nc: h.Conn(), stream: stream, in: mailbox.New[any](), inbox: h.Conn().NewInbox() + ".",
 		mark: uuid.NewString(), epoch: t.Epoch(), began: time.Now(), peers: map[uint64]peer{},
 		policies: map[string]*tasks.Policy{}, loading: map[uint64]*loading{}, traces: traces{}, dying: dying{},
-		pages: make(chan page), carried: make(chan func(), 1), cancel: func() {},
+		partial: map[uint64]*assembly{},
+		pages:   make(chan page), carried: make(chan func(), 1), cancel: func() {}, largest: maxCheckpoint,
 	}
 	l.books = tasks.NewScheduler(tasks.SchedulerConfig{
 		Epoch: l.epoch, CrashBudget: a.cfg.CrashBudget, AnswerTime: a.cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
@@ -153,18 +159,16 @@ func (l *scheduling) begin(ctx context.Context) (err error) {
 		return fmt.Errorf("assign: %w", err)
 	}
 	l.payloads = newPayloads(ctx, l.nc, l.stream, &l.wg, func(f fetched) { l.in.Put(f) })
-	l.commits = commits{l: l, batched: l.stream.Replicas() > 1}
-	for subject, take := range map[string]nats.MsgHandler{
+	l.commits = commits{l: l, batched: l.stream.Replicas() > 1, most: natskv.MaxBatch}
+	l.subs, err = subscribe(l.nc, map[string]nats.MsgHandler{
 		l.inbox + ">":       func(m *nats.Msg) { l.in.Put(answered{m}) },
 		l.a.sub.report(">"): func(m *nats.Msg) { l.in.Put(reported{m}) },
 		l.a.sub.ctl():       l.asked,
-	} {
-		sub, err := l.nc.Subscribe(subject, take)
-		if err != nil {
-			return fmt.Errorf("assign: subscribe to %s: %w", subject, err)
-		}
-		l.subs = append(l.subs, sub)
+	})
+	if err != nil {
+		return fmt.Errorf("assign: %w", err)
 	}
+	l.wg.Go(func() { watchDenials(ctx, l.nc, func(d *natskv.PermissionError) { l.in.Put(d) }) })
 	l.wg.Go(func() { l.read(ctx) })
 	l.wg.Go(func() { l.watchConnection(ctx) })
 	epoch := l.epoch // the first of the term
@@ -236,12 +240,13 @@ func (l *scheduling) run(ctx context.Context) error {
 			l.news.tick.Wall = time.Now().Round(0) // the wall clock, which goes on while the machine sleeps
 			l.step(&l.news.tick)
 		}
+		starved := l.commits.tend(time.Now())
 		l.commits.flush()
 		if l.fenced != nil {
 			return l.fenced
 		}
 		l.gauges()
-		timer.Reset(max(min(l.books.Next(l.now()), l.readAgain(time.Now()), gaugesEvery), time.Millisecond))
+		timer.Reset(max(min(l.books.Next(l.now()), l.readAgain(time.Now()), starved, gaugesEvery), time.Millisecond))
 	}
 }
 
@@ -261,8 +266,12 @@ func (l *scheduling) take(m any) {
 		l.step(m)
 	case batchDone:
 		l.commits.done(m)
+	case unstored:
+		l.commits.fault([]commit{m.w}, m.err)
 	case fetched:
 		l.fetched(m)
+	case *natskv.PermissionError:
+		l.denied(m)
 	}
 }
 
@@ -297,6 +306,7 @@ func (l *scheduling) members() {
 	for _, session := range l.books.Sessions() {
 		if p := l.peers[session]; !present[session] && l.h.Dead(p.instance, p.workerOnly, session) {
 			delete(l.loading, session)
+			delete(l.partial, session)
 			l.step(tasks.Dead{Session: session})
 		}
 	}
@@ -327,3 +337,14 @@ func (l *scheduling) watchConnection(ctx context.Context) {
 }
 
 func (l *scheduling) emit(e event.Event) { l.h.Emit(e) }
+
+// fail ends the term. The first reason counts.
+func (l *scheduling) fail(err error) {
+	if l.fenced == nil {
+		l.fenced = err
+	}
+}
+
+// checkpointsBelow notes that the stream has not taken a checkpoint of size bytes: so large a one is refused at once, for the
+// rest of the term.
+func (l *scheduling) checkpointsBelow(size int) { l.largest = min(l.largest, size-1) }

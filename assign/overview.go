@@ -5,11 +5,15 @@ import "context"
 // Overview is what the scheduler has on its books, in numbers.
 type Overview struct {
 	// Scheduler is the instance that leads the role, in the term of Epoch; Ready says that it hands out.
-	Scheduler string           `json:"scheduler"`
-	Epoch     uint64           `json:"epoch"`
-	Ready     bool             `json:"ready"`
-	Kinds     []KindOverview   `json:"kinds"`
-	Workers   []WorkerOverview `json:"workers"`
+	Scheduler string `json:"scheduler"`
+	Epoch     uint64 `json:"epoch"`
+	Ready     bool   `json:"ready"`
+	// Trouble says what keeps the scheduler from storing how tasks end, and what to do; "" for nothing.
+	Trouble string           `json:"trouble,omitempty"`
+	Kinds   []KindOverview   `json:"kinds"`
+	Workers []WorkerOverview `json:"workers"`
+	// Omitted is how many workers are left out: with them the answer would be larger than a message may be.
+	Omitted int `json:"omitted,omitempty"`
 }
 
 // KindOverview is one kind of which tasks are open, or that is paused.
@@ -23,6 +27,8 @@ type KindOverview struct {
 	// Concurrency and Rate are the limits of its newest submission, 0 for none.
 	Concurrency int     `json:"concurrency,omitempty"`
 	Rate        float64 `json:"rate,omitempty"`
+	// Reasons counts those that wait by why they do; those that are about to be handed out are not among them.
+	Reasons map[Reason]int `json:"reasons,omitempty"`
 }
 
 // WorkerOverview is one worker.

@@ -122,6 +122,9 @@ func (l *scheduling) unsent(p *tasks.Push, t *tasks.Task) {
 	l.in.Put(tasks.Answered{Session: p.Session, Frame: p.Frame, Answers: []tasks.Answer{{ID: t.ID, Attempt: t.Attempt, Verdict: tasks.Unsent}}})
 }
 
+// taskNumbers bounds what the numbers of a task take in a frame, and the lengths of its texts.
+const taskNumbers = 160
+
 // dispatch sends a frame in as many messages as its size needs, each signed.
 func (l *scheduling) dispatch(f *loading) {
 	if !l.t.Valid() {
@@ -136,7 +139,7 @@ func (l *scheduling) dispatch(f *loading) {
 		to, size := from, 0
 		for ; to < len(f.list); to++ {
 			t := &f.list[to]
-			size += len(t.Payload) + len(t.Saved) + len(t.Header)
+			size += len(t.ID) + len(t.Policy.Kind) + len(t.Trace) + len(t.Header) + len(t.Payload) + len(t.Saved) + taskNumbers
 			if to > from && size > room {
 				break
 			}

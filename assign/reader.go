@@ -96,9 +96,8 @@ func (l *scheduling) turn(p page) error {
 	if p.err != nil {
 		return p.err
 	}
-	now := time.Now()
 	for i := range p.entries {
-		l.tell(&p.entries[i], now)
+		l.tell(&p.entries[i])
 	}
 	if p.complete {
 		l.step(tasks.CaughtUp{})

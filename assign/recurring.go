@@ -80,11 +80,13 @@ type every struct {
 	step  time.Duration // whole seconds
 }
 
+// Next also goes on before since: a clock may have been wrong when the definition was stored. Who fires begins at since.
 func (e every) Next(t time.Time) time.Time {
-	if t.Before(e.since) {
-		return e.since.Add(e.step)
+	since := t.Sub(e.since)
+	n := since / e.step
+	if since >= 0 || since%e.step == 0 {
+		n++
 	}
-	n := t.Sub(e.since)/e.step + 1
 	return e.since.Add(n * e.step)
 }
 

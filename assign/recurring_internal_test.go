@@ -33,7 +33,8 @@ func TestSchedules(t *testing.T) {
 		// Counted from the definition, whoever asks and when.
 		{"@every 90m", "", since, []string{"0328 1137:03", "0328 1307:03"}},
 		{"@every 90m", "", since.Add(100 * time.Minute), []string{"0328 1307:03", "0328 1437:03"}},
-		{"@every 90m", "", since.Add(-time.Hour), []string{"0328 1137:03"}},
+		{"@every 90m", "", since.Add(-time.Hour), []string{"0328 1007:03", "0328 1137:03"}}, // a clock was wrong
+		{"@every 90m", "", since.Add(-180 * time.Minute), []string{"0328 0837:03"}},
 		{"@every 1s", "", since, []string{"0328 1007:04", "0328 1007:05"}},
 	} {
 		got := ticks(t, c.spec, c.zone, since, c.from, len(c.want))

@@ -1,10 +1,6 @@
 package assign
 
-import (
-	"encoding/json"
-
-	"github.com/rolemanager/rolemanager/internal/natskv"
-)
+import "github.com/rolemanager/rolemanager/internal/natskv"
 
 // retire says in the seal that the term has ended in peace: the process did not die of a task that it ran itself. Where
 // this is not said, the next scheduler is careful with the tasks that it finds. Nothing waits for the answer longer than
@@ -15,13 +11,11 @@ func (l *scheduling) retire() {
 	if l.sealed == 0 || l.fenced != nil || !l.books.Ready() || !l.nc.IsConnected() {
 		return
 	}
-	value, err := json.Marshal(sealRecord{Version: 1, Epoch: l.epoch, Holder: l.h.Instance(), Mark: l.mark, Clean: true})
+	op, err := sealing(sealRecord{Version: 1, Epoch: l.epoch, Holder: l.h.Instance(), Mark: l.mark, Clean: true}, l.sealed)
 	if err != nil {
 		return // strings and numbers can always be encoded
 	}
 	answered := make(chan struct{})
-	l.writer.Submit(natskv.Write{Key: sealKey, Value: value, Expect: l.sealed}, l.h.Config().OpTimeout, func(natskv.Result) {
-		close(answered)
-	})
+	l.writer.Submit(op, l.h.Config().OpTimeout, func(natskv.Result) { close(answered) })
 	<-answered // the writer answers within the time that it was given
 }

@@ -27,6 +27,7 @@ const (
 
 // node is one process of a test: a session, an assigner, and a campaign for the scheduler's role.
 type node struct {
+	t       *testing.T
 	name    string
 	link    *natsrun.Link
 	nc      *nats.Conn
@@ -61,7 +62,7 @@ type dialer interface {
 // newNode opens a session along a link of its own. register is called before the session is opened.
 func newNode(t *testing.T, s dialer, name string, register func(*assign.Assigner), opts ...nodeOption) *node {
 	t.Helper()
-	n := &node{name: name, link: s.Link(), ran: make(chan error, 1)}
+	n := &node{t: t, name: name, link: s.Link(), ran: make(chan error, 1)}
 	sc := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: name, TTL: testTTL}
 	ac := assign.Config{Namespace: testNS, Role: testRole, Slots: 8, StreamAutoCreate: true}
 	campaign := true
@@ -122,8 +123,9 @@ func (n *node) close(t *testing.T) {
 	n.nc.Close()
 }
 
-// count counts events that match.
+// count counts events that match, when all have come that this moment brings.
 func (n *node) count(match func(event.Event) bool) int {
+	natstest.Settle(n.t)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	k := 0

@@ -54,6 +54,8 @@ type TaskStatus struct {
 	ID    string `json:"id"`
 	Kind  string `json:"kind,omitempty"`
 	State State  `json:"state"`
+	// Reason is why no worker has it, of a task that is pending.
+	Reason Reason `json:"reason,omitempty"`
 	// Attempts counts those that ran or run, but for one that was lost together with its scheduler: that may be uncounted.
 	// Worker is who has the task, or had it last.
 	Attempts int    `json:"attempts,omitempty"`

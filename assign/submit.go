@@ -26,7 +26,7 @@ const submitWithin = 5 * time.Second
 // is to be stored elsewhere, and a reference to it submitted.
 //
 // Errors: ErrInvalidID, ErrInvalidOption, ErrInvalidKind, ErrOtherKind, ErrTooLarge, ErrNoClient, ErrStreamNotFound, an unfit
-// stream, ErrClosed, the encoder's, a permanent fault of the connection, ctx's with the last fault.
+// stream, ErrStreamFull at once, ErrClosed, the encoder's, a permanent fault of the connection, ctx's with the last fault.
 func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in In, opts ...SubmitOption) (*Pending[Out], error) {
 	data, err := encode(in)
 	if err != nil {
@@ -217,6 +217,8 @@ func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natsk
 			return r, nil
 		case errors.Is(r.Err, natskv.ErrClosed):
 			return r, ErrClosed
+		case judge(r.Err) == noRoom: // to try again would take the room that outcomes need
+			return r, fmt.Errorf("%w (%w)", ErrStreamFull, r.Err)
 		case natskv.Permanent(r.Err):
 			return r, r.Err
 		}

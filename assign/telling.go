@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -12,7 +11,7 @@ import (
 )
 
 // tell tells the books what a record says.
-func (l *scheduling) tell(e *natskv.Entry, now time.Time) {
+func (l *scheduling) tell(e *natskv.Entry) {
 	if e.Key == sealKey {
 		l.tellSeal(e)
 		return
@@ -25,9 +24,9 @@ func (l *scheduling) tell(e *natskv.Entry, now time.Time) {
 	}
 	switch family {
 	case queueKey:
-		l.tellTask(e, name, now)
+		l.tellTask(e, name)
 	case noteKey:
-		l.tellNote(e, name, now, gone)
+		l.tellNote(e, name, gone)
 	case checkpointKey:
 		// An empty checkpoint is one, and says whose it is.
 		gone = gone && (e.Marker || len(e.Header[headerAttempt]) == 0)
@@ -66,7 +65,7 @@ func (l *scheduling) tellSeal(e *natskv.Entry) {
 	if ours {
 		l.sealed = e.Revision
 	}
-	l.step(tasks.SealSeen{Revision: e.Revision, Epoch: s.Epoch, Ours: ours, Clean: s.Clean})
+	l.step(tasks.SealSeen{Revision: e.Revision, Stored: e.Time, Epoch: s.Epoch, Ours: ours, Clean: s.Clean})
 }
 
 // laterVersion reports whether a record says that it is of a version that this program does not know.
@@ -77,7 +76,7 @@ func laterVersion(data []byte) bool {
 	return json.Unmarshal(data, &record) == nil && record.Version > 1
 }
 
-func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
+func (l *scheduling) tellTask(e *natskv.Entry, id string) {
 	if d := l.dying[id]; d != nil && d.write.Revision < e.Revision {
 		delete(l.dying, id) // its place is taken
 	}
@@ -89,6 +88,11 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
 		return
 	}
 	policy, err := l.policy(first(e.Header[headerTask]))
+	if err != nil && !e.Marker && laterVersion([]byte(first(e.Header[headerTask]))) { // it is for who can read it
+		l.ignored(e, err)
+		l.step(tasks.Opaque{ID: id, Revision: e.Revision})
+		return
+	}
 	if e.Marker {
 		err = errRecord
 	}
@@ -105,7 +109,7 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string, now time.Time) {
 	l.payloads.keep(id, e.Revision, x)
 	l.traces.keep(id, x.trace)
 	l.news.submitted = tasks.Submitted{
-		ID: id, Revision: e.Revision, Policy: policy, Age: max(now.Sub(e.Time), 0), Size: len(e.Value), Keys: keys,
+		ID: id, Revision: e.Revision, Policy: policy, Stored: e.Time, Size: len(e.Value), Keys: keys,
 	}
 	l.step(&l.news.submitted)
 }
@@ -129,7 +133,7 @@ func (l *scheduling) policy(header string) (*tasks.Policy, error) {
 	return p, nil
 }
 
-func (l *scheduling) tellNote(e *natskv.Entry, id string, now time.Time, gone bool) {
+func (l *scheduling) tellNote(e *natskv.Entry, id string, gone bool) {
 	if gone {
 		l.step(tasks.Noted{ID: id, Revision: e.Revision, Gone: true})
 		return
@@ -139,8 +143,7 @@ func (l *scheduling) tellNote(e *natskv.Entry, id string, now time.Time, gone bo
 		l.ignored(e, err)
 		return
 	}
-	r.Wait = max(r.Wait-max(now.Sub(e.Time), 0), 0)
-	l.step(tasks.Noted{ID: id, Revision: e.Revision, Retry: r})
+	l.step(tasks.Noted{ID: id, Revision: e.Revision, Stored: e.Time, Retry: r})
 }
 
 // steered reports whether a steerRecord can be read. What cannot is left as it is, and so is what stood before it.
@@ -181,7 +184,7 @@ func (l *scheduling) tellRecurrence(e *natskv.Entry, name string, gone bool) {
 }
 
 func (l *scheduling) tellTick(e *natskv.Entry, name string, gone bool) {
-	fired := tasks.Fired{Name: name, Revision: e.Revision}
+	fired := tasks.Fired{Name: name, Revision: e.Revision, Stored: e.Time}
 	if !gone {
 		var err error
 		if fired.Tick, err = decodeTick(e.Value); err != nil {

@@ -3,7 +3,6 @@ package assign
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -32,12 +32,15 @@ type shift struct {
 	gate    gate
 	awake   bool // the session is on short beats, and stays so
 	busy    bool // it was asked to
-	runs    map[string]*execution
-	outbox  outbox
-	objects objects
-	parked  []parked
-	offered bool // our record names the namespace, and the watch has shown it
-	alive   atomic.Int64
+	// stubborn handlers run on after the drain: the session must not be called closed.
+	stubborn bool
+	runs     map[string]*execution
+	outbox   outbox
+	objects  objects
+	parked   []parked
+	answers  uint64 // that went in parts
+	offered  bool   // our record names the namespace, and the watch has shown it
+	alive    atomic.Int64
 }
 
 // Messages to the shift's loop.
@@ -92,7 +95,11 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 	subs, err := s.subscribe()
 	if err == nil {
 		wg.Go(s.watchdog)
+		wg.Go(func() { watchDenials(s.ctx, h.Conn(), func(d *natskv.PermissionError) { s.in.Put(d) }) })
 		err = s.run()
+		if s.busy && !s.stubborn {
+			h.Busy(false)
+		}
 	}
 	s.out.stop()
 	within(h.Config().OpTimeout, func() {
@@ -104,20 +111,13 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 	return err
 }
 
-func (s *shift) subscribe() (subs []*nats.Subscription, err error) {
-	me, nc := s.h.Instance(), s.h.Conn()
+func (s *shift) subscribe() ([]*nats.Subscription, error) {
+	me := s.h.Instance()
 	frame := func(m *nats.Msg) { s.in.Put(arrivedFrame{m}) }
-	for subject, take := range map[string]nats.MsgHandler{
+	return subscribe(s.h.Conn(), map[string]nats.MsgHandler{
 		s.a.sub.assign(me): frame, s.a.sub.cancel(me): frame, s.a.sub.sync(me): frame,
 		s.outbox.inbox + "*": func(m *nats.Msg) { s.in.Put(s.outbox.answer(m)) },
-	} {
-		sub, err := nc.Subscribe(subject, take)
-		if err != nil {
-			return subs, fmt.Errorf("subscribe to %s: %w", subject, err)
-		}
-		subs = append(subs, sub)
-	}
-	return subs, nil
+	})
 }
 
 // run is the loop, until the lease is lost or the drain has ended.
@@ -189,6 +189,8 @@ func (s *shift) take(m any) {
 		for _, e := range s.outbox.acknowledge(m) {
 			s.step(tasks.Acked{ID: e.ID, Attempt: e.Attempt})
 		}
+	case *natskv.PermissionError:
+		s.denied(m)
 	}
 }
 

@@ -69,8 +69,19 @@ func (h Host) Dead(instance string, workerOnly bool, session uint64) (dead bool)
 	return dead
 }
 
-// Busy keeps the session on short beats while it runs tasks, though it holds no role.
-func (h Host) Busy(busy bool) { h.s.post(protocol.Busy{Busy: busy}) }
+// Busy keeps the session on short beats while it runs tasks, though it holds no role, until whoever has said so has said
+// once that it does not. A session that is closed meanwhile is left to run out, as it is while the work of a role goes on: its
+// tasks are then run again no sooner than if it had crashed.
+func (h Host) Busy(busy bool) {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	if busy {
+		h.s.busy++
+	} else {
+		h.s.busy--
+	}
+	h.s.post(protocol.Busy{Busy: h.s.busy > 0})
+}
 
 // Awake returns when a short beat is acknowledged, with no longer one sent since: an idle session may be ended by others at
 // once, so nothing is begun under it. Call Busy before it.

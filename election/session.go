@@ -44,6 +44,7 @@ type Session struct {
 	loop       *loop                   // nil until Open has what it takes
 	giveUp     context.CancelCauseFunc // what Open does before it has; nil before Open
 	closing    bool
+	busy       int // attachments that run tasks
 
 	terms  sync.WaitGroup // the work of terms
 	checks sync.WaitGroup // of health

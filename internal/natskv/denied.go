@@ -22,3 +22,6 @@ func deniedIn(err error) *PermissionError {
 	}
 	return &PermissionError{Subject: m[2], Subscribe: m[1] == "Subscription"}
 }
+
+// Denied is what the server has complained of when err is what Conn.LastError returned, nil when that is something else.
+func Denied(err error) *PermissionError { return deniedIn(err) }

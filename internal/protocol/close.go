@@ -27,8 +27,8 @@ func (c Close) apply(m *Machine) {
 }
 
 // tryClose ends the session in order: the member is marked as draining, every term drains and is vacated, the member record
-// goes, and `closed` is written last, and only if every term has drained. Else the session is left to be killed, so that
-// stuck work keeps its time.
+// goes, and `closed` is written last, and only if every term has drained and no task runs any more. Else the session is
+// left to be killed, so that stuck work keeps its time.
 func (m *Machine) tryClose() {
 	c, l := &m.closing, &m.lease
 	switch over := m.now.Observer >= c.due; {
@@ -39,6 +39,8 @@ func (m *Machine) tryClose() {
 			m.finish(nil)
 		}
 	case m.active.len()+m.vacates > 0 || m.own.inflight || l.inflight || !m.due(&c.retry):
+	case m.busy:
+		m.finish(nil)
 	case !c.farewell && m.self.Member != nil:
 		c.farewell = true
 		m.removeMember()

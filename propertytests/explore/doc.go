@@ -18,6 +18,12 @@
 // of them, `-explore.depth` bounds the moves, `-explore.only` picks one by name. It takes one core, and memory mostly for the
 // states that wait: 2 GiB with 1.2 million states of each configuration, 12.1 million in all.
 //
+// # Liveness
+//
+// Of tasks, every state of a configuration that was searched whole is also asked whether it can come to a good end without
+// another fault: what is acknowledged ends, if what can always happen again happens one day. Of elections that is not asked
+// here; the simulation asks for a leader within a bound of time (E5).
+//
 // # Symmetry
 //
 // Members of one configuration can change places: of those that are alike the one with the smaller fingerprint is looked at

@@ -46,6 +46,7 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (found int) {
 		if raceEnabled { // nothing here is concurrent: a look at the copying of memory is enough
 			bounds.States = min(bounds.States, 500)
 		}
+		bounds.Hope = *states == 0 || *states > 8_000 || slices.Contains(whole, name)
 		all := slices.Contains(whole, name) && *depth == 0 && !raceEnabled
 		if all {
 			bounds.States = 0
@@ -57,6 +58,9 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (found int) {
 		}
 		if all && !r.Whole {
 			t.Errorf("not all states were reached: %v", r)
+		}
+		if _, is := m.(search.Hopeful[S]); is && all && r.Good == 0 {
+			t.Errorf("no state is a good end: %v", r)
 		}
 		found = r.States
 	})

@@ -14,6 +14,8 @@ func Tasks() []assignment.Config {
 		{Name: "one task", Leaders: 2, Tasks: 1, Slots: 1, Faults: 1, Most: any},
 		{Name: "two tasks", Leaders: 2, Tasks: 2, Slots: 1, Faults: 1, Most: any},
 		{Name: "deposed", Leaders: 2, Tasks: 1, Slots: 1, Faults: 2, Most: most{assignment.Depose: 1, assignment.Delay: 1}},
+		{Name: "rotated", Leaders: 2, Tasks: 1, Slots: 1, Faults: 2, Most: most{assignment.Rotate: 1, assignment.Delay: 1}},
+		{Name: "rotated and deposed", Leaders: 2, Tasks: 2, Slots: 1, Faults: 2, Most: most{assignment.Rotate: 1, assignment.Depose: 1, assignment.Crash: 1}},
 		{Name: "stale", Leaders: 2, Tasks: 1, Slots: 1, Faults: 3, Most: most{assignment.Depose: 1, assignment.Delay: 1, assignment.Lag: 1}},
 		{Name: "repeated", Leaders: 2, Tasks: 2, Slots: 1, Faults: 2, Most: most{assignment.Repeat: 1, assignment.Failure: 1}},
 		{Name: "crashed", Leaders: 1, Tasks: 2, Slots: 1, Faults: 2, Most: most{assignment.Crash: 1, assignment.Delay: 1}},

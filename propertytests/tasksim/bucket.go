@@ -51,6 +51,8 @@ type process struct {
 	name      string
 	campaigns bool
 	lag       time.Duration // of its view, at most
+	skew      time.Duration // of its clock
+	old       bool          // it cannot read what a later version has written
 	up        bool
 	cut       bool
 	session   uint64
@@ -262,12 +264,18 @@ func (w *world) fault() {
 	})
 }
 
-// heal ends all faults.
+// heal ends all faults, and old versions.
 func (w *world) heal() {
 	w.calm = true
 	for _, p := range w.procs {
 		if p.cut {
 			p.cut = false
+		}
+		if p.old { // it is replaced by the later version
+			p.old = false
+			if p.up {
+				p.crash()
+			}
 		}
 		if p.up {
 			p.see(len(w.bucket.log))

@@ -27,6 +27,8 @@ type checks struct {
 	fired   map[string]int                      // submissions of a tick
 
 	lastTick map[string]time.Time // by recurrence, when it was removed
+	done     map[life]bool        // it has had its outcome
+	reused   map[string]bool      // ids that were used again after the outcome had expired
 }
 
 // life is one submission of a task: one that is submitted again begins anew.
@@ -41,6 +43,7 @@ func (c *checks) init() {
 	c.lives, c.lifeOf = map[string]uint64{}, map[string]map[tasks.Attempt]uint64{}
 	c.counted, c.kept = map[life]map[tasks.Attempt]bool{}, map[life]int{}
 	c.asked = map[life]bool{}
+	c.done, c.reused = map[life]bool{}, map[string]bool{}
 	c.holder, c.fired, c.lastTick = map[string]string{}, map[string]int{}, map[string]time.Time{}
 }
 
@@ -58,6 +61,7 @@ func (w *world) wrote(subject string, value, before any, revision uint64) {
 		w.opened(id, v, before, revision)
 	case tasks.Outcome:
 		w.outcome(id, v, before)
+		w.retain(id, before, revision)
 		if s, ok := before.(submission); ok && v.Status == tasks.StatusDead && w.chance(0.5) {
 			w.after(w.upTo(w.Lease), func() { w.requeue(id, s) })
 		}
@@ -73,10 +77,28 @@ func (w *world) wrote(subject string, value, before any, revision uint64) {
 		if u, ok := before.(uniqueOf); ok && w.store.open(u.task) {
 			w.fail("the key %s of the open task %s was freed", id, u.task)
 		}
+		if w.store.open(id) && w.ofPresent(id, before) {
+			w.fail("%s of the open task was removed", subject)
+		}
+		if _, defined := w.store.record("r." + id).(recurOf); family == "k" && defined {
+			w.fail("the last tick of %s was removed, and it goes on", id)
+		}
 		if family == "x" && w.store.open(id) && w.asked[life{id, w.lives[id]}] {
 			w.fail("the request to cancel the open task %s was removed", id)
 		}
 	}
+}
+
+// ofPresent reports whether a note or a checkpoint is of the present submission.
+func (w *world) ofPresent(id string, record any) bool {
+	var a tasks.Attempt
+	switch r := record.(type) {
+	case tasks.Retry:
+		a = r.Attempt
+	case checkpoint:
+		a = r.attempt
+	}
+	return w.lifeOf[id][a] != 0 && w.lifeOf[id][a] == w.lives[id]
 }
 
 func (w *world) opened(id string, s submission, before any, revision uint64) {
@@ -103,7 +125,7 @@ func (w *world) opened(id string, s submission, before any, revision uint64) {
 func (w *world) begins(id string, a tasks.Attempt, revision uint64, number int, by string) {
 	c := &w.checks
 	c.Started++
-	if c.live[id]++; c.live[id] > 1 {
+	if c.live[c.task(id, revision)]++; c.live[c.task(id, revision)] > 1 {
 		c.fail("two live handlers of %s: attempt %v at %s beside another", id, a, by)
 	}
 	if old, ok := c.largest[id]; ok {
@@ -117,7 +139,9 @@ func (w *world) begins(id string, a tasks.Attempt, revision uint64, number int, 
 		c.lifeOf[id] = map[tasks.Attempt]uint64{}
 	}
 	c.lifeOf[id][a] = revision
-	if n := c.kept[life{id, revision}]; number < n {
+	if w.store.last["q."+id] != revision && c.done[life{id, revision}] && w.Retention > 0 {
+		c.Revived++ // it has ended, and its outcome has expired, while the scheduler was reading: it cannot know
+	} else if n := c.kept[life{id, revision}]; number < n {
 		c.fail("%s: attempt %v was given checkpoint %d, after %d was acknowledged", id, a, number, n)
 	}
 	if number > 0 {
@@ -125,8 +149,16 @@ func (w *world) begins(id string, a tasks.Attempt, revision uint64, number int, 
 	}
 }
 
+// task is what one handler at a time runs: a task, through all its lives but those after its outcome has expired.
+func (c *checks) task(id string, revision uint64) string {
+	if c.reused[id] {
+		return fmt.Sprint(id, "@", revision)
+	}
+	return id
+}
+
 func (c *checks) ends(id string, a tasks.Attempt, v tasks.Verb) {
-	c.live[id]--
+	c.live[c.task(id, c.lifeOf[id][a])]--
 	if c.ended[id] == nil {
 		c.ended[id] = map[tasks.Attempt]tasks.Verb{}
 	}
@@ -141,6 +173,7 @@ func (c *checks) outcome(id string, o tasks.Outcome, over any) {
 		c.fail("second outcome of %s: %+v over %+v", id, o, over)
 		return
 	}
+	c.done[life{id, c.lives[id]}] = true
 	if s.keys != nil && c.holder[s.keys.Unique] == id {
 		delete(c.holder, s.keys.Unique)
 	}
@@ -198,13 +231,30 @@ var (
 	errLeft = errors.New("left over")
 )
 
+// haunted reports whether a scheduler has a task on its books that has ended, and whose outcome has expired, while it was reading:
+// the next one removes what that has left.
+func (w *world) haunted(id string) bool {
+	for _, l := range w.leads {
+		if g, known := l.s.Glance(protocol.Instant(w.now), id); !l.over && known && g.Revision != w.store.last["q."+id] && w.done[life{id, g.Revision}] {
+			return true
+		}
+	}
+	return false
+}
+
+// over reports whether a task has its outcome, or had it.
+func (w *world) over(id string) bool {
+	_, ended := w.store.record("q." + id).(tasks.Outcome)
+	return ended || w.store.last["q."+id] == 0 && w.done[life{id, w.lives[id]}]
+}
+
 // finish checks what must hold in the end.
 func (w *world) finish() {
 	if w.broken != nil {
 		return
 	}
 	for id := range w.acked {
-		if _, ok := w.store.record("q." + id).(tasks.Outcome); !ok {
+		if !w.over(id) {
 			w.broken = fmt.Errorf("%w: %s was acknowledged and has no outcome; %s", errLost, id, w.describe(id))
 			return
 		}

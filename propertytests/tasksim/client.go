@@ -21,7 +21,10 @@ const (
 
 // policies are drawn from for most tasks the first, and for the others any.
 func (w *world) policies() []*tasks.Policy {
-	retry := tasks.Policy{MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, KeyLimit: keyLimit, Weight: 1}
+	retry := tasks.Policy{MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, KeyLimit: keyLimit, Weight: 1, Retention: w.Retention}
+	if w.Retention == 0 {
+		retry.Retention = 1000 * time.Hour
+	}
 	of := func(kind string, change func(p *tasks.Policy)) *tasks.Policy {
 		p := retry
 		p.Kind = kind
@@ -62,7 +65,7 @@ func (w *world) keysOf() *tasks.Keys {
 func (w *world) submitAll() {
 	policies := w.policies()
 	for i := range w.Tasks {
-		s := submission{policy: policies[0], keys: w.keysOf()}
+		s := submission{policy: policies[0], keys: w.keysOf(), later: w.Versions && w.chance(0.3)}
 		if w.chance(0.5) {
 			s.policy = policies[w.rng.IntN(len(policies))]
 		}
@@ -156,6 +159,34 @@ func (w *world) requeue(id string, s submission) {
 	if o, _ := w.store.write(all...); o == protocol.Won {
 		w.Requeued++
 	}
+}
+
+// retain lets an outcome expire, and its id be used again now and then.
+func (w *world) retain(id string, before any, revision uint64) {
+	if w.Retention == 0 {
+		return
+	}
+	w.after(w.Retention, func() {
+		if !w.store.expire("q."+id, revision) {
+			return
+		}
+		w.Expired++
+		s, ok := before.(submission)
+		if !ok || w.calm || s.keys != nil && s.keys.Unique != "" || !w.chance(0.5) {
+			return
+		}
+		w.after(w.upTo(w.Lease/4), func() {
+			s.anew = true
+			if w.live[id] > 0 || w.calm {
+				return
+			}
+			w.reused[id] = true
+			if o, _ := w.store.write(put{"q." + id, s, "q." + id, 0}); o == protocol.Won {
+				w.Reused++
+				w.acked[id] = true
+			}
+		})
+	})
 }
 
 // steer pauses kinds and drains workers now and then, for a while.

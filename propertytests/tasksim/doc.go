@@ -1,6 +1,7 @@
 // Package tasksim is a discrete-event simulation of tasks: the real rules of package internal/protocol/tasks, with members
 // that crash, are cut off and come back, schedulers that were deposed and go on for a while, views that lag, frames that are
-// lost, late or doubled, and writes that arrive long after they were given up.
+// lost, late, doubled or incomplete, writes that arrive long after they were given up, outcomes that expire and ids that are
+// used again, local clocks that are years apart, and processes of two versions.
 //
 //	scenario ──► world: a heap of events on one clock
 //	               ├── bucket: one log of leases, members, roles and deaths; every process has its own lagging view
@@ -16,7 +17,10 @@
 //   - a task is cancelled only if that was asked for, and the request stands until then
 //   - a later attempt is given the last checkpoint that was acknowledged, or a later one
 //   - at most one open task has a unique key, and the record of an open one is not freed
-//   - a tick is submitted once; under RunAll each one is
+//   - a tick is submitted once; under RunAll each one is; what stands in its place stays
+//   - what belongs to an open task is not removed, also by a scheduler of an earlier version that cannot read the task; the
+//     last tick of a recurrence stands for as long as its definition does
+//   - nothing is handed out before its time, or long after its deadline, whatever the local clocks say
 //   - one scheduler hands out nothing of a kind that it knows to be paused, to a worker that it knows to be drained, or to one
 //     without the labels; not more at once, or per second, than the limits say; nothing before what has waited longer, with
 //     its priority

@@ -56,6 +56,7 @@ func (l *lead) handsOut(e *tasks.Push) {
 		if z, ok := p.Labels["zone"]; ok && z != zone(e.Instance) {
 			w.fail("%s wants zone %s and is handed to %s", a.ID, z, e.Instance)
 		}
+		l.checkTime(&a)
 		if p.Concurrency > 0 && running[p.Kind] > p.Concurrency {
 			w.fail("%d tasks of kind %s run at once", running[p.Kind], p.Kind)
 		}
@@ -75,13 +76,24 @@ func (l *lead) handsOut(e *tasks.Push) {
 	}
 }
 
+// checkTime: nothing is handed out before its time by the stream's clock, or long after its deadline: what the seal takes to
+// come back, that clock is behind.
+func (l *lead) checkTime(a *tasks.Assignment) {
+	p, age := a.Policy, l.w.now-l.w.store.log[a.Revision-1].at
+	if age < p.Delay || p.Deadline > 0 && age > p.Deadline+2*l.w.Lease {
+		l.w.fail("%s is handed out %v after it was submitted: its delay is %v, its deadline %v", a.ID, age, p.Delay, p.Deadline)
+	}
+}
+
 // checkTurn: of two tasks that the same workers can run, the one that has waited longer goes first, each step of priority
 // counting as so much waiting.
 func (l *lead) checkTurn(handed *tasks.Glance, all []tasks.Glance) {
 	if handed.Tries > 1 || handed.Keys != nil || handed.Kind != "a" {
 		return
 	}
-	turn := func(g *tasks.Glance) time.Duration { return g.Age + time.Duration(g.Priority)*l.w.Lease/4 }
+	turn := func(g *tasks.Glance) time.Duration {
+		return l.w.now - l.w.store.log[g.Revision-1].at + time.Duration(g.Priority)*l.w.Lease/4
+	}
 	for i := range all {
 		g := &all[i]
 		if s, ok := l.w.store.record("q." + g.ID).(submission); !ok || len(s.policy.Labels) > 0 {

@@ -86,7 +86,7 @@ var mutants = []mutant{
 		{core + "steer.go", "\ts.cancels[e.ID] = e.Revision\n", "\tif !s.settled {\n\t\treturn\n\t}\n\ts.cancels[e.ID] = e.Revision\n"},
 	}},
 	{"a paused kind is handed out", []edit{
-		{core + "dispatch.go", " && !l.kind.paused", ""},
+		{core + "pool.go", " || l.kind.paused", ""},
 	}},
 	{"a pause lets go what has not left", []edit{
 		{core + "steer.go", "\t\tif e.Paused {\n\t\t\ts.takeBack", "\t\tif false {\n\t\t\ts.takeBack"},
@@ -105,7 +105,7 @@ var mutants = []mutant{
 		{core + "outcome.go", "\tif t.run.saving != nil {\n\t\treturn\n\t}\n", "\tif w := t.run.saving; w != nil {\n\t\tdelete(s.writes, w.number)\n\t\ts.settle(w, false)\n\t}\n"},
 	}},
 	{"given back before its checkpoint is stored", []edit{
-		{core + "outcome.go", " || t.run.saving != nil {", " {\n"},
+		{core + "outcome.go", " || t.run.saving != nil }", " }"},
 		{core + "checkpoint.go", "\tif t.run.saving = w.next; w.next != nil {", "\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tif t.run.saving = w.next; w.next != nil {"},
 	}},
 	{"a checkpoint is not handed on", []edit{
@@ -146,7 +146,40 @@ var mutants = []mutant{
 		{core + "lane.go", "for k, v := range l.labels {\n\t\tif got, ok := w.labels[k]; !ok || got != v {", "for k := range l.labels {\n\t\tif _, ok := w.labels[k]; !ok {"},
 	}},
 	{"a tick and its record are stored one after the other", []edit{
-		{here + "scheduler.go", "sealSubject, e.Guard},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, \"\", 0})", "sealSubject, e.Guard})\n\t\tif w.chance(0.9) {\n\t\t\tl.write(1<<60, put{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})\n\t\t}"},
+		{here + "scheduler.go", "\"q.\" + e.ID, 0},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})", "sealSubject, e.Guard})\n\t\tif w.chance(0.9) {\n\t\t\tl.write(1<<60, put{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})\n\t\t}"},
+	}},
+	{"a tick takes the place of what stands there", []edit{
+		{here + "scheduler.go", "submission{policy: e.Recurrence.Policy}, \"q.\" + e.ID, 0}", "submission{policy: e.Recurrence.Policy}, \"\", 0}"},
+	}},
+	{"a refusal by another condition than the seal's is not understood", []edit{
+		{core + "seal.go", "if w.refused && !foreign {", "if w.refused && foreign {"},
+	}},
+	{"an outcome that may be gone is written without looking", []edit{
+		{core + "write.go", "w.again = w.again || s.outlived(w)", "w.again = false"},
+	}},
+	{"a slow reading sees everything", []edit{
+		{core + "write.go", " || w.t.revision < s.first && s.reading > 0 && s.reading >= kept", ""},
+	}},
+	{"a record is written while it is being erased", []edit{
+		{core + "write.go", "s.erasing[w.record()] > 0", "s.erasing[w.record()] > 1<<30"},
+	}},
+	{"the local clock counts", []edit{
+		{core + "clock.go", "\tif !c.told {\n", "\tif c.told || !c.told {\n"},
+	}},
+	{"what the local clock let wait for a worker goes", []edit{
+		{core + "clock.go", "if !first || s.clock.shift >= guessed {", "if first || s.clock.shift >= guessed {"},
+	}},
+	{"what has never been sent may have been sent before", []edit{
+		{core + "member.go", " || a.Verdict == Unsent && (e.Frame != w.frame || w.tries > 1) {", " {"},
+	}},
+	{"the last tick of a definition that cannot be read is removed", []edit{
+		{core + "recur.go", "if !s.settled || r.blind {", "if !s.settled {"},
+	}},
+	{"a task that cannot be read is none", []edit{
+		{core + "opaque.go", "\treturn o.revision, open\n", "\treturn o.revision, open && o.noted && o.saved\n"},
+	}},
+	{"the records of a task that cannot be read are removed", []edit{
+		{core + "opaque.go", "\treturn is\n}\n\n// unveil", "\treturn false\n}\n\n// unveil"},
 	}},
 	{"the record of the last tick is not read", []edit{
 		{core + "recur.go", "latest(r.since, r.fired, r.seen)", "latest(r.since, r.seen)"},
@@ -155,7 +188,7 @@ var mutants = []mutant{
 		{core + "missed.go", "keep = min(keep, maxTicks)", "keep = min(keep, 1)"},
 	}},
 	{"the record of a recurrence that was removed stays", []edit{
-		{core + "recur.go", "\tif !r.fired.IsZero() {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
+		{core + "recur.go", "\tif r.kept {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
 	}},
 }
 

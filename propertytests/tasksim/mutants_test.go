@@ -102,7 +102,7 @@ func (m mutant) mustDie(t *testing.T, root, test string) {
 	run := exec.CommandContext(t.Context(), binary, "-test.run", test, "-rapid.shrinktime", "1ms", "-rapid.nofailfile",
 		"-test.timeout", "10m", "-tasksim.schedules", "20000")
 	out, err := run.CombinedOutput()
-	if err == nil {
+	if err == nil || strings.Contains(string(out), "panic: test timed out") {
 		t.Fatal("survived")
 	}
 	if found := verdict.Find(out); found != nil {

@@ -31,7 +31,19 @@ func (w *world) recur() {
 	for i := range recurring {
 		r := recurring[i]
 		r.Policy = policy
-		w.after(w.upTo(w.Length/4), func() { w.store.write(put{subject: "r." + r.Name, value: recurOf{&r}}) })
+		later := w.Versions && w.chance(0.5)
+		w.after(w.upTo(w.Length/4), func() { w.store.write(put{subject: "r." + r.Name, value: recurOf{&r, later}}) })
+	}
+	for n := 0; n < 2 && w.Retention == 0; n++ { // somebody submits a tick by hand, which only schedulers should
+		r := recurring[w.rng.IntN(len(recurring))]
+		tick := r.Schedule.Next(w.wall(w.upTo(w.Length)))
+		id := tasks.TickID(r.Name, tick)
+		w.after(w.upTo(w.Length), func() {
+			if w.wall(w.now).Before(tick) && w.store.record("r."+r.Name) != nil {
+				w.Squatted++
+				w.store.write(put{"q." + id, submission{policy: policy}, "q." + id, 0})
+			}
+		})
 	}
 	w.after(w.removal(), func() {
 		for _, r := range recurring {

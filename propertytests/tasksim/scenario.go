@@ -23,6 +23,11 @@ type Scenario struct {
 	ReadLag time.Duration // of the reading of the stream, at most
 	Faults  time.Duration // between two, on average
 
+	Retention  time.Duration // of outcomes, 0: for ever
+	Unsendable float64       // share of frames of which an assignment cannot be sent
+	Versions   bool          // some processes are old, and cannot read some submissions and definitions
+	Skewed     bool          // processes have clocks of their own
+
 	Recurring bool // tasks are submitted by recurrences too
 	Poison    bool // the first task kills every process that runs it
 	CrashAt   int  // the effect, counted over all schedulers, after which its scheduler's process crashes; 0: none
@@ -37,6 +42,7 @@ type Counts struct {
 	Started, Adopted, Reruns, Rejected, Refused, Fenced, Stale, Terms, Depositions, Lost, Crashes, Cuts, Abandoned,
 	LateWrites, Outcomes int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests int
+	Unsent, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted                                int
 	Effects                                                                                              int
 }
 

@@ -72,8 +72,11 @@ func (l *lead) reads() {
 		l.caughtUp = true
 		l.step(tasks.CaughtUp{})
 	}
-	l.step(tasks.Tick{Wall: l.w.wall(l.w.now)})
+	l.step(l.tickNow())
 }
+
+// tickNow tells the time by the process's own clock, which may be anywhere.
+func (l *lead) tickNow() tasks.Tick { return tasks.Tick{Wall: l.w.wall(l.w.now).Add(l.p.skew)} }
 
 func (l *lead) deliver(r stored, sequence uint64) {
 	family, id, _ := strings.Cut(r.subject, ".")
@@ -83,10 +86,15 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		if v.lead == l {
 			l.seals = sequence
 		}
-		l.step(tasks.SealSeen{Revision: sequence, Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean})
+		l.step(tasks.SealSeen{Revision: sequence, Stored: l.w.wall(r.at), Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean})
 		return
 	case submission:
-		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Keys: v.keys, Age: l.w.now - r.at})
+		if v.later && l.p.old {
+			l.w.Opaque++
+			l.step(tasks.Opaque{ID: id, Revision: sequence})
+			return
+		}
+		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Keys: v.keys, Stored: l.w.wall(r.at)})
 		return
 	case tasks.Outcome:
 		l.step(tasks.Settled{ID: id, Revision: sequence})
@@ -95,8 +103,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	switch family {
 	case "t":
 		note, _ := r.value.(tasks.Retry)
-		note.Wait = max(note.Wait-(l.w.now-r.at), 0)
-		l.step(tasks.Noted{ID: id, Revision: sequence, Retry: note, Gone: gone})
+		l.step(tasks.Noted{ID: id, Revision: sequence, Stored: l.w.wall(r.at), Retry: note, Gone: gone})
 	case "c":
 		l.step(tasks.Saved{ID: id, Revision: sequence, Gone: gone})
 	case "x":
@@ -112,10 +119,15 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		l.step(tasks.UniqueSeen{Key: id, Revision: sequence, Task: u.task})
 	case "r":
 		d, _ := r.value.(recurOf)
-		l.step(tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: l.w.wall(r.at)})
+		defined := tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: l.w.wall(r.at)}
+		if d.later && l.p.old {
+			l.w.Unreadable++
+			defined.Recurrence, defined.Unreadable = nil, true
+		}
+		l.step(defined)
 	case "k":
 		k, _ := r.value.(tickOf)
-		l.step(tasks.Fired{Name: id, Revision: sequence, Tick: k.tick})
+		l.step(tasks.Fired{Name: id, Revision: sequence, Stored: l.w.wall(r.at), Tick: k.tick})
 	default:
 		l.w.fail("what is %T at %s", r.value, r.subject)
 	}
@@ -169,7 +181,7 @@ func (l *lead) tick() {
 		return
 	}
 	if l.able() {
-		l.step(tasks.Tick{Wall: l.w.wall(l.w.now)})
+		l.step(l.tickNow())
 	}
 	l.w.after(max(min(l.s.Next(protocol.Instant(l.w.now)), l.w.Lease/10), time.Millisecond), l.tick)
 }
@@ -229,6 +241,11 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.write(e.Write, put{sealSubject, sealOf{e.Epoch, l, false}, sealSubject, e.Expect})
 	case tasks.WriteOutcome:
 		l.model.ends(e.ID)
+		if e.Again {
+			w.Again++
+			l.write(e.Write, put{"q." + e.ID, e.Outcome, "q." + e.ID, e.Revision}, put{"t." + e.ID, erased{}, sealSubject, e.Guard})
+			return
+		}
 		l.write(e.Write, put{"q." + e.ID, e.Outcome, sealSubject, e.Guard})
 	case tasks.WriteNote:
 		w.tell(e.ID, "%s@%d writes note %+v", l.p.name, l.epoch, e.Retry)
@@ -248,8 +265,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.write(e.Write, put{"u." + e.Key, erased{}, "u." + e.Key, e.Expect})
 	case tasks.WriteTick:
 		w.tell(e.ID, "%s@%d writes tick %d under %d", l.p.name, l.epoch, e.Write, e.Guard)
-		l.write(e.Write, put{"q." + e.ID, submission{policy: e.Recurrence.Policy}, sealSubject, e.Guard},
-			put{"k." + e.Recurrence.Name, tickOf{e.Tick}, "", 0})
+		l.write(e.Write, put{"q." + e.ID, submission{policy: e.Recurrence.Policy}, "q." + e.ID, 0},
+			put{"k." + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})
 	case tasks.Push:
 		l.handsOut(&e)
 		for _, a := range e.List {
@@ -287,8 +304,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 
 // frame sends to an instance: whatever session it has then gets it.
 func (l *lead) frame(instance string, f frame) {
-	if !l.load(&f) {
-		return
+	if f.push != nil {
+		l.load(&f)
 	}
 	for _, p := range l.w.procs {
 		if p.name == instance {
@@ -301,23 +318,38 @@ func (l *lead) frame(instance string, f frame) {
 	}
 }
 
-// load reads the checkpoints that go along with a frame. One that was overwritten is gone: the frame is not sent.
-func (l *lead) load(f *frame) bool {
-	if f.push == nil {
-		return true
-	}
+// load reads the checkpoints that go along with a frame. What goes with one that is gone is not sent, and now and then
+// something else is not.
+func (l *lead) load(f *frame) {
+	w := l.w
 	f.saved = map[string]int{}
-	for _, a := range f.push.List {
-		if a.Checkpoint == 0 {
+	push, list := *f.push, f.push.List
+	f.push, push.List = &push, nil
+	for _, a := range list {
+		if a.Checkpoint != 0 {
+			c, ok := w.store.record("c." + a.ID).(checkpoint)
+			if !ok || w.store.last["c."+a.ID] != a.Checkpoint {
+				l.unsent(&push, a)
+				continue
+			}
+			f.saved[a.ID] = c.number
+		}
+		if !w.calm && w.chance(w.Unsendable) {
+			l.unsent(&push, a)
 			continue
 		}
-		c, ok := l.w.store.record("c." + a.ID).(checkpoint)
-		if !ok || l.w.store.last["c."+a.ID] != a.Checkpoint {
-			return false
-		}
-		f.saved[a.ID] = c.number
+		push.List = append(push.List, a)
 	}
-	return true
+}
+
+// unsent tells the books that an assignment was left out of a frame.
+func (l *lead) unsent(push *tasks.Push, a tasks.Assignment) {
+	l.w.Unsent++
+	l.w.tell(a.ID, "%s@%d leaves %v out of frame %d", l.p.name, l.epoch, a.Attempt, push.Frame)
+	session, number := push.Session, push.Frame
+	l.w.after(l.w.upTo(l.w.Delay), func() {
+		l.step(tasks.Answered{Session: session, Frame: number, Answers: []tasks.Answer{{ID: a.ID, Attempt: a.Attempt, Verdict: tasks.Unsent}}})
+	})
 }
 
 // write brings a write to the stream. It may be lost, or be under way long after it was given up; its answer may be lost.

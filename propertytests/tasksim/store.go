@@ -27,7 +27,8 @@ type (
 	submission struct {
 		policy *tasks.Policy
 		keys   *tasks.Keys
-		anew   bool // in the place of an outcome
+		anew   bool // in the place of an outcome, or of one that has expired
+		later  bool // of a later version: old processes cannot read it
 	}
 	erased struct{}
 	sealOf struct {
@@ -39,11 +40,14 @@ type (
 		attempt tasks.Attempt
 		number  int
 	}
-	steering struct{}                       // a cancel, a pause or a drain stands
-	uniqueOf struct{ task string }          // who has a unique key
-	recurOf  struct{ of *tasks.Recurrence } // a definition
-	tickOf   struct{ tick time.Time }       // the last tick
-	put      struct {                       // one record of a write, under its condition:
+	steering struct{}              // a cancel, a pause or a drain stands
+	uniqueOf struct{ task string } // who has a unique key
+	recurOf  struct {              // a definition
+		of    *tasks.Recurrence
+		later bool
+	}
+	tickOf struct{ tick time.Time } // the last tick
+	put    struct {                 // one record of a write, under its condition:
 		subject string
 		value   any
 		on      string // the last sequence of this subject
@@ -73,6 +77,15 @@ func (s *store) write(all ...put) (protocol.Outcome, uint64) {
 	return protocol.Won, first
 }
 
+// expire removes a record if it is still the last one of its subject.
+func (s *store) expire(subject string, sequence uint64) bool {
+	if s.last[subject] != sequence {
+		return false
+	}
+	delete(s.last, subject)
+	return true
+}
+
 // record is what stands at a subject, nil for nothing.
 func (s *store) record(subject string) any {
 	if n := s.last[subject]; n > 0 {
@@ -97,7 +110,7 @@ func (s *store) leftOver() string {
 		}
 		switch family {
 		case "t", "c", "x":
-			if !s.open(id) {
+			if !s.open(id) && !s.w.haunted(id) {
 				return subject
 			}
 		case "u":

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
-
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // world is everything, on one clock.
@@ -66,6 +64,10 @@ func Run(s Scenario) (Counts, error) {
 		if w.chance(0.5) {
 			p.lag /= 20
 		}
+		if w.Skewed {
+			p.skew = []time.Duration{0, -time.Hour, 3 * time.Hour, 50_000 * time.Hour, -50_000 * time.Hour}[w.rng.IntN(5)]
+		}
+		p.old = w.Versions && w.chance(0.5)
 		w.procs = append(w.procs, p)
 		w.after(w.upTo(100*time.Millisecond), p.join)
 	}
@@ -100,7 +102,7 @@ func (w *world) settled() bool {
 		return false
 	}
 	for id := range w.acked {
-		if _, ok := w.store.record("q." + id).(tasks.Outcome); !ok {
+		if !w.over(id) {
 			return false
 		}
 	}

@@ -231,3 +231,29 @@ func TestAnAssignmentThatWasNeverSent(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+// TestWhatCannotBeSentIsNoLoop, also when it is noted that it is about to begin.
+func TestWhatCannotBeSentIsNoLoop(t *testing.T) {
+	b := newBooks(t)
+	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
+	b.step(SealSeen{Revision: 2, Epoch: 50}) // whoever led before has not ended in peace
+	b.step(CaughtUp{})
+	m := member(200)
+	m.Own = true
+	b.step(Members{List: []Member{m}})
+	effects := b.seal(9)
+	pushes := 0
+	for range 100 {
+		if n, ok := find[WriteNote](effects); ok {
+			effects = b.step(Written{Write: n.Write, Outcome: protocol.Won, Revision: 10})
+		} else if p, ok := find[Push](effects); ok {
+			pushes++
+			effects = b.step(Answered{200, p.Frame, []Answer{{"x", p.List[0].Attempt, Unsent}}})
+		} else {
+			effects = b.pass(10 * time.Millisecond)
+		}
+	}
+	if pushes != 1 {
+		t.Errorf("pushed %d times within a second", pushes)
+	}
+}

@@ -55,6 +55,9 @@ func (s *Scheduler) becomeReady() {
 // adopt takes over what an earlier scheduler has handed out: the largest attempt that anybody holds, and only if it is
 // larger than the last one that is known to have ended, and of this submission.
 func (s *Scheduler) adopt(w *worker, h Held) bool {
+	if s.unreadable(h.ID) { // who can read it adopts it
+		return false
+	}
 	t := s.tasks[h.ID]
 	if t == nil || t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 || !t.phase.queued() && t.phase != running {
 		s.stop(w, h.ID, h.Attempt, 0)

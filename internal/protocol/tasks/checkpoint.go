@@ -18,6 +18,8 @@ func (e Progressed) apply(s *Scheduler) {
 	}
 	t := s.tasks[e.ID]
 	switch {
+	case s.unreadable(e.ID): // who can read it answers
+		return
 	case t == nil:
 		s.stale(e.Ref, "", "settled")
 		return
@@ -102,9 +104,14 @@ func (s *Scheduler) dropSaving(t *task) {
 func (e Saved) apply(s *Scheduler) {
 	t := s.tasks[e.ID]
 	switch {
+	case t == nil && !e.Gone && s.remember(e.ID, false, true):
 	case t == nil && !e.Gone:
 		s.erase(CheckpointRecord, e.ID) // its task has ended
-	case t == nil || e.Gone:
+	case t == nil:
+	case e.Gone: // it was of a task that had this id before, and came late: there is nothing to hand on
+		if e.Revision > t.checkpoint {
+			t.checkpoint = 0
+		}
 	case e.Revision < t.revision: // of a task that had this id before
 		t.saved = true
 	default:

@@ -148,3 +148,15 @@ func TestProgressBeforeTheBooksAreComplete(t *testing.T) {
 		t.Errorf("%+v", effects)
 	}
 }
+
+// TestACheckpointThatIsGoneIsNotHandedOn: a late copy of one that belongs to a task that had this id before, and its erasure.
+func TestACheckpointThatIsGoneIsNotHandedOn(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{})
+	b.submit("x", Policy{}, nil)
+	b.step(Saved{ID: "x", Revision: 50})
+	b.step(Saved{ID: "x", Revision: 51, Gone: true})
+	p, ok := find[Push](b.step(Members{List: []Member{idle(200, 1)}}))
+	if !ok || p.List[0].Checkpoint != 0 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,5 +1,7 @@
 package tasks
 
+import "time"
+
 // maxAside bounds how many tasks are set aside in one round: with very many of one key it goes on in the next.
 const maxAside = 4096
 
@@ -19,11 +21,10 @@ func (s *Scheduler) dispatch() {
 }
 
 func (s *Scheduler) handOut() {
+	s.findPools()
 	h := s.heads[:0]
-	for _, l := range s.lanes {
-		if l.queue.len() > 0 && !l.kind.paused {
-			h = append(h, l)
-		}
+	for _, p := range s.pools.list {
+		h = p.waiting(s, h)
 	}
 	for i := len(h)/2 - 1; i >= 0; i-- {
 		sink(h, i)
@@ -33,7 +34,12 @@ func (s *Scheduler) handOut() {
 		l := h[0]
 		t := l.queue.rows[0].t
 		goes := true
-		if key := t.limit(); key != "" && s.limits[key].full(t) {
+		if t.deadline <= s.clock.now { // with very many at once, the others follow when their outcomes are stored
+			if goes = s.expired < maxExpired; goes {
+				s.expiring.remove(t)
+				s.expire(t)
+			}
+		} else if key := t.limit(); key != "" && s.limits[key].full(t) {
 			if put++; put > maxAside {
 				s.wake = s.now
 				break
@@ -152,7 +158,7 @@ func (s *Scheduler) push(w *worker) {
 			Checkpoint: t.checkpoint,
 		}
 		if t.deadline != never {
-			list[i].Left = max(t.deadline.Sub(s.now), 1)
+			list[i].Left = max(t.deadline.Sub(s.clock.now), time.Millisecond)
 		}
 	}
 	s.emit(Push{w.session, w.instance, w.frame, s.epoch, s.cfg.Epoch, low, list})

@@ -27,20 +27,29 @@
 //   - S6 What others steer by (cancel, pause, drain, unique keys, recurrences) stands in the stream and is only read: it
 //     holds for every scheduler from where it reads it. A record that says nothing any more is removed under the condition
 //     that it is still that one.
-//   - S7 A tick is submitted together with the record that says so.
+//   - S7 A tick is submitted together with the record that says so, and only if nothing stands in its place.
 //   - S8 One scheduler never gives out more than a kind's concurrency and rate, or a key's limit, allow. What it has adopted
 //     counts, and may be more. A task that was cancelled or has expired counts no more, though its handler may need a moment
 //     to return.
+//   - S9 The times of tasks and ticks are on the stream's clock, which is told by our own seal: no two machines' clocks are
+//     compared, and nothing happens before its time.
+//   - S10 What cannot be read, since a later version wrote it, is left as it is with all that belongs to it.
+//   - S11 What cannot go (nobody takes it, its kind is paused) holds back nobody that can: neither of its kind with other
+//     labels, nor of its limit key. What needs several slots is kept room for.
+//   - S12 An outcome that may have stood in the stream and be gone by now is written only over its own submission.
 //   - W1 A worker gives one answer to an assignment, however often it comes, until the scheduler has said that it will not
 //     come again.
 //   - W2 A result is reported until the scheduler of the present epoch has settled it.
 //
-// Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers + lanes) once a round and O(log workers)
-// for each task, but O(workers) for one with a sticky key, a weight, or a configured Placement. A page of a listing costs its
-// size.
+// Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round, and as much for the lanes
+// that somebody with room takes, and O(log workers) for each task, but O(workers) for one with a sticky key, a weight, or a
+// configured Placement. Lanes that nobody takes cost nothing. What happens to very many tasks at once (they expire, come due,
+// find new workers) is spread over several steps. A page of a listing costs its size.
 //
-// Files. What goes in and out: event.go · effect.go · glance.go · policy.go · attempt.go. The machine: scheduler.go.
-// Tasks: lifecycle.go where they stand, the only place that moves them · task.go the books · queue.go · list.go · watching.go.
+// Files. What goes in and out: event.go · effect.go · glance.go · policy.go · attempt.go. The machine: scheduler.go · clock.go
+// what time it is.
+// Tasks: lifecycle.go where they stand, the only place that moves them · task.go the books · queue.go · list.go · watching.go ·
+// reason.go why they wait · opaque.go those that cannot be read.
 // Reading and writing: reading.go the stream · seal.go the condition of every write · write.go what is to be written ·
 // outcome.go how attempts and tasks end · checkpoint.go · steer.go, unique.go, recur.go, missed.go what others ask for.
 // Handing out: lane.go who waits in which queue · limits.go · dispatch.go the rounds · pool.go, placement.go who gets it ·

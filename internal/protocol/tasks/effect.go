@@ -12,7 +12,9 @@ type (
 	}
 
 	// WriteOutcome asks for a task's outcome in the place of its submission, Guard being the revision of the seal. Revision is
-	// the submission's: a dead task keeps its input, so that it can be submitted again.
+	// the submission's: a dead task keeps its input, so that it can be submitted again. Again says that an outcome may have been
+	// stored before, and be gone by now, and the id be in use again: then it must be stored only if the submission still
+	// stands at Revision, and as one with the erasing of the note, which has the seal's condition.
 	WriteOutcome struct {
 		Write, Guard uint64
 		ID           string
@@ -20,6 +22,7 @@ type (
 		Kind         string
 		Retention    time.Duration
 		Outcome      Outcome
+		Again        bool
 	}
 
 	// WriteNote asks for a task's note.
@@ -52,7 +55,8 @@ type (
 		Key           string
 	}
 
-	// WriteTick asks for two records as one step: the submission of task ID, and Tick as the last one of the recurrence.
+	// WriteTick asks for two records as one step: the submission of task ID, only if there is nothing in its place, and Tick as
+	// the last one of the recurrence, under the seal.
 	WriteTick struct {
 		Write, Guard uint64
 		ID           string
@@ -131,6 +135,14 @@ type (
 		Glance  Glance
 		Outcome *Outcome
 	}
+	// Ahead says that the last tick of a recurrence, or its definition, is so far ahead of the stream's clock, Now, that a clock
+	// was wrong when it was written: then ticks count from now. Or that clock is wrong now, when the local one has come to it:
+	// then it is Believed, and the next tick comes after it.
+	Ahead struct {
+		Name      string
+		Tick, Now time.Time
+		Believed  bool
+	}
 	// Ticked says that a recurrence was due: how many ticks were submitted, and how many dropped as missed.
 	Ticked struct {
 		Name           string
@@ -171,6 +183,7 @@ func (FreeUnique) effect()      {}
 func (WriteTick) effect()       {}
 func (Moved) effect()           {}
 func (Ticked) effect()          {}
+func (Ahead) effect()           {}
 func (Push) effect()            {}
 func (Sync) effect()            {}
 func (Stop) effect()            {}

@@ -11,17 +11,23 @@ type Event interface{ apply(s *Scheduler) }
 
 type (
 	// Tick says that time has passed, and that all that has come has been told: now is the time to hand out, and to fire
-	// what recurs. Wall is the wall clock's.
+	// what recurs. Wall is the local clock's.
 	Tick struct{ Wall time.Time }
 
-	// Submitted is a submission that the stream delivered. Age is how long ago it was stored.
+	// Submitted is a submission that the stream delivered, and when that has stored it, zero: just now.
 	Submitted struct {
 		ID       string
 		Revision uint64
 		Policy   *Policy
-		Age      time.Duration
+		Stored   time.Time
 		Size     int
 		Keys     *Keys // nil: none
+	}
+
+	// Opaque is a submission that the stream delivered and that cannot be read: it is of a later version.
+	Opaque struct {
+		ID       string
+		Revision uint64
 	}
 
 	// Settled is an outcome that the stream delivered, ours or another scheduler's.
@@ -30,10 +36,12 @@ type (
 		Revision uint64
 	}
 
-	// Noted is the note of a task that the stream delivered; Gone that it was erased.
+	// Noted is the note of a task that the stream delivered; Gone that it was erased. Retry.Wait counts from Stored; when
+	// that is zero, from now.
 	Noted struct {
 		ID       string
 		Revision uint64
+		Stored   time.Time
 		Retry    Retry
 		Gone     bool
 	}
@@ -73,7 +81,7 @@ type (
 		Task     string
 	}
 
-	// Defined is a recurrence that the stream delivered, stored at Since by the wall clock; nil: it was removed, or is
+	// Defined is a recurrence that the stream delivered, stored at Since by its clock; nil: it was removed, or is
 	// Unreadable here: nothing is fired, and its last tick is kept for who can read it.
 	Defined struct {
 		Name       string
@@ -87,13 +95,15 @@ type (
 	Fired struct {
 		Name     string
 		Revision uint64
+		Stored   time.Time
 		Tick     time.Time
 	}
 
-	// SealSeen is the seal as the stream delivered it. Ours says that it is one of this scheduler's own, Clean that the term
+	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known. Ours says that it is one of this scheduler's own, Clean that the term
 	// of whoever wrote it has ended in peace.
 	SealSeen struct {
 		Revision uint64
+		Stored   time.Time
 		Epoch    uint64
 		Ours     bool
 		Clean    bool

@@ -17,6 +17,7 @@ type Glance struct {
 	Age      time.Duration // since it was submitted
 	Due      time.Duration // until it may run, 0 when it may
 	Waiting  time.Duration // since it may run, when nobody has it
+	Reason   Reason        // why nobody has it, though it may run
 	Left     time.Duration // until it expires, 0: never
 	Keys     *Keys         // nil: none
 	Cursor   uint64        // with which List goes on behind it
@@ -45,8 +46,9 @@ type KindView struct {
 	Delayed     int // not due yet: delayed or retrying
 	Running     int
 	Paused      bool
-	Concurrency int     // of its newest submission, 0: any number
-	Rate        float64 // likewise
+	Concurrency int            // of its newest submission, 0: any number
+	Rate        float64        // likewise
+	Reasons     map[Reason]int // why those that wait do, and how many; nil: it is only a matter of moments
 }
 
 // WorkerView is one session that takes tasks.

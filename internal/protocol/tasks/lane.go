@@ -29,8 +29,11 @@ type lane struct {
 	labels map[string]string
 	weight int
 	queue  queue
-	open   int   // tasks that belong to it
-	pool   *pool // who can run them; nil: not known yet
+	lines  map[string]*line // its tasks that have a limit key
+	open   int              // tasks that belong to it
+	pool   *pool            // who can run them; nil: not known yet
+	place  int              // in Scheduler.lanes
+	seat   int              // among the lanes of its pool
 }
 
 const (
@@ -55,6 +58,7 @@ func (s *Scheduler) laneOf(p *Policy, revision uint64) *lane {
 	if l == nil {
 		l = &lane{key: key, kind: k, labels: p.Labels, weight: max(p.Weight, 1)}
 		k.lanes[key] = l
+		l.place = len(s.lanes)
 		s.lanes = append(s.lanes, l)
 	}
 	k.policy, k.recent = p, l
@@ -91,11 +95,36 @@ func (s *Scheduler) leaveLane(l *lane) {
 	switch {
 	case k.open == 0 && (len(s.kinds) > maxKinds && k.arrival <= s.now || len(s.kinds) > 16*maxKinds): // its rate may still bind it
 		delete(s.kinds, k.name)
-		s.lanes = slices.DeleteFunc(s.lanes, func(o *lane) bool { return o.kind == k })
+		for _, key := range slices.Sorted(maps.Keys(k.lanes)) {
+			s.dropLane(k.lanes[key])
+		}
 	case l.open == 0 && len(s.lanes) > maxLanes:
 		delete(k.lanes, l.key)
 		k.policy, k.recent = nil, nil
-		s.lanes = slices.DeleteFunc(s.lanes, func(o *lane) bool { return o == l })
+		s.dropLane(l)
+	}
+}
+
+// dropLane strikes a lane from the list, of which those with a known pool come first.
+func (s *Scheduler) dropLane(l *lane) {
+	if l.pool != nil {
+		l.pool.leave(l)
+	}
+	at, last := l.place, len(s.lanes)-1
+	if at < s.pooled {
+		s.pooled--
+		s.shift(s.pooled, at)
+		at = s.pooled
+	}
+	s.shift(last, at)
+	s.lanes[last] = nil
+	s.lanes = s.lanes[:last]
+}
+
+func (s *Scheduler) shift(from, to int) {
+	if from != to {
+		s.lanes[to] = s.lanes[from]
+		s.lanes[to].place = to
 	}
 }
 

@@ -49,12 +49,21 @@ func (c *ceiling) pace() (step, slack time.Duration) {
 
 // limit is the tasks of one limit key. Those above it are set aside, where they are in nobody's way.
 //
-// Invariant: while some are set aside, those that run and those that wait are as many as may run. So whenever one of them
-// goes, another one takes its place, and nobody is forgotten.
+// Invariant: while some of a lane are set aside, those that run, of all lanes, and those that wait in that lane are as many
+// as may run. So whenever one of them goes, another one takes its place, and nobody is forgotten; and what cannot go at
+// present (its kind is paused, nobody takes it) holds nobody's place in other lanes.
 type limit struct {
 	running int
-	waiting int // in their lanes
+	lines   int     // lanes in which some wait, or are set aside
+	kept    []*line // those in which some are set aside
+}
+
+// line is the tasks of one key in one lane.
+type line struct {
+	of      *limit
+	waiting int // in the lane
 	aside   queue
+	place   int // in of.kept, from 1
 }
 
 // full reports whether no more may run beside those that do.
@@ -69,23 +78,59 @@ func (s *Scheduler) limitOf(key string) *limit {
 	return l
 }
 
+// lineOf is where a task with a limit key stands.
+func (s *Scheduler) lineOf(t *task, key string) *line {
+	n := t.lane.lines[key]
+	if n == nil {
+		if t.lane.lines == nil {
+			t.lane.lines = map[string]*line{}
+		}
+		n = &line{of: s.limitOf(key)}
+		n.of.lines++
+		t.lane.lines[key] = n
+	}
+	return n
+}
+
 func (s *Scheduler) setAside(t *task) {
 	s.move(t, aside)
-	s.limitOf(t.limit()).aside.add(t, t.turn(s))
+	n := s.lineOf(t, t.limit())
+	n.aside.add(t, t.turn(s))
+	if n.place == 0 {
+		n.of.kept = append(n.of.kept, n)
+		n.place = len(n.of.kept)
+	}
+}
+
+// unkeep strikes a line of which nobody is set aside any more.
+func (n *line) unkeep() {
+	if n.place == 0 || n.aside.len() > 0 {
+		return
+	}
+	kept := n.of.kept
+	last := len(kept) - 1
+	kept[n.place-1] = kept[last]
+	kept[n.place-1].place = n.place
+	kept[last] = nil
+	n.of.kept, n.place = kept[:last], 0
 }
 
 // admit lets those that were set aside into their lanes again, as many as there is room for.
 func (s *Scheduler) admit(key string, l *limit) {
-	for l.aside.len() > 0 {
-		t := l.aside.rows[0].t
-		if l.running+l.waiting >= max(t.policy.KeyLimit, 1) {
-			return
+	for i := len(l.kept) - 1; i >= 0; i-- {
+		n := l.kept[i]
+		for n.aside.len() > 0 {
+			t := n.aside.rows[0].t
+			if l.running+n.waiting >= max(t.policy.KeyLimit, 1) {
+				break
+			}
+			n.aside.remove(t)
+			s.stand(t)
+			s.wake = s.now
 		}
-		l.aside.remove(t)
-		s.stand(t)
-		s.wake = s.now
+		n.unkeep()
 	}
-	if l.running == 0 && l.waiting == 0 {
+	if l.running == 0 && l.lines == 0 {
 		delete(s.limits, key)
 	}
 }
@@ -93,17 +138,26 @@ func (s *Scheduler) admit(key string, l *limit) {
 // leftLane counts a task that does not wait any more.
 func (s *Scheduler) leftLane(t *task) {
 	if key := t.limit(); key != "" {
-		l := s.limitOf(key)
-		l.waiting--
-		s.admit(key, l)
+		n := s.lineOf(t, key)
+		n.waiting--
+		s.leftLine(t.lane, key, n)
 	}
 }
 
 func (s *Scheduler) leftAside(t *task) {
 	key := t.limit()
-	l := s.limitOf(key)
-	l.aside.remove(t)
-	s.admit(key, l)
+	n := s.lineOf(t, key)
+	n.aside.remove(t)
+	n.unkeep()
+	s.leftLine(t.lane, key, n)
+}
+
+func (s *Scheduler) leftLine(l *lane, key string, n *line) {
+	if n.waiting == 0 && n.aside.len() == 0 {
+		delete(l.lines, key)
+		n.of.lines--
+	}
+	s.admit(key, n.of)
 }
 
 // occupy counts a task that a worker gets; vacate one that it has no more.

@@ -107,7 +107,7 @@ func TestLimitOfAKey(t *testing.T) {
 	expect(t, "and the next", handedOut(more), "a4@w200")
 	b.accept(more, "a4")
 	b.step(Done{Session: 200, ID: "a1", Attempt: Attempt{100, 1}, Result: Result{Verb: Succeeded}})
-	if l := b.s.limits["a"]; l != nil && (l.running != 0 || l.waiting != 0 || l.aside.len() != 0) {
+	if l := b.s.limits["a"]; l != nil && (l.running != 0 || l.lines != 0 || len(l.kept) != 0) {
 		t.Errorf("left: %+v", l)
 	}
 }

@@ -41,9 +41,10 @@ func (s *Scheduler) unlist(t *task) {
 // page may hold fewer, or none, though there is more: it costs no more than its size and a bound.
 func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []Glance, next uint64) {
 	at := int(min(cursor, uint64(len(s.slots))))
+	why := s.reasons(now)
 	for end := min(at+maxLook, len(s.slots)); at < end && len(page) < limit; at++ {
 		if t := s.slots[at]; t != nil && f.takes(t) {
-			g := s.glance(now, t)
+			g := s.glance(now, t, why)
 			g.Cursor = uint64(at) + 1
 			page = append(page, g)
 		}
@@ -65,22 +66,23 @@ func (s *Scheduler) Glance(now Instant, id string) (Glance, bool) {
 	if t == nil {
 		return Glance{}, false
 	}
-	return s.glance(now, t), true
+	return s.glance(now, t, s.reasons(now)), true
 }
 
-func (s *Scheduler) glance(now Instant, t *task) Glance {
+func (s *Scheduler) glance(now Instant, t *task, why *reasons) Glance {
+	clock := now.Add(s.clock.shift)
 	g := Glance{
 		ID: t.id, Revision: t.revision, Kind: t.policy.Kind, State: t.state(), Tries: t.tries(), Attempt: t.attempt,
-		Priority: t.policy.Priority, Age: now.Sub(t.stored), Keys: t.keys, Cursor: uint64(t.slot) + 1,
+		Priority: t.policy.Priority, Age: max(clock.Sub(t.stored), 0), Keys: t.keys, Cursor: uint64(t.slot) + 1,
 	}
 	if t.deadline != never {
-		g.Left = max(t.deadline.Sub(now), 1)
+		g.Left = max(t.deadline.Sub(clock), 1)
 	}
 	switch t.phase {
 	case waiting, aside:
-		g.Waiting = now.Sub(t.since)
+		g.Waiting, g.Reason = now.Sub(t.since), why.of(t)
 	case delayed:
-		g.Due = max(t.due.Sub(now), 0)
+		g.Due = max(t.due.Sub(clock), 0)
 	case pushed, running, starting:
 		g.Running, g.Progress = true, t.run.progress
 		g.Tries++
@@ -97,6 +99,7 @@ func (s *Scheduler) glance(now Instant, t *task) Glance {
 
 // Overview is the books in numbers.
 func (s *Scheduler) Overview() Overview {
+	why := s.reasons(s.now)
 	o := Overview{Epoch: s.epoch, Ready: s.ready, Open: len(s.tasks)}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(s.paused)), maps.Keys(s.kinds))
 	slices.Sort(names)
@@ -109,6 +112,7 @@ func (s *Scheduler) Overview() Overview {
 			o.Kinds = append(o.Kinds, KindView{
 				Kind: name, Waiting: int(k.count[waiting] + k.count[aside]), Delayed: int(k.count[delayed] + k.count[noting]),
 				Running: k.held() + int(k.count[ending]), Paused: k.paused, Concurrency: k.Concurrency, Rate: k.Rate,
+				Reasons: why.ofKind(k),
 			})
 		}
 	}

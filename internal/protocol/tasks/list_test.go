@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -109,9 +110,10 @@ func TestOverview(t *testing.T) {
 	b.step(PauseSeen{Kind: "unseen", Revision: 1, Paused: true})
 	o := b.s.Overview()
 	want := []KindView{
-		{Kind: "k", Waiting: 1, Delayed: 1, Running: 1, Concurrency: 1, Rate: 1e6}, {Kind: "unseen", Paused: true},
+		{Kind: "k", Waiting: 1, Delayed: 1, Running: 1, Concurrency: 1, Rate: 1e6, Reasons: map[Reason]int{ReasonConcurrency: 1}},
+		{Kind: "unseen", Paused: true},
 	}
-	if !o.Ready || o.Epoch != 100 || o.Open != 3 || !slices.Equal(o.Kinds, want) {
+	if !o.Ready || o.Epoch != 100 || o.Open != 3 || !reflect.DeepEqual(o.Kinds, want) {
 		t.Errorf("%+v", o)
 	}
 	if len(o.Workers) != 1 || o.Workers[0].Load != 2 || o.Workers[0].Running != 1 || o.Workers[0].Slots != 3 {

@@ -191,16 +191,28 @@ func (e Answered) apply(s *Scheduler) {
 		if !a.Verdict.final() || a.Verdict == Unsent && (e.Frame != w.frame || w.tries > 1) {
 			continue // an earlier frame may have been sent, and accepted
 		}
-		s.release(t, rejected, nil)
-		if a.Verdict != Unsent {
-			s.pause(w, a.Verdict)
-		} else if t.phase == waiting || t.phase == aside { // not the worker's fault: the others go first
-			s.unqueue(t)
-			s.postpone(t, s.now.Add(retryCap))
+		if a.Verdict == Unsent { // not the worker's fault: the others go first
+			s.putOff(t)
+			continue
 		}
+		s.release(t, rejected, nil)
+		s.pause(w, a.Verdict)
 	}
 	if e.Frame == w.frame && w.missing > 0 { // it has not answered all of it: once more
 		w.again = min(w.again, s.now.Add(s.cfg.AnswerTime/8))
+	}
+}
+
+// putOff makes a task wait that could not be sent.
+func (s *Scheduler) putOff(t *task) {
+	if s.mustNote(t) {
+		s.again(t, Retry{Wait: retryCap}, rejected, nil)
+		return
+	}
+	s.release(t, rejected, nil)
+	if t.phase.queued() {
+		s.unqueue(t)
+		s.postpone(t, s.clock.now.Add(retryCap))
 	}
 }
 

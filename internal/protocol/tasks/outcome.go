@@ -13,6 +13,7 @@ func (e Done) apply(s *Scheduler) {
 	}
 	t := s.tasks[e.ID]
 	switch {
+	case s.unreadable(e.ID): // who can read it answers
 	case t == nil:
 		s.stale(e.Ref, "", "settled")
 	case (t.phase == noting || t.phase == ending) && t.attempt == e.Attempt && t.run.worker != nil && t.run.worker.session == e.Session:
@@ -74,7 +75,7 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 // release makes a task wait again that somebody gives back, uncounted. What it has left behind is stored first: what it had
 // noted of its beginning is not true any more, and the next attempt is to have its checkpoint.
 func (s *Scheduler) release(t *task, cause string, ref any) {
-	if s.begun[t.id] == t.attempt || t.run.saving != nil {
+	if s.mustNote(t) {
 		s.again(t, Retry{}, cause, ref)
 		return
 	}
@@ -86,6 +87,9 @@ func (s *Scheduler) release(t *task, cause string, ref any) {
 		s.emit(Settle{Ref: ref})
 	}
 }
+
+// mustNote reports whether an attempt has left something behind.
+func (s *Scheduler) mustNote(t *task) bool { return s.begun[t.id] == t.attempt || t.run.saving != nil }
 
 func (s *Scheduler) reassigned(t *task, cause string) {
 	if cause != rejected {
@@ -163,7 +167,7 @@ func (s *Scheduler) noted(t *task) {
 	wait := t.run.write.retry.Wait
 	s.putAway(t)
 	if wait > 0 {
-		s.postpone(t, s.now.Add(wait))
+		s.postpone(t, s.clock.now.Add(wait))
 	} else {
 		s.enqueue(t)
 	}
@@ -180,6 +184,7 @@ func (s *Scheduler) ended(t *task, out *Outcome) {
 // expire ends a task whose deadline has passed.
 func (s *Scheduler) expire(t *task) {
 	if t.phase != ending {
+		s.expired++
 		s.abort(t, StatusExpired, CauseDeadline)
 	}
 }

@@ -4,6 +4,9 @@ package tasks
 type Placement interface {
 	// Place returns the index of one of among, or -1 to let the task wait. All of them take the kind, have the labels and
 	// have room; there is at least one.
+	//
+	// For a task of more than one slot that is to wait it is asked once more, among all who have slots enough, whether they
+	// are free now or not: on whom it chooses then room is kept for it.
 	Place(task Placed, among []Candidate) int
 }
 
@@ -30,7 +33,7 @@ type Candidate struct {
 // choose finds the worker for the first task of a lane, nil when it has to wait.
 func (s *Scheduler) choose(t *task) *worker {
 	l := t.lane
-	p := s.poolOf(l)
+	p := l.pool
 	p.fill(s)
 	switch {
 	case s.cfg.Placement != nil:
@@ -74,42 +77,73 @@ func (s *Scheduler) reserve(p *pool, weight int) {
 }
 
 // stick chooses by rendezvous hashing (Thaler and Ravishankar 1998): when workers come and go, only their own keys move. One
-// that has not answered its last frame is chosen too, and gets the task after that.
+// that has not answered its last frame is chosen too, and gets the task after that. For a task that needs more room than
+// anybody has, it is kept where the key belongs.
 func (s *Scheduler) stick(t *task, p *pool) (best *worker) {
-	var most uint64
+	var most, mostOfAll uint64
+	var home *worker
+	weight := t.lane.weight
 	key := hashOf(t.keys.Sticky)
 	for _, w := range p.workers {
-		if !w.takesNew() || w.paused > s.now || w.reserved == s.round || w.room() < t.lane.weight || len(w.fresh) >= maxPerFrame {
+		if !w.takesNew() || w.reserved == s.round || w.slots < weight {
 			continue
 		}
-		if h := mix(key ^ w.hash); best == nil || h > most {
+		h := mix(key ^ w.hash)
+		if home == nil || h > mostOfAll {
+			home, mostOfAll = w, h
+		}
+		if w.paused > s.now || w.room() < weight || len(w.fresh) >= maxPerFrame {
+			continue
+		}
+		if best == nil || h > most {
 			best, most = w, h
 		}
+	}
+	if best == nil {
+		s.keepRoom(home, weight)
 	}
 	return best
 }
 
 // place asks the configured Placement.
 func (s *Scheduler) place(t *task, p *pool) *worker {
+	weight := t.lane.weight
+	w := s.ask(t, p, func(w *worker) bool { return w.idle(s) && w.room() >= weight })
+	if w == nil && weight > 1 {
+		s.keepRoom(s.ask(t, p, func(w *worker) bool {
+			return w.takesNew() && w.slots >= weight && w.reserved != s.round
+		}), weight)
+	}
+	return w
+}
+
+func (s *Scheduler) ask(t *task, p *pool, fit func(w *worker) bool) *worker {
 	s.among = s.among[:0]
-	var free []*worker
+	var those []*worker
 	for _, w := range p.workers {
-		if w.idle(s) && w.room() >= t.lane.weight {
+		if fit(w) {
 			s.among = append(s.among, Candidate{w.instance, w.session, w.slots, w.load, w.labels, w.own})
-			free = append(free, w)
+			those = append(those, w)
 		}
 	}
-	if len(free) == 0 {
+	if len(those) == 0 {
 		return nil
 	}
 	of := Placed{ID: t.id, Kind: t.policy.Kind, Priority: t.policy.Priority, Weight: t.lane.weight, Labels: t.policy.Labels}
 	if t.keys != nil {
 		of.Sticky = t.keys.Sticky
 	}
-	if i := s.cfg.Placement.Place(of, s.among); i >= 0 && i < len(free) {
-		return free[i]
+	if i := s.cfg.Placement.Place(of, s.among); i >= 0 && i < len(those) {
+		return those[i]
 	}
 	return nil
+}
+
+// keepRoom keeps a worker from being given anything else in this round, unless it has the room already.
+func (s *Scheduler) keepRoom(w *worker, weight int) {
+	if w != nil && weight > 1 && w.room() < weight {
+		w.reserved = s.round
+	}
 }
 
 // hashOf is FNV-1a; mix is the end of splitmix64.

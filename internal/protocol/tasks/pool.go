@@ -8,9 +8,22 @@ import (
 // least loaded first. While a round goes on workers only get more: so what has changed is found when it comes first.
 type pool struct {
 	workers []*worker
+	lanes   []*lane
 	free    []candidate
 	round   uint64
+	open    bool // in this round somebody of it has room
 }
+
+// pools are those there are: there may be many lanes, but only as many pools as there are sets of workers. All lanes that
+// nobody takes have one without workers, and cost nothing.
+type pools struct {
+	list []*pool
+	by   map[string]*pool // the same, by their sessions
+	key  []byte           // scratch
+}
+
+// maxLooked bounds how many workers are looked at in one round to find out who takes which lane: it goes on in the next.
+const maxLooked = 1 << 16
 
 type candidate struct {
 	w    *worker
@@ -22,48 +35,88 @@ func (a *candidate) before(b *candidate) bool {
 	return x < y || x == y && a.w.order < b.w.order
 }
 
-// poolOf finds out who can run the tasks of a lane. Lanes for which that is the same share it.
-func (s *Scheduler) poolOf(l *lane) *pool {
+// findPools finds out who can run the tasks of lanes of which that is not known, as many as one round may.
+func (s *Scheduler) findPools() {
 	if s.dirty {
-		s.dirty = false
-		clear(s.pools)
+		s.dirty, s.pooled, s.pools = false, 0, pools{by: map[string]*pool{}}
 		for _, l := range s.lanes {
 			l.pool = nil
 		}
 	}
-	if l.pool != nil {
-		return l.pool
+	for looked := 0; s.pooled < len(s.lanes); s.pooled++ {
+		if looked += len(s.line) + 1; looked > maxLooked {
+			s.wake = s.now
+			return
+		}
+		s.join(s.lanes[s.pooled])
 	}
-	var all []*worker
-	var key []byte
+}
+
+// join gives a lane its pool. Lanes that the same workers can run share one.
+func (s *Scheduler) join(l *lane) {
+	key := s.pools.key[:0]
 	for _, w := range s.line {
 		if l.takes(w) {
-			all = append(all, w)
 			key = binary.AppendUvarint(key, w.session)
 		}
 	}
-	l.pool = s.pools[string(key)]
-	if l.pool == nil {
-		l.pool = &pool{workers: all}
-		s.pools[string(key)] = l.pool
+	s.pools.key = key
+	p := s.pools.by[string(key)]
+	if p == nil {
+		p = &pool{}
+		for _, w := range s.line {
+			if l.takes(w) {
+				p.workers = append(p.workers, w)
+			}
+		}
+		s.pools.by[string(key)] = p
+		s.pools.list = append(s.pools.list, p)
 	}
-	return l.pool
+	l.pool, l.seat = p, len(p.lanes)
+	p.lanes = append(p.lanes, l)
 }
 
-// fill begins a round.
-func (p *pool) fill(s *Scheduler) {
-	if p.round == s.round {
-		return
+func (p *pool) leave(l *lane) {
+	last := len(p.lanes) - 1
+	p.lanes[l.seat] = p.lanes[last]
+	p.lanes[l.seat].seat = l.seat
+	p.lanes[last] = nil
+	p.lanes = p.lanes[:last]
+}
+
+// waiting adds those of its lanes that may be handed out from, if anybody has room.
+func (p *pool) waiting(s *Scheduler, to []*lane) []*lane {
+	if len(p.workers) == 0 {
+		return to
 	}
-	p.round, p.free = s.round, p.free[:0]
+	for _, l := range p.lanes {
+		if l.queue.len() == 0 || l.kind.paused {
+			continue
+		}
+		if !p.fill(s) {
+			break
+		}
+		to = append(to, l)
+	}
+	return to
+}
+
+// fill begins a round. It reports whether anybody has room: also who has not answered yet, and may be chosen all the same.
+func (p *pool) fill(s *Scheduler) bool {
+	if p.round == s.round {
+		return p.open
+	}
+	p.round, p.open, p.free = s.round, false, p.free[:0]
 	for _, w := range p.workers {
 		if w.idle(s) {
 			p.free = append(p.free, candidate{w, w.load})
 		}
+		p.open = p.open || w.takesNew() && w.room() > 0
 	}
 	for i := len(p.free)/2 - 1; i >= 0; i-- {
 		p.down(i)
 	}
+	return p.open
 }
 
 // least is the least loaded worker, nil when none has room.

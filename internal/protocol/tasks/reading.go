@@ -1,21 +1,23 @@
 package tasks
 
 func (e Submitted) apply(s *Scheduler) {
-	t := s.tasks[e.ID]
-	if t != nil && t.revision >= e.Revision {
+	if revision, open := s.stands(e.ID); open && revision >= e.Revision {
 		return
 	}
-	if t == nil {
-		s.open(&e)
-		return
+	before, _ := s.unveil(e.ID, e.Revision)
+	if t := s.tasks[e.ID]; t != nil {
+		s.forget(t) // it has ended, and was submitted again
+		before.noted, before.saved = t.noted, t.saved
 	}
-	s.forget(t) // it has ended, and was submitted again
-	noted, saved := t.noted, t.saved
-	t = s.open(&e)
-	t.noted, t.saved = noted, saved
+	t := s.open(&e)
+	t.noted, t.saved = before.noted, before.saved
 }
 
 func (e Settled) apply(s *Scheduler) {
+	if o, was := s.unveil(e.ID, e.Revision); was {
+		s.eraseOf(e.ID, o.noted, o.saved)
+		s.dropCancel(e.ID)
+	}
 	t := s.tasks[e.ID]
 	if t == nil || e.Revision < t.revision {
 		return
@@ -42,20 +44,25 @@ func (s *Scheduler) forget(t *task) {
 
 // ending removes what belongs to a task that has ended: the records that say nothing any more.
 func (s *Scheduler) ending(t *task) {
-	if t.noted {
-		s.erase(NoteRecord, t.id)
-	}
-	if t.saved {
-		s.erase(CheckpointRecord, t.id)
-	}
+	s.eraseOf(t.id, t.noted, t.saved)
 	s.dropCancel(t.id)
 	s.freeUnique(t)
+}
+
+func (s *Scheduler) eraseOf(id string, noted, saved bool) {
+	if noted {
+		s.erase(NoteRecord, id)
+	}
+	if saved {
+		s.erase(CheckpointRecord, id)
+	}
 }
 
 func (e Noted) apply(s *Scheduler) {
 	t := s.tasks[e.ID]
 	switch {
 	case e.Gone:
+	case t == nil && s.remember(e.ID, true, false):
 	case t == nil:
 		s.erase(NoteRecord, e.ID) // its task has ended
 	case e.Revision < t.revision: // of a task that had this id before
@@ -65,12 +72,16 @@ func (e Noted) apply(s *Scheduler) {
 	case t.phase == starting && t.run.write.retry.Started == e.Retry.Started && t.run.write.guard != 0:
 		s.stored(&t.run.write, e.Revision)
 	case !s.ready: // of an earlier scheduler
-		s.recall(t, e.Retry)
+		since := s.clock.now
+		if !e.Stored.IsZero() {
+			since = s.clock.instant(e.Stored)
+		}
+		s.recall(t, e.Retry, since)
 	}
 }
 
-// recall takes over what an earlier scheduler has noted.
-func (s *Scheduler) recall(t *task, r Retry) {
+// recall takes over what an earlier scheduler has noted at since.
+func (s *Scheduler) recall(t *task, r Retry, since Instant) {
 	t.noted = true
 	delete(s.begun, t.id)
 	if !r.Started.IsZero() {
@@ -81,9 +92,10 @@ func (s *Scheduler) recall(t *task, r Retry) {
 	}
 	t.attempt = r.Attempt
 	t.failures, t.crashes, t.snoozes = clip(r.Failures), clip(r.Crashes), clip(r.Snoozes)
-	if r.Wait > 0 && (t.phase == waiting || t.phase == aside || t.phase == delayed) {
+	// Before our seal has told the time it is not known what is due.
+	if due := since.Add(r.Wait); r.Wait > 0 && (due > s.clock.now || !s.settled) && t.phase.queued() {
 		s.unqueue(t)
-		s.postpone(t, s.now.Add(r.Wait))
+		s.postpone(t, due)
 	}
 }
 

@@ -23,6 +23,8 @@ type recur struct {
 	blind bool        // it cannot be read
 	since time.Time   // when it was defined
 	fired time.Time   // the last tick that was submitted, zero: none
+	told  time.Time   // when the record of it was stored, zero: not known
+	kept  bool        // that record stands
 	seen  time.Time   // the last tick that was dealt with: submitted, or dropped
 	next  time.Time   // the first that is to come, zero: none
 	ready []time.Time // ticks that are to be submitted, the first ones first
@@ -41,18 +43,53 @@ func (e Defined) apply(s *Scheduler) {
 		return
 	}
 	r.since, r.seen, r.ready = e.Since, time.Time{}, nil
+	if s.settled {
+		s.disbelieve(e.Name, r)
+	}
 	s.schedule(r)
+}
+
+// aheadMost is how far ahead of the stream's clock the last tick is believed: the clocks of its servers may differ.
+const aheadMost = time.Hour
+
+// disbelieve does without what a recurrence's records say when that cannot be: a tick is submitted when the stream's clock
+// has come to it. One that is far ahead of the clock by which its record was stored was submitted by a local clock that was
+// wrong. If it is ahead only of the present time, either clock may be the wrong one, then or now: the local clock decides.
+// From then on ticks count from now: those that are dropped may have been submitted, and none is to be submitted twice.
+func (s *Scheduler) disbelieve(name string, r *recur) {
+	if s.clock.base.IsZero() {
+		return
+	}
+	now, local := s.clock.time(), s.clock.localTime(s.now)
+	ahead := func(t, of time.Time) bool { return !of.IsZero() && t.Sub(of) > aheadMost }
+	absurd := func(t, stored time.Time) bool {
+		if !ahead(t, now) {
+			return false
+		}
+		is := ahead(t, stored) || ahead(t, local)
+		s.emit(Ahead{Name: name, Tick: t, Now: now, Believed: !is})
+		return is
+	}
+	if absurd(r.fired, r.told) {
+		r.fired, r.seen = time.Time{}, latest(r.seen, now)
+	}
+	if absurd(r.since, time.Time{}) {
+		r.since = now
+	}
 }
 
 func (e Fired) apply(s *Scheduler) {
 	r := s.recurOf(e.Name)
-	r.fired = e.Tick
+	r.fired, r.told, r.kept = e.Tick, e.Stored, !e.Tick.IsZero()
 	if w := r.write; w != nil && w.guard != 0 && !e.Tick.Before(w.tick) {
 		s.stored(w, e.Revision)
 	}
 	if r.def == nil {
 		s.removeTicks(e.Name, r)
 		return
+	}
+	if s.settled {
+		s.disbelieve(e.Name, r)
 	}
 	s.schedule(r)
 }
@@ -73,16 +110,21 @@ func (s *Scheduler) removeTicks(name string, r *recur) {
 		return
 	}
 	delete(s.recurs, name)
-	if !r.fired.IsZero() {
+	if r.kept {
 		s.erase(TickRecord, name)
 	}
 }
 
+// tidyTicks looks at what was read before our seal has told the time.
 func (s *Scheduler) tidyTicks() {
 	for _, name := range slices.Sorted(maps.Keys(s.recurs)) {
-		if r := s.recurs[name]; r.def == nil {
+		r := s.recurs[name]
+		if r.def == nil {
 			s.removeTicks(name, r)
+			continue
 		}
+		s.disbelieve(name, r)
+		s.schedule(r)
 	}
 }
 
@@ -106,9 +148,10 @@ func latest(t time.Time, others ...time.Time) time.Time {
 	return t
 }
 
-// fire submits what is due by the wall clock. A recurrence has one tick under way at a time, so that their order is kept.
+// fire submits what is due by the stream's clock. A recurrence has one tick under way at a time, so that their order is kept.
 func (s *Scheduler) fire() {
-	if s.seal.valid == 0 || s.nextDue.IsZero() || s.wall.Before(s.nextDue) {
+	now := s.clock.time()
+	if s.seal.valid == 0 || s.nextDue.IsZero() || s.clock.base.IsZero() || now.Before(s.nextDue) {
 		return
 	}
 	s.nextDue = time.Time{}
@@ -117,8 +160,8 @@ func (s *Scheduler) fire() {
 		if r.def == nil {
 			continue
 		}
-		if len(r.ready) == 0 && r.write == nil && !r.next.IsZero() && !s.wall.Before(r.next) {
-			list, dropped, seen := r.def.due(r.after(), s.wall)
+		if len(r.ready) == 0 && r.write == nil && !r.next.IsZero() && !now.Before(r.next) {
+			list, dropped, seen := r.def.due(r.after(), now)
 			r.ready, r.seen = list, seen
 			if dropped > 0 {
 				s.emit(Ticked{Name: name, Dropped: dropped})
@@ -148,8 +191,13 @@ func (s *Scheduler) ticked(w *write) {
 	if r == nil || r.write != w {
 		return
 	}
-	r.write, r.fired = nil, latest(r.fired, w.tick)
-	s.fireNext(w.id, r)
+	r.write, r.fired, r.kept = nil, latest(r.fired, w.tick), true
+	s.goOn(w.id, r)
+}
+
+// goOn submits the next tick that is due, or finds the one that will be.
+func (s *Scheduler) goOn(name string, r *recur) {
+	s.fireNext(name, r)
 	if r.write == nil && r.def != nil {
 		s.schedule(r)
 	}

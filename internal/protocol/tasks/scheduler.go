@@ -22,6 +22,8 @@ const (
 	retryCap    = 5 * time.Second
 	agingStep   = 10 * time.Second
 	maxSpare    = 4096
+	maxDue      = 4096 // tasks that come due in one step
+	maxExpired  = 1024 // outcomes of tasks that have expired, under way at once
 )
 
 // Scheduler is the rules of one term: plain data and a transition function, without I/O, clock or goroutine.
@@ -35,6 +37,9 @@ type Scheduler struct {
 
 	caughtUp, settled, carried, ready, over bool
 	readyAt                                 Instant
+	began                                   Instant       // when the first submission was read
+	reading                                 time.Duration // from then until all was read,
+	first                                   uint64        // up to this seal
 
 	tasks map[string]*task
 	slots []*task // the same, where a listing finds them
@@ -48,38 +53,41 @@ type Scheduler struct {
 	limits  map[string]*limit
 	paused  map[string]bool   // kinds
 	drained map[string]bool   // instances
+	opaque  map[string]opaque // open tasks that cannot be read
 	cancels map[string]uint64 // requests that stand: their revisions, by task
 	uniques map[string]unique // by key
 	recurs  map[string]*recur // by name
-	nextDue time.Time         // the first tick of all, by the wall clock; zero: none
-	wall    time.Time         // at the last Tick, which was at wallAt
-	wallAt  Instant
+	nextDue time.Time         // the first tick of all; zero: none
 
 	workers map[uint64]*worker
-	line    []*worker        // the same, in the order in which they came
-	pools   map[string]*pool // of workers that can run the same lanes
-	dirty   bool             // workers, or what they take, have changed
-	round   uint64           // of handing out
-	heads   []*lane          // of the present round
-	among   []Candidate      // scratch of Placement
-	wake    Instant          // when what is kept back may go on by itself
+	line    []*worker   // the same, in the order in which they came
+	pools   pools       // of workers that can run the same lanes
+	pooled  int         // so many of lanes have one, those after them have none yet
+	dirty   bool        // workers, or what they take, have changed
+	round   uint64      // of handing out
+	heads   []*lane     // of the present round
+	among   []Candidate // scratch of Placement
+	wake    Instant     // when what is kept back may go on by itself
 
 	early  map[held]Done       // reports that came before the books were complete
 	hints  map[held]Progressed // likewise
 	begun  map[string]Attempt  // by task: attempts that are noted to have begun at a scheduler's own worker
 	before uint64              // the seal below which tasks are suspect, 0: none is
 
-	seal   seal
-	writes map[uint64]*write
-	last   uint64 // number of the last write
+	seal    seal
+	writes  map[uint64]*write
+	erasing map[string]int // erasures that were sent under the present seal, by what they belong to
+	last    uint64         // number of the last write
 
-	delayed, expiring queue
+	delayed, expiring queue // on the stream's clock, like the turns of lanes
+	expired           int   // tasks whose outcome is being stored since their deadline has passed
 
 	watched map[string]Instant // tasks, and until when
 	moved   []string           // those of them that have in this step
 
-	now Instant
-	out []Effect
+	now   Instant
+	clock clock
+	out   []Effect
 }
 
 // NewScheduler returns a scheduler that has read nothing yet.
@@ -87,9 +95,10 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 	cfg.AgingStep = min(cmp.Or(cfg.AgingStep, agingStep), 24*time.Hour) // a hundred of them are still a time
 	return &Scheduler{
 		cfg: cfg, epoch: cfg.Epoch, tasks: map[string]*task{}, kinds: map[string]*kind{}, marks: map[uint16]uint32{},
-		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{},
-		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{}, pools: map[string]*pool{},
+		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{}, opaque: map[string]opaque{},
+		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{}, pools: pools{by: map[string]*pool{}},
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]Attempt{}, writes: map[uint64]*write{},
+		erasing: map[string]int{},
 		watched: map[string]Instant{}, expiring: queue{deadline: true},
 	}
 }
@@ -98,7 +107,7 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 // Nothing is handed out but at a Tick, so that what came at once goes out together. An event may be given by its address: it
 // is not kept.
 func (s *Scheduler) Step(now Instant, ev Event, out []Effect) []Effect {
-	s.now, s.out = now, out
+	s.now, s.clock.now, s.out = now, now.Add(s.clock.shift), out
 	if !s.over {
 		ev.apply(s)
 	}
@@ -125,15 +134,24 @@ func (s *Scheduler) Levels() (queued, held, slots int) {
 
 // Next is how long after now the scheduler wants its next Tick, at the latest.
 func (s *Scheduler) Next(now Instant) time.Duration {
-	next := min(s.delayed.next(), s.expiring.next(), s.seal.due())
+	next := s.seal.due()
 	if s.ready {
 		next = min(next, s.wake)
+	}
+	if s.settled {
+		next = min(next, s.clock.of(s.delayed.next()))
+	}
+	if s.settled && s.expired < maxExpired {
+		next = min(next, s.clock.of(s.expiring.next()))
+	}
+	if s.clock.told && s.seal.valid != 0 {
+		next = min(next, s.clock.due())
 	}
 	for _, w := range s.line {
 		next = min(next, w.due(s))
 	}
 	if !s.nextDue.IsZero() && s.seal.valid != 0 {
-		next = min(next, s.wallAt.Add(max(s.nextDue.Sub(s.wall), 0)))
+		next = min(next, s.clock.of(s.clock.instant(s.nextDue)))
 	}
 	if next == never {
 		return time.Hour
@@ -155,19 +173,37 @@ func (s *Scheduler) end(e Effect) {
 }
 
 func (e Tick) apply(s *Scheduler) {
-	s.wall, s.wallAt = e.Wall, s.now
+	s.clock.guess(s.now, e.Wall)
+	if s.seal.valid != 0 && s.clock.old(s.now) {
+		s.renew()
+	}
 	s.tendSeal()
 	s.becomeReady()
-	for t := s.expiring.pop(s.now); t != nil && !s.over; t = s.expiring.pop(s.now) {
-		s.expire(t)
-	}
-	for t := s.delayed.pop(s.now); t != nil && !s.over; t = s.delayed.pop(s.now) {
-		s.enqueue(t)
+	if s.settled {
+		s.comeDue()
 	}
 	s.fire()
 	s.tendWorkers()
 	if s.ready && !s.over {
 		s.dispatch()
+	}
+}
+
+// comeDue lets what has come to its time expire, and wait for a worker, as much of it as one step may.
+func (s *Scheduler) comeDue() {
+	for s.expired < maxExpired && !s.over {
+		t := s.expiring.pop(s.clock.now)
+		if t == nil {
+			break
+		}
+		s.expire(t)
+	}
+	for range maxDue {
+		t := s.delayed.pop(s.clock.now)
+		if t == nil || s.over {
+			break
+		}
+		s.enqueue(t)
 	}
 }
 

@@ -23,7 +23,8 @@ type seal struct {
 	retry  Instant // not before this is another attempt made
 	fails  int
 
-	trouble int // seals in a row under which no write was stored
+	trouble int  // seals in a row under which no write was stored
+	foreign bool // another one was shown since the last under which writes went out
 }
 
 func (l *seal) due() Instant {
@@ -66,9 +67,12 @@ func (e SealSeen) apply(s *Scheduler) {
 		return
 	}
 	if !e.Ours {
-		l.crashed = !e.Clean
+		l.crashed, l.foreign = !e.Clean, true
 	}
 	l.revision, l.epoch, l.retry = e.Revision, e.Epoch, 0
+	if e.Ours {
+		s.tellTime(e.Stored)
+	}
 	if l.write != 0 { // it was this one, or it has come too late
 		delete(s.writes, l.write)
 		l.write = 0
@@ -101,7 +105,18 @@ func (s *Scheduler) sealed(revision uint64) {
 		return
 	}
 	l.valid = revision
+	foreign := l.foreign
+	l.foreign = false
+	clear(s.erasing) // copies of those are refused from now on
+	if !s.settled && s.began != 0 {
+		s.first, s.reading = revision, s.now.Sub(s.began)
+	}
 	for _, w := range all {
+		if w.refused && !foreign {
+			s.overtaken(w)
+			continue
+		}
+		w.refused = false
 		s.send(w)
 	}
 	if !s.settled {

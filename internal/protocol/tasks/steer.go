@@ -19,7 +19,7 @@ func (e CancelAsked) apply(s *Scheduler) {
 		if t.phase != ending {
 			s.abort(t, StatusCancelled, CauseCancelled)
 		}
-	case s.settled: // it has ended before this came, or never was
+	case s.settled && s.pointless(e.ID): // it has ended before this came, or never was
 		s.dropCancel(e.ID)
 	}
 }
@@ -33,13 +33,19 @@ func (s *Scheduler) dropCancel(id string) {
 	}
 }
 
-// tidyCancels removes requests about tasks that are not open, or that were submitted after them.
+// tidyCancels removes requests that can never be met.
 func (s *Scheduler) tidyCancels() {
 	for _, id := range slices.Sorted(maps.Keys(s.cancels)) {
-		if t := s.tasks[id]; t == nil || s.cancels[id] < t.revision {
+		if s.pointless(id) {
 			s.dropCancel(id)
 		}
 	}
+}
+
+// pointless reports whether a request is about a task that is not open, or was submitted after it.
+func (s *Scheduler) pointless(id string) bool {
+	revision, open := s.stands(id)
+	return !open || s.cancels[id] < revision
 }
 
 func (e PauseSeen) apply(s *Scheduler) {

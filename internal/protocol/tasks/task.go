@@ -14,12 +14,12 @@ type task struct {
 	keys       *Keys
 	lane       *lane
 	run        *current // when somebody has it, or something is being stored of it
-	stored     Instant  // when it was submitted
-	due        Instant  // since when it could run, or until when it is delayed: what its turn counts from
+	stored     Instant  // when it was submitted, by the stream's clock
+	due        Instant  // likewise, since when it could run, or until when it is delayed: what its turn counts from
 	since      Instant  // since when it waits now
-	deadline   Instant
-	attempt    Attempt // the largest that was handed out, adopted or noted
-	checkpoint uint64  // revision of its record, 0: none
+	deadline   Instant  // likewise
+	attempt    Attempt  // the largest that was handed out, adopted or noted
+	checkpoint uint64   // revision of its record, 0: none
 	failures   uint16
 	crashes    uint16
 	snoozes    uint16
@@ -60,7 +60,14 @@ type current struct {
 func (s *Scheduler) open(e *Submitted) *task {
 	l := s.laneOf(e.Policy, e.Revision)
 	t := &task{
-		id: e.ID, revision: e.Revision, policy: e.Policy, keys: e.Keys, lane: l, deadline: never, stored: s.now.Add(-e.Age),
+		id: e.ID, revision: e.Revision, policy: e.Policy, keys: e.Keys, lane: l, deadline: never, stored: s.clock.now,
+	}
+	if !e.Stored.IsZero() {
+		t.stored = s.clock.instant(e.Stored)
+		s.clock.hear(t.stored)
+		if s.began == 0 {
+			s.began = s.now
+		}
 	}
 	l.open++
 	l.kind.open++
@@ -73,7 +80,7 @@ func (s *Scheduler) open(e *Submitted) *task {
 		s.expiring.add(t, t.deadline)
 	}
 	t.due = t.stored.Add(e.Policy.Delay)
-	if t.due > s.now {
+	if e.Policy.Delay > 0 && t.due > s.clock.now { // else it was stored a moment ago, and the clock is a little behind
 		s.postpone(t, t.due)
 	} else {
 		s.enqueue(t)
@@ -83,6 +90,9 @@ func (s *Scheduler) open(e *Submitted) *task {
 
 // close takes a task off the books.
 func (s *Scheduler) close(t *task) {
+	if t.phase == ending && t.run.write.outcome.Status == StatusExpired {
+		s.expired--
+	}
 	s.unqueue(t)
 	s.unassign(t)
 	s.move(t, nowhere)
@@ -139,7 +149,7 @@ func (s *Scheduler) stand(t *task) {
 	s.move(t, waiting)
 	t.lane.queue.add(t, t.turn(s))
 	if key := t.limit(); key != "" {
-		s.limitOf(key).waiting++
+		s.lineOf(t, key).waiting++
 	}
 }
 

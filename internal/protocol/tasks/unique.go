@@ -52,7 +52,7 @@ func (s *Scheduler) free(key string) {
 // looked at before all has been read.
 func (s *Scheduler) tidyUniques() {
 	for _, key := range slices.Sorted(maps.Keys(s.uniques)) {
-		if s.tasks[s.uniques[key].task] == nil {
+		if _, open := s.stands(s.uniques[key].task); !open {
 			s.free(key)
 		}
 	}

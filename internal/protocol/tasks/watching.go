@@ -39,7 +39,7 @@ func (s *Scheduler) tellMoved() {
 		if s.watched[id] <= s.now {
 			delete(s.watched, id)
 		} else if t := s.tasks[id]; t != nil {
-			s.emit(Moved{Glance: s.glance(s.now, t)})
+			s.emit(Moved{Glance: s.glance(s.now, t, s.reasons(s.now))})
 		}
 	}
 	clear(s.moved)
@@ -51,7 +51,7 @@ func (s *Scheduler) tellEnded(t *task, out *Outcome) {
 	if len(s.watched) == 0 || !s.Watching(t.id) {
 		return
 	}
-	g := s.glance(s.now, t)
+	g := s.glance(s.now, t, s.reasons(s.now))
 	g.State, g.Running, g.Tries = State(out.Status), false, out.Tries
 	end := *out
 	s.emit(Moved{Glance: g, Outcome: &end})

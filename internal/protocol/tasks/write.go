@@ -30,6 +30,9 @@ type write struct {
 	guard   uint64 // under which it went out, 0: it waits for a seal
 	t       *task
 	outcome Outcome
+	since   Instant // by the stream's clock: when an outcome was first asked for, 0: not yet, or not known
+	again   bool    // it may have stood there, and be gone
+	refused bool    // under a seal of ours that was valid, as far as we know
 	retry   Retry
 	ref     any   // who waits for it
 	refs    []any // who else does
@@ -52,6 +55,17 @@ const (
 
 // doubtful reports whether a write is an outcome that may have been stored, and its place taken since.
 func (w *write) doubtful() bool { return w.kind == outcomeWrite && w.guard != 0 }
+
+// twofold reports whether a write has a condition besides the seal's.
+func (w *write) twofold() bool { return w.kind == tickWrite || w.kind == outcomeWrite && w.again }
+
+// outlived reports whether an outcome may have been stored, by us or by an earlier scheduler, and be gone by now, or soon: its
+// retention counts by the stream's clock. Then nothing tells any more that the task has ended, and its id may be in use again.
+// An earlier scheduler may have stored one while we read what stood before our seal, behind our back.
+func (s *Scheduler) outlived(w *write) bool {
+	kept := w.t.policy.Retention - w.t.policy.Retention/10
+	return w.since != 0 && s.clock.now.Sub(w.since) >= kept || w.t.revision < s.first && s.reading > 0 && s.reading >= kept
+}
 
 // waits adds somebody who waits for a write.
 func (w *write) waits(ref any) {
@@ -102,20 +116,48 @@ func (s *Scheduler) send(w *write) {
 	if w.guard == 0 {
 		return
 	}
+	if w.kind != eraseWrite && s.erasing[w.record()] > 0 {
+		w.guard = 0
+		s.renew()
+		return
+	}
 	switch t := w.t; w.kind {
 	case outcomeWrite:
-		s.emit(WriteOutcome{w.number, w.guard, t.id, t.revision, t.policy.Kind, t.policy.Retention, w.outcome})
+		w.again = w.again || s.outlived(w)
+		if w.since == 0 && s.clock.told {
+			w.since = s.clock.now
+		}
+		s.emit(WriteOutcome{w.number, w.guard, t.id, t.revision, t.policy.Kind, t.policy.Retention, w.outcome, w.again})
 	case noteWrite, startWrite:
 		s.emit(WriteNote{w.number, w.guard, t.id, w.retry})
 	case checkpointWrite:
 		s.emit(WriteCheckpoint{w.number, w.guard, t.id, w.retry.Attempt, w.data})
 	case eraseWrite:
+		if w.expect == 0 {
+			s.erasing[w.record()]++
+		}
 		s.emit(Erase{w.number, w.guard, w.what, w.id, w.expect})
 	case freeWrite:
 		s.emit(FreeUnique{w.number, w.expect, w.id})
 	case tickWrite:
 		s.emit(WriteTick{w.number, w.guard, TickID(w.id, w.tick), w.tick, w.of})
 	}
+}
+
+// record names what a write of the scheduler's own records belongs to, "" for none of those.
+//
+// Invariant: none of them is written while one of the same task or recurrence is being erased under the same seal: what was
+// submitted anew under the id of one that has ended could lose its records to a late copy of that. A new seal shuts it out.
+func (w *write) record() string {
+	switch {
+	case w.kind == noteWrite || w.kind == startWrite || w.kind == checkpointWrite:
+		return w.t.id
+	case w.kind == tickWrite || w.kind == eraseWrite && w.what == TickRecord:
+		return "tick of " + w.id
+	case w.kind == eraseWrite:
+		return w.id
+	}
+	return ""
 }
 
 // keep reports whether a record that was to be erased says something again: what it belongs to is there anew. It is erased
@@ -127,7 +169,7 @@ func (s *Scheduler) keep(w *write) bool {
 	}
 	t := s.tasks[w.id]
 	if t == nil {
-		return false
+		return s.remember(w.id, w.what == NoteRecord, w.what == CheckpointRecord)
 	}
 	t.noted = t.noted || w.what == NoteRecord
 	t.saved = t.saved || w.what == CheckpointRecord
@@ -150,6 +192,7 @@ func (e Written) apply(s *Scheduler) {
 		delete(s.writes, e.Write) // somebody else has written there meanwhile, and that counts
 	case w.guard != s.seal.valid: // a new seal is under way, and decides
 	case e.Outcome == protocol.Refused:
+		w.refused = w.twofold()
 		s.emit(Refused{Op: writeNames[w.kind]})
 		s.renewSlowly()
 	default:
@@ -173,6 +216,12 @@ func (s *Scheduler) stored(w *write, revision uint64) {
 	w.number = 0
 	s.settle(w, false)
 	switch w.kind {
+	case eraseWrite:
+		if n := w.record(); w.expect == 0 && s.erasing[n] > 1 {
+			s.erasing[n]--
+		} else if w.expect == 0 {
+			delete(s.erasing, n)
+		}
 	case outcomeWrite:
 		s.ended(w.t, &w.outcome)
 	case noteWrite:
@@ -183,6 +232,21 @@ func (s *Scheduler) stored(w *write, revision uint64) {
 		s.kept(w, revision)
 	case tickWrite:
 		s.ticked(w)
+	}
+}
+
+// overtaken goes on after a write that was refused for its other condition: a seal of ours was the last all the while. A tick
+// that is there already was submitted; an outcome whose submission is gone has been stored, and kept for as long as it was to
+// be.
+func (s *Scheduler) overtaken(w *write) {
+	if w.kind == outcomeWrite {
+		s.stored(w, 0)
+		return
+	}
+	delete(s.writes, w.number)
+	if r := s.recurs[w.id]; r != nil && r.write == w {
+		r.write, r.seen = nil, latest(r.seen, w.tick)
+		s.goOn(w.id, r)
 	}
 }
 

@@ -39,10 +39,11 @@ const (
 	Release              // a worker gives a task back, and drains
 	Deaf                 // nobody listens where a frame went
 	Renew                // the connection was another one for a moment
+	Rotate               // the leader's term is given another epoch
 	Faults
 )
 
-var faultNames = [...]string{"delay", "repeat", "lag", "crash", "depose", "failure", "release", "deaf", "renew"}
+var faultNames = [...]string{"delay", "repeat", "lag", "crash", "depose", "failure", "release", "deaf", "renew", "rotate"}
 
 func (f Fault) String() string { return faultNames[f] }
 

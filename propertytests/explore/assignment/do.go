@@ -48,6 +48,8 @@ func (x *Model) apply(w *World, mv search.Move) error {
 		w.leaders[i] = x.keepLeader(i, &l)
 	case renews:
 		return x.tell(w, i, tasks.Reconnected{})
+	case rotates:
+		return x.rotate(w, i)
 	case retires:
 		x.retire(w, i)
 	case elected, deposes:
@@ -143,7 +145,7 @@ func (x *Model) carryOut(w *World, k int, l *leader, e tasks.Effect) error {
 	}
 	switch e := e.(type) {
 	case tasks.WriteSeal:
-		write(e.Write, record{Subject: "seal", Kind: seal, Epoch: e.Epoch}, "seal", e.Expect)
+		write(e.Write, record{Subject: "seal", Kind: seal, Epoch: e.Epoch, By: uint8(k + 1)}, "seal", e.Expect)
 	case tasks.WriteOutcome:
 		write(e.Write, record{Subject: "q." + e.ID, Kind: outcome, Outcome: e.Outcome}, "seal", e.Guard)
 	case tasks.WriteNote:
@@ -151,11 +153,11 @@ func (x *Model) carryOut(w *World, k int, l *leader, e tasks.Effect) error {
 	case tasks.Erase:
 		write(e.Write, record{Subject: "t." + e.ID, Kind: erased}, "seal", e.Guard)
 	case tasks.Push:
-		x.send(w, &message{kind: pushes, leader: uint8(k), member: to(e.Session), session: e.Session, frame: e.Frame, push: &e})
+		x.send(w, &message{kind: pushes, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session, frame: e.Frame, push: &e})
 	case tasks.Stop:
-		x.send(w, &message{kind: stops, leader: uint8(k), member: to(e.Session), session: e.Session, stop: &e})
+		x.send(w, &message{kind: stops, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session, stop: &e})
 	case tasks.Sync:
-		x.send(w, &message{kind: syncs, leader: uint8(k), member: to(e.Session), session: e.Session})
+		x.send(w, &message{kind: syncs, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session})
 	case tasks.Settle:
 		if ref, ok := e.Ref.(reference); ok {
 			x.send(w, &message{
@@ -176,6 +178,14 @@ type reference struct {
 	Session uint64
 	Task    uint8
 	Attempt tasks.Attempt
+}
+
+// rotate gives a term its next epoch: the same leader holds the role, uninterrupted.
+func (x *Model) rotate(w *World, k int) error {
+	l, ledger := *w.leaders[k], w.ledger.copied()
+	l.epoch = ledger.add(roleFact, l.host, w.members[l.host].session)
+	w.ledger, w.leaders[k] = x.keepLedger(ledger), &l
+	return x.tell(w, k, tasks.Rotated{Epoch: l.epoch})
 }
 
 // retire ends a term. What its leader has sent may still arrive.
@@ -214,7 +224,7 @@ func (x *Model) read(w *World, k int) error {
 		case erased:
 			ev = tasks.Noted{ID: id, Revision: r.Sequence, Gone: true}
 		case seal:
-			ev = tasks.SealSeen{Revision: r.Sequence, Epoch: r.Epoch, Ours: r.Epoch == l.epoch}
+			ev = tasks.SealSeen{Revision: r.Sequence, Epoch: r.Epoch, Ours: int(r.By) == k+1}
 		}
 		if err := x.tell(w, k, ev); err != nil {
 			return err

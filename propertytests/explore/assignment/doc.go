@@ -16,10 +16,12 @@
 //
 // Checked at every move: no two live handlers of one task, attempts rise, one outcome for each task, and one that says that
 // it has succeeded is of the last attempt that was started, which has; the books are not broken; and where nothing is on its
-// way and nobody waits for anything, every task has its outcome (T1, T2).
+// way and nobody waits for anything, every task has its outcome (T1, T2). Where all states were seen: from each of them,
+// moves that are no faults lead to where every task has its outcome, but where the last of the configured terms has ended. So if
+// what can always happen again happens one day, every task ends.
 //
 // Left out: payloads and signatures (a frame names its sender truly), checkpoints, limits, recurrences, deadlines,
-// cancelling, draining on request, rotation; terms beyond the configured number.
+// cancelling, draining on request; terms beyond the configured number.
 //
 // Files: config.go a configuration, faults · parts.go states · model.go the beginning, fingerprints · moves.go what can happen
 // · do.go a move made, schedulers · worker.go members, the stream · net.go frames · story.go a move told · rules.go what does

@@ -36,11 +36,12 @@ const (
 	fails
 	releases
 	renews
+	rotates
 )
 
 var faultOf = map[verb]Fault{
 	delays: Delay, repeats: Repeat, unheard: Deaf, lagsView: Lag, lagsReading: Lag, crashes: Crash, cuts: Crash,
-	deposes: Depose, fails: Failure, releases: Release, renews: Renew,
+	deposes: Depose, fails: Failure, releases: Release, renews: Renew, rotates: Rotate,
 }
 
 func move(v verb, who, n int) search.Move { return search.Move(int(v)<<16 | who<<8 | n) }
@@ -88,6 +89,11 @@ func (x *Model) Moves(w World, to []search.Move) []search.Move {
 		fault(renews, k, 0)
 	}
 	holder, dead := w.ledger.holder()
+	for k, l := range w.leaders[:w.terms] {
+		if l.s != nil && l.epoch == holder.revision && !dead && !w.members[l.host].cut {
+			fault(rotates, k, 0)
+		}
+	}
 	for i, m := range w.members {
 		if m.w == nil {
 			continue
@@ -195,7 +201,7 @@ func (x *Model) reachable(w *World, m *message) bool {
 	if w.members[m.member].w == nil || w.members[m.member].cut {
 		return false
 	}
-	return m.kind > syncs || w.members[m.member].view(w.ledger).highest >= w.leaders[m.leader].epoch
+	return m.kind > syncs || w.members[m.member].view(w.ledger).highest >= m.epoch
 }
 
 // anybody reports whether there is a leader for whom time may pass.

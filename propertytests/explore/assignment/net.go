@@ -44,7 +44,7 @@ func (x *Model) arrive(w *World, n int) error {
 			x.send(w, &message{kind: outcomes, leader: m.leader, member: m.member, write: m.write, result: result, expect: sequence})
 		}
 		return err
-	case m.kind <= syncs && !cut && w.members[i].w != nil && w.leaders[k].epoch > w.members[i].view(w.ledger).highest:
+	case m.kind <= syncs && !cut && w.members[i].w != nil && m.epoch > w.members[i].view(w.ledger).highest:
 		if slices.ContainsFunc(w.net.list, func(o *message) bool {
 			return o.late && o.kind == m.kind && o.leader == m.leader && o.member == m.member
 		}) {
@@ -59,7 +59,7 @@ func (x *Model) arrive(w *World, n int) error {
 		return nil
 	}
 	if m.kind <= syncs || m.kind == settles {
-		return x.hear(w, k, i, m)
+		return x.hear(w, i, m)
 	}
 	if m.kind == outcomes {
 		x.answered(w, k, m.write)
@@ -124,8 +124,8 @@ func (x *Model) answered(w *World, k int, number uint64) {
 }
 
 // hear is a frame at a member, looked at as a follower does.
-func (x *Model) hear(w *World, k, i int, m *message) error {
-	me, epoch := w.members[i], w.leaders[k].epoch
+func (x *Model) hear(w *World, i int, m *message) error {
+	me := w.members[i]
 	if me.w == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (x *Model) hear(w *World, k, i int, m *message) error {
 	answer := &message{kind: answers, leader: m.leader, member: m.member, session: m.session, frame: m.frame}
 	v := me.view(w.ledger)
 	switch {
-	case epoch != v.epoch:
+	case m.epoch != v.epoch:
 		if m.push != nil { // it can never be accepted later
 			for _, a := range m.push.List {
 				answer.answers = append(answer.answers, tasks.Answer{ID: a.ID, Attempt: a.Attempt, Verdict: tasks.StaleEpoch})

@@ -95,6 +95,7 @@ type record struct {
 	Sequence uint64
 	Kind     recordKind
 	Epoch    uint64 // of a seal
+	By       uint8  // whose seal it is: that leader's, from 1
 	Outcome  tasks.Outcome
 	Retry    tasks.Retry
 }
@@ -120,7 +121,8 @@ type message struct {
 	kind    messageKind
 	leader  uint8 // from whom or for whom
 	member  uint8
-	late    bool // arrives at any later moment
+	late    bool   // arrives at any later moment
+	epoch   uint64 // of a frame
 	session uint64
 	frame   uint64
 	write   uint64

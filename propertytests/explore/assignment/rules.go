@@ -6,6 +6,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/propertytests/explore/plain"
+	"github.com/rolemanager/rolemanager/propertytests/explore/search"
 )
 
 // Revisions of the bucket and sequences of the stream are far above every counter, and apart from each other.
@@ -27,8 +28,7 @@ var omitted = map[string]string{
 	"Scheduler.count":      "how many tasks are in which phase",
 	"Scheduler.marks":      "for a task that is submitted again under its id",
 	"Scheduler.nextDue":    "nothing recurs",
-	"Scheduler.wall":       "nothing recurs",
-	"Scheduler.wallAt":     "nothing recurs",
+	"Scheduler.clock":      "nobody says what time it is, so it shows what now shows",
 	"Scheduler.readyAt":    "for limits of a rate, which are not set",
 	"Scheduler.pools":      "follows from line and lanes, or is made anew when dirty",
 	"Scheduler.round":      "only tells one round from the next",
@@ -75,11 +75,31 @@ var counters = map[string]plain.Class{
 	"task.due": plain.Version, // whose turn comes first; when it comes stands in the queue of the delayed
 }
 
+// Good reports whether every task has its outcome, or nobody is left who could see to it: terms are bounded here.
+func (x *Model) Good(w World) bool {
+	if w.terms == x.cfg.Leaders && w.leaders[w.terms-1].s == nil {
+		return true
+	}
+	for t := range x.cfg.Tasks {
+		if w.ledger.newest("q."+taskID(t)).Kind != outcome {
+			return false
+		}
+	}
+	return true
+}
+
+// Fault reports whether a move is one of the faults.
+func (x *Model) Fault(m search.Move) bool {
+	v, _, _ := parts(m)
+	_, is := faultOf[v]
+	return is
+}
+
 func newRules() *plain.Rules {
 	return &plain.Rules{
 		Frozen:  []reflect.Type{reflect.TypeFor[tasks.Policy]()},
 		Omitted: omitted, Fields: counters,
-		Clipped: map[string]int{"seal.fails": 12, "worker.tries": 6, "worker.refused": 10},
+		Clipped: map[string]int{"seal.fails": 12, "seal.trouble": 12, "worker.tries": 6, "worker.refused": 10},
 		Instant: reflect.TypeFor[protocol.Instant](),
 		Horizon: int64(2 * unit),
 		Number: func(x uint64) (plain.Name, bool) {

@@ -11,7 +11,7 @@ var verbNames = [...]string{
 	"gets", "ticks", "reads the stream", "sees the bucket", "succeeds", "has stopped", "reads on", "gets late", "sees on",
 	"is connected again", "gives its session up", "is known to be dead", "joins", "is elected", "notices that it was deposed",
 	"closes its session", "time passes", "DELAYED", "REPEATED", "NOBODY LISTENS", "ITS VIEW STANDS STILL", "ITS READING STANDS STILL",
-	"CRASHES", "IS CUT OFF", "TAKES THE ROLE OVER", "FAILS", "GIVES BACK", "WAS CONNECTED ANEW",
+	"CRASHES", "IS CUT OFF", "TAKES THE ROLE OVER", "FAILS", "GIVES BACK", "WAS CONNECTED ANEW", "HAS ANOTHER EPOCH",
 }
 
 // Tell makes a move again.
@@ -19,7 +19,7 @@ func (x *Model) Tell(w World, mv search.Move) (World, []string, error) {
 	v, i, n := parts(mv)
 	who := instance(i)[1:]
 	switch v {
-	case ticks, reads, flows, lagsReading, renews, retires:
+	case ticks, reads, flows, lagsReading, renews, rotates, retires:
 		who = fmt.Sprintf("leader %d", i+1)
 	}
 	line := who + " " + verbNames[v]

@@ -7,7 +7,8 @@ import (
 )
 
 // Cloner copies values with everything that they point at. What was the same before is the same after, and cycles stay
-// cycles. Functions are shared: they have to be without a state of their own.
+// cycles; what points into a value points into its copy, if the value is reached first. Functions are shared: they have to be
+// without a state of their own.
 type Cloner struct {
 	rules *Rules
 	fixes map[reflect.Type]fix
@@ -17,7 +18,37 @@ type Cloner struct {
 type fix func(c *copies, at unsafe.Pointer)
 
 // copies are those of one Clone, by their original.
-type copies struct{ from, to []unsafe.Pointer }
+type copies struct{ all []extent }
+
+// extent is a piece of memory and its copy.
+type extent struct {
+	from, to unsafe.Pointer
+	size     uintptr
+}
+
+// find is what an address has become, nil when no copy has it.
+func (c *copies) find(x unsafe.Pointer, size uintptr) unsafe.Pointer {
+	for i := range c.all {
+		e := &c.all[i]
+		if at := uintptr(x) - uintptr(e.from); at < e.size { // below it the difference is huge
+			if at+size > e.size {
+				panic("plain: a part of a value was copied before the value: let what points at the whole come first")
+			}
+			return unsafe.Add(e.to, at)
+		}
+	}
+	return nil
+}
+
+// add keeps what has become of a piece of memory. None of what was copied before may be a part of it.
+func (c *copies) add(x, y unsafe.Pointer, size uintptr) {
+	for i := range c.all {
+		if uintptr(c.all[i].from)-uintptr(x) < size {
+			panic("plain: a part of a value was copied before the value: let what points at the whole come first")
+		}
+	}
+	c.all = append(c.all, extent{x, y, size})
+}
 
 // NewCloner returns a Cloner by these rules.
 func NewCloner(r *Rules) *Cloner { return &Cloner{r, map[reflect.Type]fix{}} }
@@ -29,16 +60,14 @@ func Clone[T any](c *Cloner, x *T) *T {
 }
 
 func (c *Cloner) copyOf(done *copies, t reflect.Type, f fix, x unsafe.Pointer) unsafe.Pointer {
-	for i, from := range done.from {
-		if from == x {
-			return done.to[i]
-		}
+	if y := done.find(x, t.Size()); y != nil {
+		return y
 	}
 	v := reflect.New(t)
 	v.Elem().Set(reflect.NewAt(t, x).Elem())
 	y := v.UnsafePointer()
 	if t.Size() > 0 {
-		done.from, done.to = append(done.from, x), append(done.to, y)
+		done.add(x, y, t.Size())
 	}
 	if f != nil {
 		f(done, y)

@@ -56,6 +56,42 @@ func TestCloneKeepsCyclesAndSharesNothing(t *testing.T) {
 	}
 }
 
+// whole has a part that others point at.
+type whole struct {
+	name string
+	part part
+}
+
+type part struct {
+	n  int
+	of *whole
+}
+
+func TestClonePointsIntoTheCopy(t *testing.T) {
+	type both struct {
+		first *whole
+		then  map[int]*part
+	}
+	w := &whole{name: "w"}
+	w.part.of = w
+	x := &both{w, map[int]*part{1: &w.part, 2: {n: 2, of: w}}}
+	c := Clone(NewCloner(rules()), x)
+	c.then[1].n = 7
+	if c.first.name != "w" || c.first.part.n != 7 || w.part.n != 0 || c.first.part.of != c.first || c.then[2] == x.then[2] || c.then[2].of != c.first {
+		t.Errorf("the copy %+v does not hang together as the original does", c.first)
+	}
+	type reverse struct {
+		first *part
+		then  *whole
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a part was copied before its whole, and nobody noticed")
+		}
+	}()
+	Clone(NewCloner(rules()), &reverse{&w.part, w})
+}
+
 func partOf(x *knot, now int64) *Part {
 	var w Walk
 	w.Begin(0, now)

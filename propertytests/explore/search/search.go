@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -26,6 +27,9 @@ type Move uint32
 type Bounds struct {
 	States int
 	Depth  int
+	// Hope asks of a Hopeful model whether every state can come to a good end. Only a search that has seen all states knows,
+	// and it takes 24 bytes for each state and 8 for each transition.
+	Hope bool
 	// Every is called now and then, to tell how far the search has come.
 	Every func(Report)
 }
@@ -37,12 +41,16 @@ type Report struct {
 	Waiting             int  // states that were found and not left
 	Widest              int  // the most of them at one depth
 	Whole               bool // nothing is left: these are all the states that there are
+	Good                int  // ends that were hoped for, which every state can come to
 	Took                time.Duration
 	Violation           *Violation
 }
 
 func (r Report) String() string {
 	s := fmt.Sprintf("%d states, %d transitions, depth %d, %v", r.States, r.Transitions, r.Depth, r.Took.Round(time.Millisecond))
+	if r.Good > 0 {
+		s += fmt.Sprintf(", all of which can come to one of %d good ends", r.Good)
+	}
 	if r.Whole {
 		return s + ", all there are"
 	}
@@ -79,15 +87,28 @@ func Run[S any](m Model[S], b Bounds) Report {
 		now   []waiting[S]
 		next  []waiting[S]
 		moves []Move
+		hopes *hope
 	)
+	hopeful, is := m.(Hopeful[S])
+	if is && b.Hope {
+		hopes = &hope{number: map[uint64]uint32{}}
+	}
 	report := func() Report {
 		r.States, r.Waiting, r.Took = known.count, len(now)+len(next), time.Since(begun)
 		return r
 	}
 	found := func(s S, from uint32, by Move) {
-		if known.add(m.Fingerprint(s)) {
+		sum := m.Fingerprint(s)
+		if known.add(sum) {
 			nodes = append(nodes, node{from, by})
 			next = append(next, waiting[S]{s, uint32(len(nodes) - 1)})
+			if hopes != nil {
+				hopes.number[sum] = uint32(len(nodes) - 1)
+				hopes.good = append(hopes.good, hopeful.Good(s))
+			}
+		}
+		if hopes != nil && from != root && !hopeful.Fault(by) {
+			hopes.from, hopes.to = append(hopes.from, from), append(hopes.to, hopes.number[sum])
 		}
 	}
 	for _, s := range m.Start() {
@@ -123,9 +144,21 @@ func Run[S any](m Model[S], b Bounds) Report {
 			r.Depth++
 		}
 	}
-	r.Whole = len(next) == 0
+	if r.Whole = len(next) == 0; r.Whole && hopes != nil {
+		if state, is := hopes.lost(); is {
+			r.Violation = hopeless(m, nodes, state)
+			return report()
+		}
+		for _, good := range hopes.good {
+			if good {
+				r.Good++
+			}
+		}
+	}
 	return report()
 }
+
+var errNotAgain = errors.New("a violation that cannot be played again")
 
 // retell plays the moves to a violation once more, from the start.
 func retell[S any](m Model[S], nodes []node, last uint32, move Move) *Violation {
@@ -146,6 +179,6 @@ func retell[S any](m Model[S], nodes []node, last uint32, move Move) *Violation 
 		}
 		s = next
 	}
-	v.Err = fmt.Errorf("a violation that cannot be played again")
+	v.Err = errNotAgain
 	return v
 }

@@ -64,6 +64,40 @@ func TestAllThereAre(t *testing.T) {
 	}
 }
 
+// road is states with moves from one to the next; those from 100 on are faults.
+type road struct {
+	moves map[int][]Move
+	good  int
+}
+
+func (road) Start() []int                    { return []int{0} }
+func (r road) Moves(s int, to []Move) []Move { return append(to, r.moves[s]...) }
+func (road) Do(_ int, m Move) (int, error)   { return int(m) % 100, nil }
+func (road) Fingerprint(s int) uint64        { return uint64(s + 1) }
+func (road) Tell(_ int, m Move) (int, []string, error) {
+	return int(m) % 100, []string{fmt.Sprint(m)}, nil
+}
+func (r road) Good(s int) bool { return s == r.good }
+func (road) Fault(m Move) bool { return m >= 100 }
+
+func TestEveryStateCanEndWell(t *testing.T) {
+	round := map[int][]Move{0: {1, 2}, 1: {0, 3}, 2: {4}, 4: {2, 101}}
+	r := Run(road{round, 3}, Bounds{Hope: true})
+	if v := r.Violation; v == nil || !errors.Is(v.Err, errHopeless) || !slices.Equal(v.Story, []string{"2"}) {
+		t.Errorf("round and round, with no way out but a fault: %+v", r.Violation)
+	}
+	if r := Run(road{round, 3}, Bounds{}); r.Violation != nil || r.Good != 0 {
+		t.Errorf("that was not asked for: %v", r)
+	}
+	round[4] = append(round[4], 1)
+	if r := Run(road{round, 3}, Bounds{Hope: true}); r.Violation != nil || r.Good != 1 || !r.Whole {
+		t.Errorf("each of them leads to the end: %v, %+v", r, r.Violation)
+	}
+	if r := Run(road{nil, 3}, Bounds{Hope: true}); r.Violation == nil || len(r.Violation.Story) != 0 {
+		t.Errorf("there is nothing but the start: %v", r)
+	}
+}
+
 func TestSeenGrows(t *testing.T) {
 	s := newSeen()
 	for i := range uint64(200_000) {

@@ -1,0 +1,192 @@
+package assign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// denying lets the nodes of a test, who have no name, do all but some things; "root" may do everything.
+func denying(publish, subscribe []string) func(*natsrun.Options) {
+	return func(o *natsrun.Options) {
+		o.Configure = func(so *server.Options) {
+			so.Users = []*server.User{
+				{Username: "root", Password: "p"},
+				{Username: "u", Password: "p", Permissions: &server.Permissions{
+					Publish: &server.SubjectPermission{Deny: publish}, Subscribe: &server.SubjectPermission{Deny: subscribe},
+				}},
+			}
+			so.NoAuthUser = "u"
+		}
+	}
+}
+
+// rootClient submits whatever the nodes may do.
+func rootClient(t *testing.T, s *natsrun.Server) *assign.Client {
+	t.Helper()
+	nc := natstest.Connect(t, s, nats.UserInfo("root", "p"))
+	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// ended waits until a term of a node has ended with an error.
+func ended(t *testing.T, n *node, what string) error {
+	t.Helper()
+	var err error
+	natstest.Eventually(t, what, time.Minute, func() (bool, string) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for _, e := range n.events {
+			if d, ok := e.(event.WorkReturned); ok && d.Err != nil {
+				err = d.Err
+				return true, ""
+			}
+		}
+		return false, "no term has ended"
+	})
+	return err
+}
+
+// TestASchedulerThatIsDenied says which subject: for what it writes, what it reads, and what it listens to. Its term ends, so
+// that another candidate gets its chance.
+func TestASchedulerThatIsDenied(t *testing.T) {
+	for name, x := range map[string]struct{ publish, subscribe []string }{
+		testNS + ".seal":                          {publish: []string{testNS + ".seal"}},
+		testNS + ".t.":                            {publish: []string{testNS + ".t.>"}},
+		testNS + ".q.":                            {publish: []string{testNS + ".q.>"}},
+		testNS + ".report.>":                      {subscribe: []string{testNS + ".report.>"}},
+		testNS + ".ctl":                           {subscribe: []string{testNS + ".ctl"}},
+		"$JS.API.STREAM.MSG.GET.TASKS_" + testNS:  {publish: []string{"$JS.API.STREAM.MSG.GET.TASKS_" + testNS}},
+		"$JS.API.CONSUMER.CREATE.TASKS_" + testNS: {publish: []string{"$JS.API.CONSUMER.CREATE.TASKS_" + testNS + ".>"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				settled(t)
+				k := assign.NewKind[[]byte, []byte]("echo", assign.Backoff(time.Second, time.Second))
+				c := rootClient(t, s)
+				if _, err := assign.Submit(t.Context(), c, k, []byte("fail")); err != nil {
+					t.Fatal(err)
+				}
+				a := newNode(t, s, "a", failsOnce(t, k))
+				err := ended(t, a, "the term ends")
+				if !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), `"`+name) {
+					t.Errorf("%v: want election.ErrPermission and %s", err, name)
+				}
+			}, denying(x.publish, x.subscribe))
+		})
+	}
+}
+
+// TestADeniedWriteInABatch: on replicas it takes others with it, and is found.
+func TestADeniedWriteInABatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to form")
+	}
+	s := natstest.Cluster(t, func(o *natsrun.ClusterOptions) {
+		o.Configure = func(_ int, so *server.Options) {
+			so.Users = []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+				Publish: &server.SubjectPermission{Deny: []string{testNS + ".t.>"}},
+			}}}
+			so.NoAuthUser = "u"
+		}
+	})
+	k := assign.NewKind[[]byte, []byte]("echo")
+	impatient := func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.DrainTimeout = 500 * time.Millisecond } // nobody settles what is left
+	a := newNode(t, s, "a", failsOnce(t, k), replicated, impatient)
+	leader(t, a)
+	c := newClient(t, s)
+	inputs := make([][]byte, 30)
+	for i := range inputs {
+		inputs[i] = []byte("fine")
+		if i%10 == 5 {
+			inputs[i] = []byte("fail")
+		}
+	}
+	if _, err := assign.SubmitBatch(t.Context(), c, k, inputs); err != nil {
+		t.Fatal(err)
+	}
+	if err := ended(t, a, "the term ends"); !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), testNS+".t.") {
+		t.Error(err)
+	}
+}
+
+// TestAWorkerThatIsDenied is told of, whatever it is that it may not do.
+func TestAWorkerThatIsDenied(t *testing.T) {
+	for name, x := range map[string]struct{ publish, subscribe []string }{
+		testNS + ".work.assign.w": {subscribe: []string{testNS + ".work.assign.w"}},
+		testNS + ".work.sync.w":   {subscribe: []string{testNS + ".work.sync.>"}},
+		testNS + ".work.cancel.w": {subscribe: []string{testNS + ".work.cancel.>"}},
+		testNS + ".report.w":      {publish: []string{testNS + ".report.>"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				settled(t)
+				k := assign.NewKind[[]byte, []byte]("echo")
+				a := newNode(t, rooted{s}, "a", nil)
+				leader(t, a)
+				w := newNode(t, s, "w", failsOnce(t, k), workerOnly)
+				c := rootClient(t, s)
+				if _, err := assign.Submit(t.Context(), c, k, []byte("x")); err != nil {
+					t.Fatal(err)
+				}
+				natstest.Eventually(t, "a fault that names the subject", time.Minute, func() (bool, string) {
+					all := faultsOf(w, election.ErrPermission)
+					for _, f := range all {
+						if strings.Contains(f.Err.Error(), name) {
+							return true, ""
+						}
+					}
+					return false, fmt.Sprint(all)
+				})
+			}, denying(x.publish, x.subscribe))
+		})
+	}
+}
+
+// rooted dials as the user who may do everything.
+type rooted struct{ *natsrun.Server }
+
+func (r rooted) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	return r.Server.Connect(append(opts, nats.UserInfo("root", "p"))...)
+}
+
+// TestASchedulerThatCannotReachAWorker hands tasks to the others, and says so.
+func TestASchedulerThatCannotReachAWorker(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		k := assign.NewKind[[]byte, []byte]("echo")
+		a := newNode(t, s, "a", nil, slots(1))
+		leader(t, a)
+		newNode(t, rooted{s}, "b", failsOnce(t, k), workerOnly, slots(1))
+		newNode(t, rooted{s}, "c", failsOnce(t, k), workerOnly, slots(1))
+		c := rootClient(t, s)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		for range 20 {
+			if _, err := assign.Submit(ctx, c, k, []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		natstest.Eventually(t, "a fault that names the subject, and tasks that end", time.Minute, func() (bool, string) {
+			all := faultsOf(a, election.ErrPermission)
+			done := a.count(func(e event.Event) bool { _, ok := e.(event.TaskCompleted); return ok })
+			return len(all) > 0 && strings.Contains(all[0].Err.Error(), testNS+".work.assign.b") && done >= 19, fmt.Sprint(done, all)
+		})
+	}, denying([]string{testNS + ".work.assign.b"}, nil))
+}

@@ -1,0 +1,104 @@
+package assign_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// put stores a record by hand.
+func put(t *testing.T, nc *nats.Conn, key, header, value, data string) {
+	t.Helper()
+	m := &nats.Msg{Subject: testNS + "." + key, Data: []byte(data), Header: nats.Header{}}
+	if header != "" {
+		m.Header[header] = []string{value}
+	}
+	if _, err := nc.RequestMsg(m, 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestATickThatIsThereAlready: its task is not submitted anew, and ticks of others that fall due with it are.
+func TestATickThatIsThereAlready(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		r := newRoll()
+		k := assign.NewKind[time.Duration, string]("echo")
+		a := newNode(t, s, "a", nil)
+		leader(t, a)
+		c := newClient(t, s)
+		began := time.Now().Truncate(time.Second)
+		names := []string{"one", "two", "three", "four", "five"}
+		for _, name := range names {
+			if err := assign.Recur(t.Context(), c, k, name, "* * * * *", 0, assign.OnMissed(assign.RunAll)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		third := began.Truncate(time.Minute).Add(3 * time.Minute).UTC().Format("20060102T150405Z")
+		put(t, a.nc, "q.cron/two/"+third, "Task", rawTask, "7")
+		revision := record(t, a.nc, "q.cron/two/"+third).Sequence
+		time.Sleep(10 * time.Minute)
+		if m := record(t, a.nc, "q.cron/two/"+third); m == nil || m.Sequence != revision {
+			t.Errorf("what stood there is %+v now, it was stored as %d", m, revision)
+		}
+		newNode(t, s, "w", r.handle(t, "w", k), workerOnly)
+		natstest.Eventually(t, "nine ticks each", time.Minute, func() (bool, string) {
+			seen := ""
+			ok := true
+			for _, name := range names {
+				n := len(r.ticksOf(name))
+				ok = ok && n >= 9
+				seen += fmt.Sprint(name, " ", n, ", ")
+			}
+			return ok, seen
+		})
+		for _, name := range names {
+			everyTick(t, r.ticksOf(name), time.Minute, 9)
+		}
+	})
+}
+
+// TestASubmissionOfALaterVersion is left to whoever can read it, with all that belongs to it.
+func TestASubmissionOfALaterVersion(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		k := assign.NewKind[[]byte, []byte]("echo")
+		c := newClient(t, s)
+		if _, err := assign.GetOverview(t.Context(), c); err == nil { // makes the stream
+			t.Fatal("a scheduler answers")
+		}
+		nc := natstest.Connect(t, s)
+		put(t, nc, "t.later", "", "", `{"v":1,"epoch":1,"attempt":1,"failures":1}`)
+		put(t, nc, "c.later", "Task-Attempt", "1.1", "half")
+		put(t, nc, "t.gone", "", "", `{"v":1,"epoch":1,"attempt":1,"failures":1}`) // of nobody: this is tidied
+		put(t, nc, "q.later", "Task", `{"v":2,"kind":"echo","new":{}}`, "x")
+		a := newNode(t, s, "a", failsOnce(t, k))
+		leader(t, a)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		p, err := assign.Submit(ctx, c, k, []byte("fail"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "a note of nobody is erased", time.Hour, func() (bool, string) {
+			m := record(t, nc, "t.gone")
+			return m == nil || len(m.Data) == 0, fmt.Sprintf("%+v", m)
+		})
+		time.Sleep(time.Hour)
+		for _, key := range []string{"q.later", "t.later", "c.later"} {
+			if m := record(t, nc, key); m == nil || len(m.Data) == 0 {
+				t.Errorf("%s is %+v", key, m)
+			}
+		}
+	})
+}

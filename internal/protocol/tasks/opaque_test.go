@@ -1,0 +1,104 @@
+package tasks
+
+import (
+	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// opaqueBooks has read the submission of x, which it cannot read, and all that belongs to it.
+func opaqueBooks(t *testing.T) (*books, []Effect) {
+	b := newBooks(t)
+	b.step(UniqueSeen{Key: "key", Revision: 1, Task: "x"})
+	b.step(Opaque{ID: "x", Revision: 2})
+	b.step(Saved{ID: "x", Revision: 3})
+	b.step(Noted{ID: "x", Revision: 4, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
+	b.step(CancelAsked{ID: "x", Revision: 5})
+	b.step(CaughtUp{})
+	return b, b.seal(8)
+}
+
+func isTidying(e Effect) bool {
+	switch e.(type) {
+	case Erase, FreeUnique:
+		return true
+	}
+	return false
+}
+
+// TestWhatBelongsToATaskOfALaterVersionStays: its note, its checkpoint, its unique key, and the request to cancel it, whether
+// they are read before the books are complete or after.
+func TestWhatBelongsToATaskOfALaterVersionStays(t *testing.T) {
+	b, effects := opaqueBooks(t)
+	effects = append(effects, b.step(Members{List: []Member{member(200)}})...)
+	effects = append(effects, b.step(Noted{ID: "x", Revision: 9, Retry: Retry{Attempt: Attempt{51, 1}}})...)
+	effects = append(effects, b.step(Saved{ID: "x", Revision: 10})...)
+	effects = append(effects, b.step(CancelAsked{ID: "x", Revision: 11})...)
+	for _, e := range effects {
+		if _, push := e.(Push); push || isTidying(e) {
+			t.Errorf("%T %+v", e, e)
+		}
+	}
+}
+
+// TestWhoeverRunsATaskOfALaterVersionGoesOn: it is neither stopped, nor told that nobody wants its result.
+func TestWhoeverRunsATaskOfALaterVersionGoesOn(t *testing.T) {
+	b, _ := opaqueBooks(t)
+	b.step(Members{List: []Member{member(5)}})
+	effects := b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{51, 1}, 2}, {"gone", Attempt{51, 1}, 1}}})
+	stops := findAll[Stop](effects)
+	if !b.s.Ready() || len(stops) != 1 || stops[0].ID != "gone" {
+		t.Errorf("%+v", effects)
+	}
+	for _, e := range []Event{
+		Done{Session: 5, ID: "x", Attempt: Attempt{51, 1}, Result: Result{Verb: Succeeded}, Ref: 1},
+		Progressed{Session: 5, ID: "x", Attempt: Attempt{51, 1}, Ran: 1, Checkpoint: []byte("c"), Ref: 2},
+	} {
+		if effects := b.step(e); len(effects) > 0 {
+			t.Errorf("%T is answered: %+v", e, effects)
+		}
+	}
+}
+
+// TestATaskOfALaterVersionEnds by somebody who could read it: then what it has left is tidied as ever.
+func TestATaskOfALaterVersionEnds(t *testing.T) {
+	b, _ := opaqueBooks(t)
+	what := map[Record]bool{}
+	for _, e := range findAll[Erase](b.step(Settled{ID: "x", Revision: 12})) {
+		what[e.What] = true
+	}
+	if !what[NoteRecord] || !what[CheckpointRecord] || !what[CancelRecord] {
+		t.Errorf("%v", what)
+	}
+	if effects := b.step(Noted{ID: "x", Revision: 13, Retry: Retry{Attempt: Attempt{51, 1}}}); len(findAll[Erase](effects)) != 1 {
+		t.Errorf("%+v", effects)
+	}
+}
+
+// TestATaskOfALaterVersionTakesTheBooksPlace: in the place of one that has ended, and the other way round.
+func TestATaskOfALaterVersionTakesTheBooksPlace(t *testing.T) {
+	b := newBooks(t)
+	p := b.begin()
+	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
+	effects := b.step(Opaque{ID: "x", Revision: 20})
+	if s, ok := find[Stop](effects); !ok || s.Attempt != p.List[0].Attempt {
+		t.Errorf("the former life goes on: %+v", effects)
+	}
+	for _, e := range effects {
+		if isTidying(e) {
+			t.Errorf("%T %+v", e, e)
+		}
+	}
+	b.step(Submitted{ID: "x", Revision: 19, Policy: policy}) // read late
+	if _, known := b.s.Glance(b.now, "x"); known {
+		t.Error("a former submission is on the books")
+	}
+	again, ok := find[Push](b.step(Submitted{ID: "x", Revision: 30, Policy: policy}))
+	if !ok || again.List[0].Revision != 30 {
+		t.Fatalf("%+v", again)
+	}
+	w, _ := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: again.List[0].Attempt, Result: Result{Verb: Succeeded}}))
+	if e, ok := find[Erase](b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 31})); len(b.s.opaque) > 0 || ok && e.What != NoteRecord {
+		t.Errorf("%+v, %v", e, b.s.opaque)
+	}
+}

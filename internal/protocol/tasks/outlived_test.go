@@ -1,0 +1,76 @@
+package tasks
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// TestAnOutcomeThatMayBeGone: the acknowledgement of an outcome was lost, and it has taken longer to find out than the outcome
+// is kept. Then the id may be in use again, and nothing shows that the task has ended: the submission's revision is a condition
+// too. A refusal says that the outcome was stored.
+func TestAnOutcomeThatMayBeGone(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		later time.Duration
+		again bool
+	}{{"soon", time.Minute, false}, {"late", 58 * time.Minute, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBooks(t)
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{idle(200, 10)}})
+			b.sealAt(2, at(0, 0))
+			p := Policy{Kind: "k", MaxAttempts: 3, Retention: time.Hour}
+			push, ok := find[Push](b.step(Submitted{ID: "x", Revision: 3, Stored: at(0, 0), Policy: &p}))
+			if !ok {
+				t.Fatal("not handed out")
+			}
+			b.accept([]Effect{push})
+			w, ok := find[WriteOutcome](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Succeeded}, Ref: "ref"}))
+			if !ok || w.Again {
+				t.Fatalf("%+v", w)
+			}
+			b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
+			b.now = b.now.Add(c.later)
+			stored := at(0, 0).Add(c.later)
+			again, ok := find[WriteOutcome](b.sealAt(9, stored))
+			if !ok || again.Again != c.again || again.Revision != 3 || again.Guard != 9 {
+				t.Fatalf("%+v", again)
+			}
+			effects := b.step(Written{Write: again.Write, Outcome: protocol.Refused})
+			if _, settled := find[Settle](effects); settled {
+				t.Fatalf("settled before it is known why it was refused: %+v", effects)
+			}
+			b.now = b.now.Add(time.Minute)
+			effects = b.sealAt(12, stored.Add(time.Minute))
+			_, known := b.s.Glance(b.now, "x")
+			if s, settled := find[Settle](effects); c.again && (known || !settled || s.Stale) {
+				t.Errorf("it has ended: %+v", effects)
+			}
+			if _, once := find[WriteOutcome](effects); !c.again && (!once || !known) {
+				t.Errorf("why it was refused is not known: %+v", effects)
+			}
+		})
+	}
+}
+
+// TestAReadingThatTakesLong: while it goes on an outcome may be stored by the scheduler before, and expire, behind its back.
+func TestAReadingThatTakesLong(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		b := newBooks(t)
+		p := Policy{Kind: "k", MaxAttempts: 3, Retention: time.Minute}
+		b.step(Submitted{ID: "x", Revision: 1, Stored: at(0, 0), Policy: &p})
+		if slow {
+			b.now = b.now.Add(time.Minute)
+		}
+		b.step(CaughtUp{})
+		b.step(Members{List: []Member{idle(200, 10)}})
+		push, _ := find[Push](b.sealAt(3, at(2, 0)))
+		b.accept([]Effect{push})
+		w, ok := find[WriteOutcome](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Succeeded}}))
+		if !ok || w.Again != slow {
+			t.Errorf("slow %t: %+v", slow, w)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package tasks
+
+import "slices"
+
+// Reason says why a task that is due is with nobody; "" when it is the next one's turn, or not due.
+type Reason string
+
+const (
+	ReasonStarting    Reason = "starting"    // the scheduler does not hand out yet
+	ReasonPaused      Reason = "paused"      // its kind is
+	ReasonNoWorker    Reason = "no_worker"   // nobody takes its kind
+	ReasonLabels      Reason = "labels"      // nobody who does has its labels
+	ReasonWeight      Reason = "weight"      // nobody of those has so many slots, taken or not
+	ReasonDrained     Reason = "drained"     // all of those are drained, or are leaving
+	ReasonUnreachable Reason = "unreachable" // the others of those do not listen
+	ReasonConcurrency Reason = "concurrency" // as many of its kind run as may
+	ReasonKeyLimit    Reason = "key_limit"   // as many of its limit key run as may
+	ReasonRate        Reason = "rate"        // as many of its kind were handed out as may be by now
+	ReasonBusy        Reason = "busy"        // nobody of those has a free slot, or slots enough
+	ReasonPlacement   Reason = "placement"   // the configured Placement lets it wait, or what is before it
+)
+
+// reasons finds them for one answer, which may be about very many tasks.
+type reasons struct {
+	s      *Scheduler
+	now    Instant
+	takers map[*kind]bool // whether anybody takes a kind
+	lanes  map[*lane]Reason
+}
+
+func (s *Scheduler) reasons(now Instant) *reasons {
+	return &reasons{s, now, map[*kind]bool{}, map[*lane]Reason{}}
+}
+
+// of is why a task waits.
+func (r *reasons) of(t *task) Reason {
+	if t.phase != waiting && t.phase != aside {
+		return ""
+	}
+	why := r.ofLane(t.lane)
+	if t.phase == aside && (why == "" || why == ReasonBusy || why == ReasonRate || why == ReasonPlacement) {
+		return ReasonKeyLimit
+	}
+	return why
+}
+
+// ofLane is why the first task of a lane waits, and so those behind it.
+func (r *reasons) ofLane(l *lane) Reason {
+	why, known := r.lanes[l]
+	if !known {
+		why = r.find(l)
+		r.lanes[l] = why
+	}
+	return why
+}
+
+func (r *reasons) find(l *lane) Reason {
+	s, k := r.s, l.kind
+	if why := r.ofAll(k); why != "" {
+		return why
+	}
+	near := r.nearest(l)
+	switch {
+	case near < busy:
+		return obstacles[near]
+	case k.Concurrency > 0 && k.held() >= k.Concurrency:
+		return ReasonConcurrency
+	case k.wait(s.readyAt, r.now) > 0:
+		return ReasonRate
+	case near == busy:
+		return ReasonBusy
+	case s.cfg.Placement != nil:
+		return ReasonPlacement
+	}
+	return ""
+}
+
+// ofAll is why none of a kind goes, whatever its labels and weight.
+func (r *reasons) ofAll(k *kind) Reason {
+	switch {
+	case !r.s.ready:
+		return ReasonStarting
+	case k.paused:
+		return ReasonPaused
+	case !r.taken(k):
+		return ReasonNoWorker
+	}
+	return ""
+}
+
+// taken reports whether anybody takes a kind.
+func (r *reasons) taken(k *kind) bool {
+	is, known := r.takers[k]
+	if !known {
+		is = slices.ContainsFunc(r.s.line, func(w *worker) bool { return w.works && slices.Contains(w.kinds, k.name) })
+		r.takers[k] = is
+	}
+	return is
+}
+
+// obstacles are what may keep a worker that takes the kind from the tasks of a lane, the worst first.
+var obstacles = [...]Reason{ReasonLabels, ReasonWeight, ReasonDrained, ReasonUnreachable, ReasonBusy, ""}
+
+const busy = 4 // among them
+
+// nearest is what keeps the worker that is the nearest to taking a lane's tasks, an index of obstacles.
+func (r *reasons) nearest(l *lane) (least int) {
+	those, known := r.s.line, l.pool != nil && !r.s.dirty
+	if known {
+		those = l.pool.workers
+	}
+	for _, w := range those {
+		is := len(obstacles) - 1
+		switch {
+		case !known && !l.takes(w):
+			is = 0
+		case w.slots < l.weight:
+			is = 1
+		case w.draining || w.drained:
+			is = 2
+		case w.deaf:
+			is = 3
+		case w.room() < l.weight || w.paused > r.now:
+			is = busy
+		}
+		least = max(least, is)
+	}
+	return least
+}
+
+// ofKind counts the tasks of a kind that wait, by reason; of very many lanes it looks at some only.
+func (r *reasons) ofKind(k *kind) map[Reason]int {
+	all := map[Reason]int{}
+	if why := r.ofAll(k); why != "" {
+		all[why] = int(k.count[waiting] + k.count[aside])
+	} else if k.count[waiting] > 0 {
+		looked := 0
+		for _, l := range k.lanes {
+			if looked++; looked > maxLook {
+				break
+			}
+			all[r.ofLane(l)] += l.queue.len()
+		}
+	}
+	if n := int(k.count[aside]); n > 0 && r.ofAll(k) == "" {
+		all[ReasonKeyLimit] = n
+	}
+	for why, n := range all {
+		if why == "" || n == 0 {
+			delete(all, why)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
