@@ -1,7 +1,7 @@
 # The one entry for everything that CI checks. Tools are pinned in tools/go.mod.
 TOOL := go tool -modfile=tools/go.mod
 
-.PHONY: check format vet staticcheck tidy test race realtime
+.PHONY: check format vet staticcheck tidy test race realtime fuzz
 
 check: format vet staticcheck tidy test race realtime
 
@@ -28,3 +28,9 @@ race:
 # Clusters and child processes, in real time: one cycle of each.
 realtime:
 	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 ./internal/natstest/... ./propertytests/... ./cmd/rolectl/...
+
+# Every fuzz target for a while: FUZZTIME=1h for a long run.
+FUZZTIME ?= 10s
+
+fuzz:
+	go run ./propertytests/fuzz -time $(FUZZTIME)

@@ -21,11 +21,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// The two make this binary a process of that name that takes part on that server.
+// The first two make this binary a process of that name that takes part on that server; with the third it writes into the
+// ledgers of that directory while it leads.
 const (
-	childURL  = "ROLEMANAGER_CHILD_URL"
-	childName = "ROLEMANAGER_CHILD_NAME"
+	childURL     = "ROLEMANAGER_CHILD_URL"
+	childName    = "ROLEMANAGER_CHILD_NAME"
+	childLedgers = "ROLEMANAGER_CHILD_LEDGERS"
 )
+
+// childTTL is that of its session.
+const childTTL = time.Second
 
 // child is what TestProcessKill starts: a process of its own that says when it leads and when its work has ended, and closes
 // its session on SIGTERM.
@@ -37,14 +42,17 @@ func child(url, name string) error {
 	defer nc.Close()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: name, TTL: time.Second})
+	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: name, TTL: childTTL})
 	if err != nil {
 		return err
 	}
 	e, err := s.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, t *election.Term) error {
 		fmt.Println("leads", t.Epoch())
+		defer fmt.Println("stops", t.Epoch())
+		if dir := os.Getenv(childLedgers); dir != "" {
+			return writeLedgers(ctx, nc, dir, t)
+		}
 		<-ctx.Done()
-		fmt.Println("stops", t.Epoch())
 		return nil
 	}})
 	if err != nil {
@@ -67,6 +75,7 @@ const patience = 2 * time.Minute
 type processes struct {
 	t     *testing.T
 	url   string
+	env   []string // more of it for each
 	mu    sync.Mutex
 	lines []string
 }
@@ -94,7 +103,7 @@ func (s *speaker) Write(p []byte) (int, error) {
 func (ps *processes) start(name string) *exec.Cmd {
 	ps.t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childURL+"="+ps.url, childName+"="+name)
+	cmd.Env = append(append(os.Environ(), childURL+"="+ps.url, childName+"="+name), ps.env...)
 	cmd.Stdout, cmd.Stderr = &speaker{ps: ps, name: name}, os.Stderr
 	if err := cmd.Start(); err != nil {
 		ps.t.Fatal(err)

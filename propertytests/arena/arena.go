@@ -23,7 +23,7 @@ const Bucket = "roles"
 // operatorInbox tells the operator's own watches from those of the processes.
 const operatorInbox = "_INBOX_operator"
 
-// Network is what an arena stands on: a natsrun.Server or a natsrun.Cluster.
+// Network is what an arena stands on: a natsrun.Server, a natsrun.Process or a natsrun.Cluster.
 type Network interface {
 	Connect(opts ...nats.Option) (*nats.Conn, error)
 	Link() *natsrun.Link
@@ -33,7 +33,7 @@ type Network interface {
 type Arena struct {
 	TB        testing.TB
 	Network   Network
-	Server    *natsrun.Server // nil on a cluster
+	Server    *natsrun.Server // nil on a cluster, and when it runs in another process
 	Ledger    *Ledger
 	Chronicle *Chronicle
 	Tally     *Tally
@@ -60,7 +60,7 @@ func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	a.Ledger.sampled = !time.Now().Before(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) // a bubble begins in 2000
 	a.Server, _ = n.(*natsrun.Server)
 	bucket := natskv.Config{Bucket: Bucket, Storage: storage}
-	if a.Server == nil {
+	if _, many := n.(*natsrun.Cluster); many {
 		bucket.Replicas = 3
 	}
 	var err error

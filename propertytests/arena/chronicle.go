@@ -36,6 +36,7 @@ type Chronicle struct {
 	writes     map[string]int   // by key
 	bursts     map[string]burst // by key
 	kills      int
+	expired    int
 	violations []error
 }
 
@@ -110,15 +111,18 @@ func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
 	case e.Kind == protocol.KindRole:
 		c.givenAway(e, raw.Header.Get(expectHeader), now)
 		c.roles[e.Name] = e
+	case e.Kind == protocol.KindLease && e.Form == protocol.FormMarker:
+		c.expired++
 	case e.Kind == protocol.KindLease && e.Lease.State == protocol.Killed:
 		c.kills++
 	}
 }
 
-// heat finds keys that are written without a pause, by when each was stored: a watch that was held up shows many at once.
+// heat finds keys that are written without a pause, by when each was stored: a watch that was held up shows many at once. A
+// server's clock that was set back begins anew.
 func (c *Chronicle) heat(key string, stored time.Time) {
 	b := c.bursts[key]
-	if stored.Sub(b.since) > time.Second {
+	if passed := stored.Sub(b.since); passed > time.Second || passed < 0 {
 		b = burst{since: stored}
 	}
 	if b.n++; b.n > hottest && !b.told {
@@ -163,6 +167,13 @@ func (c *Chronicle) Kills() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.kills
+}
+
+// Expired counts the leases that the server has taken away: its markers over them.
+func (c *Chronicle) Expired() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.expired
 }
 
 // Role is the last record of a role.

@@ -35,11 +35,22 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// TestMutantsFit: what the mutants replace is there, so that the list cannot rot unnoticed.
+func TestMutantsFit(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants {
+		m.texts(t, root)
+	}
+}
+
 var verdict = regexp.MustCompile(`the role changed.*|(wild seed \d+, )?failed after \d+ tests?: .*|seed \d+: .*|panic: .*|_test.go:\d+: .*`)
 
-func (m mutant) mustDie(t *testing.T, root string) {
-	dir := t.TempDir()
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
+// texts are the changed files, by their paths.
+func (m mutant) texts(t *testing.T, root string) map[string]string {
+	t.Helper()
 	texts := map[string]string{}
 	for _, e := range m.edits {
 		path := filepath.Join(root, e.file)
@@ -50,12 +61,18 @@ func (m mutant) mustDie(t *testing.T, root string) {
 			}
 			texts[path] = string(b)
 		}
-		if strings.Count(texts[path], e.old) != 1 {
-			t.Fatalf("%s holds %d times what the mutant replaces: %q", e.file, strings.Count(texts[path], e.old), e.old)
+		if n := strings.Count(texts[path], e.old); n != 1 {
+			t.Fatalf("%s: %s holds %d times what the mutant replaces: %q", m.name, e.file, n, e.old)
 		}
 		texts[path] = strings.Replace(texts[path], e.old, e.new, 1)
 	}
-	for path, text := range texts {
+	return texts
+}
+
+func (m mutant) mustDie(t *testing.T, root string) {
+	dir := t.TempDir()
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for path, text := range m.texts(t, root) {
 		overlay.Replace[path] = filepath.Join(dir, filepath.Base(path))
 		if err := os.WriteFile(overlay.Replace[path], []byte(text), 0o600); err != nil {
 			t.Fatal(err)

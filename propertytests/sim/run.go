@@ -71,6 +71,9 @@ func (w *world) unsettled() string {
 	if missing := w.converged(); missing != "" {
 		return missing
 	}
+	if missing := w.unburied(); missing != "" {
+		return missing
+	}
 	w.rest()
 	w.runUntil(w.now + 3*time.Second)
 	for _, p := range w.members {
@@ -79,6 +82,21 @@ func (w *world) unsettled() string {
 		}
 	}
 	return w.converged()
+}
+
+// unburied is a member whose lease is gone: it is waited for, as long as any lease may last, and ended then.
+func (w *world) unburied() string {
+	for _, p := range w.members {
+		if !p.alive || p.plan.Worker {
+			continue
+		}
+		for _, q := range p.m.View().Peers() {
+			if q.Member != nil && q.Form != protocol.FormRecord && q.Form != protocol.FormNewer {
+				return fmt.Sprintf("%s has yet to end %v", p, q.Peer)
+			}
+		}
+	}
+	return ""
 }
 
 func (w *world) rest() {

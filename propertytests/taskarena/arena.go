@@ -30,7 +30,7 @@ type Arena struct {
 	Config
 	TB        testing.TB
 	Network   arena.Network
-	Server    *natsrun.Server // nil on a cluster
+	Server    *natsrun.Server // nil on a cluster, and when it runs in another process
 	Ledger    *Ledger
 	Chronicle *Chronicle
 	Tally     *arena.Tally
@@ -41,6 +41,7 @@ type Arena struct {
 	Restarts bool
 
 	replicas  int
+	stepping  bool // the server's wall clock is no measure of anything
 	began     time.Time
 	conns     []*nats.Conn
 	mu        sync.Mutex
@@ -52,9 +53,11 @@ type Arena struct {
 func New(tb testing.TB, n arena.Network, cfg Config) *Arena {
 	tb.Helper()
 	a := &Arena{Config: cfg, TB: tb, Network: n, Ledger: newLedger(), Tally: arena.NewTally(), began: time.Now(), Path: n.Link(), replicas: 1}
-	if a.Server, _ = n.(*natsrun.Server); a.Server == nil {
+	a.Server, _ = n.(*natsrun.Server)
+	if _, many := n.(*natsrun.Cluster); many {
 		a.replicas = 3
 	}
+	_, a.stepping = n.(*natsrun.Process)
 	operator := a.connect("operator")
 	bucket := natskv.Config{Bucket: cfg.Name, Storage: cfg.Storage, Replicas: a.replicas}
 	if _, err := natskv.Create(tb.Context(), operator, bucket); err != nil {

@@ -139,7 +139,7 @@ func (c *Chronicle) fault(err error) {
 
 // take puts a record into the history of its task, unless it is there.
 func (c *Chronicle) take(id string, revision uint64, stored time.Time, h nats.Header, data []byte) {
-	r, err := readRecord(revision, stored, h, data)
+	r, err := readRecord(revision, c.when(stored), h, data)
 	if err != nil {
 		c.fault(fmt.Errorf("record of %s: %w", id, err))
 		return
@@ -168,7 +168,15 @@ func (c *Chronicle) lease(e natskv.Entry) {
 	if lease.Kind != protocol.KindLease || lease.Form != protocol.FormRecord || lease.Lease.Alive() {
 		return
 	}
-	c.over[over{lease.Peer.Instance, lease.Lease.Session}] = e.Time
+	c.over[over{lease.Peer.Instance, lease.Lease.Session}] = c.when(e.Time)
+}
+
+// when is when a record was stored, as far as that can be known: by the time it was seen where the server's clock steps.
+func (c *Chronicle) when(stored time.Time) time.Time {
+	if c.a.stepping {
+		return time.Now()
+	}
+	return stored
 }
 
 // Acked notes that Submit has returned for a task.

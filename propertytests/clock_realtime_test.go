@@ -1,0 +1,174 @@
+//go:build realtime
+
+package propertytests_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/propertytests/arena"
+	"github.com/rolemanager/rolemanager/propertytests/taskarena"
+)
+
+// steppedTTL is that of sessions whose server's clock steps; their leases live for a minute by that clock.
+const steppedTTL = 3 * time.Second
+
+func step(t *testing.T, server *natsrun.Process, d time.Duration) time.Duration {
+	t.Helper()
+	ahead, err := server.Step(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ahead.Round(time.Second)
+}
+
+// TestRealtimeServerClockSteps: the server's wall clock goes 30 s ahead and back, and 30 s back, while leaders are lost and
+// replaced. No lease of a session that beats is taken away, nobody leads beside another one, and a fail-over takes what it
+// takes: no rule reads that clock, and what the server expires by it proves nothing.
+func TestRealtimeServerClockSteps(t *testing.T) {
+	server := natstest.SteppingServer(t)
+	a := arena.New(t, server, jetstream.FileStorage)
+	for _, name := range []string{"a", "b", "c"} {
+		a.Join(plan(name, func(p *arena.Plan) { p.Session = election.SessionConfig{TTL: steppedTTL} }))
+	}
+	a.AwaitLeader(role, patience)
+	for _, d := range []time.Duration{30 * time.Second, -30 * time.Second, -30 * time.Second, 30 * time.Second} {
+		leader := a.AwaitLeader(role, patience)
+		leader.Link.Cut() // its lease is to run out by everybody's own clock, whatever the server's says
+		a.Note("the server's clock steps by %v, and is %v ahead", d, step(t, server, d))
+		cut := time.Now()
+		a.Await("another one leads", role, patience, func() bool {
+			now := a.Leader(role)
+			return now != nil && now != leader
+		})
+		t.Logf("stepped by %v: led again after %v", d, time.Since(cut).Round(10*time.Millisecond))
+		leader.Link.Heal()
+	}
+	a.AwaitLeader(role, patience)
+	if n := a.Chronicle.Expired(); n > 0 {
+		t.Errorf("%d leases have expired by the server's clock, and all of them beat until they were killed", n)
+	}
+	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 5)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
+	a.Check()
+}
+
+// TestRealtimeServerClockLeaps: the clock leaps so far that the server takes live leases away, which lie under an expiry marker
+// then, and goes back again. The sessions put them back; no two lead meanwhile, and somebody leads afterwards.
+func TestRealtimeServerClockLeaps(t *testing.T) {
+	server := natstest.SteppingServer(t)
+	a := arena.New(t, server, jetstream.FileStorage)
+	names := []string{"a", "b", "c"}
+	for _, name := range names {
+		a.Join(plan(name, func(p *arena.Plan) { p.Session = election.SessionConfig{TTL: steppedTTL} }))
+	}
+	a.AwaitLeader(role, patience)
+	kv, err := a.KV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, began := 0, time.Now(); a.Chronicle.Expired() == 0; n++ {
+		if time.Since(began) > patience {
+			t.Fatalf("%d leaps, and no lease has expired", n)
+		}
+		if n%50 == 0 { // the server looks for what has expired when this does
+			if _, err := kv.Create(t.Context(), fmt.Sprint("probe.clock", n), nil, jetstream.KeyTTL(time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		step(t, server, 2*time.Minute) // faster than anybody beats
+		time.Sleep(steppedTTL / 100)
+	}
+	ahead := step(t, server, 0)
+	a.Note("leases have expired, %v ahead", ahead)
+	a.AwaitLeader(role, patience)
+	step(t, server, -ahead)
+	a.Note("back to what the clock was")
+	for _, name := range names {
+		natstest.Eventually(t, name+" has a lease", patience, func() (bool, string) {
+			_, err := kv.Get(t.Context(), "lease."+name)
+			return err == nil, fmt.Sprint(err)
+		})
+	}
+	a.AwaitLeader(role, patience)
+	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed", ahead, a.Chronicle.Expired(),
+		len(holds(a, 1)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
+	a.Check()
+}
+
+// TestRealtimeServerClockTasks: tasks are submitted, run, fail, are put off and rerun while the server's clock goes forth and
+// back by half a minute and a scheduler is lost. Each has one outcome, of an attempt that ran.
+func TestRealtimeServerClockTasks(t *testing.T) {
+	const tasks, submitters = 200, 4
+	server := natstest.SteppingServer(t)
+	a := taskarena.New(t, server, taskarena.Config{Name: "stepped", TTL: steppedTTL, Storage: jetstream.FileStorage})
+	defer a.Close()
+	for _, name := range []string{"a", "b", "c"} {
+		a.Join(taskarena.Plan{Name: name})
+	}
+	var submitting sync.WaitGroup
+	done := make(chan struct{})
+	for from := range submitters {
+		submitting.Go(func() {
+			for i := from; i < tasks; i += submitters {
+				submitOne(t, a, i)
+			}
+		})
+	}
+	go func() {
+		submitting.Wait()
+		close(done)
+	}()
+	lost := false
+	for n := 0; ; n++ {
+		d := []time.Duration{30, -30, -30, 30}[n%4] * time.Second
+		a.Note("the server's clock steps by %v, and is %v ahead", d, step(t, server, d))
+		if p := a.Leader(); p != nil && n >= 4 && !lost {
+			lost = true
+			p.Crash()
+			a.Join(taskarena.Plan{Name: "d"})
+		}
+		select {
+		case <-time.After(steppedTTL / 4):
+			continue
+		case <-done:
+		}
+		if lost && n%4 == 3 {
+			break
+		}
+	}
+	a.Settled(patience)
+	a.Check()
+	t.Logf("%d tasks, %d attempts: %v", tasks, len(a.Ledger.Runs()), a.Tally)
+	if n := a.Tally.Count("stored/succeeded"); n != tasks || a.Tally.Count("adopted")+a.Tally.Count("TaskReassigned") == 0 {
+		t.Errorf("%d tasks have succeeded, want %d, some of them after the scheduler was lost: %v", n, tasks, a.Tally)
+	}
+}
+
+// submitOne submits a task of one of a few fates, all of which end in success.
+func submitOne(t *testing.T, a *taskarena.Arena, i int) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	o := taskarena.Order{Run: time.Duration(50+i%7*50) * time.Millisecond, Fail: i % 3 / 2, Snooze: i%11 == 0}
+	opts := []assign.SubmitOption{assign.WithID(fmt.Sprint("t", i))}
+	if i%13 == 0 {
+		opts = append(opts, assign.WithDelay(500*time.Millisecond))
+	}
+	p, err := assign.Submit(ctx, a.Client, taskarena.Plain, o, opts...)
+	if err != nil {
+		t.Errorf("submit t%d: %v", i, err)
+		return
+	}
+	a.Chronicle.Acked(p.ID())
+	if _, err := p.Wait(ctx); err != nil {
+		t.Errorf("wait for t%d: %v\n%s", i, err, a.History(p.ID()))
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// pkg is a package as `go list` shows it.
+type pkg struct {
+	Dir, ImportPath           string
+	TestGoFiles, XTestGoFiles []string
+}
+
+// target is one fuzz target.
+type target struct {
+	pkg  pkg
+	name string
+}
+
+func (t target) String() string { return filepath.Base(t.pkg.ImportPath) + "." + t.name }
+
+// targets are all that there are in the module.
+func targets(ctx context.Context, wanted *regexp.Regexp) (all []target, err error) {
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list -m: %w", err)
+	}
+	list := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles", "./...")
+	list.Dir, list.Stderr = strings.TrimSpace(string(root)), os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	for packages := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := packages.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("read the answer of go list: %w", err)
+		}
+		for _, file := range append(p.TestGoFiles, p.XTestGoFiles...) {
+			found, err := inFile(filepath.Join(p.Dir, file))
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range found {
+				if t := (target{p, name}); wanted.MatchString(t.String()) {
+					all = append(all, t)
+				}
+			}
+		}
+	}
+}
+
+// inFile are the names of the targets of one file.
+func inFile(path string) (names []string, err error) {
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Fuzz") {
+			names = append(names, fn.Name.Name)
+		}
+	}
+	return names, nil
+}
+
+// build compiles the tests of each package that has a target, instrumented for fuzzing. The result is by directory.
+func build(ctx context.Context, dir string, all []target) (map[string]string, error) {
+	binaries := map[string]string{}
+	for _, t := range all {
+		if binaries[t.pkg.Dir] != "" {
+			continue
+		}
+		binary := filepath.Join(dir, fmt.Sprint(len(binaries), ".test"))
+		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz=^Fuzz", "-o", binary, t.pkg.ImportPath)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build %s: %w\n%s", t.pkg.ImportPath, err, out)
+		}
+		binaries[t.pkg.Dir] = binary
+	}
+	return binaries, nil
+}

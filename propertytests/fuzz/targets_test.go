@@ -1,0 +1,27 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// TestTargets: every target is found by its name, and only as what it is.
+func TestTargets(t *testing.T) {
+	all, err := targets(t.Context(), regexp.MustCompile(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, found := range all {
+		names = append(names, found.String())
+	}
+	for _, want := range []string{"fencing.FuzzToken", "protocol.FuzzMachine", "tasks.FuzzEveryFrame", "assign.FuzzGate"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%s is not among %v", want, names)
+		}
+	}
+	if some, err := targets(t.Context(), regexp.MustCompile("^fencing")); err != nil || len(some) == 0 || len(some) >= len(all) {
+		t.Errorf("%d of %d targets are those of fencing, %v", len(some), len(all), err)
+	}
+}

@@ -1,0 +1,169 @@
+//go:build realtime
+
+package propertytests_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// cycles is how often each thing is done to a process: once, or as ROLEMANAGER_CYCLES says.
+func cycles(t *testing.T) int {
+	text := os.Getenv("ROLEMANAGER_CYCLES")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("ROLEMANAGER_CYCLES: %q is no number of cycles", text)
+	}
+	return n
+}
+
+// TestRealtimeFencedLedgers: leaders write into three ledgers, are stopped for two TTLs in the middle of it and go on, or are
+// killed and started again. In the file that compares epochs, and in the store whose writes the server compares, no entry
+// comes after one of a later epoch; what was refused had been overtaken. The ledger that compares nothing is the control: what
+// is stale there would have been elsewhere.
+func TestRealtimeFencedLedgers(t *testing.T) {
+	server := natstest.Server(t, natstest.Listen)
+	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	ps := &processes{t: t, url: server.URL(), env: []string{childLedgers + "=" + dir}}
+	running := map[string]*exec.Cmd{}
+	names := []string{"a", "b", "c"}
+	for _, name := range names {
+		running[name] = ps.start(name)
+	}
+	others := func(name string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(other string) bool { return other == name })
+	}
+	leader := ps.leads(0, names...)
+	for range cycles(t) {
+		ps.writes(leader, dir)
+		signalTo(t, running[leader.name], syscall.SIGSTOP)
+		next := ps.leads(leader.epoch, others(leader.name)...)
+		ps.writes(next, dir)
+		time.Sleep(childTTL) // two since it was stopped, at least
+		signalTo(t, running[leader.name], syscall.SIGCONT)
+		ps.await(leader.name+" stops", func(l line) bool { return l == line{leader.name, "stops", leader.epoch} })
+
+		leader = next
+		signalTo(t, running[leader.name], syscall.SIGKILL)
+		_ = running[leader.name].Wait() // killed
+		next = ps.leads(max(leader.epoch, ps.lastOf(t, leader.name)), others(leader.name)...)
+		running[leader.name] = ps.start(leader.name)
+		leader = next
+	}
+	ps.writes(leader, dir)
+	for _, cmd := range running {
+		signalTo(t, cmd, syscall.SIGKILL)
+		_ = cmd.Wait() // killed
+	}
+	ps.checkLedgers(server, dir)
+}
+
+// writes waits until a leader has written under its epoch.
+func (ps *processes) writes(l line, dir string) {
+	ps.t.Helper()
+	natstest.Eventually(ps.t, fmt.Sprint(l.name, " writes"), patience, func() (bool, string) {
+		all, err := readLedger(filepath.Join(dir, fencedFile))
+		return slices.ContainsFunc(all, func(e entry) bool { return e.holder == l.name && e.epoch >= l.epoch }), fmt.Sprint(len(all), " entries, ", err)
+	})
+}
+
+func (ps *processes) checkLedgers(server *natsrun.Server, dir string) {
+	t := ps.t
+	t.Helper()
+	ledgers := map[string][]entry{"store": stored(t, server)}
+	for _, name := range []string{fencedFile, controlFile} {
+		all, err := readLedger(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledgers[name] = all
+	}
+	for _, name := range []string{"store", fencedFile} {
+		if n := stale(ledgers[name]); n > 0 {
+			t.Errorf("%s: %d stale entries among %d", name, n, len(ledgers[name]))
+		}
+		holders := map[uint64]string{}
+		for _, e := range ledgers[name] {
+			if by := holders[e.epoch]; by != "" && by != e.holder {
+				t.Errorf("%s: epoch %d is of %s and %s", name, e.epoch, by, e.holder)
+			}
+			holders[e.epoch] = e.holder
+		}
+		if len(holders) < 2 {
+			t.Errorf("%s: %d entries of %d epochs prove nothing", name, len(ledgers[name]), len(holders))
+		}
+	}
+	highest, refused := uint64(0), map[string]int{}
+	for _, l := range ps.all(t) {
+		highest = max(highest, l.epoch)
+	}
+	for _, l := range ps.all(t) {
+		if strings.HasPrefix(l.what, "refused") {
+			if refused[l.what]++; l.epoch == highest {
+				t.Errorf("%s: %v, and nobody came after it", l.name, l)
+			}
+		}
+	}
+	t.Logf("%d entries in the file, %d in the store, none of them stale; refused: %v; stale entries in the ledger without a fence: %d of %d",
+		len(ledgers[fencedFile]), len(ledgers["store"]), refused, stale(ledgers[controlFile]), len(ledgers[controlFile]))
+}
+
+// stored are the entries of the store, in the order in which the server has stored them.
+func stored(t *testing.T, server *natsrun.Server) (all []entry) {
+	t.Helper()
+	nc := natstest.Connect(t, server)
+	bucket, err := natskv.Open(t.Context(), nc, fencedStore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch, err := bucket.Watch(t.Context(), nc, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Close()
+	type at struct {
+		entry
+		revision uint64
+	}
+	var found []at
+	for u := range watch.C() {
+		for _, e := range u.Entries {
+			if strings.HasPrefix(e.Key, "_fence.") {
+				continue
+			}
+			var a at
+			if _, err := fmt.Sscan(string(e.Value), &a.epoch, &a.n, &a.holder); err != nil {
+				t.Fatalf("%s: %q: %v", e.Key, e.Value, err)
+			}
+			a.revision = e.Revision
+			found = append(found, a)
+		}
+		if u.Snapshot {
+			break
+		}
+	}
+	slices.SortFunc(found, func(a, b at) int { return cmp.Compare(a.revision, b.revision) })
+	for _, a := range found {
+		all = append(all, a.entry)
+	}
+	return all
+}
