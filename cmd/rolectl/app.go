@@ -31,6 +31,9 @@ func (a *app) connect(options ...nats.Option) (*nats.Conn, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
+	if _, err := target.Options(); err != nil {
+		return nil, usage(err)
+	}
 	a.target = target
 	if a.nc, err = target.Dial(options...); err != nil {
 		return nil, err

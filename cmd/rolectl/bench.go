@@ -12,8 +12,10 @@ import (
 	"github.com/nats-io/nuid"
 	"github.com/spf13/cobra"
 
+	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // benchmark is one run of bench: a bucket and a stream of its own on the user's server, and what is measured there.
@@ -42,15 +44,8 @@ func bench(a *app) *cobra.Command {
 
 Times are those of processes here; all members are in this one. It needs the permission to make and to delete streams.`,
 		Example: "  rolectl bench\n  rolectl bench --replicas 3 --ttl 15s --only failover\n  rolectl bench -o json",
-		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch storage {
-			case "file":
-			case "memory":
-				b.storage = jetstream.MemoryStorage
-			default:
-				return usage(fmt.Errorf("--storage %q: use file or memory", storage))
-			}
 			if b.rounds < 1 {
 				return usage(fmt.Errorf("--rounds %d: use 1 or more", b.rounds))
 			}
@@ -59,16 +54,17 @@ Times are those of processes here; all members are in this one. It needs the per
 					return usage(fmt.Errorf("--only %q: use heartbeat, handover, failover or task", name))
 				}
 			}
-			b.ctx, b.name = cmd.Context(), "rolectl-bench-"+nuid.Next()
+			b.ctx, b.name, b.storage = cmd.Context(), "rolectl-bench-"+nuid.Next(), storageOf(storage)
 			return b.run(only, storage)
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&b.rounds, "rounds", 20, "how often the slow ones are repeated; heartbeats and tasks ten times as often")
-	f.DurationVar(&b.ttl, "ttl", time.Second, "TTL of the sessions")
-	f.IntVar(&b.replicas, "replicas", 1, "on how many servers bucket and stream are kept")
-	f.StringVar(&storage, "storage", "file", "file or memory")
+	atLeast(cmd, &b.ttl, "ttl", leastTTL, time.Second, "TTL of the sessions")
+	replicasFlag(cmd, &b.replicas)
+	storageFlag(cmd, &storage)
 	f.StringSliceVar(&only, "only", nil, "measure only these, separated by commas")
+	completeFlag(cmd, "only", "heartbeat", "handover", "failover", "task")
 	return cmd
 }
 
@@ -87,14 +83,26 @@ var measures = []measure{
 }
 
 func (b *benchmark) run(only []string, storage string) (err error) {
+	if _, err := election.NewSession(b.session("check")); err != nil {
+		return usage(err)
+	}
 	nc, err := b.a.connect()
 	if err != nil {
 		return err
 	}
-	if _, err := election.NewSession(b.session("check")); err != nil {
-		return usage(err)
+	if err := b.answers(nc); err != nil {
+		return err
+	}
+	if err := b.make(nc); err != nil {
+		if natskv.Permanent(err) { // it was refused: there is nothing to remove
+			return err
+		}
+		return errors.Join(err, b.remove(nc))
 	}
 	defer func() { err = errors.Join(err, b.remove(nc)) }()
+	if err := b.makeTasks(nc); err != nil {
+		return err
+	}
 	var results []show.Distribution
 	for _, m := range measures {
 		if len(only) > 0 && !slices.Contains(only, m.name) {
@@ -103,6 +111,9 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 		say("%s ...", m.what)
 		var samples []time.Duration
 		if err := m.take(b, func(d time.Duration) { samples = append(samples, d) }); err != nil {
+			if b.ctx.Err() == nil {
+				err = fmt.Errorf("%w (if server or machine are busy, give a longer --ttl than %v)", err, b.ttl)
+			}
 			return fmt.Errorf("measure %s: %w", m.what, err)
 		}
 		results = append(results, show.Distribute(m.name, samples))
@@ -133,9 +144,36 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 	return nil
 }
 
+// answers makes sure of a server that answers before anything is made there: what a mute one has made could not be removed.
+func (b *benchmark) answers(nc *nats.Conn) error {
+	ctx, cancel := context.WithTimeout(b.ctx, b.a.target.Timeout)
+	defer cancel()
+	if _, err := natskv.Inspect(ctx, nc, b.name); err != nil && !errors.Is(err, natskv.ErrBucketNotFound) {
+		return err
+	}
+	return nil
+}
+
+// make makes the bucket that is measured with. An interrupt does not end that: what the server has not answered for could come
+// to be after it was removed.
+func (b *benchmark) make(nc *nats.Conn) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), b.a.target.Timeout)
+	defer cancel()
+	cfg := natskv.Config{Bucket: b.name, Replicas: b.replicas, Storage: b.storage, MaxTTL: max(natskv.DefaultMaxTTL, b.ttl)}
+	_, err := natskv.Create(ctx, nc, cfg)
+	return err
+}
+
+// makeTasks makes the stream of tasks, likewise.
+func (b *benchmark) makeTasks(nc *nats.Conn) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), b.a.target.Timeout)
+	defer cancel()
+	return createTasks(ctx, nc, assign.ClientConfig{Namespace: b.name, StreamAutoCreate: true, Replicas: b.replicas, Storage: b.storage})
+}
+
 func (b *benchmark) session(instance string) election.SessionConfig {
 	return election.SessionConfig{
-		Bucket: b.name, BucketAutoCreate: true, Replicas: b.replicas, Storage: b.storage, InstanceID: instance, TTL: b.ttl,
+		Bucket: b.name, InstanceID: instance, TTL: b.ttl,
 		CoolDown: time.Millisecond, // whoever has stepped down is to be the next successor
 	}
 }

@@ -28,18 +28,17 @@ func create(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Make a bucket; one that is there already is checked and left as it is",
 		Example: "  rolectl bucket create roles --replicas 3\n  rolectl bucket create roles --dry-run   # the same as a command of the nats tool",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg := natskv.Config{Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL}
-			switch storage {
-			case "file":
-			case "memory":
-				cfg.Storage = jetstream.MemoryStorage
-			default:
-				return usage(fmt.Errorf("--storage %q: use file or memory", storage))
+			if !validBucket.MatchString(args[0]) {
+				return usage(invalidBucket(args[0]))
 			}
+			cfg := natskv.Config{Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL, Storage: storageOf(storage)}
 			if dryRun {
-				return printCreation(cmd, cfg)
+				return printCreation(cmd, func(ctx context.Context, nc *nats.Conn) error {
+					_, err := natskv.Create(ctx, nc, cfg)
+					return err
+				})
 			}
 			return a.onServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
 				b, err := natskv.Create(ctx, nc, cfg)
@@ -50,20 +49,35 @@ func create(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&replicas, "replicas", 1, "on how many servers it is kept: 1, 3 or 5")
-	cmd.Flags().StringVar(&storage, "storage", "file", "file or memory; what is in memory is lost with its server")
-	cmd.Flags().DurationVar(&maxTTL, "max-ttl", natskv.DefaultMaxTTL, "the longest TTL that a session may have")
+	replicasFlag(cmd, &replicas)
+	storageFlag(cmd, &storage)
+	atLeast(cmd, &maxTTL, "max-ttl", time.Second, natskv.DefaultMaxTTL, "the longest TTL that a session may have")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent command of the nats tool, and make nothing")
 	return cmd
+}
+
+// storageFlag is where a stream is kept.
+func storageFlag(cmd *cobra.Command, storage *string) {
+	oneOf(cmd, storage, "storage", "file", "file or memory; what is in memory is lost with its server", "file", "memory")
+}
+
+func storageOf(name string) jetstream.StorageType {
+	if name == "memory" {
+		return jetstream.MemoryStorage
+	}
+	return jetstream.FileStorage
 }
 
 func check(a *app) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use: "check NAME", Short: "Say whether a bucket is fit for elections, and with --fix upgrade it in place",
-		Example: "  rolectl bucket check roles\n  rolectl bucket check roles --fix", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  rolectl bucket check roles\n  rolectl bucket check roles --fix", Args: takes,
+		ValidArgsFunction: a.completeBuckets,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !validBucket.MatchString(args[0]) {
+				return usage(invalidBucket(args[0]))
+			}
 			return a.onServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
 				return a.checkBucket(ctx, nc, args[0], fix)
 			})

@@ -6,15 +6,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 // TestBucket: what an error message tells a user to type must work.
 func TestBucket(t *testing.T) {
 	t.Parallel()
 	p := at(t)
-	js, err := jetstream.New(natstest.Connect(t, p.server))
+	js, err := jetstream.New(p.connect())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,13 +40,17 @@ func TestBucket(t *testing.T) {
 		{"bucket check mend --fix", 0, "repaired: MaxAge"},
 		{"bucket check mend", 0, "bucket mend is fit"},
 		{"bucket create roles --storage tape", 2, "use file or memory"},
-		{"bucket create roles --replicas 9", 1, "use 1, 3 or 5"},
-		{"bucket create", 2, "accepts 1 arg"},
+		{"bucket create roles --replicas 9", 2, "use 1, 3 or 5"},
+		{"bucket create roles --replicas 2", 2, "use 1, 3 or 5"},
+		{"bucket create x.y", 2, "use letters, digits, - and _"},
+		{"bucket create x.y --dry-run", 2, "use letters, digits, - and _"},
+		{"bucket check x.y", 2, "use letters, digits, - and _"},
+		{"bucket create", 2, "NAME is missing: rolectl bucket create NAME"},
 		{"bucket check roles --server nats://127.0.0.1:1", 4, "connect to nats://127.0.0.1:1"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			r := p.run(strings.Fields(test.args)...)
-			if r.code != test.code || !strings.Contains(r.out+r.errors, test.says) {
+			if r.code != test.code || !strings.Contains(r.out+r.errors, test.says) || r.code == exitUsage && strings.Count(r.errors, "\n") != 1 {
 				t.Errorf("exit %d, want %d and %q in:\n%s%s", r.code, test.code, test.says, r.out, r.errors)
 			}
 		})
@@ -66,7 +68,7 @@ type bucketTestDoc struct {
 func TestBucketJSON(t *testing.T) {
 	t.Parallel()
 	p := at(t)
-	js, err := jetstream.New(natstest.Connect(t, p.server))
+	js, err := jetstream.New(p.connect())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func TestBucketDryRun(t *testing.T) {
 	if len(parts) != 5 || parts[0] != "nats request " {
 		t.Fatalf("not a nats command with a subject and a body: %s", r.out)
 	}
-	nc := natstest.Connect(t, p.server)
+	nc := p.connect()
 	m, err := nc.Request(parts[1], []byte(parts[3]), patience)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -21,39 +22,6 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
-
-// everywhere is every command that needs a server.
-var everywhere = []string{
-	"roles", "watch", "inspect x", "members", "step-down x --yes", "transfer x y --yes", "exec x -- true",
-	"bucket create x", "bucket check x", "bench --rounds 1",
-	"tasks ls -n x", "tasks get -n x y", "tasks submit -n x y 1", "tasks overview -n x", "tasks pause -n x y", "tasks cron ls -n x",
-}
-
-// TestNoServer: no command hangs without a server, nor with one that does not speak.
-func TestNoServer(t *testing.T) {
-	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts; nobody answers
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	p := &place{t: t, env: clean(t)}
-	for _, url := range []string{"nats://joe:secret@127.0.0.1:1", "nats://joe:secret@" + silent.Addr().String()} {
-		var all []*process
-		for _, args := range everywhere {
-			all = append(all, p.start(append(strings.Fields("--server "+url+" --timeout 1s"), strings.Fields(args)...)...))
-		}
-		for _, proc := range all {
-			r := proc.wait()
-			if r.code != exitConnection || strings.Count(r.errors, "\n") != 1 || !strings.Contains(r.errors, "connect to nats://127.0.0.1:") {
-				t.Errorf("%s: exit %d, %q", proc.name, r.code, r.errors)
-			}
-			if strings.Contains(r.errors, "secret") {
-				t.Errorf("%s repeats the password: %q", proc.name, r.errors)
-			}
-		}
-	}
-}
 
 // TestLogins: flags, environment and contexts lead to the server, in this order.
 func TestLogins(t *testing.T) {
@@ -106,8 +74,8 @@ func TestLogins(t *testing.T) {
 		{"NATS_URL=nats://127.0.0.1:1", "--server " + url, 0, ""},
 		{"NATS_URL=" + url + " NATS_NKEY=" + nkey, "--no-context", 0, ""},
 		{"NATS_URL=" + url, "--no-context --nkey " + nkey, 0, ""},
-		{"NATS_URL=" + url, "--no-context --nkey /missing", exitFailed, "--nkey"},
-		{"NATS_URL=" + url + " NATS_CREDS=/missing", "--no-context", exitFailed, "--creds"},
+		{"NATS_URL=" + url, "--no-context --nkey /missing", exitUsage, "--nkey"},
+		{"NATS_URL=" + url + " NATS_CREDS=/missing", "--no-context", exitUsage, "--creds"},
 		{"NATS_URL=" + url + " NATS_PASSWORD=x", "--no-context", exitUsage, "NATS_USER"},
 		{"NATS_URL=" + url + " NATS_CERT=x", "--no-context", exitUsage, "NATS_KEY"},
 		{"NATS_TIMEOUT=soon", "", exitUsage, "NATS_TIMEOUT"},
@@ -136,11 +104,32 @@ func TestLogins(t *testing.T) {
 	(&place{t: t, env: append(clean(t), "HOME="+home)}).ok("bucket", "check", "roles")
 }
 
+// contexts writes contexts of the nats tool, and is where they are looked for.
+func contexts(t *testing.T, all map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "nats", "context"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range all {
+		if err := os.WriteFile(filepath.Join(dir, "nats", "context", name+".json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // TestToken: a user without a password is a token.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	p := at(t, func(o *natsrun.Options) { o.Configure = func(so *server.Options) { so.Authorization = "s3cr3t" } })
 	(&place{t: t, env: append(p.env, "NATS_USER=s3cr3t")}).ok("bucket", "create", "roles")
+	dir := contexts(t, map[string]string{"token": `{"token":"s3cr3t"}`, "stale": `{"token":"other"}`})
+	q := &place{t: t, env: append(p.env, "XDG_CONFIG_HOME="+dir)}
+	q.ok("--context", "token", "bucket", "check", "roles")
+	if r := q.run("--context", "stale", "roles"); r.code != exitConnection || strings.Contains(r.errors, "other") {
+		t.Errorf("with another: exit %d, %s", r.code, r.errors)
+	}
 	if r := p.run("roles"); r.code != exitConnection {
 		t.Errorf("without it: exit %d, %s", r.code, r.errors)
 	}
@@ -164,10 +153,13 @@ func TestTLS(t *testing.T) {
 		}
 		q := &place{t: t, server: p.server, env: env}
 		q.ok("bucket", "create", "roles")
+		said := fmt.Sprintf(`{"ca":"%[1]s/ca.pem","cert":"%[1]s/cert.pem","key":"%[1]s/key.pem","tls_first":%[2]v}`, dir, first)
+		home := contexts(t, map[string]string{"tls": said})
+		(&place{t: t, env: append(p.env, "XDG_CONFIG_HOME="+home)}).ok("--context", "tls", "bucket", "check", "roles")
 		if r := p.run("--tlsca", dir+"/ca.pem", "--timeout", "2s", "roles"); r.code != exitConnection {
 			t.Errorf("without a certificate: exit %d, %s", r.code, r.errors)
 		}
-		if r := p.run("--tlsca", dir+"/none.pem", "roles"); r.code != exitFailed || !strings.Contains(r.errors, "--tlsca") {
+		if r := p.run("--tlsca", dir+"/none.pem", "roles"); r.code != exitUsage || !strings.Contains(r.errors, "--tlsca") {
 			t.Errorf("without an authority: exit %d, %s", r.code, r.errors)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,14 +9,13 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// printCreation prints what "bucket create" would send, as a command of the nats tool. What it would send is found out by
-// sending it, to a server in this process that only listens: so the two cannot differ.
-func printCreation(cmd *cobra.Command, cfg natskv.Config) error {
-	request, err := creationRequest(cmd.Context(), cfg)
+// printCreation prints what a creation would send, as a command of the nats tool. What it would send is found out by sending
+// it, to a server in this process that only listens: so the two cannot differ.
+func printCreation(cmd *cobra.Command, create func(ctx context.Context, nc *nats.Conn) error) error {
+	request, err := creationRequest(cmd.Context(), create)
 	if err != nil {
 		return err
 	}
@@ -29,7 +27,7 @@ func printCreation(cmd *cobra.Command, cfg natskv.Config) error {
 // quoted is an argument as a shell reads it: what it holds is JSON and subjects, without single quotes.
 func quoted(arg string) string { return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'" }
 
-func creationRequest(ctx context.Context, cfg natskv.Config) (*nats.Msg, error) {
+func creationRequest(ctx context.Context, create func(ctx context.Context, nc *nats.Conn) error) (*nats.Msg, error) {
 	s, err := natsrun.Start(natsrun.Options{Configure: func(o *server.Options) { o.JetStream, o.StoreDir = false, "" }})
 	if err != nil {
 		return nil, err
@@ -60,11 +58,11 @@ func creationRequest(ctx context.Context, cfg natskv.Config) (*nats.Msg, error) 
 		return nil, err
 	}
 	defer asking.Close()
-	_, err = natskv.Create(ctx, asking, cfg)
+	err = create(ctx, asking)
 	select {
 	case m := <-asked:
 		return m, nil
 	default:
-		return nil, errors.Join(err, errors.New("nothing was to be made"))
+		return nil, fmt.Errorf("nothing would be made: %w", err)
 	}
 }

@@ -10,22 +10,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
 func dev(a *app) *cobra.Command {
-	var dir string
+	var dir, namespace string
 	var port int
 	cmd := &cobra.Command{
-		Use: "dev", Short: "Run a NATS server for trying things out, with a bucket that is ready",
-		Long: `Run a NATS server with JetStream on loopback, with a bucket that is ready for the other commands, until interrupted.
+		Use: "dev", Short: "Run a NATS server for trying things out, with a bucket and tasks that are ready",
+		Long: `Run a NATS server with JetStream on loopback, with a bucket and a namespace of tasks that are ready for the other
+commands, until interrupted.
 
 What it stores lies in --store-dir and is there again at the next start. It has no passwords and one replica: it is for
 development. The first line on standard output is its address.`,
 		Example: "  rolectl dev\n  rolectl dev --port 0 --store-dir /tmp/nats --bucket jobs",
-		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if port < 0 || port > 65535 {
+				return usage(fmt.Errorf("--port %d: use 1 to 65535, or 0 for a free one", port))
+			}
 			if dir == "" {
 				dir = filepath.Join(os.TempDir(), "rolectl-dev")
 			}
@@ -48,10 +53,13 @@ development. The first line on standard output is its address.`,
 			if _, err := natskv.Create(cmd.Context(), nc, natskv.Config{Bucket: a.bucket}); err != nil {
 				return err
 			}
+			if err := createTasks(cmd.Context(), nc, assign.ClientConfig{Namespace: namespace, StreamAutoCreate: true}); err != nil {
+				return err
+			}
 			if _, err := fmt.Fprintln(cmd.OutOrStdout(), s.URL()); err != nil {
 				return err
 			}
-			say("NATS with bucket %s, stored in %s; end it with Ctrl-C. In another terminal:", a.bucket, dir)
+			say("NATS with bucket %s and tasks %s, stored in %s; end it with Ctrl-C. In another terminal:", a.bucket, namespace, dir)
 			export := ""
 			if s.URL() != "nats://127.0.0.1:4222" {
 				export = "NATS_URL=" + s.URL() + " "
@@ -61,11 +69,13 @@ development. The first line on standard output is its address.`,
 			}
 			say("  %srolectl exec scheduler -- sh -c 'echo leading at epoch $EPOCH; sleep 1000'", export)
 			say("  %srolectl watch", export)
+			say("  %srolectl tasks submit -n %s hello.v1 '\"world\"'", export, namespace)
 			<-cmd.Context().Done()
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&dir, "store-dir", "", "where to keep what is stored (default rolectl-dev among the temporary files)")
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", envOr("TASKS_NAMESPACE", "jobs"), "namespace of tasks that is ready (TASKS_NAMESPACE)")
 	cmd.Flags().IntVar(&port, "port", 4222, "port on loopback; 0 takes a free one")
 	return cmd
 }

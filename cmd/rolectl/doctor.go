@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // level is how bad a finding is; its number is the exit code, as monitoring systems have it.
@@ -59,17 +60,19 @@ func (f findings) worst() level {
 	return worst
 }
 
+const doctorName = "doctor"
+
 func doctor(a *app) *cobra.Command {
 	var watchFor time.Duration
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Find out what is wrong with a bucket, its servers and its members, and say what to do",
-		Long: `Find out what is wrong with a bucket, its servers and its members, and say what to do.
+		Use: doctorName, Short: "Find out what is wrong with a bucket, its servers, members and tasks, and say what to do",
+		Long: `Find out what is wrong with a bucket, its servers and members, and the tasks that these work on, and say what to do.
 
 It needs read-only permissions, and says what it could not find out with those that it has.
 
-Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connection, or no permission to look).`,
+Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connection, no permission to look, bad usage).`,
 		Example: "  rolectl doctor\n  rolectl doctor --for 30s -o json\n  rolectl doctor -o name   # only the names of the checks that found something",
-		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.examine(cmd.Context(), watchFor)
 			if err != nil {
@@ -85,7 +88,7 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 			return coded(int(found.worst()))
 		},
 	}
-	cmd.Flags().DurationVar(&watchFor, "for", 2*time.Second, "how long to watch for what only time shows")
+	atLeast(cmd, &watchFor, "for", 0, 2*time.Second, "how long to watch for what only time shows")
 	return cmd
 }
 
@@ -99,7 +102,7 @@ type examination struct {
 
 // examine runs every check that can be run. An error says that nothing could be found out.
 func (a *app) examine(ctx context.Context, watchFor time.Duration) (findings, error) {
-	x := examination{a: a, seen: &changes{}}
+	x := examination{a: a, seen: &changes{beats: map[protocol.Peer]pulse{}}}
 	nc, err := a.connect()
 	if err != nil {
 		return nil, err
@@ -131,6 +134,7 @@ func (a *app) examine(ctx context.Context, watchFor time.Duration) (findings, er
 	x.members()
 	x.roles()
 	x.churn(watchFor)
+	x.tasks(ctx)
 	return x.findings, nil
 }
 

@@ -69,6 +69,7 @@ func (x *examination) room(ctx context.Context) {
 		return
 	}
 	i := s.CachedInfo()
-	x.used("", "bytes of the bucket", i.State.Bytes, i.Config.MaxBytes)
-	x.used("", "records of the bucket", i.State.Msgs, i.Config.MaxMsgs)
+	fix := "raise the limit: nats stream edit KV_" + x.a.bucket + " --max-bytes=-1 --max-msgs=-1"
+	x.used("limits", "bytes of the bucket", fix, i.State.Bytes, i.Config.MaxBytes)
+	x.used("limits", "records of the bucket", fix, i.State.Msgs, i.Config.MaxMsgs)
 }

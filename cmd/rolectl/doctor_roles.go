@@ -5,40 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
-
-// changes counts what happens to roles and sessions while the doctor watches.
-type changes struct {
-	mu     sync.Mutex
-	begun  bool
-	roles  map[string]int // record writes
-	killed []string
-}
-
-func (c *changes) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.begun, c.roles = true, map[string]int{}
-}
-
-func (c *changes) take(r record) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.begun {
-		return
-	}
-	switch {
-	case r.Kind == protocol.KindRole && len(c.roles) < 1000:
-		c.roles[r.Name]++
-	case r.Kind == protocol.KindLease && r.Form == protocol.FormRecord && r.Lease.State == protocol.Killed && len(c.killed) < 1000:
-		c.killed = append(c.killed, r.Peer.Instance)
-	}
-}
 
 // records checks that what stands in the bucket can be read.
 func (x *examination) records() {
@@ -66,15 +37,12 @@ func (x *examination) records() {
 	}
 }
 
-// members checks that who has a session still moves its lease, and that all run the same version, where they say so.
+// members checks that who has a session still moves its lease.
 func (x *examination) members() {
 	docs := x.s.members()
-	versions := map[string][]string{}
+	x.versions(docs)
 	silent := 0
 	for _, m := range docs {
-		if v, ok := m.Meta["version"]; ok {
-			versions[v] = append(versions[v], m.Instance)
-		}
 		if m.beat > 2*m.ttl && len(m.Leads) == 0 {
 			silent++
 			x.add(warning, "members", "see whether the process lives; the record goes when another candidate has seen it stand still",
@@ -85,17 +53,61 @@ func (x *examination) members() {
 				"%s is closing, and still holds %s", m.Instance, strings.Join(m.Leads, ", "))
 		}
 	}
-	if len(versions) > 1 {
-		var parts []string
-		for _, v := range slices.Sorted(maps.Keys(versions)) {
-			parts = append(parts, fmt.Sprintf("%s: %s", v, strings.Join(versions[v], ", ")))
-		}
-		x.add(warning, "members", "finish the upgrade", "members run different versions (%s)", strings.Join(parts, "; "))
-	}
 	if silent == 0 {
 		x.ok("members", "%d, all with heartbeats", len(docs))
 	}
 }
+
+// versions checks that members of one program run one version, as far as they say so in Meta: the library's records have
+// no place for its own.
+func (x *examination) versions(docs []memberDoc) {
+	type key struct{ program, version string }
+	who := map[key][]string{}
+	programs := map[string][]string{} // their versions
+	silent := 0
+	for _, m := range docs {
+		k := key{m.Meta[metaProgram], m.Meta[metaVersion]}
+		if k.version == "" {
+			silent++
+			continue
+		}
+		if len(who[k]) == 0 {
+			programs[k.program] = append(programs[k.program], k.version)
+		}
+		who[k] = append(who[k], m.Instance)
+	}
+	drift := false
+	for _, program := range slices.Sorted(maps.Keys(programs)) {
+		if len(programs[program]) < 2 {
+			continue
+		}
+		drift = true
+		var parts []string
+		for _, v := range slices.Sorted(slices.Values(programs[program])) {
+			parts = append(parts, fmt.Sprintf("%s: %s", v, some(who[key{program, v}])))
+		}
+		of := ""
+		if program != "" {
+			of = " of " + program
+		}
+		x.add(warning, "versions", "finish the upgrade", "members run different versions%s (%s)", of, strings.Join(parts, "; "))
+	}
+	switch {
+	case drift || len(docs) == 0:
+	case silent == len(docs):
+		x.ok("versions", "not looked at: no member says in Meta which %s it runs", metaVersion)
+	case silent > 0:
+		x.ok("versions", "one for each program, of the %d members that say theirs", len(docs)-silent)
+	default:
+		x.ok("versions", "one for each program")
+	}
+}
+
+// What members say of themselves in their Meta, where they do.
+const (
+	metaProgram = "program"
+	metaVersion = "version"
+)
 
 // roles checks that every role has a leader that beats, and somebody to take over.
 func (x *examination) roles() {
@@ -106,6 +118,9 @@ func (x *examination) roles() {
 		case d.Unreadable:
 			x.add(critical, "roles", "see records above; if nobody claims it, remove the record: nats kv del "+x.a.bucket+" "+protocol.RoleKey(d.Role),
 				"nobody leads %s: its record cannot be read", d.Role)
+		case d.Vacant && len(d.Candidates) == 0: // its last leader has left it in order, and may have been the last to want it
+			x.add(warning, "roles", "start a process that contends for it; if it is no longer used, remove its record: nats kv del "+x.a.bucket+" "+protocol.RoleKey(d.Role),
+				"nobody contends for %s any more, since %s: %s", d.Role, show.Age(d.age), d.why())
 		case d.Leader == "" && len(d.Candidates) == 0:
 			x.add(critical, "roles", "start a process that contends for it", "nobody leads %s and nobody is a candidate, for %s", d.Role, show.Age(d.age))
 		case d.Leader == "" && d.age > max(2*d.ttl, 5*time.Second):
@@ -146,9 +161,7 @@ func (x *examination) churn(watchFor time.Duration) {
 		}
 	}
 	slices.Sort(killed)
-	x.seen.mu.Lock()
-	writes := maps.Clone(x.seen.roles)
-	x.seen.mu.Unlock()
+	writes := x.seen.writes()
 	calm := true
 	if len(killed) >= manyKilled {
 		calm = false

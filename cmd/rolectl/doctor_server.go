@@ -98,10 +98,14 @@ func (x *examination) limits(ctx context.Context) {
 		tiers[name] = t
 	}
 	for name, t := range tiers {
-		x.used(name, "file storage", t.Store, t.Limits.MaxStore)
-		x.used(name, "memory", t.Memory, t.Limits.MaxMemory)
-		x.used(name, "streams", uint64(t.Streams), int64(t.Limits.MaxStreams))
-		x.used(name, "consumers", uint64(t.Consumers), int64(t.Limits.MaxConsumers))
+		of, fix := "", "raise the limit of the account, or remove what is no longer needed"
+		if name != "" {
+			of = " of tier " + name
+		}
+		x.used("limits", "file storage"+of, fix, t.Store, t.Limits.MaxStore)
+		x.used("limits", "memory"+of, fix, t.Memory, t.Limits.MaxMemory)
+		x.used("limits", "streams"+of, fix, uint64(t.Streams), int64(t.Limits.MaxStreams))
+		x.used("limits", "consumers"+of, fix, uint64(t.Consumers), int64(t.Limits.MaxConsumers))
 	}
 	if len(x.findings) == before {
 		x.ok("limits", "the account is well below its JetStream limits")
@@ -109,20 +113,15 @@ func (x *examination) limits(ctx context.Context) {
 }
 
 // used judges how full something is; a limit of 0 or less is none, or nothing that this account uses.
-func (x *examination) used(tier, what string, used uint64, limit int64) {
+func (x *examination) used(check, what, fix string, used uint64, limit int64) {
 	if limit <= 0 || used == 0 {
 		return
 	}
-	full := float64(used) / float64(limit)
-	if tier != "" {
-		what += " of tier " + tier
-	}
-	fix := "raise the limit of the account, or remove what is no longer needed"
-	switch {
+	switch full := float64(used) / float64(limit); {
 	case full >= 0.95:
-		x.add(critical, "limits", fix, "%s: %d of %d used: writes are about to be refused", what, used, limit)
+		x.add(critical, check, fix, "%s: %d of %d used: writes are refused, or about to be", what, used, limit)
 	case full >= 0.8:
-		x.add(warning, "limits", fix, "%s: %d of %d used", what, used, limit)
+		x.add(warning, check, fix, "%s: %d of %d used", what, used, limit)
 	}
 }
 
@@ -147,15 +146,15 @@ func (x *examination) ask(ctx context.Context, subject string, data []byte) (m *
 	if err := nc.FlushWithContext(ctx); err != nil {
 		return nil, false, err
 	}
-	last := nc.LastError()
-	if last != before && errors.Is(last, nats.ErrPermissionViolation) && strings.Contains(last.Error(), `"`+subject+`"`) {
+	if nc.LastError() != before && forbidden(nc, subject) {
 		return nil, true, nil
 	}
 	m, err = sub.NextMsgWithContext(ctx)
 	return m, false, err
 }
 
-// roundTrip compares the way to the server with the shortest heartbeat in the bucket.
+// roundTrip compares the way to the server with the heartbeats of the bucket: of each member that beats, how often it does,
+// as was seen, or as its TTL has it by default.
 func (x *examination) roundTrip() {
 	worst := time.Duration(0)
 	for range 5 {
@@ -166,22 +165,25 @@ func (x *examination) roundTrip() {
 		}
 		worst = max(worst, rtt)
 	}
-	ttl := time.Duration(0)
+	beat, who := time.Duration(0), ""
 	for _, m := range x.s.Members() {
-		if !m.Idle && (ttl == 0 || m.TTL < ttl) {
-			ttl = m.TTL
+		if m.Idle {
+			continue
+		}
+		if every := x.seen.beatOf(m); beat == 0 || every < beat {
+			beat, who = every, m.Instance
 		}
 	}
-	fix := "raise the TTL of the members, or bring them nearer to the servers"
+	fix := "raise the TTL of " + who + ", or bring it nearer to the servers"
 	switch what := fmt.Sprintf("%s at worst from here", show.Age(worst)); {
-	case ttl == 0:
+	case beat == 0:
 		x.ok("round trip", "%s", what)
-	case worst > ttl/10:
-		x.add(critical, "round trip", fix, "%s, and the shortest TTL is %s: heartbeats time out after a tenth of that by default", what, show.Age(ttl))
-	case worst > ttl/40:
-		x.add(warning, "round trip", fix, "%s, and the shortest TTL is %s: little is left for a lost packet", what, show.Age(ttl))
+	case worst > beat/2:
+		x.add(critical, "round trip", fix, "%s, and %s beats every %s: a heartbeat times out after half of that by default", what, who, show.Age(beat))
+	case worst > beat/8:
+		x.add(warning, "round trip", fix, "%s, and %s beats every %s: little is left for a lost packet", what, who, show.Age(beat))
 	default:
-		x.ok("round trip", "%s; the shortest TTL is %s", what, show.Age(ttl))
+		x.ok("round trip", "%s; the quickest heartbeat, of %s, comes every %s", what, who, show.Age(beat))
 	}
 }
 
@@ -250,9 +252,9 @@ func (x *examination) permissions(ctx context.Context) {
 	switch _, denied, err := x.ask(ctx, subject, nil); {
 	case denied:
 		x.ok("permissions", "this user may look, and may not steer")
-	case errors.Is(err, nats.ErrNoResponders):
+	case err == nil, errors.Is(err, nats.ErrNoResponders): // it has passed
 		x.ok("permissions", "this user may look and steer")
 	default:
-		x.ok("permissions", "this user may look")
+		x.add(unknown, "permissions", "ask again, or see this user's permissions for "+subject, "this user may look; whether it may steer was not to be found out: %v", err)
 	}
 }

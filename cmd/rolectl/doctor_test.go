@@ -75,7 +75,7 @@ func TestDoctorFinds(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	ctx := t.Context()
-	js, err := jetstream.New(natstest.Connect(t, p.server))
+	js, err := jetstream.New(p.connect())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +93,9 @@ func TestDoctorFinds(t *testing.T) {
 	}
 
 	p.ok("bucket", "create", "roles", "--storage", "memory")
-	a := p.member("a", version("1.0"))
+	a := p.member("a", runs("1.0"))
 	contend(t, a, election.RoleConfig{Role: "alone"})
-	p.member("b", version("1.1"))
+	p.member("b", runs("1.1"))
 	kv, err := js.KeyValue(ctx, "roles")
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestDoctorFinds(t *testing.T) {
 		d, code = p.diagnosis()
 		return code == int(critical) && d.has("storage", "warning", "memory") &&
 			d.has("roles", "warning", "nobody would take alone over from a") &&
-			d.has("members", "warning", "different versions (1.0: a; 1.1: b)") &&
+			d.has("versions", "warning", "different versions (1.0: a; 1.1: b)") &&
 			d.has("churn", "warning", "3 sessions were ended by others") &&
 			d.has("records", "warning", "role.later was written by a later version") &&
 			d.has("roles", "critical", "nobody leads later") &&
@@ -134,7 +134,7 @@ func TestDoctorFindsDeadLeader(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
-	js, err := jetstream.New(natstest.Connect(t, p.server))
+	js, err := jetstream.New(p.connect())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,6 +229,6 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-func version(v string) func(*election.SessionConfig) {
+func runs(v string) func(*election.SessionConfig) {
 	return func(c *election.SessionConfig) { c.Meta = map[string]string{"version": v} }
 }

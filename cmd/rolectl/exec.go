@@ -30,7 +30,8 @@ type execOptions struct {
 
 const (
 	forever      = time.Duration(-1)
-	exitNotFound = 127 // as a shell says it
+	leastTTL     = 300 * time.Millisecond // as a session has it
+	exitNotFound = 127                    // as a shell says it
 )
 
 func execCommand(a *app) *cobra.Command {
@@ -67,9 +68,6 @@ Standard input is passed on, unless it is a terminal.`,
 		},
 		ValidArgsFunction: a.completeRoles(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.onLost != "exit" && o.onLost != "wait" {
-				return usage(fmt.Errorf("--on-lost %q: use exit or wait", o.onLost))
-			}
 			path, err := exec.LookPath(args[1])
 			if err != nil {
 				return &failure{exitNotFound, fmt.Errorf("cannot run %s: %w", args[1], err)}
@@ -79,14 +77,15 @@ Standard input is passed on, unless it is a terminal.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.instance, "instance", "", "name of this process in the bucket, unique among the live ones (default host name and random digits)")
-	f.DurationVar(&o.ttl, "ttl", 10*time.Second, "how long others must see the lease stand still before they may take over")
+	completeFlagBy(cmd, "instance", a.completeInstance)
+	atLeast(cmd, &o.ttl, "ttl", leastTTL, 10*time.Second, "how long others must see the lease stand still before they may take over")
 	f.IntVar(&o.priority, "priority", 0, "who has the higher one goes first")
 	f.BoolVar(&o.takeover, "takeover", false, "be handed the role by a leader of lower priority")
 	f.DurationVar(&o.wait, "wait", forever, "how long to wait for the role at first, then exit with 3 (0s: not at all; negative: for ever)")
 	f.Lookup("wait").DefValue = "for ever"
-	f.StringVar(&o.onLost, "on-lost", "exit", "when leadership is lost: exit (with 5), or wait for it again")
+	oneOf(cmd, &o.onLost, "on-lost", "exit", "when leadership is lost: exit (with 5), or wait for it again", "exit", "wait")
 	f.BoolVar(&o.restart, "restart", false, "run the command again, after a pause, when it ends by itself")
-	f.DurationVar(&o.stop, "stop-timeout", 10*time.Second, "how long the command may take to end after TERM, the lease permitting")
+	atLeast(cmd, &o.stop, "stop-timeout", 0, 10*time.Second, "how long the command may take to end after TERM, the lease permitting")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but errors")
 	return cmd
 }
@@ -94,7 +93,7 @@ Standard input is passed on, unless it is a terminal.`,
 // guardCommand is what exec starts a second time.
 func guardCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: guardName, Hidden: true, Args: cobra.NoArgs,
+		Use: guardName, Hidden: true, Args: takes,
 		Run: func(*cobra.Command, []string) { supervise.Guard(os.Stdin, os.Stdout) },
 	}
 }
@@ -114,7 +113,7 @@ func stopSignals() (<-chan os.Signal, func()) {
 
 func (o execOptions) session(bucket string) election.SessionConfig {
 	return election.SessionConfig{
-		Bucket: bucket, InstanceID: o.instance, TTL: o.ttl, Meta: map[string]string{"program": "rolectl exec"},
+		Bucket: bucket, InstanceID: o.instance, TTL: o.ttl, Meta: map[string]string{metaProgram: "rolectl exec", metaVersion: ownVersion()},
 		DrainTimeout: o.stop + o.ttl, // after the KILL it is stuck indeed
 	}
 }

@@ -54,6 +54,7 @@ func codeOf(err error) int {
 		return exitFailed
 	}
 	for _, way := range []error{
+		errDenied,
 		election.ErrPermission, election.ErrJetStreamOff, election.ErrConnClosed, natskv.ErrJetStreamOff,
 		nats.ErrPermissionViolation, nats.ErrConnectionClosed, nats.ErrDisconnected, nats.ErrTimeout, context.DeadlineExceeded,
 	} {

@@ -23,7 +23,7 @@ command began (a bucket keeps no history; --for says how long to watch).
 
 The token is what resources trust: it is shown only with --show-token. Exit code 3 when nobody leads.`,
 		Example: "  rolectl inspect scheduler\n  rolectl inspect scheduler --for 1m -o json",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeRoles(1),
+		Args:    takes, ValidArgsFunction: a.completeRoles(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel, nc, err := a.asking(cmd)
 			if err != nil {
@@ -65,7 +65,7 @@ The token is what resources trust: it is shown only with --show-token. Exit code
 		},
 	}
 	cmd.Flags().BoolVar(&showToken, "show-token", false, "show the fencing token's id, which is a secret")
-	cmd.Flags().DurationVar(&watchFor, "for", 0, "watch that long before the answer, for terms that begin and end")
+	atLeast(cmd, &watchFor, "for", 0, 0, "watch that long before the answer, for terms that begin and end")
 	return cmd
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/supervise"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // leadership is one exec: its part in the role, and the command while it leads.
@@ -100,8 +101,13 @@ func (a *app) open(ctx context.Context, s *election.Session) error {
 	if err != nil {
 		return err
 	}
+	asking, cancel := context.WithTimeout(ctx, a.target.Timeout)
+	defer cancel()
+	if _, err := natskv.Open(asking, nc, a.bucket); err != nil { // what does not answer is no server, and is not waited for
+		return fault(err)
+	}
 	// Over the lease of a predecessor with our name, opening waits until that has run out.
-	ctx, cancel := context.WithTimeout(ctx, a.target.Timeout+4*s.Config().TTL)
+	ctx, cancel = context.WithTimeout(ctx, a.target.Timeout+4*s.Config().TTL)
 	defer cancel()
 	return s.Open(ctx, nc)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -21,16 +22,26 @@ func run(ctx context.Context, args []string) int {
 	var a app
 	cmd := root(&a)
 	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
+	cmd, err := cmd.ExecuteContextC(ctx)
 	a.disconnect()
 	if err == nil {
 		return 0
 	}
 	if !a.begun { // cobra has found the fault, before anything was done
-		err = usage(fmt.Errorf("%s (see %s --help)", oneLine(err.Error()), cmd.CommandPath()))
+		err = usage(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 	}
-	if text := err.Error(); text != "" {
+	code, text := codeOf(err), err.Error()
+	if code == exitUsage {
+		text = oneLine(text)
+	}
+	if code == exitConnection && errors.Is(err, context.DeadlineExceeded) {
+		text += fmt.Sprintf(": nothing was heard within %v (--timeout); rolectl doctor may say more", a.target.Timeout)
+	}
+	if text != "" {
 		fmt.Fprintln(os.Stderr, "rolectl:", show.CleanLines(text))
 	}
-	return codeOf(err)
+	if text != "" && cmd.Name() == doctorName {
+		return int(unknown) // nothing was found out; 2 would be read as critical
+	}
+	return code
 }

@@ -18,7 +18,7 @@ func members(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "members", Aliases: []string{"member"}, Short: "Show the processes that have a session, workers included",
 		Example: "  rolectl members\n  rolectl members -o wide\n  rolectl members -o json | jq '.members[] | select(.draining)'",
-		Args:    cobra.NoArgs,
+		Args:    takes,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel, nc, err := a.asking(cmd)
 			if err != nil {

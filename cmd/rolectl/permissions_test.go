@@ -18,7 +18,6 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
-	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 const operations = "../../docs/operations.md"
@@ -36,8 +35,14 @@ func documented(t *testing.T) *place {
 	if block == nil {
 		t.Fatalf("%s gives no configuration", operations)
 	}
+	return configured(t, string(block[1]))
+}
+
+// configured starts a server with a configuration in text.
+func configured(t *testing.T, text string) *place {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "nats-server.conf")
-	if err := os.WriteFile(file, block[1], 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return at(t, func(o *natsrun.Options) {
@@ -125,6 +130,9 @@ func TestDocumentedPermissions(t *testing.T) {
 	if r := observer.run("bucket", "create", "other"); r.code != exitConnection || !strings.Contains(r.errors, "permission denied") {
 		t.Errorf("bucket create by the observer: exit %d, %s", r.code, r.errors)
 	}
+	if r := observer.run("bench", "--rounds", "1"); r.code != exitConnection || !strings.Contains(r.errors, "permission denied") || strings.Contains(r.errors, "remove") {
+		t.Errorf("bench by the observer: exit %d, %s", r.code, r.errors)
+	}
 	if !a.IsLeader() {
 		t.Fatal("what was denied has cost a the role")
 	}
@@ -141,6 +149,9 @@ func TestDocumentedPermissions(t *testing.T) {
 	steward.ok("tasks", "cron", "set", "nightly", "double", "@daily", "1")
 	steward.ok("tasks", "cron", "ls")
 	steward.ok("tasks", "cron", "rm", "nightly")
+	if r := steward.run("tasks", "overview"); r.code != exitConnection || !strings.Contains(r.errors, "permission denied: to publish to jobs.ctl") {
+		t.Errorf("overview by who may only steer: exit %d, %q", r.code, r.errors) // it is not that nobody schedules
+	}
 
 	if r := operator.run("step-down", "metrics", "--yes", "--wait", "2s", "-o", "json"); metrics.wait().code != exitLost {
 		t.Errorf("step-down by the operator: exit %d, %s", r.code, r.errors)
@@ -150,10 +161,37 @@ func TestDocumentedPermissions(t *testing.T) {
 	}
 }
 
+// TestDocumentedObserverOfTasks: an observer that has what docs/operations.md gives besides sees tasks too, and changes nothing.
+func TestDocumentedObserverOfTasks(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(operations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, besides := confBlock.FindSubmatch(text), regexp.MustCompile(`(?m)^"\$JS\.API\.STREAM\.NAMES".*$`).Find(text)
+	const observer = "{ user: o, password: x, permissions: {\n        publish: [\n"
+	if block == nil || besides == nil || !strings.Contains(string(block[1]), observer) {
+		t.Fatalf("%s does not give them", operations)
+	}
+	p := configured(t, strings.Replace(string(block[1]), observer, observer+string(besides)+"\n", 1))
+	p.as("owner").ok("bucket", "create", "roles")
+	scheduling(t, p)
+	o := p.as("o")
+	o.sees("the doctor looks at tasks", "ok", "jobs: 0 open, handed out by a to 1 workers")
+	o.completes("tasks|ls|-n|", "jobs")
+	o.completes("bucket|check|", "roles")
+	if out := o.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") {
+		t.Errorf("overview: %s", out)
+	}
+	if r := o.run("tasks", "submit", "double", "1"); r.code != exitConnection || !strings.Contains(r.errors, "jobs.q.") {
+		t.Errorf("submit by an observer: exit %d, %s", r.code, r.errors)
+	}
+}
+
 // scheduling opens a session as the user a, which schedules and runs the tasks of "jobs".
 func scheduling(t *testing.T, p *place) *election.Election {
 	t.Helper()
-	owner, err := assign.NewClient(natstest.Connect(t, p.server, as("owner")...), assign.ClientConfig{Namespace: "jobs", StreamAutoCreate: true})
+	owner, err := assign.NewClient(p.connect(as("owner")...), assign.ClientConfig{Namespace: "jobs", StreamAutoCreate: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +210,7 @@ func scheduling(t *testing.T, p *place) *election.Election {
 	if err := assign.Handle(work, assign.NewKind[int, int]("double"), func(_ context.Context, t *assign.Task[int]) (int, error) { return 2 * t.Input, nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Open(t.Context(), natstest.Connect(t, p.server, as("a")...)); err != nil {
+	if err := s.Open(t.Context(), p.connect(as("a")...)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close(context.Background()) })

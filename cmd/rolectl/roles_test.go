@@ -51,7 +51,7 @@ func TestRoles(t *testing.T) {
 		!strings.Contains(wide, "PRIORITY") || strings.Contains(table, "\x1b") {
 		t.Errorf("tables:\n%s%s", table, wide)
 	}
-	if r := p.run("roles", "nobody"); r.code != exitFailed || !strings.Contains(r.errors, "there are metrics, scheduler") {
+	if r := p.run("roles", "nobody"); r.code != exitUsage || !strings.Contains(r.errors, "there are metrics, scheduler") {
 		t.Errorf("unknown role: exit %d, %s", r.code, r.errors)
 	}
 }
@@ -118,7 +118,7 @@ func TestInspect(t *testing.T) {
 
 		t.Errorf("after the step-down: %+v", d)
 	}
-	if r := p.run("inspect", "other"); r.code != exitFailed || !strings.Contains(r.errors, "there are scheduler") {
+	if r := p.run("inspect", "other"); r.code != exitUsage || !strings.Contains(r.errors, "there are scheduler") {
 		t.Errorf("unknown role: exit %d, %s", r.code, r.errors)
 	}
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,10 +27,10 @@ that of its command, doctor has its own.`,
   rolectl exec scheduler -- ./scheduler         # run a command on one machine at a time
   rolectl step-down scheduler                   # hand it to the next in line
   rolectl doctor                                # what is wrong, and what to do about it`,
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, Version: version(),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := show.CheckFormat(a.format); err != nil {
-				return err
+			if !validBucket.MatchString(a.bucket) {
+				return fmt.Errorf("--bucket (ROLES_BUCKET): %w", invalidBucket(a.bucket))
 			}
 			a.begun = true
 			return nil
@@ -48,15 +51,46 @@ that of its command, doctor has its own.`,
 	flags.StringVar(&s.InboxPrefix, "inbox-prefix", "", "where answers come, if permissions say so (NATS_INBOX_PREFIX)")
 	flags.StringVar(&s.Context, "context", "", "context of the nats tool (NATS_CONTEXT; else the selected one)")
 	flags.BoolVar(&s.NoContext, "no-context", false, "use no context, not even the selected one")
-	flags.DurationVar(&s.Timeout, "timeout", 0, "how long to wait for the server (NATS_TIMEOUT, else 5s)")
+	flags.Var(&span{&s.Timeout, instant}, "timeout", "how long to wait for the server (NATS_TIMEOUT, else 5s)")
 	flags.StringVarP(&a.bucket, "bucket", "b", envOr("ROLES_BUCKET", "roles"), "bucket that the roles live in (ROLES_BUCKET)")
-	flags.StringVarP(&a.format, "output", "o", "table", "table, wide, json or name")
+	a.format = "table"
+	flags.VarP(&choice{&a.format, show.Formats}, "output", "o", "table, wide, json or name")
 	a.completeGlobals(cmd)
 	cmd.AddCommand(
 		roles(a), inspect(a), members(a), watch(a), stepDown(a), transfer(a),
 		execCommand(a), guardCommand(), bucket(a), dev(a), doctor(a), bench(a), tasks(a),
 	)
+	cmd.InitDefaultHelpCmd()
+	cmd.InitDefaultCompletionCmd()
+	for _, c := range cmd.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.RunE = helpOf
+		case "help":
+			c.Args = cobra.ArbitraryArgs
+			c.Run, c.RunE = nil, helpAbout
+		}
+	}
 	return cmd
+}
+
+// helpOf shows the help of a command that only has others below it.
+func helpOf(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// helpAbout shows the help of the command that is named. Errors: there is none such.
+func helpAbout(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return usage(fmt.Errorf("no help about %q: see rolectl --help", strings.Join(args, " ")))
+	}
+	return about.Help()
+}
+
+// validBucket is what JetStream's key-value takes as the name of a bucket.
+var validBucket = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
+func invalidBucket(name string) error {
+	return fmt.Errorf("%q cannot be the name of a bucket: use letters, digits, - and _", name)
 }
 
 func envOr(name, otherwise string) string {
@@ -70,6 +104,6 @@ func envOr(name, otherwise string) string {
 func group(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: helpOf,
 	}
 }

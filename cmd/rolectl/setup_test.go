@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rolemanager/rolemanager/election"
@@ -39,14 +40,20 @@ func at(t *testing.T, opts ...func(*natsrun.Options)) *place {
 	return &place{t: t, server: s, env: slices.Clip(append(clean(t), "NATS_URL="+s.URL()))} // several add to it
 }
 
-// clean is an environment without anything that says where NATS is, and with a home of its own.
+// clean is an environment without anything that says where NATS is, with a home of its own and time for a busy machine.
 func clean(t *testing.T) (env []string) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "NATS_") && !strings.HasPrefix(v, "ROLES_") && !strings.HasPrefix(v, "XDG_") && !strings.HasPrefix(v, "NO_COLOR") {
 			env = append(env, v)
 		}
 	}
-	return slices.Clip(append(env, "HOME="+t.TempDir(), "TERM=xterm"))
+	return slices.Clip(append(env, "HOME="+t.TempDir(), "TERM=xterm", "NATS_TIMEOUT=20s"))
+}
+
+// connect is a connection of this process, for as long as the test lasts. It waits as long as a busy machine needs.
+func (p *place) connect(options ...nats.Option) *nats.Conn {
+	p.t.Helper()
+	return natstest.Connect(p.t, p.server, append([]nats.Option{nats.Timeout(patience)}, options...)...)
 }
 
 // result is what a run of rolectl has come to.
@@ -164,7 +171,7 @@ func (p *place) member(id string, edit ...func(*election.SessionConfig)) *electi
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if err := s.Open(p.t.Context(), natstest.Connect(p.t, p.server)); err != nil {
+	if err := s.Open(p.t.Context(), p.connect()); err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { _ = s.Close(context.Background()) })

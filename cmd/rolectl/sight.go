@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -122,7 +121,7 @@ func (s *sight) unknownRole(name string) error {
 		known = append(known, i.Role)
 	}
 	if len(known) == 0 {
-		return fmt.Errorf("no role %q in bucket %s: nobody has taken part in any yet", name, s.Observer.Bucket())
+		return usage(fmt.Errorf("no role %q in bucket %s: nobody has taken part in any yet", name, s.Observer.Bucket()))
 	}
-	return fmt.Errorf("no role %q in bucket %s: there are %s", name, s.Observer.Bucket(), strings.Join(known, ", "))
+	return usage(fmt.Errorf("no role %q in bucket %s: there are %s", name, s.Observer.Bucket(), some(known)))
 }

@@ -25,7 +25,7 @@ record, or at the latest when its lease runs out; successors wait for the whole 
 that may arrive after the successor has begun: only fencing tokens keep the two apart. It is for a leader that does not
 answer, or whose work does not return, and needs the permission to write to the role's key.`,
 		Example: "  rolectl step-down scheduler\n  rolectl step-down scheduler --yes --epoch 1795183322603491\n  rolectl step-down scheduler --force",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: a.completeRoles(1),
+		Args:    takes, ValidArgsFunction: a.completeRoles(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.steer(cmd.Context(), args[0], o.epoch)
 			if err != nil {
@@ -76,5 +76,5 @@ type steerOptions struct {
 func (o *steerOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask; needed where there is no terminal")
 	cmd.Flags().Uint64Var(&o.epoch, "epoch", 0, "only if the role is held at this epoch (0: at the one that is there now)")
-	cmd.Flags().DurationVar(&o.wait, "wait", 30*time.Second, "how long to wait for the drain and the successor")
+	atLeast(cmd, &o.wait, "wait", instant, 30*time.Second, "how long to wait for the drain and the successor")
 }

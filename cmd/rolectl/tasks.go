@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -28,9 +29,10 @@ Submitting, cancelling, pausing and draining need no scheduler: what is asked fo
 Open tasks are listed by the scheduler; tasks that have ended are read from the stream.`
 	cmd.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", os.Getenv("TASKS_NAMESPACE"), "namespace of the tasks (TASKS_NAMESPACE)")
 	cmd.AddCommand(
-		taskList(t), taskGet(t), taskSubmit(t), taskCancel(t), taskRequeue(t), taskDrain(t), taskPause(t), taskResume(t), taskOverview(t),
-		taskCron(t),
+		taskCreate(t), taskList(t), taskGet(t), taskSubmit(t), taskCancel(t), taskRequeue(t), taskDrain(t), taskPause(t), taskResume(t),
+		taskOverview(t), taskCron(t),
 	)
+	completeFlagBy(cmd, "namespace", t.completeNamespaces)
 	return cmd
 }
 
@@ -57,7 +59,13 @@ func (t *taskApp) with(cmd *cobra.Command, within time.Duration, run func(ctx co
 		ctx, cancel = context.WithTimeout(ctx, within)
 		defer cancel()
 	}
-	return taskFault(run(ctx, c))
+	if err = run(ctx, c); errors.Is(err, assign.ErrStreamNotFound) {
+		return &failure{exitFailed, fmt.Errorf("there are no tasks %s on this server (no stream %s%[1]s): make them with \"rolectl tasks create %[1]s\"", t.namespace, tasksPrefix)}
+	}
+	if errors.Is(err, assign.ErrNoScheduler) && forbidden(nc, t.namespace+".ctl") {
+		return &failure{exitConnection, fmt.Errorf("%w: to publish to %s.ctl, where the scheduler is asked", errDenied, t.namespace)}
+	}
+	return taskFault(err)
 }
 
 // taskFault gives errors of package assign their exit codes.
@@ -68,8 +76,6 @@ func taskFault(err error) error {
 	case errors.Is(err, assign.ErrInvalidID), errors.Is(err, assign.ErrInvalidKind), errors.Is(err, assign.ErrInvalidName),
 		errors.Is(err, assign.ErrInvalidOption), errors.Is(err, assign.ErrInvalidSpec):
 		return usage(err)
-	case errors.Is(err, assign.ErrStreamNotFound):
-		return &failure{exitFailed, err}
 	}
 	return err
 }

@@ -21,7 +21,7 @@ func cronList(t *taskApp) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "List what recurs, and when it does next",
 		Example: "  rolectl tasks cron ls -n files",
-		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {
 				all, err := assign.Recurrences(ctx, c)
@@ -75,7 +75,7 @@ func cronSet(t *taskApp) *cobra.Command {
 		Long: `Have a task submitted at each tick of a schedule, by whoever schedules. SCHEDULE is a cron expression of five fields, or a word
 such as @daily or "@every 10m". What was defined under the name before is replaced.`,
 		Example: `  rolectl tasks cron set -n files nightly checksum.v1 '0 3 * * *' '"/etc/hosts"' --zone Europe/Berlin`,
-		Args:    cobra.RangeArgs(3, 4), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    takes, ValidArgsFunction: t.completeKinds(1, func(knownKind) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, err := s.kind(args[1])
 			if err != nil {
@@ -104,13 +104,14 @@ such as @daily or "@every 10m". What was defined under the name before is replac
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&zone, "zone", "UTC", "time zone of the schedule")
-	f.StringVar(&missed, "missed", string(assign.RunLatest), fmt.Sprintf("what becomes of ticks while nobody schedules: %s, %s or %s", assign.RunLatest, assign.RunAll, assign.Skip))
-	f.DurationVar(&grace, "grace", 0, "how late a tick may be without having been missed (0: 1m)")
+	oneOf(cmd, &missed, "missed", string(assign.RunLatest), fmt.Sprintf("what becomes of ticks while nobody schedules: %s, %s or %s", assign.RunLatest, assign.RunAll, assign.Skip),
+		string(assign.RunLatest), string(assign.RunAll), string(assign.Skip))
+	atLeast(cmd, &grace, "grace", 0, 0, "how late a tick may be without having been missed (0: 1m)")
 	return cmd
 }
 
 func cronRemove(t *taskApp) *cobra.Command {
-	return t.one("rm NAME", "Let a task recur no more; those that were submitted go on", "  rolectl tasks cron rm -n files nightly",
+	return t.one("rm NAME", "Let a task recur no more; those that were submitted go on", "  rolectl tasks cron rm -n files nightly", t.completeRecurrences(),
 		func(ctx context.Context, c *assign.Client, name string) (string, error) {
 			return name + " recurs no more", assign.Unrecur(ctx, c, name)
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ func taskList(t *taskApp) *cobra.Command {
 		Long: `List tasks: first those that are open, which the scheduler tells, then those that have ended and are still kept. While nobody
 schedules only the latter are listed, and the exit code is 3.`,
 		Example: "  rolectl tasks ls -n files\n  rolectl tasks ls -n files --state dead -o name | xargs -n1 rolectl tasks requeue -n files",
-		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most < 1 {
 				return usage(fmt.Errorf("--limit %d: use 1 or more", most))
@@ -43,7 +44,11 @@ schedules only the latter are listed, and the exit code is 3.`,
 				if err != nil {
 					return err
 				}
-				if err := t.printer().Print(taskTable(t.namespace, found, more)); err != nil {
+				table := taskTable(t.namespace, found, more)
+				if partly != nil {
+					table.Empty = "no tasks of namespace " + t.namespace + " that have ended are kept"
+				}
+				if err := t.printer().Print(table); err != nil {
 					return err
 				}
 				if more && t.format != "json" {
@@ -55,6 +60,7 @@ schedules only the latter are listed, and the exit code is 3.`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&states, "state", nil, "only these: pending, delayed, running, retrying, succeeded, dead, cancelled, expired")
+	completeFlag(cmd, "state", "pending", "delayed", "running", "retrying", "succeeded", "dead", "cancelled", "expired")
 	f.StringSliceVar(&o.Kinds, "kind", nil, "only tasks of these kinds")
 	f.StringVar(&o.Prefix, "prefix", "", "only tasks whose id begins so")
 	f.IntVar(&most, "limit", 100, "list so many at most")
@@ -121,6 +127,8 @@ func note(s assign.TaskStatus) string {
 	switch {
 	case s.State == assign.StateRunning && s.Progress > 0:
 		return fmt.Sprintf("%.0f %%", 100*s.Progress)
+	case s.State == assign.StatePending && s.Reason != "":
+		return "waits: " + words(string(s.Reason))
 	case !s.State.Terminal() && !s.Due.IsZero():
 		return "due in " + show.Age(max(time.Until(s.Due), 0))
 	case s.Cause != "" && s.Error != "":
@@ -129,12 +137,15 @@ func note(s assign.TaskStatus) string {
 	return s.Cause + s.Error
 }
 
+// words is a name of several words as people write it.
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
 func taskGet(t *taskApp) *cobra.Command {
 	var result bool
 	cmd := &cobra.Command{
 		Use: "get TASK", Short: "Show one task, or with --result what it has returned",
 		Example: "  rolectl tasks get -n files nightly-1\n  rolectl tasks get -n files nightly-1 --result | jq .",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    takes, ValidArgsFunction: t.completeTasks(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {
 				s, err := assign.Get(ctx, c, args[0])
@@ -178,73 +189,4 @@ func (t *taskApp) printTask(s assign.TaskStatus) error {
 		}{show.Of("task"), t.namespace, s})
 	}
 	return p.Print(taskTable(t.namespace, []assign.TaskStatus{s}, false))
-}
-
-func taskOverview(t *taskApp) *cobra.Command {
-	return &cobra.Command{
-		Use: "overview", Short: "Show how many tasks of each kind are open, and the workers",
-		Example: "  rolectl tasks overview -n files\n  rolectl tasks overview -n files -o json",
-		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {
-				o, err := assign.GetOverview(ctx, c)
-				if err != nil {
-					return err
-				}
-				return t.printOverview(o)
-			})
-		},
-	}
-}
-
-func (t *taskApp) printOverview(o assign.Overview) error {
-	p := t.printer()
-	kinds := show.Table{
-		Columns: []string{"KIND", "WAITING", "DELAYED", "RUNNING", "STATE"}, Wide: []string{"CONCURRENCY", "RATE"}, Empty: "no open tasks",
-		JSON: struct {
-			show.Document
-			Namespace string `json:"namespace"`
-			assign.Overview
-		}{show.Of("overview"), t.namespace, o},
-	}
-	for _, k := range o.Kinds {
-		state := ""
-		if k.Paused {
-			state = "paused"
-		}
-		kinds.Rows = append(kinds.Rows, show.Row{
-			Name:  k.Kind,
-			Cells: []string{k.Kind, fmt.Sprint(k.Waiting), fmt.Sprint(k.Delayed), fmt.Sprint(k.Running), state},
-			Wide:  []string{fmt.Sprint(k.Concurrency), fmt.Sprint(k.Rate)},
-		})
-	}
-	if p.Format == "json" || p.Format == "name" {
-		return p.Print(kinds)
-	}
-	state := "hands out tasks"
-	if !o.Ready {
-		state = "is taking over"
-	}
-	workers := show.Table{Columns: []string{"WORKER", "BUSY", "SLOTS", "STATE"}, Wide: []string{"KINDS", "LABELS"}, Empty: "no workers"}
-	for _, w := range o.Workers {
-		state := ""
-		if w.Draining {
-			state = "draining"
-		}
-		workers.Rows = append(workers.Rows, show.Row{
-			Name:  w.Instance,
-			Cells: []string{w.Instance, fmt.Sprint(w.Load), fmt.Sprint(w.Slots), state},
-			Wide:  []string{fmt.Sprint(w.Kinds), pairs(w.Labels)},
-		})
-	}
-	if _, err := fmt.Fprintf(p.W, "%s %s, at epoch %d\n\n", show.Clean(o.Scheduler), state, o.Epoch); err != nil {
-		return err
-	}
-	if err := p.Print(kinds); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(p.W); err != nil {
-		return err
-	}
-	return p.Print(workers)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,9 +13,9 @@ import (
 )
 
 // one is a command that does one thing with one name.
-func (t *taskApp) one(use, short, example string, run func(ctx context.Context, c *assign.Client, name string) (done string, err error)) *cobra.Command {
+func (t *taskApp) one(use, short, example string, names completion, run func(ctx context.Context, c *assign.Client, name string) (done string, err error)) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Example: example, Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: use, Short: short, Example: example, Args: takes, ValidArgsFunction: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {
 				done, err := run(ctx, c, args[0])
@@ -27,8 +29,9 @@ func (t *taskApp) one(use, short, example string, run func(ctx context.Context, 
 }
 
 func taskCancel(t *taskApp) *cobra.Command {
+	open := []assign.State{assign.StatePending, assign.StateDelayed, assign.StateRunning, assign.StateRetrying}
 	cmd := t.one("cancel TASK", "Cancel a task: its outcome is then cancelled, whatever its handler returns",
-		"  rolectl tasks cancel -n files nightly-1",
+		"  rolectl tasks cancel -n files nightly-1", t.completeTasks(open...),
 		func(ctx context.Context, c *assign.Client, id string) (string, error) {
 			kind, err := raw("any")
 			if err != nil {
@@ -47,43 +50,92 @@ stored first. Exit code 3 when nobody schedules: then it takes effect when someb
 
 func taskRequeue(t *taskApp) *cobra.Command {
 	return t.one("requeue TASK", "Submit a dead task once more, with all its attempts",
-		"  rolectl tasks requeue -n files nightly-1",
+		"  rolectl tasks requeue -n files nightly-1", t.completeTasks(assign.StateDead),
 		func(ctx context.Context, c *assign.Client, id string) (string, error) {
 			return id + " is submitted once more", assign.Requeue(ctx, c, id)
 		})
 }
 
 func taskDrain(t *taskApp) *cobra.Command {
-	var undo bool
+	var undo, force bool
 	var reason string
 	cmd := t.one("drain INSTANCE", "Give an instance no more tasks, until it is undone; those that it runs go on",
-		"  rolectl tasks drain -n files vm-2 --reason 'new kernel'\n  rolectl tasks drain -n files vm-2 --undo",
+		"  rolectl tasks drain -n files vm-2 --reason 'new kernel'\n  rolectl tasks drain -n files vm-2 --undo", t.completeWorkers(&undo),
 		func(ctx context.Context, c *assign.Client, instance string) (string, error) {
-			if undo {
+			o, asked := t.known(ctx, c)
+			at := slices.IndexFunc(o.Workers, func(w assign.WorkerOverview) bool { return w.Instance == instance })
+			switch {
+			case undo && asked && at >= 0 && !o.Workers[at].Draining:
+				return instance + " was not drained", assign.UndrainWorker(ctx, c, instance)
+			case undo:
 				return instance + " is given tasks again", assign.UndrainWorker(ctx, c, instance)
+			case asked && at < 0 && !force:
+				var names []string
+				for _, w := range o.Workers {
+					names = append(names, w.Instance)
+				}
+				return "", strange("worker", instance, "keep tasks from it when it comes", names)
 			}
-			return instance + " is given no more tasks", assign.DrainWorker(ctx, c, instance, reason)
+			return instance + " is given no more tasks" + unasked(asked, "worker"), assign.DrainWorker(ctx, c, instance, reason)
 		})
+	cmd.Long = `Give an instance no more tasks, whatever session it has by then, until it is undone; those that it runs go on.
+
+It is stored and needs no scheduler. While one answers, an instance that it does not know is refused, unless --force says that
+it is still to come.`
 	cmd.Flags().BoolVar(&undo, "undo", false, "give it tasks again")
+	cmd.Flags().BoolVar(&force, "force", false, "also an instance that the scheduler does not know")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
 	return cmd
 }
 
 func taskPause(t *taskApp) *cobra.Command {
+	var force bool
 	var reason string
 	cmd := t.one("pause KIND", "Hand out no tasks of a kind, until it is resumed; those that run go on",
-		"  rolectl tasks pause -n files checksum.v1 --reason 'bad release'",
+		"  rolectl tasks pause -n files checksum.v1 --reason 'bad release'", t.completeKinds(0, func(k knownKind) bool { return !k.paused }),
 		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
-			return kind + " is paused", assign.PauseKind(ctx, c, kind, reason)
+			o, asked := t.known(ctx, c)
+			if asked && !force {
+				var names []string
+				for _, k := range knownKinds(o) {
+					names = append(names, k.name)
+				}
+				if !slices.Contains(names, kind) {
+					return "", strange("kind", kind, "pause it before its first task comes", names)
+				}
+			}
+			return kind + " is paused" + unasked(asked, "kind"), assign.PauseKind(ctx, c, kind, reason)
 		})
+	cmd.Long = `Hand out no tasks of a kind, until it is resumed; those that run go on.
+
+It is stored and needs no scheduler. While one answers, a kind of which it knows no open task and no worker is refused, unless
+--force says that it is still to come.`
+	cmd.Flags().BoolVar(&force, "force", false, "also a kind that the scheduler does not know")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
 	return cmd
 }
 
 func taskResume(t *taskApp) *cobra.Command {
 	return t.one("resume KIND", "Hand out tasks of a kind again",
-		"  rolectl tasks resume -n files checksum.v1",
+		"  rolectl tasks resume -n files checksum.v1", t.completeKinds(0, func(k knownKind) bool { return k.paused }),
 		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
-			return kind + " is handed out again", assign.ResumeKind(ctx, c, kind)
+			done := kind + " is handed out again"
+			if o, asked := t.known(ctx, c); asked && !slices.ContainsFunc(o.Kinds, func(k assign.KindOverview) bool { return k.Paused && k.Kind == kind }) {
+				done = kind + " was not paused: " + pausedKinds(o)
+			}
+			return done, assign.ResumeKind(ctx, c, kind) // what was paused a moment ago may not be known yet
 		})
+}
+
+func pausedKinds(o assign.Overview) string {
+	var names []string
+	for _, k := range o.Kinds {
+		if k.Paused {
+			names = append(names, k.Kind)
+		}
+	}
+	if len(names) == 0 {
+		return "no kind is"
+	}
+	return "paused are " + strings.Join(names, ", ")
 }

@@ -29,8 +29,8 @@ type submission struct {
 func (s *submission) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&s.attempts, "attempts", 0, "how many attempts may fail (0: 5)")
-	f.DurationVar(&s.each, "attempt-timeout", 0, "how long one attempt may take (0: as long as it wants)")
-	f.DurationVar(&s.keep, "retention", 0, "how long the outcome is kept (0: 1h)")
+	atLeast(cmd, &s.each, "attempt-timeout", 0, 0, "how long one attempt may take (0: as long as it wants)")
+	atLeast(cmd, &s.keep, "retention", 0, 0, "how long the outcome is kept (0: 1h)")
 	f.IntVar(&s.priority, "priority", 0, "which tasks go first, -100 to 100")
 	f.StringToStringVar(&s.labels, "label", nil, "what the worker must have, name=value")
 	f.StringToStringVar(&s.headers, "header", nil, "what is passed on to the handler, name=value")
@@ -103,8 +103,11 @@ shows how far it is. Exit code 1 when the task did not succeed. Interrupting tha
 		Example: `  rolectl tasks submit -n files checksum.v1 '"/etc/hosts"'
   rolectl tasks submit -n files checksum.v1 '"/etc/hosts"' --wait
   jq -c . job.json | rolectl tasks submit -n jobs import.v2 - --id import-2026-01 --attempts 3`,
-		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: takes, ValidArgsFunction: t.completeKinds(0, func(knownKind) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if waitFor > 0 && !wait {
+				return usage(errors.New("--wait-timeout says how long to wait: give --wait too"))
+			}
 			kind, err := s.kind(args[0])
 			if err != nil {
 				return err
@@ -159,10 +162,10 @@ shows how far it is. Exit code 1 when the task did not succeed. Interrupting tha
 	f.StringVar(&unique, "unique", "", "only if no task of this kind with this key is open")
 	f.StringVar(&sticky, "sticky", "", "prefer one worker for all tasks of this key")
 	f.StringVar(&limitKey, "limit-key", "", "run tasks of this key one at a time")
-	f.DurationVar(&delay, "delay", 0, "how long it is not due yet")
-	f.DurationVar(&deadline, "deadline", 0, "how long after its submission it expires")
+	atLeast(cmd, &delay, "delay", 0, 0, "how long it is not due yet")
+	atLeast(cmd, &deadline, "deadline", 0, 0, "how long after its submission it expires")
 	f.BoolVarP(&wait, "wait", "w", false, "wait until the task has ended, and write what it has returned")
-	f.DurationVar(&waitFor, "wait-timeout", 0, "how long to wait (0: as long as it takes)")
+	atLeast(cmd, &waitFor, "wait-timeout", 0, 0, "how long to wait (0: as long as it takes)")
 	return cmd
 }
 

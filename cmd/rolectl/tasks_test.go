@@ -63,7 +63,7 @@ func working(t *testing.T) *works {
 	if handlers != nil {
 		t.Fatal(handlers)
 	}
-	if err := s.Open(t.Context(), natstest.Connect(t, p.server)); err != nil {
+	if err := s.Open(t.Context(), p.connect()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
@@ -239,6 +239,29 @@ func TestTasksSteer(t *testing.T) {
 			return is(document[overviewDoc](t, out)), out
 		})
 	}
+	says := func(code int, says, args string, undo ...string) { // when the scheduler is too busy to be asked, it is done instead
+		t.Helper()
+		natstest.Eventually(t, args, patience, func() (bool, string) {
+			r := w.run(append([]string{"tasks"}, strings.Fields(args)...)...)
+			if r.code == 0 && len(undo) > 0 {
+				w.ok(undo...)
+			}
+			return r.code == code && strings.Contains(r.errors, says) && strings.Count(r.errors, "\n") == 1, r.errors
+		})
+	}
+	says(exitFailed, `no worker "nosuch": there are a; give --force`, "drain nosuch", "tasks", "drain", "nosuch", "--undo")
+	says(exitFailed, `no kind "nosuch": there are double, fail, gate; give --force`, "pause nosuch", "tasks", "resume", "nosuch")
+	says(0, "nosuch was not paused: no kind is", "resume nosuch")
+	says(0, "a was not drained", "drain a --undo")
+	w.ok("tasks", "drain", "nosuch", "--force")
+	w.ok("tasks", "pause", "nosuch", "--force")
+	overview("a kind that is still to come is paused", func(o overviewDoc) bool {
+		return len(o.Kinds) == 1 && o.Kinds[0].Kind == "nosuch" && o.Kinds[0].Paused
+	})
+	says(0, "double was not paused: paused are nosuch", "resume double")
+	w.ok("tasks", "resume", "nosuch")
+	w.ok("tasks", "drain", "nosuch", "--undo")
+	overview("nothing is paused", func(o overviewDoc) bool { return len(o.Kinds) == 0 })
 	w.ok("tasks", "pause", "double", "--reason", "test")
 	w.ok("tasks", "submit", "double", "1", "--id", "held")
 	overview("double is paused", func(o overviewDoc) bool {

@@ -20,7 +20,7 @@ func transfer(a *app) *cobra.Command {
 
 The leader asks the instance whether it is ready, stops its work, waits until that has returned, and vacates the role for it.`,
 		Example: "  rolectl transfer scheduler vm-2\n  rolectl transfer scheduler vm-2 --yes -o json",
-		Args:    cobra.ExactArgs(2), ValidArgsFunction: a.completeTransfer,
+		Args:    takes, ValidArgsFunction: a.completeTransfer,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.steer(cmd.Context(), args[0], o.epoch)
 			if err != nil {

@@ -20,8 +20,13 @@ func watch(a *app) *cobra.Command {
 		Long: `Follow who leads, as it changes, until interrupted.
 
 On a terminal it is a table that is kept up to date. Elsewhere, or with -o json, it is one JSON document on each line: first
-the state of every role and member, then every change.`,
-		Example:           "  rolectl watch\n  rolectl watch scheduler | jq -r 'select(.role) | .role.leader'",
+the state of every role and member, then every change. With -o name it is the name of a role on each line: first of every one,
+then of each whose leader has changed.
+
+Without ROLE it also follows roles that are still to come.`,
+		Example: `  rolectl watch
+  rolectl watch scheduler | jq -r 'select(.role) | .role.leader'
+  rolectl watch -o name | while read role; do ./refresh "$role"; done`,
 		ValidArgsFunction: a.completeRoles(-1),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			ctx, cancel, nc, err := a.asking(cmd)
@@ -34,8 +39,11 @@ the state of every role and member, then every change.`,
 				return err
 			}
 			defer s.Close()
+			if _, err := s.roles(names...); err != nil {
+				return err
+			}
 			w := watching{s: s, bucket: a.bucket, names: names, printer: a.printer(), nc: nc}
-			if a.format != "json" && show.IsTerminal(os.Stdout) {
+			if a.format != "json" && a.format != "name" && show.IsTerminal(os.Stdout) {
 				return w.table(cmd.Context())
 			}
 			return w.lines(cmd.Context())
@@ -114,6 +122,12 @@ func (w watching) lines(ctx context.Context) error {
 }
 
 func (w watching) line(c change) error {
+	if w.printer.Format == "name" {
+		if c.Role == nil {
+			return nil
+		}
+		return w.printer.Print(show.Table{Rows: []show.Row{{Name: c.Role.Role}}})
+	}
 	c.Document, c.Bucket = show.Of("change"), w.bucket
 	if c.Time.IsZero() {
 		c.Time = time.Now()

@@ -5,6 +5,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
+
+	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
@@ -59,6 +62,35 @@ func TestWatchLines(t *testing.T) {
 	}
 }
 
+// TestWatchNames: with -o name it is the name of a role on each line, whatever else changes: of each at first, then of those
+// whose leader has changed.
+func TestWatchNames(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	a, b := p.pair("scheduler")
+	leads(t, contend(t, p.member("c"), election.RoleConfig{Role: "metrics"}))
+	all, one := p.start("watch", "-o", "name"), p.start("watch", "scheduler", "-o", "name")
+	all.says(&all.out, "metrics\nscheduler\n")
+	one.says(&one.out, "scheduler\n")
+	p.member("d") // no role of its own
+	if err := a.StepDown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	leads(t, b)
+	all.says(&all.out, "metrics\nscheduler\nscheduler\n")
+	one.says(&one.out, "scheduler\nscheduler\n")
+	for _, w := range []*process{all, one} {
+		w.signal(syscall.SIGINT)
+		r := w.wait()
+		if rest := strings.NewReplacer("metrics\n", "", "scheduler\n", "").Replace(r.out); r.code != 0 || rest != "" {
+			t.Errorf("%s: exit %d, %q", w.name, r.code, r.out)
+		}
+		if w == one && strings.Contains(r.out, "metrics") {
+			t.Errorf("of one role: %q", r.out)
+		}
+	}
+}
+
 // TestWatchOnTerminal: on a terminal it is a table on the other screen; the last one stays on the ordinary one.
 func TestWatchOnTerminal(t *testing.T) {
 	t.Parallel()
@@ -71,6 +103,13 @@ func TestWatchOnTerminal(t *testing.T) {
 	for _, w := range []*process{w, pw} {
 		w.says(&w.out, other)
 		w.says(&w.out, "scheduler  a  ")
+	}
+	if err := pty.Setsize(ptty, &pty.Winsize{Rows: 30, Cols: 12}); err != nil {
+		t.Fatal(err)
+	}
+	pw.says(&pw.out, "\r\nscheduler  a\x1b[K") // cut to the new width
+	if err := pty.Setsize(ptty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+		t.Fatal(err)
 	}
 	if err := a.StepDown(t.Context()); err != nil {
 		t.Fatal(err)

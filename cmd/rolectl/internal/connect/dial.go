@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,24 @@ func (t Target) Dial(options ...nats.Option) (*nats.Conn, error) {
 	}
 	first.connected.Store(true)
 	return nc, nil
+}
+
+// hasAddresses reports whether every server of the target can be dialled.
+func (t Target) hasAddresses() bool {
+	for s := range strings.SplitSeq(t.URL, ",") {
+		s = strings.TrimSpace(s)
+		if !strings.Contains(s, "://") {
+			s = "nats://" + s
+		}
+		u, err := url.Parse(s)
+		if err != nil || u.Hostname() == "" || strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
+			return false
+		}
+		if port, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || port < 1 || port > 65535) {
+			return false
+		}
+	}
+	return true
 }
 
 // Address is where the target is, without what is secret.

@@ -125,6 +125,8 @@ func (t Target) check() error {
 		return refuse("a JetStream domain or API prefix", "connect to a server of that domain with --no-context and --server")
 	case (t.Cert == "") != (t.Key == ""):
 		return fmt.Errorf("a client certificate needs its key: give both --tlscert and --tlskey (NATS_CERT, NATS_KEY)")
+	case !t.hasAddresses():
+		return fmt.Errorf("%q is no address of a server: give --server (NATS_URL) as nats://host:port", t.Address())
 	case t.Password != "" && t.User == "":
 		return fmt.Errorf("a password without a user: give --user (NATS_USER) too")
 	}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 )
 
 // Formats are what -o takes.
@@ -20,14 +18,6 @@ type Printer struct {
 	W      io.Writer
 	Format string
 	Color  bool
-}
-
-// CheckFormat says what is wrong with a format.
-func CheckFormat(format string) error {
-	if !slices.Contains(Formats, format) {
-		return fmt.Errorf("-o %q: use %s", format, strings.Join(Formats, ", "))
-	}
-	return nil
 }
 
 // Document is what every JSON document begins with.

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestDoctorLimits: an account that has nearly used up what it may store is found before writes are refused.
+func TestDoctorLimits(t *testing.T) {
+	t.Parallel()
+	p := configured(t, "accounts { APP { jetstream { max_file: 1000000, max_streams: 20 }, users: [ { user: joe, password: x } ] } }\n")
+	p.env = append(p.env, "NATS_USER=joe", "NATS_PASSWORD=x")
+	p.ok("bucket", "create", "roles")
+	js, err := jetstream.New(p.connect(nats.UserInfo("joe", "x")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	finds := func(what string, want level, level, says string) {
+		t.Helper()
+		natstest.Eventually(t, what, patience, func() (bool, string) {
+			d, code := p.diagnosis()
+			return code == int(want) && d.has("limits", level, says), fmt.Sprint(code, d)
+		})
+	}
+	finds("with room", healthy, "ok", "well below")
+	stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "DATA", Subjects: []string{"data"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 9 { // 83 % of it
+		if _, err := js.Publish(t.Context(), "data", make([]byte, 92_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finds("nearly full", warning, "warning", "file storage")
+	if _, err := js.Publish(t.Context(), "data", make([]byte, 135_000)); err != nil {
+		t.Fatal(err)
+	}
+	finds("full", critical, "critical", "file storage")
+	if err := stream.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 16 { // beside the bucket's and DATA
+		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: fmt.Sprint("S", i), Subjects: []string{fmt.Sprint("s", i)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finds("many streams", warning, "warning", "streams: 18 of 20 used")
+}
+
+// TestDoctorBeats: the round trip is held against how often each member beats, not against what its TTL would mean: the way
+// to the server takes 120 ms there and back, which is nothing to a TTL of 20 s, and too long for a beat each 200 ms.
+func TestDoctorBeats(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	contend(t, p.member("slow"), election.RoleConfig{Role: "scheduler"})
+	link, err := natsrun.NewProxy(strings.TrimPrefix(p.server.URL(), "nats://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	link.Delay(60 * time.Millisecond)
+	far := &place{t: t, server: p.server, env: append(p.env, "NATS_URL=nats://"+link.Addr())}
+	natstest.Eventually(t, "a beat each 4 s bears it", patience, func() (bool, string) {
+		d, _ := far.diagnosis("--timeout", "30s")
+		return d.has("round trip", "ok", "of slow, comes every 4s"), fmt.Sprint(d)
+	})
+	contend(t, p.member("quick", func(c *election.SessionConfig) { c.HeartbeatInterval = 200 * time.Millisecond }), election.RoleConfig{Role: "metrics"})
+	natstest.Eventually(t, "the beats of quick are seen", patience, func() (bool, string) { // the machine may be too busy to beat so often
+		r := far.run("doctor", "--for", "1500ms", "--timeout", "30s", "-o", "json")
+		d := document[doctorDoc](t, r.out)
+		return r.code >= int(warning) && (d.has("round trip", "critical", "quick beats every") || d.has("round trip", "warning", "quick beats every")), r.out
+	})
+}
+
+// TestDoctorPermissions: what a user may do is said only when it was found out.
+func TestDoctorPermissions(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.pair("scheduler")
+	nc := p.connect()
+	mute, err := nc.Subscribe("$ROLES.roles.ctl.rolectl-doctor", func(*nats.Msg) {}) // somebody is there, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if d, code := p.diagnosis(); code == 0 || !d.has("permissions", "unknown", "whether it may steer") {
+		t.Errorf("without an answer: %d, %+v", code, d)
+	}
+	if err := mute.Unsubscribe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "with the answer that nobody is there", patience, func() (bool, string) {
+		d, _ := p.diagnosis()
+		return d.has("permissions", "ok", "may look and steer"), fmt.Sprint(d)
+	})
+}
+
+// TestDoctorAbandonedRole: a role that its last leader has given up, and that nobody contends for any more, is told from one
+// whose leader has died.
+func TestDoctorAbandonedRole(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.pair("scheduler")
+	p.ok("exec", "once", "-q", "--", "true")
+	natstest.Eventually(t, "it is a warning", patience, func() (bool, string) {
+		d, code := p.diagnosis()
+		return code == int(warning) && d.has("roles", "warning", "nobody contends for once any more"), fmt.Sprint(d)
+	})
+}
+
+// TestDoctorVersions: members of one program should run one version; what other programs run is not compared with it.
+func TestDoctorVersions(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	runs := func(program, version string) func(*election.SessionConfig) {
+		return func(c *election.SessionConfig) {
+			c.Meta = map[string]string{metaProgram: program, metaVersion: version}
+		}
+	}
+	sees := func(what, level, says string) {
+		t.Helper()
+		natstest.Eventually(t, what, patience, func() (bool, string) {
+			d, _ := p.diagnosis()
+			return d.has("versions", level, says), fmt.Sprint(d)
+		})
+	}
+	contend(t, p.member("a"), election.RoleConfig{Role: "r"})
+	sees("nobody says", "ok", "no member says in Meta which version")
+	contend(t, p.member("b", runs("web", "1")), election.RoleConfig{Role: "r"})
+	contend(t, p.member("c", runs("jobs", "2")), election.RoleConfig{Role: "r"})
+	sees("two programs", "ok", "of the 2 members that say theirs")
+	contend(t, p.member("d", runs("jobs", "3")), election.RoleConfig{Role: "r"})
+	sees("two versions of one", "warning", "different versions of jobs (2: c; 3: d)")
+	held := p.start("exec", "r", "--instance", "e", "--", "true")
+	held.says(&held.errs, "contends")
+	if out := p.ok("members", "-o", "wide").out; !strings.Contains(out, metaProgram+"=rolectl exec,"+metaVersion+"=") {
+		t.Errorf("exec does not say its version:\n%s", out)
+	}
+}

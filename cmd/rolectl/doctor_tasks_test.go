@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// sees waits until the doctor says something of tasks.
+func (p *place) sees(what, level, says string) {
+	p.t.Helper()
+	natstest.Eventually(p.t, what, patience, func() (bool, string) {
+		d, _ := p.diagnosis()
+		return d.has("tasks", level, says), fmt.Sprint(d)
+	})
+}
+
+// TestDoctorTasks: tasks that nobody will run are found, with the reason; so is that nobody schedules, and that there is no stream.
+func TestDoctorTasks(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	w.sees("all is well", "ok", "jobs: 0 open, handed out by a to 1 workers")
+	w.ok("tasks", "submit", "strange", "1", "--id", "unwanted")
+	w.sees("nobody handles it", "warning", "jobs: 1 tasks of kind strange wait: no worker handles it")
+	if d := document[taskDoc](t, w.ok("tasks", "get", "unwanted", "-o", "json").out); d.Task.Reason != assign.ReasonNoWorker {
+		t.Errorf("%+v", d)
+	}
+	for _, args := range []string{"ls", "get unwanted", "overview"} {
+		if out := w.ok(append([]string{"tasks"}, strings.Fields(args)...)...).out; !strings.Contains(out, "no worker") {
+			t.Errorf("tasks %s does not say why it waits:\n%s", args, out)
+		}
+	}
+	w.ok("tasks", "submit", "double", "1", "--label", "disk=ssd", "--id", "picky")
+	w.sees("nobody has its labels", "warning", "no worker that handles it has their labels")
+	w.ok("tasks", "cancel", "picky")
+	w.ok("tasks", "cancel", "unwanted")
+	w.ok("tasks", "pause", "double")
+	w.ok("tasks", "submit", "double", "1")
+	w.sees("it is paused", "warning", "1 tasks of kind double wait: it is paused")
+	w.ok("tasks", "drain", "a")
+	w.ok("tasks", "resume", "double")
+	w.sees("the worker drains", "warning", "the workers for it are drained")
+	w.ok("tasks", "drain", "a", "--undo")
+	w.sees("all is well again", "ok", "jobs: 0 open")
+	if err := w.scheduler.StepDown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.sees("nobody schedules", "warning", "jobs: nobody hands out tasks; the last was a at epoch")
+	js, err := jetstream.New(w.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteStream(t.Context(), "TASKS_jobs"); err != nil {
+		t.Fatal(err)
+	}
+	w.sees("the stream is gone", "critical", "jobs: members work there, and there is no stream TASKS_jobs")
+}
+
+// TestDoctorStaleSeal: a leader that does not answer for its tasks is found, and one that has not shut out its predecessor.
+func TestDoctorStaleSeal(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	e, _ := p.pair("scheduler")
+	p.ok("tasks", "create", "jobs")
+	nc := p.connect()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch := e.Token().Epoch
+	seal := func(holder string, epoch uint64) {
+		t.Helper()
+		record := fmt.Sprintf(`{"v":1,"epoch":%d,"holder":%q,"mark":"m"}`, epoch, holder)
+		if _, err := js.Publish(t.Context(), "jobs.seal", []byte(record)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seal("before", epoch-1)
+	p.sees("nobody answers", "warning", "nobody hands out tasks; the last was before at epoch")
+	seal("a", epoch)
+	p.sees("the leader is mute", "critical", "a leads scheduler, and does not answer for its tasks")
+	seal("before", epoch-1)
+	if _, err := nc.Subscribe("jobs.ctl", func(m *nats.Msg) { // as a scheduler answers that is behind with its seal
+		answer := fmt.Sprintf(`{"ok":true,"overview":{"scheduler":"a","epoch":%d,"ready":false,"trouble":"the stream is full: raise max_bytes","kinds":[],"workers":[]}}`, epoch)
+		_ = m.Respond([]byte(answer)) // who hears nothing says so
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("it is in trouble", "critical", "jobs: the stream is full: raise max_bytes")
+	p.sees("its seal is another's", "warning", "the seal is still that of before at epoch")
+	seal("a", epoch)
+	p.sees("it has written its own", "warning", "a is still taking over")
+}
+
+// TestDoctorFullTasks: a stream of tasks that is full, or nearly, is found.
+func TestDoctorFullTasks(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.ok("bucket", "create", "roles")
+	p.ok("tasks", "create", "jobs")
+	js, err := jetstream.New(p.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sees("an empty one", "ok", "jobs: there are none")
+	for i := range 9 {
+		p.ok("tasks", "submit", "-n", "jobs", "double", "1", "--id", fmt.Sprint("t", i))
+	}
+	limit := func(most int64) {
+		t.Helper()
+		s, err := js.Stream(t.Context(), "TASKS_jobs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := s.CachedInfo().Config
+		cfg.MaxMsgs = most
+		if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(10)
+	p.sees("nearly full", "warning", "jobs: records of the stream: 9 of 10 used")
+	limit(9)
+	p.sees("full", "critical", "jobs: records of the stream: 9 of 9 used")
+	d, _ := p.diagnosis()
+	if !slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool { return f.Check == "tasks" && f.Fix != "" }) {
+		t.Errorf("without what to do: %+v", d)
+	}
+	limit(-1)
+	p.sees("with room again", "warning", "jobs: 9 records, and nobody has handed out tasks yet")
+	if d, _ = p.diagnosis(); d.has("tasks", "critical", "") || d.has("tasks", "warning", "records of the stream") {
+		t.Errorf("it is full no longer: %+v", d)
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Flags whose type cannot say what they take check it when they are read: what makes no sense is bad input, and is neither
+// corrected nor passed over in silence.
+
+// atLeast is a flag for durations from a least one on.
+func atLeast(cmd *cobra.Command, d *time.Duration, name string, least, otherwise time.Duration, help string) {
+	*d = otherwise
+	cmd.Flags().Var(&span{d, least}, name, help)
+}
+
+// instant is the least duration of what cannot take no time at all.
+const instant = time.Millisecond
+
+type span struct {
+	d     *time.Duration
+	least time.Duration
+}
+
+func (s *span) Type() string { return "duration" }
+
+func (s *span) String() string {
+	if s.d == nil || *s.d == 0 {
+		return "" // as a default it is not worth telling
+	}
+	return s.d.String()
+}
+
+func (s *span) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return errors.New("use a duration such as 5s")
+	case d < s.least:
+		return fmt.Errorf("use %v or more", s.least)
+	}
+	*s.d = d
+	return nil
+}
+
+// oneOf is a flag for one of several words, which the shell completes.
+func oneOf(cmd *cobra.Command, value *string, name, otherwise, help string, words ...string) {
+	*value = otherwise
+	cmd.Flags().Var(&choice{value, words}, name, help)
+	completeFlag(cmd, name, words...)
+}
+
+type choice struct {
+	value *string
+	words []string
+}
+
+func (c *choice) Type() string { return "string" }
+
+func (c *choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+func (c *choice) Set(text string) error {
+	if !slices.Contains(c.words, text) {
+		last := len(c.words) - 1
+		return fmt.Errorf("use %s or %s", strings.Join(c.words[:last], ", "), c.words[last])
+	}
+	*c.value = text
+	return nil
+}
+
+// replicasFlag is on how many servers something is kept. A stream with an even number survives the loss of no more servers
+// than one with a replica less, and is lost sooner.
+func replicasFlag(cmd *cobra.Command, n *int) {
+	*n = 1
+	cmd.Flags().Var(&odd{n}, "replicas", "on how many servers it is kept: 1, 3 or 5")
+	completeFlag(cmd, "replicas", "1", "3", "5")
+}
+
+type odd struct{ n *int }
+
+func (o *odd) Type() string { return "int" }
+
+func (o *odd) String() string {
+	if o.n == nil {
+		return ""
+	}
+	return strconv.Itoa(*o.n)
+}
+
+func (o *odd) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || !slices.Contains([]int{1, 3, 5}, n) {
+		return errors.New("use 1, 3 or 5")
+	}
+	*o.n = n
+	return nil
+}
+
+// completeFlag offers words for a flag.
+func completeFlag(cmd *cobra.Command, name string, words ...string) {
+	completeFlagBy(cmd, name, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func completeFlagBy(cmd *cobra.Command, name string, by completion) {
+	if err := cmd.RegisterFlagCompletionFunc(name, by); err != nil {
+		panic(err) // the flag is not there
+	}
+}

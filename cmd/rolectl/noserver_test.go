@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// local are the commands that go to no server.
+var local = []string{"rolectl dev", "rolectl help", "rolectl completion", "rolectl " + guardName}
+
+// everywhere is every command that needs a server, as it may be called: a new one is among them by itself, since they are those
+// of the program. A TTL that is longer than a test's patience shows whether something waits for leases.
+func everywhere(t *testing.T) (all [][]string) {
+	t.Helper()
+	stands := map[string]string{
+		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--", "COMMAND": "true",
+	}
+	var a app
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if slices.Contains(local, cmd.CommandPath()) {
+			return
+		}
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+		if cmd.HasSubCommands() {
+			return
+		}
+		line := strings.Fields(cmd.CommandPath())[1:]
+		for flag, value := range map[string]string{"yes": "true", "namespace": "x", "ttl": "2m"} {
+			if cmd.Flag(flag) != nil {
+				line = append(line, "--"+flag+"="+value)
+			}
+		}
+		for _, name := range argumentsOf(cmd) {
+			if strings.HasPrefix(name, "[") {
+				continue
+			}
+			if stands[name] == "" {
+				t.Fatalf("%s: nobody knows what to give for %s", cmd.CommandPath(), name)
+			}
+			line = append(line, stands[name])
+		}
+		all = append(all, line)
+	}
+	visit(root(&a))
+	if len(all) < 24 {
+		t.Fatalf("only %d commands: %v", len(all), all)
+	}
+	return all
+}
+
+// TestNoServer: no command hangs without a server, with one that does not speak, and with one that has no JetStream or whose
+// JetStream does not answer. Each says so in a line, and the exit code tells it from other failures.
+func TestNoServer(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts; nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	off := func(o *natsrun.Options) { o.Configure = func(so *server.Options) { so.JetStream = false } }
+	without, mute := at(t, off), at(t, off)
+	nc := mute.connect()
+	if _, err := nc.Subscribe("$JS.>", func(*nats.Msg) {}); err != nil { // who asks finds somebody there, and hears nothing
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	port := func(p *place) string { return strings.TrimPrefix(p.server.URL(), "nats://") }
+	commands := everywhere(t)
+	for _, where := range []struct {
+		what, address string
+		says          string
+		doctor        level
+	}{
+		{"nobody there", "127.0.0.1:1", "connect to nats://127.0.0.1:", unknown},
+		{"nobody speaks", silent.Addr().String(), "connect to nats://127.0.0.1:", unknown},
+		{"no JetStream", port(without), "JetStream", critical},
+		{"a mute JetStream", port(mute), "--timeout", unknown},
+	} {
+		t.Run(where.what, func(t *testing.T) {
+			p := &place{t: t, env: clean(t)}
+			var all []*process
+			begin := func(args []string) *process {
+				return p.start(append([]string{"--server", "nats://joe:secret@" + where.address, "--timeout", "1s"}, args...)...)
+			}
+			for _, args := range commands {
+				all = append(all, begin(args))
+			}
+			for i, proc := range all {
+				natstest.Eventually(t, proc.name, patience, func() (bool, string) { // all at once, some may not have come as far as to ask
+					if proc == nil {
+						proc = begin(commands[i])
+					}
+					r := proc.wait()
+					proc = nil
+					if strings.Contains(r.out+r.errors, "secret") {
+						t.Errorf("%v repeats the password: %q", commands[i], r.errors)
+					}
+					said := fmt.Sprintf("exit %d, %q, %q", r.code, r.out, r.errors)
+					if commands[i][0] == doctorName {
+						return r.code == int(where.doctor) && r.out != "", said
+					}
+					return r.code == exitConnection && strings.Count(r.errors, "\n") == 1 && strings.Contains(r.errors, where.says), said
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+func taskOverview(t *taskApp) *cobra.Command {
+	return &cobra.Command{
+		Use: "overview", Short: "Show how many tasks of each kind are open, and the workers",
+		Example: "  rolectl tasks overview -n files\n  rolectl tasks overview -n files -o json",
+		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				o, err := overview(ctx, t.nc, c, t.namespace)
+				if err != nil {
+					return err
+				}
+				return t.printOverview(o)
+			})
+		},
+	}
+}
+
+func (t *taskApp) printOverview(o assign.Overview) error {
+	p := t.printer()
+	kinds := show.Table{
+		Columns: []string{"KIND", "WAITING", "DELAYED", "RUNNING", "STATE", "WAITS BECAUSE"}, Wide: []string{"CONCURRENCY", "RATE"}, Empty: "no open tasks",
+		JSON: struct {
+			show.Document
+			Namespace string `json:"namespace"`
+			assign.Overview
+		}{show.Of("overview"), t.namespace, o},
+	}
+	for _, k := range o.Kinds {
+		state := ""
+		if k.Paused {
+			state = "paused"
+		}
+		kinds.Rows = append(kinds.Rows, show.Row{
+			Name:  k.Kind,
+			Cells: []string{k.Kind, fmt.Sprint(k.Waiting), fmt.Sprint(k.Delayed), fmt.Sprint(k.Running), state, reasons(k)},
+			Wide:  []string{fmt.Sprint(k.Concurrency), fmt.Sprint(k.Rate)},
+		})
+	}
+	if p.Format == "json" || p.Format == "name" {
+		return p.Print(kinds)
+	}
+	state := "hands out tasks"
+	if !o.Ready {
+		state = "is taking over"
+	}
+	workers := show.Table{Columns: []string{"WORKER", "BUSY", "SLOTS", "STATE"}, Wide: []string{"KINDS", "LABELS"}, Empty: "no workers"}
+	for _, w := range o.Workers {
+		state := ""
+		if w.Draining {
+			state = "draining"
+		}
+		workers.Rows = append(workers.Rows, show.Row{
+			Name:  w.Instance,
+			Cells: []string{w.Instance, fmt.Sprint(w.Load), fmt.Sprint(w.Slots), state},
+			Wide:  []string{fmt.Sprint(w.Kinds), pairs(w.Labels)},
+		})
+	}
+	if _, err := fmt.Fprintf(p.W, "%s %s, at epoch %d\n\n", show.Clean(o.Scheduler), state, o.Epoch); err != nil {
+		return err
+	}
+	if o.Trouble != "" {
+		if _, err := fmt.Fprintf(p.W, "%s\n\n", p.Paint(show.Bad, show.Clean(oneLine(o.Trouble)))); err != nil {
+			return err
+		}
+	}
+	if err := p.Print(kinds); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(p.W); err != nil {
+		return err
+	}
+	return p.Print(workers)
+}
+
+// reasons are why tasks of a kind wait, and how many.
+func reasons(k assign.KindOverview) string {
+	var all []string
+	for _, why := range slices.Sorted(maps.Keys(k.Reasons)) {
+		all = append(all, fmt.Sprintf("%s: %d", words(string(why)), k.Reasons[why]))
+	}
+	return strings.Join(all, ", ")
+}
