@@ -1,12 +1,15 @@
 package natskv
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 func TestScanReadsPagesInOrder(t *testing.T) {
@@ -105,10 +108,15 @@ func TestBatchWithAConditionEachOnReplicas(t *testing.T) {
 // conditionEach checks SubmitEach on a stream: all or none, whichever condition it is that does not hold.
 func conditionEach(t *testing.T, w *Writer) {
 	t.Helper()
-	submit := func(ops ...Write) Result {
-		got := make(chan Result, 1)
-		w.SubmitEach(ops, 10*time.Second, func(r Result) { got <- r })
-		return <-got
+	submit := func(ops ...Write) (r Result) {
+		t.Helper()
+		natstest.Eventually(t, "the stream has a leader", time.Minute, func() (bool, string) { // nobody got it: nothing is stored
+			got := make(chan Result, 1)
+			w.SubmitEach(ops, 10*time.Second, func(r Result) { got <- r })
+			r = <-got
+			return !errors.Is(r.Err, ErrNoLeader), fmt.Sprint(r)
+		})
+		return r
 	}
 	won := func(ops ...Write) uint64 {
 		t.Helper()
