@@ -72,7 +72,7 @@ func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Buck
 		return nil, err
 	}
 	l.watcher = newWatcher(l.ctx, &l.wg, nc, bucket, filters(s.cfg))
-	l.watcher.note = l.note
+	l.watcher.note = l.unwatched
 	l.watcher.broken = func(err error) { s.post(protocol.Broken{Fault: err}) }
 	l.leaders = newLeaderCalls(s, l.ctx)
 	l.machine = protocol.New(s.machineConfig(bucket.MaxTTL()))
@@ -221,6 +221,14 @@ func (l *loop) note(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fault = err
+}
+
+// unwatched is told why there is no watch just now, and how often in a row.
+func (l *loop) unwatched(err error, attempts int) {
+	l.note(err)
+	if l.nc.IsConnected() { // else that is known
+		l.s.emit(event.Fault{Meta: l.s.meta(), Doing: "watch bucket", Err: public(err), Attempts: attempts})
+	}
 }
 
 func (l *loop) lastFault() error {

@@ -74,7 +74,7 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 	}
 	failed := make(chan error, 1) // the first fault that no new watch will mend
 	o.events.sink(options.sinks)
-	o.watcher.note = func(error) {}
+	o.watcher.note = func(error, int) {}
 	o.watcher.broken = func(err error) { failed <- err }
 	o.wg.Go(o.watcher.run)
 	go o.run(failed)

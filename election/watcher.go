@@ -40,8 +40,8 @@ type watcher struct {
 	nc      *nats.Conn
 	bucket  *natskv.Bucket
 	filters []string
-	broken  func(error) // a fault that no new watch will mend
-	note    func(error) // one that a new watch may mend
+	broken  func(error)                   // a fault that no new watch will mend
+	note    func(err error, attempts int) // one that a new watch may mend
 
 	ctx  context.Context
 	wg   *sync.WaitGroup
@@ -77,7 +77,7 @@ func (w *watcher) widen() (narrow func()) {
 func (w *watcher) run() {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2, 5*time.Second, 0.1
-	for w.ctx.Err() == nil {
+	for attempts := 0; w.ctx.Err() == nil; {
 		began := time.Now()
 		err := w.once()
 		if natskv.Permanent(err) || errors.Is(err, ErrBucketRecreated) {
@@ -86,9 +86,11 @@ func (w *watcher) run() {
 		}
 		if time.Since(began) > pace.MaxInterval {
 			pace.Reset()
+			attempts = 0
 		}
 		if err != nil {
-			w.note(err)
+			attempts++
+			w.note(err, attempts)
 			w.pause(pace.NextBackOff())
 		}
 	}

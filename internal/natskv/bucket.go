@@ -198,6 +198,10 @@ func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.St
 		}
 		return &a, err
 	})
+	if hasCode(err, codeMaxConsumers) && cfg.MaxConsumers > 0 { // more than the account allows: its own bound, then
+		cfg.MaxConsumers = -1
+		return createStream(ctx, nc, at, cfg)
+	}
 	if !hasCode(err, codeNameInUse) {
 		return made, err
 	}

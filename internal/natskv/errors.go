@@ -85,6 +85,7 @@ func (e *PermissionError) Is(target error) bool { return target == nats.ErrPermi
 
 // Error codes of the JetStream API (nats-server errors.json).
 const (
+	codeMaxConsumers      = 10026
 	codeAccountNotFound   = 10035
 	codeOffForAccount     = 10039
 	codeStreamNotMade     = 10049
