@@ -24,4 +24,7 @@
 // Files: failover_test.go, thousand_test.go (how fast), party_test.go (one process of those), hotpath_test.go,
 // heartbeat_test.go, followed_test.go (what it costs), tasks_test.go, rerun_test.go, namespace_test.go (tasks),
 // figures_test.go (percentiles, lateness of timers).
+//
+// Beside it: peers (a module of its own: other libraries at the same jobs), scale (costs over one axis at a time), proc and
+// figures (parts as processes of their own; samples as rows), report (runs everything and writes docs/benchmarks.md).
 package bench

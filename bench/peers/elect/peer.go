@@ -1,0 +1,75 @@
+package elect
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Config says who a candidate is.
+type Config struct {
+	Addr     string // of the store
+	Instance string
+	TTL      time.Duration
+}
+
+// Work is what a leader does: nothing, and it notes when.
+type Work struct {
+	Drain time.Duration // how long it takes to return once it is told to
+	Tell  func(what, role string)
+}
+
+// The events of a term.
+const (
+	Began    = "began"    // the work of a term begins
+	Told     = "told"     // it is told to end
+	Ended    = "ended"    // it has ended
+	Believes = "believes" // the peer says that this instance leads
+	Doubts   = "doubts"   // it says so no longer
+)
+
+func (w Work) begin(role string) { w.Tell(Began, role) }
+
+func (w Work) end(role string) {
+	w.Tell(Told, role)
+	time.Sleep(w.Drain) // what the work takes
+	w.Tell(Ended, role)
+}
+
+// Candidate is one instance.
+type Candidate interface {
+	// Stand contends for a role, until Resign.
+	Stand(ctx context.Context, role string) error
+	// Resign gives the role up in the most graceful way that the peer has, and takes part no longer.
+	Resign(ctx context.Context, role string) error
+	// Leads is what the peer says to work that asks.
+	Leads(role string) bool
+}
+
+// Peer is one library.
+type Peer struct {
+	Name, Version string
+	Store         string
+	// Prepare makes what must be there before the first candidate. It may be nil.
+	Prepare func(ctx context.Context, addr string, ttl time.Duration) error
+	Open    func(ctx context.Context, c Config, w Work) (Candidate, error)
+	// Settled is how long after it has begun to contend an instance is surely in line.
+	Settled func(ttl time.Duration) time.Duration
+	// Short says that it takes a TTL of one second.
+	Short bool
+}
+
+// Peers are all of them, this library first.
+var Peers = []Peer{rolemanagerPeer, aliAssarPeer, choriaPeer, etcdPeer, clientGoPeer}
+
+// ByName finds one.
+func ByName(name string) (Peer, error) {
+	for _, p := range Peers {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return Peer{}, fmt.Errorf("elect: no peer %q", name)
+}
+
+func aSecond(time.Duration) time.Duration { return time.Second }

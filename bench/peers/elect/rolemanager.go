@@ -1,0 +1,71 @@
+package elect
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+var rolemanagerPeer = Peer{
+	Name: "rolemanager", Version: "this tree", Store: "nats", Settled: aSecond, Short: true,
+	Open: func(ctx context.Context, c Config, w Work) (Candidate, error) {
+		nc, err := dial(c)
+		if err != nil {
+			return nil, err
+		}
+		s, err := election.NewSession(election.SessionConfig{
+			Bucket: "roles", BucketAutoCreate: true, InstanceID: c.Instance, TTL: c.TTL,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return &rolemanager{s: s, w: w, all: map[string]*election.Election{}}, s.Open(ctx, nc)
+	},
+}
+
+// dial is the connection of every peer that uses NATS: it comes back by itself, and never sends what has waited meanwhile.
+func dial(c Config) (*nats.Conn, error) {
+	return nats.Connect("nats://"+c.Addr, nats.Name(c.Instance), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.ReconnectWait(50*time.Millisecond))
+}
+
+type rolemanager struct {
+	s *election.Session
+	w Work
+
+	mu  sync.RWMutex
+	all map[string]*election.Election
+}
+
+func (r *rolemanager) Stand(ctx context.Context, role string) error {
+	e, err := r.s.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, _ *election.Term) error {
+		r.w.begin(role)
+		<-ctx.Done()
+		r.w.end(role)
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.all[role] = e
+	r.mu.Unlock()
+	return e.Start(ctx)
+}
+
+func (r *rolemanager) of(role string) *election.Election {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.all[role]
+}
+
+func (r *rolemanager) Resign(_ context.Context, role string) error { return r.of(role).Stop() }
+
+func (r *rolemanager) Leads(role string) bool {
+	e := r.of(role)
+	return e != nil && e.IsLeader()
+}

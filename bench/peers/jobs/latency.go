@@ -1,0 +1,59 @@
+package jobs
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/rolemanager/rolemanager/bench/figures"
+	"github.com/rolemanager/rolemanager/bench/peers/queue"
+	"github.com/rolemanager/rolemanager/bench/proc"
+)
+
+// latency submits one task after the other to workers that have nothing else to do, as the peer comes and tuned.
+func latency(ctx context.Context, r *Run, p queue.Peer) error {
+	for _, tuned := range []bool{false, true} {
+		if err := latencyOf(ctx, r, p, tuned); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func latencyOf(ctx context.Context, r *Run, p queue.Peer, tuned bool) error {
+	c, err := newCrew(ctx, p, false, queue.Config{Slots: 64, Tuned: tuned})
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if err := c.hire(2, queue.Note); err != nil {
+		return err
+	}
+	row := figures.Row{Job: "latency", Peer: p.Name, Mode: "as it comes", N: 1, Figure: "begins-ms"}
+	if tuned {
+		row.Mode = "tuned"
+	}
+	end := time.Now().Add(pick(r, 15*time.Second, time.Minute))
+	for i := range pick(r, 20, 200) {
+		if time.Now().After(end) {
+			break
+		}
+		submitted := proc.Now()
+		id, err := c.client.Submit(ctx, payload)
+		if err != nil {
+			return err
+		}
+		m, err := c.runs(ctx, id, submitted, 30*time.Second)
+		if err != nil {
+			return err
+		}
+		row.Value = ms(m.at - submitted)
+		if i > 0 { // the first finds nobody warm
+			r.add(row)
+		}
+		if err := pause(ctx, 20*time.Millisecond+rand.N(100*time.Millisecond)); err != nil { // any phase of who polls
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/bench/figures"
+	"github.com/rolemanager/rolemanager/bench/peers/elect"
+	"github.com/rolemanager/rolemanager/bench/peers/queue"
+	"github.com/rolemanager/rolemanager/bench/peers/stores"
+)
+
+// TTL is the shortest that all peers take: choria's needs a second between its campaigns, three quarters of the TTL apart,
+// and the TTL.
+const TTL = 4 * time.Second
+
+// Run is one run of the comparison.
+type Run struct {
+	Quick bool // small sizes, to see whether it works: the figures are worth nothing
+	Sheet *figures.Sheet
+	Log   func(format string, args ...any)
+}
+
+// pick is full, or quick in a quick run.
+func pick[T any](r *Run, quick, full T) T {
+	if r.Quick {
+		return quick
+	}
+	return full
+}
+
+func (r *Run) add(row figures.Row) {
+	if err := r.Sheet.Add(row); err != nil {
+		r.Log("%v", err)
+	}
+	if row.Note != "" {
+		row.Note = " (" + row.Note + ")"
+	}
+	r.Log("%-10s %-12s %-10s %6d  %-28s %.4g%s", row.Job, row.Peer, row.Mode, row.N, row.Figure, row.Value, row.Note)
+}
+
+// Election is a job that peers of one kind are put through.
+type Election struct {
+	Name string
+	Do   func(ctx context.Context, r *Run, p elect.Peer) error
+}
+
+// Elections are the jobs of elections, in the order in which they run.
+var Elections = []Election{
+	{"rest", rest}, {"crash", crash}, {"handover", handover}, {"frozen", frozen}, {"mass", mass}, {"herd", herd},
+}
+
+// Task is a job of tasks. Idle ones mostly wait: several peers may be at them at once.
+type Task struct {
+	Name string
+	Do   func(ctx context.Context, r *Run, p queue.Peer) error
+	Idle bool
+}
+
+// Tasks are the jobs of tasks.
+var Tasks = []Task{{"throughput", throughput, false}, {"latency", latency, false}, {"rerun", rerun, true}, {"late", late, true}}
+
+// Attempt does one job with one peer. What goes wrong is a row and a line, and ends neither the run nor the other peers: a
+// peer that cannot do a job is a result.
+func (r *Run) Attempt(job, peer string, do func() error) {
+	began := time.Now()
+	switch err := do(); {
+	case errors.Is(err, stores.ErrMissing):
+		r.Log("%s %s: left out: %v; bench/peers/install.sh installs what is missing", job, peer, err)
+		r.add(figures.Row{Job: job, Peer: peer, Figure: "left-out", Note: err.Error()})
+	case err != nil:
+		r.Log("%s %s: %v", job, peer, err)
+		r.add(figures.Row{Job: job, Peer: peer, Figure: "failed", Note: err.Error()})
+	}
+	r.Log("%s %s took %v", job, peer, time.Since(began).Round(time.Millisecond))
+}
+
+// ms is a span of the shared clock in milliseconds.
+func ms(span int64) float64 { return float64(span) / 1e6 }
+
+// within says what was waited for in vain.
+func within(d time.Duration) string { return fmt.Sprintf("not within %v", d) }

@@ -1,0 +1,76 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rolemanager/rolemanager/bench/figures"
+	"github.com/rolemanager/rolemanager/bench/peers/queue"
+)
+
+const payload = "0123456789abcdef"
+
+// throughput runs as many no-op tasks as it can, tuned. First each task is submitted by a request of its own, 256 at once;
+// then, where the peer has that, many with one call.
+func throughput(ctx context.Context, r *Run, p queue.Peer) error {
+	for _, synced := range []bool{false, true} {
+		n := pick(r, 1000, 50_000)
+		if synced {
+			n = pick(r, 300, 5000)
+		}
+		for _, batch := range []bool{false, true} {
+			if err := throughputOf(ctx, r, p, synced, batch, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func throughputOf(ctx context.Context, r *Run, p queue.Peer, synced, batch bool, n int) error {
+	c, err := newCrew(ctx, p, synced, queue.Config{Slots: 512, Tuned: true})
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	many, ok := c.client.(queue.Batcher)
+	if batch && !ok {
+		return nil
+	}
+	if err := c.hire(3, queue.Nothing); err != nil {
+		return err
+	}
+	limit := pick(r, time.Minute, 5*time.Minute)
+	const first = 64 // everybody has been at work before the clock runs
+	if err := queue.SubmitAll(ctx, c.client, payload, first, 16); err != nil {
+		return err
+	}
+	if err := c.completed(ctx, first, limit); err != nil {
+		return err
+	}
+	began := time.Now()
+	row := figures.Row{Job: "throughput", Peer: p.Name, Mode: mode(synced), N: n, Figure: "tasks/s"}
+	if batch {
+		row.Figure = "tasks/s-batch"
+		err = many.SubmitMany(ctx, payload, n)
+	} else {
+		err = queue.SubmitAll(ctx, c.client, payload, n, 256)
+	}
+	if err != nil {
+		return err
+	}
+	submitted := time.Since(began)
+	err = c.completed(ctx, first+n, limit)
+	took := time.Since(began)
+	if late := (*overdueError)(nil); errors.As(err, &late) {
+		n, row.Note = late.n-first, late.Error()
+	} else if err != nil {
+		return err
+	}
+	row.Value = float64(n) / took.Seconds()
+	r.add(row)
+	row.Figure, row.Value = row.Figure+"-submitted", float64(row.N)/submitted.Seconds()
+	r.add(row)
+	return nil
+}

@@ -1,0 +1,18 @@
+// Command report measures everything and writes docs/benchmarks.md, with its plots and raw data under docs/benchmarks.
+//
+//	go run ./bench/report            everything, on a quiet machine
+//	go run ./bench/report -quick     the same in small, into a temporary directory: does it work?
+//	go run ./bench/report -render    the document again, from the raw data that is there
+//	go run ./bench/report -only peers,scale
+//
+//	go test -bench ──► bench.csv ──┐
+//	bench/peers ─────► peers.csv ──┼─ tables, plots ──► docs/benchmarks.md
+//	bench/scale ─────► scale.csv ──┘                    from document.md, which is written by hand
+//
+// A number in the document is either computed from the raw data beside it or says that it is an aim. What a part has not
+// measured yet is said in its place.
+//
+// Files: main.go (the parts), gobench.go (reading Go's benchmarks), machine.go (where it was measured), document.go (the
+// template and what it can ask for), peers.go (tables and plots of the comparison), scale.go (curves and exponents),
+// sample.go (medians and percentiles), table.go; package chart draws.
+package main

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/rolemanager/rolemanager/bench/figures"
+)
+
+//go:embed document.md
+var written embed.FS
+
+// source is the raw data, and where plots go.
+type source struct {
+	dir                 string // docs/benchmarks
+	bench, peers, scale data
+}
+
+const unmeasured = "*Not measured yet.*\n"
+
+// document writes benchmarks.md from document.md and the raw data.
+func document(docs string) error {
+	s := &source{dir: filepath.Join(docs, "benchmarks")}
+	for name, to := range map[string]*data{"bench": &s.bench, "peers": &s.peers, "scale": &s.scale} {
+		rows, err := figures.Read(filepath.Join(s.dir, name+".csv"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		*to = rows
+	}
+	t, err := template.New("document.md").Funcs(template.FuncMap{
+		"go": s.goFigure, "machine": s.machine,
+		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,
+		"growth": s.growth, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
+	}).ParseFS(written, "document.md")
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	if err := t.Execute(&text, nil); err != nil {
+		return err
+	}
+	path := filepath.Join(docs, "benchmarks.md")
+	log.Printf("writes %s", path)
+	return os.WriteFile(path, []byte(text.String()), 0o644)
+}
+
+// machine is where a part was measured.
+func (s *source) machine(part string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(s.dir, part+".txt"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return strings.TrimSpace(unmeasured), nil
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
+// goFigure is one figure of a Go benchmark, in another unit where a factor is given.
+func (s *source) goFigure(name, unit string, factor ...float64) string {
+	found := s.bench.where("go", "", name, unit, -1).values()
+	if len(found) == 0 {
+		return "–"
+	}
+	v := found.median()
+	for _, f := range factor {
+		v *= f
+	}
+	return number(v)
+}
+
+// plot writes an SVG beside the raw data and returns the reference to it.
+func (s *source) plot(name, title string, draw func(io.Writer) error) (string, error) {
+	f, err := os.Create(filepath.Join(s.dir, name+".svg"))
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(draw(f), f.Close()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("![%s](benchmarks/%s.svg)\n", title, name), nil
+}

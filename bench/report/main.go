@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rolemanager/rolemanager/bench/figures"
+)
+
+func main() {
+	log.SetFlags(log.Ltime)
+	quick := flag.Bool("quick", false, "small sizes, into a temporary directory")
+	render := flag.Bool("render", false, "measure nothing: write the document from the raw data that is there")
+	only := flag.String("only", "bench,peers,scale", "which parts are measured")
+	docs := flag.String("docs", "docs", "where benchmarks.md and benchmarks/ are")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := report(ctx, *quick, *render, strings.Split(*only, ","), *docs); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func report(ctx context.Context, quick, render bool, only []string, docs string) error {
+	if quick && !render {
+		dir, err := os.MkdirTemp("", "benchmarks")
+		if err != nil {
+			return err
+		}
+		docs = dir
+	}
+	raw, err := filepath.Abs(filepath.Join(docs, "benchmarks"))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(raw, 0o755); err != nil {
+		return err
+	}
+	var faults []error // of parts: what the others have measured is written all the same
+	if !render {
+		for _, p := range parts {
+			if !slices.Contains(only, p.name) {
+				continue
+			}
+			log.Printf("%s: begins", p.name)
+			began := time.Now()
+			// Where it was measured belongs to what was measured: a part that is measured again may be on another machine.
+			if err := os.WriteFile(filepath.Join(raw, p.name+".txt"), []byte(describe(quick)+"\n"), 0o644); err != nil {
+				return err
+			}
+			if err := p.measure(ctx, quick, filepath.Join(raw, p.name+".csv")); err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", p.name, err))
+			}
+			log.Printf("%s: took %v", p.name, time.Since(began).Round(time.Second))
+		}
+	}
+	return errors.Join(append(faults, document(docs))...)
+}
+
+// part is one source of raw data.
+type part struct {
+	name    string
+	measure func(ctx context.Context, quick bool, out string) error
+}
+
+var parts = []part{{"bench", goBenchmarks}, {"peers", comparison}, {"scale", growth}}
+
+func goBenchmarks(ctx context.Context, quick bool, out string) error {
+	sheet, err := figures.Create(out)
+	if err != nil {
+		return err
+	}
+	args := []string{"test", "-run", "^$", "-bench", ".", "-timeout", "60m", "./bench", "./internal/protocol/...", "./fencing"}
+	if quick { // one of each sort: the campaigns among them are what they are
+		args = []string{"test", "-run", "^$", "-bench", "IsLeader|GuardAdmit|TaskLatency", "-benchtime", "20x", "./bench"}
+	}
+	var said bytes.Buffer
+	err = run(ctx, "", io.MultiWriter(os.Stderr, &said), "go", args...)
+	return errors.Join(err, benchmarks(&said, sheet.Add), sheet.Close())
+}
+
+func comparison(ctx context.Context, quick bool, out string) error {
+	return command(ctx, filepath.Join("bench", "peers"), ".", "-out", out, fmt.Sprint("-quick=", quick))
+}
+
+func growth(ctx context.Context, quick bool, out string) error {
+	return command(ctx, "", "./bench/scale", "-out", out, fmt.Sprint("-quick=", quick))
+}
+
+// command builds a command of the repository and runs it: "go run" does not pass an interrupt on, and it is the command that
+// ends the servers.
+func command(ctx context.Context, dir, pkg string, args ...string) error {
+	built, err := os.MkdirTemp("", "benchmarks-built")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(built) }() // a temporary directory
+	program := filepath.Join(built, "command")
+	if err := run(ctx, dir, os.Stderr, "go", "build", "-o", program, pkg); err != nil {
+		return err
+	}
+	return run(ctx, dir, os.Stderr, program, args...)
+}
+
+// run runs a program in a directory of the repository, whose root this program is started in.
+func run(ctx context.Context, dir string, out io.Writer, program string, args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, os.Stderr
+	// It is asked to end, and ends what it has started.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
+	return cmd.Run()
+}

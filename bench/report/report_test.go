@@ -1,0 +1,146 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/bench/figures"
+)
+
+func TestExponentsOfPowers(t *testing.T) {
+	for _, power := range []float64{0, 1, 2} {
+		var xs, ys []float64
+		for _, n := range []float64{1, 10, 100, 1000} {
+			xs, ys = append(xs, n), append(ys, 7*math.Pow(n, power))
+		}
+		whole, last, bends := exponents(xs, ys)
+		if math.Abs(whole-power) > 1e-9 || math.Abs(last-power) > 1e-9 || bends != "–" {
+			t.Errorf("power %v: %v, %v, bends at %s", power, whole, last, bends)
+		}
+	}
+	// Flat, then linear: it bends where it begins to rise.
+	_, last, bends := exponents([]float64{1, 10, 100, 1000}, []float64{5, 5, 5, 50})
+	if math.Abs(last-1) > 1e-9 || bends != "100" {
+		t.Errorf("last %v, bends at %s", last, bends)
+	}
+	if whole, _, _ := exponents([]float64{1, 10}, []float64{0, 3}); !math.IsNaN(whole) {
+		t.Errorf("one point has the exponent %v", whole)
+	}
+}
+
+func TestGoBenchmarksAreRead(t *testing.T) {
+	text := `goos: linux
+BenchmarkCrash-2   	       1	         0 ns/op	       104.0 crashes	       998.3 p99-ms
+BenchmarkTasks/file-2         	  120000	     45000 ns/op	     22222 tasks/s
+Benchmark says something
+PASS
+`
+	var rows data
+	if err := benchmarks(strings.NewReader(text), func(r figures.Row) error {
+		rows = append(rows, r)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := &source{bench: rows}
+	for want, got := range map[string]string{
+		"998": s.goFigure("Crash", "p99-ms"), "22,222": s.goFigure("Tasks/file", "tasks/s"),
+		"998,300": s.goFigure("Crash", "p99-ms", 1000), "–": s.goFigure("Tasks", "tasks/s"),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+func TestPercentiles(t *testing.T) {
+	var s sample
+	for i := range 100 {
+		s = append(s, float64(99-i))
+	}
+	if s.median() != 50 || s.worst() != 99 || slices.IsSorted(s) {
+		t.Errorf("median %v, worst %v", s.median(), s.worst())
+	}
+	if !math.IsNaN(sample{}.median()) {
+		t.Error("nothing has a median")
+	}
+}
+
+func TestRatios(t *testing.T) {
+	row := func(peer string, n int, v float64, note string) figures.Row {
+		return figures.Row{Job: "j", Peer: peer, N: n, Figure: "f", Value: v, Note: note}
+	}
+	s := &source{peers: data{
+		row(ours, 1, 2, ""), row(ours, 10, 4, ""), row("twice", 1, 4, ""), row("twice", 10, 12, ""),
+		row("early", 1, -5, ""), row("late", 1, 20, "not within 20s"), row("other", 7, 1, ""),
+	}}
+	for peer, want := range map[string]string{
+		"twice": "3 × (10)", "early": "-5 : 2", "late": "> 10 ×", "other": "–", "nobody": "–",
+	} {
+		if got := s.ratio("j", "", "f", peer); got != want {
+			t.Errorf("%s: %s, want %s", peer, got, want)
+		}
+	}
+}
+
+// The document can be written at any time, from whatever is there; no place of it is left to chance.
+func TestDocumentIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "benchmarks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func() string {
+		t.Helper()
+		if err := document(dir); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "benchmarks.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if text := write(); !strings.Contains(text, strings.TrimSpace(unmeasured)) || strings.Contains(text, "NaN") {
+		t.Error("without data it does not say that nothing is measured")
+	}
+	fill := func(name string, rows ...figures.Row) {
+		t.Helper()
+		s, err := figures.Create(filepath.Join(dir, "benchmarks", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if err := s.Add(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill("peers.csv",
+		figures.Row{Job: "crash", Peer: ours, Mode: "TTL 4s", N: 1, Figure: "failover-ms", Value: 3900},
+		figures.Row{Job: "crash", Peer: "etcd", Mode: "TTL 4s", N: 1, Figure: "failover-ms", Value: 7800},
+		figures.Row{Job: "rest", Peer: ours, Mode: "TTL 4s", N: 1, Figure: "messages/s", Value: 8},
+		figures.Row{Job: "throughput", Peer: "asynq", Figure: "left-out", Note: "redis-server: not installed"})
+	fill("scale.csv",
+		figures.Row{Job: "members", N: 10, Figure: "messages-out/s", Value: 100},
+		figures.Row{Job: "members", N: 100, Figure: "messages-out/s", Value: 10_000},
+		figures.Row{Job: "members", N: 100, Figure: "writes/s", Value: 100})
+	text := write()
+	for _, want := range []string{"| 2 ×", "crash.svg", "members.svg", "redis-server: not installed", "| messages-out/s | 100 | 10,000 | 2 | 2 |", "| 400 |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	for _, name := range []string{"crash.svg", "members.svg"} {
+		svg, err := os.ReadFile(filepath.Join(dir, "benchmarks", name))
+		if err != nil || !strings.HasSuffix(string(svg), "</svg>\n") || strings.Contains(string(svg), "NaN") {
+			t.Errorf("%s: %v\n%s", name, err, svg)
+		}
+	}
+}

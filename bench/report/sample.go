@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/rolemanager/rolemanager/bench/figures"
+)
+
+// sample is values of one figure.
+type sample []float64
+
+// percentile is the smallest value that the share p of the sample does not exceed.
+func (s sample) percentile(p float64) float64 {
+	if len(s) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	return sorted[min(int(p*float64(len(s))), len(s)-1)]
+}
+
+func (s sample) median() float64 { return s.percentile(0.5) }
+
+// worst is the 99th percentile; of a small sample that is its largest.
+func (s sample) worst() float64 { return s.percentile(0.99) }
+
+// data is rows of one run.
+type data []figures.Row
+
+// where are the rows that match; an empty string and a negative n match everything.
+func (d data) where(job, peer, mode, figure string, n int) (found data) {
+	for _, r := range d {
+		if (job == "" || r.Job == job) && (peer == "" || r.Peer == peer) && (mode == "" || r.Mode == mode) &&
+			(figure == "" || r.Figure == figure) && (n < 0 || r.N == n) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func (d data) values() (s sample) {
+	for _, r := range d {
+		s = append(s, r.Value)
+	}
+	return s
+}
+
+// peers are who the rows are of, in the order in which they were measured.
+func (d data) peers() (all []string) {
+	for _, r := range d {
+		if !slices.Contains(all, r.Peer) {
+			all = append(all, r.Peer)
+		}
+	}
+	return all
+}
+
+func (d data) sizes() (all []int) {
+	for _, r := range d {
+		if !slices.Contains(all, r.N) {
+			all = append(all, r.N)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (d data) modes() (all []string) {
+	for _, r := range d {
+		if !slices.Contains(all, r.Mode) {
+			all = append(all, r.Mode)
+		}
+	}
+	return all
+}
+
+// number prints three digits, and thousands with commas.
+func number(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return "–"
+	case a >= 1000:
+		s := strconv.FormatInt(int64(math.Round(v)), 10)
+		for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+			s = s[:i] + "," + s[i:]
+		}
+		return s
+	case v == math.Trunc(v):
+		return strconv.FormatInt(int64(v), 10)
+	case a >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}

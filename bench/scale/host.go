@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/bench/proc"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+)
+
+const hostKind = "host"
+
+// What a host tells. The subject is the role, or what is said of it.
+const (
+	began     = "began"     // the work of a term begins
+	ended     = "ended"     // it has ended
+	recovered = "recovered" // a scheduler hands out; the subject is how long that took it, in nanoseconds
+)
+
+// hostConfig says what a process holds.
+type hostConfig struct {
+	Addr       string
+	TTL        time.Duration
+	Name       string // its instances are <name>-<n>
+	Members    int
+	Roles      int  // that each contends for
+	WorkerOnly bool // contends for nothing
+	Scheduler  bool // contends for the role that hands out tasks, and hands them out
+	Slots      int  // of the worker, 0 for none
+}
+
+// scheduled is the kind of all tasks.
+var scheduled = assign.NewKind[[]byte, []byte]("scale.v1")
+
+func roleName(n int) string { return fmt.Sprint("role-", n) }
+
+// serveHost is the life of a process with many members.
+func serveHost(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Calls, error) {
+	var c hostConfig
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, err
+	}
+	all := make([]*election.Session, c.Members)
+	g := errgroup.Group{}
+	g.SetLimit(32) // openings under way at once
+	for i := range all {
+		g.Go(func() (err error) {
+			all[i], err = c.open(ctx, i, l)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return proc.Calls{
+		// view is how many members the one that sees fewest sees.
+		"view": func(context.Context, json.RawMessage) (any, error) {
+			least := len(all[0].Members())
+			for _, s := range all {
+				least = min(least, len(s.Members()))
+			}
+			return least, nil
+		},
+		// stop gives all roles of the first member up, by closing its session.
+		"stop": func(ctx context.Context, _ json.RawMessage) (any, error) { return nil, all[0].Close(ctx) },
+	}, nil
+}
+
+func (c hostConfig) open(ctx context.Context, n int, l *proc.Line) (*election.Session, error) {
+	nc, err := nats.Connect("nats://"+c.Addr, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.Timeout(30*time.Second))
+	if err != nil {
+		return nil, err
+	}
+	s, err := election.NewSession(election.SessionConfig{
+		Bucket: "roles", BucketAutoCreate: true, InstanceID: fmt.Sprintf("%s-%d", c.Name, n), TTL: c.TTL, WorkerOnly: c.WorkerOnly,
+		Sinks: []event.Sink{event.SinkFunc(func(e event.Event) {
+			if r, ok := e.(event.TaskRecovered); ok {
+				l.Tell(recovered, fmt.Sprint(int64(r.Took)))
+			}
+		})},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var a *assign.Assigner
+	if c.Scheduler || c.Slots > 0 {
+		works := c.Slots > 0
+		if a, err = assign.New(s, assign.Config{
+			Namespace: "scale", Role: "scheduler", Slots: max(c.Slots, 1), SchedulerWorks: &works,
+			StreamAutoCreate: true, Storage: jetstream.FileStorage,
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if c.Slots > 0 {
+		if err := assign.Handle(a, scheduled, func(context.Context, *assign.Task[[]byte]) ([]byte, error) { return nil, nil }); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Open(ctx, nc); err != nil {
+		return nil, err
+	}
+	contend := func(role string, lead func(context.Context, *election.Term) error) error {
+		e, err := s.Campaign(election.RoleConfig{Role: role, Lead: lead})
+		if err != nil {
+			return err
+		}
+		return e.Start(ctx)
+	}
+	if c.Scheduler {
+		if err := contend("scheduler", a.Lead); err != nil {
+			return nil, err
+		}
+	}
+	for r := range c.Roles {
+		role := roleName(r)
+		if err := contend(role, func(ctx context.Context, _ *election.Term) error {
+			l.Tell(began, role)
+			<-ctx.Done()
+			l.Tell(ended, role)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}

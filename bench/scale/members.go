@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/rolemanager/rolemanager/bench/proc"
+)
+
+const memberTTL = 10 * time.Second
+
+// members measures N candidates for one role. The leader is a process of its own, so that it can be killed.
+func members(ctx context.Context, r *run) error {
+	return r.grow(ctx, "members", []int{3, 10}, []int{3, 10, 30, 100, 300, 1000}, r.membersAt)
+}
+
+func (r *run) membersAt(ctx context.Context, n int) error {
+	s, err := newStage(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	leader, err := s.host(hostConfig{Name: "leader", Members: 1, Roles: 1, TTL: memberTTL})
+	if err != nil {
+		return err
+	}
+	if _, err := s.await(ctx, began, 0, 1); err != nil {
+		return err
+	}
+	from := proc.Now()
+	rest, err := s.host(hostConfig{Name: "member", Members: n - 1, Roles: 1, TTL: memberTTL})
+	if err != nil {
+		return err
+	}
+	if err := seen(ctx, rest, n); err != nil {
+		return err
+	}
+	if err := r.add("members", n, "joined-ms", ms(proc.Now()-from)); err != nil {
+		return err
+	}
+	if err := pause(ctx, r.settle(2*memberTTL)); err != nil {
+		return err
+	}
+	if err := r.atRest(ctx, "members", n, s, leader, rest); err != nil {
+		return err
+	}
+	if err := r.held(ctx, "members", n, s, "member", n-1, rest); err != nil {
+		return err
+	}
+	// A crash: how many write in order to take over, and how soon one leads.
+	var before, after traffic
+	killed := leader.Kill()
+	if err := s.server.Call(ctx, "traffic", nil, &before); err != nil {
+		return err
+	}
+	next, err := s.await(ctx, began, killed, 1)
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, time.Second); err != nil { // who comes too late
+		return err
+	}
+	if err := s.server.Call(ctx, "traffic", nil, &after); err != nil {
+		return err
+	}
+	if err := r.add("members", n, "failover-ms", ms(next[0].At-killed)); err != nil {
+		return err
+	}
+	return r.add("members", n, "failover-writes", float64(after.Seizing-before.Seizing))
+}
+
+// workers measures N members that contend for nothing, and one leader that hands out tasks.
+func workers(ctx context.Context, r *run) error {
+	return r.grow(ctx, "workers", []int{3, 10}, []int{3, 10, 30, 100, 300, 1000}, r.workersAt)
+}
+
+func (r *run) workersAt(ctx context.Context, n int) error {
+	s, err := newStage(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	leader, err := s.host(hostConfig{Name: "leader", Members: 1, Scheduler: true, TTL: memberTTL})
+	if err != nil {
+		return err
+	}
+	if _, err := s.await(ctx, recovered, 0, 1); err != nil {
+		return err
+	}
+	from := proc.Now()
+	rest, err := s.host(hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL})
+	if err != nil {
+		return err
+	}
+	if err := r.add("workers", n, "joined-ms", ms(proc.Now()-from)); err != nil {
+		return err
+	}
+	if err := pause(ctx, r.settle(2*memberTTL)); err != nil {
+		return err
+	}
+	if err := r.atRest(ctx, "workers", n, s, leader, rest); err != nil {
+		return err
+	}
+	return r.held(ctx, "workers", n, s, "member", n, rest)
+}
+
+// settle is how long a full run waits until what was begun is over.
+func (r *run) settle(d time.Duration) time.Duration {
+	if r.quick {
+		return time.Second
+	}
+	return d
+}
+
+// seen waits until every member of a host sees n members.
+func seen(ctx context.Context, h *proc.Child, n int) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		var least int
+		if err := h.Call(ctx, "view", nil, &least); err != nil {
+			return err
+		}
+		if least >= n {
+			return nil
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return &waitError{"members in view", least, n, err}
+		}
+	}
+}
+
+func ms(span int64) float64 { return float64(span) / float64(time.Millisecond) }

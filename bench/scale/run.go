@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/bench/figures"
+	"github.com/rolemanager/rolemanager/bench/proc"
+)
+
+// patience is how long anything may take.
+const patience = 10 * time.Minute
+
+type run struct {
+	quick bool
+	sheet *figures.Sheet
+}
+
+func (r *run) add(axis string, n int, figure string, v float64) error {
+	log.Printf("%-8s %8d  %-26s %.4g", axis, n, figure, v)
+	return r.sheet.Add(figures.Row{Job: axis, Peer: "rolemanager", N: n, Figure: figure, Value: v})
+}
+
+// grow measures one axis at its sizes. A size that fails is its last, and a result: the note says why.
+func (r *run) grow(ctx context.Context, axis string, quick, full []int, at func(context.Context, int) error) error {
+	sizes := full
+	if r.quick {
+		sizes = quick
+	}
+	for _, n := range sizes {
+		err := at(ctx, n)
+		if err == nil {
+			continue
+		}
+		log.Printf("%-8s %8d  %v", axis, n, err)
+		return errors.Join(err, r.sheet.Add(figures.Row{Job: axis, Peer: "rolemanager", N: n, Figure: "failed", Note: err.Error()}))
+	}
+	return nil
+}
+
+// stage is one server and what is around it.
+type stage struct {
+	server *proc.Child
+	addr   string
+	hosts  []*proc.Child
+
+	mu      sync.Mutex
+	heard   []proc.Event
+	changed chan struct{} // closed, and made anew, with each event
+}
+
+func newStage(ctx context.Context) (*stage, error) {
+	s := &stage{changed: make(chan struct{})}
+	var err error
+	if s.server, err = proc.Start(serverKind, nil, nil); err != nil {
+		return nil, err
+	}
+	if err := s.server.Call(ctx, "addr", nil, &s.addr); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *stage) host(c hostConfig) (*proc.Child, error) {
+	c.Addr = s.addr
+	h, err := proc.Start(hostKind, c, func(e proc.Event) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.heard = append(s.heard, e)
+		close(s.changed)
+		s.changed = make(chan struct{})
+	})
+	if err == nil {
+		s.hosts = append(s.hosts, h)
+	}
+	return h, err
+}
+
+// await waits for n events of a kind that come after a time, each of another subject, and returns them.
+func (s *stage) await(ctx context.Context, what string, after int64, n int) ([]proc.Event, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	seen := map[string]bool{}
+	var found []proc.Event
+	for next := 0; ; {
+		s.mu.Lock()
+		for ; next < len(s.heard); next++ {
+			if e := s.heard[next]; e.What == what && e.At > after && !seen[e.Of] {
+				seen[e.Of] = true
+				found = append(found, e)
+			}
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		if len(found) >= n {
+			return found, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, &waitError{what, len(found), n, context.Cause(ctx)}
+		}
+	}
+}
+
+// waitError says what was waited for in vain.
+type waitError struct {
+	what  string
+	n, of int
+	why   error
+}
+
+func (e *waitError) Error() string { return fmt.Sprintf("%s: %d of %d: %v", e.what, e.n, e.of, e.why) }
+func (e *waitError) Unwrap() error { return e.why }
+
+// close ends everything; the server removes its files.
+func (s *stage) close() {
+	for _, h := range s.hosts {
+		h.Kill()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := s.server.Call(ctx, "close", nil, nil); err != nil {
+		log.Print(err)
+	}
+	s.server.Close()
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
