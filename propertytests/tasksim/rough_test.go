@@ -27,8 +27,10 @@ func TestRoughWorlds(t *testing.T) {
 			ReadLag: ms(3, 30, 300), Faults: ms(300, 500, 1000, 3000), Deposed: []float64{0, 0.03, 0.2, 0.5}[r.IntN(4)],
 			Length: ms(5000, 10000, 20000), Calm: 5 * time.Minute, Recurring: r.IntN(2) == 0, Trace: *trace,
 		}
-		s.Retention, s.Unsendable = ms(0, 0, 0, 0, 200, 1000, 3000), share(10)
-		s.Versions, s.Skewed = r.IntN(2) == 0, r.IntN(2) == 0
+		if r.IntN(2) == 0 { // the others meet more often what needs none of these
+			s.Retention, s.Unsendable = ms(0, 200, 1000, 3000), share(10)
+			s.Versions, s.Skewed = r.IntN(2) == 0, r.IntN(2) == 0
+		}
 		s.Candidates = 2 + r.IntN(s.Processes-1)
 		c, err := Run(s)
 		sum.Add(c)
