@@ -27,7 +27,7 @@ type Config struct {
 	// SchedulerWorks says whether a process takes tasks while it leads the role itself; nil is true.
 	SchedulerWorks *bool
 	// DrainTimeout is how long running handlers may go on when the session is closed; then they are cancelled and their
-	// tasks given back (the session's DrainTimeout).
+	// tasks given back uncounted (the session's DrainTimeout). Closing the session takes so much longer.
 	DrainTimeout time.Duration
 
 	// StreamAutoCreate makes the stream when it is missing, with Replicas (1) and Storage (file). Without it a missing

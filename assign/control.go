@@ -34,7 +34,8 @@ const (
 	opWatch    = "watch"    // tell on <namespace>.event.<task> what happens to a task for watchFor
 
 	askWithin = 2 * time.Second
-	maxQuery  = 4 << 10 // bytes
+	askAgain  = 500 * time.Millisecond // nobody may have heard it, or one who leads no longer
+	maxQuery  = 4 << 10                // bytes
 
 	maxPage = 500 // tasks
 	// maxPageBytes bounds a page of open tasks besides: the scheduler ends it, with a cursor, rather than exceed it.
@@ -56,7 +57,8 @@ type answer struct {
 	Overview *Overview    `json:"overview,omitempty"`
 }
 
-// ask asks the scheduler once. Errors: ErrNoScheduler, the connection's, ctx's.
+// ask asks the scheduler, again and again for a while: between two of them a question reaches nobody. Errors: ErrNoScheduler, the
+// connection's, ctx's.
 func (c *Client) ask(ctx context.Context, q query) (answer, error) {
 	within, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -67,7 +69,7 @@ func (c *Client) ask(ctx context.Context, q query) (answer, error) {
 	if len(data) > maxQuery {
 		return answer{}, fmt.Errorf("assign: ask the scheduler: a question of %d bytes: use a shorter filter", len(data))
 	}
-	m, err := c.nc.RequestWithContext(within, c.sub.ctl(), data)
+	m, err := c.put(within, data)
 	switch {
 	case ctx.Err() != nil:
 		return answer{}, ctx.Err()
@@ -81,4 +83,29 @@ func (c *Client) ask(ctx context.Context, q query) (answer, error) {
 		return answer{}, fmt.Errorf("assign: ask the scheduler: %w", err)
 	}
 	return a, nil
+}
+
+// put puts a question to whoever answers first.
+func (c *Client) put(ctx context.Context, question []byte) (*nats.Msg, error) {
+	inbox := c.nc.NewInbox()
+	answers, err := c.nc.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answers.Unsubscribe() }() // fails only when the connection is closed
+	for {
+		if err := c.nc.PublishRequest(c.sub.ctl(), inbox, question); err != nil {
+			return nil, err
+		}
+		wait, cancel := context.WithTimeout(ctx, askAgain)
+		m, err := answers.NextMsgWithContext(wait)
+		cancel()
+		if err != nil && ctx.Err() == nil && wait.Err() != nil {
+			continue
+		}
+		if err == nil && len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+			return nil, nats.ErrNoResponders
+		}
+		return m, err
+	}
 }

@@ -39,7 +39,7 @@ func (s *shift) drained(d *drain, now time.Time) bool {
 		return false
 	}
 	if d.phase == finishing {
-		d.phase, d.until = leaving, now.Add(max(s.h.Config().OpTimeout, 2*s.a.cfg.AnswerTimeout))
+		d.phase, d.until = leaving, now.Add(s.handingBack())
 		for _, x := range s.runs {
 			x.cancel(ErrDraining)
 		}
@@ -49,6 +49,11 @@ func (s *shift) drained(d *drain, now time.Time) bool {
 	s.stubborn = len(s.runs) > 0
 	s.abandon()
 	return true
+}
+
+// handingBack is how long cancelled handlers may take to return, and their tasks to be given back.
+func (s *shift) handingBack() time.Duration {
+	return max(s.h.Config().OpTimeout, 2*s.a.cfg.AnswerTimeout)
 }
 
 // stuck says which handlers still run at the end of a drain that has cancelled them. The session is not called closed then,

@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/roles"
 )
 
 // held is a handler that each task tells how it ends: by its own gate, by its context, or by neither.
@@ -210,5 +211,43 @@ func TestDrainLeavesTheStubborn(t *testing.T) {
 			t.Errorf("%q, %v", out, err)
 		}
 		natstest.Settle(t)
+	})
+}
+
+// TestDrainWithDefaults: every time limit is the default one, and the manager closes the session. A handler that does not end by
+// itself is cancelled as draining, and its task is given back uncounted.
+func TestDrainWithDefaults(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		h := newHeld("one")
+		a := newNode(t, s, "a", nil)
+		leader(t, a)
+		m, err := roles.New(roles.Config{
+			Conn: natstest.Connect(t, s), Bucket: "roles", InstanceID: "w", TTL: testTTL,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := assign.New(m.Session(), assign.Config{Namespace: testNS, Role: testRole})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.register(t, "w")(w)
+		ctx, stop := context.WithCancel(t.Context())
+		ran := make(chan error, 1)
+		go func() { ran <- m.Run(ctx) }()
+		p := h.submit(t, newClient(t, s), "x", "one")[0]
+		stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		if cause := h.cause("one"); !errors.Is(cause, assign.ErrDraining) {
+			t.Errorf("the handler was ended by %v, want %v", cause, assign.ErrDraining)
+		}
+		if st, err := p.Status(t.Context()); err != nil || st.Attempts != 0 {
+			t.Errorf("%+v, %v: what was given back must not count", st, err)
+		}
+		if n := a.count(isReassigned("released")); n != 1 {
+			t.Errorf("%d tasks were given back, want 1\n%s", n, a.dump())
+		}
 	})
 }

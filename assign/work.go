@@ -90,6 +90,7 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 		namespace: a.cfg.Namespace, role: a.cfg.Role, instance: h.Instance(), session: h.Session(), trusting: a.cfg.Verify == VerifyOff,
 	}
 	s.objects.s = s
+	h.Drains(a.cfg.DrainTimeout + s.handingBack() + 2*h.Config().OpTimeout)
 	a.unverified(h)
 	s.outbox = newOutbox(h.Conn().NewInbox() + ".")
 	subs, err := s.subscribe()

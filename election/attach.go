@@ -27,6 +27,7 @@ type attachment struct {
 	cancel  context.CancelCauseFunc
 	stopped bool
 	serving bool
+	drains  time.Duration // how long it may take to return when the session is closed
 	wake    chan struct{} // cap 1: the lease has changed
 	changed chan struct{} // cap 1: the view has changed
 	beaten  chan struct{} // cap 1: a beat was acknowledged
@@ -51,7 +52,7 @@ func (s *Session) AttachOnce(name string, run func(ctx context.Context, h Host) 
 
 func (s *Session) attach(name string, run func(ctx context.Context, h Host) error, once bool) error {
 	a := &attachment{
-		s: s, name: name, run: run,
+		s: s, name: name, run: run, drains: s.cfg.DrainTimeout,
 		wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), beaten: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	s.mu.Lock()
@@ -96,15 +97,33 @@ func (s *Session) detach(ctx context.Context) {
 	}
 }
 
-// detachWithin waits for no longer than half of the time there is, so that the roles can still be given away.
-func (s *Session) detachWithin(ctx context.Context, timeout time.Duration) {
+// detachWithin waits for as long as the attachments need. Of less time than Close may take they have what the roles leave, which
+// are given away after them, and half of it at least.
+func (s *Session) detachWithin(ctx context.Context) {
+	timeout := s.detaching()
 	if deadline, ok := ctx.Deadline(); ok {
-		timeout = min(timeout, time.Until(deadline)/2)
+		left := time.Until(deadline)
+		timeout = min(timeout, max(left-s.leaving(), left/2))
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	s.detach(ctx)
 }
+
+// detaching is how long the attachments may take to return, leaving how long the work of roles and giving them away.
+func (s *Session) detaching() (longest time.Duration) {
+	for _, a := range s.attachments() {
+		a.mu.Lock()
+		longest = max(longest, a.drains)
+		a.mu.Unlock()
+	}
+	return longest + s.cfg.OpTimeout
+}
+
+func (s *Session) leaving() time.Duration { return s.cfg.DrainTimeout + 4*s.cfg.OpTimeout }
+
+// ClosesWithin is how long Close takes at most, all having the time they may take: what is attached, then the work of the roles.
+func (s *Session) ClosesWithin() time.Duration { return s.detaching() + s.leaving() + s.cfg.OpTimeout }
 
 // begin runs the attachment under a new lease, after it has returned from the last one.
 func (a *attachment) begin(l *loop, number uint64) {
@@ -115,7 +134,7 @@ func (a *attachment) begin(l *loop, number uint64) {
 	}
 	a.number = number
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
-	a.host = Host{s: a.s, l: l, number: number, belief: l.s.belief, changed: a.changed, beaten: a.beaten}
+	a.host = Host{s: a.s, a: a, l: l, number: number, belief: l.s.belief, changed: a.changed, beaten: a.beaten}
 	if a.serving {
 		a.signal()
 		return

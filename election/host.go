@@ -17,6 +17,7 @@ import (
 // Host is what a session offers to what is attached to it, for the length of one lease.
 type Host struct {
 	s       *Session
+	a       *attachment
 	l       *loop
 	number  uint64
 	belief  *belief
@@ -48,6 +49,14 @@ func (h Host) Believes() bool { return h.belief.left() > 0 }
 
 // Changed gives a token when the leader of a role or a member may have changed since the last one. Heartbeats do not count.
 func (h Host) Changed() <-chan struct{} { return h.changed }
+
+// Drains says how long this attachment may take to return when the session is closed, from then on: its context has ended with
+// ErrClosed, and the lease is kept meanwhile. Otherwise it is the session's DrainTimeout.
+func (h Host) Drains(d time.Duration) {
+	h.a.mu.Lock()
+	defer h.a.mu.Unlock()
+	h.a.drains = d
+}
 
 // Emit brings an event to the session's sinks and subscribers; Meta is what it should carry.
 func (h Host) Emit(e event.Event) { h.s.emit(e) }

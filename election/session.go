@@ -274,7 +274,7 @@ func (s *Session) ended() bool {
 }
 
 // Close ends every term, waits for the work to drain, gives the roles away and closes the lease, so that successors need
-// not wait for anything. It takes until ctx's deadline at most, or DrainTimeout and a few operations.
+// not wait for anything. What is attached ends first, under the lease. It takes until ctx's deadline at most, or ClosesWithin.
 //
 // Errors: *UndrainedError names the roles whose work had not returned; their session is left to run out. ctx's error when
 // it ended first; closing goes on.
@@ -293,9 +293,9 @@ func (s *Session) Close(ctx context.Context) error {
 	if giveUp != nil { // nil when an earlier Close came before Open
 		giveUp(ErrClosed)
 	}
-	timeout := s.cfg.DrainTimeout + 4*s.cfg.OpTimeout
+	timeout := s.leaving()
 	if first {
-		s.detachWithin(ctx, timeout)
+		s.detachWithin(ctx)
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, max(time.Until(deadline)-s.cfg.OpTimeout/2, 0))

@@ -20,7 +20,8 @@
 //   - One heartbeat per interval and process, and no goroutine per role that is followed, whatever the number of roles.
 //   - A Lead that ends, fails or panics ends its own term and nothing else; only [Fatal] ends Run.
 //   - When the context of Run ends, the work of all roles is drained side by side, each role is given away as soon as its
-//     own work has returned, and Run returns within DrainTimeout and a few operations.
+//     own work has returned, and Run returns within DrainTimeout and a few operations, after what is attached to the session
+//     (running tasks: assign.Config.DrainTimeout).
 //   - An outage of NATS never ends Run. It waits, and goes on.
 //   - /readyz says whether this process can take part, not whether it leads or can reach NATS at this moment.
 //   - No log line, status or answer holds a fencing token.

@@ -194,6 +194,5 @@ func (m *Manager) Election(role string) (*election.Election, bool) {
 
 // patience is what draining may take at most, and what follows it.
 func (m *Manager) patience() time.Duration {
-	cfg := m.session.Config()
-	return cfg.DrainTimeout + 8*cfg.OpTimeout
+	return m.session.ClosesWithin() + 2*m.session.Config().OpTimeout
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Run connects, opens the session and takes part in the roles until ctx ends; then it drains the work, hands the roles
-// over and closes what it has opened. That takes DrainTimeout and a few operations at most.
+// over and closes what it has opened. That takes DrainTimeout and a few operations at most,
+// and before it what is attached to the session takes its own time: running tasks that of assign.Config.
 //
 //	New ──► Run: connect ──► open ──► take part ──┬─ ctx ends ─────────┐
 //	                │          │                  ├─ Fatal ────────────┼──► drain ──► vacate ──► close ──► return
