@@ -36,7 +36,8 @@ type Config struct {
 	Replicas         int
 	Storage          jetstream.StorageType
 
-	// CrashBudget is how many workers a task may take down with it, or lose otherwise, until it is dead (3).
+	// CrashBudget is how many workers a task may take down with it, or lose otherwise, until it is dead (3). The first of them may
+	// go uncounted if it takes the scheduler down, too.
 	CrashBudget int
 	// Placement chooses the worker of a task among those that have room; nil is the one that has the fewest of its slots
 	// taken, and for tasks with a sticky key the one that the key has chosen.

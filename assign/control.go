@@ -100,11 +100,8 @@ func (c *Client) put(ctx context.Context, question []byte) (*nats.Msg, error) {
 		wait, cancel := context.WithTimeout(ctx, askAgain)
 		m, err := answers.NextMsgWithContext(wait)
 		cancel()
-		if err != nil && ctx.Err() == nil && wait.Err() != nil {
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			continue
-		}
-		if err == nil && len(m.Data) == 0 && m.Header.Get("Status") == "503" {
-			return nil, nats.ErrNoResponders
 		}
 		return m, err
 	}

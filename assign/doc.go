@@ -37,7 +37,7 @@
 //
 //	handler returns an error, or panics   again after a backoff, up to the kind's MaxAttempts, then dead
 //	Permanent, RetryAfter, Snooze         dead at once; after that time; after that time, uncounted
-//	attempt's timeout                     its context ends with ErrTimeout; counted as a failure
+//	attempt's timeout                     its context ends with ErrTimeout; counted as a failure unless the handler succeeds late
 //	cancel, deadline                      terminal at once; the handler's context ends with ErrStopped
 //	worker dies or is cut off             run again when its session is dead, up to CrashBudget times, then dead
 //	session closed                        running handlers may finish; then ErrDraining, and given back uncounted; while one

@@ -99,7 +99,9 @@ func MaxAttempts(n int) KindOption {
 	return func(p *policy) { bounded(p, "MaxAttempts", &p.Attempts, n, 1, maxAttempts) }
 }
 
-// Timeout bounds one attempt (0: no bound): then its context ends, with cause [ErrTimeout].
+// Timeout bounds one attempt (0: no bound): then its context ends, with cause [ErrTimeout], and the attempt has failed unless its
+// handler returns without an error all the same. A handler that does not heed its context keeps its slot, and its task, for as
+// long as it runs, or until the task's deadline.
 func Timeout(d time.Duration) KindOption {
 	return func(p *policy) { p.duration("Timeout", &p.Timeout, d, "no bound") }
 }

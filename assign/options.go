@@ -63,8 +63,15 @@ func (s *submission) key(option, key string) string {
 }
 
 // WithID names the task. A task of that name that was submitted before, and whose outcome is still kept, is returned in its
-// place, whatever its input was; one of another kind is ErrOtherKind.
-func WithID(id string) SubmitOption { return func(s *submission) { s.id = id } }
+// place, whatever its input was; one of another kind is ErrOtherKind. Without WithID a task has an id of its own.
+func WithID(id string) SubmitOption {
+	return func(s *submission) {
+		s.id = id
+		if id == "" && s.fault == nil { // an empty variable: it would be another task each time
+			s.fault = fmt.Errorf("%w: it is empty: leave WithID out for one that is made", ErrInvalidID)
+		}
+	}
+}
 
 // WithUnique submits the task only if no task of its kind with this key is open: else that one is returned, see
 // [Pending.Existing]. The key is free again when its task has ended.

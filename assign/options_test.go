@@ -35,6 +35,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 			{assign.WithPriority(101), assign.ErrInvalidOption, "WithPriority(101): use a priority of -100 to 100"},
 			{assign.WithDelay(-time.Second), assign.ErrInvalidOption, "WithDelay(-1s): use"},
 			{assign.WithDeadline(0), assign.ErrInvalidOption, "WithDeadline(0s): use"},
+			{assign.WithID(""), assign.ErrInvalidID, "leave WithID out"},
 			{assign.WithDeadline(-time.Second), assign.ErrInvalidOption, "WithDeadline(-1s): use"},
 			{assign.WithLabels(map[string]string{"": "x"}), assign.ErrInvalidOption, "WithLabels"},
 			{assign.With(assign.Weight(-1)), assign.ErrInvalidOption, "Weight(-1): use 1 to 4096"},

@@ -16,11 +16,11 @@ import (
 type Missed string
 
 const (
-	// RunLatest fires the last of them, and drops the others.
+	// RunLatest fires the last of those that are due, and drops the others, however short a time nobody led.
 	RunLatest Missed = missedLatest
 	// RunAll fires each of them, the newest 1,000 at most.
 	RunAll Missed = missedAll
-	// Skip drops all of them.
+	// Skip drops all that are late by more than the [Grace], and fires the others.
 	Skip Missed = missedSkip
 )
 
@@ -35,7 +35,7 @@ func InZone(name string) RecurOption { return func(r *recurRecord) { r.Zone = na
 // OnMissed says what becomes of ticks that were missed (RunLatest).
 func OnMissed(m Missed) RecurOption { return func(r *recurRecord) { r.Missed = string(m) } }
 
-// Grace is how late a tick may be fired without having been missed (1 min).
+// Grace is how late a tick may be fired with [Skip] (1 min). [RunLatest] and [RunAll] do not ask how late a tick is.
 func Grace(d time.Duration) RecurOption {
 	return func(r *recurRecord) {
 		if d <= 0 || d > maxDuration {

@@ -41,7 +41,8 @@ func (t *Task[In]) ID() string { return t.run.ID }
 // Kind is the name of the task's kind.
 func (t *Task[In]) Kind() string { return t.run.Kind }
 
-// Attempt counts the attempts that ran, this one included, from 1.
+// Attempt counts the attempts that ran, this one included, from 1. One that ended together with its scheduler may not be known to
+// the next, and is not counted then: use Fence to tell attempts apart.
 func (t *Task[In]) Attempt() int { return t.run.Attempt }
 
 // Fence is the fencing token of this attempt: send it along with every effect on the outside, and let a [fencing.Guard]
