@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // takes checks the arguments of a command by the names that its usage line has for them: "tasks submit KIND [INPUT|-]" wants
@@ -13,6 +15,9 @@ func takes(cmd *cobra.Command, args []string) error {
 	names := argumentsOf(cmd)
 	for i, name := range names {
 		optional := strings.HasPrefix(name, "[")
+		if err := fit(name, args[min(i, len(args)):]); err != nil {
+			return err
+		}
 		switch {
 		case strings.Contains(name, "..."):
 			return nil
@@ -26,6 +31,20 @@ func takes(cmd *cobra.Command, args []string) error {
 	}
 	if len(args) > len(names) {
 		return fmt.Errorf("%q is one argument too many: %s", args[len(names)], synopsis(cmd))
+	}
+	return nil
+}
+
+// fit checks the arguments from one name on that can be checked without a server: what no role can be called is in no bucket.
+func fit(name string, args []string) error {
+	what := map[string]string{"ROLE": "a role", "INSTANCE": "an instance"}[strings.Trim(name, "[].")]
+	if !strings.Contains(name, "...") {
+		args = args[:min(1, len(args))]
+	}
+	for _, arg := range args {
+		if what != "" && arg != "" && !protocol.ValidName(arg) {
+			return fmt.Errorf("%q cannot be the name of %s: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends", arg, what)
+		}
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ type benchmark struct {
 	storage  jetstream.StorageType
 	name     string // of the bucket and of the namespace
 	ctx      context.Context
+	stop     context.CancelCauseFunc
 }
 
 func bench(a *app) *cobra.Command {
@@ -54,7 +55,9 @@ Times are those of processes here; all members are in this one. It needs the per
 					return usage(fmt.Errorf("--only %q: use heartbeat, handover, failover or task", name))
 				}
 			}
-			b.ctx, b.name, b.storage = cmd.Context(), "rolectl-bench-"+nuid.Next(), storageOf(storage)
+			ctx, stop := context.WithCancelCause(cmd.Context())
+			defer stop(nil)
+			b.ctx, b.stop, b.name, b.storage = ctx, stop, "rolectl-bench-"+nuid.Next(), storageOf(storage)
 			return b.run(only, storage)
 		},
 	}
@@ -86,20 +89,28 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 	if _, err := election.NewSession(b.session("check")); err != nil {
 		return usage(err)
 	}
-	nc, err := b.a.connect()
+	nc, release, err := b.connect()
 	if err != nil {
 		return err
 	}
+	defer release()
 	if err := b.answers(nc); err != nil {
+		if b.ctx.Err() != nil && !errors.Is(context.Cause(b.ctx), errLost) {
+			return errInterrupted
+		}
 		return err
 	}
 	if err := b.make(nc); err != nil {
 		if natskv.Permanent(err) { // it was refused: there is nothing to remove
-			return err
+			return unplaced(err, b.replicas)
 		}
-		return errors.Join(err, b.remove(nc))
+		return errors.Join(unplaced(err, b.replicas), b.remove(nc))
 	}
-	defer func() { err = errors.Join(err, b.remove(nc)) }()
+	defer func() {
+		if err = b.reason(nc, err); !errors.Is(err, errLost) { // what is made there can be removed
+			err = errors.Join(err, b.remove(nc))
+		}
+	}()
 	if err := b.makeTasks(nc); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func create(a *app) *cobra.Command {
 			return a.onServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
 				b, err := natskv.Create(ctx, nc, cfg)
 				if err != nil {
-					return fault(err)
+					return fault(unplaced(err, replicas))
 				}
 				return a.printBucket(fitness(b), fmt.Sprintf("bucket %s is there and fit: replicas %d, TTL up to %v", b.Name(), b.Replicas(), b.MaxTTL()))
 			})
@@ -151,6 +151,22 @@ func (a *app) onServer(cmd *cobra.Command, run func(ctx context.Context, nc *nat
 	}
 	defer cancel()
 	return run(ctx, nc)
+}
+
+// unplaced says plainly that a server has no room for so many replicas.
+func unplaced(err error, replicas int) error {
+	const notClustered, noPeers = 10074, 10005
+	var refused *jetstream.APIError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	switch refused.ErrorCode {
+	case notClustered:
+		return &failure{exitFailed, fmt.Errorf("this server has no cluster of %d: give --replicas 1, or connect to one that has", replicas)}
+	case noPeers:
+		return &failure{exitFailed, fmt.Errorf("the cluster of this server cannot keep %d replicas, for want of servers or of room: give fewer --replicas: %w", replicas, err)}
+	}
+	return err
 }
 
 // fault gives an error of the store its exit code: the bucket's own faults are told from those of the way there.

@@ -79,6 +79,7 @@ func TestLogins(t *testing.T) {
 		{"NATS_URL=" + url + " NATS_PASSWORD=x", "--no-context", exitUsage, "NATS_USER"},
 		{"NATS_URL=" + url + " NATS_CERT=x", "--no-context", exitUsage, "NATS_KEY"},
 		{"NATS_TIMEOUT=soon", "", exitUsage, "NATS_TIMEOUT"},
+		{"NATS_TLS_FIRST=perhaps", "", exitUsage, `NATS_TLS_FIRST="perhaps" is neither true nor false`},
 		{"", "--context missing", exitUsage, "there are broken, domain, good, keyed, nsc, wrong"},
 		{"", "--context ../good", exitUsage, "cannot be a path"},
 		{"", "--context nsc", exitUsage, "--creds"},

@@ -23,8 +23,8 @@ func dev(a *app) *cobra.Command {
 		Long: `Run a NATS server with JetStream on loopback, with a bucket and a namespace of tasks that are ready for the other
 commands, until interrupted.
 
-What it stores lies in --store-dir and is there again at the next start. It has no passwords and one replica: it is for
-development. The first line on standard output is its address.`,
+What it stores lies in --store-dir and is there again at the next start; two servers cannot share one. It has no passwords and
+one replica: it is for development. The first line on standard output is its address.`,
 		Example: "  rolectl dev\n  rolectl dev --port 0 --store-dir /tmp/nats --bucket jobs",
 		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,10 +37,15 @@ development. The first line on standard output is its address.`,
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return fmt.Errorf("make store directory (--store-dir): %w", err)
 			}
+			unlock, err := lockStore(dir)
+			if err != nil {
+				return err
+			}
+			defer unlock() // after the server has ended
 			s, err := natsrun.Start(natsrun.Options{StoreDir: dir, Listen: true, Port: port, Name: "rolectl-dev"})
 			if err != nil {
 				if taken(err) {
-					err = fmt.Errorf("port %d is taken: give --port 0 for a free one", port)
+					err = fmt.Errorf("port %d is taken: give --port 0 --store-dir DIR for a free one with a store of its own", port)
 				}
 				return err
 			}

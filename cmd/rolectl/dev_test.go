@@ -30,8 +30,12 @@ func TestDev(t *testing.T) {
 	user.ok("tasks", "pause", "-n", "jobs", "hello")
 	user.ok("exec", "scheduler", "-q", "--", "true")
 	port := strings.TrimPrefix(strings.TrimSpace(dev.out.String()), "nats://127.0.0.1:")
-	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != exitFailed || !strings.Contains(r.errors, "--port 0") || strings.Count(r.errors, "\n") != 1 {
+	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != exitFailed || !strings.Contains(r.errors, "--port 0 --store-dir") || strings.Count(r.errors, "\n") != 1 {
 		t.Errorf("on a port that is taken: exit %d, %q", r.code, r.errors)
+	}
+	if r := p.run("dev", "--port", "0", "--store-dir", dir); r.code != exitFailed || !strings.Contains(r.errors, dir) ||
+		!strings.Contains(r.errors, "--store-dir DIR") || strings.Count(r.errors, "\n") != 1 || r.out != "" {
+		t.Errorf("on a store that is in use: exit %d, %q, %q", r.code, r.out, r.errors)
 	}
 	dev.signal(syscall.SIGTERM)
 	if r := dev.wait(); r.code != 0 {
@@ -89,10 +93,30 @@ func TestBench(t *testing.T) {
 	interrupted := p.start("bench", "--rounds", "1000", "--only", "failover")
 	interrupted.says(&interrupted.errs, "fail-overs")
 	interrupted.signal(syscall.SIGINT)
-	if r := interrupted.wait(); r.code == 0 {
-		t.Errorf("interrupted: exit 0, %s", r.errors)
+	if r := interrupted.wait(); r.code != exitFailed || !strings.HasSuffix(r.errors, "rolectl: interrupted\n") {
+		t.Errorf("interrupted: exit %d, %q", r.code, r.errors)
 	}
 	if n := streams(); n != 0 {
 		t.Errorf("%d streams are left behind", n)
+	}
+}
+
+// TestBenchLosesServer: it ends when the server is gone, whatever it waits for, and says what remains there.
+func TestBenchLosesServer(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	var all []*process
+	for _, m := range measures { // no lease runs out before the test does
+		b := p.start("bench", "--rounds", "100000", "--ttl", "2m", "--only", m.name, "--timeout", "10s")
+		b.says(&b.errs, m.what+" ...")
+		all = append(all, b)
+	}
+	p.server.Stop()
+	for _, b := range all {
+		r := b.wait()
+		if r.code != exitConnection || !strings.Contains(r.errors, "rolectl: the connection was lost") ||
+			!strings.Contains(r.errors, "nats stream rm -f KV_rolectl-bench-") || strings.Count(r.errors, "\n") != 2 {
+			t.Errorf("%s: exit %d, %q", b.name, r.code, r.errors)
+		}
 	}
 }

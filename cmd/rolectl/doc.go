@@ -27,10 +27,11 @@
 //	roles.go, inspect.go, members.go, watch.go, winch_*.go   looking
 //	confirm.go, handover.go, stepdown.go, transfer.go        handing over
 //	exec.go, lead.go                        exec: its flags; its part in the role
-//	bucket.go, creation.go, dev.go          buckets; the dry run; the server for trying out
+//	bucket.go, creation.go                  buckets; the dry run
+//	dev.go, devlock*.go                     the server for trying out; one at a time on one store
 //	doctor.go, doctor_*.go                  findings and their report; the checks, by what they look at (doctor_changes.go:
 //	                                        what happens while it watches)
-//	bench.go, bench_measure.go              what is measured, and how
+//	bench.go, bench_*.go                    what is measured, how, and over which connection
 //	tasks*.go                               the commands about tasks (tasks_known.go: names that somebody knows)
 //	completion*.go                          names for the shell
 //

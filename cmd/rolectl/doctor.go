@@ -154,9 +154,10 @@ func (a *app) report(found findings) error {
 			Findings findings `json:"findings"`
 		}{show.Of("doctor"), a.bucket, found.worst(), found})
 	case "name":
-		t := show.Table{}
+		t, named := show.Table{}, map[string]bool{}
 		for _, f := range found {
-			if f.Level != healthy {
+			if f.Level != healthy && !named[f.Check] {
+				named[f.Check] = true
 				t.Rows = append(t.Rows, show.Row{Name: f.Check})
 			}
 		}

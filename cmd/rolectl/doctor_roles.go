@@ -109,16 +109,26 @@ const (
 	metaVersion = "version"
 )
 
-// roles checks that every role has a leader that beats, and somebody to take over.
+// inOrder are the causes that end a role's use when nobody else wants it: a command that ran once, a service that was taken down.
+var inOrder = []string{
+	protocol.WorkReturned.String(), protocol.SessionClosed.String(), protocol.SteppedDown.String(), protocol.Transferred.String(),
+	protocol.Outranked.String(),
+}
+
+// roles checks that every role has a leader that beats, and somebody to take over. A role that was left in order and that nobody
+// contends for is told, and is not wrong: its record stays behind when it is no longer used.
 func (x *examination) roles() {
 	docs, _ := x.s.roles() // without names there is no error
 	led := 0
+	var left []string
 	for _, d := range docs {
 		switch {
+		case d.Vacant && len(d.Candidates) == 0 && slices.Contains(inOrder, d.Reason):
+			left = append(left, fmt.Sprintf("%s (%s, for %s)", d.Role, d.why(), show.Age(d.age)))
 		case d.Unreadable:
 			x.add(critical, "roles", "see records above; if nobody claims it, remove the record: nats kv del "+x.a.bucket+" "+protocol.RoleKey(d.Role),
 				"nobody leads %s: its record cannot be read", d.Role)
-		case d.Vacant && len(d.Candidates) == 0: // its last leader has left it in order, and may have been the last to want it
+		case d.Vacant && len(d.Candidates) == 0:
 			x.add(warning, "roles", "start a process that contends for it; if it is no longer used, remove its record: nats kv del "+x.a.bucket+" "+protocol.RoleKey(d.Role),
 				"nobody contends for %s any more, since %s: %s", d.Role, show.Age(d.age), d.why())
 		case d.Leader == "" && len(d.Candidates) == 0:
@@ -138,8 +148,11 @@ func (x *examination) roles() {
 			led++
 		}
 	}
-	if led == len(docs) {
+	if led == len(docs)-len(left) {
 		x.ok("roles", "%d, all with a leader and a successor", led)
+	}
+	if len(left) > 0 {
+		x.ok("roles", "left in order, and nobody contends for them: %s; if one is still used, start a process that does", some(left))
 	}
 }
 

@@ -124,8 +124,13 @@ func TestDoctorFinds(t *testing.T) {
 			d.has("records", "warning", "member.noise cannot be read"), fmt.Sprintf("%d %+v", code, d)
 	})
 	r := p.run("doctor", "--for", "100ms", "-o", "name")
-	if names := strings.Fields(r.out); !slices.Contains(names, "churn") || slices.Contains(names, "bucket") {
+	names := strings.Fields(r.out)
+	if !slices.Contains(names, "churn") || slices.Contains(names, "bucket") {
 		t.Errorf("names: %v", names)
+	}
+	slices.Sort(names)
+	if len(slices.Compact(slices.Clone(names))) != len(names) { // two records and two roles are bad
+		t.Errorf("a name comes twice: %v", names)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestExecStops(t *testing.T) {
 		e := p.start("exec", "scheduler", "--", "sh", "-c", `trap 'echo "$INSTANCE cleans up"; exit 9' TERM; echo on; while :; do sleep 0.05; done`)
 		e.says(&e.out, "on\n")
 		e.signal(s)
-		if r := e.wait(); r.code != 9 || !strings.Contains(r.out, "cleans up") {
+		if r := e.wait(); r.code != 9 || !strings.Contains(r.out, "cleans up") || strings.Count(r.errors, "rolectl: stopping: TERM sent, KILL in 10s\n") != 1 {
 			t.Errorf("%v: exit %d, %s%s", s, r.code, r.out, r.errors)
 		}
 	}
@@ -156,6 +156,7 @@ func TestExecUsage(t *testing.T) {
 		"exec scheduler --":                    "give a command after --",
 		"exec a..b -- true":                    "a..b",
 		"exec scheduler --ttl 1ms -- true":     "300ms",
+		"exec scheduler --ttl 10m -- true":     "--ttl 10m0s is above the 2m0s that bucket roles allows",
 		"exec scheduler --on-lost x -- true":   "use exit or wait",
 		"exec scheduler --takeover -- true":    "Priority above 0",
 		"exec scheduler --instance a* -- true": "InstanceID",

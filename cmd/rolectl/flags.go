@@ -107,6 +107,57 @@ func (o *odd) Set(text string) error {
 	return nil
 }
 
+// between is a flag for whole numbers from a least to a greatest one.
+func between(cmd *cobra.Command, n *int, name string, least, most int, help string) {
+	cmd.Flags().Var(&number{n, least, most}, name, help)
+}
+
+type number struct {
+	n           *int
+	least, most int
+}
+
+func (n *number) Type() string { return "int" }
+
+func (n *number) String() string {
+	if n.n == nil || *n.n == 0 {
+		return "" // as a default it is not worth telling
+	}
+	return strconv.Itoa(*n.n)
+}
+
+func (n *number) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	if err != nil || v < n.least || v > n.most {
+		return fmt.Errorf("use %d to %d", n.least, n.most)
+	}
+	*n.n = v
+	return nil
+}
+
+// plainly says what a flag takes where the library's own text tells how it was read.
+func plainly(_ *cobra.Command, err error) error {
+	text := err.Error()
+	for raw, instead := range map[string]string{
+		"strconv.ParseBool:": "use true or false",
+		"strconv.ParseUint:": "use a whole number from 0 on",
+		"strconv.ParseInt:":  "use a whole number",
+		"time: ":             "use a duration such as 5s",
+		"must be formatted":  "use name=value",
+	} {
+		if !strings.Contains(text, raw) {
+			continue
+		}
+		if strings.HasSuffix(text, strconv.ErrRange.Error()) {
+			instead = "it is too large"
+		}
+		if what, _, ok := strings.Cut(text, " flag: "); ok {
+			return fmt.Errorf("%s flag: %s", what, instead)
+		}
+	}
+	return err
+}
+
 // completeFlag offers words for a flag.
 func completeFlag(cmd *cobra.Command, name string, words ...string) {
 	completeFlagBy(cmd, name, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

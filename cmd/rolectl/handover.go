@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -31,6 +32,7 @@ type steering struct {
 	a       *app
 	s       *sight
 	before  election.RoleInfo
+	patient bool        // wait for a leader also when nobody was in line
 	records chan record // of the role, from the beginning on
 	cancel  context.CancelFunc
 }
@@ -82,11 +84,12 @@ func (t *steering) close() {
 }
 
 // explain says what to do about an answer.
-func (t *steering) explain(err error) error {
+func (t *steering) explain(ctx context.Context, err error) error {
 	b := t.before
 	switch {
-	case errors.Is(err, election.ErrWrongEpoch), errors.Is(err, election.ErrNotLeader):
-		return &failure{exitFailed, fmt.Errorf("%s was given to another while you decided: look again (rolectl roles %s)", b.Role, b.Role)}
+	case errors.Is(err, election.ErrWrongEpoch), errors.Is(err, election.ErrNotLeader),
+		errors.Is(err, election.ErrUnknownRole), errors.Is(err, election.ErrClosed):
+		return &failure{exitFailed, t.refused(ctx, err)}
 	case errors.Is(err, nats.ErrNoResponders):
 		return &failure{exitFailed, fmt.Errorf("%s does not listen: if it is gone its lease runs out within %s; step-down --force takes the role from it without asking", b.Leader, show.Age(b.TTL))}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -97,7 +100,30 @@ func (t *steering) explain(err error) error {
 	return err
 }
 
-// result waits until somebody else's term, or a new one of the same instance, has begun, and prints what happened.
+// refused says why the instance that was asked does not lead: the record may be another's by now, or its term is over while its
+// work still drains. Only the record tells the two apart, read anew: what was seen before may be late.
+func (t *steering) refused(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.a.target.Timeout)
+	defer cancel()
+	b := t.before
+	fresh, failed := openLedger(ctx, t.a.nc, t.a.bucket, false, nil)
+	if failed != nil {
+		return fmt.Errorf("%s does not lead %s, and the record cannot be read again: %w", b.Leader, b.Role, errors.Join(err, failed))
+	}
+	defer fresh.Close()
+	r, ok := fresh.record(protocol.RoleKey(b.Role))
+	switch {
+	case !ok || r.Form != protocol.FormRecord || r.Role.Vacant:
+		return fmt.Errorf("%s gave %s away while you decided: look again (rolectl roles %s)", b.Leader, b.Role, b.Role)
+	case r.Revision != b.Epoch:
+		return fmt.Errorf("%s is led by %s at epoch %d by now: look again before you decide", b.Role, r.Role.ID, r.Revision)
+	}
+	return fmt.Errorf("%s still drains its work for %s at epoch %d: wait for it (rolectl watch %s), or take the role without waiting (step-down --force)",
+		b.Leader, b.Role, b.Epoch, b.Role)
+}
+
+// result waits until somebody else's term, or a new one of the same instance, has begun, and prints what happened. Where nobody
+// was in line, and nobody has come since, it waits only until the role was vacated, unless it is to be patient.
 func (t *steering) result(ctx context.Context, forced bool) error {
 	h := handover{
 		Document: show.Of("handover"), Bucket: t.a.bucket, Role: t.before.Role, From: t.before.Leader,
@@ -111,6 +137,12 @@ func (t *steering) result(ctx context.Context, forced bool) error {
 			case r.Revision <= t.before.Epoch || r.Form != protocol.FormRecord:
 			case r.Role.Vacant && vacated.IsZero():
 				vacated = r.Time
+				if !t.patient && t.before.Successor == "" && !t.contended() {
+					if err := t.print(h, vacated); err != nil {
+						return err
+					}
+					return &failure{exitNoLeader, fmt.Errorf("nobody has taken %s: nobody is in line for it (rolectl inspect %s)", h.Role, h.Role)}
+				}
 			case !r.Role.Vacant:
 				h.To, h.Epoch = r.Role.ID, r.Revision
 				if !vacated.IsZero() {
@@ -127,6 +159,12 @@ func (t *steering) result(ctx context.Context, forced bool) error {
 		}
 	}
 	return t.print(h, vacated)
+}
+
+// contended reports whether anybody but the former leader would take the role.
+func (t *steering) contended() bool {
+	info, _ := t.s.Role(t.before.Role)
+	return slices.ContainsFunc(info.Candidates, func(c election.Candidate) bool { return c.Instance != t.before.Leader })
 }
 
 func (t *steering) print(h handover, vacated time.Time) error {

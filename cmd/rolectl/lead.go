@@ -103,8 +103,12 @@ func (a *app) open(ctx context.Context, s *election.Session) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, a.target.Timeout)
 	defer cancel()
-	if _, err := natskv.Open(asking, nc, a.bucket); err != nil { // what does not answer is no server, and is not waited for
+	b, err := natskv.Open(asking, nc, a.bucket)
+	if err != nil { // what does not answer is no server, and is not waited for
 		return fault(err)
+	}
+	if ttl := s.Config().TTL; ttl > b.MaxTTL() {
+		return usage(fmt.Errorf("--ttl %v is above the %v that bucket %s allows: give less, or make the bucket with a larger --max-ttl", ttl, b.MaxTTL(), a.bucket))
 	}
 	// Over the lease of a predecessor with our name, opening waits until that has run out.
 	ctx, cancel = context.WithTimeout(ctx, a.target.Timeout+4*s.Config().TTL)
@@ -118,7 +122,7 @@ func (l *leadership) attend(role string, signals <-chan os.Signal, stop func()) 
 	if l.wait >= 0 {
 		patience = time.After(l.wait)
 	}
-	began, extended := l.began, false
+	began, extended, told := l.began, false, false
 	for {
 		select {
 		case <-began:
@@ -142,6 +146,10 @@ func (l *leadership) attend(role string, signals <-chan os.Signal, stop func()) 
 			stop()
 			if !l.working.Load() { // the work looks at stopping before it begins
 				return &failure{128 + int(s.(syscall.Signal)), nil}
+			}
+			if !told {
+				told = true
+				l.say("stopping: TERM sent, KILL in %v", l.stop)
 			}
 		case <-l.session.Done():
 			if err := l.session.Err(); err != nil {

@@ -86,8 +86,8 @@ func TestNoServer(t *testing.T) {
 		says          string
 		doctor        level
 	}{
-		{"nobody there", "127.0.0.1:1", "connect to nats://127.0.0.1:", unknown},
-		{"nobody speaks", silent.Addr().String(), "connect to nats://127.0.0.1:", unknown},
+		{"nobody there", "127.0.0.1:1", "connect to nats://127.0.0.1:1: connection refused", unknown},
+		{"nobody speaks", silent.Addr().String(), "said nothing within 1s", unknown},
 		{"no JetStream", port(without), "JetStream", critical},
 		{"a mute JetStream", port(mute), "--timeout", unknown},
 	} {

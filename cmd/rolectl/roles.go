@@ -16,6 +16,7 @@ func roles(a *app) *cobra.Command {
 AGE is how long the term has lasted (or, of a role that nobody leads, how long its record stands so), HEARTBEAT how long ago
 the leader last renewed its lease: about a fifth of TTL at most, when all is well.`,
 		Example:           "  rolectl roles\n  rolectl roles scheduler -o json | jq -r '.roles[0].leader'\n  rolectl roles -o name",
+		Args:              takes,
 		ValidArgsFunction: a.completeRoles(-1),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			ctx, cancel, nc, err := a.asking(cmd)

@@ -36,6 +36,7 @@ that of its command, doctor has its own.`,
 			return nil
 		},
 	}
+	cmd.SetFlagErrorFunc(plainly)
 	cmd.CompletionOptions.HiddenDefaultCmd = false
 	flags := cmd.PersistentFlags()
 	s := &a.settings

@@ -15,7 +15,8 @@ func stepDown(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "step-down ROLE", Short: "Make the leader give a role to the next in line, after its work has drained",
-		Long: `Make the leader give a role to the next in line, and wait for the successor.
+		Long: `Make the leader give a role to the next in line, and wait for the successor. When nobody is in line, it waits only for the
+drain, unless --wait says how long: the same instance may lead again after its cool-down.
 
 The leader stops its work, waits until that has returned, and vacates the role; it is out of the running for its cool-down.
 It is asked at the epoch that you were shown (or --epoch): if another has taken the role meanwhile, nothing happens.
@@ -36,6 +37,9 @@ answer, or whose work does not return, and needs the permission to write to the 
 			next := b.Successor
 			if next == "" {
 				next = "nobody (the role stays without a leader until the cool-down of " + b.Leader + " is over)"
+				if o.yes {
+					say("nobody is in line for %s: it stays without a leader until the cool-down of %s is over", b.Role, b.Leader)
+				}
 			}
 			question := fmt.Sprintf("%s leads %s at epoch %d; next in line is %s. Step it down?", b.Leader, b.Role, b.Epoch, next)
 			if force {
@@ -56,8 +60,9 @@ answer, or whose work does not return, and needs the permission to write to the 
 				_, err = t.s.StepDown(ctx, b.Role, b.Epoch)
 			}
 			if err != nil {
-				return t.explain(err)
+				return t.explain(ctx, err)
 			}
+			t.patient = cmd.Flags().Changed("wait")
 			return t.result(ctx, force)
 		},
 	}

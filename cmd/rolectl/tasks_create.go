@@ -39,7 +39,7 @@ is. Without NAMESPACE it is that of --namespace. Programs whose StreamAutoCreate
 			}
 			return t.onServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
 				if err := createTasks(ctx, nc, cfg); err != nil {
-					return taskFault(err)
+					return taskFault(unplaced(err, replicas))
 				}
 				return t.printNamespace(ctx, nc, cfg.Namespace)
 			})

@@ -28,10 +28,10 @@ type submission struct {
 
 func (s *submission) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&s.attempts, "attempts", 0, "how many attempts may fail (0: 5)")
+	between(cmd, &s.attempts, "attempts", 0, 10_000, "how many attempts may fail (0: 5)")
 	atLeast(cmd, &s.each, "attempt-timeout", 0, 0, "how long one attempt may take (0: as long as it wants)")
 	atLeast(cmd, &s.keep, "retention", 0, 0, "how long the outcome is kept (0: 1h)")
-	f.IntVar(&s.priority, "priority", 0, "which tasks go first, -100 to 100")
+	between(cmd, &s.priority, "priority", -100, 100, "which tasks go first, -100 to 100")
 	f.StringToStringVar(&s.labels, "label", nil, "what the worker must have, name=value")
 	f.StringToStringVar(&s.headers, "header", nil, "what is passed on to the handler, name=value")
 	f.BoolVar(&s.raw, "raw", false, "take the input as it is, though it is no JSON")

@@ -217,7 +217,7 @@ func TestTasksList(t *testing.T) {
 	if got := ids("--state", "dead"); got != "ended-1" {
 		t.Errorf("dead, without a scheduler: %q", got)
 	}
-	if r := w.run("tasks", "overview", "--timeout", "1s"); r.code != exitNoLeader {
+	if r := w.run("tasks", "overview"); r.code != exitNoLeader {
 		t.Errorf("overview without a scheduler: exit %d, %s", r.code, r.errors)
 	}
 	if r := w.run("tasks", "cancel", "open-2", "--timeout", "1s"); r.code != exitNoLeader || !strings.Contains(r.errors, "takes effect when a scheduler leads") {

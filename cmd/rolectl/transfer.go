@@ -45,7 +45,7 @@ The leader asks the instance whether it is ready, stops its work, waits until th
 			case errors.Is(err, election.ErrDeclined):
 				return fmt.Errorf("%s did not confirm that it is ready: %s keeps %s", target, b.Leader, b.Role)
 			case err != nil:
-				return t.explain(err)
+				return t.explain(ctx, err)
 			}
 			return t.result(ctx, false)
 		},

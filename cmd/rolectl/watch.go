@@ -27,7 +27,7 @@ Without ROLE it also follows roles that are still to come.`,
 		Example: `  rolectl watch
   rolectl watch scheduler | jq -r 'select(.role) | .role.leader'
   rolectl watch -o name | while read role; do ./refresh "$role"; done`,
-		ValidArgsFunction: a.completeRoles(-1),
+		Args: takes, ValidArgsFunction: a.completeRoles(-1),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			ctx, cancel, nc, err := a.asking(cmd)
 			if err != nil {

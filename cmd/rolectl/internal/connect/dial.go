@@ -2,11 +2,9 @@ package connect
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,7 +27,7 @@ func (t Target) Dial(options ...nats.Option) (*nats.Conn, error) {
 		return nil, err
 	}
 	servers := strings.Split(t.URL, ",")
-	each := t.Timeout / time.Duration(2*len(servers)) // of one dial, and of one handshake
+	each := t.Timeout / time.Duration(len(servers)) // of one dial and its handshake together
 	first := &dialer{each: each, until: time.Now().Add(t.Timeout)}
 	all := []nats.Option{
 		nats.Name("rolectl"),
@@ -38,7 +36,7 @@ func (t Target) Dial(options ...nats.Option) (*nats.Conn, error) {
 	}
 	nc, err := nats.Connect(t.URL, append(append(all, own...), options...)...)
 	if err != nil {
-		return nil, &Error{t.Address(), err}
+		return nil, &Error{t.Address(), first.explain(err, t.Timeout)}
 	}
 	first.connected.Store(true)
 	return nc, nil
@@ -76,22 +74,4 @@ func (t Target) Address() string {
 		}
 	}
 	return strings.Join(servers, ", ")
-}
-
-// dialer bounds all dials of the first connection together; later ones, the reconnects, have the connection's own limits.
-type dialer struct {
-	each      time.Duration
-	until     time.Time
-	connected atomic.Bool
-}
-
-// reconnectWithin bounds one dial of a reconnect.
-const reconnectWithin = 2 * time.Second
-
-func (d *dialer) Dial(network, address string) (net.Conn, error) {
-	if d.connected.Load() {
-		return net.DialTimeout(network, address, reconnectWithin)
-	}
-	plain := net.Dialer{Timeout: d.each, Deadline: d.until}
-	return plain.Dial(network, address)
 }

@@ -89,7 +89,13 @@ func (s Settings) Resolve() (Target, error) {
 	if said.User != "" && said.Password == "" {
 		said.User, said.Token = "", said.User
 	}
-	first, _ := strconv.ParseBool(os.Getenv("NATS_TLS_FIRST"))
+	first := false
+	if text := os.Getenv("NATS_TLS_FIRST"); text != "" {
+		var err error
+		if first, err = strconv.ParseBool(text); err != nil {
+			return Target{}, fmt.Errorf("NATS_TLS_FIRST=%q is neither true nor false: use one of these, or unset it", text)
+		}
+	}
 	said.TLSFirst = s.TLSFirst || first
 	t.login = said.over(t.login)
 	return t, t.check()
