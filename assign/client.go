@@ -88,6 +88,7 @@ func clientOf(ctx context.Context, in Submitter) (*Client, error) {
 func (c *Client) Close() {
 	c.once.Do(func() {
 		close(c.closed)
+		c.waiters.close()
 		c.opening <- struct{}{} // nobody opens it any more
 		if l := c.line.Load(); l != nil {
 			l.writer.Close()
@@ -162,18 +163,22 @@ func (c *Client) connected(ctx context.Context) error {
 // connectedAgain is how soon it is looked again whether there is a connection, should the word of it be lost.
 const connectedAgain = time.Second
 
-// attend makes everybody look again after each reconnect: what was republished meanwhile is lost.
+// attend makes everybody look again after each reconnect, since what was republished meanwhile is lost, and now and then.
 func (c *Client) attend(done *nats.Subscription) {
 	changes := c.nc.StatusChanged(nats.CONNECTED)
 	defer c.nc.RemoveStatusListener(changes)
 	defer func() { _ = done.Unsubscribe() }() // fails only when the connection is closed
+	tick := time.NewTicker(readAfter / 2)
+	defer tick.Stop()
 	for {
 		select {
 		case <-c.closed:
 			return
+		case now := <-tick.C:
+			c.waiters.tick(now)
 		case _, ok := <-changes:
 			if !ok {
-				return
+				changes = nil // the connection is closed: who waits is told so when it reads
 			}
 			c.waiters.renew()
 		}

@@ -50,7 +50,7 @@ func (w *commit) size() int {
 func sizeOf(op *natskv.Write) int {
 	n := len(op.Value)
 	for _, v := range op.Header {
-		n += len(v[0])
+		n += len(v.Value)
 	}
 	return n
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -35,7 +33,7 @@ func sealing(r sealRecord, expect uint64) (natskv.Write, error) {
 
 // erased is a record that says nothing any more: an empty one in its place, which the server removes after a moment.
 func erased(key string) natskv.Write {
-	return natskv.Write{Key: key, TTL: minRetention, Header: nats.Header{}}
+	return natskv.Write{Key: key, TTL: minRetention}
 }
 
 var recordKeys = [...]string{

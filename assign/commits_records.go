@@ -3,8 +3,6 @@ package assign
 import (
 	"strconv"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -49,7 +47,7 @@ func (c *commits) note(e tasks.WriteNote) {
 func (c *commits) checkpoint(e tasks.WriteCheckpoint) {
 	attempt := strconv.FormatUint(e.Attempt.Epoch, 10) + "." + strconv.FormatUint(uint64(e.Attempt.N), 10)
 	c.write(commit{number: e.Write, guard: e.Guard, op: natskv.Write{
-		Key: checkpointKey + e.ID, Value: e.Data, Header: nats.Header{headerAttempt: {attempt}},
+		Key: checkpointKey + e.ID, Value: e.Data, Header: []natskv.Field{{Name: headerAttempt, Value: attempt}},
 	}})
 }
 

@@ -49,7 +49,8 @@ type Config struct {
 	// Middleware goes around the handlers of all kinds; the first is the outermost.
 	Middleware []Middleware
 	// MaxResult is how large the output of a task may be, in bytes (16 MiB, at most 1 GiB). What is above 64 KiB is kept in
-	// the object store TASKS_<namespace>, which is made with StreamAutoCreate as the stream is.
+	// the object store TASKS_<namespace>. Without StreamAutoCreate somebody has to make that, see [CreateObjects]: until then such
+	// tasks wait, with what they have returned, for five minutes; then they are dead, to be requeued when it is there.
 	MaxResult int
 	// LargeRetention is how long such outputs are kept (24 h): a kind whose Retention is longer cannot have them. It counts
 	// when the object store is made.
@@ -78,6 +79,8 @@ type ClientConfig struct {
 	StreamAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
+	// LargeRetention is for [CreateObjects].
+	LargeRetention time.Duration
 }
 
 var namespaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -101,9 +104,6 @@ func (c Config) withDefaults(session time.Duration) Config {
 	if c.MaxResult == 0 {
 		c.MaxResult = 16 << 20
 	}
-	if c.LargeRetention == 0 {
-		c.LargeRetention = 24 * time.Hour
-	}
 	if c.AnswerTimeout == 0 {
 		c.AnswerTimeout = 500 * time.Millisecond
 	}
@@ -124,7 +124,6 @@ func (c Config) validate() error {
 	fault(c.AnswerTimeout >= 50*time.Millisecond, "AnswerTimeout", "%v: use at least 50ms", c.AnswerTimeout)
 	fault(c.AgingStep > 0, "AgingStep", "%v: use a positive duration, or 0 for 10s", c.AgingStep)
 	fault(c.MaxResult > 0 && c.MaxResult <= 1<<30, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB", c.MaxResult, 1<<30)
-	fault(c.LargeRetention >= minRetention, "LargeRetention", "%v: use at least %v, or 0 for 24h", c.LargeRetention, minRetention)
 	fault(c.Verify <= VerifyOff, "Verify", "%d: use VerifyFrames or VerifyOff", c.Verify)
 	for i, m := range c.Middleware {
 		fault(m != nil, "Middleware", "number %d is nil: leave it out", i)
@@ -133,12 +132,17 @@ func (c Config) validate() error {
 }
 
 func (c Config) client() ClientConfig {
-	return ClientConfig{Namespace: c.Namespace, StreamAutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage}
+	return ClientConfig{
+		Namespace: c.Namespace, StreamAutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage, LargeRetention: c.LargeRetention,
+	}
 }
 
 func (c ClientConfig) withDefaults() ClientConfig {
 	if c.Replicas == 0 {
 		c.Replicas = 1
+	}
+	if c.LargeRetention == 0 {
+		c.LargeRetention = 24 * time.Hour
 	}
 	return c
 }
@@ -151,6 +155,9 @@ func (c ClientConfig) validate() error {
 	}
 	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
 		faults = append(faults, &ConfigError{"Replicas", fmt.Sprintf("%d: use 1, 3 or 5", c.Replicas)})
+	}
+	if c.LargeRetention < minRetention {
+		faults = append(faults, &ConfigError{"LargeRetention", fmt.Sprintf("%v: use at least %v, or 0 for 24h", c.LargeRetention, minRetention)})
 	}
 	return errors.Join(faults...)
 }

@@ -50,9 +50,11 @@ type answer struct {
 	// OK is false when the scheduler does not know the task, or the operation, or has too much to watch.
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
-	// Task answers opStatus and opWatch, Tasks and Cursor opList: 0 when the page is the last one.
+	// Task answers opStatus and opWatch, Tasks and Cursor opList: 0 when the page is the last one. Ending counts those of Tasks
+	// whose outcome is being stored, from 0: whether it is, the stream knows first.
 	Task     *TaskStatus  `json:"task,omitempty"`
 	Tasks    []TaskStatus `json:"tasks,omitempty"`
+	Ending   []int        `json:"ending,omitempty"`
 	Cursor   uint64       `json:"cursor,omitempty"`
 	Overview *Overview    `json:"overview,omitempty"`
 }

@@ -54,6 +54,7 @@
 //	record that is never stored           an event.Fault names it; a task whose outcome it is ends as dead, cause unstorable
 //	permission denied                     Lead ends with election.ErrPermission, which names the subject; a worker's is a Fault
 //	large output expired                  Wait returns ErrOutputGone; the outcome stands
+//	object store is missing               an event.Fault says so; large outputs wait five minutes for it, then their tasks are dead
 //
 // One thing no condition can tell: a submission whose acknowledgement stays lost for longer than the outcome is kept (an hour,
 // see [Retention]) is stored once more, and runs again.
@@ -98,9 +99,9 @@
 // looking · client.go, control.go · errors.go, errors_client.go, errors_scheduler.go, errors_stream.go · assigner.go,
 // config.go, placement.go.
 //
-// The worker: task.go, handler.go, middleware.go what handlers see · work.go its loop, gate.go what it checks, execute.go its
-// handlers, finding.go how they end, progress.go how far they are, objects.go large outputs, outbox.go its reports, drain.go
-// its end.
+// The worker: task.go, handler.go, middleware.go what handlers see · work.go its loop, gate.go what it checks, execute.go and
+// life.go its handlers, finding.go how they end, progress.go how far they are, objects.go, objects_store.go large outputs, outbox.go its reports,
+// drain.go its end.
 //
 // The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · reader.go the stream, telling.go what the books
 // hear of it, recurring.go schedules, traces.go · commits.go its writes, commits_records.go what they say, commits_cas.go those by

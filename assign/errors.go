@@ -45,6 +45,8 @@ var (
 	ErrTaskEnded = errors.New("assign: task has ended")
 	// ErrStreamNotFound says that the namespace's stream is missing: set StreamAutoCreate, or make it.
 	ErrStreamNotFound = errors.New("assign: stream not found")
+	// ErrObjectsNotFound says that the namespace's object store is missing, which keeps large outputs: make it, see CreateObjects.
+	ErrObjectsNotFound = errors.New("assign: object store not found: make it with CreateObjects or \"rolectl tasks create\", or set StreamAutoCreate")
 	// ErrTooLarge says that an input does not fit into a message.
 	ErrTooLarge = errors.New("assign: input too large")
 	// ErrInvalidID says that a task id cannot be part of a subject.

@@ -69,8 +69,7 @@ type execution struct {
 
 	// life ends when nothing that the attempt still says counts: its session is lost, its task has ended, or its handler has
 	// returned. ctx, the handler's, ends with it, and when the worker shuts down.
-	life     context.Context
-	lose     context.CancelCauseFunc
+	life     life
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	progress progress
@@ -84,8 +83,7 @@ type execution struct {
 // start runs a handler in a goroutine of its own.
 func (s *shift) start(t *tasks.Task) {
 	x := &execution{s: s, id: t.ID, kind: t.Policy.Kind, attempt: t.Attempt, weight: max(t.Policy.Weight, 1), began: time.Now()}
-	x.life, x.lose = context.WithCancelCause(context.Background())
-	x.ctx, x.cancel = context.WithCancelCause(x.life)
+	x.ctx, x.cancel = context.WithCancelCause(context.Background())
 	s.runs[t.ID] = x
 	h := s.a.handler(t.Policy.Kind)
 	task := &Task[[]byte]{Input: t.Payload, run: bridge.TaskRun{
@@ -122,6 +120,12 @@ func (x *execution) run(h HandlerFunc, t *Task[[]byte], b attemptBounds) {
 		return
 	}
 	f = finding(ctx, data, err)
+}
+
+// lose ends the attempt's life, and the handler's context with it.
+func (x *execution) lose(cause error) {
+	x.life.end(cause)
+	x.cancel(cause)
 }
 
 // abandon cancels a handler whose session is lost.

@@ -35,7 +35,9 @@ func (l *scheduling) query(m *nats.Msg) {
 	case opWatch:
 		l.respond(m.Reply, l.answerWatch(q))
 	case opList:
-		l.respond(m.Reply, l.answerList(q))
+		if l.books.Settled() { // before, they may hold tasks that have ended; who gets no answer asks again
+			l.respond(m.Reply, l.answerList(q))
+		}
 	case opOverview:
 		l.respond(m.Reply, l.answerOverview())
 	default:
@@ -103,6 +105,9 @@ func (l *scheduling) answerList(q query) answer {
 		if size += statusSize(s); size > most && i > 0 {
 			a.Cursor = page[i-1].Cursor
 			break
+		}
+		if page[i].Ending {
+			a.Ending = append(a.Ending, len(a.Tasks))
 		}
 		a.Tasks = append(a.Tasks, *s)
 	}

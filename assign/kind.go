@@ -233,6 +233,10 @@ func (p policy) encode() (string, error) {
 	if err := p.check(); err != nil {
 		return "", err
 	}
+	if p.Deadline > 0 && p.Delay >= p.Deadline {
+		return "", fmt.Errorf("WithDelay(%v) is not shorter than WithDeadline(%v): the task would expire before it is due; both count from the submission: use a longer deadline",
+			time.Duration(p.Delay)*time.Millisecond, time.Duration(p.Deadline)*time.Millisecond)
+	}
 	data, err := json.Marshal(p)
 	if err != nil {
 		return "", err

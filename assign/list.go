@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
@@ -35,11 +37,14 @@ const (
 	// scanned is how many records of the stream one page looks at, and scannedAtOnce how many it asks for together.
 	scanned       = 4000
 	scannedAtOnce = 1000
+	// lookedUpAtOnce is how many records are asked for at once, each by itself.
+	lookedUpAtOnce = 16
 )
 
 // List lists tasks page by page: first those that are open, which the scheduler tells in no particular order, then those
 // that have ended and are still kept, in the order in which they did, which are read from the stream. A task that ends while
-// its pages are being listed may be listed twice; when another scheduler takes over meanwhile, open ones may be left out.
+// its pages are being listed may be listed twice; when another scheduler takes over meanwhile, open ones may be left out. One
+// whose outcome was known before, to whomever, is not listed as open.
 //
 // Without a scheduler only those that have ended can be listed: give States that are terminal.
 //
@@ -76,7 +81,7 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 	wantOpen := len(o.States) == 0 || slices.ContainsFunc(o.States, func(s State) bool { return !s.Terminal() })
 	wantEnded := len(o.States) == 0 || slices.ContainsFunc(o.States, State.Terminal)
 	if at.open && wantOpen {
-		page, err := c.listOpen(ctx, o, at.number)
+		page, err := c.listOpen(ctx, l, o, at.number)
 		if err == nil && page.Next == "" && wantEnded {
 			page.Next = cursor{}.String()
 		}
@@ -92,7 +97,7 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 }
 
 // listOpen asks the scheduler for a page.
-func (c *Client) listOpen(ctx context.Context, o ListOptions, from uint64) (ListPage, error) {
+func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint64) (ListPage, error) {
 	f := listFilter{Kinds: o.Kinds, Prefix: o.Prefix}
 	for _, s := range o.States {
 		if !s.Terminal() {
@@ -106,6 +111,9 @@ func (c *Client) listOpen(ctx context.Context, o ListOptions, from uint64) (List
 	if !a.OK {
 		return ListPage{}, refusal(a)
 	}
+	if a.Tasks, err = c.stillOpen(ctx, l, a.Tasks, a.Ending); err != nil {
+		return ListPage{}, failed(c.offline(err), "list")
+	}
 	page := ListPage{Tasks: append([]TaskStatus{}, a.Tasks...)} // not nil: it is an empty list in JSON
 	for i := range page.Tasks {
 		page.Tasks[i].Progress = roundProgress(page.Tasks[i].Progress)
@@ -114,6 +122,35 @@ func (c *Client) listOpen(ctx context.Context, o ListOptions, from uint64) (List
 		page.Next = cursor{true, a.Cursor}.String()
 	}
 	return page, nil
+}
+
+// stillOpen are the tasks of a page without those that have ended by now. The scheduler stores an outcome before it knows that it
+// is stored, and others may have heard of it by then: who knows that a task has ended is not to find it among the open ones. So
+// those whose outcome is under way are looked up in the stream; what has ended there comes with the last pages.
+func (c *Client) stillOpen(ctx context.Context, l *line, page []TaskStatus, ending []int) ([]TaskStatus, error) {
+	over := make([]bool, len(page))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lookedUpAtOnce)
+	for _, i := range ending {
+		if i < 0 || i >= len(page) || !protocol.ValidName(page[i].ID) {
+			return nil, fmt.Errorf("%w: it says what makes no sense", ErrNoScheduler)
+		}
+		group.Go(func() error {
+			e, err := c.look(ctx, l, queueKey+page[i].ID)
+			over[i] = e.Revision == 0 || e.Marker || len(e.Header[headerOutcome]) > 0
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	left := page[:0]
+	for i := range page {
+		if !over[i] {
+			left = append(left, page[i])
+		}
+	}
+	return left, nil
 }
 
 // refusal is an answer of the scheduler that says no.

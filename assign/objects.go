@@ -23,17 +23,13 @@ import (
 const (
 	inlineMax = 64 << 10 // bytes
 
-	// objectSlack is how much longer than LargeRetention an object is kept: it is stored before its outcome, and the outcome's
-	// time begins when a scheduler has committed it.
-	objectSlack = time.Hour
 	objectChunk = 512 << 10
 	// A try to store takes this long at most, and so much longer for each MiB.
 	objectWithin  = 20 * time.Second
 	storePatience = 5 * time.Minute
+	// missingPatience is shorter, so that the fault of the last try says that the task is dead of it.
+	missingPatience = storePatience - 10*time.Second
 )
-
-// objectBucket is the object store of a namespace.
-func objectBucket(namespace string) string { return streamName(namespace) }
 
 // objectName is where the output of an attempt is: an attempt has one.
 func objectName(id string, a tasks.Attempt) string { return id + "." + a.String() }
@@ -42,11 +38,12 @@ func objectName(id string, a tasks.Attempt) string { return id + "." + a.String(
 type objects struct {
 	s      *shift
 	opened atomic.Pointer[openObjects]
+	missed atomic.Int64 // when the store was first found to be missing, Unix nanoseconds; 0 when it was there at last
 }
 
 type openObjects struct {
 	store jetstream.ObjectStore
-	ttl   time.Duration // 0: for ever
+	Objects
 }
 
 // inline is how large an output may be to go along with its report.
@@ -54,8 +51,13 @@ func (s *shift) inline() int {
 	return max(min(inlineMax, int(s.h.Conn().MaxPayload())-headroom), 0)
 }
 
-// finding stores an output and is what to report of it. It tries as long as what the attempt says counts: neither its timeout
-// nor a shut-down ends that. What does not pass within storePatience, or never will, is the attempt's failure.
+// finding stores an output and is what to report of it. It tries as long as what the attempt says counts; its timeout does not
+// end that, for the work is done. When the worker shuts down, and handlers are cancelled, the task is given back. What does not
+// pass within storePatience, or never will, is the attempt's failure.
+//
+// A store that is missing is waited for like one that does not answer: the attempt has its output, and nothing was wrong with
+// it. But workers do not stand still for a fault of the set-up for ever: when the store has been missing for storePatience, the
+// task is dead at once, since no further attempt would mend that, and so is each that needs it until it is there.
 func (o *objects) finding(ctx context.Context, x *execution, data []byte, retention time.Duration) tasks.Finding {
 	if most := o.s.a.cfg.MaxResult; len(data) > most {
 		return finding(ctx, nil, Permanent(fmt.Errorf(
@@ -64,11 +66,14 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 100*time.Millisecond, 5*time.Second
 	tries := 0
-	record, err := backoff.Retry(x.life, func() (r objectRecord, err error) {
-		within, cancel := context.WithTimeout(x.life, objectWithin+time.Duration(len(data)>>20)*time.Second)
+	record, err := backoff.Retry(x.ctx, func() (r objectRecord, err error) {
+		within, cancel := context.WithTimeout(x.ctx, objectWithin+time.Duration(len(data)>>20)*time.Second)
 		defer cancel()
 		if r, err = o.store(within, objectName(x.id, x.attempt), data, retention); err == nil {
 			return r, nil
+		}
+		if errors.Is(err, ErrObjectsNotFound) && o.missing() {
+			err = Permanent(err)
 		}
 		if tries++; !passing(err) {
 			return r, backoff.Permanent(err)
@@ -76,6 +81,9 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 		o.s.h.Emit(event.Fault{Meta: o.s.meta(), Doing: "store a large output", Err: err, Attempts: tries})
 		return r, err
 	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(storePatience))
+	if err != nil && x.ctx.Err() != nil {
+		return finding(x.ctx, nil, err)
+	}
 	if err != nil {
 		return finding(ctx, nil, fmt.Errorf("store the output of %d bytes: %w", len(data), err))
 	}
@@ -86,13 +94,20 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 	return tasks.Finding{Verb: tasks.Succeeded, Stored: true, Data: encoded}
 }
 
+// missing notes that the store is missing, and reports whether it has been for so long that nobody waits for it.
+func (o *objects) missing() bool {
+	now := time.Now()
+	o.missed.CompareAndSwap(0, now.UnixNano())
+	return now.UnixNano()-o.missed.Load() >= int64(missingPatience)
+}
+
 // passing reports whether a fault may pass by itself.
 func passing(err error) bool {
 	var refused *jetstream.APIError
 	switch {
 	case errors.As(err, &refused):
 		return refused.Code >= 500 // unavailable, or no room
-	case errors.As(err, new(*permanentError)), errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, nats.ErrConnectionClosed):
+	case errors.As(err, new(*permanentError)), errors.Is(err, nats.ErrConnectionClosed):
 		return false
 	}
 	return true
@@ -104,9 +119,9 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 	if err != nil {
 		return r, err
 	}
-	if kept := b.ttl - objectSlack; b.ttl > 0 && retention > kept {
+	if b.Retention > 0 && retention > b.Retention {
 		return r, Permanent(fmt.Errorf("the outcome is kept for %v, but a large output for %v only: give the kind a shorter Retention, or raise "+
-			"LargeRetention and the max age of the object store %s", retention, max(kept, 0), objectBucket(o.s.a.cfg.Namespace)))
+			"LargeRetention and the max age of the object store %s", retention, b.Retention, b.Name))
 	}
 	chunk := max(min(objectChunk, int(o.s.h.Conn().MaxPayload())/2), 1)
 	info, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}}, pausing{bytes.NewReader(data)})
@@ -142,31 +157,12 @@ func (o *objects) open(ctx context.Context) (*openObjects, error) {
 	if b := o.opened.Load(); b != nil {
 		return b, nil
 	}
-	js, err := jetstream.New(o.s.h.Conn())
+	store, how, err := openObjectStore(ctx, o.s.h.Conn(), o.s.a.cfg.client().withDefaults())
 	if err != nil {
 		return nil, err
 	}
-	cfg, bucket := &o.s.a.cfg, objectBucket(o.s.a.cfg.Namespace)
-	store, err := js.ObjectStore(ctx, bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		if !cfg.StreamAutoCreate {
-			return nil, fmt.Errorf("%w: object store %s: set StreamAutoCreate, or make it", err, bucket)
-		}
-		store, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: bucket, TTL: cfg.LargeRetention + objectSlack, Storage: cfg.Storage, Replicas: cfg.client().withDefaults().Replicas,
-		})
-		if errors.Is(err, jetstream.ErrBucketExists) { // another worker was faster
-			store, err = js.ObjectStore(ctx, bucket)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open the object store %s: %w", bucket, err)
-	}
-	status, err := store.Status(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("open the object store %s: %w", bucket, err)
-	}
-	b := &openObjects{store, status.TTL()}
+	b := &openObjects{store, how}
 	o.opened.Store(b)
+	o.missed.Store(0)
 	return b, nil
 }

@@ -101,7 +101,15 @@ func TestLargeOutputMustNotOutliveItsObject(t *testing.T) {
 	})
 }
 
-// TestLargeOutputWithoutItsStore: a store that is missing and may not be made fails the attempt, and says so.
+// missingFault is that a worker has said that the object store is missing.
+func missingFault(e event.Event) bool {
+	f, ok := e.(event.Fault)
+	return ok && f.Doing == "store a large output" && errors.Is(f.Err, assign.ErrObjectsNotFound)
+}
+
+func uncreating(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.StreamAutoCreate = false }
+
+// TestLargeOutputWithoutItsStore: what has run waits for the store, and does not run again when somebody makes it.
 func TestLargeOutputWithoutItsStore(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := newClient(t, s)
@@ -109,10 +117,94 @@ func TestLargeOutputWithoutItsStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		newNode(t, s, "a", sizing(t), func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.StreamAutoCreate = false })
-		var dead *assign.TaskError
-		if _, err := p.Wait(t.Context()); !errors.As(err, &dead) || dead.Attempts != 2 || !strings.Contains(dead.Message, "StreamAutoCreate") {
-			t.Errorf("%v", err)
+		a := newNode(t, s, "a", sizing(t), uncreating)
+		natstest.Eventually(t, "the worker says that its store is missing", time.Minute, func() (bool, string) {
+			return a.count(missingFault) > 2, a.dump()
+		})
+		cfg := assign.ClientConfig{Namespace: testNS, LargeRetention: 3 * time.Hour}
+		for i, replicas := range []int{1, 3} { // the second finds what the first has made
+			cfg.Replicas = replicas
+			o, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s), cfg)
+			if want := (assign.Objects{Name: "TASKS_" + testNS, Retention: 3 * time.Hour, Replicas: 1}); err != nil || o != want {
+				t.Errorf("creation %d: %+v, %v; want %+v", i, o, err, want)
+			}
+		}
+		out, err := p.Wait(t.Context())
+		st, statusErr := p.Status(t.Context())
+		if err != nil || statusErr != nil || !bytes.Equal(out, pattern(100<<10)) || st.Attempts != 1 {
+			t.Errorf("%d bytes, %v; %+v, %v", len(out), err, st, statusErr)
+		}
+	})
+}
+
+func TestCreateObjectsRefusesNonsense(t *testing.T) {
+	_, err := assign.CreateObjects(t.Context(), nil, assign.ClientConfig{Namespace: "a.b", Replicas: 2, LargeRetention: time.Second})
+	for _, field := range []string{"Namespace", "Replicas", "LargeRetention"} {
+		if err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%v does not name %s", err, field)
+		}
+	}
+}
+
+// TestLargeOutputWhoseStoreStaysMissing: no attempt is wasted on it, the next one that needs it does not wait as long again, and a
+// requeue is all it takes when the store is there.
+func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		if _, err := assign.Get(t.Context(), c, "nothing"); !errors.Is(err, assign.ErrTaskNotFound) { // makes the stream
+			t.Fatal(err)
+		}
+		newNode(t, s, "a", sizing(t), uncreating)
+		var id string
+		for i, within := range []time.Duration{6 * time.Minute, time.Minute} {
+			p, err := assign.Submit(t.Context(), c, sized, 100<<10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), within) // virtual
+			_, err = p.Wait(ctx)
+			cancel()
+			var dead *assign.TaskError
+			if !errors.As(err, &dead) || dead.Attempts != 1 || dead.Cause != "permanent" || !strings.Contains(dead.Message, "CreateObjects") {
+				t.Fatalf("task %d: %v", i, err)
+			}
+			id = p.ID()
+		}
+		if _, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s), assign.ClientConfig{Namespace: testNS}); err != nil {
+			t.Fatal(err)
+		}
+		if err := assign.Requeue(t.Context(), c, id); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := assign.Find(c, sized, id).Wait(t.Context()); err != nil || !bytes.Equal(out, pattern(100<<10)) {
+			t.Errorf("%d bytes, %v", len(out), err)
+		}
+	})
+}
+
+// TestLargeOutputOfAWorkerThatShutsDown: what waits for the store is given back like what still runs, uncounted.
+func TestLargeOutputOfAWorkerThatShutsDown(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		once := assign.NewKind[int, []byte]("sized", assign.MaxAttempts(1))
+		p, err := assign.Submit(t.Context(), c, once, 100<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newNode(t, s, "a", nil, func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.CrashBudget = 1 })
+		leader(t, a)
+		w := newNode(t, s, "w", sizing(t), workerOnly, uncreating, drainTimeout(time.Second))
+		natstest.Eventually(t, "the worker says that its store is missing", time.Minute, func() (bool, string) {
+			return w.count(missingFault) > 0, w.dump()
+		})
+		w.close(t)
+		newNode(t, s, "x", sizing(t), workerOnly)
+		out, err := p.Wait(t.Context())
+		if err != nil || !bytes.Equal(out, pattern(100<<10)) {
+			t.Errorf("%d bytes, %v\n%s", len(out), err, w.dump())
+		}
+		if how := left(a, "w"); how != "closed" {
+			t.Errorf("the session has ended as %q, want closed", how)
 		}
 	})
 }

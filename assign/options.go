@@ -79,7 +79,7 @@ func WithUnique(key string) SubmitOption {
 	return func(s *submission) { s.unique = s.key("WithUnique", key) }
 }
 
-// WithDelay makes the task due that long after its submission (0: at once).
+// WithDelay makes the task due that long after its submission (0: at once), which is before its deadline.
 func WithDelay(d time.Duration) SubmitOption {
 	return func(s *submission) {
 		p := s.edit()
@@ -87,7 +87,7 @@ func WithDelay(d time.Duration) SubmitOption {
 	}
 }
 
-// WithDeadline ends the task that long after its submission: it expires, whether it runs or waits.
+// WithDeadline ends the task that long after its submission: it expires, whether it runs or waits. It is longer than the delay.
 func WithDeadline(d time.Duration) SubmitOption {
 	return func(s *submission) {
 		p := s.edit()
@@ -124,8 +124,9 @@ func WithLimitKey(key string) SubmitOption {
 	return func(s *submission) { s.keys.Limit = s.key("WithLimitKey", key) }
 }
 
-// WithHeader passes a value on to the handler, and to who asks for the task's status. Names and values of one task
-// take 4 KiB together at most.
+// WithHeader passes a value on to the handler, and to who asks for the task's status. A name is visible ASCII without a colon, a
+// value UTF-8 without line breaks and other control characters but tabs. Names and values of one task take 4 KiB together at
+// most.
 func WithHeader(name, value string) SubmitOption {
 	return func(s *submission) {
 		meta := maps.Clone(s.meta) // of its own: options are used again for other tasks
@@ -134,8 +135,8 @@ func WithHeader(name, value string) SubmitOption {
 		}
 		meta[name] = value
 		s.meta = meta
-		if name == "" {
-			s.refuse("WithHeader: the name is empty: name it")
+		if fault := checkHeader(name, value); fault != "" {
+			s.refuse("WithHeader: %s", fault)
 		}
 	}
 }
@@ -145,12 +146,15 @@ func With(opts ...KindOption) SubmitOption {
 	return func(s *submission) { s.edit().apply("With", opts) }
 }
 
-// WithTraceParent passes a W3C traceparent on to the handler, see [Task.TraceParent].
+// WithTraceParent passes a W3C traceparent on to the handler, see [Task.TraceParent]; "" is none.
 func WithTraceParent(t string) SubmitOption {
 	return func(s *submission) {
 		s.trace = t
-		if len(t) > maxKey {
-			s.refuse("WithTraceParent: %d bytes: use at most %d", len(t), maxKey)
+		if t == "" {
+			return
+		}
+		if fault := checkTraceParent(t); fault != "" {
+			s.refuse("WithTraceParent: %s", fault)
 		}
 	}
 }

@@ -21,12 +21,13 @@ func TestOptionsLeaveTheKindAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		h := stored(op.Header)
 		var p policy
-		if err := json.Unmarshal([]byte(op.Header[headerTask][0]), &p); err != nil {
+		if err := json.Unmarshal([]byte(first(h[headerTask])), &p); err != nil {
 			t.Fatal(err)
 		}
 		meta := map[string]string{}
-		if text := first(op.Header[headerMeta]); text != "" {
+		if text := first(h[headerMeta]); text != "" {
 			if err := json.Unmarshal([]byte(text), &meta); err != nil {
 				t.Fatal(err)
 			}

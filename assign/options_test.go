@@ -31,6 +31,13 @@ func TestOptionsThatCannotBe(t *testing.T) {
 			{assign.WithLimitKey(long), assign.ErrInvalidOption, "WithLimitKey: 300 bytes: use"},
 			{assign.WithTraceParent(long), assign.ErrInvalidOption, "WithTraceParent: 300 bytes: use"},
 			{assign.WithHeader("", "x"), assign.ErrInvalidOption, "WithHeader: the name is empty"},
+			{assign.WithHeader("a b", "x"), assign.ErrInvalidOption, `the name "a b": use`},
+			{assign.WithHeader("a:b", "x"), assign.ErrInvalidOption, `the name "a:b": use`},
+			{assign.WithHeader("a\r\nb", "x"), assign.ErrInvalidOption, `the name "a\r\nb": use`},
+			{assign.WithHeader("ä", "x"), assign.ErrInvalidOption, `the name "ä": use`},
+			{assign.WithHeader("a", "x\r\nNats-TTL: 1s"), assign.ErrInvalidOption, "the value of a, \"x\\r\\nNats-TTL: 1s\", has line breaks"},
+			{assign.WithHeader("a", "x\x00"), assign.ErrInvalidOption, "has line breaks or control characters"},
+			{assign.WithHeader("a", "\xff"), assign.ErrInvalidOption, "is not UTF-8"},
 			{assign.WithHeader("x", strings.Repeat("x", 5000)), assign.ErrTooLarge, "headers of 5008 bytes, the limit is 4096: shorten"},
 			{assign.WithPriority(101), assign.ErrInvalidOption, "WithPriority(101): use a priority of -100 to 100"},
 			{assign.WithDelay(-time.Second), assign.ErrInvalidOption, "WithDelay(-1s): use"},
@@ -46,6 +53,12 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		} {
 			p, err := assign.Submit(t.Context(), c, double, 1, tt.option)
 			says(t, err, tt.want, tt.says)
+			if tt.want == assign.ErrInvalidOption && !strings.Contains(tt.says, "SubmitBatch") { // each of a batch says the same
+				_, err = assign.SubmitBatch(t.Context(), c, double, []int{1}, assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{tt.option} }))
+				if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("a batch: %v; want %q", err, tt.says)
+				}
+			}
 			if p != nil {
 				t.Errorf("%s: a task", tt.says)
 			}
@@ -55,6 +68,73 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		}
 		if _, err := assign.SubmitBatch(t.Context(), c, double, []int{1}, nil); !errors.Is(err, assign.ErrInvalidOption) {
 			t.Errorf("a batch with an option that is nil: %v", err)
+		}
+	})
+}
+
+// TestTraceParents: a nonsense one would be dropped by its receiver without a word.
+func TestTraceParents(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		const trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+		for text, fits := range map[string]bool{
+			"":                                 true,
+			"00-" + trace + "-" + span + "-01": true,
+			"00-" + trace + "-" + span + "-00": true,
+			"cc-" + trace + "-" + span + "-01": true, // of a later version
+			"cc-" + trace + "-" + span + "-01-what-the-future-will-be-like": true,
+			"nonsense":                                                       false,
+			"00-" + trace + "-" + span:                                       false,
+			"00-" + trace + "-" + span + "-01-":                              false,
+			"cc-" + trace + "-" + span + "-01.":                              false,
+			"cc-" + trace + "-" + span + "-01-\r\nNats-TTL: 1s":              false,
+			"ff-" + trace + "-" + span + "-01":                               false,
+			"00-" + strings.ToUpper(trace) + "-" + span + "-01":              false,
+			"00-" + trace + "_" + span + "-01":                               false,
+			"00-" + strings.Repeat("0", 32) + "-" + span + "-01":             false,
+			"00-" + trace + "-" + strings.Repeat("0", 16) + "-01":            false,
+			"00-" + strings.Replace(trace, "b", "g", 1) + "-" + span + "-01": false,
+		} {
+			p, err := assign.Submit(t.Context(), c, double, 1, assign.WithTraceParent(text))
+			if !fits {
+				says(t, err, assign.ErrInvalidOption, "WithTraceParent: ")
+				continue
+			}
+			if err != nil {
+				t.Errorf("%q: %v", text, err)
+				continue
+			}
+			if st, err := p.Status(t.Context()); err != nil || st.TraceParent != text {
+				t.Errorf("%q: %+v, %v", text, st, err)
+			}
+		}
+	})
+}
+
+// TestDelaysThatEndAfterTheDeadline: the task would be over before it began.
+func TestDelaysThatEndAfterTheDeadline(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := newClient(t, s)
+		for delay, fits := range map[time.Duration]bool{999 * time.Millisecond: true, time.Second: false, time.Hour: false} {
+			for i, opts := range [][]assign.SubmitOption{
+				{assign.WithDelay(delay), assign.WithDeadline(time.Second)},
+				{assign.WithDeadline(time.Second), assign.WithDelay(delay)},
+			} {
+				check := func(err error) {
+					t.Helper()
+					if fits && err != nil {
+						t.Errorf("a delay of %v: %v", delay, err)
+					} else if !fits {
+						says(t, err, assign.ErrInvalidOption, "use a longer deadline")
+					}
+				}
+				_, err := assign.Submit(t.Context(), c, double, 1, opts...)
+				check(err)
+				_, err = assign.SubmitBatch(t.Context(), c, double, []int{1}, opts[0], assign.WithEach(func(int) []assign.SubmitOption { return opts[1:] }))
+				if fits != (err == nil) || err != nil && !errors.Is(err, assign.ErrInvalidOption) {
+					t.Errorf("batch %d with a delay of %v: %v", i, delay, err)
+				}
+			}
 		}
 	})
 }

@@ -19,6 +19,7 @@ type outbox struct {
 	queue    []item // what is to be reported, in order
 	cooling  []cooling
 	flights  map[uint64]*flight
+	page     []tasks.Finding // of the report that is being made
 	last     uint64
 	fails    int       // reports in a row without an answer
 	pause    time.Time // nothing is sent before
@@ -76,7 +77,7 @@ func (o *outbox) forget(id string, a tasks.Attempt) {
 // progress queues how far an attempt is, as soon as that may be told.
 func (o *outbox) progress(x *execution) {
 	news := x.progress.news()
-	if news == nothing || news < atOnce && x.cool || x.queued || x.flying || x.life.Err() != nil {
+	if news == nothing || news < atOnce && x.cool || x.queued || x.flying || x.life.ended() != nil {
 		return
 	}
 	x.queued = true
@@ -161,8 +162,11 @@ func (o *outbox) overdue(now time.Time) {
 	}
 }
 
-// load takes the next report off the queue: no more than size bytes, if it holds more than one finding.
+// load takes the next report off the queue: no more than size bytes, if it holds more than one finding. The list is valid until
+// the next one.
 func (o *outbox) load(now time.Time, size int) (list []tasks.Finding, items []item) {
+	clear(o.page)
+	list, items = o.page[:0], make([]item, 0, min(len(o.queue), maxReported))
 	taken, used := 0, 0
 	for _, it := range o.queue {
 		f, ok := o.finding(&it)
@@ -181,7 +185,7 @@ func (o *outbox) load(now time.Time, size int) (list []tasks.Finding, items []it
 		}
 		taken++
 	}
-	o.queue = slices.Delete(o.queue, 0, taken)
+	o.queue, o.page = slices.Delete(o.queue, 0, taken), list
 	return list, items
 }
 
@@ -192,7 +196,7 @@ func (o *outbox) finding(it *item) (f tasks.Finding, ok bool) {
 		f, ok = o.findings[it.held.ID]
 		return f, ok && f.Attempt == it.held.Attempt
 	}
-	if it.x.life.Err() != nil || it.x.progress.news() == nothing {
+	if it.x.life.ended() != nil || it.x.progress.news() == nothing {
 		return f, false
 	}
 	f, it.number = it.x.progress.take()

@@ -113,12 +113,8 @@ func (c *Client) read(ctx context.Context, l *line, id string) (*outcome, natskv
 	return o, e, nil
 }
 
-// Between two readings of who waits. What is republished is nearly never lost.
-const (
-	readAfter  = time.Second
-	readAtMost = 30 * time.Second
-	readWithin = 5 * time.Second
-)
+// readWithin bounds one reading of a record.
+const readWithin = 5 * time.Second
 
 // wait subscribes, then reads, then waits, and reads again after a reconnect and now and then.
 func (p *pending) wait(ctx context.Context) (*outcome, error) {
@@ -141,14 +137,14 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 		}
 		defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
 	}
-	pace := newPace()
-	pace.InitialInterval, pace.Multiplier, pace.MaxInterval = readAfter, 2, readAtMost
 	for {
-		renewed, heard, o := ws.state(w)
-		if o != nil {
+		o, heard, closed, changed := ws.look(w)
+		switch {
+		case o != nil:
 			return o, nil
-		}
-		if !heard {
+		case closed:
+			return nil, ErrClosed
+		case !heard:
 			o, _, err := c.read(ctx, l, p.id)
 			switch {
 			case o != nil:
@@ -157,21 +153,9 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 				return nil, c.offline(err)
 			}
 		}
-		timer := time.NewTimer(pace.NextBackOff())
 		select {
-		case <-w.done:
-			timer.Stop()
-			return w.outcome, nil
-		case <-timer.C:
-			ws.doubt(w)
-		case <-renewed:
-			timer.Stop()
-			pace.Reset()
-		case <-c.closed:
-			timer.Stop()
-			return nil, ErrClosed
+		case <-changed:
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, ctx.Err()
 		}
 	}

@@ -115,8 +115,8 @@ func (p *progress) settle(number uint64, stale bool) {
 
 // Progress is the handler's side: it says, and waits for a checkpoint to be stored.
 func (x *execution) Progress(ctx context.Context, fraction float64, checkpoint []byte) error {
-	if x.life.Err() != nil {
-		return context.Cause(x.life)
+	if err := x.life.ended(); err != nil {
+		return err
 	}
 	done, tell := x.progress.say(fraction, checkpoint)
 	if tell {
@@ -129,8 +129,8 @@ func (x *execution) Progress(ctx context.Context, fraction float64, checkpoint [
 	select {
 	case err := <-done:
 		return err
-	case <-x.life.Done():
-		return context.Cause(x.life)
+	case <-x.life.done():
+		return x.life.ended()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

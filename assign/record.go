@@ -141,6 +141,8 @@ type sealRecord struct {
 	Holder  string `json:"holder"`
 	Mark    string `json:"mark"`
 	Clean   bool   `json:"clean,omitempty"` // the term has ended in peace
+	// Suspect is the revision below which open tasks may have been what a scheduler of before died of, 0: none may.
+	Suspect uint64 `json:"suspect,omitempty"`
 }
 
 func decodeSeal(data []byte) (s sealRecord, err error) {

@@ -9,8 +9,18 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
+
+// stored is a header as the server gives it back.
+func stored(fields []natskv.Field) nats.Header {
+	h := nats.Header{}
+	for _, f := range fields {
+		h.Add(f.Name, f.Value)
+	}
+	return h
+}
 
 func TestRecordsReadBack(t *testing.T) {
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -19,27 +29,27 @@ func TestRecordsReadBack(t *testing.T) {
 		Body: &tasks.Finding{Data: []byte(`{"error":"no"}`)},
 	}
 	header, data := encodeOutcome("k", dead, trace, &submitted{task: "policy", keys: "keys", meta: "meta", data: []byte("input")})
-	o, err := decodeOutcome(header, data)
+	o, err := decodeOutcome(stored(header), data)
 	if err != nil || o.Kind != "k" || o.Epoch != 7 || o.Attempt != 2 || o.Attempts != 2 || o.Worker != "a" || o.Ran != 5 ||
 		o.trace != trace || o.err("x").(*TaskError).Message != "no" || string(o.data) != "input" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if first(header[headerTask]) != "policy" || first(header[headerKeys]) != "keys" || first(header[headerMeta]) != "meta" {
+	if h := stored(header); first(h[headerTask]) != "policy" || first(h[headerKeys]) != "keys" || first(h[headerMeta]) != "meta" {
 		t.Errorf("a dead task keeps %v", header)
 	}
 	if header, data := encodeOutcome("k", dead, "", nil); len(header) != 2 || data != nil {
 		t.Errorf("without an input: %v, %q", header, data)
 	}
-	for _, stored := range []bool{false, true} {
+	for _, object := range []bool{false, true} {
 		header, data := encodeOutcome("k", tasks.Outcome{
-			Status: tasks.StatusSucceeded, Tries: 1, Body: &tasks.Finding{Data: []byte("output"), Stored: stored},
+			Status: tasks.StatusSucceeded, Tries: 1, Body: &tasks.Finding{Data: []byte("output"), Stored: object},
 		}, "", nil)
-		if o, err := decodeOutcome(header, data); err != nil || o.err("x") != nil || string(o.data) != "output" || o.object != stored {
+		if o, err := decodeOutcome(stored(header), data); err != nil || o.err("x") != nil || string(o.data) != "output" || o.object != object {
 			t.Errorf("%+v, %v", o, err)
 		}
 	}
 	header, data = encodeOutcome("k", tasks.Outcome{Status: tasks.StatusCancelled, Cause: "cancelled"}, "", nil)
-	if o, err := decodeOutcome(header, data); err != nil || o.err("x").(*TaskError).Cause != "cancelled" || len(data) != 0 {
+	if o, err := decodeOutcome(stored(header), data); err != nil || o.err("x").(*TaskError).Cause != "cancelled" || len(data) != 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	retry := tasks.Retry{Attempt: tasks.Attempt{Epoch: 7, N: 2}, Failures: 1, Crashes: 2, Snoozes: 3, Wait: time.Second, Started: tasks.Attempt{Epoch: 8, N: 1}}

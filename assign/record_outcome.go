@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -33,17 +34,15 @@ type outcome struct {
 
 // encodeOutcome is the end of a task as it is to be stored; input is its submission, of which a dead task keeps what is
 // needed to submit it again. Without one it keeps nothing.
-func encodeOutcome(kind string, o tasks.Outcome, trace string, input *submitted) (nats.Header, []byte) {
+func encodeOutcome(kind string, o tasks.Outcome, trace string, input *submitted) ([]natskv.Field, []byte) {
 	record := outcomeRecord{
 		Version: 1, Kind: kind, Status: o.Status, Cause: o.Cause, Epoch: o.Attempt.Epoch, Attempt: o.Attempt.N,
 		Attempts: o.Tries, Worker: o.Instance, Ran: o.Ran / 1000,
 	}
-	h := make(nats.Header, 4)
-	values := make([]string, 0, 4) // one piece of memory for all of them
+	h := make([]natskv.Field, 0, 2)
 	set := func(name, value string) {
 		if value != "" {
-			values = append(values, value)
-			h[name] = values[len(values)-1 : len(values) : len(values)]
+			h = append(h, natskv.Field{Name: name, Value: value})
 		}
 	}
 	set(headerOutcome, string(record.append(make([]byte, 0, 192))))

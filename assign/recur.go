@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -60,8 +61,8 @@ func RecurHeader(name, value string) RecurOption {
 		}
 		meta[name] = value
 		r.Meta = meta
-		if name == "" {
-			r.Task.refuse("RecurHeader", `""`, "the name is empty: name it")
+		if fault := checkHeader(name, value); fault != "" {
+			r.Task.faults = append(slices.Clip(r.Task.faults), "RecurHeader: "+fault)
 		}
 	}
 }

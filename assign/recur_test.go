@@ -109,6 +109,7 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 			{name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidOption, says: "MaxAttempts(0): use 1"},
 			{name: "x", spec: "@hourly", option: assign.Grace(-time.Second), want: assign.ErrInvalidOption, says: "Grace(-1s)"},
 			{name: "x", spec: "@hourly", option: assign.RecurHeader("", "x"), want: assign.ErrInvalidOption, says: "RecurHeader"},
+			{name: "x", spec: "@hourly", option: assign.RecurHeader("a", "x\ny"), want: assign.ErrInvalidOption, says: "RecurHeader: the value of a"},
 			{name: "x", spec: "@every -5s", want: assign.ErrInvalidSpec, says: "1s at least"},
 			{name: "x", spec: "@every 1ms", want: assign.ErrInvalidSpec, says: "1s at least"},
 			{name: "x", spec: "0 0 30 2 *", want: assign.ErrInvalidSpec, says: "does not come"},

@@ -8,7 +8,6 @@ import (
 	"time"
 	_ "time/tzdata" // a definition's zone must be known wherever the scheduler runs
 
-	"github.com/nats-io/nats.go"
 	"github.com/robfig/cron/v3"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -18,7 +17,7 @@ import (
 
 // recurring is what a recurrence submits at each tick.
 type recurring struct {
-	header nats.Header
+	header []natskv.Field
 	input  []byte
 }
 
@@ -121,7 +120,7 @@ func (l *scheduling) recurrence(name string, e *natskv.Entry) (*tasks.Recurrence
 	if err != nil {
 		return nil, err
 	}
-	header := nats.Header{headerTask: {string(text)}}
+	header := []natskv.Field{{Name: headerTask, Value: string(text)}}
 	if len(r.Meta) > 0 {
 		meta, err := json.Marshal(r.Meta)
 		if err != nil {
@@ -130,7 +129,7 @@ func (l *scheduling) recurrence(name string, e *natskv.Entry) (*tasks.Recurrence
 		if len(meta) > 2*maxMeta {
 			return nil, fmt.Errorf("headers of %d bytes", len(meta))
 		}
-		header[headerMeta] = []string{string(meta)}
+		header = append(header, natskv.Field{Name: headerMeta, Value: string(meta)})
 	}
 	return &tasks.Recurrence{
 		Name: name, Schedule: schedule, Missed: how, Grace: time.Duration(r.Grace) * time.Millisecond, Policy: policy,

@@ -5,10 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
@@ -106,3 +111,79 @@ func TestRecordsOnThreeReplicas(t *testing.T) {
 		t.Log(a.dump())
 	}
 }
+
+// TestATickWhosePlaceIsTakenOnThreeReplicas: what stands in its place stays, and runs as it is; the ticks behind it come, in the
+// same term.
+func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to form")
+	}
+	s := natstest.Cluster(t)
+	r := newRoll()
+	sweep := assign.NewKind[time.Duration, string]("sweep")
+	var squatted atomic.Int64 // runs with the squatter's input
+	a := newNode(t, s, "a", func(a *assign.Assigner) {
+		if err := assign.Handle(a, sweep, func(_ context.Context, task *assign.Task[time.Duration]) (string, error) {
+			if task.Input == squatter {
+				squatted.Add(1)
+			}
+			return "", r.run(t.Context(), "a", task)
+		}); err != nil {
+			t.Error(err)
+		}
+	}, replicated)
+	leader(t, a)
+	nc, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true, Replicas: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := assign.Recur(ctx, c, sweep, "often", "@every 1s", 0, assign.OnMissed(assign.RunAll)); err != nil {
+		t.Fatal(err)
+	}
+	model, err := assign.Submit(ctx, c, sweep, squatter, assign.WithID("model"), assign.WithDelay(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A submission like it, but at once, in the place of a tick that is to come. One that comes too late is refused, and the next
+	// tries a later tick.
+	m := record(t, nc, "q."+model.ID())
+	header := nats.Header{"Task": {strings.Replace(m.Header.Get("Task"), `"delay_ms":3600000,`, "", 1)}, "Nats-Expected-Last-Subject-Sequence": {"0"}}
+	var taken time.Time
+	natstest.Eventually(t, "the place of a tick is taken before it comes", time.Minute, func() (bool, string) {
+		all, err := assign.Recurrences(ctx, c)
+		if err != nil || len(all) != 1 {
+			return false, fmt.Sprint(all, err)
+		}
+		tick := all[0].Next.Add(3 * time.Second)
+		answer, err := nc.RequestMsg(&nats.Msg{
+			Subject: testNS + ".q.cron/often/" + tick.UTC().Format("20060102T150405Z"), Header: header, Data: m.Data,
+		}, 5*time.Second)
+		if err != nil || strings.Contains(string(answer.Data), "error") {
+			return false, fmt.Sprint(answer, err)
+		}
+		taken = tick
+		return true, ""
+	})
+	natstest.Eventually(t, "four ticks behind it", time.Minute, func() (bool, string) {
+		all := r.ticksOf("often")
+		return slices.ContainsFunc(all, func(tick time.Time) bool { return !tick.Before(taken.Add(4 * time.Second)) }), fmt.Sprint(all, a.dump())
+	})
+	natstest.Eventually(t, "what has taken the place has run, once, as it was", time.Minute, func() (bool, string) {
+		return squatted.Load() == 1, fmt.Sprint(squatted.Load())
+	})
+	everyTick(t, r.ticksOf("often"), time.Second, 4)
+	if n := a.count(func(e event.Event) bool { _, ok := e.(event.TaskRecovered); return ok }); n != 1 {
+		t.Errorf("%d terms: the term has ended of it", n)
+	}
+}
+
+// squatter is an input that no tick has.
+const squatter = 77 * time.Nanosecond

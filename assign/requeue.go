@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -67,17 +65,17 @@ func (c *Client) requeue(ctx context.Context, l *line, id string) error {
 // revive tries once. A task with a unique key takes the key anew, in the same step: the scheduler frees it for the outcome that
 // is being replaced, and must find that it has changed hands.
 func (c *Client) revive(ctx context.Context, l *line, id string, o *outcome, e *natskv.Entry) error {
-	h := nats.Header{}
-	for _, name := range []string{headerTask, headerKeys, headerMeta, headerTrace} {
-		if values := e.Header[name]; len(values) > 0 {
-			h[name] = values
-		}
-	}
-	if len(h[headerTask]) == 0 {
+	if len(e.Header[headerTask]) == 0 {
 		return fmt.Errorf("%w: its input was not kept: submit it anew", ErrNotDead)
 	}
+	var h []natskv.Field
+	for _, name := range []string{headerTask, headerKeys, headerMeta, headerTrace} {
+		if value := first(e.Header[name]); value != "" {
+			h = append(h, natskv.Field{Name: name, Value: value})
+		}
+	}
 	ops := []natskv.Write{{Key: queueKey + id, Value: e.Value, Header: h, Expect: e.Revision}}
-	keys, err := parseKeys(first(h[headerKeys]))
+	keys, err := parseKeys(first(e.Header[headerKeys]))
 	if err != nil {
 		return err
 	}

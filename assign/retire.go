@@ -11,7 +11,9 @@ func (l *scheduling) retire() {
 	if l.sealed == 0 || l.fenced != nil || !l.books.Ready() || !l.nc.IsConnected() {
 		return
 	}
-	op, err := sealing(sealRecord{Version: 1, Epoch: l.epoch, Holder: l.h.Instance(), Mark: l.mark, Clean: true}, l.sealed)
+	op, err := sealing(sealRecord{
+		Version: 1, Epoch: l.epoch, Holder: l.h.Instance(), Mark: l.mark, Clean: true, Suspect: l.books.Suspected(),
+	}, l.sealed)
 	if err != nil {
 		return // strings and numbers can always be encoded
 	}

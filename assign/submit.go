@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -105,22 +104,22 @@ func (s *submission) write(data []byte) (op natskv.Write, err error) {
 			return op, fmt.Errorf("%w: %w", ErrInvalidOption, err) // the kind was checked when it was made
 		}
 	}
-	h := nats.Header{headerTask: {s.header}}
+	h := []natskv.Field{{Name: headerTask, Value: s.header}}
 	if s.unique != "" {
 		s.keys.Unique = uniqueDigest(s.kind, s.unique)
 	}
 	if s.keys != (keysRecord{}) {
-		if err := headerJSON(h, headerKeys, "keys", s.keys, maxKeys); err != nil {
+		if h, err = withJSON(h, headerKeys, "keys", s.keys, maxKeys); err != nil {
 			return op, err
 		}
 	}
 	if len(s.meta) > 0 {
-		if err := headerJSON(h, headerMeta, "headers", s.meta, maxMeta); err != nil {
+		if h, err = withJSON(h, headerMeta, "headers", s.meta, maxMeta); err != nil {
 			return op, err
 		}
 	}
 	if s.trace != "" {
-		h[headerTrace] = []string{s.trace}
+		h = append(h, natskv.Field{Name: headerTrace, Value: s.trace})
 	}
 	return natskv.Write{Key: queueKey + s.id, Value: data, Header: h}, nil
 }
@@ -128,17 +127,16 @@ func (s *submission) write(data []byte) (op natskv.Write, err error) {
 // maxKeys bounds the keys of a submission, encoded: three of maxKey bytes whose every byte takes six.
 const maxKeys = 3*6*maxKey + 64
 
-// headerJSON puts a record into a header; what is how its submitter calls it.
-func headerJSON(h nats.Header, name, what string, v any, most int) error {
+// withJSON adds a record to a header; what is how its submitter calls it.
+func withJSON(h []natskv.Field, name, what string, v any, most int) ([]natskv.Field, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrInvalidOption, what, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalidOption, what, err)
 	}
 	if len(data) > most {
-		return tooLarge(what, len(data), int64(most), "shorten them, or make them part of the input")
+		return nil, tooLarge(what, len(data), int64(most), "shorten them, or make them part of the input")
 	}
-	h[name] = []string{string(data)}
-	return nil
+	return append(h, natskv.Field{Name: name, Value: string(data)}), nil
 }
 
 // store writes a submission until it is known to be there; at is its id when it was found there, not put there.

@@ -1,24 +1,50 @@
 package assign
 
-import "sync"
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
 
 // maxWaiters is how many tasks a client listens for though nobody waits for them yet. Whoever waits for one beyond it
 // reads first.
 const maxWaiters = 1 << 16
+
+// Between two readings of who waits. What is republished is nearly never lost.
+const (
+	readAfter  = time.Second
+	readAtMost = 30 * time.Second
+)
 
 // waiters are the tasks whose outcome a client listens for.
 type waiters struct {
 	mu      sync.Mutex
 	open    map[string]*waiter
 	renewed chan struct{} // closed, and made anew, when everybody has to look again
+	closed  bool          // the client is
 }
 
 // waiter is one task. It leaves the map when its outcome has come, or with the last who waits.
 type waiter struct {
-	done    chan struct{} // closed when outcome is set
+	changed chan struct{} // closed, and made anew until there is an outcome, when who waits has to look
 	outcome *outcome
 	waiting int  // how many wait
 	heard   bool // since before the submission: no outcome can have been missed but by a lost connection
+
+	readAt time.Time // when it is read, should nothing be heard
+	pause  time.Duration
+}
+
+// rouse makes who waits look.
+func (w *waiter) rouse() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// patient begins to count until the next reading.
+func (w *waiter) patient(now time.Time, pause time.Duration) {
+	w.pause = min(pause, readAtMost)
+	w.readAt = now.Add(w.pause/2 + rand.N(w.pause)) // not all of them at once
 }
 
 // expect begins to listen for a task that is about to be submitted; nil when too many are listened for.
@@ -28,7 +54,7 @@ func (ws *waiters) expect(id string) *waiter {
 	if len(ws.open) >= maxWaiters {
 		return nil
 	}
-	w := &waiter{done: make(chan struct{}), heard: true}
+	w := &waiter{changed: make(chan struct{}), heard: true}
 	ws.open[id] = w
 	return w
 }
@@ -39,10 +65,10 @@ func (ws *waiters) join(id string) *waiter {
 	defer ws.mu.Unlock()
 	w := ws.open[id]
 	if w == nil {
-		w = &waiter{done: make(chan struct{})}
+		w = &waiter{changed: make(chan struct{})}
 		ws.open[id] = w
 	}
-	w.waiting++
+	ws.wait(w)
 	return w
 }
 
@@ -55,8 +81,14 @@ func (ws *waiters) joinAs(id string, w *waiter) *waiter {
 	} else if w.outcome == nil {
 		ws.open[id] = w
 	}
-	w.waiting++
+	ws.wait(w)
 	return w
+}
+
+func (ws *waiters) wait(w *waiter) {
+	if w.waiting++; w.waiting == 1 {
+		w.patient(time.Now(), readAfter)
+	}
 }
 
 func (ws *waiters) leave(id string, w *waiter) {
@@ -83,7 +115,7 @@ func (ws *waiters) deliver(id string, o *outcome) {
 	if w := ws.open[id]; w != nil {
 		delete(ws.open, id)
 		w.outcome = o
-		close(w.done)
+		close(w.changed)
 	}
 }
 
@@ -92,8 +124,34 @@ func (ws *waiters) renew() {
 	defer ws.mu.Unlock()
 	close(ws.renewed)
 	ws.renewed = make(chan struct{})
+	now := time.Now()
 	for _, w := range ws.open {
 		w.heard = false
+		w.patient(now, readAfter)
+		w.rouse()
+	}
+}
+
+// tick has those read of whom nothing was heard for a while.
+func (ws *waiters) tick(now time.Time) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.open {
+		if w.waiting > 0 && !now.Before(w.readAt) {
+			w.heard = false
+			w.patient(now, 2*w.pause)
+			w.rouse()
+		}
+	}
+}
+
+// close lets go of all who wait.
+func (ws *waiters) close() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.closed = true
+	for _, w := range ws.open {
+		w.rouse()
 	}
 }
 
@@ -104,16 +162,9 @@ func (ws *waiters) reconnect() <-chan struct{} {
 	return ws.renewed
 }
 
-// state reads what a waiter waits for next.
-func (ws *waiters) state(w *waiter) (renewed <-chan struct{}, heard bool, o *outcome) {
+// look is where a waiter is, and what tells that it has changed.
+func (ws *waiters) look(w *waiter) (o *outcome, heard, closed bool, changed <-chan struct{}) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	return ws.renewed, w.heard, w.outcome
-}
-
-// doubt makes who waits read: nothing was heard for a while.
-func (ws *waiters) doubt(w *waiter) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	w.heard = false
+	return w.outcome, w.heard, ws.closed, w.changed
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -24,7 +23,7 @@ func TestScanReadsPagesInOrder(t *testing.T) {
 		t.Fatalf("an empty stream: %d, %v, %v", len(entries), more, err)
 	}
 	for i := range 25 {
-		mustWin(t, w, Write{Key: fmt.Sprint("q.", i), Value: []byte("value"), Header: nats.Header{"H": {fmt.Sprint(i)}}})
+		mustWin(t, w, Write{Key: fmt.Sprint("q.", i), Value: []byte("value"), Header: []Field{{"H", fmt.Sprint(i)}}})
 		mustWin(t, w, Write{Key: fmt.Sprint("other.", i)})
 	}
 	for _, headersOnly := range []bool{false, true} {

@@ -22,12 +22,15 @@ type Write struct {
 	Expect uint64
 	// Guard, when set, is the condition instead of Expect: Key is then written whatever it holds.
 	Guard *Guard
-	// Header is sent along with Value and stored with it. Names that begin with "Nats-" are the server's.
-	Header nats.Header
+	// Header is sent along with Value and stored with it; it is not changed. Names that begin with "Nats-" are the server's.
+	Header []Field
 	// TTL is when the server removes the record, unless it is written again; 0 for never. The server counts whole
 	// seconds, so it is rounded up. An update inherits nothing: without a TTL here the record has none from now on.
 	TTL time.Duration
 }
+
+// Field is a line of a header.
+type Field struct{ Name, Value string }
 
 // Guard is a condition on another key of the same store: its last revision is still Revision.
 //
@@ -97,43 +100,65 @@ func checkKey(key string) error {
 
 // message is the publish that performs the write. The server checks the conditions and stores, as one step.
 func (op *Write) message(at place, reply string) (*nats.Msg, error) {
-	m, err := op.unconditional(at, reply)
-	if err != nil {
-		return nil, err
-	}
+	h := newHeader(op)
 	expect := op.Expect
 	if op.Guard != nil {
 		if err := checkKey(op.Guard.Key); err != nil {
 			return nil, fmt.Errorf("guard: %w", err)
 		}
 		expect = op.Guard.Revision
-		m.Header[headerExpectOnSubject] = []string{at.prefix + op.Guard.Key}
+		h.set(headerExpectOnSubject, at.prefix+op.Guard.Key)
 	}
-	m.Header[headerExpect] = []string{strconv.FormatUint(expect, 10)}
-	return m, nil
+	h.set(headerExpect, strconv.FormatUint(expect, 10))
+	return op.publish(at, reply, h)
 }
 
 // unconditional is the publish without its conditions, for a batch whose first message has them.
 func (op *Write) unconditional(at place, reply string) (*nats.Msg, error) {
+	return op.publish(at, reply, newHeader(op))
+}
+
+func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
 	if err := checkKey(op.Key); err != nil {
 		return nil, err
 	}
-	h := make(nats.Header, len(op.Header)+4)
-	for name, values := range op.Header {
-		h[name] = values
-	}
+	m := &nats.Msg{Subject: at.prefix + op.Key, Reply: reply, Header: h.lines}
 	if at.bucket != "" { // a bucket's subjects can be another stream's after it was deleted
-		h[headerStream] = []string{at.stream}
+		h.set(headerStream, at.stream)
 	}
 	if op.Delete {
-		h[headerOperation] = []string{"DEL"}
-		return &nats.Msg{Subject: at.prefix + op.Key, Reply: reply, Header: h}, nil
+		h.set(headerOperation, "DEL")
+		return m, nil
+	}
+	m.Data = op.Value
+	for _, f := range op.Header {
+		h.set(f.Name, f.Value)
 	}
 	if op.TTL > 0 {
 		seconds := (op.TTL + time.Second - 1) / time.Second
-		h[headerTTL] = []string{strconv.FormatInt(int64(seconds), 10)}
+		h.set(headerTTL, strconv.FormatInt(int64(seconds), 10))
 	}
-	return &nats.Msg{Subject: at.prefix + op.Key, Reply: reply, Header: h, Data: op.Value}, nil
+	return m, nil
+}
+
+// header is a message's while it is made. Its values lie side by side in one piece of memory.
+type header struct {
+	lines  nats.Header
+	values []string
+}
+
+// conditions is how many lines a write has at most besides its own.
+const conditions = 4
+
+func newHeader(op *Write) header {
+	n := len(op.Header) + conditions
+	return header{make(nats.Header, n), make([]string, 0, n)}
+}
+
+func (h *header) set(name, value string) {
+	n := len(h.values)
+	h.values = append(h.values, value)
+	h.lines[name] = h.values[n : n+1 : n+1]
 }
 
 // pubAck is the server's answer to a publish.

@@ -1,0 +1,75 @@
+package assign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// objectSlack is how much longer than LargeRetention an object is kept: it is stored before its outcome, and the outcome's
+// time begins when a scheduler has committed it.
+const objectSlack = time.Hour
+
+// objectBucket is the object store of a namespace.
+func objectBucket(namespace string) string { return streamName(namespace) }
+
+// Objects is the object store of a namespace as it is.
+type Objects struct {
+	Name string
+	// Retention is how long a large output can be read after its task has ended, 0 for ever.
+	Retention time.Duration
+	Replicas  int
+	Storage   jetstream.StorageType
+}
+
+// CreateObjects makes the object store TASKS_<namespace>, which keeps outputs above 64 KiB, with the Replicas, Storage and
+// LargeRetention of cfg. One that is there already is left as it is: the result says how it is. Workers whose StreamAutoCreate
+// is set make it when they need it first; for others somebody else has to. It may be called again, also after an error.
+//
+// Errors: *ConfigError, nats.ErrPermissionViolation, the server's, the connection's, ctx's.
+func CreateObjects(ctx context.Context, nc *nats.Conn, cfg ClientConfig) (Objects, error) {
+	if err := cfg.validate(); err != nil {
+		return Objects{}, err
+	}
+	cfg.StreamAutoCreate = true
+	_, o, err := openObjectStore(ctx, nc, cfg.withDefaults())
+	return o, err
+}
+
+// openObjectStore opens the object store of a namespace, or makes it where that is wanted.
+func openObjectStore(ctx context.Context, nc *nats.Conn, cfg ClientConfig) (jetstream.ObjectStore, Objects, error) {
+	bucket := objectBucket(cfg.Namespace)
+	o := Objects{Name: bucket}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, o, fmt.Errorf("assign: %w", err)
+	}
+	store, err := js.ObjectStore(ctx, bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		if !cfg.StreamAutoCreate {
+			return nil, o, fmt.Errorf("%w: %s", ErrObjectsNotFound, bucket)
+		}
+		store, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: bucket, TTL: cfg.LargeRetention + objectSlack, Storage: cfg.Storage, Replicas: cfg.Replicas,
+		})
+		if errors.Is(err, jetstream.ErrBucketExists) { // somebody else was faster
+			store, err = js.ObjectStore(ctx, bucket)
+		}
+	}
+	if err != nil {
+		return nil, o, fmt.Errorf("assign: open the object store %s: %w", bucket, err)
+	}
+	status, err := store.Status(ctx)
+	if err != nil {
+		return nil, o, fmt.Errorf("assign: open the object store %s: %w", bucket, err)
+	}
+	o.Replicas, o.Storage = status.Replicas(), status.Storage()
+	if ttl := status.TTL(); ttl > 0 {
+		o.Retention = max(ttl-objectSlack, 1) // 1 ns: less than any outcome is kept
+	}
+	return store, o, nil
+}
