@@ -26,12 +26,14 @@ type Election struct {
 	told   *string // the last leader that OnLeaderChange was told of; only its caller's goroutine has it
 	last   atomic.Pointer[transition]
 
+	binding *binding // to the context that it was started with
+
 	mu      sync.Mutex
 	started bool
 	stopped bool
+	over    bool // it has stopped, and err tells why
 	parent  context.Context
-	unbind  func() bool
-	done    chan struct{} // closed when it has stopped
+	done    chan struct{} // closed when it has stopped; made by the first who waits
 	err     error
 	once    sync.Once
 }
@@ -53,7 +55,7 @@ type StopOptions struct {
 }
 
 func newElection(s *Session, cfg RoleConfig) *Election {
-	e := &Election{session: s, cfg: cfg.withDefaults(), done: make(chan struct{})}
+	e := &Election{session: s, cfg: cfg.withDefaults()}
 	nobody := ""
 	e.leader.Store(&nobody)
 	return e
@@ -78,7 +80,7 @@ func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) er
 	if err := e.Start(ctx); err != nil {
 		return err
 	}
-	<-e.done
+	<-e.Done()
 	return e.err
 }
 
@@ -98,7 +100,7 @@ func (e *Election) Start(ctx context.Context) error {
 	if e.opener != nil {
 		e.opener()
 	}
-	e.unbind = context.AfterFunc(ctx, func() { e.stop(StopOptions{DeleteKey: true}) })
+	e.session.bind(ctx, e)
 	return nil
 }
 
@@ -129,7 +131,7 @@ func (e *Election) StopWithContext(ctx context.Context, opts StopOptions) error 
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	select {
-	case <-e.done:
+	case <-e.Done():
 		return e.err
 	case <-ctx.Done():
 		return ctx.Err()
@@ -149,35 +151,52 @@ func (e *Election) finish(err error) {
 	e.once.Do(func() {
 		e.mu.Lock()
 		e.stopped = true
-		unbind := e.unbind
 		e.mu.Unlock()
-		if unbind != nil {
-			unbind()
-		}
+		e.session.unbind(e)
 		e.session.retire(e)
 		if e.owner == nil {
-			e.err = err
-			close(e.done)
+			e.end(err)
 			return
 		}
-		go func() { // joined by whoever waits for done; the session cannot close from its own goroutine
-			e.err = errors.Join(err, e.owner())
-			close(e.done)
+		go func() { // joined by whoever waits for Done; the session cannot close from its own goroutine
+			e.end(errors.Join(err, e.owner()))
 		}()
 	})
 }
 
+func (e *Election) end(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.err, e.over = err, true
+	if e.done != nil {
+		close(e.done)
+	}
+}
+
 // Done is closed when the election has stopped: drained, and the role given away or left.
-func (e *Election) Done() <-chan struct{} { return e.done }
+func (e *Election) Done() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.done == nil {
+		e.done = make(chan struct{})
+		if e.over {
+			close(e.done)
+		}
+	}
+	return e.done
+}
+
+func (e *Election) ended() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.over
+}
 
 // Err is why the election stopped, nil before and after a clean end.
 func (e *Election) Err() error {
-	select {
-	case <-e.done:
-		return e.err
-	default:
-		return nil
-	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
 }
 
 // IsLeader reports whether this process believes that it leads; see Term.Valid for what that means.

@@ -37,14 +37,14 @@ func (e *Election) checkHealth() {
 			e.session.checks.Go(func() { answers <- e.checkOnce(interval) })
 		}
 		select {
-		case <-e.done:
+		case <-e.Done():
 			return
 		case ok := <-answers:
 			asking = false
 			count(ok)
 			select {
 			case <-tick.C:
-			case <-e.done:
+			case <-e.Done():
 				return
 			}
 		case <-tick.C:

@@ -128,10 +128,8 @@ func (s *Session) status(e *Election) Status {
 			st.Reason = reason
 		}
 	})
-	select {
-	case <-e.done:
+	if e.ended() {
 		st.State, st.IsLeader = StateStopped, false
-	default:
 	}
 	return st
 }

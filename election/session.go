@@ -39,6 +39,7 @@ type Session struct {
 	mu         sync.Mutex
 	opened     bool // Open was called, or Close before it
 	elections  map[string]*Election
+	bindings   map[<-chan struct{}]*binding
 	attached   []*attachment
 	workplaces map[string]protocol.Workplace
 	loop       *loop                   // nil until Open has what it takes
@@ -65,7 +66,7 @@ func NewSession(cfg SessionConfig) (*Session, error) {
 		return nil, fmt.Errorf("election: make a signing key: %w", err)
 	}
 	s := &Session{
-		cfg: cfg, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{},
+		cfg: cfg, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{}, bindings: map[<-chan struct{}]*binding{},
 		belief: newBelief(cfg.clock), events: newFanout(), ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.present.Store(s.belief)

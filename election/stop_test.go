@@ -174,3 +174,46 @@ func TestStartContextEnds(t *testing.T) {
 		}
 	})
 }
+
+func TestElectionsEndWithTheContextThatTheyWereStartedWith(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		session := open(t, s, instance("a"))
+		ctx, cancel := context.WithCancel(t.Context())
+		begin := func(ctx context.Context, role string) *part {
+			p := newPart()
+			var err error
+			if p.Election, err = session.Campaign(election.RoleConfig{Role: role, Lead: p.work}); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Start(ctx); err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		var bound []*part
+		for _, role := range []string{"one", "two", "three"} {
+			bound = append(bound, begin(ctx, role))
+		}
+		free, other := begin(context.Background(), "free"), begin(t.Context(), "other")
+		for _, p := range append(bound, free, other) {
+			receive(t, "a promotion", p.began)
+		}
+		stop(t, bound[0])
+		bound[0] = begin(ctx, "one") // bound once more, after the first one has let go
+		receive(t, "the second promotion", bound[0].began)
+		cancel()
+		for _, p := range bound {
+			receive(t, "the end of the work", p.ended)
+			<-p.Done()
+			if err := p.Err(); err != nil {
+				t.Errorf("a clean end: %v", err)
+			}
+		}
+		if late := begin(ctx, "late"); true { // its context has ended before it begins
+			<-late.Done()
+		}
+		if !free.IsLeader() || !other.IsLeader() {
+			t.Errorf("free leads: %v, other leads: %v; their contexts go on", free.IsLeader(), other.IsLeader())
+		}
+	})
+}
