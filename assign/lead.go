@@ -100,7 +100,7 @@ type scheduling struct {
 	partial  map[uint64]*assembly // answers of which parts are missing, by session
 	dying    dying
 	commits  commits
-	pages    chan page
+	reading  reading
 	carried  chan func() // the watch has carried every member; call it to give the width back
 	narrow   func()
 	fenced   error              // what ends the term
@@ -142,7 +142,7 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 		mark: uuid.NewString(), epoch: t.Epoch(), began: time.Now(), peers: map[uint64]peer{},
 		policies: map[string]*tasks.Policy{}, loading: map[uint64]*loading{}, traces: traces{}, dying: dying{},
 		partial: map[uint64]*assembly{},
-		pages:   make(chan page), carried: make(chan func(), 1), cancel: func() {}, largest: maxCheckpoint,
+		reading: newReading(), carried: make(chan func(), 1), cancel: func() {}, largest: maxCheckpoint,
 	}
 	l.books = tasks.NewScheduler(tasks.SchedulerConfig{
 		Epoch: l.epoch, CrashBudget: a.cfg.CrashBudget, AnswerTime: a.cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
@@ -216,10 +216,12 @@ func (l *scheduling) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-l.in.Ready():
-		case p := <-l.pages:
-			if err := l.turn(p); err != nil {
-				return err
-			}
+		case u, ok := <-l.reading.updates:
+			l.turn(u, ok)
+		case w := <-l.reading.watches:
+			l.reading.updates = w.C()
+		case err := <-l.reading.failed:
+			return err
 		case l.narrow = <-l.carried:
 			changed = l.h.Changed()
 			l.members()

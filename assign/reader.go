@@ -12,15 +12,22 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// page is a part of the stream, in order.
-type page struct {
-	entries  []natskv.Entry
-	complete bool  // all that stood in the stream when the reading began has come
-	err      error // the reading has ended
+// reading is how the loop comes by the stream: a watch, and the next one when it has ended.
+type reading struct {
+	watches chan *natskv.Watch // to be read to its end, after the one before
+	ended   chan uint64        // the last revision that was read, when a watch has ended; size 1
+	failed  chan error         // there will be no other watch; size 1
+
+	updates <-chan natskv.Update // of the present watch, nil for none
+	last    uint64
 }
 
-// read reads the stream with a consumer: the last record of every subject, and then every later one. When the consumer is
-// lost, the next one goes on behind what was read: nothing is read twice, and nothing is left out.
+func newReading() reading {
+	return reading{watches: make(chan *natskv.Watch), ended: make(chan uint64, 1), failed: make(chan error, 1)}
+}
+
+// read keeps a watch over the stream: the last record of every subject, and then every later one. When it is lost, the next one
+// goes on behind what was read: nothing is read twice, and nothing is left out.
 func (l *scheduling) read(ctx context.Context) {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
@@ -32,7 +39,7 @@ func (l *scheduling) read(ctx context.Context) {
 			return
 		}
 		if natskv.Permanent(err) || errors.Is(err, ErrRecreated) || errors.Is(err, ErrStreamNotFound) {
-			l.put(ctx, page{err: err})
+			l.reading.failed <- err
 			return
 		}
 		if last != before {
@@ -45,6 +52,7 @@ func (l *scheduling) read(ctx context.Context) {
 	}
 }
 
+// readOn gives the loop one watch, and waits for its end.
 func (l *scheduling) readOn(ctx context.Context, last *uint64) error {
 	within, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
@@ -64,45 +72,34 @@ func (l *scheduling) readOn(ctx context.Context, last *uint64) error {
 		return err
 	}
 	defer w.Close()
-	for {
-		select {
-		case u, ok := <-w.C():
-			if !ok {
-				return w.Err()
-			}
-			if !l.put(ctx, page{entries: u.Entries, complete: u.Snapshot}) {
-				return nil
-			}
-			if n := len(u.Entries); n > 0 {
-				*last = u.Entries[n-1].Revision
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-func (l *scheduling) put(ctx context.Context, p page) bool {
 	select {
-	case l.pages <- p:
-		return true
+	case l.reading.watches <- w:
 	case <-ctx.Done():
-		return false
+		return nil
+	}
+	select {
+	case *last = <-l.reading.ended:
+		return w.Err()
+	case <-ctx.Done():
+		return nil
 	}
 }
 
-// turn tells the books what a page says.
-func (l *scheduling) turn(p page) error {
-	if p.err != nil {
-		return p.err
+// turn tells the books what a watch says.
+func (l *scheduling) turn(u natskv.Update, ok bool) {
+	r := &l.reading
+	if !ok {
+		r.updates = nil
+		r.ended <- r.last
+		return
 	}
-	for i := range p.entries {
-		l.tell(&p.entries[i])
+	for i := range u.Entries {
+		l.tell(&u.Entries[i])
+		r.last = u.Entries[i].Revision
 	}
-	if p.complete {
+	if u.Snapshot {
 		l.step(tasks.CaughtUp{})
 	}
-	return nil
 }
 
 // ignored reports a record that says nothing to us. It is left as it is.
