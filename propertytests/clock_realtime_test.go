@@ -5,6 +5,7 @@ package propertytests_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -41,7 +42,8 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 		a.Join(plan(name, func(p *arena.Plan) { p.Session = election.SessionConfig{TTL: steppedTTL} }))
 	}
 	a.AwaitLeader(role, patience)
-	for _, d := range []time.Duration{30 * time.Second, -30 * time.Second, -30 * time.Second, 30 * time.Second} {
+	n := cycles(t)
+	for _, d := range slices.Repeat([]time.Duration{30 * time.Second, -30 * time.Second, -30 * time.Second, 30 * time.Second}, n) {
 		leader := a.AwaitLeader(role, patience)
 		leader.Link.Cut() // its lease is to run out by everybody's own clock, whatever the server's says
 		a.Note("the server's clock steps by %v, and is %v ahead", d, step(t, server, d))
@@ -57,13 +59,22 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 	if n := a.Chronicle.Expired(); n > 0 {
 		t.Errorf("%d leases have expired by the server's clock, and all of them beat until they were killed", n)
 	}
-	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 5)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
+	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
 	a.Check()
+	played(t, n, "four steps of half a minute, each with its leader cut off")
 }
 
 // TestRealtimeServerClockLeaps: the clock leaps so far that the server takes live leases away, which lie under an expiry marker
 // then, and goes back again. The sessions put them back; no two lead meanwhile, and somebody leads afterwards.
 func TestRealtimeServerClockLeaps(t *testing.T) {
+	n := cycles(t)
+	for i := range n { // each on a server of its own: one that has leapt looks for what has expired the later, the farther it was
+		t.Run(fmt.Sprint(i+1), leapAndReturn)
+	}
+	played(t, n, "a leap beyond live leases, and one back")
+}
+
+func leapAndReturn(t *testing.T) {
 	server := natstest.SteppingServer(t)
 	a := arena.New(t, server, jetstream.FileStorage)
 	names := []string{"a", "b", "c"}
@@ -75,20 +86,7 @@ func TestRealtimeServerClockLeaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, began := 0, time.Now(); a.Chronicle.Expired() == 0; n++ {
-		if time.Since(began) > patience {
-			t.Fatalf("%d leaps, and no lease has expired", n)
-		}
-		if n%50 == 0 { // the server looks for what has expired when this does
-			if _, err := kv.Create(t.Context(), fmt.Sprint("probe.clock", n), nil, jetstream.KeyTTL(time.Second)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		step(t, server, 2*time.Minute) // faster than anybody beats
-		time.Sleep(steppedTTL / 100)
-	}
-	ahead := step(t, server, 0)
-	a.Note("leases have expired, %v ahead", ahead)
+	ahead := leap(t, a, server, kv)
 	a.AwaitLeader(role, patience)
 	step(t, server, -ahead)
 	a.Note("back to what the clock was")
@@ -104,22 +102,61 @@ func TestRealtimeServerClockLeaps(t *testing.T) {
 	a.Check()
 }
 
+// leap moves the server's clock ahead until it has taken a live lease away, and returns by how much.
+func leap(t *testing.T, a *arena.Arena, server *natsrun.Process, kv jetstream.KeyValue) (ahead time.Duration) {
+	t.Helper()
+	for n, began := 0, time.Now(); a.Chronicle.Expired() == 0; n++ {
+		if time.Since(began) > patience {
+			t.Fatalf("%d leaps, and no lease has expired", n)
+		}
+		if n%50 == 0 { // the server looks for what has expired when this does
+			if _, err := kv.Create(t.Context(), fmt.Sprint("probe.clock", n), nil, jetstream.KeyTTL(time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		step(t, server, 2*time.Minute) // faster than anybody beats
+		time.Sleep(steppedTTL / 100)
+	}
+	ahead = step(t, server, 0)
+	a.Note("leases have expired, %v ahead", ahead)
+	return ahead
+}
+
 // TestRealtimeServerClockTasks: tasks are submitted, run, fail, are put off and rerun while the server's clock goes forth and
 // back by half a minute and a scheduler is lost. Each has one outcome, of an attempt that ran.
 func TestRealtimeServerClockTasks(t *testing.T) {
-	const tasks, submitters = 200, 4
+	const tasks = 100
 	server := natstest.SteppingServer(t)
 	a := taskarena.New(t, server, taskarena.Config{Name: "stepped", TTL: steppedTTL, Storage: jetstream.FileStorage})
 	defer a.Close()
 	for _, name := range []string{"a", "b", "c"} {
 		a.Join(taskarena.Plan{Name: name})
 	}
+	n := cycles(t)
+	for cycle := range n {
+		stepOverTasks(t, a, server, cycle, tasks)
+		a.Settled(patience)
+		if !a.Check() {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d tasks, %d attempts: %v", tasks*n, len(a.Ledger.Runs()), a.Tally)
+	if done := a.Tally.Count("stored/succeeded"); done != tasks*n || a.Tally.Count("adopted")+a.Tally.Count("TaskReassigned") == 0 {
+		t.Errorf("%d tasks have succeeded, want %d, some of them after the scheduler was lost: %v", done, tasks*n, a.Tally)
+	}
+	played(t, n, "100 tasks under steps of half a minute, and a lost scheduler")
+}
+
+// stepOverTasks submits tasks and waits for them, steps the clock until all have ended, and loses a scheduler on the way.
+func stepOverTasks(t *testing.T, a *taskarena.Arena, server *natsrun.Process, cycle, tasks int) {
+	t.Helper()
+	const submitters = 20
 	var submitting sync.WaitGroup
 	done := make(chan struct{})
 	for from := range submitters {
 		submitting.Go(func() {
 			for i := from; i < tasks; i += submitters {
-				submitOne(t, a, i)
+				submitOne(t, a, cycle*tasks+i)
 			}
 		})
 	}
@@ -127,29 +164,24 @@ func TestRealtimeServerClockTasks(t *testing.T) {
 		submitting.Wait()
 		close(done)
 	}()
-	lost := false
+	var lost *taskarena.Process
 	for n := 0; ; n++ {
 		d := []time.Duration{30, -30, -30, 30}[n%4] * time.Second
 		a.Note("the server's clock steps by %v, and is %v ahead", d, step(t, server, d))
-		if p := a.Leader(); p != nil && n >= 4 && !lost {
-			lost = true
+		if p := a.Leader(); p != nil && n >= 2 && lost == nil {
+			lost = p
 			p.Crash()
-			a.Join(taskarena.Plan{Name: "d"})
+			a.Join(taskarena.Plan{Name: fmt.Sprint("d", cycle)})
 		}
 		select {
 		case <-time.After(steppedTTL / 4):
 			continue
 		case <-done:
 		}
-		if lost && n%4 == 3 {
-			break
+		if lost != nil && n%4 == 3 {
+			lost.Abandon() // nobody has heard of it for long
+			return
 		}
-	}
-	a.Settled(patience)
-	a.Check()
-	t.Logf("%d tasks, %d attempts: %v", tasks, len(a.Ledger.Runs()), a.Tally)
-	if n := a.Tally.Count("stored/succeeded"); n != tasks || a.Tally.Count("adopted")+a.Tally.Count("TaskReassigned") == 0 {
-		t.Errorf("%d tasks have succeeded, want %d, some of them after the scheduler was lost: %v", n, tasks, a.Tally)
 	}
 }
 

@@ -5,11 +5,9 @@ package propertytests_test
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,19 +17,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
-
-// cycles is how often each thing is done to a process: once, or as ROLEMANAGER_CYCLES says.
-func cycles(t *testing.T) int {
-	text := os.Getenv("ROLEMANAGER_CYCLES")
-	if text == "" {
-		return 1
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("ROLEMANAGER_CYCLES: %q is no number of cycles", text)
-	}
-	return n
-}
 
 // TestRealtimeFencedLedgers: leaders write into three ledgers, are stopped for two TTLs in the middle of it and go on, or are
 // killed and started again. In the file that compares epochs, and in the store whose writes the server compares, no entry
@@ -53,7 +38,8 @@ func TestRealtimeFencedLedgers(t *testing.T) {
 		return slices.DeleteFunc(slices.Clone(names), func(other string) bool { return other == name })
 	}
 	leader := ps.leads(0, names...)
-	for range cycles(t) {
+	n := cycles(t)
+	for range n {
 		ps.writes(leader, dir)
 		signalTo(t, running[leader.name], syscall.SIGSTOP)
 		next := ps.leads(leader.epoch, others(leader.name)...)
@@ -75,6 +61,7 @@ func TestRealtimeFencedLedgers(t *testing.T) {
 		_ = cmd.Wait() // killed
 	}
 	ps.checkLedgers(server, dir)
+	played(t, n, "a leader that writes stopped for two TTLs, and one killed")
 }
 
 // writes waits until a leader has written under its epoch.

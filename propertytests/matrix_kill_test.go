@@ -164,40 +164,52 @@ func (ps *processes) leads(after uint64, names ...string) line {
 	})
 }
 
-// TestProcessKill: the leader's process is terminated and gives the role away; it is killed and gives nothing away; it is
-// stopped, and when it goes on it finds that it does not lead any more.
+// TestProcessKill: the leader's process is terminated and gives the role away; it is stopped, and when it goes on it finds that
+// it does not lead any more; it is killed and gives nothing away. Whoever has ended is started again under its name.
 func TestProcessKill(t *testing.T) {
 	server := natstest.Server(t, natstest.Listen)
 	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {
 		t.Fatal(err)
 	}
 	ps := &processes{t: t, url: server.URL()}
+	names := []string{"a", "b", "c"}
 	running := map[string]*exec.Cmd{"a": ps.start("a")}
-	ps.leads(0, "a")
+	leader := ps.leads(0, "a")
 	running["b"], running["c"] = ps.start("b"), ps.start("c")
 	natstest.Eventually(t, "b and c are members", patience, func() (bool, string) { return members(t, server.URL(), 3) })
-
-	signalTo(t, running["a"], syscall.SIGTERM) // with release
-	if err := running["a"].Wait(); err != nil {
-		t.Errorf("a ended with %v", err)
+	others := func(name string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(other string) bool { return other == name })
 	}
-	first := ps.lastOf(t, "a")
-	leader := ps.leads(first, "b", "c")
-	other := map[string]string{"b": "c", "c": "b"}[leader.name]
+	ended := func(name string) uint64 { return max(leader.epoch, ps.lastOf(t, name)) }
+	n := cycles(t)
+	for range n {
+		name := leader.name
+		signalTo(t, running[name], syscall.SIGTERM) // with release
+		if err := running[name].Wait(); err != nil {
+			t.Errorf("%s ended with %v", name, err)
+		}
+		leader = ps.leads(ended(name), others(name)...)
+		running[name] = ps.start(name)
 
-	signalTo(t, running[leader.name], syscall.SIGSTOP)
-	second := ps.leads(leader.epoch, other)
-	signalTo(t, running[leader.name], syscall.SIGCONT)
-	ps.await(leader.name+" stops", func(l line) bool { return l == line{leader.name, "stops", leader.epoch} })
+		name = leader.name
+		signalTo(t, running[name], syscall.SIGSTOP)
+		next := ps.leads(leader.epoch, others(name)...)
+		signalTo(t, running[name], syscall.SIGCONT)
+		ps.await(name+" stops", func(l line) bool { return l == line{name, "stops", leader.epoch} })
+		leader = next
 
-	signalTo(t, running[other], syscall.SIGKILL) // without release: it leads now
-	_ = running[other].Wait()                    // killed
-	ps.leads(max(second.epoch, ps.lastOf(t, other)), leader.name)
-	signalTo(t, running[leader.name], syscall.SIGTERM)
+		name = leader.name
+		signalTo(t, running[name], syscall.SIGKILL) // without release
+		_ = running[name].Wait()                    // killed
+		leader = ps.leads(ended(name), others(name)...)
+		running[name] = ps.start(name)
+	}
+	signalTo(t, running[leader.name], syscall.SIGTERM) // the others may not have come to where they take it
 	if err := running[leader.name].Wait(); err != nil {
 		t.Errorf("%s ended with %v", leader.name, err)
 	}
-	ps.increasing(t)
+	ps.increasing(t, 1+3*n)
+	played(t, n, "a leader's process terminated, one stopped until another one leads, and one killed")
 }
 
 // lastOf is the epoch of the last term that a process told of.
@@ -237,7 +249,7 @@ func members(t *testing.T, url string, n int) (bool, string) {
 
 // increasing checks that each epoch has one term, and that those of each process increase. What processes say at the same
 // time comes in any order, so it is not compared; the test has waited for larger ones of another process along its way.
-func (ps *processes) increasing(t *testing.T) {
+func (ps *processes) increasing(t *testing.T, atLeast int) {
 	t.Helper()
 	holders, last := map[uint64]string{}, map[string]uint64{}
 	for _, l := range ps.all(t) {
@@ -249,7 +261,7 @@ func (ps *processes) increasing(t *testing.T) {
 		}
 		holders[l.epoch], last[l.name] = l.name, l.epoch
 	}
-	if len(holders) < 4 {
-		t.Errorf("%d terms, want 4 at least: %s", len(holders), ps.said())
+	if len(holders) < atLeast {
+		t.Errorf("%d terms, want %d at least: %s", len(holders), atLeast, ps.said())
 	}
 }

@@ -112,7 +112,8 @@ func TestRealtimeTornTail(t *testing.T) {
 	a, server, r, join := onProcess(t, true)
 	leader := join("p0")
 	a.AwaitLead(leader, role, patience)
-	for round := range 4 {
+	n := cycles(t)
+	for round := range 4 * n {
 		next := join(fmt.Sprint("p", round+1))
 		if err := next.Opened(); err != nil {
 			t.Fatal(err)
@@ -142,8 +143,9 @@ func TestRealtimeTornTail(t *testing.T) {
 	if refused := r.refusals(); len(refused) > 0 {
 		t.Errorf("the resource has refused a leader: %v", refused)
 	}
-	t.Logf("%d terms, %d sessions lost", len(holds(a, 5)), a.Tally.Count("SessionLost"))
+	t.Logf("%d terms, %d sessions lost", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"))
 	a.Check()
+	played(t, n, "four kills of the server with the end of its file torn")
 }
 
 // TestRealtimeLostTail: without sync_interval: always a machine that loses its power loses what it has acknowledged last, here
@@ -151,6 +153,14 @@ func TestRealtimeTornTail(t *testing.T) {
 // writes nothing to the resource under an epoch that it has seen of another holder. Whoever has seen what is lost ends and says
 // so. A bucket that is made anew is above all.
 func TestRealtimeLostTail(t *testing.T) {
+	n := cycles(t)
+	for i := range n {
+		t.Run(fmt.Sprint(i+1), loseTail)
+	}
+	played(t, n, "a killed server whose file has lost the newest term, and a bucket made anew")
+}
+
+func loseTail(t *testing.T) {
 	a, server, r, join := onProcess(t, false)
 	first := join("first")
 	a.AwaitLead(first, role, patience)

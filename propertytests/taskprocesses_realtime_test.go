@@ -1,0 +1,94 @@
+//go:build realtime
+
+package propertytests_test
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/propertytests/taskarena"
+)
+
+// TestRealtimeTaskProcesses: cycle after cycle, while tasks come and run, the scheduler's process is killed, the next scheduler's
+// is stopped for two leases, and a worker's is killed; whoever was killed is started again. Each task has one outcome, of an
+// attempt that ran. One cycle of each, on a cluster, is TestTasksProcessesOnCluster.
+func TestRealtimeTaskProcesses(t *testing.T) {
+	if os.Getenv("ROLEMANAGER_CYCLES") == "" {
+		t.Skip("set ROLEMANAGER_CYCLES to play it; TestTasksProcessesOnCluster plays one of each")
+	}
+	server := natstest.Server(t, natstest.Listen)
+	a := taskarena.New(t, server, taskarena.Config{Name: taskChildrenNS, TTL: taskChildTTL, Storage: jetstream.FileStorage})
+	defer a.Close()
+	c := &taskChildren{t: t, urls: server.URL(), dir: t.TempDir(), running: map[string]*taskStart{}}
+	for _, name := range []string{"a", "b", "c"} {
+		c.start(name)
+	}
+	c.leader(a)
+
+	const submitters = 10
+	var submitting sync.WaitGroup
+	var mu sync.Mutex
+	tasks, failed := 0, []error(nil)
+	over := make(chan struct{})
+	acknowledged := make(chan struct{}, 1<<20)
+	for from := range submitters {
+		submitting.Go(func() {
+			for i := from; ; i += submitters {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				err := oneOutcome(a, fmt.Sprint("t", i), time.Duration(50+i%7*50)*time.Millisecond, acknowledged)
+				mu.Lock()
+				tasks++
+				if err != nil {
+					failed = append(failed, err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	more := func(n int) { // acknowledged since
+		t.Helper()
+		from := len(acknowledged)
+		natstest.Eventually(t, fmt.Sprintf("%d more tasks are submitted", n), patience, func() (bool, string) {
+			return len(acknowledged) >= from+n, fmt.Sprint(len(acknowledged) - from)
+		})
+	}
+	n := cycles(t)
+	for range n {
+		more(submitters)
+		name := c.leader(a)
+		c.kill(name)
+		c.start(name)
+		more(submitters)
+		stopped := c.running[c.leader(a)]
+		signalTo(t, stopped.cmd, syscall.SIGSTOP)
+		time.Sleep(2 * taskChildTTL) // what it does not know by then is what is tested
+		signalTo(t, stopped.cmd, syscall.SIGCONT)
+		more(submitters)
+		name = c.other(c.leader(a), stopped.name)
+		c.kill(name) // a worker, as far as anybody knows
+		c.start(name)
+		if t.Failed() {
+			break
+		}
+	}
+	close(over)
+	submitting.Wait()
+	for _, err := range failed {
+		t.Error(err)
+	}
+	a.Settled(patience)
+	c.end()
+	c.check(a, tasks)
+	played(t, n, "a scheduler's process killed, one stopped for two TTLs, and a worker's killed")
+}
