@@ -11,6 +11,7 @@ import (
 type Counts struct {
 	Schedules, Steps                               int
 	Sessions, SessionsLost, Closed, Duplicates     int
+	WentBack                                       int // sessions ended by a bucket that had lost what was seen
 	Terms, QuietTerms, Claims, UnknownClaims       int
 	Vacates, Sweeps, Rotations, Returned, Stuck    int
 	Kills, Evictions, MarkersOverLive              int
@@ -38,6 +39,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.SessionsLost, d.SessionsLost},
 		{&c.Closed, d.Closed},
 		{&c.Duplicates, d.Duplicates},
+		{&c.WentBack, d.WentBack},
 		{&c.Terms, d.Terms},
 		{&c.QuietTerms, d.QuietTerms},
 		{&c.Claims, d.Claims},

@@ -47,6 +47,8 @@ func (p *process) carryOut(e protocol.Effect) {
 	case protocol.Ended:
 		if err := (*protocol.DuplicateError)(nil); errors.As(e.Fault, &err) {
 			w.Counts.Duplicates++
+		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrWentBack) {
+			w.Counts.WentBack++
 		} else if e.Fault != nil {
 			w.violate("%s ended by %v", p, e.Fault)
 		} else {

@@ -48,7 +48,7 @@ func (p *process) watch() {
 	f := &feed{p: p, next: int(rev - firstRevision + 1)}
 	p.feed = f
 	w.Counts.Watches++
-	p.hear(protocol.WatchReset{})
+	p.hear(protocol.WatchReset{Single: w.store.single, Last: rev})
 	for _, c := range w.store.snapshot(rev) {
 		if p.watches(c) {
 			p.hear(&c.entry)

@@ -107,6 +107,18 @@ var mutants = []mutant{
 	{name: "heartbeats for every event", edits: []edit{
 		{core + "heartbeat.go", "if urgent || m.now.Holder >= l.nextBeat {", "if urgent || l.short || m.now.Holder >= l.nextBeat {"},
 	}},
+	{name: "a write that wins below what was known proves nothing", edits: []edit{
+		{core + "write.go", "if w.Revision <= p.floor {", "if p.floor == 1<<64-1 {"},
+	}},
+	{name: "the last revision of a bucket proves nothing", edits: []edit{
+		{core + "merge.go", "v.lost(w.Last < v.newest)", "_ = w.Last"},
+	}},
+	{name: "a key that goes back proves nothing", edits: []edit{
+		{core + "merge.go", "v.lost(e.Revision < before)", "_ = before"},
+	}, unit: true},
+	{name: "a replica that lags has lost something", edits: []edit{
+		{core + "merge.go", "v.wentBack || proof && v.single", "v.wentBack || proof"},
+	}, unit: true},
 	{name: "refusals are tried again at once", edits: []edit{
 		{core + "write.go", "r.after, r.refused = m.now.Observer.Add(explainTime), true", "r.after, r.refused = 0, false"},
 	}},

@@ -95,7 +95,7 @@ func (m mutant) mustDie(t *testing.T, root string) {
 	}
 	args := []string{"-test.timeout", "10m"}
 	if !m.unit {
-		args = append(args, "-test.run", "Test(LostReplies|UnreadyCandidate|Election)$", "-rapid.shrinktime", "1ms", "-sim.schedules", "6000")
+		args = append(args, "-test.run", "Test(LostReplies|UnreadyCandidate|BucketGoesBack|Election)$", "-rapid.shrinktime", "1ms", "-sim.schedules", "6000")
 	}
 	run := exec.CommandContext(t.Context(), binary, args...)
 	out, err := run.CombinedOutput()

@@ -14,6 +14,8 @@ type store struct {
 	log  []*commit
 	keys map[string][]*commit // every write of a key, oldest first
 	all  []string             // the keys in the order of their first write
+	// restored says that it is not the one that was there before: revisions begin anew. single is what it says of itself.
+	restored, single bool
 }
 
 type commit struct {
