@@ -3,7 +3,7 @@ TOOL := go tool -modfile=tools/go.mod
 
 .PHONY: check format vet staticcheck tidy test race realtime fuzz
 
-check: format vet staticcheck tidy test race realtime
+check: format vet staticcheck tidy test race realtime fuzz
 
 format:
 	@out="$$($(TOOL) gofumpt -l .)"; if [ -n "$$out" ]; then echo "not formatted (gofumpt -w):"; echo "$$out"; exit 1; fi
@@ -25,12 +25,13 @@ test:
 race:
 	go test -race ./assign/... ./election/... ./fencing/... ./internal/... ./metrics/... ./roles/... ./propertytests/...
 
-# Clusters and child processes, in real time: one cycle of each.
+# Clusters, child processes, servers whose clock steps and whose files are torn, in real time: one cycle of each, or
+# ROLEMANAGER_CYCLES=50 of each with more than go test's ten minutes of time.
 realtime:
 	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 ./internal/natstest/... ./propertytests/... ./cmd/rolectl/...
 
-# Every fuzz target for a while: FUZZTIME=1h for a long run.
-FUZZTIME ?= 10s
+# Every fuzz target for a while. A long run: go run ./propertytests/fuzz -execs 10000000
+FUZZTIME ?= 5s
 
 fuzz:
 	go run ./propertytests/fuzz -time $(FUZZTIME)

@@ -1,12 +1,16 @@
 // Command fuzz runs every fuzz target of the module for a while each, and says how many executions each of them had.
 //
 //	go run ./propertytests/fuzz -time 10s
+//	go run ./propertytests/fuzz -execs 10000000
 //
 // It finds them in the source, so that a new one is not forgotten. Several run at a time, each on one processor; what is found
 // on the way is kept in the build cache as `go test -fuzz` keeps it, and goes on from there the next time. An input that fails
 // is written into the package's testdata, from where every `go test` runs it.
 //
-// Files: main.go, targets.go (which there are), run.go (one of them).
+// With -execs it goes on until propertytests/fuzz.csv has so many executions of each target: a line for each part that was
+// played, so that it can be stopped at any time and goes on where the file ends. Whoever has the least is the next.
+//
+// Files: main.go, targets.go (which there are), run.go (one of them), long.go (many executions), table.go (the file).
 package main
 
 import (
@@ -28,34 +32,30 @@ func main() {
 	each := flag.Duration("time", 10*time.Second, "how long each target runs")
 	only := flag.String("run", "", "only those whose name matches, as package.Name")
 	parallel := flag.Int("parallel", runtime.NumCPU(), "how many run at a time")
+	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
+	part := flag.Int("part", 500_000, "with -execs: how many of them make a line of the file")
+	path := flag.String("file", "propertytests/fuzz.csv", "with -execs: the file, from the root of the module")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := fuzz(ctx, *only, *each, *parallel); err != nil {
+	run := func() error { return fuzz(ctx, *only, *each, *parallel) }
+	if *execs > 0 {
+		run = func() error { return long(ctx, *only, *path, *execs, *part, *parallel) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
 func fuzz(ctx context.Context, only string, each time.Duration, parallel int) error {
-	wanted, err := regexp.Compile(only)
-	if err != nil {
-		return fmt.Errorf("-run: %w", err)
-	}
-	all, err := targets(ctx, wanted)
-	if err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		return errors.New("fuzz: there is no such target")
-	}
 	dir, err := os.MkdirTemp("", "fuzz-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	began := time.Now()
-	binaries, err := build(ctx, dir, all)
+	all, binaries, err := prepared(ctx, dir, only)
 	if err != nil {
 		return err
 	}
@@ -82,4 +82,20 @@ func fuzz(ctx context.Context, only string, each time.Duration, parallel int) er
 	_ = table.Flush()
 	fmt.Printf("%d executions of %d targets in %v\n", executions, len(all), time.Since(began).Round(time.Second))
 	return err
+}
+
+// prepared are the targets whose names match, and the tests that hold them, built in a directory.
+func prepared(ctx context.Context, dir, only string) (all []target, binaries map[string]string, err error) {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return nil, nil, fmt.Errorf("-run: %w", err)
+	}
+	if all, err = targets(ctx, wanted); err != nil {
+		return nil, nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil, errors.New("fuzz: there is no such target")
+	}
+	binaries, err = build(ctx, dir, all)
+	return all, binaries, err
 }

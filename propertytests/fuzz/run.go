@@ -16,6 +16,7 @@ import (
 // result is what one target has come to.
 type result struct {
 	executions int
+	found      int // inputs that went a way that no other went
 	said       []byte
 	err        error
 }
@@ -27,7 +28,7 @@ func (r result) verdict() string {
 	return "ok"
 }
 
-var executions = regexp.MustCompile(`execs: (\d+)`)
+var executions = regexp.MustCompile(`execs: (\d+) \(.*new interesting: (\d+)`)
 
 // errIdle says that the target has run nothing: that proves nothing.
 var errIdle = errors.New("it has executed nothing")
@@ -35,7 +36,7 @@ var errIdle = errors.New("it has executed nothing")
 // run gives the target its time. A machine that is so busy that nothing was executed in it gives it more.
 func (t target) run(ctx context.Context, binary string, each time.Duration) (r result) {
 	for _, d := range []time.Duration{each, 10 * each} {
-		if r = t.runFor(ctx, binary, d); r.err != nil || r.executions > 0 {
+		if r = t.runFor(ctx, binary, d.String()); r.err != nil || r.executions > 0 {
 			return r
 		}
 	}
@@ -43,7 +44,8 @@ func (t target) run(ctx context.Context, binary string, each time.Duration) (r r
 	return r
 }
 
-func (t target) runFor(ctx context.Context, binary string, each time.Duration) (r result) {
+// runFor runs the target for a time (10s) or a number of executions (1000x), as -fuzztime takes it.
+func (t target) runFor(ctx context.Context, binary, each string) (r result) {
 	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
 		return result{err: err}
@@ -52,8 +54,8 @@ func (t target) runFor(ctx context.Context, binary string, each time.Duration) (
 	if err := os.MkdirAll(corpus, 0o777); err != nil {
 		return result{err: err}
 	}
-	cmd := exec.CommandContext(ctx, binary, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+each.String(),
-		"-test.fuzzcachedir="+corpus, "-test.parallel=1", "-test.timeout=0")
+	cmd := exec.CommandContext(ctx, binary, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+each,
+		"-test.fuzzcachedir="+corpus, "-test.fuzzminimizetime=100x", "-test.parallel=1", "-test.timeout=0")
 	cmd.Dir = t.pkg.Dir // what fails is written below it
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -61,6 +63,7 @@ func (t target) runFor(ctx context.Context, binary string, each time.Duration) (
 	r.said = said.Bytes()
 	if all := executions.FindAllSubmatch(r.said, -1); len(all) > 0 {
 		r.executions, _ = strconv.Atoi(string(all[len(all)-1][1])) // digits
+		r.found, _ = strconv.Atoi(string(all[len(all)-1][2]))
 	}
 	// When its time is over, the fuzzer of Go before 1.27 may take its own deadline for a failure (go.dev/issue/75804). An input
 	// that fails is written to a file, and said to be.

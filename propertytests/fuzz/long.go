@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// course is a long run: who is being played, and what each has come to.
+type course struct {
+	path  string
+	execs int // that each shall have
+
+	mu   sync.Mutex
+	sums map[string]line
+	busy map[string]bool
+}
+
+// long goes on until the file has so many executions of each target.
+func long(ctx context.Context, only, path string, execs, part, parallel int) error {
+	dir, err := os.MkdirTemp("", "fuzz-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	all, binaries, err := prepared(ctx, dir, only)
+	if err != nil {
+		return err
+	}
+	sums, err := read(path)
+	if err != nil {
+		return err
+	}
+	c := &course{path: path, execs: execs, sums: sums, busy: map[string]bool{}}
+	running, ctx := errgroup.WithContext(ctx)
+	for range parallel {
+		running.Go(func() error {
+			for ctx.Err() == nil {
+				t, is := c.next(all)
+				if !is {
+					return nil
+				}
+				if err := c.played(ctx, t, t.runFor(ctx, binaries[t.pkg.Dir], fmt.Sprint(part, "x"))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return running.Wait()
+}
+
+// next is the target that has the least, of those that nobody plays.
+func (c *course) next(all []target) (next target, is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range all {
+		name := t.String()
+		if n := c.sums[name].executions; !c.busy[name] && n < c.execs && (!is || n < c.sums[next.String()].executions) {
+			next, is = t, true
+		}
+	}
+	if is {
+		c.busy[next.String()] = true
+	}
+	return next, is
+}
+
+// played writes a part down. What was interrupted does not count; a failure does, and ends the run.
+func (c *course) played(ctx context.Context, t target, r result) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := t.String()
+	delete(c.busy, name)
+	if ctx.Err() != nil {
+		return nil
+	}
+	l := line{executions: r.executions, found: r.found}
+	if r.err != nil {
+		l.failures = 1
+	}
+	if err := add(c.path, name, l); err != nil {
+		return err
+	}
+	sum := c.sums[name]
+	c.sums[name] = line{sum.executions + l.executions, sum.found + l.found, sum.failures + l.failures}
+	switch {
+	case r.err != nil:
+		return fmt.Errorf("%s: %w\n%s", t, r.err, r.said)
+	case r.executions == 0:
+		return fmt.Errorf("%s: %w\n%s", t, errIdle, r.said)
+	}
+	fmt.Printf("%s: %d executions, %d new inputs\n", name, c.sums[name].executions, c.sums[name].found)
+	return nil
+}

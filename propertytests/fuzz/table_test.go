@@ -1,0 +1,37 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestTheFileGoesOn: what was played is summed up by target, and whoever has the least is the next, until all have enough.
+func TestTheFileGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fuzz.csv")
+	a, b := target{pkg{ImportPath: "x/p"}, "FuzzA"}, target{pkg{ImportPath: "x/p"}, "FuzzB"}
+	for _, l := range []line{{10, 2, 0}, {5, 1, 1}} {
+		if err := add(path, a.String(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums, err := read(path)
+	if want := (line{15, 3, 1}); err != nil || len(sums) != 1 || sums["p.FuzzA"] != want {
+		t.Fatalf("%v, %v, want %v of p.FuzzA", sums, err, want)
+	}
+	c := &course{path: path, execs: 20, sums: sums, busy: map[string]bool{}}
+	if next, is := c.next([]target{a, b}); !is || next.name != b.name {
+		t.Errorf("%v, %v is next, want the one that has nothing", next, is)
+	}
+	if next, is := c.next([]target{a, b}); !is || next.name != a.name {
+		t.Errorf("%v, %v is next beside the other one", next, is)
+	}
+	if next, is := c.next([]target{a, b}); is {
+		t.Errorf("%v is played twice at a time", next)
+	}
+	if err := c.played(t.Context(), a, result{executions: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if next, is := c.next([]target{a, b}); is {
+		t.Errorf("%v is next, and has enough", next)
+	}
+}
