@@ -7,7 +7,7 @@
 //	arena     real sessions on a real server, over links that can be cut and held, in virtual or in real time
 //	taskarena the same with tasks: who ran what when, and every record of it
 //	security  the published permissions: what they suffice for, and what they refuse
-//	fuzz      runs every fuzz target of the module for a while
+//	fuzz      runs every fuzz target of the module for a while, or for millions of executions; fuzz.csv is what they came to
 //	longrun   plays simulated schedules in ranges of seeds; longrun.csv is what they came to
 //
 // In this directory:
@@ -19,9 +19,12 @@
 //	clock_*_test.go    a server whose wall clock steps and leaps
 //	torn_*_test.go     a server's file that is torn, or has lost its end
 //	ledgers_*_test.go  killed and stopped leaders that write into a file and a store behind fences, and into one without
+//	taskprocesses_*    processes that schedule and run tasks, killed and stopped again and again
+//	cycles_test.go     how often the tests in real time do what they do
 //	tokens_test.go     no fencing token in any text that the library puts out
 //
 // A failure prints its seed, the schedule, and the intervals that overlapped. ROLEMANAGER_STORM_HOURS, _SEED and _LULL set
 // the size of the storms, -sim.schedules and -sim.seed that of the simulation, MUTANTS=1 runs its seeded bugs; the tag
-// realtime adds clusters and servers that are processes, ROLEMANAGER_CYCLES says how often what it does to processes is done.
+// realtime adds clusters and servers that are processes, ROLEMANAGER_CYCLES says how often what is done to processes, servers
+// and clocks there is done.
 package propertytests
