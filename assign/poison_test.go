@@ -100,6 +100,87 @@ func TestPoisonTaskOfTheScheduler(t *testing.T) {
 	})
 }
 
+// TestPoisonTaskAfterAPeacefulTerm: a scheduler that has led for a while without running the task, and was stopped in good order,
+// does not make everybody forget what the one before it died of.
+func TestPoisonTaskAfterAPeacefulTerm(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		var mu sync.Mutex
+		var down []string
+		nodes := map[string]*node{}
+		poison := assign.NewKind[string, string]("poison")
+		var all []*node
+		for i := range 7 {
+			name := fmt.Sprint("n", i)
+			n := newNode(t, s, name, func(a *assign.Assigner) {
+				if err := assign.Handle(a, poison, func(ctx context.Context, _ *assign.Task[string]) (string, error) {
+					mu.Lock()
+					down = append(down, name)
+					n := nodes[name]
+					mu.Unlock()
+					n.link.Cut()
+					<-ctx.Done()
+					return "", ctx.Err()
+				}); err != nil {
+					t.Error(err)
+				}
+			}, placing(atHome{}))
+			mu.Lock()
+			nodes[name] = n
+			mu.Unlock()
+			all = append(all, n)
+		}
+		fallen := func() int {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(down)
+		}
+		leader(t, all...)
+		c := newClient(t, s)
+		p, err := assign.Submit(t.Context(), c, poison, "poison")
+		if err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "the first is down", time.Minute, func() (bool, string) { return fallen() == 1, "not yet" })
+		if err := assign.PauseKind(t.Context(), c, "poison", "so that the next one lives"); err != nil {
+			t.Fatal(err)
+		}
+		rest := make([]*node, 0, len(all))
+		for _, n := range all {
+			if n.name != down[0] {
+				rest = append(rest, n)
+			}
+		}
+		ready := func(n *node) func() (bool, string) {
+			return func() (bool, string) {
+				o, err := assign.GetOverview(t.Context(), c)
+				return err == nil && o.Ready && (n == nil || o.Scheduler != n.name), fmt.Sprintf("%+v, %v", o, err)
+			}
+		}
+		peaceful := leader(t, rest...)
+		natstest.Eventually(t, "the second hands out", time.Minute, ready(nil))
+		peaceful.close(t)
+		natstest.Eventually(t, "the third hands out", time.Minute, ready(peaceful))
+		if n := fallen(); n != 1 {
+			t.Fatalf("%d are down: the kind was not paused in time", n)
+		}
+		if err := assign.ResumeKind(t.Context(), c, "poison"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		_, err = p.Wait(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		var failed *assign.TaskError
+		if !errors.As(err, &failed) || failed.Cause != "worker_lost" || len(down) != 4 {
+			t.Errorf("it ended with %v after it took down %v; want the first, which nobody could count, and three more", err, down)
+		}
+		for _, name := range down {
+			nodes[name].link.Heal()
+		}
+	})
+}
+
 // counting is a placement that notes what it is asked.
 type counting struct {
 	mu    sync.Mutex

@@ -226,7 +226,7 @@ func TestHostSeesChanges(t *testing.T) {
 		if h.Dead("w2", true, number) || !h.Dead("w2", true, number-1) || h.Dead("w2", false, number) {
 			t.Error("a live session is dead, or a former one is not")
 		}
-		if h.Dead("b", false, candidate.Number()) {
+		if h.Dead("b", false, candidate.Number()) || h.Closed("b", false, candidate.Number()) {
 			t.Error("b is dead")
 		}
 		was := candidate.Number()
@@ -234,6 +234,9 @@ func TestHostSeesChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		until("b has left", func() bool { return h.Dead("b", false, was) })
+		if !h.Closed("b", false, was) || h.Closed("b", false, was-1) {
+			t.Error("b's session was closed, and no other one")
+		}
 		release()
 		until("the workers are forgotten", func() bool { return len(h.Members()) == 1 })
 	})

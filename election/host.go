@@ -78,6 +78,14 @@ func (h Host) Dead(instance string, workerOnly bool, session uint64) (dead bool)
 	return dead
 }
 
+// Closed reports whether a dead session is known to have been closed by its own process, after all of its work had ended.
+func (h Host) Closed(instance string, workerOnly bool, session uint64) (closed bool) {
+	h.s.query(func(m *protocol.Machine, _ protocol.Now) {
+		closed = m.View().Closed(peer(instance, workerOnly), session)
+	})
+	return closed
+}
+
 // Busy keeps the session on short beats while it runs tasks, though it holds no role, until whoever has said so has said
 // once that it does not. A session that is closed meanwhile is left to run out, as it is while the work of a role goes on: its
 // tasks are then run again no sooner than if it had crashed.

@@ -123,6 +123,13 @@ func (v *View) Dead(p Peer, s uint64) bool {
 	return l.Revision > s
 }
 
+// Closed reports whether session s of peer p is known to have been ended by its own process, with nothing of it at work any
+// more. False may also mean that its next session was seen first.
+func (v *View) Closed(p Peer, s uint64) bool {
+	l := v.peers[p]
+	return l != nil && l.Form == FormRecord && l.Lease.State == Closed && l.Lease.Session == s
+}
+
 // Active reports whether the lease of p declares a session and has moved within its time, as seen at now.
 func (p *PeerView) Active(now Instant) bool {
 	return p.Form == FormRecord && p.Lease.Alive() && now.Sub(p.Seen) < p.Lease.TTL()

@@ -97,6 +97,52 @@ func TestNobodyIsSuspectAfterAPeacefulEnd(t *testing.T) {
 	}
 }
 
+// TestABegunAttemptOfAPeacefulTermIsNotCounted: its scheduler has lived to say so.
+func TestABegunAttemptOfAPeacefulTermIsNotCounted(t *testing.T) {
+	for epoch, counted := range map[uint64]int{90: 0, 89: 1} { // afterCrash has a scheduler of epoch 90 before
+		_, effects := afterCrash(t, true, Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{80, 4}, Started: Attempt{epoch, 1}}})
+		n, ok := find[WriteNote](effects)
+		if !ok || n.Retry.Crashes != counted || n.Retry.Attempt != (Attempt{epoch, 1}) || !n.Retry.Started.IsZero() {
+			t.Errorf("begun in epoch %d: %+v", epoch, effects)
+		}
+		if r, told := find[Reassigned](effects); told != (counted > 0) {
+			t.Errorf("begun in epoch %d: %+v", epoch, r)
+		}
+	}
+}
+
+// TestSuspicionIsLeftToTheNext: a term that has ended in peace has cleared nobody who is still open.
+func TestSuspicionIsLeftToTheNext(t *testing.T) {
+	b, _ := afterCrash(t, false)
+	left := b.s.Suspected()
+	if left == 0 {
+		t.Fatal("nobody is suspected, though the scheduler before has crashed")
+	}
+	for suspect, noted := range map[uint64]bool{left: true, 2: false, 0: false} { // x stands at 2
+		b := newBooks(t)
+		b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true, Suspect: suspect})
+		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
+		b.step(CaughtUp{})
+		b.seal(9)
+		own := member(200)
+		own.Own = true
+		if _, ok := find[WriteNote](b.step(Members{List: []Member{own}})); ok != noted {
+			t.Errorf("suspects below %d: noted before it runs: %v", suspect, ok)
+		}
+		if n := b.s.Suspected(); n != 0 != noted {
+			t.Errorf("suspects below %d: it leaves %d", suspect, n)
+		}
+		b.step(Settled{ID: "x", Revision: 20})
+		if n := b.s.Suspected(); n != 0 {
+			t.Errorf("suspects below %d: it leaves %d, and nothing is open", suspect, n)
+		}
+		b.step(Opaque{ID: "y", Revision: 3})
+		if n := b.s.Suspected(); n != 0 != noted {
+			t.Errorf("suspects below %d: it leaves %d of what it cannot read", suspect, n)
+		}
+	}
+}
+
 // TestABegunAttemptThatNobodyHasCounts as a lost worker, and ends a task that has lost too many.
 func TestABegunAttemptThatNobodyHasCounts(t *testing.T) {
 	note := func(crashes int) Noted {
@@ -106,7 +152,7 @@ func TestABegunAttemptThatNobodyHasCounts(t *testing.T) {
 	if n, ok := find[WriteNote](effects); !ok || n.Retry.Crashes != 2 || n.Retry.Attempt != (Attempt{90, 1}) {
 		t.Errorf("%+v", effects)
 	}
-	_, effects = afterCrash(t, true, note(2))
+	_, effects = afterCrash(t, false, note(2))
 	if w, ok := find[WriteOutcome](effects); !ok || w.Outcome.Cause != CauseWorkerLost || w.Outcome.Status != StatusDead {
 		t.Errorf("%+v", effects)
 	}

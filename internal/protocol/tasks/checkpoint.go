@@ -77,7 +77,21 @@ func (s *Scheduler) save(t *task, e *Progressed) {
 // kept goes on after a checkpoint is stored.
 func (s *Scheduler) kept(w *write, revision uint64) {
 	t := w.t
-	t.checkpoint = max(t.checkpoint, revision)
+	t.checkpoint, t.run.stored = max(t.checkpoint, revision), w.ran
+	s.afterSaving(w)
+}
+
+// giveUp goes on after a checkpoint that is never stored, as if it had never been made: told once more, it is taken once more.
+func (s *Scheduler) giveUp(w *write) {
+	if r := w.t.run; r.kept == w.ran {
+		r.kept = r.stored
+	}
+	s.settle(w, true)
+	s.afterSaving(w)
+}
+
+func (s *Scheduler) afterSaving(w *write) {
+	t := w.t
 	if t.run.saving = w.next; w.next != nil {
 		s.send(w.next)
 		return

@@ -100,13 +100,14 @@ type (
 	}
 
 	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known. Ours says that it is one of this scheduler's own, Clean that the term
-	// of whoever wrote it has ended in peace.
+	// of whoever wrote it has ended in peace, and Suspect what that one has left of its suspicions, see Suspected.
 	SealSeen struct {
 		Revision uint64
 		Stored   time.Time
 		Epoch    uint64
 		Ours     bool
 		Clean    bool
+		Suspect  uint64
 	}
 
 	// CaughtUp says that all that stood in the stream when the reading began has been delivered.

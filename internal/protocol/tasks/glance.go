@@ -9,6 +9,7 @@ type Glance struct {
 	Kind     string
 	State    State
 	Running  bool
+	Ending   bool    // its outcome is being stored, and may stand in the stream: who wants to know for certain looks there
 	Tries    int     // attempts that ran or run
 	Attempt  Attempt // the last, zero before the first
 	Instance string  // that has it, "" for none

@@ -37,6 +37,10 @@ func (s *Scheduler) unlist(t *task) {
 	}
 }
 
+// Settled reports whether all has been read that stood before our seal, and nobody else's outcomes may come behind it: of the
+// tasks on the books only those that we are ending (see Glance.Ending) may have an outcome.
+func (s *Scheduler) Settled() bool { return s.settled }
+
 // List returns a page of open tasks, at most limit, and with which cursor to go on behind it, 0 when there is no more. A
 // page may hold fewer, or none, though there is more: it costs no more than its size and a bound.
 func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []Glance, next uint64) {
@@ -89,7 +93,7 @@ func (s *Scheduler) glance(now Instant, t *task, why *reasons) Glance {
 	case noting:
 		g.Due = t.run.write.retry.Wait
 	case ending: // nobody holds it any more, and it looks as it did
-		g.Tries, g.Progress = t.run.write.outcome.Tries, t.run.progress
+		g.Ending, g.Tries, g.Progress = true, t.run.write.outcome.Tries, t.run.progress
 	}
 	if t.run != nil && t.run.worker != nil {
 		g.Instance = t.run.worker.instance

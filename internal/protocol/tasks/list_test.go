@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // TestAListingMeetsEveryTask that is open all the while, once, whatever comes and goes between its pages.
@@ -159,4 +161,39 @@ func TestWatching(t *testing.T) {
 	b.s.Step(b.now, Watched{"y", time.Minute}, nil)
 	b.now = b.now.Add(time.Hour)
 	check("too late", b.pass(0))
+}
+
+// TestATaskThatIsEndingSaysSo: the stream knows before the books that its outcome is stored.
+func TestATaskThatIsEndingSaysSo(t *testing.T) {
+	b := newBooks(t)
+	if b.s.Settled() {
+		t.Error("settled before anything was read")
+	}
+	p := b.begin()
+	if !b.s.Settled() {
+		t.Error("not settled after the second seal")
+	}
+	ending := func() bool {
+		t.Helper()
+		page, _ := b.s.List(b.now, 0, Filter{States: []State{StateRunning}}, 10)
+		if len(page) != 1 {
+			t.Fatalf("%+v", page)
+		}
+		return page[0].Ending
+	}
+	if ending() {
+		t.Error("it is ending before it has ended")
+	}
+	w, ok := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}}))
+	if !ok || !ending() {
+		t.Errorf("written: %v, and it looks as if nothing were", ok)
+	}
+	b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
+	if !ending() {
+		t.Error("the outcome may stand in the stream")
+	}
+	b.step(Settled{ID: "x", Revision: 9})
+	if page, _ := b.s.List(b.now, 0, Filter{}, 10); len(page) > 0 {
+		t.Errorf("%+v", page)
+	}
 }

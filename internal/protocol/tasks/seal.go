@@ -15,7 +15,9 @@ import (
 type seal struct {
 	revision uint64 // the last one that the stream has shown, 0: none
 	epoch    uint64
-	crashed  bool // whoever led before has not ended in peace
+	crashed  bool   // whoever led before has not ended in peace
+	suspect  uint64 // what that one has left when it has
+	rested   uint64 // its epoch then, else 0
 
 	second bool    // one more is wanted before anything is written, see sealed
 	valid  uint64  // the revision under which writes go out, 0: none, and one is wanted
@@ -67,7 +69,10 @@ func (e SealSeen) apply(s *Scheduler) {
 		return
 	}
 	if !e.Ours {
-		l.crashed, l.foreign = !e.Clean, true
+		l.crashed, l.suspect, l.rested, l.foreign = !e.Clean, e.Suspect, 0, true
+		if e.Clean {
+			l.rested = e.Epoch
+		}
 	}
 	l.revision, l.epoch, l.retry = e.Revision, e.Epoch, 0
 	if e.Ours {
@@ -121,7 +126,8 @@ func (s *Scheduler) sealed(revision uint64) {
 	}
 	if !s.settled {
 		s.settled = true
-		if s.seal.crashed {
+		s.before = l.suspect
+		if l.crashed {
 			s.before = revision
 		}
 		s.tidy()

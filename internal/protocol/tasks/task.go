@@ -51,6 +51,7 @@ type current struct {
 	progress float32
 	said     int64  // Ran of the last progress
 	kept     int64  // Ran of the last checkpoint that was taken
+	stored   int64  // Ran of the last that is stored
 	saving   *write // of a checkpoint
 	write    write  // of its note or its outcome
 	before   State  // the state that its outcome ends

@@ -25,8 +25,7 @@ func (e Unstorable) apply(s *Scheduler) {
 	case w.kind == checkpointWrite:
 		delete(s.writes, w.number)
 		w.number = 0
-		s.settle(w, true)
-		s.kept(w, 0)
+		s.giveUp(w)
 	}
 }
 

@@ -113,3 +113,21 @@ func TestACheckpointThatCannotBeStoredIsGivenUp(t *testing.T) {
 		t.Errorf("the next attempt gets %+v", p)
 	}
 }
+
+// TestACheckpointThatWasGivenUpIsNotAcknowledgedLater: the answer that it was given up may be lost, and then it is told again.
+func TestACheckpointThatWasGivenUpIsNotAcknowledgedLater(t *testing.T) {
+	b := runningX(t)
+	w, _ := find[WriteCheckpoint](b.step(progress(1, "too large", "a")))
+	b.step(Unstorable{Write: w.Write})
+	effects := b.step(progress(1, "too large", "a again"))
+	if s, answered := find[Settle](effects); answered {
+		t.Errorf("%+v, and nothing is stored", s)
+	}
+	w, ok := find[WriteCheckpoint](effects)
+	if !ok {
+		t.Fatalf("%+v", effects)
+	}
+	if s := findAll[Settle](b.step(Unstorable{Write: w.Write})); len(s) != 1 || !s[0].Stale || s[0].Ref != "a again" {
+		t.Errorf("%+v", s)
+	}
+}
