@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ type app struct {
 	begun    bool // a command has begun: what is wrong from now on is not its usage
 	nc       *nats.Conn
 	target   connect.Target
+	unread   atomic.Bool // nobody reads what is written
 }
 
 // connect goes to the server; the connection is closed when the program ends.
@@ -63,6 +65,14 @@ func (a *app) printer() show.Printer {
 }
 
 // say tells the user something that is not data.
-func say(format string, args ...any) {
-	fmt.Fprintln(os.Stderr, show.Clean(fmt.Sprintf(format, args...)))
+func (a *app) say(format string, args ...any) {
+	text := show.Clean(fmt.Sprintf(format, args...))
+	if a.format != "json" {
+		fmt.Fprintln(os.Stderr, text)
+		return
+	}
+	_ = show.Printer{W: os.Stderr}.Line(struct { // nobody misses what cannot be written
+		show.Document
+		Message string `json:"message"`
+	}{show.Of("note"), text})
 }

@@ -47,6 +47,7 @@ Times are those of processes here; all members are in this one. It needs the per
 		Example: "  rolectl bench\n  rolectl bench --replicas 3 --ttl 15s --only failover\n  rolectl bench -o json",
 		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer a.whileRead(cmd)()
 			if b.rounds < 1 {
 				return usage(fmt.Errorf("--rounds %d: use 1 or more", b.rounds))
 			}
@@ -107,8 +108,14 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 		return errors.Join(unplaced(err, b.replicas), b.remove(nc))
 	}
 	defer func() {
-		if err = b.reason(nc, err); !errors.Is(err, errLost) { // what is made there can be removed
-			err = errors.Join(err, b.remove(nc))
+		if err = b.reason(nc, err); errors.Is(err, errLost) {
+			return
+		}
+		left := b.remove(nc)
+		if left != nil && !nc.IsConnected() { // it went just now; then that is why, whatever has failed before
+			err = b.lost()
+		} else {
+			err = errors.Join(err, left)
 		}
 	}()
 	if err := b.makeTasks(nc); err != nil {
@@ -119,7 +126,7 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 		if len(only) > 0 && !slices.Contains(only, m.name) {
 			continue
 		}
-		say("%s ...", m.what)
+		b.a.say("%s ...", m.what)
 		var samples []time.Duration
 		if err := m.take(b, func(d time.Duration) { samples = append(samples, d) }); err != nil {
 			if b.ctx.Err() == nil {

@@ -58,6 +58,11 @@ func (w *absence) over() {
 	}
 }
 
+// lost says what remains on a server that is gone.
+func (b *benchmark) lost() error {
+	return &failure{exitConnection, fmt.Errorf("%w; when the server is back, remove what was measured with: nats stream rm -f KV_%s; nats stream rm -f TASKS_%[2]s", errLost, b.name)}
+}
+
 // reason says why the benchmark ended early: what has failed while there was no connection, or after an interrupt, failed for
 // that.
 func (b *benchmark) reason(nc *nats.Conn, err error) error {
@@ -65,7 +70,7 @@ func (b *benchmark) reason(nc *nats.Conn, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(context.Cause(b.ctx), errLost), nc.FlushTimeout(b.a.target.Timeout) != nil:
-		return &failure{exitConnection, fmt.Errorf("%w; when the server is back, remove what was measured with: nats stream rm -f KV_%s; nats stream rm -f TASKS_%[2]s", errLost, b.name)}
+		return b.lost()
 	case b.ctx.Err() != nil:
 		return errInterrupted
 	}

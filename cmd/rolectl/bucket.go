@@ -35,7 +35,7 @@ func create(a *app) *cobra.Command {
 			}
 			cfg := natskv.Config{Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL, Storage: storageOf(storage)}
 			if dryRun {
-				return printCreation(cmd, func(ctx context.Context, nc *nats.Conn) error {
+				return a.printCreations(cmd, args[0], func(ctx context.Context, nc *nats.Conn) error {
 					_, err := natskv.Create(ctx, nc, cfg)
 					return err
 				})
@@ -44,6 +44,12 @@ func create(a *app) *cobra.Command {
 				b, err := natskv.Create(ctx, nc, cfg)
 				if err != nil {
 					return fault(unplaced(err, replicas))
+				}
+				if cmd.Flags().Changed("replicas") && b.Replicas() != replicas {
+					a.say("bucket %s was there already, with replicas %d, and is left so: nats stream edit KV_%[1]s --replicas %[3]d changes that", b.Name(), b.Replicas(), replicas)
+				}
+				if cmd.Flags().Changed("max-ttl") && b.MaxTTL() != maxTTL {
+					a.say("bucket %s was there already, with TTL up to %v, and is left so: make another one for %v", b.Name(), b.MaxTTL(), maxTTL)
 				}
 				return a.printBucket(fitness(b), fmt.Sprintf("bucket %s is there and fit: replicas %d, TTL up to %v", b.Name(), b.Replicas(), b.MaxTTL()))
 			})
@@ -94,7 +100,7 @@ func (a *app) checkBucket(ctx context.Context, nc *nats.Conn, name string, fix b
 		var err error
 		if repaired, err = natskv.Repair(ctx, nc, name); err != nil {
 			for _, r := range repaired { // what remains is the error
-				say("repaired: %s", r)
+				a.say("repaired: %s", r)
 			}
 			return fault(err)
 		}

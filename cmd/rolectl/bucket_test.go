@@ -31,6 +31,8 @@ func TestBucket(t *testing.T) {
 	}{
 		{"bucket create roles", 0, "bucket roles is there and fit"},
 		{"bucket create roles", 0, "bucket roles is there and fit"},
+		{"bucket create roles --replicas 3", 0, "was there already, with replicas 1, and is left so: nats stream edit KV_roles --replicas 3"},
+		{"bucket create roles --max-ttl 1h", 0, "was there already, with TTL up to 2m0s, and is left so"},
 		{"bucket create long --max-ttl 10m --storage memory", 0, "TTL up to 10m0s"},
 		{"bucket check roles", 0, "bucket roles is fit"},
 		{"bucket check roles --fix", 0, "bucket roles is fit"},

@@ -54,6 +54,7 @@ func TestLogins(t *testing.T) {
 	url := p.server.URL()
 	write("nats/context/good.json", `{"url":"`+url+`","user":"joe","password":"x y"}`)
 	write("nats/context/keyed.json", `{"description":"with a key","url":"`+url+`","nkey":"`+nkey+`"}`)
+	write("nats/context/cluster.json", `{"url":"nats://127.0.0.1:1, `+url+`","user":"joe","password":"x y"}`)
 	write("nats/context/wrong.json", `{"url":"`+url+`","user":"joe","password":"z"}`)
 	write("nats/context/nsc.json", `{"url":"`+url+`","nsc":"nsc://o/a/u"}`)
 	write("nats/context/domain.json", `{"url":"`+url+`","user":"joe","password":"x y","jetstream_domain":"leaf"}`)
@@ -66,6 +67,7 @@ func TestLogins(t *testing.T) {
 	}{
 		{"", "", 0, ""}, // the selected context
 		{"NATS_CONTEXT=keyed", "", 0, ""},
+		{"NATS_CONTEXT=cluster", "", 0, ""}, // one of its servers is down
 		{"NATS_CONTEXT=wrong", "--context good", 0, ""},
 		{"NATS_CONTEXT=good", "--context wrong", exitConnection, "Authorization"},
 		{"NATS_CONTEXT=wrong NATS_NKEY=" + nkey, "", 0, ""}, // one way to log in replaces another
@@ -80,7 +82,7 @@ func TestLogins(t *testing.T) {
 		{"NATS_URL=" + url + " NATS_CERT=x", "--no-context", exitUsage, "NATS_KEY"},
 		{"NATS_TIMEOUT=soon", "", exitUsage, "NATS_TIMEOUT"},
 		{"NATS_TLS_FIRST=perhaps", "", exitUsage, `NATS_TLS_FIRST="perhaps" is neither true nor false`},
-		{"", "--context missing", exitUsage, "there are broken, domain, good, keyed, nsc, wrong"},
+		{"", "--context missing", exitUsage, "there are broken, cluster, domain, good, keyed, nsc, wrong"},
 		{"", "--context ../good", exitUsage, "cannot be a path"},
 		{"", "--context nsc", exitUsage, "--creds"},
 		{"", "--context domain", exitUsage, "JetStream domain"},
@@ -157,8 +159,14 @@ func TestTLS(t *testing.T) {
 		said := fmt.Sprintf(`{"ca":"%[1]s/ca.pem","cert":"%[1]s/cert.pem","key":"%[1]s/key.pem","tls_first":%[2]v}`, dir, first)
 		home := contexts(t, map[string]string{"tls": said})
 		(&place{t: t, env: append(p.env, "XDG_CONFIG_HOME="+home)}).ok("--context", "tls", "bucket", "check", "roles")
-		if r := p.run("--tlsca", dir+"/ca.pem", "--timeout", "2s", "roles"); r.code != exitConnection {
-			t.Errorf("without a certificate: exit %d, %s", r.code, r.errors)
+		refused := map[string]string{"roles": "--tlsca", "roles --tlsca " + dir + "/ca.pem": "--tlscert", "roles --tlsfirst": "--tlsfirst out"}
+		if first {
+			refused = map[string]string{"roles --timeout 2s": "--tlsfirst", "roles --tlsfirst": "--tlsca", "roles --tlsfirst --tlsca " + dir + "/ca.pem": "--tlscert"}
+		}
+		for args, says := range refused {
+			if r := p.run(strings.Fields(args)...); r.code != exitConnection || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
+				t.Errorf("TLS first %v, %s: exit %d, %s", first, args, r.code, r.errors)
+			}
 		}
 		if r := p.run("--tlsca", dir+"/none.pem", "roles"); r.code != exitUsage || !strings.Contains(r.errors, "--tlsca") {
 			t.Errorf("without an authority: exit %d, %s", r.code, r.errors)

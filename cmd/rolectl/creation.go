@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,25 +10,50 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// printCreation prints what a creation would send, as a command of the nats tool. What it would send is found out by sending
+// creation makes one stream over a connection.
+type creation func(ctx context.Context, nc *nats.Conn) error
+
+// request is what a creation sends.
+type request struct {
+	Subject string          `json:"subject"`
+	Body    json.RawMessage `json:"body"`
+	Command string          `json:"command"` // the same for the nats tool
+}
+
+// printCreations prints what creations would send, as commands of the nats tool. What they would send is found out by sending
 // it, to a server in this process that only listens: so the two cannot differ.
-func printCreation(cmd *cobra.Command, create func(ctx context.Context, nc *nats.Conn) error) error {
-	request, err := creationRequest(cmd.Context(), create)
+func (a *app) printCreations(cmd *cobra.Command, name string, creations ...creation) error {
+	requests, err := creationRequests(cmd.Context(), creations)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "# revisions begin at the present time, so run it now rather than keep it\nnats request %s %s\n",
-		quoted(request.Subject), quoted(strings.ReplaceAll(string(request.Data), `\u003e`, ">")))
+	p := a.printer()
+	switch p.Format {
+	case "json":
+		return p.JSON(struct {
+			show.Document
+			Name     string    `json:"name"`
+			Requests []request `json:"requests"`
+		}{show.Of("creation"), name, requests})
+	case "name":
+		return p.Print(show.Table{Rows: []show.Row{{Name: name}}})
+	}
+	text := "# revisions begin at the present time, so run it now rather than keep it\n"
+	for _, r := range requests {
+		text += r.Command + "\n"
+	}
+	_, err = p.W.Write([]byte(text))
 	return err
 }
 
 // quoted is an argument as a shell reads it: what it holds is JSON and subjects, without single quotes.
 func quoted(arg string) string { return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'" }
 
-func creationRequest(ctx context.Context, create func(ctx context.Context, nc *nats.Conn) error) (*nats.Msg, error) {
+func creationRequests(ctx context.Context, creations []creation) (all []request, err error) {
 	s, err := natsrun.Start(natsrun.Options{Configure: func(o *server.Options) { o.JetStream, o.StoreDir = false, "" }})
 	if err != nil {
 		return nil, err
@@ -38,7 +64,7 @@ func creationRequest(ctx context.Context, create func(ctx context.Context, nc *n
 		return nil, err
 	}
 	defer listening.Close()
-	asked := make(chan *nats.Msg, 1) // one creation
+	asked := make(chan *nats.Msg, len(creations)) // each asks once
 	_, err = listening.Subscribe("$JS.API.STREAM.>", func(m *nats.Msg) {
 		answer := `{"error":{"code":404,"err_code":10059,"description":"stream not found"}}`
 		if strings.HasPrefix(m.Subject, "$JS.API.STREAM.CREATE.") {
@@ -58,11 +84,15 @@ func creationRequest(ctx context.Context, create func(ctx context.Context, nc *n
 		return nil, err
 	}
 	defer asking.Close()
-	err = create(ctx, asking)
-	select {
-	case m := <-asked:
-		return m, nil
-	default:
-		return nil, fmt.Errorf("nothing would be made: %w", err)
+	for _, create := range creations {
+		refused := create(ctx, asking)
+		select {
+		case m := <-asked:
+			body := strings.ReplaceAll(string(m.Data), `\u003e`, ">")
+			all = append(all, request{m.Subject, json.RawMessage(body), "nats request " + quoted(m.Subject) + " " + quoted(body)})
+		default:
+			return nil, fmt.Errorf("nothing would be made: %w", refused)
+		}
 	}
+	return all, nil
 }

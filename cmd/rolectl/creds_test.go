@@ -75,7 +75,7 @@ func TestCreds(t *testing.T) {
 		{"", "--creds " + old, exitConnection, "Authorization"},
 		{"", "--context old", exitConnection, "Authorization"},
 		{"", "--creds " + forged, exitConnection, "Authorization"},
-		{"", "--creds " + write("empty.creds", ""), exitConnection, "connect to"},
+		{"", "--creds " + write("empty.creds", ""), exitUsage, "empty.creds (--creds"},
 	} {
 		q := &place{t: t, env: append(append(p.env, "XDG_CONFIG_HOME="+home), strings.Fields(test.env)...)}
 		r := q.run(append(strings.Fields(test.args), "bucket", "create", "roles")...)

@@ -1,27 +1,38 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
+
+// begin starts a dev server in dir and returns when it is ready, with somebody who uses it.
+func (p *place) begin(dir string, args ...string) (*process, *place) {
+	p.t.Helper()
+	dev := p.start(append([]string{"dev", "--port", "0", "--store-dir", dir}, args...)...)
+	dev.says(&dev.out, "\n")
+	url, _, _ := strings.Cut(dev.out.String(), "\n")
+	return dev, &place{t: p.t, env: append(clean(p.t), "NATS_URL="+url)}
+}
 
 // TestDev: the other commands work on it, and what it has stored is there again at the next start.
 func TestDev(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
 	dir := t.TempDir() + "/store"
-	begin := func() (*process, *place) {
-		t.Helper()
-		dev := p.start("dev", "--port", "0", "--store-dir", dir)
-		dev.says(&dev.errs, "rolectl watch")
-		dev.says(&dev.out, "nats://") // another pipe
-		url := strings.TrimSpace(dev.out.String())
-		return dev, &place{t: t, env: append(clean(t), "NATS_URL="+url)}
-	}
-	dev, user := begin()
+	dev, user := p.begin(dir)
 	user.ok("bucket", "check", "roles")
 	user.ok("bucket", "create", "mine")
 	if out := user.ok("tasks", "submit", "-n", "jobs", "hello", "1", "--id", "first").out; out != "first\n" {
@@ -41,11 +52,133 @@ func TestDev(t *testing.T) {
 	if r := dev.wait(); r.code != 0 {
 		t.Errorf("told to stop: exit %d, %s", r.code, r.errors)
 	}
-	_, user = begin()
+	dev, user = p.begin(dir)
 	user.ok("bucket", "check", "mine")
 	user.ok("tasks", "get", "-n", "jobs", "first")
-	if d := document[rolesDoc](t, user.ok("roles", "-o", "json").out); len(d.Roles) != 1 || d.Roles[0].Role != "scheduler" {
-		t.Errorf("after a restart: %+v", d)
+	if out := user.ok("roles", "-o", "name").out; out != devMember+"\nscheduler\n" {
+		t.Errorf("after a restart: %q", out)
+	}
+	dev.signal(syscall.SIGKILL) // and the next one waits for its lease
+	<-dev.done
+	_, user = p.begin(dir)
+	user.ok("tasks", "submit", "-n", "jobs", "echo", "1", "--wait")
+}
+
+// TestDevInvites: what it tells a new user to type works as it stands.
+func TestDevInvites(t *testing.T) {
+	t.Parallel()
+	p := &place{t: t, env: append(clean(t), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))}
+	dev := p.start("dev", "--port", "0", "--store-dir", t.TempDir(), "--namespace", "try", "--bucket", "mine")
+	dev.says(&dev.errs, "built-in worker")
+	submitted := 0
+	for line := range strings.Lines(dev.errs.String()) {
+		if !strings.HasPrefix(line, "  ") || !strings.Contains(line, " tasks submit ") {
+			continue
+		}
+		submitted++
+		cmd := exec.Command("sh", "-c", line)
+		cmd.Env = p.env
+		out, err := cmd.Output()
+		if text := string(out); err != nil || text != `"world"` && text != `"5s"` {
+			t.Errorf("%s: %v, %q", strings.TrimSpace(line), err, text)
+		}
+	}
+	if submitted != 2 {
+		t.Errorf("it invites to submit %d tasks, want 2:\n%s", submitted, dev.errs.String())
+	}
+}
+
+type devDoc struct {
+	URL, Bucket, Namespace string
+	StoreDir               string `json:"store_dir"`
+	Worker                 *struct{ Instance, Role string }
+}
+
+// TestDevJSON: with -o json it is one line, and nothing else is said.
+func TestDevJSON(t *testing.T) {
+	t.Parallel()
+	p := &place{t: t, env: clean(t)}
+	for _, worker := range []bool{true, false} {
+		dir := t.TempDir()
+		dev := p.start("dev", "--port", "0", "--store-dir", dir, "-o", "json", fmt.Sprintf("--worker=%v", worker))
+		dev.says(&dev.out, "\n")
+		d := eachLine[devDoc](t, dev.out.String())[0]
+		if d.Bucket != "roles" || d.Namespace != "jobs" || d.StoreDir != dir || (d.Worker != nil) != worker {
+			t.Errorf("%+v", d)
+		}
+		user := &place{t: t, env: append(clean(t), "NATS_URL="+d.URL)}
+		if out := user.ok("members", "-o", "name").out; (out == devMember+"\n") != worker {
+			t.Errorf("with --worker=%v the members are %q", worker, out)
+		}
+		if r := user.run("doctor", "--for", "0s"); worker && r.code != 0 {
+			t.Errorf("doctor on a new server: exit %d\n%s", r.code, r.out)
+		}
+		dev.signal(syscall.SIGINT)
+		if r := dev.wait(); r.code != 0 || r.errors != "" || strings.Count(r.out, "\n") != 1 {
+			t.Errorf("exit %d, %q, %q", r.code, r.out, r.errors)
+		}
+	}
+}
+
+// TestDevWorkerLeaves: it makes room for a program that hands out tasks itself, under another role; not for one of which only
+// the records are left, since it died together with the server.
+func TestDevWorkerLeaves(t *testing.T) {
+	t.Parallel()
+	p := &place{t: t, env: clean(t)}
+	dir := t.TempDir()
+	dev, user := p.begin(dir)
+	program(t, dev, "mine")
+	dev.says(&dev.errs, "mine works in jobs by itself")
+	if out := user.ok("tasks", "submit", "-n", "jobs", "double", "21", "--wait").out; out != "42" {
+		t.Errorf("the program's own task: %q", out)
+	}
+	natstest.Eventually(t, "the built-in worker has left", patience, func() (bool, string) {
+		out := user.ok("members", "-o", "name").out
+		return out == "mine\n", out
+	})
+	dev.signal(syscall.SIGKILL)
+	<-dev.done
+	dev, user = p.begin(dir)
+	if out := user.ok("members", "-o", "name").out; out != "mine\n"+devMember+"\n" {
+		t.Fatalf("of the program the records are left: %q", out)
+	}
+	user.ok("tasks", "submit", "-n", "jobs", "sleep", `"3s"`, "--wait") // it looks around meanwhile
+	if said := dev.errs.String(); strings.Contains(said, "mine works") {
+		t.Errorf("it has left for one who is dead: %s", said)
+	}
+}
+
+// program is one that hands out tasks of the namespace jobs on a dev server, and runs those of the kind double. It goes with the
+// server: its lease outlives it by far.
+func program(t *testing.T, dev *process, instance string) {
+	t.Helper()
+	nc, err := nats.Connect(strings.TrimSpace(dev.out.String()), nats.Timeout(patience), nats.NoReconnect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: instance, TTL: 20 * time.Second, CoolDown: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := assign.New(s, assign.Config{Namespace: "jobs", Role: "scheduler"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := assign.NewKind[int, int]("double")
+	if err := assign.Handle(tasks, kind, func(_ context.Context, task *assign.Task[int]) (int, error) { return 2 * task.Input, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Open(t.Context(), nc); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	e, err := s.Campaign(election.RoleConfig{Role: "scheduler", Lead: tasks.Lead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

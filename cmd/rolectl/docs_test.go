@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var mentioned = regexp.MustCompile("(?m)(?:^|[`$|(] ?|xargs -n1 )(rolectl [a-z][^`|\n#]*)")
+var mentioned = regexp.MustCompile("(?m)(?:^|[`$|(] ?|xargs -r -n1 )(rolectl [a-z][^`|\n#]*)")
 
 // TestDocumentedCommands: every command line of the documents and of the helps is one that this program takes.
 func TestDocumentedCommands(t *testing.T) {

@@ -74,6 +74,7 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 		Example: "  rolectl doctor\n  rolectl doctor --for 30s -o json\n  rolectl doctor -o name   # only the names of the checks that found something",
 		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer a.whileRead(cmd)()
 			found, err := a.examine(cmd.Context(), watchFor)
 			if err != nil {
 				var f *failure
@@ -118,7 +119,7 @@ func (a *app) examine(ctx context.Context, watchFor time.Duration) (findings, er
 			return x.findings, nil
 		}
 	}
-	if x.s, err = look(opening, nc, a.bucket, true, x.seen.take); err != nil {
+	if x.s, err = a.look(opening, true, x.seen.take); err != nil {
 		if errors.Is(err, election.ErrPermission) {
 			x.add(unknown, "permissions", "give this user the permissions of an observer (docs/operations.md)", "%v", err)
 			return x.findings, nil

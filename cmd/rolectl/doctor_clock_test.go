@@ -15,7 +15,7 @@ func TestDoctorClockStep(t *testing.T) {
 	p := at(t)
 	p.pair("scheduler")
 	a := app{bucket: "roles", nc: p.connect()}
-	s, err := look(t.Context(), a.nc, a.bucket, true, nil)
+	s, err := a.look(t.Context(), true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

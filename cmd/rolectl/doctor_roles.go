@@ -107,6 +107,8 @@ func (x *examination) versions(docs []memberDoc) {
 const (
 	metaProgram = "program"
 	metaVersion = "version"
+
+	programDev = "rolectl dev"
 )
 
 // inOrder are the causes that end a role's use when nobody else wants it: a command that ran once, a service that was taken down.
@@ -142,6 +144,8 @@ func (x *examination) roles() {
 				"%s leads %s without a heartbeat, for %s (TTL %s)", d.Leader, d.Role, show.Age(d.beat), show.Age(d.ttl))
 		case d.late():
 			x.add(warning, "roles", "see the load and the network of "+d.Leader, "%s leads %s, and its last heartbeat is %s old (TTL %s)", d.Leader, d.Role, show.Age(d.beat), show.Age(d.ttl))
+		case d.Successor == "" && d.Role == devMember && x.programOf(d.Leader) == programDev: // it is alone by design
+			led++
 		case d.Successor == "":
 			x.add(warning, "roles", "start a second process that contends for it", "nobody would take %s over from %s", d.Role, d.Leader)
 		default:
@@ -154,6 +158,16 @@ func (x *examination) roles() {
 	if len(left) > 0 {
 		x.ok("roles", "left in order, and nobody contends for them: %s; if one is still used, start a process that does", some(left))
 	}
+}
+
+// programOf is what a member says it runs.
+func (x *examination) programOf(instance string) string {
+	for _, m := range x.s.Members() {
+		if m.Instance == instance {
+			return m.Meta[metaProgram]
+		}
+	}
+	return ""
 }
 
 const (

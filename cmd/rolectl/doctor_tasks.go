@@ -42,8 +42,12 @@ func (x *examination) tasks(ctx context.Context) {
 			return
 		}
 		before := len(x.findings)
-		if said := x.namespace(ctx, namespace); len(x.findings) == before {
+		said, there := x.namespace(ctx, namespace)
+		if len(x.findings) == before {
 			x.ok("tasks", "%s: %s", namespace, said)
+		}
+		if there {
+			x.objects(ctx, namespace)
 		}
 	}
 }
@@ -73,26 +77,45 @@ func (x *examination) answered(ctx context.Context, subject string, question, in
 	return json.Unmarshal(m.Data, into)
 }
 
-// namespace checks one, and says how it is when nothing was found to be wrong.
-func (x *examination) namespace(ctx context.Context, namespace string) string {
+// objects checks the store for large outputs. That it is missing is told, and is not wrong: workers that may make it do so with
+// the first large output, and where outputs are small it is not needed.
+func (x *examination) objects(ctx context.Context, namespace string) {
+	stream := objectsPrefix + tasksPrefix + namespace
+	var info jetstream.StreamInfo
+	err := x.answered(ctx, "$JS.API.STREAM.INFO."+stream, nil, &info)
+	var missing *jetstream.APIError
+	switch {
+	case err == nil:
+		x.used("tasks", namespace+": bytes of the object store", "raise max_bytes (nats stream edit "+stream+")", info.State.Bytes, info.Config.MaxBytes)
+	case errors.Is(err, errDenied):
+		x.ok("tasks", "%s: whether there is an object store was not looked at: this user may not ask for stream %s", namespace, stream)
+	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		x.ok("tasks", "%s: there is no object store: outputs above 64 KiB wait until a worker makes it (StreamAutoCreate), or rolectl tasks create %[1]s does", namespace)
+	default:
+		x.add(unknown, "tasks", "ask again", "%s: no answer about stream %s: %v", namespace, stream, err)
+	}
+}
+
+// namespace checks one, and says how it is when nothing was found to be wrong, and whether it is there.
+func (x *examination) namespace(ctx context.Context, namespace string) (said string, there bool) {
 	stream := tasksPrefix + namespace
 	var info jetstream.StreamInfo
 	err := x.answered(ctx, "$JS.API.STREAM.INFO."+stream, nil, &info)
 	var missing *jetstream.APIError
 	switch {
 	case errors.Is(err, errDenied):
-		return "not looked at: this user may not ask for stream " + stream
+		return "not looked at: this user may not ask for stream " + stream, false
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
 		x.add(critical, "tasks", "rolectl tasks create "+namespace, "%s: members work there, and there is no stream %s", namespace, stream)
-		return ""
+		return "", false
 	case err != nil:
 		x.add(unknown, "tasks", "ask again", "%s: no answer about stream %s: %v", namespace, stream, err)
-		return ""
+		return "", false
 	}
 	fix := "raise max_bytes and max_msgs (nats stream edit " + stream + "), or let outcomes be kept for less long (Retention)"
 	x.used("tasks", namespace+": bytes of the stream", fix, info.State.Bytes, info.Config.MaxBytes)
 	x.used("tasks", namespace+": records of the stream", fix, info.State.Msgs, info.Config.MaxMsgs)
-	return x.scheduling(ctx, namespace, info.State.Msgs)
+	return x.scheduling(ctx, namespace, info.State.Msgs), true
 }
 
 // scheduling checks that what leads hands out tasks, and that somebody takes them.

@@ -27,6 +27,11 @@ func TestDoctorTasks(t *testing.T) {
 	t.Parallel()
 	w := working(t)
 	w.sees("all is well", "ok", "jobs: 0 open, handed out by a to 1 workers")
+	w.sees("no object store yet", "ok", "jobs: there is no object store")
+	w.ok("tasks", "create")
+	if d, _ := w.diagnosis(); d.has("tasks", "ok", "object store") {
+		t.Errorf("there is one: %+v", d)
+	}
 	w.ok("tasks", "submit", "strange", "1", "--id", "unwanted")
 	w.sees("nobody handles it", "warning", "jobs: 1 tasks of kind strange wait: no worker handles it")
 	if d := document[taskDoc](t, w.ok("tasks", "get", "unwanted", "-o", "json").out); d.Task.Reason != assign.ReasonNoWorker {

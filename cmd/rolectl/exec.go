@@ -121,10 +121,3 @@ func (o execOptions) session(bucket string) election.SessionConfig {
 func (o execOptions) role(name string) election.RoleConfig {
 	return election.RoleConfig{Role: name, Priority: o.priority, AllowPriorityTakeover: o.takeover}
 }
-
-// say tells what is going on.
-func (o execOptions) say(format string, args ...any) {
-	if !o.quiet {
-		say("rolectl: "+format, args...)
-	}
-}

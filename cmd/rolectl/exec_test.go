@@ -95,6 +95,30 @@ func TestExecStops(t *testing.T) {
 	}
 }
 
+// TestExecOnTerminal: after Ctrl-C on a terminal the command is told to end, once and by TERM; its exit code is passed on, and the
+// role is free at once.
+func TestExecOnTerminal(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.ok("bucket", "create", "roles")
+	script := `trap 'echo told-INT' INT; trap 'echo told-HUP' HUP; trap 'echo told-TERM; told=1' TERM; echo on
+		while [ -z "$told" ]; do sleep 0.05; done; for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; exit 9`
+	for _, keys := range []string{"\x03", "\x03\x03"} { // also of who is impatient
+		e, tty := p.onTerminal("exec", "scheduler", "--ttl", "1m", "--", "sh", "-c", script)
+		e.says(&e.out, "on\r\n")
+		typed(t, tty, keys)
+		r := e.wait()
+		if r.code != 9 || strings.Count(r.out, "told-") != 1 || !strings.Contains(r.out, "told-TERM") ||
+			strings.Count(r.out, "rolectl: stopping: TERM sent, KILL in 10s") != 1 {
+			t.Errorf("after %q: exit %d, %q", keys, r.code, r.out)
+		}
+		d := document[rolesDoc](t, p.ok("roles", "scheduler", "-o", "json").out).Roles[0]
+		if d.Leader != "" || !d.Vacant { // its lease would last for a minute
+			t.Errorf("the role was not given up: %+v", d)
+		}
+	}
+}
+
 // TestExecIsSteered: a step-down drains the command; exec exits with 5, or waits for the role again.
 func TestExecIsSteered(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,16 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
+// reworded is an error in words that say what to do with this program.
+type reworded struct {
+	text  string
+	cause error
+}
+
+func (r *reworded) Error() string { return r.text }
+
+func (r *reworded) Unwrap() error { return r.cause }
+
 // usage is an error in what the user typed.
 func usage(err error) error { return &failure{exitUsage, err} }
 

@@ -39,8 +39,7 @@ type steering struct {
 
 // steer looks at a role that shall be given away, at an epoch (0: whichever). Errors: nobody leads it, another epoch.
 func (a *app) steer(ctx context.Context, role string, epoch uint64) (*steering, error) {
-	nc, err := a.connect()
-	if err != nil {
+	if _, err := a.connect(); err != nil {
 		return nil, err
 	}
 	opening, cancel := context.WithTimeout(ctx, a.target.Timeout)
@@ -48,7 +47,8 @@ func (a *app) steer(ctx context.Context, role string, epoch uint64) (*steering, 
 	alive, stop := context.WithCancel(context.Background())
 	t := &steering{a: a, records: make(chan record, maxTerms), cancel: stop} // read only once the question was answered
 	key := protocol.RoleKey(role)
-	t.s, err = look(opening, nc, a.bucket, false, func(r record) {
+	var err error
+	t.s, err = a.look(opening, false, func(r record) {
 		if r.Key != key {
 			return
 		}

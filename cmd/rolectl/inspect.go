@@ -25,13 +25,14 @@ The token is what resources trust: it is shown only with --show-token. Exit code
 		Example: "  rolectl inspect scheduler\n  rolectl inspect scheduler --for 1m -o json",
 		Args:    takes, ValidArgsFunction: a.completeRoles(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel, nc, err := a.asking(cmd)
+			defer a.whileRead(cmd)()
+			ctx, cancel, _, err := a.asking(cmd)
 			if err != nil {
 				return err
 			}
 			defer cancel()
 			terms := termLog{key: protocol.RoleKey(args[0])}
-			s, err := look(ctx, nc, a.bucket, false, terms.take)
+			s, err := a.look(ctx, false, terms.take)
 			if err != nil {
 				return err
 			}

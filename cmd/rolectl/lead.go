@@ -22,6 +22,7 @@ import (
 // leadership is one exec: its part in the role, and the command while it leads.
 type leadership struct {
 	execOptions
+	a       *app
 	path    string
 	args    []string
 	program []string // starts the guard
@@ -44,7 +45,7 @@ func (a *app) lead(ctx context.Context, role, path string, args []string, o exec
 	stopping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	l := &leadership{
-		execOptions: o, path: path, args: args, program: []string{self, guardName},
+		execOptions: o, a: a, path: path, args: args, program: []string{self, guardName},
 		stopping: stopping, began: make(chan struct{}, 1), outcome: make(chan error, 1),
 	}
 	cfg := o.session(a.bucket)
@@ -287,6 +288,17 @@ func (l *leadership) lease(ctx context.Context, t *election.Term) supervise.Leas
 		return left
 	}
 	return lease
+}
+
+// say tells what is going on. The command may write to the same place.
+func (l *leadership) say(format string, args ...any) {
+	if l.quiet {
+		return
+	}
+	if l.a.format != "json" {
+		format = "rolectl: " + format
+	}
+	l.a.say(format, args...)
 }
 
 // observe tells the user what happens to the connection; what happens to the role is told by the work.

@@ -14,6 +14,9 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Without it the first write that nobody reads would end the process where it stands. Unlike an ignored signal it is not
+	// passed on to the command of exec.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
@@ -24,6 +27,9 @@ func run(ctx context.Context, args []string) int {
 	cmd.SetArgs(args)
 	cmd, err := cmd.ExecuteContextC(ctx)
 	a.disconnect()
+	if a.unread.Load() || refused(err) {
+		return errUnread.code
+	}
 	if err == nil {
 		return 0
 	}
@@ -37,11 +43,16 @@ func run(ctx context.Context, args []string) int {
 	if code == exitConnection && errors.Is(err, context.DeadlineExceeded) {
 		text += fmt.Sprintf(": nothing was heard within %v (--timeout); rolectl doctor may say more", a.target.Timeout)
 	}
-	if text != "" {
-		fmt.Fprintln(os.Stderr, "rolectl:", show.CleanLines(text))
+	if text == "" { // all was said before
+		return code
 	}
-	if text != "" && cmd.Name() == doctorName {
-		return int(unknown) // nothing was found out; 2 would be read as critical
+	if cmd.Name() == doctorName {
+		code = int(unknown) // nothing was found out; 2 would be read as critical
+	}
+	if wantsJSON(args) {
+		_ = show.Printer{W: os.Stderr}.Line(documentOf(err, text, code, cmd.CommandPath())) // the exit code is left
+	} else {
+		fmt.Fprintln(os.Stderr, "rolectl:", show.CleanLines(text))
 	}
 	return code
 }

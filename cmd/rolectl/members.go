@@ -20,12 +20,12 @@ func members(a *app) *cobra.Command {
 		Example: "  rolectl members\n  rolectl members -o wide\n  rolectl members -o json | jq '.members[] | select(.draining)'",
 		Args:    takes,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel, nc, err := a.asking(cmd)
+			ctx, cancel, _, err := a.asking(cmd)
 			if err != nil {
 				return err
 			}
 			defer cancel()
-			s, err := look(ctx, nc, a.bucket, true, nil)
+			s, err := a.look(ctx, true, nil)
 			if err != nil {
 				return err
 			}

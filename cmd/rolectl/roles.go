@@ -14,17 +14,18 @@ func roles(a *app) *cobra.Command {
 		Long: `Show who leads each role, and who would be next.
 
 AGE is how long the term has lasted (or, of a role that nobody leads, how long its record stands so), HEARTBEAT how long ago
-the leader last renewed its lease: about a fifth of TTL at most, when all is well.`,
+the leader last renewed its lease: about a fifth of TTL at most, when all is well. PRIORITY is the leader's; CANDIDATES is how
+many processes contend for the role, the leader among them. -o wide names them, and says why nobody leads.`,
 		Example:           "  rolectl roles\n  rolectl roles scheduler -o json | jq -r '.roles[0].leader'\n  rolectl roles -o name",
 		Args:              takes,
 		ValidArgsFunction: a.completeRoles(-1),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			ctx, cancel, nc, err := a.asking(cmd)
+			ctx, cancel, _, err := a.asking(cmd)
 			if err != nil {
 				return err
 			}
 			defer cancel()
-			s, err := look(ctx, nc, a.bucket, false, nil)
+			s, err := a.look(ctx, false, nil)
 			if err != nil {
 				return err
 			}
@@ -40,8 +41,8 @@ the leader last renewed its lease: about a fifth of TTL at most, when all is wel
 
 func roleTable(bucket string, docs []roleDoc) show.Table {
 	t := show.Table{
-		Columns: []string{"ROLE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "SUCCESSOR"},
-		Wide:    []string{"PRIORITY", "CANDIDATES", "SESSION", "REASON"},
+		Columns: []string{"ROLE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "PRIORITY", "SUCCESSOR", "CANDIDATES"},
+		Wide:    []string{"IN LINE", "SESSION", "REASON"},
 		Empty:   "no roles in bucket " + bucket + ": nobody has taken part in any yet",
 		JSON: struct {
 			show.Document
@@ -69,9 +70,20 @@ func (d roleDoc) row() show.Row {
 	if d.Leader != "" && d.late() {
 		r.Tone = show.Warning
 	}
-	r.Cells = []string{d.Role, d.Leader, epoch, show.Age(d.age), show.Age(d.beat), ttl, d.Successor}
-	r.Wide = []string{priority, fmt.Sprint(len(d.Candidates)), session, d.why()}
+	r.Cells = []string{d.Role, d.Leader, epoch, show.Age(d.age), show.Age(d.beat), ttl, priority, d.Successor, fmt.Sprint(len(d.Candidates))}
+	r.Wide = []string{some(d.line()), session, d.why()}
 	return r
+}
+
+// line is who would take the role, in this order.
+func (d roleDoc) line() []string {
+	var names []string
+	for _, c := range d.Candidates {
+		if c.Instance != d.Leader {
+			names = append(names, c.Instance)
+		}
+	}
+	return names
 }
 
 // late reports whether the leader has missed more than one heartbeat, as far as its TTL tells: a fifth of it by default.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,9 +48,18 @@ func TestRoles(t *testing.T) {
 	}
 	table := p.ok("roles").out
 	wide := p.ok("roles", "-o", "wide").out
-	if !strings.Contains(table, "ROLE") || !strings.Contains(table, "SUCCESSOR") || strings.Contains(table, "PRIORITY") ||
-		!strings.Contains(wide, "PRIORITY") || strings.Contains(table, "\x1b") {
-		t.Errorf("tables:\n%s%s", table, wide)
+	columns := []string{"ROLE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "PRIORITY", "SUCCESSOR", "CANDIDATES"}
+	head, _, _ := strings.Cut(table, "\n")
+	if !slices.Equal(strings.Fields(head), columns) || strings.Contains(table, "\x1b") {
+		t.Errorf("table:\n%s", table)
+	}
+	for line := range strings.Lines(table) {
+		if fields := strings.Fields(line); fields[0] == "scheduler" && !slices.Equal(fields[6:], []string{"3", "b", "2"}) || len(line) > 100 {
+			t.Errorf("%q", line)
+		}
+	}
+	if !strings.Contains(wide, "CANDIDATES  IN LINE  SESSION") {
+		t.Errorf("wide:\n%s", wide)
 	}
 	if r := p.run("roles", "nobody"); r.code != exitUsage || !strings.Contains(r.errors, "there are metrics, scheduler") {
 		t.Errorf("unknown role: exit %d, %s", r.code, r.errors)

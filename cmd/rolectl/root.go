@@ -19,8 +19,10 @@ func root(a *app) *cobra.Command {
 Where NATS is and as whom to go there is said by flags, by the environment (NATS_URL, NATS_CREDS, ... as for the nats tool),
 or by a context of the nats tool, in this order. Reading commands need read-only permissions.
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost; exec passes on
-that of its command, doctor has its own.`,
+With -o json everything is a document of a versioned schema: data, and on standard error notes and, last, an error with a code.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost, 141 nobody reads
+what is written (a closed pipe); exec passes on that of its command, doctor has its own.`,
 		Example: `  rolectl dev                                   # a server to try things out, in another terminal
   rolectl roles                                 # who leads
   rolectl watch                                 # the same, as it changes
@@ -61,6 +63,7 @@ that of its command, doctor has its own.`,
 		roles(a), inspect(a), members(a), watch(a), stepDown(a), transfer(a),
 		execCommand(a), guardCommand(), bucket(a), dev(a), doctor(a), bench(a), tasks(a),
 	)
+	cmd.InitDefaultVersionFlag() // else a flag behind it is taken for its value
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	for _, c := range cmd.Commands() {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -209,32 +207,6 @@ func (p *place) pair(role string, edit ...func(*election.SessionConfig)) (a, b *
 	b = contend(p.t, p.member("b", edit...), election.RoleConfig{Role: role})
 	natstest.Eventually(p.t, "b is next", patience, func() (bool, string) { return a.Status().Successor == "b", a.Status().Successor })
 	return a, b
-}
-
-var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	return c.Compile("../../docs/schema/rolectl-v1.json")
-})
-
-// document checks JSON against the schema and reads it.
-func document[T any](t *testing.T, text string) (d T) {
-	t.Helper()
-	schema, err := compiled()
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		t.Fatalf("%v in:\n%s", err, text)
-	}
-	if err := schema.Validate(value); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 // eachLine checks every complete line.

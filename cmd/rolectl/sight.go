@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -20,9 +18,14 @@ type sight struct {
 	*ledger
 }
 
-// look opens a bucket; read-only permissions suffice. Who may not watch workers is shown the others. ctx bounds the opening
+// look opens the bucket; read-only permissions suffice. Who may not watch workers is shown the others. ctx bounds the opening
 // only.
-func look(ctx context.Context, nc *nats.Conn, bucket string, workers bool, wrote func(record)) (*sight, error) {
+func (a *app) look(ctx context.Context, workers bool, wrote func(record)) (*sight, error) {
+	nc, err := a.connect()
+	if err != nil {
+		return nil, err
+	}
+	bucket := a.bucket
 	var options []election.ObserveOption
 	if workers {
 		options = append(options, election.WithWorkers())
@@ -31,7 +34,7 @@ func look(ctx context.Context, nc *nats.Conn, bucket string, workers bool, wrote
 	if workers && errors.Is(err, election.ErrPermission) {
 		if o, err = election.Observe(ctx, nc, bucket); err == nil {
 			workers = false
-			say("worker-only members are not shown: this user may not watch the whole bucket")
+			a.say("worker-only members are not shown: this user may not watch the whole bucket")
 		}
 	}
 	if err != nil {

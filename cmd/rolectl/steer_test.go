@@ -107,15 +107,15 @@ func TestSteerWhileItDrains(t *testing.T) {
 func TestStepDownByForce(t *testing.T) {
 	t.Parallel()
 	p := at(t)
-	a, _ := p.pair("scheduler", func(c *election.SessionConfig) { c.TTL = 2 * time.Second })
+	a, _ := p.pair("scheduler", func(c *election.SessionConfig) { c.TTL = 6 * time.Second })
 	epoch := a.Token().Epoch
 	r := p.ok("step-down", "scheduler", "--force", "--yes", "-o", "json")
 	d := document[handoverDoc](t, r.out)
 	if !d.Forced || d.To != "b" || d.FromEpoch != epoch {
 		t.Errorf("%+v", d)
 	}
-	if d.Gap < 2 { // the server's own times: the successor waits for the whole lease, however busy the machine
-		t.Errorf("the successor has waited %vs, want the whole lease of 2s", d.Gap)
+	if d.Gap < 6 { // the server's own times: the successor waits for the whole lease, however busy the machine
+		t.Errorf("the successor has waited %vs, want the whole lease of 6s", d.Gap)
 	}
 	if !strings.Contains(r.errors, "not waited for") || !strings.Contains(r.errors, "fencing tokens") {
 		t.Errorf("it does not say what it risks: %q", r.errors)
@@ -146,6 +146,33 @@ func TestConfirm(t *testing.T) {
 	typed(t, tty, "y\n")
 	if r := proc.wait(); r.code != 0 || !strings.Contains(r.out, "b leads scheduler at epoch") {
 		t.Errorf("answered y: exit %d, %q", r.code, r.out)
+	}
+	leads(t, b)
+}
+
+// TestTransferAsks: on a terminal it asks, and does nothing unless told to: not when the terminal is closed, nor after Ctrl-C.
+func TestTransferAsks(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	a, b := p.pair("scheduler")
+	epoch := a.Token().Epoch
+	question := fmt.Sprintf("a leads scheduler at epoch %d. Hand it to b? [y/N]", epoch)
+	for _, no := range []string{"n\n", "no\n", "\n", "b\n", "yesterday\n", "\x04", "\x03"} {
+		proc, tty := p.onTerminal("transfer", "scheduler", "b")
+		proc.says(&proc.out, question)
+		typed(t, tty, no)
+		if r := proc.wait(); r.code != exitFailed || !strings.Contains(r.out, "nothing was done") {
+			t.Errorf("answered %q: exit %d, %q", no, r.code, r.out)
+		}
+	}
+	if !a.IsLeader() || a.Token().Epoch != epoch {
+		t.Fatalf("a no has cost a the role: %+v", a.Status())
+	}
+	proc, tty := p.onTerminal("transfer", "scheduler", "b")
+	proc.says(&proc.out, question)
+	typed(t, tty, "yes\n")
+	if r := proc.wait(); r.code != 0 || !strings.Contains(r.out, "b leads scheduler at epoch") {
+		t.Errorf("answered yes: exit %d, %q", r.code, r.out)
 	}
 	leads(t, b)
 }

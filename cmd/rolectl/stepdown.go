@@ -38,7 +38,7 @@ answer, or whose work does not return, and needs the permission to write to the 
 			if next == "" {
 				next = "nobody (the role stays without a leader until the cool-down of " + b.Leader + " is over)"
 				if o.yes {
-					say("nobody is in line for %s: it stays without a leader until the cool-down of %s is over", b.Role, b.Leader)
+					a.say("nobody is in line for %s: it stays without a leader until the cool-down of %s is over", b.Role, b.Leader)
 				}
 			}
 			question := fmt.Sprintf("%s leads %s at epoch %d; next in line is %s. Step it down?", b.Leader, b.Role, b.Epoch, next)
@@ -47,7 +47,7 @@ answer, or whose work does not return, and needs the permission to write to the 
 					b.Leader, b.Role, b.Epoch, show.Age(b.TTL))
 			}
 			if force && o.yes {
-				say("--force: the work of %s is not waited for; successors wait %s; only fencing tokens keep the two apart", b.Leader, show.Age(b.TTL))
+				a.say("--force: the work of %s is not waited for; successors wait %s; only fencing tokens keep the two apart", b.Leader, show.Age(b.TTL))
 			}
 			if err := confirm(cmd.Context(), o.yes, question); err != nil {
 				return err

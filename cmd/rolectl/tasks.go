@@ -60,7 +60,7 @@ func (t *taskApp) with(cmd *cobra.Command, within time.Duration, run func(ctx co
 		defer cancel()
 	}
 	if err = run(ctx, c); errors.Is(err, assign.ErrStreamNotFound) {
-		return &failure{exitFailed, fmt.Errorf("there are no tasks %s on this server (no stream %s%[1]s): make them with \"rolectl tasks create %[1]s\"", t.namespace, tasksPrefix)}
+		return &reworded{fmt.Sprintf("there are no tasks %s on this server (no stream %s%[1]s): make them with \"rolectl tasks create %[1]s\"", t.namespace, tasksPrefix), err}
 	}
 	if errors.Is(err, assign.ErrNoScheduler) && forbidden(nc, t.namespace+".ctl") {
 		return &failure{exitConnection, fmt.Errorf("%w: to publish to %s.ctl, where the scheduler is asked", errDenied, t.namespace)}

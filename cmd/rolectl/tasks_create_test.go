@@ -8,6 +8,11 @@ import (
 type namespaceDoc struct {
 	Namespace, Stream, Storage string
 	Replicas                   int
+	Objects                    struct {
+		Name, Storage string
+		Replicas      int
+		Retention     float64 `json:"retention_seconds"`
+	}
 }
 
 // TestTasksCreate: the command that an error names makes what was missing, once; it does no harm again.
@@ -21,10 +26,15 @@ func TestTasksCreate(t *testing.T) {
 	}
 	p.ok(strings.Fields(command)...)
 	p.ok("tasks", "submit", "-n", "jobs", "double", "1", "--id", "first")
-	if d := document[namespaceDoc](t, p.ok("tasks", "create", "-n", "jobs", "-o", "json").out); d != (namespaceDoc{"jobs", "TASKS_jobs", "file", 1}) {
+	if d := document[namespaceDoc](t, p.ok("tasks", "create", "-n", "jobs", "-o", "json").out); d.Namespace != "jobs" || d.Stream != "TASKS_jobs" || d.Storage != "file" || d.Replicas != 1 ||
+		d.Objects.Name != "TASKS_jobs" || d.Objects.Storage != "file" || d.Objects.Retention != 24*3600 {
 		t.Errorf("%+v", d)
 	}
 	p.ok("tasks", "get", "-n", "jobs", "first")
+	if r := p.ok("tasks", "create", "jobs", "--replicas", "3", "--large-retention", "2h"); strings.Count(r.errors, "_jobs was there already, with replicas 1") != 2 || !strings.Contains(r.errors, "nats stream edit OBJ_TASKS_jobs --replicas 3") ||
+		!strings.Contains(r.errors, "keeps outputs for 24h0m0s") {
+		t.Errorf("what was asked for and is not so: %q", r.errors)
+	}
 	if out := p.ok("tasks", "create", "quick", "--storage", "memory").out; !strings.Contains(out, "memory storage") {
 		t.Errorf("in memory: %s", out)
 	}
@@ -37,20 +47,62 @@ func TestTasksCreate(t *testing.T) {
 func TestTasksCreateDryRun(t *testing.T) {
 	t.Parallel()
 	p := at(t)
-	out := p.ok("tasks", "create", "jobs", "--storage", "memory", "--dry-run").out
+	out := p.ok("tasks", "create", "jobs", "--storage", "memory", "--large-retention", "2h", "--dry-run").out
 	if r := p.run("tasks", "ls", "-n", "jobs"); r.code != exitFailed {
 		t.Fatalf("it has made the stream: %d, %s", r.code, r.errors)
 	}
-	_, command, _ := strings.Cut(out, "\n")
-	parts := strings.Split(strings.TrimSpace(command), "'")
-	if len(parts) != 5 || parts[0] != "nats request " {
-		t.Fatalf("not a nats command with a subject and a body: %s", out)
+	commands := strings.Split(strings.TrimSpace(out), "\n")[1:]
+	if len(commands) != 2 {
+		t.Fatalf("not two commands, for the stream and the object store: %s", out)
 	}
-	m, err := p.connect().Request(parts[1], []byte(parts[3]), patience)
-	if err != nil || strings.Contains(string(m.Data), `"error"`) {
-		t.Fatalf("%v, %s", err, m.Data)
+	for _, command := range commands {
+		parts := strings.Split(command, "'")
+		if len(parts) != 5 || parts[0] != "nats request " {
+			t.Fatalf("not a nats command with a subject and a body: %s", out)
+		}
+		m, err := p.connect().Request(parts[1], []byte(parts[3]), patience)
+		if err != nil || strings.Contains(string(m.Data), `"error"`) {
+			t.Fatalf("%v, %s", err, m.Data)
+		}
 	}
-	if out := p.ok("tasks", "create", "jobs").out; !strings.Contains(out, "memory storage") { // it is checked, and is another one otherwise
-		t.Errorf("the stream is another one: %s", out)
+	d := document[namespaceDoc](t, p.ok("tasks", "create", "jobs", "-o", "json").out) // it is checked, and is another one otherwise
+	if d.Storage != "memory" || d.Objects.Storage != "memory" || d.Objects.Retention != 2*3600 {
+		t.Errorf("what there is is another one: %+v", d)
+	}
+}
+
+type creationDoc struct {
+	Name     string
+	Requests []struct {
+		Subject, Command string
+		Body             map[string]any
+	}
+}
+
+// TestDryRunFormats: a dry run is data as much as what it does not do.
+func TestDryRunFormats(t *testing.T) {
+	t.Parallel()
+	p := &place{t: t, env: clean(t)} // it goes to no server
+	for _, test := range []struct {
+		args    string
+		name    string
+		streams []string
+	}{
+		{"bucket create mine --replicas 3 --dry-run", "mine", []string{"KV_mine"}},
+		{"tasks create jobs --replicas 3 --dry-run", "jobs", []string{"TASKS_jobs", "OBJ_TASKS_jobs"}},
+	} {
+		args := strings.Fields(test.args)
+		if out := p.ok(append(args, "-o", "name")...).out; out != test.name+"\n" {
+			t.Errorf("%s: the name is %q", test.args, out)
+		}
+		d := document[creationDoc](t, p.ok(append(args, "-o", "json")...).out)
+		if d.Name != test.name || len(d.Requests) != len(test.streams) {
+			t.Fatalf("%s: %+v", test.args, d)
+		}
+		for i, r := range d.Requests {
+			if stream := test.streams[i]; r.Subject != "$JS.API.STREAM.CREATE."+stream || r.Body["name"] != stream || r.Body["num_replicas"] != 3.0 || !strings.Contains(r.Command, stream) {
+				t.Errorf("%s: %+v", test.args, r)
+			}
+		}
 	}
 }

@@ -20,7 +20,7 @@ func taskCron(t *taskApp) *cobra.Command {
 func cronList(t *taskApp) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "List what recurs, and when it does next",
-		Example: "  rolectl tasks cron ls -n files",
+		Example: "  rolectl tasks cron ls -n jobs",
 		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {
@@ -74,7 +74,7 @@ func cronSet(t *taskApp) *cobra.Command {
 		Use: "set NAME KIND SCHEDULE [INPUT|-]", Short: "Have a task submitted at each tick of a schedule",
 		Long: `Have a task submitted at each tick of a schedule, by whoever schedules. SCHEDULE is a cron expression of five fields, or a word
 such as @daily or "@every 10m". What was defined under the name before is replaced.`,
-		Example: `  rolectl tasks cron set -n files nightly checksum.v1 '0 3 * * *' '"/etc/hosts"' --zone Europe/Berlin`,
+		Example: `  rolectl tasks cron set -n jobs nightly echo '0 3 * * *' '"hello"' --zone Europe/Berlin`,
 		Args:    takes, ValidArgsFunction: t.completeKinds(1, func(knownKind) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, err := s.kind(args[1])
@@ -96,8 +96,7 @@ such as @daily or "@every 10m". What was defined under the name before is replac
 				if err := assign.Recur(ctx, c, kind, args[0], args[2], data, options...); err != nil {
 					return err
 				}
-				say("%s recurs", args[0])
-				return nil
+				return t.done(cmd, args[0], args[0]+" recurs")
 			})
 		},
 	}
@@ -111,7 +110,7 @@ such as @daily or "@every 10m". What was defined under the name before is replac
 }
 
 func cronRemove(t *taskApp) *cobra.Command {
-	return t.one("rm NAME", "Let a task recur no more; those that were submitted go on", "  rolectl tasks cron rm -n files nightly", t.completeRecurrences(),
+	return t.one("rm NAME", "Let a task recur no more; those that were submitted go on", "  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(),
 		func(ctx context.Context, c *assign.Client, name string) (string, error) {
 			return name + " recurs no more", assign.Unrecur(ctx, c, name)
 		})

@@ -24,7 +24,7 @@ func taskList(t *taskApp) *cobra.Command {
 		Use: "ls", Short: "List tasks, the open ones first",
 		Long: `List tasks: first those that are open, which the scheduler tells, then those that have ended and are still kept. While nobody
 schedules only the latter are listed, and the exit code is 3.`,
-		Example: "  rolectl tasks ls -n files\n  rolectl tasks ls -n files --state dead -o name | xargs -n1 rolectl tasks requeue -n files",
+		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead -o name | xargs -r -n1 rolectl tasks requeue -n jobs",
 		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most < 1 {
@@ -52,7 +52,7 @@ schedules only the latter are listed, and the exit code is 3.`,
 					return err
 				}
 				if more && t.format != "json" {
-					say("there are more: see --limit, --state, --kind and --prefix")
+					t.say("there are more: see --limit, --state, --kind and --prefix")
 				}
 				return partly
 			})
@@ -144,7 +144,7 @@ func taskGet(t *taskApp) *cobra.Command {
 	var result bool
 	cmd := &cobra.Command{
 		Use: "get TASK", Short: "Show one task, or with --result what it has returned",
-		Example: "  rolectl tasks get -n files nightly-1\n  rolectl tasks get -n files nightly-1 --result | jq .",
+		Example: "  rolectl tasks get -n jobs nightly-1\n  rolectl tasks get -n jobs nightly-1 --result | jq .",
 		Args:    takes, ValidArgsFunction: t.completeTasks(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {

@@ -16,7 +16,7 @@ import (
 func taskOverview(t *taskApp) *cobra.Command {
 	return &cobra.Command{
 		Use: "overview", Short: "Show how many tasks of each kind are open, and the workers",
-		Example: "  rolectl tasks overview -n files\n  rolectl tasks overview -n files -o json",
+		Example: "  rolectl tasks overview -n jobs\n  rolectl tasks overview -n jobs -o json",
 		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {

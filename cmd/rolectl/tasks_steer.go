@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
 // one is a command that does one thing with one name.
@@ -19,19 +20,39 @@ func (t *taskApp) one(use, short, example string, names completion, run func(ctx
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.with(cmd, 0, func(ctx context.Context, c *assign.Client) error {
 				done, err := run(ctx, c, args[0])
-				if err == nil {
-					say("%s", done)
+				if err != nil {
+					return err
 				}
-				return err
+				return t.done(cmd, args[0], done)
 			})
 		},
 	}
 }
 
+// done says what was done to what has a name: with -o json or name as data, else beside it.
+func (t *taskApp) done(cmd *cobra.Command, name, text string) error {
+	p := t.printer()
+	switch p.Format {
+	case "json":
+		action := strings.TrimPrefix(cmd.CommandPath(), "rolectl tasks ")
+		return p.JSON(struct {
+			show.Document
+			Namespace string `json:"namespace"`
+			Action    string `json:"action"`
+			Name      string `json:"name"`
+			Message   string `json:"message"`
+		}{show.Of("done"), t.namespace, action, name, show.Clean(text)})
+	case "name":
+		return p.Print(show.Table{Rows: []show.Row{{Name: name}}})
+	}
+	t.say("%s", text)
+	return nil
+}
+
 func taskCancel(t *taskApp) *cobra.Command {
 	open := []assign.State{assign.StatePending, assign.StateDelayed, assign.StateRunning, assign.StateRetrying}
 	cmd := t.one("cancel TASK", "Cancel a task: its outcome is then cancelled, whatever its handler returns",
-		"  rolectl tasks cancel -n files nightly-1", t.completeTasks(open...),
+		"  rolectl tasks cancel -n jobs nightly-1", t.completeTasks(open...),
 		func(ctx context.Context, c *assign.Client, id string) (string, error) {
 			kind, err := raw("any")
 			if err != nil {
@@ -50,7 +71,7 @@ stored first. Exit code 3 when nobody schedules: then it takes effect when someb
 
 func taskRequeue(t *taskApp) *cobra.Command {
 	return t.one("requeue TASK", "Submit a dead task once more, with all its attempts",
-		"  rolectl tasks requeue -n files nightly-1", t.completeTasks(assign.StateDead),
+		"  rolectl tasks requeue -n jobs nightly-1", t.completeTasks(assign.StateDead),
 		func(ctx context.Context, c *assign.Client, id string) (string, error) {
 			return id + " is submitted once more", assign.Requeue(ctx, c, id)
 		})
@@ -60,7 +81,7 @@ func taskDrain(t *taskApp) *cobra.Command {
 	var undo, force bool
 	var reason string
 	cmd := t.one("drain INSTANCE", "Give an instance no more tasks, until it is undone; those that it runs go on",
-		"  rolectl tasks drain -n files vm-2 --reason 'new kernel'\n  rolectl tasks drain -n files vm-2 --undo", t.completeWorkers(&undo),
+		"  rolectl tasks drain -n jobs vm-2 --reason 'new kernel'\n  rolectl tasks drain -n jobs vm-2 --undo", t.completeWorkers(&undo),
 		func(ctx context.Context, c *assign.Client, instance string) (string, error) {
 			o, asked := t.known(ctx, c)
 			at := slices.IndexFunc(o.Workers, func(w assign.WorkerOverview) bool { return w.Instance == instance })
@@ -92,7 +113,7 @@ func taskPause(t *taskApp) *cobra.Command {
 	var force bool
 	var reason string
 	cmd := t.one("pause KIND", "Hand out no tasks of a kind, until it is resumed; those that run go on",
-		"  rolectl tasks pause -n files checksum.v1 --reason 'bad release'", t.completeKinds(0, func(k knownKind) bool { return !k.paused }),
+		"  rolectl tasks pause -n jobs echo --reason 'bad release'", t.completeKinds(0, func(k knownKind) bool { return !k.paused }),
 		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
 			o, asked := t.known(ctx, c)
 			if asked && !force {
@@ -117,7 +138,7 @@ It is stored and needs no scheduler. While one answers, a kind of which it knows
 
 func taskResume(t *taskApp) *cobra.Command {
 	return t.one("resume KIND", "Hand out tasks of a kind again",
-		"  rolectl tasks resume -n files checksum.v1", t.completeKinds(0, func(k knownKind) bool { return k.paused }),
+		"  rolectl tasks resume -n jobs echo", t.completeKinds(0, func(k knownKind) bool { return k.paused }),
 		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
 			done := kind + " is handed out again"
 			if o, asked := t.known(ctx, c); asked && !slices.ContainsFunc(o.Kinds, func(k assign.KindOverview) bool { return k.Paused && k.Kind == kind }) {

@@ -98,10 +98,11 @@ func taskSubmit(t *taskApp) *cobra.Command {
 		Long: `Submit a task: its kind by name, its input as JSON, as an argument or on standard input. It is stored when the command returns,
 needs no scheduler for that, and prints the task's id. A task of the same --id that is there already is that task.
 
-With --wait it waits until the task has ended and writes what it has returned, as it is; on a terminal, a bar on standard error
-shows how far it is. Exit code 1 when the task did not succeed. Interrupting that leaves the task as it is.`,
-		Example: `  rolectl tasks submit -n files checksum.v1 '"/etc/hosts"'
-  rolectl tasks submit -n files checksum.v1 '"/etc/hosts"' --wait
+With --wait it waits until the task has ended and writes what it has returned, as it is. On a terminal, a bar on standard error
+shows how far it is; elsewhere a line says why it waits, whenever that has changed. Exit code 1 when the task did not succeed.
+Interrupting that leaves the task as it is.`,
+		Example: `  rolectl tasks submit -n jobs echo '"hello"'
+  rolectl tasks submit -n jobs echo '"hello"' --wait
   jq -c . job.json | rolectl tasks submit -n jobs import.v2 - --id import-2026-01 --attempts 3`,
 		Args: takes, ValidArgsFunction: t.completeKinds(0, func(knownKind) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -147,10 +148,11 @@ shows how far it is. Exit code 1 when the task did not succeed. Interrupting tha
 					return err
 				}
 				if task.Existing() {
-					say("%s was there already", task.ID())
+					t.say("%s was there already", task.ID())
 				}
 				if wait {
-					return t.await(ctx, c, task, waitFor)
+					defer t.whileRead(cmd)() // what was submitted stays
+					return t.await(cmd.Context(), c, task, waitFor)
 				}
 				return t.submitted(task.ID(), args[0], task.Existing())
 			})
@@ -182,75 +184,4 @@ func (t *taskApp) submitted(id, kind string, existing bool) error {
 	}
 	_, err := fmt.Fprintln(p.W, id)
 	return err
-}
-
-// await follows a task to its end.
-func (t *taskApp) await(ctx context.Context, c *assign.Client, task *assign.Pending[[]byte], within time.Duration) error {
-	if within > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, within)
-		defer cancel()
-	}
-	if show.IsTerminal(os.Stderr) {
-		if err := follow(ctx, task); err != nil {
-			return err
-		}
-	}
-	out, err := task.Wait(ctx)
-	if err != nil && ctx.Err() != nil {
-		return &failure{exitFailed, fmt.Errorf("%s goes on: see it with rolectl tasks get -n %s %s", task.ID(), t.namespace, task.ID())}
-	}
-	if err != nil {
-		return err
-	}
-	if t.format != "json" {
-		return writeOutput(out)
-	}
-	s, err := assign.Get(ctx, c, task.ID())
-	if err != nil {
-		return err
-	}
-	return t.printTask(s)
-}
-
-// follow draws a bar until the task has ended or ctx has.
-func follow(ctx context.Context, task *assign.Pending[[]byte]) error {
-	events, err := task.Events(ctx)
-	if err != nil {
-		return err
-	}
-	bar := show.NewProgress(os.Stderr, task.ID())
-	defer bar.Close()
-	tick := time.NewTicker(redraw)
-	defer tick.Stop()
-	state, progress := "pending", 0.0
-	for {
-		bar.Draw(state, progress)
-		select {
-		case e, ok := <-events:
-			if !ok {
-				return nil
-			}
-			state, progress = string(e.Task.State), e.Task.Progress
-			if e.Task.Worker != "" && !e.Task.State.Terminal() {
-				state += " by " + e.Task.Worker
-			}
-			if e.Task.State == assign.StateSucceeded {
-				progress = 1
-			}
-		case <-tick.C:
-		}
-	}
-}
-
-// writeOutput writes what a task has returned, as it is; on a terminal the line is ended.
-func writeOutput(out []byte) error {
-	if _, err := os.Stdout.Write(out); err != nil {
-		return err
-	}
-	if show.IsTerminal(os.Stdout) && (len(out) == 0 || out[len(out)-1] != '\n') {
-		_, err := fmt.Println()
-		return err
-	}
-	return nil
 }

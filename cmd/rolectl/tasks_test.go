@@ -172,6 +172,35 @@ func TestTasksProgress(t *testing.T) {
 	_ = tty
 }
 
+// TestTasksWaitSaysWhy: off a terminal a wait says why the task waits, each reason once, and what to do about it.
+func TestTasksWaitSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	w.ok("tasks", "pause", "double")
+	proc := w.start("tasks", "submit", "double", "21", "--id", "held", "--wait")
+	const paused = "held waits: it is paused: rolectl tasks resume -n jobs double\n"
+	proc.says(&proc.errs, paused)
+	nobody := w.start("tasks", "submit", "unheard.v1", "1", "--id", "lost", "--wait", "-o", "json")
+	nobody.says(&nobody.errs, "lost waits: no worker handles it")
+	bar, tty := w.onTerminal("tasks", "submit", "unheard.v1", "1", "--id", "seen", "--wait")
+	bar.says(&bar.out, "pending: no worker handles it")
+	typed(t, tty, "\x03")
+	bar.wait()
+	w.ok("tasks", "resume", "double")
+	if r := proc.wait(); r.code != 0 || r.out != "42" || strings.Count(r.errors, paused) != 1 {
+		t.Errorf("exit %d, %q, %q", r.code, r.out, r.errors)
+	}
+	if err := w.scheduler.StepDown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	nobody.says(&nobody.errs, "lost waits: no scheduler answers")
+	for _, n := range eachLine[noteDoc](t, nobody.errs.String()) {
+		if n.Kind != "note" {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
 func TestTasksList(t *testing.T) {
 	t.Parallel()
 	w := working(t)

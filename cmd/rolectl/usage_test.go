@@ -22,6 +22,9 @@ func TestUsage(t *testing.T) {
 		"roles --creds /nope":                       "--creds",
 		"roles -s nats://127.0.0.1:99999":           "nats://host:port",
 		"roles -s :::":                              "nats://host:port",
+		"roles -s http://127.0.0.1:1":               "nats://host:port",
+		"roles --tlsca /proc/version":               "no certificate is in it",
+		"roles --tlscert /nope --tlskey /nope":      "--tlscert, --tlskey",
 		"inspect r --for -1s":                       "use 0s or more",
 		"step-down r --wait 0s":                     "use 1ms or more",
 		"transfer r":                                "INSTANCE is missing: rolectl transfer ROLE INSTANCE",
@@ -92,6 +95,7 @@ func TestVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.ok("--version", "-o", "json")
 	if out := p.ok("--version").out; !strings.Contains(out, build.Main.Version) || !strings.Contains(out, "nats-server "+server.VERSION) || strings.Count(out, "\n") != 1 {
 		t.Errorf("%q, the binary is %s", out, build.Main.Version)
 	}

@@ -29,12 +29,13 @@ Without ROLE it also follows roles that are still to come.`,
   rolectl watch -o name | while read role; do ./refresh "$role"; done`,
 		Args: takes, ValidArgsFunction: a.completeRoles(-1),
 		RunE: func(cmd *cobra.Command, names []string) error {
+			defer a.whileRead(cmd)()
 			ctx, cancel, nc, err := a.asking(cmd)
 			if err != nil {
 				return err
 			}
 			defer cancel()
-			s, err := look(ctx, nc, a.bucket, false, nil)
+			s, err := a.look(ctx, false, nil)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package connect
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ func (t Target) Dial(options ...nats.Option) (*nats.Conn, error) {
 	return nc, nil
 }
 
+// schemes are those that the client knows; it takes any other for nats.
+var schemes = []string{"nats", "tls", "ws", "wss"}
+
 // hasAddresses reports whether every server of the target can be dialled.
 func (t Target) hasAddresses() bool {
 	for s := range strings.SplitSeq(t.URL, ",") {
@@ -50,7 +54,7 @@ func (t Target) hasAddresses() bool {
 			s = "nats://" + s
 		}
 		u, err := url.Parse(s)
-		if err != nil || u.Hostname() == "" || strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
+		if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
 			return false
 		}
 		if port, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || port < 1 || port > 65535) {

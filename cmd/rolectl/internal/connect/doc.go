@@ -10,5 +10,5 @@
 // repeats a password.
 //
 // Files: settings.go what flags and environment say · natscontext.go contexts · options.go what it means for a
-// connection · dial.go the connection · dialer.go its limits, and why there is none.
+// connection · dial.go the connection · dialer.go its limits · explain.go why there is none.
 package connect

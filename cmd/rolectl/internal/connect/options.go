@@ -1,12 +1,15 @@
 package connect
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 )
 
 // Options are those of a connection as this user. Errors: a file that cannot be read.
@@ -17,7 +20,7 @@ func (t Target) Options() ([]nats.Option, error) {
 		all = append(all, nats.UserInfo(t.User, t.Password))
 	case t.Creds != "":
 		file := expand(t.Creds)
-		if err := readable("credentials", "--creds", file); err != nil {
+		if err := credentials(file); err != nil {
 			return nil, err
 		}
 		all = append(all, nats.UserCredentials(file))
@@ -36,17 +39,14 @@ func (t Target) Options() ([]nats.Option, error) {
 	}
 	if t.Cert != "" {
 		cert, key := expand(t.Cert), expand(t.Key)
-		if err := readable("certificate", "--tlscert", cert); err != nil {
-			return nil, err
-		}
-		if err := readable("key", "--tlskey", key); err != nil {
-			return nil, err
+		if _, err := tls.LoadX509KeyPair(cert, key); err != nil {
+			return nil, fmt.Errorf("read certificate %s with key %s (--tlscert, --tlskey): %w", cert, key, err)
 		}
 		all = append(all, nats.ClientCert(cert, key))
 	}
 	if t.CA != "" {
 		ca := expand(t.CA)
-		if err := readable("certificate authority", "--tlsca", ca); err != nil {
+		if err := authority(ca); err != nil {
 			return nil, err
 		}
 		all = append(all, nats.RootCAs(ca))
@@ -60,13 +60,30 @@ func (t Target) Options() ([]nats.Option, error) {
 	return all, nil
 }
 
-// readable says plainly what is wrong with a file before a TLS or NATS error says it in other words.
-func readable(what, flag, file string) error {
-	f, err := os.Open(file)
+// credentials says plainly what is wrong with a file before the client says it in other words, at each attempt to connect.
+func credentials(file string) error {
+	data, err := os.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("read %s (%s): %w", what, flag, err)
+		return fmt.Errorf("read credentials (--creds): %w", err)
 	}
-	return f.Close()
+	key, err := nkeys.ParseDecoratedUserNKey(data)
+	if err != nil {
+		return fmt.Errorf("credentials %s (--creds, NATS_CREDS): %w: give a file that nsc has made", file, err)
+	}
+	key.Wipe()
+	return nil
+}
+
+// authority does so for certificate authorities.
+func authority(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read certificate authority (--tlsca): %w", err)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(data) {
+		return fmt.Errorf("certificate authority %s (--tlsca, NATS_CA): no certificate is in it: give a file in PEM form", file)
+	}
+	return nil
 }
 
 // expand replaces a leading ~ as the nats tool does in its contexts.
