@@ -145,7 +145,8 @@ func (s *scenario) play() {
 	ends("retried", taskarena.Order{Run: quick, Fail: 2}, nil)
 	ends("snoozed", taskarena.Order{Run: quick, Snooze: true}, nil)
 	ends("stepwise", taskarena.Order{Run: 4 * quick, Steps: 3, Fail: 1}, nil)
-	ends("expired", taskarena.Order{Run: quick}, assign.ErrTaskExpired, assign.WithDelay(time.Hour), assign.WithDeadline(time.Second))
+	ends("expired", taskarena.Order{Run: quick}, assign.ErrTaskExpired,
+		assign.WithLabels(map[string]string{"of": "nobody"}), assign.WithDeadline(time.Second))
 	s.step(s.requeued)
 	s.step(s.unique)
 	s.step(s.cancelled)

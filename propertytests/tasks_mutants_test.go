@@ -25,8 +25,8 @@ const (
 )
 
 var taskMutants = []taskMutant{
-	{"a tick is stored without its mark", atEveryWrite, "assign/commits.go", "Key: tickKey + w.Recurrence.Name, Value", "Key: tickKey + w.Recurrence.Name + \"-\", Value"},
-	{"a checkpoint is stored as another one", atEveryWrite, "assign/commits.go", "Key: checkpointKey + w.ID, Value: w.Data,", "Key: checkpointKey + w.ID, Value: []byte(\"0\"),"},
+	{"a tick is stored without its mark", atEveryWrite, "assign/commits_records.go", "Key: tickKey + e.Recurrence.Name", "Key: tickKey + e.Recurrence.Name + \"-\""},
+	{"a checkpoint is stored as another one", atEveryWrite, "assign/commits_records.go", "Key: checkpointKey + e.ID, Value: e.Data,", "Key: checkpointKey + e.ID, Value: []byte(\"0\"),"},
 	{"hand out before everybody has answered", inStorms, "internal/protocol/tasks/adopt.go", "return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
 	{"handlers outlive their session", inStorms, "assign/execute.go", "\tx.lose(ErrSessionLost)\n", ""},
 }
@@ -44,25 +44,39 @@ func TestTasksMutants(t *testing.T) {
 
 var foundBy = regexp.MustCompile(`(T[1-5]|unique|tick|checkpoint|an attempt)[^\n]*|panic: [^\n]*|_test.go:[^\n]*`)
 
-func (m taskMutant) mustDie(t *testing.T) {
+// TestTasksMutantsFit: what the mutants replace is still there, so that they go on to prove something.
+func TestTasksMutantsFit(t *testing.T) {
+	for _, m := range taskMutants {
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.source(t) })
+	}
+}
+
+// source is the file that the mutant changes.
+func (m taskMutant) source(t *testing.T) (path, text string) {
+	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", m.file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(text), m.old); n != 1 {
+	if n := strings.Count(string(data), m.old); n != 1 {
 		t.Fatalf("%s holds %d times what the mutant replaces: %q", m.file, n, m.old)
 	}
+	return path, string(data)
+}
+
+func (m taskMutant) mustDie(t *testing.T) {
+	path, text := m.source(t)
 	dir := t.TempDir()
 	mutant, overlay, binary := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.test")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutant}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, data := range map[string][]byte{mutant: []byte(strings.Replace(string(text), m.old, m.new, 1)), overlay: replace} {
+	for file, data := range map[string][]byte{mutant: []byte(strings.Replace(text, m.old, m.new, 1)), overlay: replace} {
 		if err := os.WriteFile(file, data, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -20,8 +20,9 @@ var taskStorms = []struct {
 	storage jetstream.StorageType
 	storm   taskarena.Storm
 }{
-	{"long leases", 0.5, 10 * time.Second, jetstream.MemoryStorage, taskarena.Storm{Candidates: 3, Workers: 2, Lull: 20 * time.Minute}},
-	{"restarts", 0.4, 6 * time.Second, jetstream.FileStorage, taskarena.Storm{Candidates: 2, Workers: 2, Lull: 20 * time.Minute, Restarts: true}},
+	{"long leases", 0.4, 10 * time.Second, jetstream.MemoryStorage, taskarena.Storm{Candidates: 3, Workers: 2, Lull: 20 * time.Minute}},
+	{"restarts", 0.3, 6 * time.Second, jetstream.FileStorage, taskarena.Storm{Candidates: 2, Workers: 2, Lull: 20 * time.Minute, Restarts: true}},
+	{"rolling restarts", 0.2, 10 * time.Second, jetstream.MemoryStorage, taskarena.Storm{Candidates: 3, Workers: 2, Lull: 5 * time.Minute, Peaceful: true}},
 	{"short leases", 0.1, 2 * time.Second, jetstream.MemoryStorage, taskarena.Storm{Candidates: 2, Workers: 2, Lull: 2 * time.Minute}},
 }
 

@@ -67,7 +67,7 @@ func (s *storm) submit() {
 	if s.oneIn(3) {
 		o.Steps = 1 + s.rng.IntN(4)
 	}
-	if s.oneIn(10) {
+	if s.oneIn(10) && !s.Peaceful { // who does not return in time is lost like one who crashes
 		o.Stubborn = s.upTo(ttl)
 	}
 	opts := []assign.SubmitOption{assign.WithID(id)}
@@ -76,8 +76,12 @@ func (s *storm) submit() {
 			opts = append(opts, option())
 		}
 	}
-	draw(5, func() assign.SubmitOption { return assign.WithDelay(s.upTo(2 * ttl)) })
-	draw(6, func() assign.SubmitOption { return assign.WithDeadline(s.upTo(4 * ttl)) })
+	due := time.Duration(0)
+	draw(5, func() assign.SubmitOption {
+		due = s.upTo(2 * ttl)
+		return assign.WithDelay(due)
+	})
+	draw(6, func() assign.SubmitOption { return assign.WithDeadline(due + time.Millisecond + s.upTo(4*ttl)) })
 	draw(3, func() assign.SubmitOption { return assign.WithPriority(s.rng.IntN(100) - 50) })
 	draw(4, func() assign.SubmitOption { return assign.WithSticky(fmt.Sprint("s", s.rng.IntN(3))) })
 	draw(4, func() assign.SubmitOption { return assign.WithLimitKey(fmt.Sprint("l", s.rng.IntN(3))) })

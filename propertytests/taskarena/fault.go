@@ -15,6 +15,9 @@ type fault struct {
 	strike func(s *storm, p *Process) bool // false: it could not be done
 }
 
+// peaceful are those of a storm in which nothing breaks.
+var peaceful = map[string]bool{"rolling restart": true, "join": true, "leave": true, "step down": true}
+
 var faults = []fault{
 	{"cut", 4, func(s *storm, p *Process) bool { p.Link.Cut(); s.hurt(p); return true }},
 	{"cut to server", 3, func(s *storm, p *Process) bool { p.Link.CutOneWay(natsrun.ToServer); s.hurt(p); return true }},
@@ -30,6 +33,7 @@ var faults = []fault{
 	{"double", 2, (*storm).double},
 	{"join", 2, (*storm).grow},
 	{"leave", 3, (*storm).shrink},
+	{"rolling restart", 2, (*storm).roll},
 	{"evict", 4, (*storm).evict},
 	{"step down", 3, (*storm).stepDown},
 	{"client's path", 6, (*storm).client},
@@ -47,13 +51,20 @@ func FaultNames(restarts bool) (names []string) {
 
 // strike throws one fault.
 func (s *storm) strike() {
+	weight := func(f *fault) int {
+		if s.Peaceful && !peaceful[f.name] {
+			return 0
+		}
+		return f.weight
+	}
 	total := 0
-	for _, f := range faults {
-		total += f.weight
+	for i := range faults {
+		total += weight(&faults[i])
 	}
 	n := s.rng.IntN(total)
-	for _, f := range faults {
-		if n -= f.weight; n >= 0 {
+	for i := range faults {
+		f := &faults[i]
+		if n -= weight(f); n >= 0 {
 			continue
 		}
 		if p := s.target(); p != nil {
@@ -156,6 +167,28 @@ func (s *storm) shrink(p *Process) bool {
 	}
 	p.Leave()
 	s.doomed = append(s.doomed, doom{p, time.Now().Add(6 * s.a.TTL)})
+	return true
+}
+
+// roll restarts every process in turn, in good order: each comes back under its name when it has gone, or is replaced by another
+// before it goes.
+func (s *storm) roll(*Process) bool {
+	surge := s.oneIn(2)
+	for _, p := range s.a.Alive() {
+		if surge {
+			s.join(p.Worker, "")
+			s.pass(s.upTo(s.a.TTL))
+		}
+		p.Leave()
+		s.doomed = append(s.doomed, doom{p, time.Now().Add(6 * s.a.TTL)})
+		for waited := time.Duration(0); p.open() && waited < 6*s.a.TTL; waited += s.a.TTL / 20 { // its path may be broken
+			s.pass(s.a.TTL / 20)
+		}
+		if !surge {
+			s.join(p.Worker, p.Name)
+		}
+		s.pass(s.upTo(s.a.TTL))
+	}
 	return true
 }
 

@@ -32,6 +32,9 @@ var (
 		assign.Concurrency(3), assign.KeyLimit(1), assign.Weight(2))
 )
 
+// attemptsOf is how many attempts of a task may fail, by kind.
+var attemptsOf = map[string]int{Plain.Name(): 4, Timed.Name(): 3, Few.Name(): 4}
+
 var errOrdered = errors.New("it fails as it was ordered to")
 
 // Output is what an attempt of a task returns: it names the attempt.

@@ -135,11 +135,16 @@ func (p *Process) String() string { return fmt.Sprintf("%s#%d", p.Name, p.n) }
 
 // Alive reports whether it takes part.
 func (p *Process) Alive() bool {
+	return p.open() && !p.gone.Load()
+}
+
+// open reports whether its session has not ended yet.
+func (p *Process) open() bool {
 	select {
 	case <-p.Session.Done():
 		return false
 	default:
-		return !p.gone.Load()
+		return true
 	}
 }
 

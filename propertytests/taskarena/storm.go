@@ -18,6 +18,7 @@ type Storm struct {
 	Length     time.Duration
 	Lull       time.Duration // the longest quiet between storms
 	Restarts   bool          // the server is restarted too: its stores are files
+	Peaceful   bool          // nothing breaks: processes come and go in good order, as when a new version is rolled out
 }
 
 // storm is one that rages.
@@ -104,6 +105,9 @@ func (s *storm) calm() {
 	a.Note("calm")
 	a.Settled(5*time.Minute + 20*a.TTL)
 	a.Tally.Add("calms", 1)
+	if s.Peaceful {
+		a.checkUnharmed()
+	}
 	if a.Check() {
 		s.pass(time.Duration(s.rng.Int64N(int64(s.Lull))))
 	}

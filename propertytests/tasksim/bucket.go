@@ -17,6 +17,7 @@ type record struct {
 	revision uint64
 	p        *process
 	session  uint64
+	draining bool // of a member record: the session is about to be closed
 }
 
 // bucket is the one order of everything that is said of sessions and roles.
@@ -31,7 +32,7 @@ func (w *world) append(kind kindOf, p *process, session uint64) uint64 {
 	if kind == leaseRecord {
 		session = revision
 	}
-	w.bucket.log = append(w.bucket.log, record{kind, revision, p, session})
+	w.bucket.log = append(w.bucket.log, record{kind: kind, revision: revision, p: p, session: session})
 	w.tell(w.Trace, "bucket %d: %s of %s, session %d", revision, [...]string{"lease", "member", "role", "death"}[kind], p.name, session)
 	if kind == deathRecord {
 		if w.bucket.dead == nil {
@@ -261,6 +262,24 @@ func (w *world) fault() {
 			p.sever(w.upTo(3 * w.Lease))
 		}
 		w.fault()
+	})
+}
+
+// restart has the process that leads restarted in peace now and then.
+func (w *world) restart() {
+	if w.Rest == 0 {
+		return
+	}
+	w.after(w.upTo(2*w.Rest), func() {
+		if w.calm {
+			return
+		}
+		for _, p := range w.procs {
+			if p.up && !p.cut && p.term != nil && !p.term.over && p.work != nil {
+				p.work.finish()
+			}
+		}
+		w.restart()
 	})
 }
 

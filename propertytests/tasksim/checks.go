@@ -166,7 +166,8 @@ func (c *checks) ends(id string, a tasks.Attempt, v tasks.Verb) {
 }
 
 // outcome checks one that is being stored over what stands there.
-func (c *checks) outcome(id string, o tasks.Outcome, over any) {
+func (w *world) outcome(id string, o tasks.Outcome, over any) {
+	c := &w.checks
 	c.Outcomes++
 	s, open := over.(submission)
 	if !open {
@@ -180,6 +181,11 @@ func (c *checks) outcome(id string, o tasks.Outcome, over any) {
 	if o.Status == tasks.StatusCancelled {
 		if c.Cancelled++; !c.asked[life{id, c.lives[id]}] {
 			c.fail("%s was cancelled, and nobody had asked for it", id)
+		}
+	}
+	if o.Cause == tasks.CauseUnstorable {
+		if o.Status != tasks.StatusDead || !w.tooLarge(id, o.Attempt, 0) || c.lifeOf[id][o.Attempt] != c.lives[id] {
+			c.fail("%s is said to have an outcome that cannot be stored: %+v", id, o)
 		}
 	}
 	if ofResult := o.Status == tasks.StatusSucceeded || o.Cause == tasks.CausePermanent || o.Cause == tasks.CauseMaxAttempts; !ofResult {

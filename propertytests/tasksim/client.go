@@ -144,7 +144,7 @@ func (w *world) askCancel(id string) {
 // requeue submits a task that is dead anew, in the place of its outcome. A unique key is taken anew with it.
 func (w *world) requeue(id string, s submission) {
 	o, ended := w.store.record("q." + id).(tasks.Outcome)
-	if !ended || o.Status != tasks.StatusDead || w.calm {
+	if !ended || o.Status != tasks.StatusDead || w.calm || w.poison(id) {
 		return
 	}
 	s.anew = true

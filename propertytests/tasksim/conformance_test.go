@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server/ats"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"pgregory.net/rapid"
 
@@ -80,6 +81,34 @@ func drawWrite(t *rapid.T) drawnWrite {
 	return w
 }
 
+// TestStoreConformsOnReplicas: on three replicas, which check conditions before they agree, all the same. A tick is one of those
+// writes (its task where nothing stands, and that it was the last, under the seal), and so is an outcome that may have been
+// stored before (in the place of its submission only, and its note, under the seal).
+func TestStoreConformsOnReplicas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to form")
+	}
+	s := natstest.Cluster(t)
+	const long = 120
+	for try := range 10 {
+		steps := rapid.SliceOfN(rapid.Custom(drawWrite), long, long).Example(try + 1)
+		won, refused, err := inStep(s, fmt.Sprint("ns", try), 3, steps)
+		switch {
+		case errors.Is(err, errUncertain): // servers that have no time elect another leader: what was stored by then was compared
+			t.Logf("try %d: cut short after %d writes: %v", try, won+refused, err)
+			continue
+		case err != nil:
+			t.Fatal(err)
+		}
+		t.Logf("%d writes were stored, %d refused", won, refused)
+		if won == 0 || refused == 0 {
+			t.Error("that proves nothing")
+		}
+		return
+	}
+	t.Error("no program could be compared to its end")
+}
+
 func conforms(t *testing.T, steps []drawnWrite) (won, refused int, err error) {
 	natstest.Virtual(t, func(*testing.T) {
 		s, e := natsrun.Start(natsrun.Options{VirtualTime: true})
@@ -90,13 +119,21 @@ func conforms(t *testing.T, steps []drawnWrite) (won, refused int, err error) {
 			time.Sleep(time.Second) // whoever was about to flush a file has done so
 			err = errors.Join(err, s.Shutdown())
 		}()
-		won, refused, err = inStep(s, steps)
+		won, refused, err = inStep(s, "ns", 1, steps)
 	})
 	return won, refused, err
 }
 
+// server is one, or several of which one is meant.
+type server interface {
+	Connect(opts ...nats.Option) (*nats.Conn, error)
+}
+
+// errUncertain is that a program cannot be compared to its end: the server has not said what became of a write.
+var errUncertain = errors.New("not known to be stored, or not")
+
 // inStep does everything on both.
-func inStep(s *natsrun.Server, steps []drawnWrite) (won, refused int, err error) {
+func inStep(s server, namespace string, replicas int, steps []drawnWrite) (won, refused int, err error) {
 	nc, err := s.Connect()
 	if err != nil {
 		return 0, 0, err
@@ -104,9 +141,9 @@ func inStep(s *natsrun.Server, steps []drawnWrite) (won, refused int, err error)
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
-	stream, err := natskv.CreateStream(ctx, nc, "ns.", jetstream.StreamConfig{
-		Name: "TASKS_ns", Subjects: []string{"ns.q.>", "ns.t.>", "ns.seal"}, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew,
-		DenyDelete: true, AllowMsgTTL: true, AllowAtomicPublish: true,
+	stream, err := natskv.CreateStream(ctx, nc, namespace+".", jetstream.StreamConfig{
+		Name: "TASKS_" + namespace, Subjects: []string{namespace + ".q.>", namespace + ".t.>", namespace + ".seal"}, MaxMsgsPerSubject: 1,
+		Discard: jetstream.DiscardNew, DenyDelete: true, AllowMsgTTL: true, AllowAtomicPublish: true, Replicas: replicas,
 	}, func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {
 		return 0, 0, err
@@ -147,6 +184,9 @@ func inStep(s *natsrun.Server, steps []drawnWrite) (won, refused int, err error)
 		}
 		writer.SubmitEach(ops, time.Minute, func(r natskv.Result) { answered <- r })
 		r := <-answered
+		if replicas > 1 && r.Outcome == natskv.Unknown {
+			return won, refused, errUncertain
+		}
 		outcome, first := model.write(puts...)
 		same := outcome == protocol.Won && r.Outcome == natskv.Won && r.Revision == first+uint64(len(puts))-1 ||
 			outcome == protocol.Refused && r.Outcome == natskv.Refused
@@ -159,7 +199,12 @@ func inStep(s *natsrun.Server, steps []drawnWrite) (won, refused int, err error)
 			refused++
 		}
 	}
-	return won, refused, read(ctx, s, stream, &model)
+	err = read(ctx, s, stream, &model)
+	for until := time.Now().Add(time.Minute); err != nil && replicas > 1 && time.Now().Before(until); { // its server may lag
+		time.Sleep(10 * time.Millisecond)
+		err = read(ctx, s, stream, &model)
+	}
+	return won, refused, err
 }
 
 // before is the sequence of the record before the last one at a subject, 0 for none.
@@ -173,7 +218,7 @@ func before(s *store, subject string) uint64 {
 }
 
 // read compares what a late reader of the stream sees with the model: the last record of every subject, in order.
-func read(ctx context.Context, s *natsrun.Server, stream *natskv.Stream, model *store) error {
+func read(ctx context.Context, s server, stream *natskv.Stream, model *store) error {
 	nc, err := s.Connect()
 	if err != nil {
 		return err

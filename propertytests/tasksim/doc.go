@@ -1,7 +1,7 @@
 // Package tasksim is a discrete-event simulation of tasks: the real rules of package internal/protocol/tasks, with members
 // that crash, are cut off and come back, schedulers that were deposed and go on for a while, views that lag, frames that are
 // lost, late, doubled or incomplete, writes that arrive long after they were given up, outcomes that expire and ids that are
-// used again, local clocks that are years apart, and processes of two versions.
+// used again, local clocks that are years apart, processes of two versions, and results that the stream never takes.
 //
 //	scenario ──► world: a heap of events on one clock
 //	               ├── bucket: one log of leases, members, roles and deaths; every process has its own lagging view

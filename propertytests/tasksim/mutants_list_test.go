@@ -185,6 +185,18 @@ var mutants = []mutant{
 	{"missed ticks are dropped that are all to be run", []edit{
 		{core + "missed.go", "keep = min(keep, maxTicks)", "keep = min(keep, 1)"},
 	}},
+	{"an outcome that is never stored is written again for ever", []edit{
+		{core + "unstorable.go", "case w.kind == outcomeWrite && w.outcome.replaceable():", "case false:"},
+	}},
+	{"a checkpoint that is never stored is acknowledged", []edit{
+		{core + "checkpoint.go", "\ts.settle(w, true)\n\ts.afterSaving(w)", "\ts.settle(w, false)\n\ts.afterSaving(w)"},
+	}},
+	{"a checkpoint that is never stored is acknowledged when it is told again", []edit{
+		{core + "checkpoint.go", "\t\tr.kept = r.stored\n", ""},
+	}},
+	{"a checkpoint that is never stored is waited for", []edit{
+		{core + "checkpoint.go", "\ts.settle(w, true)\n\ts.afterSaving(w)", "\ts.settle(w, true)"},
+	}},
 	{"the record of a recurrence that was removed stays", []edit{
 		{core + "recur.go", "\tif r.kept {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
 	}},
@@ -194,6 +206,12 @@ var mutants = []mutant{
 var poisonous = []mutant{
 	{"nobody is suspected after a crash", []edit{
 		{core + "suspect.go", "return t.revision < s.before", "return t.revision == 0"},
+	}},
+	{"what begun in a peaceful term counts as lost", []edit{
+		{core + "suspect.go", "a.Epoch == s.seal.rested", "false"},
+	}},
+	{"a peaceful end clears everybody", []edit{
+		{core + "seal.go", "s.before = l.suspect", "s.before = 0"},
 	}},
 	{"begun attempts are not counted", []edit{
 		{core + "adopt.go", "\ts.countBegun()\n", ""},

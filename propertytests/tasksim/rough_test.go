@@ -28,7 +28,7 @@ func TestRoughWorlds(t *testing.T) {
 			Length: ms(5000, 10000, 20000), Calm: 5 * time.Minute, Recurring: r.IntN(2) == 0, Trace: *trace,
 		}
 		if r.IntN(2) == 0 { // the others meet more often what needs none of these
-			s.Retention, s.Unsendable = ms(0, 200, 1000, 3000), share(10)
+			s.Retention, s.Unsendable, s.Unstorable = ms(0, 200, 1000, 3000), share(10), share(10)
 			s.Versions, s.Skewed = r.IntN(2) == 0, r.IntN(2) == 0
 		}
 		s.Candidates = 2 + r.IntN(s.Processes-1)

@@ -22,9 +22,11 @@ type Scenario struct {
 	Lag     time.Duration // of views, at most; some lag less
 	ReadLag time.Duration // of the reading of the stream, at most
 	Faults  time.Duration // between two, on average
+	Rest    time.Duration // between two schedulers that leave in peace, on average; 0: none does
 
 	Retention  time.Duration // of outcomes, 0: for ever
 	Unsendable float64       // share of frames of which an assignment cannot be sent
+	Unstorable float64       // share of results, and of checkpoints, that the stream never takes
 	Versions   bool          // some processes are old, and cannot read some submissions and definitions
 	Skewed     bool          // processes have clocks of their own
 
@@ -37,13 +39,16 @@ type Scenario struct {
 	Trace string // the task whose story is printed
 }
 
+// poison reports whether a task kills every process that runs it.
+func (s *Scenario) poison(id string) bool { return s.Poison && id == "t0" }
+
 // Counts say what happened: a run in which nothing did proves nothing.
 type Counts struct {
 	Started, Adopted, Reruns, Rejected, Refused, Fenced, Stale, Terms, Depositions, Lost, Crashes, Cuts, Abandoned,
 	LateWrites, Outcomes int
-	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests int
-	Unsent, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted                                int
-	Effects                                                                                              int
+	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests, Begun int
+	Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted                             int
+	Effects                                                                                                     int
 }
 
 // Add adds up.

@@ -86,7 +86,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		if v.lead == l {
 			l.seals = sequence
 		}
-		l.step(tasks.SealSeen{Revision: sequence, Stored: l.w.wall(r.at), Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean})
+		l.step(tasks.SealSeen{Revision: sequence, Stored: l.w.wall(r.at), Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean, Suspect: v.suspect})
 		return
 	case submission:
 		if v.later && l.p.old {
@@ -138,7 +138,7 @@ func (l *lead) members() {
 	if !l.able() || l.p.seen < int(l.epoch) {
 		return
 	}
-	type sight struct{ described, gone bool }
+	type sight struct{ described, draining, gone bool }
 	seen := map[uint64]sight{}
 	who := map[uint64]string{}
 	for _, r := range l.w.bucket.log[:l.p.seen] {
@@ -147,7 +147,7 @@ func (l *lead) members() {
 		case leaseRecord:
 			who[r.session] = r.p.name
 		case memberRecord:
-			s.described = true
+			s.described, s.draining = true, s.draining || r.draining
 		case deathRecord:
 			s.gone = true
 		default:
@@ -163,7 +163,7 @@ func (l *lead) members() {
 		} else {
 			list = append(list, tasks.Member{
 				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots, Kinds: kinds,
-				Labels: map[string]string{"zone": zone(who[session])}, Own: who[session] == l.p.name,
+				Labels: map[string]string{"zone": zone(who[session])}, Own: who[session] == l.p.name, Draining: s.draining,
 			})
 		}
 	}
@@ -227,9 +227,9 @@ func zone(name string) string { return strconv.Itoa(int(name[0]-'a') & 1) }
 
 // rest ends a term in peace: the seal says so.
 func (l *lead) rest() {
-	if !l.over && l.seals != 0 {
+	if !l.over && l.seals != 0 && l.s.Ready() {
 		l.w.Rests++
-		l.w.store.write(put{sealSubject, sealOf{l.epoch, l, true}, sealSubject, l.seals})
+		l.w.store.write(put{sealSubject, sealOf{l.epoch, l, true, l.s.Suspected()}, sealSubject, l.seals})
 	}
 	l.stop()
 }
@@ -238,7 +238,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	w := l.w
 	switch e := effect.(type) {
 	case tasks.WriteSeal:
-		l.write(e.Write, put{sealSubject, sealOf{e.Epoch, l, false}, sealSubject, e.Expect})
+		l.write(e.Write, put{sealSubject, sealOf{e.Epoch, l, false, 0}, sealSubject, e.Expect})
 	case tasks.WriteOutcome:
 		l.model.ends(e.ID)
 		if e.Again {
@@ -249,6 +249,9 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.write(e.Write, put{"q." + e.ID, e.Outcome, sealSubject, e.Guard})
 	case tasks.WriteNote:
 		w.tell(e.ID, "%s@%d writes note %+v", l.p.name, l.epoch, e.Retry)
+		if !e.Retry.Started.IsZero() {
+			w.Begun++
+		}
 		l.write(e.Write, put{"t." + e.ID, e.Retry, sealSubject, e.Guard})
 	case tasks.WriteCheckpoint:
 		l.write(e.Write, put{"c." + e.ID, checkpoint{e.Attempt, int(e.Data[0])<<8 | int(e.Data[1])}, sealSubject, e.Guard})
@@ -374,6 +377,19 @@ func (l *lead) write(number uint64, all ...put) {
 		l.sent = arrives
 	}
 	w.after(arrives-w.now, func() {
+		if !w.store.takes(all[0]) {
+			w.Unstored++
+			w.tell(all[0].subject[2:], "write %d of %s is never stored", number, all[0].subject)
+			if !l.p.cut && (w.calm || !w.chance(w.Loss)) {
+				w.after(w.travel(), func() {
+					if !answered {
+						answered = true
+						l.step(tasks.Unstorable{Write: number, Body: "it is too large"})
+					}
+				})
+			}
+			return
+		}
 		outcome, sequence := w.store.write(all...)
 		w.tell(all[0].subject[2:], "write %d of %s: %v", number, all[0].subject, outcome)
 		if !l.p.cut && (w.calm || !w.chance(w.Loss)) {

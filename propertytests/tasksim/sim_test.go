@@ -44,6 +44,7 @@ func draw(t *rapid.T) Scenario {
 	s.Recurring = rapid.Bool().Draw(t, "recurring")
 	s.Retention = of("retention", 0, 0, 200, 1000, 3000)
 	s.Unsendable = percent("unsendable", 10)
+	s.Unstorable = percent("unstorable", 10)
 	s.Versions = rapid.Bool().Draw(t, "versions")
 	s.Skewed = rapid.Bool().Draw(t, "skewed")
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
@@ -76,7 +77,7 @@ func TestTasks(t *testing.T) {
 		"cancelled tasks": sum.Cancelled, "requeued tasks": sum.Requeued, "submissions that found their key taken": sum.Shared,
 		"pauses and drains": sum.Steered, "checkpoints": sum.Checkpoints, "resumed attempts": sum.Resumed, "ticks": sum.Ticks,
 		"dropped ticks": sum.Dropped, "lost workers": sum.Counted, "fenced schedulers": sum.Fenced, "stale results": sum.Stale, "late writes": sum.LateWrites, "deposed schedulers": sum.Depositions, "outcomes": sum.Outcomes,
-		"assignments left out": sum.Unsent, "submissions of a later version": sum.Opaque, "definitions of one": sum.Unreadable,
+		"assignments left out": sum.Unsent, "writes that are never stored": sum.Unstored, "submissions of a later version": sum.Opaque, "definitions of one": sum.Unreadable,
 		"outcomes that have expired": sum.Expired, "ids that were used again": sum.Reused, "ticks that were there already": sum.Squatted,
 	} {
 		if n == 0 {

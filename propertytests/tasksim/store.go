@@ -1,6 +1,8 @@
 package tasksim
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strings"
 	"time"
 
@@ -32,9 +34,10 @@ type (
 	}
 	erased struct{}
 	sealOf struct {
-		epoch uint64
-		lead  *lead
-		clean bool
+		epoch   uint64
+		lead    *lead
+		clean   bool
+		suspect uint64
 	}
 	checkpoint struct {
 		attempt tasks.Attempt
@@ -75,6 +78,26 @@ func (s *store) write(all ...put) (protocol.Outcome, uint64) {
 		s.w.wrote(p.subject, p.value, before, s.last[p.subject])
 	}
 	return protocol.Won, first
+}
+
+// takes reports whether the stream takes a record at all, whatever stands there: some results and checkpoints are larger than it
+// allows. How a task has ended is always stored, if nothing is said of the result.
+func (s *store) takes(p put) bool {
+	_, id, _ := strings.Cut(p.subject, ".")
+	switch v := p.value.(type) {
+	case tasks.Outcome:
+		return v.Cause == tasks.CauseUnstorable || v.Status != tasks.StatusSucceeded && v.Status != tasks.StatusDead || !s.w.tooLarge(id, v.Attempt, 0)
+	case checkpoint:
+		return !s.w.tooLarge(id, v.attempt, v.number)
+	}
+	return true
+}
+
+// tooLarge reports whether a checkpoint of an attempt, or its result (0), is never stored: it is always the same of one.
+func (w *world) tooLarge(id string, a tasks.Attempt, number int) bool {
+	h := fnv.New64a()
+	fmt.Fprint(h, w.Seed, id, a, number)
+	return float64(h.Sum64()%1000) < 1000*w.Unstorable
 }
 
 // expire removes a record if it is still the last one of its subject.

@@ -127,7 +127,7 @@ func (k *worker) start(a tasks.Assignment) {
 	k.runs[a.ID] = r
 	k.w.tell(a.ID, "%s/%d starts %v", k.p.name, k.session, a.Attempt)
 	k.w.begins(a.ID, a.Attempt, a.Revision, r.number, k.p.name)
-	if k.w.Poison && a.ID == "t0" {
+	if k.w.poison(a.ID) {
 		k.w.after(time.Millisecond, func() {
 			if !r.over {
 				k.p.crash()
@@ -153,7 +153,7 @@ func (k *worker) end(r *handlerRun, result tasks.Result) {
 	}
 	k.verbs[r.id] = result
 	if result.Verb == tasks.Released {
-		k.leave()
+		k.finish()
 	}
 	k.step(tasks.Ended{ID: r.id, Attempt: r.attempt})
 }
@@ -165,7 +165,7 @@ func (k *worker) leave() {
 	k.w.after(k.w.Lease/4+k.w.upTo(k.w.Lease/2), func() {
 		switch {
 		case p.session != k.session:
-		case p.cut:
+		case p.cut, k.w.Rest > 0 && len(k.runs)+len(k.results) > 0: // in good order, what runs ends first, and is heard of
 			k.leave()
 		default:
 			if p.term != nil {
@@ -176,6 +176,12 @@ func (k *worker) leave() {
 			p.rejoin()
 		}
 	})
+}
+
+// finish says that the session is about to be closed, and leaves.
+func (k *worker) finish() {
+	k.w.bucket.log[k.w.append(memberRecord, k.p, k.session)-1].draining = true // nobody has read it yet
+	k.leave()
 }
 
 // abandon is the end of belief: every handler is cancelled, and nothing of it counts.

@@ -76,6 +76,7 @@ func Run(s Scenario) (Counts, error) {
 	w.recur()
 	w.steer()
 	w.fault()
+	w.restart()
 	end := s.Length + s.Calm
 	w.after(s.Length, w.heal)
 	for len(w.queue) > 0 && w.broken == nil {
