@@ -1,0 +1,44 @@
+package taskarena
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rolemanager/rolemanager/assign"
+)
+
+// checkUnharmed reports, after a storm in which processes only came and went in good order, every task that is dead for that: none
+// that was given back counts as a failure, and no task loses all its workers. (One that is handed to a worker in the very moment
+// in which that closes its session may count as lost once.)
+func (a *Arena) checkUnharmed() {
+	a.TB.Helper()
+	for id, history := range a.Chronicle.Records() {
+		for i := range history {
+			o := history[i].Outcome
+			if o == nil || o.Status != "dead" {
+				continue
+			}
+			if err := a.deserved(id, o); err != nil {
+				a.TB.Errorf("%s: %v\n%s%s", id, err, a.History(id), a.Lately())
+				return
+			}
+		}
+	}
+}
+
+// deserved reports why a task is dead that should not be.
+func (a *Arena) deserved(id string, o *Outcome) error {
+	failures := 0
+	for _, r := range a.Ledger.Of(id) {
+		if r.How != assign.ErrDraining.Error() && r.How != succeeded {
+			failures++
+		}
+	}
+	switch least := attemptsOf[o.Kind]; {
+	case o.Cause == "worker_lost":
+		return errors.New("it is dead since its workers were lost, and none was")
+	case o.Cause == "max_attempts" && failures < least:
+		return fmt.Errorf("it is dead after %d failures, and may have %d", failures, least)
+	}
+	return nil
+}
