@@ -309,7 +309,7 @@ func (l *scheduling) members() {
 		if p := l.peers[session]; !present[session] && l.h.Dead(p.instance, p.workerOnly, session) {
 			delete(l.loading, session)
 			delete(l.partial, session)
-			l.step(tasks.Dead{Session: session})
+			l.step(tasks.Dead{Session: session, Closed: l.h.Closed(p.instance, p.workerOnly, session)})
 		}
 	}
 	if len(l.peers) > 2*len(all)+64 {

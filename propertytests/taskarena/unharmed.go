@@ -7,11 +7,13 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// checkUnharmed reports, after a storm in which processes only came and went in good order, every task that is dead for that: none
-// that was given back counts as a failure, and no task loses all its workers. (One that is handed to a worker in the very moment
-// in which that closes its session may count as lost once.)
+// checkUnharmed reports, after a storm in which processes only came and went in good order, every task that is dead for that, and
+// every worker that counts as lost: none was, and nothing that was given back counts as a failure.
 func (a *Arena) checkUnharmed() {
 	a.TB.Helper()
+	if n := a.Tally.Count("rerun/worker_lost"); n > 0 {
+		a.TB.Errorf("%d tasks are run again for a lost worker, and none was lost\n%s", n, a.Lately())
+	}
 	for id, history := range a.Chronicle.Records() {
 		for i := range history {
 			o := history[i].Outcome

@@ -18,6 +18,7 @@ type record struct {
 	p        *process
 	session  uint64
 	draining bool // of a member record: the session is about to be closed
+	closed   bool // of a death: by its own process, and nothing of it is at work
 }
 
 // bucket is the one order of everything that is said of sessions and roles.
@@ -173,6 +174,13 @@ func (p *process) crash() {
 func (w *world) bury(p *process, session uint64) {
 	if !w.bucket.dead[session] {
 		w.append(deathRecord, p, session)
+	}
+}
+
+// close ends a session in which nothing is at work any more.
+func (w *world) close(p *process, session uint64) {
+	if !w.bucket.dead[session] {
+		w.bucket.log[w.append(deathRecord, p, session)-1].closed = true // nobody has read it yet
 	}
 }
 

@@ -65,7 +65,7 @@ var mutants = []mutant{
 		{core + "outcome.go", "\ts.reassigned(t, cause)\n\tw := s.write(t, noting, ref)\n", "\ts.reassigned(t, cause)\n\tif s.ready && t.run != nil && t.run.saving == nil {\n\t\ts.unassign(t)\n\t\ts.putAway(t)\n\t\ts.enqueue(t)\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n\t}\n\tw := s.write(t, noting, ref)\n"},
 	}},
 	{"a worker that does not answer is dead", []edit{
-		{core + "member.go", "\t\tw.deaf = true\n", "\t\tDead{w.session}.apply(s)\n"},
+		{core + "member.go", "\t\tw.deaf = true\n", "\t\tDead{Session: w.session}.apply(s)\n"},
 		{here + "scheduler.go", "\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n", "\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.Unheard{Session: f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n"},
 	}},
 	{"acknowledged before it is stored", []edit{

@@ -138,7 +138,7 @@ func (l *lead) members() {
 	if !l.able() || l.p.seen < int(l.epoch) {
 		return
 	}
-	type sight struct{ described, draining, gone bool }
+	type sight struct{ described, draining, gone, closed bool }
 	seen := map[uint64]sight{}
 	who := map[uint64]string{}
 	for _, r := range l.w.bucket.log[:l.p.seen] {
@@ -149,7 +149,7 @@ func (l *lead) members() {
 		case memberRecord:
 			s.described, s.draining = true, s.draining || r.draining
 		case deathRecord:
-			s.gone = true
+			s.gone, s.closed = true, r.closed
 		default:
 			continue
 		}
@@ -171,7 +171,7 @@ func (l *lead) members() {
 	for _, session := range gone {
 		if !l.told[session] {
 			l.told[session] = true
-			l.step(tasks.Dead{Session: session})
+			l.step(tasks.Dead{Session: session, Closed: seen[session].closed})
 		}
 	}
 }

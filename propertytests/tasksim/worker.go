@@ -172,7 +172,7 @@ func (k *worker) leave() {
 				p.term.rest()
 			}
 			p.lapse()
-			k.w.bury(p, k.session)
+			k.w.close(p, k.session)
 			p.rejoin()
 		}
 	})

@@ -174,3 +174,41 @@ func TestABegunAttemptThatSomebodyHasIsAdopted(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 }
+
+// TestAClosedSessionHasLostNothing: what a worker that has left in good order was still handed, or had not told of, goes back
+// uncounted, and at once; what one that is lost had counts.
+func TestAClosedSessionHasLostNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name             string
+		accepted, closed bool
+		counted          int
+		cause            string
+	}{
+		{"pushed and closed", false, true, 0, ""},
+		{"running and closed", true, true, 0, released},
+		{"pushed and lost", false, false, 1, CauseWorkerLost},
+		{"running and lost", true, false, 1, CauseWorkerLost},
+	} {
+		b := readyBooks(t, SchedulerConfig{}, idle(200, 1), idle(201, 1))
+		b.submit("x", Policy{}, nil)
+		p, ok := find[Push](b.pass(0))
+		if !ok {
+			t.Fatal("not handed out")
+		}
+		if tt.accepted {
+			b.accept([]Effect{p})
+		}
+		effects := b.step(Dead{Session: p.Session, Closed: tt.closed})
+		n, noted := find[WriteNote](effects)
+		if noted != (tt.counted > 0) || n.Retry.Crashes != tt.counted {
+			t.Errorf("%s: noted %v %+v", tt.name, noted, n.Retry)
+		}
+		if r, _ := find[Reassigned](effects); r.Cause != tt.cause {
+			t.Errorf("%s: reassigned for %q", tt.name, r.Cause)
+		}
+		again, handed := find[Push](effects)
+		if handed != (tt.counted == 0) || handed && (again.Session == p.Session || again.List[0].Attempt == p.List[0].Attempt) {
+			t.Errorf("%s: handed out anew: %v, %+v", tt.name, handed, again)
+		}
+	}
+}

@@ -117,8 +117,12 @@ type (
 	// itself delivered the scheduler's role record at its epoch.
 	Members struct{ List []Member }
 
-	// Dead says that a session has ended for certain.
-	Dead struct{ Session uint64 }
+	// Dead says that a session has ended for certain, Closed that its own process has ended it, after everything in it had
+	// ended: what it still had on the books has lost no worker, and goes back uncounted.
+	Dead struct {
+		Session uint64
+		Closed  bool
+	}
 
 	// Synced is a worker's answer to a Sync: all that it holds. It takes nothing from an earlier scheduler any more.
 	Synced struct {

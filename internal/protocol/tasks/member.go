@@ -106,11 +106,14 @@ func (e Dead) apply(s *Scheduler) {
 	byRevision(lost)
 	unheard := w.deaf && w.tries == 1
 	for _, t := range lost {
-		if t.phase == starting || t.phase == pushed && (unheard || t.run.serial > w.sent) { // it has never got it
+		switch {
+		case t.phase == starting, t.phase == pushed && (e.Closed || unheard || t.run.serial > w.sent): // it has never begun
 			s.release(t, rejected, nil)
-			continue
+		case e.Closed:
+			s.release(t, released, nil)
+		default:
+			s.lose(t, w.instance)
 		}
-		s.lose(t, w.instance)
 	}
 }
 

@@ -55,7 +55,7 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 		s.finish(t, &out, e.Ref)
 	case Released:
 		t.run.worker.draining = true
-		s.release(t, "released", e.Ref)
+		s.release(t, released, e.Ref)
 	case Snoozed:
 		s.again(t, Retry{Snoozes: 1, Wait: bounded(r.Delay)}, "snoozed", e.Ref)
 	default:
@@ -103,8 +103,11 @@ func bounded(delay int64) time.Duration {
 	return min(max(time.Duration(delay), 0), most)
 }
 
-// rejected is the cause of a release that was no attempt at all.
-const rejected = ""
+// Causes of a release: rejected when it was no attempt at all, released when its worker has given it back, or has left.
+const (
+	rejected = ""
+	released = "released"
+)
 
 // lose ends an attempt whose worker's session is dead.
 func (s *Scheduler) lose(t *task, instance string) {
