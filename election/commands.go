@@ -69,8 +69,7 @@ func (s *Session) join(e *Election) {
 		Name: e.cfg.Role, Priority: e.cfg.Priority, Takeover: e.cfg.AllowPriorityTakeover,
 		VacateUndrained: e.cfg.VacateUndrained,
 	}}, run: func(m *protocol.Machine, _ protocol.Now) {
-		leader := m.View().Leader(m.View().Role(e.cfg.Role))
-		e.leader.Store(&leader)
+		e.leader.Store(s.loop.leaderName(m.View().Leader(m.View().Role(e.cfg.Role))))
 	}}) {
 		go e.finish(ErrClosed)
 	}

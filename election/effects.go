@@ -121,6 +121,14 @@ func (l *loop) connection(up bool, status nats.Status) {
 	l.s.post(protocol.Connection{Up: up})
 }
 
+// leaderName is a leader as elections hold it: the thousands that one process may lead share it.
+func (l *loop) leaderName(leader string) *string {
+	if l.lately == nil || *l.lately != leader {
+		l.lately = &leader
+	}
+	return l.lately
+}
+
 // tell passes a notice on as an event.
 func (l *loop) tell(notice protocol.Effect) {
 	s, meta := l.s, l.s.meta()
@@ -130,8 +138,7 @@ func (l *loop) tell(notice protocol.Effect) {
 	switch n := notice.(type) {
 	case protocol.LeaderChanged:
 		if el := s.election(n.Role); el != nil {
-			leader := n.Leader
-			el.leader.Store(&leader)
+			el.leader.Store(l.leaderName(n.Leader))
 			l.leaders.changed(el)
 		}
 	case protocol.Beat:

@@ -15,8 +15,7 @@ import (
 type Election struct {
 	session *Session
 	cfg     RoleConfig
-	opener  func()       // standalone: opens the session that it shares
-	owner   func() error // standalone: closes that when nobody else uses it
+	shared  *sharedSession // standalone: opened with the first that uses it, closed with the last
 
 	onPromote func(ctx context.Context, t fencing.Token)
 	onDemote  func()
@@ -28,14 +27,14 @@ type Election struct {
 
 	binding *binding // to the context that it was started with
 
-	mu      sync.Mutex
-	started bool
-	stopped bool
-	over    bool // it has stopped, and err tells why
-	parent  context.Context
-	done    chan struct{} // closed when it has stopped; made by the first who waits
-	err     error
-	once    sync.Once
+	mu       sync.Mutex
+	started  bool
+	stopped  bool
+	finished bool // finish was called
+	over     bool // it has stopped, and err tells why
+	parent   context.Context
+	done     chan struct{} // closed when it has stopped; made by the first who waits
+	err      error
 }
 
 type transition struct {
@@ -56,10 +55,12 @@ type StopOptions struct {
 
 func newElection(s *Session, cfg RoleConfig) *Election {
 	e := &Election{session: s, cfg: cfg.withDefaults()}
-	nobody := ""
 	e.leader.Store(&nobody)
 	return e
 }
+
+// nobody is the leader before one is seen. It is shared, and never written.
+var nobody string
 
 // OnPromote registers what is called when the role is won, with a context that ends with the term. It may block: the term
 // has drained when it and OnDemote have returned. Call it before Start.
@@ -97,8 +98,8 @@ func (e *Election) Start(ctx context.Context) error {
 	}
 	e.started, e.parent = true, ctx
 	e.session.join(e)
-	if e.opener != nil {
-		e.opener()
+	if e.shared != nil {
+		e.shared.open()
 	}
 	e.session.bind(ctx, e)
 	return nil
@@ -148,20 +149,22 @@ func (e *Election) stop(opts StopOptions) {
 
 // finish is called when the role was left or the session has ended; the first call counts.
 func (e *Election) finish(err error) {
-	e.once.Do(func() {
-		e.mu.Lock()
-		e.stopped = true
-		e.mu.Unlock()
-		e.session.unbind(e)
-		e.session.retire(e)
-		if e.owner == nil {
-			e.end(err)
-			return
-		}
-		go func() { // joined by whoever waits for Done; the session cannot close from its own goroutine
-			e.end(errors.Join(err, e.owner()))
-		}()
-	})
+	e.mu.Lock()
+	first := !e.finished
+	e.stopped, e.finished = true, true
+	e.mu.Unlock()
+	if !first {
+		return
+	}
+	e.session.unbind(e)
+	e.session.retire(e)
+	if e.shared == nil {
+		e.end(err)
+		return
+	}
+	go func() { // joined by whoever waits for Done; the session cannot close from its own goroutine
+		e.end(errors.Join(err, e.shared.release()))
+	}()
 }
 
 func (e *Election) end(err error) {

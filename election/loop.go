@@ -41,6 +41,7 @@ type loop struct {
 	inbox   []message
 	waiting map[protocol.CommandID]func(protocol.Done)
 	led     map[string]*Election // whose term goes on, by role
+	lately  *string              // the leader that was told of last, see leaderName
 	ended   bool
 	// undrained are the roles whose work had not returned when the machine ended.
 	undrained []string

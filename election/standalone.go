@@ -53,7 +53,7 @@ func New(nc *nats.Conn, cfg Config) (*Election, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.release())
 	}
-	e.owner, e.opener = s.release, s.open
+	e.shared = s
 	return e, nil
 }
 

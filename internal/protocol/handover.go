@@ -76,7 +76,7 @@ func (m *Machine) askReady(r *role, target string, cause Cause, command CommandI
 }
 
 func (a Answered) apply(m *Machine) {
-	r := m.roles[a.Role]
+	r := m.part(a.Role)
 	if r == nil || r.term == nil || !r.term.leading() || r.term.handover.target != a.Target {
 		return
 	}
@@ -135,7 +135,7 @@ func (s StepDown) apply(m *Machine) {
 
 // commanded finds the role that a command is about, which must be led here and now, at that epoch if one is given.
 func (m *Machine) commanded(name string, epoch uint64) (*role, error) {
-	r := m.roles[name]
+	r := m.part(name)
 	switch {
 	case r == nil || r.leaving != nil:
 		return nil, ErrUnknownRole

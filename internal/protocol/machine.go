@@ -25,7 +25,6 @@ type Machine struct {
 	lease   lease
 	past    []string // nonces of former sessions of this process, the newest last
 	own     own
-	roles   map[string]*role
 	active  roleSet // the roles with a term, drained or not
 	opening openState
 	closing closeState
@@ -63,7 +62,7 @@ type Machine struct {
 func New(cfg Config) *Machine {
 	m := &Machine{
 		cfg: cfg, view: NewView(cfg.MaxTTL), downSince: never,
-		roles: map[string]*role{}, writes: map[WriteID]pending{}, window: window{size: firstWindow},
+		writes: map[WriteID]pending{}, window: window{size: firstWindow},
 	}
 	m.self = m.view.peer(Peer{cfg.Class, cfg.Instance})
 	m.view.self = m.self

@@ -33,12 +33,12 @@ func (m *Machine) describe() {
 		return
 	}
 	rec := &Member{
-		V: Version, Session: m.lease.number, Roles: make(map[string]Candidacy, len(m.roles)),
+		V: Version, Session: m.lease.number, Roles: map[string]Candidacy{},
 		Meta: o.meta, Assign: o.assign, Draining: m.closing.asked,
 	}
-	for name, r := range m.roles {
-		if r.leaving == nil {
-			rec.Roles[name] = Candidacy{Priority: r.cfg.Priority, Takeover: r.cfg.Takeover, Eligible: r.told}
+	for _, rv := range m.view.roleList {
+		if r := rv.task.mine; r != nil && r.leaving == nil {
+			rec.Roles[rv.Name] = Candidacy{Priority: r.cfg.Priority, Takeover: r.cfg.Takeover, Eligible: r.told}
 		}
 	}
 	o.inflight, o.said, o.saying = true, rec, o.wanted

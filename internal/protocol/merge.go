@@ -133,8 +133,9 @@ func (v *View) setMember(p *PeerView, m *Member, n *News) {
 	}
 	if m != nil {
 		for _, name := range roleNames(m) {
+			r := v.role(name)
+			m.Roles[r.Name] = m.Roles[name] // so that there is one copy of the name
 			if _, had := old.candidacy(name); !had {
-				r := v.role(name)
 				r.candidates = append(r.candidates, p)
 				n.Roles = append(n.Roles, r)
 			}

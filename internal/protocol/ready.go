@@ -30,7 +30,7 @@ func (a Asked) apply(m *Machine) {
 
 // askedReady keeps the session on short beats for a while, so that the claim that follows a yes goes out at once.
 func (m *Machine) askedReady(id CommandID, name string) {
-	r := m.roles[name]
+	r := m.part(name)
 	if r == nil || !r.told || r.term != nil || m.phase != open || m.closing.asked || len(m.ready) >= maxReady {
 		m.emit(Done{ID: id, Err: ErrNotCandidate})
 		return
@@ -43,7 +43,7 @@ func (m *Machine) askedReady(id CommandID, name string) {
 func (m *Machine) answerReady() {
 	kept := m.ready[:0]
 	for _, q := range m.ready {
-		r := m.roles[q.role]
+		r := m.part(q.role)
 		switch {
 		case r == nil || !r.told || m.now.Holder >= q.until:
 			m.emit(Done{ID: q.command, Err: ErrDeclined})

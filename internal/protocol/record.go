@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unique"
 )
 
 // Version is the format of the records this process writes and the only one it acts upon.
@@ -47,7 +48,7 @@ func (l Lease) Alive() bool { return l.State == Live || l.State == Idle }
 
 // Candidacy is what a member says of itself for one role.
 type Candidacy struct {
-	Priority int  `json:"priority"`
+	Priority int  `json:"priority,omitempty"`
 	Takeover bool `json:"takeover,omitempty"`
 	Eligible bool `json:"eligible"`
 }
@@ -135,6 +136,7 @@ func DecodeRole(b []byte, maxTTL time.Duration) (r Role, err error) {
 	if !r.Vacant && (!ValidName(r.ID) || r.Session == 0) {
 		return Role{}, fmt.Errorf("%w: role held by nobody", errGarbage)
 	}
+	r.ID, r.Key = unique.Make(r.ID).Value(), unique.Make(r.Key).Value() // a session may hold thousands of roles
 	return r, checkTTL(r.TTLms, maxTTL)
 }
 

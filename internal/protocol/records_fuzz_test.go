@@ -142,7 +142,7 @@ func FuzzControl(f *testing.F) {
 			return
 		}
 		g := leading(t)
-		epoch := g.m.roles["r"].term.epoch
+		epoch := g.m.part("r").term.epoch
 		g.effs = nil
 		g.step(Asked{ID: 4711, Request: q})
 		pass(g, time.Minute, 0)
@@ -190,7 +190,7 @@ func leading(t *testing.T) *rig {
 	g := newRig(t, nil)
 	g.step(Join{RoleConfig{Name: "r"}})
 	for range 20 {
-		if r := g.m.roles["r"]; r != nil && r.term != nil {
+		if r := g.m.part("r"); r != nil && r.term != nil {
 			return g
 		}
 		pass(g, time.Second, len(g.effs))

@@ -8,8 +8,8 @@ type role struct {
 	paused    bool
 	unhealthy bool
 	told      bool     // what our member record says, or is about to say: eligible
+	failures  int32    // in a row, so that the cool-down grows
 	coolUntil Instant  // observer's scale; not eligible before
-	failures  int      // in a row, so that the cool-down grows
 	leaving   *leaving // set: takes part no longer
 
 	claim *claim
@@ -25,10 +25,19 @@ type leaving struct {
 type roleTask struct {
 	queued   bool // to be looked at in this step
 	queuing  bool // for a place among the writes in flight
+	inflight bool // a claim, a vacate or a rotation
 	mine     *role
-	inflight bool   // a claim, a vacate or a rotation
 	token    string // the last one that we wrote, or may have written, into the record
 	retry    retry
+}
+
+// part is our part in a role, nil when we have none. (What we keep to the end of the session is not one.)
+func (m *Machine) part(name string) *role {
+	rv := m.view.roles[name]
+	if rv == nil || rv.task.mine == nil || m.kept.has(rv.task.mine) {
+		return nil
+	}
+	return rv.task.mine
 }
 
 func (j Join) apply(m *Machine) {
@@ -42,7 +51,6 @@ func (j Join) apply(m *Machine) {
 		m.replace(old, r)
 	}
 	rv.task.mine = r
-	m.roles[rv.Name] = r
 	m.change()
 	m.touchRole(rv)
 }
@@ -63,7 +71,7 @@ func (m *Machine) replace(old, r *role) {
 }
 
 func (l Leave) apply(m *Machine) {
-	r := m.roles[l.Role]
+	r := m.part(l.Role)
 	if r == nil || r.leaving != nil {
 		m.emit(Done{ID: l.ID, Err: ErrUnknownRole})
 		return
@@ -148,9 +156,6 @@ func (m *Machine) forget(r *role) {
 		r.task.mine = nil
 	}
 	m.wanting.remove(r)
-	if m.roles[r.Name] == r {
-		delete(m.roles, r.Name)
-	}
 	if r.leaving.command != 0 {
 		m.emit(Done{ID: r.leaving.command, Successor: m.heir(r.RoleView)})
 		r.leaving.command = 0
@@ -162,7 +167,7 @@ func (p Pause) apply(m *Machine) { m.setPaused(p.ID, p.Role, true) }
 func (r Resume) apply(m *Machine) { m.setPaused(r.ID, r.Role, false) }
 
 func (m *Machine) setPaused(id CommandID, name string, paused bool) {
-	r := m.roles[name]
+	r := m.part(name)
 	if r == nil || r.leaving != nil {
 		m.emit(Done{ID: id, Err: ErrUnknownRole})
 		return
@@ -178,7 +183,7 @@ func (m *Machine) setPaused(id CommandID, name string, paused bool) {
 }
 
 func (h Health) apply(m *Machine) {
-	r := m.roles[h.Role]
+	r := m.part(h.Role)
 	if r == nil || r.unhealthy == !h.Healthy {
 		return
 	}
@@ -198,7 +203,7 @@ func (m *Machine) coolDown(r *role, failed bool) {
 		if m.now.Observer.Sub(r.term.began) > m.cfg.CoolDown<<min(r.failures, maxDoublings) {
 			r.failures = 0 // it has worked for longer than it was kept away
 		}
-		n = min(r.failures, maxDoublings)
+		n = int(min(r.failures, maxDoublings))
 		r.failures++
 	}
 	r.coolUntil = m.now.Observer.Add(m.cfg.CoolDown << n)

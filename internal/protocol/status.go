@@ -17,7 +17,7 @@ type RoleStatus struct {
 
 // Status tells where this machine stands in a role.
 func (m *Machine) Status(name string) RoleStatus {
-	r := m.roles[name]
+	r := m.part(name)
 	s := RoleStatus{Open: m.phase == open}
 	if r == nil {
 		return s

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -61,18 +62,20 @@ type PeerView struct {
 type RoleView struct {
 	Name     string
 	Revision uint64
-	Form     Form
 	Role     Role
 	Seen     Instant // since when the record stands at Revision
+
+	// A process may follow ten thousand roles: what is small stands together.
+	Form      Form
+	deliverer uint32 // which watch has delivered the record last
+	gen       uint32
 
 	leader     string        // told of as its leader
 	lastTTL    time.Duration // of the last record that could be read
 	candidates []*PeerView   // whose member record names the role
 	place      int           // in the holder's holds
 	delivered  uint64        // the last revision that a watch has delivered
-	deliverer  uint32        // which watch that was
 	alarm      alarm
-	gen        uint32
 	task       roleTask
 }
 
@@ -194,6 +197,7 @@ func (v *View) drop(p *PeerView) {
 func (v *View) role(name string) *RoleView {
 	r := v.roles[name]
 	if r == nil {
+		name = strings.Clone(name) // it may be a part of a subject
 		r = &RoleView{Name: name, alarm: alarm{never, never}}
 		v.roles[name] = r
 		v.roleList = append(v.roleList, r)

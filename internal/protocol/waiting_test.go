@@ -155,7 +155,7 @@ func TestRotationIsNoDisproof(t *testing.T) {
 	for g.now.Holder < 1e18 {
 		g.now.Holder += Instant(10 * time.Millisecond)
 		g.now.Observer += Instant(10 * time.Millisecond)
-		g.mute = g.m.roles["r"].term.rotateAt.Sub(g.now.Observer) <= 10*time.Millisecond
+		g.mute = g.m.part("r").term.rotateAt.Sub(g.now.Observer) <= 10*time.Millisecond
 		g.step(Tick{})
 		if g.mute {
 			break
@@ -245,7 +245,7 @@ func TestLeaveWithAnOpenClaim(t *testing.T) {
 		g.step(Leave{ID: 7, Role: "r", Vacate: true})
 		g.run(10*time.Minute, g.outage())
 		_, ok := g.done(7)
-		t.Logf("late %v answered=%v %+v", late, ok, g.m.roles["r"])
+		t.Logf("late %v answered=%v %+v", late, ok, g.m.part("r"))
 		if !ok {
 			t.Error("leave not answered")
 		}

@@ -98,8 +98,8 @@ func standing(form Form, revision uint64) uint64 {
 
 // retry paces the attempts at one thing, on the observer's scale.
 type retry struct {
-	failures int
 	after    Instant
+	failures int32
 	refused  bool // the last outcome was a refusal that the view has not explained yet
 }
 
@@ -108,9 +108,9 @@ func (r *retry) waiting(now Instant) bool { return now < r.after }
 // unknown notes an attempt without an answer.
 func (m *Machine) unknown(r *retry, doing, role string) {
 	r.failures++
-	r.after, r.refused = m.now.Observer.Add(m.cfg.backoff(r.failures)), false
+	r.after, r.refused = m.now.Observer.Add(m.cfg.backoff(int(r.failures))), false
 	m.slow = m.slow || r.failures >= slowAfter
-	m.emit(Retrying{doing, role, r.failures, r.failures >= slowAfter})
+	m.emit(Retrying{doing, role, int(r.failures), r.failures >= slowAfter})
 }
 
 // unexplained notes a refusal while the view still shows what the write expected: the watch has a second to explain it.
@@ -134,7 +134,7 @@ func (m *Machine) due(r *retry) bool {
 
 // hurry tries at once, from the shortest wait on, what has failed that often in a row: when the connection is back, or, out
 // of the slow lane, when the watch shows that the store is there. So however much the watch delivers, the pace is bounded.
-func (m *Machine) hurry(failures int) {
+func (m *Machine) hurry(failures int32) {
 	leave := func(r *retry) bool {
 		if r.failures < failures {
 			return false

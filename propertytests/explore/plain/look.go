@@ -169,10 +169,7 @@ func (l *Looker) fields(t reflect.Type) look {
 			continue
 		}
 		if most, ok := l.rules.Clipped[name]; ok {
-			if f.Type.Kind() != reflect.Int {
-				panic("plain: cannot clip " + name)
-			}
-			fields = append(fields, field{f.Offset, func(w *Walk, at unsafe.Pointer) { w.Word(uint64(min(*(*int)(at), most))) }})
+			fields = append(fields, field{f.Offset, clipped(name, f.Type, most)})
 			continue
 		}
 		fields = append(fields, field{f.Offset, l.look(f.Type)})
@@ -182,6 +179,16 @@ func (l *Looker) fields(t reflect.Type) look {
 			f.look(w, unsafe.Add(at, f.offset))
 		}
 	}
+}
+
+func clipped(name string, t reflect.Type, most int) look {
+	switch t.Kind() {
+	case reflect.Int:
+		return func(w *Walk, at unsafe.Pointer) { w.Word(uint64(min(*(*int)(at), most))) }
+	case reflect.Int32:
+		return func(w *Walk, at unsafe.Pointer) { w.Word(uint64(min(int(*(*int32)(at)), most))) }
+	}
+	panic("plain: cannot clip " + name)
 }
 
 func (l *Looker) slice(t reflect.Type) look {
