@@ -34,7 +34,7 @@ func (m *Machine) claimableSince(rv *RoleView) (since Instant, ok bool) {
 	case FormNewer:
 		return 0, false
 	}
-	return rv.Seen.Add(v.lostTTL(rv)), true
+	return v.lostUntil(rv), true
 }
 
 // tryClaim claims a role when it is free and it is our turn.

@@ -74,6 +74,9 @@ func (v *View) mergeLease(now Instant, e *Entry, n *News) {
 		p.endSeen = now
 	}
 	p.Revision, p.Form, p.Lease, p.Seen = e.Revision, e.Form, e.Lease, now
+	if e.Form != FormRecord {
+		v.cannotRead(now, p)
+	}
 	if p.Lease.Alive() {
 		p.lastTTL = p.Lease.TTL()
 		if same { // the common case: somebody lives; nothing depends on it but its own alarm
@@ -222,6 +225,7 @@ func (v *View) EndSnapshot(now Instant, n *News) {
 		}
 		if p.Form != FormNone && p.Form != FormMissing && gone(p.gen, p.Revision) {
 			p.Form, p.Lease, p.Seen = FormMissing, Lease{}, now
+			v.cannotRead(now, p)
 			for _, r := range p.holds {
 				v.tellLeader(r, n)
 			}

@@ -30,6 +30,9 @@ type View struct {
 	wide      bool      // the present watch carries every key
 	whole     bool      // and its snapshot has arrived whole
 	since     Instant
+	// unread is until when somebody may believe in a session whose lease is gone or cannot be read: it may lead what its lease
+	// does not tell of any more.
+	unread Instant
 }
 
 // PeerView is what is known of one session slot: its lease and its member record.
@@ -215,17 +218,28 @@ func (p *PeerView) release(r *RoleView) {
 
 func (r *RoleView) held() bool { return r.Form == FormRecord && !r.Role.Vacant }
 
-// lostTTL is how long the former leader of a role may still believe whose record is gone or cannot be read: the lease time
-// of the last record that this process could read, or of any live session. A watch may skip what was overwritten, so the
-// last record read need not have been the last one written; but whoever wrote that had a live lease before.
-func (v *View) lostTTL(r *RoleView) time.Duration {
+// lostUntil is until when the former leader of a role may still believe whose record is gone or cannot be read: that came to be
+// so at Seen or before, and for longer than its lease time after that nobody believes who has not seen it.
+//
+// Which lease time that is, the record does not tell any more. A watch may skip what was overwritten, so the last record that
+// this process could read need not have been the last one written; but whoever wrote that had a live lease before, and has it
+// still unless that was ended, or is gone or cannot be read itself. Our own is live too: so whoever waits for it has seen all
+// leases that were live when the record was lost, as they stood then or later.
+func (v *View) lostUntil(r *RoleView) Instant {
 	ttl := v.unreadTTL(r.lastTTL)
 	for _, p := range v.peerList {
 		if p.Form == FormRecord && p.Lease.State == Live {
 			ttl = max(ttl, p.Lease.TTL())
 		}
 	}
-	return ttl
+	return max(r.Seen.Add(ttl), min(r.Seen.Add(v.MaxTTL), v.unread))
+}
+
+// cannotRead notes that the lease of p is gone or cannot be read. (Workers lead nothing.)
+func (v *View) cannotRead(now Instant, p *PeerView) {
+	if p.Peer.Class == Candidate {
+		v.unread = max(v.unread, now.Add(v.unreadTTL(p.lastTTL)))
+	}
 }
 
 // unreadTTL is how long a record that is gone or cannot be read is waited for.

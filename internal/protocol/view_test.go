@@ -37,6 +37,11 @@ func (w *watcher) snapshot(keys ...func()) {
 	w.EndSnapshot(w.now, &w.news)
 }
 
+// waits is how long a role is waited for whose record was lost, from when that was seen.
+func (w *watcher) waits(role string) time.Duration {
+	return w.lostUntil(w.Role(role)).Sub(w.Role(role).Seen).Round(time.Millisecond)
+}
+
 func heldBy(id string, session uint64, ttl int64) Role {
 	return Role{V: 1, ID: id, Session: session, TTLms: ttl, Token: "t"}
 }
@@ -151,8 +156,42 @@ func TestLostRecordWaitsForWhoeverMayHold(t *testing.T) {
 	w.sees("role.r", 10, heldBy("short", 5, 1000))
 	w.sees("lease.long", 11, Lease{V: 1, Nonce: "n", State: Live, TTLms: 9000})
 	w.sees("role.r", 20, nil) // long led it from 12 to 19
-	if got := w.lostTTL(w.Role("r")); got != 9*time.Second {
+	if got := w.waits("r"); got != 9*time.Second {
 		t.Fatalf("waits %v for somebody who may believe for 9 s", got)
+	}
+}
+
+// TestLostRecordWaitsForWhoseLeaseIsLostToo: what was known of a lease counts when it can be read no longer, however that came
+// about, and for as long as somebody may believe in it.
+func TestLostRecordWaitsForWhoseLeaseIsLostToo(t *testing.T) {
+	short := Lease{V: 1, Session: 5, Nonce: "s", State: Live, TTLms: 1000}
+	for _, c := range []struct {
+		name string
+		lose func(w *watcher)
+		want time.Duration
+	}{
+		{"overwritten", func(w *watcher) { w.sees("lease.long", 21, "{}") }, 9 * time.Second},
+		{"deleted", func(w *watcher) { w.sees("lease.long", 21, nil) }, 9 * time.Second},
+		{"not in the next snapshot", func(w *watcher) {
+			others := func() {
+				w.sees("lease.short", 9, short)
+				w.sees("role.r", 20, nil)
+			}
+			w.snapshot(others) // it may just lag
+			w.snapshot(others)
+		}, 9 * time.Second},
+		{"deleted, of somebody of whom nothing was read", func(w *watcher) { w.sees("lease.unknown", 21, nil) }, time.Minute},
+		{"closed", func(w *watcher) { w.sees("lease.long", 21, Lease{V: 1, State: Closed}) }, time.Second},
+	} {
+		w := newWatcher()
+		w.sees("role.r", 10, heldBy("short", 5, 1000))
+		w.sees("lease.short", 9, short)
+		w.sees("lease.long", 11, Lease{V: 1, Nonce: "n", State: Live, TTLms: 9000})
+		w.sees("role.r", 20, nil)
+		c.lose(w)
+		if got := w.waits("r"); got != c.want {
+			t.Errorf("%s: waits %v, want %v", c.name, got, c.want)
+		}
 	}
 }
 

@@ -57,6 +57,22 @@ func TestAClaimOfAFormerLifeIsNotAdopted(t *testing.T) {
 }
 
 // afterCrash is a scheduler after one that has not ended in peace, with one task of that time and a worker of its own.
+// TestAPeacefulTermThatWasRotated: what it has begun before has an earlier epoch.
+func TestAPeacefulTermThatWasRotated(t *testing.T) {
+	for epoch, counted := range map[uint64]int{84: 1, 85: 0, 87: 0, 90: 0, 91: 1} {
+		b := newBooks(t)
+		b.revision = 10
+		b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true, Since: 85})
+		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
+		b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{80, 4}, Started: Attempt{epoch, 1}}})
+		b.step(CaughtUp{})
+		b.seal(9)
+		if n, ok := find[WriteNote](b.step(Members{List: []Member{member(200)}})); !ok || n.Retry.Crashes != counted {
+			t.Errorf("begun in epoch %d: noted %v, %+v", epoch, ok, n.Retry)
+		}
+	}
+}
+
 func afterCrash(t *testing.T, clean bool, notes ...Noted) (*books, []Effect) {
 	b := newBooks(t)
 	b.revision = 10

@@ -100,13 +100,15 @@ type (
 	}
 
 	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known. Ours says that it is one of this scheduler's own, Clean that the term
-	// of whoever wrote it has ended in peace, and Suspect what that one has left of its suspicions, see Suspected.
+	// of whoever wrote it has ended in peace, Since the epoch with which that term began, zero: not known, and Suspect what that one
+	// has left of its suspicions, see Suspected.
 	SealSeen struct {
 		Revision uint64
 		Stored   time.Time
 		Epoch    uint64
 		Ours     bool
 		Clean    bool
+		Since    uint64
 		Suspect  uint64
 	}
 

@@ -18,6 +18,7 @@ type seal struct {
 	crashed  bool   // whoever led before has not ended in peace
 	suspect  uint64 // what that one has left when it has
 	rested   uint64 // its epoch then, else 0
+	since    uint64 // the one that its term began with
 
 	second bool    // one more is wanted before anything is written, see sealed
 	valid  uint64  // the revision under which writes go out, 0: none, and one is wanted
@@ -70,8 +71,8 @@ func (e SealSeen) apply(s *Scheduler) {
 	}
 	if !e.Ours {
 		l.crashed, l.suspect, l.rested, l.foreign = !e.Clean, e.Suspect, 0, true
-		if e.Clean {
-			l.rested = e.Epoch
+		if l.since = 0; e.Clean {
+			l.rested, l.since = e.Epoch, e.Since
 		}
 	}
 	l.revision, l.epoch, l.retry = e.Revision, e.Epoch, 0

@@ -65,7 +65,7 @@ func (s *Scheduler) countBegun() {
 			delete(s.begun, id)
 		case t.phase.queued():
 			t.attempt = a
-			if a.Epoch == s.seal.rested {
+			if a.Epoch == s.seal.rested || s.seal.since > 0 && a.Epoch >= s.seal.since && a.Epoch < s.seal.rested { // it may have been rotated
 				s.again(t, Retry{}, rejected, nil)
 			} else {
 				s.lose(t, "")
