@@ -40,7 +40,7 @@ var electionMutants = []mutant{
 		{core + "heartbeat.go", "return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
 	}},
 	{"no wait for a lost record", "one fault", []edit{
-		{core + "claim.go", "return rv.Seen.Add(v.lostTTL(rv)), true", "return rv.Seen, true"},
+		{core + "claim.go", "return v.lostUntil(rv), true", "return rv.Seen, true"},
 	}},
 	{"kill without compare-and-swap", "two faults", []edit{
 		{world + "bucket.go", "if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && l.data.Lease.State != protocol.Killed {"},

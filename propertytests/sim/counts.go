@@ -14,7 +14,7 @@ type Counts struct {
 	WentBack                                       int // sessions ended by a bucket that had lost what was seen
 	Terms, QuietTerms, Claims, UnknownClaims       int
 	Vacates, Sweeps, Rotations, Returned, Stuck    int
-	Kills, Evictions, MarkersOverLive              int
+	Kills, Evictions, MarkersOverLive, Wiped       int
 	Lost, LostAcks, Late, UnknownBeats             int
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	Seconds                                        int // of virtual time
@@ -52,6 +52,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.Kills, d.Kills},
 		{&c.Evictions, d.Evictions},
 		{&c.MarkersOverLive, d.MarkersOverLive},
+		{&c.Wiped, d.Wiped},
 		{&c.Lost, d.Lost},
 		{&c.LostAcks, d.LostAcks},
 		{&c.Late, d.Late},

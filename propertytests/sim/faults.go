@@ -29,6 +29,8 @@ func (w *world) strike(f Fault) {
 		w.expiring = lease
 	case GarbleLease:
 		w.committed(w.store.put(w.now, lease, garbage[w.rng.IntN(len(garbage))], false))
+	case Wipe:
+		w.wipe(role)
 	case DeleteMember:
 		key := protocol.MemberKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance})
 		w.committed(w.store.put(w.now, key, garbage[w.rng.IntN(len(garbage))], w.rng.IntN(2) == 0))
@@ -53,6 +55,32 @@ func (w *world) expire(key string) {
 		w.Counts.MarkersOverLive++
 	}
 	w.committed(w.store.put(w.now, key, nil, true))
+}
+
+// wipe loses the record of a role, and the lease and the member record of its leader, who sees nothing of it for a while.
+func (w *world) wipe(role string) {
+	c := w.store.newest(protocol.RoleKey(role))
+	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.Vacant {
+		return
+	}
+	within := min(3*time.Second, max(Length-w.now, 0))
+	leader := c.entry.Role.Holder()
+	for _, p := range w.members {
+		if p.alive && p.instance == leader.Instance {
+			p.suffer(Fault{Kind: Blind, For: within}, role)
+		}
+	}
+	lost := 0
+	for _, key := range []string{protocol.RoleKey(role), protocol.LeaseKey(leader), protocol.MemberKey(leader)} {
+		if w.chance(700) {
+			lost++
+			value, marker := garbage[w.rng.IntN(len(garbage))], w.chance(500)
+			w.after(w.between(0, within), func() { w.committed(w.store.put(w.now, key, value, marker)) })
+		}
+	}
+	if lost == 3 {
+		w.Counts.Wiped++
+	}
 }
 
 // evictAt is an operator who has just looked, and forces the term at the epoch that was seen.

@@ -28,7 +28,10 @@ var mutants = []mutant{
 		{core + "claim.go", "return rv.Seen.Add(rv.Role.TTL()), true", "return rv.Seen, true"},
 	}},
 	{name: "no wait for a lost record", edits: []edit{
-		{core + "claim.go", "return rv.Seen.Add(v.lostTTL(rv)), true", "return rv.Seen, true"},
+		{core + "claim.go", "return v.lostUntil(rv), true", "return rv.Seen, true"},
+	}},
+	{name: "a lost lease counts for nothing", edits: []edit{
+		{core + "view.go", "return max(r.Seen.Add(ttl), min(r.Seen.Add(v.MaxTTL), v.unread))", "return r.Seen.Add(ttl)"},
 	}},
 	{name: "one beat number for all attempts", edits: []edit{
 		{core + "heartbeat.go", "\tl.beat++\n", "\tif l.acked == l.beat {\n\t\tl.beat++\n\t} else {\n\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == l.beat })\n\t}\n"},

@@ -53,6 +53,7 @@ const (
 	ExpireRenewal
 	GarbleLease
 	DeleteMember
+	Wipe // all that tells of a leader is lost, one after the other, while nothing reaches it
 	Duplicate
 
 	StepDown
@@ -68,7 +69,7 @@ const (
 
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "storm",
-	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "duplicate",
+	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "wipe", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
 }
 
