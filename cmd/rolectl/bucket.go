@@ -89,7 +89,7 @@ func check(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "upgrade the bucket in place, as far as the server can")
+	cmd.Flags().BoolVar(&fix, "fix", false, "upgrade the bucket in place; one that has to be made anew is left as it is")
 	return cmd
 }
 
@@ -102,16 +102,15 @@ func (a *app) checkBucket(ctx context.Context, nc *nats.Conn, name string, fix b
 			for _, r := range repaired { // what remains is the error
 				a.say("repaired: %s", r)
 			}
-			return fault(err)
+			if errors.As(err, new(*natskv.UnfitError)) && len(repaired) == 0 {
+				a.say("nothing was changed: not all that is wrong can be repaired in place, and a bucket that stays unfit is left as it is")
+			}
+			return a.unfit(name, err, repaired)
 		}
 	}
 	b, err := natskv.Open(ctx, nc, name)
 	if err != nil {
-		var unfit *natskv.UnfitError
-		if a.format == "json" && errors.As(err, &unfit) {
-			err = errors.Join(err, a.printer().JSON(bucketDoc{Document: show.Of("bucket"), Bucket: name, Faults: unfit.Faults, Repaired: repaired}))
-		}
-		return fault(err)
+		return a.unfit(name, err, repaired)
 	}
 	d := fitness(b)
 	d.Repaired = repaired
@@ -120,6 +119,15 @@ func (a *app) checkBucket(ctx context.Context, nc *nats.Conn, name string, fix b
 		text = "repaired: " + repaired[i] + "\n" + text
 	}
 	return a.printBucket(d, text)
+}
+
+// unfit is the error of a bucket that cannot be used; where that is because of how it is made, a document says it too.
+func (a *app) unfit(name string, err error, repaired []string) error {
+	var unfit *natskv.UnfitError
+	if a.format == "json" && errors.As(err, &unfit) {
+		err = errors.Join(err, a.printer().JSON(bucketDoc{Document: show.Of("bucket"), Bucket: name, Faults: unfit.Faults, Repaired: repaired}))
+	}
+	return fault(err)
 }
 
 // bucketDoc is a bucket in JSON documents.

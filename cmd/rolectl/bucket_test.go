@@ -38,6 +38,7 @@ func TestBucket(t *testing.T) {
 		{"bucket check roles --fix", 0, "bucket roles is fit"},
 		{"bucket check missing", 1, "rolectl bucket create missing"},
 		{"bucket check plain", 1, "rolectl bucket"},
+		{"bucket check plain --fix", 1, "nothing was changed"}, // its revisions count from 1
 		{"bucket check mend", 1, "rolectl bucket check mend --fix"},
 		{"bucket check mend --fix", 0, "repaired: MaxAge"},
 		{"bucket check mend", 0, "bucket mend is fit"},
@@ -88,6 +89,13 @@ func TestBucketJSON(t *testing.T) {
 	r := p.run("bucket", "check", "mend", "-o", "json")
 	if d := document[bucketTestDoc](t, r.out); r.code != exitFailed || d.Fit || len(d.Faults) < 2 {
 		t.Errorf("unfit: exit %d, %+v", r.code, d)
+	}
+	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "plain"}); err != nil {
+		t.Fatal(err)
+	}
+	r = p.run("bucket", "check", "plain", "--fix", "-o", "json")
+	if d := document[bucketTestDoc](t, r.out); r.code != exitFailed || d.Fit || len(d.Faults) < 2 || len(d.Repaired) != 0 {
+		t.Errorf("beyond repair: exit %d, %+v, %s", r.code, d, r.errors)
 	}
 	if d := document[bucketTestDoc](t, p.ok("bucket", "check", "mend", "--fix", "-o", "json").out); !d.Fit || len(d.Repaired) < 2 {
 		t.Errorf("repaired: %+v", d)

@@ -62,6 +62,9 @@ func TestDev(t *testing.T) {
 	<-dev.done
 	_, user = p.begin(dir)
 	user.ok("tasks", "submit", "-n", "jobs", "echo", "1", "--wait")
+	if d := document[taskDoc](t, user.ok("tasks", "submit", "-n", "jobs", "echo", "--raw", "no JSON", "--wait", "-o", "json").out); string(d.Bytes) != "no JSON" || d.Result != nil {
+		t.Errorf("what is no JSON: %+v", d)
+	}
 }
 
 // TestDevInvites: what it tells a new user to type works as it stands.

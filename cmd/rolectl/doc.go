@@ -34,8 +34,8 @@
 //	doctor.go, doctor_*.go                  findings and their report; the checks, by what they look at (doctor_changes.go:
 //	                                        what happens while it watches)
 //	bench.go, bench_*.go                    what is measured, how, and over which connection
-//	tasks*.go                               the commands about tasks (tasks_known.go: names that somebody knows; tasks_wait.go:
-//	                                        what is seen of a task until it has ended)
+//	tasks*.go                               the commands about tasks (tasks_known.go: names that somebody knows; tasks_held.go:
+//	                                        why something is held back; tasks_wait.go: what is seen of a task until it has ended)
 //	completion*.go                          names for the shell
 //
 // Below internal: connect (where to go and as whom), show (tables, JSON, plots), supervise (a command under a lease).

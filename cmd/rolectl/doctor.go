@@ -76,6 +76,9 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer a.whileRead(cmd)()
 			found, err := a.examine(cmd.Context(), watchFor)
+			if cmd.Context().Err() != nil { // not everything was looked at, so nothing is well
+				return errInterrupted
+			}
 			if err != nil {
 				var f *failure
 				if errors.As(err, &f) && f.code == exitUsage {

@@ -127,6 +127,9 @@ func (x *examination) roles() {
 		switch {
 		case d.Vacant && len(d.Candidates) == 0 && slices.Contains(inOrder, d.Reason):
 			left = append(left, fmt.Sprintf("%s (%s, for %s)", d.Role, d.why(), show.Age(d.age)))
+		case d.newer: // it may well be led: to remove the record would take it from a leader that lives
+			x.add(warning, "roles", "ask with a rolectl of that version; older members leave the role alone until they are upgraded",
+				"whether anybody leads %s cannot be told: a later version wrote its record", d.Role)
 		case d.Unreadable:
 			x.add(critical, "roles", "see records above; if nobody claims it, remove the record: nats kv del "+x.a.bucket+" "+protocol.RoleKey(d.Role),
 				"nobody leads %s: its record cannot be read", d.Role)
@@ -140,8 +143,12 @@ func (x *examination) roles() {
 		case d.Leader == "":
 			x.add(warning, "roles", "look again in a moment", "nobody leads %s just now: %s", d.Role, d.why())
 		case d.beat < 0 || d.beat > d.ttl:
+			silent := "its last one is gone"
+			if d.beat >= 0 {
+				silent = "for " + show.Age(d.beat)
+			}
 			x.add(critical, "roles", "see whether "+d.Leader+" lives, and start another candidate: who sees its lease stand still takes over",
-				"%s leads %s without a heartbeat, for %s (TTL %s)", d.Leader, d.Role, show.Age(d.beat), show.Age(d.ttl))
+				"%s leads %s without a heartbeat: %s (TTL %s)", d.Leader, d.Role, silent, show.Age(d.ttl))
 		case d.late():
 			x.add(warning, "roles", "see the load and the network of "+d.Leader, "%s leads %s, and its last heartbeat is %s old (TTL %s)", d.Leader, d.Role, show.Age(d.beat), show.Age(d.ttl))
 		case d.Successor == "" && d.Role == devMember && x.programOf(d.Leader) == programDev: // it is alone by design

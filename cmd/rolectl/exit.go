@@ -75,7 +75,7 @@ func codeOf(err error) int {
 	return exitFailed
 }
 
-// oneLine is what is said of bad input: cobra's suggestions come on lines of their own.
+// oneLine is what is said of bad input, where cobra's suggestions come on lines of their own, and of what cannot be reached.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }

@@ -65,6 +65,8 @@ func (a *app) steer(ctx context.Context, role string, epoch uint64) (*steering, 
 	switch {
 	case !ok:
 		err = t.s.unknownRole(role)
+	case t.s.role(info).newer:
+		err = fmt.Errorf("who leads %s is not known: a later version wrote its record: ask with a rolectl of that version", role)
 	case info.Leader == "":
 		err = &failure{exitNoLeader, fmt.Errorf("nobody leads %s: there is nothing to give away", role)}
 	case epoch != 0 && epoch != info.Epoch:

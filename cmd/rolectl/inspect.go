@@ -147,12 +147,20 @@ func (d inspection) print(p show.Printer) error {
 		line("leader", "%s", d.Leader)
 		line("epoch", "%d", d.Epoch)
 		line("term", "for %s", show.Age(d.age))
-		line("session", "%d, heartbeat %s ago, TTL %s", d.Session, show.Age(d.beat), show.Age(d.ttl))
+		beat := "no heartbeat to be seen" // its lease is gone: whoever sees that ends the session
+		if d.beat >= 0 {
+			beat = "heartbeat " + show.Age(d.beat) + " ago"
+		}
+		line("session", "%d, %s, TTL %s", d.Session, beat, show.Age(d.ttl))
 		line("priority", "%d", d.Priority)
 		line("token", "%s", d.Token)
 		line("public key", "%s", d.PublicKey)
 	} else {
-		line("leader", "nobody: %s, for %s", d.why(), show.Age(d.age))
+		nobody := "nobody: "
+		if d.newer {
+			nobody = ""
+		}
+		line("leader", "%s%s, for %s", nobody, d.why(), show.Age(d.age))
 		line("revision", "%d", d.Revision)
 	}
 	if d.Problem != "" {

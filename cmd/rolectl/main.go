@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
@@ -19,6 +20,9 @@ func main() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:]))
 }
+
+// inboxHint is for users whose answers come elsewhere.
+const inboxHint = ": give the prefix that this user may subscribe to with --inbox-prefix (NATS_INBOX_PREFIX); that of exec is _INBOX_ and its --instance"
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string) int {
@@ -37,11 +41,14 @@ func run(ctx context.Context, args []string) int {
 		err = usage(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 	}
 	code, text := codeOf(err), err.Error()
-	if code == exitUsage {
+	if code == exitUsage || code == exitConnection { // of several errors at once, too
 		text = oneLine(text)
 	}
 	if code == exitConnection && errors.Is(err, context.DeadlineExceeded) {
 		text += fmt.Sprintf(": nothing was heard within %v (--timeout); rolectl doctor may say more", a.target.Timeout)
+	}
+	if code == exitConnection && strings.Contains(text, `subscribe to "_INBOX`) {
+		text += inboxHint
 	}
 	if text == "" { // all was said before
 		return code

@@ -184,6 +184,10 @@ func TestDocumentedObserverOfTasks(t *testing.T) {
 	if out := o.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") {
 		t.Errorf("overview: %s", out)
 	}
+	elsewhere := place{t: t, server: p.server, env: append(o.env, "NATS_INBOX_PREFIX=")}
+	if r := elsewhere.run("roles"); r.code != exitConnection || !strings.Contains(r.errors, "--inbox-prefix (NATS_INBOX_PREFIX)") {
+		t.Errorf("with answers where this user may not listen: exit %d, %s", r.code, r.errors)
+	}
 	if r := o.run("tasks", "submit", "double", "1"); r.code != exitConnection || !strings.Contains(r.errors, "jobs.q.") {
 		t.Errorf("submit by an observer: exit %d, %s", r.code, r.errors)
 	}

@@ -92,6 +92,8 @@ func (d roleDoc) late() bool { return d.beat > d.ttl/2 }
 // why says in short why nobody leads, if so.
 func (d roleDoc) why() string {
 	switch {
+	case d.newer:
+		return "not known: a later version wrote its record"
 	case d.Unreadable:
 		return "record cannot be read"
 	case d.Leader != "":

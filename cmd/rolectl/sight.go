@@ -75,6 +75,7 @@ type roleDoc struct {
 
 	age, beat time.Duration
 	ttl       time.Duration
+	newer     bool // unreadable, because a later version wrote it
 }
 
 // role describes one of them.
@@ -88,7 +89,7 @@ func (s *sight) role(info election.RoleInfo) roleDoc {
 		d.Candidates = []election.Candidate{}
 	}
 	if r, ok := s.record(protocol.RoleKey(info.Role)); ok && r.Revision == info.Revision {
-		d.age = s.age(r)
+		d.age, d.newer = s.age(r), r.Form == protocol.FormNewer
 	}
 	if info.Leader != "" {
 		if r, ok := s.record(protocol.LeaseKey(protocol.Peer{Class: protocol.Candidate, Instance: info.Leader})); ok {

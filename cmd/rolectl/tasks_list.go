@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -153,40 +154,57 @@ func taskGet(t *taskApp) *cobra.Command {
 					return err
 				}
 				if !result {
-					return t.printTask(s)
+					return t.printTask(s, outcome{})
 				}
 				if !s.State.Terminal() {
 					return fmt.Errorf("%s is %s: it has not returned anything yet", s.ID, s.State)
 				}
-				return t.printResult(ctx, c, s.ID)
+				return t.printResult(ctx, c, s)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&result, "result", false, "write what the task has returned, as it is")
+	cmd.Flags().BoolVar(&result, "result", false, "write what the task has returned, as it is; with -o json within the document of the task")
 	return cmd
 }
 
 // printResult writes the output of a task that has ended.
-func (t *taskApp) printResult(ctx context.Context, c *assign.Client, id string) error {
+func (t *taskApp) printResult(ctx context.Context, c *assign.Client, s assign.TaskStatus) error {
 	kind, err := raw("any")
 	if err != nil {
 		return err
 	}
-	out, err := assign.Find(c, kind, id).Wait(ctx)
+	out, err := assign.Find(c, kind, s.ID).Wait(ctx)
 	if err != nil {
 		return err
+	}
+	if t.format == "json" {
+		return t.printTask(s, returned(out))
 	}
 	return writeOutput(out)
 }
 
-func (t *taskApp) printTask(s assign.TaskStatus) error {
+// outcome is what a task has returned, in JSON documents: as it is where it is JSON itself.
+type outcome struct {
+	Result json.RawMessage `json:"result,omitempty"`
+	Bytes  []byte          `json:"result_bytes,omitempty"`
+}
+
+func returned(out []byte) outcome {
+	if json.Valid(out) {
+		return outcome{Result: out}
+	}
+	return outcome{Bytes: out}
+}
+
+func (t *taskApp) printTask(s assign.TaskStatus, o outcome) error {
 	p := t.printer()
 	if p.Format == "json" {
 		return p.JSON(struct {
 			show.Document
 			Namespace string            `json:"namespace"`
 			Task      assign.TaskStatus `json:"task"`
-		}{show.Of("task"), t.namespace, s})
+			outcome
+		}{show.Of("task"), t.namespace, s, o})
 	}
 	return p.Print(taskTable(t.namespace, []assign.TaskStatus{s}, false))
 }

@@ -15,7 +15,7 @@ import (
 
 func taskOverview(t *taskApp) *cobra.Command {
 	return &cobra.Command{
-		Use: "overview", Short: "Show how many tasks of each kind are open, and the workers",
+		Use: "overview", Short: "Show how many tasks of each kind are open, what is held back and why, and the workers",
 		Example: "  rolectl tasks overview -n jobs\n  rolectl tasks overview -n jobs -o json",
 		Args:    takes, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -24,13 +24,13 @@ func taskOverview(t *taskApp) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return t.printOverview(o)
+				return t.printOverview(o, t.held(ctx, o))
 			})
 		},
 	}
 }
 
-func (t *taskApp) printOverview(o assign.Overview) error {
+func (t *taskApp) printOverview(o assign.Overview, all []held) error {
 	p := t.printer()
 	kinds := show.Table{
 		Columns: []string{"KIND", "WAITING", "DELAYED", "RUNNING", "STATE", "WAITS BECAUSE"}, Wide: []string{"CONCURRENCY", "RATE"}, Empty: "no open tasks",
@@ -38,12 +38,13 @@ func (t *taskApp) printOverview(o assign.Overview) error {
 			show.Document
 			Namespace string `json:"namespace"`
 			assign.Overview
-		}{show.Of("overview"), t.namespace, o},
+			Held []held `json:"held"`
+		}{show.Of("overview"), t.namespace, o, all},
 	}
 	for _, k := range o.Kinds {
 		state := ""
 		if k.Paused {
-			state = "paused"
+			state = because("paused", all, func(h held) bool { return h.Kind == k.Kind })
 		}
 		kinds.Rows = append(kinds.Rows, show.Row{
 			Name:  k.Kind,
@@ -62,7 +63,7 @@ func (t *taskApp) printOverview(o assign.Overview) error {
 	for _, w := range o.Workers {
 		state := ""
 		if w.Draining {
-			state = "draining"
+			state = because("draining", all, func(h held) bool { return h.Instance == w.Instance })
 		}
 		workers.Rows = append(workers.Rows, show.Row{
 			Name:  w.Instance,

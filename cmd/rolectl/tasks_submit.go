@@ -98,7 +98,8 @@ func taskSubmit(t *taskApp) *cobra.Command {
 		Long: `Submit a task: its kind by name, its input as JSON, as an argument or on standard input. It is stored when the command returns,
 needs no scheduler for that, and prints the task's id. A task of the same --id that is there already is that task.
 
-With --wait it waits until the task has ended and writes what it has returned, as it is. On a terminal, a bar on standard error
+With --wait it waits until the task has ended and writes what it has returned, as it is (with -o json: the document of the task,
+with that in it). On a terminal, a bar on standard error
 shows how far it is; elsewhere a line says why it waits, whenever that has changed. Exit code 1 when the task did not succeed.
 Interrupting that leaves the task as it is.`,
 		Example: `  rolectl tasks submit -n jobs echo '"hello"'

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -20,7 +21,9 @@ type tasksDoc struct {
 }
 
 type taskDoc struct {
-	Task assign.TaskStatus `json:"task"`
+	Task   assign.TaskStatus `json:"task"`
+	Result json.RawMessage   `json:"result"`
+	Bytes  []byte            `json:"result_bytes"`
 }
 
 // works is a scheduler that runs its tasks itself: "double" doubles numbers, "gate" waits until it is opened, "fail" fails.
@@ -114,8 +117,14 @@ func TestTasksSubmit(t *testing.T) {
 	if r := w.ok("tasks", "submit", "double", "5", "--id", "mine", "-o", "json"); !document[struct{ Existing bool }](t, r.out).Existing {
 		t.Errorf("submitted twice: %s", r.out)
 	}
-	if d := document[taskDoc](t, w.ok("tasks", "submit", "double", "--wait", "-o", "json", "3").out); d.Task.State != assign.StateSucceeded {
+	if d := document[taskDoc](t, w.ok("tasks", "submit", "double", "--wait", "-o", "json", "3").out); d.Task.State != assign.StateSucceeded || string(d.Result) != "6" {
 		t.Errorf("%+v", d)
+	}
+	if d := document[taskDoc](t, w.ok("tasks", "get", "mine", "--result", "-o", "json").out); d.Task.ID != "mine" || string(d.Result) != "8" {
+		t.Errorf("%+v", d)
+	}
+	if d := document[taskDoc](t, w.ok("tasks", "get", "mine", "-o", "json").out); d.Result != nil {
+		t.Errorf("a result that nobody has asked for: %+v", d)
 	}
 	r := w.run("tasks", "submit", "fail", "{}", "--wait")
 	if r.code != exitFailed || r.out != "" || !strings.Contains(r.errors, "it is broken") {
@@ -160,6 +169,9 @@ func TestTasksProgress(t *testing.T) {
 	proc.says(&proc.out, "slow  [###############...............]  50 %  running by a")
 	again, other := w.onTerminal("tasks", "submit", "gate", "{}", "--id", "slow", "--wait")
 	again.says(&again.out, "50 %")
+	if r := w.run("tasks", "submit", "gate", "{}", "--id", "slow", "--wait", "--wait-timeout", "1ms"); r.code != exitFailed || !strings.Contains(r.errors, "slow has not ended within 1ms") {
+		t.Errorf("waited for as long as was said: exit %d, %q", r.code, r.errors)
+	}
 	typed(t, other, "\x03")
 	if r := again.wait(); r.code != exitFailed || !strings.Contains(r.out, "slow goes on") {
 		t.Errorf("interrupted: exit %d, %q", r.code, r.out)
@@ -256,6 +268,7 @@ func TestTasksList(t *testing.T) {
 
 type overviewDoc struct {
 	assign.Overview
+	Held []held `json:"held"`
 }
 
 func TestTasksSteer(t *testing.T) {
@@ -290,19 +303,22 @@ func TestTasksSteer(t *testing.T) {
 	says(0, "double was not paused: paused are nosuch", "resume double")
 	w.ok("tasks", "resume", "nosuch")
 	w.ok("tasks", "drain", "nosuch", "--undo")
-	overview("nothing is paused", func(o overviewDoc) bool { return len(o.Kinds) == 0 })
+	overview("nothing is paused", func(o overviewDoc) bool { return len(o.Kinds)+len(o.Held) == 0 })
 	w.ok("tasks", "pause", "double", "--reason", "test")
 	w.ok("tasks", "submit", "double", "1", "--id", "held")
 	overview("double is paused", func(o overviewDoc) bool {
-		return len(o.Kinds) == 1 && o.Kinds[0].Paused && o.Kinds[0].Waiting == 1 && o.Scheduler == "a" && o.Ready
+		return len(o.Kinds) == 1 && o.Kinds[0].Paused && o.Kinds[0].Waiting == 1 && o.Scheduler == "a" && o.Ready &&
+			len(o.Held) == 1 && o.Held[0].Kind == "double" && o.Held[0].Reason == "test" && !o.Held[0].Since.IsZero()
 	})
 	w.in("held", assign.StatePending)
 	w.ok("tasks", "resume", "double")
 	w.in("held", assign.StateSucceeded)
 
-	w.ok("tasks", "drain", "a", "--reason", "test")
-	overview("a drains", func(o overviewDoc) bool { return len(o.Workers) == 1 && o.Workers[0].Draining })
-	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") || !strings.Contains(out, "draining") {
+	w.ok("tasks", "drain", "a", "--reason", "new\x1b[2J kernel")
+	overview("a drains", func(o overviewDoc) bool {
+		return len(o.Workers) == 1 && o.Workers[0].Draining && len(o.Held) == 1 && o.Held[0].Instance == "a"
+	})
+	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") || !strings.Contains(out, "draining for ") || !strings.Contains(out, ": new?[2J kernel") {
 		t.Errorf("as text:\n%s", out)
 	}
 	w.ok("tasks", "submit", "gate", "{}", "--id", "waits")

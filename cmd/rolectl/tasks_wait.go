@@ -21,6 +21,9 @@ func (t *taskApp) await(ctx context.Context, c *assign.Client, task *assign.Pend
 		defer cancel()
 	}
 	out, err := t.attended(ctx, c, task)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &failure{exitFailed, fmt.Errorf("%s has not ended within %v and goes on: see it with rolectl tasks get -n %s %s", task.ID(), within, t.namespace, task.ID())}
+	}
 	if err != nil && ctx.Err() != nil {
 		return &failure{exitFailed, fmt.Errorf("%s goes on: see it with rolectl tasks get -n %s %s", task.ID(), t.namespace, task.ID())}
 	}
@@ -34,7 +37,7 @@ func (t *taskApp) await(ctx context.Context, c *assign.Client, task *assign.Pend
 	if err != nil {
 		return err
 	}
-	return t.printTask(s)
+	return t.printTask(s, returned(out))
 }
 
 // attended waits for a task, and says meanwhile what it waits for.

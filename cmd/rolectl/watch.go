@@ -43,7 +43,7 @@ Without ROLE it also follows roles that are still to come.`,
 			if _, err := s.roles(names...); err != nil {
 				return err
 			}
-			w := watching{s: s, bucket: a.bucket, names: names, printer: a.printer(), nc: nc}
+			w := watching{s: s, bucket: a.bucket, names: names, printer: a.printer(), nc: nc, named: map[string]leading{}}
 			if a.format != "json" && a.format != "name" && show.IsTerminal(os.Stdout) {
 				return w.table(cmd.Context())
 			}
@@ -58,6 +58,13 @@ type watching struct {
 	names   []string // of roles; none means all, and members
 	printer show.Printer
 	nc      *nats.Conn
+	named   map[string]leading // with -o name: whom each role's last line was for
+}
+
+// leading is who leads a role, and since when.
+type leading struct {
+	leader string
+	epoch  uint64
 }
 
 func (w watching) wants(role string) bool { return len(w.names) == 0 || slices.Contains(w.names, role) }
@@ -127,6 +134,11 @@ func (w watching) line(c change) error {
 		if c.Role == nil {
 			return nil
 		}
+		now := leading{c.Role.Leader, c.Role.Epoch}
+		if before, ok := w.named[c.Role.Role]; ok && before == now { // several events tell of one change
+			return nil
+		}
+		w.named[c.Role.Role] = now
 		return w.printer.Print(show.Table{Rows: []show.Row{{Name: c.Role.Role}}})
 	}
 	c.Document, c.Bucket = show.Of("change"), w.bucket

@@ -91,6 +91,26 @@ func TestWatchNames(t *testing.T) {
 	}
 }
 
+// TestWatchNamesOnce: a change of leader is one line, though several events tell of it.
+func TestWatchNamesOnce(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	solo := contend(t, p.member("a"), election.RoleConfig{Role: "solo"})
+	mark := contend(t, p.member("b"), election.RoleConfig{Role: "mark"})
+	leads(t, solo)
+	leads(t, mark)
+	w := p.start("watch", "-o", "name")
+	w.says(&w.out, "mark\nsolo\n")
+	for _, e := range []*election.Election{solo, mark} { // nobody takes them
+		before := w.out.String()
+		if err := e.StepDown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "another line", patience, func() (bool, string) { return w.out.String() != before, before })
+	}
+	w.says(&w.out, "mark\nsolo\nsolo\nmark\n")
+}
+
 // TestWatchOnTerminal: on a terminal it is a table on the other screen; the last one stays on the ordinary one.
 func TestWatchOnTerminal(t *testing.T) {
 	t.Parallel()
@@ -107,7 +127,7 @@ func TestWatchOnTerminal(t *testing.T) {
 	if err := pty.Setsize(ptty, &pty.Winsize{Rows: 30, Cols: 12}); err != nil {
 		t.Fatal(err)
 	}
-	pw.says(&pw.out, "\r\nscheduler  a\x1b[K") // cut to the new width
+	pw.says(&pw.out, "\nscheduler  a\r") // cut to the new width, and the letter at the edge stays
 	if err := pty.Setsize(ptty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (p *Progress) Draw(state string, part float64) {
 	line := fmt.Sprintf("%s  [%s%s] %3.0f %%  %s, %s", p.what, strings.Repeat("#", done), strings.Repeat(".", progressWidth-done),
 		100*part, Clean(state), Age(time.Since(p.began).Round(time.Second)))
 	if width, _, err := term.GetSize(int(p.f.Fd())); err == nil && width > 1 {
-		line = cut(line, width-1)
+		line, _ = cut(line, width-1)
 	}
 	_, _ = p.f.WriteString("\r" + line + "\x1b[K") // nobody misses a bar that cannot be drawn
 }

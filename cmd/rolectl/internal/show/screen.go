@@ -42,10 +42,15 @@ func (s *Screen) Draw(title string, body func(p Printer) error) error {
 		if i > 0 {
 			out.WriteString("\r\n")
 		}
-		out.WriteString(cut(line, width))
-		out.WriteString("\x1b[K")
+		shown, n := cut(line, width)
+		out.WriteString(shown)
+		if n < width { // at the edge, where the cursor waits to wrap, it would take the last letter away
+			out.WriteString("\x1b[K")
+		}
 	}
-	out.WriteString("\x1b[J")
+	if len(lines) < height {
+		out.WriteString("\r\n\x1b[J")
+	}
 	_, err = s.f.Write(out.Bytes())
 	return err
 }
@@ -53,9 +58,9 @@ func (s *Screen) Draw(title string, body func(p Printer) error) error {
 // Close gives the terminal back as it was.
 func (s *Screen) Close() { _, _ = s.f.WriteString("\x1b[?25h\x1b[?1049l") }
 
-// cut shortens a line to a width; colours do not count.
-func cut(line string, width int) string {
-	n, escaped, colored := 0, false, false
+// cut shortens a line to a width, and says how wide it is then; colours do not count.
+func cut(line string, width int) (shown string, n int) {
+	escaped, colored := false, false
 	for i, r := range line {
 		switch {
 		case r == '\x1b':
@@ -64,12 +69,12 @@ func cut(line string, width int) string {
 			escaped = r != 'm'
 		case n == width:
 			if colored {
-				return line[:i] + "\x1b[0m"
+				return line[:i] + "\x1b[0m", n
 			}
-			return line[:i]
+			return line[:i], n
 		default:
 			n++
 		}
 	}
-	return line
+	return line, n
 }

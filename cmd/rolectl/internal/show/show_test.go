@@ -44,7 +44,7 @@ func TestCut(t *testing.T) {
 		{"\x1b[31mabc\x1b[0m", 3, "\x1b[31mabc\x1b[0m"},
 		{"\x1b[31mabcd\x1b[0m", 3, "\x1b[31mabc\x1b[0m"},
 	} {
-		if got := cut(test.line, test.width); got != test.want {
+		if got, _ := cut(test.line, test.width); got != test.want {
 			t.Errorf("%q to %d: %q, want %q", test.line, test.width, got, test.want)
 		}
 	}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// held is a kind that is paused or a worker that drains, since when, and what was said to that.
+type held struct {
+	Kind     string    `json:"kind,omitempty"`
+	Instance string    `json:"instance,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Since    time.Time `json:"since"`
+}
+
+// maxHeld bounds how many are asked for.
+const maxHeld = 50
+
+// held reads the reasons that the scheduler does not tell. Who may not read the stream is shown the rest.
+func (t *taskApp) held(ctx context.Context, o assign.Overview) []held {
+	all, asked := []held{}, 0
+	x := examination{a: t.app}
+	read := func(h held, key string) (goOn bool) {
+		var got struct {
+			Message struct {
+				Data []byte    `json:"data"`
+				Time time.Time `json:"time"`
+			} `json:"message"`
+		}
+		asked++
+		question := map[string]string{"last_by_subj": t.namespace + "." + key}
+		err := x.answered(ctx, "$JS.API.STREAM.MSG.GET."+tasksPrefix+t.namespace, question, &got)
+		var absent *jetstream.APIError // it was ended meanwhile, or the worker drains because it stops
+		if err != nil && !errors.As(err, &absent) {
+			return false
+		}
+		var said struct {
+			Reason string `json:"reason"`
+		}
+		if err == nil && json.Unmarshal(got.Message.Data, &said) == nil {
+			h.Reason, h.Since = said.Reason, got.Message.Time
+			all = append(all, h)
+		}
+		return asked < maxHeld
+	}
+	for _, k := range o.Kinds {
+		if k.Paused && !read(held{Kind: k.Kind}, "p."+k.Kind) {
+			return all
+		}
+	}
+	for _, w := range o.Workers {
+		if w.Draining && !read(held{Instance: w.Instance}, "d."+w.Instance) {
+			return all
+		}
+	}
+	return all
+}
+
+// because says of a state what is known of it.
+func because(state string, all []held, is func(h held) bool) string {
+	for _, h := range all {
+		if is(h) {
+			state += " for " + show.Age(max(time.Since(h.Since), 0))
+			if h.Reason != "" {
+				state += ": " + h.Reason
+			}
+			return state
+		}
+	}
+	return state
+}
