@@ -16,7 +16,7 @@ import (
 // Errors: ErrTaskEnded when the task has ended otherwise, ErrTaskNotFound, ErrInvalidID, ErrClosed. When ctx ends after the
 // request was stored, ErrCancelPending and ctx's: it takes effect when a scheduler leads. When ctx ends before, ctx's.
 func (p *pending) Cancel(ctx context.Context) error {
-	c, l, err := p.client(ctx)
+	c, l, err := p.clientAtLast(ctx)
 	if err != nil {
 		return err
 	}

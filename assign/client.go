@@ -2,6 +2,7 @@ package assign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -132,6 +133,26 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	l.wg.Go(func() { c.attend(done) })
 	c.line.Store(l)
 	return l, nil
+}
+
+// openPatience is how long a server may be silent about JetStream: one that is being shut down is, and one that has none.
+const openPatience = 5 * time.Second
+
+// readyAtLast is ready, again and again while the connection is all that is wrong: for those who write and those who wait. Others
+// are told.
+func (c *Client) readyAtLast(ctx context.Context) (*line, error) {
+	pace, began := newPace(), time.Now()
+	for {
+		l, err := c.ready(ctx)
+		lost := errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrTimeout) ||
+			errors.Is(err, context.DeadlineExceeded) || errors.Is(err, natskv.ErrJetStreamOff) && time.Since(began) < openPatience
+		if !lost || natskv.Permanent(err) || ctx.Err() != nil {
+			return l, err
+		}
+		if ended := c.pause(ctx, pace); ended != nil {
+			return nil, c.offline(errors.Join(ended, err))
+		}
+	}
 }
 
 // connected waits until there was a connection: before, nothing is known of what the server takes.

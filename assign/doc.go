@@ -53,6 +53,8 @@
 //	                                      an event.Fault, and Overview.Trouble, say so
 //	record that is never stored           an event.Fault names it; a task whose outcome it is ends as dead, cause unstorable
 //	permission denied                     Lead ends with election.ErrPermission, which names the subject; a worker's is a Fault
+//	submitter is cut off for longer than  ErrTaskNotFound for who waits
+//	the outcome is kept
 //	large output expired                  Wait returns ErrOutputGone; the outcome stands
 //	object store is missing               an event.Fault says so; large outputs wait five minutes for it, then their tasks are dead
 //
@@ -109,6 +111,7 @@
 // push.go and payloads.go its frames · hear.go what workers tell it, inquire.go what clients ask it ·
 // carryout.go.
 //
-// Both: courier.go, denied.go what the server does not allow, parts.go answers larger than a message. The stream: stream.go,
+// Both: courier.go, denied.go what the server does not allow, parts.go answers larger than a message, chunks.go reading large
+// outputs, reconnect.go. The stream: stream.go,
 // subject.go, record.go, record_outcome.go, record_steer.go. The rules of both are in internal/protocol/tasks, without I/O.
 package assign

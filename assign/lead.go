@@ -91,6 +91,7 @@ type scheduling struct {
 	news     news
 	effects  []tasks.Effect
 	epoch    uint64
+	first    uint64 // epoch of the term
 	began    time.Time
 	peers    map[uint64]peer // by session
 	policies map[string]*tasks.Policy
@@ -144,6 +145,7 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 		partial: map[uint64]*assembly{},
 		reading: newReading(), carried: make(chan func(), 1), cancel: func() {}, largest: maxCheckpoint,
 	}
+	l.first = l.epoch
 	l.books = tasks.NewScheduler(tasks.SchedulerConfig{
 		Epoch: l.epoch, CrashBudget: a.cfg.CrashBudget, AnswerTime: a.cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
 		AgingStep: a.cfg.AgingStep, Placement: a.cfg.Placement,
@@ -171,8 +173,7 @@ func (l *scheduling) begin(ctx context.Context) (err error) {
 	l.wg.Go(func() { watchDenials(ctx, l.nc, func(d *natskv.PermissionError) { l.in.Put(d) }) })
 	l.wg.Go(func() { l.read(ctx) })
 	l.wg.Go(func() { l.watchConnection(ctx) })
-	epoch := l.epoch // the first of the term
-	l.wg.Go(func() { l.widen(ctx, epoch) })
+	l.wg.Go(func() { l.widen(ctx, l.first) })
 	return nil
 }
 

@@ -69,7 +69,9 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 	record, err := backoff.Retry(x.ctx, func() (r objectRecord, err error) {
 		within, cancel := context.WithTimeout(x.ctx, objectWithin+time.Duration(len(data)>>20)*time.Second)
 		defer cancel()
-		if r, err = o.store(within, objectName(x.id, x.attempt), data, retention); err == nil {
+		within, release := untilReconnect(within, o.s.h.Conn(), nil)
+		r, err = o.store(within, objectName(x.id, x.attempt), data, retention)
+		if err = release(err); err == nil {
 			return r, nil
 		}
 		if errors.Is(err, ErrObjectsNotFound) && o.missing() {
@@ -132,10 +134,8 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 	if len(data) > chunk {
 		// The client uses one buffer for all chunks: one that is sent again, since the stream had no leader for a moment, may
 		// hold the bytes of a later one.
-		if read, err := b.store.GetBytes(ctx, name); err != nil {
+		if _, err := readChunks(ctx, o.s.h.Conn(), info); err != nil { // it compares the digest
 			return r, fmt.Errorf("read it back: %w", err)
-		} else if !bytes.Equal(read, data) {
-			return r, errors.New("what was read back is not what was stored")
 		}
 	}
 	return objectRecord{Name: name, Size: len(data), Digest: info.Digest}, nil

@@ -42,11 +42,20 @@ func (p *pending) Existing() bool { return p.existing }
 
 // opened returns the client of who asks, which is open then.
 func opened(ctx context.Context, in Submitter) (*Client, *line, error) {
+	return opening(ctx, in, (*Client).ready)
+}
+
+// openedAtLast is opened, again and again while the connection is all that is wrong.
+func openedAtLast(ctx context.Context, in Submitter) (*Client, *line, error) {
+	return opening(ctx, in, (*Client).readyAtLast)
+}
+
+func opening(ctx context.Context, in Submitter, ready func(*Client, context.Context) (*line, error)) (*Client, *line, error) {
 	c, err := clientOf(ctx, in)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := c.ready(ctx)
+	l, err := ready(c, ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,9 +75,17 @@ func (p *pending) client(ctx context.Context) (*Client, *line, error) {
 	return opened(ctx, p.from)
 }
 
+// clientAtLast is client, again and again while the connection is all that is wrong.
+func (p *pending) clientAtLast(ctx context.Context) (*Client, *line, error) {
+	if !protocol.ValidName(p.id) {
+		return nil, nil, fmt.Errorf("%w: %q", ErrInvalidID, p.id)
+	}
+	return openedAtLast(ctx, p.from)
+}
+
 // Wait returns the task's output when it has ended, however often it is called. ctx bounds the waiting only: the task goes
-// on. Errors: *TaskError (ErrTaskDead, ErrTaskCancelled, ErrTaskExpired), ErrTaskNotFound, ErrOtherKind, ErrOutputGone,
-// ErrClosed, the decoder's, ctx's.
+// on. Errors: *TaskError (ErrTaskDead, ErrTaskCancelled, ErrTaskExpired), ErrTaskNotFound (also when the outcome was missed, and
+// is kept no longer), ErrOtherKind, ErrOutputGone, ErrClosed, the decoder's, ctx's.
 func (p *Pending[Out]) Wait(ctx context.Context) (out Out, err error) {
 	o, err := p.wait(ctx)
 	if err != nil {
@@ -113,12 +130,17 @@ func (c *Client) read(ctx context.Context, l *line, id string) (*outcome, natskv
 	return o, e, nil
 }
 
-// readWithin bounds one reading of a record.
-const readWithin = 5 * time.Second
+const (
+	// readWithin bounds one reading of a record.
+	readWithin = 5 * time.Second
+	// recordLag is how long a server may say that it knows no record of a task that was stored: one that leads the stream no
+	// longer, and has not noticed.
+	recordLag = 15 * time.Second
+)
 
 // wait subscribes, then reads, then waits, and reads again after a reconnect and now and then.
 func (p *pending) wait(ctx context.Context) (*outcome, error) {
-	c, l, err := p.client(ctx)
+	c, l, err := p.clientAtLast(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +159,7 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 		}
 		defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
 	}
+	var missing time.Time // since when every reading has found nothing
 	for {
 		o, heard, closed, changed := ws.look(w)
 		switch {
@@ -149,8 +172,14 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 			switch {
 			case o != nil:
 				return o, nil
-			case errors.Is(err, ErrTaskNotFound) && p.expected == nil, errors.Is(err, errRecord), errors.Is(err, nats.ErrConnectionClosed):
+			case errors.Is(err, errRecord), errors.Is(err, nats.ErrConnectionClosed):
 				return nil, c.offline(err)
+			case !errors.Is(err, ErrTaskNotFound):
+				missing = time.Time{}
+			case p.expected == nil, !missing.IsZero() && time.Since(missing) >= recordLag: // it has ended, and its outcome is kept no longer
+				return nil, err
+			case missing.IsZero():
+				missing = time.Now()
 			}
 		}
 		select {

@@ -141,6 +141,8 @@ type sealRecord struct {
 	Holder  string `json:"holder"`
 	Mark    string `json:"mark"`
 	Clean   bool   `json:"clean,omitempty"` // the term has ended in peace
+	// Since is the epoch with which the term began that ends with a Clean seal; Epoch is its last.
+	Since uint64 `json:"since,omitempty"`
 	// Suspect is the revision below which open tasks may have been what a scheduler of before died of, 0: none may.
 	Suspect uint64 `json:"suspect,omitempty"`
 }

@@ -96,7 +96,7 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 		}
 		o(&r)
 	}
-	c, l, err := opened(ctx, in)
+	c, l, err := openedAtLast(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func Unrecur(ctx context.Context, in Submitter, name string) error {
 	if !protocol.ValidName(name) {
 		return fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
 	}
-	c, l, err := opened(ctx, in)
+	c, l, err := openedAtLast(ctx, in)
 	if err != nil {
 		return err
 	}

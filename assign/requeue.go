@@ -15,7 +15,7 @@ import (
 // it: [Find] waits for the next one. Errors: ErrNotDead, ErrTaskNotFound, ErrKeyTaken,
 // ErrInvalidID, ErrClosed, permanent faults of the connection, ctx's: then it may be requeued or not.
 func Requeue(ctx context.Context, in Submitter, id string) error {
-	c, l, err := (&pending{from: in, id: id}).client(ctx)
+	c, l, err := (&pending{from: in, id: id}).clientAtLast(ctx)
 	if err != nil {
 		return err
 	}

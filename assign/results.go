@@ -12,12 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-const (
-	// objectPatience bounds one attempt to read a large output.
-	objectPatience = time.Minute
-	// objectLag is how long a replica may say that it has no such object: any of them answers, also one that lags.
-	objectLag = 5 * time.Second
-)
+// objectLag is how long a replica may say that it has no such object: any of them answers, also one that lags.
+const objectLag = 5 * time.Second
 
 // output is what the task has returned. A large output is not in the outcome: that says where it is.
 func (c *Client) output(ctx context.Context, o *outcome) ([]byte, error) {
@@ -29,8 +25,10 @@ func (c *Client) output(ctx context.Context, o *outcome) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errRecord, err)
 	}
 	pace, began := newPace(), time.Now()
-	for {
-		data, err := c.object(ctx, at)
+	// Each try has twice the time of the one before, should the way be slow.
+	patience := readWithin + time.Duration(at.Size>>20)*time.Second
+	for ; ; patience = min(2*patience, time.Hour) {
+		data, err := c.object(ctx, at, patience)
 		missing := errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
 		switch {
 		case err == nil:
@@ -46,10 +44,12 @@ func (c *Client) output(ctx context.Context, o *outcome) ([]byte, error) {
 	}
 }
 
-// object reads one object. The library compares its digest, and that of the outcome names the very attempt.
-func (c *Client) object(ctx context.Context, at objectRecord) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, objectPatience)
+// object reads one object. The digest of the outcome names the very attempt.
+func (c *Client) object(ctx context.Context, at objectRecord, patience time.Duration) (data []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	ctx, release := untilReconnect(ctx, c.nc, c.closed)
+	defer func() { err = release(err) }()
 	js, err := jetstream.New(c.nc)
 	if err != nil {
 		return nil, err
@@ -66,8 +66,7 @@ func (c *Client) object(ctx context.Context, at objectRecord) ([]byte, error) {
 		return nil, fmt.Errorf("%w: object %s has %d bytes, %s; the outcome says %d, %s",
 			errRecord, at.Name, info.Size, info.Digest, at.Size, at.Digest)
 	}
-	data, err := store.GetBytes(ctx, at.Name)
-	if err != nil {
+	if data, err = readChunks(ctx, c.nc, info); err != nil {
 		return nil, fmt.Errorf("read object %s: %w", at.Name, err)
 	}
 	return data, nil

@@ -12,7 +12,7 @@ func (l *scheduling) retire() {
 		return
 	}
 	op, err := sealing(sealRecord{
-		Version: 1, Epoch: l.epoch, Holder: l.h.Instance(), Mark: l.mark, Clean: true, Suspect: l.books.Suspected(),
+		Version: 1, Epoch: l.epoch, Holder: l.h.Instance(), Mark: l.mark, Clean: true, Since: l.first, Suspect: l.books.Suspected(),
 	}, l.sealed)
 	if err != nil {
 		return // strings and numbers can always be encoded

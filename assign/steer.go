@@ -46,7 +46,7 @@ func steer(ctx context.Context, in Submitter, what, family, name string, hold bo
 	if len(reason) > maxMeta {
 		return tooLarge("a reason", len(reason), maxMeta, "shorten it")
 	}
-	c, l, err := opened(ctx, in)
+	c, l, err := openedAtLast(ctx, in)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (c *Client) submit(ctx context.Context, s *submission, data []byte) (pendin
 	if err != nil {
 		return pending{}, err
 	}
-	l, err := c.ready(ctx)
+	l, err := c.readyAtLast(ctx)
 	if err != nil {
 		return pending{}, failed(err, "submit %s", s.id)
 	}

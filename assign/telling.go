@@ -65,7 +65,9 @@ func (l *scheduling) tellSeal(e *natskv.Entry) {
 	if ours {
 		l.sealed = e.Revision
 	}
-	l.step(tasks.SealSeen{Revision: e.Revision, Stored: e.Time, Epoch: s.Epoch, Ours: ours, Clean: s.Clean, Suspect: s.Suspect})
+	l.step(tasks.SealSeen{
+		Revision: e.Revision, Stored: e.Time, Epoch: s.Epoch, Ours: ours, Clean: s.Clean, Since: s.Since, Suspect: s.Suspect,
+	})
 }
 
 // laterVersion reports whether a record says that it is of a version that this program does not know.

@@ -24,7 +24,7 @@ type waiters struct {
 	closed  bool          // the client is
 }
 
-// waiter is one task. It leaves the map when its outcome has come, or with the last who waits.
+// waiter is one task. It leaves the map when its outcome has come, with the last who waits, or with a reconnect when nobody does.
 type waiter struct {
 	changed chan struct{} // closed, and made anew until there is an outcome, when who waits has to look
 	outcome *outcome
@@ -125,8 +125,12 @@ func (ws *waiters) renew() {
 	close(ws.renewed)
 	ws.renewed = make(chan struct{})
 	now := time.Now()
-	for _, w := range ws.open {
+	for id, w := range ws.open {
 		w.heard = false
+		if w.waiting == 0 { // who waits for it will read first: it need not be listened for, perhaps for ever
+			delete(ws.open, id)
+			continue
+		}
 		w.patient(now, readAfter)
 		w.rouse()
 	}
