@@ -100,7 +100,7 @@ func (m mutant) mustDie(t *testing.T, root, test string) {
 		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
 	}
 	run := exec.CommandContext(t.Context(), binary, "-test.run", test, "-rapid.shrinktime", "1ms", "-rapid.nofailfile",
-		"-test.timeout", "10m", "-tasksim.schedules", "20000")
+		"-test.timeout", "1h", "-tasksim.schedules", "20000")
 	out, err := run.CombinedOutput()
 	if err == nil || strings.Contains(string(out), "panic: test timed out") {
 		t.Fatal("survived")
