@@ -207,13 +207,17 @@ var poisonous = []mutant{
 	{"nobody is suspected after a crash", []edit{
 		{core + "suspect.go", "return t.revision < s.before", "return t.revision == 0"},
 	}},
-	{"what begun in a peaceful term counts as lost", []edit{
-		{core + "suspect.go", "a.Epoch == s.seal.rested", "false"},
-	}},
 	{"a peaceful end clears everybody", []edit{
 		{core + "seal.go", "s.before = l.suspect", "s.before = 0"},
 	}},
 	{"begun attempts are not counted", []edit{
 		{core + "adopt.go", "\ts.countBegun()\n", ""},
+	}},
+}
+
+// rare are those that a world without faults comes to no more, or hardly: the tests beside the rules catch them.
+var rare = []mutant{
+	{"what begun in a peaceful term counts as lost", []edit{
+		{core + "suspect.go", "a.Epoch == s.seal.rested", "false"},
 	}},
 }

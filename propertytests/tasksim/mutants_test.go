@@ -32,14 +32,17 @@ func TestMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range mutants {
-		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestRoughWorlds$") })
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, ".", "TestRoughWorlds$") })
 	}
 	for _, m := range poisonous {
-		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "TestPoison$|TestNobodyPaysForPeace$") })
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, ".", "TestPoison$|TestNobodyPaysForPeace$") })
+	}
+	for _, m := range rare {
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) { m.mustDie(t, root, "../../internal/protocol/tasks", ".") })
 	}
 }
 
-var verdict = regexp.MustCompile(`(failed after \d+ tests?: )?seed \d+, .*|\d+ crashes|\d+ attempts count as lost|panic: .*`)
+var verdict = regexp.MustCompile(`(failed after \d+ tests?: )?seed \d+, .*|\d+ crashes|\d+ attempts count as lost|panic: .*|_test.go:\d+: .*`)
 
 // TestMutantsFit: what the mutants replace is still there, so that they go on to prove something.
 func TestMutantsFit(t *testing.T) {
@@ -47,7 +50,7 @@ func TestMutantsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range slices.Concat(mutants, poisonous) {
+	for _, m := range slices.Concat(mutants, poisonous, rare) {
 		if _, err := m.apply(root); err != nil {
 			t.Errorf("%s: %v", m.name, err)
 		}
@@ -74,7 +77,7 @@ func (m mutant) apply(root string) (map[string]string, error) {
 	return texts, nil
 }
 
-func (m mutant) mustDie(t *testing.T, root, test string) {
+func (m mutant) mustDie(t *testing.T, root, pkg, test string) {
 	dir := t.TempDir()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	texts, err := m.apply(root)
@@ -95,12 +98,15 @@ func (m mutant) mustDie(t *testing.T, root, test string) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(dir, "mutant.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, pkg)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
 	}
-	run := exec.CommandContext(t.Context(), binary, "-test.run", test, "-rapid.shrinktime", "1ms", "-rapid.nofailfile",
-		"-test.timeout", "1h", "-tasksim.schedules", "20000")
+	args := []string{"-test.run", test, "-test.timeout", "1h"}
+	if pkg == "." {
+		args = append(args, "-rapid.shrinktime", "1ms", "-rapid.nofailfile", "-tasksim.schedules", "20000")
+	}
+	run := exec.CommandContext(t.Context(), binary, args...)
 	out, err := run.CombinedOutput()
 	if err == nil || strings.Contains(string(out), "panic: test timed out") {
 		t.Fatal("survived")
