@@ -230,15 +230,14 @@ func (s *storm) stallWatches(p *Process) bool {
 		return false
 	}
 	until := time.Now().Add(2 * s.TTL)
-	for consumer := range stream.ListConsumers(ctx).Info() {
-		if strings.HasPrefix(consumer.Config.DeliverSubject, operatorInbox) {
-			continue
-		}
-		if _, err := stream.PauseConsumer(ctx, consumer.Name, until); err != nil {
-			return false
+	paused := true
+	for consumer := range stream.ListConsumers(ctx).Info() { // to its end: the library's goroutine waits for that
+		if paused && !strings.HasPrefix(consumer.Config.DeliverSubject, operatorInbox) {
+			_, err := stream.PauseConsumer(ctx, consumer.Name, until)
+			paused = err == nil
 		}
 	}
-	return s.evict(p)
+	return paused && s.evict(p)
 }
 
 func (s *storm) stepDown(p *Process) bool {
