@@ -104,7 +104,7 @@ func (m mutant) mustDie(t *testing.T, root, pkg, test string) {
 	}
 	args := []string{"-test.run", test, "-test.timeout", "1h"}
 	if pkg == "." {
-		args = append(args, "-rapid.shrinktime", "1ms", "-rapid.nofailfile", "-tasksim.schedules", "20000")
+		args = append(args, "-rapid.shrinktime", "1ms", "-rapid.nofailfile", "-tasksim.schedules", "60000")
 	}
 	run := exec.CommandContext(t.Context(), binary, args...)
 	out, err := run.CombinedOutput()
