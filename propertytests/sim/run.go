@@ -74,6 +74,9 @@ func (w *world) unsettled() string {
 	if missing := w.unburied(); missing != "" {
 		return missing
 	}
+	if missing := w.cooling(); missing != "" {
+		return missing
+	}
 	w.rest()
 	w.runUntil(w.now + 3*time.Second)
 	for _, p := range w.members {
@@ -93,6 +96,18 @@ func (w *world) unburied() string {
 		for _, q := range p.m.View().Peers() {
 			if q.Member != nil && q.Form != protocol.FormRecord && q.Form != protocol.FormNewer {
 				return fmt.Sprintf("%s has yet to end %v", p, q.Peer)
+			}
+		}
+	}
+	return ""
+}
+
+// cooling is a member that is kept from a role for a while: at the end of that it says that it is eligible again.
+func (w *world) cooling() string {
+	for _, p := range w.members {
+		for i := range w.plan.Roles {
+			if role := roleName(i); p.alive && p.m.Status(role).Cooling {
+				return fmt.Sprintf("%s is cooling down for %s", p, role)
 			}
 		}
 	}
