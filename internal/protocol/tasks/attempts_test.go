@@ -228,3 +228,15 @@ func TestAClosedSessionHasLostNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestALostWorkersReportIsStale, also while its loss is being noted: it is the loss that counts.
+func TestALostWorkersReportIsStale(t *testing.T) {
+	b := runningX(t)
+	if _, noted := find[WriteNote](b.step(Dead{Session: 200})); !noted {
+		t.Fatal("the loss is not noted")
+	}
+	effects := b.step(Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Failed}, Ref: 1})
+	if s, ok := find[Settle](effects); !ok || !s.Stale {
+		t.Errorf("%+v", effects)
+	}
+}

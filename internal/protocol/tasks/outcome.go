@@ -16,6 +16,8 @@ func (e Done) apply(s *Scheduler) {
 	case s.unreadable(e.ID): // who can read it answers
 	case t == nil:
 		s.stale(e.Ref, "", "settled")
+	case s.workers[e.Session] == nil: // it has been counted as lost, or as given back
+		s.stale(e.Ref, t.policy.Kind, "session")
 	case (t.phase == noting || t.phase == ending) && t.attempt == e.Attempt && t.run.worker != nil && t.run.worker.session == e.Session:
 		if t.run.write.number == 0 {
 			s.emit(Settle{Ref: e.Ref})
