@@ -26,7 +26,7 @@ type lease struct {
 	// it, but one with a shorter ttl shortens it: it may stand.
 	deadline  Instant
 	short     bool    // the beat at rev is a short one
-	sentShort bool    // so is the last one sent
+	idled     uint64  // the last attempt that was not
 	seenShort Instant // send time of the newest short beat that the watch has shown us
 
 	nextBeat    Instant
@@ -74,11 +74,16 @@ func (m *Machine) LeaseUntil() Instant {
 
 func (m *Machine) believes() bool { return m.now.Holder < m.believeUntil() }
 
-// canAct reports whether a claim may be made or come true: a valid session whose last acknowledged beat is a short one,
-// with no longer one sent since. Who has been disconnected for too long to lead does not begin to.
+// canAct reports whether a claim may be made or come true: the session is valid and awake. Who has been disconnected for too
+// long to lead does not begin to.
 func (m *Machine) canAct() bool {
-	return m.believes() && m.lease.short && m.lease.sentShort && !m.disconnected()
+	return m.believes() && m.lease.awake() && !m.disconnected()
 }
+
+// awake reports whether what stands at our lease is a short beat for certain: the acknowledged one is, and no idle one was
+// sent since. A short one sent after an idle one of which nothing is known proves nothing before it is acknowledged itself:
+// the idle one may stand, and others may end what looks idle as soon as they want something that it holds.
+func (l *lease) awake() bool { return l.short && l.acked > l.idled }
 
 func (m *Machine) disconnected() bool {
 	return m.downSince != never && m.now.Holder >= m.downSince.Add(m.cfg.Grace)
@@ -86,7 +91,7 @@ func (m *Machine) disconnected() bool {
 
 // Awake reports whether something may be begun under the session: it is believed in, and on short beats.
 func (m *Machine) Awake() bool {
-	return m.phase == open && m.believes() && m.lease.short && m.lease.sentShort
+	return m.phase == open && m.believes() && m.lease.awake()
 }
 
 // lapse ends what time has ended, before anything else is looked at.
@@ -124,7 +129,7 @@ func (m *Machine) keepAlive() {
 	if l.inflight || !m.due(&l.retry) {
 		return
 	}
-	urgent := short && !l.sentShort || m.self.Form != FormRecord || m.proofWaits()
+	urgent := short && l.idled == l.beat || m.self.Form != FormRecord || m.proofWaits()
 	if urgent || m.now.Holder >= l.nextBeat {
 		m.beat(short)
 	}
@@ -142,17 +147,16 @@ func (m *Machine) beat(short bool) {
 	l := &m.lease
 	interval, ttl := m.pace(short)
 	short = ttl == m.cfg.TTL
+	l.beat++
 	state := Live
 	if !short {
-		state = Idle
+		state, l.idled = Idle, l.beat
 	}
-	l.beat++
 	l.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { // one that landed so late would not be believed
 		return a.sent.Add(a.ttl-m.cfg.margin(a.ttl)) <= m.now.Holder
 	})
 	l.attempts = append(l.attempts, attempt{l.beat, m.now.Holder, ttl, short})
-	l.inflight, l.sentShort, l.nextBeat = true, short, m.now.Holder.Add(interval)
-	l.interval = interval
+	l.inflight, l.nextBeat, l.interval = true, m.now.Holder.Add(interval), interval
 	if m.phase == open { // a shorter one that lands unnoticed shortens the wait of the others, so it shortens ours at once
 		l.deadline = min(l.deadline, m.now.Holder.Add(ttl-m.cfg.margin(ttl)))
 	}

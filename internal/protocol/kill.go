@@ -64,7 +64,9 @@ func (m *Machine) killDue(p *PeerView) (due Instant, ok bool) {
 	due = p.Seen.Add(m.patience(p))
 	if p.Form == FormRecord && p.Lease.State == Idle && p != m.self {
 		for _, r := range p.holds { // it says that it holds nothing, so it does not work; somebody needs the role
-			due = min(due, r.Seen.Add(r.Role.TTL()))
+			if !m.view.Dead(p.Peer, r.Role.Session) { // who needs what a former session held need not end this one
+				due = min(due, r.Seen.Add(r.Role.TTL()))
+			}
 		}
 	}
 	if m.now.Observer >= due && p != m.self {

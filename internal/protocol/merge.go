@@ -15,26 +15,35 @@ type News struct {
 // Reset empties n for reuse.
 func (n *News) Reset() { n.Roles, n.Peers, n.Notices = n.Roles[:0], n.Peers[:0], n.Notices[:0] }
 
-// Deliver takes in an entry that the watch has delivered.
+// Deliver takes in an entry that the watch has delivered. The highest revision that a key was delivered at stays, also when a
+// watch that proves nothing delivers an earlier one: the next watch may prove that the store has lost it.
 func (v *View) Deliver(now Instant, e *Entry, n *News) {
 	v.delivered, v.newest = max(v.delivered, e.Revision), max(v.newest, e.Revision)
-	var before uint64
 	switch e.Kind {
 	case KindLease:
 		p := v.peer(e.Peer)
-		before = p.leaseSeen
-		p.gen, p.leaseSeen = v.gen, e.Revision
+		p.gen = v.gen
+		v.reached(&p.leaseSeen, e.Revision)
 	case KindMember:
 		p := v.peer(e.Peer)
-		before = p.memberSeen
-		p.memberGen, p.memberSeen = v.gen, e.Revision
+		p.memberGen = v.gen
+		v.reached(&p.memberSeen, e.Revision)
 	case KindRole:
 		r := v.role(e.Name)
-		before = r.delivered
-		r.gen, r.delivered, r.deliverer = v.gen, e.Revision, v.gen
+		r.gen = v.gen
+		if v.reached(&r.delivered, e.Revision) {
+			r.deliverer = v.gen
+		}
 	}
-	v.lost(e.Revision < before)
 	v.Merge(now, e, n)
+}
+
+// reached notes that a key was delivered at revision, and reports whether that is as far as ever.
+func (v *View) reached(highest *uint64, revision uint64) bool {
+	behind := revision < *highest
+	v.lost(behind)
+	*highest = max(*highest, revision)
+	return !behind
 }
 
 // lost notes proof that the store has lost what a watch had delivered: it was restored from a backup, or the end of its file

@@ -56,7 +56,7 @@ type PeerView struct {
 	alarm      alarm
 	gen        uint32
 	memberGen  uint32
-	memberSeen uint64 // the last revision of its member record that a watch has delivered
+	memberSeen uint64 // the highest revision of its member record that a watch has delivered
 	leaseSeen  uint64 // and of its lease
 	task       leaseTask
 }
@@ -70,14 +70,14 @@ type RoleView struct {
 
 	// A process may follow ten thousand roles: what is small stands together.
 	Form      Form
-	deliverer uint32 // which watch has delivered the record last
+	deliverer uint32 // the last watch that has delivered the record at that revision
 	gen       uint32
 
 	leader     string        // told of as its leader
 	lastTTL    time.Duration // of the last record that could be read
 	candidates []*PeerView   // whose member record names the role
 	place      int           // in the holder's holds
-	delivered  uint64        // the last revision that a watch has delivered
+	delivered  uint64        // the highest revision that a watch has delivered
 	alarm      alarm
 	task       roleTask
 }

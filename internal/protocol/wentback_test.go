@@ -51,3 +51,25 @@ func TestWentBackCountsNoAcknowledgement(t *testing.T) {
 		t.Error("an acknowledgement that was faster than the watch is taken for a loss")
 	}
 }
+
+// TestWentBackIsProvedLater: a watch over a store of which nothing is known proves nothing, and takes no proof away from the
+// next one.
+func TestWentBackIsProvedLater(t *testing.T) {
+	for key, rec := range map[string]any{
+		"role.r":   heldBy("a", 7, 1000),
+		"lease.a":  Lease{V: 1, Nonce: "x", TTLms: 1000, State: Live},
+		"member.a": Member{V: 1, Session: 5},
+	} {
+		t.Run(key, func(t *testing.T) {
+			w := newWatcher()
+			w.sees(key, 20, rec)
+			for _, reset := range []WatchReset{{}, {Single: true, Last: 90}} {
+				w.BeginWatch(reset, Peer{})
+				w.sees(key, 10, rec)
+				if w.WentBack() != reset.Single {
+					t.Errorf("after a watch with %+v: went back: %v, want %v", reset, w.WentBack(), reset.Single)
+				}
+			}
+		})
+	}
+}

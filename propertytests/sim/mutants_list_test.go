@@ -44,8 +44,14 @@ var mutants = []mutant{
 		{core + "role.go", "\t\t\tm.sweep(rv)\n", "\t\t\t_ = m.sweep\n"},
 	}},
 	{name: "no short beat before a claim", edits: []edit{
-		{core + "heartbeat.go", "return m.believes() && m.lease.short && m.lease.sentShort && !m.disconnected()", "return m.phase == open && m.now.Holder < m.lease.deadline"},
+		{core + "heartbeat.go", "return m.believes() && m.lease.awake() && !m.disconnected()", "return m.phase == open && m.now.Holder < m.lease.deadline"},
 	}},
+	{name: "an idle beat of unknown outcome is forgotten", edits: []edit{
+		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
+	}, unit: true},
+	{name: "an idle session is ended for what a former one held", edits: []edit{
+		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
+	}, unit: true},
 	{name: "no confirmation before a hand-over", edits: []edit{
 		{core + "handover.go", "\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
 	}},
@@ -117,7 +123,7 @@ var mutants = []mutant{
 		{core + "merge.go", "v.lost(w.Last < v.newest)", "_ = w.Last"},
 	}},
 	{name: "a key that goes back proves nothing", edits: []edit{
-		{core + "merge.go", "v.lost(e.Revision < before)", "_ = before"},
+		{core + "merge.go", "v.lost(behind)", "_ = v"},
 	}, unit: true},
 	{name: "a replica that lags has lost something", edits: []edit{
 		{core + "merge.go", "v.wentBack || proof && v.single", "v.wentBack || proof"},
