@@ -138,6 +138,7 @@ func (o *Observer) take(b batch) error {
 		}
 	}
 	o.news.Reset()
+	o.watcher.seen.Store(o.view.Last())
 	wentBack := o.view.WentBack()
 	o.mu.Unlock()
 	if wentBack {

@@ -48,6 +48,7 @@ type watcher struct {
 	out  chan batch
 	wake chan struct{} // a new watch is wanted; one token says it
 	wide atomic.Int32  // how many want the whole bucket
+	seen atomic.Uint64 // the highest revision that whoever takes what is delivered has seen, here or in an acknowledgement
 }
 
 func newWatcher(ctx context.Context, wg *sync.WaitGroup, nc *nats.Conn, bucket *natskv.Bucket, filters []string) *watcher {
@@ -182,6 +183,7 @@ func (w *watcher) selected(wide bool) []string {
 // inspect refuses a bucket that is another one than at the opening, and says how far the present one is. No answer proves
 // nothing: then the watch is made anyway, and finds out what is wrong.
 func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, err error) {
+	reset.Known = w.seen.Load()
 	state, err := w.bucket.Inspect(ctx)
 	switch {
 	case err != nil:
@@ -189,5 +191,6 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, err e
 	case !state.Created.Equal(w.bucket.Created()):
 		return reset, ErrBucketRecreated
 	}
-	return protocol.WatchReset{Single: state.Replicas == 1, Last: state.LastSeq}, nil
+	reset.Single, reset.Last = state.Replicas == 1, state.LastSeq
+	return reset, nil
 }

@@ -30,9 +30,11 @@ type (
 	// WatchReset says that a new watch has begun to deliver, over every key if Wide.
 	WatchReset struct {
 		Wide bool
-		// Single: the store has one replica, which cannot lag, and its last revision was Last when the watch was made.
-		Single bool
-		Last   uint64
+		// Single: the store has one replica, which cannot lag. Its last revision was Last when it was asked. Known is the
+		// highest one seen before that: if it is beyond Last, or what was known of a key then is delivered older, the store
+		// has lost something.
+		Single      bool
+		Last, Known uint64
 	}
 
 	// SnapshotDone says that the watch has delivered all that stood in the bucket when it began.

@@ -15,43 +15,33 @@ type News struct {
 // Reset empties n for reuse.
 func (n *News) Reset() { n.Roles, n.Peers, n.Notices = n.Roles[:0], n.Peers[:0], n.Notices[:0] }
 
-// Deliver takes in an entry that the watch has delivered. The highest revision that a key was delivered at stays, also when a
-// watch that proves nothing delivers an earlier one: the next watch may prove that the store has lost it.
+// Deliver takes in an entry that the watch has delivered.
 func (v *View) Deliver(now Instant, e *Entry, n *News) {
-	v.delivered, v.newest = max(v.delivered, e.Revision), max(v.newest, e.Revision)
+	v.delivered = max(v.delivered, e.Revision)
+	var known uint64
 	switch e.Kind {
 	case KindLease:
 		p := v.peer(e.Peer)
-		p.gen = v.gen
-		v.reached(&p.leaseSeen, e.Revision)
+		known, p.gen = p.Revision, v.gen
 	case KindMember:
 		p := v.peer(e.Peer)
-		p.memberGen = v.gen
-		v.reached(&p.memberSeen, e.Revision)
+		known, p.memberGen, p.memberSeen = p.MemberRevision, v.gen, e.Revision
 	case KindRole:
 		r := v.role(e.Name)
-		r.gen = v.gen
-		if v.reached(&r.delivered, e.Revision) {
-			r.deliverer = v.gen
-		}
+		known, r.gen, r.delivered, r.deliverer = r.Revision, v.gen, e.Revision, v.gen
 	}
+	// What was known before the watch was made, and stood then, it delivers, or what replaced it. A write of ours that is
+	// acknowledged later may be known before the watch comes to the record that it replaced.
+	v.lost(e.Revision < known && known <= v.known)
 	v.Merge(now, e, n)
 }
 
-// reached notes that a key was delivered at revision, and reports whether that is as far as ever.
-func (v *View) reached(highest *uint64, revision uint64) bool {
-	behind := revision < *highest
-	v.lost(behind)
-	*highest = max(*highest, revision)
-	return !behind
-}
-
-// lost notes proof that the store has lost what a watch had delivered: it was restored from a backup, or the end of its file
-// was torn off. A view that never goes back would then name revisions of a past that is gone, and every write be refused.
-// Only a store with one replica proves anything: elsewhere a watch may come from one that lags.
+// lost notes proof that the store has lost what was known of it: it was restored from a backup, or the end of its file was torn
+// off. A view that never goes back would then name revisions of a past that is gone, and every write be refused. Only a store
+// with one replica proves anything: elsewhere a watch may come from one that lags.
 func (v *View) lost(proof bool) { v.wentBack = v.wentBack || proof && v.single }
 
-// WentBack reports whether the store has lost what was seen of it: nothing in the view can be relied on any more.
+// WentBack reports whether the store has lost what was known of it: nothing in the view can be relied on any more.
 func (v *View) WentBack() bool { return v.wentBack }
 
 // Merge takes in an entry, delivered or known from the acknowledgement of our own write. An old revision changes nothing.
@@ -208,8 +198,8 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 // the workers but keep, whose records such a watch does not carry.
 func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	v.gen++
-	v.delivered, v.single, v.wide, v.whole, v.forgotten = 0, w.Single, w.Wide, false, nil
-	v.lost(w.Last < v.newest)
+	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
+	v.lost(w.Last < w.Known)
 	if w.Wide {
 		v.forgotten = map[Peer]struct{}{}
 		return

@@ -22,9 +22,9 @@ type View struct {
 	self      *PeerView // our own slot, never forgotten; nil for an observer
 	last      uint64    // the highest revision seen
 	delivered uint64    // the highest one of the present watch
-	newest    uint64    // the highest one that any watch has delivered
+	known     uint64    // the highest one seen before the present watch was made
 	single    bool      // the present watch is over a store with one replica
-	wentBack  bool      // the store has lost what was seen
+	wentBack  bool      // the store has lost what was known
 	gen       uint32    // counts watches: an entry that the present one did not deliver may be gone
 	complete  bool      // one initial snapshot has arrived whole
 	wide      bool      // the present watch carries every key
@@ -56,8 +56,7 @@ type PeerView struct {
 	alarm      alarm
 	gen        uint32
 	memberGen  uint32
-	memberSeen uint64 // the highest revision of its member record that a watch has delivered
-	leaseSeen  uint64 // and of its lease
+	memberSeen uint64 // the last revision of its member record that a watch has delivered
 	task       leaseTask
 }
 
@@ -70,14 +69,14 @@ type RoleView struct {
 
 	// A process may follow ten thousand roles: what is small stands together.
 	Form      Form
-	deliverer uint32 // the last watch that has delivered the record at that revision
+	deliverer uint32 // which watch has delivered the record last
 	gen       uint32
 
 	leader     string        // told of as its leader
 	lastTTL    time.Duration // of the last record that could be read
 	candidates []*PeerView   // whose member record names the role
 	place      int           // in the holder's holds
-	delivered  uint64        // the highest revision that a watch has delivered
+	delivered  uint64        // the last revision that a watch has delivered
 	alarm      alarm
 	task       roleTask
 }

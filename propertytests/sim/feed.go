@@ -48,7 +48,7 @@ func (p *process) watch() {
 	f := &feed{p: p, next: int(rev - firstRevision + 1)}
 	p.feed = f
 	w.Counts.Watches++
-	p.hear(protocol.WatchReset{Single: w.store.single, Last: rev})
+	p.hear(protocol.WatchReset{Single: w.store.single, Last: rev, Known: p.m.View().Last()})
 	for _, c := range w.store.snapshot(rev) {
 		if p.watches(c) {
 			p.hear(&c.entry)

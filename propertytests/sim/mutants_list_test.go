@@ -120,10 +120,13 @@ var mutants = []mutant{
 		{core + "write.go", "if w.Revision <= p.floor {", "if p.floor == 1<<64-1 {"},
 	}},
 	{name: "the last revision of a bucket proves nothing", edits: []edit{
-		{core + "merge.go", "v.lost(w.Last < v.newest)", "_ = w.Last"},
+		{core + "merge.go", "v.lost(w.Last < w.Known)", "_ = w.Last"},
 	}},
 	{name: "a key that goes back proves nothing", edits: []edit{
-		{core + "merge.go", "v.lost(behind)", "_ = v"},
+		{core + "merge.go", "v.lost(e.Revision < known && known <= v.known)", "_ = known"},
+	}, unit: true},
+	{name: "an acknowledgement that was faster than the watch proves a loss", edits: []edit{
+		{core + "merge.go", "v.lost(e.Revision < known && known <= v.known)", "v.lost(e.Revision < known)"},
 	}, unit: true},
 	{name: "a replica that lags has lost something", edits: []edit{
 		{core + "merge.go", "v.wentBack || proof && v.single", "v.wentBack || proof"},
