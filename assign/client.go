@@ -206,14 +206,16 @@ func (c *Client) attend(done *nats.Subscription) {
 	}
 }
 
-// heard takes what the stream republishes: submissions too, which say nothing new.
+// heard takes what the stream republishes: that a task is stored, and its outcome.
 func (c *Client) heard(m *nats.Msg) {
 	id := m.Subject[len(c.sub.done("")):]
 	o, err := decodeOutcome(m.Header, m.Data)
-	if err != nil || o == nil {
+	if err != nil {
 		return // who waits reads it, and says what is wrong
 	}
-	c.waiters.deliver(id, o)
+	if number := c.waiters.hear(id, o); number > 0 {
+		c.line.Load().writer.Heard(number)
+	}
 }
 
 func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }

@@ -78,15 +78,18 @@ func (w *Writer) lookForBucket() {
 // endAll ends the open writes that match, as Unknown for this reason.
 func (w *Writer) endAll(match func(*pending) bool, err error) {
 	var ended []*pending
+	wake := false
 	w.mu.Lock()
-	for number, p := range w.open {
+	for _, p := range w.open {
 		if match(p) {
-			delete(w.open, number)
-			w.due.remove(p)
+			wake = w.remove(p) || wake
 			ended = append(ended, p)
 		}
 	}
 	w.mu.Unlock()
+	if wake {
+		token(w.earlier)
+	}
 	for _, p := range ended {
 		p.done(Result{Err: fmt.Errorf("write %s: %w", p.msg.Subject, err)})
 	}
