@@ -193,4 +193,3 @@ func TestQuietWritesTooLarge(t *testing.T) {
 		}
 	})
 }
-
