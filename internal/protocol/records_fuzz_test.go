@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"runtime/metrics"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -83,30 +84,33 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// FuzzMachine puts anything at any key of the bucket while a machine leads, and lets it go on for a minute: it does not fall,
-// and its belief never goes back on what it said: terms begin and end in turn.
+// FuzzMachine puts anything at any key of the bucket, twice, while a machine leads, and lets it go on until every lease is over
+// that was at stake: it does not fall, and its belief never goes back on what it said: terms begin and end in turn.
 func FuzzMachine(f *testing.F) {
+	const late = 28 * 8 // of seven seconds: the first one has had its effects, and what it took from us is ours again
 	for _, key := range []string{"lease.a", "lease.b", "member.a", "member.b", "role.r", "role.s", "probe.a", "worker.lease.w", "other", ""} {
-		for _, record := range []any{goodLease, goodMember, goodRole, vacantRole, Lease{V: 1, State: Killed, By: "b"}} {
-			f.Add(key, Encode(record), false, uint8(1))
+		for _, gap := range []uint8{0, late} {
+			for _, record := range []any{goodLease, goodMember, goodRole, vacantRole, Lease{V: 1, State: Killed, By: "b"}} {
+				f.Add(key, Encode(record), false, gap)
+			}
+			f.Add(key, []byte("{"), false, gap+2)
+			f.Add(key, []byte(`{"v":2}`), false, gap)
+			f.Add(key, []byte(nil), true, gap)
 		}
-		f.Add(key, []byte("{"), false, uint8(3))
-		f.Add(key, []byte(`{"v":2}`), false, uint8(1))
-		f.Add(key, []byte(nil), true, uint8(1))
 	}
+	read := entries{}
 	f.Fuzz(func(t *testing.T, key string, value []byte, marker bool, gap uint8) {
 		if len(key) > 300 || len(value) > 4<<10 {
 			return // the schedule is what counts here
 		}
-		g := leading(t)
-		handled := 0
-		for range 2 {
-			g.rev += uint64(gap)%8 + 1
-			e := Decode(key, value, g.rev, marker, g.m.cfg.MaxTTL)
-			g.step(&e)
-			handled = pass(g, 30*time.Second, handled)
+		s := leads(t, read)
+		for _, after := range []time.Duration{time.Duration(gap/8) * time.Second / 4, outlasting} {
+			s.rev += uint64(gap)%8 + 1
+			e := Decode(key, value, s.rev, marker, s.m.cfg.MaxTTL)
+			s.step(&e)
+			s.pass(after)
 		}
-		inTurn(t, g.effs)
+		inTurn(t, s.effs)
 	})
 }
 
@@ -133,6 +137,7 @@ func FuzzControl(f *testing.F) {
 	}
 	f.Add([]byte(`{"op":"step-down","role":"r","epoch":-1}`))
 	f.Add([]byte(`{"op":"STEP-DOWN","ROLE":"r","unknown":{}}`))
+	read := entries{}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 4<<10 { // nobody reads more
 			return
@@ -141,13 +146,13 @@ func FuzzControl(f *testing.F) {
 		if json.Unmarshal(b, &q) != nil {
 			return
 		}
-		g := leading(t)
-		epoch := g.m.part("r").term.epoch
-		g.effs = nil
-		g.step(Asked{ID: 4711, Request: q})
-		pass(g, time.Minute, 0)
+		s := leads(t, read)
+		epoch := s.m.part("r").term.epoch
+		s.effs, s.handled = nil, 0
+		s.step(Asked{ID: 4711, Request: q})
+		s.pass(outlasting)
 		answers, ended := 0, false
-		for _, e := range g.effs {
+		for _, e := range s.effs {
 			switch e := e.(type) {
 			case Done:
 				if e.ID == 4711 {
@@ -166,37 +171,95 @@ func FuzzControl(f *testing.F) {
 	})
 }
 
-// pass lets time pass for a machine whose work returns at once when it is ended, and whose questions are declined. It returns
-// how many effects have been handled so.
-func pass(g *rig, d time.Duration, done int) int {
-	for end := g.now.Holder.Add(d); g.now.Holder < end; {
-		for ; done < len(g.effs); done++ {
-			switch e := g.effs[done].(type) {
-			case EndTerm:
-				g.step(Drained{Role: e.Role, Term: e.Term})
-			case Ask:
-				g.step(Answered{Role: e.Request.Role, Target: e.Instance})
-			}
+// outlasting is longer than MaxTTL, what may be waited for after it, and the time in which the role is claimed then.
+const outlasting = 13 * time.Second
+
+// entries are what the machine has written, as it is delivered. That is much the same whatever the input, and read once.
+type entries map[string]Entry
+
+func (es entries) of(w Write, revision uint64, maxTTL time.Duration) *Entry {
+	id := w.Key + " " + string(w.Value)
+	e, known := es[id]
+	if !known {
+		if len(es) > 1000 {
+			clear(es)
 		}
-		g.now.Holder += Instant(time.Second / 2)
-		g.now.Observer += Instant(time.Second / 2)
-		g.step(Tick{})
+		e = Decode(w.Key, w.Value, 0, w.Delete, maxTTL)
+		es[id] = e
 	}
-	return done
+	e.Revision = revision
+	return &e
 }
 
-// leading is a rig whose machine leads the role r.
-func leading(t *testing.T) *rig {
-	g := newRig(t, nil)
-	g.step(Join{RoleConfig{Name: "r"}})
-	for range 20 {
-		if r := g.m.part("r"); r != nil && r.term != nil {
-			return g
-		}
-		pass(g, time.Second, len(g.effs))
+// solo is a machine that is alone with a store, which takes every write, and answers in turn.
+type solo struct {
+	m       *Machine
+	now     Instant
+	rev     uint64
+	ids     int
+	effs    []Effect
+	handled int     // of effs
+	later   []Event // what comes after a while: work has drained, questions are declined
+	read    entries
+}
+
+// leads returns a machine that leads the role r. It has as few heartbeats to a lease as the rules allow, and the bucket no
+// lease that is much longer, so that it takes few steps to outlast all of them.
+func leads(t *testing.T, read entries) *solo {
+	s := &solo{rev: 1000, now: 1e12, read: read}
+	s.m = New(Config{
+		Instance: "a", Key: "k", TTL: 6 * time.Second, Heartbeat: 2 * time.Second, OpTimeout: time.Second,
+		Margin: time.Second, Grace: 20 * time.Second, Delta: 10 * time.Millisecond, Drain: 5 * time.Second, CoolDown: 4 * time.Second,
+		MaxTTL: 10 * time.Second, IdleFactor: 2,
+		NewID: func() string { s.ids++; return "id" + strconv.Itoa(s.ids) }, Rand: func() float64 { return .5 },
+	})
+	for _, ev := range []Event{WatchReset{}, SnapshotDone{}, Join{RoleConfig{Name: "r"}}} {
+		s.step(ev)
 	}
-	t.Fatal("it does not lead")
-	return nil
+	if r := s.m.part("r"); r == nil || r.term == nil {
+		s.pass(time.Second)
+	}
+	if r := s.m.part("r"); r == nil || r.term == nil {
+		t.Fatal("it does not lead")
+	}
+	return s
+}
+
+// step hands over an event and all that follows from it at once: writes are stored, acknowledged and delivered.
+func (s *solo) step(ev Event) {
+	now := Now{s.now, s.now}
+	for s.effs = s.m.Step(now, ev, s.effs); s.handled < len(s.effs); s.handled++ {
+		switch e := s.effs[s.handled].(type) {
+		case Write:
+			s.rev++
+			s.effs = s.m.Step(now, Written{ID: e.ID, Outcome: Won, Revision: s.rev}, s.effs)
+			if en := s.read.of(e, s.rev, s.m.cfg.MaxTTL); en.Kind != KindOther {
+				s.effs = s.m.Step(now, en, s.effs)
+			}
+		case EndTerm:
+			s.later = append(s.later, Drained{Role: e.Role, Term: e.Term})
+		case Ask:
+			s.later = append(s.later, Answered{Role: e.Request.Role, Target: e.Instance})
+		}
+	}
+}
+
+// pass lets time pass. The machine looks again when it wants to, or somewhat late.
+func (s *solo) pass(d time.Duration) {
+	const late, while = Instant(50 * time.Millisecond), Instant(200 * time.Millisecond)
+	for end := s.now.Add(d); s.now < end; {
+		wait := Instant(min(s.m.Next(Now{s.now, s.now}), d)) + late
+		if len(s.later) > 0 {
+			wait = min(wait, while)
+		}
+		s.now += min(wait, end-s.now)
+		for len(s.later) > 0 {
+			ev := s.later[0]
+			s.later = s.later[1:]
+			s.step(ev)
+		}
+		s.step(Tick{})
+	}
 }
 
 func inTurn(t *testing.T, effects []Effect) {
