@@ -12,7 +12,8 @@ import (
 //
 // A server takes the messages of a connection in turn. When one that asked is answered, the quiet ones that were submitted
 // meanwhile are on their way, or stored and their copies are on their way back, or something was wrong with them: they are
-// given as long as the answer has taken, twice, and are then ended as Unknown. A caller that submits one at a time asks always.
+// given as long as the answer has taken, twice, and are then ended as Unknown. A caller that submits one at a time asks always;
+// and all ask when nothing was heard of a whole round, until something is: nothing is stored, or the copies do not arrive.
 
 // quietGrace is the least that quiet writes are given. It is well above any round trip.
 const quietGrace = 100 * time.Millisecond
@@ -46,6 +47,10 @@ func (w *Writer) SubmitHeard(number uint64, op Write, timeout time.Duration, don
 	w.mu.Lock()
 	if w.round.asks == 0 {
 		w.round = round{asks: number, began: time.Now(), timeout: timeout}
+	} else {
+		p.quiet = !w.deaf
+	}
+	if !p.quiet {
 		w.mu.Unlock()
 		w.enter(p, timeout)
 		return
@@ -55,7 +60,7 @@ func (w *Writer) SubmitHeard(number uint64, op Write, timeout time.Duration, don
 		done(Result{Err: ErrClosed})
 		return
 	}
-	p.quiet, p.index, msg.Reply = true, -1, "" // no time of its own
+	p.index, msg.Reply = -1, "" // no time of its own
 	w.open[number] = p
 	w.round.quiet = append(w.round.quiet, number)
 	w.mu.Unlock()
@@ -63,7 +68,12 @@ func (w *Writer) SubmitHeard(number uint64, op Write, timeout time.Duration, don
 }
 
 // Heard ends a write that is stored, as Won at a revision that is not known.
-func (w *Writer) Heard(number uint64) { w.end(number, Result{Outcome: Won}) }
+func (w *Writer) Heard(number uint64) {
+	w.mu.Lock()
+	w.deaf = false
+	w.mu.Unlock()
+	w.end(number, Result{Outcome: Won})
+}
 
 // answered gives the quiet writes of a round the rest of their time, when the one that asked has ended. mu is held. It
 // reports whether keepTime has to be woken.
@@ -86,5 +96,6 @@ func (w *Writer) unheard(round *pending) (late []*pending) {
 			late = append(late, p)
 		}
 	}
+	w.deaf = w.deaf || len(late) == len(round.quiets)
 	return late
 }

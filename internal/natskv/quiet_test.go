@@ -140,6 +140,27 @@ func TestQuietWritesUnheardOf(t *testing.T) {
 	})
 }
 
+// TestQuietWritesOfTheDeaf: who hears of nothing waits for one round; from then on every write asks, until something is heard.
+func TestQuietWritesOfTheDeaf(t *testing.T) {
+	inQuiet(t, func(t *testing.T, q quiet) {
+		answers := func() int { n, _, _ := q.answers.Pending(); return n }
+		for i, asked := range []int{1, 101, 102} {
+			numbers, results := q.submitMany(100)
+			if i == 1 {
+				q.Heard(numbers[0])
+			}
+			q.link.Release()
+			for _, r := range results {
+				result(t, r)
+			}
+			time.Sleep(time.Minute)
+			if n := answers(); n != asked {
+				t.Errorf("%d answers after round %d of 100 writes, want %d", n, i+1, asked)
+			}
+		}
+	})
+}
+
 // TestQuietWritesWithoutAnyAnswer: all end by themselves when nothing is answered at all.
 func TestQuietWritesWithoutAnyAnswer(t *testing.T) {
 	inQuiet(t, func(t *testing.T, q quiet) {

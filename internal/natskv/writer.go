@@ -43,6 +43,7 @@ type Writer struct {
 	open   map[uint64]*pending
 	due    timetable
 	round  round
+	deaf   bool   // nothing was heard of the last round of quiet writes
 	last   uint64 // number of the last write
 	closed bool
 }
