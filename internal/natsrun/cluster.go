@@ -108,10 +108,19 @@ func (c *Cluster) start(size int, opts ClusterOptions) error {
 	return nil
 }
 
-// clusterOptions make server i a member. It lists a route to itself too, which it recognizes and ignores: JetStream
-// takes the number of routes for the size of the cluster when it is new.
+// clusterOptions make server i a member.
 func (c *Cluster) clusterOptions(i int, so *server.Options) {
 	so.ClientAdvertise = c.fronts[i].Addr()
+	var routes []string
+	for _, route := range c.routes[i] {
+		routes = append(routes, route.Addr())
+	}
+	routed(so, routes)
+}
+
+// routed makes a server a member of a cluster. It lists a route to itself too, which it recognizes and ignores: JetStream takes
+// the number of routes for the size of the cluster when it is new.
+func routed(so *server.Options, routes []string) {
 	so.Cluster = server.ClusterOpts{
 		Name:      "natsrun",
 		Host:      "127.0.0.1",
@@ -120,8 +129,8 @@ func (c *Cluster) clusterOptions(i int, so *server.Options) {
 		Advertise: nowhere,
 	}
 	so.Routes = nil
-	for _, route := range c.routes[i] {
-		so.Routes = append(so.Routes, &url.URL{Scheme: "nats-route", Host: route.Addr()})
+	for _, addr := range routes {
+		so.Routes = append(so.Routes, &url.URL{Scheme: "nats-route", Host: addr})
 	}
 }
 

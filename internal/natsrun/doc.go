@@ -25,5 +25,5 @@
 // dial.go (new connections on it), conn.go (one connection), stream.go (one direction), deadline.go, handshake.go,
 // proxy.go (a path behind a TCP address), cluster.go (servers with routes), partition.go (faults between them),
 // ready.go (waiting for a cluster and its stream leaders), process.go (a server in a process of its own, that can be killed and
-// whose wall clock can step), serve.go (the other end of that).
+// whose wall clock can step), processcluster.go (several of these with routes), serve.go (the other end of that).
 package natsrun

@@ -37,7 +37,11 @@ func StartProcess(program []string, opts Options) (*Process, error) {
 	if opts.StoreDir == "" {
 		return nil, errors.New("natsrun: a server of its own needs a StoreDir")
 	}
-	p := &Process{program: program, opts: served{opts.StoreDir, opts.Port, opts.SyncAlways}}
+	return startProcess(program, served{StoreDir: opts.StoreDir, Port: opts.Port, SyncAlways: opts.SyncAlways})
+}
+
+func startProcess(program []string, opts served) (*Process, error) {
+	p := &Process{program: program, opts: opts}
 	if err := p.start(); err != nil {
 		return nil, err
 	}
@@ -72,6 +76,14 @@ func (p *Process) start() error {
 	return nil
 }
 
+// ask has the process carry out a line, and is the number of its answer.
+func (p *Process) ask(line, to string) (n int64, err error) {
+	if _, err := fmt.Fprintln(p.in, line); err != nil {
+		return 0, fmt.Errorf("natsrun: tell the server's process %q: %w", line, err)
+	}
+	return p.answer(to)
+}
+
 // answer is the number in the next line of the process.
 func (p *Process) answer(to string) (n int64, err error) {
 	if !p.answers.Scan() {
@@ -86,10 +98,7 @@ func (p *Process) answer(to string) (n int64, err error) {
 // Step moves the server's wall clock, in whole seconds, and returns how far it is ahead of this process's own. Time goes on at
 // its pace: no timer of the server is early or late for it.
 func (p *Process) Step(d time.Duration) (ahead time.Duration, err error) {
-	if _, err := fmt.Fprintln(p.in, "step", d); err != nil {
-		return 0, fmt.Errorf("natsrun: step the server's clock: %w", err)
-	}
-	now, err := p.answer("now")
+	now, err := p.ask(fmt.Sprint("step ", d), "now")
 	return time.Duration(now - time.Now().UnixNano()), err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 )
 
 // poll is the pace at which a cluster's state is looked at; it has no events for it.
@@ -78,16 +79,8 @@ func (c *Cluster) MoveLeader(ctx context.Context, stream string) (from, to int, 
 		return 0, 0, err
 	}
 	defer nc.Close()
-	reply, err := nc.RequestWithContext(ctx, fmt.Sprintf(server.JSApiStreamLeaderStepDownT, stream), nil)
-	if err != nil {
-		return 0, 0, fmt.Errorf("natsrun: step down leader of %s: %w", stream, err)
-	}
-	var answer server.JSApiStreamLeaderStepDownResponse
-	if err := json.Unmarshal(reply.Data, &answer); err != nil {
-		return 0, 0, fmt.Errorf("natsrun: step down leader of %s: read answer: %w", stream, err)
-	}
-	if answer.Error != nil {
-		return 0, 0, fmt.Errorf("natsrun: step down leader of %s: %w", stream, answer.Error)
+	if err := stepDown(ctx, nc, stream, nil); err != nil {
+		return 0, 0, err
 	}
 	err = await(ctx, "another leader of "+stream, func() (bool, string) {
 		var led bool
@@ -95,6 +88,26 @@ func (c *Cluster) MoveLeader(ctx context.Context, stream string) (from, to int, 
 		return led && to != from, fmt.Sprintf("leader n%d: %t", to, led)
 	})
 	return from, to, err
+}
+
+// stepDown asks the leader of a stream to give that away, as where says.
+func stepDown(ctx context.Context, nc *nats.Conn, stream string, where *server.Placement) error {
+	body, err := json.Marshal(server.JSApiLeaderStepdownRequest{Placement: where})
+	if err != nil {
+		return err
+	}
+	reply, err := nc.RequestWithContext(ctx, fmt.Sprintf(server.JSApiStreamLeaderStepDownT, stream), body)
+	if err != nil {
+		return fmt.Errorf("natsrun: step down leader of %s: %w", stream, err)
+	}
+	var answer server.JSApiStreamLeaderStepDownResponse
+	if err := json.Unmarshal(reply.Data, &answer); err != nil {
+		return fmt.Errorf("natsrun: step down leader of %s: read answer: %w", stream, err)
+	}
+	if answer.Error != nil {
+		return fmt.Errorf("natsrun: step down leader of %s: %w", stream, answer.Error)
+	}
+	return nil
 }
 
 // up are the servers that run.

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
 )
 
 // serveKey names what makes a process that calls Serve a server: the options of Process, as JSON.
@@ -18,6 +21,8 @@ type served struct {
 	StoreDir   string
 	Port       int
 	SyncAlways bool
+	Name       string
+	Routes     []string // "host:port" of each server of the cluster, its own too; none: it stands alone
 }
 
 // Serve makes this process the server of a Process, if it was started as one, and returns when it was told to end: true, and
@@ -33,7 +38,11 @@ func Serve(step func(time.Duration)) (was bool, err error) {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return true, fmt.Errorf("natsrun: read %s: %w", serveKey, err)
 	}
-	s, err := Start(Options{StoreDir: o.StoreDir, Listen: true, Port: o.Port, SyncAlways: o.SyncAlways})
+	options := Options{StoreDir: o.StoreDir, Listen: true, Port: o.Port, SyncAlways: o.SyncAlways, Name: o.Name}
+	if len(o.Routes) > 0 {
+		options.Configure = func(so *server.Options) { routed(so, o.Routes) }
+	}
+	s, err := Start(options)
 	if err != nil {
 		return true, err
 	}
@@ -49,15 +58,52 @@ func obey(s *Server, in io.Reader, out io.Writer, step func(time.Duration)) erro
 		return err
 	}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
-		verb, rest, _ := strings.Cut(lines.Text(), " ")
-		d, err := time.ParseDuration(rest)
-		if verb != "step" || err != nil || step == nil {
-			return fmt.Errorf("natsrun: a server of its own cannot %q", lines.Text())
+		answer, err := carryOut(s.Running(), lines.Text(), step)
+		if err != nil {
+			return err
 		}
-		step(d)
-		if _, err := fmt.Fprintln(out, "now", time.Now().UnixNano()); err != nil {
+		if _, err := fmt.Fprintln(out, answer); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// carryOut does what one line says: "step 30s" moves the clock and is answered with the time, "routes" with the port at which
+// the server takes them, "formed 3" with what it sees of a cluster of so many.
+func carryOut(srv *server.Server, line string, step func(time.Duration)) (answer string, err error) {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "step":
+		if d, err := time.ParseDuration(rest); err == nil && step != nil {
+			step(d)
+			return fmt.Sprint("now ", time.Now().UnixNano()), nil
+		}
+	case "routes":
+		if addr := srv.ClusterAddr(); addr != nil {
+			return fmt.Sprint("routes ", addr.Port), nil
+		}
+	case "formed":
+		if size, err := strconv.Atoi(rest); err == nil {
+			return fmt.Sprint("formed ", formed(srv, size)), nil
+		}
+	}
+	return "", fmt.Errorf("natsrun: a server of its own cannot %q", line)
+}
+
+// formed is what a server sees of its cluster: nothing that can be relied on, all of it, or that it also leads it.
+func formed(srv *server.Server, size int) int {
+	switch {
+	case srv.NumRoutes() < size-1 || !srv.JetStreamIsCurrent():
+		return unformed
+	case srv.JetStreamIsLeader() && len(srv.JetStreamClusterPeers()) >= size:
+		return leads
+	}
+	return follows
+}
+
+const (
+	unformed = iota
+	follows
+	leads
+)

@@ -20,6 +20,6 @@
 //
 // Files: main.go (TestMain), server.go (servers and connections), cluster.go, eventually.go (waiting), bubble.go
 // (virtual time, and waiting until a moment of it is over), processors.go (how many run a bubble), process.go (a
-// server that is a process), stepping.go (a server whose
-// wall clock steps; testdata/stepping is its program).
+// server that is a process), stepping.go (servers whose
+// wall clocks step; testdata/stepping is their program).
 package natstest

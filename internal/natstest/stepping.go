@@ -1,6 +1,7 @@
 package natstest
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -17,6 +18,33 @@ import (
 // wall clock. That takes a build of everything above package time: about a minute for the first time, a second from then on.
 func SteppingServer(tb testing.TB) *natsrun.Process {
 	tb.Helper()
+	return process(tb, steppingProgram(tb), natsrun.Options{})
+}
+
+// SteppingCluster starts three such servers with routes to one another, and waits until streams can be made on them: each has a
+// wall clock of its own.
+func SteppingCluster(tb testing.TB) *natsrun.ProcessCluster {
+	tb.Helper()
+	c, err := natsrun.StartProcessCluster([]string{steppingProgram(tb)}, natsrun.ClusterOptions{Dir: tb.TempDir()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := c.Shutdown(); err != nil {
+			tb.Error(err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(tb.Context(), formWithin)
+	defer cancel()
+	if err := c.WaitReady(ctx); err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// steppingProgram builds the server, and returns its path.
+func steppingProgram(tb testing.TB) string {
+	tb.Helper()
 	_, file, _, _ := runtime.Caller(0)
 	source := filepath.Join(filepath.Dir(file), "testdata", "stepping")
 	program := filepath.Join(tb.TempDir(), "stepping")
@@ -25,7 +53,7 @@ func SteppingServer(tb testing.TB) *natsrun.Process {
 	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("build the server with a stepping clock: %v\n%s", err, out)
 	}
-	return process(tb, program, natsrun.Options{})
+	return program
 }
 
 // wallReading is where package time takes the wall clock's reading from the runtime, and what comes behind it.
