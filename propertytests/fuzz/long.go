@@ -30,11 +30,11 @@ func long(ctx context.Context, only, path string, execs, part, parallel int) err
 	if err != nil {
 		return err
 	}
-	sums, err := read(path)
+	lines, err := table(path).Read()
 	if err != nil {
 		return err
 	}
-	c := &course{path: path, execs: execs, sums: sums, busy: map[string]bool{}}
+	c := &course{path: path, execs: execs, sums: sums(lines), busy: map[string]bool{}}
 	running, ctx := errgroup.WithContext(ctx)
 	for range parallel {
 		running.Go(func() error {
@@ -78,15 +78,14 @@ func (c *course) played(ctx context.Context, t target, r result) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	l := line{executions: r.executions, found: r.found}
+	l := line{target: name, executions: r.executions, found: r.found}
 	if r.err != nil {
 		l.failures = 1
 	}
-	if err := add(c.path, name, l); err != nil {
+	if err := table(c.path).Add(l); err != nil {
 		return err
 	}
-	sum := c.sums[name]
-	c.sums[name] = line{sum.executions + l.executions, sum.found + l.found, sum.failures + l.failures}
+	c.sums[name] = l.after(c.sums[name])
 	switch {
 	case r.err != nil:
 		return fmt.Errorf("%s: %w\n%s", t, r.err, r.said)

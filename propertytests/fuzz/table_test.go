@@ -9,16 +9,17 @@ import (
 func TestTheFileGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fuzz.csv")
 	a, b := target{pkg{ImportPath: "x/p"}, "FuzzA"}, target{pkg{ImportPath: "x/p"}, "FuzzB"}
-	for _, l := range []line{{10, 2, 0}, {5, 1, 1}} {
-		if err := add(path, a.String(), l); err != nil {
+	for _, l := range []line{{a.String(), 10, 2, 0}, {a.String(), 5, 1, 1}} {
+		if err := table(path).Add(l); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sums, err := read(path)
-	if want := (line{15, 3, 1}); err != nil || len(sums) != 1 || sums["p.FuzzA"] != want {
-		t.Fatalf("%v, %v, want %v of p.FuzzA", sums, err, want)
+	lines, err := table(path).Read()
+	played := sums(lines)
+	if want := (line{"p.FuzzA", 15, 3, 1}); err != nil || len(played) != 1 || played["p.FuzzA"] != want {
+		t.Fatalf("%v, %v, want %v", played, err, want)
 	}
-	c := &course{path: path, execs: 20, sums: sums, busy: map[string]bool{}}
+	c := &course{path: path, execs: 20, sums: played, busy: map[string]bool{}}
 	if next, is := c.next([]target{a, b}); !is || next.name != b.name {
 		t.Errorf("%v, %v is next, want the one that has nothing", next, is)
 	}

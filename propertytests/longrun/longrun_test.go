@@ -15,7 +15,7 @@ func TestTheFileGoesOn(t *testing.T) {
 		"    sim_test.go:55: {Schedules:30 Steps:9 Terms:17 QuietTerms:2 Seconds:60}\n        faults · crash 3 · cut 4\n        ends · closed 2\n",
 		"    sim_test.go:55: {Schedules:30 Steps:9 Terms:3 Seconds:1}\n        faults · cut 1\n",
 	} {
-		all, err := read(path)
+		all, err := table(path).Read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,11 +23,11 @@ func TestTheFileGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := add(path, l); err != nil {
+		if err := table(path).Add(l); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := read(path)
+	all, err := table(path).Read()
 	if err != nil || len(all) != 2 || all[0].last != 20 || all[1].first != 21 || next(all, k.name) != 41 || next(all, "tasks") != 1 {
 		t.Errorf("%v, %v", all, err)
 	}

@@ -1,12 +1,3 @@
-// Command longrun plays simulated schedules, range after range of seeds, and adds a line to propertytests/longrun.csv for each
-// range. It goes on where the file ends, so that a long run can be stopped at any time, and nothing is played twice.
-//
-//	go run ./propertytests/longrun -of elections -for 1h
-//	go run ./propertytests/longrun -sum
-//
-// A violation is told as the test tells it, is counted in the file, and ends the run.
-//
-// Files: main.go, kinds.go (what is played), table.go (the file).
 package main
 
 import (
@@ -41,7 +32,7 @@ func main() {
 }
 
 func summed(path string) error {
-	lines, err := read(path)
+	lines, err := table(path).Read()
 	if err != nil {
 		return err
 	}
@@ -66,7 +57,7 @@ func play(ctx context.Context, of, path string, schedules int, length time.Durat
 		return fmt.Errorf("build %s: %w\n%s", k.pkg, err, out)
 	}
 	for end := time.Now().Add(length); time.Now().Before(end) && ctx.Err() == nil; {
-		lines, err := read(path)
+		lines, err := table(path).Read()
 		if err != nil {
 			return err
 		}
@@ -84,7 +75,7 @@ func play(ctx context.Context, of, path string, schedules int, length time.Durat
 		} else if err != nil {
 			return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 		}
-		if err := add(path, l); err != nil {
+		if err := table(path).Add(l); err != nil {
 			return err
 		}
 		fmt.Println(l)
