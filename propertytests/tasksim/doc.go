@@ -32,6 +32,6 @@
 // which is caught.
 //
 // Files: world.go the clock · scenario.go what is drawn · bucket.go sessions, views, roles · store.go the stream · client.go
-// what clients do · recurring.go · scheduler.go one term · model.go what that term has read and done, as seen from outside ·
-// worker.go one worker · progress.go its checkpoints · checks.go what must hold.
+// what clients do · recurring.go · scheduler.go one term · reading.go what it is told of the stream and of members · sending.go its frames and writes ·
+// model.go what it has read and done, as seen from outside · worker.go one worker · progress.go its checkpoints · checks.go what must hold.
 package tasksim

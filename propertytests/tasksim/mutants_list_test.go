@@ -66,7 +66,7 @@ var mutants = []mutant{
 	}},
 	{"a worker that does not answer is dead", []edit{
 		{core + "member.go", "\t\tw.deaf = true\n", "\t\tDead{Session: w.session}.apply(s)\n"},
-		{here + "scheduler.go", "\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n", "\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.Unheard{Session: f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n"},
+		{here + "sending.go", "\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n", "\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.Unheard{Session: f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n"},
 	}},
 	{"acknowledged before it is stored", []edit{
 		{core + "outcome.go", "\tr.write.waits(ref)\n", "\tif ref != nil {\n\t\ts.emit(Settle{Ref: ref})\n\t}\n"},

@@ -1,0 +1,135 @@
+package tasksim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// reads delivers some more of the stream.
+func (l *lead) reads() {
+	if l.over {
+		return
+	}
+	l.w.after(time.Millisecond+l.w.upTo(l.w.ReadLag), l.reads)
+	if l.p.cut || !l.p.up {
+		return
+	}
+	for n := 1 + l.w.rng.IntN(20); n > 0 && l.read < len(l.w.store.log); n-- {
+		l.read++
+		r := l.w.store.log[l.read-1]
+		if l.w.store.last[r.subject] != uint64(l.read) {
+			continue // superseded
+		}
+		l.deliver(r, uint64(l.read))
+	}
+	if l.read >= l.snapshot && !l.caughtUp {
+		l.caughtUp = true
+		l.step(tasks.CaughtUp{})
+	}
+	l.step(l.tickNow())
+}
+
+// tickNow tells the time by the process's own clock, which may be anywhere.
+func (l *lead) tickNow() tasks.Tick { return tasks.Tick{Wall: l.w.wall(l.w.now).Add(l.p.skew)} }
+
+func (l *lead) deliver(r stored, sequence uint64) {
+	family, id, _ := strings.Cut(r.subject, ".")
+	_, gone := r.value.(erased)
+	switch v := r.value.(type) {
+	case sealOf:
+		if v.lead == l {
+			l.seals = sequence
+		}
+		l.step(tasks.SealSeen{Revision: sequence, Stored: l.w.wall(r.at), Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean, Suspect: v.suspect})
+		return
+	case submission:
+		if v.later && l.p.old {
+			l.w.Opaque++
+			l.step(tasks.Opaque{ID: id, Revision: sequence})
+			return
+		}
+		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Keys: v.keys, Stored: l.w.wall(r.at)})
+		return
+	case tasks.Outcome:
+		l.step(tasks.Settled{ID: id, Revision: sequence})
+		return
+	}
+	switch family {
+	case "t":
+		note, _ := r.value.(tasks.Retry)
+		l.step(tasks.Noted{ID: id, Revision: sequence, Stored: l.w.wall(r.at), Retry: note, Gone: gone})
+	case "c":
+		l.step(tasks.Saved{ID: id, Revision: sequence, Gone: gone})
+	case "x":
+		l.step(tasks.CancelAsked{ID: id, Revision: sequence, Gone: gone})
+	case "p":
+		l.model.paused[id] = !gone
+		l.step(tasks.PauseSeen{Kind: id, Revision: sequence, Paused: !gone})
+	case "d":
+		l.model.drained[id] = !gone
+		l.step(tasks.DrainSeen{Instance: id, Revision: sequence, Draining: !gone})
+	case "u":
+		u, _ := r.value.(uniqueOf)
+		l.step(tasks.UniqueSeen{Key: id, Revision: sequence, Task: u.task})
+	case "r":
+		d, _ := r.value.(recurOf)
+		defined := tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: l.w.wall(r.at)}
+		if d.later && l.p.old {
+			l.w.Unreadable++
+			defined.Recurrence, defined.Unreadable = nil, true
+		}
+		l.step(defined)
+	case "k":
+		k, _ := r.value.(tickOf)
+		l.step(tasks.Fired{Name: id, Revision: sequence, Stored: l.w.wall(r.at), Tick: k.tick})
+	default:
+		l.w.fail("what is %T at %s", r.value, r.subject)
+	}
+}
+
+// members tells the books what the view says, once it has carried our own role record.
+func (l *lead) members() {
+	if !l.able() || l.p.seen < int(l.epoch) {
+		return
+	}
+	type sight struct{ described, draining, gone, closed bool }
+	seen := map[uint64]sight{}
+	who := map[uint64]string{}
+	for _, r := range l.w.bucket.log[:l.p.seen] {
+		s := seen[r.session]
+		switch r.kind {
+		case leaseRecord:
+			who[r.session] = r.p.name
+		case memberRecord:
+			s.described, s.draining = true, s.draining || r.draining
+		case deathRecord:
+			s.gone, s.closed = true, r.closed
+		default:
+			continue
+		}
+		seen[r.session] = s
+	}
+	var list []tasks.Member
+	var gone []uint64
+	for _, session := range slices.Sorted(maps.Keys(seen)) {
+		if s := seen[session]; s.gone {
+			gone = append(gone, session)
+		} else {
+			list = append(list, tasks.Member{
+				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots, Kinds: kinds,
+				Labels: map[string]string{"zone": zone(who[session])}, Own: who[session] == l.p.name, Draining: s.draining,
+			})
+		}
+	}
+	l.step(tasks.Members{List: list})
+	for _, session := range gone {
+		if !l.told[session] {
+			l.told[session] = true
+			l.step(tasks.Dead{Session: session, Closed: seen[session].closed})
+		}
+	}
+}
