@@ -56,12 +56,22 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 		leader.Link.Heal()
 	}
 	a.AwaitLeader(role, patience)
-	if n := a.Chronicle.Expired(); n > 0 {
-		t.Errorf("%d leases have expired by the server's clock, and all of them beat until they were killed", n)
-	}
+	nothingThatBeats(t, a)
 	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
 	a.Check()
 	played(t, n, "four steps of half a minute, each with its leader cut off")
+}
+
+// nothingThatBeats fails for a lease that was taken away while its session beat. A step of half a minute leaves one another half,
+// so that what is gone has not beaten for that long: a process that the machine has forgotten meanwhile. A third is for what the
+// watch saw late.
+func nothingThatBeats(t *testing.T, a *arena.Arena) {
+	t.Helper()
+	for _, x := range a.Chronicle.Expired() {
+		if t.Log("expired:", x); x.Age < 20*time.Second {
+			t.Errorf("a lease of a session that beats has expired by a server's clock: %v", x)
+		}
+	}
 }
 
 // TestRealtimeServerClockLeaps: the clock leaps so far that the server takes live leases away, which lie under an expiry marker
@@ -97,7 +107,7 @@ func leapAndReturn(t *testing.T) {
 		})
 	}
 	a.AwaitLeader(role, patience)
-	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed", ahead, a.Chronicle.Expired(),
+	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed", ahead, len(a.Chronicle.Expired()),
 		len(holds(a, 1)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
 	a.Check()
 }
@@ -105,7 +115,7 @@ func leapAndReturn(t *testing.T) {
 // leap moves the server's clock ahead until it has taken a live lease away, and returns by how much.
 func leap(t *testing.T, a *arena.Arena, server *natsrun.Process, kv jetstream.KeyValue) (ahead time.Duration) {
 	t.Helper()
-	for n, began := 0, time.Now(); a.Chronicle.Expired() == 0; n++ {
+	for n, began := 0, time.Now(); len(a.Chronicle.Expired()) == 0; n++ {
 		if time.Since(began) > patience {
 			t.Fatalf("%d leaps, and no lease has expired", n)
 		}
@@ -125,16 +135,25 @@ func leap(t *testing.T, a *arena.Arena, server *natsrun.Process, kv jetstream.Ke
 // TestRealtimeServerClockTasks: tasks are submitted, run, fail, are put off and rerun while the server's clock goes forth and
 // back by half a minute and a scheduler is lost. Each has one outcome, of an attempt that ran.
 func TestRealtimeServerClockTasks(t *testing.T) {
-	const tasks = 100
 	server := natstest.SteppingServer(t)
-	a := taskarena.New(t, server, taskarena.Config{Name: "stepped", TTL: steppedTTL, Storage: jetstream.FileStorage})
+	tasksUnderSteps(t, server, func() *natsrun.Process { return server })
+}
+
+// steppedTasks is the namespace of tasks under steps.
+const steppedTasks = "stepped"
+
+// tasksUnderSteps runs tasks on servers, and steps the clock of the one that each cycle names.
+func tasksUnderSteps(t *testing.T, on arena.Network, server func() *natsrun.Process) {
+	t.Helper()
+	const tasks = 100
+	a := taskarena.New(t, on, taskarena.Config{Name: steppedTasks, TTL: steppedTTL, Storage: jetstream.FileStorage})
 	defer a.Close()
 	for _, name := range []string{"a", "b", "c"} {
 		a.Join(taskarena.Plan{Name: name})
 	}
 	n := cycles(t)
 	for cycle := range n {
-		stepOverTasks(t, a, server, cycle, tasks)
+		stepOverTasks(t, a, server(), cycle, tasks)
 		a.Settled(patience)
 		if !a.Check() {
 			t.FailNow()

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -76,7 +78,7 @@ func (ps *processes) writes(l line, dir string) {
 func (ps *processes) checkLedgers(server *natsrun.Server, dir string) {
 	t := ps.t
 	t.Helper()
-	ledgers := map[string][]entry{"store": stored(t, server)}
+	ledgers := map[string][]entry{"store": stored(t, natstest.Connect(t, server))}
 	for _, name := range []string{fencedFile, controlFile} {
 		all, err := readLedger(filepath.Join(dir, name))
 		if err != nil {
@@ -115,9 +117,8 @@ func (ps *processes) checkLedgers(server *natsrun.Server, dir string) {
 }
 
 // stored are the entries of the store, in the order in which the server has stored them.
-func stored(t *testing.T, server *natsrun.Server) (all []entry) {
+func stored(t *testing.T, nc *nats.Conn) (all []entry) {
 	t.Helper()
-	nc := natstest.Connect(t, server)
 	bucket, err := natskv.Open(t.Context(), nc, fencedStore)
 	if err != nil {
 		t.Fatal(err)

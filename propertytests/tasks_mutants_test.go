@@ -13,15 +13,19 @@ import (
 // taskMutant is the driver or the rules of tasks with one thing taken out, and the test that has to notice. Files are given
 // from the root of the module.
 type taskMutant struct {
-	name, test     string
+	name           string
+	test           place
 	file, old, new string
 }
 
+// place is where a test is.
+type place struct{ pkg, test string }
+
 // atEveryWrite and inStorms are tests that mutants are run against. What they meet too rarely, such as a late result that
 // comes just while the next attempt runs, is for the simulation of the rules, which has mutants of its own.
-const (
-	atEveryWrite = "TestTasksSchedulerLostAtEveryWrite"
-	inStorms     = "TestTasksStorms"
+var (
+	atEveryWrite = place{".", "TestTasksSchedulerLostAtEveryWrite"}
+	inStorms     = place{"./bubblestorms", "TestTasksStorms"}
 )
 
 var taskMutants = []taskMutant{
@@ -81,10 +85,10 @@ func (m taskMutant) mustDie(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, m.test.pkg).CombinedOutput(); err != nil {
 		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), binary, "-test.run", "^"+strings.Replace(m.test, "/", "$/", 1), "-test.timeout", "3m").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), binary, "-test.run", "^"+m.test.test+"$", "-test.timeout", "3m").CombinedOutput()
 	if err == nil {
 		t.Fatal("survived")
 	}

@@ -23,10 +23,18 @@ const Bucket = "roles"
 // operatorInbox tells the operator's own watches from those of the processes.
 const operatorInbox = "_INBOX_operator"
 
-// Network is what an arena stands on: a natsrun.Server, a natsrun.Process or a natsrun.Cluster.
+// Network is what an arena stands on: a natsrun.Server, Process, Cluster or ProcessCluster.
 type Network interface {
 	Connect(opts ...nats.Option) (*nats.Conn, error)
 	Link() *natsrun.Link
+}
+
+// Replicas are how many a bucket or a stream there has: one on each server.
+func Replicas(n Network) int {
+	if cluster, many := n.(interface{ Size() int }); many {
+		return cluster.Size()
+	}
+	return 1
 }
 
 // Arena is one bucket, the processes that take part in it, and what watches them.
@@ -50,7 +58,7 @@ type Arena struct {
 	leaderless time.Duration // the longest time from calm until every role was led
 }
 
-// New makes the bucket, with three replicas on a cluster. What the arena starts has ended when the test has.
+// New makes the bucket, with a replica on each server. What the arena starts has ended when the test has.
 //
 // Outside a bubble goroutines run when they come to it, so that the moment in which work notices its end proves nothing:
 // there a stretch of belief ends when IsLeader was last seen true.
@@ -59,10 +67,7 @@ func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	a := &Arena{TB: tb, Network: n, Ledger: newLedger(), Tally: NewTally(), began: time.Now()}
 	a.Ledger.sampled = !time.Now().Before(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) // a bubble begins in 2000
 	a.Server, _ = n.(*natsrun.Server)
-	bucket := natskv.Config{Bucket: Bucket, Storage: storage}
-	if _, many := n.(*natsrun.Cluster); many {
-		bucket.Replicas = 3
-	}
+	bucket := natskv.Config{Bucket: Bucket, Storage: storage, Replicas: Replicas(n)}
 	var err error
 	if a.operator, err = n.Connect(append(patient("operator", 10*time.Second), nats.CustomInboxPrefix(operatorInbox))...); err != nil {
 		tb.Fatal(err)

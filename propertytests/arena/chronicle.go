@@ -32,12 +32,19 @@ type Chronicle struct {
 
 	mu         sync.Mutex
 	last       uint64
-	roles      roleRecords      // the last record of each role
-	writes     map[string]int   // by key
-	bursts     map[string]burst // by key
+	roles      roleRecords         // the last record of each role
+	writes     map[string]int      // by key
+	bursts     map[string]burst    // by key
+	leases     map[string]sighting // the last record of each lease, by key
 	kills      int
-	expired    int
+	expired    []Expiry
 	violations []error
+}
+
+// sighting is a record and when it was seen.
+type sighting struct {
+	what string
+	at   time.Time
 }
 
 type roleRecords = map[string]protocol.Entry
@@ -49,7 +56,7 @@ type burst struct {
 }
 
 func newChronicle(a *Arena) *Chronicle {
-	c := &Chronicle{a: a, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}}
+	c := &Chronicle{a: a, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.wg.Go(c.run)
 	return c
@@ -112,9 +119,15 @@ func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
 		c.givenAway(e, raw.Header.Get(expectHeader), now)
 		c.roles[e.Name] = e
 	case e.Kind == protocol.KindLease && e.Form == protocol.FormMarker:
-		c.expired++
+		before := c.leases[raw.Key]
+		x := Expiry{raw.Key, before.what, now.Sub(before.at)}
+		c.expired = append(c.expired, x)
+		c.a.Note("expired: %v", x)
 	case e.Kind == protocol.KindLease && e.Lease.State == protocol.Killed:
 		c.kills++
+		c.leases[raw.Key] = sighting{"it was killed", now}
+	case e.Kind == protocol.KindLease:
+		c.leases[raw.Key] = sighting{fmt.Sprintf("a record of session %d, %v", e.Lease.Session, e.Lease.State), now}
 	}
 }
 
@@ -169,11 +182,21 @@ func (c *Chronicle) Kills() int {
 	return c.kills
 }
 
-// Expired counts the leases that the server has taken away: its markers over them.
-func (c *Chronicle) Expired() int {
+// Expiry is a lease that the server has taken away: what stood there, and how long ago that was seen.
+type Expiry struct {
+	Key, What string
+	Age       time.Duration
+}
+
+func (x Expiry) String() string {
+	return fmt.Sprintf("%s, %v after %s", x.Key, x.Age.Round(time.Millisecond), x.What)
+}
+
+// Expired are the leases that the server has taken away, by its markers over them.
+func (c *Chronicle) Expired() []Expiry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.expired
+	return append([]Expiry(nil), c.expired...)
 }
 
 // Role is the last record of a role.

@@ -71,7 +71,7 @@ func TestSamplesStretchBelief(t *testing.T) {
 func TestChronicleFindsPlantedFaults(t *testing.T) {
 	const held, vacant = `{"v":1,"id":"a","session":7,"token":"t","ttl_ms":1000}`, `{"v":1,"vacant":true,"by":"a","reason":"stepped down","ttl_ms":1000}`
 	fresh := func() *Chronicle {
-		return &Chronicle{a: &Arena{Ledger: newLedger(), Tally: NewTally()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}}
+		return &Chronicle{a: &Arena{Ledger: newLedger(), Tally: NewTally()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
 	}
 	c := fresh()
 	c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
@@ -103,6 +103,13 @@ func TestChronicleFindsPlantedFaults(t *testing.T) {
 		c.take(record("lease.a", uint64(i+1), uint64(i), "garbage"), time.Hour)
 	}
 	expect(t, c.Violations(), []string{"hot loop"})
+
+	c = fresh()
+	c.take(record("lease.a", 1, 0, "whatever it says"), time.Hour)
+	c.take(natskv.Entry{Key: "lease.a", Revision: 2, Marker: true}, time.Hour)
+	if expired := c.Expired(); len(expired) != 1 || expired[0].Key != "lease.a" || expired[0].Age < 0 || expired[0].Age > time.Minute {
+		t.Errorf("%v have expired, want lease.a", expired)
+	}
 }
 
 func record(key string, revision, replaces uint64, value string) natskv.Entry {

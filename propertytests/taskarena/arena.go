@@ -49,15 +49,15 @@ type Arena struct {
 	trace     []string
 }
 
-// New makes bucket and stream, with three replicas on a cluster. Close ends all that it starts.
+// New makes bucket and stream, with a replica on each server. Close ends all that it starts.
 func New(tb testing.TB, n arena.Network, cfg Config) *Arena {
 	tb.Helper()
-	a := &Arena{Config: cfg, TB: tb, Network: n, Ledger: newLedger(), Tally: arena.NewTally(), began: time.Now(), Path: n.Link(), replicas: 1}
+	a := &Arena{Config: cfg, TB: tb, Network: n, Ledger: newLedger(), Tally: arena.NewTally(), began: time.Now(), Path: n.Link(), replicas: arena.Replicas(n)}
 	a.Server, _ = n.(*natsrun.Server)
-	if _, many := n.(*natsrun.Cluster); many {
-		a.replicas = 3
+	switch n.(type) {
+	case *natsrun.Process, *natsrun.ProcessCluster:
+		a.stepping = true
 	}
-	_, a.stepping = n.(*natsrun.Process)
 	operator := a.connect("operator")
 	bucket := natskv.Config{Bucket: cfg.Name, Storage: cfg.Storage, Replicas: a.replicas}
 	if _, err := natskv.Create(tb.Context(), operator, bucket); err != nil {
