@@ -74,22 +74,20 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// ExampleStart is a test with a server, two workers and a slot for each.
+// A test with a server, two workers and a slot for each.
 func ExampleStart() {
-	test := func(t *testing.T) {
-		ns := assigntest.Start(t, func(a *assign.Assigner) {
-			if err := assign.Handle(a, greeting, greet); err != nil {
-				t.Fatal(err)
-			}
-		}, assigntest.Workers(2), assigntest.Configure(func(c *assign.Config) { c.Slots = 1 }))
-		p, err := assign.Submit(t.Context(), ns, greeting, "world", assign.WithHeader("salutation", "hello"))
-		if err != nil {
+	var t *testing.T // the test's own
+
+	ns := assigntest.Start(t, func(a *assign.Assigner) {
+		if err := assign.Handle(a, greeting, greet); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := p.Wait(t.Context()); out != "hello world" || err != nil {
-			t.Errorf("%q, %v", out, err)
-		}
+	}, assigntest.Workers(2), assigntest.Configure(func(c *assign.Config) { c.Slots = 1 }))
+	p, err := assign.Submit(t.Context(), ns, greeting, "world", assign.WithHeader("salutation", "hello"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	fmt.Println(testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "TestGreeting", F: test}}))
-	// Output: true
+	if out, err := p.Wait(t.Context()); out != "hello world" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
 }
