@@ -66,6 +66,10 @@ func Elections() []elections.Config {
 		base("two roles", 2, 2, 1),
 		with(base("priorities", 2, 1, 1), func(c *elections.Config) { c.Priorities, c.Takeover = []int{0, 1}, true }),
 		with(drifting(base("idle members", 2, 1, 1)), func(c *elections.Config) { c.IdleFactor, c.MaxTTL = 2, 12 }),
+		with(base("former session", 2, 1, 1), func(c *elections.Config) {
+			c.Most, c.Crashed, c.Late = map[elections.Fault]int{elections.DelayRequest: 1}, true, 1
+			c.IdleFactor, c.TTL, c.MaxTTL = 2, 5, 10
+		}),
 		with(base("rotation", 2, 1, 1), func(c *elections.Config) { c.Rotation = 3 }),
 		with(base("succession with a delay", 3, 1, 1), func(c *elections.Config) { c.Delta = 1 }),
 	}

@@ -69,6 +69,13 @@ var electionMutants = []mutant{
 	{"the wait does not start anew", "starting", []edit{
 		{core + "merge.go", "p.Revision, p.Form, p.Lease, p.Seen = e.Revision, e.Form, e.Lease, now", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease = e.Revision, e.Form, e.Lease"},
 	}},
+	{"an idle beat of unknown outcome is forgotten", "former session", []edit{
+		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
+	}},
+	{"an idle beat is forgotten, and its session ended for what a former one held", "former session", []edit{
+		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
+		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
+	}},
 	{"a rotation is not adopted", "rotation", []edit{
 		{core + "rotate.go", "t.epoch, t.token, t.rotating = r.Revision, t.rotating, \"\"", "t.epoch, t.rotating = r.Revision, \"\""},
 	}},

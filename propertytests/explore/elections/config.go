@@ -27,6 +27,13 @@ type Config struct {
 	Takeover   bool
 	Undrained  bool // roles are given away although work has not returned
 
+	// Crashed begins where the first member has crashed and its session was ended.
+	Crashed bool
+
+	// Late are so many members, the last ones, that have joined no role when the world is settled. They do at any later moment,
+	// and so does who is started again: until then a member is idle. With 0 roles are joined at the start.
+	Late int
+
 	// Coarse takes a request, its arrival and its answer as one, and the delivery of all that a watch has, unless a fault
 	// comes between. Else everything is interleaved with everything.
 	Coarse bool

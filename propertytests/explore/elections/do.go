@@ -77,7 +77,9 @@ func (x *Model) apply(w *World, m search.Move, tell *story) error {
 	case askArrives, askReturns:
 		return x.carryAsk(w, i, n, v == askArrives, tell)
 	case again:
-		return x.restart(w, i, tell)
+		return x.restart(w, i, x.cfg.Late > 0, tell)
+	case joins:
+		return x.hand(w, i, stimulus{kind: joining}, nil, tell)
 	case passes:
 		x.passTime(w, i)
 		return nil
@@ -145,7 +147,7 @@ func (x *Model) hand(w *World, i int, s stimulus, next *wire, tell *story) error
 				next.watch = building
 			}
 		case protocol.BeginTerm:
-			err = x.grant(w, i, roleIndex(e.Role), e.Epoch, e.Token, err)
+			err = x.grant(w, i, roleIndex(e.Role), e.Epoch, e.Token, x.awake(w, i, e.Role, err))
 		case protocol.Rotated:
 			err = x.grant(w, i, roleIndex(e.Role), e.Epoch, e.Token, err)
 		case protocol.EndTerm:
@@ -160,6 +162,15 @@ func (x *Model) hand(w *World, i int, s stimulus, next *wire, tell *story) error
 	}
 	w.wires[i] = x.keepWire(i, next)
 	return err
+}
+
+// awake checks that who begins to lead does not say that it is idle, since others may end it at once then.
+func (x *Model) awake(w *World, i int, role string, err error) error {
+	c := w.bucket.newest(leaseKey(i))
+	if err != nil || c == nil || c.entry.Lease.State != protocol.Idle || c.entry.Lease.Session != w.procs[i].number {
+		return err
+	}
+	return fmt.Errorf("I1: %s begins to lead %s, and its lease says that it is idle", instance(i), role)
 }
 
 // grant checks E2: epochs of a role rise, and each is granted to whoever wrote the record that has it.
@@ -210,14 +221,17 @@ func (x *Model) rewatch(w *World, i int, lagging bool, tell *story) error {
 	return x.hand(w, i, stimulus{kind: watched, snapshot: from}, next, tell)
 }
 
-// restart begins a life, with a machine that knows nothing.
-func (x *Model) restart(w *World, i int, tell *story) error {
+// restart begins a life, with a machine that knows nothing. One that is late joins its roles some time later.
+func (x *Model) restart(w *World, i int, late bool, tell *story) error {
 	next := w.wires[i].copied()
 	next.watch, next.feed = building, nil
 	p := *w.procs[i]
 	w.procs[i] = &p
 	w.ahead[i] = 0
-	return x.hand(w, i, stimulus{kind: started}, next, tell)
+	if err := x.hand(w, i, stimulus{kind: started}, next, tell); err != nil || late {
+		return err
+	}
+	return x.hand(w, i, stimulus{kind: joining}, nil, tell)
 }
 
 // passTime lets one unit pass on one clock, or on all of them.

@@ -63,12 +63,18 @@ func (x *Model) Start() []World {
 	for i := range x.cfg.Members {
 		w.procs[i] = x.keepProcess(i, &process{now: protocol.Instant(time.Hour)})
 		w.wires[i] = x.keepWire(i, &wire{})
-		if err := x.restart(&w, i, nil); err != nil {
+		if err := x.restart(&w, i, i >= x.cfg.Members-x.cfg.Late, nil); err != nil {
 			panic(err)
 		}
 	}
 	if x.cfg.Settled {
 		w = x.calm(w, 4*x.cfg.TTL)
+	}
+	if x.cfg.Crashed {
+		if err := x.crash(&w, 0); err != nil {
+			panic(err)
+		}
+		w = x.calm(w, 2*x.cfg.TTL)
 	}
 	return []World{w}
 }

@@ -19,6 +19,7 @@ const (
 	askReturns
 	resume
 	again // a crashed or closed process is started
+	joins // its roles, if it is late
 
 	passes // one unit, on one clock
 
@@ -154,6 +155,9 @@ func (x *Model) ordinary(w *World, i int, to []search.Move, waits bool) ([]searc
 	}
 	for n, d := range l.drains {
 		may(ends, n, !d.slow)
+	}
+	if !p.joined {
+		may(joins, 0, false)
 	}
 	for n, a := range l.asks {
 		switch a.stage {

@@ -21,6 +21,7 @@ type process struct {
 	ids    uint64 // names handed out, in all its lives
 	number uint64 // of its session, 0: none
 	synced bool   // has had a whole snapshot
+	joined bool   // its roles
 	work   [maxRoles]work
 
 	// Read from the machine after each step.
@@ -76,6 +77,7 @@ const (
 	stepDown
 	closing
 	started
+	joining
 )
 
 // reaction is what a process becomes, and wants.
@@ -109,7 +111,7 @@ func (x *Model) step(i int, p *process, s stimulus) *reaction {
 	now := protocol.Now{Holder: p.now, Observer: p.now}
 	if s.kind == started {
 		q.m = protocol.New(x.cfg.machine(i, x.newID))
-		q.ended, q.synced, q.paused = false, false, false
+		q.ended, q.synced, q.joined, q.paused = false, false, false, false
 		q.work, q.number = [maxRoles]work{}, 0
 	} else {
 		q.m = plain.Clone(x.cloner, p.m)
@@ -171,7 +173,8 @@ func (x *Model) events(q *process, s stimulus) (all []protocol.Event) {
 		return []protocol.Event{protocol.StepDown{ID: 1, Role: role}}
 	case closing:
 		return []protocol.Event{protocol.Close{Timeout: time.Duration(2*x.cfg.TTL) * unit}}
-	case started:
+	case joining:
+		q.joined = true
 		for n := range x.cfg.Roles {
 			all = append(all, protocol.Join{Role: protocol.RoleConfig{
 				Name: roleName(n), Priority: x.cfg.priority(int(x.owner)), Takeover: x.cfg.Takeover, VacateUndrained: x.cfg.Undrained,

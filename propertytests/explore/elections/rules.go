@@ -31,7 +31,6 @@ var omitted = map[string]string{
 	"pending.at":          "only measures how long a write took",
 	"claim.since":         "only measures how long a role was vacant",
 	"term.began":          "asked only when work has failed, which it does not here",
-	"lease.acked":         "asked by proofs only",
 	"window.size":         "at least 8 writes, more than these worlds have roles",
 	"Member.Meta":         "not set",
 	"Member.Assign":       "not set",
@@ -45,7 +44,7 @@ var omitted = map[string]string{
 
 // counters are numbers that matter by their order only, each process having its own.
 var counters = map[string]plain.Class{
-	"lease.beat": plain.Beat, "attempt.beat": plain.Beat, "pending.beat": plain.Beat, "Lease.Beat": plain.Beat,
+	"lease.beat": plain.Beat, "lease.acked": plain.Beat, "lease.idled": plain.Beat, "attempt.beat": plain.Beat, "pending.beat": plain.Beat, "Lease.Beat": plain.Beat,
 	"own.wanted": plain.Version, "own.acked": plain.Version, "own.saying": plain.Version,
 	"awaitedMember.version": plain.Version, "term.version": plain.Version, "pending.version": plain.Version,
 }

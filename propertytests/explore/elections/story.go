@@ -15,7 +15,7 @@ type story struct{ lines []string }
 var verbNames = [...]string{
 	"ticks", "its request arrives", "hears the answer", "gives up waiting for the answer", "the watch delivers", "the watch goes on",
 	"watches anew", "its work has drained", "its question arrives", "hears the answer to its question", "goes on", "starts",
-	"time passes", "WATCHES A REPLICA THAT LAGS", "A REQUEST IS DELAYED", "AN ANSWER IS DELAYED", "ITS WATCH STALLS",
+	"joins its roles", "time passes", "WATCHES A REPLICA THAT LAGS", "A REQUEST IS DELAYED", "AN ANSWER IS DELAYED", "ITS WATCH STALLS",
 	"ITS WORK IS SLOW TO DRAIN", "CRASHES", "IS PAUSED", "AN OPERATOR EVICTS THE LEADER", "A MARKER COVERS ITS LEASE",
 	"A MARKER COVERS THE ROLE", "IS ASKED TO STEP DOWN", "IS CLOSED",
 }

@@ -178,6 +178,7 @@ func (x *Model) keepProcess(i int, p *process) *process {
 	w.Flag(p.paused)
 	if p.m != nil {
 		w.Flag(p.synced)
+		w.Flag(p.joined)
 		w.Flag(p.due)
 		plain.Look(x.looker, w, p.m)
 		for _, k := range p.work[:x.cfg.Roles] {
