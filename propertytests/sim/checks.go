@@ -100,10 +100,22 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 	delete(p.beats, x.ID)
 }
 
-// checkKill: who is killed has stopped believing in its session, by its own clock, unless it had said that it is idle.
+// checkAwake: whoever begins to lead does not say that it is idle, since others may end it at once then.
+func (p *process) checkAwake(role string) {
+	c := p.w.store.newest(protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance}))
+	if c != nil && c.entry.Lease.State == protocol.Idle && c.entry.Lease.Session == p.session {
+		p.w.violate("I1: %s begins to lead %s, and its lease says that it is idle: %s", p, role, c)
+	}
+}
+
+// checkKill: who is killed has stopped believing in its session, by its own clock, unless it had said that it is idle, and a
+// role or a new process of its name was waiting for it.
 func (w *world) checkKill(by *process, c *commit) {
 	past := w.store.keys[c.key]
-	if len(past) < 2 || past[len(past)-2].entry.Lease.State == protocol.Idle {
+	if len(past) < 2 {
+		return
+	}
+	if idle := past[len(past)-2].entry.Lease.State == protocol.Idle; idle && (by.instance == c.entry.Peer.Instance || w.hasHeld(c)) {
 		return
 	}
 	for _, p := range w.members {
@@ -114,6 +126,18 @@ func (w *world) checkKill(by *process, c *commit) {
 			w.violate("I1: %s kills %s, which believes in its session until %v", by, p, until)
 		}
 	}
+}
+
+// hasHeld reports whether a role was ever held by the session that c ends.
+func (w *world) hasHeld(c *commit) bool {
+	for i := range w.plan.Roles {
+		for _, r := range w.store.keys[protocol.RoleKey(roleName(i))] {
+			if r.entry.Role.ID == c.entry.Peer.Instance && r.entry.Role.Session == c.entry.Lease.Session {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // landed looks at a write that has won.

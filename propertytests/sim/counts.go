@@ -15,6 +15,7 @@ type Counts struct {
 	Terms, QuietTerms, Claims, UnknownClaims       int
 	Vacates, Sweeps, Rotations, Returned, Stuck    int
 	Kills, Evictions, MarkersOverLive, Wiped       int
+	Orphans, MutedIdle                             int
 	Lost, LostAcks, Late, UnknownBeats             int
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	Seconds                                        int // of virtual time
@@ -53,6 +54,8 @@ func (c *Counts) Add(d Counts) {
 		{&c.Evictions, d.Evictions},
 		{&c.MarkersOverLive, d.MarkersOverLive},
 		{&c.Wiped, d.Wiped},
+		{&c.Orphans, d.Orphans},
+		{&c.MutedIdle, d.MutedIdle},
 		{&c.Lost, d.Lost},
 		{&c.LostAcks, d.LostAcks},
 		{&c.Late, d.Late},

@@ -17,8 +17,9 @@
 //	E7  nobody gives a role away whose work still runs, unless it may (VacateUndrained) or the session is lost
 //	E8  then one heartbeat for each session and interval, and not one other write; at any time no hot loop
 //
-// Beside these: who is killed has stopped believing in its session, every command is answered, nothing is written before
-// the first snapshot is complete, Next makes progress.
+// Beside these: who is killed has stopped believing in its session, or had said that it is idle while a role waited for it;
+// whose lease says so does not begin to lead; every command is answered, nothing is written before the first snapshot is
+// complete, Next makes progress.
 //
 // # Failures
 //

@@ -79,6 +79,7 @@ func (p *process) begin(e protocol.BeginTerm) {
 	p.work[e.Role] = t
 	p.busy = append(p.busy, t)
 	w.grant(p, e.Role, e.Epoch, e.Token)
+	p.checkAwake(e.Role)
 	if w.chance(w.plan.Noise.Returns) {
 		life, failed := p.life, w.rng.IntN(3) > 0
 		w.after(w.between(0, 3*time.Second), func() {

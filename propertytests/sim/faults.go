@@ -29,6 +29,8 @@ func (w *world) strike(f Fault) {
 		w.expiring = lease
 	case GarbleLease:
 		w.committed(w.store.put(w.now, lease, garbage[w.rng.IntN(len(garbage))], false))
+	case Orphan:
+		w.orphan(role, f.For)
 	case Wipe:
 		w.wipe(role)
 	case DeleteMember:
@@ -80,6 +82,29 @@ func (w *world) wipe(role string) {
 	}
 	if lost == 3 {
 		w.Counts.Wiped++
+	}
+}
+
+// orphan makes everybody leave a role. Its record goes on to name the session in which its leader has crashed, while that one
+// is back and does something else, until somebody takes part in the role again.
+func (w *world) orphan(role string, away time.Duration) {
+	c := w.store.newest(protocol.RoleKey(role))
+	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.Vacant {
+		return
+	}
+	for _, p := range w.members {
+		if p.plan.Worker {
+			continue
+		}
+		p.stayAway(role, away+w.between(0, time.Second))
+		if !p.alive || p.instance != c.entry.Role.ID {
+			continue
+		}
+		w.Counts.Orphans++
+		p.suffer(Fault{Kind: Crash, For: w.between(0, p.plan.TTL)}, role)
+		if w.chance(500) {
+			p.muteFor = w.between(0, p.plan.TTL)
+		}
 	}
 }
 
@@ -141,6 +166,8 @@ func (p *process) suffer(f Fault, role string) {
 		if p.feed != nil {
 			p.feed.stalled = p.blind
 		}
+	case Mute:
+		p.muteFor = f.For
 	case CloseSession:
 		p.hand(protocol.Close{Timeout: f.For})
 		w.after(f.For+time.Second, func() {
@@ -151,6 +178,24 @@ func (p *process) suffer(f Fault, role string) {
 	default:
 		p.command(f, role, later)
 	}
+}
+
+// stayAway leaves a role for so long, whatever happens to the process meanwhile.
+func (p *process) stayAway(role string, d time.Duration) {
+	w := p.w
+	p.away[role] = w.now + d
+	if p.alive && p.joined[role] {
+		id := w.command(p, func(protocol.Done) {})
+		p.hand(protocol.Leave{ID: id, Role: role, Vacate: w.rng.IntN(2) == 0})
+		delete(p.joined, role)
+	}
+	w.after(d, func() {
+		for i, priority := range p.plan.Priorities {
+			if roleName(i) == role && p.alive && !p.joined[role] && p.away[role] <= w.now {
+				p.join(i, priority)
+			}
+		}
+	})
 }
 
 func (p *process) restart() {

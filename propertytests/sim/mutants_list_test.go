@@ -32,7 +32,7 @@ var mutants = []mutant{
 	}},
 	{name: "a lost lease counts for nothing", edits: []edit{
 		{core + "view.go", "return max(r.Seen.Add(ttl), min(r.Seen.Add(v.MaxTTL), v.unread))", "return r.Seen.Add(ttl)"},
-	}},
+	}, unit: true},
 	{name: "one beat number for all attempts", edits: []edit{
 		{core + "heartbeat.go", "\tl.beat++\n", "\tif l.acked == l.beat {\n\t\tl.beat++\n\t} else {\n\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == l.beat })\n\t}\n"},
 	}},
@@ -48,10 +48,14 @@ var mutants = []mutant{
 	}},
 	{name: "an idle beat of unknown outcome is forgotten", edits: []edit{
 		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
-	}, unit: true},
+	}},
 	{name: "an idle session is ended for what a former one held", edits: []edit{
 		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
-	}, unit: true},
+	}},
+	{name: "both of them", edits: []edit{
+		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
+		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
+	}},
 	{name: "no confirmation before a hand-over", edits: []edit{
 		{core + "handover.go", "\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
 	}},

@@ -12,8 +12,10 @@ func (p *process) send(x protocol.Write) {
 	w, n := p.w, p.w.plan.Noise
 	life, answered := p.life, false
 	fate := &landing{}
-	if x.Key == protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance}) {
+	beat := x.Key == protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance})
+	if beat {
 		p.beats[x.ID] = fate
+		p.fallMute(x)
 	}
 	answer := func(ev protocol.Written) {
 		if answered || p.life != life {
@@ -66,11 +68,25 @@ func (p *process) send(x protocol.Write) {
 			back = w.between(0, 2*p.cfg.OpTimeout)
 		}
 		w.after(back, func() {
-			if p.life == life && p.link && !p.deaf {
+			if p.life == life && p.link && !p.deaf && (!beat || w.now >= p.muteUntil) {
 				answer(reply)
 			}
 		})
 	})
+}
+
+// fallMute begins what Mute is about: with an idle beat, of which its sender is not to know that it stands.
+func (p *process) fallMute(x protocol.Write) {
+	w := p.w
+	if p.muteFor == 0 || w.quiet || protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL).Lease.State != protocol.Idle {
+		return
+	}
+	w.Counts.MutedIdle++
+	p.muteUntil, p.muteFor = w.now+p.muteFor, 0
+	p.blind = max(p.blind, p.muteUntil)
+	if p.feed != nil {
+		p.feed.stalled = max(p.feed.stalled, p.muteUntil)
+	}
 }
 
 // cut takes the link away. The process notices after a while, and again when the link is back.

@@ -44,6 +44,7 @@ const (
 	KillWatch
 	Blind // no watch delivers
 	Deaf  // nothing arrives at all, while what it sends still does
+	Mute  // from its next idle beat on its heartbeats land unanswered, and no watch delivers
 	Storm
 
 	Evict
@@ -53,7 +54,8 @@ const (
 	ExpireRenewal
 	GarbleLease
 	DeleteMember
-	Wipe // all that tells of a leader is lost, one after the other, while nothing reaches it
+	Orphan // everybody leaves a role, its leader by a crash, and takes part in it again after a while
+	Wipe   // all that tells of a leader is lost, one after the other, while nothing reaches it
 	Duplicate
 
 	StepDown
@@ -68,8 +70,8 @@ const (
 )
 
 var kindNames = [...]string{
-	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "storm",
-	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "wipe", "duplicate",
+	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
+	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan", "wipe", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
 }
 

@@ -25,8 +25,10 @@ type process struct {
 	heard   []protocol.Event // while paused: what the watch delivered, and the rest
 	waiting []protocol.Event
 
-	link      bool // packets go through
-	deaf      bool // but no reply does
+	link      bool          // packets go through
+	deaf      bool          // but no reply does
+	muteFor   time.Duration // from the next idle beat on no beat is answered, for so long
+	muteUntil time.Duration // until then none is
 	feed      *feed
 	blind     time.Duration // until then no watch delivers anything, nor does a new one
 	building  int
@@ -37,9 +39,10 @@ type process struct {
 	until   time.Duration // belief ends then, by its own clock and as told by the last step
 	session uint64
 	work    map[string]*work
-	busy    []*work          // of earlier terms too, until drained
-	joined  map[string]bool  // roles it takes part in
-	claims  map[string]claim // by token
+	busy    []*work                  // of earlier terms too, until drained
+	joined  map[string]bool          // roles it takes part in
+	away    map[string]time.Duration // roles that it does not, until then
+	claims  map[string]claim         // by token
 	beats   map[protocol.WriteID]*landing
 	second  time.Duration // the present second, and what was done in it
 	ticks   int
@@ -64,7 +67,7 @@ type claim struct{ unknown bool }
 type landing struct{ landed, unknown bool }
 
 func (w *world) newProcess(slot int, instance string, plan *MemberPlan) *process {
-	p := &process{w: w, slot: slot, instance: instance, plan: plan}
+	p := &process{w: w, slot: slot, instance: instance, plan: plan, away: map[string]time.Duration{}}
 	w.members = append(w.members, p)
 	return p
 }
@@ -74,7 +77,7 @@ func (p *process) start() {
 	w := p.w
 	p.life++
 	p.alive, p.link, p.paused = true, true, false
-	p.heard, p.waiting, p.blind, p.deaf = nil, nil, 0, false
+	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
 	p.until, p.session, p.snapshots = 0, 0, 0
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
@@ -91,7 +94,9 @@ func (p *process) start() {
 	p.m = protocol.New(p.cfg)
 	if !p.plan.Worker {
 		for i, priority := range p.plan.Priorities {
-			p.join(i, priority)
+			if p.away[roleName(i)] <= w.now {
+				p.join(i, priority)
+			}
 		}
 	}
 	p.rebuild()
