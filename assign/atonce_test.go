@@ -15,7 +15,7 @@ import (
 var succeeded = assign.ListOptions{States: []assign.State{assign.StateSucceeded}, Limit: 500}
 
 // submitAtOnce submits n tasks at once over a slow line, does something while they are under way, and returns what became of
-// them. The stream answers few of them: the client hears of the others by what is republished.
+// them.
 func submitAtOnce(t *testing.T, s *natsrun.Server, n int, meanwhile func(link *natsrun.Link)) (all []*assign.Pending[int], faults []error) {
 	t.Helper()
 	link := s.Link()
@@ -56,7 +56,7 @@ func submitAtOnce(t *testing.T, s *natsrun.Server, n int, meanwhile func(link *n
 	return all, faults
 }
 
-// TestManyAreSubmittedAtOnce: each is stored once, whether what tells of it arrives or is lost with the connection.
+// TestManyAreSubmittedAtOnce: each is stored once, whether the answers arrive or are lost with the connection.
 func TestManyAreSubmittedAtOnce(t *testing.T) {
 	for name, meanwhile := range map[string]func(*natsrun.Link){
 		"a slow line": func(*natsrun.Link) {},
@@ -88,7 +88,7 @@ func TestManyAreSubmittedAtOnce(t *testing.T) {
 	}
 }
 
-// TestManyAreSubmittedToAFullStream: those that find no room are told so, and soon, though the stream answers few of them.
+// TestManyAreSubmittedToAFullStream: those that find no room are told so, and soon.
 func TestManyAreSubmittedToAFullStream(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		if _, err := assign.Submit(t.Context(), newClient(t, s), double, 21); err != nil { // it makes the stream

@@ -206,16 +206,14 @@ func (c *Client) attend(done *nats.Subscription) {
 	}
 }
 
-// heard takes what the stream republishes: that a task is stored, and its outcome.
+// heard takes what the stream republishes: submissions too, which say nothing new.
 func (c *Client) heard(m *nats.Msg) {
 	id := m.Subject[len(c.sub.done("")):]
 	o, err := decodeOutcome(m.Header, m.Data)
-	if err != nil {
+	if err != nil || o == nil {
 		return // who waits reads it, and says what is wrong
 	}
-	if number := c.waiters.hear(id, o); number > 0 {
-		c.line.Load().writer.Heard(number)
-	}
+	c.waiters.deliver(id, o)
 }
 
 func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }

@@ -70,7 +70,7 @@ func (c *Client) submit(ctx context.Context, s *submission, data []byte) (pendin
 	}
 	var at string
 	if s.unique == "" {
-		at, err = c.store(ctx, l, s.kind, op, own, p.expected)
+		at, err = c.store(ctx, l, s.kind, op, own)
 	} else {
 		at, err = c.storeUnique(ctx, l, s, op, own)
 	}
@@ -145,24 +145,14 @@ func withJSON(h []natskv.Field, name, what string, v any, most int) ([]natskv.Fi
 // then says that there is one: ours from the attempt whose answer was lost, or of a task submitted before. An id of our own
 // nobody else has; any other one names the task that is there, whoever has submitted it. That one is read: it may be of
 // another kind.
-//
-// If w listens for the task, the first attempt is one for which the server may not be asked for an answer.
-func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool, w *waiter) (at string, err error) {
+func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool) (at string, err error) {
 	pace := newPace()
 	for {
-		var r natskv.Result
-		if w != nil {
-			r, err = c.writeHeard(ctx, l, op, w)
-			w = nil
-		} else {
-			r, err = c.write(ctx, l, op)
-		}
+		r, err := c.write(ctx, l, op)
 		last := r.Err
 		switch {
 		case err != nil:
 			return "", err
-		case errors.Is(last, natskv.ErrUnheard):
-			continue
 		case r.Outcome == natskv.Refused && !own:
 			var e natskv.Entry
 			switch e, last = c.look(ctx, l, op.Key); {
@@ -218,20 +208,6 @@ func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natsk
 		}
 		l.writer.SubmitEach(ops, submitWithin, done)
 	}
-	return ended(ctx, answered)
-}
-
-// writeHeard is write for the submission of a task that w listens for.
-func (c *Client) writeHeard(ctx context.Context, l *line, op natskv.Write, w *waiter) (natskv.Result, error) {
-	answered := make(chan natskv.Result, 1)
-	number := l.writer.Reserve()
-	c.waiters.submitting(w, number)
-	l.writer.SubmitHeard(number, op, submitWithin, func(r natskv.Result) { answered <- r })
-	return ended(ctx, answered)
-}
-
-// ended waits for what became of a write, or for the end of ctx.
-func ended(ctx context.Context, answered <-chan natskv.Result) (natskv.Result, error) {
 	select {
 	case r := <-answered:
 		switch {

@@ -28,9 +28,8 @@ type waiters struct {
 type waiter struct {
 	changed chan struct{} // closed, and made anew until there is an outcome, when who waits has to look
 	outcome *outcome
-	waiting int    // how many wait
-	heard   bool   // since before the submission: no outcome can have been missed but by a lost connection
-	write   uint64 // the number of its submission while nothing is known of that, else 0
+	waiting int  // how many wait
+	heard   bool // since before the submission: no outcome can have been missed but by a lost connection
 
 	readAt time.Time // when it is read, should nothing be heard
 	pause  time.Duration
@@ -110,29 +109,14 @@ func (ws *waiters) drop(id string, w *waiter) {
 	}
 }
 
-// submitting notes the write by which a task is submitted.
-func (ws *waiters) submitting(w *waiter, write uint64) {
+func (ws *waiters) deliver(id string, o *outcome) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	w.write = write
-}
-
-// hear takes that a task is stored, with its outcome if there is one. It returns the write by which it was submitted, if nothing
-// was known of that.
-func (ws *waiters) hear(id string, o *outcome) (write uint64) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	w := ws.open[id]
-	if w == nil {
-		return 0
-	}
-	write, w.write = w.write, 0
-	if o != nil {
+	if w := ws.open[id]; w != nil {
 		delete(ws.open, id)
 		w.outcome = o
 		close(w.changed)
 	}
-	return write
 }
 
 func (ws *waiters) renew() {

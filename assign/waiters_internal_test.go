@@ -18,7 +18,7 @@ func TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits(t *testing.T) {
 		if o, heard, _, _ := ws.look(w); o != nil || heard {
 			t.Errorf("%s: whoever waits must read first", id)
 		}
-		ws.hear(id, &outcome{})
+		ws.deliver(id, &outcome{})
 		if o, _, _, changed := ws.look(w); o == nil {
 			t.Errorf("%s was not delivered", id)
 		} else {

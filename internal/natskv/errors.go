@@ -19,8 +19,6 @@ var (
 	ErrRefused = errors.New("refused: wrong last revision")
 	// ErrTimeout is the Result.Err of a write that was not answered in time.
 	ErrTimeout = errors.New("no answer in time")
-	// ErrUnheard is the Result.Err of a write of which nothing was heard, and for which no answer was asked.
-	ErrUnheard = errors.New("nothing was heard of it, and no answer was asked for")
 	// ErrNoLeader is the Result.Err of a write that nobody received although the bucket exists: its stream has no
 	// leader just now.
 	ErrNoLeader = errors.New("the bucket has no stream leader just now")

@@ -78,18 +78,15 @@ func (w *Writer) lookForBucket() {
 // endAll ends the open writes that match, as Unknown for this reason.
 func (w *Writer) endAll(match func(*pending) bool, err error) {
 	var ended []*pending
-	wake := false
 	w.mu.Lock()
-	for _, p := range w.open {
+	for number, p := range w.open {
 		if match(p) {
-			wake = w.remove(p) || wake
+			delete(w.open, number)
+			w.due.remove(p)
 			ended = append(ended, p)
 		}
 	}
 	w.mu.Unlock()
-	if wake {
-		token(w.earlier)
-	}
 	for _, p := range ended {
 		p.done(Result{Err: fmt.Errorf("write %s: %w", p.msg.Subject, err)})
 	}

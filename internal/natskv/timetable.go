@@ -58,7 +58,7 @@ func (w *Writer) keepTime() {
 			token(w.doubt)
 		}
 		for _, p := range late {
-			p.done(Result{Err: p.lateness()})
+			p.done(Result{Err: fmt.Errorf("write %s: %w (%s)", p.msg.Subject, ErrTimeout, p.silence())})
 		}
 		if next > 0 {
 			timer.Reset(next)
@@ -66,14 +66,6 @@ func (w *Writer) keepTime() {
 			timer.Stop()
 		}
 	}
-}
-
-// lateness is why a write ends whose time is over.
-func (p *pending) lateness() error {
-	if p.quiet {
-		return fmt.Errorf("write %s: %w", p.msg.Subject, ErrUnheard)
-	}
-	return fmt.Errorf("write %s: %w (%s)", p.msg.Subject, ErrTimeout, p.silence())
 }
 
 // silence says what is known of a write that got no answer.
@@ -96,11 +88,9 @@ func (w *Writer) overdue(now time.Time) (late []*pending, doubt bool, next time.
 	for len(w.due.rows) > 0 {
 		p := w.due.rows[0]
 		switch {
-		case p.quiets != nil && !p.deadline.After(now):
-			heap.Pop(&w.due.rows)
-			late = append(late, w.unheard(p)...)
 		case !p.deadline.After(now):
-			w.remove(p)
+			heap.Pop(&w.due.rows)
+			delete(w.open, p.number)
 			late = append(late, p)
 		case !p.at.After(now):
 			doubt = true

@@ -42,8 +42,6 @@ type Writer struct {
 	mu     sync.Mutex // never held across a callback or a call on the connection
 	open   map[uint64]*pending
 	due    timetable
-	round  round
-	deaf   bool   // nothing was heard of the last round of quiet writes
 	last   uint64 // number of the last write
 	closed bool
 }
@@ -57,9 +55,7 @@ type pending struct {
 
 	deadline  time.Time
 	published bool
-	unheard   bool     // the server said that nobody received it
-	quiet     bool     // no answer was asked for
-	quiets    []uint64 // it is no write but the end of a round: of these
+	unheard   bool // the server said that nobody received it
 
 	slot
 }
@@ -233,24 +229,15 @@ func (w *Writer) reply(m *nats.Msg) {
 // end ends a write, unless it has ended: a reply that comes after the timeout finds nothing.
 func (w *Writer) end(number uint64, r Result) {
 	w.mu.Lock()
-	p, wake := w.open[number], false
+	p := w.open[number]
 	if p != nil {
-		wake = w.remove(p)
+		delete(w.open, number)
+		w.due.remove(p)
 	}
 	w.mu.Unlock()
-	if wake {
-		token(w.earlier)
-	}
 	if p != nil {
 		p.done(r)
 	}
-}
-
-// remove takes out an open write. mu is held. It reports whether keepTime has to be woken.
-func (w *Writer) remove(p *pending) (wake bool) {
-	delete(w.open, p.number)
-	w.due.remove(p)
-	return p.number == w.round.asks && w.answered()
 }
 
 // token wakes whoever reads c; one that lies there already does.
