@@ -1,10 +1,13 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,7 +18,17 @@ var binary string
 
 func TestMain(m *testing.M) { os.Exit(tested(m)) }
 
+// together is how many tests run beside each other: most of the time they wait for processes, and these for leases.
+const together = 6
+
 func tested(m *testing.M) int {
+	flag.Parse()
+	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // nobody has said another number
+		if err := flag.Set("test.parallel", strconv.Itoa(max(together, runtime.GOMAXPROCS(0)))); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	dir, err := os.MkdirTemp("", "rolectl-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
