@@ -165,6 +165,7 @@ func TestAFullStreamOnReplicas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds to form")
 	}
+	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	k := assign.NewKind[[]byte, []byte]("echo")
 	a := newNode(t, s, "a", failsOnce(t, k), replicated, slots(64))

@@ -98,6 +98,7 @@ func TestADeniedWriteInABatch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds to form")
 	}
+	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t, func(o *natsrun.ClusterOptions) {
 		o.Configure = func(_ int, so *server.Options) {
 			so.Users = []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{

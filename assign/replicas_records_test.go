@@ -23,6 +23,7 @@ func TestRecordsOnThreeReplicas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds to form")
 	}
+	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	r := newRoll()
 	sweep := assign.NewKind[time.Duration, string]("sweep")
@@ -118,6 +119,7 @@ func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds to form")
 	}
+	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	r := newRoll()
 	sweep := assign.NewKind[time.Duration, string]("sweep")

@@ -25,6 +25,7 @@ func TestThreeReplicas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds to form")
 	}
+	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	ran := newTally()
 	var nodes []*node

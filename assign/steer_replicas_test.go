@@ -17,6 +17,7 @@ func TestClientOnThreeReplicas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds to form")
 	}
+	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	var mended atomic.Bool
 	b := newBench()

@@ -173,6 +173,7 @@ func TestAnOutcomeThatIsNeverStoredOnReplicas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds to form")
 	}
+	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	k := assign.NewKind[int, string]("sized")
 	a := newNode(t, s, "a", bloated(t, k, false), replicated, slots(64))
