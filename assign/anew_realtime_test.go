@@ -136,13 +136,14 @@ func newAnew(t *testing.T) *anew {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.c.Close)
-	if _, err := a.nc.Subscribe(testNS+".done.>", func(m *nats.Msg) {
+	natstest.Republish(t, a.nc, "TASKS_"+testNS, testNS+".q.>", "stored.>")
+	if _, err := a.nc.Subscribe("stored.>", func(m *nats.Msg) {
 		if m.Header.Get("Task-Outcome") == "" {
 			return
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.stored[m.Subject[len(testNS+".done."):]]++
+		a.stored[m.Subject[len("stored."):]]++
 	}); err != nil {
 		t.Fatal(err)
 	}

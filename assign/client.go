@@ -184,7 +184,7 @@ func (c *Client) connected(ctx context.Context) error {
 // connectedAgain is how soon it is looked again whether there is a connection, should the word of it be lost.
 const connectedAgain = time.Second
 
-// attend makes everybody look again after each reconnect, since what was republished meanwhile is lost, and now and then.
+// attend makes everybody look again after each reconnect, since what was announced meanwhile is lost, and now and then.
 func (c *Client) attend(done *nats.Subscription) {
 	changes := c.nc.StatusChanged(nats.CONNECTED)
 	defer c.nc.RemoveStatusListener(changes)
@@ -206,14 +206,14 @@ func (c *Client) attend(done *nats.Subscription) {
 	}
 }
 
-// heard takes what the stream republishes: submissions too, which say nothing new.
+// heard takes an announcement: an outcome, or that there is one to read.
 func (c *Client) heard(m *nats.Msg) {
 	id := m.Subject[len(c.sub.done("")):]
-	o, err := decodeOutcome(m.Header, m.Data)
-	if err != nil || o == nil {
-		return // who waits reads it, and says what is wrong
+	o, err := decodeAnnouncement(m.Data)
+	if err != nil {
+		o = nil // who waits reads it, and says what is wrong
 	}
-	c.waiters.deliver(id, o)
+	c.waiters.announce(id, o)
 }
 
 func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }

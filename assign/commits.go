@@ -55,8 +55,12 @@ func sizeOf(op *natskv.Write) int {
 	return n
 }
 
-// batchDone is the outcome of a batch, unstored that of a single write that is not known to be stored.
+// written is the outcome of a single write, unstored that of one that is not known to be stored, batchDone that of a batch.
 type (
+	written struct {
+		w      *commit
+		result natskv.Result
+	}
 	batchDone struct {
 		list   []commit
 		result natskv.Result
@@ -92,7 +96,7 @@ func (c *commits) swap(op natskv.Write, w commit) {
 			c.l.in.Put(unstored{w, r.Err})
 			return
 		}
-		c.l.in.Put(tasks.Written{Write: w.number, Outcome: outcomes[r.Outcome], Revision: r.Revision})
+		c.l.in.Put(written{&w, r})
 	})
 }
 
@@ -157,11 +161,18 @@ func (c *commits) done(b batchDone) {
 		}
 	}
 	for i := range b.list {
+		w := &b.list[i]
 		if b.result.Revision > 0 {
-			revision += uint64(b.list[i].records())
+			revision += uint64(w.records())
 		}
-		c.tell(b.list[i].number, outcomes[b.result.Outcome], revision)
+		c.over(w, outcomes[b.result.Outcome], revision)
 	}
+}
+
+// over tells what became of a write to all who are to hear of it.
+func (c *commits) over(w *commit, o protocol.Outcome, revision uint64) {
+	c.tell(w.number, o, revision)
+	c.l.ends.answered(&w.op, o == protocol.Won)
 }
 
 func (c *commits) tell(number uint64, o protocol.Outcome, revision uint64) {

@@ -83,7 +83,7 @@ func (c *commits) fault(list []commit, err error) {
 			c.trouble(fmt.Errorf("assign: %w", err))
 		}
 		for i := range list {
-			c.tell(list[i].number, protocol.Unknown, 0)
+			c.over(&list[i], protocol.Unknown, 0)
 		}
 	case len(list) > 1:
 		c.halve(list)
@@ -92,7 +92,7 @@ func (c *commits) fault(list []commit, err error) {
 	case v == never:
 		c.refuse(&list[0], err)
 	default:
-		c.tell(list[0].number, protocol.Unknown, 0)
+		c.over(&list[0], protocol.Unknown, 0)
 	}
 }
 

@@ -86,7 +86,7 @@ func watchDenials(ctx context.Context, nc *nats.Conn, told func(*natskv.Permissi
 }
 
 // denied takes a complaint of the server. What only this scheduler does, and cannot do without, ends the term: another
-// candidate may be allowed to. A worker that cannot be reached is a fault: others can.
+// candidate may be allowed to. A worker that cannot be reached is a fault: others can. So is a client: it reads.
 func (l *scheduling) denied(d *natskv.PermissionError) {
 	key, ours := strings.CutPrefix(d.Subject, l.a.sub.prefix)
 	switch {
@@ -100,7 +100,7 @@ func (l *scheduling) denied(d *natskv.PermissionError) {
 	case key == sealKey, strings.HasPrefix(key, noteKey), strings.HasPrefix(key, checkpointKey), strings.HasPrefix(key, tickKey),
 		strings.HasPrefix(key, queueKey+tickPrefix):
 		l.fail(&permissionError{d})
-	case strings.HasPrefix(key, "work."), strings.HasPrefix(key, "event."):
+	case strings.HasPrefix(key, "work."), strings.HasPrefix(key, "event."), strings.HasPrefix(key, "done."):
 		l.emit(event.Fault{Meta: l.h.Meta(), Doing: "send to " + d.Subject, Err: &permissionError{d}, Attempts: 1})
 	}
 }

@@ -8,7 +8,8 @@
 //	  │                           │◄─ c.<task> checkpoint ────────│◄──── report.<w>: how far it is ───────│
 //	  │                           │                               │◄──── report.<w>: how it ended ────────│
 //	  │                           │◄─ q.<task> outcome, if the ───│                                       │
-//	  │◄─ done.<task> republished─│   seal is still ours          │──── settled, after the commit ───────►│ forgotten
+//	  │                           │   seal is still ours ─stored─►│──── settled, after the commit ───────►│ forgotten
+//	  │◄──── done.<task>: the outcome, after the commit ──────────│                                       │
 //
 // A program makes a [Kind], gives its handler to an [Assigner] with [Handle], lets the role's Lead be [Assigner.Lead], and
 // calls [Submit] and Wait from anywhere. A [Client] submits, looks and steers without taking part: [Get], [List],
@@ -82,7 +83,7 @@
 //
 // Messages.
 //
-//	<ns>.done.<task>             the server: what was stored at <ns>.q.<task>
+//	<ns>.done.<task>             the scheduler: the outcome that is stored at <ns>.q.<task>, or that there is one to read
 //	<ns>.event.<task>            the scheduler: how a task that is watched goes on
 //	<ns>.work.{assign,cancel,sync}.<instance>   the scheduler, signed with its session's key
 //	<ns>.report.<instance>       that worker
@@ -107,11 +108,12 @@
 //
 // The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · reader.go the stream, telling.go what the books
 // hear of it, recurring.go schedules, traces.go · commits.go its writes, commits_records.go what they say, commits_cas.go those by
-// compare-and-swap, commits_faults.go and commits_full.go those that are not stored, dying.go outcomes that keep their input ·
+// compare-and-swap, commits_faults.go and commits_full.go those that are not stored, dying.go outcomes that keep their input,
+// announce.go whom they are told ·
 // push.go and payloads.go its frames · hear.go what workers tell it, inquire.go what clients ask it ·
 // carryout.go.
 //
 // Both: courier.go, denied.go what the server does not allow, parts.go answers larger than a message, chunks.go reading large
 // outputs, reconnect.go. The stream: stream.go,
-// subject.go, record.go, record_outcome.go, record_steer.go. The rules of both are in internal/protocol/tasks, without I/O.
+// subject.go, record.go, record_outcome.go, announcement.go, record_steer.go. The rules of both are in internal/protocol/tasks, without I/O.
 package assign

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -109,6 +110,35 @@ func FuzzGate(f *testing.F) {
 		}
 		if (verdict == tasks.Accepted) != genuine {
 			t.Fatalf("%x: %v", b, verdict)
+		}
+	})
+}
+
+// FuzzAnnouncement: what is announced is read without harm, and what can be read is announced as it was read.
+func FuzzAnnouncement(f *testing.F) {
+	for _, text := range []string{
+		"{\"v\":1,\"kind\":\"k\",\"status\":\"succeeded\",\"attempts\":1}\n\n\n\noutput", "{\"v\":1,\"status\":\"dead\"}\n{\"error\":\"no\"}\ntrace\n1\n",
+		"", "\n\n\n\n", "{}\n\n\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var o *outcome
+		var err error
+		if most := 256<<10 + 64*uint64(len(b)); allocated(most, func() { o, err = decodeAnnouncement(b) }) > most {
+			t.Errorf("more than %d bytes for %d", most, len(b))
+		}
+		if err != nil {
+			return
+		}
+		header := []natskv.Field{{Name: headerOutcome, Value: string(o.append(nil))}, {Name: headerFailure, Value: o.failure}, {Name: headerTrace, Value: o.trace}}
+		if o.object {
+			header = append(header, natskv.Field{Name: headerObject, Value: "1"})
+		}
+		again, err := decodeAnnouncement(encodeAnnouncement(&natskv.Write{Header: header, Value: o.data}))
+		if err != nil || again.outcomeRecord != o.outcomeRecord || again.failure != oneLine.Replace(o.failure) || again.trace != oneLine.Replace(o.trace) ||
+			again.object != o.object || !bytes.Equal(again.data, o.data) {
+			t.Errorf("%q is read as %+v, and announced as %+v: %v", b, o, again, err)
 		}
 	})
 }

@@ -82,6 +82,7 @@ type scheduling struct {
 	stream *natskv.Stream
 	writer *natskv.Writer
 	out    *courier
+	ends   *announcer
 	in     *mailbox.Mailbox[any] // bounded by writes in flight, frames without an answer, and reports under way
 	subs   []*nats.Subscription
 	inbox  string // of answers to frames; session and frame follow
@@ -157,6 +158,7 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 func (l *scheduling) begin(ctx context.Context) (err error) {
 	ctx, l.cancel = context.WithCancel(ctx)
 	l.out = newCourier(l.nc, &l.wg)
+	l.ends = newAnnouncer(l.out, l.a.sub.done)
 	if l.writer, err = natskv.NewWriter(l.nc, l.stream); err != nil {
 		return fmt.Errorf("assign: %w", err)
 	}
@@ -262,9 +264,8 @@ func (l *scheduling) take(m any) {
 		l.report(m.m)
 	case queried:
 		l.query(m.m)
-	case tasks.Written:
-		l.news.written = m
-		l.step(&l.news.written)
+	case written:
+		l.commits.over(m.w, outcomes[m.result.Outcome], m.result.Revision)
 	case tasks.Event:
 		l.step(m)
 	case batchDone:

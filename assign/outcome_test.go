@@ -308,7 +308,7 @@ func TestLostOutcomeIsReadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.allStarted(t, 1)
-		link.CutOneWay(natsrun.ToClient) // what is republished is lost
+		link.CutOneWay(natsrun.ToClient) // what is announced is lost
 		close(b.gate)
 		time.Sleep(time.Second)
 		link.Heal()

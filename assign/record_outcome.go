@@ -84,21 +84,29 @@ func decodeOutcome(h nats.Header, data []byte) (*outcome, error) {
 	o := &outcome{
 		data: data, object: first(h[headerObject]) != "", failure: first(h[headerFailure]), trace: first(h[headerTrace]),
 	}
-	if !o.parse(text[0]) {
+	if err := o.read(text[0]); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// read takes the header of an outcome.
+func (o *outcome) read(text string) error {
+	if !o.parse(text) {
 		o.outcomeRecord = outcomeRecord{}
-		if err := json.Unmarshal([]byte(text[0]), &o.outcomeRecord); err != nil {
-			return nil, fmt.Errorf("%w: %w", errRecord, err)
+		if err := json.Unmarshal([]byte(text), &o.outcomeRecord); err != nil {
+			return fmt.Errorf("%w: %w", errRecord, err)
 		}
 	}
 	switch o.Status {
 	case tasks.StatusSucceeded, tasks.StatusDead, tasks.StatusCancelled, tasks.StatusExpired:
 	default:
-		return nil, errRecord
+		return errRecord
 	}
 	if o.Version != 1 {
-		return nil, errRecord
+		return errRecord
 	}
-	return o, nil
+	return nil
 }
 
 // failureRecord says why an attempt failed; it is the header Task-Failure of an outcome that is no success, and what a

@@ -113,7 +113,8 @@ func TestRequeueWhoseAnswerIsLostIsOne(t *testing.T) {
 		c, link := lossyClient(t, s)
 		id := dies(t, c)
 		nc := natstest.Connect(t, s)
-		sub, err := nc.SubscribeSync(testNS + ".done." + id)
+		natstest.Republish(t, nc, "TASKS_"+testNS, testNS+".q.>", "stored.>")
+		sub, err := nc.SubscribeSync("stored." + id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,9 +42,7 @@ func (s subjects) stored() []string {
 	return all
 }
 
-func (s subjects) queue() string { return s.prefix + queueKey + ">" }
-
-// done is where the stream republishes what happens to tasks.
+// done is where a scheduler announces that a task has ended.
 func (s subjects) done(task string) string       { return s.prefix + "done." + task }
 func (s subjects) assign(instance string) string { return s.prefix + "work.assign." + instance }
 func (s subjects) cancel(instance string) string { return s.prefix + "work.cancel." + instance }

@@ -10,7 +10,7 @@ import (
 // reads first.
 const maxWaiters = 1 << 16
 
-// Between two readings of who waits. What is republished is nearly never lost.
+// Between two readings of who waits. What is announced is nearly never lost.
 const (
 	readAfter  = time.Second
 	readAtMost = 30 * time.Second
@@ -109,13 +109,24 @@ func (ws *waiters) drop(id string, w *waiter) {
 	}
 }
 
-func (ws *waiters) deliver(id string, o *outcome) {
+// announce takes how a task has ended, nil for that it has. Who has not listened since before the submission reads what stands
+// there: an announcement may be late, and the task requeued since.
+func (ws *waiters) announce(id string, o *outcome) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if w := ws.open[id]; w != nil {
+	w := ws.open[id]
+	switch {
+	case w == nil:
+	case o != nil && w.heard:
 		delete(ws.open, id)
 		w.outcome = o
 		close(w.changed)
+	case w.waiting > 0:
+		w.heard = false
+		w.rouse()
+	default: // who waits for it will read first
+		delete(ws.open, id)
+		w.heard = false
 	}
 }
 

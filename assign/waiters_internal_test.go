@@ -18,14 +18,51 @@ func TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits(t *testing.T) {
 		if o, heard, _, _ := ws.look(w); o != nil || heard {
 			t.Errorf("%s: whoever waits must read first", id)
 		}
-		ws.deliver(id, &outcome{})
-		if o, _, _, changed := ws.look(w); o == nil {
-			t.Errorf("%s was not delivered", id)
-		} else {
-			<-changed
+		_, _, _, changed := ws.look(w)
+		ws.announce(id, &outcome{})
+		<-changed
+		if o, heard, _, _ := ws.look(w); o != nil || heard {
+			t.Errorf("%s: whoever has not listened all the time must read", id)
+		}
+		ws.leave(id, w)
+	}
+	if len(ws.open) != 1 { // kept was waited for twice
+		t.Errorf("listened for: %v", ws.open)
+	}
+}
+
+func TestWhoHasListenedSinceBeforeTheSubmissionTakesTheAnnouncement(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		ws := &waiters{open: map[string]*waiter{}, renewed: make(chan struct{})}
+		w := ws.expect("id")
+		if waits {
+			w = ws.joinAs("id", w)
+		}
+		ws.announce("other", &outcome{})
+		_, _, _, changed := ws.look(w)
+		ws.announce("id", &outcome{})
+		<-changed
+		if o, _, _, _ := ws.look(w); o == nil || len(ws.open) != 0 {
+			t.Errorf("waits %v: %v, listened for: %v", waits, o, ws.open)
 		}
 	}
-	if len(ws.open) != 0 {
-		t.Errorf("listened for though it was delivered: %v", ws.open)
+}
+
+// TestAnAnnouncementWithoutAnOutcomeIsAWordToRead: of those for whom nobody waits nothing is kept.
+func TestAnAnnouncementWithoutAnOutcomeIsAWordToRead(t *testing.T) {
+	ws := &waiters{open: map[string]*waiter{}, renewed: make(chan struct{})}
+	idle, waited := ws.expect("idle"), ws.expect("waited")
+	ws.joinAs("waited", waited)
+	_, _, _, changed := ws.look(waited)
+	ws.announce("idle", nil)
+	ws.announce("waited", nil)
+	<-changed
+	for id, w := range map[string]*waiter{"idle": idle, "waited": waited} {
+		if o, heard, _, _ := ws.look(w); o != nil || heard {
+			t.Errorf("%s: whoever waits must read", id)
+		}
+	}
+	if len(ws.open) != 1 || ws.open["waited"] != waited {
+		t.Errorf("listened for: %v", ws.open)
 	}
 }

@@ -32,7 +32,7 @@ var publishing = []rule{
 	{"$ROLES.other.ctl.a", ""},
 
 	// Tasks: submissions and outcomes, notes, checkpoints, cancels, unique keys, paused kinds, drained workers, recurrences and
-	// their ticks, the seal; what is republished, what watchers are told; frames, reports, questions.
+	// their ticks, the seal; announced outcomes, what watchers are told; frames, reports, questions.
 	{"jobs.q.task", "a s"},
 	{"jobs.t.task", "a"},
 	{"jobs.c.task", "a"},
@@ -43,7 +43,7 @@ var publishing = []rule{
 	{"jobs.r.often", "k"},
 	{"jobs.k.often", "a"},
 	{"jobs.seal", "a"},
-	{"jobs.done.task", ""},
+	{"jobs.done.task", "a"},
 	{"jobs.event.task", "a"},
 	{"jobs.work.assign.w", "a"},
 	{"jobs.work.cancel.w", "a"},

@@ -16,11 +16,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// Chronicle is what was stored, along a path without faults: as the stream republishes it, which shows also what is replaced
-// in the same moment, and as watches of stream and bucket show it, which are right again after a restart of the server. Only
+// Chronicle is what was stored, along a path without faults: as the stream republishes it for us, which shows also what is
+// replaced in the same moment, and as watches of stream and bucket show it, which are right again after a restart of the server. Only
 // what was stored and replaced while the server went down is missing.
 type Chronicle struct {
 	a    *Arena
@@ -51,13 +52,17 @@ func newChronicle(a *Arena, nc *nats.Conn) *Chronicle {
 	}
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())
-	if _, err := nc.Subscribe(a.Name+".done.>", c.republished); err != nil { // ends with the connection
+	natstest.Republish(a.TB, nc, "TASKS_"+a.Name, a.Name+".q.>", c.stored(">"))
+	if _, err := nc.Subscribe(c.stored(">"), c.republished); err != nil { // ends with the connection
 		a.TB.Fatal(err)
 	}
 	c.wg.Go(func() { c.run(ctx, c.watchTasks, c.task) })
 	c.wg.Go(func() { c.run(ctx, c.watchLeases, c.lease) })
 	return c
 }
+
+// stored is where the stream republishes a task's record.
+func (c *Chronicle) stored(task string) string { return "stored." + c.a.Name + "." + task }
 
 func (c *Chronicle) close() {
 	c.stop()
@@ -121,7 +126,7 @@ func (c *Chronicle) task(e natskv.Entry) {
 }
 
 func (c *Chronicle) republished(m *nats.Msg) {
-	id, of := strings.CutPrefix(m.Subject, c.a.Name+".done.")
+	id, of := strings.CutPrefix(m.Subject, c.stored(""))
 	revision, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	stored, err2 := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
 	if err := errors.Join(err, err2); err != nil || !of {

@@ -1,0 +1,148 @@
+package assign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+
+	"github.com/nats-io/nats.go"
+)
+
+// announcing is an announcer whose messages stay in its courier.
+func announcing() (a *announcer, said func() []string) {
+	out := &courier{box: mailbox.New[*nats.Msg]()}
+	return newAnnouncer(out, func(task string) string { return "done." + task }), func() (all []string) {
+		for _, m := range out.box.Drain(nil) {
+			what := "read"
+			if len(m.Data) > 0 {
+				what = "ended"
+			}
+			all = append(all, strings.TrimPrefix(m.Subject, "done.")+" "+what)
+		}
+		return all
+	}
+}
+
+func ended(task string) *natskv.Write {
+	h, data := encodeOutcome("k", tasks.Outcome{Status: tasks.StatusSucceeded, Tries: 1}, "", nil)
+	return &natskv.Write{Key: queueKey + task, Header: h, Value: data}
+}
+
+func TestAnOutcomeIsAnnouncedOnce(t *testing.T) {
+	a, said := announcing()
+	a.begin()
+	expect := func(what string, want ...string) {
+		t.Helper()
+		if got := said(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	a.writes("a")
+	a.answered(ended("a"), true)
+	expect("one that is acknowledged first", "a ended")
+	a.show("a")
+	expect("and then shown")
+	a.writes("b")
+	a.show("b")
+	expect("one that is shown first")
+	a.answered(ended("b"), true)
+	expect("and then acknowledged", "b ended")
+	a.writes("c")
+	a.answered(ended("c"), false)
+	expect("one whose acknowledgement is lost")
+	a.show("c")
+	expect("and that is shown then", "c read")
+	a.writes("d")
+	a.show("d")
+	a.answered(ended("d"), false)
+	expect("the same, shown first", "d read")
+	a.writes("e")
+	a.answered(ended("e"), false)
+	a.writes("e")
+	a.answered(ended("e"), true)
+	expect("one that is written again", "e ended")
+	a.show("e")
+	a.show("f")
+	expect("another scheduler's", "f read")
+	a.answered(&natskv.Write{Key: noteKey + "g", Value: []byte("{}")}, true)
+	a.answered(&natskv.Write{Key: queueKey + "g", Header: []natskv.Field{{Name: headerTask, Value: "{}"}}}, true)
+	expect("a note, and a tick")
+	if len(a.ends) != 0 {
+		t.Errorf("kept for nothing: %v", a.ends)
+	}
+}
+
+// TestWhatATermBeforeHasStoredIsAnnounced: the last outcomes that stood when the term began may not have been announced.
+func TestWhatATermBeforeHasStoredIsAnnounced(t *testing.T) {
+	for _, n := range []int{0, 3, maxFormer, maxFormer + 3} {
+		a, said := announcing()
+		for i := range n {
+			a.show(fmt.Sprint(i))
+		}
+		if early := said(); len(early) > 0 {
+			t.Fatalf("said before the stream was read: %v", early)
+		}
+		a.begin()
+		got := said()
+		last := min(n, maxFormer)
+		for i := n - last; i < n; i++ {
+			if !slices.Contains(got, fmt.Sprint(i, " read")) {
+				t.Fatalf("%d of before: %d is not announced", n, i)
+			}
+		}
+		if len(got) != last || a.former != nil {
+			t.Errorf("%d of before: %d announced, %d kept", n, len(got), len(a.former))
+		}
+	}
+}
+
+func TestWhatIsAnnouncedAheadOfTheStreamIsBounded(t *testing.T) {
+	a, said := announcing()
+	a.begin()
+	for i := range 2*maxEnds + 5 {
+		task := fmt.Sprint(i)
+		a.writes(task)
+		a.answered(ended(task), true)
+	}
+	if len(a.ends) > maxEnds || len(said()) != 2*maxEnds+5 {
+		t.Errorf("%d kept", len(a.ends))
+	}
+}
+
+func TestAnnouncementsReadBack(t *testing.T) {
+	for _, o := range []tasks.Outcome{
+		{Status: tasks.StatusSucceeded, Tries: 1, Attempt: tasks.Attempt{Epoch: 7, N: 2}, Instance: "w", Ran: 5000, Body: &tasks.Finding{Data: []byte("out\nput\n")}},
+		{Status: tasks.StatusSucceeded, Tries: 1, Body: &tasks.Finding{Data: []byte("{}"), Stored: true}},
+		{Status: tasks.StatusSucceeded, Tries: 1},
+		{Status: tasks.StatusDead, Cause: "permanent", Tries: 3, Body: &tasks.Finding{Data: []byte(`{"error":"no","stack":"a\nb"}`)}},
+		{Status: tasks.StatusDead, Cause: "permanent", Tries: 3, Body: &tasks.Finding{Data: []byte("{\n\"error\":\r\n\"no\"}")}}, // no worker of ours
+		{Status: tasks.StatusCancelled, Cause: "cancelled"},
+	} {
+		header, data := encodeOutcome("k", o, "trace", &submitted{task: "policy", keys: "keys", meta: "meta", data: []byte("input")})
+		kept, err := decodeOutcome(stored(header), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := encodeAnnouncement(&natskv.Write{Key: queueKey + "x", Header: header, Value: data})
+		got, err := decodeAnnouncement(b)
+		if err != nil {
+			t.Errorf("%q: %v", b, err)
+			continue
+		}
+		if o.Status == tasks.StatusDead { // the input is not announced
+			kept.data = nil
+		}
+		if got.outcomeRecord != kept.outcomeRecord || string(got.data) != string(kept.data) || got.object != kept.object || got.trace != kept.trace ||
+			oneLine.Replace(got.failure) != oneLine.Replace(kept.failure) || fmt.Sprint(got.err("x")) != fmt.Sprint(kept.err("x")) {
+			t.Errorf("%q is read as %+v, stored is %+v", b, got, kept)
+		}
+		if strings.Contains(string(b), "input") || strings.Contains(string(b), "policy") {
+			t.Errorf("%q tells what is kept for a requeue", b)
+		}
+	}
+}

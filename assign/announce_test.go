@@ -1,0 +1,122 @@
+package assign_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// waited is when a Wait returned, and what.
+type waited struct {
+	at  time.Time
+	err error
+}
+
+func waiting(ctx context.Context, p *assign.Pending[string]) <-chan waited {
+	done := make(chan waited, 1)
+	go func() {
+		_, err := p.Wait(ctx)
+		done <- waited{time.Now(), err}
+	}()
+	return done
+}
+
+// asRoot is a way to a server for those who may do everything.
+type asRoot struct{ *natsrun.Server }
+
+func (s asRoot) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	return s.Server.Connect(append(opts, nats.UserInfo("root", "p"))...)
+}
+
+// TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen: a scheduler stores an outcome and announces it to nobody. Who has waited for
+// long reads seldom by then; it is the next scheduler that has it read.
+func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		c := rootClient(t, s)
+		for round := range 20 { // it may be read just then
+			gates := newBench()
+			a := newNode(t, s, "a", gates.register(t, "a"))
+			leader(t, a)
+			p, err := assign.Submit(t.Context(), c, slow, "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			gates.allStarted(t, 1)
+			done := waiting(t.Context(), p)
+			time.Sleep(5*time.Minute + time.Duration(round)*time.Second) // virtual: it reads twice a minute by now
+			close(gates.gate)
+			natstest.Eventually(t, "the scheduler says that it may not announce", time.Minute, func() (bool, string) {
+				return a.count(func(e event.Event) bool {
+					f, ok := e.(event.Fault)
+					return ok && errors.Is(f.Err, election.ErrPermission) && strings.Contains(f.Doing, testNS+".done."+p.ID())
+				}) > 0, a.dump()
+			})
+			missed := len(done) == 0
+			b := newNode(t, asRoot{s}, "b", nil)
+			a.close(t)
+			natstest.Eventually(t, "b has read the stream", time.Minute, func() (bool, string) {
+				return b.count(func(e event.Event) bool { _, ok := e.(event.TaskRecovered); return ok }) > 0, "no TaskRecovered"
+			})
+			recovered := time.Now()
+			got := <-done
+			if got.err != nil {
+				t.Fatal(got.err)
+			}
+			b.close(t)
+			if !missed || got.at.Before(recovered.Add(-time.Second)) {
+				continue
+			}
+			if late := got.at.Sub(recovered); late > time.Second {
+				t.Errorf("who waits heard of it %v after the next scheduler had read it", late)
+			}
+			return
+		}
+		t.Error("in no round was the announcement missed")
+	}, denying([]string{testNS + ".done.>"}, nil))
+}
+
+// TestALateAnnouncementIsNotBelieved: who begins to wait for a task that was submitted before reads its record. What is announced
+// may be the end that it had before it was requeued.
+func TestALateAnnouncementIsNotBelieved(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		b := newBench()
+		newNode(t, s, "a", b.register(t, "a"))
+		c := newClient(t, s)
+		if _, err := assign.Submit(t.Context(), c, slow, "x", assign.WithID("again")); err != nil {
+			t.Fatal(err)
+		}
+		b.allStarted(t, 1)
+		done := waiting(t.Context(), assign.Find(c, slow, "again"))
+		natstest.Settle(t)
+		nc := natstest.Connect(t, s)
+		late := "{\"v\":1,\"kind\":\"slow\",\"status\":\"dead\",\"cause\":\"permanent\",\"attempts\":1}\n\n\n\n"
+		for _, what := range []string{late, "", "nonsense"} {
+			if err := nc.Publish(testNS+".done.again", []byte(what)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		natstest.Settle(t)
+		if len(done) > 0 {
+			t.Fatalf("believed: %v", (<-done).err)
+		}
+		close(b.gate)
+		if got := <-done; got.err != nil {
+			t.Error(got.err)
+		}
+	})
+}

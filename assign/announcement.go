@@ -1,0 +1,55 @@
+package assign
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// An announcement is an outcome but for what a dead task keeps to be requeued: a line for each of these headers of its record,
+// empty where there is none, and then the data. It has no header of its own, which would take longer to read than all the rest.
+var announcedHeaders = [...]string{headerOutcome, headerFailure, headerTrace, headerObject}
+
+// oneLine keeps a value on its line, as a header does.
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
+
+// encodeAnnouncement is what to announce of the record of an outcome.
+func encodeAnnouncement(op *natskv.Write) []byte {
+	var lines [len(announcedHeaders)]string
+	size, data := len(lines), op.Value
+	for i := range op.Header {
+		f := &op.Header[i]
+		if f.Name == headerTask {
+			data = nil // it is the input
+		}
+		for j, name := range announcedHeaders {
+			if f.Name == name {
+				lines[j] = oneLine.Replace(f.Value)
+				size += len(lines[j])
+			}
+		}
+	}
+	b := make([]byte, 0, size+len(data))
+	for _, line := range lines {
+		b = append(append(b, line...), '\n')
+	}
+	return append(b, data...)
+}
+
+// decodeAnnouncement reads an announcement. The data of the outcome is a part of b.
+func decodeAnnouncement(b []byte) (*outcome, error) {
+	var lines [len(announcedHeaders)]string
+	for i := range lines {
+		line, rest, whole := bytes.Cut(b, []byte{'\n'})
+		if !whole {
+			return nil, errRecord
+		}
+		lines[i], b = string(line), rest
+	}
+	o := &outcome{failure: lines[1], trace: lines[2], object: lines[3] != "", data: b}
+	if err := o.read(lines[0]); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
