@@ -162,9 +162,6 @@ func TestAStreamThatFillsUpUnderAScheduler(t *testing.T) {
 
 // TestAFullStreamOnReplicas: what does not fit all at once is stored piece by piece.
 func TestAFullStreamOnReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	k := assign.NewKind[[]byte, []byte]("echo")

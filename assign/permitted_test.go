@@ -95,9 +95,6 @@ func TestASchedulerThatIsDenied(t *testing.T) {
 
 // TestADeniedWriteInABatch: on replicas it takes others with it, and is found.
 func TestADeniedWriteInABatch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t, func(o *natsrun.ClusterOptions) {
 		o.Configure = func(_ int, so *server.Options) {

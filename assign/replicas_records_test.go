@@ -20,9 +20,6 @@ import (
 // TestRecordsOnThreeReplicas: all that a scheduler writes besides outcomes and notes, in batches and beside them: ticks,
 // checkpoints, the inputs of dead tasks, what it erases, and the keys that it frees.
 func TestRecordsOnThreeReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	r := newRoll()
@@ -116,9 +113,6 @@ func TestRecordsOnThreeReplicas(t *testing.T) {
 // TestATickWhosePlaceIsTakenOnThreeReplicas: what stands in its place stays, and runs as it is; the ticks behind it come, in the
 // same term.
 func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	r := newRoll()

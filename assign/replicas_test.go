@@ -22,9 +22,6 @@ func replicated(s *election.SessionConfig, a *assign.Config, _ *bool) {
 // TestThreeReplicas: outcomes and notes go in atomic batches, under the one condition that a replicated stream allows at a
 // time.
 func TestThreeReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	ran := newTally()

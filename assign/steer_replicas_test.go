@@ -14,9 +14,6 @@ import (
 // TestClientOnThreeReplicas: everything that a client writes, under the conditions that a replicated stream checks before it
 // proposes.
 func TestClientOnThreeReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	var mended atomic.Bool

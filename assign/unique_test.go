@@ -149,9 +149,6 @@ func TestUniqueKeyUnderContention(t *testing.T) {
 }
 
 func TestUniqueKeyOnThreeReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	t.Parallel() // it waits for servers most of the time
 	contend(t, natstest.Cluster(t), 3)
 }

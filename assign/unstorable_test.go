@@ -170,9 +170,6 @@ func TestAnOutcomeThatIsNeverStoredHoldsNobodyUp(t *testing.T) {
 
 // TestAnOutcomeThatIsNeverStoredOnReplicas is refused together with all that are in its batch.
 func TestAnOutcomeThatIsNeverStoredOnReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
 	k := assign.NewKind[int, string]("sized")

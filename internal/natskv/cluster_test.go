@@ -2,69 +2,24 @@ package natskv
 
 import (
 	"fmt"
-	"net/url"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// startCluster runs three servers that know each other.
-func startCluster(tb testing.TB) []*server.Server {
-	tb.Helper()
-	var servers []*server.Server
-	var routes []*url.URL
-	for i := range 3 {
-		opts := &server.Options{
-			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: -1, StoreDir: tb.TempDir(), JetStream: true,
-			NoSigs: true, NoLog: true, Routes: routes,
-			Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: -1},
-		}
-		if i == 0 {
-			// The first has to name a route too, or it would not be part of a cluster: the discard port.
-			opts.Routes = []*url.URL{{Scheme: "nats", Host: "127.0.0.1:9"}}
-		}
-		s, err := server.NewServer(opts)
-		if err != nil {
-			tb.Fatalf("make server: %v", err)
-		}
-		s.Start()
-		tb.Cleanup(func() { shutdown(s) })
-		if i == 0 {
-			if !s.ReadyForConnections(time.Minute) {
-				tb.Fatal("the first server did not come up")
-			}
-			routes = []*url.URL{{Scheme: "nats", Host: s.ClusterAddr().String()}}
-		}
-		servers = append(servers, s)
-	}
-	eventually(tb, "the cluster has a leader", func() bool {
-		for _, s := range servers {
-			if s.JetStreamIsLeader() && len(s.JetStreamClusterPeers()) == 3 {
-				return true
-			}
-		}
-		return false
-	})
-	return servers
-}
-
 // Creators on every server make one bucket; its stream's leader dies, and writes end Unknown until there is another,
 // never as if the bucket were gone.
 func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
-	if testing.Short() {
-		t.Skip("stream elections take seconds")
-	}
-	servers := startCluster(t)
-	conns := make([]*nats.Conn, len(servers))
-	buckets := make([]*Bucket, len(servers))
+	cluster := natstest.Cluster(t)
+	conns := make([]*nats.Conn, cluster.Size())
+	buckets := make([]*Bucket, cluster.Size())
 	var all sync.WaitGroup
-	for i, s := range servers {
-		conns[i] = connect(t, s.ClientURL(), nats.DontRandomize())
+	for i := range conns {
+		conns[i] = connect(t, cluster.URL(i), nats.DontRandomize())
 		all.Go(func() {
 			var err error
 			if buckets[i], err = Create(within(t), conns[i], Config{Bucket: "b", Replicas: 3}); err != nil {
@@ -85,12 +40,13 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 	if state.Replicas != 3 {
 		t.Fatalf("state %+v", state)
 	}
-	survivor := 0
-	for i, s := range servers {
-		if s.Name() != state.Leader {
-			survivor = i
+	leader := 0
+	for i := range conns {
+		if cluster.Server(i).Running().Name() == state.Leader {
+			leader = i
 		}
 	}
+	survivor := (leader + 1) % cluster.Size()
 	w := newWriter(t, conns[survivor], buckets[survivor])
 	seen := newWatch(t, conns[survivor], buckets[survivor])
 	snapshot(t, seen)
@@ -98,11 +54,7 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 	if u := next(t, seen); u.Entries[0].Revision != rev {
 		t.Errorf("saw %+v, wrote %d", u, rev)
 	}
-	for _, s := range servers {
-		if s.Name() == state.Leader {
-			shutdown(s)
-		}
-	}
+	cluster.Stop(leader)
 	start, unknown := time.Now(), 0
 	natstest.Eventually(t, "a write is won again", 5*time.Minute, func() (bool, string) {
 		r := write(t, w, Write{Key: fmt.Sprint("after.", unknown)}, time.Second)

@@ -20,6 +20,9 @@ const answerWithin = 5 * time.Second
 // or has no leader, and answers when asked again.
 const askAgainAfter = 500 * time.Millisecond
 
+// maxAnswers is how many answers may wait to be read: one for each time that a question is asked. Only the first is read.
+const maxAnswers = int(answerWithin/askAgainAfter) + 1
+
 // answer is what the JetStream API sends back.
 type answer interface{ fault() *jetstream.APIError }
 
@@ -51,14 +54,20 @@ func request(ctx context.Context, nc *nats.Conn, at place, subject string, ask a
 // exchange sends a request and waits for the reply or for the server's complaint that we may not send it. The flush is
 // what brings the complaint: the server answers it after everything sent before. A mere question, one without a body,
 // is asked again while there is no answer.
+//
+// The answers go to a channel of our own: the one that nats.go makes for SubscribeSync takes half a megabyte.
 func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
 	inbox := nc.NewInbox()
 	before := nc.LastError()
-	sub, err := nc.SubscribeSync(inbox)
+	answers := make(chan *nats.Msg, maxAnswers)
+	sub, err := nc.ChanSubscribe(inbox, answers)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to the answer of %s: %w", subject, err)
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
+	open, end := context.WithCancel(ctx)     // ends with the subscription, of which the channel does not tell
+	defer end()
+	sub.SetClosedHandler(func(string) { end() })
 	for {
 		if err := nc.PublishRequest(subject, inbox, body); errors.Is(err, nats.ErrReconnectBufExceeded) {
 			return nil, notConnected(nc)
@@ -77,16 +86,22 @@ func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (
 		if body != nil {
 			wait = answerWithin
 		}
-		patience, cancel := context.WithTimeout(ctx, wait)
-		msg, err := sub.NextMsgWithContext(patience)
-		cancel()
-		switch {
-		case err == nil:
+		patience := time.NewTimer(wait)
+		select {
+		case msg := <-answers:
+			patience.Stop()
+			if isNoResponders(msg) {
+				return nil, &silentAPI{subject: subject}
+			}
 			return msg, nil
-		case errors.Is(err, nats.ErrNoResponders):
-			return nil, &silentAPI{subject: subject}
-		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
-			return nil, fmt.Errorf("no answer from %s: %w", subject, lost(nc, err))
+		case <-open.Done():
+			patience.Stop()
+			err := ctx.Err()
+			if err == nil {
+				err = lost(nc, nats.ErrConnectionClosed)
+			}
+			return nil, fmt.Errorf("no answer from %s: %w", subject, err)
+		case <-patience.C:
 		}
 	}
 }

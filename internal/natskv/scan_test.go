@@ -85,11 +85,7 @@ func TestBatchWithAConditionEach(t *testing.T) {
 
 // On replicas the leader checks before it proposes: the conditions must hold there too.
 func TestBatchWithAConditionEachOnReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
-	servers := startCluster(t)
-	nc := connect(t, servers[0].ClientURL())
+	nc := natstest.Connect(t, natstest.Cluster(t))
 	s, err := CreateStream(within(t), nc, "s.", jetstream.StreamConfig{
 		Name: "S", Subjects: []string{"s.>"}, MaxMsgsPerSubject: 1, AllowMsgTTL: true, AllowAtomicPublish: true, Replicas: 3,
 	}, func(*jetstream.StreamInfo) []string { return nil })

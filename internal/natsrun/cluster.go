@@ -1,17 +1,13 @@
 package natsrun
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 )
 
 // nowhere is an address that refuses every dial. Servers advertise it for routes, so that gossip cannot lead around the
@@ -30,38 +26,35 @@ type ClusterOptions struct {
 	Configure func(i int, so *server.Options)
 }
 
+func (o ClusterOptions) size() int { return cmp.Or(o.Size, 3) }
+
+// nodeName is the name of server i of a cluster, and of its store's directory.
+func nodeName(i int) string { return fmt.Sprintf("n%d", i) }
+
 // Cluster is a number of servers in this process, with a Proxy on the way of each server to each other, and one in front
 // of each server for its clients. Servers are counted from 0 and named n0, n1, ...
 //
 // Its methods are for one goroutine at a time, but for URL, URLs, Connect, Link, LeaderOf and the two Wait methods.
 type Cluster struct {
-	dir     string
-	tempDir bool
-	nodes   []*Server
-	routes  [][]*Proxy // routes[i][j]: from server i to server j
-	fronts  []*Proxy
+	entrances // through the fronts
+
+	dir    storeDir
+	nodes  []*Server
+	routes [][]*Proxy // routes[i][j]: from server i to server j
+	fronts []*Proxy
 
 	down  []bool
 	group []int // servers reach each other within a group only
-
-	mu    sync.Mutex
-	links []*Link
 }
 
 // StartCluster starts the servers. It does not wait for their leaders: WaitReady does. Shutdown ends it.
 func StartCluster(opts ClusterOptions) (*Cluster, error) {
-	size := opts.Size
-	if size == 0 {
-		size = 3
+	dir, err := openStoreDir(opts.Dir)
+	if err != nil {
+		return nil, err
 	}
-	c := &Cluster{dir: opts.Dir, down: make([]bool, size), group: make([]int, size)}
-	if c.dir == "" {
-		dir, err := os.MkdirTemp("", "natsrun-cluster-")
-		if err != nil {
-			return nil, fmt.Errorf("natsrun: make store directory: %w", err)
-		}
-		c.dir, c.tempDir = dir, true
-	}
+	size := opts.size()
+	c := &Cluster{dir: dir, down: make([]bool, size), group: make([]int, size)}
 	if err := c.start(size, opts); err != nil {
 		return nil, errors.Join(err, c.Shutdown())
 	}
@@ -75,6 +68,7 @@ func (c *Cluster) start(size int, opts ClusterOptions) error {
 			return err
 		}
 		c.fronts = append(c.fronts, front)
+		c.urls = append(c.urls, "nats://"+front.Addr())
 		var routes []*Proxy
 		c.routes = append(c.routes, nil)
 		for range size {
@@ -88,9 +82,9 @@ func (c *Cluster) start(size int, opts ClusterOptions) error {
 	}
 	for i := range size {
 		s, err := Start(Options{
-			StoreDir:   filepath.Join(c.dir, fmt.Sprintf("n%d", i)),
+			StoreDir:   filepath.Join(c.dir.path, nodeName(i)),
 			Listen:     true,
-			Name:       fmt.Sprintf("n%d", i),
+			Name:       nodeName(i),
 			SyncAlways: opts.SyncAlways,
 			Configure: func(so *server.Options) {
 				c.clusterOptions(i, so)
@@ -151,9 +145,6 @@ func (c *Cluster) shut(i int) {
 	c.fronts[i].Retarget("")
 }
 
-// Size is the number of servers, those that are down included.
-func (c *Cluster) Size() int { return len(c.nodes) }
-
 // Server is server i. Its own address leads past its front proxy. Its Stop and Restart must not be called: the
 // cluster's own keep the proxies right.
 func (c *Cluster) Server(i int) *Server { return c.nodes[i] }
@@ -165,36 +156,6 @@ func (c *Cluster) Front(i int) *Proxy { return c.fronts[i] }
 // carries their traffic: put a fault on both. Partition and Kill take other faults of their routes away.
 func (c *Cluster) Route(from, to int) *Proxy { return c.routes[from][to] }
 
-// URL is where clients reach server i, through its front.
-func (c *Cluster) URL(i int) string { return "nats://" + c.fronts[i].Addr() }
-
-// URLs are where clients reach the cluster, separated by commas as nats.Connect takes them.
-func (c *Cluster) URLs() string {
-	urls := make([]string, len(c.fronts))
-	for i := range c.fronts {
-		urls[i] = c.URL(i)
-	}
-	return strings.Join(urls, ",")
-}
-
-// Connect returns a connection to any of the servers.
-func (c *Cluster) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	nc, err := nats.Connect(c.URLs(), opts...)
-	if err != nil {
-		return nil, fmt.Errorf("natsrun: connect to cluster: %w", err)
-	}
-	return nc, nil
-}
-
-// Link returns a path that leads one client to all servers, with faults of its own. Shutdown closes it.
-func (c *Cluster) Link() *Link {
-	l := NewLink(&net.Dialer{Timeout: nats.DefaultTimeout})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.links = append(c.links, l)
-	return l
-}
-
 // Shutdown stops all servers, closes the proxies and links, and removes a temporary directory. It returns when all of
 // that has ended.
 func (c *Cluster) Shutdown() error {
@@ -202,22 +163,11 @@ func (c *Cluster) Shutdown() error {
 	for _, s := range c.nodes {
 		errs = append(errs, s.Shutdown())
 	}
-	c.mu.Lock()
-	links := c.links
-	c.links = nil
-	c.mu.Unlock()
-	for _, l := range links {
-		l.Close()
-	}
+	c.links.close()
 	for _, p := range c.proxies() {
 		p.Close()
 	}
-	if c.tempDir {
-		if err := os.RemoveAll(c.dir); err != nil {
-			errs = append(errs, fmt.Errorf("natsrun: remove store directory: %w", err))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.dir.remove())...)
 }
 
 func (c *Cluster) proxies() []*Proxy {

@@ -22,8 +22,10 @@
 // It does not import testing; the same for tests, with clean-up, is internal/natstest.
 //
 // Files: server.go (one server), options.go (its configuration), lastwords.go (its log), link.go (faults of one path),
-// dial.go (new connections on it), conn.go (one connection), stream.go (one direction), deadline.go, handshake.go,
-// proxy.go (a path behind a TCP address), cluster.go (servers with routes), partition.go (faults between them),
-// ready.go (waiting for a cluster and its stream leaders), process.go (a server in a process of its own, that can be killed and
-// whose wall clock can step), processcluster.go (several of these with routes), serve.go (the other end of that).
+// links.go (who closes it), dial.go (new connections on it), conn.go (one connection), stream.go (one direction), deadline.go,
+// handshake.go, proxy.go (a path behind a TCP address), cluster.go (servers with routes), partition.go (faults between them),
+// process.go (a server in a process of its own, that can be killed and whose wall clock can step), processcluster.go (several of
+// these with routes), serve.go (the other end of that). What both kinds of cluster have: entrances.go (the ways of clients into
+// it), standing.go (when it is whole), ready.go (waiting for that, and for the leaders of streams). What all servers have:
+// connect.go (a client's connection), store.go (the directory of its files).
 package natsrun

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,8 +25,7 @@ type Process struct {
 	in      io.WriteCloser
 	answers *bufio.Scanner
 
-	mu    sync.Mutex
-	links []*Link
+	links links
 }
 
 // StartProcess starts a program that calls Serve, and waits until the server takes connections. Of the options StoreDir,
@@ -123,13 +120,7 @@ func (p *Process) Restart() error {
 
 // Shutdown lets the server end, and closes the links that it made. The store stays.
 func (p *Process) Shutdown() error {
-	p.mu.Lock()
-	links := p.links
-	p.links = nil
-	p.mu.Unlock()
-	for _, l := range links {
-		l.Close()
-	}
+	p.links.close()
 	if p.cmd == nil {
 		return nil
 	}
@@ -149,20 +140,8 @@ func (p *Process) StoreDir() string { return p.opts.StoreDir }
 // URL is where clients connect, also while it is down.
 func (p *Process) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", p.opts.Port) }
 
-// Connect opens a connection.
-func (p *Process) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	nc, err := nats.Connect(p.URL(), opts...)
-	if err != nil {
-		return nil, fmt.Errorf("natsrun: connect: %w", err)
-	}
-	return nc, nil
-}
+// Connect returns a connection to the server.
+func (p *Process) Connect(opts ...nats.Option) (*nats.Conn, error) { return connect(p.URL(), opts...) }
 
 // Link returns a new path to the server, closed by Shutdown.
-func (p *Process) Link() *Link {
-	l := NewLink(&net.Dialer{Timeout: readyWithin})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.links = append(p.links, l)
-	return l
-}
+func (p *Process) Link() *Link { return p.links.addTCP() }

@@ -2,13 +2,9 @@ package natsrun_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -19,24 +15,9 @@ import (
 func TestProcessIsKilledAndComesBack(t *testing.T) {
 	p := natstest.Process(t)
 	link := p.Link()
-	nc, err := p.Connect(append(link.Options(), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b", Storage: jetstream.FileStorage})
-	if err != nil {
-		t.Fatal(err)
-	}
-	revision, err := kv.Create(t.Context(), "k", []byte("v"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := p.URL()
+	js := natstest.JetStream(t, p, append(persistent(), link.Options()...)...)
+	kv, revision := newRecord(t, js)
+	url, nc := p.URL(), js.Conn()
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +28,7 @@ func TestProcessIsKilledAndComesBack(t *testing.T) {
 	if err := p.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	natstest.Eventually(t, "the record is read", within, func() (bool, string) {
-		e, err := kv.Get(t.Context(), "k")
-		return err == nil && string(e.Value()) == "v" && e.Revision() == revision, fmt.Sprint(err)
-	})
+	expectRecord(t, kv, revision)
 	if p.URL() != url || link.Stats().Dials < 2 {
 		t.Errorf("%s was %s; %+v", p.URL(), url, link.Stats())
 	}

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -19,13 +15,12 @@ import (
 // ProcessCluster is a number of servers with routes to one another, each in a process of its own, so that each has a wall clock
 // of its own. Servers are counted from 0 and named n0, n1, ...
 //
-// Its methods are for one goroutine at a time, but for URLs, Connect, Link and LeaderOf.
+// Its methods are for one goroutine at a time, but for URL, URLs, Connect, Link and LeaderOf.
 type ProcessCluster struct {
+	entrances // the servers' own ports
+
 	nodes []*Process
 	doors []*Proxy // where the routes to each server are taken: its own port is known when it runs
-
-	mu    sync.Mutex
-	links []*Link
 }
 
 // StartProcessCluster starts as many processes of a program that calls Serve as ClusterOptions say; Dir is needed, and Configure
@@ -34,20 +29,16 @@ func StartProcessCluster(program []string, opts ClusterOptions) (*ProcessCluster
 	if opts.Dir == "" {
 		return nil, errors.New("natsrun: servers of their own need a Dir")
 	}
-	size := opts.Size
-	if size == 0 {
-		size = 3
-	}
 	c := &ProcessCluster{}
-	if err := c.start(program, size, opts); err != nil {
+	if err := c.start(program, opts); err != nil {
 		return nil, errors.Join(err, c.Shutdown())
 	}
 	return c, nil
 }
 
-func (c *ProcessCluster) start(program []string, size int, opts ClusterOptions) error {
+func (c *ProcessCluster) start(program []string, opts ClusterOptions) error {
 	var routes []string
-	for range size {
+	for range opts.size() {
 		door, err := NewProxy("")
 		if err != nil {
 			return err
@@ -55,8 +46,8 @@ func (c *ProcessCluster) start(program []string, size int, opts ClusterOptions) 
 		c.doors = append(c.doors, door)
 		routes = append(routes, door.Addr())
 	}
-	for i := range size {
-		name := fmt.Sprintf("n%d", i)
+	for i, door := range c.doors {
+		name := nodeName(i)
 		p, err := startProcess(program, served{
 			StoreDir: filepath.Join(opts.Dir, name), SyncAlways: opts.SyncAlways, Name: name, Routes: routes,
 		})
@@ -64,47 +55,18 @@ func (c *ProcessCluster) start(program []string, size int, opts ClusterOptions) 
 			return err
 		}
 		c.nodes = append(c.nodes, p)
+		c.urls = append(c.urls, p.URL())
 		port, err := p.ask("routes", "routes")
 		if err != nil {
 			return err
 		}
-		c.doors[i].Retarget(fmt.Sprintf("127.0.0.1:%d", port))
+		door.Retarget(fmt.Sprintf("127.0.0.1:%d", port))
 	}
 	return nil
 }
 
-// Size is the number of servers.
-func (c *ProcessCluster) Size() int { return len(c.nodes) }
-
 // Process is server i, whose clock Step moves. It must not be killed or restarted: the way to its routes would be lost.
 func (c *ProcessCluster) Process(i int) *Process { return c.nodes[i] }
-
-// URLs are where clients reach the cluster, separated by commas as nats.Connect takes them.
-func (c *ProcessCluster) URLs() string {
-	var urls []string
-	for _, p := range c.nodes {
-		urls = append(urls, p.URL())
-	}
-	return strings.Join(urls, ",")
-}
-
-// Connect returns a connection to any of the servers.
-func (c *ProcessCluster) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	nc, err := nats.Connect(c.URLs(), opts...)
-	if err != nil {
-		return nil, fmt.Errorf("natsrun: connect to cluster: %w", err)
-	}
-	return nc, nil
-}
-
-// Link returns a path that leads one client to all servers, with faults of its own. Shutdown closes it.
-func (c *ProcessCluster) Link() *Link {
-	l := NewLink(&net.Dialer{Timeout: nats.DefaultTimeout})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.links = append(c.links, l)
-	return l
-}
 
 // WaitReady waits until all servers have routes to one another and follow one of them: then streams can be made.
 //
@@ -112,17 +74,16 @@ func (c *ProcessCluster) Link() *Link {
 func (c *ProcessCluster) WaitReady(ctx context.Context) error {
 	var ended error
 	err := await(ctx, "cluster", func() (bool, string) {
-		var seen []int64
-		for _, p := range c.nodes {
-			n, err := p.ask(fmt.Sprint("formed ", len(c.nodes)), "formed")
+		var m muster
+		for i, p := range c.nodes {
+			n, err := p.ask(fmt.Sprint("stands ", len(c.nodes)), "stands")
 			if err != nil {
 				ended = err
 				return true, ""
 			}
-			seen = append(seen, n)
+			m.add(nodeName(i), standing(n))
 		}
-		ok := !slices.Contains(seen, unformed) && slices.Contains(seen, leads)
-		return ok, fmt.Sprintf("%v (%d: not whole, %d: follows, %d: leads)", seen, unformed, follows, leads)
+		return m.whole()
 	})
 	return errors.Join(err, ended)
 }
@@ -143,7 +104,7 @@ func (c *ProcessCluster) LeaderOf(ctx context.Context, nc *nats.Conn, stream str
 	}
 	if info := s.CachedInfo().Cluster; info != nil {
 		for i := range c.nodes {
-			if info.Leader == fmt.Sprintf("n%d", i) {
+			if info.Leader == nodeName(i) {
 				return i, nil
 			}
 		}
@@ -166,7 +127,7 @@ func (c *ProcessCluster) MoveLeader(ctx context.Context, nc *nats.Conn, stream s
 			asked = time.Now()
 			ctx, cancel := context.WithTimeout(ctx, answerWithin)
 			defer cancel()
-			err = stepDown(ctx, nc, stream, &server.Placement{Preferred: fmt.Sprintf("n%d", to)})
+			err = stepDown(ctx, nc, stream, &server.Placement{Preferred: nodeName(to)})
 		}
 		return now == to, fmt.Sprintf("n%d leads, %v", now, err)
 	})
@@ -185,13 +146,7 @@ func (c *ProcessCluster) Shutdown() error {
 	for _, p := range c.nodes {
 		errs = append(errs, p.Shutdown())
 	}
-	c.mu.Lock()
-	links := c.links
-	c.links = nil
-	c.mu.Unlock()
-	for _, l := range links {
-		l.Close()
-	}
+	c.links.close()
 	for _, door := range c.doors {
 		door.Close()
 	}

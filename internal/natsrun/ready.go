@@ -20,19 +20,12 @@ const poll = 20 * time.Millisecond
 // Error: ctx's, with what was seen last.
 func (c *Cluster) WaitReady(ctx context.Context) error {
 	return await(ctx, "cluster", func() (bool, string) {
-		var seen []string
-		leaders, ok := 0, true
+		var m muster
 		up := c.up()
 		for _, srv := range up {
-			leader, current := srv.JetStreamIsLeader(), srv.JetStreamIsCurrent()
-			if leader {
-				leaders++
-				ok = ok && len(srv.JetStreamClusterPeers()) >= len(up)
-			}
-			ok = ok && srv.NumRoutes() == len(up)-1 && current
-			seen = append(seen, fmt.Sprintf("%s: routes %d, leader %t, current %t", srv.Name(), srv.NumRoutes(), leader, current))
+			m.add(srv.Name(), standingOf(srv, len(up)))
 		}
-		return ok && leaders == 1, strings.Join(seen, "; ")
+		return m.whole()
 	})
 }
 

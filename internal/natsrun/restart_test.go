@@ -13,7 +13,7 @@ func TestRestartWaitsForItsPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{opts: Options{Listen: true}, dir: t.TempDir(), port: taken.Addr().(*net.TCPAddr).Port}
+	s := &Server{opts: Options{Listen: true}, dir: storeDir{path: t.TempDir()}, port: taken.Addr().(*net.TCPAddr).Port}
 	if err := s.start(); !isTaken(err) {
 		t.Fatalf("started on a port that is taken: %v", err)
 	}

@@ -70,7 +70,7 @@ func obey(s *Server, in io.Reader, out io.Writer, step func(time.Duration)) erro
 }
 
 // carryOut does what one line says: "step 30s" moves the clock and is answered with the time, "routes" with the port at which
-// the server takes them, "formed 3" with what it sees of a cluster of so many.
+// the server takes them, "stands 3" with its standing in a cluster of so many.
 func carryOut(srv *server.Server, line string, step func(time.Duration)) (answer string, err error) {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {
@@ -83,27 +83,10 @@ func carryOut(srv *server.Server, line string, step func(time.Duration)) (answer
 		if addr := srv.ClusterAddr(); addr != nil {
 			return fmt.Sprint("routes ", addr.Port), nil
 		}
-	case "formed":
+	case "stands":
 		if size, err := strconv.Atoi(rest); err == nil {
-			return fmt.Sprint("formed ", formed(srv, size)), nil
+			return fmt.Sprintf("stands %d", standingOf(srv, size)), nil
 		}
 	}
 	return "", fmt.Errorf("natsrun: a server of its own cannot %q", line)
 }
-
-// formed is what a server sees of its cluster: nothing that can be relied on, all of it, or that it also leads it.
-func formed(srv *server.Server, size int) int {
-	switch {
-	case srv.NumRoutes() < size-1 || !srv.JetStreamIsCurrent():
-		return unformed
-	case srv.JetStreamIsLeader() && len(srv.JetStreamClusterPeers()) >= size:
-		return leads
-	}
-	return follows
-}
-
-const (
-	unformed = iota
-	follows
-	leads
-)

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,15 +23,12 @@ const readyWithin = 20 * time.Second
 // Dial, InProcessConn, Connect, URL and Link may be called at any time, also while the server is down. Stop, Restart and
 // Shutdown are for one goroutine at a time.
 type Server struct {
-	opts    Options
-	dir     string
-	tempDir bool
-	port    int
+	opts  Options
+	dir   storeDir
+	port  int
+	links links
 
 	running atomic.Pointer[server.Server] // nil: down
-
-	mu    sync.Mutex
-	links []*Link
 }
 
 // Start starts a server and waits until it takes connections. Shutdown ends it.
@@ -41,25 +36,22 @@ func Start(opts Options) (*Server, error) {
 	if opts.VirtualTime && opts.Listen {
 		return nil, errors.New("natsrun: VirtualTime excludes Listen: a server in a bubble is reached in process")
 	}
-	s := &Server{opts: opts, dir: opts.StoreDir, port: opts.Port}
+	dir, err := openStoreDir(opts.StoreDir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{opts: opts, dir: dir, port: opts.Port}
 	if s.port == 0 {
 		s.port = server.RANDOM_PORT
 	}
-	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "natsrun-")
-		if err != nil {
-			return nil, fmt.Errorf("natsrun: make store directory: %w", err)
-		}
-		s.dir, s.tempDir = dir, true
-	}
 	if err := s.start(); err != nil {
-		return nil, errors.Join(err, s.removeTempDir())
+		return nil, errors.Join(err, dir.remove())
 	}
 	return s, nil
 }
 
 func (s *Server) start() error {
-	so := s.opts.serverOptions(s.dir, s.port)
+	so := s.opts.serverOptions(s.dir.path, s.port)
 	srv, err := server.NewServer(so)
 	if err != nil {
 		return fmt.Errorf("natsrun: configure server: %w", err)
@@ -70,7 +62,7 @@ func (s *Server) start() error {
 	if !isReady(srv, log) || (so.JetStream && !srv.JetStreamEnabled()) {
 		srv.Shutdown()
 		srv.WaitForShutdown()
-		return fmt.Errorf("natsrun: start server in %s: %s", s.dir, log)
+		return fmt.Errorf("natsrun: start server in %s: %s", s.dir.path, log)
 	}
 	if addr, ok := srv.Addr().(*net.TCPAddr); ok && s.opts.Listen && s.port != addr.Port {
 		s.port = addr.Port // the first start has chosen it; nobody knows the server yet
@@ -118,24 +110,8 @@ func isTaken(err error) bool {
 // that has ended; the server cannot be used again.
 func (s *Server) Shutdown() error {
 	s.Stop()
-	s.mu.Lock()
-	links := s.links
-	s.links = nil
-	s.mu.Unlock()
-	for _, l := range links {
-		l.Close()
-	}
-	return s.removeTempDir()
-}
-
-func (s *Server) removeTempDir() error {
-	if !s.tempDir {
-		return nil
-	}
-	if err := os.RemoveAll(s.dir); err != nil {
-		return fmt.Errorf("natsrun: remove store directory: %w", err)
-	}
-	return nil
+	s.links.close()
+	return s.dir.remove()
 }
 
 // URL is where clients connect. For a server that does not listen it is a placeholder that no real dial can reach: a
@@ -148,39 +124,22 @@ func (s *Server) URL() string {
 }
 
 // StoreDir is where JetStream's files lie.
-func (s *Server) StoreDir() string { return s.dir }
+func (s *Server) StoreDir() string { return s.dir.path }
 
 // Running is the server that runs now, or nil while it is down. Restart replaces it.
 func (s *Server) Running() *server.Server { return s.running.Load() }
 
-// connectAttempts is how often a client that was too slow tries to connect: its own limit, two seconds, is for reconnecting.
-const connectAttempts = 5
-
 // Connect returns a connection that reconnects to whatever server runs when it does. The options come last, so those of
 // a link replace the direct way.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	opts = append([]nats.Option{nats.SetCustomDialer(s)}, opts...)
-	nc, err := nats.Connect(s.URL(), opts...)
-	for range connectAttempts - 1 {
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			break
-		}
-		nc, err = nats.Connect(s.URL(), opts...)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("natsrun: connect: %w", err)
-	}
-	return nc, nil
+	return connect(s.URL(), append([]nats.Option{nats.SetCustomDialer(s)}, opts...)...)
 }
 
 // Link returns a new path to the server, closed by Shutdown.
 func (s *Server) Link() *Link {
 	l := NewLink(s)
 	l.virtual = s.opts.VirtualTime
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.links = append(s.links, l)
-	return l
+	return s.links.add(l)
 }
 
 // Dial reaches the server that runs now, in process or over loopback, whatever the address. It makes a Server a

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -23,18 +22,7 @@ func TestRestartKeepsStoreAndAddress(t *testing.T) {
 	for name, opts := range map[string][]func(*natsrun.Options){"in process": nil, "listening": {natstest.Listen}} {
 		t.Run(name, func(t *testing.T) {
 			s := natstest.Server(t, opts...)
-			nc := natstest.Connect(t, s, nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1))
-			js, err := jetstream.New(nc)
-			if err != nil {
-				t.Fatal(err)
-			}
-			kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b", Storage: jetstream.FileStorage})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := kv.Create(t.Context(), "k", []byte("v")); err != nil {
-				t.Fatal(err)
-			}
+			kv, revision := newRecord(t, natstest.JetStream(t, s, persistent()...))
 			url, old := s.URL(), s.Running()
 			if err := s.Restart(); err != nil {
 				t.Fatal(err)
@@ -42,13 +30,7 @@ func TestRestartKeepsStoreAndAddress(t *testing.T) {
 			if s.Running() == old || s.URL() != url {
 				t.Fatalf("same server %t, address %s, was %s", s.Running() == old, s.URL(), url)
 			}
-			natstest.Eventually(t, "the value is read again", within, func() (bool, string) {
-				e, err := kv.Get(t.Context(), "k")
-				if err != nil {
-					return false, err.Error()
-				}
-				return string(e.Value()) == "v", string(e.Value())
-			})
+			expectRecord(t, kv, revision)
 		})
 	}
 }

@@ -12,22 +12,34 @@ import (
 const formWithin = 90 * time.Second
 
 // Cluster starts three servers (or as the options say), waits until streams can be made on them, and shuts them down
-// when the test ends. Not for bubbles: routes need sockets.
+// when the test ends. In a short run (go test -short) it skips the test instead. Not for bubbles: routes need sockets.
 func Cluster(tb testing.TB, opts ...func(*natsrun.ClusterOptions)) *natsrun.Cluster {
 	tb.Helper()
-	var o natsrun.ClusterOptions
-	for _, opt := range opts {
-		opt(&o)
-	}
-	c, err := natsrun.StartCluster(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := c.Shutdown(); err != nil {
-			tb.Error(err)
-		}
+	return formed(tb, func() (*natsrun.Cluster, error) { return natsrun.StartCluster(build(opts)) })
+}
+
+// SteppingCluster is Cluster with three servers as SteppingServer's: each has a wall clock of its own.
+func SteppingCluster(tb testing.TB) *natsrun.ProcessCluster {
+	tb.Helper()
+	return formed(tb, func() (*natsrun.ProcessCluster, error) {
+		return natsrun.StartProcessCluster([]string{steppingProgram(tb)}, natsrun.ClusterOptions{Dir: tb.TempDir()})
 	})
+}
+
+// forming is a cluster, wherever its servers run.
+type forming interface {
+	shutter
+	WaitReady(ctx context.Context) error
+}
+
+// formed starts a cluster and waits until it is one. Its start is behind the skip: it may take as long as the forming.
+func formed[C forming](tb testing.TB, start func() (C, error)) C {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("a cluster takes seconds to form")
+	}
+	c, err := start()
+	shutAtEnd(tb, c, err)
 	ctx, cancel := context.WithTimeout(tb.Context(), formWithin)
 	defer cancel()
 	if err := c.WaitReady(ctx); err != nil {

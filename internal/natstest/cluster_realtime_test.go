@@ -16,8 +16,7 @@ import (
 // TestClusterSurvivesKill: the stream's leader is killed, another leads, the killed one comes back and catches up.
 func TestClusterSurvivesKill(t *testing.T) {
 	c := natstest.Cluster(t)
-	js := clusterJetStream(t, c, c.URLs())
-	replicate(t, c, js)
+	js := replicated(t, c)
 	publish(t, js, 20)
 	victim := leader(t, c, -1)
 
@@ -43,27 +42,20 @@ func TestClusterSurvivesKill(t *testing.T) {
 // majority goes on, and after healing all agree.
 func TestClusterSurvivesPartition(t *testing.T) {
 	c := natstest.Cluster(t)
-	js := clusterJetStream(t, c, c.URLs())
-	replicate(t, c, js)
+	js := replicated(t, c)
 	publish(t, js, 20)
 	minority := leader(t, c, -1)
 
 	if err := c.Partition([]int{minority}); err != nil {
 		t.Fatal(err)
 	}
-	alone := clusterJetStream(t, c, c.URL(minority))
+	alone := natstest.JetStream(t, c.Server(minority), patient()...)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	if ack, err := alone.Publish(ctx, "events.lost", nil); err == nil {
 		t.Fatalf("a server that was cut off acknowledged %+v", ack)
 	}
-	rest := ""
-	for i := range c.Size() {
-		if i != minority {
-			rest = c.URL(i)
-		}
-	}
-	majority := clusterJetStream(t, c, rest)
+	majority := natstest.JetStream(t, c.Server((minority+1)%c.Size()), patient()...)
 	began := time.Now()
 	publish(t, majority, 20)
 	t.Logf("the majority took 20 writes within %v", time.Since(began).Round(time.Millisecond))
@@ -78,8 +70,7 @@ func TestClusterSurvivesPartition(t *testing.T) {
 // TestClusterRollingRestart: each server is restarted in an orderly way while a client writes.
 func TestClusterRollingRestart(t *testing.T) {
 	c := natstest.Cluster(t)
-	js := clusterJetStream(t, c, c.URLs())
-	replicate(t, c, js)
+	js := replicated(t, c)
 	for i := range c.Size() {
 		if err := c.Restart(i); err != nil {
 			t.Fatal(err)
@@ -96,11 +87,7 @@ func TestClusterLink(t *testing.T) {
 	link := c.Link()
 	opts := append(link.Options(), nats.PingInterval(100*time.Millisecond), nats.MaxPingsOutstanding(2),
 		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.Timeout(200*time.Millisecond), nats.RetryOnFailedConnect(true))
-	nc, err := c.Connect(opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	nc := natstest.Connect(t, c, opts...)
 	natstest.Eventually(t, "the client is connected", time.Minute, func() (bool, string) {
 		return nc.IsConnected(), nc.Status().String()
 	})
@@ -108,8 +95,7 @@ func TestClusterLink(t *testing.T) {
 	natstest.Eventually(t, "the client notices the cut", time.Minute, func() (bool, string) {
 		return nc.IsReconnecting(), nc.Status().String()
 	})
-	other := clusterJetStream(t, c, c.URLs())
-	replicate(t, c, other)
+	other := replicated(t, c)
 	publish(t, other, 1)
 	link.Heal()
 	natstest.Eventually(t, "the client is back", time.Minute, func() (bool, string) {

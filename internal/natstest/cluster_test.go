@@ -20,8 +20,7 @@ func TestClusterForms(t *testing.T) {
 	began := time.Now()
 	c := natstest.Cluster(t)
 	t.Logf("ready after %v", time.Since(began).Round(time.Millisecond))
-	js := clusterJetStream(t, c, c.URLs())
-	replicate(t, c, js)
+	js := replicated(t, c)
 	publish(t, js, 20)
 	began = time.Now()
 	from, to := moveLeader(t, c)
@@ -30,34 +29,26 @@ func TestClusterForms(t *testing.T) {
 	expectMessages(t, js, 40)
 }
 
-// clusterJetStream connects to the URLs with a client that survives everything.
-func clusterJetStream(t *testing.T, c *natsrun.Cluster, urls string) jetstream.JetStream {
-	t.Helper()
-	nc, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.IgnoreDiscoveredServers())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return js
+// patient are the options of a client that survives everything, and stays where it was sent.
+func patient() []nats.Option {
+	return []nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(50 * time.Millisecond), nats.IgnoreDiscoveredServers()}
 }
 
-// replicate makes the stream with three replicas in files.
-func replicate(t *testing.T, c *natsrun.Cluster, js jetstream.JetStream) {
+// replicated returns a client of the cluster, and makes the stream with a replica in files on each server.
+func replicated(t *testing.T, c *natsrun.Cluster) jetstream.JetStream {
 	t.Helper()
+	js := natstest.JetStream(t, c, patient()...)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{
-		Name: clusterStream, Subjects: []string{"events.>"}, Replicas: 3, Storage: jetstream.FileStorage,
+		Name: clusterStream, Subjects: []string{"events.>"}, Replicas: c.Size(), Storage: jetstream.FileStorage,
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.WaitStream(ctx, clusterStream); err != nil {
 		t.Fatal(err)
 	}
+	return js
 }
 
 // moveLeader makes another server lead the stream. One that has stepped down may be elected again, and a busy machine may

@@ -19,7 +19,6 @@
 // own timeout, whose dump shows it as a goroutine of the bubble without "(durable)".
 //
 // Files: main.go (TestMain), server.go (servers and connections), cluster.go, eventually.go (waiting), bubble.go
-// (virtual time, and waiting until a moment of it is over), processors.go (how many run a bubble), process.go (a
-// server that is a process), stepping.go (servers whose
-// wall clocks step; testdata/stepping is their program).
+// (virtual time, and waiting until a moment of it is over), processors.go (how many run a bubble), republish.go, process.go (a
+// server that is a process), stepping.go (one whose wall clock steps; testdata/stepping is its program).
 package natstest

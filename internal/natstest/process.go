@@ -23,13 +23,6 @@ func process(tb testing.TB, program string, o natsrun.Options) *natsrun.Process 
 		o.StoreDir = tb.TempDir()
 	}
 	p, err := natsrun.StartProcess([]string{program}, o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := p.Shutdown(); err != nil {
-			tb.Error(err)
-		}
-	})
+	shutAtEnd(tb, p, err)
 	return p
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
@@ -23,8 +25,14 @@ func StoreIn(dir string) func(*natsrun.Options) {
 	return func(o *natsrun.Options) { o.StoreDir = dir }
 }
 
-// Connect returns a connection to the server that is closed when the test ends. The options of a link lead it there.
-func Connect(tb testing.TB, s *natsrun.Server, opts ...nats.Option) *nats.Conn {
+// Network is what clients connect to: a natsrun.Server, Process, Cluster or ProcessCluster.
+type Network interface {
+	Connect(opts ...nats.Option) (*nats.Conn, error)
+	Link() *natsrun.Link
+}
+
+// Connect returns a connection to the network that is closed when the test ends. The options of a link lead it there.
+func Connect(tb testing.TB, s Network, opts ...nats.Option) *nats.Conn {
 	tb.Helper()
 	nc, err := s.Connect(opts...)
 	if err != nil {
@@ -34,8 +42,18 @@ func Connect(tb testing.TB, s *natsrun.Server, opts ...nats.Option) *nats.Conn {
 	return nc
 }
 
-func build(opts []func(*natsrun.Options)) natsrun.Options {
-	var o natsrun.Options
+// JetStream is Connect for a client that speaks JetStream.
+func JetStream(tb testing.TB, s Network, opts ...nats.Option) jetstream.JetStream {
+	tb.Helper()
+	js, err := jetstream.New(Connect(tb, s, opts...))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return js
+}
+
+func build[O any](opts []func(*O)) O {
+	var o O
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -49,16 +67,25 @@ const straggle = time.Second
 func start(tb testing.TB, o natsrun.Options) *natsrun.Server {
 	tb.Helper()
 	s, err := natsrun.Start(o)
+	if o.VirtualTime {
+		tb.Cleanup(func() { time.Sleep(straggle) }) // behind the shutdown, which is registered later
+	}
+	shutAtEnd(tb, s, err)
+	return s
+}
+
+// shutter is what was started, and has to be shut down.
+type shutter interface{ Shutdown() error }
+
+// shutAtEnd shuts what was started down when the test ends. If it was not, the test ends now.
+func shutAtEnd(tb testing.TB, started shutter, err error) {
+	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := s.Shutdown(); err != nil {
+		if err := started.Shutdown(); err != nil {
 			tb.Error(err)
 		}
-		if o.VirtualTime {
-			time.Sleep(straggle)
-		}
 	})
-	return s
 }

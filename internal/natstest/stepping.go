@@ -1,7 +1,6 @@
 package natstest
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -19,27 +18,6 @@ import (
 func SteppingServer(tb testing.TB) *natsrun.Process {
 	tb.Helper()
 	return process(tb, steppingProgram(tb), natsrun.Options{})
-}
-
-// SteppingCluster starts three such servers with routes to one another, and waits until streams can be made on them: each has a
-// wall clock of its own.
-func SteppingCluster(tb testing.TB) *natsrun.ProcessCluster {
-	tb.Helper()
-	c, err := natsrun.StartProcessCluster([]string{steppingProgram(tb)}, natsrun.ClusterOptions{Dir: tb.TempDir()})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := c.Shutdown(); err != nil {
-			tb.Error(err)
-		}
-	})
-	ctx, cancel := context.WithTimeout(tb.Context(), formWithin)
-	defer cancel()
-	if err := c.WaitReady(ctx); err != nil {
-		tb.Fatal(err)
-	}
-	return c
 }
 
 // steppingProgram builds the server, and returns its path.

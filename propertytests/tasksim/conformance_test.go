@@ -85,9 +85,6 @@ func drawWrite(t *rapid.T) drawnWrite {
 // writes (its task where nothing stands, and that it was the last, under the seal), and so is an outcome that may have been
 // stored before (in the place of its submission only, and its note, under the seal).
 func TestStoreConformsOnReplicas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to form")
-	}
 	s := natstest.Cluster(t)
 	const long = 120
 	for try := range 10 {

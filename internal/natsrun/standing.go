@@ -1,0 +1,58 @@
+package natsrun
+
+import (
+	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// standing is how far a server has come into its cluster, as it sees it itself.
+type standing int64
+
+const (
+	unrouted  standing = iota // it has not one route to each other server
+	behind                    // it follows no leader of JetStream's meta group, or has not caught up with it
+	leadsSome                 // it leads that group, and does not know all servers of it yet
+	follows
+	leads
+)
+
+func (s standing) String() string {
+	return [...]string{"routes are missing", "not current", "leads some", "follows", "leads"}[s]
+}
+
+// standingOf is how a server stands in a cluster of so many.
+func standingOf(srv *server.Server, size int) standing {
+	switch {
+	case srv.NumRoutes() != size-1:
+		return unrouted
+	case !srv.JetStreamIsCurrent():
+		return behind
+	case !srv.JetStreamIsLeader():
+		return follows
+	case len(srv.JetStreamClusterPeers()) < size:
+		return leadsSome
+	}
+	return leads
+}
+
+// muster is how all servers of a cluster stand.
+type muster struct {
+	leaders, followers int
+	seen               []string
+}
+
+func (m *muster) add(name string, s standing) {
+	switch s {
+	case leads:
+		m.leaders++
+	case follows:
+		m.followers++
+	}
+	m.seen = append(m.seen, name+": "+s.String())
+}
+
+// whole reports whether one of them leads and all others follow: then streams can be made.
+func (m *muster) whole() (ok bool, seen string) {
+	return m.leaders == 1 && m.leaders+m.followers == len(m.seen), strings.Join(m.seen, "; ")
+}
