@@ -28,7 +28,7 @@ race:
 # Clusters, child processes, servers whose clock steps and whose files are torn, in real time: one cycle of each, or
 # ROLEMANAGER_CYCLES=50 of each with more than go test's ten minutes of time.
 realtime:
-	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 ./internal/natstest/... ./propertytests/... ./cmd/rolectl/... ./assign
+	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 ./internal/natstest/... ./fencing ./propertytests/... ./cmd/rolectl/... ./assign
 
 # Every fuzz target for a while. A long run: go run ./propertytests/fuzz -execs 10000000
 FUZZTIME ?= 5s

@@ -68,11 +68,49 @@ func leaderOf(t *testing.T, c *natsrun.ProcessCluster, nc *nats.Conn, stream str
 	return i
 }
 
-// steps moves the clock of a server, and has the role change hands afterwards.
+// steps moves the clock of a server, has the role change hands afterwards, and waits until everybody has beaten: a lease that was
+// stamped by a clock half a minute behind has run out by one half a minute ahead.
 func (s *stepped) steps(server int, d time.Duration, cut bool) {
 	s.t.Helper()
 	s.a.Note("the clock of n%d steps by %v, and is %v ahead", server, d, step(s.t, s.c.Process(server), d))
 	s.handOver(cut)
+	s.beaten()
+}
+
+// beaten waits until every lease was written once more.
+func (s *stepped) beaten() {
+	s.t.Helper()
+	kv, err := s.a.KV()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	since := map[string]uint64{}
+	natstest.Eventually(s.t, "everybody has beaten", patience, func() (bool, string) {
+		ctx, cancel := context.WithTimeout(s.t.Context(), steppedTTL)
+		defer cancel()
+		for _, key := range leaseKeys() {
+			e, err := kv.Get(ctx, key)
+			if err != nil {
+				return false, fmt.Sprintf("%s: %v", key, err)
+			}
+			if since[key] == 0 {
+				since[key] = e.Revision()
+			}
+			if e.Revision() == since[key] {
+				return false, fmt.Sprintf("%s stands at %d", key, e.Revision())
+			}
+		}
+		return true, ""
+	})
+}
+
+// leaseKeys are the keys of all leases, in order.
+func leaseKeys() []string {
+	keys := []string{"lease.a", "lease.b", "lease.c"}
+	for _, name := range stepWorkers {
+		keys = append(keys, "worker.lease."+name)
+	}
+	return keys
 }
 
 // handOver takes the role from its leader: its path is cut, so that its lease runs out by everybody's own clock, or it steps down.
@@ -152,10 +190,7 @@ func TestRealtimeClusterClockSteps(t *testing.T) {
 func (s *stepped) leasesOn(server int) {
 	s.t.Helper()
 	js := jetStream(s.a)
-	want := []string{"lease.a", "lease.b", "lease.c"}
-	for _, name := range stepWorkers {
-		want = append(want, "worker.lease."+name)
-	}
+	want := leaseKeys()
 	natstest.Eventually(s.t, fmt.Sprintf("n%d has every lease", server), patience, func() (bool, string) {
 		ctx, cancel := context.WithTimeout(s.t.Context(), steppedTTL)
 		defer cancel()
@@ -209,6 +244,56 @@ func TestRealtimeClusterClockLeaps(t *testing.T) {
 		})
 	}
 	played(t, n, "a leap of the stream leader's clock beyond live leases, and three hand-overs under it, beside it and after it")
+}
+
+// TestRealtimeClusterProcessesKilled: the process of the server that leads the roles' stream is killed while leaders write; the role
+// changes hands under the other two, and it comes back. Then all three are killed at once, and come back.
+func TestRealtimeClusterProcessesKilled(t *testing.T) {
+	s := onStepping(t)
+	n := cycles(t)
+	for range n {
+		victim := s.leads()
+		s.kill(victim)
+		s.handOver(true)
+		s.restart(victim)
+		all := []int{0, 1, 2}
+		_, epoch := s.b.writer(s.a, 0)
+		s.kill(all...)
+		s.restart(all...)
+		s.a.AwaitLeader(role, patience)
+		s.b.writer(s.a, epoch-1)
+		s.handOver(false)
+		if s.a.Check(); t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d terms, %d sessions lost, %d killed; %s; %d late writes refused by each; led again after %v at most",
+		len(holds(s.a, 1+2*n)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
+	played(t, n, "the process killed that leads the stream, and then all three")
+}
+
+func (s *stepped) kill(servers ...int) {
+	s.t.Helper()
+	for _, i := range servers {
+		s.a.Note("n%d is killed", i)
+		if err := s.c.Kill(i); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *stepped) restart(servers ...int) {
+	s.t.Helper()
+	for _, i := range servers {
+		if err := s.c.Restart(i); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	if err := s.c.WaitReady(ctx); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // TestRealtimeClusterClockTasks is TestRealtimeServerClockTasks on three servers, of which the one that leads the stream of the

@@ -64,7 +64,7 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 
 // nothingThatBeats fails for a lease that was taken away while its session beat. A step of half a minute leaves one another half,
 // so that what is gone has not beaten for that long: a process that the machine has forgotten meanwhile. A third is for what the
-// watch saw late.
+// watch saw late. (Two steps within one heartbeat would add up.)
 func nothingThatBeats(t *testing.T, a *arena.Arena) {
 	t.Helper()
 	for _, x := range a.Chronicle.Expired() {

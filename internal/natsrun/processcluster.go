@@ -46,7 +46,7 @@ func (c *ProcessCluster) start(program []string, opts ClusterOptions) error {
 		c.doors = append(c.doors, door)
 		routes = append(routes, door.Addr())
 	}
-	for i, door := range c.doors {
+	for i := range c.doors {
 		name := nodeName(i)
 		p, err := startProcess(program, served{
 			StoreDir: filepath.Join(opts.Dir, name), SyncAlways: opts.SyncAlways, Name: name, Routes: routes,
@@ -56,17 +56,36 @@ func (c *ProcessCluster) start(program []string, opts ClusterOptions) error {
 		}
 		c.nodes = append(c.nodes, p)
 		c.urls = append(c.urls, p.URL())
-		port, err := p.ask("routes", "routes")
-		if err != nil {
+		if err := c.lead(i); err != nil {
 			return err
 		}
-		door.Retarget(fmt.Sprintf("127.0.0.1:%d", port))
 	}
 	return nil
 }
 
-// Process is server i, whose clock Step moves. It must not be killed or restarted: the way to its routes would be lost.
+// lead has the door of server i lead to where that takes routes since it was started last.
+func (c *ProcessCluster) lead(i int) error {
+	port, err := c.nodes[i].ask("routes", "routes")
+	if err != nil {
+		return err
+	}
+	c.doors[i].Retarget(fmt.Sprintf("127.0.0.1:%d", port))
+	return nil
+}
+
+// Process is server i, whose clock Step moves. Restart it by the cluster's own.
 func (c *ProcessCluster) Process(i int) *Process { return c.nodes[i] }
+
+// Kill ends server i without a word to it.
+func (c *ProcessCluster) Kill(i int) error { return c.nodes[i].Kill() }
+
+// Restart kills server i, if it runs, and starts it again on the same store and address.
+func (c *ProcessCluster) Restart(i int) error {
+	if err := c.nodes[i].Restart(); err != nil {
+		return err
+	}
+	return c.lead(i)
+}
 
 // WaitReady waits until all servers have routes to one another and follow one of them: then streams can be made.
 //
