@@ -24,6 +24,8 @@ var storms = []struct {
 	{"mixed", 0.10, jetstream.FileStorage, arena.Storm{Processes: 5, Roles: 2, TTL: 6 * time.Second, Lull: 45 * time.Minute, Mixed: true, Skew: 0.03, Restarts: true, Ranked: true}},
 	{"rotating", 0.17, jetstream.MemoryStorage, arena.Storm{Processes: 3, Roles: 2, TTL: 10 * time.Second, Lull: 45 * time.Minute, Rotate: true, Skew: 0.03}},
 	{"short", 0.003, jetstream.MemoryStorage, arena.Storm{Processes: 3, Roles: 1, TTL: time.Second, Lull: 5 * time.Second, Skew: 0.03}},
+	{"a hundred processes", 0.001, jetstream.MemoryStorage, arena.Storm{Processes: 100, Roles: 1, TTL: 10 * time.Second, Lull: time.Minute, Skew: 0.03}},
+	{"a thousand roles", 0.003, jetstream.MemoryStorage, arena.Storm{Processes: 3, Roles: 1000, TTL: 10 * time.Second, Lull: time.Minute, Skew: 0.03}},
 }
 
 // everything is after how many virtual hours every fault must have struck and everything that can follow have happened.
