@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// rereads is for how many command lines one tree of commands is used: its flags keep what they were set to.
+const rereads = 10_000
+
+// FuzzCommandLine: whatever stands on the command line, one argument on each line, is read without harm; what makes no sense is
+// said in one line that a terminal can be shown, and what a flag has taken is within its bounds.
+func FuzzCommandLine(f *testing.F) {
+	for _, line := range []string{
+		"roles -o json", "step-down scheduler --epoch 7 --wait 5s", "transfer r i --yes", "exec x --ttl 300ms --takeover=perhaps -- sh -c true",
+		"tasks submit -n x k {} --label a=b --priority -100 --delay 1h", "tasks cron set -n x n k @daily --missed all", "bucket create x --replicas 3",
+		"doctor -b a.b", "watch --timeout -1s", "help dance", "--version", "", "-", "--", "-o", "inspect a:b", "tasks list --for=1e9h",
+	} {
+		f.Add(strings.ReplaceAll(line, " ", "\n"))
+	}
+	var a *app
+	var cmd *cobra.Command
+	n := 0
+	f.Fuzz(func(t *testing.T, lines string) {
+		if n%rereads == 0 {
+			a = &app{}
+			cmd = root(a)
+		}
+		n++
+		err := read(cmd, strings.Split(lines, "\n"))
+		if errors.Is(err, pflag.ErrHelp) {
+			return
+		}
+		if err != nil {
+			text := oneLine(err.Error())
+			said := show.CleanLines(text)
+			if said == "" || strings.ContainsFunc(said, unicode.IsControl) || len(text) > 4*len(lines)+2000 {
+				t.Errorf("%q: %q", lines, said)
+			}
+			return
+		}
+		if a.settings.Timeout < 0 || !slices.Contains(show.Formats, a.format) {
+			t.Errorf("%q: timeout %v, format %q", lines, a.settings.Timeout, a.format)
+		}
+	})
+}
+
+// read is what is done to a command line before anything is done for it.
+func read(cmd *cobra.Command, args []string) error {
+	c, rest, err := cmd.Find(args)
+	if err != nil {
+		return err
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		return c.FlagErrorFunc()(c, err)
+	}
+	return c.ValidateArgs(c.Flags().Args())
+}
