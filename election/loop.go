@@ -72,7 +72,7 @@ func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Buck
 		writer.Close()
 		return nil, err
 	}
-	l.watcher = newWatcher(l.ctx, &l.wg, nc, bucket, filters(s.cfg))
+	l.watcher = newWatcher(l.ctx, &l.wg, nc, bucket, s.cfg.clock, filters(s.cfg))
 	l.watcher.note = l.unwatched
 	l.watcher.broken = func(err error) { s.post(protocol.Broken{Fault: err}) }
 	l.leaders = newLeaderCalls(s, l.ctx)

@@ -68,7 +68,7 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
-	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, protocol.CandidateFilters())
+	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, o.clock, protocol.CandidateFilters())
 	if options.workers {
 		o.watcher.wide.Store(1)
 	}
@@ -98,7 +98,10 @@ func (o *Observer) run(failed <-chan error) {
 	}()
 	changes := o.nc.StatusChanged(nats.CONNECTED)
 	defer o.nc.RemoveStatusListener(changes)
+	again := time.NewTimer(0)
+	defer again.Stop()
 	for {
+		again.Reset(o.askAgain())
 		select {
 		case b := <-o.watcher.out:
 			if o.err = o.take(b); o.err != nil {
@@ -110,6 +113,7 @@ func (o *Observer) run(failed <-chan error) {
 				return
 			}
 			o.watcher.rebuild()
+		case <-again.C:
 		case o.err = <-failed:
 			return
 		case <-o.ctx.Done():
@@ -152,6 +156,17 @@ func (o *Observer) take(b batch) error {
 		}
 	}
 	return nil
+}
+
+// askAgain makes a new watch if the view wants one now, and tells how long it is until it does.
+func (o *Observer) askAgain() (wait time.Duration) {
+	o.read(func(v *protocol.View, now protocol.Instant) {
+		if v.AskAgain(now) {
+			o.watcher.rebuild()
+		}
+		wait = v.AskAt().Sub(now)
+	})
+	return wait
 }
 
 func (o *Observer) read(f func(v *protocol.View, now protocol.Instant)) {

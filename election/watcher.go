@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/internal/clock"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
@@ -39,6 +40,7 @@ func (b batch) news() bool {
 type watcher struct {
 	nc      *nats.Conn
 	bucket  *natskv.Bucket
+	clock   clock.Clock
 	filters []string
 	broken  func(error)                   // a fault that no new watch will mend
 	note    func(err error, attempts int) // one that a new watch may mend
@@ -51,9 +53,11 @@ type watcher struct {
 	seen atomic.Uint64 // the highest revision that whoever takes what is delivered has seen, here or in an acknowledgement
 }
 
-func newWatcher(ctx context.Context, wg *sync.WaitGroup, nc *nats.Conn, bucket *natskv.Bucket, filters []string) *watcher {
+func newWatcher(
+	ctx context.Context, wg *sync.WaitGroup, nc *nats.Conn, bucket *natskv.Bucket, c clock.Clock, filters []string,
+) *watcher {
 	return &watcher{
-		ctx: ctx, wg: wg, nc: nc, bucket: bucket, filters: filters, out: make(chan batch), wake: make(chan struct{}, 1),
+		ctx: ctx, wg: wg, nc: nc, bucket: bucket, clock: c, filters: filters, out: make(chan batch), wake: make(chan struct{}, 1),
 	}
 }
 
@@ -183,7 +187,9 @@ func (w *watcher) selected(wide bool) []string {
 // inspect refuses a bucket that is another one than at the opening, and says how far the present one is. No answer proves
 // nothing: then the watch is made anyway, and finds out what is wrong.
 func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, err error) {
-	reset.Known = w.seen.Load()
+	// Read first: what the store shows is to be of a later time than this.
+	reset.Begun, reset.Known = protocol.Instant(w.clock.Now().Observer), w.seen.Load()
+	reset.Last = reset.Known
 	state, err := w.bucket.Inspect(ctx)
 	switch {
 	case err != nil:

@@ -65,7 +65,7 @@ func (m *Machine) tryClaim(r *role) {
 		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), since: since,
 		handed: r.Form == FormRecord && r.Role.Vacant && r.Role.Next == m.cfg.Instance,
 	}
-	r.task.token = r.claim.token
+	r.task.token, r.task.known = r.claim.token, m.view.Last()
 	m.claims.add(r)
 	m.sendClaim(r)
 }
@@ -77,7 +77,7 @@ func (m *Machine) sendClaim(r *role) {
 	}
 	r.task.inflight = true
 	m.put(pending{
-		purpose: forClaim, role: r.RoleView, expect: r.claim.expect, floor: r.Revision,
+		purpose: forClaim, role: r.RoleView, expect: r.claim.expect, stood: r.Revision,
 		entry: Entry{Kind: KindRole, Name: r.Name, Form: FormRecord, Role: rec},
 	}, Write{Key: RoleKey(r.Name)}, rec)
 }
@@ -94,7 +94,7 @@ func (m *Machine) claimed(p pending, w Written, mine bool) {
 	case Won:
 		rv.task.retry = retry{}
 	case Refused:
-		if rv.task.retry = (retry{}); rv.Revision == p.floor {
+		if rv.task.retry = (retry{}); rv.Revision == p.stood {
 			m.unexplained(&rv.task.retry)
 		}
 	case Unknown:

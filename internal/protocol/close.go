@@ -53,7 +53,7 @@ func (m *Machine) removeMember() {
 	p := m.self
 	m.own.inflight = true
 	m.put(pending{
-		purpose: forMember, version: m.own.wanted, expect: p.MemberRevision, floor: p.MemberRevision,
+		purpose: forMember, version: m.own.wanted, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormMarker},
 	}, Write{Key: MemberKey(p.Peer), Delete: true}, nil)
 }
@@ -62,7 +62,7 @@ func (m *Machine) writeClosed() {
 	m.lease.inflight = true
 	rec := Lease{V: Version, Session: m.lease.number, Nonce: m.lease.nonce, State: Closed}
 	m.put(pending{
-		purpose: forClose, expect: standing(m.self.Form, m.self.Revision), floor: m.self.Revision,
+		purpose: forClose, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
 		entry: Entry{Kind: KindLease, Peer: m.self.Peer, Form: FormRecord, Lease: rec},
 	}, Write{Key: LeaseKey(m.self.Peer), TTL: tombstoneTTL}, rec)
 }
@@ -76,7 +76,7 @@ func (m *Machine) closed(p pending, w Written, mine bool) {
 	case Won:
 		m.finish(nil)
 	case Refused:
-		if m.closing.retry = (retry{}); m.self.Revision == p.floor {
+		if m.closing.retry = (retry{}); m.self.Revision == p.stood {
 			m.unexplained(&m.closing.retry)
 		}
 	case Unknown:

@@ -46,7 +46,8 @@
 // # Failures
 //
 // Written{Unknown} is tried again with a growing wait and resolved by the watch. Written{Fault} and Broken end the machine,
-// with Ended as its last effect. A machine whose session is lost opens the next one by itself.
+// with Ended as its last effect; so does a store that has lost what was known of it. A machine whose session is lost opens the
+// next one by itself.
 //
 // # Map
 //
@@ -64,6 +65,7 @@
 //	   Validate                           validate.go
 //	   records, keys, entries             record.go, keys.go, entry.go
 //	   the view and its merging           view.go, merge.go
+//	   a store that has lost something    wentback.go
 //	   the member record                  member.go
 //	   writes, retries, the slow lane     write.go, window.go, config.go
 //	   the machine, one role in it        machine.go, role.go, status.go

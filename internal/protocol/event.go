@@ -30,11 +30,13 @@ type (
 	// WatchReset says that a new watch has begun to deliver, over every key if Wide.
 	WatchReset struct {
 		Wide bool
-		// Single: the store has one replica, which cannot lag. Its last revision was Last when it was asked. Known is the
-		// highest one seen before that: if it is beyond Last, or what was known of a key then is delivered older, the store
-		// has lost something.
+		// Single: the store has one replica, which cannot lag. Its last revision was Last when it was asked, or is Known if it
+		// did not answer. Known is the highest one seen before that: if it is beyond Last, or what was known of a key then is
+		// delivered older, the store has lost something, or a replica lags.
 		Single      bool
 		Last, Known uint64
+		// Begun is when the making of this watch began, on the observer's scale, and Known was read; 0: not known.
+		Begun Instant
 	}
 
 	// SnapshotDone says that the watch has delivered all that stood in the bucket when it began.

@@ -42,6 +42,7 @@ type attempt struct {
 	sent  Instant // holder's scale, before the write was handed out
 	ttl   time.Duration
 	short bool
+	known uint64 // the highest revision known then
 }
 
 const longAgo = Instant(math.MinInt64 / 2)
@@ -155,7 +156,7 @@ func (m *Machine) beat(short bool) {
 	l.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { // one that landed so late would not be believed
 		return a.sent.Add(a.ttl-m.cfg.margin(a.ttl)) <= m.now.Holder
 	})
-	l.attempts = append(l.attempts, attempt{l.beat, m.now.Holder, ttl, short})
+	l.attempts = append(l.attempts, attempt{l.beat, m.now.Holder, ttl, short, m.view.Last()})
 	l.inflight, l.nextBeat, l.interval = true, m.now.Holder.Add(interval), interval
 	if m.phase == open { // a shorter one that lands unnoticed shortens the wait of the others, so it shortens ours at once
 		l.deadline = min(l.deadline, m.now.Holder.Add(ttl-m.cfg.margin(ttl)))
@@ -164,7 +165,7 @@ func (m *Machine) beat(short bool) {
 
 	rec := Lease{V: Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state}
 	m.put(pending{
-		purpose: forBeat, beat: l.beat, expect: standing(m.self.Form, m.self.Revision), floor: m.self.Revision,
+		purpose: forBeat, beat: l.beat, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
 		entry: Entry{Kind: KindLease, Peer: m.self.Peer, Form: FormRecord, Lease: rec},
 	}, Write{Key: LeaseKey(m.self.Peer), TTL: max(minLeaseRetention, 10*ttl)}, rec)
 }
@@ -186,7 +187,7 @@ func (m *Machine) beaten(p pending, w Written, mine bool) {
 			l.unseenSince, l.unseenRev = m.now.Holder, w.Revision
 		}
 	case Refused:
-		if l.retry = (retry{}); m.self.Revision == p.floor {
+		if l.retry = (retry{}); m.self.Revision == p.stood {
 			m.unexplained(&l.retry)
 		}
 	case Unknown:

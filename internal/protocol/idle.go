@@ -66,6 +66,7 @@ func (m *Machine) nextObserver() Instant {
 		}
 	}
 	ahead(m.lease.retry.after)
+	ahead(m.view.AskAt())
 	if m.own.wanted > m.own.acked {
 		ahead(m.own.retry.after)
 	}

@@ -107,7 +107,7 @@ func (m *Machine) kill(p *PeerView) {
 	}
 	p.task.inflight = true
 	m.put(pending{
-		purpose: forKill, peer: p, expect: standing(p.Form, p.Revision), floor: p.Revision,
+		purpose: forKill, peer: p, expect: standing(p.Form, p.Revision), stood: p.Revision,
 		entry: Entry{Kind: KindLease, Peer: p.Peer, Form: FormRecord, Lease: rec},
 	}, Write{Key: LeaseKey(p.Peer), TTL: tombstoneTTL}, rec)
 }
@@ -121,7 +121,7 @@ func (m *Machine) mayReap(p *PeerView) bool {
 func (m *Machine) reap(p *PeerView) {
 	p.task.inflight = true
 	m.put(pending{
-		purpose: forReap, peer: p, expect: p.MemberRevision, floor: p.MemberRevision,
+		purpose: forReap, peer: p, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormMarker},
 	}, Write{Key: MemberKey(p.Peer), Delete: true}, nil)
 }
@@ -140,7 +140,7 @@ func (m *Machine) killedOrReaped(p pending, w Written) {
 			m.emit(PeerKilled{peer.Peer, p.entry.Lease.Session})
 		}
 	case Refused: // it lives: the beat that got in first will be seen, and the wait starts anew from there
-		if t.retry = (retry{}); known == p.floor {
+		if t.retry = (retry{}); known == p.stood {
 			m.unexplained(&t.retry)
 		}
 	case Unknown:

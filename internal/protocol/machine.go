@@ -161,6 +161,9 @@ func (m *Machine) touchRole(r *RoleView) {
 
 // session keeps what there is once per process: the lease, the member record, belief, the end. It costs O(1).
 func (m *Machine) session() {
+	if m.phase != ended && m.view.AskAgain(m.now.Observer) {
+		m.rebuild("revisions went back, or a replica lags")
+	}
 	switch m.phase {
 	case opening:
 		m.tryOpen()
@@ -198,6 +201,10 @@ func (m *Machine) finish(fault error) {
 func (e *Entry) apply(m *Machine) {
 	if m.slow {
 		m.hurry(slowAfter)
+	}
+	if m.backdated(e) {
+		m.fail(ErrWentBack)
+		return
 	}
 	if e.Kind == KindLease && e.Peer == m.self.Peer {
 		m.seenOwnLease(e)

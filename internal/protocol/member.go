@@ -44,7 +44,7 @@ func (m *Machine) describe() {
 	o.inflight, o.said, o.saying = true, rec, o.wanted
 	p := m.self
 	m.put(pending{
-		purpose: forMember, version: o.wanted, expect: standing(p.MemberForm, p.MemberRevision), floor: p.MemberRevision,
+		purpose: forMember, version: o.wanted, expect: standing(p.MemberForm, p.MemberRevision), stood: p.MemberRevision,
 		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormRecord, Member: rec},
 	}, Write{Key: MemberKey(p.Peer)}, rec)
 }
@@ -61,7 +61,7 @@ func (m *Machine) described(p pending, w Written, mine bool) {
 			m.stands(p.version)
 		}
 	case Refused:
-		if o.retry = (retry{}); m.self.MemberRevision == p.floor {
+		if o.retry = (retry{}); m.self.MemberRevision == p.stood {
 			m.unexplained(&o.retry)
 		}
 	case Unknown:

@@ -32,17 +32,16 @@ func (v *View) Deliver(now Instant, e *Entry, n *News) {
 	}
 	// What was known before the watch was made, and stood then, it delivers, or what replaced it. A write of ours that is
 	// acknowledged later may be known before the watch comes to the record that it replaced.
-	v.lost(e.Revision < known && known <= v.known)
+	if known <= v.known {
+		switch {
+		case e.Revision < known:
+			v.older(known)
+		case e.Revision == known && v.otherwise(e):
+			v.wentBack = true
+		}
+	}
 	v.Merge(now, e, n)
 }
-
-// lost notes proof that the store has lost what was known of it: it was restored from a backup, or the end of its file was torn
-// off. A view that never goes back would then name revisions of a past that is gone, and every write be refused. Only a store
-// with one replica proves anything: elsewhere a watch may come from one that lags.
-func (v *View) lost(proof bool) { v.wentBack = v.wentBack || proof && v.single }
-
-// WentBack reports whether the store has lost what was known of it: nothing in the view can be relied on any more.
-func (v *View) WentBack() bool { return v.wentBack }
 
 // Merge takes in an entry, delivered or known from the acknowledgement of our own write. An old revision changes nothing.
 func (v *View) Merge(now Instant, e *Entry, n *News) {
@@ -199,7 +198,10 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	v.gen++
 	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
-	v.lost(w.Last < w.Known)
+	v.begun, v.lags, v.doubted = w.Begun, false, false
+	if w.Last < w.Known {
+		v.older(w.Last + 1)
+	}
 	if w.Wide {
 		v.forgotten = map[Peer]struct{}{}
 		return
@@ -246,6 +248,7 @@ func (v *View) EndSnapshot(now Instant, n *News) {
 		v.forget(v.peerList[i])
 	}
 	v.whole = true
+	v.settleDoubt()
 	if !v.complete {
 		v.complete, v.since = true, now
 	}

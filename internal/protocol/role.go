@@ -28,6 +28,7 @@ type roleTask struct {
 	inflight bool // a claim, a vacate or a rotation
 	mine     *role
 	token    string // the last one that we wrote, or may have written, into the record
+	known    uint64 // the highest revision known when we first did
 	retry    retry
 }
 

@@ -13,13 +13,13 @@ func (m *Machine) considerRotation(r *role) {
 	case m.enter(r.RoleView):
 		if t.rotating == "" {
 			t.rotating = m.cfg.NewID()
-			task.token = t.rotating
+			task.token, task.known = t.rotating, m.view.Last()
 		}
 		rec := r.Role
 		rec.Token = t.rotating
 		task.inflight = true
 		m.put(pending{
-			purpose: forRotate, role: r.RoleView, expect: t.epoch, floor: t.epoch,
+			purpose: forRotate, role: r.RoleView, expect: t.epoch, stood: t.epoch,
 			entry: Entry{Kind: KindRole, Name: r.Name, Form: FormRecord, Role: rec},
 		}, Write{Key: RoleKey(r.Name)}, rec)
 	}
@@ -49,7 +49,7 @@ func (m *Machine) rotated(p pending, w Written, mine bool) {
 	case Won:
 		rv.task.retry = retry{}
 	case Refused:
-		if rv.task.retry = (retry{}); rv.Revision == p.floor {
+		if rv.task.retry = (retry{}); rv.Revision == p.stood {
 			m.unexplained(&rv.task.retry)
 		}
 	case Unknown:

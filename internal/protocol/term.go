@@ -169,7 +169,7 @@ func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
 	rv.task.inflight = true
 	m.vacates++
 	m.put(pending{
-		purpose: forVacate, role: rv, expect: rv.Revision, floor: rv.Revision,
+		purpose: forVacate, role: rv, expect: rv.Revision, stood: rv.Revision,
 		entry: Entry{Kind: KindRole, Name: rv.Name, Form: FormRecord, Role: rec},
 	}, Write{Key: RoleKey(rv.Name)}, rec)
 }
@@ -186,7 +186,7 @@ func (m *Machine) vacated(p pending, w Written, mine bool) {
 	case Won:
 		rv.task.retry = retry{}
 	case Refused:
-		if rv.task.retry = (retry{}); rv.Revision == p.floor {
+		if rv.task.retry = (retry{}); rv.Revision == p.stood {
 			m.unexplained(&rv.task.retry)
 		}
 	case Unknown:

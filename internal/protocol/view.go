@@ -33,6 +33,12 @@ type View struct {
 	// unread is until when somebody may believe in a session whose lease is gone or cannot be read: it may lead what its lease
 	// does not tell of any more.
 	unread Instant
+
+	doubt   doubt
+	begun   Instant // when the present watch was begun to be made
+	lags    bool    // it has shown an older state than was known before
+	doubted bool    // older than was known when the doubt came up
+	asked   bool    // a new watch was asked for because of the doubt
 }
 
 // PeerView is what is known of one session slot: its lease and its member record.

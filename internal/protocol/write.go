@@ -23,7 +23,8 @@ type pending struct {
 	purpose purpose
 	entry   Entry  // what stands at the key if it wins, but for the revision
 	expect  uint64 // the revision it replaces
-	floor   uint64 // the highest revision known of that key: a write that wins below it proves that revisions went back
+	stood   uint64 // the highest revision known of that key when it was sent
+	known   uint64 // and of any key: a write that wins at or below it proves that revisions went back
 	session uint64 // ours when it was sent; an outcome that outlives its session concerns the view only
 	at      Instant
 	beat    uint64
@@ -41,7 +42,7 @@ func (m *Machine) put(p pending, w Write, record any) {
 		w.Value = Encode(record)
 	}
 	w.Expect = p.expect
-	p.at, p.session = m.now.Holder, m.lease.generation
+	p.at, p.session, p.known = m.now.Holder, m.lease.generation, m.view.Last()
 	m.writes[w.ID] = p
 	m.emit(w)
 }
@@ -60,7 +61,7 @@ func (w Written) apply(m *Machine) {
 		return
 	}
 	if w.Outcome == Won {
-		if w.Revision <= p.floor {
+		if w.Revision <= p.known { // revisions are of the whole bucket
 			m.fail(ErrWentBack)
 			return
 		}

@@ -19,7 +19,6 @@ var omitted = map[string]string{
 	"Machine.lastWrite":   "only makes the next write's id another one",
 	"View.peers":          "the same as peerList, by name",
 	"View.roles":          "the same as roleList, by name",
-	"View.last":           "told, and not looked at by the machine",
 	"PeerView.place":      "follows from the order of peerList",
 	"RoleView.place":      "follows from the order of holds",
 	"roleSet.place":       "follows from the order of the list",

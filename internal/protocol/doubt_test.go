@@ -1,0 +1,200 @@
+package protocol
+
+import (
+	"testing"
+	"time"
+)
+
+// second is a point in time at which a watch is begun.
+func second(n float64) Instant { return Instant(1e12 + n*1e9) }
+
+// over feeds a view by watches over replicas, all of which were told how far the stream is.
+type over struct{ *watcher }
+
+func newOver() over {
+	o := over{newWatcher()}
+	o.sees("role.r", 20, heldBy("b", 8, 1000))
+	o.sees("lease.a", 21, Lease{V: 1, Nonce: "y", TTLms: 1000, State: Live})
+	o.sees("role.last", 30, heldBy("b", 8, 1000))
+	return o
+}
+
+// begins is a watch that was begun at at, over a state that ends at last. What it delivers is given, and whether that is all.
+func (o over) begins(at float64, last uint64, whole bool, show ...func()) {
+	o.BeginWatch(WatchReset{Begun: second(at), Last: last, Known: o.Last()}, Peer{})
+	for _, deliver := range show {
+		deliver()
+	}
+	if whole {
+		o.EndSnapshot(second(at), &o.news)
+	}
+}
+
+func (o over) role(name string, rev uint64) func() {
+	return func() { o.sees("role."+name, rev, heldBy("b", 8, 1000)) }
+}
+
+// TestDoubt: on replicas a watch that shows an older state than was known may come from one that lags. It is proof that the
+// store has lost something when one that was begun BackPatience later still lacks what was known then, and only then.
+func TestDoubt(t *testing.T) {
+	type step struct {
+		at    float64
+		last  uint64
+		whole bool
+		show  []uint64 // revisions of role.r
+		learn uint64   // a revision of role.r that is known afterwards
+	}
+	old, present := []uint64{10}, []uint64{20}
+	for _, c := range []struct {
+		name  string
+		steps []step
+		want  bool
+	}{
+		{"an old record, once", []step{{0, 90, true, old, 0}}, false},
+		{"an old record, thirty seconds apart", []step{{0, 90, true, old, 0}, {30, 90, false, old, 0}}, true},
+		{"the last revision, thirty seconds apart", []step{{0, 29, true, nil, 0}, {30, 29, false, nil, 0}}, true},
+		{"first the one and then the other", []step{{0, 29, true, present, 0}, {30, 90, false, old, 0}}, true},
+		{"again and again for 29 seconds", []step{{0, 29, true, old, 0}, {10, 29, true, old, 0}, {29, 29, true, old, 0}, {30, 30, true, present, 0}}, false},
+		{"watches that broke off prove nothing else", []step{{0, 29, true, old, 0}, {10, 90, false, nil, 0}, {30, 90, false, old, 0}}, true},
+		{"a whole one between them", []step{{0, 29, true, old, 0}, {10, 30, true, present, 0}, {30, 29, true, old, 0}}, false},
+		{"a whole one, and two more", []step{{0, 29, true, old, 0}, {10, 30, true, present, 0}, {31, 29, true, old, 0}, {61, 29, false, nil, 0}}, true},
+		{"what was learnt since", []step{{0, 29, true, old, 40}, {30, 39, true, present, 0}}, false},
+		{"what was learnt since, thirty seconds apart", []step{{0, 29, true, old, 40}, {30, 39, true, present, 0}, {60, 39, false, nil, 0}}, true},
+		{"what was learnt since, thirty seconds after the first", []step{{0, 29, true, old, 40}, {29, 39, true, present, 0}, {58, 39, true, present, 0}}, false},
+		{"nobody says when", []step{{-1000, 29, true, old, 0}, {-1000, 29, true, old, 0}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := newOver()
+			for i, s := range c.steps {
+				var show []func()
+				for _, rev := range s.show {
+					show = append(show, o.role("r", rev))
+				}
+				o.begins(s.at, s.last, s.whole, show...)
+				if last := i == len(c.steps)-1; o.WentBack() != (last && c.want) {
+					t.Fatalf("after the watch at %v s: went back: %v", s.at, o.WentBack())
+				}
+				if s.learn > 0 {
+					o.role("r", s.learn)()
+				}
+			}
+		})
+	}
+}
+
+// TestDoubtAsksOnce: a doubt asks for one new watch when it has lasted, and for another one only if that was begun too early.
+func TestDoubtAsksOnce(t *testing.T) {
+	o := newOver()
+	asks := func(at float64, want bool) {
+		t.Helper()
+		if got := o.AskAgain(second(at)); got != want {
+			t.Fatalf("at %v s: asks for a new watch: %v, want %v", at, got, want)
+		}
+	}
+	asks(1000, false)
+	o.begins(0, 29, true)
+	if o.AskAt() != second(30) {
+		t.Fatalf("asks at %v, want %v", o.AskAt(), second(30))
+	}
+	asks(29.999, false)
+	asks(30, true)
+	asks(31, false)
+	o.begins(29, 29, false) // it was under way already
+	asks(32, false)
+	o.EndSnapshot(second(33), &o.news)
+	asks(33, true)
+	o.begins(33, 30, false, o.role("r", 20))
+	asks(100, false)
+	o.EndSnapshot(second(101), &o.news)
+	asks(1000, false)
+	if o.WentBack() || o.AskAt() != never {
+		t.Errorf("went back: %v, asks at %v after a watch that lacks nothing", o.WentBack(), o.AskAt())
+	}
+}
+
+// TestRevisionGivenAgain: another record at a known revision is proof, also on replicas: no lag shows that.
+func TestRevisionGivenAgain(t *testing.T) {
+	role := heldBy("b", 8, 1000)
+	vacant, another, later := Role{V: 1, Vacant: true, TTLms: 1000}, role, role
+	another.ID, later.Session = "c", 9
+	token := role
+	token.Token = "u"
+	lease := Lease{V: 1, Session: 5, Nonce: "y", TTLms: 1000, State: Live}
+	nonce, killed, session := lease, lease, lease
+	nonce.Nonce, killed.State, session.Session = "z", Killed, 6
+	for _, c := range []struct {
+		name string
+		key  string
+		was  any
+		is   any
+		want bool
+	}{
+		{"the same role", "role.r", role, role, false},
+		{"vacant", "role.r", role, vacant, true},
+		{"held", "role.r", vacant, role, true},
+		{"another holder", "role.r", role, another, true},
+		{"another session", "role.r", role, later, true},
+		{"another token", "role.r", role, token, true},
+		{"the same lease", "lease.a", lease, lease, false},
+		{"another nonce", "lease.a", lease, nonce, true},
+		{"another state", "lease.a", lease, killed, true},
+		{"another session of the lease", "lease.a", lease, session, true},
+		{"the same member", "member.a", Member{V: 1, Session: 5}, Member{V: 1, Session: 5}, false},
+		{"another session of the member", "member.a", Member{V: 1, Session: 5}, Member{V: 1, Session: 6}, true},
+		{"what cannot be read proves nothing", "role.r", role, "{}", false},
+	} {
+		for _, single := range []bool{true, false} {
+			w := newWatcher()
+			w.sees(c.key, 20, c.was)
+			w.BeginWatch(WatchReset{Single: single, Last: 90, Known: 20, Begun: second(0)}, Peer{})
+			w.sees(c.key, 20, c.is)
+			if w.WentBack() != c.want {
+				t.Errorf("%s (single: %v): went back: %v, want %v", c.name, single, w.WentBack(), c.want)
+			}
+		}
+	}
+}
+
+// TestSessionInDoubt: a session over replicas that went back asks for one watch after BackPatience, and ends by what that shows.
+func TestSessionInDoubt(t *testing.T) {
+	for _, lost := range []bool{true, false} {
+		g := newRig(t, nil)
+		g.sees("role.other", heldBy("b", 8, 1000))
+		g.run(time.Second, nil)
+		watch := func(last uint64) {
+			g.step(WatchReset{Begun: g.now.Observer, Last: last, Known: g.m.View().Last()})
+			g.step(SnapshotDone{})
+		}
+		before := g.m.View().Last() - 1
+		watch(before)
+		asked := func() (n int) {
+			for _, e := range g.effs {
+				if _, ok := e.(RebuildWatch); ok {
+					n++
+				}
+			}
+			return n
+		}
+		g.run(BackPatience-50*time.Millisecond, nil)
+		if asked() != 0 {
+			t.Fatalf("asks for a watch before %v", BackPatience)
+		}
+		g.run(4*BackPatience, nil) // nobody makes it
+		if asked() != 1 {
+			t.Fatalf("asks %d times for a watch, want once", asked())
+		}
+		if lost {
+			watch(before)
+		} else {
+			watch(g.rev)
+		}
+		ended, is := g.effs[len(g.effs)-1].(Ended)
+		if is != lost || is && ended.Fault != ErrWentBack {
+			t.Errorf("lost: %v, and it has ended: %v (%+v)", lost, is, ended)
+		}
+		g.run(4*BackPatience, nil)
+		if asked() != 1 {
+			t.Errorf("asks %d times for a watch, want once", asked())
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package protocol
+
+import (
+	"slices"
+	"time"
+)
+
+// BackPatience is how much later a watch over replicas must have begun than one that has shown too old a state, to prove that
+// this is no lag: longer than a stream leader that has lost its quorum goes on to answer (up to twenty seconds), and than a
+// replica lags that lives.
+const BackPatience = 30 * time.Second
+
+// doubt is what a watch over replicas leaves that has shown an older state than was known: the store has lost something, or
+// the replica lags.
+type doubt struct {
+	since Instant // when that watch was begun to be made
+	known uint64  // the highest revision that was known then; 0: there is no doubt
+}
+
+// due is from when on a watch must have begun to turn the doubt into proof.
+func (d doubt) due() Instant { return d.since.Add(BackPatience) }
+
+// older takes in that what the present watch shows is older than revision known, though that was known before the watch was
+// made. Then the store has lost it: it was restored from a backup, or the ends of its files were torn off. A view that never
+// goes back would name revisions of a past that is gone, and every write be refused.
+//
+// A single server cannot lag, so there this is proof at once. A replica may. There it is proof if another watch had shown the
+// same, begun BackPatience earlier: what was known already at that time is not there yet.
+func (v *View) older(known uint64) {
+	switch {
+	case v.single:
+		v.wentBack = true
+		return
+	case v.begun == 0: // nobody says when, so no lag can be measured
+		return
+	}
+	v.lags = true
+	if v.doubt.known == 0 {
+		v.doubt = doubt{v.begun, v.known}
+	}
+	if known <= v.doubt.known {
+		v.doubted = true
+		v.wentBack = v.wentBack || v.begun >= v.doubt.due()
+	}
+}
+
+// otherwise reports whether e stands at the revision of the known record of its key and is another one. No lag does that: the
+// revision was given again. Only what says whose record it is counts, which our own is known by as it was sent.
+func (v *View) otherwise(e *Entry) bool {
+	if e.Form != FormRecord {
+		return false
+	}
+	switch e.Kind {
+	case KindLease:
+		p := v.peer(e.Peer)
+		was, is := &p.Lease, &e.Lease
+		return p.Form == FormRecord && (was.Nonce != is.Nonce || was.State != is.State || was.Session != is.Session)
+	case KindMember:
+		p := v.peer(e.Peer)
+		return p.MemberForm == FormRecord && p.Member.Session != e.Member.Session
+	case KindRole:
+		r := v.role(e.Name)
+		was, is := &r.Role, &e.Role
+		return r.Form == FormRecord && (was.Holder() != is.Holder() || was.Session != is.Session || was.Token != is.Token)
+	}
+	return false
+}
+
+// backdated reports whether e is a beat, a claim or a rotation of ours that stands at or below what was known when it was sent:
+// so what was known is lost. Its acknowledgement, which says the same, need not have come.
+func (m *Machine) backdated(e *Entry) bool {
+	if e.Form != FormRecord {
+		return false
+	}
+	switch {
+	case e.Kind == KindLease && e.Peer == m.self.Peer && e.Lease.Nonce == m.lease.nonce:
+		return slices.ContainsFunc(m.lease.attempts, func(a attempt) bool {
+			return a.beat == e.Lease.Beat && e.Revision <= a.known
+		})
+	case e.Kind == KindRole && e.Role.Token != "":
+		r := m.view.roles[e.Name]
+		return r != nil && r.task.token == e.Role.Token && e.Revision <= r.task.known
+	}
+	return false
+}
+
+// settleDoubt ends the doubt when a whole snapshot has shown nothing of it. One that lacks only what was learnt since leaves a
+// doubt of its own.
+func (v *View) settleDoubt() {
+	v.asked = false
+	switch {
+	case v.doubted:
+	case v.lags:
+		v.doubt = doubt{v.begun, v.known}
+	default:
+		v.doubt = doubt{}
+	}
+}
+
+// WentBack reports whether the store has lost what was known of it: nothing in the view can be relied on any more.
+func (v *View) WentBack() bool { return v.wentBack }
+
+// AskAt is from when on AskAgain wants to be asked, on the observer's scale; at the end of time if for nothing.
+func (v *View) AskAt() Instant {
+	if v.doubt.known == 0 || v.asked || v.begun >= v.doubt.due() {
+		return never
+	}
+	return v.doubt.due()
+}
+
+// AskAgain reports whether the owner of the view is to make a new watch now, so that a doubt ends or becomes proof. Once it has
+// said so it does not before another whole snapshot has arrived, and then only if that was begun too early to tell.
+func (v *View) AskAgain(now Instant) bool {
+	if now < v.AskAt() {
+		return false
+	}
+	v.asked = true
+	return true
+}
