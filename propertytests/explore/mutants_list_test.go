@@ -72,8 +72,7 @@ var electionMutants = []mutant{
 	{"an idle beat of unknown outcome is forgotten", "former session", []edit{
 		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
 	}},
-	{"an idle beat is forgotten, and its session ended for what a former one held", "former session", []edit{
-		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
+	{"an idle session is ended for what a former one held", "former session", []edit{
 		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
 	}},
 	{"a rotation is not adopted", "rotation", []edit{

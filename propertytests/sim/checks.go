@@ -59,7 +59,7 @@ func (p *process) checkWrite(x protocol.Write) {
 	}
 	role, isRole := strings.CutPrefix(x.Key, "role.")
 	switch {
-	case x.Key == protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance}):
+	case x.Key == protocol.LeaseKey(p.peer()):
 		p.steady++
 	default:
 		p.other++
@@ -100,26 +100,24 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 	delete(p.beats, x.ID)
 }
 
-// checkAwake: whoever begins to lead does not say that it is idle, since others may end it at once then.
-func (p *process) checkAwake(role string) {
-	c := p.w.store.newest(protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance}))
+// checkAwake: whoever begins to lead or to work does not say that it is idle, since others may end it at once then.
+func (p *process) checkAwake(what string) {
+	c := p.w.store.newest(protocol.LeaseKey(p.peer()))
 	if c != nil && c.entry.Lease.State == protocol.Idle && c.entry.Lease.Session == p.session {
-		p.w.violate("I1: %s begins to lead %s, and its lease says that it is idle: %s", p, role, c)
+		p.w.violate("I1: %s begins %s, and its lease says that it is idle: %s", p, what, c)
 	}
 }
 
 // checkKill: who is killed has stopped believing in its session, by its own clock, unless it had said that it is idle, and a
-// role or a new process of its name was waiting for it.
+// role or a new process of its name was waiting for it; and then nothing is at work under it.
 func (w *world) checkKill(by *process, c *commit) {
 	past := w.store.keys[c.key]
 	if len(past) < 2 {
 		return
 	}
-	if idle := past[len(past)-2].entry.Lease.State == protocol.Idle; idle && (by.instance == c.entry.Peer.Instance || w.hasHeld(c)) {
-		return
-	}
+	mayEnd := past[len(past)-2].entry.Lease.State == protocol.Idle && (by.instance == c.entry.Peer.Instance || w.hasHeld(c))
 	for _, p := range w.members {
-		if !p.alive || p.session == 0 || p.session != c.entry.Lease.Session || p.instance != c.entry.Peer.Instance {
+		if !p.alive || p.session == 0 || p.session != c.entry.Lease.Session || p.instance != c.entry.Peer.Instance || mayEnd && p.working == 0 {
 			continue
 		}
 		if until := p.when(p.m.LeaseUntil()); until > w.now {
@@ -147,6 +145,8 @@ func (w *world) landed(p *process, x protocol.Write, c *commit) {
 		w.Counts.Claims++
 	case c.entry.Kind == protocol.KindLease && c.entry.Lease.State == protocol.Killed:
 		w.checkKill(p, c)
+	case c.entry.Kind == protocol.KindLease:
+		p.checkErrand(c)
 	}
 }
 

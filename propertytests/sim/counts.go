@@ -15,7 +15,7 @@ type Counts struct {
 	Terms, QuietTerms, Claims, UnknownClaims       int
 	Vacates, Sweeps, Rotations, Returned, Stuck    int
 	Kills, Evictions, MarkersOverLive, Wiped       int
-	Orphans, MutedIdle                             int
+	Orphans, MutedIdle, Unseen, Errands            int
 	Lost, LostAcks, Late, UnknownBeats             int
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	Seconds                                        int // of virtual time
@@ -56,6 +56,8 @@ func (c *Counts) Add(d Counts) {
 		{&c.Wiped, d.Wiped},
 		{&c.Orphans, d.Orphans},
 		{&c.MutedIdle, d.MutedIdle},
+		{&c.Unseen, d.Unseen},
+		{&c.Errands, d.Errands},
 		{&c.Lost, d.Lost},
 		{&c.LostAcks, d.LostAcks},
 		{&c.Late, d.Late},

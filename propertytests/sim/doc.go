@@ -18,8 +18,11 @@
 //	E8  then one heartbeat for each session and interval, and not one other write; at any time no hot loop
 //
 // Beside these: who is killed has stopped believing in its session, or had said that it is idle while a role waited for it;
-// whose lease says so does not begin to lead; every command is answered, nothing is written before the first snapshot is
-// complete, Next makes progress.
+// whose lease says so neither begins to lead nor does any work; every command is answered, nothing is written before the first
+// snapshot is complete, Next makes progress.
+//
+// Work that takes no role, as a task does, is an errand: package tasksim relies upon a session not being ended while one goes on
+// under it, and this is where that is looked at.
 //
 // # Failures
 //
@@ -33,6 +36,7 @@
 //	run.go, world.go                   a schedule from its start to its end, virtual time
 //	store.go, feed.go                  the bucket and its watches
 //	process.go, effects.go, clock.go   one process: machine, driver, clocks
-//	network.go, faults.go              what goes wrong
+//	errand.go                          what it does under a session without a role
+//	network.go, faults.go, losses.go   what goes wrong
 //	checks.go, counts.go, trace.go     what is checked, counted and shown
 package sim

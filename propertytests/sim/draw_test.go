@@ -52,6 +52,7 @@ func drawBy(seed uint64, one func(label string, lo, hi int) int) *Plan {
 			Takeover: one("takeover", 0, 1) == 1, VacateUndrained: one("vacate undrained", 0, 9) == 9,
 			Worker: len(p.Members) > 1 && one("worker", 0, 7) == 7,
 		}
+		m.Wide = one("wide", 0, 3) == 3
 		if one("rotates", 0, 4) == 4 {
 			m.Rotation = ms("rotation", 300, 3000)
 		}

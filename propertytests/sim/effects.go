@@ -42,7 +42,7 @@ func (p *process) carryOut(e protocol.Effect) {
 		p.session = e.Session
 		w.Counts.Sessions++
 	case protocol.Lost:
-		p.session = 0
+		p.session, p.working = 0, 0
 		w.Counts.SessionsLost++
 	case protocol.Ended:
 		if err := (*protocol.DuplicateError)(nil); errors.As(e.Fault, &err) {
@@ -79,7 +79,7 @@ func (p *process) begin(e protocol.BeginTerm) {
 	p.work[e.Role] = t
 	p.busy = append(p.busy, t)
 	w.grant(p, e.Role, e.Epoch, e.Token)
-	p.checkAwake(e.Role)
+	p.checkAwake("a term of " + e.Role)
 	if w.chance(w.plan.Noise.Returns) {
 		life, failed := p.life, w.rng.IntN(3) > 0
 		w.after(w.between(0, 3*time.Second), func() {

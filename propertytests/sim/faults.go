@@ -9,7 +9,7 @@ import (
 // strike makes one fault happen.
 func (w *world) strike(f Fault) {
 	p, role := w.members[f.Who%len(w.members)], roleName(f.Role%w.plan.Roles)
-	lease := protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance})
+	lease := protocol.LeaseKey(p.peer())
 	w.trace.add(w.now, p, "FAULT", f)
 	w.Counts.Faults[f.Kind.String()]++
 	switch f.Kind {
@@ -32,9 +32,11 @@ func (w *world) strike(f Fault) {
 	case Orphan:
 		w.orphan(role, f.For)
 	case Wipe:
-		w.wipe(role)
+		w.wipe(role, 3*time.Second)
+	case Unseen:
+		w.unseen = protocol.RoleKey(role)
 	case DeleteMember:
-		key := protocol.MemberKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance})
+		key := protocol.MemberKey(p.peer())
 		w.committed(w.store.put(w.now, key, garbage[w.rng.IntN(len(garbage))], w.rng.IntN(2) == 0))
 	case Duplicate:
 		w.newProcess(p.slot, p.instance, w.members[w.rng.IntN(len(w.plan.Members))].plan).start()
@@ -57,32 +59,6 @@ func (w *world) expire(key string) {
 		w.Counts.MarkersOverLive++
 	}
 	w.committed(w.store.put(w.now, key, nil, true))
-}
-
-// wipe loses the record of a role, and the lease and the member record of its leader, who sees nothing of it for a while.
-func (w *world) wipe(role string) {
-	c := w.store.newest(protocol.RoleKey(role))
-	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.Vacant {
-		return
-	}
-	within := min(3*time.Second, max(Length-w.now, 0))
-	leader := c.entry.Role.Holder()
-	for _, p := range w.members {
-		if p.alive && p.instance == leader.Instance {
-			p.suffer(Fault{Kind: Blind, For: within}, role)
-		}
-	}
-	lost := 0
-	for _, key := range []string{protocol.RoleKey(role), protocol.LeaseKey(leader), protocol.MemberKey(leader)} {
-		if w.chance(700) {
-			lost++
-			value, marker := garbage[w.rng.IntN(len(garbage))], w.chance(500)
-			w.after(w.between(0, within), func() { w.committed(w.store.put(w.now, key, value, marker)) })
-		}
-	}
-	if lost == 3 {
-		w.Counts.Wiped++
-	}
 }
 
 // orphan makes everybody leave a role. Its record goes on to name the session in which its leader has crashed, while that one
@@ -169,6 +145,7 @@ func (p *process) suffer(f Fault, role string) {
 	case Mute:
 		p.muteFor = f.For
 	case CloseSession:
+		p.closing = true
 		p.hand(protocol.Close{Timeout: f.For})
 		w.after(f.For+time.Second, func() {
 			if !p.alive {
@@ -221,8 +198,7 @@ func (p *process) command(f Fault, role string, later func(func())) {
 		p.hand(protocol.Validate{ID: id, Role: role})
 	case Describe:
 		p.hand(protocol.Describe{ID: id, Meta: map[string]string{"n": w.newID()}})
-		p.hand(protocol.Busy{Busy: true})
-		later(func() { p.hand(protocol.Busy{}) })
+		p.labour(f.For)
 	case PauseRole:
 		p.hand(protocol.Pause{ID: id, Role: role})
 		later(func() { p.hand(protocol.Resume{ID: w.command(p, func(protocol.Done) {}), Role: role}) })

@@ -48,7 +48,7 @@ func (p *process) watch() {
 	f := &feed{p: p, next: int(rev - firstRevision + 1)}
 	p.feed = f
 	w.Counts.Watches++
-	p.hear(protocol.WatchReset{Single: w.store.single, Last: rev, Known: p.m.View().Last()})
+	p.hear(protocol.WatchReset{Single: w.store.single, Wide: p.plan.Wide, Last: rev, Known: p.m.View().Last(), Begun: p.now(w.now).Observer})
 	for _, c := range w.store.snapshot(rev) {
 		if p.watches(c) {
 			p.hear(&c.entry)
@@ -64,7 +64,7 @@ func (p *process) watches(c *commit) bool {
 	case protocol.KindRole:
 		return true
 	case protocol.KindLease, protocol.KindMember:
-		return e.Peer.Class == protocol.Candidate || e.Peer == protocol.Peer{Class: p.cfg.Class, Instance: p.instance}
+		return e.Peer.Class == protocol.Candidate || p.plan.Wide || e.Peer == p.peer()
 	}
 	return false
 }
@@ -124,4 +124,5 @@ func (w *world) committed(c *commit) {
 		w.expiring = ""
 		w.after(w.between(0, 2*time.Millisecond), func() { w.expire(c.key) })
 	}
+	w.claimUnseen(c)
 }

@@ -32,7 +32,7 @@ var mutants = []mutant{
 	}},
 	{name: "a lost lease counts for nothing", edits: []edit{
 		{core + "view.go", "return max(r.Seen.Add(ttl), min(r.Seen.Add(v.MaxTTL), v.unread))", "return r.Seen.Add(ttl)"},
-	}, unit: true},
+	}},
 	{name: "one beat number for all attempts", edits: []edit{
 		{core + "heartbeat.go", "\tl.beat++\n", "\tif l.acked == l.beat {\n\t\tl.beat++\n\t} else {\n\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == l.beat })\n\t}\n"},
 	}},
@@ -55,6 +55,18 @@ var mutants = []mutant{
 	{name: "both of them", edits: []edit{
 		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
 		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
+	}},
+	{name: "work is begun under an idle lease", edits: []edit{
+		{core + "heartbeat.go", "return m.phase == open && m.believes() && m.lease.awake()", "return m.phase == open && m.believes()"},
+	}},
+	{name: "a lease is idle while its session works", edits: []edit{
+		{core + "idle.go", " || m.busy || m.closing.asked", " || m.closing.asked"},
+	}},
+	{name: "closed while it works", edits: []edit{
+		{core + "close.go", "\tcase m.busy:\n\t\tm.finish(nil)\n", ""},
+	}},
+	{name: "a worker's lease is not waited for to its end", edits: []edit{
+		{core + "kill.go", "\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\tif p.Peer.Class == Worker {\n\t\t\treturn p.Lease.TTL() / 2\n\t\t}\n\t\treturn p.Lease.TTL()\n\t}\n\tlongest"},
 	}},
 	{name: "no confirmation before a hand-over", edits: []edit{
 		{core + "handover.go", "\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
@@ -104,7 +116,7 @@ var mutants = []mutant{
 	}, unit: true},
 	{name: "the last record read was the last one written", edits: []edit{
 		{core + "view.go", "ttl = max(ttl, p.Lease.TTL())", "_ = p"},
-	}, unit: true},
+	}},
 	{name: "our own writes are missing in a lagging snapshot", edits: []edit{
 		{core + "merge.go", "v.last, r.gen = max(v.last, e.Revision), v.gen", "v.last = max(v.last, e.Revision)"},
 	}, unit: true},
@@ -121,19 +133,37 @@ var mutants = []mutant{
 		{core + "heartbeat.go", "if urgent || m.now.Holder >= l.nextBeat {", "if urgent || l.short || m.now.Holder >= l.nextBeat {"},
 	}},
 	{name: "a write that wins below what was known proves nothing", edits: []edit{
-		{core + "write.go", "if w.Revision <= p.floor {", "if p.floor == 1<<64-1 {"},
+		{core + "write.go", "if w.Revision <= p.known {", "if p.known == 1<<64-1 {"},
 	}},
 	{name: "the last revision of a bucket proves nothing", edits: []edit{
-		{core + "merge.go", "v.lost(w.Last < w.Known)", "_ = w.Last"},
+		{core + "merge.go", "if w.Last < w.Known {", "if w.Last == 1<<64-1 {"},
 	}},
 	{name: "a key that goes back proves nothing", edits: []edit{
-		{core + "merge.go", "v.lost(e.Revision < known && known <= v.known)", "_ = known"},
+		{core + "merge.go", "case e.Revision < known:", "case e.Revision > known:"},
 	}, unit: true},
 	{name: "an acknowledgement that was faster than the watch proves a loss", edits: []edit{
-		{core + "merge.go", "v.lost(e.Revision < known && known <= v.known)", "v.lost(e.Revision < known)"},
+		{core + "merge.go", "if known <= v.known {", "if true {"},
 	}, unit: true},
-	{name: "a replica that lags has lost something", edits: []edit{
-		{core + "merge.go", "v.wentBack || proof && v.single", "v.wentBack || proof"},
+	{name: "on replicas a doubt is proof at once", edits: []edit{
+		{core + "wentback.go", "v.wentBack || v.begun >= v.doubt.due()", "true"},
+	}, unit: true},
+	{name: "on replicas nothing is ever proof", edits: []edit{
+		{core + "wentback.go", "v.wentBack || v.begun >= v.doubt.due()", "v.wentBack"},
+	}, unit: true},
+	{name: "what a replica lacks that was learnt since proves a loss", edits: []edit{
+		{core + "wentback.go", "if known <= v.doubt.known {", "if true {"},
+	}, unit: true},
+	{name: "a doubt never ends", edits: []edit{
+		{core + "wentback.go", "	default:\n\t\tv.doubt = doubt{}\n", ""},
+	}, unit: true},
+	{name: "a claim that the watch shows below what was known counts", edits: []edit{
+		{core + "wentback.go", "r.task.token == e.Role.Token && e.Revision <= r.task.known", "false"},
+	}, unit: true},
+	{name: "a beat that the watch shows below what was known counts", edits: []edit{
+		{core + "wentback.go", "a.beat == e.Lease.Beat && e.Revision <= a.known", "false"},
+	}, unit: true},
+	{name: "a revision that is given again is the known one", edits: []edit{
+		{core + "merge.go", "e.Revision == known && v.otherwise(e)", "e.Revision == known && false"},
 	}, unit: true},
 	{name: "refusals are tried again at once", edits: []edit{
 		{core + "write.go", "r.after, r.refused = m.now.Observer.Add(explainTime), true", "r.after, r.refused = 0, false"},

@@ -12,7 +12,7 @@ func (p *process) send(x protocol.Write) {
 	w, n := p.w, p.w.plan.Noise
 	life, answered := p.life, false
 	fate := &landing{}
-	beat := x.Key == protocol.LeaseKey(protocol.Peer{Class: p.cfg.Class, Instance: p.instance})
+	beat := x.Key == protocol.LeaseKey(p.peer())
 	if beat {
 		p.beats[x.ID] = fate
 		p.fallMute(x)

@@ -22,6 +22,7 @@ type MemberPlan struct {
 	VacateUndrained bool
 	Rotation        time.Duration
 	Worker          bool
+	Wide            bool // its watch carries workers too, as that of whoever gives them work does
 }
 
 // Noise is how the network and the watch treat single messages, in per mille.
@@ -56,6 +57,7 @@ const (
 	DeleteMember
 	Orphan // everybody leaves a role, its leader by a crash, and takes part in it again after a while
 	Wipe   // all that tells of a leader is lost, one after the other, while nothing reaches it
+	Unseen // the same of the next leader whose lease is longer than the last one's, before any watch has shown its claim
 	Duplicate
 
 	StepDown
@@ -71,7 +73,7 @@ const (
 
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
-	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan", "wipe", "duplicate",
+	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan", "wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
 }
 

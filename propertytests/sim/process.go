@@ -38,6 +38,9 @@ type process struct {
 
 	until   time.Duration // belief ends then, by its own clock and as told by the last step
 	session uint64
+	errands int    // asked of it
+	working uint64 // the session under which it has begun with them, 0: none
+	closing bool
 	work    map[string]*work
 	busy    []*work                  // of earlier terms too, until drained
 	joined  map[string]bool          // roles it takes part in
@@ -80,6 +83,7 @@ func (p *process) start() {
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
 	p.until, p.session, p.snapshots = 0, 0, 0
+	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.busy, p.joined = nil, map[string]bool{}
 	ttl, class := p.plan.TTL, protocol.Candidate
@@ -113,7 +117,7 @@ func (p *process) join(i, priority int) {
 
 // stop ends a life: a crash, or the end of the machine. What it has sent may still land.
 func (p *process) stop() {
-	p.alive, p.feed, p.until = false, nil, 0
+	p.alive, p.feed, p.until, p.working = false, nil, 0, 0
 	p.life++
 }
 
@@ -171,6 +175,7 @@ func (p *process) step(ev protocol.Event) {
 	}
 	if p.alive {
 		p.believe()
+		p.takeUp()
 		p.arm()
 	}
 }
@@ -210,6 +215,10 @@ func (p *process) count(what *int) {
 	if p.ticks > 400 || p.writes > 150 {
 		p.w.violate("%s: a hot loop: %d ticks and %d writes within one second", p, p.ticks, p.writes)
 	}
+}
+
+func (p *process) peer() protocol.Peer {
+	return protocol.Peer{Class: p.cfg.Class, Instance: p.instance}
 }
 
 func (p *process) String() string { return fmt.Sprintf("%s/%d.%d", p.instance, p.slot, p.life) }

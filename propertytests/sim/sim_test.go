@@ -64,7 +64,7 @@ func (c Counts) mustCover(t *testing.T) {
 		"terms": c.Terms, "kills": c.Kills, "lost acknowledgements": c.LostAcks, "late flushes": c.Late,
 		"beats of unknown outcome that landed": c.UnknownBeats, "claims of unknown outcome that won": c.UnknownClaims,
 		"sweeps": c.Sweeps, "forced evictions": c.Evictions, "markers over live leases": c.MarkersOverLive, "wiped leaders": c.Wiped,
-		"orphaned roles": c.Orphans, "unanswered idle beats": c.MutedIdle,
+		"orphaned roles": c.Orphans, "unanswered idle beats": c.MutedIdle, "leaders lost before others saw them": c.Unseen, "errands": c.Errands,
 		"takeovers": c.Causes["outranked"], "transfers": c.Causes["transferred"], "rotations": c.Rotations,
 		"evicted terms": c.Causes["evicted"], "disconnected terms": c.Causes["disconnected"], "stuck work": c.Stuck,
 		"duplicate ids": c.Duplicates, "closed sessions": c.Closed, "lost sessions": c.SessionsLost,

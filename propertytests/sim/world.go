@@ -20,6 +20,7 @@ type world struct {
 	epochs   map[string]uint64
 	granted  map[uint64]*process // by epoch
 	expiring string              // a lease that a marker overwrites right after its next renewal
+	unseen   string              // the role whose next leader is lost before others see its claim
 	quiet    bool                // the faults are over
 	storm    time.Duration       // until then the network is at its worst
 	ids      int

@@ -27,6 +27,9 @@
 //
 // In the end every acknowledged submission has its outcome, and nothing is left of tasks that have ended but that.
 //
+// Sessions are a model here: one is ended only when its member has stopped believing in it. That the rules of sessions keep to
+// that, for workers and for sessions that were idle a moment ago, is what the errands of package sim are about.
+//
 // Schedules are drawn so that they can be shrunk, and, rougher, at random. The scheduler's process crashes after every single effect in turn, in a world without other faults; and a task that kills
 // every process that runs it, the scheduler's too, ends dead. The list of mutants names the rules that were taken out, each of
 // which is caught.

@@ -8,7 +8,8 @@ import (
 )
 
 // note keeps the books of a process for one effect of its machine, and checks what the process alone has promised: its
-// terms take turns (E4), it gives no role away whose work still runs (E7), and it writes nothing before it knows what stands.
+// terms take turns (E4), it gives no role away whose work still runs (E7), it ends no idle session early without a reason (I1), and
+// it writes nothing before it knows what stands.
 func (x *Model) note(i int, q *process, e protocol.Effect) error {
 	who := instance(i)
 	switch e := e.(type) {
@@ -38,6 +39,9 @@ func (x *Model) note(i int, q *process, e protocol.Effect) error {
 		if !q.synced {
 			return fmt.Errorf("%s writes %s before its first snapshot is complete", who, e.Key)
 		}
+		if err := x.early(i, q, e); err != nil {
+			return err
+		}
 		role, is := strings.CutPrefix(e.Key, "role.")
 		if !is || !strings.Contains(string(e.Value), `"vacant":true`) {
 			return nil
@@ -52,6 +56,26 @@ func (x *Model) note(i int, q *process, e protocol.Effect) error {
 		}
 	}
 	return nil
+}
+
+// early checks that an idle session of somebody else is ended before its time only if it holds a role, by all that the process
+// knows which ends it.
+func (x *Model) early(i int, q *process, w protocol.Write) error {
+	killed := x.decode(w.Key, string(w.Value), w.Delete)
+	if killed.Kind != protocol.KindLease || killed.Lease.State != protocol.Killed || killed.Peer == peer(i) {
+		return nil
+	}
+	v := q.m.View()
+	p := v.Peer(killed.Peer)
+	if p.Form != formRecord || p.Lease.State != protocol.Idle || q.now >= p.Seen.Add(p.Lease.TTL()) {
+		return nil
+	}
+	for _, r := range v.Roles() {
+		if r.Form == formRecord && r.Role.Holder() == killed.Peer && r.Role.Session >= killed.Lease.Session {
+			return nil
+		}
+	}
+	return fmt.Errorf("I1: %s ends the session of %s, which is idle and holds nothing, before its time", instance(i), killed.Peer.Instance)
 }
 
 func roleIndex(role string) int { return int(role[1] - '0') }
