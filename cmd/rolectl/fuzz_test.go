@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
@@ -36,9 +34,6 @@ func FuzzCommandLine(f *testing.F) {
 		}
 		n++
 		err := read(cmd, strings.Split(lines, "\n"))
-		if errors.Is(err, pflag.ErrHelp) {
-			return
-		}
 		if err != nil {
 			text := oneLine(err.Error())
 			said := show.CleanLines(text)
@@ -59,6 +54,7 @@ func read(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	c.InitDefaultHelpFlag()
 	if err := c.ParseFlags(rest); err != nil {
 		return c.FlagErrorFunc()(c, err)
 	}
