@@ -93,7 +93,8 @@
 // reports; the outcome names the object.
 //
 // All who may publish to <ns>.q.> trust each other; separate trust domains take separate namespaces. Who may submit with
-// unique keys writes <ns>.u.> too, who may cancel <ns>.x.>, and an operator <ns>.{p,d,r}.> besides.
+// unique keys writes <ns>.u.> too, who may cancel <ns>.x.>, and an operator <ns>.{p,d,r}.> besides. Who may publish to
+// <ns>.done.> is believed by clients that wait for what they have submitted: that is for schedulers alone.
 //
 // # Files
 //
