@@ -13,19 +13,22 @@ import (
 // record, also one that is replaced in the same moment.
 func Republish(tb testing.TB, nc *nats.Conn, stream, source, destination string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), 10*time.Second)
-	defer cancel()
 	js, err := jetstream.New(nc)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := js.Stream(ctx, stream)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	cfg := s.CachedInfo().Config
-	cfg.RePublish = &jetstream.RePublish{Source: source, Destination: destination}
-	if _, err := js.UpdateStream(ctx, cfg); err != nil {
-		tb.Fatal(err)
-	}
+	Eventually(tb, stream+" republishes", time.Minute, func() (bool, string) { // one that has no leader yet answers nothing
+		ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Second)
+		defer cancel()
+		s, err := js.Stream(ctx, stream)
+		if err != nil {
+			return false, err.Error()
+		}
+		cfg := s.CachedInfo().Config
+		cfg.RePublish = &jetstream.RePublish{Source: source, Destination: destination}
+		if _, err := js.UpdateStream(ctx, cfg); err != nil {
+			return false, err.Error()
+		}
+		return true, ""
+	})
 }
