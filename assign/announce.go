@@ -1,7 +1,5 @@
 package assign
 
-import "github.com/rolemanager/rolemanager/internal/natskv"
-
 // announcer tells those who wait, on <ns>.done.<task>, how a task has ended, once its outcome is stored. What is acknowledged
 // to us is announced in full. Of what only the stream shows (the acknowledgement was lost, or the write was another
 // scheduler's) an empty message says that there is something to read.
@@ -11,7 +9,7 @@ type announcer struct {
 	out     *courier
 	subject func(task string) string
 
-	ends map[string]ending // of tasks: outcomes that we have written
+	ends map[string]end // by task: outcomes that we have written
 	// former are tasks that had ended when the term began, the last ones, in a ring: a scheduler that was lost may have stored
 	// their outcomes and not announced them.
 	former []string
@@ -19,7 +17,12 @@ type announcer struct {
 	began  bool // the stream was read up to now, and these were announced
 }
 
-// ending is how far the outcome of a task is. It is forgotten when the stream has shown it and the write was answered.
+// end is how far the outcome of a task is. It is forgotten when the stream has shown it and the write was answered.
+type end struct {
+	write uint64 // the number of the last write of it
+	state ending
+}
+
 type ending uint8
 
 const (
@@ -29,55 +32,66 @@ const (
 )
 
 const (
-	// maxFormer is more than the writes that are in flight at once.
+	// maxFormer is more than there usually are writes in flight. Who waits for what is before that reads.
 	maxFormer = 4096
 	// maxEnds bounds what is kept while the stream shows nothing. What is forgotten is announced twice.
 	maxEnds = 1 << 16
 )
 
 func newAnnouncer(out *courier, subject func(task string) string) *announcer {
-	return &announcer{out: out, subject: subject, ends: map[string]ending{}}
+	return &announcer{out: out, subject: subject, ends: map[string]end{}}
 }
 
-// writes hears that an outcome is about to be written.
-func (a *announcer) writes(task string) { a.set(task, underWay) }
-
-func (a *announcer) set(task string, e ending) {
+// writes hears that an outcome is about to be written, or written again.
+func (a *announcer) writes(task string, number uint64) {
 	if len(a.ends) >= maxEnds {
 		clear(a.ends)
 	}
-	a.ends[task] = e
+	a.ends[task] = end{number, underWay}
 }
 
-// answered hears what became of a write of ours. It is over: if it is that of an outcome, and was tried in vain, writes is
-// called again.
-func (a *announcer) answered(op *natskv.Write, stored bool) {
-	if len(op.Header) == 0 || op.Header[0].Name != headerOutcome {
+// answered hears what became of a write of ours. It is over: what was tried in vain is written again under another number.
+func (a *announcer) answered(w *commit, stored bool) {
+	if len(w.op.Header) == 0 || w.op.Header[0].Name != headerOutcome {
 		return
 	}
-	task := op.Key[len(queueKey):]
-	shown := a.ends[task] == unanswered
-	switch {
-	case stored:
-		a.out.send(a.subject(task), "", encodeAnnouncement(op))
-	case shown:
-		a.toRead(task)
+	task := w.op.Key[len(queueKey):]
+	if stored {
+		a.out.send(a.subject(task), "", encodeAnnouncement(&w.op))
 	}
-	if stored && !shown {
-		a.set(task, announced)
-	} else {
+	e, known := a.ends[task]
+	switch {
+	case known && e.write != w.number: // another one is under way
+	case e.state == unanswered:
 		delete(a.ends, task)
+		if !stored {
+			a.toRead(task)
+		}
+	case stored:
+		a.ends[task] = end{w.number, announced}
+	default:
+		delete(a.ends, task)
+	}
+}
+
+// reconnected hears that answers may be lost.
+func (a *announcer) reconnected() {
+	for task, e := range a.ends {
+		if e.state == unanswered {
+			delete(a.ends, task)
+			a.toRead(task)
+		}
 	}
 }
 
 // show hears that the stream shows an outcome.
 func (a *announcer) show(task string) {
 	switch e := a.ends[task]; {
-	case e == underWay:
-		a.ends[task] = unanswered
-	case e == announced:
+	case e.state == underWay:
+		a.ends[task] = end{e.write, unanswered}
+	case e.state == announced:
 		delete(a.ends, task)
-	case e == unanswered: // still
+	case e.state == unanswered: // still
 	case a.began:
 		a.toRead(task)
 	case len(a.former) < maxFormer:

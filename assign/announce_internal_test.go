@@ -28,9 +28,9 @@ func announcing() (a *announcer, said func() []string) {
 	}
 }
 
-func ended(task string) *natskv.Write {
+func ended(task string, number uint64) *commit {
 	h, data := encodeOutcome("k", tasks.Outcome{Status: tasks.StatusSucceeded, Tries: 1}, "", nil)
-	return &natskv.Write{Key: queueKey + task, Header: h, Value: data}
+	return &commit{number: number, op: natskv.Write{Key: queueKey + task, Header: h, Value: data}}
 }
 
 func TestAnOutcomeIsAnnouncedOnce(t *testing.T) {
@@ -42,35 +42,48 @@ func TestAnOutcomeIsAnnouncedOnce(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	a.writes("a")
-	a.answered(ended("a"), true)
+	a.writes("a", 1)
+	a.answered(ended("a", 1), true)
 	expect("one that is acknowledged first", "a ended")
 	a.show("a")
 	expect("and then shown")
-	a.writes("b")
+	a.writes("b", 2)
 	a.show("b")
 	expect("one that is shown first")
-	a.answered(ended("b"), true)
+	a.answered(ended("b", 2), true)
 	expect("and then acknowledged", "b ended")
-	a.writes("c")
-	a.answered(ended("c"), false)
+	a.writes("c", 3)
+	a.answered(ended("c", 3), false)
 	expect("one whose acknowledgement is lost")
 	a.show("c")
 	expect("and that is shown then", "c read")
-	a.writes("d")
+	a.writes("d", 4)
 	a.show("d")
-	a.answered(ended("d"), false)
+	a.answered(ended("d", 4), false)
 	expect("the same, shown first", "d read")
-	a.writes("e")
-	a.answered(ended("e"), false)
-	a.writes("e")
-	a.answered(ended("e"), true)
+	a.writes("e", 5)
+	a.answered(ended("e", 5), false)
+	a.writes("e", 6)
+	a.answered(ended("e", 6), true)
 	expect("one that is written again", "e ended")
 	a.show("e")
+	a.writes("h", 7)
+	a.writes("h", 8)
+	a.answered(ended("h", 7), false)
+	a.show("h")
+	a.answered(ended("h", 8), true)
+	expect("one that is written again before the first is answered", "h ended")
+	a.writes("i", 9)
+	a.show("i")
+	a.writes("k", 10)
+	a.reconnected()
+	expect("one whose answer is lost with the connection", "i read")
+	a.answered(ended("i", 9), false)
+	a.answered(ended("k", 10), false)
 	a.show("f")
 	expect("another scheduler's", "f read")
-	a.answered(&natskv.Write{Key: noteKey + "g", Value: []byte("{}")}, true)
-	a.answered(&natskv.Write{Key: queueKey + "g", Header: []natskv.Field{{Name: headerTask, Value: "{}"}}}, true)
+	a.answered(&commit{op: natskv.Write{Key: noteKey + "g", Value: []byte("{}")}}, true)
+	a.answered(&commit{op: natskv.Write{Key: queueKey + "g", Header: []natskv.Field{{Name: headerTask, Value: "{}"}}}}, true)
 	expect("a note, and a tick")
 	if len(a.ends) != 0 {
 		t.Errorf("kept for nothing: %v", a.ends)
@@ -106,8 +119,8 @@ func TestWhatIsAnnouncedAheadOfTheStreamIsBounded(t *testing.T) {
 	a.begin()
 	for i := range 2*maxEnds + 5 {
 		task := fmt.Sprint(i)
-		a.writes(task)
-		a.answered(ended(task), true)
+		a.writes(task, uint64(i))
+		a.answered(ended(task, uint64(i)), true)
 	}
 	if len(a.ends) > maxEnds || len(said()) != 2*maxEnds+5 {
 		t.Errorf("%d kept", len(a.ends))

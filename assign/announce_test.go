@@ -3,7 +3,9 @@ package assign_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,4 +121,68 @@ func TestALateAnnouncementIsNotBelieved(t *testing.T) {
 			t.Error(got.err)
 		}
 	})
+}
+
+// behind is a way to a server along a link that others can reach.
+type behind struct {
+	*natsrun.Server
+	link *natsrun.Link
+}
+
+func (s behind) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	return s.Server.Connect(append(opts, s.link.Options()...)...)
+}
+
+// TestAfterARequeueTheEndBeforeItIsNotBelieved: it is announced late, to the client that has submitted the task, has seen that it
+// is dead, and has requeued it.
+func TestAfterARequeueTheEndBeforeItIsNotBelieved(t *testing.T) {
+	for how, ask := range map[string]func(ctx context.Context, c *assign.Client, p *assign.Pending[string]) error{
+		"find": func(ctx context.Context, c *assign.Client, p *assign.Pending[string]) error {
+			_, err := assign.Find(c, brittle, p.ID()).Wait(ctx)
+			return err
+		},
+		"wait": func(ctx context.Context, _ *assign.Client, p *assign.Pending[string]) error {
+			_, err := p.Wait(ctx)
+			return err
+		},
+		"cancel": func(ctx context.Context, _ *assign.Client, p *assign.Pending[string]) error { return p.Cancel(ctx) },
+		"events": func(ctx context.Context, _ *assign.Client, p *assign.Pending[string]) error {
+			events, err := p.Events(ctx)
+			if err != nil {
+				return err
+			}
+			for e := range events {
+				if e.Type == assign.EventEnded && e.Task.State == assign.StateDead {
+					return assign.ErrTaskDead
+				}
+			}
+			return nil
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				settled(t)
+				var mended atomic.Bool
+				link := s.Link()
+				leader(t, newNode(t, behind{s, link}, "a", breaking(t, &mended)))
+				c := newClient(t, s)
+				link.DelayDir(natsrun.ToServer, 300*time.Millisecond) // for what the scheduler announces too
+				p, err := assign.Submit(t.Context(), c, brittle, "in")
+				if err != nil {
+					t.Fatal(err)
+				}
+				natstest.Eventually(t, "the task is dead", time.Minute, func() (bool, string) {
+					st, err := assign.Get(t.Context(), c, p.ID())
+					return err == nil && st.State == assign.StateDead, fmt.Sprint(st.State, err)
+				})
+				mended.Store(true)
+				if err := assign.Requeue(t.Context(), c, p.ID()); err != nil {
+					t.Fatal(err)
+				}
+				if err := ask(t.Context(), c, p); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }

@@ -11,7 +11,8 @@ import (
 // courier sends messages in order from a goroutine of its own: a call on the connection hangs while the peer's TCP is
 // frozen, and its owner's loop must not hang with it.
 //
-// What waits in it is bounded by its owner: frames that have no answer are not followed by others.
+// What waits in it is bounded by its owner: frames that have no answer are not followed by others, and outcomes that are
+// announced were in flight before.
 type courier struct {
 	nc  *nats.Conn
 	box *mailbox.Mailbox[*nats.Msg]

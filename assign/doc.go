@@ -53,7 +53,9 @@
 //	stream full                           ErrStreamFull for who submits; tasks end when there is room again, by themselves;
 //	                                      an event.Fault, and Overview.Trouble, say so
 //	record that is never stored           an event.Fault names it; a task whose outcome it is ends as dead, cause unstorable
-//	permission denied                     Lead ends with election.ErrPermission, which names the subject; a worker's is a Fault
+//	permission denied                     Lead ends with election.ErrPermission, which names the subject; a worker's is a Fault,
+//	                                      and so is that nothing may be announced: then who waits reads, up to 45 s late
+//	announcement lost                     who waits reads now and then, and when the next scheduler has begun
 //	submitter is cut off for longer than  ErrTaskNotFound for who waits
 //	the outcome is kept
 //	large output expired                  Wait returns ErrOutputGone; the outcome stands

@@ -40,6 +40,7 @@ func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	}
 	if err = l.run(ctx); err == nil {
 		l.retire()
+		l.announceLast()
 	}
 	l.end()
 	return ifGoing(ctx, err)
@@ -266,6 +267,9 @@ func (l *scheduling) take(m any) {
 		l.query(m.m)
 	case written:
 		l.commits.over(m.w, outcomes[m.result.Outcome], m.result.Revision)
+	case tasks.Reconnected:
+		l.step(m)
+		l.ends.reconnected()
 	case tasks.Event:
 		l.step(m)
 	case batchDone:

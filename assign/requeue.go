@@ -11,8 +11,8 @@ import (
 )
 
 // Requeue submits a dead task once more, under the same id, with the same input, options and keys, and with all its
-// attempts; delay and deadline count from now. It needs no leader. A [Pending] that has been told of the first end stays with
-// it: [Find] waits for the next one. Errors: ErrNotDead, ErrTaskNotFound, ErrKeyTaken,
+// attempts; delay and deadline count from now. It needs no leader. A [Pending] that has been told of the first end, or is while
+// another client requeues the task, stays with it: [Find] waits for the next one. Errors: ErrNotDead, ErrTaskNotFound, ErrKeyTaken,
 // ErrInvalidID, ErrClosed, permanent faults of the connection, ctx's: then it may be requeued or not.
 func Requeue(ctx context.Context, in Submitter, id string) error {
 	c, l, err := (&pending{from: in, id: id}).clientAtLast(ctx)
@@ -22,6 +22,7 @@ func Requeue(ctx context.Context, in Submitter, id string) error {
 	if err := c.requeue(ctx, l, id); err != nil {
 		return failed(c.offline(err), "requeue %s", id)
 	}
+	c.waiters.doubt(id)
 	return nil
 }
 

@@ -21,3 +21,18 @@ func (l *scheduling) retire() {
 	l.writer.Submit(op, l.h.Config().OpTimeout, func(natskv.Result) { close(answered) })
 	<-answered // the writer answers within the time that it was given
 }
+
+// announceLast announces the outcomes whose answers have come since the loop has ended: before that to the seal, which retire
+// has waited for.
+func (l *scheduling) announceLast() {
+	for _, m := range l.in.Drain(nil) {
+		switch m := m.(type) {
+		case written:
+			l.ends.answered(m.w, m.result.Outcome == natskv.Won)
+		case batchDone:
+			for i := range m.list {
+				l.ends.answered(&m.list[i], m.result.Outcome == natskv.Won)
+			}
+		}
+	}
+}

@@ -59,7 +59,8 @@ func (ws *waiters) expect(id string) *waiter {
 	return w
 }
 
-// join waits for a task with others, if there are any. Leave must follow.
+// join waits for a task with others, if there are any. It may have been requeued since it was submitted: whoever joins reads,
+// and so do the others from then on. Leave must follow.
 func (ws *waiters) join(id string) *waiter {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -68,6 +69,7 @@ func (ws *waiters) join(id string) *waiter {
 		w = &waiter{changed: make(chan struct{})}
 		ws.open[id] = w
 	}
+	w.heard = false
 	ws.wait(w)
 	return w
 }
@@ -96,6 +98,15 @@ func (ws *waiters) leave(id string, w *waiter) {
 	defer ws.mu.Unlock()
 	if w.waiting--; w.waiting == 0 && ws.open[id] == w {
 		delete(ws.open, id)
+		w.heard = false
+	}
+}
+
+// doubt has who waits read: the task begins anew, and what is announced may be how it ended before.
+func (ws *waiters) doubt(id string) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if w := ws.open[id]; w != nil {
 		w.heard = false
 	}
 }

@@ -187,9 +187,10 @@ func (w *watcher) selected(wide bool) []string {
 // inspect refuses a bucket that is another one than at the opening, and says how far the present one is. No answer proves
 // nothing: then the watch is made anyway, and finds out what is wrong.
 func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, err error) {
-	// Read first: what the store shows is to be of a later time than this.
-	reset.Begun, reset.Known = protocol.Instant(w.clock.Now().Observer), w.seen.Load()
-	reset.Last = reset.Known
+	// Read before the store is asked, and in this order: what the store shows is of a later time than this, and what is known
+	// was known by then.
+	reset.Known = w.seen.Load()
+	reset.Begun, reset.Last = protocol.Instant(w.clock.Now().Observer), reset.Known
 	state, err := w.bucket.Inspect(ctx)
 	switch {
 	case err != nil:
@@ -198,5 +199,8 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, err e
 		return reset, ErrBucketRecreated
 	}
 	reset.Single, reset.Last = state.Replicas == 1, state.LastSeq
+	if state.Lagging > 0 { // the watch may come from a replica that catches up, for however long: it proves nothing
+		reset.Begun = 0
+	}
 	return reset, nil
 }
