@@ -9,7 +9,7 @@ import (
 // labour has a process do something for a while that takes a session and no role: a task. It is begun as soon as the machine
 // says that it may be, and ends with the session, or when the process knows that the session is over.
 func (p *process) labour(d time.Duration) {
-	if p.closing {
+	if p.closing || p.paused { // nor does what it would be begun by go on then
 		return
 	}
 	p.errands++
