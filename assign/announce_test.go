@@ -33,11 +33,14 @@ func waiting(ctx context.Context, p *assign.Pending[string]) <-chan waited {
 	return done
 }
 
-// asRoot is a way to a server for those who may do everything.
-type asRoot struct{ *natsrun.Server }
+// with is a server to which all connect with some options.
+type with struct {
+	*natsrun.Server
+	opts []nats.Option
+}
 
-func (s asRoot) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	return s.Server.Connect(append(opts, nats.UserInfo("root", "p"))...)
+func (s with) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	return s.Server.Connect(append(opts, s.opts...)...)
 }
 
 // TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen: a scheduler stores an outcome and announces it to nobody. Who has waited for
@@ -65,7 +68,7 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 				}) > 0, a.dump()
 			})
 			missed := len(done) == 0
-			b := newNode(t, asRoot{s}, "b", nil)
+			b := newNode(t, with{s, []nats.Option{nats.UserInfo("root", "p")}}, "b", nil)
 			a.close(t)
 			natstest.Eventually(t, "b has read the stream", time.Minute, func() (bool, string) {
 				return b.count(func(e event.Event) bool { _, ok := e.(event.TaskRecovered); return ok }) > 0, "no TaskRecovered"
@@ -123,16 +126,6 @@ func TestALateAnnouncementIsNotBelieved(t *testing.T) {
 	})
 }
 
-// behind is a way to a server along a link that others can reach.
-type behind struct {
-	*natsrun.Server
-	link *natsrun.Link
-}
-
-func (s behind) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	return s.Server.Connect(append(opts, s.link.Options()...)...)
-}
-
 // TestAfterARequeueTheEndBeforeItIsNotBelieved: it is announced late, to the client that has submitted the task, has seen that it
 // is dead, and has requeued it.
 func TestAfterARequeueTheEndBeforeItIsNotBelieved(t *testing.T) {
@@ -164,7 +157,7 @@ func TestAfterARequeueTheEndBeforeItIsNotBelieved(t *testing.T) {
 				settled(t)
 				var mended atomic.Bool
 				link := s.Link()
-				leader(t, newNode(t, behind{s, link}, "a", breaking(t, &mended)))
+				leader(t, newNode(t, with{s, link.Options()}, "a", breaking(t, &mended)))
 				c := newClient(t, s)
 				link.DelayDir(natsrun.ToServer, 300*time.Millisecond) // for what the scheduler announces too
 				p, err := assign.Submit(t.Context(), c, brittle, "in")
