@@ -38,9 +38,10 @@ func BenchmarkThousandRoles(b *testing.B) {
 			d.terms.after(b, "the first promotions", &d.terms.began, time.Time{}, roles)
 		}
 	}
-	// led says how many roles one leads while the other one stands in line for them.
+	// led says how many roles one leads while the other one stands in line for them, as that one sees it: who is back from an
+	// outage and has seen nothing yet still shows itself as the leader.
 	led := func(from, to side) (n int) {
-		for _, r := range from.Roles() {
+		for _, r := range to.Roles() {
 			if r.Leader == from.Instance() && r.Successor == to.Instance() {
 				n++
 			}

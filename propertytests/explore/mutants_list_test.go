@@ -75,6 +75,21 @@ var electionMutants = []mutant{
 	{"an idle session is ended for what a former one held", "former session", []edit{
 		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
 	}},
+	{"an answer that comes twice renews the lease", "repeated answers", []edit{
+		{core + "write.go", "\tif !ok {\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n", "\tif !ok {\n\t\tif w.Outcome == Won && w.Revision == m.lease.rev {\n\t\t\tm.lease.deadline = m.now.Holder.Add(m.cfg.TTL - m.cfg.Margin)\n\t\t}\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n"},
+	}},
+	{"an answer that comes twice is of the next beat", "repeated answers", []edit{
+		{core + "write.go", "\tif !ok {\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n", "\tif !ok {\n\t\tif l := &m.lease; w.Outcome == Won && w.Revision == l.rev && l.inflight {\n\t\t\tl.deadline = l.attempts[len(l.attempts)-1].sent.Add(m.cfg.TTL - m.cfg.Margin)\n\t\t}\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n"},
+	}},
+	{"an answer that comes twice ends the wait for another one", "repeated, starting", []edit{
+		{core + "write.go", "\tif !ok {\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n", "\tif !ok {\n\t\tfor _, q := range m.writes {\n\t\t\tif q.role != nil {\n\t\t\t\tq.role.task.inflight = false\n\t\t\t\tm.touchRole(q.role)\n\t\t\t}\n\t\t}\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n"},
+	}},
+	{"an idle beat that was refused does not stand", "repeated to the idle", []edit{
+		{core + "heartbeat.go", "\tcase Refused:\n\t\tif l.retry =", "\tcase Refused:\n\t\tif p.beat == l.idled {\n\t\t\tl.idled = 0\n\t\t}\n\t\tif l.retry ="},
+	}},
+	{"a request is for whichever term it finds", "repeated requests", []edit{
+		{core + "handover.go", "case epoch != 0 && epoch != r.term.epoch:", "case false:"},
+	}},
 	{"a rotation is not adopted", "rotation", []edit{
 		{core + "rotate.go", "t.epoch, t.token, t.rotating = r.Revision, t.rotating, \"\"", "t.epoch, t.rotating = r.Revision, \"\""},
 	}},

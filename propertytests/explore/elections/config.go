@@ -51,24 +51,30 @@ type Fault uint8
 
 // The faults.
 const (
-	DelayRequest Fault = iota // arrives at any later moment, maybe after it was given up, or never
-	DelayReply                // the same for its answer
-	StallWatch                // delivers late, or never, and may skip what was overwritten
-	LagWatch                  // the snapshot of a new watch lacks the newest write
-	SlowDrain                 // work goes on after its term
-	Crash                     // and maybe a new start with the same id
-	Pause                     // does nothing while time goes on
-	Evict                     // an operator forces a role to be vacant
-	WipeLease                 // a marker over a lease, live or not
-	WipeRole                  // a marker over a role
-	StepDown                  // asked of the leader
-	Close                     // of a session, in order
+	DelayRequest  Fault = iota // arrives at any later moment, maybe after it was given up, or never
+	DelayReply                 // the same for its answer
+	StallWatch                 // delivers late, or never, and may skip what was overwritten
+	LagWatch                   // the snapshot of a new watch lacks the newest write
+	SlowDrain                  // work goes on after its term
+	Crash                      // and maybe a new start with the same id
+	Pause                      // does nothing while time goes on
+	Evict                      // an operator forces a role to be vacant
+	WipeLease                  // a marker over a lease, live or not
+	WipeRole                   // a marker over a role
+	StepDown                   // asked of the leader
+	Transfer                   // asked of it too, to another member
+	Close                      // of a session, in order
+	RepeatRequest              // reaches the bucket twice; the second answer comes late, or the first one does
+	RepeatReply                // comes once more at any later moment
+	RepeatWatch                // a new watch shows again what stands
+	RepeatControl              // a question or a request to a member, or an answer, comes once more at any later moment
 	Faults
 )
 
 var faultNames = [...]string{
 	"delay a request", "delay a reply", "stall a watch", "lag", "slow drain", "crash", "pause", "evict", "wipe a lease",
-	"wipe a role", "step down", "close",
+	"wipe a role", "step down", "transfer", "close", "repeat a request", "repeat a reply", "repeat the watch",
+	"repeat a control message",
 }
 
 func (f Fault) String() string { return faultNames[f] }

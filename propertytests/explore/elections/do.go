@@ -76,6 +76,8 @@ func (x *Model) apply(w *World, m search.Move, tell *story) error {
 		return x.hand(w, i, stimulus{kind: drained, role: d.role, term: d.term}, next, tell)
 	case askArrives, askReturns:
 		return x.carryAsk(w, i, n, v == askArrives, tell)
+	case controlArrives:
+		return x.carryControl(w, i, n, tell)
 	case again:
 		return x.restart(w, i, x.cfg.Late > 0, tell)
 	case joins:
@@ -92,13 +94,26 @@ func (x *Model) apply(w *World, m search.Move, tell *story) error {
 		return x.crash(w, i)
 	case evict, wipeLease, wipeRole:
 		return x.interfere(w, v, i, n, tell)
-	case askStepDown:
-		return x.hand(w, i, stimulus{kind: stepDown, role: uint8(n)}, nil, tell)
 	case askClose:
 		return x.hand(w, i, stimulus{kind: closing}, nil, tell)
 	}
 	next := l.copied()
 	switch v {
+	case askStepDown:
+		next.controls = append(next.controls, control{kind: stepDown, role: uint8(n), epoch: p.work[n].epoch})
+	case askTransfer:
+		role, to := n%x.cfg.Roles, n/x.cfg.Roles
+		next.controls = append(next.controls, control{kind: transfer, role: uint8(role), to: uint8(to), epoch: p.work[role].epoch})
+	case repeatReply, repeatRequest, refusedFirst:
+		next.repeatFlight(v, n)
+	case repeatWatch:
+		next.feed, next.watch = nil, building
+	case repeatQuestion, repeatAnswer:
+		next.asks = append(next.asks, next.asks[n])
+		next.asks[len(next.asks)-1].late = true
+	case repeatControl:
+		next.controls = append(next.controls, next.controls[n])
+		next.controls[len(next.controls)-1].late = true
 	case delayRequest:
 		next.flights[n].stage = delayed
 	case delayReply:
@@ -137,6 +152,7 @@ func (x *Model) hand(w *World, i int, s stimulus, next *wire, tell *story) error
 	for _, e := range r.effects {
 		switch e := e.(type) {
 		case protocol.Write:
+			err = next.alone(e.Key, i, err)
 			next.flights = append(next.flights, flight{letter: letters[0], left: x.cfg.OpTimeout})
 			letters = letters[1:]
 		case protocol.RebuildWatch:

@@ -1,6 +1,9 @@
 package elections
 
-import "github.com/rolemanager/rolemanager/propertytests/explore/search"
+import (
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/propertytests/explore/search"
+)
 
 // verb is what can happen.
 type verb uint8
@@ -17,6 +20,7 @@ const (
 	ends // the work of a term
 	askArrives
 	askReturns
+	controlArrives // a request to step down or to transfer
 	resume
 	again // a crashed or closed process is started
 	joins // its roles, if it is late
@@ -35,12 +39,22 @@ const (
 	wipeLease
 	wipeRole
 	askStepDown
+	askTransfer
 	askClose
+	repeatReply
+	repeatRequest // refused the second time, which is heard later
+	refusedFirst  // which is heard now, and that the first one has won later
+	repeatWatch
+	repeatQuestion
+	repeatAnswer
+	repeatControl
 )
 
 var faultOf = map[verb]Fault{
 	rewatchLagging: LagWatch, delayRequest: DelayRequest, delayReply: DelayReply, stall: StallWatch, slow: SlowDrain,
-	crash: Crash, pause: Pause, evict: Evict, wipeLease: WipeLease, wipeRole: WipeRole, askStepDown: StepDown, askClose: Close,
+	crash: Crash, pause: Pause, evict: Evict, wipeLease: WipeLease, wipeRole: WipeRole, askStepDown: StepDown,
+	askTransfer: Transfer, askClose: Close, repeatReply: RepeatReply, repeatRequest: RepeatRequest, refusedFirst: RepeatRequest,
+	repeatWatch: RepeatWatch, repeatQuestion: RepeatControl, repeatAnswer: RepeatControl, repeatControl: RepeatControl,
 }
 
 func move(v verb, who, n int) search.Move { return search.Move(int(v)<<16 | who<<8 | n) }
@@ -79,6 +93,9 @@ func (x *Model) Moves(w World, to []search.Move) []search.Move {
 	return x.faults(&w, to)
 }
 
+// roleTo puts a role and a member into one number of a move.
+func (x *Model) roleTo(role, to int) int { return to*x.cfg.Roles + role }
+
 // first is a write whose request or answer is under way, and not delayed.
 func (x *Model) first(w *World) (i, n int, ok bool) {
 	for i := range x.cfg.Members {
@@ -93,19 +110,41 @@ func (x *Model) first(w *World) (i, n int, ok bool) {
 
 // inOneGo appends what can happen to such a write: it goes on, or a fault comes between.
 func (x *Model) inOneGo(w *World, i, n int, faulty bool, to []search.Move) []search.Move {
-	v, f := land, delayRequest
+	v := land
 	if w.wires[i].flights[n].stage == back {
-		v, f = reply, delayReply
+		v = reply
 	}
 	to = append(to, move(v, i, n))
 	if !faulty {
 		return to
 	}
-	if int(w.spent[faultOf[f]]) < x.cfg.most(faultOf[f]) {
-		to = append(to, move(f, i, n))
-	}
-	if w.procs[i].hears() && int(w.spent[Crash]) < x.cfg.most(Crash) {
+	to = x.strayed(w, i, n, to)
+	if w.procs[i].hears() && x.allowed(w, Crash) {
 		to = append(to, move(crash, i, 0))
+	}
+	return to
+}
+
+// allowed reports whether there is a fault of this kind left.
+func (x *Model) allowed(w *World, f Fault) bool { return int(w.spent[f]) < x.cfg.most(f) }
+
+// strayed appends what can go wrong with a write, or its answer, on its way.
+func (x *Model) strayed(w *World, i, n int, to []search.Move) []search.Move {
+	may := func(v verb) {
+		if x.allowed(w, faultOf[v]) {
+			to = append(to, move(v, i, n))
+		}
+	}
+	switch f := w.wires[i].flights[n]; f.stage {
+	case going:
+		may(delayRequest)
+	case back:
+		may(delayReply)
+		may(repeatReply)
+		if f.outcome == protocol.Won { // else both answers are the same
+			may(repeatRequest)
+			may(refusedFirst)
+		}
 	}
 	return to
 }
@@ -121,12 +160,12 @@ func (x *Model) ordinary(w *World, i int, to []search.Move, waits bool) ([]searc
 		switch f.stage {
 		case going, delayed, orphan:
 			may(land, n, f.stage == going)
-		case back, backLate:
+		case back, backLate, echo:
 			if p.hears() {
 				may(reply, n, f.stage == back)
 			}
 		}
-		if p.hears() && f.stage != orphan && f.left == 0 {
+		if p.hears() && f.stage != orphan && f.stage != echo && f.left == 0 {
 			may(timeout, n, true)
 		}
 	}
@@ -162,10 +201,13 @@ func (x *Model) ordinary(w *World, i int, to []search.Move, waits bool) ([]searc
 	for n, a := range l.asks {
 		switch a.stage {
 		case askGoing:
-			may(askArrives, n, true)
+			may(askArrives, n, !a.late)
 		case askBack:
-			may(askReturns, n, true)
+			may(askReturns, n, !a.late)
 		}
+	}
+	for n, c := range l.controls {
+		may(controlArrives, n, !c.late)
 	}
 	return to, waits
 }
@@ -173,19 +215,14 @@ func (x *Model) ordinary(w *World, i int, to []search.Move, waits bool) ([]searc
 // faults appends what else can happen while there is some left of its kind.
 func (x *Model) faults(w *World, to []search.Move) []search.Move {
 	may := func(v verb, who, n int) {
-		if f := faultOf[v]; int(w.spent[f]) < x.cfg.most(f) {
+		if x.allowed(w, faultOf[v]) {
 			to = append(to, move(v, who, n))
 		}
 	}
 	for i := range x.cfg.Members {
 		p, l := w.procs[i], w.wires[i]
-		for n, f := range l.flights {
-			switch f.stage {
-			case going:
-				may(delayRequest, i, n)
-			case back:
-				may(delayReply, i, n)
-			}
+		for n := range l.flights {
+			to = x.strayed(w, i, n, to)
 		}
 		if x.cfg.most(WipeLease) > 0 {
 			if c := w.bucket.newest(leaseKey(i)); c != nil && c.entry.Form == formRecord {
@@ -207,6 +244,9 @@ func (x *Model) faults(w *World, to []search.Move) []search.Move {
 			}
 			may(stall, i, 0)
 		}
+		if l.watch == watching {
+			may(repeatWatch, i, 0)
+		}
 		for n, d := range l.drains {
 			if !d.slow {
 				may(slow, i, n)
@@ -215,6 +255,25 @@ func (x *Model) faults(w *World, to []search.Move) []search.Move {
 		for r := range x.cfg.Roles {
 			if p.work[r].leading {
 				may(askStepDown, i, r)
+				for j := range x.cfg.Members {
+					if j != i {
+						may(askTransfer, i, x.roleTo(r, j))
+					}
+				}
+			}
+		}
+		for n, a := range l.asks {
+			switch {
+			case a.late:
+			case a.stage == askGoing:
+				may(repeatQuestion, i, n)
+			case a.stage == askBack:
+				may(repeatAnswer, i, n)
+			}
+		}
+		for n, c := range l.controls {
+			if !c.late {
+				may(repeatControl, i, n)
 			}
 		}
 	}

@@ -77,6 +77,15 @@ func (x *Model) carryAsk(w *World, i, n int, arrives bool, tell *story) error {
 		return x.hand(w, i, s, next, tell)
 	}
 	to := int(a.to)
+	if a.late { // nobody awaits its answer
+		s := stimulus{kind: asked, role: a.role, from: uint8(i), repeated: true}
+		next.asks = append(next.asks[:n], next.asks[n+1:]...)
+		w.wires[i] = x.keepWire(i, next)
+		if !w.procs[to].hears() {
+			return nil
+		}
+		return x.hand(w, to, s, nil, tell)
+	}
 	if !w.procs[to].hears() {
 		a.stage = askBack
 		w.wires[i] = x.keepWire(i, next)
@@ -87,12 +96,20 @@ func (x *Model) carryAsk(w *World, i, n int, arrives bool, tell *story) error {
 	return x.hand(w, to, stimulus{kind: asked, role: a.role, from: uint8(i)}, nil, tell)
 }
 
+// carryControl brings a request to the process it is for.
+func (x *Model) carryControl(w *World, i, n int, tell *story) error {
+	next := w.wires[i].copied()
+	c := next.controls[n]
+	next.controls = append(next.controls[:n], next.controls[n+1:]...)
+	return x.hand(w, i, stimulus{kind: c.kind, role: c.role, from: c.to, revision: c.epoch}, next, tell)
+}
+
 // reply sends the answer to a question back, if it was one.
 func (x *Model) reply(w *World, d protocol.Done) {
-	if d.ID < 100 {
+	if d.ID < firstQuestion || d.ID >= firstRepeated {
 		return
 	}
-	from, role := int(d.ID-100)/10, uint8(d.ID-100)%10
+	from, role := int(d.ID-firstQuestion)/10, uint8(d.ID-firstQuestion)%10
 	next := w.wires[from].copied()
 	for n := range next.asks {
 		if a := &next.asks[n]; a.stage == askHeard && a.role == role {

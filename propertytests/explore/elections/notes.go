@@ -58,6 +58,30 @@ func (x *Model) note(i int, q *process, e protocol.Effect) error {
 	return nil
 }
 
+// obeyed checks that a request which names an epoch is carried out at that epoch, and at no other one.
+func obeyed(i int, q *process, s stimulus, e protocol.Effect) error {
+	if s.kind != stepDown && s.kind != transfer {
+		return nil
+	}
+	switch e := e.(type) {
+	case protocol.EndTerm:
+		if e.Cause != protocol.SteppedDown {
+			return nil
+		}
+	case protocol.Ask:
+		if e.Instance != instance(int(s.from)) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	if epoch := q.work[s.role].epoch; epoch != s.revision {
+		return fmt.Errorf("%s does at epoch %d of %s what was asked for epoch %d",
+			instance(i), epoch-firstRevision, roleName(int(s.role)), s.revision-firstRevision)
+	}
+	return nil
+}
+
 // early checks that an idle session of somebody else is ended before its time only if it holds a role, by all that the process
 // knows which ends it.
 func (x *Model) early(i int, q *process, w protocol.Write) error {

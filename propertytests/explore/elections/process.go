@@ -62,6 +62,7 @@ type stimulus struct {
 	term     uint64
 	from     uint8
 	ok       bool
+	repeated bool
 }
 
 type stimulusKind uint8
@@ -75,6 +76,7 @@ const (
 	asked
 	answered
 	stepDown
+	transfer
 	closing
 	started
 	joining
@@ -126,7 +128,11 @@ func (x *Model) step(i int, p *process, s stimulus) *reaction {
 			if w, ok := e.(protocol.Write); ok {
 				r.letters = append(r.letters, x.letter(w))
 			}
-			if err := x.note(i, &q, e); err != nil && r.err == nil {
+			err := obeyed(i, &q, s, e)
+			if err == nil {
+				err = x.note(i, &q, e)
+			}
+			if err != nil && r.err == nil {
 				r.err = err
 			}
 		}
@@ -166,11 +172,13 @@ func (x *Model) events(q *process, s stimulus) (all []protocol.Event) {
 		return []protocol.Event{protocol.Drained{Role: role, Term: s.term}}
 	case asked:
 		req := protocol.Request{ID: "ask", Op: protocol.OpReady, Role: role}
-		return []protocol.Event{protocol.Asked{ID: question(int(s.from), int(s.role)), Request: req}}
+		return []protocol.Event{protocol.Asked{ID: question(int(s.from), int(s.role), s.repeated), Request: req}}
 	case answered:
 		return []protocol.Event{protocol.Answered{Role: role, Target: instance(int(s.from)), OK: s.ok}}
 	case stepDown:
-		return []protocol.Event{protocol.StepDown{ID: 1, Role: role}}
+		return []protocol.Event{protocol.StepDown{ID: 1, Role: role, Epoch: s.revision}}
+	case transfer:
+		return []protocol.Event{protocol.Transfer{ID: 2, Role: role, Epoch: s.revision, Target: instance(int(s.from))}}
 	case closing:
 		return []protocol.Event{protocol.Close{Timeout: time.Duration(2*x.cfg.TTL) * unit}}
 	case joining:

@@ -14,10 +14,13 @@ type story struct{ lines []string }
 
 var verbNames = [...]string{
 	"ticks", "its request arrives", "hears the answer", "gives up waiting for the answer", "the watch delivers", "the watch goes on",
-	"watches anew", "its work has drained", "its question arrives", "hears the answer to its question", "goes on", "starts",
+	"watches anew", "its work has drained", "its question arrives", "hears the answer to its question",
+	"what was asked of it arrives", "goes on", "starts",
 	"joins its roles", "time passes", "WATCHES A REPLICA THAT LAGS", "A REQUEST IS DELAYED", "AN ANSWER IS DELAYED", "ITS WATCH STALLS",
 	"ITS WORK IS SLOW TO DRAIN", "CRASHES", "IS PAUSED", "AN OPERATOR EVICTS THE LEADER", "A MARKER COVERS ITS LEASE",
-	"A MARKER COVERS THE ROLE", "IS ASKED TO STEP DOWN", "IS CLOSED",
+	"A MARKER COVERS THE ROLE", "IS ASKED TO STEP DOWN", "IS ASKED TO TRANSFER A ROLE", "IS CLOSED", "AN ANSWER COMES TWICE",
+	"A REQUEST COMES TWICE", "A REQUEST COMES TWICE AND THE REFUSAL IS HEARD FIRST", "ITS WATCH IS MADE ANEW",
+	"ITS QUESTION COMES TWICE", "THE ANSWER TO ITS QUESTION COMES TWICE", "WHAT WAS ASKED OF IT COMES TWICE",
 }
 
 // Tell makes a move again.
@@ -51,7 +54,7 @@ func (s *story) move(w *World, m search.Move) {
 	switch v {
 	case land, delayRequest:
 		line += ": " + l.flights[n].letter.String()
-	case reply, timeout, delayReply:
+	case reply, timeout, delayReply, repeatReply, repeatRequest, refusedFirst:
 		line += fmt.Sprintf(": write %d of %s, %v", l.flights[n].letter.id, l.flights[n].letter.key, l.flights[n].outcome)
 	case deliver:
 		line += ": " + l.feed[0].String()

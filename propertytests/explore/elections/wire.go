@@ -1,7 +1,9 @@
 package elections
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/propertytests/explore/plain"
@@ -15,6 +17,8 @@ type wire struct {
 	watch   watch
 	drains  []drain
 	asks    []ask
+	// controls are requests of an operator to this process.
+	controls []control
 }
 
 // watch is how a process comes to know what stands in the bucket.
@@ -45,6 +49,7 @@ const (
 	orphan        // and nobody waits for the answer any more
 	back          // it has arrived, and the answer is on its way
 	backLate
+	echo // an answer beside the one that is awaited
 )
 
 // drain is work whose term has ended.
@@ -60,6 +65,7 @@ type ask struct {
 	to    uint8
 	stage askStage
 	ok    bool
+	late  bool // it is a repetition: a question whose answer nobody awaits, or one more answer
 }
 
 type askStage uint8
@@ -70,14 +76,47 @@ const (
 	askBack
 )
 
-func question(from, role int) protocol.CommandID { return protocol.CommandID(100 + 10*from + role) }
+// The numbers of commands, far above those of what an operator asks.
+const (
+	firstQuestion protocol.CommandID = 100
+	firstRepeated protocol.CommandID = 200
+)
+
+func question(from, role int, repeated bool) protocol.CommandID {
+	if repeated {
+		return firstRepeated
+	}
+	return firstQuestion + protocol.CommandID(10*from+role)
+}
+
+// control is the request that the leader of a role at an epoch steps down, or transfers it.
+type control struct {
+	kind  stimulusKind
+	role  uint8
+	to    uint8
+	late  bool // it is a repetition
+	epoch uint64
+}
 
 // copied returns a wire that can be changed before it is kept.
 func (l *wire) copied() *wire {
 	return &wire{
 		flights: slices.Clone(l.flights), feed: slices.Clone(l.feed), watch: l.watch,
-		drains: slices.Clone(l.drains), asks: slices.Clone(l.asks),
+		drains: slices.Clone(l.drains), asks: slices.Clone(l.asks), controls: slices.Clone(l.controls),
 	}
+}
+
+// alone checks that no write of a role is sent while the answer to another one of it is awaited.
+func (l *wire) alone(key string, i int, err error) error {
+	if err != nil || !strings.HasPrefix(key, "role.") {
+		return err
+	}
+	for _, f := range l.flights {
+		if f.letter.key == key && f.stage != orphan && f.stage != echo {
+			return fmt.Errorf("%s writes %s while it awaits the answer to write %d of it", instance(i), key, f.letter.id)
+		}
+	}
+	return nil
 }
 
 func (l *wire) dropFlight(n int) { l.flights = slices.Delete(l.flights, n, n+1) }
@@ -111,7 +150,8 @@ func (l *wire) crash() {
 			flights = append(flights, flight{letter: f.letter, stage: orphan})
 		}
 	}
-	*l = wire{flights: flights}
+	controls := slices.DeleteFunc(l.controls, func(c control) bool { return !c.late })
+	*l = wire{flights: flights, controls: controls}
 }
 
 // overwritten reports whether something in the feed has been followed by another one of its key.
@@ -133,7 +173,7 @@ func (x *Model) lookWire(i int, l *wire) {
 		if f.stage != orphan {
 			w.Name(plain.Name{Class: plain.Write, Owner: uint8(i), Value: uint64(f.letter.id)})
 		}
-		if f.stage == back || f.stage == backLate {
+		if f.stage >= back {
 			x.lookRevision(f.revision)
 		} else {
 			x.lookLetter(f.letter)
@@ -153,7 +193,15 @@ func (x *Model) lookWire(i int, l *wire) {
 	for _, a := range l.asks {
 		w.Word(uint64(a.role)<<16 | uint64(a.stage)<<8)
 		w.Flag(a.ok)
+		w.Flag(a.late)
 		w.Name(plain.Name{Class: plain.Member, Value: uint64(a.to)})
+	}
+	w.Word(uint64(len(l.controls)))
+	for _, c := range l.controls {
+		w.Word(uint64(c.kind)<<16 | uint64(c.role))
+		w.Flag(c.late)
+		x.lookRevision(c.epoch)
+		w.Name(plain.Name{Class: plain.Member, Value: uint64(c.to)})
 	}
 }
 
