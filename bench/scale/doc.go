@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command scale measures how costs grow, one axis at a time, on one machine: members, workers, roles, open tasks. Every
 // measurement is a row of a CSV file; the curves and their exponents are drawn from it by bench/report.
 //
