@@ -21,9 +21,7 @@ var (
 var whole = []string{"succession of two", "drift and a crash", "repeated", "repeated twice", "one task"}
 
 // wide are configurations of which the short run looks at more than at others: much happens in them within few moves.
-var wide = []string{
-	"three members, two faults", "two roles, two faults", "three members, two roles", "two faults",
-}
+var wide = []string{"three members, two faults", "two roles, two faults", "three members, two roles"}
 
 // usual and further are how many states the short run looks at, of most configurations and of the wide ones.
 const usual, further = 8_000, 100_000
@@ -33,7 +31,7 @@ func TestElections(t *testing.T) {
 	for _, c := range Elections() {
 		total += explored(t, c.Name, elections.New(&c))
 	}
-	enough(t, total, 1_000_000)
+	enough(t, total, 900_000)
 }
 
 func TestTasks(t *testing.T) {

@@ -1,5 +1,7 @@
 package explore
 
+import "strings"
+
 const (
 	core  = "internal/protocol/"
 	world = "propertytests/explore/elections/"
@@ -75,15 +77,16 @@ var electionMutants = []mutant{
 	{"an idle session is ended for what a former one held", "former session", []edit{
 		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
 	}},
-	{"an answer that comes twice renews the lease", "repeated answers", []edit{
-		{core + "write.go", "\tif !ok {\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n", "\tif !ok {\n\t\tif w.Outcome == Won && w.Revision == m.lease.rev {\n\t\t\tm.lease.deadline = m.now.Holder.Add(m.cfg.TTL - m.cfg.Margin)\n\t\t}\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n"},
-	}},
-	{"an answer that comes twice is of the next beat", "repeated answers", []edit{
-		{core + "write.go", "\tif !ok {\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n", "\tif !ok {\n\t\tif l := &m.lease; w.Outcome == Won && w.Revision == l.rev && l.inflight {\n\t\t\tl.deadline = l.attempts[len(l.attempts)-1].sent.Add(m.cfg.TTL - m.cfg.Margin)\n\t\t}\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n"},
-	}},
-	{"an answer that comes twice ends the wait for another one", "repeated, starting", []edit{
-		{core + "write.go", "\tif !ok {\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n", "\tif !ok {\n\t\tfor _, q := range m.writes {\n\t\t\tif q.role != nil {\n\t\t\t\tq.role.task.inflight = false\n\t\t\t\tm.touchRole(q.role)\n\t\t\t}\n\t\t}\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n"},
-	}},
+	{"an answer that comes twice renews the lease", "repeated answers", secondAnswer(
+		"if w.Outcome == Won && w.Revision == m.lease.rev { m.lease.deadline = m.now.Holder.Add(m.cfg.TTL - m.cfg.Margin) }",
+	)},
+	{"an answer that comes twice is of the next beat", "repeated answers", secondAnswer(
+		"if l := &m.lease; w.Outcome == Won && w.Revision == l.rev && l.inflight {" +
+			" l.deadline = l.attempts[len(l.attempts)-1].sent.Add(m.cfg.TTL - m.cfg.Margin) }",
+	)},
+	{"an answer that comes twice ends the wait for another one", "repeated, starting", secondAnswer(
+		"for _, q := range m.writes { if q.role != nil { q.role.task.inflight = false; m.touchRole(q.role) } }",
+	)},
 	{"an idle beat that was refused does not stand", "repeated to the idle", []edit{
 		{core + "heartbeat.go", "\tcase Refused:\n\t\tif l.retry =", "\tcase Refused:\n\t\tif p.beat == l.idled {\n\t\t\tl.idled = 0\n\t\t}\n\t\tif l.retry ="},
 	}},
@@ -93,6 +96,12 @@ var electionMutants = []mutant{
 	{"a rotation is not adopted", "rotation", []edit{
 		{core + "rotate.go", "t.epoch, t.token, t.rotating = r.Revision, t.rotating, \"\"", "t.epoch, t.rotating = r.Revision, \"\""},
 	}},
+}
+
+// secondAnswer is what the core does with an answer to a write that it does not wait for.
+func secondAnswer(does string) []edit {
+	const ignored = "\tif !ok {\n\t\treturn\n\t}\n\tdelete(m.writes, w.ID)\n"
+	return []edit{{core + "write.go", ignored, strings.Replace(ignored, "return", does+"\n\t\treturn", 1)}}
 }
 
 var taskMutants = []mutant{

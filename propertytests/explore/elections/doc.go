@@ -9,6 +9,26 @@
 // up and its process has crashed, or never; so does an answer. A watch that stalls goes on some time, with or without what was
 // overwritten, and a new one may have to be waited for just as long.
 //
+// # What comes twice
+//
+// A fault repeats a message, and the second one comes at any later moment, or never:
+//
+//   - a write that reaches the bucket twice, over a path that delivers at least once. It is conditional, so the second is
+//     refused whenever it comes: all that it does is its answer. That comes after the first one, or before it, or is the only
+//     one that is ever heard. Where the first is refused, the answers are alike.
+//   - an answer. Each that comes is handed to the machine, also one to a write that it does not wait for any more. Its driver
+//     takes one for each write, so the world asks more of the machine than that does.
+//   - what a watch has shown: a new watch shows it again. The bucket keeps one record for each key, so it shows the newest of
+//     each, and nothing that was overwritten, but from a replica that lags. A record that comes twice within one watch ends it,
+//     since it numbers what it delivers; then too a new one is made. So any watch may be made anew at any moment, and what was
+//     under way to the old one is lost.
+//   - a leader's question whether somebody is ready, its answer, and an operator's request to step down or to transfer a role,
+//     which names an epoch. A driver gives the same id the same answer, but it forgets ids after some hundred others, and when
+//     it is started again: so what is repeated is carried out again. The answer to a repeated question is awaited by nobody.
+//
+// What an operator writes is conditional as well, and has no answer here, so its repetition is nothing. The guarded write of a
+// proof is carried out each time; no proofs are asked for here.
+//
 // A state is never changed. A move makes new parts and shares the others, and parts that are alike are kept once; what a
 // machine does with an event is looked up when it has been seen before. So a state costs some pointers, and most
 // transitions cost no step of a machine at all.
@@ -29,19 +49,20 @@
 //	I1  whose session is killed has stopped to believe in it, or had said that it is idle and holds a role, or is ended by the
 //	    next process of its name; nobody who says that it is idle begins to lead
 //
-// Beside these: nothing is written before the first snapshot is complete, no machine ends by itself, and none asks for a Tick
-// that changes nothing.
+// Beside these: nothing is written before the first snapshot is complete, one write of a role is in flight at most, what is
+// asked for one epoch is done at no other, no machine ends by itself, and none asks for a Tick that changes nothing.
 //
 // # What is left out
 //
 // Both scales of a clock are one here: a suspended machine is a matter for the simulation, as are lost connections that the
-// driver notices, health checks, duplicate ids, records that cannot be read, and members of other lease times. A watch that
-// does not deliver keeps four entries of what was overwritten. Revisions, beats and tokens are names, see package plain; the
-// fields that do not count are listed in rules.go, each with the reason.
+// driver notices, health checks, proofs, duplicate ids, records that cannot be read, a store that loses what it has
+// acknowledged or expires a marker, and members of other lease times. A watch that does not deliver keeps four entries of what
+// was overwritten. Revisions, beats and tokens are names, see package plain; the fields that do not count are listed in
+// rules.go, each with the reason.
 //
 // A configuration is Coarse unless it says otherwise: a write, its arrival and its answer are one step that only a fault can
-// divide, and a watch delivers all that it has. With one delay allowed that loses no order in which a single write can
-// overlap with anything else; "every interleaving" divides them all.
+// divide, an operator's request is heard at once, and a watch delivers all that it has. With one delay allowed that loses no
+// order in which a single write can overlap with anything else; "every interleaving" divides them all.
 //
 // Files: config.go a configuration, faults · model.go states, fingerprints · process.go stepping a machine · notes.go what a
 // process has promised · wire.go, network.go what is on its way · bucket.go the store · moves.go what can happen · do.go a

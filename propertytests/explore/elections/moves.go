@@ -72,6 +72,12 @@ func (x *Model) Moves(w World, to []search.Move) []search.Move {
 		if i, n, ok := x.first(&w); ok {
 			return x.inOneGo(&w, i, n, spent < x.cfg.Faults, to)
 		}
+		if i, n, ok := x.asked(&w); ok {
+			if to = append(to, move(controlArrives, i, n)); spent < x.cfg.Faults && x.allowed(&w, RepeatControl) {
+				to = append(to, move(repeatControl, i, n))
+			}
+			return to
+		}
 	}
 	waits := false // time waits for something
 	for i := range x.cfg.Members {
@@ -101,6 +107,18 @@ func (x *Model) first(w *World) (i, n int, ok bool) {
 	for i := range x.cfg.Members {
 		for n, f := range w.wires[i].flights {
 			if f.stage == going || f.stage == back && w.procs[i].hears() {
+				return i, n, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// asked is a request of an operator that has just been sent.
+func (x *Model) asked(w *World) (i, n int, ok bool) {
+	for i := range x.cfg.Members {
+		for n, c := range w.wires[i].controls {
+			if !c.late && w.procs[i].hears() {
 				return i, n, true
 			}
 		}

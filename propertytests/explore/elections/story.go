@@ -62,6 +62,8 @@ func (s *story) move(w *World, m search.Move) {
 		line += " in " + roleName(int(l.drains[n].role))
 	case evict, wipeRole, askStepDown:
 		line += " of " + roleName(n)
+	case controlArrives, repeatControl:
+		line += ": " + l.controls[n].String()
 	}
 	s.lines = append(s.lines, line)
 }
@@ -107,6 +109,14 @@ func (l *letter) String() string {
 		on = fmt.Sprintf(" over %d", l.at-firstRevision)
 	}
 	return fmt.Sprintf("write %d of %s%s: %s", l.id, l.key, on, show(&l.data))
+}
+
+func (c control) String() string {
+	at := fmt.Sprintf("%s at epoch %d", roleName(int(c.role)), c.epoch-firstRevision)
+	if c.kind == transfer {
+		return "transfer " + at + " to " + instance(int(c.to))[1:]
+	}
+	return "step down from " + at
 }
 
 func (c *commit) String() string {

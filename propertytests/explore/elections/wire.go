@@ -106,6 +106,23 @@ func (l *wire) copied() *wire {
 	}
 }
 
+// repeatFlight puts a second answer beside one that is on its way: the same, or that of a bucket which the write has reached
+// twice. Whichever of two equal writes comes first, the second is refused, at any later moment as well: the revision that it
+// expects is history, as it is when the first was refused. So what the second one does is its answer.
+//
+// The process is handed each answer that comes. Its driver would take one for each write: the machine does not count on it.
+func (l *wire) repeatFlight(v verb, n int) {
+	twin := l.flights[n]
+	twin.stage, twin.left = echo, 0
+	switch v {
+	case repeatRequest:
+		twin.outcome, twin.revision = protocol.Refused, 0
+	case refusedFirst:
+		l.flights[n].outcome, l.flights[n].revision = protocol.Refused, 0
+	}
+	l.flights = append(l.flights, twin)
+}
+
 // alone checks that no write of a role is sent while the answer to another one of it is awaited.
 func (l *wire) alone(key string, i int, err error) error {
 	if err != nil || !strings.HasPrefix(key, "role.") {
@@ -174,6 +191,7 @@ func (x *Model) lookWire(i int, l *wire) {
 			w.Name(plain.Name{Class: plain.Write, Owner: uint8(i), Value: uint64(f.letter.id)})
 		}
 		if f.stage >= back {
+			x.lookKey(f.letter.key)
 			x.lookRevision(f.revision)
 		} else {
 			x.lookLetter(f.letter)
