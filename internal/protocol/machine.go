@@ -236,6 +236,7 @@ func (SnapshotDone) apply(m *Machine) {
 	if m.phase == syncing {
 		m.phase = opening
 	}
+	m.missOwnMember()
 }
 
 func (b Broken) apply(m *Machine) { m.fail(b.Fault) }

@@ -102,6 +102,13 @@ func (m *Machine) seenOwnMember(e *Entry) {
 	}
 }
 
+// missOwnMember restores the record when a whole snapshot has shown that it is gone: nothing need tell of its removal.
+func (m *Machine) missOwnMember() {
+	if m.phase == open && m.self.MemberForm == FormMissing {
+		m.change()
+	}
+}
+
 // dropMember forgets what the former session said; the next one says it again under its own number.
 func (m *Machine) dropMember() {
 	o := &m.own

@@ -20,7 +20,7 @@ func TestRoughWorlds(t *testing.T) {
 	ms := func(all ...int) time.Duration { return time.Duration(all[r.IntN(len(all))]) * time.Millisecond }
 	share := func(most int) float64 { return float64(r.IntN(most+1)) / 100 }
 	var sum Counts
-	for range *schedules {
+	for i := range *schedules {
 		s := Scenario{
 			Seed: r.Uint64(), Processes: 2 + r.IntN(5), Slots: 1 + r.IntN(6), Tasks: 40 + r.IntN(80), Lease: time.Second,
 			Delay: ms(1, 5, 30, 100), Late: share(8), Loss: share(15), Doubled: share(15), Lag: ms(3, 30, 100, 300, 1000),
@@ -35,7 +35,7 @@ func TestRoughWorlds(t *testing.T) {
 		c, err := Run(s)
 		sum.Add(c)
 		if err != nil {
-			t.Fatalf("%v\n-tasksim.seed %d: %+v", err, from, s)
+			t.Fatalf("-tasksim.seed %d, failed after %d schedules: %v\n%+v", from, i+1, err, s)
 		}
 	}
 	t.Logf("%d schedules: %+v", *schedules, sum)

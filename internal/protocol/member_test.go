@@ -1,0 +1,47 @@
+package protocol
+
+import (
+	"testing"
+	"time"
+)
+
+// TestOwnMemberRecordThatIsMissing: a snapshot without our own member record is all that tells of its removal, when the marker
+// is gone too. It is written again, and once; without it nobody would count on us as a candidate.
+func TestOwnMemberRecordThatIsMissing(t *testing.T) {
+	g := newRig(t, nil)
+	g.step(Join{RoleConfig{Name: "r", Priority: 3}})
+	g.run(2*time.Second, nil)
+	stood := g.m.self.MemberRevision
+	if g.m.self.Member == nil {
+		t.Fatal("there is no member record to begin with")
+	}
+	before := g.members()
+	g.step(WatchReset{})
+	g.rev++ // what others write is delivered: no replica that lags
+	lease := g.m.self.Lease
+	for _, rec := range []struct {
+		key string
+		rec any
+	}{{"lease.a", lease}, {"lease.b", Lease{V: 1, Session: g.rev, Nonce: "x", TTLms: 6000, Beat: 1, State: Live}}} {
+		g.sees(rec.key, rec.rec)
+	}
+	g.step(SnapshotDone{})
+	g.run(2*time.Second, nil)
+	written := g.members()[len(before):]
+	if len(written) != 1 || written[0].Expect != 0 {
+		t.Fatalf("after a snapshot without it: written %v, want it once, over nothing", written)
+	}
+	if m := g.m.self.Member; m == nil || g.m.self.MemberRevision <= stood || m.Roles["r"].Priority != 3 {
+		t.Errorf("the record is %+v at %d, it stood at %d", m, g.m.self.MemberRevision, stood)
+	}
+}
+
+// members are the writes of our member record up to now.
+func (g *rig) members() (out []Write) {
+	for _, e := range g.effs {
+		if w, ok := e.(Write); ok && w.Key == MemberKey(g.m.self.Peer) {
+			out = append(out, w)
+		}
+	}
+	return out
+}

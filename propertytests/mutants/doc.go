@@ -1,0 +1,15 @@
+// Package mutants proves that tests can fail: it takes one rule out of the code, and wants a test to notice.
+//
+//	Suite ── for each Mutant: its Edits over the sources (go build -overlay) ──► the test that has to fail
+//	  │                                                                             │ what it said, within how much
+//	  └── Fit, in every run: the texts are there, each death is on record ◄── record: a CSV file beside the list
+//
+// Production code has no switches for it. To compile and run every mutant takes long, so Run does it only with MUTANTS=1, and
+// writes down of what each has died; Fit runs always.
+//
+// Promises:
+//   - Who compiles and is not noticed, or dies of the time limit alone, fails the run.
+//   - A mutant whose text is gone from the sources, or that has no death on record, fails Fit: the list cannot rot unnoticed.
+//
+// Files: mutant.go (a mutant, its sources), test.go (what has to notice, and runs), suite.go (all of a package), record.go (the file).
+package mutants

@@ -1,0 +1,66 @@
+package mutants
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestKill: of a module with one rule and one test of it, a mutant dies, one survives, one waits until the time is up, one does
+// not compile, and one replaces what is not there.
+func TestKill(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":       "module example\n\ngo 1.26\n",
+		"rule.go":      "package example\n\nfunc rule(n int) int { return n + 1 }\n",
+		"rule_test.go": "package example\n\nimport \"testing\"\n\nfunc TestRule(t *testing.T) {\n\tif n := rule(1); n != 2 {\n\t\tt.Fatalf(\"failed after 1 schedules: 1 and 1\\n\\tis   %d\", n)\n\t}\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	test := Test{
+		Package: ".", Run: "TestRule$", Args: []string{"-test.timeout", "2s"},
+		Says: regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>(?s:.*)3)`),
+	}
+	for _, c := range []struct{ name, after, want string }{
+		{"dies", "n + 2", ""},
+		{"survives", "1 + n", errSurvived.Error()},
+		{"waits", "func() int { select {} }()", errSurvived.Error()},
+		{"does not compile", "n +", "it does not compile"},
+		{"dies of something else", "n + 3", "died for no reason that can be read"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := test.kill(t, root, Mutant{Name: c.name, Edits: []Edit{{"rule.go", "n + 1", c.after}}})
+			switch {
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%+v, %v; want %q", d, err, c.want)
+			case c.want == "" && (err != nil || d != death{Mutant: c.name, Within: "1 schedules", What: "1 and 1 is 3"}):
+				t.Errorf("%+v, %v", d, err)
+			}
+		})
+	}
+	if _, err := test.kill(t, root, Mutant{Name: "gone", Edits: []Edit{{"rule.go", "n - 1", "n"}}}); err == nil || errors.Is(err, errSurvived) {
+		t.Errorf("of a text that is not there: %v", err)
+	}
+}
+
+// TestRecord: deaths stand in the order of the list, the last of each; those of mutants that are no more are forgotten.
+func TestRecord(t *testing.T) {
+	s := Suite{Record: filepath.Join(t.TempDir(), "new", "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}}
+	for _, d := range []death{{"gone", "1", "x"}, {"b", "7 schedules", "two, leaders"}, {"a", "3", "x"}, {"a", "2", "y"}} {
+		if err := s.note(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(s.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "mutant,within,what\na,2,y\nb,7 schedules,\"two, leaders\"\n"; string(b) != want {
+		t.Errorf("on record: %q, want %q", b, want)
+	}
+}

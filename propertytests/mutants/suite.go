@@ -1,0 +1,95 @@
+package mutants
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Suite is all mutants of one package, with the file that says of what they have died.
+type Suite struct {
+	Mutants []Mutant
+	By      Test   // for those that name none
+	Record  string // a path from the package's directory
+}
+
+// Run wants each mutant to die, and puts on record of what. It skips without MUTANTS=1.
+func (s Suite) Run(t *testing.T) {
+	if os.Getenv("MUTANTS") == "" {
+		t.Skip("set MUTANTS=1 to compile and run the mutants")
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range s.Mutants {
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
+			by := s.By
+			if m.By != nil {
+				by = *m.By
+			}
+			d, err := by.kill(t, root, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %s", d.Within, d.What)
+			if err := s.note(d); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Fit wants what each mutant replaces to be there, and each to have died of something that is on record.
+func (s Suite) Fit(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	died, err := s.deaths()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, m := range s.Mutants {
+		if _, err := m.sources(root); err != nil {
+			t.Error(err)
+		}
+		if known[m.Name] {
+			t.Errorf("mutant %q stands in the list twice", m.Name)
+		}
+		known[m.Name] = true
+		if _, ok := died[m.Name]; !ok {
+			t.Errorf("%s does not say of what mutant %q has died: run it with MUTANTS=1", s.Record, m.Name)
+		}
+	}
+	for name := range died {
+		if !known[name] {
+			t.Errorf("%s has mutant %q, which is in the list no more", s.Record, name)
+		}
+	}
+}
+
+// moduleRoot is the directory of go.mod above the one that a test runs in.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return "", fmt.Errorf("no go.mod above %s", dir)
+		}
+		dir = above
+	}
+}
