@@ -11,6 +11,7 @@
 //	fuzz          runs every fuzz target of the module for a while, or for millions of executions; fuzz.csv is what they came to
 //	longrun       plays simulated schedules in ranges of seeds; longrun.csv is what they came to
 //	ranges        the file of such a run
+//	mutants       takes one rule out of the code and wants a test to notice; each mutants.csv says of what those have died
 //
 // In this directory:
 //

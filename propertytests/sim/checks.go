@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// believe takes up what the last step says of the terms, and checks E1: whoever believes now, nobody else does. It covers
-// every moment up to the next step, since belief ends by itself on the process's own clock.
+// believe takes up what the last step says of the terms, and checks E1: whoever believes now, nobody else does in the same
+// bucket. It covers every moment up to the next step, since belief ends by itself on the process's own clock.
 func (p *process) believe() {
 	w := p.w
 	p.until = p.when(p.m.BelieveUntil())
@@ -19,11 +19,12 @@ func (p *process) believe() {
 		if !t.leading {
 			continue
 		}
+		p.checkOutlived(t)
 		for _, q := range w.members {
 			if q == p || !q.alive || q.until <= w.now {
 				continue
 			}
-			if u := q.work[role]; u != nil && u.leading {
+			if u := q.work[role]; u != nil && u.leading && !w.apart(p, t, q, u) {
 				w.violate("E1: two leaders of %s: %s at epoch %d believes until %v, and %s at epoch %d until %v",
 					role, p, t.epoch, p.until, q, u.epoch, q.until)
 			}
@@ -32,20 +33,27 @@ func (p *process) believe() {
 }
 
 // grant checks E2 and that the record says so: an epoch is granted once, to its writer, and no later one is lower.
-func (w *world) grant(p *process, role string, epoch uint64, token string) {
-	if epoch <= w.epochs[role] {
-		w.violate("E2: %s leads %s at epoch %d after epoch %d", p, role, epoch, w.epochs[role])
+// A term of a bucket that is gone may begin after one of the next, but not above it.
+func (w *world) grant(p *process, t *work, token string) {
+	role, epoch := t.role, t.epoch
+	t.in = w.bucketOf(epoch)
+	last := w.epochs[role]
+	if t.in.deleted && last >= t.in.next() {
+		last = t.in.epochs[role]
 	}
-	w.epochs[role] = epoch
+	if epoch <= last {
+		w.violate("E2: %s leads %s at epoch %d after epoch %d", p, role, epoch, last)
+	}
+	w.epochs[role], t.in.epochs[role] = max(epoch, w.epochs[role]), epoch
 	if q := w.granted[epoch]; q != nil {
 		w.violate("E2: epoch %d was granted to %s and to %s", epoch, q, p)
 	}
 	w.granted[epoch] = p
-	if epoch < firstRevision || epoch >= firstRevision+uint64(len(w.store.log)) {
+	c := t.in.at(epoch)
+	if c == nil {
 		w.violate("E2: epoch %d of %s is no revision", epoch, role)
 		return
 	}
-	c := w.store.log[epoch-firstRevision]
 	if c.key != protocol.RoleKey(role) || c.entry.Role.Token != token || c.entry.Role.ID != p.instance {
 		w.violate("E2: %s leads %s at epoch %d, where stands %s", p, role, epoch, c)
 	}

@@ -17,6 +17,9 @@ type Counts struct {
 	Kills, Evictions, MarkersOverLive, Wiped       int
 	Orphans, MutedIdle, Unseen, Errands            int
 	Lost, LostAcks, Late, UnknownBeats             int
+	Recreated, Gone, MadeAgain, Unasked            int // buckets; sessions ended by it, and watches that did not tell
+	LateRefused, LateWon                           int // writes that were sent before it and landed after it
+	Apart, Stray                                   int // terms of two buckets at once; with both their records in the next one
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	Seconds                                        int // of virtual time
 	Faults, Causes                                 map[string]int
@@ -62,6 +65,14 @@ func (c *Counts) Add(d Counts) {
 		{&c.LostAcks, d.LostAcks},
 		{&c.Late, d.Late},
 		{&c.UnknownBeats, d.UnknownBeats},
+		{&c.Recreated, d.Recreated},
+		{&c.Gone, d.Gone},
+		{&c.MadeAgain, d.MadeAgain},
+		{&c.Unasked, d.Unasked},
+		{&c.LateRefused, d.LateRefused},
+		{&c.LateWon, d.LateWon},
+		{&c.Apart, d.Apart},
+		{&c.Stray, d.Stray},
 		{&c.Watches, d.Watches},
 		{&c.Rebuilds, d.Rebuilds},
 		{&c.Lagging, d.Lagging},

@@ -10,10 +10,12 @@
 // # What is checked
 //
 //	E1  nobody believes in a term of a role while somebody else does: at every step, against what every process was last
-//	    told by its machine, on that process's own clock, paused ones included
+//	    told by its machine, on that process's own clock, paused ones included. When the bucket is deleted and made again,
+//	    this holds in each of the two; in the old one nobody believes for longer than TTL - margin after its end
 //	E2  epochs of a role rise, each is granted once, to whoever wrote that record
 //	E4  terms of a role begin and end in turn within a process, the next not before the last has drained
-//	E5  after the last fault every role is led; E6 by the highest that takes over; and then nothing changes any more
+//	E5  after the last fault everybody is attached to the bucket that is there, and every role is led; E6 by the highest that
+//	    takes over; and then nothing changes any more
 //	E7  nobody gives a role away whose work still runs, unless it may (VacateUndrained) or the session is lost
 //	E8  then one heartbeat for each session and interval, and not one other write; at any time no hot loop
 //
@@ -38,5 +40,7 @@
 //	process.go, effects.go, clock.go   one process: machine, driver, clocks
 //	errand.go                          what it does under a session without a role
 //	network.go, faults.go, losses.go   what goes wrong
+//	recreate.go, attach.go             a bucket that is deleted and made again, and who notices
+//	outlived.go                        what is checked of that
 //	checks.go, counts.go, trace.go     what is checked, counted and shown
 package sim

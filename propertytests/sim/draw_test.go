@@ -71,5 +71,20 @@ func drawBy(seed uint64, one func(label string, lo, hi int) int) *Plan {
 		}
 		p.Faults = append(p.Faults, f)
 	}
+	// Drawn last, so that what a seed was before it still is.
+	again := one("recreations", 0, 29)
+	for n := 0; n < again-27; n++ {
+		f := Fault{Kind: Recreate, At: ms("at", 100, int(Length/time.Millisecond))}
+		if one("early", 0, 1) == 1 { // while others write over nothing, which the next bucket takes
+			f.At = ms("at", 100, 2000)
+		}
+		if n > 0 {
+			f.At = min(p.Faults[len(p.Faults)-1].At+ms("apart", 0, 4000), Length)
+		}
+		if one("gap", 0, 2) > 0 { // else at once
+			f.For = ms("for", 0, 3000)
+		}
+		p.Faults = append(p.Faults, f)
+	}
 	return p
 }

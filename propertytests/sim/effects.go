@@ -29,7 +29,7 @@ func (p *process) carryOut(e protocol.Effect) {
 			w.violate("E4: %s: %s was rotated without a term", p, e.Role)
 		} else {
 			t.epoch = e.Epoch
-			w.grant(p, e.Role, e.Epoch, e.Token)
+			w.grant(p, t, e.Token)
 		}
 	case protocol.Ask:
 		p.ask(e)
@@ -49,6 +49,8 @@ func (p *process) carryOut(e protocol.Effect) {
 			w.Counts.Duplicates++
 		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrWentBack) {
 			w.Counts.WentBack++
+		} else if p.outlived(e.Fault) {
+			p.comeBack()
 		} else if e.Fault != nil {
 			w.violate("%s ended by %v", p, e.Fault)
 		} else {
@@ -78,7 +80,7 @@ func (p *process) begin(e protocol.BeginTerm) {
 	t := &work{role: e.Role, term: e.Epoch, epoch: e.Epoch, session: e.Session, leading: true}
 	p.work[e.Role] = t
 	p.busy = append(p.busy, t)
-	w.grant(p, e.Role, e.Epoch, e.Token)
+	w.grant(p, t, e.Token)
 	p.checkAwake("a term of " + e.Role)
 	if w.chance(w.plan.Noise.Returns) {
 		life, failed := p.life, w.rng.IntN(3) > 0

@@ -13,6 +13,8 @@ func (w *world) strike(f Fault) {
 	w.trace.add(w.now, p, "FAULT", f)
 	w.Counts.Faults[f.Kind.String()]++
 	switch f.Kind {
+	case Recreate:
+		w.recreate(f.For)
 	case Storm:
 		w.storm = w.now + f.For
 	case Evict:

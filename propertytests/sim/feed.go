@@ -10,7 +10,8 @@ import (
 // overwritten before it was delivered may be skipped, since the bucket keeps one value.
 type feed struct {
 	p       *process
-	next    int // in the log
+	in      *store // the bucket that it is a watch of
+	next    int    // in the log
 	pumping bool
 	stalled time.Duration // delivers nothing until then
 	dead    bool
@@ -34,21 +35,26 @@ func (p *process) rebuild() {
 			p.rebuild()
 			return
 		}
-		p.watch()
+		p.attach()
 	})
 }
 
 func (p *process) watch() {
 	w := p.w
-	rev := firstRevision + uint64(len(w.store.log)) - 1
+	rev, first := w.store.next()-1, w.store.first
 	if w.chance(w.plan.Noise.Lag) {
-		rev -= min(uint64(w.rng.IntN(30)), rev-firstRevision+1)
+		rev -= min(uint64(w.rng.IntN(30)), rev-first+1)
 		w.Counts.Lagging++
 	}
-	f := &feed{p: p, next: int(rev - firstRevision + 1)}
+	f := &feed{p: p, in: w.store, next: int(rev - first + 1)}
 	p.feed = f
 	w.Counts.Watches++
-	p.hear(protocol.WatchReset{Single: w.store.single, Wide: p.plan.Wide, Last: rev, Known: p.m.View().Last(), Begun: p.now(w.now).Observer})
+	reset := protocol.WatchReset{Single: w.store.single, Wide: p.plan.Wide, Last: rev, Known: p.m.View().Last(), Begun: p.now(w.now).Observer}
+	if p.opened.deleted {
+		w.Counts.Unasked++
+		reset.Single, reset.Last = false, reset.Known // it has no answer to say so by
+	}
+	p.hear(reset)
 	for _, c := range w.store.snapshot(rev) {
 		if p.watches(c) {
 			p.hear(&c.entry)
@@ -71,11 +77,11 @@ func (p *process) watches(c *commit) bool {
 
 // pump schedules the next delivery.
 func (f *feed) pump() {
-	w := f.p.w
-	for f.next < len(w.store.log) && !f.p.watches(w.store.log[f.next]) {
+	w, log := f.p.w, f.in.log
+	for f.next < len(log) && !f.p.watches(log[f.next]) {
 		f.next++
 	}
-	if f.pumping || f.dead || f.p.feed != f || f.next >= len(w.store.log) {
+	if f.pumping || f.dead || f.p.feed != f || f.next >= len(log) {
 		return
 	}
 	delay := w.between(100*time.Microsecond, 2*time.Millisecond)
@@ -83,7 +89,7 @@ func (f *feed) pump() {
 		delay = w.between(0, 800*time.Millisecond)
 	}
 	f.pumping = true
-	w.at(max(w.store.log[f.next].at+delay, f.stalled, w.now), f.deliver)
+	w.at(max(log[f.next].at+delay, f.stalled, w.now), f.deliver)
 }
 
 func (f *feed) deliver() {
@@ -96,10 +102,10 @@ func (f *feed) deliver() {
 		f.pump()
 		return
 	}
-	for f.next < len(w.store.log) && w.store.log[f.next].at <= w.now {
-		c := w.store.log[f.next]
+	for f.next < len(f.in.log) && f.in.log[f.next].at <= w.now {
+		c := f.in.log[f.next]
 		f.next++
-		past := w.store.keys[c.key]
+		past := f.in.keys[c.key]
 		if past[len(past)-1] != c && w.chance(w.plan.Noise.Skip) {
 			w.Counts.Skipped++
 			continue
@@ -112,8 +118,11 @@ func (f *feed) deliver() {
 	f.pump()
 }
 
-// commit tells every watch that there is something new.
+// committed tells every watch that there is something new, if there is.
 func (w *world) committed(c *commit) {
+	if c == nil {
+		return
+	}
 	w.trace.add(w.now, nil, "commit", c)
 	for _, p := range w.members {
 		if p.feed != nil {

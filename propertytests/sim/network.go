@@ -11,7 +11,7 @@ import (
 func (p *process) send(x protocol.Write) {
 	w, n := p.w, p.w.plan.Noise
 	life, answered := p.life, false
-	fate := &landing{}
+	fate, sentTo := &landing{}, w.store
 	beat := x.Key == protocol.LeaseKey(p.peer())
 	if beat {
 		p.beats[x.ID] = fate
@@ -49,7 +49,9 @@ func (p *process) send(x protocol.Write) {
 		if answered {
 			w.Counts.Late++
 		}
+		nobody := w.store.deleted
 		c := w.store.write(w.now, x)
+		w.late(sentTo, c)
 		reply := protocol.Written{ID: x.ID, Outcome: protocol.Refused}
 		if c != nil {
 			fate.landed = true
@@ -68,7 +70,11 @@ func (p *process) send(x protocol.Write) {
 			back = w.between(0, 2*p.cfg.OpTimeout)
 		}
 		w.after(back, func() {
-			if p.life == life && p.link && !p.deaf && (!beat || w.now >= p.muteUntil) {
+			switch {
+			case p.life != life || !p.link || p.deaf || beat && w.now < p.muteUntil:
+			case nobody:
+				p.inquire(func(fault error) { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown, Fault: fault}) })
+			default:
 				answer(reply)
 			}
 		})

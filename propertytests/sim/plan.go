@@ -71,10 +71,15 @@ const (
 	KindCount
 )
 
+// Recreate deletes the bucket, and makes it again after a while. Hardly anything goes on after it as before, so it is not drawn
+// as often as the others.
+const Recreate = KindCount
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan", "wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
+	"recreate",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

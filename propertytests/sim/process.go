@@ -30,6 +30,9 @@ type process struct {
 	muteFor   time.Duration // from the next idle beat on no beat is answered, for so long
 	muteUntil time.Duration // until then none is
 	feed      *feed
+	opened    *store        // the bucket that was there at its start
+	returning bool          // its session ended with the bucket; somebody starts it again
+	unheard   []func(error) // writes that nobody received, and are asked about: told what has become of them
 	blind     time.Duration // until then no watch delivers anything, nor does a new one
 	building  int
 	snapshots int // complete ones that the machine was told of
@@ -63,6 +66,7 @@ type work struct {
 	leading bool
 	drained bool
 	stuck   bool
+	in      *store // where it was granted
 }
 
 type claim struct{ unknown bool }
@@ -78,6 +82,11 @@ func (w *world) newProcess(slot int, instance string, plan *MemberPlan) *process
 // start begins a life: a new machine that knows nothing.
 func (p *process) start() {
 	w := p.w
+	if w.store.deleted { // it says so, and is started again
+		w.after(w.between(50*time.Millisecond, 500*time.Millisecond), p.restart)
+		return
+	}
+	p.opened, p.returning, p.unheard = w.store, false, nil
 	p.life++
 	p.alive, p.link, p.paused = true, true, false
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false

@@ -55,6 +55,16 @@ func (w *world) calm() {
 		}
 	}
 	w.runUntil(w.now + 10*time.Second) // every fault has healed
+	w.converge()
+	w.still()
+	if w.askAll() {
+		w.converge()
+		w.Counts.QuietTerms = 0 // those of who has asked
+	}
+	w.checkCommands()
+}
+
+func (w *world) converge() {
 	missing := "nothing"
 	for end := w.now + bound; missing != "" && w.violated == nil; {
 		w.runUntil(w.now + 100*time.Millisecond)
@@ -62,12 +72,13 @@ func (w *world) calm() {
 			w.violate("E5, E6: %s, %v after the last fault", missing, w.now-Length)
 		}
 	}
-	w.still()
-	w.checkCommands()
 }
 
 // unsettled says what has not converged, or would still change by itself.
 func (w *world) unsettled() string {
+	if missing := w.behind(); missing != "" {
+		return missing
+	}
 	if missing := w.converged(); missing != "" {
 		return missing
 	}

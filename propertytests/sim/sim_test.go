@@ -60,7 +60,7 @@ func (c Counts) mustCover(t *testing.T) {
 	if c.Schedules < 1000 {
 		return // too few to expect the rare ones
 	}
-	for what, n := range map[string]int{
+	often := map[string]int{
 		"terms": c.Terms, "kills": c.Kills, "lost acknowledgements": c.LostAcks, "late flushes": c.Late,
 		"beats of unknown outcome that landed": c.UnknownBeats, "claims of unknown outcome that won": c.UnknownClaims,
 		"sweeps": c.Sweeps, "forced evictions": c.Evictions, "markers over live leases": c.MarkersOverLive, "wiped leaders": c.Wiped,
@@ -69,8 +69,14 @@ func (c Counts) mustCover(t *testing.T) {
 		"evicted terms": c.Causes["evicted"], "disconnected terms": c.Causes["disconnected"], "stuck work": c.Stuck,
 		"duplicate ids": c.Duplicates, "closed sessions": c.Closed, "lost sessions": c.SessionsLost,
 		"skipped events": c.Skipped, "snapshots of lagging replicas": c.Lagging, "proofs": c.Validated,
-	} {
+	}
+	for what, n := range often {
 		if n < c.Schedules/500 {
+			t.Errorf("only %d %s in %d schedules", n, what, c.Schedules)
+		}
+	}
+	for what, n := range c.recreation() { // in few schedules is the bucket made again; TestBucketMadeAgain does that in all
+		if n < c.Schedules/2500 {
 			t.Errorf("only %d %s in %d schedules", n, what, c.Schedules)
 		}
 	}

@@ -16,6 +16,11 @@ type store struct {
 	all  []string             // the keys in the order of their first write
 	// restored says that it is not the one that was there before: revisions begin anew. single is what it says of itself.
 	restored, single bool
+
+	first   uint64 // its revisions begin with this one
+	deleted bool   // it is gone since then, and keeps its past for those who look at it
+	gone    time.Duration
+	epochs  map[string]uint64 // the last one granted of each role
 }
 
 type commit struct {
@@ -28,7 +33,20 @@ type commit struct {
 
 const firstRevision = 1000
 
-func newStore() *store { return &store{keys: map[string][]*commit{}} }
+func newStore() *store {
+	return &store{keys: map[string][]*commit{}, first: firstRevision, epochs: map[string]uint64{}}
+}
+
+// next is the revision that the next write gets.
+func (s *store) next() uint64 { return s.first + uint64(len(s.log)) }
+
+// at is what was written at a revision, nil for nothing.
+func (s *store) at(revision uint64) *commit {
+	if revision < s.first || revision >= s.next() {
+		return nil
+	}
+	return s.log[revision-s.first]
+}
 
 // last is the revision a write to key must expect.
 func (s *store) last(key string) uint64 {
@@ -41,15 +59,18 @@ func (s *store) last(key string) uint64 {
 // newest is what stands at key, nil for nothing.
 func (s *store) newest(key string) *commit {
 	past := s.keys[key]
-	if len(past) == 0 || past[len(past)-1].removed {
+	if s.deleted || len(past) == 0 || past[len(past)-1].removed {
 		return nil
 	}
 	return past[len(past)-1]
 }
 
-// put writes without a condition.
+// put writes without a condition; nil means that there is no bucket.
 func (s *store) put(now time.Duration, key string, value []byte, marker bool) *commit {
-	rev := firstRevision + uint64(len(s.log))
+	if s.deleted {
+		return nil
+	}
+	rev := s.next()
 	c := &commit{key: key, at: now, marker: marker, entry: protocol.Decode(key, value, rev, marker, MaxTTL)}
 	s.log = append(s.log, c)
 	if len(s.keys[key]) == 0 {

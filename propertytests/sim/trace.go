@@ -53,6 +53,8 @@ func (t *trace) String() string {
 
 func show(what any) string {
 	switch x := what.(type) {
+	case string:
+		return x
 	case *protocol.Entry:
 		return showEntry(x)
 	case protocol.Write:

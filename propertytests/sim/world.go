@@ -15,13 +15,16 @@ type world struct {
 	queue queue
 	seq   int
 	store *store
+	gone  []*store // the buckets before it, oldest first
 
 	members  []*process // the slots of the plan first, duplicates after them
 	epochs   map[string]uint64
 	granted  map[uint64]*process // by epoch
+	overlap  map[[2]uint64]bool  // epochs of two buckets that were believed in at the same time
 	expiring string              // a lease that a marker overwrites right after its next renewal
 	unseen   string              // the role whose next leader is lost before others see its claim
 	quiet    bool                // the faults are over
+	asked    bool                // and everybody has asked since then which bucket it is
 	storm    time.Duration       // until then the network is at its worst
 	ids      int
 	commands map[int]*question
@@ -33,7 +36,7 @@ type world struct {
 func newWorld(plan *Plan) *world {
 	return &world{
 		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), store: newStore(),
-		epochs: map[string]uint64{}, granted: map[uint64]*process{}, commands: map[int]*question{}, Counts: newCounts(),
+		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{}, commands: map[int]*question{}, Counts: newCounts(),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 var suite = mutants.Suite{
-	Record: "testdata/mutants.csv",
+	Record: "mutants.csv",
 	By: mutants.Test{
 		Package: "propertytests/tasksim", Run: "TestRoughWorlds$",
 		Args: []string{"-tasksim.seed", "1", "-tasksim.schedules", "60000", "-test.timeout", "1h"},

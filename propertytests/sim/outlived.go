@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// bucketOf is the bucket to which a revision belongs: the present one, unless it is of a former one.
+func (w *world) bucketOf(revision uint64) *store {
+	for _, s := range w.gone {
+		if s.at(revision) != nil {
+			return s
+		}
+	}
+	return w.store
+}
+
+// outlasts is until when at most a process believes by what was acknowledged in a bucket that is gone: it was sent before that
+// went, and counts from then.
+func (p *process) outlasts(s *store) time.Duration {
+	return s.gone + p.lasts(p.cfg.TTL-p.cfg.Margin) + time.Microsecond
+}
+
+// checkOutlived: in a term of a bucket that is gone nobody believes for longer than that. Who comes to the next one unasked, and
+// whose beats are acknowledged there, finds no record of the role.
+func (p *process) checkOutlived(t *work) {
+	if t.in.deleted && p.until > p.outlasts(t.in) {
+		p.w.violate("E1: %s believes in epoch %d of %s until %v, later than %v; its bucket was deleted at %v",
+			p, t.epoch, t.role, p.until, p.outlasts(t.in), t.in.gone)
+	}
+}
+
+// apart reports whether of the terms t of p and u of q the earlier one is of a bucket that is gone, and counts that: the next one
+// knows nothing of what is still believed in it, for as long as that may outlast it. A term whose record the next one has is of
+// the former by its session: its claim was over nothing and landed late, so the next one knows the record and not the session.
+func (w *world) apart(p *process, t *work, q *process, u *work) bool {
+	if u.epoch < t.epoch {
+		p, t, u = q, u, t
+	}
+	of := t.in
+	if of == u.in {
+		of = w.bucketOf(t.session)
+	}
+	if of == u.in || !of.deleted || p.until > p.outlasts(of) {
+		return false
+	}
+	pair := [2]uint64{t.epoch, u.epoch}
+	if !w.overlap[pair] {
+		w.overlap[pair] = true
+		w.Counts.Apart++
+		if t.in == u.in {
+			w.Counts.Stray++
+		}
+	}
+	return true
+}
+
+// askAll has everybody who is unasked make another watch, as the next reconnect would, and reports whether there was any.
+func (w *world) askAll() (any bool) {
+	w.asked = true
+	for _, p := range w.members {
+		if p.unasked() {
+			any = true
+			p.rebuild()
+		}
+	}
+	return any
+}
+
+// behind is a process that is still attached to a bucket that is gone, or has yet to be started in the present one. Who is
+// unasked is attached to the present one, and stays so until it asks again.
+func (w *world) behind() string {
+	for _, p := range w.members {
+		switch {
+		case p.returning:
+			return p.String() + " has yet to come back"
+		case p.alive && p.opened != w.store && (w.asked || !p.unasked()):
+			return p.String() + " has not noticed that its bucket is gone"
+		case p.unasked() && p.m.View().AskAt() != math.MaxInt64:
+			return p.String() + " is about to ask, since a replica has lagged"
+		}
+	}
+	return ""
+}
