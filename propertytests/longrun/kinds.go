@@ -34,8 +34,9 @@ var kinds = []kind{
 		args: func(first uint64, schedules int) []string {
 			return []string{"-test.run=^TestRoughWorlds$", fmt.Sprint("-tasksim.seed=", first), fmt.Sprint("-tasksim.schedules=", schedules)}
 		},
-		seeds: func(int) int { return 1 }, // the rest follows from it
-		terms: []string{"Terms"}, faults: []string{"Crashes", "Cuts", "Depositions"},
+		seeds:   func(int) int { return 1 }, // the rest follows from it
+		seconds: []string{"Seconds"},
+		terms:   []string{"Terms"}, faults: []string{"Crashes", "Cuts", "Depositions"},
 	},
 }
 

@@ -49,6 +49,7 @@ type Counts struct {
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests, Begun int
 	Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted                             int
 	Effects                                                                                                     int
+	Seconds                                                                                                     int // of virtual time
 }
 
 // Add adds up.

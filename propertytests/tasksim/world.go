@@ -91,6 +91,7 @@ func Run(s Scenario) (Counts, error) {
 		}
 	}
 	w.finish()
+	w.Seconds = int(w.now / time.Second)
 	if w.broken != nil {
 		return w.Counts, fmt.Errorf("seed %d, at %v: %w", s.Seed, w.now, w.broken)
 	}
