@@ -17,8 +17,9 @@ func inTasks(name string) *mutants.Test     { return in("^TestTasks$", name) }
 func in(test, configuration string) *mutants.Test {
 	return &mutants.Test{
 		Package: "propertytests/explore", Run: test,
-		Args: []string{"-explore.only", configuration, "-explore.states", "1000000", "-test.timeout", "20m"},
-		Says: regexp.MustCompile(`(?m)^\s*(?:\w+_test\.go:\d+: )?(?P<what>.*)\n\s*(?:after (?P<within>\d+ moves, among \d+ states)|goroutine \d+)`),
+		Args:  []string{"-explore.only", configuration, "-explore.states", "1000000", "-test.timeout", "20m"},
+		Sound: []string{"-explore.only", configuration, "-explore.states", "100000"},
+		Says:  regexp.MustCompile(`(?m)^\s*(?:\w+_test\.go:\d+: )?(?P<what>.*)\n\s*(?:after (?P<within>\d+ moves, among \d+ states)|goroutine \d+ \[)`),
 	}
 }
 

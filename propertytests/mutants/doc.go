@@ -8,8 +8,9 @@
 // writes down of what each has died; Fit runs always.
 //
 // Promises:
-//   - Who compiles and is not noticed, or dies of the time limit alone, fails the run.
-//   - A mutant whose text is gone from the sources, or that has no death on record, fails Fit: the list cannot rot unnoticed.
+//   - Who compiles and is not noticed, or dies of the time limit alone, fails the run; and so does a test that fails without a mutant.
+//   - A mutant whose text is gone from the sources, or that has no death on record, or another one than is on record, fails Fit:
+//     the list cannot rot unnoticed.
 //
 // Files: mutant.go (a mutant, its sources), test.go (what has to notice, and runs), suite.go (all of a package), record.go (the file).
 package mutants

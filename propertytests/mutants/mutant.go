@@ -33,6 +33,9 @@ func (m Mutant) sources(root string) (map[string]string, error) {
 		if n := strings.Count(texts[path], before); n != 1 {
 			return nil, fmt.Errorf("mutant %q: %s holds %d times what it replaces: %q", m.Name, file, n, before)
 		}
+		if before == after {
+			return nil, fmt.Errorf("mutant %q changes nothing in %s", m.Name, file)
+		}
 		texts[path] = strings.Replace(texts[path], before, after, 1)
 	}
 	return texts, nil

@@ -38,10 +38,16 @@ func TestKill(t *testing.T) {
 			switch {
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%+v, %v; want %q", d, err, c.want)
-			case c.want == "" && (err != nil || d != death{Mutant: c.name, Within: "1 schedules", What: "1 and 1 is 3"}):
+			case c.want == "" && (err != nil || d.Within != "1 schedules" || d.What != "1 and 1 is 3"):
 				t.Errorf("%+v, %v", d, err)
 			}
 		})
+	}
+	if err := test.passes(t, root); err != nil {
+		t.Error(err)
+	}
+	if _, err := test.kill(t, root, Mutant{Name: "nothing", Edits: []Edit{{"rule.go", "n + 1", "n + 1"}}}); err == nil || errors.Is(err, errSurvived) {
+		t.Errorf("of one that changes nothing: %v", err)
 	}
 	if _, err := test.kill(t, root, Mutant{Name: "gone", Edits: []Edit{{"rule.go", "n - 1", "n"}}}); err == nil || errors.Is(err, errSurvived) {
 		t.Errorf("of a text that is not there: %v", err)
@@ -51,7 +57,7 @@ func TestKill(t *testing.T) {
 // TestRecord: deaths stand in the order of the list, the last of each; those of mutants that are no more are forgotten.
 func TestRecord(t *testing.T) {
 	s := Suite{Record: filepath.Join(t.TempDir(), "new", "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}}
-	for _, d := range []death{{"gone", "1", "x"}, {"b", "7 schedules", "two, leaders"}, {"a", "3", "x"}, {"a", "2", "y"}} {
+	for _, d := range []death{{"gone", "1", "x", "0"}, {"b", "7 schedules", "two, leaders", "1"}, {"a", "3", "x", "2"}, {"a", "2", "y", "3"}} {
 		if err := s.note(d); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +66,7 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "mutant,within,what\na,2,y\nb,7 schedules,\"two, leaders\"\n"; string(b) != want {
+	if want := "mutant,within,what,of\na,2,y,3\nb,7 schedules,\"two, leaders\",1\n"; string(b) != want {
 		t.Errorf("on record: %q, want %q", b, want)
 	}
 }

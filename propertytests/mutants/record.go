@@ -15,9 +15,12 @@ type death struct {
 	Mutant string
 	Within string // how much it took: schedules, or moves and states; empty for a test that does one thing
 	What   string // what was noticed
+	Of     string // the mark of the mutant and the test
 }
 
-var head = []string{"mutant", "within", "what"}
+func (d *death) cells() []*string { return []*string{&d.Mutant, &d.Within, &d.What, &d.Of} }
+
+var head = []string{"mutant", "within", "what", "of"}
 
 // deaths are those on record, by the names of the mutants.
 func (s Suite) deaths() (map[string]death, error) {
@@ -37,9 +40,14 @@ func (s Suite) deaths() (map[string]death, error) {
 	}
 	died := map[string]death{}
 	for i, row := range rows {
-		if i > 0 {
-			died[row[0]] = death{row[0], row[1], row[2]}
+		if i == 0 {
+			continue
 		}
+		var d death
+		for j, cell := range d.cells() {
+			*cell = row[j]
+		}
+		died[d.Mutant] = d
 	}
 	return died, nil
 }
@@ -56,7 +64,11 @@ func (s Suite) note(d death) error {
 	_ = w.Write(head) // a buffer takes it; Error tells of all
 	for _, m := range s.Mutants {
 		if d, ok := died[m.Name]; ok {
-			_ = w.Write([]string{d.Mutant, d.Within, d.What})
+			var row []string
+			for _, cell := range d.cells() {
+				row = append(row, *cell)
+			}
+			_ = w.Write(row)
 		}
 	}
 	w.Flush()

@@ -26,11 +26,15 @@ func (s Suite) Run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sound := map[string]bool{} // tests that pass without a mutant
 	for _, m := range s.Mutants {
 		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
-			by := s.By
-			if m.By != nil {
-				by = *m.By
+			by := s.by(m)
+			if unchanged := by.mark(Mutant{}); !sound[unchanged] {
+				if err := by.passes(t, root); err != nil {
+					t.Fatal(err)
+				}
+				sound[unchanged] = true
 			}
 			d, err := by.kill(t, root, m)
 			if err != nil {
@@ -44,7 +48,7 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-// Fit wants what each mutant replaces to be there, and each to have died of something that is on record.
+// Fit wants what each mutant replaces to be there, and that it is on record of what each has died, as it is now.
 func (s Suite) Fit(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -63,8 +67,8 @@ func (s Suite) Fit(t *testing.T) {
 			t.Errorf("mutant %q stands in the list twice", m.Name)
 		}
 		known[m.Name] = true
-		if _, ok := died[m.Name]; !ok {
-			t.Errorf("%s does not say of what mutant %q has died: run it with MUTANTS=1", s.Record, m.Name)
+		if d, ok := died[m.Name]; !ok || d.Of != s.by(m).mark(m) {
+			t.Errorf("%s does not say of what mutant %q, as it is, has died: run it with MUTANTS=1", s.Record, m.Name)
 		}
 	}
 	for name := range died {
@@ -72,6 +76,14 @@ func (s Suite) Fit(t *testing.T) {
 			t.Errorf("%s has mutant %q, which is in the list no more", s.Record, name)
 		}
 	}
+}
+
+// by is the test that has to notice.
+func (s Suite) by(m Mutant) Test {
+	if m.By != nil {
+		return *m.By
+	}
+	return s.By
 }
 
 // moduleRoot is the directory of go.mod above the one that a test runs in.

@@ -1,6 +1,8 @@
 package mutants
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,48 +19,71 @@ type Test struct {
 	Package string   // by its path from the root of the module
 	Run     string   // what of it is run, as with -test.run
 	Args    []string // further arguments
-	// Says finds in the output of a failure "what" was noticed, and "within" how much: groups of these names.
+	Sound   []string // those with which it is to pass as the sources are, when Args would take too long
+	// Says finds in the output of a failure "what" was noticed, and "within" how much: groups of these names. It finds nothing
+	// in what a test says that has passed, or that has only met too little of something.
 	Says *regexp.Regexp
 }
 
 var errSurvived = errors.New("survived")
 
-// kill compiles the mutant and runs the test, in a directory of its own, until it fails.
+// kill wants the test to fail of a mutant.
 func (k Test) kill(t *testing.T, root string, m Mutant) (death, error) {
 	texts, err := m.sources(root)
 	if err != nil {
 		return death{}, err
 	}
+	out, failed, err := k.run(t, root, texts)
+	switch {
+	case err != nil:
+		return death{}, err
+	case !failed || strings.Contains(out, "panic: test timed out"):
+		return death{}, errSurvived
+	}
+	return k.read(m, out)
+}
+
+// passes wants the test to pass as the sources are: of what fails anyway no mutant has died.
+func (k Test) passes(t *testing.T, root string) error {
+	if k.Sound != nil {
+		k.Args = k.Sound
+	}
+	out, failed, err := k.run(t, root, nil)
+	if err == nil && failed {
+		err = fmt.Errorf("%s of %s fails without a mutant:\n%.2000s", k.Run, k.Package, out)
+	}
+	return err
+}
+
+// run compiles the test, with the changed files over the sources, and runs it in the directory of its package.
+func (k Test) run(t *testing.T, root string, texts map[string]string) (said string, failed bool, err error) {
 	dir := t.TempDir()
 	binary, overlay := filepath.Join(dir, "mutant.test"), filepath.Join(dir, "overlay.json")
 	if err := lay(overlay, texts); err != nil {
-		return death{}, err
+		return "", false, err
 	}
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
 	build.Dir = filepath.Join(root, k.Package)
 	if out, err := build.CombinedOutput(); err != nil {
-		return death{}, fmt.Errorf("it does not compile: %w\n%s", err, out)
+		return "", false, fmt.Errorf("it does not compile: %w\n%s", err, out)
 	}
 	run := exec.CommandContext(t.Context(), binary, append([]string{"-test.run", k.Run}, k.Args...)...)
 	run.Dir = build.Dir
 	out, err := run.CombinedOutput()
 	var exit *exec.ExitError
-	switch {
-	case err == nil || strings.Contains(string(out), "panic: test timed out"):
-		return death{}, errSurvived
-	case !errors.As(err, &exit):
-		return death{}, err
+	if errors.As(err, &exit) {
+		return string(out), true, nil
 	}
-	return k.read(m.Name, out)
+	return string(out), false, err
 }
 
 // read finds in the output of a test that has failed what it has noticed.
-func (k Test) read(name string, out []byte) (death, error) {
-	found := k.Says.FindSubmatch(out)
+func (k Test) read(m Mutant, out string) (death, error) {
+	found := k.Says.FindStringSubmatch(out)
 	if found == nil {
 		return death{}, fmt.Errorf("died for no reason that can be read:\n%.2000s", out)
 	}
-	d := death{Mutant: name}
+	d := death{Mutant: m.Name, Of: k.mark(m)}
 	for i, group := range k.Says.SubexpNames() {
 		switch group {
 		case "what":
@@ -70,10 +95,16 @@ func (k Test) read(name string, out []byte) (death, error) {
 	return d, nil
 }
 
+// mark stands for a mutant and its test: what it has died of counts as long as both are the same.
+func (k Test) mark(m Mutant) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", m.Edits, k.Package, k.Run, k.Args))
+	return hex.EncodeToString(sum[:4])
+}
+
 // brief is the beginning of a text, on one line.
-func brief(text []byte) string {
+func brief(text string) string {
 	const most = 160
-	s := strings.Join(strings.Fields(string(text)), " ")
+	s := strings.Join(strings.Fields(text), " ")
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}

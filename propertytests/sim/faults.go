@@ -30,7 +30,9 @@ func (w *world) strike(f Fault) {
 	case ExpireRenewal:
 		w.expiring = lease
 	case GarbleLease:
-		w.committed(w.store.put(w.now, lease, garbage[w.rng.IntN(len(garbage))], false))
+		if value := garbage[w.rng.IntN(len(garbage))]; !w.outgrown(lease) {
+			w.committed(w.store.put(w.now, lease, value, false))
+		}
 	case Orphan:
 		w.orphan(role, f.For)
 	case Wipe:
@@ -54,7 +56,7 @@ var garbage = [][]byte{nil, []byte("{"), []byte(`{"v":1}`), []byte(`{"v":1,"id":
 // expire puts a marker over a lease, as a server does whose clock has jumped.
 func (w *world) expire(key string) {
 	c := w.store.newest(key)
-	if c == nil || c.marker {
+	if c == nil || c.marker || w.outgrown(key) {
 		return
 	}
 	if c.entry.Form == protocol.FormRecord && c.entry.Lease.Alive() {

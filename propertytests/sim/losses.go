@@ -25,7 +25,11 @@ func (w *world) wipe(role string, within time.Duration) {
 		if w.chance(700) {
 			lost++
 			value, marker := garbage[w.rng.IntN(len(garbage))], w.chance(500)
-			w.after(w.between(0, min(within, left)), func() { w.committed(w.store.put(w.now, key, value, marker)) })
+			w.after(w.between(0, min(within, left)), func() {
+				if !w.outgrown(key) {
+					w.committed(w.store.put(w.now, key, value, marker))
+				}
+			})
 		}
 	}
 	if lost == 3 {
@@ -61,6 +65,25 @@ func (w *world) outlasts(c *commit) bool {
 	for i := len(past) - 2; i >= 0; i-- {
 		if r := past[i].entry; r.Form == protocol.FormRecord {
 			return c.entry.Role.TTLms > r.Role.TTLms
+		}
+	}
+	return false
+}
+
+// outgrown reports whether a key is the lease of an instance that has come back with a longer TTL than it had. To delete or
+// overwrite such a one before everybody has seen it is what the rules do not allow for: who knows the former lease waits for that
+// one's TTL. (An operator who does that has to hit the seconds in which the instance comes back.)
+func (w *world) outgrown(key string) bool {
+	var last *protocol.Lease
+	past := w.store.keys[key]
+	for i := len(past) - 1; i >= 0; i-- {
+		e := &past[i].entry
+		switch {
+		case e.Kind != protocol.KindLease || e.Form != protocol.FormRecord || e.Lease.State != protocol.Live:
+		case last == nil:
+			last = &e.Lease
+		case e.Lease.Nonce != last.Nonce && e.Lease.TTLms < last.TTLms:
+			return true
 		}
 	}
 	return false

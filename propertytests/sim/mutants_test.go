@@ -13,7 +13,7 @@ var suite = mutants.Suite{
 		Package: "propertytests/sim",
 		Run:     "^Test(LostReplies|UnreadyCandidate|BucketGoesBack|BucketInAnEarlierState|BucketMadeAgain|Election)$",
 		Args:    []string{"-rapid.shrinktime", "1ms", "-sim.schedules", "6000", "-test.timeout", "20m"},
-		Says:    regexp.MustCompile(`(?:panic: |_test.go:\d+: (?:.*?failed after (?P<within>\d+ tests?): )?)(?P<what>.*)`),
+		Says:    regexp.MustCompile(`(?:failed after (?P<within>\d+ tests?): |panic: )(?P<what>.*)`),
 	},
 	Mutants: all,
 }

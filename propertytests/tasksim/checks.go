@@ -27,6 +27,7 @@ type checks struct {
 	fired   map[string]int                      // submissions of a tick
 
 	lastTick map[string]time.Time // by recurrence, when it was removed
+	removed  time.Duration        // when that was, 0: not yet
 	done     map[life]bool        // it has had its outcome
 	reused   map[string]bool      // ids that were used again after the outcome had expired
 }

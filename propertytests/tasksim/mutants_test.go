@@ -12,8 +12,9 @@ var suite = mutants.Suite{
 	Record: "mutants.csv",
 	By: mutants.Test{
 		Package: "propertytests/tasksim", Run: "TestRoughWorlds$",
-		Args: []string{"-tasksim.seed", "1", "-tasksim.schedules", "60000", "-test.timeout", "1h"},
-		Says: regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
+		Args:  []string{"-tasksim.seed", "1", "-tasksim.schedules", "60000", "-test.timeout", "1h"},
+		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
+		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
 	Mutants: slices.Concat(drawn, by(poison, poisonous), by(beside, rare)),
 }

@@ -2,6 +2,7 @@ package tasksim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -45,27 +46,38 @@ func (w *world) recur() {
 			}
 		})
 	}
-	w.after(w.removal(), func() {
-		for _, r := range recurring {
-			if t, ok := w.store.record("k." + r.Name).(tickOf); ok {
-				w.lastTick[r.Name] = t.tick
-			}
-			w.store.write(put{subject: "r." + r.Name, value: erased{}})
-		}
-	})
+	w.after(w.Length+15*w.Lease, w.removal)
 }
 
-// removal is when the definitions are removed: long after somebody leads.
-func (w *world) removal() time.Duration { return w.Length + 15*w.Lease }
+// removal removes the definitions, when somebody has led for some time after the faults, and has read the stream before that.
+func (w *world) removal() {
+	if !slices.ContainsFunc(w.procs, func(p *process) bool {
+		return p.term != nil && p.term.able() && p.term.s.Ready() && w.now > p.term.model.ready+6*w.Lease
+	}) {
+		w.after(w.Lease, w.removal)
+		return
+	}
+	w.removed = w.now
+	for _, r := range recurring {
+		if t, ok := w.store.record("k." + r.Name).(tickOf); ok {
+			w.lastTick[r.Name] = t.tick
+		}
+		w.store.write(put{subject: "r." + r.Name, value: erased{}})
+	}
+}
 
 // checkTicks: under RunAll each tick was submitted, from the definition until it was removed, and not one more.
 func (w *world) checkTicks() {
 	if !w.Recurring {
 		return
 	}
+	if w.removed == 0 {
+		w.fail("nobody has led for some time after the faults")
+		return
+	}
 	for _, r := range recurring {
 		last := w.lastTick[r.Name]
-		if late := w.wall(w.removal()).Sub(last); late > 12*time.Second {
+		if late := w.wall(w.removed).Sub(last); late > 12*time.Second {
 			w.fail("the last tick of %s was submitted %v before the end", r.Name, late)
 		}
 		var since time.Time

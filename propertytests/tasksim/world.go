@@ -100,7 +100,7 @@ func Run(s Scenario) (Counts, error) {
 
 // settled reports whether every task that was submitted has its outcome, some time after the faults have ended.
 func (w *world) settled() bool {
-	if w.now < w.Length+10*w.Lease || w.unsure > 0 || w.Recurring && w.now < w.removal()+w.Lease || w.store.leftOver() != "" {
+	if w.now < w.Length+10*w.Lease || w.unsure > 0 || w.Recurring && (w.removed == 0 || w.now < w.removed+w.Lease) || w.store.leftOver() != "" {
 		return false
 	}
 	for id := range w.acked {
