@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // query is a request to <namespace>.ctl, answered by the scheduler. JSON.
@@ -18,6 +20,27 @@ type query struct {
 	Filter *listFilter `json:"filter,omitempty"`
 	Cursor uint64      `json:"cursor,omitempty"`
 	Limit  int         `json:"limit,omitempty"`
+}
+
+// readQuery reads a question; false for what is none.
+func readQuery(data []byte) (q query, ok bool) {
+	ok = len(data) <= maxQuery && json.Unmarshal(data, &q) == nil
+	return q, ok
+}
+
+// page is what an opList asks for, and how much of it at most.
+func (q *query) page() (f tasks.Filter, limit int) {
+	if limit = q.Limit; limit <= 0 || limit > maxPage {
+		limit = maxPage
+	}
+	if q.Filter == nil {
+		return f, limit
+	}
+	f.Kinds, f.Prefix = q.Filter.Kinds, q.Filter.Prefix
+	for _, s := range q.Filter.States {
+		f.States = append(f.States, tasks.State(s))
+	}
+	return f, limit
 }
 
 // listFilter selects tasks: each of its parts that is not empty must hold.

@@ -25,8 +25,8 @@ func (l *scheduling) asked(m *nats.Msg) {
 // query answers a question.
 func (l *scheduling) query(m *nats.Msg) {
 	l.queries.Add(-1)
-	var q query
-	if m.Reply == "" || len(m.Data) > maxQuery || json.Unmarshal(m.Data, &q) != nil {
+	q, ok := readQuery(m.Data)
+	if !ok || m.Reply == "" {
 		return
 	}
 	switch q.Op {
@@ -86,17 +86,7 @@ func (l *scheduling) answerWatch(q query) answer {
 // answerList is a page of the open tasks. It may be short though others follow: its cost is bounded, whatever the filter
 // lets through.
 func (l *scheduling) answerList(q query) answer {
-	var f tasks.Filter
-	if q.Filter != nil {
-		f.Kinds, f.Prefix = q.Filter.Kinds, q.Filter.Prefix
-		for _, s := range q.Filter.States {
-			f.States = append(f.States, tasks.State(s))
-		}
-	}
-	limit := q.Limit
-	if limit <= 0 || limit > maxPage {
-		limit = maxPage
-	}
+	f, limit := q.page()
 	page, next := l.books.List(l.now(), q.Cursor, f, limit)
 	a, size, now := answer{OK: true, Cursor: next}, 0, time.Now()
 	most := min(maxPageBytes, int(l.nc.MaxPayload())/2)
