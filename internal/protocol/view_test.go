@@ -146,7 +146,14 @@ func TestDead(t *testing.T) {
 		}
 	}
 	if newWatcher().Dead(a, 7) {
-		t.Error("a missing key is no proof of death")
+		t.Error("a key of which nothing was ever seen is no proof of death")
+	}
+	w := newWatcher()
+	w.sees("lease.a", 7, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
+	role := func() { w.sees("role.r", 8, heldBy("a", 7, 1000)) }
+	w.snapshot(role)
+	if form := w.Peer(a).Form; form != FormMissing || w.Dead(a, 7) {
+		t.Errorf("a lease that a complete snapshot lacks: form %v, dead is %v", form, w.Dead(a, 7))
 	}
 }
 

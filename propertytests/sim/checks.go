@@ -78,6 +78,9 @@ func (p *process) checkWrite(x protocol.Write) {
 	e := protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
 	if !e.Role.Vacant {
 		p.claims[e.Role.Token] = claim{}
+		if _, before := w.sent[e.Role.Token]; !before {
+			w.sent[e.Role.Token] = sending{w.Counts.Steps, p.told}
+		}
 		return
 	}
 	if e.Role.Reason == "swept" {

@@ -17,6 +17,7 @@ type Counts struct {
 	Kills, Evictions, MarkersOverLive, Wiped       int
 	Orphans, MutedIdle, Unseen, Errands            int
 	Lost, LostAcks, Late, UnknownBeats             int
+	Again, Outdated                                int // answers that came twice; after another write of that key was sent
 	Recreated, Gone, MadeAgain, Unasked            int // buckets; sessions ended by it, and watches that did not tell
 	LateRefused, LateWon                           int // writes that were sent before it and landed after it
 	Apart, Stray                                   int // terms of two buckets at once; with both their records in the next one
@@ -65,6 +66,8 @@ func (c *Counts) Add(d Counts) {
 		{&c.LostAcks, d.LostAcks},
 		{&c.Late, d.Late},
 		{&c.UnknownBeats, d.UnknownBeats},
+		{&c.Again, d.Again},
+		{&c.Outdated, d.Outdated},
 		{&c.Recreated, d.Recreated},
 		{&c.Gone, d.Gone},
 		{&c.MadeAgain, d.MadeAgain},

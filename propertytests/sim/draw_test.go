@@ -86,5 +86,6 @@ func drawBy(seed uint64, one func(label string, lo, hi int) int) *Plan {
 		}
 		p.Faults = append(p.Faults, f)
 	}
+	p.Noise.Again = one("again", 0, 60)
 	return p
 }

@@ -179,6 +179,18 @@ var all = []mutants.Mutant{
 	{Name: "our own member record may be missing", Edits: []mutants.Edit{
 		{core + "member.go", "if m.phase == open && m.self.MemberForm == FormMissing {", "if false {"},
 	}, By: &beside},
+	{Name: "a missing lease is death", Edits: []mutants.Edit{
+		{core + "view.go", "if l == nil || l.Form != FormRecord {\n\t\treturn false", "if l == nil || l.Form != FormRecord {\n\t\treturn l != nil && l.Form == FormMissing"},
+	}, By: &beside},
+	{Name: "no wait for a missing record", Edits: []mutants.Edit{
+		{core + "claim.go", "\treturn v.lostUntil(rv), true\n", "\tif rv.Form == FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.lostUntil(rv), true\n"},
+	}, By: &beside},
+	{Name: "no patience with a missing lease", Edits: []mutants.Edit{
+		{core + "kill.go", "\tlongest := p.lastTTL\n", "\tif p.Form == FormMissing {\n\t\treturn 0\n\t}\n\tlongest := p.lastTTL\n"},
+	}, By: &beside},
+	{Name: "an answer that comes twice counts twice", Edits: []mutants.Edit{
+		{core + "write.go", "\tdelete(m.writes, w.ID)\n", ""},
+	}},
 	{Name: "refusals are tried again at once", Edits: []mutants.Edit{
 		{core + "write.go", "r.after, r.refused = m.now.Observer.Add(explainTime), true", "r.after, r.refused = 0, false"},
 	}},

@@ -6,12 +6,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// send carries a conditional write over the network. Its reply, or Unknown after the operation timeout, reaches the machine
-// once; the request itself may land long after that, as a publish does that was flushed late.
+// send carries a conditional write over the network. Its reply, or Unknown after the operation timeout, reaches the machine;
+// the reply may come once more, whatever the machine was told before. The request itself may land long after that, as a publish
+// does that was flushed late.
 func (p *process) send(x protocol.Write) {
 	w, n := p.w, p.w.plan.Noise
 	life, answered := p.life, false
 	fate, sentTo := &landing{}, w.store
+	p.latest[x.Key] = x.ID
 	beat := x.Key == protocol.LeaseKey(p.peer())
 	if beat {
 		p.beats[x.ID] = fate
@@ -76,8 +78,28 @@ func (p *process) send(x protocol.Write) {
 				p.inquire(func(fault error) { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown, Fault: fault}) })
 			default:
 				answer(reply)
+				p.again(x, reply)
 			}
 		})
+	})
+}
+
+// again lets an answer come a second time, often when another write of that key is under way. A driver that heard it twice would
+// hand it on: the machine has to know it.
+func (p *process) again(x protocol.Write, reply protocol.Written) {
+	w, life := p.w, p.life
+	if !w.chance(w.plan.Noise.Again) {
+		return
+	}
+	w.after(w.between(0, 3*time.Second), func() {
+		if p.life != life || !p.link || p.deaf {
+			return
+		}
+		w.Counts.Again++
+		if p.latest[x.Key] != x.ID {
+			w.Counts.Outdated++
+		}
+		p.hand(reply)
 	})
 }
 

@@ -3,6 +3,8 @@ package sim
 import (
 	"math"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // bucketOf is the bucket to which a revision belongs: the present one, unless it is of a former one.
@@ -33,6 +35,10 @@ func (p *process) checkOutlived(t *work) {
 // apart reports whether of the terms t of p and u of q the earlier one is of a bucket that is gone, and counts that: the next one
 // knows nothing of what is still believed in it, for as long as that may outlast it. A term whose record the next one has is of
 // the former by its session: its claim was over nothing and landed late, so the next one knows the record and not the session.
+//
+// That excuses nobody who knows: whose machine was shown the earlier term before it first sent its own claim has to wait, as
+// for any record that is missing. It is excused only if the first claim of the role in the next bucket was of somebody
+// who did not know: what is left of that one, vacated in good order or of a dead session, says that nobody believes.
 func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 	if u.epoch < t.epoch {
 		p, t, u = q, u, t
@@ -41,7 +47,7 @@ func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 	if of == u.in {
 		of = w.bucketOf(t.session)
 	}
-	if of == u.in || !of.deleted || p.until > p.outlasts(of) {
+	if of == u.in || !of.deleted || p.until > p.outlasts(of) || w.sent[u.token].knew(t) && w.firstClaim(u).knew(t) {
 		return false
 	}
 	pair := [2]uint64{t.epoch, u.epoch}
@@ -53,6 +59,28 @@ func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 		}
 	}
 	return true
+}
+
+// knew reports whether the sender of a claim was shown the term t, at one of its epochs, before it sent that.
+func (s sending) knew(t *work) bool {
+	for _, c := range t.in.keys[protocol.RoleKey(t.role)] {
+		if rev := c.entry.Revision; rev >= t.term && rev <= t.epoch {
+			if told, ok := s.told[rev]; ok && told <= s.at {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// firstClaim is the first one that has landed of the role of u in the bucket of u.
+func (w *world) firstClaim(u *work) sending {
+	for _, c := range u.in.keys[protocol.RoleKey(u.role)] {
+		if s, sent := w.sent[c.entry.Role.Token]; sent {
+			return s
+		}
+	}
+	return sending{}
 }
 
 // askAll has everybody who is unasked make another watch, as the next reconnect would, and reports whether there was any.

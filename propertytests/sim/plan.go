@@ -30,6 +30,7 @@ type Noise struct {
 	LostRequest, LostReply, Late, Slow int
 	SlowWatch, Skip, Lag               int
 	SlowDrain, Returns                 int
+	Again                              int // answers that come a second time
 }
 
 // FaultKind names something that goes wrong, or that somebody does.

@@ -49,8 +49,10 @@ type process struct {
 	joined  map[string]bool          // roles it takes part in
 	away    map[string]time.Duration // roles that it does not, until then
 	claims  map[string]claim         // by token
+	told    map[uint64]int           // at which step its machine was shown a record of a role, by revision
 	beats   map[protocol.WriteID]*landing
-	second  time.Duration // the present second, and what was done in it
+	latest  map[string]protocol.WriteID // the last write of each key
+	second  time.Duration               // the present second, and what was done in it
 	ticks   int
 	writes  int
 	steady  int // beats since the quiet window began
@@ -67,9 +69,16 @@ type work struct {
 	drained bool
 	stuck   bool
 	in      *store // where it was granted
+	token   string // of the claim that began it
 }
 
 type claim struct{ unknown bool }
+
+// sending is at which step a claim was first sent, and what its sender is shown, before that and after.
+type sending struct {
+	at   int
+	told map[uint64]int
+}
 
 type landing struct{ landed, unknown bool }
 
@@ -94,7 +103,8 @@ func (p *process) start() {
 	p.until, p.session, p.snapshots = 0, 0, 0
 	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
-	p.busy, p.joined = nil, map[string]bool{}
+	p.latest = map[string]protocol.WriteID{}
+	p.busy, p.joined, p.told = nil, map[string]bool{}, map[uint64]int{}
 	ttl, class := p.plan.TTL, protocol.Candidate
 	if p.plan.Worker {
 		class = protocol.Worker
@@ -175,9 +185,7 @@ func (p *process) step(ev protocol.Event) {
 	w.Counts.Steps++
 	now := p.now(w.now)
 	w.trace.add(w.now, p, "", ev)
-	if _, ok := ev.(protocol.SnapshotDone); ok {
-		p.snapshots++
-	}
+	p.learn(ev)
 	p.out = p.m.Step(now, ev, p.out[:0])
 	for _, e := range p.out {
 		p.carryOut(e)
@@ -186,6 +194,18 @@ func (p *process) step(ev protocol.Event) {
 		p.believe()
 		p.takeUp()
 		p.arm()
+	}
+}
+
+// learn notes what the machine is shown of the bucket.
+func (p *process) learn(ev protocol.Event) {
+	switch ev := ev.(type) {
+	case protocol.SnapshotDone:
+		p.snapshots++
+	case *protocol.Entry:
+		if _, before := p.told[ev.Revision]; ev.Kind == protocol.KindRole && !before {
+			p.told[ev.Revision] = p.w.Counts.Steps
+		}
 	}
 }
 

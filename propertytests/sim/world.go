@@ -21,6 +21,7 @@ type world struct {
 	epochs   map[string]uint64
 	granted  map[uint64]*process // by epoch
 	overlap  map[[2]uint64]bool  // epochs of two buckets that were believed in at the same time
+	sent     map[string]sending  // claims, by token
 	expiring string              // a lease that a marker overwrites right after its next renewal
 	unseen   string              // the role whose next leader is lost before others see its claim
 	quiet    bool                // the faults are over
@@ -36,7 +37,7 @@ type world struct {
 func newWorld(plan *Plan) *world {
 	return &world{
 		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), store: newStore(),
-		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{}, commands: map[int]*question{}, Counts: newCounts(),
+		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{}, sent: map[string]sending{}, commands: map[int]*question{}, Counts: newCounts(),
 	}
 }
 
