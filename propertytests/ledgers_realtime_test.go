@@ -20,10 +20,15 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
+// moreStops is how many leaders more are stopped, at most, until one of them had a late write in hand: about four of five have.
+const moreStops = 20
+
 // TestRealtimeFencedLedgers: leaders write into three ledgers, are stopped for two TTLs in the middle of it and go on, or are
 // killed and started again. In the file that compares epochs, and in the store whose writes the server compares, no entry
 // comes after one of a later epoch; what was refused had been overtaken. The ledger that compares nothing is the control: what
 // is stale there would have been elsewhere.
+//
+// Where in its work a leader is stopped is chance: the test goes on until late writes were refused and the control has taken one.
 func TestRealtimeFencedLedgers(t *testing.T) {
 	server := natstest.Server(t, natstest.Listen)
 	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {
@@ -40,10 +45,16 @@ func TestRealtimeFencedLedgers(t *testing.T) {
 		return slices.DeleteFunc(slices.Clone(names), func(other string) bool { return other == name })
 	}
 	leader := ps.leads(0, names...)
-	n := cycles(t)
-	for range n {
+	n, stops := cycles(t), 0
+	for missing := []string(nil); stops < n || len(missing) > 0; missing = ps.notYetLate(dir) {
+		if stops == n+moreStops {
+			t.Errorf("%d leaders were stopped while they wrote, and there was no %s: %s",
+				stops, strings.Join(missing, ", no "), ps.said())
+			break
+		}
+		stops++
 		ps.writes(leader, dir)
-		signalTo(t, running[leader.name], syscall.SIGSTOP)
+		stop(t, running[leader.name], dir)
 		next := ps.leads(leader.epoch, others(leader.name)...)
 		ps.writes(next, dir)
 		time.Sleep(childTTL) // two since it was stopped, at least
@@ -63,7 +74,26 @@ func TestRealtimeFencedLedgers(t *testing.T) {
 		_ = cmd.Wait() // killed
 	}
 	ps.checkLedgers(server, dir)
-	played(t, n, "a leader that writes stopped for two TTLs, and one killed")
+	played(t, stops, "a leader that writes stopped for two TTLs, and one killed")
+}
+
+// notYetLate are the things that only a late write brings and that have not come yet.
+func (ps *processes) notYetLate(dir string) (missing []string) {
+	ps.t.Helper()
+	control, err := readLedger(filepath.Join(dir, controlFile))
+	if err != nil {
+		ps.t.Fatal(err)
+	}
+	if stale(control) == 0 {
+		missing = append(missing, "stale entry in the ledger without a fence")
+	}
+	said := ps.all(ps.t)
+	for _, by := range []string{"file", "store"} {
+		if !slices.ContainsFunc(said, func(l line) bool { return l.what == "refused-by-"+by }) {
+			missing = append(missing, "write refused by the "+by)
+		}
+	}
+	return missing
 }
 
 // writes waits until a leader has written under its epoch.

@@ -31,17 +31,6 @@ func main() {
 	}
 }
 
-func summed(path string) error {
-	lines, err := table(path).Read()
-	if err != nil {
-		return err
-	}
-	for _, k := range kinds {
-		fmt.Println(total(lines, k.name))
-	}
-	return nil
-}
-
 func play(ctx context.Context, of, path string, schedules int, length time.Duration) error {
 	k, err := kindOf(of)
 	if err != nil {
@@ -69,10 +58,8 @@ func play(ctx context.Context, of, path string, schedules int, length time.Durat
 		if ctx.Err() != nil {
 			break // what was played of this range does not count
 		}
-		l, err := k.read(first, schedules, string(out))
-		if failed != nil {
-			l.violations++
-		} else if err != nil {
+		l, err := k.read(first, schedules, string(out), failed != nil)
+		if err != nil {
 			return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 		}
 		if err := table(path).Add(l); err != nil {

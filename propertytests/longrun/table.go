@@ -41,19 +41,3 @@ func next(all []line, what string) uint64 {
 	}
 	return seed
 }
-
-// total is what all ranges come to.
-func total(all []line, what string) line {
-	sum := line{what: what, first: 1}
-	for _, l := range all {
-		if l.what == what {
-			sum.last = max(sum.last, l.last)
-			sum.schedules += l.schedules
-			sum.seconds += l.seconds
-			sum.faults += l.faults
-			sum.terms += l.terms
-			sum.violations += l.violations
-		}
-	}
-	return sum
-}

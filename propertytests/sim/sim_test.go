@@ -40,6 +40,7 @@ func TestElection(t *testing.T) {
 		counts, err := Run(wild(*first + i))
 		total.Add(counts)
 		if err != nil {
+			t.Log(total)
 			_, err = Run(fewer(wild(*first + i)))
 			t.Fatalf("wild seed %d, failed after %d tests: %v", *first+i, total.Schedules, err)
 		}

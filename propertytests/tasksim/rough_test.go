@@ -35,8 +35,10 @@ func TestRoughWorlds(t *testing.T) {
 		c, err := Run(s)
 		sum.Add(c)
 		if err != nil {
+			t.Logf("%d schedules: %+v", i+1, sum) // what came to pass counts, also where it ends so
 			t.Fatalf("-tasksim.seed %d, failed after %d schedules: %v\n%+v", from, i+1, err, s)
 		}
 	}
 	t.Logf("%d schedules: %+v", *schedules, sum)
+	sum.mustCover(t, *schedules)
 }

@@ -72,16 +72,30 @@ func TestTasks(t *testing.T) {
 		}
 	}
 	t.Logf("%d schedules: %+v", *schedules, sum)
+	sum.mustCover(t, *schedules)
+}
+
+// enough is how many schedules are expected to bring everything that mustCover asks for. The rarest of it are tasks that are
+// requeued, ticks that were there already and definitions of a later version: 20 to 70 times in 100 schedules as a rule, eight
+// times in the poorest of 40 runs.
+const enough = 100
+
+// mustCover fails when something did not happen, or hardly ever, that the rules are about.
+func (c *Counts) mustCover(t *testing.T, schedules int) {
+	t.Helper()
+	if schedules < enough {
+		return // too few to expect the rare ones
+	}
 	for what, n := range map[string]int{
-		"runs": sum.Started, "adoptions": sum.Adopted, "reruns": sum.Reruns, "rejections": sum.Rejected, "refused writes": sum.Refused,
-		"cancelled tasks": sum.Cancelled, "requeued tasks": sum.Requeued, "submissions that found their key taken": sum.Shared,
-		"pauses and drains": sum.Steered, "checkpoints": sum.Checkpoints, "resumed attempts": sum.Resumed, "ticks": sum.Ticks,
-		"dropped ticks": sum.Dropped, "lost workers": sum.Counted, "fenced schedulers": sum.Fenced, "stale results": sum.Stale, "late writes": sum.LateWrites, "deposed schedulers": sum.Depositions, "outcomes": sum.Outcomes,
-		"assignments left out": sum.Unsent, "writes that are never stored": sum.Unstored, "submissions of a later version": sum.Opaque, "definitions of one": sum.Unreadable,
-		"outcomes that have expired": sum.Expired, "ids that were used again": sum.Reused, "ticks that were there already": sum.Squatted,
+		"runs": c.Started, "adoptions": c.Adopted, "reruns": c.Reruns, "rejections": c.Rejected, "refused writes": c.Refused,
+		"cancelled tasks": c.Cancelled, "requeued tasks": c.Requeued, "submissions that found their key taken": c.Shared,
+		"pauses and drains": c.Steered, "checkpoints": c.Checkpoints, "resumed attempts": c.Resumed, "ticks": c.Ticks,
+		"dropped ticks": c.Dropped, "lost workers": c.Counted, "fenced schedulers": c.Fenced, "stale results": c.Stale, "late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
+		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored, "submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
+		"outcomes that have expired": c.Expired, "ids that were used again": c.Reused, "ticks that were there already": c.Squatted,
 	} {
-		if n == 0 {
-			t.Errorf("no %s: the run proves nothing", what)
+		if n < schedules/enough {
+			t.Errorf("only %d %s in %d schedules: the run proves nothing", n, what, schedules)
 		}
 	}
 }
