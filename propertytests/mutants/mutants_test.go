@@ -56,8 +56,8 @@ func TestKill(t *testing.T) {
 
 // TestRecord: deaths stand in the order of the list, the last of each; those of mutants that are no more are forgotten.
 func TestRecord(t *testing.T) {
-	s := Suite{Record: filepath.Join(t.TempDir(), "new", "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}}
-	for _, d := range []death{{"gone", "1", "x", "0"}, {"b", "7 schedules", "two, leaders", "1"}, {"a", "3", "x", "2"}, {"a", "2", "y", "3"}} {
+	s := Suite{Record: filepath.Join(t.TempDir(), "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}}
+	for _, d := range []death{{"b", "7 schedules", "two, leaders", "1"}, {"gone", "1", "x", "0"}, {"a", "3", "x", "2"}, {"a", "2", "y", "3"}} {
 		if err := s.note(d); err != nil {
 			t.Fatal(err)
 		}

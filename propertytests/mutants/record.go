@@ -1,13 +1,11 @@
 package mutants
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/rolemanager/rolemanager/propertytests/ranges"
 )
 
 // death is of what a mutant has died.
@@ -18,35 +16,21 @@ type death struct {
 	Of     string // the mark of the mutant and the test
 }
 
-func (d *death) cells() []*string { return []*string{&d.Mutant, &d.Within, &d.What, &d.Of} }
+// Cells are its values in the file.
+func (d *death) Cells() []any { return []any{&d.Mutant, &d.Within, &d.What, &d.Of} }
 
-var head = []string{"mutant", "within", "what", "of"}
+func record(path string) ranges.Table[death, *death] {
+	return ranges.Table[death, *death]{Path: path, Head: []string{"mutant", "within", "what", "of"}}
+}
 
 // deaths are those on record, by the names of the mutants.
 func (s Suite) deaths() (map[string]death, error) {
-	f, err := os.Open(s.Record)
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]death{}, nil
-	}
+	rows, err := record(s.Record).Read()
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.FieldsPerRecord = len(head)
-	rows, err := r.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Record, err)
-	}
 	died := map[string]death{}
-	for i, row := range rows {
-		if i == 0 {
-			continue
-		}
-		var d death
-		for j, cell := range d.cells() {
-			*cell = row[j]
-		}
+	for _, d := range rows {
 		died[d.Mutant] = d
 	}
 	return died, nil
@@ -59,24 +43,16 @@ func (s Suite) note(d death) error {
 		return err
 	}
 	died[d.Mutant] = d
-	var text bytes.Buffer
-	w := csv.NewWriter(&text)
-	_ = w.Write(head) // a buffer takes it; Error tells of all
+	anew := record(s.Record + ".new")
+	if err := os.Remove(anew.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	for _, m := range s.Mutants {
 		if d, ok := died[m.Name]; ok {
-			var row []string
-			for _, cell := range d.cells() {
-				row = append(row, *cell)
+			if err := anew.Add(d); err != nil {
+				return err
 			}
-			_ = w.Write(row)
 		}
 	}
-	w.Flush()
-	if err := w.Error(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(s.Record), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(s.Record, text.Bytes(), 0o644)
+	return os.Rename(anew.Path, s.Record)
 }
