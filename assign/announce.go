@@ -1,13 +1,18 @@
 package assign
 
-// announcer tells those who wait, on <ns>.done.<task>, how a task has ended, once its outcome is stored. What is acknowledged
-// to us is announced in full. Of what only the stream shows (the acknowledgement was lost, or the write was another
-// scheduler's) an empty message says that there is something to read.
+import "encoding/binary"
+
+// announcer tells those who wait, on <ns>.done.<audience>, how tasks have ended, once their outcomes are stored. What is
+// acknowledged to us is announced in full. Of what only the stream shows (the acknowledgement was lost, or the write was another
+// scheduler's) it is said that there is something to read. What comes up in one turn of the scheduler's loop goes out at its
+// end, a message for each audience: one for each task would cost a task a tenth more.
 //
 // Announcements are messages, and may be lost: who waits reads now and then. The scheduler's loop owns it.
 type announcer struct {
 	out     *courier
-	subject func(task string) string
+	subject func(audience string) string
+	most    int               // bytes that a message may have
+	turn    map[string][]byte // by audience: the bulletin of this turn
 
 	ends map[string]end // by task: outcomes that we have written
 	// former are tasks that had ended when the term began, the last ones, in a ring: a scheduler that was lost may have stored
@@ -36,10 +41,12 @@ const (
 	maxFormer = 4096
 	// maxEnds bounds what is kept while the stream shows nothing. What is forgotten is announced twice.
 	maxEnds = 1 << 16
+	// bulletinSize is what a bulletin of several announcements may have, in bytes.
+	bulletinSize = 64 << 10
 )
 
-func newAnnouncer(out *courier, subject func(task string) string) *announcer {
-	return &announcer{out: out, subject: subject, ends: map[string]end{}}
+func newAnnouncer(out *courier, subject func(audience string) string, most int) *announcer {
+	return &announcer{out: out, subject: subject, most: most, turn: map[string][]byte{}, ends: map[string]end{}}
 }
 
 // writes hears that an outcome is about to be written, or written again.
@@ -57,7 +64,7 @@ func (a *announcer) answered(w *commit, stored bool) {
 	}
 	task := w.op.Key[len(queueKey):]
 	if stored {
-		a.out.send(a.subject(task), "", encodeAnnouncement(&w.op))
+		a.tell(task, encodeAnnouncement(&w.op))
 	}
 	e, known := a.ends[task]
 	switch {
@@ -111,4 +118,27 @@ func (a *announcer) begin() {
 	a.former = nil
 }
 
-func (a *announcer) toRead(task string) { a.out.send(a.subject(task), "", nil) }
+func (a *announcer) toRead(task string) { a.tell(task, nil) }
+
+// tell puts an announcement into the bulletin of its audience. What no message can hold is to be read.
+func (a *announcer) tell(task string, announcement []byte) {
+	size := len(task) + len(announcement) + 2*binary.MaxVarintLen32
+	if size > a.most {
+		announcement = nil
+	}
+	to := audience(task)
+	b := a.turn[to]
+	if len(b)+size > min(bulletinSize, a.most) && len(b) > 0 {
+		a.out.send(a.subject(to), "", b)
+		b = nil
+	}
+	a.turn[to] = enter(b, task, announcement)
+}
+
+// flush sends the bulletins of this turn.
+func (a *announcer) flush() {
+	for to, b := range a.turn {
+		a.out.send(a.subject(to), "", b)
+	}
+	clear(a.turn)
+}

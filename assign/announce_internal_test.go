@@ -16,13 +16,17 @@ import (
 // announcing is an announcer whose messages stay in its courier.
 func announcing() (a *announcer, said func() []string) {
 	out := &courier{box: mailbox.New[*nats.Msg]()}
-	return newAnnouncer(out, func(task string) string { return "done." + task }), func() (all []string) {
+	a = newAnnouncer(out, func(audience string) string { return "done." + audience }, 1<<20)
+	return a, func() (all []string) {
+		a.flush()
 		for _, m := range out.box.Drain(nil) {
-			what := "read"
-			if len(m.Data) > 0 {
-				what = "ended"
+			for task, announcement := range entries(m.Data) {
+				what := "read"
+				if len(announcement) > 0 {
+					what = "ended"
+				}
+				all = append(all, task+" "+what)
 			}
-			all = append(all, strings.TrimPrefix(m.Subject, "done.")+" "+what)
 		}
 		return all
 	}

@@ -37,7 +37,7 @@ func encodeAnnouncement(op *natskv.Write) []byte {
 	return append(b, data...)
 }
 
-// decodeAnnouncement reads an announcement. The data of the outcome is a part of b.
+// decodeAnnouncement reads an announcement, and keeps nothing of b.
 func decodeAnnouncement(b []byte) (*outcome, error) {
 	var lines [len(announcedHeaders)]string
 	for i := range lines {
@@ -47,7 +47,7 @@ func decodeAnnouncement(b []byte) (*outcome, error) {
 		}
 		lines[i], b = string(line), rest
 	}
-	o := &outcome{failure: lines[1], trace: lines[2], object: lines[3] != "", data: b}
+	o := &outcome{failure: lines[1], trace: lines[2], object: lines[3] != "", data: bytes.Clone(b)}
 	if err := o.read(lines[0]); err != nil {
 		return nil, err
 	}

@@ -32,11 +32,12 @@ type Client struct {
 	prefix string
 	count  atomic.Uint64
 
-	opening chan struct{} // size 1: the token of whoever opens
-	line    atomic.Pointer[line]
-	closed  chan struct{}
-	once    sync.Once
-	waiters waiters
+	opening   chan struct{} // size 1: the token of whoever opens
+	line      atomic.Pointer[line]
+	closed    chan struct{}
+	once      sync.Once
+	waiters   waiters
+	listening listening
 }
 
 // line is what an open client holds.
@@ -66,6 +67,7 @@ func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 		opening: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	c.waiters.open = map[string]*waiter{}
+	c.listening.open = map[string]*ear{}
 	c.waiters.renewed = make(chan struct{})
 	return c, nil
 }
@@ -122,15 +124,15 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 		return nil, c.offline(err)
 	}
 	l := &line{stream: stream, together: make(chan struct{}, maxTogether)}
-	done, err := c.nc.Subscribe(c.sub.done(c.prefix+".*"), c.heard)
+	leave, err := c.listen(c.prefix)
 	if err != nil {
 		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)
 	}
 	if l.writer, err = natskv.NewWriter(c.nc, stream); err != nil {
-		_ = done.Unsubscribe()
+		leave()
 		return nil, fmt.Errorf("assign: %w", err)
 	}
-	l.wg.Go(func() { c.attend(done) })
+	l.wg.Go(func() { c.attend(leave) })
 	c.line.Store(l)
 	return l, nil
 }
@@ -185,10 +187,10 @@ func (c *Client) connected(ctx context.Context) error {
 const connectedAgain = time.Second
 
 // attend makes everybody look again after each reconnect, since what was announced meanwhile is lost, and now and then.
-func (c *Client) attend(done *nats.Subscription) {
+func (c *Client) attend(leave func()) {
 	changes := c.nc.StatusChanged(nats.CONNECTED)
 	defer c.nc.RemoveStatusListener(changes)
-	defer func() { _ = done.Unsubscribe() }() // fails only when the connection is closed
+	defer leave()
 	tick := time.NewTicker(readAfter / 2)
 	defer tick.Stop()
 	for {
@@ -204,16 +206,6 @@ func (c *Client) attend(done *nats.Subscription) {
 			c.waiters.renew()
 		}
 	}
-}
-
-// heard takes an announcement: an outcome, or that there is one to read.
-func (c *Client) heard(m *nats.Msg) {
-	id := m.Subject[len(c.sub.done("")):]
-	o, err := decodeAnnouncement(m.Data)
-	if err != nil {
-		o = nil // who waits reads it, and says what is wrong
-	}
-	c.waiters.announce(id, o)
 }
 
 func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }

@@ -9,7 +9,7 @@
 //	  │                           │                               │◄──── report.<w>: how it ended ────────│
 //	  │                           │◄─ q.<task> outcome, if the ───│                                       │
 //	  │                           │   seal is still ours ─stored─►│──── settled, after the commit ───────►│ forgotten
-//	  │◄──── done.<task>: the outcome, after the commit ──────────│                                       │
+//	  │◄──── done.<client>: outcomes, after the commit ───────────│                                       │
 //
 // A program makes a [Kind], gives its handler to an [Assigner] with [Handle], lets the role's Lead be [Assigner.Lead], and
 // calls [Submit] and Wait from anywhere. A [Client] submits, looks and steers without taking part: [Get], [List],
@@ -85,7 +85,9 @@
 //
 // Messages.
 //
-//	<ns>.done.<task>             the scheduler: the outcome that is stored at <ns>.q.<task>, or that there is one to read
+//	<ns>.done.<client>           the scheduler: outcomes that are stored at <ns>.q.<task>, or that there is one to read; all at
+//	                             once that come up together, of tasks whose ids that client made (<client>.<n>)
+//	<ns>.done.<task>             likewise, of a task whose id was given
 //	<ns>.event.<task>            the scheduler: how a task that is watched goes on
 //	<ns>.work.{assign,cancel,sync}.<instance>   the scheduler, signed with its session's key
 //	<ns>.report.<instance>       that worker
@@ -100,7 +102,7 @@
 //
 // # Files
 //
-// For everybody: kind.go · options.go, submit.go, batch.go, unique.go submitting · pending.go, waiters.go, results.go waiting ·
+// For everybody: kind.go · options.go, submit.go, batch.go, unique.go submitting · pending.go, waiters.go, listen.go, results.go waiting ·
 // cancel.go, requeue.go, steer.go, recur.go, recurrences.go steering · status.go, get.go, list.go, overview.go, watch.go
 // looking · client.go, control.go · errors.go, errors_client.go, errors_scheduler.go, errors_stream.go · assigner.go,
 // config.go, placement.go.

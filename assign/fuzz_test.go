@@ -143,6 +143,34 @@ func FuzzAnnouncement(f *testing.F) {
 	})
 }
 
+// FuzzBulletin: whatever comes as a bulletin is read without harm, up to where it is none, and what is read was written so.
+func FuzzBulletin(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(enter(enter(nil, "a", []byte("x")), "b.c", nil))
+	f.Add(enter(nil, "", nil))
+	f.Add([]byte("\x01a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01b"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var again []byte
+		read := 0
+		if most := 64<<10 + 16*uint64(len(b)); allocated(most, func() {
+			for task, announcement := range entries(b) {
+				read += len(task) + len(announcement)
+			}
+		}) > most {
+			t.Errorf("more than %d bytes for %d", most, len(b))
+		}
+		if read > len(b) {
+			t.Fatalf("%d bytes read out of %d", read, len(b))
+		}
+		for task, announcement := range entries(b) {
+			again = enter(again, task, announcement)
+		}
+		if len(again) > len(b) { // a length may be written in more bytes than it needs
+			t.Errorf("%x is read as %x", b, again)
+		}
+	})
+}
+
 // FuzzTaskRecords: whatever stands in the stream, and whatever is asked, reading it takes memory in proportion, and what is
 // accepted is within the limits that the rules count on.
 func FuzzTaskRecords(f *testing.F) {

@@ -159,7 +159,7 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 func (l *scheduling) begin(ctx context.Context) (err error) {
 	ctx, l.cancel = context.WithCancel(ctx)
 	l.out = newCourier(l.nc, &l.wg)
-	l.ends = newAnnouncer(l.out, l.a.sub.done)
+	l.ends = newAnnouncer(l.out, l.a.sub.done, int(l.nc.MaxPayload()))
 	if l.writer, err = natskv.NewWriter(l.nc, l.stream); err != nil {
 		return fmt.Errorf("assign: %w", err)
 	}
@@ -183,6 +183,7 @@ func (l *scheduling) begin(ctx context.Context) (err error) {
 // end stops everything.
 func (l *scheduling) end() {
 	l.cancel()
+	l.ends.flush()
 	l.out.stop()
 	if l.writer != nil {
 		l.writer.Stop()
@@ -248,6 +249,7 @@ func (l *scheduling) run(ctx context.Context) error {
 		}
 		starved := l.commits.tend(time.Now())
 		l.commits.flush()
+		l.ends.flush()
 		if l.fenced != nil {
 			return l.fenced
 		}

@@ -153,11 +153,11 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 	}
 	defer ws.leave(p.id, w)
 	if p.expected == nil {
-		sub, err := c.nc.Subscribe(c.sub.done(p.id), c.heard)
+		leave, err := c.listen(audience(p.id))
 		if err != nil {
 			return nil, failed(err, "subscribe to the outcome of %s", p.id)
 		}
-		defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
+		defer leave()
 	}
 	var missing time.Time // since when every reading has found nothing
 	for {

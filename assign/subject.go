@@ -42,8 +42,8 @@ func (s subjects) stored() []string {
 	return all
 }
 
-// done is where a scheduler announces that a task has ended.
-func (s subjects) done(task string) string       { return s.prefix + "done." + task }
+// done is where a scheduler announces how tasks have ended.
+func (s subjects) done(audience string) string   { return s.prefix + "done." + audience }
 func (s subjects) assign(instance string) string { return s.prefix + "work.assign." + instance }
 func (s subjects) cancel(instance string) string { return s.prefix + "work.cancel." + instance }
 func (s subjects) sync(instance string) string   { return s.prefix + "work.sync." + instance }

@@ -1,0 +1,55 @@
+package assign
+
+import (
+	"encoding/binary"
+	"iter"
+	"strings"
+)
+
+// clientName is how many letters a client's name has (nuid's).
+const clientName = 22
+
+// audience names those who are told how a task has ended: all who listen for the tasks of the client that has chosen its id,
+// or, when its id was given, for this one.
+func audience(task string) string {
+	if len(task) > clientName && task[clientName] == '.' && strings.IndexByte(task, '.') == clientName {
+		return task[:clientName]
+	}
+	return task
+}
+
+// A bulletin is what is announced to one audience at once: for each task its id and its announcement, each after its length
+// (a uvarint). An empty announcement says that there is something to read.
+
+// enter adds an announcement to a bulletin.
+func enter(bulletin []byte, task string, announcement []byte) []byte {
+	bulletin = append(binary.AppendUvarint(bulletin, uint64(len(task))), task...)
+	return append(binary.AppendUvarint(bulletin, uint64(len(announcement))), announcement...)
+}
+
+// entries are the announcements of a bulletin by task, up to the first that cannot be read. They are parts of it.
+func entries(bulletin []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for len(bulletin) > 0 {
+			task, rest, ok := chunk(bulletin)
+			if !ok {
+				return
+			}
+			announcement, rest, ok := chunk(rest)
+			if !ok || !yield(string(task), announcement) {
+				return
+			}
+			bulletin = rest
+		}
+	}
+}
+
+// chunk cuts off what stands after its length.
+func chunk(b []byte) (first, rest []byte, ok bool) {
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(len(b)-size) {
+		return nil, nil, false
+	}
+	b = b[size:]
+	return b[:n:n], b[n:], true
+}
