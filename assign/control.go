@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -110,24 +111,36 @@ func (c *Client) ask(ctx context.Context, q query) (answer, error) {
 	return a, nil
 }
 
-// put puts a question to whoever answers first.
+// put puts a question to whoever answers first. The answer goes to a channel of our own: the one that nats.go makes for
+// SubscribeSync takes half a megabyte.
 func (c *Client) put(ctx context.Context, question []byte) (*nats.Msg, error) {
 	inbox := c.nc.NewInbox()
-	answers, err := c.nc.SubscribeSync(inbox)
+	first := make(chan *nats.Msg, 1)
+	answers, err := c.nc.Subscribe(inbox, func(m *nats.Msg) {
+		select {
+		case first <- m:
+		default:
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = answers.Unsubscribe() }() // fails only when the connection is closed
+	again := time.NewTicker(askAgain)
+	defer again.Stop()
 	for {
 		if err := c.nc.PublishRequest(c.sub.ctl(), inbox, question); err != nil {
-			return nil, err
+			return nil, err // also when the connection was closed
 		}
-		wait, cancel := context.WithTimeout(ctx, askAgain)
-		m, err := answers.NextMsgWithContext(wait)
-		cancel()
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			continue
+		select {
+		case m := <-first:
+			if natskv.IsNoResponders(m) {
+				return nil, nats.ErrNoResponders
+			}
+			return m, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-again.C:
 		}
-		return m, err
 	}
 }

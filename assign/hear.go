@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -24,7 +25,7 @@ func (l *scheduling) answer(m *nats.Msg) {
 	if err1 != nil || err2 != nil {
 		return
 	}
-	if len(m.Data) == 0 && m.Header.Get("Status") == "503" { // nobody listens (ADR-22 of NATS)
+	if natskv.IsNoResponders(m) {
 		l.step(tasks.Unheard{Session: session, Frame: number})
 		return
 	}

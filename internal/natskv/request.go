@@ -90,7 +90,7 @@ func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (
 		select {
 		case msg := <-answers:
 			patience.Stop()
-			if isNoResponders(msg) {
+			if IsNoResponders(msg) {
 				return nil, &silentAPI{subject: subject}
 			}
 			return msg, nil

@@ -91,7 +91,7 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string, n uint64)
 			return nil, false, fmt.Errorf("no record: %w", lost(nc, err))
 		}
 		if m.Header.Get("Status") != "" { // there are fewer than there were: some have been replaced meanwhile
-			if len(m.Data) == 0 && isNoResponders(m) {
+			if len(m.Data) == 0 && IsNoResponders(m) {
 				return nil, false, errors.New("the consumer is gone")
 			}
 			return entries, false, nil

@@ -204,7 +204,7 @@ func plainAck(at place, data []byte) (revision uint64, ok bool) {
 	return revision, err == nil && revision > 0
 }
 
-// isNoResponders reports whether the server itself answered, because nobody listens (ADR-22 of NATS).
-func isNoResponders(m *nats.Msg) bool {
+// IsNoResponders reports whether the server itself answered, because nobody listens (ADR-22 of NATS).
+func IsNoResponders(m *nats.Msg) bool {
 	return len(m.Data) == 0 && m.Header.Get("Status") == "503"
 }

@@ -209,7 +209,7 @@ func (w *Writer) reply(m *nats.Msg) {
 	if err != nil {
 		return // not a reply to anything we sent
 	}
-	if !isNoResponders(m) {
+	if !IsNoResponders(m) {
 		w.end(number, outcome(w.at, m.Data))
 		return
 	}
