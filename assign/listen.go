@@ -43,9 +43,13 @@ func (c *Client) listen(audience string) (leave func(), err error) {
 	}, nil
 }
 
-// heard takes what a scheduler announces: outcomes, or that there is one to read.
+// heard takes what a scheduler announces: outcomes, or that there is one to read. Most of what another client's tasks come to
+// may be of interest to nobody here.
 func (c *Client) heard(m *nats.Msg) {
 	for task, announcement := range entries(m.Data) {
+		if !c.waiters.listen(task) {
+			continue
+		}
 		o, err := decodeAnnouncement(announcement)
 		if err != nil {
 			o = nil // who waits reads it, and says what is wrong

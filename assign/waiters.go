@@ -120,6 +120,13 @@ func (ws *waiters) drop(id string, w *waiter) {
 	}
 }
 
+// listen reports whether a task is listened for.
+func (ws *waiters) listen(id string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.open[id] != nil
+}
+
 // announce takes how a task has ended, nil for that it has. Who has not listened since before the submission reads what stands
 // there: an announcement may be late, and the task requeued since.
 func (ws *waiters) announce(id string, o *outcome) {
