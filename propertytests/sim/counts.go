@@ -21,6 +21,9 @@ type Counts struct {
 	Recreated, Gone, MadeAgain, Unasked            int // buckets; sessions ended by it, and watches that did not tell
 	LateRefused, LateWon                           int // writes that were sent before it and landed after it
 	Apart, Stray                                   int // terms of two buckets at once; with both their records in the next one
+	GuardAdmitted, GuardRefused                    int // writes to guarded resources
+	GuardDeposed, GuardOutlived                    int // refused after those of a later term, and of a later bucket
+	GuardUnaware, GuardForged, GuardRemade         int // sent by whoever had ceased to lead; forged; resources made again from their floor
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	Seconds                                        int // of virtual time
 	Faults, Causes                                 map[string]int
@@ -76,6 +79,13 @@ func (c *Counts) Add(d Counts) {
 		{&c.LateWon, d.LateWon},
 		{&c.Apart, d.Apart},
 		{&c.Stray, d.Stray},
+		{&c.GuardAdmitted, d.GuardAdmitted},
+		{&c.GuardRefused, d.GuardRefused},
+		{&c.GuardDeposed, d.GuardDeposed},
+		{&c.GuardOutlived, d.GuardOutlived},
+		{&c.GuardUnaware, d.GuardUnaware},
+		{&c.GuardForged, d.GuardForged},
+		{&c.GuardRemade, d.GuardRemade},
 		{&c.Watches, d.Watches},
 		{&c.Rebuilds, d.Rebuilds},
 		{&c.Lagging, d.Lagging},

@@ -2,10 +2,11 @@
 // driver, against a model of the bucket. It is where the promises of the protocol are checked over drawn schedules.
 //
 //	Plan (drawn) ──► world: virtual time ──► faults ──► processes ◄──► store
-//	                                                        │            │ watches: delayed, stalled, skipping, lagging
-//	                                                     checks: E1 E2 E4 E5 E6 E7 E8
+//	                           guarded resources ◄──────────┤            │ watches: delayed, stalled, skipping, lagging
+//	                                                     checks: E1 to E8
 //
-// The store is the one model among the tests; everything above it is the code that runs in production.
+// The store is the one model among the tests; everything above it is the code that runs in production, and so is the guard
+// before each resource (fencing.Guard).
 //
 // # What is checked
 //
@@ -13,6 +14,10 @@
 //	    told by its machine, on that process's own clock, paused ones included. When the bucket is deleted and made again,
 //	    this holds in each of the two; in the old one nobody believes for longer than TTL - margin after its end
 //	E2  epochs of a role rise, each is granted once, to whoever wrote that record
+//	E3  a resource admits a write of a role's leader exactly if it is not older than the latest one admitted: once a later
+//	    term has written, no earlier one does, however late its writes arrive and however often the resource is made again
+//	    from the epoch that it keeps; also when the bucket is made again, and a term outlives its own. Whoever leads in the
+//	    bucket that is there is not refused. A forged token of the present epoch is a conflict; no process ever shows one
 //	E4  terms of a role begin and end in turn within a process, the next not before the last has drained
 //	E5  after the last fault everybody is attached to the bucket that is there, and every role is led; E6 by the highest that
 //	    takes over; and then nothing changes any more
@@ -30,7 +35,7 @@
 //
 // A broken promise is an error with the seed, the plan and the tail of the schedule. rapid shrinks what it has drawn itself;
 // of the other plans the faults are taken out that are not needed. `go test -sim.schedules N -sim.seed S` plays more, or
-// others. MUTANTS=1 takes out the rules of the core one by one and wants each to be missed.
+// others. MUTANTS=1 takes out the rules of the core, and those of the guard, one by one, and wants each to be missed.
 //
 // # Map
 //
@@ -42,5 +47,6 @@
 //	network.go, faults.go, losses.go   what goes wrong
 //	recreate.go, attach.go             a bucket that is deleted and made again, and who notices
 //	outlived.go                        what is checked of that
+//	resource.go, ledger.go             what leaders write to, by their tokens; what may land there
 //	checks.go, counts.go, trace.go     what is checked, counted and shown
 package sim

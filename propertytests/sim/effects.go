@@ -28,7 +28,7 @@ func (p *process) carryOut(e protocol.Effect) {
 		if t := p.work[e.Role]; t == nil || t.term != e.Term || !t.leading {
 			w.violate("E4: %s: %s was rotated without a term", p, e.Role)
 		} else {
-			t.epoch = e.Epoch
+			t.epoch, t.shows = e.Epoch, e.Token
 			w.grant(p, t, e.Token)
 		}
 	case protocol.Ask:
@@ -77,10 +77,11 @@ func (p *process) begin(e protocol.BeginTerm) {
 	if t := p.work[e.Role]; t != nil && (t.leading || !t.drained) {
 		w.violate("E4: %s begins a term of %s before the last one has drained", p, e.Role)
 	}
-	t := &work{role: e.Role, term: e.Epoch, epoch: e.Epoch, session: e.Session, token: e.Token, leading: true}
+	t := &work{role: e.Role, term: e.Epoch, epoch: e.Epoch, session: e.Session, token: e.Token, shows: e.Token, leading: true}
 	p.work[e.Role] = t
 	p.busy = append(p.busy, t)
 	w.grant(p, t, e.Token)
+	p.serve(t)
 	p.checkAwake("a term of " + e.Role)
 	if w.chance(w.plan.Noise.Returns) {
 		life, failed := p.life, w.rng.IntN(3) > 0

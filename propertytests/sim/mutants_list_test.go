@@ -2,7 +2,10 @@ package sim
 
 import "github.com/rolemanager/rolemanager/propertytests/mutants"
 
-const core = "internal/protocol/"
+const (
+	core  = "internal/protocol/"
+	guard = "fencing/guard.go"
+)
 
 var all = []mutants.Mutant{
 	{Name: "no margin", Edits: []mutants.Edit{
@@ -190,6 +193,27 @@ var all = []mutants.Mutant{
 	}, By: &beside},
 	{Name: "an answer that comes twice counts twice", Edits: []mutants.Edit{
 		{core + "write.go", "\tdelete(m.writes, w.ID)\n", ""},
+	}},
+	{Name: "a guard admits a token that is older", Edits: []mutants.Edit{
+		{guard, "return false, &StaleError{Token: t, High: *h}", "return false, nil"},
+	}},
+	{Name: "the largest token is the last one shown", Edits: []mutants.Edit{
+		{guard, "return false, &StaleError{Token: t, High: *h}", "return true, nil"},
+	}},
+	{Name: "the largest token is the first one shown", Edits: []mutants.Edit{
+		{guard, "\tcase c > 0:\n\t\treturn true, nil", "\tcase c > 0:\n\t\treturn false, nil"},
+	}},
+	{Name: "a restored floor is forgotten", Edits: []mutants.Edit{
+		{guard, "\tif !floor.IsZero() {\n\t\tg.high.Store(&floor)", "\tif false {\n\t\tg.high.Store(&floor)"},
+	}},
+	{Name: "a floor of an epoch alone is none", Edits: []mutants.Edit{
+		{guard, "\tif !floor.IsZero() {", "\tif floor.id != nil {"},
+	}},
+	{Name: "a restored floor refuses the term that it is of", Edits: []mutants.Edit{
+		{guard, "\tcase c < 0:", "\tcase c < 0, c == 0 && h.id == nil:"},
+	}},
+	{Name: "two holders of one epoch are admitted", Edits: []mutants.Edit{
+		{guard, "\tcase t.conflicts(*h):", "\tcase false:"},
 	}},
 	{Name: "refusals are tried again at once", Edits: []mutants.Edit{
 		{core + "write.go", "r.after, r.refused = m.now.Observer.Add(explainTime), true", "r.after, r.refused = 0, false"},

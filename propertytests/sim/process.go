@@ -70,6 +70,7 @@ type work struct {
 	stuck   bool
 	in      *store // where it was granted
 	token   string // of the claim that began it
+	shows   string // the token of its present epoch
 }
 
 type claim struct{ unknown bool }

@@ -44,7 +44,10 @@ func (c Counts) recreation() (often, seldom map[string]int) {
 		"buckets made again": c.Recreated, "sessions that found no bucket": c.Gone, "sessions that found another one": c.MadeAgain,
 		"watches of another bucket that did not tell": c.Unasked, "late writes that the next bucket refuses": c.LateRefused,
 	}
-	return often, map[string]int{"late writes that it takes": c.LateWon, "terms of two buckets at once": c.Apart}
+	return often, map[string]int{
+		"late writes that it takes": c.LateWon, "terms of two buckets at once": c.Apart,
+		"guarded writes of a term of the bucket before": c.GuardOutlived,
+	}
 }
 
 // TestStrayClaim: a claim over nothing lands late, in the next bucket, which does not know the session. The beat that was sent

@@ -70,6 +70,8 @@ func (c Counts) mustCover(t *testing.T) {
 		"takeovers": c.Causes["outranked"], "transfers": c.Causes["transferred"], "rotations": c.Rotations,
 		"evicted terms": c.Causes["evicted"], "disconnected terms": c.Causes["disconnected"], "stuck work": c.Stuck,
 		"duplicate ids": c.Duplicates, "closed sessions": c.Closed, "lost sessions": c.SessionsLost,
+		"guarded writes": c.GuardAdmitted, "stale ones": c.GuardRefused, "stale ones of deposed leaders": c.GuardDeposed,
+		"writes of who did not know yet": c.GuardUnaware, "forged ones": c.GuardForged, "resources made again from their floor": c.GuardRemade,
 		"skipped events": c.Skipped, "snapshots of lagging replicas": c.Lagging, "proofs": c.Validated,
 	}
 	for what, n := range often {

@@ -11,33 +11,36 @@ import (
 type world struct {
 	plan  *Plan
 	rng   *rand.Rand
+	draws *rand.Rand // for what is beside the schedule: it takes nothing from rng
 	now   time.Duration
 	queue queue
 	seq   int
 	store *store
 	gone  []*store // the buckets before it, oldest first
 
-	members  []*process // the slots of the plan first, duplicates after them
-	epochs   map[string]uint64
-	granted  map[uint64]*process // by epoch
-	overlap  map[[2]uint64]bool  // epochs of two buckets that were believed in at the same time
-	sent     map[string]sending  // claims, by token
-	expiring string              // a lease that a marker overwrites right after its next renewal
-	unseen   string              // the role whose next leader is lost before others see its claim
-	quiet    bool                // the faults are over
-	asked    bool                // and everybody has asked since then which bucket it is
-	storm    time.Duration       // until then the network is at its worst
-	ids      int
-	commands map[int]*question
-	Counts   Counts
-	trace    trace
-	violated error
+	members   []*process // the slots of the plan first, duplicates after them
+	epochs    map[string]uint64
+	granted   map[uint64]*process // by epoch
+	overlap   map[[2]uint64]bool  // epochs of two buckets that were believed in at the same time
+	sent      map[string]sending  // claims, by token
+	expiring  string              // a lease that a marker overwrites right after its next renewal
+	unseen    string              // the role whose next leader is lost before others see its claim
+	quiet     bool                // the faults are over
+	asked     bool                // and everybody has asked since then which bucket it is
+	storm     time.Duration       // until then the network is at its worst
+	ids       int
+	commands  map[int]*question
+	resources map[string]*resource // by role
+	Counts    Counts
+	trace     trace
+	violated  error
 }
 
 func newWorld(plan *Plan) *world {
 	return &world{
-		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), store: newStore(),
-		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{}, sent: map[string]sending{}, commands: map[int]*question{}, Counts: newCounts(),
+		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), draws: rand.New(rand.NewPCG(plan.Seed, 3)), store: newStore(),
+		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{}, sent: map[string]sending{}, commands: map[int]*question{},
+		resources: map[string]*resource{}, Counts: newCounts(),
 	}
 }
 
