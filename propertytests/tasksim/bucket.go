@@ -64,6 +64,7 @@ type process struct {
 
 	epoch   uint64 // of the leader in view, 0: nobody
 	highest uint64 // of any role record in view
+	epochs  epochs // the same, counted by the checks
 	holder  uint64 // the session of the leader in view
 	deaths  map[uint64]bool
 	open    bool // its own member record is in view
@@ -165,6 +166,7 @@ func (p *process) crash() {
 	}
 	w.after(w.upTo(4*w.Lease), func() {
 		p.seen, p.epoch, p.highest, p.holder, p.deaths = 0, 0, 0, 0, nil
+		p.epochs = epochs{}
 		p.up = true
 		p.see(len(w.bucket.log))
 		p.join()

@@ -12,6 +12,9 @@
 //
 // Checked all the time:
 //   - no two live handlers of one task; attempts of a task increase, also when it is submitted anew
+//   - once a worker's process has epoch e in its view (T3), it starts, takes, stops and tells nothing by a frame of an earlier
+//     one, also when nobody leads in view, and in no later session; nor by a frame of an epoch that is not in view yet. What
+//     comes of such frames is counted as refused
 //   - one outcome for each submission, of an attempt of that submission that ran and is the largest that did
 //   - failures that were settled count for every later scheduler, and only those of this submission do
 //   - a task is cancelled only if that was asked for, and the request stands until then
@@ -36,5 +39,6 @@
 //
 // Files: world.go the clock · scenario.go what is drawn · bucket.go sessions, views, roles · store.go the stream · client.go
 // what clients do · recurring.go · scheduler.go one term · reading.go what it is told of the stream and of members · sending.go its frames and writes ·
-// model.go what it has read and done, as seen from outside · worker.go one worker · progress.go its checkpoints · checks.go what must hold.
+// model.go what it has read and done, as seen from outside · worker.go one worker · epochs.go what it may believe · progress.go its checkpoints ·
+// checks.go what must hold.
 package tasksim

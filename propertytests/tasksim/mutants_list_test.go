@@ -57,6 +57,17 @@ var drawn = []mutants.Mutant{
 	{Name: "frames of earlier epochs are believed", Edits: []mutants.Edit{
 		{here + "worker.go", "case f.epoch != p.epoch:", "case f.epoch == 0:"},
 	}},
+	{Name: "frames and assignments of earlier epochs are believed", Edits: []mutants.Edit{
+		{here + "worker.go", "case f.epoch != p.epoch:", "case f.epoch == 0:"},
+		{core + "worker.go", "\treturn term == w.term\n", "\treturn true\n"},
+	}},
+	{Name: "with nobody in view any scheduler is believed", Edits: []mutants.Edit{
+		{here + "worker.go", "case f.epoch != p.epoch:", "case p.epoch != 0 && f.epoch != p.epoch:"},
+	}},
+	{Name: "an epoch that is not in view yet is believed", Edits: []mutants.Edit{
+		{here + "worker.go", "case f.epoch > p.highest:", "case f.epoch == 0:"},
+		{here + "worker.go", "case f.epoch != p.epoch:", "case f.epoch < p.epoch:"},
+	}},
 	{Name: "a push without an answer is given to somebody else", Edits: []mutants.Edit{
 		{core + "member.go", "\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\ts.push(w)\n", "\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\tfor _, h := range slices.Clone(w.open) {\n\t\t\t\tif h.unanswered(w) {\n\t\t\t\t\ts.release(h.t, rejected, nil)\n\t\t\t\t}\n\t\t\t}\n"},
 	}},

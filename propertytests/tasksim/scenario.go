@@ -48,6 +48,7 @@ type Counts struct {
 	LateWrites, Outcomes int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests, Begun int
 	Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted                             int
+	StaleFrames, StalePushed                                                                                    int // refused: a later epoch was in view
 	Effects                                                                                                     int
 	Seconds                                                                                                     int // of virtual time
 }

@@ -52,7 +52,11 @@ func draw(t *rapid.T) Scenario {
 }
 
 func TestTasks(t *testing.T) {
-	_ = flag.Set("rapid.checks", "1")
+	checks := "1"
+	if testing.Short() {
+		checks = "5" // of which rapid plays a fifth then
+	}
+	_ = flag.Set("rapid.checks", checks)
 	var sum Counts
 	for i := 0; i < *schedules; i += 50 {
 		n := min(50, *schedules-i)
@@ -92,6 +96,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"pauses and drains": c.Steered, "checkpoints": c.Checkpoints, "resumed attempts": c.Resumed, "ticks": c.Ticks,
 		"dropped ticks": c.Dropped, "lost workers": c.Counted, "fenced schedulers": c.Fenced, "stale results": c.Stale, "late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
 		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored, "submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
+		"frames refused for a later epoch in view": c.StaleFrames, "assignments in those": c.StalePushed,
 		"outcomes that have expired": c.Expired, "ids that were used again": c.Reused, "ticks that were there already": c.Squatted,
 	} {
 		if n < schedules/enough {

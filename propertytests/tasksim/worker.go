@@ -16,7 +16,7 @@ type worker struct {
 	results map[string]tasks.Held // what is not settled, with its attempt
 	verbs   map[string]tasks.Result
 	said    map[string]*saying // checkpoints that are not settled
-	saved   map[string]int     // of the present frame
+	frame   *frame             // the one that is being taken
 	over    bool
 }
 
@@ -62,6 +62,7 @@ func (k *worker) take(f frame, waited time.Duration) {
 		return
 	case f.epoch != p.epoch:
 		k.w.Rejected++
+		k.refuses(&f)
 		if f.push != nil { // it can never be accepted later
 			answers := make([]tasks.Answer, len(f.push.List))
 			for i, a := range f.push.List {
@@ -76,15 +77,17 @@ func (k *worker) take(f frame, waited time.Duration) {
 	case !p.open:
 		return
 	}
+	k.frame = &f
 	switch {
 	case f.push != nil:
-		k.saved = f.saved
 		k.step(tasks.Pushed{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
 	case f.stop != nil:
+		k.accepts(&f, "stops", f.stop.ID)
 		k.step(tasks.Told{Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial})
 		l, stop := f.lead, f.stop
 		k.w.send(p, l.p, func() { l.step(tasks.Stopped{Session: k.session, ID: stop.ID, Attempt: stop.Attempt}) })
 	default:
+		k.accepts(&f, "answers", "a sync")
 		l, held := f.lead, k.m.Holding()
 		k.w.send(p, l.p, func() { l.step(tasks.Synced{Session: k.session, Held: held}) })
 	}
@@ -95,6 +98,8 @@ func (k *worker) answer(f frame, answers []tasks.Answer) {
 	for _, a := range answers {
 		if a.Verdict != tasks.Accepted {
 			k.w.Rejected++
+		} else {
+			k.accepts(&f, "takes", a.ID)
 		}
 	}
 	k.w.send(k.p, l.p, func() { l.step(tasks.Answered{Session: f.session, Frame: number, Answers: answers}) })
@@ -123,8 +128,9 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 }
 
 func (k *worker) start(a tasks.Assignment) {
-	r := &handlerRun{id: a.ID, attempt: a.Attempt, revision: a.Revision, number: k.saved[a.ID]}
+	r := &handlerRun{id: a.ID, attempt: a.Attempt, revision: a.Revision, number: k.frame.saved[a.ID]}
 	k.runs[a.ID] = r
+	k.starts(k.frame, &a)
 	k.w.tell(a.ID, "%s/%d starts %v", k.p.name, k.session, a.Attempt)
 	k.w.begins(a.ID, a.Attempt, a.Revision, r.number, k.p.name)
 	if k.w.poison(a.ID) {

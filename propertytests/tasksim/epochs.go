@@ -1,0 +1,50 @@
+package tasksim
+
+import "github.com/rolemanager/rolemanager/internal/protocol/tasks"
+
+// epochs is what a process has been shown of who leads since it was started, by the log of the bucket and by how much of that its
+// view has: not by what the view makes of it, nor by what a worker has taken up.
+type epochs struct {
+	looked int    // how much of the log was looked through
+	top    uint64 // the largest epoch in that
+}
+
+// shown is the largest epoch that was ever in the view of a process, in whatever session.
+func (p *process) shown() uint64 {
+	for ; p.epochs.looked < p.seen; p.epochs.looked++ {
+		if r := p.w.bucket.log[p.epochs.looked]; r.kind == roleRecord {
+			p.epochs.top = max(p.epochs.top, r.revision)
+		}
+	}
+	return p.epochs.top
+}
+
+// accepts checks T3 of a frame by which a worker starts, takes or stops something, or tells what it holds: once epoch e was in its view, it accepts
+// nothing below e; and what was not in its view yet, no frame makes it believe.
+func (k *worker) accepts(f *frame, what, id string) {
+	switch top := k.p.shown(); {
+	case f.epoch < top:
+		k.w.fail("T3: %s/%d %s %s by a frame of epoch %d, after epoch %d was in its view", k.p.name, k.session, what, id, f.epoch, top)
+	case f.epoch > top:
+		k.w.fail("T3: %s/%d %s %s by a frame of epoch %d, and its view has only epoch %d", k.p.name, k.session, what, id, f.epoch, top)
+	}
+}
+
+// starts checks T3 of an attempt: no handler starts for one of an earlier epoch, whatever frame it comes in.
+func (k *worker) starts(f *frame, a *tasks.Assignment) {
+	k.accepts(f, "starts", a.ID)
+	if top := k.p.shown(); a.Attempt.Epoch < top {
+		k.w.fail("T3: %s/%d starts attempt %v of %s, after epoch %d was in its view", k.p.name, k.session, a.Attempt, a.ID, top)
+	}
+}
+
+// refuses counts a frame that is refused since a later epoch was in view, and what of it would have been run.
+func (k *worker) refuses(f *frame) {
+	if f.epoch >= k.p.shown() {
+		return
+	}
+	k.w.StaleFrames++
+	if f.push != nil {
+		k.w.StalePushed += len(f.push.List)
+	}
+}
