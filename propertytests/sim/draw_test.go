@@ -67,7 +67,7 @@ func drawBy(seed uint64, one func(label string, lo, hi int) int) *Plan {
 			Who: one("who", 0, len(p.Members)-1), Role: one("role", 0, p.Roles-1), For: ms("for", 50, 8000),
 		}
 		if n := len(p.Faults); n > 0 && one("together", 0, 2) == 2 { // misfortunes seldom come alone
-			f.At, f.Role = p.Faults[n-1].At+ms("apart", 0, 1500), p.Faults[n-1].Role
+			f.At, f.Role = min(p.Faults[n-1].At+ms("apart", 0, 1500), Length), p.Faults[n-1].Role
 		}
 		p.Faults = append(p.Faults, f)
 	}

@@ -64,6 +64,8 @@ func show(what any) string {
 		return fmt.Sprintf("write #%d %s over %d: %s", x.ID, x.Key, x.Expect, x.Value)
 	case *commit:
 		return x.String()
+	case arrival:
+		return x.String()
 	case Fault:
 		return fmt.Sprintf("%v role %d for %v", x.Kind, x.Role, x.For)
 	}
