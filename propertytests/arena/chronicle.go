@@ -127,6 +127,9 @@ func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
 		c.kills++
 		c.leases[raw.Key] = sighting{"it was killed", now}
 	case e.Kind == protocol.KindLease:
+		if e.Lease.State == protocol.Closed {
+			c.a.Tally.Add(leaseClosed, 1)
+		}
 		c.leases[raw.Key] = sighting{fmt.Sprintf("a record of session %d, %v", e.Lease.Session, e.Lease.State), now}
 	}
 }

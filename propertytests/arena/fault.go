@@ -44,38 +44,37 @@ var faults = []fault{
 	{"transfer", 3, (*storm).transfer},
 }
 
-// FaultNames are the names under which a Tally counts the faults of a storm, "fault/" before each.
-func FaultNames(restarts bool) (names []string) {
+// kinds are the faults that a storm can have.
+func kinds(restarts bool) (can []fault) {
 	for _, f := range faults {
 		if f.name != "restart" || restarts {
-			names = append(names, "fault/"+f.name)
+			can = append(can, f)
 		}
+	}
+	return can
+}
+
+// FaultNames are the names under which a Tally counts the faults of a storm, "fault/" before each.
+func FaultNames(restarts bool) (names []string) {
+	for _, f := range kinds(restarts) {
+		names = append(names, "fault/"+f.name)
 	}
 	return names
 }
 
-// strike throws one fault.
+// strike throws the next fault.
 func (s *storm) strike() {
-	total := 0
-	for _, f := range faults {
-		total += f.weight
-	}
-	n := s.rng.IntN(total)
-	for _, f := range faults {
-		if n -= f.weight; n >= 0 {
-			continue
-		}
-		p := s.target()
-		if p == nil {
-			return
-		}
-		s.victim = p
-		s.a.Note("fault: %s (%s)", f.name, p)
-		if f.strike(s, p) {
-			s.a.Tally.Add("fault/"+f.name, 1)
-			s.a.Tally.Add("faults", 1)
-		}
+	p := s.target()
+	if p == nil {
 		return
+	}
+	s.victim = p
+	f := s.deck.draw(s.rng)
+	s.a.Note("fault: %s (%s)", f.name, p)
+	if f.strike(s, p) {
+		s.deck.struck(f)
+		s.a.Tally.Add("fault/"+f.name, 1)
+		s.a.Tally.Add("faults", 1)
 	}
 }
 
@@ -106,9 +105,6 @@ func (s *storm) delay(p *Process) bool {
 }
 
 func (s *storm) restart(*Process) bool {
-	if !s.Restarts {
-		return false
-	}
 	s.a.Server.Stop()
 	s.pass(time.Duration(s.rng.Int64N(int64(s.TTL))))
 	if err := s.a.Server.Restart(); err != nil {
@@ -141,7 +137,12 @@ func (s *storm) grow(*Process) bool {
 	if len(s.a.Alive()) >= s.Processes+3 {
 		return false
 	}
-	s.join("")
+	p := s.join("")
+	p.wg.Go(func() {
+		if p.Opened() == nil {
+			s.a.Tally.Add(joined, 1)
+		}
+	})
 	return true
 }
 

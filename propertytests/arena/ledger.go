@@ -162,3 +162,16 @@ func (l *Ledger) Terms() (terms, samples int) {
 	}
 	return terms, l.samples
 }
+
+// reled reports whether the work of a role has begun in a second term.
+func (l *Ledger) reled(role string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	begun := 0
+	for _, h := range l.holds[role] {
+		if !h.early {
+			begun++
+		}
+	}
+	return begun > 1
+}

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -15,6 +16,7 @@ type Storm struct {
 	Processes int
 	Roles     int
 	TTL       time.Duration
+	Gap       time.Duration // the longest time between two faults; 3 TTLs when zero
 	Lull      time.Duration // the longest quiet after a storm
 	Mixed     bool          // TTLs from TTL to three times that
 	Ranked    bool          // priorities with takeover: E6 is checked too
@@ -39,6 +41,7 @@ type storm struct {
 	wiped  bool // a record was taken away or garbled, so the wait may be as long as the bucket's longest lease
 	doomed []doom
 	victim *Process // of the last fault
+	deck   *deck
 }
 
 // doom is a crashed process and when what is left of it ends.
@@ -47,10 +50,12 @@ type doom struct {
 	at time.Time
 }
 
-// Rage runs the storm to its end, and checks everything on the way.
+// Rage runs the storm to its end, and checks everything on the way. It ends when its length is over and it owes nothing any
+// more; one that goes on owing, for overtime stretches, fails the test.
 func (a *Arena) Rage(plan Storm) {
 	a.TB.Helper()
 	s := &storm{Storm: plan, a: a, rng: rand.New(rand.NewPCG(plan.Seed, 0x5706))}
+	s.deck = newDeck(kinds(plan.Restarts), s.rng)
 	for i := range plan.Roles {
 		s.roles = append(s.roles, fmt.Sprintf("role-%d", i))
 	}
@@ -58,16 +63,32 @@ func (a *Arena) Rage(plan Storm) {
 		s.join("")
 	}
 	s.calm()
-	for end := time.Now().Add(plan.Length); time.Now().Before(end) && !a.TB.Failed(); {
-		for range 3 + s.rng.IntN(10) {
-			s.strike()
-			s.pass(time.Duration(s.rng.Int64N(int64(3 * plan.TTL))))
-			if s.rng.IntN(3) == 0 {
-				s.healOne()
+	s.assemble()
+	late := 0
+	for end := time.Now().Add(plan.Length); !a.TB.Failed(); {
+		if !time.Now().Before(end) {
+			owed := s.owes()
+			if len(owed) == 0 {
+				return
+			}
+			if late++; late > overtime {
+				a.TB.Fatalf("%d stretches of weather after its end this storm has still not brought about %q (%v)", overtime, owed, plan)
 			}
 		}
+		s.weather()
 		s.calm()
 		a.Check()
+	}
+}
+
+// weather is a stretch of faults, some of which heal meanwhile.
+func (s *storm) weather() {
+	for range 3 + s.rng.IntN(10) {
+		s.strike()
+		s.pass(time.Duration(s.rng.Int64N(int64(cmp.Or(s.Gap, 3*s.TTL)))))
+		if s.rng.IntN(3) == 0 {
+			s.healOne()
+		}
 	}
 }
 
@@ -86,7 +107,7 @@ func (s *storm) join(name string) *Process {
 	}
 	plan := Plan{
 		Name: name, Session: cfg, Seed: s.rng.Uint64(),
-		Work: Work{Drain: s.TTL / 4, StuckOneIn: 40, FailOneIn: 12},
+		Work: Work{Drain: s.TTL / 4, StuckOneIn: max(40, s.Roles), FailOneIn: 12}, // who leads all roles can leave in good order
 		Rate: 1 + s.Skew*(2*s.rng.Float64()-1), Offset: time.Duration(s.rng.Int64N(int64(48*time.Hour))) - 24*time.Hour,
 	}
 	for _, role := range s.roles {
