@@ -8,13 +8,16 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
 
-// rounds is how often the storms are repeated at most, under new seeds, until everything that must happen has happened once:
-// which fault meets which work is chance, however long one round is.
-const rounds = 8
+// How often storms are repeated at most, under new seeds, until everything that must happen has happened once: which fault meets
+// which work is chance, however long one round is.
+const (
+	rounds   = 8       // of all shapes
+	attempts = 40      // of one shape within a round: it lasts a few virtual minutes under the race detector
+	apart    = 1 << 20 // the seeds of one shape's attempts: those in between are of other shapes and rounds
+)
 
 // untilAllHappened lets n storms rage, the nth of all being one of kind i, and all of them again until nothing wanted is missing.
-// It returns how many rounds that took.
-func untilAllHappened(t *testing.T, total *arena.Tally, wanted []string, n int, rage func(i, nth int)) float64 {
+func untilAllHappened(t *testing.T, total *arena.Tally, wanted []string, n, rounds int, rage func(i, nth int)) {
 	t.Helper()
 	for round := 1; ; round++ {
 		for i := range n {
@@ -22,7 +25,7 @@ func untilAllHappened(t *testing.T, total *arena.Tally, wanted []string, n int, 
 		}
 		missing := total.Missing(wanted...)
 		if len(missing) == 0 || t.Failed() {
-			return float64(round)
+			return
 		}
 		if round == rounds {
 			t.Fatalf("%d rounds without these prove less than they say: %q", rounds, missing)

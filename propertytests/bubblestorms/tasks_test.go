@@ -26,11 +26,27 @@ var taskStorms = []struct {
 	{"short leases", 0.1, 2 * time.Second, jetstream.MemoryStorage, taskarena.Storm{Candidates: 2, Workers: 2, Lull: 2 * time.Minute}},
 }
 
+// reled are the terms of schedulers beyond the first: a storm without any has only tried one scheduler.
+const reled = "terms beyond the first"
+
+// proof is what a shape must have brought about by itself.
+func proof(s taskarena.Storm) []string {
+	wanted := []string{"faults", "fault/join", "fault/leave", reled}
+	if s.Restarts {
+		wanted = append(wanted, "fault/restart")
+	}
+	if s.Peaceful {
+		return append(wanted, "fault/rolling restart")
+	}
+	return append(wanted, "SessionLost")
+}
+
 // everyFate is after how many virtual hours every fault must have struck and everything that can follow have happened.
 const everyFate = 4
 
 // TestTasksStorms: schedulers, workers and those who submit on the real server, in virtual time, while paths break, the server
-// restarts, processes crash, leave and come back, and schedulers are evicted: T1 to T5, ticks and unique keys.
+// restarts, processes crash, leave and come back, and schedulers are evicted: T1 to T5, ticks and unique keys. Each shape comes
+// again until it has proven something by itself, and all of them until what is rarer has happened.
 //
 // ROLEMANAGER_STORM_HOURS and ROLEMANAGER_STORM_SEED as for TestBubbleStorms; a tenth of the hours, since an hour with tasks takes
 // that much longer.
@@ -43,23 +59,30 @@ func TestTasksStorms(t *testing.T) {
 			"cancelled", "cancelled too late", "cancel pending", "paused", "drained", "submission not known", "SessionLost", "SessionKilled",
 			"ended/assign: the task was cancelled or has expired", "ended/assign: the attempt took longer than its timeout")
 	}
-	total, began := arena.NewTally(), time.Now()
-	hours *= untilAllHappened(t, total, wanted, len(taskStorms), func(i, nth int) {
+	total, virtual, began := arena.NewTally(), time.Duration(0), time.Now()
+	untilAllHappened(t, total, wanted, len(taskStorms), rounds, func(i, nth int) {
 		shape := taskStorms[i]
 		t.Run(shape.name, func(t *testing.T) {
-			storm, began := shape.storm, time.Now()
-			storm.Seed = uint64(seed) + uint64(nth)
-			storm.Length = time.Duration(hours * shape.share * float64(time.Hour))
-			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-				a := taskarena.New(t, s, taskarena.Config{Name: "storm", TTL: shape.ttl, Storage: shape.storage})
-				defer a.Close()
-				a.Rage(storm)
-				total.Merge(a.Tally)
-				total.Add("attempts", len(a.Ledger.Runs()))
-				total.Add("tasks", len(a.Chronicle.Records()))
+			own := arena.NewTally()
+			untilAllHappened(t, own, proof(shape.storm), 1, attempts, func(_, again int) {
+				storm, began := shape.storm, time.Now()
+				storm.Seed = uint64(seed) + uint64(nth) + uint64(again)*apart
+				storm.Length = time.Duration(hours * shape.share * float64(time.Hour))
+				virtual += storm.Length
+				natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+					a := taskarena.New(t, s, taskarena.Config{Name: "storm", TTL: shape.ttl, Storage: shape.storage})
+					defer a.Close()
+					a.Rage(storm)
+					own.Merge(a.Tally)
+					own.Add("attempts", len(a.Ledger.Runs()))
+					own.Add("tasks", len(a.Chronicle.Records()))
+					own.Add(reled, max(0, a.Tally.Count("RolePromoted")-1))
+				})
+				t.Logf("%+v took %v: %d faults, %d terms beyond the first", storm, time.Since(began).Round(time.Millisecond),
+					own.Count("faults"), own.Count(reled))
 			})
-			t.Logf("%+v took %v", storm, time.Since(began).Round(time.Millisecond))
+			total.Merge(own)
 		})
 	})
-	t.Logf("%v virtual hours in %v: %v", hours, time.Since(began).Round(time.Millisecond), total)
+	t.Logf("%v of virtual time in %v: %v", virtual, time.Since(began).Round(time.Millisecond), total)
 }
