@@ -5,14 +5,15 @@ import "encoding/binary"
 // announcer tells those who wait, on <ns>.done.<audience>, how tasks have ended, once their outcomes are stored. What is
 // acknowledged to us is announced in full. Of what only the stream shows (the acknowledgement was lost, or the write was another
 // scheduler's) it is said that there is something to read. What comes up in one turn of the scheduler's loop goes out at its
-// end, a message for each audience: one for each task would cost a task a tenth more.
+// end, a message for each audience: one for each task would cost a task a tenth more. What is large goes to who waits for that
+// task: another client that waits for one of them hears of all that are announced together.
 //
 // Announcements are messages, and may be lost: who waits reads now and then. The scheduler's loop owns it.
 type announcer struct {
-	out     *courier
-	subject func(audience string) string
-	most    int               // bytes that a message may have
-	turn    map[string][]byte // by audience: the bulletin of this turn
+	out       *courier
+	subject   func(audience string) string
+	most      int               // bytes that a message may have
+	bulletins map[string][]byte // of this turn, by audience
 
 	ends map[string]end // by task: outcomes that we have written
 	// former are tasks that had ended when the term began, the last ones, in a ring: a scheduler that was lost may have stored
@@ -41,12 +42,17 @@ const (
 	maxFormer = 4096
 	// maxEnds bounds what is kept while the stream shows nothing. What is forgotten is announced twice.
 	maxEnds = 1 << 16
-	// bulletinSize is what a bulletin of several announcements may have, in bytes.
-	bulletinSize = 64 << 10
+	// Bytes: what a bulletin of several announcements may have, and an announcement that goes into it.
+	bulletinSize      = 64 << 10
+	smallAnnouncement = 2 << 10
+	// framing is what an announcement takes in a bulletin besides its task and itself, at most.
+	framing = 2 * binary.MaxVarintLen32
+	// manyAudiences are more than a turn usually has.
+	manyAudiences = 64
 )
 
 func newAnnouncer(out *courier, subject func(audience string) string, most int) *announcer {
-	return &announcer{out: out, subject: subject, most: most, turn: map[string][]byte{}, ends: map[string]end{}}
+	return &announcer{out: out, subject: subject, most: most, bulletins: map[string][]byte{}, ends: map[string]end{}}
 }
 
 // writes hears that an outcome is about to be written, or written again.
@@ -120,25 +126,31 @@ func (a *announcer) begin() {
 
 func (a *announcer) toRead(task string) { a.tell(task, nil) }
 
-// tell puts an announcement into the bulletin of its audience. What no message can hold is to be read.
+// tell puts an announcement into a bulletin. What no message can hold is to be read.
 func (a *announcer) tell(task string, announcement []byte) {
-	size := len(task) + len(announcement) + 2*binary.MaxVarintLen32
-	if size > a.most {
+	if len(task)+len(announcement)+framing > a.most {
 		announcement = nil
 	}
 	to := audience(task)
-	b := a.turn[to]
+	if len(announcement) > smallAnnouncement {
+		to = task
+	}
+	size := len(task) + len(announcement) + framing
+	b := a.bulletins[to]
 	if len(b)+size > min(bulletinSize, a.most) && len(b) > 0 {
 		a.out.send(a.subject(to), "", b)
 		b = nil
 	}
-	a.turn[to] = enter(b, task, announcement)
+	a.bulletins[to] = enter(b, task, announcement)
 }
 
 // flush sends the bulletins of this turn.
 func (a *announcer) flush() {
-	for to, b := range a.turn {
+	for to, b := range a.bulletins {
 		a.out.send(a.subject(to), "", b)
 	}
-	clear(a.turn)
+	if len(a.bulletins) > manyAudiences { // walking an emptied map takes what it has held at most
+		a.bulletins = map[string][]byte{}
+	}
+	clear(a.bulletins)
 }

@@ -127,8 +127,9 @@ func TestALateAnnouncementIsNotBelieved(t *testing.T) {
 	})
 }
 
-// TestWhoeverWaitsForManyTasksOfAnotherClientHasOneSubscription: and hears of each at once.
-func TestWhoeverWaitsForManyTasksOfAnotherClientHasOneSubscription(t *testing.T) {
+// TestWhoeverWaitsForManyTasksOfAnotherClientSubscribesOnce: to the bulletins of that client, and to each task, however many wait
+// for it; and hears of each at once.
+func TestWhoeverWaitsForManyTasksOfAnotherClientSubscribesOnce(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		const n = 8
@@ -157,7 +158,7 @@ func TestWhoeverWaitsForManyTasksOfAnotherClientHasOneSubscription(t *testing.T)
 		}
 		b.allStarted(t, n)
 		time.Sleep(5*time.Minute + time.Second) // virtual: they read twice a minute by now
-		if more := nc.NumSubscriptions() - before; more != 1 {
+		if more := nc.NumSubscriptions() - before; more != 1+n {
 			t.Errorf("%d subscriptions for %d tasks", more, n)
 		}
 		closed := time.Now()

@@ -9,11 +9,12 @@ import (
 // clientName is how many letters a client's name has (nuid's).
 const clientName = 22
 
-// audience names those who are told how a task has ended: all who listen for the tasks of the client that has chosen its id,
-// or, when its id was given, for this one.
+// audience names those who are told how a task has ended: all who listen for the tasks of one client, if the id looks like one
+// that a client has made (<client>.<n>), or else for this task alone.
 func audience(task string) string {
-	if len(task) > clientName && task[clientName] == '.' && strings.IndexByte(task, '.') == clientName {
-		return task[:clientName]
+	client, n, made := strings.Cut(task, ".")
+	if made && len(client) == clientName && !strings.Contains(n, ".") {
+		return client
 	}
 	return task
 }

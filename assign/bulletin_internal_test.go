@@ -3,22 +3,22 @@ package assign
 import (
 	"bytes"
 	"fmt"
-	"slices"
+	"maps"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
-
-	"github.com/nats-io/nats.go"
 )
 
 func TestTheTasksOfAClientHaveOneAudience(t *testing.T) {
 	client := nuid.Next()
 	for task, want := range map[string]string{
 		client + ".1": client, client + ".zz": client, client: client, client + "x.1": client + "x.1", client[1:] + ".1": client[1:] + ".1",
+		client + ".1.2":          client + ".1.2",
 		"a." + client[3:] + ".1": "a." + client[3:] + ".1", "order.17": "order.17", "x": "x",
 	} {
 		if got := audience(task); got != want {
@@ -80,36 +80,85 @@ func TestATurnIsOneMessageToEachAudience(t *testing.T) {
 	}
 }
 
-// TestABulletinIsNotLargerThanAMessage: what would be goes out before, and what no message can hold is to be read.
+// TestABulletinIsNotLargerThanAMessage: what would be goes out before; what is large goes to who waits for that task; and what no
+// message can hold is to be read.
 func TestABulletinIsNotLargerThanAMessage(t *testing.T) {
 	client := nuid.Next()
-	for _, most := range []int{2 << 10, bulletinSize / 2, 1 << 20} {
+	for _, most := range []int{1 << 10, 4 << 10, 1 << 20} {
 		a, posted := posts(most)
-		var want, got []string
-		for i := range 40 {
-			task, size := fmt.Sprint(client, ".", i), 1000*i
-			what := task
-			if size > most-200 { // the id and the header of the outcome are more than half of that
-				what += " to read"
+		want, got := map[string]string{}, map[string]string{}
+		add := func(n, size int) {
+			task := fmt.Sprint(client, ".", n)
+			end := endedWith(task, bytes.Repeat([]byte{'x'}, size))
+			announcement := encodeAnnouncement(&end.op)
+			switch {
+			case len(task)+len(announcement)+framing > most:
+				want[task] = "to read, to all"
+			case len(announcement) > 2048:
+				want[task] = "alone"
+			default:
+				want[task] = "to all"
 			}
-			want = append(want, what)
-			a.answered(endedWith(task, bytes.Repeat([]byte{'x'}, size)), true)
+			a.answered(end, true)
+		}
+		for i := range 200 {
+			add(i, 10*i)
+		}
+		for i := range 40 {
+			add(200+i, 1000*i)
 		}
 		for _, m := range posted() {
 			n := 0
 			for task, announcement := range entries(m.Data) {
 				n++
 				if len(announcement) == 0 {
-					task += " to read"
+					got[task] = "to read, "
 				}
-				got = append(got, task)
+				switch m.Subject {
+				case "done." + client:
+					got[task] += "to all"
+				case "done." + task:
+					got[task] += "alone"
+				}
 			}
 			if len(m.Data) > most || n > 1 && len(m.Data) > bulletinSize {
 				t.Errorf("%d bytes for %d tasks, where %d are most", len(m.Data), n, most)
 			}
 		}
-		if !slices.Equal(got, want) {
+		if !maps.Equal(got, want) {
 			t.Errorf("up to %d bytes: announced %v, want %v", most, got, want)
 		}
+	}
+}
+
+// TestNothingIsKeptOfAWideTurn: every later one would walk over it.
+func TestNothingIsKeptOfAWideTurn(t *testing.T) {
+	a, posted := posts(1 << 20)
+	wide := a.bulletins
+	for i := range 10 * manyAudiences {
+		a.tell(fmt.Sprint(i), nil)
+	}
+	if n := len(posted()); n != 10*manyAudiences {
+		t.Fatalf("%d messages", n)
+	}
+	if a.bulletins["x"] = nil; len(a.bulletins) != 1 || len(wide) == 1 {
+		t.Errorf("the same map goes on: %d, %d", len(a.bulletins), len(wide))
+	}
+}
+
+// TestTheLastOutcomesOfATermAreAnnounced: those that are answered while the loop has ended.
+func TestTheLastOutcomesOfATermAreAnnounced(t *testing.T) {
+	a, posted := posts(1 << 20)
+	out := a.out.box
+	l := &scheduling{in: mailbox.New[any](), announcer: a}
+	l.in.Put(written{endedWith("one", nil), natskv.Result{Outcome: natskv.Won, Revision: 7}})
+	l.in.Put(batchDone{[]commit{*endedWith("two", nil), *endedWith("three", nil)}, natskv.Result{Outcome: natskv.Won, Revision: 9}})
+	l.in.Put(written{endedWith("refused", nil), natskv.Result{Outcome: natskv.Refused}})
+	l.announceLast()
+	if sent := out.Drain(nil); len(sent) != 3 {
+		t.Errorf("%d of 3 messages were sent", len(sent))
+	}
+	if late := posted(); len(late) > 0 {
+		t.Errorf("%d are left, and nobody sends them", len(late))
 	}
 }

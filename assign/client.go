@@ -28,7 +28,7 @@ type Client struct {
 	cfg ClientConfig
 	sub subjects
 
-	// prefix begins the ids that this client makes, so that one subscription hears of all of them.
+	// prefix begins the ids that this client makes: they have one audience.
 	prefix string
 	count  atomic.Uint64
 
@@ -124,7 +124,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 		return nil, c.offline(err)
 	}
 	l := &line{stream: stream, together: make(chan struct{}, maxTogether)}
-	leave, err := c.listen(c.prefix)
+	leave, err := c.listen(c.prefix, c.prefix+".*")
 	if err != nil {
 		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)
 	}

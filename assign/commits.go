@@ -172,7 +172,7 @@ func (c *commits) done(b batchDone) {
 // over tells what became of a write to all who are to hear of it.
 func (c *commits) over(w *commit, o protocol.Outcome, revision uint64) {
 	c.tell(w.number, o, revision)
-	c.l.ends.answered(w, o == protocol.Won)
+	c.l.announcer.answered(w, o == protocol.Won)
 }
 
 func (c *commits) tell(number uint64, o protocol.Outcome, revision uint64) {

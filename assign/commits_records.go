@@ -9,7 +9,7 @@ import (
 
 // outcome stores the end of a task. A dead one keeps its input if that can be stored, else it ends without.
 func (c *commits) outcome(e tasks.WriteOutcome, input *submitted) {
-	c.l.ends.writes(e.ID, e.Write)
+	c.l.announcer.writes(e.ID, e.Write)
 	w := commit{number: e.Write, guard: e.Guard, op: c.outcomeRecord(e, input)}
 	if e.Again { // only in the place of the submission that it is the outcome of
 		note := c.guarded(erased(noteKey+e.ID), e.Guard)

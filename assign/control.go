@@ -126,11 +126,13 @@ func (c *Client) put(ctx context.Context, question []byte) (*nats.Msg, error) {
 		return nil, err
 	}
 	defer func() { _ = answers.Unsubscribe() }() // fails only when the connection is closed
+	gone := make(chan struct{})                  // closed with the subscription, of which no message tells
+	answers.SetClosedHandler(func(string) { close(gone) })
 	again := time.NewTicker(askAgain)
 	defer again.Stop()
 	for {
 		if err := c.nc.PublishRequest(c.sub.ctl(), inbox, question); err != nil {
-			return nil, err // also when the connection was closed
+			return nil, err
 		}
 		select {
 		case m := <-first:
@@ -140,6 +142,8 @@ func (c *Client) put(ctx context.Context, question []byte) (*nats.Msg, error) {
 			return m, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-gone:
+			return nil, nats.ErrConnectionClosed
 		case <-again.C:
 		}
 	}

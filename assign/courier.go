@@ -12,7 +12,7 @@ import (
 // frozen, and its owner's loop must not hang with it.
 //
 // What waits in it is bounded by its owner: frames that have no answer are not followed by others, and outcomes that are
-// announced were in flight before.
+// announced were in flight before, but for the last ones of the term before.
 type courier struct {
 	nc  *nats.Conn
 	box *mailbox.Mailbox[*nats.Msg]

@@ -85,9 +85,10 @@
 //
 // Messages.
 //
-//	<ns>.done.<client>           the scheduler: outcomes that are stored at <ns>.q.<task>, or that there is one to read; all at
-//	                             once that come up together, of tasks whose ids that client made (<client>.<n>)
-//	<ns>.done.<task>             likewise, of a task whose id was given
+//	<ns>.done.<client>           the scheduler: a bulletin of the outcomes that are stored at <ns>.q.<task>, or that there is one
+//	                             to read: of tasks whose ids that client made (<client>.<n>). Whoever waits for one of them in
+//	                             another client receives all of these
+//	<ns>.done.<task>             likewise, of one task: if its id was given, or its announcement is larger than 2 KiB
 //	<ns>.event.<task>            the scheduler: how a task that is watched goes on
 //	<ns>.work.{assign,cancel,sync}.<instance>   the scheduler, signed with its session's key
 //	<ns>.report.<instance>       that worker
@@ -114,7 +115,7 @@
 // The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · reader.go the stream, telling.go what the books
 // hear of it, recurring.go schedules, traces.go · commits.go its writes, commits_records.go what they say, commits_cas.go those by
 // compare-and-swap, commits_faults.go and commits_full.go those that are not stored, dying.go outcomes that keep their input,
-// announce.go whom they are told ·
+// announce.go, announcement.go, bulletin.go how they are told ·
 // push.go and payloads.go its frames · hear.go what workers tell it, inquire.go what clients ask it ·
 // carryout.go.
 //

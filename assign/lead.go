@@ -76,18 +76,18 @@ func (a *Assigner) awaitStream(ctx context.Context, h election.Host) (*natskv.St
 //	members ────►       ──► guarded writes ──► acknowledgements ──► books
 //	reports ────►       ──► answers to reports, after the commit
 type scheduling struct {
-	a      *Assigner
-	t      *election.Term
-	h      election.Host
-	nc     *nats.Conn
-	stream *natskv.Stream
-	writer *natskv.Writer
-	out    *courier
-	ends   *announcer
-	in     *mailbox.Mailbox[any] // bounded by writes in flight, frames without an answer, and reports under way
-	subs   []*nats.Subscription
-	inbox  string // of answers to frames; session and frame follow
-	mark   string // of our seals
+	a         *Assigner
+	t         *election.Term
+	h         election.Host
+	nc        *nats.Conn
+	stream    *natskv.Stream
+	writer    *natskv.Writer
+	out       *courier
+	announcer *announcer
+	in        *mailbox.Mailbox[any] // bounded by writes in flight, frames without an answer, and reports under way
+	subs      []*nats.Subscription
+	inbox     string // of answers to frames; session and frame follow
+	mark      string // of our seals
 
 	books    *tasks.Scheduler
 	news     news
@@ -159,7 +159,7 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 func (l *scheduling) begin(ctx context.Context) (err error) {
 	ctx, l.cancel = context.WithCancel(ctx)
 	l.out = newCourier(l.nc, &l.wg)
-	l.ends = newAnnouncer(l.out, l.a.sub.done, int(l.nc.MaxPayload()))
+	l.announcer = newAnnouncer(l.out, l.a.sub.done, int(l.nc.MaxPayload()))
 	if l.writer, err = natskv.NewWriter(l.nc, l.stream); err != nil {
 		return fmt.Errorf("assign: %w", err)
 	}
@@ -183,7 +183,6 @@ func (l *scheduling) begin(ctx context.Context) (err error) {
 // end stops everything.
 func (l *scheduling) end() {
 	l.cancel()
-	l.ends.flush()
 	l.out.stop()
 	if l.writer != nil {
 		l.writer.Stop()
@@ -249,7 +248,7 @@ func (l *scheduling) run(ctx context.Context) error {
 		}
 		starved := l.commits.tend(time.Now())
 		l.commits.flush()
-		l.ends.flush()
+		l.announcer.flush()
 		if l.fenced != nil {
 			return l.fenced
 		}
@@ -271,7 +270,7 @@ func (l *scheduling) take(m any) {
 		l.commits.over(m.w, outcomes[m.result.Outcome], m.result.Revision)
 	case tasks.Reconnected:
 		l.step(m)
-		l.ends.reconnected()
+		l.announcer.reconnected()
 	case tasks.Event:
 		l.step(m)
 	case batchDone:

@@ -6,9 +6,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// listening is a client's subscriptions to what is announced, one for each audience, however many wait.
+// listening is a client's subscriptions to what is announced, one for each subject, however many wait.
 type listening struct {
-	mu   sync.Mutex // held while one is made: whoever joins reads after it stands
+	// mu is held while one is made: whoever joins reads after it stands. While the connection hangs so do all who come and go.
+	mu   sync.Mutex
 	open map[string]*ear
 }
 
@@ -18,42 +19,54 @@ type ear struct {
 	users int
 }
 
-// listen hears what is announced to an audience until leave is called.
-func (c *Client) listen(audience string) (leave func(), err error) {
+// listen hears what is announced to one audience or to another until leave is called.
+func (c *Client) listen(audiences ...string) (leave func(), err error) {
 	l := &c.listening
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.open[audience]
-	if e == nil {
-		sub, err := c.nc.Subscribe(c.sub.done(audience), c.heard)
-		if err != nil {
+	for i, to := range audiences {
+		if err := l.join(c, to); err != nil {
+			l.part(audiences[:i])
 			return nil, err
 		}
-		e = &ear{sub: sub}
-		l.open[audience] = e
 	}
-	e.users++
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if e.users--; e.users == 0 {
-			delete(l.open, audience)
-			_ = e.sub.Unsubscribe() // fails only when the connection is closed
-		}
+		l.part(audiences)
 	}, nil
 }
 
-// heard takes what a scheduler announces: outcomes, or that there is one to read. Most of what another client's tasks come to
-// may be of interest to nobody here.
-func (c *Client) heard(m *nats.Msg) {
-	for task, announcement := range entries(m.Data) {
-		if !c.waiters.listen(task) {
-			continue
-		}
-		o, err := decodeAnnouncement(announcement)
+func (l *listening) join(c *Client, to string) error {
+	e := l.open[to]
+	if e == nil {
+		sub, err := c.nc.Subscribe(c.sub.done(to), c.heard)
 		if err != nil {
-			o = nil // who waits reads it, and says what is wrong
+			return err
 		}
-		c.waiters.announce(task, o)
+		e = &ear{sub: sub}
+		l.open[to] = e
+	}
+	e.users++
+	return nil
+}
+
+func (l *listening) part(audiences []string) {
+	for _, to := range audiences {
+		e := l.open[to]
+		if e.users--; e.users == 0 {
+			delete(l.open, to)
+			_ = e.sub.Unsubscribe() // fails only when the connection is closed
+		}
+	}
+}
+
+// heard takes what a scheduler announces. Of a task only what comes where it is announced is believed.
+func (c *Client) heard(m *nats.Msg) {
+	to := m.Subject[len(c.sub.done("")):]
+	for task, announcement := range entries(m.Data) {
+		if to == task || to == audience(task) {
+			c.waiters.announce(task, announcement)
+		}
 	}
 }

@@ -153,7 +153,7 @@ func (p *pending) wait(ctx context.Context) (*outcome, error) {
 	}
 	defer ws.leave(p.id, w)
 	if p.expected == nil {
-		leave, err := c.listen(audience(p.id))
+		leave, err := c.listen(audience(p.id), p.id)
 		if err != nil {
 			return nil, failed(err, "subscribe to the outcome of %s", p.id)
 		}

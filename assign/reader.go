@@ -99,7 +99,7 @@ func (l *scheduling) turn(u natskv.Update, ok bool) {
 	}
 	if u.Snapshot {
 		l.step(tasks.CaughtUp{})
-		l.ends.begin()
+		l.announcer.begin()
 	}
 }
 

@@ -28,11 +28,12 @@ func (l *scheduling) announceLast() {
 	for _, m := range l.in.Drain(nil) {
 		switch m := m.(type) {
 		case written:
-			l.ends.answered(m.w, m.result.Outcome == natskv.Won)
+			l.announcer.answered(m.w, m.result.Outcome == natskv.Won)
 		case batchDone:
 			for i := range m.list {
-				l.ends.answered(&m.list[i], m.result.Outcome == natskv.Won)
+				l.announcer.answered(&m.list[i], m.result.Outcome == natskv.Won)
 			}
 		}
 	}
+	l.announcer.flush()
 }

@@ -87,7 +87,7 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string) {
 		delete(l.traces, id)
 		l.news.settled = tasks.Settled{ID: id, Revision: e.Revision}
 		l.step(&l.news.settled)
-		l.ends.show(id)
+		l.announcer.show(id)
 		return
 	}
 	policy, err := l.policy(first(e.Header[headerTask]))

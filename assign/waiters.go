@@ -120,32 +120,30 @@ func (ws *waiters) drop(id string, w *waiter) {
 	}
 }
 
-// listen reports whether a task is listened for.
-func (ws *waiters) listen(id string) bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	return ws.open[id] != nil
-}
-
-// announce takes how a task has ended, nil for that it has. Who has not listened since before the submission reads what stands
-// there: an announcement may be late, and the task requeued since.
-func (ws *waiters) announce(id string, o *outcome) {
+// announce takes how a task has ended. Who has not listened since before the submission reads what stands there: an announcement
+// may be late, and the task requeued since. So does everybody when it says no more than that there is something to read, and when
+// it cannot be understood: whoever reads is told what is wrong.
+func (ws *waiters) announce(id string, announcement []byte) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w := ws.open[id]
-	switch {
-	case w == nil:
-	case o != nil && w.heard:
-		delete(ws.open, id)
-		w.outcome = o
-		close(w.changed)
-	case w.waiting > 0:
-		w.heard = false
-		w.rouse()
-	default: // who waits for it will read first
-		delete(ws.open, id)
-		w.heard = false
+	if w == nil {
+		return
 	}
+	if w.heard {
+		if o, err := decodeAnnouncement(announcement); err == nil {
+			delete(ws.open, id)
+			w.outcome = o
+			close(w.changed)
+			return
+		}
+	}
+	w.heard = false
+	if w.waiting > 0 {
+		w.rouse()
+		return
+	}
+	delete(ws.open, id) // who waits for it will read first
 }
 
 func (ws *waiters) renew() {

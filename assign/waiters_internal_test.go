@@ -2,6 +2,9 @@ package assign
 
 import "testing"
 
+// success announces that a task has succeeded.
+var success = encodeAnnouncement(&endedWith("id", nil).op)
+
 // TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits: their outcomes may have been missed, and would never come.
 func TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits(t *testing.T) {
 	ws := &waiters{open: map[string]*waiter{}, renewed: make(chan struct{})}
@@ -19,7 +22,7 @@ func TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits(t *testing.T) {
 			t.Errorf("%s: whoever waits must read first", id)
 		}
 		_, _, _, changed := ws.look(w)
-		ws.announce(id, &outcome{})
+		ws.announce(id, success)
 		<-changed
 		if o, heard, _, _ := ws.look(w); o != nil || heard {
 			t.Errorf("%s: whoever has not listened all the time must read", id)
@@ -38,9 +41,9 @@ func TestWhoHasListenedSinceBeforeTheSubmissionTakesTheAnnouncement(t *testing.T
 		if waits {
 			w = ws.joinAs("id", w)
 		}
-		ws.announce("other", &outcome{})
+		ws.announce("other", success)
 		_, _, _, changed := ws.look(w)
-		ws.announce("id", &outcome{})
+		ws.announce("id", success)
 		<-changed
 		if o, _, _, _ := ws.look(w); o == nil || len(ws.open) != 0 {
 			t.Errorf("waits %v: %v, listened for: %v", waits, o, ws.open)
