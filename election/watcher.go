@@ -3,6 +3,7 @@ package election
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -120,20 +121,20 @@ func (w *watcher) once() error {
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, watchTimeout)
 	defer cancel()
-	reset, err := w.inspect(ctx)
-	if err != nil {
-		return err
-	}
+	reset := w.inspect(ctx)
 	reset.Wide = w.wide.Load() > 0
 	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(reset.Wide))
 	if err != nil {
+		return err
+	}
+	defer w.wg.Go(watch.Close) // it may wait for a frozen connection, so not here
+	if err := w.identify(ctx); err != nil {
 		return err
 	}
 	return w.pass(watch, reset)
 }
 
 func (w *watcher) pass(watch *natskv.Watch, reset protocol.WatchReset) error {
-	defer w.wg.Go(watch.Close) // it may wait for a frozen connection, so not here
 	if !w.send(batch{events: []protocol.Event{reset}}) {
 		return nil
 	}
@@ -184,23 +185,33 @@ func (w *watcher) selected(wide bool) []string {
 	return w.filters
 }
 
-// inspect refuses a bucket that is another one than at the opening, and says how far the present one is. No answer proves
-// nothing: then the watch is made anyway, and finds out what is wrong.
-func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, err error) {
+// inspect says how far the bucket is. No answer proves nothing: then the watch is made anyway, and finds out what is wrong.
+func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 	// Read before the store is asked, and in this order: what the store shows is of a later time than this, and what is known
 	// was known by then.
 	reset.Known = w.seen.Load()
 	reset.Begun, reset.Last = protocol.Instant(w.clock.Now().Observer), reset.Known
 	state, err := w.bucket.Inspect(ctx)
-	switch {
-	case err != nil:
-		return reset, nil
-	case !state.Created.Equal(w.bucket.Created()):
-		return reset, ErrBucketRecreated
+	if err != nil {
+		return reset
 	}
 	reset.Single, reset.Last = state.Replicas == 1, state.LastSeq
 	if state.Lagging > 0 { // the watch may come from a replica that catches up, for however long: it proves nothing
 		reset.Begun = 0
 	}
-	return reset, nil
+	return reset
+}
+
+// identify refuses the watch of a bucket that is another one than at the opening. A watch ends with its bucket: what the server
+// says of the bucket after it was made holds of the watch, and was it made of another one, that one is there by then. Without an
+// answer there is no watch either: who took the next bucket for this one would go on leading in it by a record that it does not have.
+func (w *watcher) identify(ctx context.Context) error {
+	state, err := w.bucket.Inspect(ctx)
+	switch {
+	case err != nil: // what it says of the bucket is for the next watch to find out, which asks twice
+		return fmt.Errorf("which bucket is being watched: %v", err)
+	case !state.Created.Equal(w.bucket.Created()):
+		return ErrBucketRecreated
+	}
+	return nil
 }

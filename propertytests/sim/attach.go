@@ -13,8 +13,8 @@ var (
 	errMadeAgain = errors.New("the bucket was deleted and made again")
 )
 
-// attach makes a watch as a driver does: it asks when the bucket was made, and goes on without an answer; if there is no bucket,
-// making the watch fails. An answer may also be older than the watch that is made after it.
+// attach makes a watch as a driver does: if there is no bucket, that fails; and then it asks when the bucket was made, and has no
+// watch without an answer.
 func (p *process) attach() {
 	building := p.building
 	switch {
@@ -28,16 +28,13 @@ func (p *process) attach() {
 				p.rebuild()
 			}
 		})
-	case p.opened.deleted && !p.w.chance(200):
+	case p.opened.deleted && p.w.chance(200):
+		p.rebuild()
+	case p.opened.deleted:
 		p.hand(protocol.Broken{Fault: errMadeAgain})
 	default:
 		p.watch()
 	}
-}
-
-// unasked reports whether a process has a watch of the present bucket, and takes it for the one before.
-func (p *process) unasked() bool {
-	return p.alive && p.opened.deleted && p.feed != nil && p.feed.in == p.w.store
 }
 
 // inquire finds out why nobody received a write. One inquiry is for all that came to nobody before its end.

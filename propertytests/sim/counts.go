@@ -18,7 +18,7 @@ type Counts struct {
 	Orphans, MutedIdle, Unseen, Errands            int
 	Lost, LostAcks, Late, UnknownBeats             int
 	Again, Outdated                                int // answers that came twice; after another write of that key was sent
-	Recreated, Gone, MadeAgain, Unasked            int // buckets; sessions ended by it, and watches that did not tell
+	Recreated, Gone, MadeAgain                     int // buckets; sessions ended by it
 	LateRefused, LateWon                           int // writes that were sent before it and landed after it
 	Apart, Stray                                   int // terms of two buckets at once; with both their records in the next one
 	GuardAdmitted, GuardRefused                    int // writes to guarded resources
@@ -74,7 +74,6 @@ func (c *Counts) Add(d Counts) {
 		{&c.Recreated, d.Recreated},
 		{&c.Gone, d.Gone},
 		{&c.MadeAgain, d.MadeAgain},
-		{&c.Unasked, d.Unasked},
 		{&c.LateRefused, d.LateRefused},
 		{&c.LateWon, d.LateWon},
 		{&c.Apart, d.Apart},

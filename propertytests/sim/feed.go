@@ -50,10 +50,6 @@ func (p *process) watch() {
 	p.feed = f
 	w.Counts.Watches++
 	reset := protocol.WatchReset{Single: w.store.single, Wide: p.plan.Wide, Last: rev, Known: p.m.View().Last(), Begun: p.now(w.now).Observer}
-	if p.opened.deleted {
-		w.Counts.Unasked++
-		reset.Single, reset.Last = false, reset.Known // it has no answer to say so by
-	}
 	p.hear(reset)
 	for _, c := range w.store.snapshot(rev) {
 		if p.watches(c) {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -23,8 +22,7 @@ func (p *process) outlasts(s *store) time.Duration {
 	return s.gone + p.lasts(p.cfg.TTL-p.cfg.Margin) + time.Microsecond
 }
 
-// checkOutlived: in a term of a bucket that is gone nobody believes for longer than that. Who comes to the next one unasked, and
-// whose beats are acknowledged there, finds no record of the role.
+// checkOutlived: in a term of a bucket that is gone nobody believes for longer than that.
 func (p *process) checkOutlived(t *work) {
 	if t.in.deleted && p.until > p.outlasts(t.in) {
 		p.w.violate("E1: %s believes in epoch %d of %s until %v, later than %v; its bucket was deleted at %v",
@@ -83,29 +81,14 @@ func (w *world) firstClaim(u *work) sending {
 	return sending{}
 }
 
-// askAll has everybody who is unasked make another watch, as the next reconnect would, and reports whether there was any.
-func (w *world) askAll() (any bool) {
-	w.asked = true
-	for _, p := range w.members {
-		if p.unasked() {
-			any = true
-			p.rebuild()
-		}
-	}
-	return any
-}
-
-// behind is a process that is still attached to a bucket that is gone, or has yet to be started in the present one. Who is
-// unasked is attached to the present one, and stays so until it asks again.
+// behind is a process that is still attached to a bucket that is gone, or has yet to be started in the present one.
 func (w *world) behind() string {
 	for _, p := range w.members {
 		switch {
 		case p.returning:
 			return p.String() + " has yet to come back"
-		case p.alive && p.opened != w.store && (w.asked || !p.unasked()):
+		case p.alive && p.opened != w.store:
 			return p.String() + " has not noticed that its bucket is gone"
-		case p.unasked() && p.m.View().AskAt() != math.MaxInt64:
-			return p.String() + " is about to ask, since a replica has lagged"
 		}
 	}
 	return ""

@@ -42,7 +42,7 @@ func TestBucketMadeAgain(t *testing.T) {
 func (c Counts) recreation() (often, seldom map[string]int) {
 	often = map[string]int{
 		"buckets made again": c.Recreated, "sessions that found no bucket": c.Gone, "sessions that found another one": c.MadeAgain,
-		"watches of another bucket that did not tell": c.Unasked, "late writes that the next bucket refuses": c.LateRefused,
+		"late writes that the next bucket refuses": c.LateRefused,
 	}
 	return often, map[string]int{
 		"late writes that it takes": c.LateWon, "terms of two buckets at once": c.Apart,

@@ -57,10 +57,6 @@ func (w *world) calm() {
 	w.runUntil(w.now + 10*time.Second) // every fault has healed
 	w.converge()
 	w.still()
-	if w.askAll() {
-		w.converge()
-		w.Counts.QuietTerms = 0 // those of who has asked
-	}
 	w.checkCommands()
 }
 

@@ -26,7 +26,6 @@ type world struct {
 	expiring  string              // a lease that a marker overwrites right after its next renewal
 	unseen    string              // the role whose next leader is lost before others see its claim
 	quiet     bool                // the faults are over
-	asked     bool                // and everybody has asked since then which bucket it is
 	storm     time.Duration       // until then the network is at its worst
 	ids       int
 	commands  map[int]*question
