@@ -25,12 +25,12 @@ test:
 race:
 	go test -race ./assign/... ./election/... ./fencing/... ./internal/... ./metrics/... ./roles/... ./propertytests/...
 
-# Clusters, child processes, servers whose clock steps and whose files are torn, in real time: one cycle of each, or
-# ROLEMANAGER_CYCLES=50 of each with more than go test's ten minutes of time.
+# Clusters, child processes, servers whose clock steps and whose files are torn, in real time: one cycle of each, since all of
+# this is to end within a quarter of an hour, or ROLEMANAGER_CYCLES=50 of each with more than go test's ten minutes of time.
 realtime:
 	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 ./internal/natstest/... ./fencing ./propertytests/... ./cmd/rolectl/... ./assign
 
-# Every fuzz target for a while. A long run: go run ./propertytests/fuzz -execs 10000000
+# Every fuzz target for a short while, for the same reason. A long run: go run ./propertytests/fuzz -execs 10000000
 FUZZTIME ?= 5s
 
 fuzz:
