@@ -44,11 +44,8 @@ func (g *gate) see(info election.RoleInfo) bool {
 	return fresh
 }
 
-// later says that a frame's epoch is above the one in view.
-const later = tasks.Verdict(255)
-
-// check looks at a frame in this order: size, version, stale epoch, signature, audience. Expiry and replay are looked at for
-// each assignment, by the rules, and so after the signature: what a frame says of time counts from its arrival, since the
+// check looks at a frame in this order: size, version; then stale epoch, signature, audience, by the rules. Expiry and replay
+// are looked at for each assignment, and so after the signature: what a frame says of time counts from its arrival, since the
 // clocks of two machines are not compared, and a frame as a whole has no time of its own to be late by.
 func (g *gate) check(m *nats.Msg, most int64) (frame []byte, v tasks.Envelope, verdict tasks.Verdict) {
 	if int64(len(m.Data)) > most {
@@ -63,18 +60,23 @@ func (g *gate) check(m *nats.Msg, most int64) (frame []byte, v tasks.Envelope, v
 		return nil, v, tasks.Unsupported
 	case err != nil:
 		return nil, v, tasks.Forged
-	case v.Epoch > g.highest:
-		return nil, v, later
-	case g.epoch == 0 || v.Epoch != g.epoch || v.Term > v.Epoch:
-		return nil, v, tasks.StaleEpoch
-	case !g.trusting && (g.verifier == nil || g.verifier.Verify(frame, signature) != nil):
-		return nil, v, tasks.Forged
-	case v.Namespace != g.namespace || v.Role != g.role || v.Instance != g.instance || v.Session != g.session:
-		return nil, v, tasks.Foreign
-	case !g.open:
-		return nil, v, tasks.NotReady
+	}
+	us := g.addressee()
+	if verdict := us.Judge(&v, func() bool { return g.signed(frame, signature) }); verdict != tasks.Accepted {
+		return nil, v, verdict
 	}
 	return frame, v, tasks.Accepted
+}
+
+func (g *gate) addressee() tasks.Addressee {
+	return tasks.Addressee{
+		Namespace: g.namespace, Role: g.role, Instance: g.instance, Session: g.session, Epoch: g.epoch, Highest: g.highest, Open: g.open,
+	}
+}
+
+// signed reports whether a frame is signed with the key of the leader in view.
+func (g *gate) signed(frame, signature []byte) bool {
+	return g.trusting || g.verifier != nil && g.verifier.Verify(frame, signature) == nil
 }
 
 // reply is where the answer to a frame goes.
@@ -86,12 +88,12 @@ type reply struct {
 // frame takes a frame; until is set when it has waited.
 func (s *shift) frame(m *nats.Msg, until time.Time) {
 	frame, v, verdict := s.gate.check(m, s.h.Conn().MaxPayload())
-	if verdict == later {
+	if verdict == tasks.Later {
 		s.look()
 		frame, v, verdict = s.gate.check(m, s.h.Conn().MaxPayload())
 	}
-	if verdict == later {
-		s.park(m, until, later)
+	if verdict == tasks.Later {
+		s.park(m, until, tasks.Later)
 		return
 	}
 	if verdict != tasks.Accepted {
@@ -140,7 +142,7 @@ func (s *shift) unpark(now time.Time) {
 	asleep := false
 	for _, p := range waiting {
 		if !now.Before(p.until) {
-			if p.why == later && isSync(p.m) {
+			if p.why == tasks.Later && isSync(p.m) {
 				s.h.Refresh()
 			}
 			s.reject(p.m, tasks.Envelope{}, p.why)
@@ -163,7 +165,7 @@ func isSync(m *nats.Msg) bool {
 // and its sender must not give the tasks to somebody else before.
 func (s *shift) reject(m *nats.Msg, v tasks.Envelope, verdict tasks.Verdict) {
 	reason := verdict.String()
-	if verdict == later {
+	if verdict == tasks.Later {
 		reason = "unknown_epoch"
 	}
 	s.rejected("", reason)

@@ -37,7 +37,7 @@ func TestGate(t *testing.T) {
 		{"good", seal(same, leader), nil, tasks.Accepted},
 		{"too large", make([]byte, 2000), nil, tasks.TooLarge},
 		{"stale and forged: stale", seal(func(v *tasks.Envelope) { v.Epoch = 9 }, stranger), nil, tasks.StaleEpoch},
-		{"a later epoch is not believed, even well signed", seal(func(v *tasks.Envelope) { v.Epoch = 11 }, leader), nil, later},
+		{"a later epoch is not believed, even well signed", seal(func(v *tasks.Envelope) { v.Epoch = 11 }, leader), nil, tasks.Later},
 		{"forged and foreign: forged", seal(func(v *tasks.Envelope) { v.Session = 6 }, stranger), nil, tasks.Forged},
 		{"another session", seal(func(v *tasks.Envelope) { v.Session = 6 }, leader), nil, tasks.Foreign},
 		{"another instance", seal(func(v *tasks.Envelope) { v.Instance = "x" }, leader), nil, tasks.Foreign},

@@ -8,7 +8,7 @@
 //	               ├── store: the stream, with its conditions
 //	               ├── clients: submit (with unique keys), cancel, submit anew what is dead, pause, drain, define recurrences
 //	               ├── schedulers: tasks.Scheduler, any number of them at once
-//	               └── workers: tasks.Worker behind the checks of a follower
+//	               └── workers: tasks.Worker behind tasks.Addressee, which judges their frames as in a follower
 //
 // Checked all the time:
 //   - no two live handlers of one task; attempts of a task increase, also when it is submitted anew

@@ -49,18 +49,20 @@ func newWorker(p *process) *worker {
 	return k
 }
 
-// take looks at a frame as a follower does. One from an epoch that is not in view yet waits a moment.
+// take looks at a frame by the rules of a follower. One from an epoch that is not in view yet waits a moment.
 func (k *worker) take(f frame, waited time.Duration) {
 	p := k.p
-	switch {
-	case k.over || !p.up || p.cut || p.session != k.session:
+	if k.over || !p.up || p.cut || p.session != k.session {
 		return
-	case f.epoch > p.highest:
+	}
+	us := tasks.Addressee{Session: k.session, Epoch: p.epoch, Highest: p.highest, Open: p.open}
+	switch us.Judge(&tasks.Envelope{Epoch: f.epoch, Term: f.term, Session: f.session}, func() bool { return true }) {
+	case tasks.Later:
 		if waited < k.w.Lease/2 {
 			k.w.after(k.w.Lease/50, func() { k.take(f, waited+k.w.Lease/50) })
 		}
 		return
-	case f.epoch != p.epoch:
+	case tasks.StaleEpoch:
 		k.w.Rejected++
 		k.refuses(&f)
 		if f.push != nil { // it can never be accepted later
@@ -71,10 +73,10 @@ func (k *worker) take(f frame, waited time.Duration) {
 			k.answer(f, answers)
 		}
 		return
-	case f.session != k.session:
+	case tasks.Foreign:
 		k.w.Rejected++
 		return
-	case !p.open:
+	case tasks.NotReady:
 		return
 	}
 	k.frame = &f

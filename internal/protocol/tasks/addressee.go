@@ -1,0 +1,34 @@
+package tasks
+
+// Addressee is what a worker holds the frames of schedulers against: who it is, and who leads in its view.
+type Addressee struct {
+	Namespace, Role, Instance string
+	Session                   uint64
+
+	Epoch   uint64 // of the leader in view, 0: nobody leads
+	Highest uint64 // revision of the role's record that was ever in view; never decreases
+	Open    bool   // its own record was in view: the role's is not older than that
+}
+
+// Later says that the epoch of a frame is above every one that was in view. It is no answer: the frame waits for the view,
+// or is dropped.
+const Later = Verdict(255)
+
+// Judge says whether a frame comes from the scheduler in view, and is for this worker: the first reason against it counts.
+// What it says of its epoch is held against the view alone, so that no frame makes the worker believe in an epoch; signed
+// is asked only of one from the epoch in view, since it costs.
+func (a *Addressee) Judge(v *Envelope, signed func() bool) Verdict {
+	switch {
+	case v.Epoch > a.Highest:
+		return Later
+	case a.Epoch == 0 || v.Epoch != a.Epoch || v.Term > v.Epoch:
+		return StaleEpoch
+	case !signed():
+		return Forged
+	case v.Namespace != a.Namespace || v.Role != a.Role || v.Instance != a.Instance || v.Session != a.Session:
+		return Foreign
+	case !a.Open:
+		return NotReady
+	}
+	return Accepted
+}
