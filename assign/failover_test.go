@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/event"
@@ -214,7 +217,8 @@ func submitSlow2(t *testing.T, c assign.Submitter) *assign.Pending[string] {
 	return p
 }
 
-// TestDeposedScheduler: a scheduler's writes are held on their way, another one takes over, and the held ones are let go.
+// TestDeposedSchedulersWritesAreRefused: the outcomes that a scheduler writes are held on their way, another one takes over and
+// writes its own, and the held ones are let go: they arrive, the server refuses each, and no record is written again.
 func TestDeposedSchedulersWritesAreRefused(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()
@@ -227,25 +231,46 @@ func TestDeposedSchedulersWritesAreRefused(t *testing.T) {
 		if first == z {
 			second = a
 		}
-		first.link.Hold(natsrun.ToServer) // it hears the reports, and its outcomes are under way
+		spy := natstest.Connect(t, s)
+		seal := record(t, spy, "seal").Sequence // no write of it is unknown yet: it keeps this seal
+		reports := overhear(t, spy, testNS+".report.w")
+		first.link.Hold(natsrun.ToServer)
 		close(b.gate)
-		time.Sleep(300 * time.Millisecond)
+		natstest.Eventually(t, "it hears of an outcome", 10*time.Second, func() (bool, string) {
+			return len(reports.all()) > 0, w.dump()
+		})
 		leader(t, second)
 		waitAll(t, all, second, w)
-		before := map[string]string{}
-		for _, p := range all {
-			st, err := p.Status(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			before[p.ID()] = fmt.Sprintf("%+v", st)
+		if now := record(t, spy, "seal").Sequence; now == seal {
+			t.Fatal("the second scheduler has no seal of its own")
 		}
-		first.link.Release()
-		time.Sleep(3 * time.Second)
+		before := map[string]uint64{}
 		for _, p := range all {
-			st, err := p.Status(t.Context())
-			if now := fmt.Sprintf("%+v", st); err != nil || now != before[p.ID()] {
-				t.Errorf("%s was %s, is %s, %v", p.ID(), before[p.ID()], now, err)
+			before[p.ID()] = record(t, spy, "q."+p.ID()).Sequence
+		}
+		writes, answers := overhear(t, spy, testNS+".q.*"), overhear(t, spy, "_INBOX.>")
+		first.link.Release()
+		natstest.Eventually(t, "a held write arrives", 10*time.Second, func() (bool, string) {
+			return len(writes.all()) > 0, fmt.Sprintf("%+v", first.link.Stats())
+		})
+		time.Sleep(3 * time.Second) // virtual: all of them arrive
+		for _, p := range all {
+			if now := record(t, spy, "q."+p.ID()).Sequence; now != before[p.ID()] {
+				t.Errorf("%s was at revision %d, is at %d", p.ID(), before[p.ID()], now)
+			}
+		}
+		refusals := map[string]bool{}
+		for _, m := range answers.all() {
+			if strings.Contains(string(m.Data), fmt.Sprintf(`"err_code":%d`, jetstream.JSErrCodeStreamWrongLastSequence)) {
+				refusals[m.Subject] = true
+			}
+		}
+		for _, m := range writes.all() {
+			if under := m.Header.Get("Nats-Expected-Last-Subject-Sequence"); under != fmt.Sprint(seal) {
+				t.Errorf("%s was written under %q, and not under the first one's seal, %d", m.Subject, under, seal)
+			}
+			if !refusals[m.Reply] {
+				t.Errorf("the held write to %s was not refused", m.Subject)
 			}
 		}
 		if n := b.startedTotal(); n != 4 {

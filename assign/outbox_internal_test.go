@@ -48,6 +48,18 @@ func (d *desk) say(t *testing.T, x *execution, fraction float64, checkpoint []by
 	return ok
 }
 
+// awaitSaid is what a call that say began has returned; it fails the test when that never comes.
+func awaitSaid(t *testing.T, ok <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-ok:
+		return err
+	case <-time.After(10 * time.Second):
+		t.Fatal("the handler's call still waits for what it has told to be settled")
+		return nil
+	}
+}
+
 func (p *progress) count() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +134,7 @@ func TestResultReplacesProgressThatWaits(t *testing.T) {
 	x := d.run("a")
 	waits := d.say(t, x, 0.5, []byte("half"))
 	x.lose(ErrAttemptEnded)
-	if err := <-waits; !errors.Is(err, ErrAttemptEnded) {
+	if err := awaitSaid(t, waits); !errors.Is(err, ErrAttemptEnded) {
 		t.Errorf("the call that waited: %v", err)
 	}
 	d.keep(tasks.Finding{ID: "a", Attempt: x.attempt, Verb: tasks.Failed})
@@ -158,7 +170,7 @@ func TestLatestProgressWins(t *testing.T) {
 		t.Error("an answer that came too late has settled something")
 	}
 	d.settled(again, false)
-	if err := errors.Join(<-first, <-second); err != nil {
+	if err := errors.Join(awaitSaid(t, first), awaitSaid(t, second)); err != nil {
 		t.Errorf("what was stored later counts for both: %v", err)
 	}
 	if d.now = d.now.Add(time.Second); len(d.queue) != 0 {
@@ -167,7 +179,7 @@ func TestLatestProgressWins(t *testing.T) {
 	third := d.say(t, x, 0.4, []byte{}) // urgent, though the attempt is cooling
 	number, says := d.post()
 	expect(t, says, `a progressing 0.40 ""`)
-	if d.settled(number, true); !errors.Is(<-third, ErrStale) {
+	if d.settled(number, true); !errors.Is(awaitSaid(t, third), ErrStale) {
 		t.Error("a stale report is no success")
 	}
 }
@@ -212,7 +224,7 @@ func TestAgain(t *testing.T) {
 	number, says := d.post()
 	expect(t, says, `c succeeded, a progressing 0.50 "half"`)
 	d.settled(number, false, false)
-	if err := <-waits; err != nil {
+	if err := awaitSaid(t, waits); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,137 @@
+package assign_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// TestReportsToAnotherSchedulerAreNotHeard: a report names the epoch of the scheduler that it is for, and who makes it. Of an
+// attempt that runs, one that names anything else is not even answered, and ends nothing; then the same is said rightly.
+func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		b := newBench()
+		a := newNode(t, s, "a", nil)
+		leader(t, a)
+		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
+		spy := natstest.Connect(t, s)
+		frames, err := spy.SubscribeSync(testNS + ".work.assign.w")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := spy.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		p := submitSlow2(t, newClient(t, s))
+		b.allStarted(t, 1)
+		m, err := frames.NextMsg(time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, list := assigned(t, m)
+		say := func(subject, instance string, session, epoch uint64) (stale []bool, answered bool) {
+			t.Helper()
+			report := tasks.EncodeReport(instance, session, epoch, []tasks.Finding{{
+				ID: "late", Attempt: list[0].Attempt, Verb: tasks.Succeeded, Data: []byte(`"said by hand"`),
+			}})
+			answer, err := spy.Request(testNS+".report."+subject, report, time.Second) // virtual
+			if err != nil {
+				return nil, false
+			}
+			stale, err = tasks.DecodeSettled(answer.Data)
+			if err != nil {
+				t.Errorf("%q: %v", answer.Data, err)
+			}
+			return stale, true
+		}
+		for _, x := range []struct {
+			what, subject, instance string
+			session, epoch          uint64
+		}{
+			{"an epoch before its term", "w", "w", v.Session, v.Epoch - 1},
+			{"no epoch", "w", "w", v.Session, 0},
+			{"an epoch after its own", "w", "w", v.Session, v.Epoch + 1},
+			{"an instance without that session", "x", "x", v.Session, v.Epoch},
+			{"another instance's subject", "x", "w", v.Session, v.Epoch},
+			{"a session that is not on the books", "w", "w", v.Session + 1000, v.Epoch},
+		} {
+			if stale, answered := say(x.subject, x.instance, x.session, x.epoch); answered {
+				t.Errorf("%s: answered %v", x.what, stale)
+			}
+			if st, err := p.Status(t.Context()); err != nil || st.State != assign.StateRunning {
+				t.Errorf("%s: %+v, %v; the attempt was to run on", x.what, st, err)
+			}
+		}
+		if stale, answered := say("w", "w", v.Session, v.Epoch); !answered || len(stale) != 1 || stale[0] {
+			t.Errorf("said rightly: answered %t, stale %v", answered, stale)
+		}
+		if out, err := p.Wait(t.Context()); out != "said by hand" || err != nil {
+			t.Errorf("said rightly: %q, %v\n%s%s", out, err, a.dump(), w.dump())
+		}
+		close(b.gate)
+	})
+}
+
+// TestAnswersToAnotherSchedulerCountForNothing: a worker that has tasks has not answered the next scheduler yet, when somebody
+// says in its name that it holds nothing, to the scheduler of another epoch. None of them is given to anybody else: when the
+// worker's own answer comes they are adopted.
+func TestAnswersToAnotherSchedulerCountForNothing(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		b := newBench()
+		a := newNode(t, s, "a", nil)
+		leader(t, a)
+		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
+		all := submitSlow(t, newClient(t, s), 4)
+		b.allStarted(t, 4)
+		z := newNode(t, s, "z", nil)
+		newNode(t, s, "x", b.register(t, "x"), workerOnly)
+		spy := natstest.Connect(t, s)
+		syncs := overhear(t, spy, testNS+".work.sync.w")
+		w.link.Hold(natsrun.ToServer) // for less than its lease
+		a.close(t)
+		leader(t, z)
+		natstest.Eventually(t, "the next scheduler asks what it holds", 10*time.Second, func() (bool, string) {
+			return len(syncs.all()) > 0, z.dump()
+		})
+		m := syncs.all()[0]
+		frame, _, err := tasks.Open(m.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := tasks.DecodeSync(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, answer := range [][]byte{
+			tasks.EncodeSynced(v.Session, v.Epoch-1, nil),
+			tasks.EncodeSynced(v.Session, v.Epoch+1, nil),
+			tasks.EncodeSynced(v.Session+1, v.Epoch, nil),
+		} {
+			if err := spy.Publish(m.Reply, answer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(300 * time.Millisecond) // virtual: they would be handed out at once
+		if n := b.by("x"); n != 0 {
+			t.Errorf("another worker was given %d of them", n)
+		}
+		w.link.Release()
+		natstest.Eventually(t, "they are adopted", 10*time.Second, func() (bool, string) {
+			adopted := func(e event.Event) bool {
+				r, ok := e.(event.TaskRecovered)
+				return ok && r.Adopted == 4
+			}
+			return z.count(adopted) == 1, z.dump()
+		})
+		close(b.gate)
+		waitAll(t, all, z, w)
+		if n := b.by("w"); n != 4 || b.startedTotal() != 4 {
+			t.Errorf("%d handlers were started, %d of them by the worker that had the tasks; want 4", b.startedTotal(), n)
+		}
+	})
+}
