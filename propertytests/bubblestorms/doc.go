@@ -19,8 +19,10 @@
 // without what it is to prove fails in the end, and says what is missing. One shape alone (-run TestBubbleStorms/restarts) may lack
 // what only the others bring about: for that, set fewer than 50 hours.
 //
-// ROLEMANAGER_STORM_HOURS, _SEED and _LULL set the size of the storms.
+// ROLEMANAGER_STORM_HOURS, _SEED and _LULL set the size of the storms; years of them are played by package longrun. Each test ends
+// with what it has played: storms, virtual seconds from the first process to the end, faults, and terms (those of schedulers, of
+// tasks).
 //
-// Files: elections_test.go and tasks_test.go (the shapes of weather), rounds_test.go (how often), size_test.go and
-// size_race_test.go (how long, how many), main_test.go.
+// Files: elections_test.go and tasks_test.go (the shapes of weather), rounds_test.go (how often), played_test.go (what it has come
+// to), size_test.go and size_race_test.go (how long, how many), main_test.go.
 package bubblestorms

@@ -70,6 +70,11 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 				"    rough_test.go:39: -tasksim.seed 100, failed after 5 schedules: lost\n{Seed:7 Faults:1s}\n",
 			line{"tasks", 100, 100, 5, 9, 6, 6, 1},
 		},
+		{
+			"a storm", "storms", "    arena.go:99: E1: two leaders\n    played_test.go:23: {Storms:3 Seconds:7200 Faults:40 Terms:20}\n--- FAIL",
+			line{"storms", 100, 163, 3, 7200, 40, 20, 1},
+		},
+		{"a storm that hangs", "taskstorms", "panic: test timed out after 2h0m0s\n\ngoroutine 7", line{"taskstorms", 100, 163, 0, 0, 0, 0, 1}},
 	} {
 		k, err := kindOf(c.what)
 		if err != nil {

@@ -1,25 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
-	"strings"
+	"syscall"
 	"time"
 )
 
 func main() {
-	of := flag.String("of", "elections", "what to play: elections, tasks")
+	of := flag.String("of", "elections", "what to play: elections, tasks, storms, taskstorms")
 	length := flag.Duration("for", 10*time.Minute, "how long; the range that is being played is finished")
-	schedules := flag.Int("range", 15_000, "how many schedules of each range")
+	schedules := flag.Int("range", 0, "how many schedules of each range, or virtual hours of storms; 0: 15,000, and 200 or 16 of tasks")
 	path := flag.String("file", "propertytests/longrun.csv", "the file, from the root of the module")
 	sum := flag.Bool("sum", false, "only say what the file comes to")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	run := func() error { return play(ctx, *of, *path, *schedules, *length) }
 	if *sum {
@@ -41,33 +40,13 @@ func play(ctx context.Context, of, path string, schedules int, length time.Durat
 		return err
 	}
 	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "play.test")
-	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, k.pkg).CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", k.pkg, err, out)
+	p := player{kind: k, dir: dir, path: path, schedules: cmp.Or(schedules, k.usual)}
+	if err := p.build(ctx); err != nil {
+		return err
 	}
 	for end := time.Now().Add(length); time.Now().Before(end) && ctx.Err() == nil; {
-		lines, err := table(path).Read()
-		if err != nil {
+		if err := p.next(ctx); err != nil && ctx.Err() == nil {
 			return err
-		}
-		first := next(lines, k.name)
-		args := append([]string{"-test.v", "-test.timeout=0"}, k.args(first, schedules)...)
-		cmd := exec.CommandContext(ctx, binary, args...)
-		cmd.Dir = dir
-		out, failed := cmd.CombinedOutput()
-		if ctx.Err() != nil {
-			break // what was played of this range does not count
-		}
-		l, err := k.read(first, schedules, string(out), failed != nil)
-		if err != nil {
-			return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
-		}
-		if err := table(path).Add(l); err != nil {
-			return err
-		}
-		fmt.Println(l)
-		if failed != nil {
-			return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), failed, out)
 		}
 	}
 	return nil

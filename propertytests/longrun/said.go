@@ -24,6 +24,13 @@ func (k kind) read(first uint64, schedules int, said string, failed bool) (l lin
 			*c.to += n
 		}
 	}
+	if k.counter != "" {
+		n, found := counter(said, k.counter)
+		if !found {
+			missing = k.counter
+		}
+		l.schedules = n
+	}
 	switch {
 	case !failed && missing != "":
 		return l, fmt.Errorf("the test does not say how many %s there were:\n%.2000s", missing, said)
