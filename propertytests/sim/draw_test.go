@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -19,18 +18,6 @@ func draw(t *rapid.T) *Plan {
 func wild(seed uint64) *Plan {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	return drawBy(seed, func(_ string, lo, hi int) int { return lo + rng.IntN(hi-lo+1) })
-}
-
-// fewer takes faults out of a plan that fails, for as long as it fails.
-func fewer(plan *Plan) *Plan {
-	for i := len(plan.Faults) - 1; i >= 0; i-- {
-		less := *plan
-		less.Faults = slices.Delete(slices.Clone(plan.Faults), i, i+1)
-		if _, err := Run(&less); err != nil {
-			plan = &less
-		}
-	}
-	return plan
 }
 
 func drawBy(seed uint64, one func(label string, lo, hi int) int) *Plan {
