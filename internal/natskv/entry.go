@@ -30,6 +30,12 @@ const (
 	headerMarkerReason = "Nats-Marker-Reason"
 )
 
+// isControl reports whether the server says something besides deliveries: that comes to the subject that was subscribed to. Records
+// keep the subject that they were stored under, and may have been stored with any header.
+func isControl(prefix string, m *nats.Msg) bool {
+	return m.Header.Get("Status") != "" && !strings.HasPrefix(m.Subject, prefix)
+}
+
 // entry reads a message of the watch's consumer, its place in the consumer's numbering, and how many more the server
 // had for this consumer when it sent this one.
 func entry(prefix string, m *nats.Msg) (e Entry, number, after uint64, err error) {

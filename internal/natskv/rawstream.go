@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -115,24 +116,34 @@ func (s *Stream) get(ctx context.Context, nc *nats.Conn, which map[string]any) (
 	if err != nil {
 		return Entry{}, fmt.Errorf("read %s: %w", s.at, lost(nc, err))
 	}
+	e, err := s.at.record(m.Data)
+	if err != nil && !errors.Is(err, ErrRecordNotFound) {
+		return Entry{}, fmt.Errorf("read %s: %w", s.at, err)
+	}
+	return e, err
+}
+
+// record reads the answer to STREAM.MSG.GET.
+func (p place) record(data []byte) (Entry, error) {
 	var a messageAnswer
-	if err := json.Unmarshal(m.Data, &a); err != nil {
-		return Entry{}, fmt.Errorf("read %s: decode answer: %w", s.at, err)
+	if err := json.Unmarshal(data, &a); err != nil {
+		return Entry{}, fmt.Errorf("decode answer: %w", err)
 	}
 	if a.Error != nil {
 		if a.Error.ErrorCode == codeMessageNotFound {
 			return Entry{}, ErrRecordNotFound
 		}
-		return Entry{}, fmt.Errorf("read %s: %w", s.at, fromAPI(s.at, a.Error))
+		return Entry{}, fromAPI(p, a.Error)
 	}
-	e := Entry{Value: a.Message.Data, Revision: a.Message.Seq, Time: a.Message.Time}
-	if len(a.Message.Subject) <= len(s.at.prefix) {
-		return Entry{}, fmt.Errorf("read %s: record of %q", s.at, a.Message.Subject)
+	key, ours := strings.CutPrefix(a.Message.Subject, p.prefix)
+	if !ours || key == "" || a.Message.Seq == 0 {
+		return Entry{}, fmt.Errorf("record of %q at revision %d", a.Message.Subject, a.Message.Seq)
 	}
-	e.Key = a.Message.Subject[len(s.at.prefix):]
+	e := Entry{Key: key, Value: a.Message.Data, Revision: a.Message.Seq, Time: a.Message.Time}
 	if len(a.Message.Header) > 0 {
+		var err error
 		if e.Header, err = nats.DecodeHeadersMsg(a.Message.Header); err != nil {
-			return Entry{}, fmt.Errorf("read %s: decode header: %w", s.at, err)
+			return Entry{}, fmt.Errorf("decode header: %w", err)
 		}
 	}
 	return e, nil

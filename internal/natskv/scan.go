@@ -73,11 +73,16 @@ func (s *Stream) pullConsumer(ctx context.Context, nc *nats.Conn, name string, w
 // pull asks the consumer for n records.
 func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string, n uint64) (entries []Entry, more bool, err error) {
 	inbox := nc.NewInbox()
-	sub, err := nc.SubscribeSync(inbox)
+	// Not SubscribeSync, which takes an empty record that was stored with the header Status for the server's word.
+	records := make(chan *nats.Msg, n+1)
+	sub, err := nc.ChanSubscribe(inbox, records)
 	if err != nil {
 		return nil, false, fmt.Errorf("subscribe: %w", err)
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
+	open, end := context.WithCancel(ctx)     // ends with the subscription, of which the channel does not tell
+	defer end()
+	sub.SetClosedHandler(func(string) { end() })
 	ask, err := json.Marshal(map[string]any{"batch": n, "no_wait": true})
 	if err != nil {
 		return nil, false, err
@@ -86,11 +91,17 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string, n uint64)
 		return nil, false, fmt.Errorf("ask for records: %w", lost(nc, err))
 	}
 	for uint64(len(entries)) < n {
-		m, err := sub.NextMsgWithContext(ctx)
-		if err != nil {
-			return nil, false, fmt.Errorf("no record: %w", lost(nc, err))
+		var m *nats.Msg
+		select {
+		case m = <-records:
+		case <-open.Done():
+			err := ctx.Err()
+			if err == nil {
+				err = lost(nc, nats.ErrConnectionClosed)
+			}
+			return nil, false, fmt.Errorf("no record: %w", err)
 		}
-		if m.Header.Get("Status") != "" { // there are fewer than there were: some have been replaced meanwhile
+		if isControl(s.at.prefix, m) { // there are fewer than there were: some have been replaced meanwhile
 			if len(m.Data) == 0 && IsNoResponders(m) {
 				return nil, false, errors.New("the consumer is gone")
 			}

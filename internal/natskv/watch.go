@@ -185,7 +185,7 @@ type delivery struct {
 // take handles messages in the order the server sent them. Whatever was good before an error is delivered first.
 func (d *delivery) take(batch []*nats.Msg) (stopped bool, err error) {
 	for _, m := range batch {
-		if m.Header.Get("Status") != "" {
+		if isControl(d.prefix, m) {
 			err = d.control(m)
 		} else {
 			err = d.add(m)

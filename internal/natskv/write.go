@@ -197,7 +197,7 @@ func plainAck(at place, data []byte) (revision uint64, ok bool) {
 		return 0, false
 	}
 	rest, found = bytes.CutPrefix(rest[len(at.stream):], []byte(`","seq":`))
-	if !found || len(rest) == 0 || rest[len(rest)-1] != '}' {
+	if !found || len(rest) == 0 || rest[0] == '0' || rest[len(rest)-1] != '}' { // JSON has no number that begins with 0
 		return 0, false
 	}
 	revision, err := strconv.ParseUint(string(rest[:len(rest)-1]), 10, 64)

@@ -1,0 +1,74 @@
+package natskv
+
+import (
+	"encoding/json"
+	"errors"
+	"runtime/metrics"
+	"strings"
+	"testing"
+)
+
+// allocated is how many bytes do takes from the heap, roughly. Whatever else runs is counted too, so a figure above most is
+// measured again.
+func allocated(most uint64, do func()) (took uint64) {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	for range 10 {
+		metrics.Read(sample)
+		before := sample[0].Value.Uint64()
+		do()
+		metrics.Read(sample)
+		if took = sample[0].Value.Uint64() - before; took <= most {
+			break
+		}
+	}
+	return took
+}
+
+// mayAllocate is how much reading an input of n bytes may take: a multiple of it, and what the measure is off by.
+func mayAllocate(n int) uint64 { return 256<<10 + 128*uint64(n) }
+
+// FuzzAcknowledgement: of whatever comes as the answer to a write, what is read by hand is what the JSON decoder reads; the write
+// was won only where the server names our stream and a revision, and refused only where it says that the condition did not hold.
+func FuzzAcknowledgement(f *testing.F) {
+	for _, text := range []string{
+		`{"stream":"S","seq":7}`, `{"stream":"KV_b","seq":18446744073709551615}`, `{"stream":"S","seq":007}`, `{"stream":"S","seq":0}`,
+		`{"stream":"S","seq":+7}`, `{"stream":"S","seq":7_0}`, `{"stream":"S","seq":7 }`, `{"stream":"S","seq":18446744073709551616}`,
+		`{"stream":"S","seq":7,"duplicate":true}`, `{"stream":"S","domain":"d","seq":7}`, `{"stream":"S","seq":7,"batch":"b","count":3}`, `{"stream":"Sx","seq":7}`,
+		`{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 7"},"stream":"S","seq":0}`, `{"error":{"err_code":10164},"stream":"S","seq":9}`,
+		`{"error":{"err_code":10059}}`, `{"error":{"err_code":10039,"description":"off"}}`, `{"error":null,"stream":"S","seq":1}`, `{}`, `null`, `[]`, ``, `+OK`,
+	} {
+		f.Add([]byte(text), false)
+		f.Add([]byte(text), true)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, bucket bool) {
+		at := place{stream: "S", prefix: "s."}
+		if bucket {
+			at = bucketPlace("b")
+		}
+		var byHand uint64
+		var plain bool
+		var r Result
+		if most := mayAllocate(len(data)); allocated(most, func() {
+			byHand, plain = plainAck(at, data)
+			r = outcome(at, data)
+		}) > most {
+			t.Errorf("more than %d bytes for %d", most, len(data))
+		}
+		var ack pubAck
+		err := json.Unmarshal(data, &ack)
+		if plain && (err != nil || ack.Error != nil || ack.Stream != at.stream || ack.Seq != byHand || byHand == 0) {
+			t.Fatalf("%q is read as revision %d, and by the decoder as %+v, %v", data, byHand, ack, err)
+		}
+		won := err == nil && ack.Error == nil && ack.Stream == at.stream && ack.Seq > 0
+		refused := err == nil && ack.Error != nil && ack.Error.ErrorCode == codeWrongLastRevision
+		if (r.Outcome == Won) != won || (r.Outcome == Refused) != refused || (r.Err == nil) != won || won && r.Revision != ack.Seq || !won && r.Revision != 0 {
+			t.Fatalf("%q: %+v", data, r)
+		}
+		if refused != errors.Is(r.Err, ErrRefused) || refused && Permanent(r.Err) {
+			t.Fatalf("%q: %v", data, r.Err)
+		}
+		if r.Err != nil && strings.HasPrefix(r.Err.Error(), "not an ack") && len(r.Err.Error()) > 1000 {
+			t.Fatalf("%q: %v", data, r.Err)
+		}
+	})
+}
