@@ -63,7 +63,7 @@ func uniqueDigest(kind, key string) string {
 // isDigest reports whether a text may be one: it becomes part of a subject.
 func isDigest(text string) bool {
 	sum, err := base64.RawURLEncoding.DecodeString(text)
-	return err == nil && len(sum) == 18
+	return err == nil && len(sum) == 18 && len(text) == base64.RawURLEncoding.EncodedLen(18) // the decoder passes over line breaks
 }
 
 // uniqueRecord is the data at u.<digest>: the task that has the key, as long as it is open.
@@ -92,6 +92,24 @@ type objectRecord struct {
 	Name   string `json:"name"`
 	Size   int    `json:"size"`
 	Digest string `json:"digest"` // SHA-256=…, as the store says
+}
+
+// maxOutput is what MaxResult may be at most, in bytes.
+const maxOutput = 1 << 30
+
+func decodeObject(data []byte) (o objectRecord, err error) {
+	if err := json.Unmarshal(data, &o); err != nil {
+		return o, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	if o.Name == "" || o.Size < 0 || o.Size > maxOutput {
+		return o, fmt.Errorf("%w: object %.100q of %d bytes", errRecord, o.Name, o.Size)
+	}
+	return o, nil
+}
+
+// patience is how long a first try to read the object may take.
+func (o *objectRecord) patience() time.Duration {
+	return readWithin + time.Duration(o.Size>>20)*time.Second
 }
 
 // recurRecord is the data at r.<name>.

@@ -2,9 +2,7 @@ package assign
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -46,34 +44,42 @@ func Recurrences(ctx context.Context, in Submitter) ([]Recurrence, error) {
 	}
 	var all []Recurrence
 	if err := c.scanAll(ctx, l, recurKey, func(name string, e *natskv.Entry) {
-		all = append(all, recurrence(name, e, last[name]))
+		all = append(all, recurrence(name, e, last[name], c.nc.MaxPayload()))
 	}); err != nil {
 		return nil, failed(c.offline(err), "recurrences")
 	}
 	return all, nil
 }
 
-// recurrence reads a definition.
-func recurrence(name string, e *natskv.Entry, last time.Time) Recurrence {
+// recurrence reads a definition as schedulers do; most is the size of the largest message.
+func recurrence(name string, e *natskv.Entry, last time.Time, most int64) Recurrence {
+	last = shown(last)
 	out := Recurrence{Name: name, Since: e.Time, Last: last}
-	var r recurRecord
-	if err := json.Unmarshal(e.Value, &r); err != nil {
-		out.Error = fmt.Errorf("%w: %w", errRecord, err).Error()
-		return out
+	d, err := readDefinition(name, e, most)
+	out.Kind, out.Spec, out.Zone, out.Missed = d.Task.Kind, d.Spec, d.Zone, Missed(d.Missed)
+	if err == nil {
+		_, err = readPolicy(d.task)
 	}
-	out.Kind, out.Spec, out.Zone = r.Task.Kind, r.Spec, r.Zone
-	out.Missed, out.Grace = Missed(r.Missed), time.Duration(r.Grace)*time.Millisecond
-	schedule, err := parseSchedule(r.Spec, r.Zone, e.Time)
 	if err != nil {
 		out.Error = err.Error()
 		return out
 	}
+	out.Grace = time.Duration(d.Grace) * time.Millisecond
 	from := e.Time
 	if last.After(from) {
 		from = last
 	}
-	out.Next = schedule.Next(from)
+	out.Next = shown(d.schedule.Next(from))
 	return out
+}
+
+// shown is a moment that JSON can hold, in whatever zone it is, else none: the record of a tick may name any year, and schedulers do
+// not believe one that is far ahead.
+func shown(t time.Time) time.Time {
+	if year := t.UTC().Year(); year < 1 || year > 9998 {
+		return time.Time{}
+	}
+	return t
 }
 
 // scanAll reads every record of a family that is not empty.
@@ -87,7 +93,7 @@ func (c *Client) scanAll(ctx context.Context, l *line, family string, each func(
 		more = next
 		for i := range entries {
 			e := &entries[i]
-			if from = e.Revision + 1; len(e.Value) == 0 {
+			if from = e.Revision + 1; e.Marker || len(e.Value) == 0 {
 				continue
 			}
 			if n++; n > maxRecurrences {

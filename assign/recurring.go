@@ -79,60 +79,88 @@ type every struct {
 	step  time.Duration // whole seconds
 }
 
-// Next also goes on before since: a clock may have been wrong when the definition was stored. Who fires begins at since.
+// Next also goes on before since: a clock may have been wrong when the definition was stored. Who fires begins at since. It
+// counts in seconds: a Duration ends after 292 years, and a record may name any year.
 func (e every) Next(t time.Time) time.Time {
-	since := t.Sub(e.since)
-	n := since / e.step
-	if since >= 0 || since%e.step == 0 {
-		n++
+	step := int64(e.step / time.Second)
+	since := t.Unix() - e.since.Unix()
+	n := since / step
+	if since%step < 0 {
+		n--
 	}
-	return e.since.Add(n * e.step)
+	return time.Unix(e.since.Unix()+(n+1)*step, 0).In(e.since.Location())
+}
+
+// definition is a recurrence as its record has it.
+type definition struct {
+	recurRecord
+	schedule tasks.Schedule
+	task     string // the header of its submissions
+	meta     string // likewise, "" for none
+}
+
+// readDefinition reads the record of a recurrence; most is the size of the largest message. What is wrong with the policy of its
+// tasks it leaves to who reads that. With an error the record is there as far as it could be read.
+func readDefinition(name string, e *natskv.Entry, most int64) (d definition, err error) {
+	var r recurRecord
+	if err := json.Unmarshal(e.Value, &r); err != nil {
+		return d, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	d.recurRecord = r
+	if _, known := missed[r.Missed]; r.Version != 1 || r.Task.Version != 1 || !known {
+		return d, errRecord
+	}
+	if !protocol.ValidName(tickID(name, e.Time)) {
+		return d, fmt.Errorf("a name of %d bytes is too long for the ids of its tasks", len(name))
+	}
+	if most := int64(maxDuration / time.Millisecond); r.Grace < 0 || r.Grace > most {
+		return d, fmt.Errorf("grace is not within %v", maxDuration)
+	}
+	if int64(len(r.Input)) > most-headroom {
+		return d, fmt.Errorf("an input of %d bytes", len(r.Input))
+	}
+	if d.schedule, err = parseSchedule(r.Spec, r.Zone, e.Time); err != nil {
+		return d, err
+	}
+	text, err := json.Marshal(r.Task)
+	if err != nil {
+		return d, err
+	}
+	d.task = string(text)
+	if len(r.Meta) > 0 {
+		meta, err := json.Marshal(r.Meta)
+		if err != nil {
+			return d, err
+		}
+		if len(meta) > 2*maxMeta {
+			return d, fmt.Errorf("headers of %d bytes", len(meta))
+		}
+		d.meta = string(meta)
+	}
+	return d, nil
 }
 
 // recurrence reads a definition.
 func (l *scheduling) recurrence(name string, e *natskv.Entry) (*tasks.Recurrence, error) {
-	var r recurRecord
-	if err := json.Unmarshal(e.Value, &r); err != nil {
-		return nil, fmt.Errorf("%w: %w", errRecord, err)
-	}
-	how, known := missed[r.Missed]
-	if r.Version != 1 || r.Task.Version != 1 || !known {
-		return nil, errRecord
-	}
-	if !protocol.ValidName(tickID(name, e.Time)) {
-		return nil, fmt.Errorf("a name of %d bytes is too long for the ids of its tasks", len(name))
-	}
-	if most := int64(maxDuration / time.Millisecond); r.Grace < 0 || r.Grace > most {
-		return nil, fmt.Errorf("grace is not within %v", maxDuration)
-	}
-	if int64(len(r.Input)) > l.nc.MaxPayload()-headroom {
-		return nil, fmt.Errorf("an input of %d bytes", len(r.Input))
-	}
-	schedule, err := parseSchedule(r.Spec, r.Zone, e.Time)
+	d, err := readDefinition(name, e, l.nc.MaxPayload())
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(r.Task)
+	policy, err := l.policy(d.task)
 	if err != nil {
 		return nil, err
 	}
-	policy, err := l.policy(string(text))
-	if err != nil {
-		return nil, err
-	}
-	header := []natskv.Field{{Name: headerTask, Value: string(text)}}
-	if len(r.Meta) > 0 {
-		meta, err := json.Marshal(r.Meta)
-		if err != nil {
-			return nil, err
-		}
-		if len(meta) > 2*maxMeta {
-			return nil, fmt.Errorf("headers of %d bytes", len(meta))
-		}
-		header = append(header, natskv.Field{Name: headerMeta, Value: string(meta)})
+	return d.with(name, policy), nil
+}
+
+// with is the definition for the books.
+func (d *definition) with(name string, policy *tasks.Policy) *tasks.Recurrence {
+	header := []natskv.Field{{Name: headerTask, Value: d.task}}
+	if d.meta != "" {
+		header = append(header, natskv.Field{Name: headerMeta, Value: d.meta})
 	}
 	return &tasks.Recurrence{
-		Name: name, Schedule: schedule, Missed: how, Grace: time.Duration(r.Grace) * time.Millisecond, Policy: policy,
-		Body: &recurring{header, r.Input},
-	}, nil
+		Name: name, Schedule: d.schedule, Missed: missed[d.Missed], Grace: time.Duration(d.Grace) * time.Millisecond, Policy: policy,
+		Body: &recurring{header, d.Input},
+	}
 }

@@ -2,7 +2,6 @@ package assign
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -20,14 +19,13 @@ func (c *Client) output(ctx context.Context, o *outcome) ([]byte, error) {
 	if !o.object {
 		return o.data, nil
 	}
-	var at objectRecord
-	if err := json.Unmarshal(o.data, &at); err != nil {
-		return nil, fmt.Errorf("%w: %w", errRecord, err)
+	at, err := decodeObject(o.data)
+	if err != nil {
+		return nil, err
 	}
 	pace, began := newPace(), time.Now()
 	// Each try has twice the time of the one before, should the way be slow.
-	patience := readWithin + time.Duration(at.Size>>20)*time.Second
-	for ; ; patience = min(2*patience, time.Hour) {
+	for patience := at.patience(); ; patience = min(2*patience, time.Hour) {
 		data, err := c.object(ctx, at, patience)
 		missing := errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
 		switch {

@@ -89,5 +89,5 @@ type TaskKeys struct {
 	Limit  string `json:"limit,omitempty"`
 }
 
-// roundProgress takes off what a fraction of 32 bits has besides four digits.
-func roundProgress(f float64) float64 { return math.Round(f*1e4) / 1e4 }
+// roundProgress takes off what a fraction of 32 bits has besides four digits, and what is none: an answer may hold any number.
+func roundProgress(f float64) float64 { return math.Round(min(max(f, 0), 1)*1e4) / 1e4 }

@@ -122,10 +122,7 @@ func (l *scheduling) policy(header string) (*tasks.Policy, error) {
 	if p := l.policies[header]; p != nil {
 		return p, nil
 	}
-	if len(header) > 2*maxPolicy {
-		return nil, fmt.Errorf("a policy of %d bytes", len(header))
-	}
-	p, err := parsePolicy(header)
+	p, err := readPolicy(header)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +131,14 @@ func (l *scheduling) policy(header string) (*tasks.Policy, error) {
 	}
 	l.policies[header] = p
 	return p, nil
+}
+
+// readPolicy is parsePolicy for a header of any size.
+func readPolicy(header string) (*tasks.Policy, error) {
+	if len(header) > 2*maxPolicy {
+		return nil, fmt.Errorf("a policy of %d bytes", len(header))
+	}
+	return parsePolicy(header)
 }
 
 func (l *scheduling) tellNote(e *natskv.Entry, id string, gone bool) {
