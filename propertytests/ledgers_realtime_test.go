@@ -55,9 +55,10 @@ func TestRealtimeFencedLedgers(t *testing.T) {
 		stops++
 		ps.writes(leader, dir)
 		stop(t, running[leader.name], dir)
+		since := time.Now()
 		next := ps.leads(leader.epoch, others(leader.name)...)
 		ps.writes(next, dir)
-		time.Sleep(childTTL) // two since it was stopped, at least
+		time.Sleep(time.Until(since.Add(2 * childTTL))) // the next one may have led and written sooner
 		signalTo(t, running[leader.name], syscall.SIGCONT)
 		ps.await(leader.name+" stops", func(l line) bool { return l == line{leader.name, "stops", leader.epoch} })
 

@@ -171,7 +171,7 @@ var all = []mutants.Mutant{
 		{core + "merge.go", "e.Revision == known && v.otherwise(e)", "e.Revision == known && false"},
 	}, By: &beside},
 	{Name: "a bucket that was made again is not noticed", Edits: []mutants.Edit{
-		{"propertytests/sim/attach.go", "p.opened.deleted && !p.w.chance(200)", "false"},
+		{"propertytests/sim/attach.go", "p.hand(protocol.Broken{Fault: errMadeAgain})", "p.watch()"},
 	}},
 	{Name: "the next bucket begins where the first one did", Edits: []mutants.Edit{
 		{"propertytests/sim/recreate.go", "{ return s.next() }", "{ return firstRevision }"},

@@ -80,7 +80,9 @@ func (w *world) runUntil(t time.Duration) {
 		w.now = h.at
 		h.do()
 	}
-	w.now = max(w.now, t)
+	if w.violated == nil {
+		w.now = max(w.now, t)
+	}
 }
 
 func (w *world) chance(perMille int) bool {
