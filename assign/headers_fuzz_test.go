@@ -29,72 +29,71 @@ func FuzzHeaders(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		limit := 256<<10 + 128*uint64(len(text))
-		read := func(what string, limit uint64, do func()) {
-			if took := allocated(limit, do); took > limit {
-				t.Errorf("%s: %d bytes for %d", what, took, len(text))
+		limit := 1<<20 + 512*uint64(len(text))
+		if took := allocated(limit, func() { readHeaders(t, text) }); took > limit {
+			t.Errorf("%d bytes for %d", took, len(text))
+		}
+		if len(text)%16 == 0 { // this takes twenty times as long as all the rest
+			limit += 16 * maxFailure
+			if took := allocated(limit, func() { fitFailures(t, text) }); took > limit {
+				t.Errorf("failure: %d bytes for %d", took, len(text))
 			}
 		}
-		read("keys", limit, func() {
-			k, err := parseKeys(text)
-			if err != nil || k == nil {
-				return
-			}
-			sum, err := base64.RawURLEncoding.Strict().DecodeString(k.Unique)
-			if k.Unique != "" && (err != nil || base64.RawURLEncoding.EncodeToString(sum) != k.Unique || !protocol.ValidName(k.Unique)) ||
-				len(k.Sticky) > maxKey || len(k.Limit) > maxKey {
-				t.Errorf("keys %q: %+v", text, k)
-			}
-			encoded, err := json.Marshal(keysRecord{k.Unique, k.Sticky, k.Limit})
-			if again, err2 := parseKeys(string(encoded)); err != nil || err2 != nil || *again != *k || len(encoded) > maxKeys {
-				t.Errorf("keys %q become %s: %v, %v", text, encoded, err, err2)
-			}
-		})
-		read("headers", limit, func() {
-			e := &natskv.Entry{Header: nats.Header{headerMeta: {text}, headerTrace: {text}}}
-			st := TaskStatus{ID: "t"}
-			if err := st.submitter(e); err == nil && !maps.Equal(headersOf(text), st.Headers) || err != nil && headersOf(text) != nil {
-				t.Errorf("headers %q: %v, and who looks sees %v, %v", text, headersOf(text), st.Headers, err)
-			}
-			if x := payloadOf(e); x.trace != text || x.meta != text {
-				t.Errorf("%q becomes %+v", text, x)
-			}
-		})
-		read("trace", limit, func() {
-			all := traces{}
-			if all.keep("t", text); all.of("t") != "" && all.of("t") != text {
-				t.Errorf("traceparent %q becomes %q", text, all.of("t"))
-			}
-		})
-		read("object", limit, func() {
-			if o, err := decodeObject([]byte(text)); err == nil && (o.Name == "" || o.patience() < readWithin || o.patience() > time.Hour) {
-				t.Errorf("object %q: %+v, to be read within %v", text, o, o.patience())
-			}
-		})
-		read("cursor", limit, func() {
-			c, err := parseCursor(text)
-			if again, err2 := parseCursor(c.String()); err == nil && (err2 != nil || again != c) {
-				t.Errorf("cursor %q: %v becomes %v, %v", text, c, again, err2)
-			}
-		})
-		read("version", limit, func() { _ = laterVersion([]byte(text)) })
-		if len(text)%16 != 0 { // what follows takes twenty times as long as all the rest
-			return
-		}
-		read("failure", limit+16*maxFailure, func() {
-			long, err := json.Marshal(failureRecord{Error: strings.Repeat(text, 1+maxFailure/(len(text)+1)), Stack: text})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, data := range [][]byte{[]byte(text), long} {
-				short := fitFailure(data)
-				var f failureRecord
-				if len(short) > maxFailure || len(data) <= maxFailure && short != string(data) || len(data) > maxFailure && short != "" && json.Unmarshal([]byte(short), &f) != nil {
-					t.Errorf("a failure of %d bytes becomes %.200q", len(data), short)
-				}
-			}
-		})
 	})
+}
+
+func readHeaders(t *testing.T, text string) {
+	k, err := parseKeys(text)
+	if err == nil && k != nil {
+		sum, err := base64.RawURLEncoding.Strict().DecodeString(k.Unique)
+		if k.Unique != "" && (err != nil || base64.RawURLEncoding.EncodeToString(sum) != k.Unique || !protocol.ValidName(k.Unique)) ||
+			len(k.Sticky) > maxKey || len(k.Limit) > maxKey {
+			t.Errorf("keys %q: %+v", text, k)
+		}
+		encoded, err := json.Marshal(keysRecord{k.Unique, k.Sticky, k.Limit})
+		if again, err2 := parseKeys(string(encoded)); err != nil || err2 != nil || *again != *k || len(encoded) > maxKeys {
+			t.Errorf("keys %q become %s: %v, %v", text, encoded, err, err2)
+		}
+	}
+
+	e := &natskv.Entry{Header: nats.Header{headerMeta: {text}, headerTrace: {text}}}
+	st := TaskStatus{ID: "t"}
+	if err := st.submitter(e); err == nil && !maps.Equal(headersOf(text), st.Headers) || err != nil && headersOf(text) != nil {
+		t.Errorf("headers %q: %v, and who looks sees %v, %v", text, headersOf(text), st.Headers, err)
+	}
+	if x := payloadOf(e); x.trace != text || x.meta != text {
+		t.Errorf("%q becomes %+v", text, x)
+	}
+
+	all := traces{}
+	if all.keep("t", text); all.of("t") != "" && all.of("t") != text {
+		t.Errorf("traceparent %q becomes %q", text, all.of("t"))
+	}
+
+	if o, err := decodeObject([]byte(text)); err == nil && (o.Name == "" || o.patience() < readWithin || o.patience() > time.Hour) {
+		t.Errorf("object %q: %+v, to be read within %v", text, o, o.patience())
+	}
+
+	c, err := parseCursor(text)
+	if again, err2 := parseCursor(c.String()); err == nil && (err2 != nil || again != c) {
+		t.Errorf("cursor %q: %v becomes %v, %v", text, c, again, err2)
+	}
+
+	_ = laterVersion([]byte(text))
+}
+
+func fitFailures(t *testing.T, text string) {
+	long, err := json.Marshal(failureRecord{Error: strings.Repeat(text, 1+maxFailure/(len(text)+1)), Stack: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range [][]byte{[]byte(text), long} {
+		short := fitFailure(data)
+		var f failureRecord
+		if len(short) > maxFailure || len(data) <= maxFailure && short != string(data) || len(data) > maxFailure && short != "" && json.Unmarshal([]byte(short), &f) != nil {
+			t.Errorf("a failure of %d bytes becomes %.200q", len(data), short)
+		}
+	}
 }
 
 // FuzzAnswers: whatever is answered to a client that asks about tasks, what it is then told can be told on.
