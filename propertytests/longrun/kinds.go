@@ -8,6 +8,8 @@ import (
 // kind is one sort of schedules.
 type kind struct {
 	name, pkg string
+	// rules are the directories of what is played.
+	rules []string
 	// args play so many schedules from a seed on, with env beside this process's own environment.
 	args func(first uint64, schedules int) []string
 	env  func(first uint64, schedules int) []string
@@ -26,7 +28,7 @@ type kind struct {
 
 var kinds = []kind{
 	{
-		name: "elections", pkg: "propertytests/sim",
+		name: "elections", pkg: "propertytests/sim", rules: []string{"internal/protocol"},
 		args: func(first uint64, schedules int) []string {
 			return []string{
 				"-test.run=^TestElection$", fmt.Sprint("-sim.seed=", first), fmt.Sprint("-sim.schedules=", schedules), fmt.Sprint("-rapid.seed=", first),
@@ -39,7 +41,7 @@ var kinds = []kind{
 		byRapid: regexp.MustCompile(`\[rapid\] (?:failed|panic) after (\d+) tests`),
 	},
 	{
-		name: "tasks", pkg: "propertytests/tasksim",
+		name: "tasks", pkg: "propertytests/tasksim", rules: []string{"internal/protocol/tasks"},
 		args: func(first uint64, schedules int) []string {
 			return []string{"-test.run=^TestRoughWorlds$", fmt.Sprint("-tasksim.seed=", first), fmt.Sprint("-tasksim.schedules=", schedules)}
 		},

@@ -16,13 +16,17 @@ type player struct {
 	dir       string // of the test and all that it leaves behind
 	path      string // of the file
 	schedules int    // of each range
+	mark      string // of the rules
 }
 
 const module = "github.com/rolemanager/rolemanager/"
 
 func (p player) binary() string { return filepath.Join(p.dir, "play.test") }
 
-func (p player) build(ctx context.Context) error {
+func (p *player) build(ctx context.Context) (err error) {
+	if p.mark, err = p.present(); err != nil {
+		return err
+	}
 	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", p.binary(), module+p.pkg).CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", p.pkg, err, out)
 	}
@@ -53,6 +57,7 @@ func (p player) next(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
+	l.rules = p.mark
 	if err := table(p.path).Add(l); err != nil {
 		return err
 	}

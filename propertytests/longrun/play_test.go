@@ -11,6 +11,7 @@ import (
 // TestStormsArePlayed: what the real test says of storms is read; each range takes seeds of its own; one that fails is told, counted,
 // and not played again; one that is interrupted does not count.
 func TestStormsArePlayed(t *testing.T) {
+	t.Chdir("../..") // the root of the module
 	p := player{kind: storms("storms", "^TestBubbleStorms$/^short$", 1, 1), dir: t.TempDir(), path: filepath.Join(t.TempDir(), "longrun.csv"), schedules: 1}
 	if err := p.build(t.Context()); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,8 @@ const stuck = "2h"
 func storms(name, test string, usual, times int) kind {
 	return kind{
 		name: name, pkg: "propertytests/bubblestorms",
-		args: func(uint64, int) []string { return []string{"-test.run=" + test, "-test.timeout=" + stuck} },
+		rules: []string{"internal/protocol", "internal/protocol/tasks", "internal/natskv", "election", "assign"},
+		args:  func(uint64, int) []string { return []string{"-test.run=" + test, "-test.timeout=" + stuck} },
 		env: func(first uint64, hours int) []string {
 			return []string{fmt.Sprint("ROLEMANAGER_STORM_SEED=", first), fmt.Sprint("ROLEMANAGER_STORM_HOURS=", times*hours), "ROLEMANAGER_STORM_LULL=1"}
 		},

@@ -8,13 +8,16 @@ type sum struct {
 	stopped int // ranges that a violation has stopped, without counters: only their violations are in the sum
 }
 
-func total(all []line, what string) sum {
-	s := sum{line: line{what: what, first: 1}}
+// total sums up a kind, or what is of some rules of it.
+func total(all []line, what, rules string) sum {
+	s := sum{line: line{what: what, rules: rules}}
 	for _, l := range all {
-		if l.what != what {
+		if l.what != what || rules != "" && l.rules != rules {
 			continue
 		}
-		s.last = max(s.last, l.last)
+		if s.last = max(s.last, l.last); s.first == 0 || l.first < s.first {
+			s.first = l.first
+		}
 		s.violations += l.violations
 		if l.violations > 0 && l.terms == 0 {
 			s.stopped++
@@ -43,7 +46,12 @@ func summed(path string) error {
 		return err
 	}
 	for _, k := range kinds {
-		fmt.Println(total(lines, k.name))
+		rules, err := k.present()
+		if err != nil {
+			return err
+		}
+		fmt.Println(total(lines, k.name, ""))
+		fmt.Println("  of the rules as they are:", total(lines, k.name, rules))
 	}
 	return nil
 }

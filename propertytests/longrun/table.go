@@ -12,17 +12,18 @@ type line struct {
 	what                                          string
 	first, last                                   uint64 // seeds
 	schedules, seconds, faults, terms, violations int
+	rules                                         string // "" where it was not noted
 }
 
 // Cells are its values in the file.
 func (l *line) Cells() []any {
-	return []any{&l.what, &l.first, &l.last, &l.schedules, &l.seconds, &l.faults, &l.terms, &l.violations}
+	return []any{&l.what, &l.first, &l.last, &l.schedules, &l.seconds, &l.faults, &l.terms, &l.violations, &l.rules}
 }
 
 func table(path string) ranges.Table[line, *line] {
 	return ranges.Table[line, *line]{
 		Path: path,
-		Head: []string{"played", "first_seed", "last_seed", "schedules", "virtual_seconds", "faults", "terms", "violations"},
+		Head: []string{"played", "first_seed", "last_seed", "schedules", "virtual_seconds", "faults", "terms", "violations", "rules"},
 	}
 }
 
