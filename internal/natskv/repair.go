@@ -29,6 +29,9 @@ func Repair(ctx context.Context, nc *nats.Conn, bucket string) (changed []string
 	if err := request(ctx, nc, bucketPlace(bucket), "$JS.API.STREAM.INFO."+streamName(bucket), nil, &raw); err != nil {
 		return nil, fmt.Errorf("repair bucket: %w", err)
 	}
+	if raw.Config == nil {
+		return nil, fmt.Errorf("repair bucket %q: the server has answered without its configuration", bucket)
+	}
 	for _, r := range rules {
 		if r.fit(bucket, &info.StreamInfo) {
 			continue

@@ -115,6 +115,8 @@ var drawn = []mutants.Mutant{
 	{Name: "given back before its checkpoint is stored", Edits: []mutants.Edit{
 		{core + "outcome.go", " || t.run.saving != nil }", " }"},
 		{core + "checkpoint.go", "\tif t.run.saving = w.next; w.next != nil {", "\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tif t.run.saving = w.next; w.next != nil {"},
+		{core + "checkpoint.go", "\tt.checkpoint, t.run.stored = max(t.checkpoint, revision), w.ran\n", "\tif t.checkpoint = max(t.checkpoint, revision); t.run != nil {\n\t\tt.run.stored = w.ran\n\t}\n"},
+		{core + "checkpoint.go", "if r := w.t.run; r.kept == w.ran {", "if r := w.t.run; r != nil && r.kept == w.ran {"},
 	}},
 	{Name: "a checkpoint is not handed on", Edits: []mutants.Edit{
 		{core + "dispatch.go", "\t\t\tCheckpoint: t.checkpoint,\n", ""},

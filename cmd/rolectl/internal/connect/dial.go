@@ -49,32 +49,40 @@ var schemes = []string{"nats", "tls", "ws", "wss"}
 // hasAddresses reports whether every server of the target can be dialled.
 func (t Target) hasAddresses() bool {
 	for s := range strings.SplitSeq(t.URL, ",") {
-		s = strings.TrimSpace(s)
-		if !strings.Contains(s, "://") {
-			s = "nats://" + s
-		}
-		u, err := url.Parse(s)
-		if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
-			return false
-		}
-		if port, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || port < 1 || port > 65535) {
+		if !dialable(s) {
 			return false
 		}
 	}
 	return true
 }
 
+func dialable(s string) bool {
+	s = strings.TrimSpace(s)
+	if !strings.Contains(s, "://") {
+		s = "nats://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
+		return false
+	}
+	port, err := strconv.Atoi(u.Port())
+	return u.Port() == "" || err == nil && 1 <= port && port <= 65535
+}
+
 // Address is where the target is, without what is secret.
 func (t Target) Address() string {
 	servers := strings.Split(t.URL, ",")
+	secret := false // in the midst of a password with commas in it, perhaps
 	for i, s := range servers {
 		s = strings.TrimSpace(s)
 		servers[i] = s
 		if u, err := url.Parse(s); err == nil && u.User != nil {
-			u.User = nil
+			u.User, secret = nil, false
 			servers[i] = u.String()
 		} else if _, host, ok := strings.Cut(s, "@"); ok { // no URL, or one without a scheme
-			servers[i] = host
+			servers[i], secret = host, false
+		} else if secret = secret || !dialable(s) && strings.Contains(strings.Join(servers[i+1:], ","), "@"); secret {
+			servers[i] = "…"
 		}
 	}
 	return strings.Join(servers, ", ")
