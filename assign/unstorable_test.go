@@ -104,6 +104,15 @@ func unstorable(t *testing.T, s dialer, a *node, c *assign.Client, k assign.Kind
 			t.Errorf("%d: %+v", i, failed)
 		}
 	}
+	dead := func() int {
+		return a.count(func(e event.Event) bool {
+			d, ok := e.(event.TaskCompleted)
+			return ok && d.Outcome == "dead"
+		})
+	}
+	natstest.Eventually(t, "the dead are counted", time.Minute, func() (bool, string) { // events come after what they tell of
+		return dead() >= n/20, fmt.Sprint(dead())
+	})
 	faults := faultsOf(a, assign.ErrUnstorable)
 	if len(faults) != n/20 {
 		t.Errorf("%d faults: %v", len(faults), faults)
@@ -113,16 +122,13 @@ func unstorable(t *testing.T, s dialer, a *node, c *assign.Client, k assign.Kind
 			t.Errorf("a fault that names no task or no cause: %+v", f)
 		}
 	}
-	if dead := a.count(func(e event.Event) bool {
-		d, ok := e.(event.TaskCompleted)
-		return ok && d.Outcome == "dead"
-	}); dead != n/20 {
-		t.Errorf("%d tasks are counted as dead", dead)
-	}
 	before := lastSeq(t, s)
 	time.Sleep(3 * time.Second) // virtual, or as long as a loop would take to show
 	if after := lastSeq(t, s); after > before+5 {
 		t.Errorf("%d records were written after all had ended", after-before)
+	}
+	if dead() != n/20 {
+		t.Errorf("%d tasks are counted as dead", dead())
 	}
 	limit(t, s, func(cfg *jetstream.StreamConfig) { cfg.MaxMsgSize = -1 })
 	if m := record(t, a.nc, "q.sized-7"); m == nil || string(m.Data) != "8000" {
