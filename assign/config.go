@@ -123,7 +123,7 @@ func (c Config) validate() error {
 	fault(c.CrashBudget > 0 && c.CrashBudget < 1000, "CrashBudget", "%d: use 1 to 999", c.CrashBudget)
 	fault(c.AnswerTimeout >= 50*time.Millisecond, "AnswerTimeout", "%v: use at least 50ms", c.AnswerTimeout)
 	fault(c.AgingStep > 0, "AgingStep", "%v: use a positive duration, or 0 for 10s", c.AgingStep)
-	fault(c.MaxResult > 0 && c.MaxResult <= 1<<30, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB", c.MaxResult, 1<<30)
+	fault(c.MaxResult > 0 && c.MaxResult <= maxOutput, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB", c.MaxResult, maxOutput)
 	fault(c.Verify <= VerifyOff, "Verify", "%d: use VerifyFrames or VerifyOff", c.Verify)
 	for i, m := range c.Middleware {
 		fault(m != nil, "Middleware", "number %d is nil: leave it out", i)

@@ -208,6 +208,8 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 func (w *watcher) identify(ctx context.Context) error {
 	state, err := w.bucket.Inspect(ctx)
 	switch {
+	case errors.Is(err, nats.ErrPermissionViolation):
+		return fmt.Errorf("which bucket is being watched: %w", err)
 	case err != nil: // what it says of the bucket is for the next watch to find out, which asks twice
 		return fmt.Errorf("which bucket is being watched: %v", err)
 	case !state.Created.Equal(w.bucket.Created()):

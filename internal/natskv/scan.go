@@ -102,7 +102,7 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string, n uint64)
 			return nil, false, fmt.Errorf("no record: %w", err)
 		}
 		if isControl(s.at.prefix, m) { // there are fewer than there were: some have been replaced meanwhile
-			if len(m.Data) == 0 && IsNoResponders(m) {
+			if IsNoResponders(m) {
 				return nil, false, errors.New("the consumer is gone")
 			}
 			return entries, false, nil
