@@ -2,10 +2,14 @@ package election
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/clock"
@@ -65,5 +69,35 @@ func TestNothingIsHeardOfAnotherBucket(t *testing.T) {
 			t.Errorf("of one that is not known: %d heard, %v", heard, err)
 		}
 		link.Release()
+	})
+}
+
+// TestADenialToAskWhichBucketIsSaid: a grant that is taken away while the session runs. No other watch mends it.
+func TestADenialToAskWhichBucketIsSaid(t *testing.T) {
+	var options *server.Options
+	s := natstest.Server(t, natstest.Listen, func(o *natsrun.Options) {
+		o.Configure = func(so *server.Options) {
+			so.Users, options = []*server.User{{Username: "owner", Password: "x"}, {Username: "a", Password: "x"}}, so
+		}
+	})
+	asking, watching := natstest.Connect(t, s, nats.UserInfo("a", "x")), natstest.Connect(t, s, nats.UserInfo("owner", "x"))
+	bucket, err := natskv.Create(t.Context(), asking, natskv.Config{Bucket: "roles"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	t.Cleanup(wg.Wait)
+	w := newWatcher(t.Context(), &wg, watching, bucket, clock.System(), []string{protocol.AllFilter})
+	less := options.Clone()
+	less.Users = []*server.User{{Username: "owner", Password: "x"}, {Username: "a", Password: "x", Permissions: &server.Permissions{
+		Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.INFO.KV_roles"}},
+	}}}
+	if err := s.Running().ReloadOptions(less); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "the denial, which no other watch mends", time.Minute, func() (bool, string) {
+		err := w.identify(t.Context()) // the server may put out first whom it concerns
+		said := errors.Is(err, nats.ErrPermissionViolation) && natskv.Permanent(err) && strings.Contains(err.Error(), "STREAM.INFO.KV_roles")
+		return said, fmt.Sprint(err)
 	})
 }
