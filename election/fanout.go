@@ -8,7 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// maxQueued is how many events a reader may lag behind until those that are not about promotions coalesce.
+// maxQueued is how many events a reader may lag behind until those that are not important coalesce.
 const maxQueued = 4096
 
 // fanout brings events to the sinks, in order, from one goroutine, and to each subscriber from one of its own. Neither is
@@ -159,10 +159,12 @@ func (f *feed) close() {
 	f.signal()
 }
 
-// important events are never left out; there are at most two for each term.
+// important events are never left out; there are at most two for each term, and a few for each session. Without that the
+// thousands of claims after the kill of a session would crowd out the kill.
 func important(e event.Event) bool {
 	switch e.(type) {
-	case event.RolePromoted, event.RoleDemoted:
+	case event.RolePromoted, event.RoleDemoted,
+		event.SessionOpened, event.SessionLost, event.SessionClosed, event.SessionKilled:
 		return true
 	}
 	return false

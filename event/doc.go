@@ -18,8 +18,9 @@
 //
 // # Failures
 //
-// A slow Sink delays the events behind it and nothing else; a slow subscriber is told with [Lagged] how many events
-// it has missed. Events about promotion and demotion are never dropped.
+// A slow Sink delays the events behind it and nothing else. Whoever is more than 4,096 events behind, Sink or subscriber,
+// is told with [Lagged] how many it has missed. A promotion, a demotion, and the opening, loss, end or kill of a session
+// are never among them.
 //
 // # Files
 //

@@ -15,8 +15,8 @@ type Fault struct {
 	Slow bool
 }
 
-// Lagged tells a subscriber that it was too slow: so many events before this one were left out. Promotions and
-// demotions are never among them.
+// Lagged tells a Sink or a subscriber that it was too slow: so many events before this one were left out. Promotions,
+// demotions, and the opening, loss, end or kill of a session are never among them.
 type Lagged struct {
 	Meta
 	N uint64
