@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // objectSlack is how much longer than LargeRetention an object is kept: it is stored before its outcome, and the outcome's
@@ -30,7 +32,8 @@ type Objects struct {
 // LargeRetention of cfg. One that is there already is left as it is: the result says how it is. Workers whose StreamAutoCreate
 // is set make it when they need it first; for others somebody else has to. It may be called again, also after an error.
 //
-// Errors: *ConfigError, nats.ErrPermissionViolation, the server's, the connection's, ctx's.
+// Errors: *ConfigError, nats.ErrPermissionViolation, one that says what to set if the store allows direct gets, the server's, the
+// connection's, ctx's.
 func CreateObjects(ctx context.Context, nc *nats.Conn, cfg ClientConfig) (Objects, error) {
 	if err := cfg.validate(); err != nil {
 		return Objects{}, err
@@ -53,10 +56,8 @@ func openObjectStore(ctx context.Context, nc *nats.Conn, cfg ClientConfig) (jets
 		if !cfg.StreamAutoCreate {
 			return nil, o, fmt.Errorf("%w: %s", ErrObjectsNotFound, bucket)
 		}
-		store, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: bucket, TTL: cfg.LargeRetention + objectSlack, Storage: cfg.Storage, Replicas: cfg.Replicas,
-		})
-		if errors.Is(err, jetstream.ErrBucketExists) { // somebody else was faster
+		_, err = js.CreateStream(ctx, objectStream(bucket, cfg))
+		if err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // somebody else was faster
 			store, err = js.ObjectStore(ctx, bucket)
 		}
 	}
@@ -67,9 +68,29 @@ func openObjectStore(ctx context.Context, nc *nats.Conn, cfg ClientConfig) (jets
 	if err != nil {
 		return nil, o, fmt.Errorf("assign: open the object store %s: %w", bucket, err)
 	}
+	if s, ok := status.(*jetstream.ObjectBucketStatus); ok && s.StreamInfo().Config.AllowDirect {
+		return nil, o, fmt.Errorf("assign: %w", &natskv.UnfitError{Stream: s.StreamInfo().Config.Name, Faults: []string{
+			"direct gets are on, so who may store an object can forge any record of the account: set allow_direct to false",
+		}})
+	}
 	o.Replicas, o.Storage = status.Replicas(), status.Storage()
 	if ttl := status.TTL(); ttl > 0 {
 		o.Retention = max(ttl-objectSlack, 1) // 1 ns: less than any outcome is kept
 	}
 	return store, o, nil
+}
+
+// objectStream is the stream of an object store as the jetstream package makes it (ADR-20 of NATS), but without direct gets: their
+// answer is the bare message, wherever the request wants it to be sent. So who may store an object could have it stored as
+// somebody's record.
+func objectStream(bucket string, cfg ClientConfig) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name:        "OBJ_" + bucket,
+		Subjects:    []string{"$O." + bucket + ".C.>", "$O." + bucket + ".M.>"},
+		MaxAge:      cfg.LargeRetention + objectSlack,
+		Storage:     cfg.Storage,
+		Replicas:    cfg.Replicas,
+		Discard:     jetstream.DiscardNew,
+		AllowRollup: true,
+	}
 }

@@ -146,6 +146,47 @@ func TestCreateObjectsRefusesNonsense(t *testing.T) {
 	}
 }
 
+// TestAnObjectStoreWithDirectGetsIsNotUsed: who may store an object there could forge records. The error says what to set, and
+// when it is set the output that waits is stored.
+func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		js, err := jetstream.New(natstest.Connect(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_" + testNS}); err != nil {
+			t.Fatal(err)
+		}
+		const fix = "set allow_direct to false"
+		if _, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s), assign.ClientConfig{Namespace: testNS}); err == nil || !strings.Contains(err.Error(), fix) {
+			t.Errorf("opened: %v", err)
+		}
+		a := newNode(t, s, "a", sizing(t))
+		p, err := assign.Submit(t.Context(), newClient(t, s), sized, 100<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "the worker says what to set", time.Minute, func() (bool, string) {
+			return a.count(func(e event.Event) bool {
+				f, ok := e.(event.Fault)
+				return ok && strings.Contains(f.Err.Error(), fix)
+			}) > 2, a.dump()
+		})
+		stream, err := js.Stream(t.Context(), "OBJ_TASKS_"+testNS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := stream.CachedInfo().Config
+		cfg.AllowDirect = false
+		if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := p.Wait(t.Context()); err != nil || !bytes.Equal(out, pattern(100<<10)) {
+			t.Errorf("%d bytes, %v", len(out), err)
+		}
+	})
+}
+
 // TestLargeOutputWhoseStoreStaysMissing: no attempt is wasted on it, the next one that needs it does not wait as long again, and a
 // requeue is all it takes when the store is there.
 func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {

@@ -26,9 +26,9 @@ type Entry struct {
 	complete    bool   // see scan.go
 }
 
-// Get reads key from whichever replica answers. That is quick, works also when the store is stale, and may be old: on a
-// replicated bucket it can miss writes that were acknowledged, an earlier term's or our own. Use [Store.Latest] where
-// something is decided from it. The error is [jetstream.ErrKeyNotFound] for a key that does not exist or was deleted.
+// Get asks the bucket's server for key. That is quick, works also when the store is stale, and may be old: on a replicated
+// bucket a server that was deposed and does not know it yet may answer, and miss writes that were acknowledged, an earlier
+// term's or our own. Use [Store.Latest] where something is decided from it. The error is [jetstream.ErrKeyNotFound] for a key that does not exist or was deleted.
 func (s *Store) Get(ctx context.Context, key string) (Entry, error) {
 	if err := checkKey(key); err != nil {
 		return Entry{}, err

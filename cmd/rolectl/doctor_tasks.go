@@ -86,6 +86,10 @@ func (x *examination) objects(ctx context.Context, namespace string) {
 	var missing *jetstream.APIError
 	switch {
 	case err == nil:
+		if info.Config.AllowDirect {
+			x.add(critical, "tasks", "nats stream edit "+stream+" --no-allow-direct",
+				"%s: stream %s answers direct gets, so who may store an object can forge any record of the account, and workers store none there", namespace, stream)
+		}
 		x.used("tasks", namespace+": bytes of the object store", "raise max_bytes (nats stream edit "+stream+")", info.State.Bytes, info.Config.MaxBytes)
 	case errors.Is(err, errDenied):
 		x.ok("tasks", "%s: whether there is an object store was not looked at: this user may not ask for stream %s", namespace, stream)

@@ -160,7 +160,7 @@ func TestRepairKeepsRecords(t *testing.T) {
 	cfg.MaxAge = time.Hour
 	cfg.MaxMsgsPerSubject = 5
 	cfg.Discard = jetstream.DiscardOld
-	cfg.DenyDelete, cfg.AllowDirect, cfg.AllowMsgTTL, cfg.AllowAtomicPublish, cfg.AllowRollup = false, false, false, false, false
+	cfg.DenyDelete, cfg.AllowDirect, cfg.AllowMsgTTL, cfg.AllowAtomicPublish, cfg.AllowRollup = false, true, false, false, false
 	cfg.SubjectDeleteMarkerTTL = 0
 	cfg.Metadata = map[string]string{"mine": "stays"}
 	stream, err := js.CreateStream(t.Context(), cfg)

@@ -85,9 +85,10 @@ var rules = []rule{
 		repair: set("allow_rollup_hdrs", true),
 	},
 	{
-		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.AllowDirect },
-		fault:  "direct gets are off",
-		repair: set("allow_direct", true),
+		// The answer to a direct get is the bare record, and it is stored if the request asks for it to be sent to a record.
+		fit:    func(_ string, s *jetstream.StreamInfo) bool { return !s.Config.AllowDirect },
+		fault:  "direct gets are on: replicas that lag answer them, and who may write here and ask for one can forge any record of the account",
+		repair: set("allow_direct", false),
 	},
 	{
 		fit:    func(_ string, s *jetstream.StreamInfo) bool { return s.Config.DenyDelete },

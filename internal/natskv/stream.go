@@ -95,7 +95,7 @@ func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 		MaxMsgSize:             -1,
 		MaxConsumers:           maxConsumers,
 		Discard:                jetstream.DiscardNew, // a full bucket refuses writes, it never drops records
-		AllowDirect:            true,
+		AllowDirect:            false,                // see rules
 		AllowRollup:            true,
 		DenyDelete:             true,
 		AllowMsgTTL:            true,

@@ -14,13 +14,18 @@
 //
 // # What they do not
 //
-// A candidate can end any session of its bucket, since that is how a dead one is replaced. And NATS checks what a client
-// publishes and subscribes to, but neither where an answer is sent nor where a consumer delivers. So who may ask the JetStream
-// API can have the answer stored where a record is; who may write to a bucket and make direct gets on it can forge any record of
-// the account; who may write to a stream and make consumers on it can send its own text to any subscription of the account. The
-// tests in abuse_test.go show all of it, and what it leads to: a role that changes hands, or is without a leader for a while,
-// and never with two. Permissions within an account keep mistakes apart, accounts keep enemies apart.
+// A candidate can end any session of its bucket, since that is how a dead one is replaced, and overwrite the records of any
+// member. And NATS checks what a client publishes and subscribes to, but neither where an answer is sent nor where a consumer
+// delivers. So who may ask the JetStream API can have the answer stored where a record is, as garbage: the role is without a
+// leader for a while. Our own streams answer no direct gets, since these bring the bare text: who may write to any other bucket
+// of the account that answers them, and make them, can forge any record. And who may write to a stream and make consumers on it
+// can send its own text to any subscription of the account.
+//
+// The worst that comes of it is a session that is declared ended while its leader can hear nothing: then two lead until the
+// first one's clock ends its term, TTL - margin after its last acknowledged heartbeat, and fences refuse the first one.
+// abuse_test.go and forge_test.go show all of it. Permissions within an account keep mistakes apart, accounts keep enemies apart.
 //
 // Files: setup_test.go the server · suffice_test.go, tasks_test.go, keeps_test.go every class at work · refuse_test.go,
-// subjects_test.go the list · least_test.go that nothing can be left out · abuse_test.go what remains possible.
+// subjects_test.go the list · least_test.go that nothing can be left out · abuse_test.go,
+// forge_test.go what remains possible.
 package security

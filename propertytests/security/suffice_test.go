@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
@@ -195,11 +194,7 @@ func owns(t *testing.T, nc *nats.Conn) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_" + namespace}); err != nil {
+	if _, err := assign.CreateObjects(t.Context(), nc, assign.ClientConfig{Namespace: namespace}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := assign.Find(c, measure, "nothing").Status(t.Context()); !errors.Is(err, assign.ErrTaskNotFound) {
