@@ -28,9 +28,20 @@ func TestDoctorTasks(t *testing.T) {
 	w := working(t)
 	w.sees("all is well", "ok", "jobs: 0 open, handed out by a to 1 workers")
 	w.sees("no object store yet", "ok", "jobs: there is no object store")
+	js, err := jetstream.New(w.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_jobs"}); err != nil {
+		t.Fatal(err)
+	}
+	w.sees("an object store that lets records be forged", "critical", "jobs: stream OBJ_TASKS_jobs answers direct gets")
+	if err := js.DeleteObjectStore(t.Context(), "TASKS_jobs"); err != nil {
+		t.Fatal(err)
+	}
 	w.ok("tasks", "create")
-	if d, _ := w.diagnosis(); d.has("tasks", "ok", "object store") {
-		t.Errorf("there is one: %+v", d)
+	if d, _ := w.diagnosis(); d.has("tasks", "ok", "object store") || d.has("tasks", "critical", "direct gets") {
+		t.Errorf("there is one, made by ourselves: %+v", d)
 	}
 	w.ok("tasks", "submit", "strange", "1", "--id", "unwanted")
 	w.sees("nobody handles it", "warning", "jobs: 1 tasks of kind strange wait: no worker handles it")
@@ -58,10 +69,6 @@ func TestDoctorTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.sees("nobody schedules", "warning", "jobs: nobody hands out tasks; the last was a at epoch")
-	js, err := jetstream.New(w.connect())
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := js.DeleteStream(t.Context(), "TASKS_jobs"); err != nil {
 		t.Fatal(err)
 	}
