@@ -35,7 +35,7 @@ type reply struct {
 
 const (
 	maxRequests = 256     // remembered by id, so that a repeated request is not carried out again
-	maxRequest  = 4 << 10 // bytes
+	maxRequest  = 4 << 10 // bytes; of an answer too
 	maxOwed     = 16      // repeats of one request that wait; who repeats it listens for the latest
 	maxPending  = 1024    // requests that NATS holds for us
 )
@@ -186,7 +186,26 @@ func request(ctx context.Context, nc *nats.Conn, bucket, instance string, q prot
 	if err != nil {
 		return protocol.Response{}, err
 	}
-	var response protocol.Response
-	err = json.Unmarshal(m.Data, &response)
-	return response, err
+	return readResponse(m.Data, q.ID)
+}
+
+var errNoAnswer = errors.New("no answer to a control request: see who else listens to the subject of that instance")
+
+// readResponse reads what has come for an answer to the request of an id. Who could not read a request answers without its id,
+// and says why it does not do what was asked.
+func readResponse(data []byte, id string) (r protocol.Response, err error) {
+	if len(data) > maxRequest {
+		return r, fmt.Errorf("%w: it has %d bytes", errNoAnswer, len(data))
+	}
+	err = json.Unmarshal(data, &r)
+	switch {
+	case err != nil:
+	case r.ID != id && (r.ID != "" || r.OK):
+		err = errors.New("it is of another request")
+	case r.OK == (r.Error != ""):
+		err = errors.New("it does not say that it was done, or why not")
+	default:
+		return r, nil
+	}
+	return protocol.Response{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 }

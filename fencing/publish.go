@@ -78,21 +78,31 @@ func (s *Store) attempt(ctx context.Context, msgs ...*nats.Msg) (revision uint64
 	if err != nil {
 		return s.silence(msgs, before, err)
 	}
-	var ack struct {
-		Error  *jetstream.APIError `json:"error"`
-		Stream string              `json:"stream"`
-		Seq    uint64              `json:"seq"`
-	}
-	if err := json.Unmarshal(reply.Data, &ack); err != nil {
+	revision, v, err = acknowledged(streamOf(s.bucket), reply.Data)
+	s.seen = max(s.seen, revision)
+	return revision, v, err
+}
+
+// pubAck is the server's answer to a publish.
+type pubAck struct {
+	Error  *jetstream.APIError `json:"error"`
+	Stream string              `json:"stream"`
+	Seq    uint64              `json:"seq"`
+}
+
+// acknowledged reads the server's answer to a publish into a stream: a revision where it is stored, else why it is not, or
+// why that is not known. The twin in package natskv knows fewer verdicts: there whoever writes waits for the watch.
+func acknowledged(stream string, data []byte) (revision uint64, v verdict, err error) {
+	var ack pubAck
+	if err := json.Unmarshal(data, &ack); err != nil {
 		return 0, unknown, fmt.Errorf("decode acknowledgement: %w", err)
 	}
 	if ack.Error != nil {
 		return 0, ofCode(ack.Error), ack.Error
 	}
-	if ack.Stream != streamOf(s.bucket) || ack.Seq == 0 {
-		return 0, unknown, fmt.Errorf("not an acknowledgement of stream %s: %.100q", streamOf(s.bucket), reply.Data)
+	if ack.Stream != stream || ack.Seq == 0 {
+		return 0, unknown, fmt.Errorf("not an acknowledgement of stream %s: %.100q", stream, data)
 	}
-	s.seen = max(s.seen, ack.Seq)
 	return ack.Seq, stored, nil
 }
 
