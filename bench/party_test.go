@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"sort"
 	"sync"
 	"testing"
 	"time"
@@ -66,12 +67,8 @@ func (l *ledger) after(b *testing.B, what string, of *[]time.Time, t time.Time, 
 	late := time.After(patience)
 	for {
 		l.mu.Lock()
-		all := *of
-		i := len(all)
-		for i > 0 && all[i-1].After(t) {
-			i--
-		}
-		if all = all[i:]; len(all) >= n {
+		all := *of // in the order of time
+		if all = all[sort.Search(len(all), func(i int) bool { return all[i].After(t) }):]; len(all) >= n {
 			l.mu.Unlock()
 			return all[0], all[n-1]
 		}
