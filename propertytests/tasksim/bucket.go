@@ -24,6 +24,7 @@ type record struct {
 // bucket is the one order of everything that is said of sessions and roles.
 type bucket struct {
 	log  []record
+	base int // what stands before that was in a bucket that is gone, see remake
 	dead map[uint64]bool
 }
 
@@ -42,7 +43,7 @@ func (w *world) append(kind kindOf, p *process, session uint64) uint64 {
 		w.bucket.dead[session] = true
 	}
 	for _, o := range w.procs {
-		w.after(w.upTo(o.lag), func() { o.see(int(revision)) })
+		w.after(w.upTo(o.lag), func() { o.does(func() { o.see(int(revision)) }) })
 	}
 	return revision
 }
@@ -54,11 +55,15 @@ type process struct {
 	campaigns bool
 	lag       time.Duration // of its view, at most
 	skew      time.Duration // of its clock
+	rate      float64       // by how much that clock is fast
 	old       bool          // it cannot read what a later version has written
 	up        bool
 	cut       bool
+	stopped   bool     // see pause
+	held      []func() // what waits until it goes on
 	session   uint64
 	belief    uint64 // counts the ends of belief, so that an old deadline means nothing
+	base      int    // of the bucket that it watches
 	seen      int    // how much of the log its view has
 	reachable int    // how much it could have, were it not cut off
 
@@ -74,24 +79,30 @@ type process struct {
 
 // join opens a session.
 func (p *process) join() {
-	if p.cut || p.session != 0 {
+	if p.cut || p.stopped || p.session != 0 {
 		return
 	}
 	w := p.w
 	p.up = true
+	p.watch()
 	p.session = w.append(leaseRecord, p, 0)
 	p.open = false
 	p.work = newWorker(p)
 	session := p.session
 	w.after(time.Millisecond+w.upTo(w.Delay), func() {
-		if p.session == session {
-			w.append(memberRecord, p, session)
-		}
+		p.does(func() {
+			if p.session == session && !w.gone(session) {
+				w.append(memberRecord, p, session)
+			}
+		})
 	})
 }
 
 // see lets the view have the log up to n. A process that is cut off sees nothing.
 func (p *process) see(n int) {
+	if p.base != p.w.bucket.base {
+		return // its watch is of one that is gone
+	}
 	p.reachable = max(p.reachable, n)
 	if p.cut || !p.up {
 		return
@@ -160,13 +171,13 @@ func (p *process) crash() {
 		}
 	}
 	p.lapse()
-	p.up, p.cut = false, false
+	p.up, p.cut, p.stopped, p.held = false, false, false, nil
 	if session != 0 {
 		w.after(w.Lease+w.upTo(w.Lease/2), func() { w.bury(p, session) })
 	}
 	w.after(w.upTo(4*w.Lease), func() {
-		p.seen, p.epoch, p.highest, p.holder, p.deaths = 0, 0, 0, 0, nil
-		p.epochs = epochs{}
+		p.base = -1
+		p.watch()
 		p.up = true
 		p.see(len(w.bucket.log))
 		p.join()
@@ -174,37 +185,45 @@ func (p *process) crash() {
 }
 
 func (w *world) bury(p *process, session uint64) {
-	if !w.bucket.dead[session] {
+	if !w.bucket.dead[session] && !w.gone(session) {
 		w.append(deathRecord, p, session)
 	}
 }
 
 // close ends a session in which nothing is at work any more.
 func (w *world) close(p *process, session uint64) {
-	if !w.bucket.dead[session] {
+	if !w.bucket.dead[session] && !w.gone(session) {
 		w.bucket.log[w.append(deathRecord, p, session)-1].closed = true // nobody has read it yet
 	}
 }
 
 // sever cuts a process off for a while. Its belief ends before others may kill its session.
 func (p *process) sever(d time.Duration) {
-	w, session := p.w, p.session
+	w := p.w
 	w.Cuts++
 	p.cut = true
-	since := w.upTo(w.Lease / 4) // since its last beat
-	belief := p.belief
-	w.after(w.Lease*4/5-since, func() {
-		if p.cut && p.belief == belief && p.session == session {
-			w.Abandoned++
-			p.lapse()
-			w.after(w.Lease/5+since+w.upTo(w.Lease/2), func() { w.bury(p, session) })
-		}
-	})
+	p.expire(func() bool { return p.cut })
 	w.after(d, func() {
 		p.cut = false
 		if p.up {
-			p.see(len(w.bucket.log))
-			p.rejoin()
+			p.does(func() {
+				p.see(len(w.bucket.log))
+				p.rejoin()
+			})
+		}
+	})
+}
+
+// expire ends belief in the session of one who no longer beats, if nothing has changed by then; and a while later the session.
+func (p *process) expire(still func() bool) {
+	w, session, belief := p.w, p.session, p.belief
+	since := w.upTo(w.Lease / 4) // since its last beat
+	left := time.Duration(float64(w.Lease*4/5-since) / (1 + p.rate))
+	w.after(left, func() {
+		if still() && p.belief == belief && p.session == session {
+			w.Abandoned++
+			p.lapse()
+			w.after(w.Lease-left+w.upTo(w.Lease/2), func() { w.bury(p, session) })
 		}
 	})
 }
@@ -216,12 +235,13 @@ func (p *process) rejoin() {
 	}
 }
 
-// govern grants the role when its holder is dead, and now and then while it lives: that one goes on for a while.
+// govern grants the role when its holder is dead, and now and then while it lives: that one goes on for a while. Now and then
+// it is rotated.
 func (w *world) govern() {
 	w.after(w.Lease/4+w.upTo(w.Lease/4), w.govern)
 	holder := uint64(0)
 	var by *process
-	for i := len(w.bucket.log) - 1; i >= 0 && by == nil; i-- {
+	for i := len(w.bucket.log) - 1; i >= w.bucket.base && by == nil; i-- {
 		if r := w.bucket.log[i]; r.kind == roleRecord {
 			holder, by = r.session, r.p
 		}
@@ -229,11 +249,14 @@ func (w *world) govern() {
 	alive := by != nil && !w.bucket.dead[holder]
 	depose := alive && !w.calm && w.chance(w.Deposed)
 	if alive && !depose {
+		if t := by.term; t != nil && t.session == holder && t.able() && !by.cut && !by.stopped && !w.calm && w.chance(w.Rotated) {
+			t.rotate()
+		}
 		return
 	}
 	var able []*process
 	for _, p := range w.procs {
-		if p.campaigns && p.up && !p.cut && p.session != 0 && p.open && (p != by || !alive) {
+		if p.campaigns && p.up && !p.cut && !p.stopped && p.session != 0 && !w.gone(p.session) && p.open && (p != by || !alive) {
 			able = append(able, p)
 		}
 	}
@@ -265,9 +288,13 @@ func (w *world) fault() {
 		}
 		p := w.procs[w.rng.IntN(len(w.procs))]
 		switch {
-		case !p.up || p.cut:
+		case w.Remakes && w.chance(0.1):
+			w.remake()
+		case !p.up || p.cut || p.stopped:
 		case w.chance(0.4):
 			p.crash()
+		case w.chance(0.4):
+			p.pause(w.upTo(3 * w.Lease))
 		default:
 			p.sever(w.upTo(3 * w.Lease))
 		}
@@ -285,7 +312,7 @@ func (w *world) restart() {
 			return
 		}
 		for _, p := range w.procs {
-			if p.up && !p.cut && p.term != nil && !p.term.over && p.work != nil {
+			if p.up && !p.cut && !p.stopped && p.term != nil && !p.term.over && p.work != nil {
 				p.work.finish()
 			}
 		}
@@ -297,9 +324,8 @@ func (w *world) restart() {
 func (w *world) heal() {
 	w.calm = true
 	for _, p := range w.procs {
-		if p.cut {
-			p.cut = false
-		}
+		p.cut = false
+		p.goOn()
 		if p.old { // it is replaced by the later version
 			p.old = false
 			if p.up {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -122,20 +121,26 @@ func (w *world) opened(id string, s submission, before any, revision uint64) {
 	}
 }
 
-// begins takes note of a handler that starts.
-func (w *world) begins(id string, a tasks.Attempt, revision uint64, number int, by string) {
-	c := &w.checks
+// begins takes note of a handler that starts. One of a session whose bucket is gone may run beside a later one, and begin after
+// it; nothing that it does counts any more then.
+func (w *world) begins(r *handlerRun, by string) {
+	c, id, a, revision, number := &w.checks, r.id, r.attempt, r.revision, r.number
 	c.Started++
-	if c.live[c.task(id, revision)]++; c.live[c.task(id, revision)] > 1 {
+	if r.outlives {
+		c.Outlived++
+	} else if c.live[c.task(id, revision)]++; c.live[c.task(id, revision)] > 1 {
 		c.fail("two live handlers of %s: attempt %v at %s beside another", id, a, by)
 	}
-	if old, ok := c.largest[id]; ok {
+	old, again := c.largest[id]
+	if again {
 		c.Reruns++
-		if a.Compare(old) <= 0 {
+		if a.Compare(old) <= 0 && !r.outlives {
 			c.fail("%s runs attempt %v after %v", id, a, old)
 		}
 	}
-	c.largest[id] = a
+	if a.Compare(old) > 0 || !again {
+		c.largest[id] = a
+	}
 	if c.lifeOf[id] == nil {
 		c.lifeOf[id] = map[tasks.Attempt]uint64{}
 	}
@@ -158,8 +163,11 @@ func (c *checks) task(id string, revision uint64) string {
 	return id
 }
 
-func (c *checks) ends(id string, a tasks.Attempt, v tasks.Verb) {
-	c.live[c.task(id, c.lifeOf[id][a])]--
+func (c *checks) ends(r *handlerRun, v tasks.Verb) {
+	id, a := r.id, r.attempt
+	if !r.outlives {
+		c.live[c.task(id, c.lifeOf[id][a])]--
+	}
 	if c.ended[id] == nil {
 		c.ended[id] = map[tasks.Attempt]tasks.Verb{}
 	}
@@ -242,7 +250,7 @@ var (
 // the next one removes what that has left.
 func (w *world) haunted(id string) bool {
 	for _, l := range w.leads {
-		if g, known := l.s.Glance(protocol.Instant(w.now), id); !l.over && known && g.Revision != w.store.last["q."+id] && w.done[life{id, g.Revision}] {
+		if g, known := l.s.Glance(l.p.instant(), id); !l.over && known && g.Revision != w.store.last["q."+id] && w.done[life{id, g.Revision}] {
 			return true
 		}
 	}
@@ -278,7 +286,7 @@ func (w *world) describe(id string) string {
 	out := ""
 	for _, l := range w.leads {
 		if !l.over {
-			g, known := l.s.Glance(protocol.Instant(w.now), id)
+			g, known := l.s.Glance(l.p.instant(), id)
 			out += fmt.Sprintf("scheduler %s epoch %d ready %t: %+v %t; ", l.p.name, l.epoch, l.s.Ready(), g, known)
 		}
 	}

@@ -5,15 +5,19 @@ import "github.com/rolemanager/rolemanager/internal/protocol/tasks"
 // epochs is what a process has been shown of who leads since it was started, by the log of the bucket and by how much of that its
 // view has: not by what the view makes of it, nor by what a worker has taken up.
 type epochs struct {
-	looked int    // how much of the log was looked through
-	top    uint64 // the largest epoch in that
+	looked  int    // how much of the log was looked through
+	top     uint64 // the largest epoch in that
+	term    uint64 // the first epoch of that term: a session that is given another one without anybody in between was rotated
+	session uint64
 }
 
 // shown is the largest epoch that was ever in the view of a process, in whatever session.
 func (p *process) shown() uint64 {
 	for ; p.epochs.looked < p.seen; p.epochs.looked++ {
 		if r := p.w.bucket.log[p.epochs.looked]; r.kind == roleRecord {
-			p.epochs.top = max(p.epochs.top, r.revision)
+			if p.epochs.top = r.revision; p.epochs.session != r.session {
+				p.epochs.term, p.epochs.session = r.revision, r.session
+			}
 		}
 	}
 	return p.epochs.top
@@ -30,11 +34,11 @@ func (k *worker) accepts(f *frame, what, id string) {
 	}
 }
 
-// starts checks T3 of an attempt: no handler starts for one of an earlier epoch, whatever frame it comes in.
+// starts checks T3 of an attempt: no handler starts for one of an earlier term, whatever frame it comes in.
 func (k *worker) starts(f *frame, a *tasks.Assignment) {
 	k.accepts(f, "starts", a.ID)
-	if top := k.p.shown(); a.Attempt.Epoch < top {
-		k.w.fail("T3: %s/%d starts attempt %v of %s, after epoch %d was in its view", k.p.name, k.session, a.Attempt, a.ID, top)
+	if top := k.p.shown(); a.Attempt.Epoch < k.p.epochs.term {
+		k.w.fail("T3: %s/%d starts attempt %v of %s, after epoch %d of another term was in its view", k.p.name, k.session, a.Attempt, a.ID, top)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // TestEpochsTell: the check of what a worker may believe goes by what its view has had, to the record, and tells of each thing
-// that is done by another epoch. The log grants epochs 2 and 5, and so many of its records have been seen.
+// that is done by another epoch. The log grants epochs 2 and 5, to two sessions or to one, and so many of its records have been seen.
 func TestEpochsTell(t *testing.T) {
 	attempt := func(epoch uint64) *tasks.Assignment {
 		return &tasks.Assignment{ID: "t1", Attempt: tasks.Attempt{Epoch: epoch, N: 1}}
@@ -17,18 +17,25 @@ func TestEpochsTell(t *testing.T) {
 		seen    int
 		frame   uint64
 		attempt uint64
+		rotated bool
 		want    string
 	}{
-		"its epoch":              {5, 5, 5, ""},
-		"before it is deposed":   {4, 2, 2, ""},
-		"deposed in view":        {5, 2, 2, "after epoch 5 was in its view"},
-		"not in view":            {4, 5, 5, "its view has only epoch 2"},
-		"nobody in view":         {1, 2, 2, "its view has only epoch 0"},
-		"an attempt of the last": {6, 5, 2, "starts attempt 2.1 of t1, after epoch 5"},
+		"its epoch":              {5, 5, 5, false, ""},
+		"before it is deposed":   {4, 2, 2, false, ""},
+		"deposed in view":        {5, 2, 2, false, "after epoch 5 was in its view"},
+		"rotated in view":        {5, 2, 2, true, "after epoch 5 was in its view"},
+		"not in view":            {4, 5, 5, false, "its view has only epoch 2"},
+		"nobody in view":         {1, 2, 2, false, "its view has only epoch 0"},
+		"an attempt of the last": {6, 5, 2, false, "starts attempt 2.1 of t1, after epoch 5"},
+		"one of the same term":   {6, 5, 2, true, ""},
 	} {
 		w := &world{}
 		for i, kind := range []kindOf{leaseRecord, roleRecord, memberRecord, deathRecord, roleRecord, leaseRecord} {
-			w.bucket.log = append(w.bucket.log, record{kind: kind, revision: uint64(i + 1)})
+			session := uint64(1)
+			if i > 3 && !c.rotated {
+				session = 6
+			}
+			w.bucket.log = append(w.bucket.log, record{kind: kind, revision: uint64(i + 1), session: session})
 		}
 		k := &worker{w: w, p: &process{w: w, name: "a", seen: c.seen}}
 		k.starts(&frame{epoch: c.frame}, attempt(c.attempt))

@@ -3,7 +3,6 @@ package tasksim
 import (
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -33,7 +32,7 @@ func (l *lead) handsOut(e *tasks.Push) {
 	if len(fresh) == 0 {
 		return
 	}
-	w, now := l.w, protocol.Instant(l.w.now)
+	w, now := l.w, l.p.instant()
 	all, _ := l.s.List(now, 0, tasks.Filter{}, 1<<20)
 	running, byKey := map[string]int{}, map[string]int{}
 	for _, g := range all {
@@ -62,7 +61,7 @@ func (l *lead) handsOut(e *tasks.Push) {
 		}
 		if p.Rate > 0 {
 			l.model.limited++
-			if most := p.Rate * (w.now - l.model.ready).Seconds(); float64(l.model.limited) > most+0.01 { // the bucket was empty
+			if most := p.Rate * (w.now - l.model.ready).Seconds(); float64(l.model.limited) > most*1.03+0.01 { // the bucket was empty
 				w.fail("%d tasks of kind %s within %v", l.model.limited, p.Kind, w.now-l.model.ready)
 			}
 		}
@@ -80,7 +79,8 @@ func (l *lead) handsOut(e *tasks.Push) {
 // come back, that clock is behind.
 func (l *lead) checkTime(a *tasks.Assignment) {
 	p, age := a.Policy, l.w.now-l.w.store.log[a.Revision-1].at
-	if age < p.Delay || p.Deadline > 0 && age > p.Deadline+2*l.w.Lease {
+	off := l.p.off(l.w.now - l.began) // since it knows that clock
+	if age < p.Delay-off || p.Deadline > 0 && age > p.Deadline+2*l.w.Lease+off {
 		l.w.fail("%s is handed out %v after it was submitted: its delay is %v, its deadline %v", a.ID, age, p.Delay, p.Deadline)
 	}
 }
@@ -99,7 +99,7 @@ func (l *lead) checkTurn(handed *tasks.Glance, all []tasks.Glance) {
 		if s, ok := l.w.store.record("q." + g.ID).(submission); !ok || len(s.policy.Labels) > 0 {
 			continue
 		}
-		if g.Kind == "a" && g.Waiting > 0 && g.Tries == 0 && g.Keys == nil && g.Attempt.IsZero() && turn(g) > turn(handed) {
+		if g.Kind == "a" && g.Waiting > 0 && g.Tries == 0 && g.Keys == nil && g.Attempt.IsZero() && turn(g) > turn(handed)+l.p.off(l.w.now) {
 			l.w.fail("%s waits, and %s is handed out before it", g.ID, handed.ID)
 		}
 	}

@@ -16,7 +16,7 @@ func (k *worker) progress(r *handlerRun) {
 	if !k.w.chance(0.5) {
 		return
 	}
-	k.w.after(k.w.upTo(k.w.Lease/5), func() {
+	k.p.later(k.w.upTo(k.w.Lease/5), func() {
 		if r.over || k.over {
 			return
 		}
@@ -39,7 +39,7 @@ func (k *worker) say(x *saying) {
 			continue
 		}
 		k.w.send(k.p, l.p, func() {
-			if l.over || epoch != l.epoch {
+			if !l.hears(epoch) {
 				return
 			}
 			l.step(tasks.Progressed{

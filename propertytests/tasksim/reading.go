@@ -14,7 +14,7 @@ func (l *lead) reads() {
 	if l.over {
 		return
 	}
-	l.w.after(time.Millisecond+l.w.upTo(l.w.ReadLag), l.reads)
+	l.w.after(time.Millisecond+l.w.upTo(l.w.ReadLag), func() { l.p.does(l.reads) })
 	if l.p.cut || !l.p.up {
 		return
 	}
@@ -34,7 +34,7 @@ func (l *lead) reads() {
 }
 
 // tickNow tells the time by the process's own clock, which may be anywhere.
-func (l *lead) tickNow() tasks.Tick { return tasks.Tick{Wall: l.w.wall(l.w.now).Add(l.p.skew)} }
+func (l *lead) tickNow() tasks.Tick { return tasks.Tick{Wall: l.w.wall(l.p.at()).Add(l.p.skew)} }
 
 func (l *lead) deliver(r stored, sequence uint64) {
 	family, id, _ := strings.Cut(r.subject, ".")
@@ -93,13 +93,13 @@ func (l *lead) deliver(r stored, sequence uint64) {
 
 // members tells the books what the view says, once it has carried our own role record.
 func (l *lead) members() {
-	if !l.able() || l.p.seen < int(l.epoch) {
+	if !l.able() || l.p.seen < int(l.term) {
 		return
 	}
 	type sight struct{ described, draining, gone, closed bool }
 	seen := map[uint64]sight{}
 	who := map[uint64]string{}
-	for _, r := range l.w.bucket.log[:l.p.seen] {
+	for _, r := range l.w.bucket.log[l.p.base:l.p.seen] {
 		s := seen[r.session]
 		switch r.kind {
 		case leaseRecord:

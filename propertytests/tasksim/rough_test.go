@@ -29,7 +29,8 @@ func TestRoughWorlds(t *testing.T) {
 		}
 		if r.IntN(2) == 0 { // the others meet more often what needs none of these
 			s.Retention, s.Unsendable, s.Unstorable = ms(0, 200, 1000, 3000), share(10), share(10)
-			s.Versions, s.Skewed = r.IntN(2) == 0, r.IntN(2) == 0
+			s.Versions, s.Skewed, s.Remakes = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
+			s.Rotated = []float64{0, 0.05, 0.3}[r.IntN(3)]
 		}
 		s.Candidates = 2 + r.IntN(s.Processes-1)
 		c, err := Run(s)

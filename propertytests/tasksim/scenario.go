@@ -29,6 +29,8 @@ type Scenario struct {
 	Unstorable float64       // share of results, and of checkpoints, that the stream never takes
 	Versions   bool          // some processes are old, and cannot read some submissions and definitions
 	Skewed     bool          // processes have clocks of their own
+	Remakes    bool          // the bucket is made again now and then
+	Rotated    float64       // share of the looks at the role in which its holder is given another epoch
 
 	Recurring bool // tasks are submitted by recurrences too
 	Poison    bool // the first task kills every process that runs it
@@ -46,6 +48,9 @@ func (s *Scenario) poison(id string) bool { return s.Poison && id == "t0" }
 type Counts struct {
 	Started, Adopted, Reruns, Rejected, Refused, Fenced, Stale, Terms, Depositions, Lost, Crashes, Cuts, Abandoned,
 	LateWrites, Outcomes int
+	Pauses, Held                                                                                                int // processes that stood still, and what waited for them
+	Rotations                                                                                                   int
+	Remade, Outlived                                                                                            int // buckets that were made again, and handlers that began in sessions of one that was gone
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests, Begun int
 	Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted                             int
 	StaleFrames, StalePushed                                                                                    int // refused: a later epoch was in view

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -16,7 +15,8 @@ type lead struct {
 	w        *world
 	p        *process
 	session  uint64
-	epoch    uint64
+	term     uint64 // its first epoch
+	epoch    uint64 // rotation moves it
 	s        *tasks.Scheduler
 	over     bool
 	stubborn bool // deposed, and goes on for a while
@@ -25,6 +25,7 @@ type lead struct {
 	caughtUp bool
 	told     map[uint64]bool // deaths
 	seals    uint64          // the sequence of its last seal
+	began    time.Duration
 	model    model
 	sent     time.Duration // when the last write arrives: one connection keeps their order
 }
@@ -32,7 +33,7 @@ type lead struct {
 func newLead(p *process, epoch uint64) *lead {
 	w := p.w
 	l := &lead{
-		w: w, p: p, session: p.session, epoch: epoch, snapshot: len(w.store.log), told: map[uint64]bool{},
+		w: w, p: p, session: p.session, term: epoch, epoch: epoch, snapshot: len(w.store.log), told: map[uint64]bool{},
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: epoch, CrashBudget: w.budget(), AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5,
 			AgingStep: w.Lease / 4, Rand: w.rng.Float64,
@@ -40,12 +41,28 @@ func newLead(p *process, epoch uint64) *lead {
 		model: newModel(),
 	}
 	w.leads = append(slices.DeleteFunc(w.leads, func(o *lead) bool { return o.over }), l)
-	w.after(w.upTo(w.ReadLag), l.reads)
-	w.after(w.Lease/10, l.tick)
+	l.began = w.now
+	w.after(w.upTo(w.ReadLag), func() { p.does(l.reads) })
+	p.later(w.Lease/10, l.tick)
 	return l
 }
 
 func (l *lead) stop() { l.over = true }
+
+// rotate gives the term its next epoch, which its own process hears of a moment later.
+func (l *lead) rotate() {
+	l.w.Rotations++
+	epoch := l.w.append(roleRecord, l.p, l.session)
+	l.p.later(l.w.upTo(l.w.Delay), func() {
+		if epoch > l.epoch {
+			l.epoch = epoch
+			l.step(tasks.Rotated{Epoch: epoch})
+		}
+	})
+}
+
+// hears reports whether it listens to what is meant for who leads at an epoch.
+func (l *lead) hears(epoch uint64) bool { return !l.over && l.term <= epoch && epoch <= l.epoch }
 
 // able reports whether the scheduler does anything: a deposed one does, until it notices.
 func (l *lead) able() bool { return !l.over && l.p.up }
@@ -57,7 +74,7 @@ func (l *lead) tick() {
 	if l.able() {
 		l.step(l.tickNow())
 	}
-	l.w.after(max(min(l.s.Next(protocol.Instant(l.w.now)), l.w.Lease/10), time.Millisecond), l.tick)
+	l.p.later(max(min(l.s.Next(l.p.instant()), l.w.Lease/10), time.Millisecond), l.tick)
 }
 
 func (l *lead) step(ev tasks.Event) {
@@ -76,7 +93,7 @@ func (l *lead) step(ev tasks.Event) {
 			l.w.tell(a.ID, "%s@%d hears %v of %v from %d", l.p.name, l.epoch, a.Verdict, a.Attempt, e.Session)
 		}
 	}
-	for _, e := range l.s.Step(protocol.Instant(l.w.now), ev, nil) {
+	for _, e := range l.s.Step(l.p.instant(), ev, nil) {
 		if l.over {
 			return
 		}
@@ -154,7 +171,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		w.tell(e.ID, "%s@%d stops %v at %s/%d", l.p.name, l.epoch, e.Attempt, e.Instance, e.Session)
 		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, stop: &e})
 	case tasks.Sync:
-		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: l.epoch, session: e.Session})
+		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: l.term, session: e.Session})
 	case tasks.Settle:
 		if f, ok := e.Ref.(settle); ok {
 			f(e.Stale)

@@ -50,7 +50,7 @@ func (l *lead) unsent(push *tasks.Push, a tasks.Assignment) {
 	l.w.Unsent++
 	l.w.tell(a.ID, "%s@%d leaves %v out of frame %d", l.p.name, l.epoch, a.Attempt, push.Frame)
 	session, number := push.Session, push.Frame
-	l.w.after(l.w.upTo(l.w.Delay), func() {
+	l.p.later(l.w.upTo(l.w.Delay), func() {
 		l.step(tasks.Answered{Session: session, Frame: number, Answers: []tasks.Answer{{ID: a.ID, Attempt: a.Attempt, Verdict: tasks.Unsent}}})
 	})
 }
@@ -65,7 +65,7 @@ func (l *lead) write(number uint64, all ...put) {
 			l.step(tasks.Written{Write: number, Outcome: o, Revision: sequence})
 		}
 	}
-	w.after(w.Lease, func() { answer(protocol.Unknown, 0) })
+	l.p.later(w.Lease, func() { answer(protocol.Unknown, 0) })
 	if l.p.cut && w.chance(0.5) || !w.calm && w.chance(w.Loss) {
 		return
 	}
@@ -82,10 +82,12 @@ func (l *lead) write(number uint64, all ...put) {
 			w.tell(all[0].subject[2:], "write %d of %s is never stored", number, all[0].subject)
 			if !l.p.cut && (w.calm || !w.chance(w.Loss)) {
 				w.after(w.travel(), func() {
-					if !answered {
-						answered = true
-						l.step(tasks.Unstorable{Write: number, Body: "it is too large"})
-					}
+					l.p.does(func() {
+						if !answered {
+							answered = true
+							l.step(tasks.Unstorable{Write: number, Body: "it is too large"})
+						}
+					})
 				})
 			}
 			return
@@ -93,7 +95,7 @@ func (l *lead) write(number uint64, all ...put) {
 		outcome, sequence := w.store.write(all...)
 		w.tell(all[0].subject[2:], "write %d of %s: %v", number, all[0].subject, outcome)
 		if !l.p.cut && (w.calm || !w.chance(w.Loss)) {
-			w.after(w.travel(), func() { answer(outcome, sequence) })
+			w.after(w.travel(), func() { l.p.does(func() { answer(outcome, sequence) }) })
 		}
 	})
 }

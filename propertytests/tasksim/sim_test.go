@@ -47,6 +47,8 @@ func draw(t *rapid.T) Scenario {
 	s.Unstorable = percent("unstorable", 10)
 	s.Versions = rapid.Bool().Draw(t, "versions")
 	s.Skewed = rapid.Bool().Draw(t, "skewed")
+	s.Remakes = rapid.Bool().Draw(t, "remakes")
+	s.Rotated = float64(rapid.SampledFrom([]int{0, 5, 30}).Draw(t, "rotated")) / 100
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
 	return s
 }
@@ -97,7 +99,9 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"dropped ticks": c.Dropped, "lost workers": c.Counted, "fenced schedulers": c.Fenced, "stale results": c.Stale, "late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
 		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored, "submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
 		"frames refused for a later epoch in view": c.StaleFrames, "assignments in those": c.StalePushed,
-		"outcomes that have expired": c.Expired, "ids that were used again": c.Reused, "ticks that were there already": c.Squatted,
+		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets made again": c.Remade, "rotations": c.Rotations,
+		"handlers that began in sessions of a bucket that was gone": c.Outlived,
+		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused, "ticks that were there already": c.Squatted,
 	} {
 		if n < schedules/enough {
 			t.Errorf("only %d %s in %d schedules: the run proves nothing", n, what, schedules)

@@ -24,7 +24,8 @@ type handlerRun struct {
 	id       string
 	attempt  tasks.Attempt
 	revision uint64
-	number   int // of its last checkpoint
+	number   int  // of its last checkpoint
+	outlives bool // the bucket of its session
 	over     bool
 }
 
@@ -45,7 +46,7 @@ func newWorker(p *process) *worker {
 		said: map[string]*saying{},
 		m:    tasks.NewWorker(tasks.WorkerConfig{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
 	}
-	k.w.after(k.w.Lease/2, k.resend)
+	p.later(k.w.Lease/2, k.resend)
 	return k
 }
 
@@ -59,7 +60,7 @@ func (k *worker) take(f frame, waited time.Duration) {
 	switch us.Judge(&tasks.Envelope{Epoch: f.epoch, Term: f.term, Session: f.session}, func() bool { return true }) {
 	case tasks.Later:
 		if waited < k.w.Lease/2 {
-			k.w.after(k.w.Lease/50, func() { k.take(f, waited+k.w.Lease/50) })
+			p.later(k.w.Lease/50, func() { k.take(f, waited+k.w.Lease/50) })
 		}
 		return
 	case tasks.StaleEpoch:
@@ -116,7 +117,7 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 			k.start(e.Assignment)
 		case tasks.Halt:
 			if r := k.runs[e.ID]; r != nil && r.attempt == e.Attempt {
-				k.w.after(k.w.upTo(k.w.Lease/20), func() { k.end(r, tasks.Result{Verb: tasks.Failed}) })
+				k.p.later(k.w.upTo(k.w.Lease/20), func() { k.end(r, tasks.Result{Verb: tasks.Failed}) })
 			}
 		case tasks.Report:
 			k.results[e.ID] = tasks.Held{ID: e.ID, Attempt: e.Attempt}
@@ -130,13 +131,13 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 }
 
 func (k *worker) start(a tasks.Assignment) {
-	r := &handlerRun{id: a.ID, attempt: a.Attempt, revision: a.Revision, number: k.frame.saved[a.ID]}
+	r := &handlerRun{id: a.ID, attempt: a.Attempt, revision: a.Revision, number: k.frame.saved[a.ID], outlives: k.w.gone(k.session)}
 	k.runs[a.ID] = r
 	k.starts(k.frame, &a)
 	k.w.tell(a.ID, "%s/%d starts %v", k.p.name, k.session, a.Attempt)
-	k.w.begins(a.ID, a.Attempt, a.Revision, r.number, k.p.name)
+	k.w.begins(r, k.p.name)
 	if k.w.poison(a.ID) {
-		k.w.after(time.Millisecond, func() {
+		k.p.later(time.Millisecond, func() {
 			if !r.over {
 				k.p.crash()
 			}
@@ -144,7 +145,7 @@ func (k *worker) start(a tasks.Assignment) {
 		return
 	}
 	k.progress(r)
-	k.w.after(k.w.effort(), func() { k.end(r, k.w.result()) })
+	k.p.later(k.w.effort(), func() { k.end(r, k.w.result()) })
 }
 
 // end is the return of a handler.
@@ -155,7 +156,7 @@ func (k *worker) end(r *handlerRun, result tasks.Result) {
 	r.over = true
 	delete(k.said, r.id)
 	k.w.tell(r.id, "%s/%d ends %v: %v", k.p.name, k.session, r.attempt, result.Verb)
-	k.w.ends(r.id, r.attempt, result.Verb)
+	k.w.ends(r, result.Verb)
 	if k.runs[r.id] == r {
 		delete(k.runs, r.id)
 	}
@@ -170,7 +171,7 @@ func (k *worker) end(r *handlerRun, result tasks.Result) {
 func (k *worker) leave() {
 	k.step(tasks.Drain{})
 	p := k.p
-	k.w.after(k.w.Lease/4+k.w.upTo(k.w.Lease/2), func() {
+	p.later(k.w.Lease/4+k.w.upTo(k.w.Lease/2), func() {
 		switch {
 		case p.session != k.session:
 		case p.cut, k.w.Rest > 0 && len(k.runs)+len(k.results) > 0: // in good order, what runs ends first, and is heard of
@@ -188,7 +189,9 @@ func (k *worker) leave() {
 
 // finish says that the session is about to be closed, and leaves.
 func (k *worker) finish() {
-	k.w.bucket.log[k.w.append(memberRecord, k.p, k.session)-1].draining = true // nobody has read it yet
+	if !k.w.gone(k.session) {
+		k.w.bucket.log[k.w.append(memberRecord, k.p, k.session)-1].draining = true // nobody has read it yet
+	}
 	k.leave()
 }
 
@@ -199,7 +202,7 @@ func (k *worker) abandon() {
 		if !r.over {
 			r.over = true
 			k.w.tell(r.id, "%s/%d abandons %v", k.p.name, k.session, r.attempt)
-			k.w.ends(r.id, r.attempt, tasks.Failed)
+			k.w.ends(r, tasks.Failed)
 		}
 	}
 }
@@ -216,7 +219,7 @@ func (k *worker) report(id string) {
 			continue
 		}
 		k.w.send(k.p, l.p, func() {
-			if l.over || epoch != l.epoch { // meant for another scheduler
+			if !l.hears(epoch) { // meant for another scheduler
 				return
 			}
 			l.step(tasks.Done{Session: k.session, ID: h.ID, Attempt: h.Attempt, Result: result, Ref: settle(func(stale bool) {
@@ -241,7 +244,7 @@ func (k *worker) resend() {
 		return
 	}
 	k.newLeader()
-	k.w.after(k.w.Lease/4+k.w.upTo(k.w.Lease/4), k.resend)
+	k.p.later(k.w.Lease/4+k.w.upTo(k.w.Lease/4), k.resend)
 }
 
 func (k *worker) newLeader() {

@@ -66,6 +66,7 @@ func Run(s Scenario) (Counts, error) {
 		}
 		if w.Skewed {
 			p.skew = []time.Duration{0, -time.Hour, 3 * time.Hour, 50_000 * time.Hour, -50_000 * time.Hour}[w.rng.IntN(5)]
+			p.rate = []float64{0, 0.03, -0.03}[w.rng.IntN(3)]
 		}
 		p.old = w.Versions && w.chance(0.5)
 		w.procs = append(w.procs, p)
@@ -139,7 +140,7 @@ func (w *world) send(from, to *process, deliver func()) {
 				w.Lost++
 				return
 			}
-			deliver()
+			to.does(deliver)
 		})
 	}
 }

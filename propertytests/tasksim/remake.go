@@ -1,0 +1,51 @@
+package tasksim
+
+import "time"
+
+// remake deletes the bucket and makes it again: nothing that was said in it stands, and the new one has no record of it. Whoever
+// has a session of the old one goes on with it until it asks again, or its belief ends; until then, and no longer, its handlers
+// may run beside those of the new one.
+func (w *world) remake() {
+	w.Remade++
+	w.bucket.base = len(w.bucket.log)
+	w.tell(w.Trace, "the bucket is made again")
+	for _, p := range w.procs {
+		session := p.session
+		if session == 0 {
+			continue
+		}
+		for _, r := range sorted(p.work.runs) {
+			if !r.over && !r.outlives {
+				r.outlives = true
+				w.live[w.task(r.id, r.revision)]--
+			}
+		}
+		w.after(w.upTo(time.Duration(float64(w.Lease*4/5)/(1+p.rate))), func() {
+			if p.session != session {
+				return
+			}
+			p.lapse()
+			p.does(p.rejoin)
+		})
+	}
+}
+
+// gone reports whether a session is of a bucket that was deleted.
+func (w *world) gone(session uint64) bool { return session <= uint64(w.bucket.base) }
+
+// watch begins to watch the bucket that there is, with nothing known of it.
+func (p *process) watch() {
+	base := p.w.bucket.base
+	if p.base == base {
+		return
+	}
+	for _, l := range p.w.leads { // what is attached to a session ends with it
+		if l.p == p {
+			l.stop()
+		}
+	}
+	p.base, p.seen, p.reachable = base, base, base
+	p.epoch, p.highest, p.holder, p.deaths = 0, 0, 0, nil
+	p.epochs = epochs{looked: base}
+	p.see(len(p.w.bucket.log))
+}
