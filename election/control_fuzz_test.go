@@ -14,8 +14,17 @@ import (
 func FuzzAnswer(f *testing.F) {
 	const id = "0197-a"
 	for _, r := range []protocol.Response{
-		{ID: id, OK: true}, {ID: id, OK: true, Successor: "b"}, {ID: id, Error: protocol.ErrWrongEpoch.Error()}, {ID: id, Error: protocol.ErrNotLeader.Error()},
-		{Error: "not a control request"}, {ID: "0197-b", OK: true}, {ID: "0197-b", Error: "x"}, {OK: true}, {ID: id}, {ID: id, OK: true, Error: "x"}, {},
+		{ID: id, OK: true},
+		{ID: id, OK: true, Successor: "b"},
+		{ID: id, Error: protocol.ErrWrongEpoch.Error()},
+		{ID: id, Error: protocol.ErrNotLeader.Error()},
+		{Error: "not a control request"},
+		{ID: "0197-b", OK: true},
+		{ID: "0197-b", Error: "x"},
+		{OK: true},
+		{ID: id},
+		{ID: id, OK: true, Error: "x"},
+		{},
 	} {
 		data, err := json.Marshal(r)
 		if err != nil {

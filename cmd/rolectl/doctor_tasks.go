@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -65,16 +66,53 @@ func (x *examination) answered(ctx context.Context, subject string, question, in
 	case err != nil:
 		return err
 	}
+	return readAnswer(m.Data, into)
+}
+
+// readAnswer reads what the JetStream API answers. What is in into after an error is not to be used.
+func readAnswer(data []byte, into any) error {
 	var fault struct {
 		Error *jetstream.APIError `json:"error"`
 	}
-	if err := json.Unmarshal(m.Data, &fault); err != nil {
-		return err
+	if err := json.Unmarshal(data, &fault); err != nil {
+		return fmt.Errorf("read the answer of JetStream: %w", err)
 	}
 	if fault.Error != nil {
 		return fault.Error
 	}
-	return json.Unmarshal(m.Data, into)
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("read the answer of JetStream: %w", err)
+	}
+	return nil
+}
+
+// stored is a record as the JetStream API shows it.
+type stored struct {
+	Subject string    `json:"subject"`
+	Data    []byte    `json:"data"`
+	Time    time.Time `json:"time"`
+}
+
+// last asks for the record at a key of a namespace. Errors: those of answered.
+func (x *examination) last(ctx context.Context, namespace, key string) (stored, error) {
+	subject := namespace + "." + key
+	var got messageAnswer
+	if err := x.answered(ctx, "$JS.API.STREAM.MSG.GET."+tasksPrefix+namespace, map[string]string{"last_by_subj": subject}, &got); err != nil {
+		return stored{}, err
+	}
+	return got.at(subject)
+}
+
+type messageAnswer struct {
+	Message stored `json:"message"`
+}
+
+// at is the record, which is to be that of the subject that was asked for, and to say when it was stored.
+func (a messageAnswer) at(subject string) (stored, error) {
+	if a.Message.Subject != subject || a.Message.Time.IsZero() {
+		return stored{}, fmt.Errorf("no answer about the record at %s: it is about %q", subject, a.Message.Subject)
+	}
+	return a.Message, nil
 }
 
 // objects checks the store for large outputs. That it is missing is told, and is not wrong: workers that may make it do so with
@@ -149,22 +187,22 @@ func (x *examination) scheduling(ctx context.Context, namespace string, records 
 
 // seal is the record by which a scheduler shuts out those before it.
 type seal struct {
-	Epoch  uint64 `json:"epoch"`
-	Holder string `json:"holder"`
+	Version int    `json:"v"`
+	Epoch   uint64 `json:"epoch"`
+	Holder  string `json:"holder"`
 }
 
-// sealOf reads it. Epoch 0: there is none, or this user may not read it.
-func (x *examination) sealOf(ctx context.Context, namespace string) (s seal) {
-	var got struct {
-		Message struct {
-			Data []byte `json:"data"`
-		} `json:"message"`
-	}
-	question := map[string]string{"last_by_subj": namespace + ".seal"}
-	if x.answered(ctx, "$JS.API.STREAM.MSG.GET."+tasksPrefix+namespace, question, &got) != nil {
+// sealOf reads it. Epoch 0: there is none, or this user or this version may not read it.
+func (x *examination) sealOf(ctx context.Context, namespace string) seal {
+	r, err := x.last(ctx, namespace, "seal")
+	if err != nil {
 		return seal{}
 	}
-	if json.Unmarshal(got.Message.Data, &s) != nil {
+	return readSeal(r.Data)
+}
+
+func readSeal(data []byte) (s seal) {
+	if json.Unmarshal(data, &s) != nil || s.Version != 1 {
 		return seal{}
 	}
 	return s

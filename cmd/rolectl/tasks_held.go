@@ -28,24 +28,14 @@ func (t *taskApp) held(ctx context.Context, o assign.Overview) []held {
 	all, asked := []held{}, 0
 	x := examination{a: t.app}
 	read := func(h held, key string) (goOn bool) {
-		var got struct {
-			Message struct {
-				Data []byte    `json:"data"`
-				Time time.Time `json:"time"`
-			} `json:"message"`
-		}
 		asked++
-		question := map[string]string{"last_by_subj": t.namespace + "." + key}
-		err := x.answered(ctx, "$JS.API.STREAM.MSG.GET."+tasksPrefix+t.namespace, question, &got)
+		r, err := x.last(ctx, t.namespace, key)
 		var absent *jetstream.APIError // it was ended meanwhile, or the worker drains because it stops
 		if err != nil && !errors.As(err, &absent) {
 			return false
 		}
-		var said struct {
-			Reason string `json:"reason"`
-		}
-		if err == nil && json.Unmarshal(got.Message.Data, &said) == nil {
-			h.Reason, h.Since = said.Reason, got.Message.Time
+		if reason, holds := readSteer(r.Data); err == nil && holds {
+			h.Reason, h.Since = reason, r.Time
 			all = append(all, h)
 		}
 		return asked < maxHeld
@@ -61,6 +51,18 @@ func (t *taskApp) held(ctx context.Context, o assign.Overview) []held {
 		}
 	}
 	return all
+}
+
+// readSteer reads the record of who steers: it stands, so it holds. An empty one in its place says that it does no more.
+func readSteer(data []byte) (reason string, holds bool) {
+	var said struct {
+		Version int    `json:"v"`
+		Reason  string `json:"reason"`
+	}
+	if json.Unmarshal(data, &said) != nil || said.Version != 1 {
+		return "", false
+	}
+	return said.Reason, true
 }
 
 // because says of a state what is known of it.

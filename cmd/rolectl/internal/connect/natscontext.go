@@ -66,11 +66,29 @@ func (t *Target) load(name string) error {
 	case err != nil:
 		return fmt.Errorf("read context %s: %w", name, err)
 	}
-	if err := json.Unmarshal(data, &t.login); err != nil {
-		return fmt.Errorf("context %s: %s is no context of the nats tool: mend it with \"nats context edit %s\", or give --no-context", name, file, name)
+	if t.login, err = readContext(data); err != nil {
+		return fmt.Errorf("context %s: %s is no context of the nats tool (%w): mend it with \"nats context edit %s\", or give --no-context", name, file, err, name)
 	}
 	t.Context = name
 	return nil
+}
+
+// readContext reads the file of a context as the nats tool does. An error says where it is wrong, and nothing of what stands
+// there: passwords do.
+func readContext(data []byte) (l login, err error) {
+	err = json.Unmarshal(data, &l)
+	syntax, kind := (*json.SyntaxError)(nil), (*json.UnmarshalTypeError)(nil)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.As(err, &kind) && kind.Field != "":
+		err = fmt.Errorf("%s is no %s", kind.Field, kind.Type)
+	case errors.As(err, &syntax):
+		err = fmt.Errorf("byte %d is not as in JSON", syntax.Offset)
+	default:
+		err = errors.New("it is no object")
+	}
+	return login{}, err
 }
 
 func known() string {
