@@ -125,10 +125,10 @@ var taskMutants = []mutants.Mutant{
 		{rules + "worker.go", "\tif a.Serial <= w.low {\n\t\treturn Replayed\n\t}\n", ""},
 	}},
 	{Name: "no session in the audience", By: inTasks("crashed"), Edits: []mutants.Edit{
-		{place + "net.go", "case m.session != me.session, !v.open:", "case !v.open:"},
+		{rules + "addressee.go", " || v.Session != a.Session", ""},
 	}},
 	{Name: "frames of earlier epochs are believed", By: inTasks("deposed"), Edits: []mutants.Edit{
-		{place + "net.go", "\tcase m.epoch != v.epoch:\n", "\tcase m.epoch == 0:\n"},
+		{rules + "addressee.go", "a.Epoch == 0 || v.Epoch != a.Epoch || ", ""},
 	}},
 	{Name: "a stale epoch means that it does not run", By: inTasks("stale"), Edits: []mutants.Edit{
 		{rules + "event.go", "case Full, UnknownKind,", "case StaleEpoch, Full, UnknownKind,"},

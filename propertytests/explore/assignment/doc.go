@@ -1,5 +1,5 @@
-// Package assignment is the world in which the rules of tasks are searched: the real Scheduler and the real Worker of
-// internal/protocol/tasks, with two members, up to three terms one after the other, and a few tasks.
+// Package assignment is the world in which the rules of tasks are searched: the real Scheduler, the real Worker and the
+// real judgement of frames (Addressee) of internal/protocol/tasks, with two members, up to three terms one after the other, and a few tasks.
 //
 //	World ──► leader: a scheduler, what it has read of the stream, what it has asked for   (one for each term)
 //	      ──► member: a session, a view of the bucket, a worker, its handlers              (one each)

@@ -6,6 +6,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/propertytests/explore/plain"
+	"github.com/rolemanager/rolemanager/propertytests/explore/search"
 )
 
 // Model is a configuration that can be searched.
@@ -31,7 +32,7 @@ func New(c *Config) *Model {
 
 // Start returns the world in which all members are there, all tasks are submitted, and the first of them has just won the
 // role.
-func (x *Model) Start() []World {
+func (x *Model) Start() ([]World, *search.Violation) {
 	l := &ledger{next: firstSequence}
 	w := World{net: x.keepNet(&net{})}
 	for i := range w.members {
@@ -48,7 +49,7 @@ func (x *Model) Start() []World {
 		w.members[i] = x.keepMember(i, m)
 	}
 	x.appoint(&w, 0)
-	return []World{w}
+	return []World{w}, nil
 }
 
 func newWorker(c *Config) *tasks.Worker {

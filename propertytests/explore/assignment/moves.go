@@ -201,7 +201,7 @@ func (x *Model) reachable(w *World, m *message) bool {
 	if w.members[m.member].w == nil || w.members[m.member].cut {
 		return false
 	}
-	return m.kind > syncs || w.members[m.member].view(w.ledger).highest >= m.epoch
+	return m.kind > syncs || !w.members[m.member].waits(w.ledger, m)
 }
 
 // anybody reports whether there is a leader for whom time may pass.

@@ -44,7 +44,7 @@ func (x *Model) arrive(w *World, n int) error {
 			x.send(w, &message{kind: outcomes, leader: m.leader, member: m.member, write: m.write, result: result, expect: sequence})
 		}
 		return err
-	case m.kind <= syncs && !cut && w.members[i].w != nil && m.epoch > w.members[i].view(w.ledger).highest:
+	case m.kind <= syncs && !cut && w.members[i].w != nil && w.members[i].waits(w.ledger, m):
 		if slices.ContainsFunc(w.net.list, func(o *message) bool {
 			return o.late && o.kind == m.kind && o.leader == m.leader && o.member == m.member
 		}) {
@@ -123,7 +123,31 @@ func (x *Model) answered(w *World, k int, number uint64) {
 	w.leaders[k] = x.keepLeader(k, &l)
 }
 
-// hear is a frame at a member, looked at as a follower does.
+// addressee is what a member holds frames against.
+func (m *member) addressee(l *ledger) tasks.Addressee {
+	v := m.view(l)
+	return tasks.Addressee{Session: m.session, Epoch: v.epoch, Highest: v.highest, Open: v.open}
+}
+
+// envelope is what a frame says of itself. It names its sender truly; the namespace, the role and the instance are one.
+func (m *message) envelope() *tasks.Envelope {
+	e := &tasks.Envelope{Epoch: m.epoch, Term: m.epoch, Session: m.session}
+	switch {
+	case m.push != nil:
+		e.Term = m.push.Term
+	case m.stop != nil:
+		e.Term = m.stop.Term
+	}
+	return e
+}
+
+// waits reports whether a frame is from an epoch that is not in view yet.
+func (m *member) waits(l *ledger, frame *message) bool {
+	us := m.addressee(l)
+	return us.Judge(frame.envelope(), func() bool { return true }) == tasks.Later
+}
+
+// hear is a frame at a member, judged by the rules of a follower.
 func (x *Model) hear(w *World, i int, m *message) error {
 	me := w.members[i]
 	if me.w == nil {
@@ -136,9 +160,10 @@ func (x *Model) hear(w *World, i int, m *message) error {
 		return x.work(w, i, tasks.Acked{ID: taskID(int(m.task)), Attempt: m.attempt}, nil)
 	}
 	answer := &message{kind: answers, leader: m.leader, member: m.member, session: m.session, frame: m.frame}
-	v := me.view(w.ledger)
-	switch {
-	case m.epoch != v.epoch:
+	us := me.addressee(w.ledger)
+	switch us.Judge(m.envelope(), func() bool { return true }) {
+	case tasks.Accepted:
+	case tasks.StaleEpoch:
 		if m.push != nil { // it can never be accepted later
 			for _, a := range m.push.List {
 				answer.answers = append(answer.answers, tasks.Answer{ID: a.ID, Attempt: a.Attempt, Verdict: tasks.StaleEpoch})
@@ -146,7 +171,7 @@ func (x *Model) hear(w *World, i int, m *message) error {
 			x.send(w, answer)
 		}
 		return nil
-	case m.session != me.session, !v.open:
+	default:
 		return nil
 	}
 	switch m.kind {

@@ -6,10 +6,36 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/explore/search"
 )
 
+// setup is the way from where all processes have started to where the search begins.
+type setup struct {
+	x     *Model
+	w     World
+	told  bool // the way is kept, to be told
+	moves []search.Move
+	story []string
+}
+
+// settle goes it. The error is a promise that was broken, though nothing has gone wrong.
+func (s *setup) settle() error {
+	if s.x.cfg.Settled {
+		if err := s.calm(4 * s.x.cfg.TTL); err != nil {
+			return err
+		}
+	}
+	if !s.x.cfg.Crashed {
+		return nil
+	}
+	if err := s.x.crash(&s.w, 0); err != nil {
+		return err
+	}
+	s.story = append(s.story, "the first member has crashed")
+	return s.calm(2 * s.x.cfg.TTL)
+}
+
 // calm lets so many units pass in which nothing goes wrong, everything in the order in which it is listed.
-func (x *Model) calm(w World, units int) World {
+func (s *setup) calm(units int) error {
 	for steps := 0; units > 0; steps++ {
-		moves := slices.DeleteFunc(x.Moves(w, nil), func(m search.Move) bool {
+		moves := slices.DeleteFunc(s.x.Moves(s.w, nil), func(m search.Move) bool {
 			v, _, _ := parts(m)
 			return v == joins || v == again // late
 		})
@@ -20,11 +46,20 @@ func (x *Model) calm(w World, units int) World {
 		if v > passes || steps > 100_000 {
 			panic("elections: the world does not come to rest")
 		}
-		next, err := x.Do(w, moves[0])
-		if err != nil {
-			panic("elections: " + err.Error() + " though nothing has gone wrong")
+		if err := s.make(moves[0]); err != nil {
+			return err
 		}
-		w = next
 	}
-	return w
+	return nil
+}
+
+func (s *setup) make(m search.Move) (err error) {
+	if !s.told {
+		s.w, err = s.x.Do(s.w, m)
+		return err
+	}
+	var lines []string
+	s.w, lines, err = s.x.Tell(s.w, m)
+	s.moves, s.story = append(s.moves, m), append(s.story, lines...)
+	return err
 }

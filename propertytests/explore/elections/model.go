@@ -7,6 +7,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/propertytests/explore/plain"
+	"github.com/rolemanager/rolemanager/propertytests/explore/search"
 )
 
 const maxMembers = 3
@@ -57,26 +58,29 @@ func New(c *Config) *Model {
 }
 
 // Start returns the world in which all processes have just started, or, of a settled configuration, the one that this
-// leads to when nothing goes wrong.
-func (x *Model) Start() []World {
+// leads to when nothing goes wrong; or the promise that was broken on the way there.
+func (x *Model) Start() ([]World, *search.Violation) {
+	for _, told := range []bool{false, true} { // told only if there is something to tell
+		s := setup{x: x, w: x.started(), told: told}
+		if err := s.settle(); err == nil {
+			return []World{s.w}, nil
+		} else if told {
+			return nil, &search.Violation{Err: err, Moves: s.moves, Story: s.story}
+		}
+	}
+	panic("elections: what was broken is well when it is told")
+}
+
+func (x *Model) started() World {
 	w := World{bucket: x.keepBucket(&bucket{last: firstRevision})}
 	for i := range x.cfg.Members {
 		w.procs[i] = x.keepProcess(i, &process{now: protocol.Instant(time.Hour)})
 		w.wires[i] = x.keepWire(i, &wire{})
 		if err := x.restart(&w, i, i >= x.cfg.Members-x.cfg.Late, nil); err != nil {
-			panic(err)
+			panic(err) // nothing was promised yet
 		}
 	}
-	if x.cfg.Settled {
-		w = x.calm(w, 4*x.cfg.TTL)
-	}
-	if x.cfg.Crashed {
-		if err := x.crash(&w, 0); err != nil {
-			panic(err)
-		}
-		w = x.calm(w, 2*x.cfg.TTL)
-	}
-	return []World{w}
+	return w
 }
 
 // Fingerprint puts the fingerprints of the parts together, the members that are alike in an order that does not depend on

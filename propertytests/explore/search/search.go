@@ -8,8 +8,8 @@ import (
 
 // Model is what is searched. A state is never changed once it was made.
 type Model[S any] interface {
-	// Start returns the states to begin with.
-	Start() []S
+	// Start returns the states to begin with, or a promise that was broken on the way to them.
+	Start() ([]S, *Violation)
 	// Moves appends what can happen in a state, always in the same order.
 	Moves(s S, to []Move) []Move
 	// Do makes a move. The error is a promise that was broken.
@@ -111,7 +111,11 @@ func Run[S any](m Model[S], b Bounds) Report {
 			hopes.from, hopes.to = append(hopes.from, from), append(hopes.to, hopes.number[sum])
 		}
 	}
-	for _, s := range m.Start() {
+	starts, broken := m.Start()
+	if broken != nil {
+		return Report{States: len(broken.Moves), Transitions: len(broken.Moves), Took: time.Since(begun), Violation: broken}
+	}
+	for _, s := range starts {
 		found(s, root, Move(len(nodes)))
 	}
 	for len(next) > 0 && (b.Depth == 0 || r.Depth < b.Depth) {
@@ -167,8 +171,8 @@ func retell[S any](m Model[S], nodes []node, last uint32, move Move) *Violation 
 	for ; nodes[at].parent != root; at = nodes[at].parent {
 		way = append(way, nodes[at].move)
 	}
-	s := m.Start()[nodes[at].move]
-	v := &Violation{}
+	starts, _ := m.Start() // it was well the first time
+	s, v := starts[nodes[at].move], &Violation{}
 	for i := len(way) - 1; i >= 0; i-- {
 		v.Moves = append(v.Moves, way[i])
 		next, lines, err := m.Tell(s, way[i])

@@ -12,7 +12,7 @@ type jugs struct{ want int }
 
 var errFound = errors.New("found")
 
-func (jugs) Start() [][2]int { return [][2]int{{0, 0}} }
+func (jugs) Start() ([][2]int, *Violation) { return [][2]int{{0, 0}}, nil }
 
 func (jugs) Moves(_ [2]int, to []Move) []Move { return append(to, 0, 1, 2, 3, 4, 5) }
 
@@ -70,7 +70,7 @@ type road struct {
 	good  int
 }
 
-func (road) Start() []int                    { return []int{0} }
+func (road) Start() ([]int, *Violation)      { return []int{0}, nil }
 func (r road) Moves(s int, to []Move) []Move { return append(to, r.moves[s]...) }
 func (road) Do(_ int, m Move) (int, error)   { return int(m) % 100, nil }
 func (road) Fingerprint(s int) uint64        { return uint64(s + 1) }
@@ -109,5 +109,20 @@ func TestSeenGrows(t *testing.T) {
 		if s.add(i * 0x9E3779B97F4A7C15) {
 			t.Fatalf("%d was forgotten", i)
 		}
+	}
+}
+
+// lame is a riddle whose beginning is out of reach.
+type lame struct{ jugs }
+
+func (lame) Start() ([][2]int, *Violation) {
+	return nil, &Violation{Err: errFound, Moves: []Move{1, 2}, Story: []string{"[0 5]", "[0 0]"}}
+}
+
+// TestPromiseBrokenBeforeTheStart: what goes wrong on the way to the start is found as what goes wrong after it.
+func TestPromiseBrokenBeforeTheStart(t *testing.T) {
+	r := Run(lame{}, Bounds{States: 1})
+	if v := r.Violation; v == nil || !errors.Is(v.Err, errFound) || len(v.Moves) != 2 || r.States != 2 || r.Whole {
+		t.Errorf("%+v, violation %+v", r, v)
 	}
 }
