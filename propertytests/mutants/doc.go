@@ -7,10 +7,19 @@
 // Production code has no switches for it. To compile and run every mutant takes long, so Run does it only with MUTANTS=1, and
 // writes down of what each has died; Fit runs always.
 //
+//	MUTANTS=1 go test -timeout 2h -run Mutants ./propertytests/...      all anew
+//	MUTANTS=old go test -timeout 2h -run Mutants ./propertytests/...    those whose deaths are of earlier sources
+//	go run ./propertytests/mutants/ages                                 how many these are
+//
+// Each row says of which sources it is: of the rules, the world and the checks, all that its test was made of. When these change,
+// what is on record may not hold any more: a check that has become blind lets live what has died before. That does not fail the
+// tests at every change, but it is said: by Fit, and by the command.
+//
 // Promises:
 //   - Who compiles and is not noticed, or dies of the time limit alone, fails the run; and so does a test that fails without a mutant.
 //   - A mutant whose text is gone from the sources, or that has no death on record, or another one than is on record, fails Fit:
 //     the list cannot rot unnoticed.
 //
-// Files: mutant.go (a mutant, its sources), test.go (what has to notice, and runs), suite.go (all of a package), record.go (the file).
+// Files: mutant.go (a mutant, its sources), test.go (what has to notice, and runs), suite.go (all of a package), record.go (the file),
+// age.go (of which sources it is); ages has the command.
 package mutants

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,7 +39,7 @@ func TestKill(t *testing.T) {
 			switch {
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%+v, %v; want %q", d, err, c.want)
-			case c.want == "" && (err != nil || d.Within != "1 schedules" || d.What != "1 and 1 is 3"):
+			case c.want == "" && (err != nil || d.Within != "1 schedules" || d.What != "1 and 1 is 3" || d.In != "." || len(d.World) != 8):
 				t.Errorf("%+v, %v", d, err)
 			}
 		})
@@ -57,7 +58,9 @@ func TestKill(t *testing.T) {
 // TestRecord: deaths stand in the order of the list, the last of each; those of mutants that are no more are forgotten.
 func TestRecord(t *testing.T) {
 	s := Suite{Record: filepath.Join(t.TempDir(), "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}}
-	for _, d := range []death{{"b", "7 schedules", "two, leaders", "1"}, {"gone", "1", "x", "0"}, {"a", "3", "x", "2"}, {"a", "2", "y", "3"}} {
+	for _, d := range []death{
+		{"b", "7 schedules", "two, leaders", "1", ".", "w"}, {"gone", "1", "x", "0", ".", "w"}, {"a", "3", "x", "2", ".", ""}, {"a", "2", "y", "3", "p", "v"},
+	} {
 		if err := s.note(d); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +69,61 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "mutant,within,what,of\na,2,y,3\nb,7 schedules,\"two, leaders\",1\n"; string(b) != want {
+	if want := "mutant,within,what,of,in,world\na,2,y,3,p,v\nb,7 schedules,\"two, leaders\",1,.,w\n"; string(b) != want {
 		t.Errorf("on record: %q, want %q", b, want)
+	}
+}
+
+// TestAge: a death is of the sources as they are until the rule, the test or what these import changes, and a change of something
+// else, or of the list of mutants, does not make it older. One that does not say of which sources it is counts as older.
+func TestAge(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module example\n\ngo 1.26\n")
+	write("rule/rule.go", "package rule\n")
+	write("world/world_test.go", "package world\n\nimport _ \"example/rule\"\n")
+	s := Suite{Record: filepath.Join(root, "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}, By: Test{Package: "world"}}
+	for _, change := range []struct {
+		name, text string
+		older      bool
+	}{
+		{"rule/rule.go", "package rule // changed\n", true},
+		{"rule/rule_test.go", "package rule\n", false},
+		{"world/mutants_list_test.go", "package world\n", false},
+		{"world/checks_test.go", "package world\n", true},
+		{"beside/beside.go", "package beside\n", false},
+		{"go.mod", "module example\n\ngo 1.27\n", true},
+	} {
+		world, err := worldOf(root, "world")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []death{{"a", "", "x", s.By.mark(s.Mutants[0]), "world", world}, {"b", "", "x", s.By.mark(s.Mutants[1]), "", ""}} {
+			if err := s.note(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if age, err := AgeOf(root, s.Record); err != nil || age.String() != "1 of 2 deaths are of the sources as they are; of earlier ones: b" {
+			t.Fatalf("%v, %v", age, err)
+		}
+		write(change.name, change.text)
+		age, err := AgeOf(root, s.Record)
+		if err != nil || age.Rows != 2 || slices.Contains(age.Older, "a") != change.older {
+			t.Errorf("%s has changed: %v, %v", change.name, age, err)
+		}
+		for i, want := range []bool{!change.older, false} {
+			if present, err := s.present(root, s.Mutants[i]); err != nil || present != want {
+				t.Errorf("%s has changed: the death of %s is present: %v, %v", change.name, s.Mutants[i].Name, present, err)
+			}
+		}
 	}
 }

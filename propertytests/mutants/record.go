@@ -14,13 +14,15 @@ type death struct {
 	Within string // how much it took: schedules, or moves and states; empty for a test that does one thing
 	What   string // what was noticed
 	Of     string // the mark of the mutant and the test
+	In     string // the package of the test
+	World  string // the mark of all that the test was made of; empty where that was not noted, or changed while it was compiled
 }
 
 // Cells are its values in the file.
-func (d *death) Cells() []any { return []any{&d.Mutant, &d.Within, &d.What, &d.Of} }
+func (d *death) Cells() []any { return []any{&d.Mutant, &d.Within, &d.What, &d.Of, &d.In, &d.World} }
 
 func record(path string) ranges.Table[death, *death] {
-	return ranges.Table[death, *death]{Path: path, Head: []string{"mutant", "within", "what", "of"}}
+	return ranges.Table[death, *death]{Path: path, Head: []string{"mutant", "within", "what", "of", "in", "world"}}
 }
 
 // deaths are those on record, by the names of the mutants.

@@ -33,14 +33,16 @@ func (k Test) kill(t *testing.T, root string, m Mutant) (death, error) {
 	if err != nil {
 		return death{}, err
 	}
-	out, failed, err := k.run(t, root, texts)
+	out, world, failed, err := k.run(t, root, texts)
 	switch {
 	case err != nil:
 		return death{}, err
 	case !failed || strings.Contains(out, "panic: test timed out"):
 		return death{}, errSurvived
 	}
-	return k.read(m, out)
+	d, err := k.read(m, out)
+	d.World = world
+	return d, err
 }
 
 // passes wants the test to pass as the sources are: of what fails anyway no mutant has died.
@@ -48,33 +50,40 @@ func (k Test) passes(t *testing.T, root string) error {
 	if k.Sound != nil {
 		k.Args = k.Sound
 	}
-	out, failed, err := k.run(t, root, nil)
+	out, _, failed, err := k.run(t, root, nil)
 	if err == nil && failed {
 		err = fmt.Errorf("%s of %s fails without a mutant:\n%.2000s", k.Run, k.Package, out)
 	}
 	return err
 }
 
-// run compiles the test, with the changed files over the sources, and runs it in the directory of its package.
-func (k Test) run(t *testing.T, root string, texts map[string]string) (said string, failed bool, err error) {
+// run compiles the test, with the changed files over the sources, and runs it in the directory of its package. The mark is that
+// of the sources as they were compiled.
+func (k Test) run(t *testing.T, root string, texts map[string]string) (said, world string, failed bool, err error) {
 	dir := t.TempDir()
 	binary, overlay := filepath.Join(dir, "mutant.test"), filepath.Join(dir, "overlay.json")
 	if err := lay(overlay, texts); err != nil {
-		return "", false, err
+		return "", "", false, err
+	}
+	if world, err = worldOf(root, k.Package); err != nil {
+		return "", "", false, err
 	}
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
 	build.Dir = filepath.Join(root, k.Package)
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", false, fmt.Errorf("it does not compile: %w\n%s", err, out)
+		return "", "", false, fmt.Errorf("it does not compile: %w\n%s", err, out)
+	}
+	if after, err := worldOf(root, k.Package); err != nil || after != world {
+		world = "" // which of both it is of cannot be told
 	}
 	run := exec.CommandContext(t.Context(), binary, append([]string{"-test.run", k.Run}, k.Args...)...)
 	run.Dir = build.Dir
 	out, err := run.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return string(out), true, nil
+		return string(out), world, true, nil
 	}
-	return string(out), false, err
+	return string(out), world, false, err
 }
 
 // read finds in the output of a test that has failed what it has noticed.
@@ -83,7 +92,7 @@ func (k Test) read(m Mutant, out string) (death, error) {
 	if found == nil {
 		return death{}, fmt.Errorf("died for no reason that can be read:\n%.2000s", out)
 	}
-	d := death{Mutant: m.Name, Of: k.mark(m)}
+	d := death{Mutant: m.Name, Of: k.mark(m), In: k.Package}
 	for i, group := range k.Says.SubexpNames() {
 		switch group {
 		case "what":

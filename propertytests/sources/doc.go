@@ -1,0 +1,14 @@
+// Package sources marks Go sources, so that a figure on record says of which ones it is.
+//
+//	In(module, directories) ─────────┐
+//	                                 ├──► files ──► Mark: the same for the same texts under the same names
+//	Under(module, package of tests) ─┘
+//
+// Promises:
+//   - Files with the same mark hold the same, up to a chance of 2^-32.
+//   - Of what a test of this module is made of, nothing is left out but what it reads from testdata, and the lists of mutants.
+//
+// Failures: a directory without Go files is an error: nothing is marked that is not there.
+//
+// Files: sources.go (which files, and their mark).
+package sources
