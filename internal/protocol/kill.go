@@ -7,12 +7,16 @@ type leaseTask struct {
 	queued   bool
 	inflight bool // a kill, or the removal of a dead member's record
 	retry    retry
+	stood    uint64 // what a refused write expected
 }
 
 // reconcilePeer does what the rules ask for about somebody's lease: kill a session that has stood still for its time, and
 // remove the member record that a dead one left behind.
 func (m *Machine) reconcilePeer(p *PeerView) {
 	t := &p.task
+	if t.retry.refused && t.stood != p.Revision && t.stood != p.MemberRevision {
+		t.retry = retry{} // the watch has explained it since; revisions are of the whole bucket
+	}
 	switch {
 	case t.inflight:
 	case m.mayKill(p):
@@ -141,6 +145,7 @@ func (m *Machine) killedOrReaped(p pending, w Written) {
 		}
 	case Refused: // it lives: the beat that got in first will be seen, and the wait starts anew from there
 		if t.retry = (retry{}); known == p.stood {
+			t.stood = p.stood
 			m.unexplained(&t.retry)
 		}
 	case Unknown:
