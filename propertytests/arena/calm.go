@@ -28,18 +28,18 @@ func (s *storm) calm() {
 	if s.Ranked && s.rng.IntN(2) == 0 {
 		s.converge()
 	}
-	s.wiped = false
 	s.pass(time.Duration(s.rng.Int64N(int64(s.Lull))))
 }
 
-// bound is I3: the longest lease by the slowest clock, the time in which a connection comes back and a watch is made anew,
-// and a cool-down. Where a record was taken away nobody knows how long its lease was, so the wait is the bucket's longest.
+// bound is within which everything must be right again after faults: work that is stuck keeps its role for three TTLs, and then or
+// instead a lease runs out; a minute is for what is tried again every 30 s, and for a cool-down that has doubled. (One may double
+// further, with every failure in a row. That all candidates of a role cool down for so long at once is too rare to allow for.)
+// Where a record was taken away nobody knows how long its lease was, so the wait is the bucket's longest, once to open a session and
+// once to claim.
+//
+// What is promised of a leader that is lost when all is well is far less: see leaderless.
 func (s *storm) bound() time.Duration {
-	longest := s.TTL
-	if s.Mixed {
-		longest *= 3
-	}
-	bound := 4*longest + time.Minute
+	bound := 4*s.longest() + time.Minute
 	if s.wiped {
 		bound += 2 * natskv.DefaultMaxTTL
 	}

@@ -19,12 +19,13 @@
 //   - A Storm is drawn from its seed alone. What the processes make of it is not: goroutines run as they like.
 //   - A Storm begins when all its processes are in line for all its roles, and does not end before every kind of fault that it
 //     can have has struck and every role has had a second term.
+//   - After each stretch of weather, when all is quiet, a leader crashes, and what it led is led again within TTL·(1+ρ).
 //
 // Failures: a violation is told with the seed, the faults that led to it and the stretches that overlap. A run in which
 // nobody was elected, or no fault struck, proves nothing; the Tally tells what came to pass, for the test to insist on.
 //
 // Files: arena.go (the bucket and its operator), process.go, work.go, ledger.go (stretches of belief), sweep.go (what is
 // checked of them), chronicle.go (what was stored), tally.go (what happened how often), storm.go (a random schedule),
-// fault.go (what it throws), deck.go (in which order), calm.go (what must hold when it is over), proof.go (what it must have
-// brought about before it may end).
+// fault.go (what it throws), deck.go (in which order), calm.go (what must hold when it is over), succession.go (a leader that crashes
+// then), proof.go (what it must have brought about before it may end).
 package arena

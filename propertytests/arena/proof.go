@@ -55,7 +55,7 @@ func (s *storm) contend(role string) int {
 // those lead to, and a second term of every role.
 func (s *storm) owes() []string {
 	owed := s.a.Tally.Missing(append(FaultNames(s.Restarts),
-		joined, leaseClosed, "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away")...)
+		joined, leaseClosed, "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away", ledInTime)...)
 	first := 0
 	for _, role := range s.roles {
 		if !s.a.Ledger.reled(role) {

@@ -57,7 +57,7 @@ func TestStormOwesWhatHasNotHappened(t *testing.T) {
 			t.Fatalf("owes %q, want %q", owed, want)
 		}
 	}
-	consequences := []string{joined, leaseClosed, "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away"}
+	consequences := []string{joined, leaseClosed, "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away", ledInTime}
 	owes(slices.Concat(FaultNames(false), consequences, []string{"a second term of 2 of 2 roles"})...)
 	for _, what := range slices.Concat(FaultNames(false), consequences) {
 		s.a.Tally.Add(what, 1)
@@ -71,4 +71,19 @@ func TestStormOwesWhatHasNotHappened(t *testing.T) {
 	owes()
 	s.Restarts = true
 	owes("fault/restart")
+}
+
+// TestLedSince: a role is led again by a term of somebody else, and by one that has begun since.
+func TestLedSince(t *testing.T) {
+	l, crashed := newLedger(), time.Unix(1000, 0)
+	p := &Process{Plan: Plan{Name: "p"}, n: 1}
+	l.promoted("q#2", "r", 1, 10, crashed.Add(-time.Second))
+	l.promoted(p.String(), "r", 2, 11, crashed.Add(time.Millisecond)) // its claim had landed
+	l.promoted("q#2", "s", 1, 12, crashed.Add(time.Second))
+	if l.ledSince("r", crashed, p) {
+		t.Error("a term of before, one of who has crashed, and one of another role count")
+	}
+	if l.promoted("q#2", "r", 1, 13, crashed); !l.ledSince("r", crashed, p) {
+		t.Error("the next term does not count")
+	}
 }

@@ -38,7 +38,7 @@ type storm struct {
 	roles  []string
 	broken []*Process // links to heal
 	joined int
-	wiped  bool // a record was taken away or garbled, so the wait may be as long as the bucket's longest lease
+	wiped  bool // a record was taken away or garbled since all was quiet: the wait may be as long as the bucket's longest lease
 	doomed []doom
 	victim *Process // of the last fault
 	deck   *deck
@@ -77,6 +77,7 @@ func (a *Arena) Rage(plan Storm) {
 		}
 		s.weather()
 		s.calm()
+		s.crashLeader()
 		a.Check()
 	}
 }

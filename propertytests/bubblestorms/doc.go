@@ -9,7 +9,8 @@
 //   - Each shape of elections goes on until it has proven something by itself: every kind of fault that it can have has struck it
 //     (links cut, held in one direction and in both, delayed, reset and refused, processes that join, leave, crash and come twice,
 //     records deleted and garbled, watches stalled, roles taken and passed on; the server restarted where there are files), a
-//     process has joined and one has left in good order, sessions were lost and killed, and every role has had a second term.
+//     process has joined and one has left in good order, sessions were lost and killed, every role has had a second term, and a
+//     leader that crashed in the calm was followed in time.
 //   - One shape has a hundred candidates of a role and one has a thousand roles of a process, all of them seen in line before the
 //     first fault; fifty and two hundred and fifty under the race detector. -short changes nothing.
 //   - Each shape of tasks comes again, under new seeds, until processes have joined and left, sessions were lost and a second

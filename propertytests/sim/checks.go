@@ -229,7 +229,31 @@ func (p *process) priority(role string) int {
 	return 0
 }
 
+// bound is within which everything must have converged after the last fault. It is the sum of all waits, as if none began before
+// the last one was over and all of them were the longest that there are, by the slowest clock:
+//
+//	41 s  a cool-down, which doubles with every failure: the last one is 3 s after the faults at most, when work has returned, and
+//	      those before have ended by then, so it is no longer than Length, 3 s, and the longest TTL
+//	10 s  faults that heal
+//	26 s  three times L_max, by which what is gone or cannot be read is waited for: to open a session, to end another, to claim
+//	 6 s  the longest wait before something is tried again, outside the slow lane, which ends with anything that is heard
+//	15 s  a hand-over: beats until it is stable, and work that drains for three TTLs
+//
+// Where a worker has the name of a candidate, as a duplicate may, either answers when that one is asked whether it is ready, and a
+// hand-over is a matter of chance.
+func (w *world) bound() time.Duration {
+	for _, p := range w.members {
+		for _, q := range w.members {
+			if p.alive && q.alive && p.instance == q.instance && p.cfg.Class != q.cfg.Class {
+				return namesakes
+			}
+		}
+	}
+	return 100 * time.Second
+}
+
 const (
-	bound  = 240 * time.Second // within which everything must have converged after the last fault
-	window = 8 * time.Second   // in which then nothing but heartbeats is written
+	namesakes = 240 * time.Second
+	longest   = 300 * time.Second // of a schedule, markers being swept that long
+	window    = 8 * time.Second   // in which nothing but heartbeats is written, once everything has converged
 )

@@ -12,7 +12,7 @@ type Counts struct {
 	Schedules, Steps                               int
 	Sessions, SessionsLost, Closed, Duplicates     int
 	WentBack                                       int // sessions ended by a bucket that had lost what was seen
-	Terms, QuietTerms, Claims, UnknownClaims       int
+	Terms, QuietTerms, Claims, UnknownClaims       int // QuietTerms: since everything has converged
 	Vacates, Sweeps, Rotations, Returned, Stuck    int
 	Kills, Evictions, MarkersOverLive, Wiped       int
 	Orphans, MutedIdle, Unseen, Errands            int
@@ -25,6 +25,8 @@ type Counts struct {
 	GuardDeposed, GuardOutlived                    int // refused after those of a later term, and of a later bucket
 	GuardUnaware, GuardForged, GuardRemade         int // sent by whoever had ceased to lead; forged; resources made again from their floor
 	Watches, Rebuilds, Lagging, Skipped, Validated int
+	LeadersCrashed, WithRecords                    int // in the quiet; records lost with them
+	CrashedIn, LedInTime, Irreplaceable            int // schedules with such crashes; roles led again; left alone, since nobody follows
 	Seconds                                        int // of virtual time
 	Faults, Causes                                 map[string]int
 }
@@ -90,6 +92,11 @@ func (c *Counts) Add(d Counts) {
 		{&c.Lagging, d.Lagging},
 		{&c.Skipped, d.Skipped},
 		{&c.Validated, d.Validated},
+		{&c.LeadersCrashed, d.LeadersCrashed},
+		{&c.WithRecords, d.WithRecords},
+		{&c.CrashedIn, d.CrashedIn},
+		{&c.LedInTime, d.LedInTime},
+		{&c.Irreplaceable, d.Irreplaceable},
 	} {
 		*f.to += f.from
 	}

@@ -20,7 +20,8 @@
 //	    bucket that is there is not refused. A forged token of the present epoch is a conflict; no process ever shows one
 //	E4  terms of a role begin and end in turn within a process, the next not before the last has drained
 //	E5  after the last fault everybody is attached to the bucket that is there, and every role is led; E6 by the highest that
-//	    takes over; and then nothing changes any more
+//	    takes over; and then nothing changes any more. A leader that crashes then, somebody else being there, has each of its roles
+//	    led again within TTL·(1+ρ) and some messages, also when its lease or a record of a role is lost with it
 //	E7  nobody gives a role away whose work still runs, unless it may (VacateUndrained) or the session is lost
 //	E8  then one heartbeat for each session and interval, and not one other write; at any time no hot loop
 //
@@ -48,5 +49,6 @@
 //	recreate.go, attach.go             a bucket that is deleted and made again, and who notices
 //	outlived.go                        what is checked of that
 //	resource.go, ledger.go             what leaders write to, by their tokens; what may land there
+//	succession.go                      leaders that crash when all is quiet, and how long that may take
 //	checks.go, counts.go, trace.go     what is checked, counted and shown
 package sim

@@ -68,6 +68,7 @@ func (p *process) carryOut(e protocol.Effect) {
 func (p *process) begin(e protocol.BeginTerm) {
 	w := p.w
 	w.Counts.Terms++
+	w.led[e.Role] = true
 	if w.quiet {
 		w.Counts.QuietTerms++
 	}

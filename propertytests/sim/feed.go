@@ -23,7 +23,7 @@ func (p *process) rebuild() {
 	p.feed = nil
 	p.building++
 	building, life := p.building, p.life
-	delay := w.between(2*time.Millisecond, 60*time.Millisecond)
+	delay := w.between(2*time.Millisecond, watching)
 	if w.chance(w.plan.Noise.SlowWatch) {
 		delay = w.between(0, 2*time.Second)
 	}
@@ -80,7 +80,7 @@ func (f *feed) pump() {
 	if f.pumping || f.dead || f.p.feed != f || f.next >= len(log) {
 		return
 	}
-	delay := w.between(100*time.Microsecond, 2*time.Millisecond)
+	delay := w.between(100*time.Microsecond, delivery)
 	if w.chance(w.plan.Noise.SlowWatch) {
 		delay = w.between(0, 800*time.Millisecond)
 	}

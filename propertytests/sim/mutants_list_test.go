@@ -116,6 +116,21 @@ var all = []mutants.Mutant{
 	{Name: "the wait does not start anew", Edits: []mutants.Edit{
 		{core + "merge.go", "p.Revision, p.Form, p.Lease, p.Seen = e.Revision, e.Form, e.Lease, now", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease = e.Revision, e.Form, e.Lease"},
 	}},
+	{Name: "four leases are waited for before a kill", Edits: []mutants.Edit{
+		{core + "kill.go", "\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\treturn 4 * p.Lease.TTL()\n\t}\n\tlongest"},
+	}},
+	{Name: "a refusal of long ago is waited for", Edits: []mutants.Edit{
+		{core + "kill.go", "\tif t.retry.refused && t.stood != p.Revision && t.stood != p.MemberRevision {\n\t\tt.retry = retry{}", "\tif false {\n\t\tt.retry = retry{}"},
+	}},
+	{Name: "nobody kills without a delay", Edits: []mutants.Edit{
+		{core + "kill.go", "return time.Duration(rank) * m.cfg.Delta", "return time.Duration(rank+1) * m.cfg.Delta"},
+	}},
+	{Name: "nobody claims without a delay", Edits: []mutants.Edit{
+		{core + "succession.go", "return time.Duration(rank) * m.cfg.Delta", "return time.Duration(rank+1) * m.cfg.Delta"},
+	}},
+	{Name: "whatever record of a role is lost is waited for by L_max", Edits: []mutants.Edit{
+		{core + "view.go", "\tttl := v.unreadTTL(r.lastTTL)\n", "\tttl := v.MaxTTL\n"},
+	}},
 	{Name: "views go back", Edits: []mutants.Edit{
 		{core + "merge.go", "return revision < known || revision == known && form != FormMissing", "return revision == known && form != FormMissing"},
 	}, By: &beside},

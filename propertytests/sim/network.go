@@ -29,7 +29,7 @@ func (p *process) send(x protocol.Write) {
 	}
 	w.after(p.lasts(p.cfg.OpTimeout), func() { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown}) })
 
-	delay := w.between(50*time.Microsecond, time.Millisecond)
+	delay := w.between(50*time.Microsecond, hop)
 	switch {
 	case !p.link:
 		if w.chance(500) {
@@ -61,7 +61,7 @@ func (p *process) send(x protocol.Write) {
 			w.landed(p, x, c)
 			w.committed(c)
 		}
-		back := w.between(50*time.Microsecond, time.Millisecond)
+		back := w.between(50*time.Microsecond, hop)
 		switch {
 		case w.chance(n.LostReply):
 			if c != nil {

@@ -227,7 +227,7 @@ func (p *process) arm() {
 		p.idle = 0
 	}
 	timer, life := p.timer, p.life
-	w.after(p.lasts(wait)+w.between(1, time.Millisecond), func() {
+	w.after(p.lasts(wait)+w.between(1, tick), func() {
 		if p.timer != timer || p.life != life || p.paused {
 			return
 		}

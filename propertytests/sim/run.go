@@ -9,8 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// Run plays one schedule: faults for a while, then quiet until everything has converged, then a window in which nothing
-// may happen but heartbeats. The error says which promise was broken, with the tail of the schedule.
+// Run plays one schedule: faults for a while, then quiet until everything has converged, a window in which nothing may happen
+// but heartbeats, and the crashes of those who lead then. The error says which promise was broken, with the tail of the schedule.
 func Run(plan *Plan) (Counts, error) {
 	w := run(plan)
 	if w.violated != nil {
@@ -32,7 +32,7 @@ func run(plan *Plan) *world {
 	for _, f := range plan.Faults {
 		w.at(f.At, func() { w.strike(f) })
 	}
-	for t := time.Second; t < Length+bound; t += time.Second {
+	for t := time.Second; t < longest; t += time.Second {
 		w.at(t, func() { w.store.sweep(w.now) })
 	}
 	w.runUntil(Length)
@@ -55,17 +55,18 @@ func (w *world) calm() {
 		}
 	}
 	w.runUntil(w.now + 10*time.Second) // every fault has healed
-	w.converge()
+	w.converge(Length)
 	w.still()
+	w.crashLeaders()
 	w.checkCommands()
 }
 
-func (w *world) converge() {
-	missing := "nothing"
-	for end := w.now + bound; missing != "" && w.violated == nil; {
+// converge waits until nothing is missing any more, since whatever happened last.
+func (w *world) converge(last time.Duration) {
+	for missing := "nothing"; missing != "" && w.violated == nil; {
 		w.runUntil(w.now + 100*time.Millisecond)
-		if missing = w.unsettled(); missing != "" && w.now > end {
-			w.violate("E5, E6: %s, %v after the last fault", missing, w.now-Length)
+		if missing = w.unsettled(); missing != "" && w.now > last+w.bound() {
+			w.violate("E5, E6: %s, %v after the last fault", missing, w.now-last)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type world struct {
 	ids       int
 	commands  map[int]*question
 	resources map[string]*resource // by role
+	led       map[string]bool      // roles in which a term has begun since a leader was crashed in the quiet
 	Counts    Counts
 	trace     trace
 	violated  error
@@ -39,7 +40,7 @@ func newWorld(plan *Plan) *world {
 	return &world{
 		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), draws: rand.New(rand.NewPCG(plan.Seed, 3)), store: newStore(),
 		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{}, sent: map[string]sending{}, commands: map[int]*question{},
-		resources: map[string]*resource{}, Counts: newCounts(),
+		resources: map[string]*resource{}, led: map[string]bool{}, Counts: newCounts(),
 	}
 }
 
