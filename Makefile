@@ -26,9 +26,10 @@ race:
 	go test -race ./assign/... ./election/... ./fencing/... ./internal/... ./metrics/... ./roles/... ./propertytests/...
 
 # Clusters, child processes, servers whose clock steps and whose files are torn, in real time: one cycle of each, since all of
-# this is to end within a quarter of an hour, or ROLEMANAGER_CYCLES=50 of each with more than go test's ten minutes of time.
+# this is to end within a quarter of an hour. Many of each, on record with the product that they are of:
+# go run ./propertytests/cycles -cycles 50
 realtime:
-	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 ./internal/natstest/... ./fencing ./propertytests/... ./cmd/rolectl/... ./assign
+	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 -timeout 14m ./internal/natstest/... ./fencing ./propertytests/... ./cmd/rolectl/... ./assign
 
 # Every fuzz target for a short while, for the same reason. A long run: go run ./propertytests/fuzz -execs 10000000
 FUZZTIME ?= 5s

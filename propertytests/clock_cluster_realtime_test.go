@@ -183,7 +183,15 @@ func TestRealtimeClusterClockSteps(t *testing.T) {
 	t.Logf("%d terms, %d sessions lost, %d killed; %s; %d late writes refused by each; led again after %v at most",
 		len(holds(s.a, 1+14*n)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
 	s.a.Check()
-	played(t, n, "fourteen hand-overs, twelve of them after a step of one of three clocks, two under a stream leader whose clock is off")
+	played(t, n, "fourteen hand-overs, twelve of them after a step of one of three clocks, two under a stream leader whose clock is off", s.counted())
+}
+
+// counted is what all of it has come to.
+func (s *stepped) counted() (all counts) {
+	all.of(s.a)
+	all.add(len(s.a.Chronicle.Expired()), "live leases expired")
+	s.b.count(&all)
+	return all
 }
 
 // leasesOn waits until a server that leads the stream has the lease of everybody: what it holds is what the others held.
@@ -217,6 +225,7 @@ func (s *stepped) leasesOn(server int) {
 // their leases back; no two lead meanwhile, and somebody leads afterwards, under whichever clock.
 func TestRealtimeClusterClockLeaps(t *testing.T) {
 	n := cycles(t)
+	var all counts
 	for i := range n { // each on servers of their own: one that has leapt looks for what has expired the later, the farther it was
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			s := onStepping(t)
@@ -241,9 +250,12 @@ func TestRealtimeClusterClockLeaps(t *testing.T) {
 			t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed; %s", ahead, len(s.a.Chronicle.Expired()),
 				len(holds(s.a, 4)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t))
 			s.a.Check()
+			for _, c := range s.counted() {
+				all.add(c.n, c.what)
+			}
 		})
 	}
-	played(t, n, "a leap of the stream leader's clock beyond live leases, and three hand-overs under it, beside it and after it")
+	played(t, n, "a leap of the stream leader's clock beyond live leases, and three hand-overs under it, beside it and after it", all)
 }
 
 // TestRealtimeClusterProcessesKilled: the process of the server that leads the roles' stream is killed while leaders write; the role
@@ -269,7 +281,9 @@ func TestRealtimeClusterProcessesKilled(t *testing.T) {
 	}
 	t.Logf("%d terms, %d sessions lost, %d killed; %s; %d late writes refused by each; led again after %v at most",
 		len(holds(s.a, 1+2*n)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
-	played(t, n, "the process killed that leads the stream, and then all three")
+	all := s.counted()
+	all.add(4*n, "servers killed")
+	played(t, n, "the process killed that leads the stream, and then all three", all)
 }
 
 func (s *stepped) kill(servers ...int) {

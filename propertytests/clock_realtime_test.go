@@ -59,7 +59,11 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 	nothingThatBeats(t, a)
 	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
 	a.Check()
-	played(t, n, "four steps of half a minute, each with its leader cut off")
+	var all counts
+	all.of(a)
+	all.add(4*n, "leaders cut off")
+	all.add(len(a.Chronicle.Expired()), "live leases expired")
+	played(t, n, "four steps of half a minute, each with its leader cut off", all)
 }
 
 // nothingThatBeats fails for a lease that was taken away while its session beat. A step of half a minute leaves one another half,
@@ -78,13 +82,14 @@ func nothingThatBeats(t *testing.T, a *arena.Arena) {
 // then, and goes back again. The sessions put them back; no two lead meanwhile, and somebody leads afterwards.
 func TestRealtimeServerClockLeaps(t *testing.T) {
 	n := cycles(t)
+	var all counts
 	for i := range n { // each on a server of its own: one that has leapt looks for what has expired the later, the farther it was
-		t.Run(fmt.Sprint(i+1), leapAndReturn)
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) { leapAndReturn(t, &all) })
 	}
-	played(t, n, "a leap beyond live leases, and one back")
+	played(t, n, "a leap beyond live leases, and one back", all)
 }
 
-func leapAndReturn(t *testing.T) {
+func leapAndReturn(t *testing.T, all *counts) {
 	server := natstest.SteppingServer(t)
 	a := arena.New(t, server, jetstream.FileStorage)
 	names := []string{"a", "b", "c"}
@@ -110,6 +115,8 @@ func leapAndReturn(t *testing.T) {
 	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed", ahead, len(a.Chronicle.Expired()),
 		len(holds(a, 1)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
 	a.Check()
+	all.of(a)
+	all.add(len(a.Chronicle.Expired()), "live leases expired")
 }
 
 // leap moves the server's clock ahead until it has taken a live lease away, and returns by how much.
@@ -163,7 +170,10 @@ func tasksUnderSteps(t *testing.T, on arena.Network, server func() *natsrun.Proc
 	if done := a.Tally.Count("stored/succeeded"); done != tasks*n || a.Tally.Count("adopted")+a.Tally.Count("TaskReassigned") == 0 {
 		t.Errorf("%d tasks have succeeded, want %d, some of them after the scheduler was lost: %v", done, tasks*n, a.Tally)
 	}
-	played(t, n, "100 tasks under steps of half a minute, and a lost scheduler")
+	all := counts{
+		{a.Tally.Count("stored/succeeded"), "tasks succeeded"}, {len(a.Ledger.Runs()), "attempts"}, {a.Tally.Count("adopted"), "adopted"}, {n, "schedulers lost"},
+	}
+	played(t, n, "100 tasks under steps of half a minute, and a lost scheduler", all)
 }
 
 // stepOverTasks submits tasks and waits for them, steps the clock until all have ended, and loses a scheduler on the way.

@@ -10,6 +10,7 @@
 //	security      the published permissions: what they suffice for, and what they refuse
 //	fuzz          runs every fuzz target of the module for a while, or for millions of executions; fuzz.csv is what they came to
 //	longrun       plays simulated schedules in ranges of seeds; longrun.csv is what they came to
+//	cycles        plays the tests in real time again and again; cycles.csv is what they came to, and of which product
 //	ranges        the file of such a run
 //	mutants       takes one rule out of the code and wants a test to notice; each mutants.csv says of what those have died
 //
@@ -21,6 +22,8 @@
 //	clock_*_test.go    a server, and one of three, whose wall clock steps and leaps
 //	torn_*_test.go     a server's file that is torn, or has lost its end
 //	ledgers_*_test.go  killed and stopped leaders that write into a file and a store behind fences, and into one without
+//	replicas_*_test.go one of three replicas that has lost its tail, or has it torn, alone and beside one that lags
+//	restored_*_test.go a cluster whose stores are put back to what they were
 //	taskprocesses_*    processes that schedule and run tasks, killed and stopped again and again
 //	cycles_test.go     how often the tests in real time do what they do
 //	tokens_test.go     no fencing token in any text that the library puts out

@@ -74,8 +74,10 @@ func TestRealtimeFencedLedgers(t *testing.T) {
 		signalTo(t, cmd, syscall.SIGKILL)
 		_ = cmd.Wait() // killed
 	}
-	ps.checkLedgers(server, dir)
-	played(t, stops, "a leader that writes stopped for two TTLs, and one killed")
+	all := ps.checkLedgers(server, dir)
+	all.add(stops, "leaders stopped")
+	all.add(stops, "leaders killed")
+	played(t, stops, "a leader that writes stopped for two TTLs, and one killed", all)
 }
 
 // notYetLate are the things that only a late write brings and that have not come yet.
@@ -106,7 +108,8 @@ func (ps *processes) writes(l line, dir string) {
 	})
 }
 
-func (ps *processes) checkLedgers(server *natsrun.Server, dir string) {
+// checkLedgers reads all that was written, and counts it.
+func (ps *processes) checkLedgers(server *natsrun.Server, dir string) (all counts) {
 	t := ps.t
 	t.Helper()
 	ledgers := map[string][]entry{"store": stored(t, natstest.Connect(t, server))}
@@ -145,6 +148,14 @@ func (ps *processes) checkLedgers(server *natsrun.Server, dir string) {
 	}
 	t.Logf("%d entries in the file, %d in the store, none of them stale; refused: %v; stale entries in the ledger without a fence: %d of %d",
 		len(ledgers[fencedFile]), len(ledgers["store"]), refused, stale(ledgers[controlFile]), len(ledgers[controlFile]))
+	return counts{
+		{len(ledgers[fencedFile]), "writes taken by the file"},
+		{refused["refused-by-file"], "stale writes refused by the file"},
+		{len(ledgers["store"]), "writes taken by the store"},
+		{refused["refused-by-store"], "stale writes refused by the store"},
+		{stale(ledgers[fencedFile]) + stale(ledgers["store"]), "stale writes taken"},
+		{stale(ledgers[controlFile]), "stale writes taken by the ledger without a fence"},
+	}
 }
 
 // stored are the entries of the store, in the order in which the server has stored them.

@@ -208,8 +208,9 @@ func TestProcessKill(t *testing.T) {
 	if err := running[leader.name].Wait(); err != nil {
 		t.Errorf("%s ended with %v", leader.name, err)
 	}
-	ps.increasing(t, 1+3*n)
-	played(t, n, "a leader's process terminated, one stopped until another one leads, and one killed")
+	terms := ps.increasing(t, 1+3*n)
+	played(t, n, "a leader's process terminated, one stopped until another one leads, and one killed",
+		counts{{n, "leaders terminated"}, {n, "leaders stopped"}, {n, "leaders killed"}, {terms, "terms"}})
 }
 
 // lastOf is the epoch of the last term that a process told of.
@@ -248,8 +249,9 @@ func members(t *testing.T, url string, n int) (bool, string) {
 }
 
 // increasing checks that each epoch has one term, and that those of each process increase. What processes say at the same
-// time comes in any order, so it is not compared; the test has waited for larger ones of another process along its way.
-func (ps *processes) increasing(t *testing.T, atLeast int) {
+// time comes in any order, so it is not compared; the test has waited for larger ones of another process along its way. It says how many
+// terms there were.
+func (ps *processes) increasing(t *testing.T, atLeast int) (terms int) {
 	t.Helper()
 	holders, last := map[uint64]string{}, map[string]uint64{}
 	for _, l := range ps.all(t) {
@@ -264,4 +266,5 @@ func (ps *processes) increasing(t *testing.T, atLeast int) {
 	if len(holders) < atLeast {
 		t.Errorf("%d terms, want %d at least: %s", len(holders), atLeast, ps.said())
 	}
+	return len(holders)
 }

@@ -5,7 +5,6 @@ package propertytests_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 )
 
 // onCluster runs three processes on a bucket with three replicas, in real time.
-func onCluster(t *testing.T, ttl time.Duration) (*arena.Arena, *natsrun.Cluster) {
+func onCluster(t *testing.T, ttl time.Duration, with ...func(*arena.Arena, *arena.Plan)) (*arena.Arena, *natsrun.Cluster) {
 	t.Helper()
 	c := natstest.Cluster(t)
 	a := arena.New(t, c, jetstream.FileStorage)
@@ -27,7 +26,12 @@ func onCluster(t *testing.T, ttl time.Duration) (*arena.Arena, *natsrun.Cluster)
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b", "c"} {
-		a.Join(plan(name, func(p *arena.Plan) { p.Session = election.SessionConfig{TTL: ttl} }))
+		a.Join(plan(name, func(p *arena.Plan) {
+			p.Session = election.SessionConfig{TTL: ttl}
+			for _, f := range with {
+				f(a, p)
+			}
+		}))
 	}
 	a.AwaitLeader(role, patience)
 	return a, c
@@ -68,7 +72,10 @@ func TestServerRestartRolling(t *testing.T) {
 	}
 	t.Logf("%d terms over rolling restarts and moved stream leaders", len(holds(a, 1)))
 	a.Check()
-	played(t, n, "a rolling restart of three servers, and a moved stream leader")
+	var all counts
+	all.of(a)
+	all.add(3*n, "servers restarted")
+	played(t, n, "a rolling restart of three servers, and a moved stream leader", all)
 }
 
 // streamLeader waits until one server alone says that it leads the stream, but for one of them (-1: none). Behind a partition,
@@ -89,54 +96,4 @@ func streamLeader(t *testing.T, c *natsrun.Cluster, but int) (leader int) {
 		return len(lead) == 1, fmt.Sprint(lead)
 	})
 	return leader
-}
-
-// TestClusterPartition: the stream's leader is cut off with whoever is connected to it. The majority elects another one, and
-// whoever reaches that leads the role before they are one again.
-func TestClusterPartition(t *testing.T) {
-	a, c := onCluster(t, 3*time.Second)
-	n, beyond := cycles(t), 0
-	for range n {
-		victim := streamLeader(t, c, -1)
-		away := c.Server(victim).Running().Name()
-		before := a.AwaitLeader(role, patience)
-		if err := c.Partition([]int{victim}); err != nil {
-			t.Fatal(err)
-		}
-		streamLeader(t, c, victim)
-		reaches := func(p *arena.Process) bool { return p.Conn.ConnectedServerName() != away }
-		if slices.ContainsFunc(a.Alive(), reaches) { // else nobody can lead
-			beyond++
-			a.Await("somebody leads who reaches the majority", role, patience, func() bool {
-				p := a.Leader(role)
-				return p != nil && reaches(p) && (p == before || !before.Leads(role))
-			})
-		}
-		c.HealPartition()
-		whole(t, c)
-		a.AwaitLeader(role, patience)
-	}
-	t.Logf("%d terms, %d sessions killed; %d of %d partitions had a candidate on the other side", len(holds(a, 1)), a.Chronicle.Kills(), beyond, n)
-	a.Check()
-	played(t, n, "the stream's leader cut off")
-}
-
-// TestClusterServerKilled: the server that leads the stream is killed, and comes back later: the majority goes on.
-func TestClusterServerKilled(t *testing.T) {
-	a, c := onCluster(t, 3*time.Second)
-	n := cycles(t)
-	for range n {
-		victim := streamLeader(t, c, -1)
-		c.Kill(victim)
-		streamLeader(t, c, victim)
-		a.AwaitLeader(role, patience)
-		if err := c.Restart(victim); err != nil {
-			t.Fatal(err)
-		}
-		whole(t, c)
-		a.AwaitLeader(role, patience)
-	}
-	t.Logf("%d terms, %d sessions killed", len(holds(a, 1)), a.Chronicle.Kills())
-	a.Check()
-	played(t, n, "the server killed that leads the stream")
 }

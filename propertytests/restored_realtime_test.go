@@ -26,6 +26,7 @@ type restored struct {
 	t           *testing.T
 	c           *natsrun.Cluster
 	dir, backup string
+	kv          jetstream.KeyValue // once somebody has written by it
 }
 
 func (r *restored) connect() *nats.Conn {
@@ -56,7 +57,7 @@ func (r *restored) join(id string) *election.Session {
 }
 
 // leads takes part in a role, and waits until it is led.
-func (r *restored) leads(s *election.Session, name string) {
+func (r *restored) leads(s *election.Session, name string) *election.Election {
 	r.t.Helper()
 	e, err := s.Campaign(election.RoleConfig{Role: name, Lead: untilEnded})
 	if err != nil {
@@ -66,6 +67,7 @@ func (r *restored) leads(s *election.Session, name string) {
 		r.t.Fatal(err)
 	}
 	natstest.Eventually(r.t, name+" is led", patience, func() (bool, string) { return e.IsLeader(), fmt.Sprint(e.Status(), s.Err()) })
+	return e
 }
 
 func (r *restored) stop() {
@@ -86,6 +88,20 @@ func (r *restored) start() {
 	}
 }
 
+// ends waits until somebody who has seen what is lost has ended for that.
+func (r *restored) ends(began time.Time, who string, done <-chan struct{}, why func() error) {
+	r.t.Helper()
+	select {
+	case <-done:
+		r.t.Logf("%s has ended %v after the servers were back", who, time.Since(began).Round(100*time.Millisecond))
+		if !errors.Is(why(), election.ErrWentBack) {
+			r.t.Errorf("%s has ended with %v, want %v", who, why(), election.ErrWentBack)
+		}
+	case <-time.After(patience):
+		r.t.Fatalf("%s has not ended: %v", who, why())
+	}
+}
+
 func untilEnded(ctx context.Context, _ *election.Term) error {
 	<-ctx.Done()
 	return nil
@@ -95,6 +111,15 @@ func untilEnded(ctx context.Context, _ *election.Term) error {
 // would have every write of it refused for ever, and an observer name a leader of a past that is gone. Both end and say why, as
 // on a single server, once this cannot be a replica that lags; and new sessions begin as ever.
 func TestRealtimeClusterRestored(t *testing.T) {
+	n := cycles(t)
+	var all counts
+	for i := range n {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) { restoreCluster(t, &all) })
+	}
+	played(t, n, "three servers put back to what they were", all)
+}
+
+func restoreCluster(t *testing.T, all *counts) {
 	r := &restored{t: t, dir: t.TempDir(), backup: t.TempDir()}
 	r.c = natstest.Cluster(t, func(o *natsrun.ClusterOptions) { o.Dir = r.dir })
 	s := r.join("a")
@@ -127,19 +152,9 @@ func TestRealtimeClusterRestored(t *testing.T) {
 	}
 	r.start()
 	began := time.Now()
-	ends := func(who string, done <-chan struct{}, why func() error) {
-		t.Helper()
-		select {
-		case <-done:
-			t.Logf("%s has ended %v after the servers were back", who, time.Since(began).Round(100*time.Millisecond))
-			if !errors.Is(why(), election.ErrWentBack) {
-				t.Errorf("%s has ended with %v, want %v", who, why(), election.ErrWentBack)
-			}
-		case <-time.After(patience):
-			t.Fatalf("%s has not ended: %v", who, why())
-		}
-	}
-	ends("the session", s.Done(), s.Err)
-	ends("the observer", o.Done(), o.Err)
+	r.ends(began, "the session", s.Done(), s.Err)
+	r.ends(began, "the observer", o.Done(), o.Err)
 	r.join("b")
+	all.add(1, "clusters put back")
+	all.add(2, "sessions and observers ended that had seen more")
 }

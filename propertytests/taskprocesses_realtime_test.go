@@ -89,6 +89,9 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 	}
 	a.Settled(patience)
 	c.end()
-	c.check(a, tasks)
-	played(t, n, "a scheduler's process killed, one stopped for two TTLs, and a worker's killed")
+	all := c.check(a, tasks)
+	all.add(n, "schedulers killed")
+	all.add(n, "schedulers stopped")
+	all.add(n, "workers killed")
+	played(t, n, "a scheduler's process killed, one stopped for two TTLs, and a worker's killed", all)
 }

@@ -188,8 +188,8 @@ func (c *taskChildren) end() {
 	}
 }
 
-// check compares what the processes have written down with what was stored.
-func (c *taskChildren) check(a *taskarena.Arena, tasks int) {
+// check compares what the processes have written down with what was stored, and counts it.
+func (c *taskChildren) check(a *taskarena.Arena, tasks int) counts {
 	c.t.Helper()
 	terms, adopted := 0, 0
 	for _, s := range c.starts {
@@ -211,4 +211,5 @@ func (c *taskChildren) check(a *taskarena.Arena, tasks int) {
 	if ended != tasks || terms < 3 || attempts <= tasks {
 		c.t.Errorf("%d tasks have succeeded, want %d; %d terms, want 3 at least; %d attempts, want some of them twice", ended, tasks, terms, attempts)
 	}
+	return counts{{ended, "tasks succeeded"}, {attempts, "attempts"}, {terms, "terms"}, {adopted, "adopted"}}
 }

@@ -145,7 +145,11 @@ func TestRealtimeTornTail(t *testing.T) {
 	}
 	t.Logf("%d terms, %d sessions lost", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"))
 	a.Check()
-	played(t, n, "four kills of the server with the end of its file torn")
+	var all counts
+	all.of(a)
+	all.add(4*n, "servers killed")
+	all.add(len(r.refusals()), "leaders refused")
+	played(t, n, "four kills of the server with the end of its file torn", all)
 }
 
 // TestRealtimeLostTail: without sync_interval: always a machine that loses its power loses what it has acknowledged last, here
@@ -154,13 +158,14 @@ func TestRealtimeTornTail(t *testing.T) {
 // so. A bucket that is made anew is above all.
 func TestRealtimeLostTail(t *testing.T) {
 	n := cycles(t)
+	var all counts
 	for i := range n {
-		t.Run(fmt.Sprint(i+1), loseTail)
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) { loseTail(t, &all) })
 	}
-	played(t, n, "a killed server whose file has lost the newest term, and a bucket made anew")
+	played(t, n, "a killed server whose file has lost the newest term, and a bucket made anew", all)
 }
 
-func loseTail(t *testing.T) {
+func loseTail(t *testing.T, all *counts) {
 	a, server, r, join := onProcess(t, false)
 	first := join("first")
 	a.AwaitLead(first, role, patience)
@@ -228,4 +233,8 @@ func loseTail(t *testing.T) {
 	natstest.Eventually(t, "the resource admits the leader from the new bucket", patience, func() (bool, string) {
 		return r.uses(fourth.Name, seen.Epoch), fmt.Sprintf("%v, refused %v", r.guard.High(), r.refusals())
 	})
+	all.add(len(holds(a, 4)), "terms")
+	all.add(1, "servers killed")
+	all.add(len(r.refusals()), "leaders refused that had an epoch again")
+	all.add(a.Tally.Count("SessionLost"), "sessions lost")
 }

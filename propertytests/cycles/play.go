@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// tested is the directory of the tests, where they run as under go test.
+const tested = "propertytests"
+
+// player plays parts of tests that are compiled once.
+type player struct {
+	dir     string // of the tests, and of all that they leave behind
+	path    string // of the file
+	present map[subject]product
+}
+
+func (p player) binary() string { return filepath.Join(p.dir, "play.test") }
+
+// build compiles the tests, and takes down of which product they are.
+func (p *player) build(ctx context.Context) (err error) {
+	if p.present, err = products(ctx); err != nil {
+		return err
+	}
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-tags", "realtime", "-o", p.binary(), module+tested).CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", tested, err, out)
+	}
+	after, err := products(ctx)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(p.present, after) {
+		return fmt.Errorf("cycles: the product has changed from %v to %v while its tests were built: begin again", p.present, after)
+	}
+	return nil
+}
+
+// bound is after how long a part has hung: a few minutes for the slowest cycle of all on a busy machine.
+func bound(cycles int) time.Duration { return 10*time.Minute + time.Duration(cycles)*5*time.Minute }
+
+// straggle is how long what a test has started may hold its output after it has ended.
+const straggle = time.Minute
+
+// next plays so many cycles of a test, and adds its line. What was played of a part that is interrupted does not count.
+func (p player) next(ctx context.Context, t test, cycles int) error {
+	cmd := exec.CommandContext(ctx, p.binary(), "-test.v", "-test.run=^"+t.name+"$", fmt.Sprint("-test.timeout=", bound(cycles)))
+	cmd.Dir, cmd.WaitDelay = tested, straggle
+	cmd.Env = append(os.Environ(), fmt.Sprint("ROLEMANAGER_CYCLES=", cycles), "TMPDIR="+p.dir)
+	grouped(cmd)
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%d cycles of %s: %w\n%s", cycles, t.name, err, out)
+	}
+	l, err := t.read(string(out))
+	if err != nil {
+		return fmt.Errorf("%d cycles of %s: %w:\n%s", cycles, t.name, err, out)
+	}
+	l.commit, l.product = p.present[t.about].commit, p.present[t.about].mark
+	if err := table(p.path).Add(l); err != nil {
+		return err
+	}
+	fmt.Printf("%v, in %v\n", l, time.Since(began).Round(time.Second))
+	return nil
+}

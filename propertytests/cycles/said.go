@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// count is how often something has happened.
+type count struct {
+	n    int
+	what string
+}
+
+// counts are what cycles have come to.
+type counts []count
+
+func (all counts) String() string {
+	texts := make([]string, 0, len(all))
+	for _, c := range all {
+		texts = append(texts, fmt.Sprint(c.n, " ", c.what))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// with are both, what has one name added up.
+func (all counts) with(more counts) counts {
+	sum := slices.Clone(all)
+	for _, c := range more {
+		if i := slices.IndexFunc(sum, func(s count) bool { return s.what == c.what }); i >= 0 {
+			sum[i].n += c.n
+		} else {
+			sum = append(sum, c)
+		}
+	}
+	return sum
+}
+
+// countsIn reads what String has written.
+func countsIn(text string) (all counts, err error) {
+	for item := range strings.SplitSeq(text, "; ") {
+		number, what, is := strings.Cut(item, " ")
+		n, err := strconv.Atoi(number)
+		if err != nil || !is {
+			return nil, fmt.Errorf("cycles: %q is no count of anything", item)
+		}
+		all = append(all, count{n, what})
+	}
+	return all, nil
+}
+
+// How a test says what it has played: TestProcessKill and the others end with it.
+var (
+	playedText  = regexp.MustCompile(`(?m)^\s+\S+_test\.go:\d+: cycles played: (\d+), each of them `)
+	countedText = regexp.MustCompile(`(?m)^\s+\S+_test\.go:\d+: counted: (.+)$`)
+)
+
+// read makes a line from what a test has said.
+func (t test) read(said string) (l line, err error) {
+	played, counted := playedText.FindAllStringSubmatch(said, -1), countedText.FindAllStringSubmatch(said, -1)
+	switch {
+	case !strings.Contains(said, "--- PASS: "+t.name+" "):
+		return l, errors.New("it has not passed")
+	case len(played) != 1 || len(counted) != 1:
+		return l, errors.New("it does not say how many cycles it has played, and what they came to")
+	}
+	l.test = t.name
+	if l.cycles, err = strconv.Atoi(played[0][1]); err != nil {
+		return l, err
+	}
+	all, err := countsIn(counted[0][1])
+	l.counted = all.String()
+	return l, err
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// subject is what a test is about: packages of this module, which are the product with all that they import here.
+type subject string
+
+const (
+	elections subject = "election fencing"
+	tasks     subject = "election fencing assign"
+)
+
+// test is one that says how many cycles it has played.
+type test struct {
+	name  string
+	about subject
+}
+
+// tests are all of them, those that take the least time for a cycle first.
+var tests = []test{
+	{"TestRealtimeTornTail", elections},
+	{"TestProcessKill", elections},
+	{"TestRealtimeServerClockLeaps", elections},
+	{"TestRealtimeFencedLedgers", elections},
+	{"TestServerRestartRolling", elections},
+	{"TestRealtimeLostTail", elections},
+	{"TestRealtimeTaskProcesses", tasks},
+	{"TestRealtimeServerClockSteps", elections},
+	{"TestClusterServerKilled", elections},
+	{"TestClusterPartition", elections},
+	{"TestRealtimeServerClockTasks", tasks},
+	{"TestRealtimeClusterClockTasks", tasks},
+	{"TestRealtimeClusterClockLeaps", elections},
+	{"TestRealtimeClusterProcessesKilled", elections},
+	{"TestRealtimeClusterReplicaTail", elections},
+	{"TestRealtimeClusterCommittedLost", elections},
+	{"TestRealtimeClusterRestored", elections},
+	{"TestRealtimeClusterClockSteps", elections},
+}
+
+// matching are the tests whose name matches.
+func matching(of string) (some []test, err error) {
+	wanted, err := regexp.Compile(of)
+	if err != nil {
+		return nil, fmt.Errorf("-of: %w", err)
+	}
+	for _, t := range tests {
+		if wanted.MatchString(t.name) {
+			some = append(some, t)
+		}
+	}
+	if len(some) == 0 {
+		return nil, fmt.Errorf("cycles: no test matches %q; there are %v", of, tests)
+	}
+	return some, nil
+}
+
+func (t test) String() string { return t.name }
