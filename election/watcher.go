@@ -196,7 +196,9 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 		return reset
 	}
 	reset.Single, reset.Last = state.Replicas == 1, state.LastSeq
-	if state.Lagging > 0 { // the watch may come from a replica that catches up, for however long: it proves nothing
+	if state.Lagging > 0 && state.LastSeq >= reset.Known {
+		// The watch may come from a replica that catches up, for however long: it proves nothing. But none catches up with what the
+		// stream's leader does not have either.
 		reset.Begun = 0
 	}
 	return reset
