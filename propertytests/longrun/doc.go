@@ -19,8 +19,9 @@
 // hour, and up to 20 in most of tasks. It is not made longer here: with quiet four times as long a virtual hour costs hardly less,
 // since heartbeats are most of it already, and has a third of the faults.
 //
-// Each line has a mark of the rules that were played (of the Go files of the core, or, for storms, of all that they go through):
-// the sum tells what is of the rules as they are from what is of earlier ones. Lines without are older.
+// Each line has a mark of the rules that were played (of the Go files of the core and of its simulation, or, for storms, of all
+// of the library that they go through): the sum tells what is of the rules as they are from what is of earlier ones. Lines without
+// are older.
 //
 // The sum has all violations. Of a range that one has stopped it has the schedules only if there are counters of the same
 // schedules; it says how many ranges it leaves out.

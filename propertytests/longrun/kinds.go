@@ -8,7 +8,7 @@ import (
 // kind is one sort of schedules.
 type kind struct {
 	name, pkg string
-	// rules are the directories of what is played.
+	// rules are the directories of what is played: of the rules, and of the world that is simulated.
 	rules []string
 	// args play so many schedules from a seed on, with env beside this process's own environment.
 	args func(first uint64, schedules int) []string
@@ -28,7 +28,7 @@ type kind struct {
 
 var kinds = []kind{
 	{
-		name: "elections", pkg: "propertytests/sim", rules: []string{"internal/protocol"},
+		name: "elections", pkg: "propertytests/sim", rules: []string{"internal/protocol", "propertytests/sim"},
 		args: func(first uint64, schedules int) []string {
 			return []string{
 				"-test.run=^TestElection$", fmt.Sprint("-sim.seed=", first), fmt.Sprint("-sim.schedules=", schedules), fmt.Sprint("-rapid.seed=", first),
@@ -41,7 +41,7 @@ var kinds = []kind{
 		byRapid: regexp.MustCompile(`\[rapid\] (?:failed|panic) after (\d+) tests`),
 	},
 	{
-		name: "tasks", pkg: "propertytests/tasksim", rules: []string{"internal/protocol/tasks"},
+		name: "tasks", pkg: "propertytests/tasksim", rules: []string{"internal/protocol/tasks", "propertytests/tasksim"},
 		args: func(first uint64, schedules int) []string {
 			return []string{"-test.run=^TestRoughWorlds$", fmt.Sprint("-tasksim.seed=", first), fmt.Sprint("-tasksim.schedules=", schedules)}
 		},
