@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
 
 // cycles is how often a test does what it does to processes, servers and clocks: once, or as ROLEMANAGER_CYCLES says.
@@ -42,14 +40,6 @@ func (all *counts) add(n int, what string) {
 		return
 	}
 	(*all)[i].n += n
-}
-
-// of adds what an arena has seen of a role; it is for when the arena was checked.
-func (all *counts) of(a *arena.Arena) {
-	all.add(len(a.Ledger.Holds(role)), "terms")
-	all.add(a.Tally.Count("SessionLost"), "sessions lost")
-	all.add(a.Chronicle.Kills(), "sessions killed")
-	all.add(len(a.Ledger.Sweep())+len(a.Chronicle.Violations()), "violations")
 }
 
 // String is what the command propertytests/cycles reads.
