@@ -49,6 +49,7 @@ type process struct {
 	joined  map[string]bool          // roles it takes part in
 	away    map[string]time.Duration // roles that it does not, until then
 	claims  map[string]claim         // by token
+	unread  time.Duration            // when it last found a lease gone or unreadable, 0: never
 	told    map[uint64]int           // at which step its machine was shown a record of a role, by revision
 	beats   map[protocol.WriteID]*landing
 	latest  map[string]protocol.WriteID // the last write of each key
@@ -101,7 +102,7 @@ func (p *process) start() {
 	p.alive, p.link, p.paused = true, true, false
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
-	p.until, p.session, p.snapshots = 0, 0, 0
+	p.until, p.session, p.snapshots, p.unread = 0, 0, 0, 0
 	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.latest = map[string]protocol.WriteID{}
@@ -187,6 +188,7 @@ func (p *process) step(ev protocol.Event) {
 	now := p.now(w.now)
 	w.trace.add(w.now, p, "", ev)
 	p.learn(ev)
+	p.notes(ev)
 	p.out = p.m.Step(now, ev, p.out[:0])
 	for _, e := range p.out {
 		p.carryOut(e)

@@ -15,6 +15,15 @@ const (
 	watching = 60 * time.Millisecond // until a new watch is made
 )
 
+// messages is what it takes from the last beat of a leader until another one leads, beside its lease: see leaderless.
+const (
+	stands   = hop + delivery
+	kills    = tick + hop + delivery
+	awake    = hop + hop + hop + max(hop, delivery)
+	claimed  = hop + max(hop, delivery)
+	messages = stands + kills + awake + claimed
+)
+
 // loss is what is lost together with a leader.
 type loss int
 
@@ -73,7 +82,11 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 	if lost == itsRole || lost == both {
 		destroy(protocol.RoleKey(role))
 	}
+	watches := w.watchesMade()
 	w.runUntil(began + within)
+	if w.watchesMade() > watches {
+		w.runUntil(w.now + watching + messages)
+	}
 	for _, r := range roles {
 		if !w.led[r] {
 			w.violate("E5: nobody leads %s within %v after the crash of %s", r, within, p)
@@ -86,6 +99,17 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 	w.Counts.CrashedIn = 1
 }
 
+// watchesMade is how many watches those who live have begun to make. Now and then one makes another: to find out whether the store
+// went back or a replica lagged, half a minute ago. Nobody claims without one.
+func (w *world) watchesMade() (n int) {
+	for _, p := range w.members {
+		if p.alive {
+			n += p.building
+		}
+	}
+	return n
+}
+
 // leaderless is how long at most a role may be without a leader after p has crashed that led it, when all else goes well:
 //
 //	TTL·(1+ρ) + 15 messages' milliseconds, ρ being how slow the slowest clock is
@@ -96,14 +120,9 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 // first in line, and neither waits for anybody.
 //
 // Without its lease it is the same wait, from when that was lost. The record of a role is waited for by the longest lease of those
-// who may have written it last, and that may be the lease of whoever claims it.
+// who may have written it last, and that may be the lease of whoever claims it; or by L_max, from when whoever claims it has found a
+// lease gone of which it does not know how long it was.
 func (w *world) leaderless(p *process, lost loss) time.Duration {
-	const (
-		stands = hop + delivery
-		kill   = tick + hop + delivery
-		awake  = hop + hop + hop + max(hop, delivery)
-		claim  = hop + max(hop, delivery)
-	)
 	ttl, slowest := w.store.newest(protocol.LeaseKey(p.peer())).entry.Lease.TTL(), p
 	for _, q := range w.members {
 		if q == p || !q.alive || q.plan.Worker {
@@ -111,12 +130,32 @@ func (w *world) leaderless(p *process, lost loss) time.Duration {
 		}
 		if lost == itsRole || lost == both {
 			ttl = max(ttl, q.cfg.TTL)
+			if q.unread > 0 {
+				ttl = max(ttl, q.unread+q.lasts(MaxTTL)-w.now)
+			}
 		}
 		if slowest == p || q.plan.Rate < slowest.plan.Rate {
 			slowest = q
 		}
 	}
-	return slowest.lasts(ttl) + stands + kill + awake + claim
+	return slowest.lasts(ttl) + messages
+}
+
+// notes takes down when a process finds the lease of a candidate gone, or cannot read it.
+func (p *process) notes(ev protocol.Event) {
+	switch e := ev.(type) {
+	case *protocol.Entry:
+		if e.Kind == protocol.KindLease && e.Peer.Class == protocol.Candidate && e.Form != protocol.FormRecord {
+			p.unread = p.w.now
+		}
+	case protocol.SnapshotDone: // what it does not have any more
+		for _, q := range p.w.members {
+			known, there := p.m.View().Peer(q.peer()), p.w.store.newest(protocol.LeaseKey(q.peer()))
+			if known != nil && known.Form == protocol.FormRecord && (there == nil || there.entry.Form != protocol.FormRecord) {
+				p.unread = p.w.now
+			}
+		}
+	}
 }
 
 // leader is who leads a role, nil for nobody.
