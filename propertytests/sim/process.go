@@ -49,7 +49,7 @@ type process struct {
 	joined  map[string]bool          // roles it takes part in
 	away    map[string]time.Duration // roles that it does not, until then
 	claims  map[string]claim         // by token
-	unread  time.Duration            // when it last found a lease gone or unreadable, 0: never
+	unread  bool                     // it has found a lease gone, or could not read it
 	told    map[uint64]int           // at which step its machine was shown a record of a role, by revision
 	beats   map[protocol.WriteID]*landing
 	latest  map[string]protocol.WriteID // the last write of each key
@@ -102,7 +102,7 @@ func (p *process) start() {
 	p.alive, p.link, p.paused = true, true, false
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
-	p.until, p.session, p.snapshots, p.unread = 0, 0, 0, 0
+	p.until, p.session, p.snapshots, p.unread = 0, 0, 0, false
 	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.latest = map[string]protocol.WriteID{}

@@ -120,8 +120,8 @@ func (w *world) watchesMade() (n int) {
 // first in line, and neither waits for anybody.
 //
 // Without its lease it is the same wait, from when that was lost. The record of a role is waited for by the longest lease of those
-// who may have written it last, and that may be the lease of whoever claims it; or by L_max, from when whoever claims it has found a
-// lease gone of which it does not know how long it was.
+// who may have written it last, and that may be the lease of whoever claims it; or by L_max at
+// most, by whoever has found a lease gone in its life, since it may not know how long that was.
 func (w *world) leaderless(p *process, lost loss) time.Duration {
 	ttl, slowest := w.store.newest(protocol.LeaseKey(p.peer())).entry.Lease.TTL(), p
 	for _, q := range w.members {
@@ -130,8 +130,8 @@ func (w *world) leaderless(p *process, lost loss) time.Duration {
 		}
 		if lost == itsRole || lost == both {
 			ttl = max(ttl, q.cfg.TTL)
-			if q.unread > 0 {
-				ttl = max(ttl, q.unread+q.lasts(MaxTTL)-w.now)
+			if q.unread {
+				ttl = MaxTTL
 			}
 		}
 		if slowest == p || q.plan.Rate < slowest.plan.Rate {
@@ -146,13 +146,13 @@ func (p *process) notes(ev protocol.Event) {
 	switch e := ev.(type) {
 	case *protocol.Entry:
 		if e.Kind == protocol.KindLease && e.Peer.Class == protocol.Candidate && e.Form != protocol.FormRecord {
-			p.unread = p.w.now
+			p.unread = true
 		}
 	case protocol.SnapshotDone: // what it does not have any more
 		for _, q := range p.w.members {
 			known, there := p.m.View().Peer(q.peer()), p.w.store.newest(protocol.LeaseKey(q.peer()))
 			if known != nil && known.Form == protocol.FormRecord && (there == nil || there.entry.Form != protocol.FormRecord) {
-				p.unread = p.w.now
+				p.unread = true
 			}
 		}
 	}
