@@ -82,9 +82,9 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 	if lost == itsRole || lost == both {
 		destroy(protocol.RoleKey(role))
 	}
-	watches := w.watchesMade()
+	watches, blind := w.watchesMade(), slices.ContainsFunc(w.members, func(q *process) bool { return q.alive && q.feed == nil })
 	w.runUntil(began + within)
-	if w.watchesMade() > watches {
+	if blind || w.watchesMade() > watches {
 		w.runUntil(w.now + watching + messages)
 	}
 	for _, r := range roles {
@@ -100,7 +100,7 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 }
 
 // watchesMade is how many watches those who live have begun to make. Now and then one makes another: to find out whether the store
-// went back or a replica lagged, half a minute ago. Nobody claims without one.
+// went back or a replica lagged, half a minute ago. Nobody claims without one, or sees meanwhile what is lost.
 func (w *world) watchesMade() (n int) {
 	for _, p := range w.members {
 		if p.alive {
