@@ -1,6 +1,3 @@
-// Package heap holds a decoder to memory in proportion to what it reads.
-//
-// Files: heap.go.
 package heap
 
 import (

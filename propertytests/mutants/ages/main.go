@@ -1,9 +1,3 @@
-// Command ages says of each record of mutants how many of the deaths in it are of the sources as they are, and which are not.
-//
-//	go run ./propertytests/mutants/ages
-//	go run ./propertytests/mutants/ages -fail     before a release: ends with 1 if there is an older one
-//
-// Files: main.go.
 package main
 
 import (
