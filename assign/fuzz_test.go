@@ -38,7 +38,11 @@ func sealed(tb testing.TB) (*gate, [][]byte) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	g := &gate{namespace: "work", role: "scheduler", instance: "w.1", session: 1 << 50, open: true}
+	stranger, err := fencing.NewSigner()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	g := &gate{namespace: "work", role: "scheduler", instance: "w.1", session: 1 << 50, open: true, own: stranger}
 	g.see(election.RoleInfo{Leader: "a", Epoch: 1<<50 + 7, Revision: 1<<50 + 7, PublicKey: signer.PublicKey()})
 	v := tasks.Envelope{Namespace: "work", Role: "scheduler", Epoch: 1<<50 + 7, Term: 1<<50 + 5, Instance: "w.1", Session: 1 << 50, Number: 6}
 	policy := &tasks.Policy{Kind: "checksum.v1", Timeout: time.Minute, Retention: time.Hour, Weight: 1}

@@ -16,8 +16,9 @@ import (
 type gate struct {
 	namespace, role, instance string
 	session                   uint64
-	open                      bool // our record was seen on the watch, see assign
-	trusting                  bool // signatures are not checked: VerifyOff
+	open                      bool            // our record was seen on the watch, see assign
+	trusting                  bool            // signatures are not checked: VerifyOff
+	own                       *fencing.Signer // our session's: it may be the one that leads
 
 	epoch    uint64 // of the leader in view, 0: nobody leads
 	highest  uint64 // revision of the role's record that was ever in view; never decreases
@@ -37,11 +38,20 @@ func (g *gate) see(info election.RoleInfo) bool {
 	}
 	if info.PublicKey != g.key {
 		g.key = info.PublicKey
-		g.verifier, _ = fencing.NewVerifier(info.PublicKey) // nil verifies nothing
+		g.verifier = g.verifierOf(info.PublicKey)
 	}
 	fresh := info.Epoch != g.epoch
 	g.epoch = info.Epoch
 	return fresh
+}
+
+// verifierOf returns nil, by which nothing is verified, for what is no public key.
+func (g *gate) verifierOf(publicKey string) *fencing.Verifier {
+	if g.own.PublicKey() == publicKey {
+		return g.own.Verifier()
+	}
+	v, _ := fencing.NewVerifier(publicKey)
+	return v
 }
 
 // check looks at a frame in this order: size, version; then stale epoch, signature, audience, by the rules. Expiry and replay

@@ -58,13 +58,15 @@ func TestGate(t *testing.T) {
 			g.see(info)
 		}, tasks.StaleEpoch},
 	} {
-		g := gate{namespace: "ns", role: "r", instance: "w", session: 5, open: true}
-		g.see(info)
-		if tt.gate != nil {
-			tt.gate(&g)
-		}
-		if _, _, got := g.check(&nats.Msg{Data: tt.data}, 1000); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		for whose, own := range map[string]*fencing.Signer{"another's": stranger, "our own": leader} {
+			g := gate{namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: own}
+			g.see(info)
+			if tt.gate != nil {
+				tt.gate(&g)
+			}
+			if _, _, got := g.check(&nats.Msg{Data: tt.data}, 1000); got != tt.want {
+				t.Errorf("%s, the session that leads being %s: %v, want %v", tt.name, whose, got, tt.want)
+			}
 		}
 	}
 }

@@ -88,6 +88,7 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 	}
 	s.gate = gate{
 		namespace: a.cfg.Namespace, role: a.cfg.Role, instance: h.Instance(), session: h.Session(), trusting: a.cfg.Verify == VerifyOff,
+		own: h.Signer(),
 	}
 	s.objects.s = s
 	h.Drains(a.cfg.DrainTimeout + s.handingBack() + 2*h.Config().OpTimeout)

@@ -13,15 +13,11 @@ import (
 
 func TestSignVerify(t *testing.T) {
 	s, other := must(NewSigner()), must(NewSigner())
-	v := must(NewVerifier(s.PublicKey()))
 	message := []byte("assign task 7")
 	sig := s.Sign(message)
-	if err := v.Verify(message, sig); err != nil {
-		t.Fatalf("our own signature: %v", err)
-	}
 	flipped := append([]byte(nil), sig...)
 	flipped[3] ^= 1
-	for name, c := range map[string]struct{ message, sig []byte }{
+	wrong := map[string]struct{ message, sig []byte }{
 		"other message":   {[]byte("assign task 8"), sig},
 		"other key":       {message, other.Sign(message)},
 		"flipped bit":     {message, flipped},
@@ -29,11 +25,19 @@ func TestSignVerify(t *testing.T) {
 		"none":            {message, nil},
 		"without domain":  {message, ed25519.Sign(*s.secret.key, message)},
 		"domain as frame": {append([]byte(frameDomain), message...), sig},
-	} {
-		if err := v.Verify(c.message, c.sig); !errors.Is(err, ErrSignature) {
-			t.Errorf("%s: Verify = %v, want ErrSignature", name, err)
+	}
+	check := func(t *testing.T, v *Verifier) {
+		if err := v.Verify(message, sig); err != nil {
+			t.Errorf("our own signature: %v", err)
+		}
+		for name, c := range wrong {
+			if err := v.Verify(c.message, c.sig); !errors.Is(err, ErrSignature) {
+				t.Errorf("%s: Verify = %v, want ErrSignature", name, err)
+			}
 		}
 	}
+	t.Run("public key", func(t *testing.T) { check(t, must(NewVerifier(s.PublicKey()))) })
+	t.Run("signer itself", func(t *testing.T) { check(t, s.Verifier()) })
 	if !nkeys.IsValidPublicUserKey(s.PublicKey()) {
 		t.Errorf("%q is no nkey", s.PublicKey())
 	}
@@ -42,6 +46,9 @@ func TestSignVerify(t *testing.T) {
 	if err := pub.Verify(framed(message), sig); err != nil {
 		t.Errorf("nkeys does not verify it: %v", err)
 	}
+	own := s.Verifier()
+	s.Wipe()
+	t.Run("signer that was wiped", func(t *testing.T) { check(t, own) })
 }
 
 func TestNewVerifierRefuses(t *testing.T) {
@@ -88,7 +95,7 @@ func TestSignerPrintsNothingSecret(t *testing.T) {
 	}
 	for _, verb := range "vdsxXqp" {
 		for _, flag := range []string{"", "+", "#"} {
-			for _, v := range []any{s, *s, holder{*s, s}, []*Signer{s}} {
+			for _, v := range []any{s, *s, holder{*s, s}, []*Signer{s}, s.Verifier(), *s.Verifier()} {
 				fmt.Fprintf(&out, "%"+flag+string(verb), v)
 			}
 		}
@@ -102,7 +109,6 @@ func TestSignerPrintsNothingSecret(t *testing.T) {
 
 func BenchmarkSign(b *testing.B) {
 	s := must(NewSigner())
-	v := must(NewVerifier(s.PublicKey()))
 	message := make([]byte, 512)
 	sig := s.Sign(message)
 	b.Run("sign", func(b *testing.B) {
@@ -110,11 +116,13 @@ func BenchmarkSign(b *testing.B) {
 			s.Sign(message)
 		}
 	})
-	b.Run("verify", func(b *testing.B) {
-		for b.Loop() {
-			if err := v.Verify(message, sig); err != nil {
-				b.Fatal(err)
+	for name, v := range map[string]*Verifier{"verify": must(NewVerifier(s.PublicKey())), "verify-own": s.Verifier()} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := v.Verify(message, sig); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
+	}
 }

@@ -37,7 +37,7 @@ func document(docs string) error {
 		*to = rows
 	}
 	t, err := template.New("document.md").Funcs(template.FuncMap{
-		"go": s.goFigure, "machine": s.machine,
+		"go": s.goFigure, "runs": s.goRuns, "machine": s.machine,
 		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,
 		"growth": s.growth, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
 	}).ParseFS(written, "document.md")
@@ -64,15 +64,23 @@ func (s *source) machine(part string) (string, error) {
 
 // goFigure is one figure of a Go benchmark, in another unit where a factor is given.
 func (s *source) goFigure(name, unit string, factor ...float64) string {
+	return number(s.goSample(name, unit, factor).median())
+}
+
+// goRuns is the figure of a benchmark that was run several times.
+func (s *source) goRuns(name, unit string, factor ...float64) string {
+	found := s.goSample(name, unit, factor)
+	return fmt.Sprintf("%s, median of %d (%s to %s)", number(found.median()), len(found), number(found.percentile(0)), number(found.percentile(1)))
+}
+
+func (s *source) goSample(name, unit string, factor []float64) sample {
 	found := s.bench.where("go", "", name, unit, -1).values()
-	if len(found) == 0 {
-		return "–"
+	for i := range found {
+		for _, f := range factor {
+			found[i] *= f
+		}
 	}
-	v := found.median()
-	for _, f := range factor {
-		v *= f
-	}
-	return number(v)
+	return found
 }
 
 // plot writes an SVG beside the raw data and returns the reference to it.
