@@ -30,8 +30,9 @@ type shift struct {
 	machine *tasks.Worker
 	effects []tasks.WorkerEffect
 	gate    gate
-	awake   bool // the session is on short beats, and stays so
-	busy    bool // it was asked to
+	awake   bool      // the session is on short beats, and stays so
+	busy    bool      // it was asked to
+	worked  time.Time // when something was last held or waited
 	// stubborn handlers run on after the drain: the session must not be called closed.
 	stubborn bool
 	runs     map[string]*execution
@@ -169,7 +170,7 @@ func (s *shift) run() error {
 		}
 		s.unpark(now)
 		s.send(now)
-		s.settleDown()
+		s.settleDown(now)
 		wait := min(idle, s.next(now, &drain))
 		if drain.phase != working { // nothing else tells that the lease is lost
 			wait = min(wait, max(s.a.session.BelievesFor(), 0))
@@ -240,9 +241,14 @@ func (s *shift) step(ev tasks.WorkerEvent) {
 	}
 }
 
-// settleDown lets the session idle when nothing is held or waits, and keeps it from it before.
-func (s *shift) settleDown() {
-	if busy := s.machine.Live()+s.machine.Unacked()+len(s.parked) > 0; !busy && s.busy {
+// settleDown lets the session idle when nothing is held or waits, and keeps it from it before. Who has just worked stays on
+// short beats for a quarter of the TTL: the next task is begun without
+// asking the session again.
+func (s *shift) settleDown(now time.Time) {
+	switch {
+	case s.machine.Live()+s.machine.Unacked()+len(s.parked) > 0:
+		s.worked = now
+	case s.busy && now.Sub(s.worked) >= s.h.Config().TTL/4:
 		s.busy, s.awake = false, false
 		s.h.Busy(false)
 	}
