@@ -242,8 +242,7 @@ func (s *shift) step(ev tasks.WorkerEvent) {
 }
 
 // settleDown lets the session idle when nothing is held or waits, and keeps it from it before. Who has just worked stays on
-// short beats for a quarter of the TTL: the next task is begun without
-// asking the session again.
+// short beats for a quarter of the TTL: the next task is begun without asking the session again.
 func (s *shift) settleDown(now time.Time) {
 	switch {
 	case s.machine.Live()+s.machine.Unacked()+len(s.parked) > 0:

@@ -133,6 +133,37 @@ func BenchmarkDispatch(b *testing.B) {
 	}
 }
 
+// BenchmarkWorker is all that a worker's rules do for one task, of which many come in a frame: taken, ended, acknowledged.
+func BenchmarkWorker(b *testing.B) {
+	const burst = 256
+	w := NewWorker(WorkerConfig{Slots: burst, Kinds: []string{"k"}, MaxOutbox: burst})
+	frame := make([]Assignment, burst)
+	for i, id := range ids(burst) {
+		frame[i] = Assignment{ID: id, Attempt: Attempt{5, 1}, Policy: policy}
+	}
+	var out []WorkerEffect
+	serial := uint64(0)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += burst {
+		low := serial
+		for i := range frame {
+			serial++
+			frame[i].Serial = serial
+		}
+		if out = w.Step(Pushed{Term: 5, Low: low, List: frame}, out[:0]); len(out) != burst+1 {
+			b.Fatalf("%d effects, want %d starts and an answer", len(out), burst)
+		}
+		for i := range frame {
+			out = w.Step(Ended{ID: frame[i].ID, Attempt: frame[i].Attempt}, out[:0])
+			out = w.Step(Acked{ID: frame[i].ID, Attempt: frame[i].Attempt}, out[:0])
+		}
+		if w.Live()+w.Unacked() != 0 {
+			b.Fatal("something is left")
+		}
+	}
+}
+
 // BenchmarkMemory is what a million open tasks take that wait, each once failed.
 func BenchmarkMemory(b *testing.B) {
 	for b.Loop() {
