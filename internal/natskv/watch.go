@@ -160,6 +160,7 @@ func (w *Watch) deliver(alive context.Context) error {
 			return fmt.Errorf("%w: silent for %v", ErrWatchLost, silentFor)
 		}
 		stopped, err := d.take(batch)
+		clear(batch) // what was large is not kept until something else comes
 		if stopped || err != nil {
 			return err
 		}
