@@ -31,7 +31,7 @@ func TestObserverInDoubt(t *testing.T) {
 		lags := func(begun time.Duration) {
 			var reset protocol.WatchReset
 			o.read(func(v *protocol.View, now protocol.Instant) {
-				reset = protocol.WatchReset{Begun: now.Add(begun), Last: v.Last() - 1, Known: v.Last()}
+				reset = protocol.WatchReset{Begun: now.Add(begun), Told: true, Last: v.Last() - 1, Known: v.Last()}
 			})
 			o.watcher.out <- batch{events: []protocol.Event{reset}}
 		}

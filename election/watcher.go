@@ -185,22 +185,23 @@ func (w *watcher) selected(wide bool) []string {
 	return w.filters
 }
 
-// inspect says how far the bucket is. No answer proves nothing: then the watch is made anyway, and finds out what is wrong.
+// inspect says how far the bucket is, by the word of its stream's leader. No answer proves nothing: then the watch is made
+// anyway, and finds out what is wrong.
 func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 	// Read before the store is asked, and in this order: what the store shows is of a later time than this, and what is known
 	// was known by then.
 	reset.Known = w.seen.Load()
-	reset.Begun, reset.Last = protocol.Instant(w.clock.Now().Observer), reset.Known
+	reset.Begun = protocol.Instant(w.clock.Now().Observer)
+	ctx, cancel := context.WithTimeout(ctx, watchTimeout/3) // the rest is for the watch
+	defer cancel()
 	state, err := w.bucket.Inspect(ctx)
 	if err != nil {
 		return reset
 	}
-	reset.Single, reset.Last = state.Replicas == 1, state.LastSeq
-	if state.Lagging > 0 && state.LastSeq >= reset.Known {
-		// The watch may come from a replica that catches up, for however long: it proves nothing. But none catches up with what the
-		// stream's leader does not have either.
-		reset.Begun = 0
-	}
+	reset.Single = state.Replicas == 1 && state.Current+state.Lagging+state.Offline == 0 // one that is being moved has others
+	reset.Told = reset.Single || state.Leader != ""
+	reset.Behind = state.Lagging+state.Offline > 0
+	reset.Last = state.LastSeq
 	return reset
 }
 

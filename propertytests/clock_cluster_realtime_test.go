@@ -154,6 +154,7 @@ func (s *stepped) moves(to int) {
 // is off. The role changes hands after each step. No two lead at once, neither ledger takes anything of an earlier epoch, the role
 // is led again each time, and no lease of a session that beats is taken away, whichever server counts its time.
 func TestRealtimeClusterClockSteps(t *testing.T) {
+	t.Parallel() // it waits, nearly all the time
 	s := onStepping(t)
 	n := cycles(t)
 	for range n {

@@ -52,6 +52,7 @@ func restart(t *testing.T, c *natsrun.Cluster, i int) {
 // refuses who leads by less than it has seen. In every second cycle, the first one too, the third comes back before that: it keeps
 // what the others have lost, never catches up with them, and shows it to whose watch it serves.
 func TestRealtimeClusterCommittedLost(t *testing.T) {
+	t.Parallel() // it waits, nearly all the time
 	n := cycles(t)
 	var all counts
 	for i := range n {

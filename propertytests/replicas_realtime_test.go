@@ -41,6 +41,7 @@ func tear(t *testing.T, dir string) {
 // acknowledged is there, and what a deposed leader writes late is refused, also when the server that has lost something leads the
 // stream.
 func TestRealtimeClusterReplicaTail(t *testing.T) {
+	t.Parallel() // it waits, nearly all the time
 	s := onStepping(t)
 	n := cycles(t)
 	for range n {

@@ -111,6 +111,7 @@ func untilEnded(ctx context.Context, _ *election.Term) error {
 // would have every write of it refused for ever, and an observer name a leader of a past that is gone. Both end and say why, as
 // on a single server, once this cannot be a replica that lags; and new sessions begin as ever.
 func TestRealtimeClusterRestored(t *testing.T) {
+	t.Parallel() // it waits, nearly all the time
 	n := cycles(t)
 	var all counts
 	for i := range n {

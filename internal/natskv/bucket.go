@@ -59,10 +59,11 @@ type State struct {
 	Watchers int
 	Replicas int
 	Storage  jetstream.StorageType
-	// Leader is the server that leads the stream, empty outside a cluster or when there is none just now. Offline and
-	// Lagging count the other replicas that are not there, and not up to date.
-	Leader           string
-	Offline, Lagging int
+	// Leader is the server that leads the stream, empty outside a cluster or when there is none just now: then the answer is
+	// of any replica, and says what that one has. Offline, Lagging and Current count the others: those that are not there, those
+	// that are not up to date, and those that are.
+	Leader                    string
+	Offline, Lagging, Current int
 	// Domain is the JetStream domain, usually empty.
 	Domain string
 	// Faults are those Open would report, empty when the bucket is fit.
@@ -129,6 +130,8 @@ func Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State, error) {
 				s.Offline++
 			case !r.Current:
 				s.Lagging++
+			default:
+				s.Current++
 			}
 		}
 	}

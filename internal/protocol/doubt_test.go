@@ -21,12 +21,17 @@ func newOver() over {
 
 // begins is a watch that was begun at at, over a state that ends at last. What it delivers is given, and whether that is all.
 func (o over) begins(at float64, last uint64, whole bool, show ...func()) {
-	o.BeginWatch(WatchReset{Begun: second(at), Last: last, Known: o.Last()}, Peer{})
+	o.beginsBy(WatchReset{Begun: second(at), Told: true, Last: last}, whole, show...)
+}
+
+func (o over) beginsBy(reset WatchReset, whole bool, show ...func()) {
+	reset.Known = o.Last()
+	o.BeginWatch(reset, Peer{})
 	for _, deliver := range show {
 		deliver()
 	}
 	if whole {
-		o.EndSnapshot(second(at), &o.news)
+		o.EndSnapshot(reset.Begun, &o.news)
 	}
 }
 
@@ -80,6 +85,66 @@ func TestDoubt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDoubtIsNotSettled: what a watch shows that may be of a replica that was cut off proves nothing, however late it was begun,
+// and what it does not show neither; nor does the last revision that nobody who leads has named. The doubt stays, and asks for
+// another watch as much later.
+func TestDoubtIsNotSettled(t *testing.T) {
+	for name, reset := range map[string]WatchReset{
+		"a replica is behind": {Told: true, Behind: true, Last: 90},
+		"there is no leader":  {Last: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOver()
+			blind := func(at float64, whole bool, revision uint64) {
+				reset.Begun = second(at)
+				o.beginsBy(reset, whole, o.role("r", revision))
+				if o.WentBack() {
+					t.Fatalf("went back by the watch at %v s", at)
+				}
+			}
+			asks := func(from float64) {
+				t.Helper()
+				if o.AskAt() != second(from) {
+					t.Fatalf("asks at %v, want %v", o.AskAt(), second(from))
+				}
+			}
+			blind(-100, true, 10)
+			if o.AskAt() != never {
+				t.Fatal("a doubt, by what proves nothing")
+			}
+			o.begins(0, 90, true, o.role("r", 10))
+			asks(30)
+			blind(10, true, 10)
+			asks(30)
+			blind(31, false, 20)
+			asks(61)
+			o.EndSnapshot(second(32), &o.news)
+			asks(61)
+			if !o.AskAgain(second(61)) || o.AskAgain(second(62)) {
+				t.Fatal("does not ask once")
+			}
+			blind(61, true, 10)
+			asks(91)
+			o.begins(70, 90, false, o.role("r", 10))
+			if !o.WentBack() {
+				t.Fatal("went back: false, by a watch over replicas that are up to date")
+			}
+		})
+	}
+	t.Run("the leader's own word", func(t *testing.T) {
+		o := newOver()
+		for _, at := range []float64{0, 30} {
+			if o.WentBack() {
+				t.Fatal("went back at once")
+			}
+			o.beginsBy(WatchReset{Begun: second(at), Told: true, Behind: true, Last: 29}, true)
+		}
+		if !o.WentBack() {
+			t.Fatal("went back: false")
+		}
+	})
 }
 
 // TestDoubtAsksOnce: a doubt asks for one new watch when it has lasted, and for another one only if that was begun too early.
@@ -146,7 +211,7 @@ func TestRevisionGivenAgain(t *testing.T) {
 		for _, single := range []bool{true, false} {
 			w := newWatcher()
 			w.sees(c.key, 20, c.was)
-			w.BeginWatch(WatchReset{Single: single, Last: 90, Known: 20, Begun: second(0)}, Peer{})
+			w.BeginWatch(WatchReset{Told: true, Single: single, Last: 90, Known: 20, Begun: second(0)}, Peer{})
 			w.sees(c.key, 20, c.is)
 			if w.WentBack() != c.want {
 				t.Errorf("%s (single: %v): went back: %v, want %v", c.name, single, w.WentBack(), c.want)
@@ -162,7 +227,7 @@ func TestSessionInDoubt(t *testing.T) {
 		g.sees("role.other", heldBy("b", 8, 1000))
 		g.run(time.Second, nil)
 		watch := func(last uint64) {
-			g.step(WatchReset{Begun: g.now.Observer, Last: last, Known: g.m.View().Last()})
+			g.step(WatchReset{Begun: g.now.Observer, Told: true, Last: last, Known: g.m.View().Last()})
 			g.step(SnapshotDone{})
 		}
 		before := g.m.View().Last() - 1

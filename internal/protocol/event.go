@@ -30,13 +30,15 @@ type (
 	// WatchReset says that a new watch has begun to deliver, over every key if Wide.
 	WatchReset struct {
 		Wide bool
-		// Single: the store has one replica, which cannot lag. Its last revision was Last when it was asked, or is Known if it
-		// did not answer. Known is the highest one seen before that: if it is beyond Last, or what was known of a key then is
-		// delivered older, the store has lost something, or a replica lags.
-		Single      bool
-		Last, Known uint64
-		// Begun is when the making of this watch began, on the observer's scale, and Known was read; 0: not known.
+		// Known is the highest revision seen when the making of this watch began, which was at Begun, on the observer's scale; 0:
+		// not known. If Last is before it, or what was known of a key then is delivered older, the store has lost something, or
+		// whoever said so lags.
+		Known uint64
 		Begun Instant
+		// Told: the leader of the store has answered since. Its last revision was Last. Single: there is no replica beside it, so
+		// nothing lags. Behind: some of the replicas are not up to date, and the watch may be of one of them.
+		Told, Single, Behind bool
+		Last                 uint64
 	}
 
 	// SnapshotDone says that the watch has delivered all that stood in the bucket when it began.

@@ -34,7 +34,7 @@ func (v *View) Deliver(now Instant, e *Entry, n *News) {
 	// acknowledged later may be known before the watch comes to the record that it replaced.
 	if known <= v.known {
 		switch {
-		case e.Revision < known:
+		case e.Revision < known && !v.blind:
 			v.older(known)
 		case e.Revision == known && v.otherwise(e):
 			v.wentBack = true
@@ -198,8 +198,11 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	v.gen++
 	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
-	v.begun, v.lags, v.doubted = w.Begun, false, false
-	if w.Last < w.Known {
+	v.begun, v.blind, v.lags, v.doubted = w.Begun, !w.Told || w.Behind, false, false
+	if v.blind && v.begun >= v.doubt.due() {
+		v.doubt.again = v.begun.Add(BackPatience)
+	}
+	if w.Told && w.Last < w.Known {
 		v.older(w.Last + 1)
 	}
 	if w.Wide {

@@ -7,7 +7,7 @@ import (
 
 // BackPatience is how much later a watch over replicas must have begun than one that has shown too old a state, to prove that
 // this is no lag: longer than a stream leader that has lost its quorum goes on to answer (up to twenty seconds), and than a
-// replica lags that lives.
+// replica lags that lives. A doubt that could not be settled waits as long again.
 const BackPatience = 30 * time.Second
 
 // doubt is what a watch over replicas leaves that has shown an older state than was known: the store has lost something, or
@@ -15,6 +15,7 @@ const BackPatience = 30 * time.Second
 type doubt struct {
 	since Instant // when that watch was begun to be made
 	known uint64  // the highest revision that was known then; 0: there is no doubt
+	again Instant // not before is another watch asked for: the last one that was begun late enough could not tell
 }
 
 // due is from when on a watch must have begun to turn the doubt into proof.
@@ -25,7 +26,8 @@ func (d doubt) due() Instant { return d.since.Add(BackPatience) }
 // goes back would name revisions of a past that is gone, and every write be refused.
 //
 // A single server cannot lag, so there this is proof at once. A replica may. There it is proof if another watch had shown the
-// same, begun BackPatience earlier: what was known already at that time is not there yet.
+// same, begun BackPatience earlier: what was known already at that time is not there yet. It must be the word of the store's
+// leader, or be delivered while by that word all replicas are up to date: one that is cut off lags for as long as it is.
 func (v *View) older(known uint64) {
 	switch {
 	case v.single:
@@ -36,7 +38,7 @@ func (v *View) older(known uint64) {
 	}
 	v.lags = true
 	if v.doubt.known == 0 {
-		v.doubt = doubt{v.begun, v.known}
+		v.doubt = doubt{since: v.begun, known: v.known}
 	}
 	if known <= v.doubt.known {
 		v.doubted = true
@@ -84,14 +86,15 @@ func (m *Machine) backdated(e *Entry) bool {
 	return false
 }
 
-// settleDoubt ends the doubt when a whole snapshot has shown nothing of it. One that lacks only what was learnt since leaves a
-// doubt of its own.
+// settleDoubt ends the doubt when a whole snapshot has shown nothing of it that could have. One that lacks only what was learnt
+// since leaves a doubt of its own.
 func (v *View) settleDoubt() {
 	v.asked = false
 	switch {
 	case v.doubted:
 	case v.lags:
-		v.doubt = doubt{v.begun, v.known}
+		v.doubt = doubt{since: v.begun, known: v.known}
+	case v.blind:
 	default:
 		v.doubt = doubt{}
 	}
@@ -102,10 +105,10 @@ func (v *View) WentBack() bool { return v.wentBack }
 
 // AskAt is from when on AskAgain wants to be asked, on the observer's scale; at the end of time if for nothing.
 func (v *View) AskAt() Instant {
-	if v.doubt.known == 0 || v.asked || v.begun >= v.doubt.due() {
+	if v.doubt.known == 0 || v.asked || v.begun >= v.doubt.due() && !v.blind {
 		return never
 	}
-	return v.doubt.due()
+	return max(v.doubt.due(), v.doubt.again)
 }
 
 // AskAgain reports whether the owner of the view is to make a new watch now, so that a doubt ends or becomes proof. Once it has

@@ -8,7 +8,7 @@ import (
 // TestWentBack: a store that has lost what was seen is told from one whose replica lags, whichever of both marks it leaves: a
 // key that is delivered at an earlier revision than before, or a last revision before one that was delivered.
 func TestWentBack(t *testing.T) {
-	single := func(last uint64) WatchReset { return WatchReset{Single: true, Last: last, Known: 30} }
+	single := func(last uint64) WatchReset { return WatchReset{Told: true, Single: true, Last: last, Known: 30} }
 	for _, c := range []struct {
 		name  string
 		reset WatchReset
@@ -25,8 +25,8 @@ func TestWentBack(t *testing.T) {
 		{"nothing new", single(30), "role.r", heldBy("b", 8, 1000), 20, false},
 		{"later", single(90), "role.r", heldBy("b", 8, 1000), 90, false},
 		{"another key", single(90), "role.other", heldBy("a", 7, 1000), 10, false},
-		{"a replica lags", WatchReset{Last: 10, Known: 30}, "role.r", heldBy("a", 7, 1000), 10, false},
-		{"nothing is known of the store", WatchReset{Last: 30, Known: 30}, "role.r", heldBy("a", 7, 1000), 10, false},
+		{"a replica lags", WatchReset{Told: true, Last: 10, Known: 30}, "role.r", heldBy("a", 7, 1000), 10, false},
+		{"nothing is known of the store", WatchReset{Known: 30}, "role.r", heldBy("a", 7, 1000), 10, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWatcher()
@@ -46,7 +46,7 @@ func TestWentBack(t *testing.T) {
 // TestWentBackCountsNoAcknowledgement: our own write may be known before the watch comes to the record that it replaced.
 func TestWentBackCountsNoAcknowledgement(t *testing.T) {
 	w := newWatcher()
-	w.BeginWatch(WatchReset{Single: true, Last: 20, Known: 20}, Peer{})
+	w.BeginWatch(WatchReset{Told: true, Single: true, Last: 20, Known: 20}, Peer{})
 	w.Merge(w.now, &Entry{Kind: KindRole, Name: "r", Revision: 21, Form: FormRecord, Role: heldBy("a", 7, 1000)}, &w.news)
 	w.sees("role.r", 20, heldBy("b", 8, 1000))
 	w.sees("role.r", 21, heldBy("a", 7, 1000))
@@ -67,7 +67,7 @@ func TestWentBackIsProvedLater(t *testing.T) {
 			w := newWatcher()
 			e := Decode(key, Encode(rec), 20, false, time.Minute)
 			w.Merge(w.now, &e, &w.news)
-			for _, reset := range []WatchReset{{Last: 20, Known: 20}, {Single: true, Last: 90, Known: 20}} {
+			for _, reset := range []WatchReset{{Known: 20}, {Told: true, Single: true, Last: 90, Known: 20}} {
 				w.BeginWatch(reset, Peer{})
 				w.sees(key, 10, rec)
 				if w.WentBack() != reset.Single {

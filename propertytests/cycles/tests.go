@@ -36,6 +36,7 @@ var tests = []test{
 	{"TestRealtimeClusterClockLeaps", elections},
 	{"TestRealtimeClusterProcessesKilled", elections},
 	{"TestRealtimeClusterReplicaTail", elections},
+	{"TestRealtimeClusterCutOff", elections},
 	{"TestRealtimeClusterCommittedLost", elections},
 	{"TestRealtimeClusterRestored", elections},
 	{"TestRealtimeClusterClockSteps", elections},

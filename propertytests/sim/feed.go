@@ -49,7 +49,11 @@ func (p *process) watch() {
 	f := &feed{p: p, in: w.store, next: int(rev - first + 1)}
 	p.feed = f
 	w.Counts.Watches++
-	reset := protocol.WatchReset{Single: w.store.single, Wide: p.plan.Wide, Last: rev, Known: p.m.View().Last(), Begun: p.now(w.now).Observer}
+	reset := protocol.WatchReset{
+		Wide: p.plan.Wide, Known: p.m.View().Last(), Begun: p.now(w.now).Observer,
+		Told: true, Single: w.store.single, Last: rev, // by the word of a leader that does not know yet that it is none
+		Behind: rev < w.store.next()-1 && rev%2 == 0, // which may have noticed that it is cut off, or not
+	}
 	p.hear(reset)
 	for _, c := range w.store.snapshot(rev) {
 		if p.watches(c) {

@@ -1,0 +1,109 @@
+//go:build realtime
+
+package propertytests_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/propertytests/arena"
+)
+
+// TestRealtimeClusterCutOff: of five servers three keep the bucket, two of which go on by themselves while the third is cut off from
+// them, with the other two servers. There watches can be made, but the stream has no leader, and whoever asks is told how far that
+// one replica is. Who has seen more on the other side, and reaches only this one now, waits for as long as it takes: nothing is lost.
+func TestRealtimeClusterCutOff(t *testing.T) {
+	t.Parallel() // it waits, nearly all the time
+	n := cycles(t)
+	var all counts
+	for i := range n {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) { cutOff(t, &all) })
+	}
+	played(t, n, "the clients of a majority moved to the replica that was cut off from it", all)
+}
+
+func cutOff(t *testing.T, all *counts) {
+	r := &restored{t: t, dir: t.TempDir()}
+	r.c = natstest.Cluster(t, func(o *natsrun.ClusterOptions) { o.Dir, o.Size = r.dir, 5 })
+	s := r.join("a")
+	o, err := election.Observe(t.Context(), r.connect(), arena.Bucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.Close)
+	majority := r.replicas()[:2]
+	minority := slices.DeleteFunc([]int{0, 1, 2, 3, 4}, func(i int) bool { return slices.Contains(majority, i) })
+
+	reach := func(servers, not []int) {
+		for _, i := range servers {
+			r.c.Front(i).Heal()
+		}
+		for _, i := range not {
+			r.c.Front(i).Cut()
+		}
+	}
+	reach(majority, minority)
+	if err := r.c.Partition(majority); err != nil {
+		t.Fatal(err)
+	}
+	later := r.leads(s, "later")
+	natstest.Eventually(t, "the observer sees what the other side never hears of", patience, func() (bool, string) {
+		members := o.Members()
+		return len(members) == 1 && slices.Contains(members[0].Roles, "later"), fmt.Sprintf("%+v", members)
+	})
+
+	reach(minority, majority)
+	over := time.NewTimer(protocol.BackPatience + 15*time.Second)
+	defer over.Stop()
+	select {
+	case <-s.Done():
+		t.Fatalf("the session has ended: %v", s.Err())
+	case <-o.Done():
+		t.Fatalf("the observer has ended: %v", o.Err())
+	case <-over.C:
+	}
+	r.c.HealPartition()
+	reach(slices.Concat(majority, minority), nil)
+	natstest.Eventually(t, "the session leads again, and the observer says so", patience, func() (bool, string) {
+		seen, _ := o.Role("later")
+		return later.IsLeader() && seen.Leader == "a" && seen.Epoch == later.Token().Epoch, fmt.Sprintf("%+v, %v; %+v, %v", later.Status(), s.Err(), seen, o.Err())
+	})
+	all.add(1, "majorities that have lost their clients")
+	all.add(2, "sessions and observers that went on")
+}
+
+// replicas are the servers that keep the bucket, the one that leads its stream first.
+func (r *restored) replicas() (all []int) {
+	r.t.Helper()
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	s, err := js.Stream(r.t.Context(), stream)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	cluster := s.CachedInfo().Cluster
+	names := []string{cluster.Leader}
+	for _, p := range cluster.Replicas {
+		names = append(names, p.Name)
+	}
+	for _, name := range names {
+		i, err := strconv.Atoi(strings.TrimPrefix(name, "n"))
+		if err != nil {
+			r.t.Fatalf("a server by the name of %q: %v", name, err)
+		}
+		all = append(all, i)
+	}
+	return all
+}
