@@ -8,14 +8,24 @@ type leaseTask struct {
 	inflight bool // a kill, or the removal of a dead member's record
 	retry    retry
 	stood    uint64 // what a refused write expected
+	reaped   bool   // of the member record; else of the lease
+}
+
+// explained reports whether the watch has shown since why the last write was refused.
+func (p *PeerView) explained() bool {
+	stands := p.Revision
+	if p.task.reaped {
+		stands = p.MemberRevision
+	}
+	return p.task.retry.refused && p.task.stood != stands
 }
 
 // reconcilePeer does what the rules ask for about somebody's lease: kill a session that has stood still for its time, and
 // remove the member record that a dead one left behind.
 func (m *Machine) reconcilePeer(p *PeerView) {
 	t := &p.task
-	if t.retry.refused && t.stood != p.Revision && t.stood != p.MemberRevision {
-		t.retry = retry{} // the watch has explained it since; revisions are of the whole bucket
+	if p.explained() {
+		t.retry = retry{}
 	}
 	switch {
 	case t.inflight:
@@ -145,7 +155,7 @@ func (m *Machine) killedOrReaped(p pending, w Written) {
 		}
 	case Refused: // it lives: the beat that got in first will be seen, and the wait starts anew from there
 		if t.retry = (retry{}); known == p.stood {
-			t.stood = p.stood
+			t.stood, t.reaped = p.stood, p.purpose == forReap
 			m.unexplained(&t.retry)
 		}
 	case Unknown:
