@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -55,9 +56,10 @@ func (s *shift) inline() int {
 // end that, for the work is done. When the worker shuts down, and handlers are cancelled, the task is given back. What does not
 // pass within storePatience, or never will, is the attempt's failure.
 //
-// A store that is missing is waited for like one that does not answer: the attempt has its output, and nothing was wrong with
-// it. But workers do not stand still for a fault of the set-up for ever: when the store has been missing for storePatience, the
-// task is dead at once, since no further attempt would mend that, and so is each that needs it until it is there.
+// A store that is missing, or made in a way that is not to be used, is waited for like one that does not answer: the attempt has
+// its output, and nothing was wrong with it. But workers do not stand still for a fault of the set-up for ever: when that has
+// lasted for missingPatience, the task is dead at once, since no further attempt would mend that, and so is each that needs the
+// store until it is as it should be.
 func (o *objects) finding(ctx context.Context, x *execution, data []byte, retention time.Duration) tasks.Finding {
 	if most := o.s.a.cfg.MaxResult; len(data) > most {
 		return finding(ctx, nil, Permanent(fmt.Errorf(
@@ -74,7 +76,7 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 		if err = release(err); err == nil {
 			return r, nil
 		}
-		if errors.Is(err, ErrObjectsNotFound) && o.missing() {
+		if (errors.Is(err, ErrObjectsNotFound) || errors.As(err, new(*natskv.UnfitError))) && o.missing() {
 			err = Permanent(err)
 		}
 		if tries++; !passing(err) {
@@ -96,7 +98,7 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 	return tasks.Finding{Verb: tasks.Succeeded, Stored: true, Data: encoded}
 }
 
-// missing notes that the store is missing, and reports whether it has been for so long that nobody waits for it.
+// missing notes that the store is missing or unfit, and reports whether it has been for so long that nobody waits for it.
 func (o *objects) missing() bool {
 	now := time.Now()
 	o.missed.CompareAndSwap(0, now.UnixNano())

@@ -172,13 +172,7 @@ func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 				return ok && strings.Contains(f.Err.Error(), fix)
 			}) > 2, a.dump()
 		})
-		stream, err := js.Stream(t.Context(), "OBJ_TASKS_"+testNS)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg := stream.CachedInfo().Config
-		cfg.AllowDirect = false
-		if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+		if err := withoutDirectGets(t, js); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := p.Wait(t.Context()); err != nil || !bytes.Equal(out, pattern(100<<10)) {
@@ -188,39 +182,74 @@ func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 }
 
 // TestLargeOutputWhoseStoreStaysMissing: no attempt is wasted on it, the next one that needs it does not wait as long again, and a
-// requeue is all it takes when the store is there.
+// requeue is all it takes when the store is there. One that is there and must not be used is no better.
 func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
-	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
-		if _, err := assign.Get(t.Context(), c, "nothing"); !errors.Is(err, assign.ErrTaskNotFound) { // makes the stream
-			t.Fatal(err)
-		}
-		newNode(t, s, "a", sizing(t), uncreating)
-		var id string
-		for i, within := range []time.Duration{6 * time.Minute, time.Minute} {
-			p, err := assign.Submit(t.Context(), c, sized, 100<<10)
-			if err != nil {
+	for _, c := range []struct {
+		name, told string
+		spoil      func(*testing.T, jetstream.JetStream)
+		mend       func(*testing.T, jetstream.JetStream) error
+	}{
+		{"missing", "CreateObjects", func(*testing.T, jetstream.JetStream) {}, func(t *testing.T, js jetstream.JetStream) error {
+			_, err := assign.CreateObjects(t.Context(), js.Conn(), assign.ClientConfig{Namespace: testNS})
+			return err
+		}},
+		{"with direct gets", "allow_direct", func(t *testing.T, js jetstream.JetStream) {
+			if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_" + testNS}); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), within) // virtual
-			_, err = p.Wait(ctx)
-			cancel()
-			var dead *assign.TaskError
-			if !errors.As(err, &dead) || dead.Attempts != 1 || dead.Cause != "permanent" || !strings.Contains(dead.Message, "CreateObjects") {
-				t.Fatalf("task %d: %v", i, err)
-			}
-			id = p.ID()
-		}
-		if _, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s), assign.ClientConfig{Namespace: testNS}); err != nil {
-			t.Fatal(err)
-		}
-		if err := assign.Requeue(t.Context(), c, id); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := assign.Find(c, sized, id).Wait(t.Context()); err != nil || !bytes.Equal(out, pattern(100<<10)) {
-			t.Errorf("%d bytes, %v", len(out), err)
-		}
-	})
+		}, withoutDirectGets},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				js, err := jetstream.New(natstest.Connect(t, s))
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.spoil(t, js)
+				client := newClient(t, s)
+				if _, err := assign.Get(t.Context(), client, "nothing"); !errors.Is(err, assign.ErrTaskNotFound) { // makes the stream
+					t.Fatal(err)
+				}
+				newNode(t, s, "a", sizing(t), uncreating)
+				var id string
+				for i, within := range []time.Duration{6 * time.Minute, time.Minute} {
+					p, err := assign.Submit(t.Context(), client, sized, 100<<10)
+					if err != nil {
+						t.Fatal(err)
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), within) // virtual
+					_, err = p.Wait(ctx)
+					cancel()
+					var dead *assign.TaskError
+					if !errors.As(err, &dead) || dead.Attempts != 1 || dead.Cause != "permanent" || !strings.Contains(dead.Message, c.told) {
+						t.Fatalf("task %d: %v", i, err)
+					}
+					id = p.ID()
+				}
+				if err := c.mend(t, js); err != nil {
+					t.Fatal(err)
+				}
+				if err := assign.Requeue(t.Context(), client, id); err != nil {
+					t.Fatal(err)
+				}
+				if out, err := assign.Find(client, sized, id).Wait(t.Context()); err != nil || !bytes.Equal(out, pattern(100<<10)) {
+					t.Errorf("%d bytes, %v", len(out), err)
+				}
+			})
+		})
+	}
+}
+
+// withoutDirectGets does what the fault of an object store with direct gets says.
+func withoutDirectGets(t *testing.T, js jetstream.JetStream) error {
+	stream, err := js.Stream(t.Context(), "OBJ_TASKS_"+testNS)
+	if err != nil {
+		return err
+	}
+	cfg := stream.CachedInfo().Config
+	cfg.AllowDirect = false
+	_, err = js.UpdateStream(t.Context(), cfg)
+	return err
 }
 
 // TestLargeOutputOfAWorkerThatShutsDown: what waits for the store is given back like what still runs, uncounted.

@@ -133,8 +133,8 @@ func (c *Client) read(ctx context.Context, l *line, id string) (*outcome, natskv
 const (
 	// readWithin bounds one reading of a record.
 	readWithin = 5 * time.Second
-	// recordLag is how long a server may say that it knows no record of a task that was stored: one that leads the stream no
-	// longer, and has not noticed.
+	// recordLag is how long a server may say that it knows no record of a task, or no large output, that was stored: one that
+	// leads the stream no longer, and has not noticed.
 	recordLag = 15 * time.Second
 )
 

@@ -11,9 +11,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// objectLag is how long a replica may say that it has no such object: any of them answers, also one that lags.
-const objectLag = 5 * time.Second
-
 // output is what the task has returned. A large output is not in the outcome: that says where it is.
 func (c *Client) output(ctx context.Context, o *outcome) ([]byte, error) {
 	if !o.object {
@@ -31,7 +28,7 @@ func (c *Client) output(ctx context.Context, o *outcome) ([]byte, error) {
 		switch {
 		case err == nil:
 			return data, nil
-		case missing && time.Since(began) > objectLag:
+		case missing && time.Since(began) >= recordLag:
 			return nil, fmt.Errorf("%w (%s of %d bytes: %w)", ErrOutputGone, at.Name, at.Size, err)
 		case errors.Is(err, errRecord), natskv.Permanent(err) && !missing:
 			return nil, err

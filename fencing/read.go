@@ -72,7 +72,7 @@ func (s *Store) latest(ctx context.Context, key string) (Entry, error) {
 	return s.certain(ctx, key)
 }
 
-// certain reads what key holds now, the zero Entry if nothing. A read alone may be old, from whichever replica it is. So a
+// certain reads what key holds now, the zero Entry if nothing. A read alone may be old, of a leader that was replaced. So a
 // write to the gate is made conditional on the revision that was read: if it is stored, that was the key's last one.
 // (It is not under the seal, but it changes nothing of the user's.) The turn is ours.
 func (s *Store) certain(ctx context.Context, key string) (Entry, error) {
@@ -98,7 +98,7 @@ func (s *Store) certain(ctx context.Context, key string) (Entry, error) {
 	}
 }
 
-// read reads what key holds as any replica has it, markers too; the zero Entry if nothing.
+// read reads what key holds as the server has it that takes itself for the stream's leader, markers too; the zero Entry if nothing.
 func (s *Store) read(ctx context.Context, key string) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

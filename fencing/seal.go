@@ -42,9 +42,9 @@ func idHash(t Token) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readSeal reads the seal as any replica has it. It may be an old one, never one that was not written: seals only grow,
-// so a later term in it is proof, and an equal or earlier one is to be confirmed by a compare-and-swap. Revision 0 says
-// that this replica has none.
+// readSeal reads the seal as the stream's leader has it, or one that has been replaced and not noticed. It may be an old one,
+// never one that was not written: seals only grow, so a later term in it is proof, and an equal or earlier one is to be confirmed
+// by a compare-and-swap. Revision 0 says that it has none.
 func (s *Store) readSeal(ctx context.Context) (rec sealRecord, revision uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -169,7 +169,7 @@ func (s *Store) adopt(ctx context.Context) error {
 			return err
 		}
 		if err == nil && revision <= s.seal {
-			// A replica may lag for a moment. If it goes on, then the seal has not moved but gone: it was removed, or an
+			// A leader that has been replaced may answer for a moment. If it goes on, then the seal has not moved but gone: it was removed, or an
 			// older state of the bucket was restored. Nothing was decided, so a later write may look again.
 			if behind++; behind == patience {
 				return fmt.Errorf("%w: the server refuses revision %d, and none above it is to be seen", ErrSeal, s.seal)
