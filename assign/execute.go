@@ -18,7 +18,7 @@ import (
 func (s *shift) assigned(frame []byte, m *nats.Msg, until time.Time) {
 	v, low, list, err := tasks.DecodeAssign(frame)
 	if err != nil {
-		s.reject(m, v, tasks.Forged)
+		s.rejected("", malformed)
 		return
 	}
 	assignments := make([]tasks.Assignment, len(list))

@@ -116,7 +116,7 @@ func (s *shift) frame(m *nats.Msg, until time.Time) {
 	case tasks.FrameStop:
 		_, id, attempt, serial, err := tasks.DecodeStop(frame)
 		if err != nil {
-			s.reject(m, v, tasks.Forged)
+			s.rejected("", malformed)
 			return
 		}
 		s.step(tasks.Told{Term: v.Term, ID: id, Attempt: attempt, Serial: serial})
@@ -171,12 +171,15 @@ func isSync(m *nats.Msg) bool {
 	return err == nil && tasks.FrameType(frame[1]) == tasks.FrameSync
 }
 
+// unknownEpoch is why a frame is refused whose epoch has not come into view.
+const unknownEpoch = "unknown_epoch"
+
 // reject counts a frame under its reason. It answers only a stale one: any other might be accepted when a copy of it comes,
 // and its sender must not give the tasks to somebody else before.
 func (s *shift) reject(m *nats.Msg, v tasks.Envelope, verdict tasks.Verdict) {
 	reason := verdict.String()
 	if verdict == tasks.Later {
-		reason = "unknown_epoch"
+		reason = unknownEpoch
 	}
 	s.rejected("", reason)
 	if m.Reply == "" || verdict != tasks.StaleEpoch {

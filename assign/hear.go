@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -23,6 +24,7 @@ func (l *scheduling) answer(m *nats.Msg) {
 	session, err1 := strconv.ParseUint(a, 36, 64)
 	number, err2 := strconv.ParseUint(b, 36, 64)
 	if err1 != nil || err2 != nil {
+		l.refuse("", malformed)
 		return
 	}
 	if natskv.IsNoResponders(m) {
@@ -31,15 +33,20 @@ func (l *scheduling) answer(m *nats.Msg) {
 	}
 	frame := m.Data
 	if isPart(frame) {
-		frame = l.whole(session, frame)
+		if frame = l.whole(session, frame); frame == nil {
+			return // the rest of it is to come
+		}
 	}
+	instance := l.peers[session].instance
 	if len(frame) < 2 {
+		l.refuse(instance, malformed)
 		return
 	}
 	switch tasks.FrameType(frame[1]) {
 	case tasks.FrameAnswer:
 		from, _, answers, err := tasks.DecodeAnswers(frame)
 		if err != nil || from != session {
+			l.refuse(instance, faultOf(err))
 			return
 		}
 		if number == 0 {
@@ -51,10 +58,44 @@ func (l *scheduling) answer(m *nats.Msg) {
 		l.step(tasks.Answered{Session: session, Frame: number, Answers: answers})
 	case tasks.FrameSynced:
 		from, epoch, held, err := tasks.DecodeSynced(frame)
-		if err == nil && from == session && epoch >= l.books.Term() && epoch <= l.epoch {
-			l.step(tasks.Synced{Session: session, Held: held})
+		if reason := l.misdirected(err, epoch, from == session); reason != "" {
+			l.refuse(instance, reason)
+			return
 		}
+		l.step(tasks.Synced{Session: session, Held: held})
+	default:
+		l.refuse(instance, malformed)
 	}
+}
+
+// malformed is why a frame is refused that is none; the other reasons are verdicts of workers too.
+const malformed = "malformed"
+
+// faultOf is why a frame is refused that cannot be read, or else is not of whoever has sent it.
+func faultOf(err error) string {
+	if err != nil {
+		return malformed
+	}
+	return tasks.Foreign.String()
+}
+
+// misdirected is why what a worker says is not for the scheduler that we are: another one may know later attempts than we do,
+// or we than it. It is empty when it is.
+func (l *scheduling) misdirected(err error, epoch uint64, own bool) string {
+	switch {
+	case err != nil || !own:
+		return faultOf(err)
+	case epoch < l.books.Term():
+		return tasks.StaleEpoch.String()
+	case epoch > l.epoch:
+		return unknownEpoch
+	}
+	return ""
+}
+
+// refuse counts what was not taken in. Who has sent it in good faith says it again, or to whom it is for.
+func (l *scheduling) refuse(instance, reason string) {
+	l.emit(event.TaskRejected{Meta: l.h.Meta(), Namespace: l.a.cfg.Namespace, Worker: instance, Reason: reason})
 }
 
 // report is a worker's report that is not settled yet.
@@ -70,12 +111,12 @@ type entry struct {
 	index int
 }
 
-// report tells the books what a worker has done, if it speaks to the scheduler that we are: another one may know later
-// attempts than we do, or we than it.
+// report tells the books what a worker has done, if it speaks to the scheduler that we are.
 func (l *scheduling) report(m *nats.Msg) {
 	instance, session, epoch, list, err := tasks.DecodeReport(m.Data)
-	if err != nil || epoch < l.books.Term() || epoch > l.epoch || l.peers[session].instance != instance ||
-		m.Subject != l.a.sub.report(instance) {
+	own := l.peers[session].instance == instance && m.Subject == l.a.sub.report(instance)
+	if reason := l.misdirected(err, epoch, own); reason != "" {
+		l.refuse(instance, reason)
 		return
 	}
 	r := &report{reply: m.Reply, stale: make([]bool, len(list)), left: len(list)}
@@ -91,6 +132,7 @@ func (l *scheduling) report(m *nats.Msg) {
 			}
 			l.step(&l.news.done)
 		case len(f.Data) > l.largest: // it cannot be stored
+			l.refuse(instance, tasks.TooLarge.String())
 			l.settle(tasks.Settle{Ref: ref, Stale: true})
 		default:
 			l.progress.Reports++

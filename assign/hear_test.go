@@ -12,7 +12,8 @@ import (
 )
 
 // TestReportsToAnotherSchedulerAreNotHeard: a report names the epoch of the scheduler that it is for, and who makes it. Of an
-// attempt that runs, one that names anything else is not even answered, and ends nothing; then the same is said rightly.
+// attempt that runs, one that names anything else is not even answered, ends nothing, and is counted with its reason; then the
+// same is said rightly.
 func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()
@@ -52,20 +53,33 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 		for _, x := range []struct {
 			what, subject, instance string
 			session, epoch          uint64
+			reason                  string
 		}{
-			{"an epoch before its term", "w", "w", v.Session, v.Epoch - 1},
-			{"no epoch", "w", "w", v.Session, 0},
-			{"an epoch after its own", "w", "w", v.Session, v.Epoch + 1},
-			{"an instance without that session", "x", "x", v.Session, v.Epoch},
-			{"another instance's subject", "x", "w", v.Session, v.Epoch},
-			{"a session that is not on the books", "w", "w", v.Session + 1000, v.Epoch},
+			{"an epoch before its term", "w", "w", v.Session, v.Epoch - 1, "stale_epoch"},
+			{"no epoch", "w", "w", v.Session, 0, "stale_epoch"},
+			{"an epoch after its own", "w", "w", v.Session, v.Epoch + 1, "unknown_epoch"},
+			{"an instance without that session", "x", "x", v.Session, v.Epoch, "audience"},
+			{"another instance's subject", "x", "w", v.Session, v.Epoch, "audience"},
+			{"a session that is not on the books", "w", "w", v.Session + 1000, v.Epoch, "audience"},
 		} {
+			counted := a.count(isRejected(x.reason))
 			if stale, answered := say(x.subject, x.instance, x.session, x.epoch); answered {
 				t.Errorf("%s: answered %v", x.what, stale)
 			}
 			if st, err := p.Status(t.Context()); err != nil || st.State != assign.StateRunning {
 				t.Errorf("%s: %+v, %v; the attempt was to run on", x.what, st, err)
 			}
+			if n := a.count(isRejected(x.reason)); n != counted+1 {
+				t.Errorf("%s: counted as %s %d times, want once", x.what, x.reason, n-counted)
+			}
+		}
+		for i, nonsense := range []string{"", "nonsense", string(tasks.EncodeSettled(nil))} {
+			if err := spy.Publish(testNS+".report.w", []byte(nonsense)); err != nil {
+				t.Fatal(err)
+			}
+			natstest.Eventually(t, "what is no report is counted", time.Second, func() (bool, string) {
+				return a.count(isRejected("malformed")) == i+1, a.dump()
+			})
 		}
 		if stale, answered := say("w", "w", v.Session, v.Epoch); !answered || len(stale) != 1 || stale[0] {
 			t.Errorf("said rightly: answered %t, stale %v", answered, stale)
@@ -116,7 +130,15 @@ func TestAnswersToAnotherSchedulerCountForNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if err := spy.Publish(m.Reply, []byte("?")); err != nil {
+			t.Fatal(err)
+		}
 		time.Sleep(300 * time.Millisecond) // virtual: they would be handed out at once
+		for _, reason := range []string{"stale_epoch", "unknown_epoch", "audience", "malformed"} {
+			if n := z.count(isRejected(reason)); n != 1 {
+				t.Errorf("%d answers are counted as %s, want 1", n, reason)
+			}
+		}
 		if n := b.by("x"); n != 0 {
 			t.Errorf("another worker was given %d of them", n)
 		}

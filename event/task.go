@@ -20,7 +20,8 @@ type TaskAssigned struct {
 	Wait time.Duration
 }
 
-// TaskRejected reports that a worker has refused a task.
+// TaskRejected reports that a worker has refused a task or a frame of the scheduler, or the scheduler one of a worker. Kind is
+// empty for a frame.
 type TaskRejected struct {
 	Meta
 	Namespace string

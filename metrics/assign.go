@@ -21,7 +21,7 @@ func newAssignCollectors(l *labels) *assignCollectors {
 		labels:     l,
 		submitted:  l.counter("assign_submitted_total", "Stored submissions taken into the queue.", "namespace", "kind"),
 		assigned:   l.counter("assign_assigned_total", "Assignments that a worker has accepted.", "namespace", "kind"),
-		rejected:   l.counter("assign_rejected_total", "Assignments that a worker has refused.", "namespace", "kind", "reason"),
+		rejected:   l.counter("assign_rejected_total", "Assignments and frames that a worker has refused, and frames that a scheduler has.", "namespace", "kind", "reason"),
 		completed:  l.counter("assign_completed_total", "Tasks whose outcome is stored.", "namespace", "kind", "outcome"),
 		reassigned: l.counter("assign_reassigned_total", "Tasks that went to another attempt.", "namespace", "kind", "cause"),
 		stale:      l.counter("assign_stale_results_total", "Late outcomes that were not accepted.", "namespace", "kind"),
