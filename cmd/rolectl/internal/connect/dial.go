@@ -81,9 +81,15 @@ func (t Target) Address() string {
 			servers[i] = u.String()
 		} else if _, host, ok := strings.Cut(s, "@"); ok { // no URL, or one without a scheme
 			servers[i], secret = host, false
-		} else if secret = secret || !dialable(s) && strings.Contains(strings.Join(servers[i+1:], ","), "@"); secret {
+		} else if secret = secret || inPassword(s, servers[i+1:]); secret {
 			servers[i] = "…"
 		}
 	}
 	return strings.Join(servers, ", ")
+}
+
+// inPassword reports whether s may be a part of a password with commas in it, which a later piece ends.
+func inPassword(s string, later []string) bool {
+	i := slices.IndexFunc(later, func(s string) bool { return strings.Contains(s, "@") })
+	return i >= 0 && (!dialable(s) || !strings.Contains(later[i], "://"))
 }

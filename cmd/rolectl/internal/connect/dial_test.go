@@ -9,6 +9,7 @@ func TestAnAddressShowsNoSecret(t *testing.T) {
 		"u:p@a":                                  "a",
 		"nats://u:se,cret@a":                     "…, a",
 		"u:s,e,cret@a:4222":                      "…, …, a:4222",
+		"nats://u:123,rest@a":                    "…, a",
 		"nats://a:4222,nats://u:p@b:4222,c:4222": "nats://a:4222, nats://b:4222, c:4222",
 		"nats://a:port":                          "nats://a:port",
 	} {
