@@ -1,6 +1,7 @@
 package taskarena
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -94,24 +95,30 @@ func sweepRecords(records map[string][]Record, requeued map[string]int, gaps boo
 	return violations
 }
 
-// sweepOutcomes is T2: an outcome names an attempt that has run before, to that end.
+// sweepOutcomes is T2: an outcome names an attempt that has run before, to that end, and after which no other one had begun.
 func sweepOutcomes(records map[string][]Record, runs []Run) (violations []Violation) {
-	type attempt struct {
-		task  string
-		epoch uint64
-		n     uint32
-	}
-	ran := map[attempt]*Run{}
+	ran := map[string][]*Run{}
 	for i := range runs {
-		ran[attempt{runs[i].Task, runs[i].Epoch, runs[i].N}] = &runs[i]
+		ran[runs[i].Task] = append(ran[runs[i].Task], &runs[i])
 	}
 	for id, history := range records {
+		var submitted time.Time
 		for i := range history {
 			r := &history[i]
 			if r.Outcome == nil {
+				submitted = r.Stored
 				continue
 			}
-			if err := r.fits(id, ran[attempt{id, r.Outcome.Epoch, r.Outcome.Attempt}]); err != nil {
+			var named, later *Run
+			for _, run := range ran[id] {
+				switch c := cmp.Or(cmp.Compare(run.Epoch, r.Outcome.Epoch), cmp.Compare(run.N, r.Outcome.Attempt)); {
+				case c == 0:
+					named = run
+				case c > 0 && run.From.After(submitted) && run.From.Before(r.Stored):
+					later = run
+				}
+			}
+			if err := r.fits(id, named, later); err != nil {
 				violations = append(violations, Violation{id, fmt.Errorf("T2: %w:\n  %v", err, r)})
 			}
 		}
@@ -119,8 +126,8 @@ func sweepOutcomes(records map[string][]Record, runs []Run) (violations []Violat
 	return violations
 }
 
-// fits compares an outcome with the attempt that it names, nil when no handler was called for it.
-func (r *Record) fits(id string, run *Run) error {
+// fits compares an outcome with the attempt that it names, nil when no handler was called for it, and with one that began later.
+func (r *Record) fits(id string, run, later *Run) error {
 	o := r.Outcome
 	if o.Status != succeeded && !r.Failed {
 		return nil // nothing was accepted of any attempt
@@ -132,6 +139,8 @@ func (r *Record) fits(id string, run *Run) error {
 		return fmt.Errorf("it ran on %s", run.Instance)
 	case run.To.IsZero() || run.To.After(r.Stored):
 		return fmt.Errorf("it had not ended: %v", run)
+	case later != nil:
+		return fmt.Errorf("another attempt had begun: %v", later)
 	case (run.How == succeeded) != (o.Status == succeeded):
 		return fmt.Errorf("it ended otherwise: %v", run)
 	case o.Status == succeeded && r.Output != Output(id, run.Epoch, run.N):

@@ -98,6 +98,10 @@ func TestSweepRecordsFindsPlantedFaults(t *testing.T) {
 		{"with the output of another", []Record{wrong}, fine, 0, false, []string{"T2: the output"}},
 		{"of one that failed", []Record{done}, failed, 0, false, []string{"T2: it ended otherwise"}},
 		{"failed, of one that did not", []Record{dead}, fine, 0, false, []string{"T2: it ended otherwise"}},
+		{"late, of the first of two", []Record{submission(2, 0, ""), done}, append(slices.Clone(fine), run("b#0", 8, 1, 5, 9, succeeded)), 0, false, []string{"T2: another attempt"}},
+		{"of the last of two", []Record{submission(2, 0, ""), done}, append(slices.Clone(fine), run("b#0", 7, 1, 0, 9, "x")), 0, false, nil},
+		{"of one that was followed by another when it was stored", []Record{submission(2, 0, ""), done}, append(slices.Clone(fine), run("b#0", 8, 1, 7, 9, "x")), 0, false, nil},
+		{"beside an attempt of the submission before", []Record{submission(2, 0, ""), dead, submission(11, 8, ""), outcome(12, 11, succeeded, 7, 3, "a")}, append(slices.Clone(failed), run("b#0", 8, 1, 7, 8, "x"), run("a#0", 7, 3, 9, 10, succeeded)), 1, false, nil},
 		{"before it ended", []Record{done}, []Run{run("a#0", 7, 2, 0, 7, succeeded)}, 0, false, []string{"T2: it had not"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
