@@ -2,6 +2,7 @@ package assign_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,9 @@ func TestPauseSurvivesFailover(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		first.link.Cut()
 		leader(t, second)
+		overviewShows(t, c, "the pause, by the next scheduler", func(o assign.Overview) bool {
+			return slices.ContainsFunc(o.Kinds, func(k assign.KindOverview) bool { return k.Kind == "held" && k.Paused })
+		})
 		waitAll(t, []*assign.Pending[string]{submitNamed(t, c, other, "other-2", 0)}, a, z)
 		time.Sleep(5 * time.Second)
 		if n := len(r.started()); n != 2 {
@@ -45,6 +49,15 @@ func TestPauseSurvivesFailover(t *testing.T) {
 		}
 		waitAll(t, all, second, w)
 		first.link.Heal()
+	})
+}
+
+// overviewShows waits until the scheduler that leads says so.
+func overviewShows(t *testing.T, c assign.Submitter, what string, ok func(assign.Overview) bool) {
+	t.Helper()
+	natstest.Eventually(t, "the overview shows "+what, 10*time.Second, func() (bool, string) {
+		o, err := assign.GetOverview(t.Context(), c)
+		return err == nil && ok(o), fmt.Sprintf("%+v, %v", o, err)
 	})
 }
 
@@ -78,18 +91,10 @@ func TestDrainSurvivesFailover(t *testing.T) {
 		if err := assign.DrainWorker(t.Context(), c, "w", "a test"); err != nil {
 			t.Fatal(err)
 		}
-		natstest.Eventually(t, "the scheduler knows of the drain", 10*time.Second, func() (bool, string) {
-			o, err := assign.GetOverview(t.Context(), c)
-			if err != nil {
-				return false, err.Error()
-			}
-			for _, x := range o.Workers {
-				if x.Instance == "w" && x.Draining {
-					return true, ""
-				}
-			}
-			return false, fmt.Sprintf("%+v", o.Workers)
-		})
+		drained := func(o assign.Overview) bool {
+			return slices.ContainsFunc(o.Workers, func(x assign.WorkerOverview) bool { return x.Instance == "w" && x.Draining })
+		}
+		overviewShows(t, c, "the drain", drained)
 		more := func(name string, n int) {
 			for i := range n {
 				all = append(all, submitNamed(t, c, k, fmt.Sprint(name, "-", i), 0))
@@ -99,6 +104,7 @@ func TestDrainSurvivesFailover(t *testing.T) {
 		waitAll(t, all[8:], first)
 		first.link.Cut()
 		leader(t, second)
+		overviewShows(t, c, "the drain, by the next scheduler", drained)
 		more("later", 20)
 		waitAll(t, all[28:], second)
 		for id, node := range r.nodes() {

@@ -131,7 +131,6 @@ func (s *shift) run() error {
 	var batch []any
 	var drain drain
 	lease := s.ctx.Done()
-	idle := s.h.Config().TTL / 4
 	for {
 		if !s.offered && drain.phase == working {
 			s.describe()
@@ -171,7 +170,7 @@ func (s *shift) run() error {
 		s.unpark(now)
 		s.send(now)
 		s.settleDown(now)
-		wait := min(idle, s.next(now, &drain))
+		wait := min(s.quarter(), s.next(now, &drain))
 		if drain.phase != working { // nothing else tells that the lease is lost
 			wait = min(wait, max(s.a.session.BelievesFor(), 0))
 		}
@@ -242,16 +241,19 @@ func (s *shift) step(ev tasks.WorkerEvent) {
 }
 
 // settleDown lets the session idle when nothing is held or waits, and keeps it from it before. Who has just worked stays on
-// short beats for a quarter of the TTL: the next task is begun without asking the session again.
+// short beats for a quarter of the TTL, or two: the next task is begun without asking the session again.
 func (s *shift) settleDown(now time.Time) {
 	switch {
 	case s.machine.Live()+s.machine.Unacked()+len(s.parked) > 0:
 		s.worked = now
-	case s.busy && now.Sub(s.worked) >= s.h.Config().TTL/4:
+	case s.busy && now.Sub(s.worked) >= s.quarter():
 		s.busy, s.awake = false, false
 		s.h.Busy(false)
 	}
 }
+
+// quarter is how long the loop sleeps at most.
+func (s *shift) quarter() time.Duration { return s.h.Config().TTL / 4 }
 
 // wake reports whether the session is on short beats: an idle one may be ended by others at once. The first call asks for
 // them, and waits for a moment; what is not to be begun then is parked, and each further call only looks.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rolemanager/rolemanager/election"
@@ -29,6 +30,7 @@ type cluster struct {
 	job       *job
 	recurring recurring
 	ticks     ticks // of it, in the end
+	adopted   atomic.Int64
 
 	stopping  sync.WaitGroup // instances that are being stopped
 	mu        sync.Mutex

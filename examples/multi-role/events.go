@@ -17,6 +17,7 @@ func (c *cluster) Observe(e event.Event) {
 			c.screen.say(plain, "%s leads %s no longer: %s", e.Instance, e.Role, e.Reason)
 		}
 	case event.TaskRecovered:
+		c.adopted.Add(int64(e.Adopted))
 		c.screen.say(plain, "%s hands out tasks: %d are open, and the %d of them that instances have already are adopted, not run again", e.Instance, e.Open, e.Adopted)
 	case event.RoleStuck:
 		c.screen.say(red, "%s does not end its work as %s, %v after the end of its term", e.Instance, e.Role, e.Since)

@@ -99,6 +99,12 @@ func TestProgram(t *testing.T) {
 	if r.Tasks.Reruns == 0 {
 		t.Error("the crash hit no running task")
 	}
+	if r.Adopted == 0 {
+		t.Error("no scheduler has adopted what ran")
+	}
+	if r.Ticks.Fired == 0 || r.Tasks.Cancelled == 0 {
+		t.Errorf("ticks: %+v; %d cancelled", r.Ticks, r.Tasks.Cancelled)
+	}
 	kinds := map[string]int{}
 	for _, f := range r.Failovers {
 		kinds[f.Kind]++

@@ -18,6 +18,8 @@ type report struct {
 	Tasks     tally        `json:"tasks"`
 	Ticks     ticks        `json:"ticks"`
 	Failovers []failover   `json:"failovers"`
+	// Adopted counts the tasks that ran when somebody else began to hand out: they ran on.
+	Adopted int64 `json:"adopted"`
 	// Overlaps counts the pairs of terms of one role that shared time. It is null where other processes took part: their
 	// clocks cannot be compared with this one's.
 	Overlaps *int `json:"overlaps"`
@@ -42,7 +44,7 @@ func (c *cluster) report() *report {
 	r := &report{
 		Run: c.job.run, Instances: c.options.instances, TTLMS: c.options.ttl.Milliseconds(), TookMS: c.history.now().Milliseconds(),
 		Roles: c.roleReports(), Tasks: c.job.progress(), Failovers: []failover{}, Faults: c.job.problems(),
-		Ticks: c.ticks,
+		Ticks: c.ticks, Adopted: c.adopted.Load(),
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +117,8 @@ func (r *report) summary() []string {
 	lines := []string{
 		"", fmt.Sprintf("tasks      %d submitted: %d succeeded with the right digest, %d failed, %d wrong, %d lost",
 			t.Submitted, t.Succeeded, t.Failed, t.Wrong, t.Lost),
-		fmt.Sprintf("           %d reruns, %d of them from a checkpoint; %d cancelled", t.Reruns, t.Resumed, t.Cancelled),
+		fmt.Sprintf("           %d reruns, %d of them from a checkpoint; %d cancelled; %d adopted by another scheduler",
+			t.Reruns, t.Resumed, t.Cancelled, r.Adopted),
 		fmt.Sprintf("ticks      %d of the recurring task, one for each second; %d missing", r.Ticks.Fired+r.Ticks.Left, r.Ticks.Missing),
 	}
 	if t.Unfinished > 0 {
