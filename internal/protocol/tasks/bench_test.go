@@ -167,24 +167,43 @@ func BenchmarkWorker(b *testing.B) {
 // BenchmarkMemory is what a million open tasks take that wait, each once failed.
 func BenchmarkMemory(b *testing.B) {
 	for b.Loop() {
-		b.ReportMetric(memoryOf(1_000_000), "B/task")
+		b.ReportMetric(memoryOf(1_000_000, plain), "B/task")
+	}
+}
+
+// BenchmarkMemoryOf is the same of tasks that have more than a kind: each a key, or a deadline, and so a policy, of its own.
+func BenchmarkMemoryOf(b *testing.B) {
+	for name, of := range map[string]func(i int) (*Policy, *Keys){
+		"a unique key":   func(i int) (*Policy, *Keys) { return policy, &Keys{Unique: fmt.Sprintf("%032x", i)} },
+		"a sticky key":   func(i int) (*Policy, *Keys) { return policy, &Keys{Sticky: fmt.Sprintf("%016x", i)} },
+		"its own policy": func(i int) (*Policy, *Keys) { p := *policy; p.Deadline = 24*time.Hour + time.Duration(i); return &p, nil },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(memoryOf(1_000_000, of), "B/task")
+			}
+		})
 	}
 }
 
 // TestMemoryOfOpenTasks: a task that waits takes no more than 300 bytes of the books, in all.
 func TestMemoryOfOpenTasks(t *testing.T) {
-	if each := memoryOf(130_000); each > 300 { // just above a power of two: the map has just grown
+	if each := memoryOf(130_000, plain); each > 300 { // just above a power of two: the map has just grown
 		t.Errorf("%.0f bytes for each open task: at most 300", each)
 	}
 }
 
-func memoryOf(n int) float64 {
+func plain(int) (*Policy, *Keys) { return policy, nil }
+
+func memoryOf(n int, of func(i int) (*Policy, *Keys)) float64 {
 	g := newStage(1, 4, SchedulerConfig{})
 	g.s.ready = false
 	before := heap()
 	for i := range n {
 		id := fmt.Sprintf("0197a3f2-7c1d-7000-8000-%012d", i)
-		g.submit(id, policy)
+		p, keys := of(i)
+		g.revision++
+		g.step(&Submitted{ID: id, Revision: g.revision, Policy: p, Size: 100, Keys: keys})
 		g.step(&Noted{ID: id, Revision: g.revision, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
 	}
 	each := float64(heap()-before) / float64(n)

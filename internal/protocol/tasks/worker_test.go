@@ -1,6 +1,9 @@
 package tasks
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func pushing(term, low uint64, list ...Assignment) Pushed {
 	for i := range list {
@@ -68,6 +71,22 @@ func TestANewTermForgetsAndAnOldOneIsRefused(t *testing.T) {
 	}
 	if v := verdictOf(t, w, pushing(5, 0, Assignment{ID: "z", Attempt: Attempt{5, 10}, Serial: 5})); v != StaleEpoch {
 		t.Errorf("%v", v)
+	}
+}
+
+// TestAFullOutboxTakesNothing: what a worker has not been able to report yet is bounded, however many slots it has.
+func TestAFullOutboxTakesNothing(t *testing.T) {
+	w := newTestWorker(100)
+	for i := range 11 {
+		a := Assignment{ID: fmt.Sprint(i), Attempt: Attempt{5, 1}, Serial: uint64(i + 1)}
+		if v, want := verdictOf(t, w, pushing(5, 0, a)), Accepted; i < 10 && v != want || i == 10 && v != Full {
+			t.Fatalf("with %d results that are not acknowledged: %v", w.Unacked(), v)
+		}
+		w.Step(Ended{ID: a.ID, Attempt: a.Attempt}, nil)
+	}
+	w.Step(Acked{ID: "3", Attempt: Attempt{5, 1}}, nil)
+	if v := verdictOf(t, w, pushing(5, 0, Assignment{ID: "next", Attempt: Attempt{5, 1}, Serial: 20})); v != Accepted {
+		t.Errorf("with room for one: %v", v)
 	}
 }
 
