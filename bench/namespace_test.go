@@ -45,6 +45,7 @@ func (s store) host(b *testing.B) host {
 
 // stage is one process of a namespace of tasks.
 type stage struct {
+	nc      *nats.Conn
 	session *election.Session
 	a       *assign.Assigner
 }
@@ -71,7 +72,7 @@ func (s store) enter(b *testing.B, at host, name string, campaign bool, register
 	if edit != nil {
 		edit(&sc, &ac)
 	}
-	g := &stage{}
+	g := &stage{nc: nc}
 	g.session, err = election.NewSession(sc)
 	must(err)
 	g.a, err = assign.New(g.session, ac)

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 // BenchmarkTasks: submit to outcome with many tasks under way at once; everything, the server included, in this process.
@@ -97,6 +99,48 @@ func BenchmarkBacklog(b *testing.B) {
 		r := receive(b, "a scheduler with the backlog", heard)
 		if r.Open != open {
 			b.Fatalf("%d tasks on the books, want %d", r.Open, open)
+		}
+		took.add(r.Took)
+		last = next
+	}
+	took.report(b, "ready-")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkBacklogCrash is the same with a scheduler that is lost, not stopped, and a worker that holds some of the tasks: it is
+// asked for them, and they are adopted, before anything is handed out.
+func BenchmarkBacklogCrash(b *testing.B) {
+	const open, held = 100_000, 512
+	s := store{storage: stores[1].storage, replicas: 1}
+	at := s.host(b)
+	brief := func(sc *election.SessionConfig, _ *assign.Config) { sc.TTL = 2 * time.Second }
+	last := s.enter(b, at, "a", true, nil, brief)
+	s.enter(b, at, "w", false, func(a *assign.Assigner) {
+		if err := assign.Handle(a, echo, func(ctx context.Context, _ *assign.Task[[]byte]) ([]byte, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}, brief)
+	c := s.client(b, at)
+	submitAll(b, c, echo, []byte("0123456789abcdef"), open)
+	natstest.Eventually(b, "the worker holds what it can", patience, func() (bool, string) {
+		o, err := assign.GetOverview(b.Context(), c)
+		return err == nil && len(o.Workers) == 1 && o.Workers[0].Load == held, fmt.Sprintf("%+v, %v", o, err)
+	})
+	var took sample
+	for b.Loop() {
+		var heard <-chan event.TaskRecovered
+		next := s.enter(b, at, "b", true, nil, func(sc *election.SessionConfig, ac *assign.Config) {
+			brief(sc, ac)
+			sc.InstanceID = time.Now().Format("b-150405.000000000")
+			heard = recoveries(sc)
+		})
+		last.nc.Close()
+		r := receive(b, "a scheduler with the backlog", heard)
+		if r.Open != open || r.Adopted != held {
+			b.Fatalf("%d tasks on the books, %d of them adopted; want %d and %d", r.Open, r.Adopted, open, held)
 		}
 		took.add(r.Took)
 		last = next

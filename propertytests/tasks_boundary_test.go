@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/propertytests/arena"
 	"github.com/rolemanager/rolemanager/propertytests/taskarena"
 )
 
@@ -39,7 +40,8 @@ func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 							if i > 0 {
 								n += boundaryStep
 							}
-							fired = loseAt(t, s, moment, n, heir, families)
+							name := fmt.Sprint("n", n)
+							fired = loseAt(t, s, name, jetstream.MemoryStorage, taskarena.NewSnip(name, moment, n), heir, families)
 						}
 					})
 				}
@@ -57,12 +59,13 @@ func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 	}
 }
 
-// loseAt runs the scenario with a process that is lost at its n-th write, and reports whether there was one.
-func loseAt(t *testing.T, s *natsrun.Server, moment taskarena.Moment, n int, heir bool, families map[string]bool) (fired bool) {
-	name := fmt.Sprintf("n%d", n)
-	a := taskarena.New(t, s, taskarena.Config{Name: name, TTL: 2 * time.Second, Storage: jetstream.MemoryStorage})
+// loseAt runs the scenario, in a namespace of its own, with a process that is lost where snip says, and reports whether it came to
+// that.
+func loseAt(
+	t *testing.T, n arena.Network, name string, storage jetstream.StorageType, snip *taskarena.Snip, heir bool, families map[string]bool,
+) (fired bool) {
+	a := taskarena.New(t, n, taskarena.Config{Name: name, TTL: 2 * time.Second, Storage: storage})
 	defer a.Close()
-	snip := taskarena.NewSnip(name, moment, n)
 	first := taskarena.Plan{Name: "a", Idle: true}
 	second := taskarena.Plan{Name: "b"}
 	if heir {
@@ -89,7 +92,7 @@ func loseAt(t *testing.T, s *natsrun.Server, moment taskarena.Moment, n int, hei
 		family, _, _ := strings.Cut(key, ".")
 		families[family] = true
 	}
-	if fired && moment == taskarena.Delayed {
+	if fired && snip.Moment == taskarena.Delayed {
 		a.Note("the held writes are let go")
 		lost.Link.Heal()
 		time.Sleep(5 * time.Second) // virtual: they arrive, and are refused
@@ -97,7 +100,7 @@ func loseAt(t *testing.T, s *natsrun.Server, moment taskarena.Moment, n int, hei
 	a.Settled(time.Minute)
 	sc.expect()
 	if !a.Check() || t.Failed() {
-		t.Errorf("lost %v write %d, which was of %s", moment, n, at)
+		t.Errorf("lost %v write %d, which was of %s", snip.Moment, snip.At, at)
 	}
 	return fired
 }

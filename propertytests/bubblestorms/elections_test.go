@@ -29,7 +29,7 @@ var storms = []struct {
 }
 
 // everything is after how many virtual hours everything that can follow must have happened, in one shape or another.
-const everything = 50
+const everything = 40
 
 // TestBubbleStorms: processes on the real server, in virtual time, while links break, servers restart, processes crash and
 // come back, records are deleted and garbled, and leaders are evicted. No two lead at once, epochs increase, callbacks

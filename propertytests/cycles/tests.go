@@ -35,6 +35,7 @@ var tests = []test{
 	{"TestRealtimeClusterClockTasks", tasks},
 	{"TestRealtimeClusterClockLeaps", elections},
 	{"TestRealtimeClusterProcessesKilled", elections},
+	{"TestRealtimeTasksClusterLostAtWrites", tasks},
 	{"TestRealtimeClusterReplicaTail", elections},
 	{"TestRealtimeClusterCutOff", elections},
 	{"TestRealtimeClusterCommittedLost", elections},

@@ -3,6 +3,7 @@ package sim
 import (
 	"flag"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"testing"
 	"time"
@@ -11,11 +12,12 @@ import (
 )
 
 var (
-	schedules = flag.Int("sim.schedules", 5000, "how many schedules to play")
+	schedules = flag.Int("sim.schedules", 4000, "how many schedules to play")
 	first     = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")
 )
 
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // a few megabytes live at a time: to look through them less often saves a tenth
 	flag.Parse()
 	if raceEnabled {
 		*schedules = min(*schedules, 300)

@@ -27,7 +27,8 @@ func (m Moment) String() string { return [...]string{"before", "after", "delayed
 // Snip is a path that breaks at the n-th write to the stream: what stands in front of a link.
 type Snip struct {
 	Moment Moment
-	At     int // 1 is the first, 0 never
+	At     int  // 1 is the first, 0 never
+	Inside bool // only what a batch has before its last message counts: the batch is begun then, and not committed
 
 	prefix string
 	link   *natsrun.Link
@@ -79,14 +80,14 @@ func (s *Snip) Subjects() []string {
 	return append([]string(nil), s.writes...)
 }
 
-// pass decides on a message to a subject: whether it goes on its way.
-func (s *Snip) pass(subject string) bool {
+// pass decides on a message to a subject, inside a batch or not: whether it goes on its way.
+func (s *Snip) pass(subject string, inside bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fired {
 		return s.Moment == Delayed
 	}
-	if !s.stored(subject) {
+	if !s.stored(subject) || s.Inside && !inside {
 		return true
 	}
 	if s.writes = append(s.writes, subject); len(s.writes) != s.At {
@@ -121,11 +122,11 @@ type snipped struct {
 func (c *snipped) Write(p []byte) (int, error) {
 	c.rest = append(c.rest, p...)
 	for {
-		n, subject := command(c.rest)
+		n, subject, inside := command(c.rest)
 		if n == 0 {
 			return len(p), nil
 		}
-		if c.s.pass(subject) {
+		if c.s.pass(subject, inside) {
 			if _, err := c.Conn.Write(c.rest[:n]); err != nil {
 				return 0, err
 			}
@@ -134,23 +135,28 @@ func (c *snipped) Write(p []byte) (int, error) {
 	}
 }
 
-// command is the length of the first command in buf, 0 when its end is not there, and the subject that it publishes to.
-func command(buf []byte) (n int, subject string) {
+// command is the length of the first command in buf, 0 when its end is not there, the subject that it publishes to, and whether
+// that is inside a batch, of which more is to come.
+func command(buf []byte) (n int, subject string, inside bool) {
 	i := bytes.Index(buf, []byte("\r\n"))
 	if i < 0 {
-		return 0, ""
+		return 0, "", false
 	}
 	n = i + 2
 	words := strings.Fields(string(buf[:i]))
 	if len(words) < 3 || words[0] != "PUB" && words[0] != "HPUB" {
-		return n, ""
+		return n, "", false
 	}
 	size, err := strconv.Atoi(words[len(words)-1])
 	if err != nil {
-		return n, ""
+		return n, "", false
 	}
 	if n += size + 2; n > len(buf) {
-		return 0, ""
+		return 0, "", false
 	}
-	return n, words[1]
+	if header, err := strconv.Atoi(words[len(words)-2]); err == nil && words[0] == "HPUB" && header <= size {
+		of := buf[i+2 : i+2+header]
+		inside = bytes.Contains(of, []byte("\r\nNats-Batch-Id:")) && !bytes.Contains(of, []byte("\r\nNats-Batch-Commit:"))
+	}
+	return n, words[1], inside
 }
