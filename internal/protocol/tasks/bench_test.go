@@ -174,9 +174,13 @@ func BenchmarkMemory(b *testing.B) {
 // BenchmarkMemoryOf is the same of tasks that have more than a kind: each a key, or a deadline, and so a policy, of its own.
 func BenchmarkMemoryOf(b *testing.B) {
 	for name, of := range map[string]func(i int) (*Policy, *Keys){
-		"a unique key":   func(i int) (*Policy, *Keys) { return policy, &Keys{Unique: fmt.Sprintf("%032x", i)} },
-		"a sticky key":   func(i int) (*Policy, *Keys) { return policy, &Keys{Sticky: fmt.Sprintf("%016x", i)} },
-		"its own policy": func(i int) (*Policy, *Keys) { p := *policy; p.Deadline = 24*time.Hour + time.Duration(i); return &p, nil },
+		"a unique key": func(i int) (*Policy, *Keys) { return policy, &Keys{Unique: fmt.Sprintf("%032x", i)} },
+		"a sticky key": func(i int) (*Policy, *Keys) { return policy, &Keys{Sticky: fmt.Sprintf("%016x", i)} },
+		"its own policy": func(i int) (*Policy, *Keys) {
+			p := *policy
+			p.Deadline = 24*time.Hour + time.Duration(i)
+			return &p, nil
+		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
