@@ -185,13 +185,13 @@ func (w *watcher) selected(wide bool) []string {
 	return w.filters
 }
 
-// inspect says how far the bucket is, by the word of its stream's leader. No answer proves nothing: then the watch is made
+// inspect says how far the bucket is. No answer proves nothing: then the watch is made
 // anyway, and finds out what is wrong.
 func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 	// Read before the store is asked, and in this order: what the store shows is of a later time than this, and what is known
 	// was known by then.
 	reset.Known = w.seen.Load()
-	reset.Begun = protocol.Instant(w.clock.Now().Observer)
+	reset.Begun, reset.Last = protocol.Instant(w.clock.Now().Observer), reset.Known
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout/3) // the rest is for the watch
 	defer cancel()
 	state, err := w.bucket.Inspect(ctx)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/election"
@@ -36,12 +37,14 @@ func cutOff(t *testing.T, all *counts) {
 	r := &restored{t: t, dir: t.TempDir()}
 	r.c = natstest.Cluster(t, func(o *natsrun.ClusterOptions) { o.Dir, o.Size = r.dir, 5 })
 	s := r.join("a")
+	e := r.leads(s, "other")
 	o, err := election.Observe(t.Context(), r.connect(), arena.Bucket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.Close)
-	majority := r.replicas()[:2]
+	replicas := r.replicas()
+	majority := replicas[:2]
 	minority := slices.DeleteFunc([]int{0, 1, 2, 3, 4}, func(i int) bool { return slices.Contains(majority, i) })
 
 	reach := func(servers, not []int) {
@@ -53,13 +56,16 @@ func cutOff(t *testing.T, all *counts) {
 		}
 	}
 	reach(majority, minority)
+	natstest.Eventually(t, "both have come over", patience, func() (bool, string) {
+		seen, _ := o.Role("other")
+		return e.IsLeader() && seen.Leader == "a", fmt.Sprintf("%+v; %+v", e.Status(), seen)
+	})
 	if err := r.c.Partition(majority); err != nil {
 		t.Fatal(err)
 	}
-	later := r.leads(s, "later")
-	natstest.Eventually(t, "the observer sees what the other side never hears of", patience, func() (bool, string) {
-		members := o.Members()
-		return len(members) == 1 && slices.Contains(members[0].Roles, "later"), fmt.Sprintf("%+v", members)
+	natstest.Eventually(t, "the majority goes on by itself", patience, func() (bool, string) {
+		ahead, behind := r.last(replicas[0]), r.last(replicas[2])
+		return ahead >= behind+5, fmt.Sprintf("revision %d, and %d on the other side", ahead, behind) // beats, which were acknowledged
 	})
 
 	reach(minority, majority)
@@ -75,11 +81,28 @@ func cutOff(t *testing.T, all *counts) {
 	r.c.HealPartition()
 	reach(slices.Concat(majority, minority), nil)
 	natstest.Eventually(t, "the session leads again, and the observer says so", patience, func() (bool, string) {
-		seen, _ := o.Role("later")
-		return later.IsLeader() && seen.Leader == "a" && seen.Epoch == later.Token().Epoch, fmt.Sprintf("%+v, %v; %+v, %v", later.Status(), s.Err(), seen, o.Err())
+		seen, _ := o.Role("other")
+		return e.IsLeader() && seen.Leader == "a" && seen.Epoch == e.Token().Epoch, fmt.Sprintf("%+v, %v; %+v, %v", e.Status(), s.Err(), seen, o.Err())
 	})
 	all.add(1, "majorities that have lost their clients")
 	all.add(2, "sessions and observers that went on")
+}
+
+// last is the last revision of the bucket as one server has it.
+func (r *restored) last(i int) (last uint64) {
+	r.t.Helper()
+	info, err := r.c.Server(i).Running().Jsz(&server.JSzOptions{Accounts: true, Streams: true})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, account := range info.AccountDetails {
+		for _, s := range account.Streams {
+			if s.Name == stream {
+				last = s.State.LastSeq
+			}
+		}
+	}
+	return last
 }
 
 // replicas are the servers that keep the bucket, the one that leads its stream first.

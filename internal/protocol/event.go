@@ -35,10 +35,11 @@ type (
 		// whoever said so lags.
 		Known uint64
 		Begun Instant
-		// Told: the leader of the store has answered since. Its last revision was Last. Single: there is no replica beside it, so
-		// nothing lags. Behind: some of the replicas are not up to date, and the watch may be of one of them.
-		Told, Single, Behind bool
+		// Last is the last revision of the store by the word of whoever has answered since, or Known if nobody has. Told: that was
+		// the store's leader. Single: there is no replica beside it, so nothing lags. Behind: some of the replicas are not up to
+		// date, and the watch may be of one of them.
 		Last                 uint64
+		Told, Single, Behind bool
 	}
 
 	// SnapshotDone says that the watch has delivered all that stood in the bucket when it began.

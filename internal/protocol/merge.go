@@ -34,8 +34,8 @@ func (v *View) Deliver(now Instant, e *Entry, n *News) {
 	// acknowledged later may be known before the watch comes to the record that it replaced.
 	if known <= v.known {
 		switch {
-		case e.Revision < known && !v.blind:
-			v.older(known)
+		case e.Revision < known:
+			v.older(known, !v.blind)
 		case e.Revision == known && v.otherwise(e):
 			v.wentBack = true
 		}
@@ -202,8 +202,8 @@ func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	if v.blind && v.begun >= v.doubt.due() {
 		v.doubt.again = v.begun.Add(BackPatience)
 	}
-	if w.Told && w.Last < w.Known {
-		v.older(w.Last + 1)
+	if w.Last < w.Known {
+		v.older(w.Last+1, w.Told)
 	}
 	if w.Wide {
 		v.forgotten = map[Peer]struct{}{}

@@ -37,7 +37,7 @@ type View struct {
 	doubt   doubt
 	begun   Instant // when the present watch was begun to be made
 	blind   bool    // what it delivers may be of a replica that lags, for however long
-	lags    bool    // it has shown an older state than was known before
+	lags    bool    // it has shown, for certain, an older state than was known before
 	doubted bool    // older than was known when the doubt came up
 	asked   bool    // a new watch was asked for because of the doubt
 }

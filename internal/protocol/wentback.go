@@ -26,9 +26,10 @@ func (d doubt) due() Instant { return d.since.Add(BackPatience) }
 // goes back would name revisions of a past that is gone, and every write be refused.
 //
 // A single server cannot lag, so there this is proof at once. A replica may. There it is proof if another watch had shown the
-// same, begun BackPatience earlier: what was known already at that time is not there yet. It must be the word of the store's
-// leader, or be delivered while by that word all replicas are up to date: one that is cut off lags for as long as it is.
-func (v *View) older(known uint64) {
+// same, begun BackPatience earlier: what was known already at that time is not there yet. For that it must be certain: the word of
+// the store's leader, or be delivered while by that word all replicas are up to date. One that is cut off lags for as long as it
+// is, so by itself it only raises a doubt.
+func (v *View) older(known uint64, certain bool) {
 	switch {
 	case v.single:
 		v.wentBack = true
@@ -36,10 +37,13 @@ func (v *View) older(known uint64) {
 	case v.begun == 0: // nobody says when, so no lag can be measured
 		return
 	}
-	v.lags = true
 	if v.doubt.known == 0 {
 		v.doubt = doubt{since: v.begun, known: v.known}
 	}
+	if !certain {
+		return
+	}
+	v.lags = true
 	if known <= v.doubt.known {
 		v.doubted = true
 		v.wentBack = v.wentBack || v.begun >= v.doubt.due()

@@ -120,7 +120,7 @@ var all = []mutants.Mutant{
 		{core + "kill.go", "\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\treturn 4 * p.Lease.TTL()\n\t}\n\tlongest"},
 	}},
 	{Name: "a refusal of long ago is waited for", Edits: []mutants.Edit{
-		{core + "kill.go", "\tif t.retry.refused && t.stood != p.Revision && t.stood != p.MemberRevision {\n\t\tt.retry = retry{}", "\tif false {\n\t\tt.retry = retry{}"},
+		{core + "kill.go", "\tif p.explained() {\n\t\tt.retry = retry{}", "\tif false {\n\t\tt.retry = retry{}"},
 	}},
 	{Name: "nobody kills without a delay", Edits: []mutants.Edit{
 		{core + "kill.go", "return time.Duration(rank) * m.cfg.Delta", "return time.Duration(rank+1) * m.cfg.Delta"},
