@@ -31,7 +31,8 @@ type restored struct {
 
 func (r *restored) connect() *nats.Conn {
 	r.t.Helper()
-	nc, err := r.c.Connect(nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectBufSize(-1))
+	nc, err := r.c.Connect(nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectBufSize(-1),
+		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2))
 	if err != nil {
 		r.t.Fatal(err)
 	}
