@@ -70,7 +70,7 @@ func (s *source) goFigure(name, unit string, factor ...float64) string {
 // goRuns is the figure of a benchmark that was run several times.
 func (s *source) goRuns(name, unit string, factor ...float64) string {
 	found := s.goSample(name, unit, factor)
-	return fmt.Sprintf("%s, median of %d (%s to %s)", number(found.median()), len(found), number(found.percentile(0)), number(found.percentile(1)))
+	return fmt.Sprintf("%s (median of %d, %s to %s)", number(found.median()), len(found), number(found.percentile(0)), number(found.percentile(1)))
 }
 
 func (s *source) goSample(name, unit string, factor []float64) sample {
