@@ -37,6 +37,9 @@ func (a *Arena) Check() bool {
 	return len(violations) == 0
 }
 
+// heeding is how long a handler whose context has ended may take to return in real time, when the machine does something else.
+const heeding = time.Second
+
 func (a *Arena) violations() (violations []Violation) {
 	runs := a.Ledger.Runs()
 	l, c := a.Ledger, a.Chronicle
@@ -51,6 +54,11 @@ func (a *Arena) violations() (violations []Violation) {
 	c.mu.Unlock()
 	for _, err := range faults {
 		violations = append(violations, Violation{"", err})
+	}
+	if !a.virtual() {
+		for i := range runs {
+			runs[i].Stubborn = max(runs[i].Stubborn, heeding)
+		}
 	}
 	violations = append(violations, sweepRuns(runs, ends, time.Now())...)
 	if a.virtual() {
