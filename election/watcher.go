@@ -185,8 +185,7 @@ func (w *watcher) selected(wide bool) []string {
 	return w.filters
 }
 
-// inspect says how far the bucket is. No answer proves nothing: then the watch is made
-// anyway, and finds out what is wrong.
+// inspect says how far the bucket is. No answer proves nothing: then the watch is made anyway, and finds out what is wrong.
 func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 	// Read before the store is asked, and in this order: what the store shows is of a later time than this, and what is known
 	// was known by then.

@@ -98,7 +98,8 @@ func (s *Store) certain(ctx context.Context, key string) (Entry, error) {
 	}
 }
 
-// read reads what key holds as the server has it that takes itself for the stream's leader, markers too; the zero Entry if nothing.
+// read reads what key holds as the server has it that takes itself for the stream's leader, markers too; the zero Entry if
+// nothing.
 func (s *Store) read(ctx context.Context, key string) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

@@ -169,8 +169,8 @@ func (s *Store) adopt(ctx context.Context) error {
 			return err
 		}
 		if err == nil && revision <= s.seal {
-			// A leader that has been replaced may answer for a moment. If it goes on, then the seal has not moved but gone: it was removed, or an
-			// older state of the bucket was restored. Nothing was decided, so a later write may look again.
+			// A leader that has been replaced may answer for a moment. If it goes on, then the seal has not moved but gone: it was
+			// removed, or an older state of the bucket was restored. Nothing was decided, so a later write may look again.
 			if behind++; behind == patience {
 				return fmt.Errorf("%w: the server refuses revision %d, and none above it is to be seen", ErrSeal, s.seal)
 			}
