@@ -10,8 +10,8 @@ import (
 )
 
 // Cancel ends the task: its outcome is then cancelled, whatever a handler that still runs returns. That handler's context
-// ends with cause ErrStopped. The request is stored first, which needs no scheduler; then Cancel waits until the task has
-// ended.
+// ends with a cause that is ErrStopped and ErrTaskCancelled. The request is stored first, which needs no scheduler; then Cancel
+// waits until the task has ended.
 //
 // Errors: ErrTaskEnded when the task has ended otherwise, ErrTaskNotFound, ErrInvalidID, ErrClosed. When ctx ends after the
 // request was stored, ErrCancelPending and ctx's: it takes effect when a scheduler leads. When ctx ends before, ctx's.

@@ -39,7 +39,8 @@
 //	handler returns an error, or panics   again after a backoff, up to the kind's MaxAttempts, then dead
 //	Permanent, RetryAfter, Snooze         dead at once; after that time; after that time, uncounted
 //	attempt's timeout                     its context ends with ErrTimeout; counted as a failure unless the handler succeeds late
-//	cancel, deadline                      terminal at once; the handler's context ends with ErrStopped
+//	cancel, deadline                      terminal at once; the handler's context ends with ErrStopped, which is ErrTaskCancelled
+//	                                      or ErrTaskExpired too
 //	worker dies or is cut off             run again when its session is dead, up to CrashBudget times, then dead
 //	session closed                        running handlers may finish; then ErrDraining, and given back uncounted; while one
 //	                                      runs on all the same the session is left to run out, as if its process had crashed

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // Causes of the end of a handler's context: context.Cause is one of them, or the context's own.
@@ -15,11 +16,30 @@ var (
 	ErrSessionLost = election.ErrSessionLost
 	// ErrTimeout: the attempt took longer than the kind's timeout.
 	ErrTimeout = errors.New("assign: the attempt took longer than its timeout")
-	// ErrStopped: the task has ended, by a cancel or its deadline; what the handler returns counts for nothing.
-	ErrStopped = errors.New("assign: the task was cancelled or has expired")
+	// ErrStopped: the attempt leads to nothing any more, and what the handler returns counts for nothing. errors.Is tells why:
+	// the cause is ErrTaskCancelled or ErrTaskExpired besides; if it is neither, another attempt is on the books, or the
+	// scheduler does not know how the task has ended.
+	ErrStopped = errors.New("assign: the attempt was stopped")
 	// ErrDraining: the worker shuts down. An error that the handler returns then gives the task back, uncounted.
 	ErrDraining = errors.New("assign: the worker is shutting down")
 )
+
+// Causes that say more than ErrStopped.
+var (
+	errCancelled = fmt.Errorf("%w: %w", ErrStopped, ErrTaskCancelled)
+	errExpired   = fmt.Errorf("%w: %w", ErrStopped, ErrTaskExpired)
+)
+
+// stoppedBy is the cause of the end of an attempt whose task has ended so.
+func stoppedBy(end tasks.Status) error {
+	switch end {
+	case tasks.StatusCancelled:
+		return errCancelled
+	case tasks.StatusExpired:
+		return errExpired
+	}
+	return ErrStopped
+}
 
 // Errors of [Task.Progress], besides the causes above.
 var (

@@ -162,7 +162,7 @@ func (b attemptBounds) limit(ctx context.Context) (context.Context, context.Canc
 	case b.timeout > 0 && (b.left <= 0 || b.timeout < b.left):
 		return context.WithTimeoutCause(ctx, b.timeout, ErrTimeout)
 	case b.left > 0:
-		return context.WithTimeoutCause(ctx, b.left, ErrStopped)
+		return context.WithTimeoutCause(ctx, b.left, errExpired)
 	default:
 		return ctx, func() {}
 	}

@@ -49,7 +49,7 @@ func sealed(tb testing.TB) (*gate, [][]byte) {
 	list := []tasks.Task{{
 		Assignment: tasks.Assignment{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Try: 2, Policy: policy}, Payload: []byte("in"),
 	}}
-	frames := [][]byte{tasks.EncodeAssign(&v, 2, list), tasks.EncodeStop(&v, "x", tasks.Attempt{Epoch: 9, N: 1}, 3), tasks.EncodeSync(&v)}
+	frames := [][]byte{tasks.EncodeAssign(&v, 2, list), tasks.EncodeStop(&v, tasks.Told{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}), tasks.EncodeSync(&v)}
 	for i := range frames {
 		frames[i] = tasks.Seal(frames[i], signer.Sign)
 	}

@@ -114,13 +114,13 @@ func (s *shift) frame(m *nats.Msg, until time.Time) {
 	case tasks.FrameAssign:
 		s.assigned(frame, m, until)
 	case tasks.FrameStop:
-		_, id, attempt, serial, err := tasks.DecodeStop(frame)
+		_, told, err := tasks.DecodeStop(frame)
 		if err != nil {
 			s.rejected("", malformed)
 			return
 		}
-		s.step(tasks.Told{Term: v.Term, ID: id, Attempt: attempt, Serial: serial})
-		s.out.send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: id, Attempt: attempt, Verdict: tasks.Halted}}))
+		s.step(told)
+		s.out.send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
 	case tasks.FrameSync:
 		s.answerAll(m.Reply, tasks.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
 	default:

@@ -173,6 +173,6 @@ func (l *scheduling) sync(e tasks.Sync) {
 
 func (l *scheduling) stop(e tasks.Stop) {
 	v := l.envelope(e.Epoch, e.Term, e.Instance, e.Session, 0)
-	frame := tasks.EncodeStop(&v, e.ID, e.Attempt, e.Serial)
+	frame := tasks.EncodeStop(&v, tasks.Told{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
 	l.out.send(l.a.sub.cancel(e.Instance), l.replyTo(e.Session, 0), tasks.Seal(frame, l.h.Signer().Sign))
 }

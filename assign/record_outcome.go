@@ -109,6 +109,15 @@ func (o *outcome) read(text string) error {
 	return nil
 }
 
+// endedAs is how a task has ended, by its record; "" when that cannot be read.
+func endedAs(e *natskv.Entry) tasks.Status {
+	var o outcome
+	if o.read(first(e.Header[headerOutcome])) != nil {
+		return ""
+	}
+	return o.Status
+}
+
 // failureRecord says why an attempt failed; it is the header Task-Failure of an outcome that is no success, and what a
 // worker reports of an attempt that failed.
 type failureRecord struct {

@@ -86,6 +86,9 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string) {
 		l.payloads.drop(id)
 		delete(l.traces, id)
 		l.news.settled = tasks.Settled{ID: id, Revision: e.Revision}
+		if !l.books.Ready() { // it matters to those who still run it
+			l.news.settled.Status = endedAs(e)
+		}
 		l.step(&l.news.settled)
 		l.announcer.show(id)
 		return

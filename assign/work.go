@@ -227,7 +227,7 @@ func (s *shift) step(ev tasks.WorkerEvent) {
 		switch e := e.(type) {
 		case tasks.Halt:
 			if x := s.runs[e.ID]; x != nil && x.attempt == e.Attempt {
-				x.lose(ErrStopped)
+				x.lose(stoppedBy(e.Status))
 			}
 		case tasks.Reply:
 			r := e.Ref.(*reply)

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -31,6 +29,7 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 		c.start(name)
 	}
 	c.leader(a)
+	recur(a)
 
 	const submitters = 10
 	var submitting sync.WaitGroup
@@ -46,7 +45,7 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 					return
 				default:
 				}
-				err := oneOutcome(a, fmt.Sprint("t", i), time.Duration(50+i%7*50)*time.Millisecond, acknowledged)
+				err := oneOutcome(a, i, acknowledged)
 				mu.Lock()
 				tasks++
 				if err != nil {
@@ -70,12 +69,10 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 		c.kill(name)
 		c.start(name)
 		more(submitters)
-		stopped := c.running[c.leader(a)]
-		signalTo(t, stopped.cmd, syscall.SIGSTOP)
-		time.Sleep(2 * taskChildTTL) // what it does not know by then is what is tested
-		signalTo(t, stopped.cmd, syscall.SIGCONT)
+		stopped := c.leader(a)
+		c.stop(stopped)
 		more(submitters)
-		name = c.other(c.leader(a), stopped.name)
+		name = c.other(c.leader(a), stopped)
 		c.kill(name) // a worker, as far as anybody knows
 		c.start(name)
 		if t.Failed() {
@@ -87,8 +84,7 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 	for _, err := range failed {
 		t.Error(err)
 	}
-	a.Settled(patience)
-	c.end()
+	c.end(a)
 	all := c.check(a, tasks)
 	all.add(n, "schedulers killed")
 	all.add(n, "schedulers stopped")

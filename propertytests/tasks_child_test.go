@@ -2,6 +2,7 @@ package propertytests_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -93,18 +94,22 @@ func taskChild(url, name string, d *diary) error {
 	}
 	err = assign.Handle(a, taskarena.Plain, func(ctx context.Context, t *assign.Task[taskarena.Order]) (string, error) {
 		f := t.Fence()
-		d.line("begin %s %d %d %d %d", t.ID(), f.Epoch, f.Seq, s.Number(), time.Now().UnixNano())
-		how := "succeeded"
-		select {
-		case <-time.After(t.Input.Run):
-		case <-ctx.Done():
-			how = "cancelled"
+		saved := 0
+		if len(t.Checkpoint()) > 0 {
+			if _, err := fmt.Sscan(string(t.Checkpoint()), &saved); err != nil {
+				return "", assign.Permanent(err)
+			}
+		}
+		d.line("begin %s %d %d %d %d %d", t.ID(), f.Epoch, f.Seq, s.Number(), saved, time.Now().UnixNano())
+		how, err := "succeeded", d.carryOut(ctx, t, saved)
+		switch {
+		case ctx.Err() != nil && err != nil:
+			how = "stopped"
+		case err != nil:
+			how = "failed"
 		}
 		d.line("end %s %d %d %s %d", t.ID(), f.Epoch, f.Seq, how, time.Now().UnixNano())
-		if how != "succeeded" {
-			return "", context.Cause(ctx)
-		}
-		return taskarena.Output(t.ID(), f.Epoch, f.Seq), nil
+		return taskarena.Output(t.ID(), f.Epoch, f.Seq), err
 	})
 	if err != nil {
 		return err
@@ -118,6 +123,34 @@ func taskChild(url, name string, d *diary) error {
 	}
 	return runChild(ctx, s, nc)
 }
+
+// carryOut does what an order says of its length, its checkpoints, which count on from what the attempt was given, and how many
+// attempts fail.
+func (d *diary) carryOut(ctx context.Context, t *assign.Task[taskarena.Order], saved int) error {
+	o := t.Input
+	for step := range o.Steps + 1 {
+		select {
+		case <-time.After(o.Run / time.Duration(o.Steps+1)):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if step == o.Steps {
+			break
+		}
+		saved++
+		if err := t.Progress(ctx, 0.5, fmt.Append(nil, saved)); err == nil {
+			d.line("saved %s %d %d", t.ID(), saved, time.Now().UnixNano())
+		} else if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	if t.Attempt() <= o.Fail {
+		return errOrdered
+	}
+	return nil
+}
+
+var errOrdered = errors.New("it fails as it was ordered to")
 
 // runChild takes part until it is told to end.
 func runChild(ctx context.Context, s *election.Session, nc *nats.Conn) error {

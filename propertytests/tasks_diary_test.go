@@ -13,14 +13,28 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/taskarena"
 )
 
-// pages is what one start of a child tells of its terms.
-type pages struct{ terms, adopted int }
+// pages are what one start of a child tells: of its terms, of the checkpoints that were acknowledged, and of the attempts that
+// were given one, or were killed with it.
+type pages struct{ terms, adopted, saved, resumed, killed int }
+
+func (p *pages) add(q pages) {
+	p.terms += q.terms
+	p.adopted += q.adopted
+	p.saved += q.saved
+	p.resumed += q.resumed
+	p.killed += q.killed
+}
 
 // readDiary turns what one start of a child has written into the ledger. Its handlers heed their contexts, but on a busy machine
-// they may be slow to: only the order of what happens is checked. A process that was killed has ended what it ran when it was.
-func readDiary(t *testing.T, a *taskarena.Arena, path, instance, process string, killed time.Time) (p pages) {
+// they may be slow to, by a lease; if it was stopped, by as long as it was, too. A process that was killed has ended what it ran
+// when it was.
+func readDiary(t *testing.T, a *taskarena.Arena, s *taskStart) (p pages) {
 	t.Helper()
-	data, err := os.ReadFile(path)
+	stubborn := taskChildTTL
+	if s.stopped {
+		stubborn += stoppedFor
+	}
+	data, err := os.ReadFile(s.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +50,9 @@ func readDiary(t *testing.T, a *taskarena.Arena, path, instance, process string,
 		n, want := 0, 0
 		switch word {
 		case "begin":
-			want = 5
-			if n, _ = fmt.Sscan(rest, &r.Task, &r.Epoch, &r.N, &r.Session, &nanos); n == want {
-				r.Process, r.Instance, r.Stubborn, r.From = process, instance, patience, time.Unix(0, nanos)
+			want = 6
+			if n, _ = fmt.Sscan(rest, &r.Task, &r.Epoch, &r.N, &r.Session, &r.Saved, &nanos); n == want {
+				r.Process, r.Instance, r.Stubborn, r.From = s.process, s.name, stubborn, time.Unix(0, nanos)
 				running[fmt.Sprint(r.Task, " ", r.Epoch, " ", r.N)] = &r
 				all = append(all, &r)
 			}
@@ -49,10 +63,17 @@ func readDiary(t *testing.T, a *taskarena.Arena, path, instance, process string,
 				running[key].To, running[key].How = time.Unix(0, nanos), r.How
 				delete(running, key)
 			}
+		case "saved":
+			want = 3
+			var step int
+			if n, _ = fmt.Sscan(rest, &r.Task, &step, &nanos); n == want {
+				a.Ledger.Saved(r.Task, step, time.Unix(0, nanos))
+				p.saved++
+			}
 		case "lost":
 			want = 2
 			if n, _ = fmt.Sscan(rest, &session, &nanos); n == want {
-				a.Ledger.Lost(process, session, time.Unix(0, nanos))
+				a.Ledger.Lost(s.process, session, time.Unix(0, nanos))
 			}
 		case "leads":
 			want = 1
@@ -66,13 +87,17 @@ func readDiary(t *testing.T, a *taskarena.Arena, path, instance, process string,
 				p.adopted += adopted
 			}
 		}
-		if n != want && killed.IsZero() {
-			t.Fatalf("%s wrote %q", process, text)
+		if n != want && s.killed.IsZero() {
+			t.Fatalf("%s wrote %q", s.process, text)
 		}
 	}
 	for _, r := range all {
-		if r.To.IsZero() && !killed.IsZero() {
-			r.To, r.How = killed, "killed"
+		if r.To.IsZero() && !s.killed.IsZero() {
+			r.To, r.How = s.killed, "killed"
+			p.killed++
+		}
+		if r.Saved > 0 {
+			p.resumed++
 		}
 		a.Ledger.Add(*r)
 	}

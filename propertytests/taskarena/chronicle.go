@@ -198,8 +198,8 @@ func (c *Chronicle) Requeues(id string) {
 	c.requeued[id]++
 }
 
-// promises notes what a caller was told.
-func (c *Chronicle) promises(id, what string) {
+// Promises notes what a caller was told of a task: its output, or that it is cancelled.
+func (c *Chronicle) Promises(id, what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.promised[id] = what

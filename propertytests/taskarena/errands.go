@@ -111,7 +111,7 @@ func (s *storm) submit() {
 		}
 		switch output, err := p.Wait(ctx); {
 		case err == nil:
-			s.a.Chronicle.promises(p.ID(), output)
+			s.a.Chronicle.Promises(p.ID(), output)
 		case errors.Is(err, assign.ErrTaskDead) && requeue && !p.Existing():
 			s.requeued(p.ID())
 		}
@@ -124,7 +124,7 @@ func (s *storm) cancelled(p *assign.Pending[string]) {
 	switch err := p.Cancel(ctx); {
 	case err == nil:
 		s.a.Tally.Add("cancelled", 1)
-		s.a.Chronicle.promises(p.ID(), "cancelled")
+		s.a.Chronicle.Promises(p.ID(), "cancelled")
 	case errors.Is(err, assign.ErrCancelPending):
 		s.a.Tally.Add("cancel pending", 1)
 	case errors.Is(err, assign.ErrTaskEnded):

@@ -87,9 +87,14 @@ func (l *Ledger) step(r *Run) int {
 
 // stored notes that a checkpoint was acknowledged.
 func (l *Ledger) stored(r *Run, step int) {
+	l.Saved(r.Task, step, time.Now())
+}
+
+// Saved notes that a checkpoint of a task was acknowledged before a moment.
+func (l *Ledger) Saved(task string, step int, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.saved[r.Task] = append(l.saved[r.Task], save{time.Now(), step})
+	l.saved[task] = append(l.saved[task], save{at, step})
 }
 
 func (l *Ledger) end(r *Run, how string, at time.Time) {

@@ -58,25 +58,24 @@ func sweepRuns(runs []Run, ends sessionEnds, now time.Time) (violations []Violat
 	return violations
 }
 
-// sweepEpochs is T3. Handlers that begin in one moment have no order.
-func sweepEpochs(runs []Run) (violations []Violation) {
+// sweepEpochs is T3. Handlers that begin within slack of each other have no order: each is a goroutine of its own.
+func sweepEpochs(runs []Run, slack time.Duration) (violations []Violation) {
+	of := map[string][]*Run{}
 	runs = byBeginning(runs)
-	type seen struct {
-		before, now *Run // the highest before this moment, and in it
-	}
-	highest := map[string]seen{}
 	for i := range runs {
-		r := &runs[i]
-		s := highest[r.Process]
-		if s.now != nil && r.From.After(s.now.From) {
-			s.before = higher(s.before, s.now)
-			s.now = nil
+		of[runs[i].Process] = append(of[runs[i].Process], &runs[i])
+	}
+	for _, own := range of {
+		var highest *Run // of those that began before
+		next := 0
+		for _, r := range own {
+			for ; own[next].From.Add(slack).Before(r.From); next++ {
+				highest = higher(highest, own[next])
+			}
+			if highest != nil && r.Epoch < highest.Epoch {
+				violations = append(violations, Violation{r.Task, fmt.Errorf("T3: a handler begins under epoch %d after one under %d:\n  %v\n  %v", r.Epoch, highest.Epoch, highest, r)})
+			}
 		}
-		if s.before != nil && r.Epoch < s.before.Epoch {
-			violations = append(violations, Violation{r.Task, fmt.Errorf("T3: a handler begins under epoch %d after one under %d:\n  %v\n  %v", r.Epoch, s.before.Epoch, s.before, r)})
-		}
-		s.now = higher(s.now, r)
-		highest[r.Process] = s
 	}
 	return violations
 }

@@ -37,7 +37,8 @@ func (a *Arena) Check() bool {
 	return len(violations) == 0
 }
 
-// heeding is how long a handler whose context has ended may take to return in real time, when the machine does something else.
+// heeding is how long a goroutine may take to go on in real time, when the machine does something else: to call a handler, and to
+// return from one whose context has ended.
 const heeding = time.Second
 
 func (a *Arena) violations() (violations []Violation) {
@@ -55,15 +56,15 @@ func (a *Arena) violations() (violations []Violation) {
 	for _, err := range faults {
 		violations = append(violations, Violation{"", err})
 	}
+	slack := time.Duration(0)
 	if !a.virtual() {
-		for i := range runs {
-			runs[i].Stubborn = max(runs[i].Stubborn, heeding)
-		}
+		slack = heeding
+	}
+	for i := range runs {
+		runs[i].Stubborn = max(runs[i].Stubborn, slack)
 	}
 	violations = append(violations, sweepRuns(runs, ends, time.Now())...)
-	if a.virtual() {
-		violations = append(violations, sweepEpochs(runs)...)
-	}
+	violations = append(violations, sweepEpochs(runs, slack)...)
 	violations = append(violations, sweepRecords(records, requeued, a.Restarts)...)
 	violations = append(violations, sweepOutcomes(records, runs)...)
 	violations = append(violations, sweepKeys(records)...)

@@ -55,7 +55,7 @@ func TestSweepRunsFindsPlantedFaults(t *testing.T) {
 		{"elsewhere", []Run{run("a#0", 7, 1, 0, 1, "x"), run("b#1", 6, 2, 2, 3, "x")}, sessionEnds{}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			expect(t, slices.Concat(sweepRuns(c.runs, c.ends, at(30)), sweepEpochs(c.runs)), c.want)
+			expect(t, slices.Concat(sweepRuns(c.runs, c.ends, at(30)), sweepEpochs(c.runs, 0)), c.want)
 		})
 	}
 }

@@ -174,6 +174,22 @@ func (c *checks) ends(r *handlerRun, v tasks.Verb) {
 	c.ended[id][a] = v
 }
 
+// stopped checks what a handler is told of its task when it is stopped.
+func (c *checks) stopped(r *handlerRun, end tasks.Status) {
+	switch end {
+	case "":
+		return
+	case tasks.StatusCancelled:
+		if !c.asked[life{r.id, r.revision}] {
+			c.fail("attempt %v of %s is told that it was cancelled, and nobody had asked for that", r.attempt, r.id)
+		}
+	case tasks.StatusExpired:
+	default:
+		c.fail("attempt %v of %s is told to stop since it is %s", r.attempt, r.id, end)
+	}
+	c.Told++
+}
+
 // outcome checks one that is being stored over what stands there.
 func (w *world) outcome(id string, o tasks.Outcome, over any) {
 	c := &w.checks

@@ -51,6 +51,7 @@ type Counts struct {
 	Pauses, Held                                                                                                int // processes that stood still, and what waited for them
 	Rotations                                                                                                   int
 	Remade, Outlived                                                                                            int // buckets that were made again, and handlers that began in sessions of one that was gone
+	Told                                                                                                        int // handlers that were told why they are stopped
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests, Begun int
 	Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted                             int
 	StaleFrames, StalePushed                                                                                    int // refused: a later epoch was in view

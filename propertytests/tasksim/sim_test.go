@@ -94,7 +94,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 	}
 	for what, n := range map[string]int{
 		"runs": c.Started, "adoptions": c.Adopted, "reruns": c.Reruns, "rejections": c.Rejected, "refused writes": c.Refused,
-		"cancelled tasks": c.Cancelled, "requeued tasks": c.Requeued, "submissions that found their key taken": c.Shared,
+		"cancelled tasks": c.Cancelled, "handlers that were told why": c.Told, "requeued tasks": c.Requeued, "submissions that found their key taken": c.Shared,
 		"pauses and drains": c.Steered, "checkpoints": c.Checkpoints, "resumed attempts": c.Resumed, "ticks": c.Ticks,
 		"dropped ticks": c.Dropped, "lost workers": c.Counted, "fenced schedulers": c.Fenced, "stale results": c.Stale, "late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
 		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored, "submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,

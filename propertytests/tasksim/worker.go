@@ -86,7 +86,7 @@ func (k *worker) take(f frame, waited time.Duration) {
 		k.step(tasks.Pushed{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
 	case f.stop != nil:
 		k.accepts(&f, "stops", f.stop.ID)
-		k.step(tasks.Told{Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial})
+		k.step(tasks.Told{Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial, Status: f.stop.Status})
 		l, stop := f.lead, f.stop
 		k.w.send(p, l.p, func() { l.step(tasks.Stopped{Session: k.session, ID: stop.ID, Attempt: stop.Attempt}) })
 	default:
@@ -117,6 +117,7 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 			k.start(e.Assignment)
 		case tasks.Halt:
 			if r := k.runs[e.ID]; r != nil && r.attempt == e.Attempt {
+				k.w.stopped(r, e.Status)
 				k.p.later(k.w.upTo(k.w.Lease/20), func() { k.end(r, tasks.Result{Verb: tasks.Failed}) })
 			}
 		case tasks.Report:

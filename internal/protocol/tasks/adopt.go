@@ -49,7 +49,15 @@ func (s *Scheduler) becomeReady() {
 	for _, key := range slices.SortedFunc(maps.Keys(s.early), held.compare) {
 		s.early[key].apply(s)
 	}
-	s.early, s.hints = nil, nil
+	s.early, s.hints, s.aborted = nil, nil, nil
+}
+
+// endOf is how a task has ended, or is about to, without its worker: cancelled or expired, "" for anything else.
+func (s *Scheduler) endOf(id string) Status {
+	if t := s.tasks[id]; t != nil {
+		return t.aborting()
+	}
+	return s.aborted[id]
 }
 
 // adopt takes over what an earlier scheduler has handed out: the largest attempt that anybody holds, and only if it is
@@ -60,11 +68,11 @@ func (s *Scheduler) adopt(w *worker, h Held) bool {
 	}
 	t := s.tasks[h.ID]
 	if t == nil || t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 || !t.phase.queued() && t.phase != running {
-		s.stop(w, h.ID, h.Attempt, 0)
+		s.stop(w, stop{id: h.ID, attempt: h.Attempt, status: s.endOf(h.ID)})
 		return false
 	}
 	if t.phase == running {
-		s.stop(t.run.worker, t.id, t.attempt, 0)
+		s.stop(t.run.worker, stop{id: t.id, attempt: t.attempt})
 		s.unassign(t)
 	}
 	s.occupy(t)

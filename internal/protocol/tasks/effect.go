@@ -82,7 +82,8 @@ type (
 		Epoch    uint64
 	}
 
-	// Stop tells a worker to end an attempt; Stopped answers.
+	// Stop tells a worker to end an attempt; Stopped answers. Status is how its task has ended, StatusCancelled or
+	// StatusExpired; "" is any other reason: the task has another attempt, or has ended in a way that is not known.
 	Stop struct {
 		Session     uint64
 		Instance    string
@@ -90,6 +91,7 @@ type (
 		ID          string
 		Attempt     Attempt
 		Serial      uint64
+		Status      Status
 	}
 
 	// Settle answers a Done or a Progressed, after what it led to is stored. Stale says that it led to nothing.

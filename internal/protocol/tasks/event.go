@@ -30,10 +30,12 @@ type (
 		Revision uint64
 	}
 
-	// Settled is an outcome that the stream delivered, ours or another scheduler's.
+	// Settled is an outcome that the stream delivered, ours or another scheduler's. Status says whether its task was cancelled
+	// or has expired; it may be "" for any other, and of those that come when the books are complete.
 	Settled struct {
 		ID       string
 		Revision uint64
+		Status   Status
 	}
 
 	// Noted is the note of a task that the stream delivered; Gone that it was erased. Retry.Wait counts from Stored; when

@@ -119,24 +119,26 @@ func milliseconds(n int64) time.Duration {
 	return time.Duration(min(max(n, -most), most)) * time.Millisecond
 }
 
-// EncodeStop makes the frame of a Stop.
-func EncodeStop(v *Envelope, id string, a Attempt, serial uint64) []byte {
-	e := newEncoder(FrameStop, 160+len(id)+signatureSize)
+// EncodeStop makes the frame of a Stop, as its worker is Told it. The term is the envelope's.
+func EncodeStop(v *Envelope, t Told) []byte {
+	e := newEncoder(FrameStop, 160+len(t.ID)+signatureSize)
 	e.envelope(v)
-	e.text(id)
-	e.attempt(a)
-	e.number(serial)
+	e.text(t.ID)
+	e.attempt(t.Attempt)
+	e.number(t.Serial)
+	e.text(string(t.Status))
 	return e.b
 }
 
 // DecodeStop reads a stop frame.
-func DecodeStop(frame []byte) (v Envelope, id string, a Attempt, serial uint64, err error) {
+func DecodeStop(frame []byte) (v Envelope, t Told, err error) {
 	d, err := newDecoder(frame, FrameStop)
 	if err != nil {
-		return v, "", a, 0, err
+		return v, t, err
 	}
-	v, id, a, serial = d.envelope(), d.text(), d.attempt(), d.number()
-	return v, id, a, serial, d.err()
+	v = d.envelope()
+	t = Told{Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(), Status: Status(d.text())}
+	return v, t, d.err()
 }
 
 // EncodeSync makes the frame of a Sync.

@@ -41,10 +41,8 @@ type (
 		list []Task
 	}
 	stopFrame struct {
-		v       Envelope
-		id      string
-		attempt Attempt
-		serial  uint64
+		v Envelope
+		t Told
 	}
 	answerFrame struct {
 		session, number uint64
@@ -67,9 +65,9 @@ var codecs = []codec{
 		return assignFrame{v, low, list}, err
 	}, func(x any) []byte { f := x.(assignFrame); return EncodeAssign(&f.v, f.low, f.list) }},
 	{"stop", func(b []byte) (any, error) {
-		v, id, attempt, serial, err := DecodeStop(b)
-		return stopFrame{v, id, attempt, serial}, err
-	}, func(x any) []byte { f := x.(stopFrame); return EncodeStop(&f.v, f.id, f.attempt, f.serial) }},
+		v, t, err := DecodeStop(b)
+		return stopFrame{v, t}, err
+	}, func(x any) []byte { f := x.(stopFrame); return EncodeStop(&f.v, f.t) }},
 	{"sync", func(b []byte) (any, error) {
 		v, err := DecodeSync(b)
 		return v, err
@@ -108,7 +106,7 @@ func samples() [][]byte {
 	}
 	return [][]byte{
 		EncodeAssign(&v, 2, []Task{task}), EncodeAssign(&v, 0, nil), EncodeAssign(&Envelope{}, 1<<63, []Task{task, task, task}),
-		EncodeStop(&v, "x", Attempt{9, 1}, 3), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
+		EncodeStop(&v, Told{ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Status: StatusCancelled}), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
 		EncodeSynced(7, 9, held), EncodeSynced(7, 9, nil), EncodeSettled([]bool{true, false, true}), EncodeSettled(nil),
 		EncodeReport("a", 7, 9, []Finding{
 			{ID: "x", Attempt: Attempt{9, 1}, Verb: Succeeded, Ran: 5, Data: []byte("out")},

@@ -41,7 +41,8 @@ type worker struct {
 	paused  Instant  // it has rejected something: nothing new until then
 	refused int      // rejections in a row
 
-	stops []stop
+	stops  []stop
+	repeat Instant // when to tell the first of them once more
 }
 
 // takesNew reports whether a worker may be given anything at all.
@@ -55,16 +56,20 @@ func (w *worker) idle(s *Scheduler) bool {
 	return w.takesNew() && w.frame == 0 && w.paused <= s.now && w.room() > 0 && w.reserved != s.round && len(w.fresh) < maxPerFrame
 }
 
-// stop is an attempt that a worker is to end, told again until it has answered.
+// stop is an attempt that a worker is to end, told again until it has answered or its session is dead.
 type stop struct {
 	id      string
 	attempt Attempt
 	serial  uint64
+	status  Status
 	next    Instant
-	told    int
+	told    int // times, at most maxTold
 }
 
-const maxStops = 16 // times that a worker is told to end one attempt
+const (
+	maxTold  = 4    // after so many times a stop is told as seldom as it ever is: every 2⁴ times of an answer
+	maxStops = 4096 // of a worker, as many as the results that it keeps: of more, the oldest is not told any more
+)
 
 func (e Members) apply(s *Scheduler) {
 	s.carried = true
@@ -237,8 +242,12 @@ func (e Unheard) apply(s *Scheduler) {
 }
 
 // stop tells a worker to end an attempt that leads to nothing any more.
-func (s *Scheduler) stop(w *worker, id string, a Attempt, serial uint64) {
-	w.stops = append(w.stops, stop{id: id, attempt: a, serial: serial})
+func (s *Scheduler) stop(w *worker, x stop) {
+	if len(w.stops) >= maxStops {
+		w.stops = slices.Delete(w.stops, 0, 1)
+	}
+	x.next, w.repeat = s.now, s.now
+	w.stops = append(w.stops, x)
 }
 
 func (e Stopped) apply(s *Scheduler) {
@@ -250,14 +259,8 @@ func (e Stopped) apply(s *Scheduler) {
 // tendWorkers says again what was not answered.
 func (s *Scheduler) tendWorkers() {
 	for _, w := range s.line {
-		w.stops = slices.DeleteFunc(w.stops, func(x stop) bool { return x.told >= maxStops })
-		for i := range w.stops {
-			x := &w.stops[i]
-			if x.next <= s.now {
-				x.told++
-				x.next = s.now.Add(s.cfg.AnswerTime)
-				s.emit(Stop{w.session, w.instance, s.epoch, s.cfg.Epoch, x.id, x.attempt, x.serial})
-			}
+		if len(w.stops) > 0 && w.repeat <= s.now {
+			s.tellStops(w)
 		}
 		if w.missing > 0 && w.again <= s.now {
 			s.push(w)
@@ -269,11 +272,26 @@ func (s *Scheduler) tendWorkers() {
 	}
 }
 
+// tellStops tells a worker what it is to end, ever more seldom: one that does not answer may be cut off for a long time, and
+// keep its session all the same.
+func (s *Scheduler) tellStops(w *worker) {
+	w.repeat = never
+	for i := range w.stops {
+		x := &w.stops[i]
+		if x.next <= s.now {
+			x.next = s.now.Add(s.cfg.AnswerTime << x.told)
+			x.told = min(x.told+1, maxTold)
+			s.emit(Stop{w.session, w.instance, s.epoch, s.cfg.Epoch, x.id, x.attempt, x.serial, x.status})
+		}
+		w.repeat = min(w.repeat, x.next)
+	}
+}
+
 // due is when a worker wants a Tick.
 func (w *worker) due(s *Scheduler) Instant {
 	next := never
-	for i := range w.stops {
-		next = min(next, w.stops[i].next)
+	if len(w.stops) > 0 {
+		next = w.repeat
 	}
 	if w.missing > 0 {
 		next = min(next, w.again)

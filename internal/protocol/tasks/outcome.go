@@ -199,7 +199,7 @@ func (s *Scheduler) abort(t *task, status Status, cause string) {
 	out := Outcome{Status: status, Cause: cause, Attempt: t.attempt, Tries: t.tries()}
 	if t.phase == pushed || t.phase == running {
 		out.Tries++
-		s.stop(t.run.worker, t.id, t.attempt, t.run.serial)
+		s.stop(t.run.worker, stop{id: t.id, attempt: t.attempt, serial: t.run.serial, status: status})
 	}
 	if t.phase == starting || t.phase == noting { // it may still land, and is erased with the outcome
 		s.settle(&t.run.write, false)

@@ -6,14 +6,16 @@ func (e Submitted) apply(s *Scheduler) {
 	}
 	before, _ := s.unveil(e.ID, e.Revision)
 	if t := s.tasks[e.ID]; t != nil {
-		s.forget(t) // it has ended, and was submitted again
+		s.forget(t, "") // it has ended, and was submitted again
 		before.noted, before.saved = t.noted, t.saved
 	}
+	delete(s.aborted, e.ID)
 	t := s.open(&e)
 	t.noted, t.saved = before.noted, before.saved
 }
 
 func (e Settled) apply(s *Scheduler) {
+	s.remind(e)
 	if o, was := s.unveil(e.ID, e.Revision); was {
 		s.eraseOf(e.ID, o.noted, o.saved)
 		s.dropCancel(e.ID)
@@ -26,14 +28,27 @@ func (e Settled) apply(s *Scheduler) {
 		s.stored(&t.run.write, e.Revision)
 		return
 	}
-	s.forget(t) // another scheduler has ended it
+	s.forget(t, e.Status) // another scheduler has ended it
 	s.ending(t)
 }
 
+const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped
+
+// remind keeps, until the books are complete, what was cancelled or has expired before: who still runs it is to hear that.
+func (s *Scheduler) remind(e Settled) {
+	if s.ready || e.Status != StatusCancelled && e.Status != StatusExpired || len(s.aborted) >= maxAborted {
+		return
+	}
+	if s.aborted == nil {
+		s.aborted = map[string]Status{}
+	}
+	s.aborted[e.ID] = e.Status
+}
+
 // forget drops a task that has ended without us.
-func (s *Scheduler) forget(t *task) {
+func (s *Scheduler) forget(t *task, status Status) {
 	if t.phase == pushed || t.phase == running {
-		s.stop(t.run.worker, t.id, t.attempt, t.run.serial)
+		s.stop(t.run.worker, stop{id: t.id, attempt: t.attempt, serial: t.run.serial, status: status})
 	}
 	if t.run != nil {
 		s.dropSaving(t)

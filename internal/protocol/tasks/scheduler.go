@@ -69,10 +69,11 @@ type Scheduler struct {
 	among   []Candidate // scratch of Placement
 	wake    Instant     // when what is kept back may go on by itself
 
-	early  map[held]Done       // reports that came before the books were complete
-	hints  map[held]Progressed // likewise
-	begun  map[string]Attempt  // by task: attempts that are noted to have begun at a scheduler's own worker
-	before uint64              // the seal below which tasks are suspect, 0: none is
+	early   map[held]Done       // reports that came before the books were complete
+	hints   map[held]Progressed // likewise
+	aborted map[string]Status   // tasks that were read to have been cancelled or expired, likewise
+	begun   map[string]Attempt  // by task: attempts that are noted to have begun at a scheduler's own worker
+	before  uint64              // the seal below which tasks are suspect, 0: none is
 
 	seal    seal
 	writes  map[uint64]*write

@@ -89,9 +89,20 @@ func (s *Scheduler) open(e *Submitted) *task {
 	return t
 }
 
+// aborting is the outcome that is being stored of a task that was cancelled or has expired, "" for any other task.
+func (t *task) aborting() Status {
+	if t.phase != ending {
+		return ""
+	}
+	if o := &t.run.write.outcome; o.Status == StatusCancelled || o.Status == StatusExpired {
+		return o.Status
+	}
+	return ""
+}
+
 // close takes a task off the books.
 func (s *Scheduler) close(t *task) {
-	if t.phase == ending && t.run.write.outcome.Status == StatusExpired {
+	if t.aborting() == StatusExpired {
 		s.expired--
 	}
 	s.unqueue(t)

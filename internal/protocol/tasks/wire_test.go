@@ -17,8 +17,9 @@ func TestFramesReadBack(t *testing.T) {
 	if err != nil || v != someEnvelope || low != 2 || !reflect.DeepEqual(got, list) {
 		t.Errorf("assign: %+v, %d, %+v, %v", v, low, got, err)
 	}
-	if v, id, a, serial, err := DecodeStop(EncodeStop(&someEnvelope, "x", Attempt{9, 1}, 3)); err != nil || v != someEnvelope || id != "x" || a != (Attempt{9, 1}) || serial != 3 {
-		t.Errorf("stop: %v, %v, %v, %v, %v", v, id, a, serial, err)
+	told := Told{Term: someEnvelope.Term, ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Status: StatusExpired}
+	if v, got, err := DecodeStop(EncodeStop(&someEnvelope, told)); err != nil || v != someEnvelope || got != told {
+		t.Errorf("stop: %v, %v, %v", v, got, err)
 	}
 	if v, err := DecodeSync(EncodeSync(&someEnvelope)); err != nil || v != someEnvelope {
 		t.Errorf("sync: %v, %v", v, err)
@@ -43,7 +44,7 @@ func TestFramesReadBack(t *testing.T) {
 // FuzzFrames: no input may make a decoder panic, or claim more memory than it has bytes for.
 func FuzzFrames(f *testing.F) {
 	f.Add(EncodeAssign(&someEnvelope, 2, []Task{{Assignment: Assignment{ID: "x", Policy: policy}, Payload: []byte("in")}}))
-	f.Add(EncodeStop(&someEnvelope, "x", Attempt{9, 1}, 3))
+	f.Add(EncodeStop(&someEnvelope, Told{ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Status: StatusExpired}))
 	f.Add(EncodeSync(&someEnvelope))
 	f.Add(EncodeAnswers(7, 6, []Answer{{"x", Attempt{9, 1}, Accepted}}))
 	f.Add(EncodeSynced(7, 9, []Held{{"x", Attempt{9, 1}, 4}}))
@@ -55,7 +56,7 @@ func FuzzFrames(f *testing.F) {
 			t.Errorf("%d tasks in %d bytes", len(list), len(b))
 		}
 		_, _, _ = DecodeEnvelope(b)
-		_, _, _, _, _ = DecodeStop(b)
+		_, _, _ = DecodeStop(b)
 		_, _ = DecodeSync(b)
 		_, _, _, _ = DecodeAnswers(b)
 		_, _, _, _ = DecodeSynced(b)

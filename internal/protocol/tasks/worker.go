@@ -67,6 +67,7 @@ type (
 		ID      string
 		Attempt Attempt
 		Serial  uint64
+		Status  Status
 	}
 
 	// Ended says that a handler has returned. Report follows, unless nobody wants it.
@@ -91,10 +92,11 @@ type WorkerEffect interface{ workerEffect() }
 type (
 	// Start runs a handler; Ended follows.
 	Start struct{ Assignment Assignment }
-	// Halt cancels a handler; Ended follows all the same.
+	// Halt cancels a handler, which is told the Status of its Stop; Ended follows all the same.
 	Halt struct {
 		ID      string
 		Attempt Attempt
+		Status  Status
 	}
 	// Reply answers a Pushed.
 	Reply struct {
@@ -245,7 +247,7 @@ func (t Told) applyTo(w *Worker) {
 	case r == nil || r.attempt != t.Attempt:
 	case r.state == live:
 		r.state = halted
-		w.emit(Halt{t.ID, t.Attempt})
+		w.emit(Halt{t.ID, t.Attempt, t.Status})
 	case r.state == unacked:
 		delete(w.runs, t.ID)
 		w.emit(Forget{t.ID, t.Attempt})

@@ -180,7 +180,7 @@ func (x *Model) hear(w *World, i int, m *message) error {
 	case stops:
 		s := m.stop
 		answer.kind, answer.frame, answer.task, answer.attempt = stopped, 0, uint8(taskIndex(s.ID)), s.Attempt
-		return x.work(w, i, tasks.Told{Term: s.Term, ID: s.ID, Attempt: s.Attempt, Serial: s.Serial}, answer)
+		return x.work(w, i, tasks.Told{Term: s.Term, ID: s.ID, Attempt: s.Attempt, Serial: s.Serial, Status: s.Status}, answer)
 	}
 	answer.kind, answer.frame, answer.held = synced, 0, me.w.Holding()
 	slices.SortFunc(answer.held, func(a, b tasks.Held) int { return cmp.Compare(a.ID, b.ID) })

@@ -1,0 +1,131 @@
+package tasks
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestAStopSaysHowItsTaskHasEnded, if the books know it.
+func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
+	running := func(t *testing.T, p Policy) *books {
+		b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+		b.submit("x", p, nil)
+		b.accept(b.pass(0))
+		return b
+	}
+	former := []Held{{"x", Attempt{50, 1}, 1}}
+	for name, c := range map[string]struct {
+		want Status
+		stop func(t *testing.T) []Effect
+	}{
+		"cancelled": {StatusCancelled, func(t *testing.T) []Effect {
+			return running(t, Policy{}).step(CancelAsked{ID: "x", Revision: 50})
+		}},
+		"expired": {StatusExpired, func(t *testing.T) []Effect { return running(t, Policy{Deadline: time.Minute}).pass(time.Minute) }},
+		"cancelled by a later scheduler": {StatusCancelled, func(t *testing.T) []Effect {
+			return running(t, Policy{}).step(Settled{ID: "x", Revision: 50, Status: StatusCancelled})
+		}},
+		"expired in a former term": {StatusExpired, func(t *testing.T) []Effect {
+			b := newBooks(t)
+			b.step(Settled{ID: "x", Revision: 1, Status: StatusExpired})
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{member(5)}})
+			b.step(Synced{Session: 5, Held: former})
+			return b.seal(9)
+		}},
+		"cancelled as the books are completed": {StatusCancelled, func(t *testing.T) []Effect {
+			b := newBooks(t)
+			b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
+			b.step(CancelAsked{ID: "x", Revision: 2})
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{member(5)}})
+			b.seal(9)
+			return b.step(Synced{Session: 5, Held: former})
+		}},
+		"ended otherwise in a former term": {"", func(t *testing.T) []Effect {
+			b := newBooks(t)
+			b.step(Settled{ID: "x", Revision: 1, Status: StatusSucceeded})
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{member(5)}})
+			b.step(Synced{Session: 5, Held: former})
+			return b.seal(9)
+		}},
+		"submitted anew after it was cancelled": {"", func(t *testing.T) []Effect {
+			b := newBooks(t)
+			b.step(Settled{ID: "x", Revision: 1, Status: StatusCancelled})
+			b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{member(5)}})
+			b.step(Synced{Session: 5, Held: former})
+			return b.seal(9)
+		}},
+		"submitted anew behind our back": {"", func(t *testing.T) []Effect {
+			return running(t, Policy{}).step(Submitted{ID: "x", Revision: 50, Policy: policy})
+		}},
+		"another attempt is adopted": {"", func(t *testing.T) []Effect {
+			b := newBooks(t)
+			b.read()
+			b.step(Members{List: []Member{member(5), member(6)}})
+			b.step(Synced{Session: 5, Held: former})
+			return b.step(Synced{Session: 6, Held: []Held{{"x", Attempt{50, 2}, 1}}})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stops := findAll[Stop](c.stop(t))
+			if len(stops) != 1 || stops[0].ID != "x" || stops[0].Status != c.want {
+				t.Fatalf("%+v, want one that says %q", stops, c.want)
+			}
+			w := NewWorker(WorkerConfig{Slots: 1, Kinds: []string{"k"}, MaxOutbox: 1})
+			w.Step(Pushed{Term: 1, List: []Assignment{{ID: "x", Attempt: stops[0].Attempt, Serial: 1, Policy: policy}}}, nil)
+			told := Told{Term: stops[0].Term, ID: "x", Attempt: stops[0].Attempt, Serial: stops[0].Serial, Status: stops[0].Status}
+			if all := w.Step(told, nil); len(all) != 1 || all[0] != (Halt{"x", stops[0].Attempt, c.want}) {
+				t.Errorf("the worker: %+v", all)
+			}
+		})
+	}
+}
+
+// TestAStopIsToldUntilItIsAnswered, ever more seldom: a worker may be cut off for long, and keep its session.
+func TestAStopIsToldUntilItIsAnswered(t *testing.T) {
+	for name, end := range map[string]Event{
+		"answered": Stopped{Session: 200, ID: "x", Attempt: Attempt{100, 1}}, "dead": Dead{Session: 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+			b.submit("x", Policy{}, nil)
+			b.accept(b.pass(0))
+			b.storeAll(b.step(CancelAsked{ID: "x", Revision: 50}))
+			var waits []time.Duration
+			last := b.now
+			for until := b.now.Add(time.Minute); b.now < until; {
+				for range findAll[Stop](b.pass(b.s.Next(b.now))) {
+					waits = append(waits, b.now.Sub(last))
+					last = b.now
+				}
+			}
+			if len(waits) != 41 || waits[len(waits)-1] != 1600*time.Millisecond {
+				t.Errorf("told again after %v", waits)
+			}
+			b.step(end)
+			if more := findAll[Stop](b.pass(time.Hour)); len(more) > 0 {
+				t.Errorf("told once more: %+v", more)
+			}
+		})
+	}
+}
+
+// TestStopsAreBounded: of a worker that never answers any, the latest are kept.
+func TestStopsAreBounded(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	const more = 10
+	for i := range maxStops + more {
+		b.submit(fmt.Sprint(i), Policy{}, nil)
+		b.accept(b.pass(0))
+		b.storeAll(b.step(CancelAsked{ID: fmt.Sprint(i), Revision: 1 << 20}))
+	}
+	w := b.s.workers[200]
+	if len(w.stops) != maxStops || w.stops[0].id != fmt.Sprint(more) {
+		t.Errorf("%d stops, the first %+v", len(w.stops), w.stops[0])
+	}
+}

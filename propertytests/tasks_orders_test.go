@@ -1,0 +1,80 @@
+//go:build realtime
+
+package propertytests_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/propertytests/taskarena"
+)
+
+// beat is the recurrence of the tests with processes that run tasks: each tick is to come, once.
+const (
+	beat     = "beat"
+	beatStep = time.Second
+)
+
+func recur(a *taskarena.Arena) {
+	a.TB.Helper()
+	err := assign.Recur(a.TB.Context(), a.Operator, taskarena.Plain, beat, fmt.Sprint("@every ", beatStep), taskarena.Order{Run: 50 * time.Millisecond},
+		assign.OnMissed(assign.RunAll))
+	if err != nil {
+		a.TB.Fatal(err)
+	}
+}
+
+// orderOf is what the i-th task does: some fail once, some leave checkpoints on a longer way.
+func orderOf(i int) taskarena.Order {
+	o := taskarena.Order{Run: time.Duration(50+i%7*50) * time.Millisecond}
+	switch i % 5 {
+	case 1:
+		o.Fail = 1
+	case 2:
+		o.Steps, o.Run = 4, 2*o.Run
+	}
+	return o
+}
+
+// isCancelled reports whether somebody wants the i-th task cancelled: whether it has ended before, nobody knows.
+func isCancelled(i int) bool { return i%15 == 14 }
+
+// numberOf is i of the i-th task; false for a tick.
+func numberOf(id string) (i int, of bool) {
+	text, of := strings.CutPrefix(id, "t")
+	_, err := fmt.Sscan(text, &i)
+	return i, of && err == nil
+}
+
+// oneOutcome submits the i-th task, waits for its end, or cancels it, and notes what it is told of it.
+func oneOutcome(a *taskarena.Arena, i int, acknowledged chan<- struct{}) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	id, order := fmt.Sprint("t", i), orderOf(i)
+	p, err := assign.Submit(ctx, a.Client, taskarena.Plain, order, assign.WithID(id))
+	acknowledged <- struct{}{}
+	if err != nil {
+		return fmt.Errorf("submit %s: %w", id, err)
+	}
+	a.Chronicle.Acked(id)
+	if isCancelled(i) {
+		time.Sleep(order.Run / 2)
+		switch err := p.Cancel(ctx); {
+		case err == nil:
+			a.Chronicle.Promises(id, "cancelled")
+			return nil
+		case !errors.Is(err, assign.ErrTaskEnded):
+			return fmt.Errorf("cancel %s: %w", id, err)
+		}
+	}
+	output, err := p.Wait(ctx)
+	if err != nil {
+		return fmt.Errorf("wait for %s: %w", id, err)
+	}
+	a.Chronicle.Promises(id, output)
+	return nil
+}
