@@ -9,7 +9,8 @@ import (
 // commits writes what the books want stored, each write under the condition that our seal is the last.
 //
 // On one server the writes are pipelined, but for those of two records: these go in atomic batches, one at a time. Replicas
-// refuse a second write in flight under the same condition: there what comes meanwhile gathers, and all goes in such batches.
+// refuse a second write in flight under the same condition: there what comes meanwhile gathers, and all goes in such batches. A
+// stream that is given replicas during a term is found out by such a refusal.
 //
 // A batch is stored as a whole or not at all. When the server does not take one, its halves are tried, and so on, until it is
 // known which write is the cause: the others are not to wait for it.

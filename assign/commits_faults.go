@@ -35,6 +35,7 @@ const (
 	codeTooLarge        = 10054
 	codeStoreFailed     = 10077 // it says why
 	codeHeaderTooLarge  = 10097
+	codeWriteInFlight   = 10164
 	codeInvalidTTL      = 10165
 	codeIncompleteBatch = 10176
 )
@@ -67,9 +68,17 @@ func judge(err error) verdict {
 	return uncertain
 }
 
+// isConflict reports whether a write was refused since another one is in flight under the same condition. Only replicas do that: when
+// ours are pipelined, the stream has been given them since we lead.
+func isConflict(err error) bool {
+	api := (*jetstream.APIError)(nil)
+	return errors.As(err, &api) && api.ErrorCode == codeWriteInFlight
+}
+
 // fault goes on after writes of one batch that are not known to be stored, or after a single one.
 func (c *commits) fault(list []commit, err error) {
 	v := judge(err)
+	c.batched = c.batched || isConflict(err)
 	switch {
 	case v == denied:
 		c.l.fail(&permissionError{err})

@@ -142,7 +142,8 @@ func (l *scheduling) answerOverview() answer {
 	}
 	for _, w := range v.Workers {
 		o.Workers = append(o.Workers, WorkerOverview{
-			Instance: w.Instance, Session: w.Session, Slots: w.Slots, Load: w.Load, Draining: w.Draining, Labels: w.Labels, Kinds: w.Kinds,
+			Instance: w.Instance, Session: w.Session, Slots: w.Slots, Load: w.Load, Draining: w.Draining, Drained: w.Drained, Labels: w.Labels,
+			Kinds: append([]string{}, w.Kinds...), // JSON knows no nil slice
 		})
 	}
 	return answer{OK: true, Overview: o}

@@ -34,11 +34,14 @@ type KindOverview struct {
 // WorkerOverview is one worker.
 type WorkerOverview struct {
 	Instance string `json:"instance"`
-	Session  uint64 `json:"session"`
+	// Session is 0 of an instance that is drained and takes no part.
+	Session uint64 `json:"session"`
 	// Load is how many of its slots are taken.
-	Slots    int               `json:"slots"`
-	Load     int               `json:"load"`
+	Slots int `json:"slots"`
+	Load  int `json:"load"`
+	// Draining says that it shuts down; Drained, that DrainWorker keeps tasks from it.
 	Draining bool              `json:"draining,omitempty"`
+	Drained  bool              `json:"drained,omitempty"`
 	Labels   map[string]string `json:"labels,omitempty"`
 	Kinds    []string          `json:"kinds"`
 }

@@ -36,11 +36,11 @@ func isPaused(kind string, paused bool) func(assign.Overview) bool {
 	}
 }
 
-func isDraining(instance string, draining bool) func(assign.Overview) bool {
+func isDrained(instance string, drained bool) func(assign.Overview) bool {
 	return func(o assign.Overview) bool {
 		for _, w := range o.Workers {
 			if w.Instance == instance {
-				return w.Draining == draining
+				return w.Drained == drained && !w.Draining
 			}
 		}
 		return false
@@ -92,7 +92,7 @@ func TestDrainedWorkerIsGivenNothing(t *testing.T) {
 		if err := assign.DrainWorker(t.Context(), c, "w.1", ""); err != nil {
 			t.Fatal(err)
 		}
-		overview(t, c, "it is drained", isDraining("w.1", true))
+		overview(t, c, "it is drained", isDrained("w.1", true))
 		submitSlow(t, c, 4)
 		b.allStarted(t, 4)
 		if n := b.by("w.1"); n != 0 {
@@ -101,7 +101,7 @@ func TestDrainedWorkerIsGivenNothing(t *testing.T) {
 		if err := assign.UndrainWorker(t.Context(), c, "w.1"); err != nil {
 			t.Fatal(err)
 		}
-		overview(t, c, "it is drained no more", isDraining("w.1", false))
+		overview(t, c, "it is drained no more", isDrained("w.1", false))
 		close(b.gate)
 	})
 }

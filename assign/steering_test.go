@@ -92,7 +92,7 @@ func TestDrainSurvivesFailover(t *testing.T) {
 			t.Fatal(err)
 		}
 		drained := func(o assign.Overview) bool {
-			return slices.ContainsFunc(o.Workers, func(x assign.WorkerOverview) bool { return x.Instance == "w" && x.Draining })
+			return slices.ContainsFunc(o.Workers, func(x assign.WorkerOverview) bool { return x.Instance == "w" && x.Drained })
 		}
 		overviewShows(t, c, "the drain", drained)
 		more := func(name string, n int) {

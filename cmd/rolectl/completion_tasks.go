@@ -67,7 +67,7 @@ func (t *taskApp) completeWorkers(undo *bool) completion {
 	return t.completeNames(0, func(ctx context.Context, c *assign.Client, _ string) (names []string, err error) {
 		o, err := assign.GetOverview(ctx, c)
 		for _, w := range o.Workers {
-			if w.Draining == *undo {
+			if w.Drained == *undo {
 				names = append(names, w.Instance)
 			}
 		}

@@ -253,7 +253,13 @@ func (x *examination) overview(ctx context.Context, namespace string, o assign.O
 			}
 		}
 	}
-	return fmt.Sprintf("%d open, handed out by %s to %d workers", open, o.Scheduler, len(o.Workers))
+	present := o.Omitted
+	for _, w := range o.Workers {
+		if w.Session != 0 {
+			present++
+		}
+	}
+	return fmt.Sprintf("%d open, handed out by %s to %d workers", open, o.Scheduler, present)
 }
 
 // unable are the reasons for which tasks wait that time alone does not end, as far as the scheduler can tell.

@@ -12,7 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// held is a kind that is paused or a worker that drains, since when, and what was said to that.
+// held is a kind that is paused or a worker that is drained, since when, and what was said to that.
 type held struct {
 	Kind     string    `json:"kind,omitempty"`
 	Instance string    `json:"instance,omitempty"`
@@ -30,7 +30,7 @@ func (t *taskApp) held(ctx context.Context, o assign.Overview) []held {
 	read := func(h held, key string) (goOn bool) {
 		asked++
 		r, err := x.last(ctx, t.namespace, key)
-		var absent *jetstream.APIError // it was ended meanwhile, or the worker drains because it stops
+		var absent *jetstream.APIError // it was ended meanwhile
 		if err != nil && !errors.As(err, &absent) {
 			return false
 		}
@@ -46,7 +46,7 @@ func (t *taskApp) held(ctx context.Context, o assign.Overview) []held {
 		}
 	}
 	for _, w := range o.Workers {
-		if w.Draining && !read(held{Instance: w.Instance}, "d."+w.Instance) {
+		if w.Drained && !read(held{Instance: w.Instance}, "d."+w.Instance) {
 			return all
 		}
 	}

@@ -62,8 +62,14 @@ func (t *taskApp) printOverview(o assign.Overview, all []held) error {
 	workers := show.Table{Columns: []string{"WORKER", "BUSY", "SLOTS", "STATE"}, Wide: []string{"KINDS", "LABELS"}, Empty: "no workers"}
 	for _, w := range o.Workers {
 		state := ""
-		if w.Draining {
-			state = because("draining", all, func(h held) bool { return h.Instance == w.Instance })
+		switch {
+		case w.Drained:
+			state = because("drained", all, func(h held) bool { return h.Instance == w.Instance })
+		case w.Draining:
+			state = "draining"
+		}
+		if w.Session == 0 {
+			state += " (absent)"
 		}
 		workers.Rows = append(workers.Rows, show.Row{
 			Name:  w.Instance,

@@ -315,10 +315,10 @@ func TestTasksSteer(t *testing.T) {
 	w.in("held", assign.StateSucceeded)
 
 	w.ok("tasks", "drain", "a", "--reason", "new\x1b[2J kernel")
-	overview("a drains", func(o overviewDoc) bool {
-		return len(o.Workers) == 1 && o.Workers[0].Draining && len(o.Held) == 1 && o.Held[0].Instance == "a"
+	overview("a is drained", func(o overviewDoc) bool {
+		return len(o.Workers) == 1 && o.Workers[0].Drained && len(o.Held) == 1 && o.Held[0].Instance == "a"
 	})
-	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") || !strings.Contains(out, "draining for ") || !strings.Contains(out, ": new?[2J kernel") {
+	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") || !strings.Contains(out, "drained for ") || !strings.Contains(out, ": new?[2J kernel") {
 		t.Errorf("as text:\n%s", out)
 	}
 	w.ok("tasks", "submit", "gate", "{}", "--id", "waits")

@@ -52,14 +52,15 @@ type KindView struct {
 	Reasons     map[Reason]int // why those that wait do, and how many; nil: it is only a matter of moments
 }
 
-// WorkerView is one session that takes tasks.
+// WorkerView is one session that takes tasks, or an instance that is drained and has none: then Session is 0.
 type WorkerView struct {
 	Instance string
 	Session  uint64
 	Slots    int
-	Load     int // slots that are taken
-	Running  int // tasks
-	Draining bool
+	Load     int  // slots that are taken
+	Running  int  // tasks
+	Draining bool // it takes nothing more, since it is being closed
+	Drained  bool // it is given nothing more, since somebody wants that
 	Own      bool
 	Labels   map[string]string
 	Kinds    []string

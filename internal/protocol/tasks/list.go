@@ -120,13 +120,18 @@ func (s *Scheduler) Overview() Overview {
 			})
 		}
 	}
+	absent := maps.Clone(s.drained)
 	for _, w := range s.line {
 		if w.works {
+			delete(absent, w.instance)
 			o.Workers = append(o.Workers, WorkerView{
 				Instance: w.instance, Session: w.session, Slots: w.slots, Load: w.load, Running: len(w.held),
-				Draining: w.draining || w.drained, Own: w.own, Labels: maps.Clone(w.labels), Kinds: slices.Clone(w.kinds),
+				Draining: w.draining, Drained: w.drained, Own: w.own, Labels: maps.Clone(w.labels), Kinds: slices.Clone(w.kinds),
 			})
 		}
+	}
+	for _, instance := range slices.Sorted(maps.Keys(absent)) {
+		o.Workers = append(o.Workers, WorkerView{Instance: instance, Drained: true})
 	}
 	return o
 }

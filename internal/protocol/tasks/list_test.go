@@ -123,6 +123,29 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// TestOverviewOfDrains: an instance that leaves, one that is drained, and one that is and has not come are told apart.
+func TestOverviewOfDrains(t *testing.T) {
+	leaving := idle(201, 1)
+	leaving.Draining = true
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1), leaving)
+	b.step(DrainSeen{Instance: "w200", Revision: 5, Draining: true})
+	b.step(DrainSeen{Instance: "w300", Revision: 6, Draining: true})
+	b.step(DrainSeen{Instance: "w400", Revision: 7, Draining: true})
+	b.step(DrainSeen{Instance: "w400", Revision: 8})
+	type view struct {
+		instance          string
+		session           uint64
+		draining, drained bool
+	}
+	var got []view
+	for _, w := range b.s.Overview().Workers {
+		got = append(got, view{w.Instance, w.Session, w.Draining, w.Drained})
+	}
+	if want := []view{{"w200", 200, false, true}, {"w201", 201, true, false}, {"w300", 0, false, true}}; !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestWatching(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
 	states := func(effects []Effect) (all []State) {

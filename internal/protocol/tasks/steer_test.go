@@ -33,7 +33,7 @@ func TestDrain(t *testing.T) {
 	again := idle(300, 2)
 	again.Instance = "w200"
 	expect(t, "in its next session too", handedOut(b.step(Members{List: []Member{again}})))
-	if v := b.s.Overview().Workers; len(v) != 2 || !v[0].Draining || !v[1].Draining {
+	if v := b.s.Overview().Workers; len(v) != 2 || !v[0].Drained || !v[1].Drained {
 		t.Errorf("%+v", v)
 	}
 	if got := handedOut(b.step(DrainSeen{Instance: "w200", Revision: 2})); len(got) != 1 {
