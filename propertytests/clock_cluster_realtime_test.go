@@ -225,38 +225,36 @@ func (s *stepped) leasesOn(server int) {
 // away on all three; another server leads the stream then, whose clock is right, and the first one's goes back. The sessions put
 // their leases back; no two lead meanwhile, and somebody leads afterwards, under whichever clock.
 func TestRealtimeClusterClockLeaps(t *testing.T) {
-	n := cycles(t)
-	var all counts
-	for i := range n { // each on servers of their own: one that has leapt looks for what has expired the later, the farther it was
-		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			s := onStepping(t)
-			kv, err := s.a.KV()
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.b.writer(s.a, 0)
-			leader := s.leads()
-			ahead := leap(t, s.a, s.c.Process(leader), kv)
-			s.handOver(true)
-			s.moves((leader + 1) % s.c.Size())
-			s.handOver(true)
-			step(t, s.c.Process(leader), -ahead)
-			s.a.Note("back to what the clock was")
-			s.moves(leader)
-			s.handOver(true)
-			for server := range s.c.Size() {
-				s.moves(server)
-				s.leasesOn(server)
-			}
-			t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed; %s", ahead, len(s.a.Chronicle.Expired()),
-				len(holds(s.a, 4)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t))
-			s.a.Check()
-			for _, c := range s.counted() {
-				all.add(c.n, c.what)
-			}
-		})
+	// Each on servers of their own: one that has leapt looks for what has expired the later, the farther it was.
+	playEach(t, "a leap of the stream leader's clock beyond live leases, and three hand-overs under it, beside it and after it", leapOnCluster)
+}
+
+func leapOnCluster(t *testing.T, _ int, all *counts) {
+	s := onStepping(t)
+	kv, err := s.a.KV()
+	if err != nil {
+		t.Fatal(err)
 	}
-	played(t, n, "a leap of the stream leader's clock beyond live leases, and three hand-overs under it, beside it and after it", all)
+	s.b.writer(s.a, 0)
+	leader := s.leads()
+	ahead := leap(t, s.a, s.c.Process(leader), kv)
+	s.handOver(true)
+	s.moves((leader + 1) % s.c.Size())
+	s.handOver(true)
+	step(t, s.c.Process(leader), -ahead)
+	s.a.Note("back to what the clock was")
+	s.moves(leader)
+	s.handOver(true)
+	for server := range s.c.Size() {
+		s.moves(server)
+		s.leasesOn(server)
+	}
+	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed; %s", ahead, len(s.a.Chronicle.Expired()),
+		len(holds(s.a, 4)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t))
+	s.a.Check()
+	for _, c := range s.counted() {
+		all.add(c.n, c.what)
+	}
 }
 
 // TestRealtimeClusterProcessesKilled: the process of the server that leads the roles' stream is killed while leaders write; the role

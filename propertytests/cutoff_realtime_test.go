@@ -25,15 +25,10 @@ import (
 // one replica is. Who has seen more on the other side, and reaches only this one now, waits for as long as it takes: nothing is lost.
 func TestRealtimeClusterCutOff(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
-	n := cycles(t)
-	var all counts
-	for i := range n {
-		t.Run(fmt.Sprint(i+1), func(t *testing.T) { cutOff(t, &all) })
-	}
-	played(t, n, "the clients of a majority moved to the replica that was cut off from it", all)
+	playEach(t, "the clients of a majority moved to the replica that was cut off from it", cutOff)
 }
 
-func cutOff(t *testing.T, all *counts) {
+func cutOff(t *testing.T, _ int, all *counts) {
 	r := &restored{t: t, dir: t.TempDir()}
 	r.c = natstest.Cluster(t, func(o *natsrun.ClusterOptions) { o.Dir, o.Size = r.dir, 5 })
 	s := r.join("a")

@@ -53,15 +53,11 @@ func restart(t *testing.T, c *natsrun.Cluster, i int) {
 // what the others have lost, never catches up with them, and shows it to whose watch it serves.
 func TestRealtimeClusterCommittedLost(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
-	n := cycles(t)
-	var all counts
-	for i := range n {
-		t.Run(fmt.Sprint(i+1), func(t *testing.T) { loseCommitted(t, i%2 == 0, &all) })
-	}
-	played(t, n, "a committed term lost, by a replica that has lost its tail and one that was down", all)
+	playEach(t, "a committed term lost, by a replica that has lost its tail and one that was down", loseCommitted)
 }
 
-func loseCommitted(t *testing.T, early bool, all *counts) {
+func loseCommitted(t *testing.T, i int, all *counts) {
+	early := i%2 == 0
 	r := &restored{t: t, dir: t.TempDir()}
 	r.c = natstest.Cluster(t, func(o *natsrun.ClusterOptions) { o.Dir = r.dir })
 	s := r.join("a")

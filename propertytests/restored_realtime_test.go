@@ -113,15 +113,10 @@ func untilEnded(ctx context.Context, _ *election.Term) error {
 // on a single server, once this cannot be a replica that lags; and new sessions begin as ever.
 func TestRealtimeClusterRestored(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
-	n := cycles(t)
-	var all counts
-	for i := range n {
-		t.Run(fmt.Sprint(i+1), func(t *testing.T) { restoreCluster(t, &all) })
-	}
-	played(t, n, "three servers put back to what they were", all)
+	playEach(t, "three servers put back to what they were", restoreCluster)
 }
 
-func restoreCluster(t *testing.T, all *counts) {
+func restoreCluster(t *testing.T, _ int, all *counts) {
 	r := &restored{t: t, dir: t.TempDir(), backup: t.TempDir()}
 	r.c = natstest.Cluster(t, func(o *natsrun.ClusterOptions) { o.Dir = r.dir })
 	s := r.join("a")

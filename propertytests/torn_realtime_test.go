@@ -157,15 +157,10 @@ func TestRealtimeTornTail(t *testing.T) {
 // writes nothing to the resource under an epoch that it has seen of another holder. Whoever has seen what is lost ends and says
 // so. A bucket that is made anew is above all.
 func TestRealtimeLostTail(t *testing.T) {
-	n := cycles(t)
-	var all counts
-	for i := range n {
-		t.Run(fmt.Sprint(i+1), func(t *testing.T) { loseTail(t, &all) })
-	}
-	played(t, n, "a killed server whose file has lost the newest term, and a bucket made anew", all)
+	playEach(t, "a killed server whose file has lost the newest term, and a bucket made anew", loseTail)
 }
 
-func loseTail(t *testing.T, all *counts) {
+func loseTail(t *testing.T, _ int, all *counts) {
 	a, server, r, join := onProcess(t, false)
 	first := join("first")
 	a.AwaitLead(first, role, patience)
