@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // cause is that of the end of the context of a handler, when there is one.
@@ -25,7 +28,8 @@ func (b *bench) cause(t *testing.T, name string) (cause error) {
 }
 
 // TestTheCauseSaysWhyAHandlerIsStopped: that its task was cancelled, or has expired, also when another scheduler has to say it
-// than the one that has ended it.
+// than the one that has ended it. (That a task expires its worker knows by itself, as a rule; what a stop frame says of it is in
+// TestWhatAStopSays.)
 func TestTheCauseSaysWhyAHandlerIsStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		submit assign.SubmitOption
@@ -83,5 +87,69 @@ func TestTheCauseSaysWhyAHandlerIsStopped(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestAStopReachesAWorkerThatWasCutOff for far longer than an answer takes, and has kept its session: its slot is free again, and its
+// handler knows why.
+func TestAStopReachesAWorkerThatWasCutOff(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		b := newBench()
+		patiently := func(s *election.SessionConfig, _ *assign.Config, _ *bool) { s.TTL = time.Minute }
+		a := newNode(t, s, "a", nil, patiently)
+		leader(t, a)
+		w := newNode(t, s, "w", b.register(t, "w"), workerOnly, patiently, slots(1))
+		c := newClient(t, s)
+		p := submitSlow(t, c, 1)[0]
+		b.allStarted(t, 1)
+		w.link.Cut()
+		if err := p.Cancel(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		w.link.Heal()
+		healed := time.Now()
+		if got := b.cause(t, "w"); !errors.Is(got, assign.ErrTaskCancelled) {
+			t.Errorf("%v, want that it was cancelled", got)
+		}
+		if took := time.Since(healed); took > 5*time.Second {
+			t.Errorf("it was told %v after it could be", took)
+		}
+		close(b.gate)
+		next := submitSlow2(t, c)
+		if _, err := next.Wait(t.Context()); err != nil || w.count(func(e event.Event) bool { _, lost := e.(event.SessionLost); return lost }) > 0 {
+			t.Errorf("the next task: %v\n%s", err, w.dump())
+		}
+	})
+}
+
+// TestWhatAStopSays: the cause of the end of a handler's context is what the scheduler's frame says of its task.
+func TestWhatAStopSays(t *testing.T) {
+	for status, want := range map[tasks.Status]error{
+		tasks.StatusCancelled: assign.ErrTaskCancelled, tasks.StatusExpired: assign.ErrTaskExpired, "": nil, "of a later version": nil,
+	} {
+		t.Run(string(status), func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				b := newBench()
+				a := newNode(t, s, "a", nil)
+				leader(t, a)
+				w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
+				f := newForger(t, s, a)
+				x, v := f.task("x", "slow"), f.to(w)
+				f.push(w, f.assign(v, 0, x))
+				b.allStarted(t, 1)
+				told := tasks.Told{ID: x.ID, Attempt: x.Attempt, Serial: x.Serial, Status: status}
+				f.send("cancel", w, tasks.Seal(tasks.EncodeStop(&v, told), f.sign))
+				got := b.cause(t, "w")
+				if !errors.Is(got, assign.ErrStopped) {
+					t.Errorf("%v, want ErrStopped", got)
+				}
+				for _, which := range []error{assign.ErrTaskCancelled, assign.ErrTaskExpired} {
+					if errors.Is(got, which) != (which == want) {
+						t.Errorf("%v: is %v: %t", got, which, which != want)
+					}
+				}
+			})
+		})
 	}
 }

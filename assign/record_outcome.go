@@ -109,13 +109,13 @@ func (o *outcome) read(text string) error {
 	return nil
 }
 
-// endedAs is how a task has ended, by its record; "" when that cannot be read.
-func endedAs(e *natskv.Entry) tasks.Status {
+// endedAs is how a task has ended, by its record, and the attempt that was on the books; zero when that cannot be read.
+func endedAs(e *natskv.Entry) (tasks.Status, tasks.Attempt) {
 	var o outcome
 	if o.read(first(e.Header[headerOutcome])) != nil {
-		return ""
+		return "", tasks.Attempt{}
 	}
-	return o.Status
+	return o.Status, tasks.Attempt{Epoch: o.Epoch, N: o.Attempt}
 }
 
 // failureRecord says why an attempt failed; it is the header Task-Failure of an outcome that is no success, and what a

@@ -87,7 +87,7 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string) {
 		delete(l.traces, id)
 		l.news.settled = tasks.Settled{ID: id, Revision: e.Revision}
 		if !l.books.Ready() { // it matters to those who still run it
-			l.news.settled.Status = endedAs(e)
+			l.news.settled.Status, l.news.settled.Attempt = endedAs(e)
 		}
 		l.step(&l.news.settled)
 		l.announcer.show(id)

@@ -58,16 +58,6 @@ func played(t *testing.T, n int, what string, counted counts) {
 	t.Logf("counted: %v", counted)
 }
 
-// playEach plays cycles that have nothing to do with each other, each as a subtest, and says what they have come to.
-func playEach(t *testing.T, what string, cycle func(t *testing.T, i int, all *counts)) {
-	n := cycles(t)
-	var all counts
-	for i := range n {
-		t.Run(fmt.Sprint(i+1), func(t *testing.T) { cycle(t, i, &all) })
-	}
-	played(t, n, what, all)
-}
-
 // TestCounts: what has one name is one number.
 func TestCounts(t *testing.T) {
 	var all counts

@@ -30,6 +30,7 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 	}
 	c.leader(a)
 	recur(a)
+	end := c.longWays(a)
 
 	const submitters = 10
 	var submitting sync.WaitGroup
@@ -84,6 +85,7 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 	for _, err := range failed {
 		t.Error(err)
 	}
+	end()
 	c.end(a)
 	all := c.check(a, tasks)
 	all.add(n, "schedulers killed")

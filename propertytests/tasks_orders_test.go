@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/propertytests/taskarena"
 )
@@ -40,14 +42,72 @@ func orderOf(i int) taskarena.Order {
 	return o
 }
 
-// isCancelled reports whether somebody wants the i-th task cancelled: whether it has ended before, nobody knows.
+// isCancelled reports whether somebody wants the i-th task cancelled.
 func isCancelled(i int) bool { return i%15 == 14 }
 
-// numberOf is i of the i-th task; false for a tick.
+// numberOf is i of the i-th task; false for any other.
 func numberOf(id string) (i int, of bool) {
 	text, of := strings.CutPrefix(id, "t")
 	_, err := fmt.Sscan(text, &i)
 	return i, of && err == nil
+}
+
+// longWays are tasks that are always under way, each followed by its next: far longer than a lease, so that a handler that went on
+// without its session would be seen to, and with checkpoints all along, for the next attempt to begin with.
+const (
+	longWays = 6
+	longRun  = 8 * taskChildTTL
+	longStep = 200 * time.Millisecond
+	longName = "long"
+)
+
+// longWay has one task after the other done until ctx ends, and cancels the last one.
+func longWay(ctx context.Context, a *taskarena.Arena, which int) error {
+	later, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*patience)
+	defer cancel()
+	order := taskarena.Order{Run: longRun, Steps: int(longRun / longStep)}
+	for n := 0; ; n++ {
+		id := fmt.Sprint(longName, which, "-", n)
+		p, err := assign.Submit(later, a.Client, taskarena.Plain, order, assign.WithID(id))
+		if err != nil {
+			return fmt.Errorf("submit %s: %w", id, err)
+		}
+		a.Chronicle.Acked(id)
+		output, err := p.Wait(ctx)
+		switch {
+		case err == nil:
+			a.Chronicle.Promises(id, output)
+			continue
+		case ctx.Err() == nil:
+			return fmt.Errorf("wait for %s: %w", id, err)
+		}
+		if err := p.Cancel(later); err != nil && !errors.Is(err, assign.ErrTaskEnded) {
+			return fmt.Errorf("cancel %s: %w", id, err)
+		}
+		return nil
+	}
+}
+
+// longWays begins them; end ends them.
+func (c *taskChildren) longWays(a *taskarena.Arena) (end func()) {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	var all errgroup.Group
+	for i := range longWays {
+		all.Go(func() error { return longWay(ctx, a, i) })
+	}
+	return func() {
+		c.t.Helper()
+		cancel()
+		if err := all.Wait(); err != nil {
+			c.t.Error(err)
+		}
+	}
+}
+
+// mayBeCancelled reports whether somebody wants a task cancelled: whether it has ended before, nobody knows.
+func mayBeCancelled(id string) bool {
+	i, of := numberOf(id)
+	return of && isCancelled(i) || strings.HasPrefix(id, longName)
 }
 
 // oneOutcome submits the i-th task, waits for its end, or cancels it, and notes what it is told of it.

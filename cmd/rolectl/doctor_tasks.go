@@ -253,13 +253,16 @@ func (x *examination) overview(ctx context.Context, namespace string, o assign.O
 			}
 		}
 	}
-	present := o.Omitted
+	present, more := 0, ""
 	for _, w := range o.Workers {
 		if w.Session != 0 {
 			present++
 		}
 	}
-	return fmt.Sprintf("%d open, handed out by %s to %d workers", open, o.Scheduler, present)
+	if o.Omitted > 0 {
+		more = " at least"
+	}
+	return fmt.Sprintf("%d open, handed out by %s to%s %d workers", open, o.Scheduler, more, present)
 }
 
 // unable are the reasons for which tasks wait that time alone does not end, as far as the scheduler can tell.

@@ -61,19 +61,19 @@ func (t *taskApp) printOverview(o assign.Overview, all []held) error {
 	}
 	workers := show.Table{Columns: []string{"WORKER", "BUSY", "SLOTS", "STATE"}, Wide: []string{"KINDS", "LABELS"}, Empty: "no workers"}
 	for _, w := range o.Workers {
-		state := ""
-		switch {
-		case w.Drained:
-			state = because("drained", all, func(h held) bool { return h.Instance == w.Instance })
-		case w.Draining:
-			state = "draining"
-		}
+		var states []string
 		if w.Session == 0 {
-			state += " (absent)"
+			states = append(states, "absent")
+		}
+		if w.Draining {
+			states = append(states, "draining")
+		}
+		if w.Drained {
+			states = append(states, because("drained", all, func(h held) bool { return h.Instance == w.Instance }))
 		}
 		workers.Rows = append(workers.Rows, show.Row{
 			Name:  w.Instance,
-			Cells: []string{w.Instance, fmt.Sprint(w.Load), fmt.Sprint(w.Slots), state},
+			Cells: []string{w.Instance, fmt.Sprint(w.Load), fmt.Sprint(w.Slots), strings.Join(states, ", ")},
 			Wide:  []string{fmt.Sprint(w.Kinds), pairs(w.Labels)},
 		})
 	}

@@ -86,7 +86,7 @@ func taskDrain(t *taskApp) *cobra.Command {
 			o, asked := t.known(ctx, c)
 			at := slices.IndexFunc(o.Workers, func(w assign.WorkerOverview) bool { return w.Instance == instance })
 			switch {
-			case undo && asked && at >= 0 && !o.Workers[at].Drained:
+			case undo && asked && (at >= 0 && !o.Workers[at].Drained || at < 0 && o.Omitted == 0):
 				return instance + " was not drained", assign.UndrainWorker(ctx, c, instance)
 			case undo:
 				return instance + " is given tasks again", assign.UndrainWorker(ctx, c, instance)

@@ -300,6 +300,9 @@ func TestTasksSteer(t *testing.T) {
 	overview("a kind that is still to come is paused", func(o overviewDoc) bool {
 		return len(o.Kinds) == 1 && o.Kinds[0].Kind == "nosuch" && o.Kinds[0].Paused
 	})
+	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "absent, drained for ") {
+		t.Errorf("as text:\n%s", out)
+	}
 	says(0, "double was not paused: paused are nosuch", "resume double")
 	w.ok("tasks", "resume", "nosuch")
 	w.ok("tasks", "drain", "nosuch", "--undo")

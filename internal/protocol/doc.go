@@ -39,6 +39,7 @@
 //   - a term is begun only over a record that carries the token of our own claim, our session and our instance
 //   - at most one claim, vacate or rotation is in flight for a role, one heartbeat and one member record for the session
 //   - no term of a role begins before the work of the last one in this process has drained
+//   - no term is believed in whose record the watch has passed without showing it
 //   - belief never ends later than the last acknowledged heartbeat was sent plus its L less its G, and never later than
 //     that counted from the newest short heartbeat that the watch has shown
 //   - every effect that asks for something is answered by one event, and every command by one Done
@@ -57,7 +58,7 @@
 //	K  killing what has stood still       kill.go
 //	C  claiming, Sweep                    claim.go, roleset.go
 //	   succession                         succession.go
-//	V  the end of a term, vacating        term.go
+//	V  the end of a term, vacating        term.go, passed.go
 //	P  priority takeover and transfer     handover.go, ready.go
 //	E  step-down on request               handover.go, control.go
 //	X  closing                            close.go

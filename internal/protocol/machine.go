@@ -25,7 +25,8 @@ type Machine struct {
 	lease   lease
 	past    []string // nonces of former sessions of this process, the newest last
 	own     own
-	active  roleSet // the roles with a term, drained or not
+	active  roleSet   // the roles with a term, drained or not
+	unshown []unshown // by epoch
 	opening openState
 	closing closeState
 
@@ -217,6 +218,7 @@ func (e *Entry) apply(m *Machine) {
 		m.fail(ErrWentBack)
 		return
 	}
+	m.passed()
 	if e.Kind == KindLease {
 		m.moved(e)
 	}
@@ -226,11 +228,15 @@ func (w WatchReset) apply(m *Machine) {
 	m.view.BeginWatch(w, m.self.Peer)
 	if m.view.WentBack() {
 		m.fail(ErrWentBack)
+		return
 	}
+	m.expectAll()
 }
 
 func (SnapshotDone) apply(m *Machine) {
 	m.view.EndSnapshot(m.now.Observer, &m.news)
+	m.expectAll()
+	m.passed()
 	m.rebuilding = false
 	m.lease.unseenSince = 0
 	if m.phase == syncing {

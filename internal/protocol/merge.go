@@ -28,17 +28,15 @@ func (v *View) Deliver(now Instant, e *Entry, n *News) {
 		known, p.memberGen, p.memberSeen = p.MemberRevision, v.gen, e.Revision
 	case KindRole:
 		r := v.role(e.Name)
-		known, r.gen, r.delivered, r.deliverer = r.Revision, v.gen, e.Revision, v.gen
+		known, r.gen, r.delivered = r.Revision, v.gen, e.Revision
 	}
+	switch {
 	// What was known before the watch was made, and stood then, it delivers, or what replaced it. A write of ours that is
 	// acknowledged later may be known before the watch comes to the record that it replaced.
-	if known <= v.known {
-		switch {
-		case e.Revision < known:
-			v.older(known, !v.blind)
-		case e.Revision == known && v.otherwise(e):
-			v.wentBack = true
-		}
+	case e.Revision < known && known <= v.known:
+		v.older(known, !v.blind)
+	case e.Revision == known && v.otherwise(e):
+		v.wentBack = true
 	}
 	v.Merge(now, e, n)
 }
@@ -201,6 +199,9 @@ func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	v.begun, v.blind, v.lags, v.doubted = w.Begun, !w.Told || w.Behind, false, false
 	if v.blind && v.begun >= v.doubt.due() {
 		v.doubt.again = v.begun.Add(BackPatience)
+	}
+	for _, r := range v.roleList {
+		r.delivered = 0
 	}
 	if w.Last < w.Known {
 		v.older(w.Last+1, w.Told)

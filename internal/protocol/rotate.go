@@ -32,6 +32,7 @@ func (m *Machine) adoptRotation(r *role) {
 		return
 	}
 	t.epoch, t.token, t.rotating = r.Revision, t.rotating, ""
+	m.expect(t.epoch, r.RoleView)
 	t.rotateAt = m.now.Observer.Add(m.cfg.Rotation)
 	if t.leading() {
 		m.emit(Rotated{r.Name, t.token, t.id, t.epoch})

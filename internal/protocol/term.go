@@ -36,6 +36,7 @@ func (m *Machine) beginTerm(r *role, c *claim) {
 	}
 	r.term = t
 	m.active.add(r)
+	m.expect(t.epoch, r.RoleView)
 	m.leading++
 	m.running++
 	m.emit(BeginTerm{r.Name, t.epoch, t.token, t.session, r.cfg.Priority, m.now.Observer.Sub(c.since)})

@@ -75,15 +75,14 @@ type RoleView struct {
 	Seen     Instant // since when the record stands at Revision
 
 	// A process may follow ten thousand roles: what is small stands together.
-	Form      Form
-	deliverer uint32 // which watch has delivered the record last
-	gen       uint32
+	Form Form
+	gen  uint32
 
 	leader     string        // told of as its leader
 	lastTTL    time.Duration // of the last record that could be read
 	candidates []*PeerView   // whose member record names the role
 	place      int           // in the holder's holds
-	delivered  uint64        // the last revision that a watch has delivered
+	delivered  uint64        // the last revision that the present watch has delivered, 0: none
 	alarm      alarm
 	task       roleTask
 }
@@ -260,7 +259,7 @@ func (v *View) unreadTTL(last time.Duration) time.Duration {
 // and with its snapshot every member that was described before.
 func (v *View) Carried(role string, revision uint64) bool {
 	r := v.roles[role]
-	return v.wide && v.whole && r != nil && r.deliverer == v.gen && r.delivered >= revision
+	return v.wide && v.whole && r != nil && r.delivered >= revision
 }
 
 // MemberDelivered reports whether the watch has shown the member record as it stands. An acknowledgement is not enough

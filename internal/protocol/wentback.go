@@ -51,23 +51,25 @@ func (v *View) older(known uint64, certain bool) {
 }
 
 // otherwise reports whether e stands at the revision of the known record of its key and is another one. No lag does that: the
-// revision was given again. Only what says whose record it is counts, which our own is known by as it was sent.
+// revision was given again. Of records only what says whose they are counts, which our own are known by as they were sent; what
+// cannot be read proves nothing.
 func (v *View) otherwise(e *Entry) bool {
-	if e.Form != FormRecord {
+	if e.Form != FormRecord && e.Form != FormMarker {
 		return false
 	}
+	read := e.Form == FormRecord
 	switch e.Kind {
 	case KindLease:
 		p := v.peer(e.Peer)
 		was, is := &p.Lease, &e.Lease
-		return p.Form == FormRecord && (was.Nonce != is.Nonce || was.State != is.State || was.Session != is.Session)
+		return p.Form == FormRecord && (!read || was.Nonce != is.Nonce || was.State != is.State || was.Session != is.Session)
 	case KindMember:
 		p := v.peer(e.Peer)
-		return p.MemberForm == FormRecord && p.Member.Session != e.Member.Session
+		return p.MemberForm == FormRecord && (!read || p.Member.Session != e.Member.Session)
 	case KindRole:
 		r := v.role(e.Name)
 		was, is := &r.Role, &e.Role
-		return r.Form == FormRecord && (was.Holder() != is.Holder() || was.Session != is.Session || was.Token != is.Token)
+		return r.Form == FormRecord && (!read || was.Holder() != is.Holder() || was.Session != is.Session || was.Token != is.Token)
 	}
 	return false
 }

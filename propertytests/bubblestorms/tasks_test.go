@@ -57,7 +57,7 @@ func TestTasksStorms(t *testing.T) {
 		wanted = append(wanted, taskarena.FaultNames(true)...)
 		wanted = append(wanted, "scheduler crashed", "stored/dead", "stored/cancelled", "stored/expired", "TaskStale", "existing", "requeued",
 			"cancelled", "cancelled too late", "cancel pending", "paused", "drained", "submission not known", "SessionLost", "SessionKilled",
-			"ended/assign: the task was cancelled or has expired", "ended/assign: the attempt took longer than its timeout")
+			"ended/cancelled", "ended/expired", "ended/timeout", "ended/session lost")
 	}
 	total, all, began := arena.NewTally(), played{}, time.Now()
 	defer all.tell(t)

@@ -37,6 +37,7 @@ var tests = []test{
 	{"TestRealtimeClusterProcessesKilled", elections},
 	{"TestRealtimeTasksClusterLostAtWrites", tasks},
 	{"TestRealtimeClusterReplicaTail", elections},
+	{"TestRealtimeClusterClaimLost", elections},
 	{"TestRealtimeClusterCutOff", elections},
 	{"TestRealtimeClusterCommittedLost", elections},
 	{"TestRealtimeClusterRestored", elections},

@@ -159,10 +159,10 @@ var all = []mutants.Mutant{
 		{core + "merge.go", "if w.Last < w.Known {", "if w.Last == 1<<64-1 {"},
 	}},
 	{Name: "a key that goes back proves nothing", Edits: []mutants.Edit{
-		{core + "merge.go", "case e.Revision < known:", "case e.Revision > known:"},
+		{core + "merge.go", "case e.Revision < known && known <= v.known:", "case e.Revision > known && known <= v.known:"},
 	}, By: &beside},
 	{Name: "an acknowledgement that was faster than the watch proves a loss", Edits: []mutants.Edit{
-		{core + "merge.go", "if known <= v.known {", "if true {"},
+		{core + "merge.go", "case e.Revision < known && known <= v.known:", "case e.Revision < known:"},
 	}, By: &beside},
 	{Name: "on replicas a doubt is proof at once", Edits: []mutants.Edit{
 		{core + "wentback.go", "v.wentBack || v.begun >= v.doubt.due()", "true"},
@@ -184,6 +184,18 @@ var all = []mutants.Mutant{
 	}, By: &beside},
 	{Name: "a revision that is given again is the known one", Edits: []mutants.Edit{
 		{core + "merge.go", "e.Revision == known && v.otherwise(e)", "e.Revision == known && false"},
+	}, By: &beside},
+	{Name: "a revision that is given again under a live watch is the known one", Edits: []mutants.Edit{
+		{core + "merge.go", "e.Revision == known && v.otherwise(e)", "e.Revision == known && known <= v.known && v.otherwise(e)"},
+	}, By: &beside},
+	{Name: "a term goes on when the watch has passed its record", Edits: []mutants.Edit{
+		{core + "passed.go", "\t\t\tm.endTerm(r, Evicted, \"\")\n", ""},
+	}, By: &beside},
+	{Name: "a rotated term is over in the midst of a snapshot", Edits: []mutants.Edit{
+		{core + "passed.go", "r.term.rotating != \"\" && !m.view.whole", "false"},
+	}, By: &beside},
+	{Name: "what another watch has delivered counts for the present one", Edits: []mutants.Edit{
+		{core + "merge.go", "\t\tr.delivered = 0\n", "\t\t_ = r\n"},
 	}, By: &beside},
 	{Name: "a bucket that was made again is not noticed", Edits: []mutants.Edit{
 		{"propertytests/sim/attach.go", "p.hand(protocol.Broken{Fault: errMadeAgain})", "p.watch()"},

@@ -90,6 +90,26 @@ func (p *Process) carryOut(ctx context.Context, t *assign.Task[Order], r *Run) e
 	return nil
 }
 
+// causeOf is why a handler's context has ended, in a word.
+func causeOf(ctx context.Context) string {
+	for _, c := range []struct {
+		is   error
+		word string
+	}{
+		{assign.ErrTaskCancelled, "cancelled"},
+		{assign.ErrTaskExpired, "expired"},
+		{assign.ErrStopped, "stopped"},
+		{assign.ErrTimeout, "timeout"},
+		{assign.ErrSessionLost, "session lost"},
+		{assign.ErrDraining, "draining"},
+	} {
+		if errors.Is(context.Cause(ctx), c.is) {
+			return c.word
+		}
+	}
+	return context.Cause(ctx).Error()
+}
+
 // wait works for a while.
 func (p *Process) wait(ctx context.Context, o Order, d time.Duration) error {
 	timer := time.NewTimer(d)
@@ -99,7 +119,7 @@ func (p *Process) wait(ctx context.Context, o Order, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 	}
-	p.a.Tally.Add("ended/"+context.Cause(ctx).Error(), 1)
+	p.a.Tally.Add("ended/"+causeOf(ctx), 1)
 	time.Sleep(o.Stubborn)
 	return context.Cause(ctx)
 }

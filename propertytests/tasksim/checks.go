@@ -174,20 +174,27 @@ func (c *checks) ends(r *handlerRun, v tasks.Verb) {
 	c.ended[id][a] = v
 }
 
-// stopped checks what a handler is told of its task when it is stopped.
-func (c *checks) stopped(r *handlerRun, end tasks.Status) {
+// stopped checks what a handler is told of its task when it is stopped: nothing that is not true, and if that very attempt was on
+// the books when its task was cancelled or expired, that.
+func (w *world) stopped(r *handlerRun, end tasks.Status) {
 	switch end {
-	case "":
-		return
 	case tasks.StatusCancelled:
-		if !c.asked[life{r.id, r.revision}] {
-			c.fail("attempt %v of %s is told that it was cancelled, and nobody had asked for that", r.attempt, r.id)
+		if !w.asked[life{r.id, r.revision}] {
+			w.fail("attempt %v of %s is told that it was cancelled, and nobody had asked for that", r.attempt, r.id)
 		}
 	case tasks.StatusExpired:
+		if !r.mortal {
+			w.fail("attempt %v of %s is told that it has expired, and it had no deadline", r.attempt, r.id)
+		}
+	case "":
+		if o, ended := w.store.record("q." + r.id).(tasks.Outcome); ended && o.Attempt == r.attempt && o.Status != tasks.StatusDead && o.Status != tasks.StatusSucceeded {
+			w.fail("attempt %v of %s is not told that it is %s", r.attempt, r.id, o.Status)
+		}
+		return
 	default:
-		c.fail("attempt %v of %s is told to stop since it is %s", r.attempt, r.id, end)
+		w.fail("attempt %v of %s is told to stop since it is %s", r.attempt, r.id, end)
 	}
-	c.Told++
+	w.Told++
 }
 
 // outcome checks one that is being stored over what stands there.

@@ -25,6 +25,7 @@ type handlerRun struct {
 	attempt  tasks.Attempt
 	revision uint64
 	number   int  // of its last checkpoint
+	mortal   bool // its task has a deadline
 	outlives bool // the bucket of its session
 	over     bool
 }
@@ -132,7 +133,10 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 }
 
 func (k *worker) start(a tasks.Assignment) {
-	r := &handlerRun{id: a.ID, attempt: a.Attempt, revision: a.Revision, number: k.frame.saved[a.ID], outlives: k.w.gone(k.session)}
+	r := &handlerRun{
+		id: a.ID, attempt: a.Attempt, revision: a.Revision, number: k.frame.saved[a.ID],
+		mortal: a.Policy.Deadline > 0, outlives: k.w.gone(k.session),
+	}
 	k.runs[a.ID] = r
 	k.starts(k.frame, &a)
 	k.w.tell(a.ID, "%s/%d starts %v", k.p.name, k.session, a.Attempt)

@@ -52,12 +52,16 @@ func (s *Scheduler) becomeReady() {
 	s.early, s.hints, s.aborted = nil, nil, nil
 }
 
-// endOf is how a task has ended, or is about to, without its worker: cancelled or expired, "" for anything else.
-func (s *Scheduler) endOf(id string) Status {
-	if t := s.tasks[id]; t != nil {
+// endOf is how the task of an attempt has ended, or is about to, without its worker: cancelled or expired, "" for anything else.
+// An outcome in the stream does not name the submission that it has replaced, but the attempt that was on the books.
+func (s *Scheduler) endOf(h Held) Status {
+	if t := s.tasks[h.ID]; t != nil && t.revision == h.Revision {
 		return t.aborting()
 	}
-	return s.aborted[id]
+	if last := s.aborted[h.ID]; last.Attempt == h.Attempt {
+		return last.Status
+	}
+	return ""
 }
 
 // adopt takes over what an earlier scheduler has handed out: the largest attempt that anybody holds, and only if it is
@@ -68,7 +72,7 @@ func (s *Scheduler) adopt(w *worker, h Held) bool {
 	}
 	t := s.tasks[h.ID]
 	if t == nil || t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 || !t.phase.queued() && t.phase != running {
-		s.stop(w, stop{id: h.ID, attempt: h.Attempt, status: s.endOf(h.ID)})
+		s.stop(w, stop{id: h.ID, attempt: h.Attempt, status: s.endOf(h)})
 		return false
 	}
 	if t.phase == running {

@@ -3,8 +3,8 @@
 //	(event, now) ──► Scheduler.Step ──► effects      one per term: the books
 //	 event       ──► Worker.Step    ──► effects      one per session: what it runs, has answered and not reported
 //
-// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits. Which worker
-// has what is soft state, told by the workers when a term begins.
+// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits, and 40 to 120 more
+// with a key or a policy of its own. Which worker has what is soft state, told by the workers when a term begins.
 //
 //	            ┌──────────────────────── its time has come ──────────────────────┐
 //	            ▼                                                                 │

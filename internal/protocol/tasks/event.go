@@ -30,12 +30,13 @@ type (
 		Revision uint64
 	}
 
-	// Settled is an outcome that the stream delivered, ours or another scheduler's. Status says whether its task was cancelled
-	// or has expired; it may be "" for any other, and of those that come when the books are complete.
+	// Settled is an outcome that the stream delivered, ours or another scheduler's. Its Status and the Attempt that it names count
+	// as long as the books are not complete; zero: not known.
 	Settled struct {
 		ID       string
 		Revision uint64
 		Status   Status
+		Attempt  Attempt
 	}
 
 	// Noted is the note of a task that the stream delivered; Gone that it was erased. Retry.Wait counts from Stored; when

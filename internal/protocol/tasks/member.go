@@ -67,7 +67,7 @@ type stop struct {
 }
 
 const (
-	maxTold  = 4    // after so many times a stop is told as seldom as it ever is: every 2⁴ times of an answer
+	maxTold  = 2    // after so many times a stop is told as seldom as it ever is: every 2² times of an answer
 	maxStops = 4096 // of a worker, as many as the results that it keeps: of more, the oldest is not told any more
 )
 

@@ -15,7 +15,7 @@ func (e Opaque) apply(s *Scheduler) {
 	o := s.opaque[e.ID]
 	o.revision = e.Revision
 	if t := s.tasks[e.ID]; t != nil { // it has ended, and was submitted again
-		s.forget(t, "")
+		s.forget(t)
 		o.noted, o.saved = t.noted, t.saved
 	}
 	s.opaque[e.ID] = o

@@ -6,7 +6,7 @@ func (e Submitted) apply(s *Scheduler) {
 	}
 	before, _ := s.unveil(e.ID, e.Revision)
 	if t := s.tasks[e.ID]; t != nil {
-		s.forget(t, "") // it has ended, and was submitted again
+		s.forget(t) // it has ended, and was submitted again
 		before.noted, before.saved = t.noted, t.saved
 	}
 	delete(s.aborted, e.ID)
@@ -28,27 +28,30 @@ func (e Settled) apply(s *Scheduler) {
 		s.stored(&t.run.write, e.Revision)
 		return
 	}
-	s.forget(t, e.Status) // another scheduler has ended it
+	s.forget(t) // another scheduler has ended it
 	s.ending(t)
 }
 
-const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped
+const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped: of more, the latest
 
 // remind keeps, until the books are complete, what was cancelled or has expired before: who still runs it is to hear that.
 func (s *Scheduler) remind(e Settled) {
-	if s.ready || e.Status != StatusCancelled && e.Status != StatusExpired || len(s.aborted) >= maxAborted {
+	switch {
+	case s.ready:
 		return
+	case e.Status != StatusCancelled && e.Status != StatusExpired:
+		delete(s.aborted, e.ID)
+		return
+	case s.aborted == nil || len(s.aborted) >= maxAborted:
+		s.aborted = map[string]Settled{}
 	}
-	if s.aborted == nil {
-		s.aborted = map[string]Status{}
-	}
-	s.aborted[e.ID] = e.Status
+	s.aborted[e.ID] = e
 }
 
 // forget drops a task that has ended without us.
-func (s *Scheduler) forget(t *task, status Status) {
+func (s *Scheduler) forget(t *task) {
 	if t.phase == pushed || t.phase == running {
-		s.stop(t.run.worker, stop{id: t.id, attempt: t.attempt, serial: t.run.serial, status: status})
+		s.stop(t.run.worker, stop{id: t.id, attempt: t.attempt, serial: t.run.serial})
 	}
 	if t.run != nil {
 		s.dropSaving(t)

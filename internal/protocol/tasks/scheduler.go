@@ -71,7 +71,7 @@ type Scheduler struct {
 
 	early   map[held]Done       // reports that came before the books were complete
 	hints   map[held]Progressed // likewise
-	aborted map[string]Status   // tasks that were read to have been cancelled or expired, likewise
+	aborted map[string]Settled  // outcomes that were read of tasks that were cancelled or have expired, until then
 	begun   map[string]Attempt  // by task: attempts that are noted to have begun at a scheduler's own worker
 	before  uint64              // the seal below which tasks are suspect, 0: none is
 

@@ -23,12 +23,12 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			return running(t, Policy{}).step(CancelAsked{ID: "x", Revision: 50})
 		}},
 		"expired": {StatusExpired, func(t *testing.T) []Effect { return running(t, Policy{Deadline: time.Minute}).pass(time.Minute) }},
-		"cancelled by a later scheduler": {StatusCancelled, func(t *testing.T) []Effect {
-			return running(t, Policy{}).step(Settled{ID: "x", Revision: 50, Status: StatusCancelled})
+		"ended by another scheduler": {"", func(t *testing.T) []Effect {
+			return running(t, Policy{}).step(Settled{ID: "x", Revision: 50})
 		}},
 		"expired in a former term": {StatusExpired, func(t *testing.T) []Effect {
 			b := newBooks(t)
-			b.step(Settled{ID: "x", Revision: 1, Status: StatusExpired})
+			b.step(Settled{ID: "x", Revision: 2, Status: StatusExpired, Attempt: Attempt{50, 1}})
 			b.step(CaughtUp{})
 			b.step(Members{List: []Member{member(5)}})
 			b.step(Synced{Session: 5, Held: former})
@@ -45,7 +45,7 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 		}},
 		"ended otherwise in a former term": {"", func(t *testing.T) []Effect {
 			b := newBooks(t)
-			b.step(Settled{ID: "x", Revision: 1, Status: StatusSucceeded})
+			b.step(Settled{ID: "x", Revision: 2, Status: StatusSucceeded, Attempt: Attempt{50, 1}})
 			b.step(CaughtUp{})
 			b.step(Members{List: []Member{member(5)}})
 			b.step(Synced{Session: 5, Held: former})
@@ -53,8 +53,34 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 		}},
 		"submitted anew after it was cancelled": {"", func(t *testing.T) []Effect {
 			b := newBooks(t)
-			b.step(Settled{ID: "x", Revision: 1, Status: StatusCancelled})
-			b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
+			b.step(Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}})
+			b.step(Submitted{ID: "x", Revision: 3, Policy: policy})
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{member(5)}})
+			b.step(Synced{Session: 5, Held: former})
+			return b.seal(9)
+		}},
+		"cancelled in another life": {"", func(t *testing.T) []Effect {
+			b := newBooks(t)
+			b.step(Settled{ID: "x", Revision: 4, Status: StatusCancelled, Attempt: Attempt{60, 1}})
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{member(5)}})
+			b.step(Synced{Session: 5, Held: former})
+			return b.seal(9)
+		}},
+		"being cancelled in another life": {"", func(t *testing.T) []Effect {
+			b := newBooks(t)
+			b.step(Submitted{ID: "x", Revision: 7, Policy: policy})
+			b.step(CancelAsked{ID: "x", Revision: 8})
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{member(5)}})
+			b.seal(10)
+			return b.step(Synced{Session: 5, Held: former})
+		}},
+		"cancelled, and ended otherwise in its next life": {"", func(t *testing.T) []Effect {
+			b := newBooks(t)
+			b.step(Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}})
+			b.step(Settled{ID: "x", Revision: 4, Status: StatusSucceeded, Attempt: Attempt{60, 1}})
 			b.step(CaughtUp{})
 			b.step(Members{List: []Member{member(5)}})
 			b.step(Synced{Session: 5, Held: former})
@@ -98,13 +124,13 @@ func TestAStopIsToldUntilItIsAnswered(t *testing.T) {
 			b.storeAll(b.step(CancelAsked{ID: "x", Revision: 50}))
 			var waits []time.Duration
 			last := b.now
-			for until := b.now.Add(time.Minute); b.now < until; {
+			for until := b.now.Add(10 * time.Second); b.now < until; {
 				for range findAll[Stop](b.pass(b.s.Next(b.now))) {
 					waits = append(waits, b.now.Sub(last))
 					last = b.now
 				}
 			}
-			if len(waits) != 41 || waits[len(waits)-1] != 1600*time.Millisecond {
+			if len(waits) != 27 || waits[len(waits)-1] != 400*time.Millisecond {
 				t.Errorf("told again after %v", waits)
 			}
 			b.step(end)
@@ -127,5 +153,24 @@ func TestStopsAreBounded(t *testing.T) {
 	w := b.s.workers[200]
 	if len(w.stops) != maxStops || w.stops[0].id != fmt.Sprint(more) {
 		t.Errorf("%d stops, the first %+v", len(w.stops), w.stops[0])
+	}
+}
+
+// TestTheLatestEndsAreKept: of more outcomes than are kept to tell why, the latest count, and none after the books are complete.
+func TestTheLatestEndsAreKept(t *testing.T) {
+	b := newBooks(t)
+	const more = 10
+	for i := range maxAborted + more {
+		b.s.Step(b.now, Settled{ID: fmt.Sprint(i), Revision: uint64(i + 1), Status: StatusCancelled, Attempt: Attempt{50, uint32(i + 1)}}, nil)
+	}
+	if n := len(b.s.aborted); n != more {
+		t.Errorf("%d are kept", n)
+	}
+	last := maxAborted + more - 1
+	b.step(CaughtUp{})
+	b.step(Members{List: []Member{member(5)}})
+	b.step(Synced{Session: 5, Held: []Held{{fmt.Sprint(last), Attempt{50, uint32(last + 1)}, 1}}})
+	if stops := findAll[Stop](b.seal(1 << 20)); len(stops) != 1 || stops[0].Status != StatusCancelled || b.s.aborted != nil {
+		t.Errorf("%+v", stops)
 	}
 }

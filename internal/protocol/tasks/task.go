@@ -6,7 +6,7 @@ import (
 )
 
 // task is an open task on the books. Its payload stays in the stream, and what it needs only while somebody has it is in
-// its run: a million of them that wait fit into 300 bytes each.
+// its run: a million of them that wait fit into 300 bytes each, besides keys and policies of their own.
 type task struct {
 	id         string
 	revision   uint64

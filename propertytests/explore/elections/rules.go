@@ -25,8 +25,6 @@ var omitted = map[string]string{
 	"PeerView.joined":     "decides only what is told",
 	"RoleView.leader":     "decides only what is told",
 	"PeerView.memberSeen": "asked by schedulers only",
-	"RoleView.delivered":  "asked by schedulers only",
-	"RoleView.deliverer":  "asked by schedulers only",
 	"pending.at":          "only measures how long a write took",
 	"claim.since":         "only measures how long a role was vacant",
 	"term.began":          "asked only when work has failed, which it does not here",

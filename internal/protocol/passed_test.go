@@ -1,0 +1,195 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// replicas are what may be said of the store when a watch is made.
+var replicas = map[string]WatchReset{
+	"a single server":           {Told: true, Single: true},
+	"replicas, all up to date":  {Told: true},
+	"replicas, one is behind":   {Told: true, Behind: true},
+	"replicas, nobody tells it": {},
+}
+
+// oneBeat is how long two may lead after the store has lost an acknowledged claim: until the watch of who had made it has shown
+// something later.
+const oneBeat = 2 * time.Second
+
+// TestALostClaim: a claim that was acknowledged is lost, with what others have written, and somebody else claims the role. Whoever had
+// claimed it first comes back to it a moment later, and learns so from a new watch: he leads for a heartbeat more at most, whatever
+// is known of the replicas.
+func TestALostClaim(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			a := s.join("a", 0, "x")
+			s.until("a leads x", func() bool { return a.leads("x") })
+			s.beat("a")
+			s.pass(100*time.Millisecond, nil)
+			keys, last := s.copied()
+			s.others(20)
+			a.step(Join{RoleConfig{Name: "r"}})
+			s.until("a leads r", func() bool { return a.leads("r") })
+
+			s.back(keys, last)
+			a.away, a.watches = true, false
+			a.step(Connection{})
+			c := s.join("c", 0, "r")
+			s.until("c leads r", func() bool { return c.leads("r") })
+			s.others(30)
+			a.away, a.wants = false, true
+			a.step(Connection{Up: true})
+			if both := s.pass(10*time.Minute, func() bool { return a.leads("r") && c.leads("r") }); both > oneBeat {
+				t.Errorf("both lead for %v", both)
+			}
+			if !c.leads("r") {
+				t.Errorf("c leads no more: %+v, %v", c.m.Status("r"), c.fault)
+			}
+		})
+	}
+}
+
+// TestALostClaimUnderALiveWatch: nobody's connection and nobody's watch breaks, since the replica that serves them goes on: it had
+// not come to the claim. Who is shown another record at the revision of the claim knows that the store has gone back.
+func TestALostClaimUnderALiveWatch(t *testing.T) {
+	for name, reset := range replicas {
+		for _, lost := range []int{0, 3} { // records of others, before the claim
+			t.Run(fmt.Sprint(name, ", ", lost, " other records lost"), func(t *testing.T) {
+				s := newLossy(t, reset)
+				a, c := s.join("a", 0, "x"), s.join("c", 0, "y")
+				s.until("both lead", func() bool { return a.leads("x") && c.leads("y") })
+				s.beat("c")
+				s.beat("a")
+				keys, last := s.copied()
+				s.lags = true
+				s.others(lost)
+				a.step(Join{RoleConfig{Name: "r"}})
+				s.until("a leads r", func() bool { return a.leads("r") })
+				epoch := a.m.Status("r").Epoch
+
+				s.back(keys, last)
+				s.lags = false
+				c.step(Join{RoleConfig{Name: "r"}})
+				s.until("c leads r", func() bool { return c.leads("r") })
+				s.others(2 * lost)
+				if both := s.pass(10*time.Minute, func() bool { return a.leads("r") && c.leads("r") }); both > oneBeat {
+					t.Errorf("both lead for %v, at epochs %d and %d", both, epoch, c.m.Status("r").Epoch)
+				}
+				if c.m.Status("r").Epoch == epoch && !errors.Is(a.fault, ErrWentBack) {
+					t.Errorf("one epoch was given twice, and a has not ended: %v", a.fault)
+				}
+			})
+		}
+	}
+}
+
+// TestALostRotation: the record that stands is that of the epoch before, and who leads does not go on by one that nobody knows.
+func TestALostRotation(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			a := s.join("a", 20*time.Second, "r")
+			s.until("a leads", func() bool { return a.leads("r") })
+			first := a.m.Status("r").Epoch
+			var keys map[string]stored
+			var last uint64
+			for a.m.Status("r").Epoch == first {
+				keys, last = s.copied()
+				s.tick()
+			}
+			lost := a.m.Status("r").Epoch
+			s.back(keys, last)
+			a.wants = true // no watch outlives that its replica goes back
+			s.others(30)
+			if went := s.pass(10*time.Minute, func() bool { return a.leads("r") && a.m.Status("r").Epoch == lost }); went > oneBeat {
+				t.Errorf("it leads by a lost epoch for %v", went)
+			}
+		})
+	}
+}
+
+// TestATermGoesOn: nothing ends one whose record stands: not a new watch in the midst of others, not one over a replica that lags,
+// and not one that is made while a rotation is acknowledged, or its acknowledgement is lost.
+func TestATermGoesOn(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			a := s.join("a", 3*time.Second, "r", "q")
+			s.join("b", 0, "x", "y")
+			s.until("a leads", func() bool { return a.leads("r") && a.leads("q") })
+			for range 200 {
+				s.others(5)
+				a.wants = true
+				s.pass(70*time.Millisecond, nil)
+				for i, w := range a.writes { // stored, and not acknowledged
+					if s.keys[w.Key].revision == w.Expect && w.GuardKey == "" {
+						s.commit(w.Key, w.Value, w.Delete)
+						a.writes = append(a.writes[:i], a.writes[i+1:]...)
+						a.step(Written{ID: w.ID, Outcome: Unknown})
+						break
+					}
+				}
+				if !a.leads("r") || !a.leads("q") {
+					t.Fatalf("it leads no more: %+v, %+v, %v", a.m.Status("r"), a.m.Status("q"), a.fault)
+				}
+			}
+		})
+	}
+}
+
+// TestARotationWhoseOutcomeIsOpen stands in the place of the record of the epoch, and comes late in a snapshot: the term goes on by
+// the new epoch.
+func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
+	s := newLossy(t, WatchReset{Told: true})
+	a, b := s.join("a", 3*time.Second, "r"), s.join("b", 0, "x")
+	s.until("both lead", func() bool { return a.leads("r") && b.leads("x") })
+	s.beat("a")
+	a.away, a.watches = true, false
+	a.step(Connection{})
+	stored := uint64(0)
+	s.until("a rotates, and is not answered", func() bool {
+		for _, w := range a.writes {
+			if w.Key == RoleKey("r") {
+				s.beat("b") // what stands before it, and after the former epoch
+				stored = s.commit(w.Key, w.Value, w.Delete)
+				a.step(Written{ID: w.ID, Outcome: Unknown})
+				return true
+			}
+		}
+		return false
+	})
+	a.writes = nil
+	a.away, a.wants = false, true
+	a.step(Connection{Up: true})
+	for range 100 {
+		if s.tick(); !a.leads("r") {
+			t.Fatalf("it leads no more: %+v", a.m.Status("r"))
+		}
+	}
+	if got := a.m.Status("r").Epoch; got != stored {
+		t.Errorf("it leads by epoch %d, and the record stands at %d", got, stored)
+	}
+}
+
+// TestCarriedByThePresentWatch: what a former watch has delivered, the present one has to deliver again.
+func TestCarriedByThePresentWatch(t *testing.T) {
+	w := newWatcher()
+	whole := func(deliver bool) bool {
+		w.BeginWatch(WatchReset{Told: true, Wide: true, Last: 20, Known: w.Last()}, Peer{})
+		if deliver {
+			w.sees("role.r", 20, heldBy("b", 8, 1000))
+		}
+		w.EndSnapshot(w.now, &w.news)
+		return w.Carried("r", 20)
+	}
+	if !whole(true) || w.Carried("r", 21) {
+		t.Error("what the watch has delivered is not carried, or what it has not")
+	}
+	if whole(false) {
+		t.Error("what the watch before has delivered counts as carried")
+	}
+}
