@@ -108,7 +108,7 @@ func (s *storm) join(name string) *Process {
 	}
 	plan := Plan{
 		Name: name, Session: cfg, Seed: s.rng.Uint64(),
-		Work: Work{Drain: s.TTL / 4, StuckOneIn: max(40, s.Roles), FailOneIn: 12}, // who leads all roles can leave in good order
+		Work: Work{Drain: s.TTL / 4, StuckOneIn: max(40, 4*s.Roles), FailOneIn: 12}, // who leads all roles leaves in good order, as a rule
 		Rate: 1 + s.Skew*(2*s.rng.Float64()-1), Offset: time.Duration(s.rng.Int64N(int64(48*time.Hour))) - 24*time.Hour,
 	}
 	for _, role := range s.roles {
