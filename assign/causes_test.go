@@ -136,7 +136,10 @@ func TestWhatAStopSays(t *testing.T) {
 				w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
 				f := newForger(t, s, a)
 				x, v := f.task("x", "slow"), f.to(w)
-				f.push(w, f.assign(v, 0, x))
+				natstest.Eventually(t, "it runs", 10*time.Second, func() (bool, string) {
+					answers := f.push(w, f.assign(v, 0, x))
+					return len(answers) == 1 && answers[0].Verdict == tasks.Accepted, w.dump()
+				})
 				b.allStarted(t, 1)
 				told := tasks.Told{ID: x.ID, Attempt: x.Attempt, Serial: x.Serial, Status: status}
 				f.send("cancel", w, tasks.Seal(tasks.EncodeStop(&v, told), f.sign))

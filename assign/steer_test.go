@@ -104,11 +104,11 @@ func TestDrainedWorkerIsGivenNothing(t *testing.T) {
 		overview(t, c, "it is drained no more", isDrained("w.1", false))
 		close(b.gate)
 
-		if err := assign.DrainWorker(t.Context(), c, "still to come", ""); err != nil {
+		if err := assign.DrainWorker(t.Context(), c, "to-come", ""); err != nil {
 			t.Fatal(err)
 		}
-		o := overview(t, c, "one that takes no part is drained", isDrained("still to come", true))
-		if last := o.Workers[len(o.Workers)-1]; len(o.Workers) != 3 || last.Instance != "still to come" || last.Session != 0 || last.Kinds == nil {
+		o := overview(t, c, "one that takes no part is drained", isDrained("to-come", true))
+		if last := o.Workers[len(o.Workers)-1]; len(o.Workers) != 3 || last.Instance != "to-come" || last.Session != 0 || last.Kinds == nil {
 			t.Errorf("%+v", o.Workers)
 		}
 	})

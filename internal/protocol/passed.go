@@ -16,7 +16,8 @@ type unshown struct {
 // store has lost it, whatever was acknowledged. Its term is over. This takes no clock and nobody's word; and no replica that lags can
 // make it so, since it has not come to a later revision.
 //
-// A rotation of ours whose outcome is open may stand in the place of the record, and come later in a snapshot, but not after it.
+// A rotation of ours whose outcome is open may stand in the place of the record, and come later in a snapshot. (Stored while that is
+// being delivered it comes behind it; the record is missing then, see EndSnapshot, and the term ends though nobody has taken it.)
 
 // expect has the record of a term looked for when the watch comes to a later revision.
 func (m *Machine) expect(epoch uint64, rv *RoleView) {

@@ -3,6 +3,7 @@ package protocol
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -150,20 +151,18 @@ func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
 	s.beat("a")
 	a.away, a.watches = true, false
 	a.step(Connection{})
-	stored := uint64(0)
+	var rotation Write
 	s.until("a rotates, and is not answered", func() bool {
-		for _, w := range a.writes {
-			if w.Key == RoleKey("r") {
-				s.beat("b") // what stands before it, and after the former epoch
-				stored = s.commit(w.Key, w.Value, w.Delete)
-				a.step(Written{ID: w.ID, Outcome: Unknown})
-				return true
-			}
+		i := slices.IndexFunc(a.writes, func(w Write) bool { return w.Key == RoleKey("r") })
+		if i >= 0 {
+			rotation = a.writes[i]
 		}
-		return false
+		return i >= 0
 	})
-	a.writes = nil
-	a.away, a.wants = false, true
+	s.beat("b") // what stands before it, and after the former epoch
+	stored := s.commit(rotation.Key, rotation.Value, rotation.Delete)
+	a.step(Written{ID: rotation.ID, Outcome: Unknown})
+	a.away, a.wants, a.writes = false, true, nil
 	a.step(Connection{Up: true})
 	for range 100 {
 		if s.tick(); !a.leads("r") {
@@ -172,6 +171,33 @@ func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
 	}
 	if got := a.m.Status("r").Epoch; got != stored {
 		t.Errorf("it leads by epoch %d, and the record stands at %d", got, stored)
+	}
+}
+
+// TestALostRecordUnderARotation: the record of the epoch is lost before the rotation that is to follow it, and that is refused.
+func TestALostRecordUnderARotation(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			s.commit(RoleKey("r"), Encode(Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
+			a := s.join("a", 3*time.Second, "x")
+			s.until("a leads x", func() bool { return a.leads("x") })
+			s.beat("a")
+			keys, last := s.copied()
+			a.step(Join{RoleConfig{Name: "r"}})
+			s.until("a leads r", func() bool { return a.leads("r") })
+			epoch := a.m.Status("r").Epoch
+			s.lags = true // no watch shows anything before it rotates
+			s.back(keys, last)
+			s.others(30)
+			s.until("a rotates, or knows", func() bool {
+				return a.fault != nil || slices.ContainsFunc(a.writes, func(w Write) bool { return w.Key == RoleKey("r") })
+			})
+			s.lags, a.wants = false, true
+			if went := s.pass(10*time.Minute, func() bool { return a.leads("r") && a.m.Status("r").Epoch == epoch }); went > oneBeat {
+				t.Errorf("it leads for %v by a record that does not stand", went)
+			}
+		})
 	}
 }
 
