@@ -191,6 +191,11 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 	v.tellLeader(r, n)
 }
 
+// unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
+func (v *View) unlearn(now Instant, r *RoleView, n *News) {
+	v.setRole(now, r, 0, FormMissing, Role{}, n)
+}
+
 // BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it is not wide the view forgets
 // the workers but keep, whose records such a watch does not carry.
 func (v *View) BeginWatch(w WatchReset, keep Peer) {

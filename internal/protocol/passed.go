@@ -16,8 +16,11 @@ type unshown struct {
 // store has lost it, whatever was acknowledged. Its term is over. This takes no clock and nobody's word; and no replica that lags can
 // make it so, since it has not come to a later revision.
 //
-// A rotation of ours whose outcome is open may stand in the place of the record, and come later in a snapshot. (Stored while that is
-// being delivered it comes behind it; the record is missing then, see EndSnapshot, and the term ends though nobody has taken it.)
+// The view goes back for that one key, by which the term ends, and a new watch shows what stands there: a claim over what does not
+// would be refused for ever.
+//
+// A rotation of ours whose outcome is open may have taken the record's place, and come later: it is waited for, but no longer than
+// others would wait for us.
 
 // expect has the record of a term looked for when the watch comes to a later revision.
 func (m *Machine) expect(epoch uint64, rv *RoleView) {
@@ -36,20 +39,22 @@ func (m *Machine) expectAll() {
 	slices.SortFunc(m.unshown, func(a, b unshown) int { return cmp.Compare(a.epoch, b.epoch) })
 }
 
-// passed ends the terms whose records the watch has passed.
+// passed takes back the records of terms that the watch has passed.
 func (m *Machine) passed() {
 	n := 0
+	var open []unshown
 	for ; n < len(m.unshown) && m.unshown[n].epoch < m.view.delivered; n++ {
 		u := m.unshown[n]
 		r := u.role.task.mine
 		switch {
 		case r == nil || r.term == nil || !r.term.leading() || r.term.epoch != u.epoch: // over, or rotated
 		case u.role.delivered >= u.epoch:
-		case r.term.rotating != "" && !m.view.whole: // looked at again then
+		case r.term.rotating != "" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin):
+			open = append(open, u)
 		default:
-			r.term.given = true
-			m.endTerm(r, Evicted, "")
+			m.view.unlearn(m.now.Observer, u.role, &m.news)
+			m.rebuild("a record that was acknowledged does not stand")
 		}
 	}
-	m.unshown = m.unshown[n:]
+	m.unshown = slices.Insert(m.unshown[n:], 0, open...)
 }

@@ -12,7 +12,7 @@ func (m *Machine) considerRotation(r *role) {
 		m.wakeRole(r.RoleView, task.retry.after)
 	case m.enter(r.RoleView):
 		if t.rotating == "" {
-			t.rotating = m.cfg.NewID()
+			t.rotating, t.rotatingSince = m.cfg.NewID(), m.now.Observer
 			task.token, task.known = t.rotating, m.view.Last()
 		}
 		rec := r.Role

@@ -19,8 +19,10 @@ type term struct {
 
 	rotateAt Instant
 	rotating string // the token of a rotation whose outcome is open
-	handover handover
-	waiting  []CommandID // told when it is over
+
+	rotatingSince Instant // observer's scale
+	handover      handover
+	waiting       []CommandID // told when it is over
 }
 
 func (t *term) leading() bool { return t.cause == 0 }

@@ -188,11 +188,14 @@ var all = []mutants.Mutant{
 	{Name: "a revision that is given again under a live watch is the known one", Edits: []mutants.Edit{
 		{core + "merge.go", "e.Revision == known && v.otherwise(e)", "e.Revision == known && known <= v.known && v.otherwise(e)"},
 	}, By: &beside},
-	{Name: "a term goes on when the watch has passed its record", Edits: []mutants.Edit{
-		{core + "passed.go", "\t\t\tm.endTerm(r, Evicted, \"\")\n", ""},
+	{Name: "a rotation is not waited for", Edits: []mutants.Edit{
+		{core + "passed.go", "r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "false"},
 	}, By: &beside},
-	{Name: "a rotated term is over in the midst of a snapshot", Edits: []mutants.Edit{
-		{core + "passed.go", "r.term.rotating != \"\" && !m.view.whole", "false"},
+	{Name: "a rotation is waited for without end", Edits: []mutants.Edit{
+		{core + "passed.go", "r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "r.term.rotating != \"\""},
+	}, By: &beside},
+	{Name: "a record that the watch has passed stands all the same", Edits: []mutants.Edit{
+		{core + "passed.go", "\t\t\tm.view.unlearn(m.now.Observer, u.role, &m.news)\n", ""},
 	}, By: &beside},
 	{Name: "what another watch has delivered counts for the present one", Edits: []mutants.Edit{
 		{core + "merge.go", "\t\tr.delivered = 0\n", "\t\t_ = r\n"},
