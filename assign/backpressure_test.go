@@ -80,8 +80,9 @@ func TestBackpressure(t *testing.T) {
 		}
 		frames := overhear(t, natstest.Connect(t, s), testNS+".work.assign.*")
 
+		var workers []*node
 		for _, name := range []string{"w1", "w2"} {
-			newNode(t, s, name, p.register(t, k, name), workerOnly, slots(perWorker))
+			workers = append(workers, newNode(t, s, name, p.register(t, k, name), workerOnly, slots(perWorker)))
 		}
 		submit("before")
 		if n := p.started(); n != 0 {
@@ -125,6 +126,11 @@ func TestBackpressure(t *testing.T) {
 		for _, m := range frames.all() {
 			if _, list := assigned(t, m); len(list) > perWorker {
 				t.Errorf("%d tasks in one frame for %d slots", len(list), perWorker)
+			}
+		}
+		for _, n := range append(workers, a) {
+			if full := n.count(isRejected("full")); full > 0 {
+				t.Errorf("%s has refused %d tasks, since it was full", n.name, full)
 			}
 		}
 		if len(p.ran) != 3*perPhase {
