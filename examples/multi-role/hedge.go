@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -59,18 +60,19 @@ func (h *hedge) wait(ctx context.Context, j *job) (out checksumOut, err error) {
 	return r.out, r.err
 }
 
-// cancel ends a task that nobody needs any more, and says what was done to it.
+// cancel ends a task that nobody needs any more, and says what was done to it. Nobody may lead just now: then nobody can say how far it
+// is, and it is cancelled all the same.
 func (j *job) cancel(ctx context.Context, p *assign.Pending[checksumOut]) {
-	status, err := p.Status(ctx)
-	if err != nil {
-		return
+	was := "still open"
+	if status, err := p.Status(ctx); err == nil {
+		was = fmt.Sprintf("%s, %.0f %% done", status.State, 100*status.Progress)
 	}
 	began := time.Now()
 	switch err := p.Cancel(ctx); {
 	case errors.Is(err, assign.ErrTaskEnded): // at the same moment
 	case err == nil:
 		j.count(func(t *tally) { t.Cancelled++ }, "")
-		j.note("the largest file is hashed; its twin, a second task to be safe, is cancelled: it was %s, %.0f %% done, and ended after %v",
-			status.State, 100*status.Progress, time.Since(began).Round(10*time.Microsecond))
+		j.note("the largest file is hashed; its twin, a second task to be safe, is cancelled: it was %s, and ended after %v",
+			was, time.Since(began).Round(10*time.Microsecond))
 	}
 }
