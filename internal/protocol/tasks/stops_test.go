@@ -15,6 +15,19 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 		return b
 	}
 	former := []Held{{"x", Attempt{50, 1}, 1}}
+	// claimedAfter: a worker claims what it has from a former term, when the stream has delivered that.
+	claimedAfter := func(read ...Event) func(t *testing.T) []Effect {
+		return func(t *testing.T) []Effect {
+			b := newBooks(t)
+			for _, ev := range read {
+				b.step(ev)
+			}
+			b.step(CaughtUp{})
+			b.step(Members{List: []Member{member(5)}})
+			b.step(Synced{Session: 5, Held: former})
+			return b.seal(9)
+		}
+	}
 	for name, c := range map[string]struct {
 		want Status
 		stop func(t *testing.T) []Effect
@@ -26,14 +39,7 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 		"ended by another scheduler": {"", func(t *testing.T) []Effect {
 			return running(t, Policy{}).step(Settled{ID: "x", Revision: 50})
 		}},
-		"expired in a former term": {StatusExpired, func(t *testing.T) []Effect {
-			b := newBooks(t)
-			b.step(Settled{ID: "x", Revision: 2, Status: StatusExpired, Attempt: Attempt{50, 1}})
-			b.step(CaughtUp{})
-			b.step(Members{List: []Member{member(5)}})
-			b.step(Synced{Session: 5, Held: former})
-			return b.seal(9)
-		}},
+		"expired in a former term": {StatusExpired, claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusExpired, Attempt: Attempt{50, 1}})},
 		"cancelled as the books are completed": {StatusCancelled, func(t *testing.T) []Effect {
 			b := newBooks(t)
 			b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
@@ -43,31 +49,12 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			b.seal(9)
 			return b.step(Synced{Session: 5, Held: former})
 		}},
-		"ended otherwise in a former term": {"", func(t *testing.T) []Effect {
-			b := newBooks(t)
-			b.step(Settled{ID: "x", Revision: 2, Status: StatusSucceeded, Attempt: Attempt{50, 1}})
-			b.step(CaughtUp{})
-			b.step(Members{List: []Member{member(5)}})
-			b.step(Synced{Session: 5, Held: former})
-			return b.seal(9)
-		}},
-		"submitted anew after it was cancelled": {"", func(t *testing.T) []Effect {
-			b := newBooks(t)
-			b.step(Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}})
-			b.step(Submitted{ID: "x", Revision: 3, Policy: policy})
-			b.step(CaughtUp{})
-			b.step(Members{List: []Member{member(5)}})
-			b.step(Synced{Session: 5, Held: former})
-			return b.seal(9)
-		}},
-		"cancelled in another life": {"", func(t *testing.T) []Effect {
-			b := newBooks(t)
-			b.step(Settled{ID: "x", Revision: 4, Status: StatusCancelled, Attempt: Attempt{60, 1}})
-			b.step(CaughtUp{})
-			b.step(Members{List: []Member{member(5)}})
-			b.step(Synced{Session: 5, Held: former})
-			return b.seal(9)
-		}},
+		"ended otherwise in a former term": {"", claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusSucceeded, Attempt: Attempt{50, 1}})},
+		"submitted anew after it was cancelled": {"", claimedAfter(
+			Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}},
+			Submitted{ID: "x", Revision: 3, Policy: policy},
+		)},
+		"cancelled in another life": {"", claimedAfter(Settled{ID: "x", Revision: 4, Status: StatusCancelled, Attempt: Attempt{60, 1}})},
 		"being cancelled in another life": {"", func(t *testing.T) []Effect {
 			b := newBooks(t)
 			b.step(Submitted{ID: "x", Revision: 7, Policy: policy})
@@ -77,15 +64,10 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			b.seal(10)
 			return b.step(Synced{Session: 5, Held: former})
 		}},
-		"cancelled, and ended otherwise in its next life": {"", func(t *testing.T) []Effect {
-			b := newBooks(t)
-			b.step(Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}})
-			b.step(Settled{ID: "x", Revision: 4, Status: StatusSucceeded, Attempt: Attempt{60, 1}})
-			b.step(CaughtUp{})
-			b.step(Members{List: []Member{member(5)}})
-			b.step(Synced{Session: 5, Held: former})
-			return b.seal(9)
-		}},
+		"cancelled, and ended otherwise in its next life": {"", claimedAfter(
+			Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}},
+			Settled{ID: "x", Revision: 4, Status: StatusSucceeded, Attempt: Attempt{60, 1}},
+		)},
 		"submitted anew behind our back": {"", func(t *testing.T) []Effect {
 			return running(t, Policy{}).step(Submitted{ID: "x", Revision: 50, Policy: policy})
 		}},
