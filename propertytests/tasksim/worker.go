@@ -150,7 +150,11 @@ func (k *worker) start(a tasks.Assignment) {
 		return
 	}
 	k.progress(r)
-	k.p.later(k.w.effort(), func() { k.end(r, k.w.result()) })
+	effort := k.w.effort()
+	if effort > k.w.Lease && k.w.chance(0.1) { // who cancels at random hardly ever meets one that runs
+		k.w.after(k.w.upTo(k.w.Lease/2), func() { k.w.askCancel(a.ID) })
+	}
+	k.p.later(effort, func() { k.end(r, k.w.result()) })
 }
 
 // end is the return of a handler.
