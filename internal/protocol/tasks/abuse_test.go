@@ -49,7 +49,7 @@ func TestARateIsKeptAmongManyKinds(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1000))
 	b.pass(time.Hour)
 	for i := range 300 {
-		b.submit(fmt.Sprint("o", i), Policy{Kind: fmt.Sprint("other", i), Delay: time.Hour * 24}, nil)
+		b.submitFor(fmt.Sprint("o", i), Policy{Kind: fmt.Sprint("other", i)}, Times{Delay: time.Hour * 24}, nil)
 	}
 	n := 0
 	for i := range 20 {
@@ -183,7 +183,7 @@ func TestWaitersForOneWriteAreBounded(t *testing.T) {
 	for i := range 100_000 {
 		b.s.Step(b.now, Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}, Ref: i}, nil)
 	}
-	if n := len(b.s.tasks["x"].run.write.refs); n > 100 {
+	if n := len(b.s.tasks.get("x").run.write.refs); n > 100 {
 		t.Errorf("%d wait for one write", n)
 	}
 }

@@ -42,7 +42,7 @@ func (s *Scheduler) becomeReady() {
 		w.claims = nil
 	}
 	s.countBegun()
-	s.emit(Ready{Open: len(s.tasks), Adopted: adopted})
+	s.emit(Ready{Open: s.tasks.len(), Adopted: adopted})
 	for _, key := range slices.SortedFunc(maps.Keys(s.hints), held.compare) {
 		s.hints[key].apply(s)
 	}
@@ -55,7 +55,7 @@ func (s *Scheduler) becomeReady() {
 // endOf is how the task of an attempt has ended, or is about to, without its worker: cancelled or expired, "" for anything else.
 // An outcome in the stream does not name the submission that it has replaced, but the attempt that was on the books.
 func (s *Scheduler) endOf(h Held) Status {
-	if t := s.tasks[h.ID]; t != nil && t.revision == h.Revision {
+	if t := s.tasks.get(h.ID); t != nil && t.revision == h.Revision {
 		return t.aborting()
 	}
 	if last := s.aborted[h.ID]; last.Attempt == h.Attempt {
@@ -70,13 +70,13 @@ func (s *Scheduler) adopt(w *worker, h Held) bool {
 	if s.unreadable(h.ID) { // who can read it adopts it
 		return false
 	}
-	t := s.tasks[h.ID]
+	t := s.tasks.get(h.ID)
 	if t == nil || t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 || !t.phase.queued() && t.phase != running {
 		s.stop(w, stop{id: h.ID, attempt: h.Attempt, status: s.endOf(h)})
 		return false
 	}
 	if t.phase == running {
-		s.stop(t.run.worker, stop{id: t.id, attempt: t.attempt})
+		s.stop(t.run.worker, stop{id: t.id(), attempt: t.attempt})
 		s.unassign(t)
 	}
 	s.occupy(t)

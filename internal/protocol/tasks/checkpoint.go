@@ -16,7 +16,7 @@ func (e Progressed) apply(s *Scheduler) {
 		}
 		return
 	}
-	t := s.tasks[e.ID]
+	t := s.tasks.get(e.ID)
 	switch {
 	case s.unreadable(e.ID): // who can read it answers
 		return
@@ -116,7 +116,7 @@ func (s *Scheduler) dropSaving(t *task) {
 }
 
 func (e Saved) apply(s *Scheduler) {
-	t := s.tasks[e.ID]
+	t := s.tasks.get(e.ID)
 	switch {
 	case t == nil && !e.Gone && s.remember(e.ID, false, true):
 	case t == nil && !e.Gone:

@@ -105,8 +105,8 @@ func (s *Scheduler) tellTime(stored time.Time) {
 	if !first || s.clock.shift >= guessed {
 		return
 	}
-	for _, t := range s.slots {
-		if t != nil && (t.phase == waiting || t.phase == aside) && t.due > s.clock.now && t.due != t.stored {
+	for t := range s.tasks.all() {
+		if (t.phase == waiting || t.phase == aside) && t.due > s.clock.now && t.due != t.stored {
 			s.unqueue(t)
 			s.postpone(t, t.due)
 		}

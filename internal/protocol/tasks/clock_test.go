@@ -23,18 +23,17 @@ func TestTheStreamsClockCounts(t *testing.T) {
 				b.now = b.now.Add(time.Millisecond)
 				return b.s.Step(b.now, Tick{Wall: at.Add(wrong)}, nil)
 			}
-			submit := func(id string, revision uint64, stored time.Time, p Policy) {
-				p.Kind, p.MaxAttempts, p.Backoff, p.MaxBackoff = "k", 3, time.Second, time.Minute
-				b.s.Step(b.now, Submitted{ID: id, Revision: revision, Stored: stored, Policy: &p}, nil)
+			submit := func(id string, revision uint64, stored time.Time, times Times) {
+				b.s.Step(b.now, Submitted{ID: id, Revision: revision, Stored: stored, Policy: policy, Times: times}, nil)
 			}
 			local(at(0, 0))
-			submit("due", 1, at(-2, 0), Policy{Delay: time.Minute})
-			submit("delayed", 2, at(-2, 0), Policy{Delay: 3 * time.Minute})
-			submit("expiring", 3, at(-2, 0), Policy{Delay: time.Hour, Deadline: 3 * time.Minute})
-			submit("expired", 4, at(-2, 0), Policy{Delay: time.Hour, Deadline: time.Minute})
-			submit("noted", 5, at(-2, 0), Policy{})
+			submit("due", 1, at(-2, 0), Times{Delay: time.Minute})
+			submit("delayed", 2, at(-2, 0), Times{Delay: 3 * time.Minute})
+			submit("expiring", 3, at(-2, 0), Times{Delay: time.Hour, Deadline: 3 * time.Minute})
+			submit("expired", 4, at(-2, 0), Times{Delay: time.Hour, Deadline: time.Minute})
+			submit("noted", 5, at(-2, 0), Times{})
 			b.s.Step(b.now, Noted{ID: "noted", Revision: 6, Stored: at(-1, 30), Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1, Wait: time.Minute}}, nil)
-			submit("noted long ago", 7, at(-9, 0), Policy{})
+			submit("noted long ago", 7, at(-9, 0), Times{})
 			b.s.Step(b.now, Noted{ID: "noted long ago", Revision: 8, Stored: at(-8, 0), Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1, Wait: time.Second}}, nil)
 			local(at(0, 0))
 			b.step(CaughtUp{})
@@ -56,7 +55,7 @@ func TestTheStreamsClockCounts(t *testing.T) {
 			second := local(at(0, 32).Add(7 * time.Hour)) // it jumps, and nobody cares
 			expect(t, "at 32 s", handedOut(second), "noted@w200")
 			b.accept(second)
-			submit("fresh", 20, at(0, 32), Policy{Delay: time.Second})
+			submit("fresh", 20, at(0, 32), Times{Delay: time.Second})
 			if next := b.s.Next(b.now); next <= 0 || next > time.Second {
 				t.Errorf("the next in %v", next)
 			}

@@ -154,7 +154,7 @@ func (s *Scheduler) push(w *worker) {
 		t := open[i].t
 		low = min(low, open[i].serial-1)
 		list[i] = Assignment{
-			ID: t.id, Revision: t.revision, Attempt: t.attempt, Serial: open[i].serial, Try: t.tries() + 1, Policy: t.policy,
+			ID: t.id(), Revision: t.revision, Attempt: t.attempt, Serial: open[i].serial, Try: t.tries() + 1, Policy: t.policy,
 			Checkpoint: t.checkpoint,
 		}
 		if t.deadline != never {

@@ -31,11 +31,13 @@ func idle(session uint64, slots int) Member {
 }
 
 // submit stores a task. It is not handed out before the next step.
-func (b *books) submit(id string, p Policy, keys *Keys) {
+func (b *books) submit(id string, p Policy, keys *Keys) { b.submitFor(id, p, Times{}, keys) }
+
+func (b *books) submitFor(id string, p Policy, times Times, keys *Keys) {
 	p.Kind, p.MaxAttempts, p.Backoff, p.MaxBackoff = cmp.Or(p.Kind, "k"), 3, time.Second, time.Minute
 	b.revision++
 	b.now = b.now.Add(time.Millisecond)
-	b.out = append(b.out, b.s.Step(b.now, Submitted{ID: id, Revision: b.revision, Policy: &p, Keys: keys}, nil)...)
+	b.out = append(b.out, b.s.Step(b.now, Submitted{ID: id, Revision: b.revision, Policy: &p, Times: times, Keys: keys}, nil)...)
 }
 
 // handedOut are the tasks of the pushes among effects, with the instance that they went to.
@@ -155,7 +157,7 @@ func TestSticky(t *testing.T) {
 		for _, e := range b.pass(0) {
 			p, ok := e.(Push)
 			for i := 0; ok && i < len(p.List); i++ {
-				key := b.s.tasks[p.List[i].ID].keys.Sticky
+				key := b.s.tasks.get(p.List[i].ID).sticky()
 				if at, seen := where[key]; seen && at != p.Instance {
 					t.Errorf("%s is at %s and at %s", key, at, p.Instance)
 				}

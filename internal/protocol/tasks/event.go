@@ -19,6 +19,7 @@ type (
 		ID       string
 		Revision uint64
 		Policy   *Policy
+		Times    Times
 		Stored   time.Time
 		Size     int
 		Keys     *Keys // nil: none

@@ -100,7 +100,7 @@ func (t *task) state() State {
 // written; the next one reads them anew.
 func (s *Scheduler) move(t *task, to phase) {
 	if may[t.phase]&(1<<to) == 0 {
-		s.end(Broken{fmt.Sprintf("task %s moves from %v to %v", t.id, t.phase, to)})
+		s.end(Broken{fmt.Sprintf("task %s moves from %v to %v", t.id(), t.phase, to)})
 	}
 	k := t.lane.kind
 	k.count[t.phase]--

@@ -56,7 +56,7 @@ func TestOnlyWhatRunsSucceeds(t *testing.T) {
 func TestAMoveThatNoRuleMakesEndsTheScheduler(t *testing.T) {
 	b := newBooks(t)
 	b.begin()
-	b.s.move(b.s.tasks["x"], delayed)
+	b.s.move(b.s.tasks.get("x"), delayed)
 	if got, ok := find[Broken](b.s.out); !ok || got.What == "" {
 		t.Errorf("%+v", b.s.out)
 	}

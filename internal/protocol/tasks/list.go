@@ -9,34 +9,6 @@ import (
 // maxLook bounds how many places one page of a listing looks at.
 const maxLook = 8192
 
-// list gives a task a place in the listing, and it keeps it: so a listing that goes on over many pages meets every task that
-// is open all the while, once.
-func (s *Scheduler) list(t *task) {
-	for n := len(s.holes); n > 0; n = len(s.holes) {
-		at := s.holes[n-1]
-		s.holes = s.holes[:n-1]
-		if int(at) < len(s.slots) {
-			t.slot, s.slots[at] = at, t
-			return
-		}
-	}
-	t.slot = int32(len(s.slots))
-	s.slots = append(s.slots, t)
-}
-
-func (s *Scheduler) unlist(t *task) {
-	s.slots[t.slot] = nil
-	s.holes = append(s.holes, t.slot)
-	n := len(s.slots)
-	for n > 0 && s.slots[n-1] == nil {
-		n--
-	}
-	s.slots = s.slots[:n]
-	if n == 0 {
-		s.holes = s.holes[:0]
-	}
-}
-
 // Settled reports whether all has been read that stood before our seal, and nobody else's outcomes may come behind it: of the
 // tasks on the books only those that we are ending (see Glance.Ending) may have an outcome.
 func (s *Scheduler) Settled() bool { return s.settled }
@@ -44,29 +16,29 @@ func (s *Scheduler) Settled() bool { return s.settled }
 // List returns a page of open tasks, at most limit, and with which cursor to go on behind it, 0 when there is no more. A
 // page may hold fewer, or none, though there is more: it costs no more than its size and a bound.
 func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []Glance, next uint64) {
-	at := int(min(cursor, uint64(len(s.slots))))
+	at := int(min(cursor, uint64(len(s.tasks.slots))))
 	why := s.reasons(now)
-	for end := min(at+maxLook, len(s.slots)); at < end && len(page) < limit; at++ {
-		if t := s.slots[at]; t != nil && f.takes(t) {
+	for end := min(at+maxLook, len(s.tasks.slots)); at < end && len(page) < limit; at++ {
+		if t := s.tasks.slots[at]; t != nil && f.takes(t) {
 			g := s.glance(now, t, why)
 			g.Cursor = uint64(at) + 1
 			page = append(page, g)
 		}
 	}
-	if at < len(s.slots) {
+	if at < len(s.tasks.slots) {
 		next = uint64(at)
 	}
 	return page, next
 }
 
 func (f *Filter) takes(t *task) bool {
-	return strings.HasPrefix(t.id, f.Prefix) && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, t.policy.Kind)) &&
+	return strings.HasPrefix(t.id(), f.Prefix) && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, t.policy.Kind)) &&
 		(len(f.States) == 0 || slices.Contains(f.States, t.state()))
 }
 
 // Glance looks a task up.
 func (s *Scheduler) Glance(now Instant, id string) (Glance, bool) {
-	t := s.tasks[id]
+	t := s.tasks.get(id)
 	if t == nil {
 		return Glance{}, false
 	}
@@ -76,8 +48,8 @@ func (s *Scheduler) Glance(now Instant, id string) (Glance, bool) {
 func (s *Scheduler) glance(now Instant, t *task, why *reasons) Glance {
 	clock := now.Add(s.clock.shift)
 	g := Glance{
-		ID: t.id, Revision: t.revision, Kind: t.policy.Kind, State: t.state(), Tries: t.tries(), Attempt: t.attempt,
-		Priority: t.policy.Priority, Age: max(clock.Sub(t.stored), 0), Keys: t.keys, Cursor: uint64(t.slot) + 1,
+		ID: t.id(), Revision: t.revision, Kind: t.policy.Kind, State: t.state(), Tries: t.tries(), Attempt: t.attempt,
+		Priority: t.policy.Priority, Age: max(clock.Sub(t.stored), 0), Keys: t.keys(), Cursor: uint64(t.slot) + 1,
 	}
 	if t.deadline != never {
 		g.Left = max(t.deadline.Sub(clock), 1)
@@ -104,7 +76,7 @@ func (s *Scheduler) glance(now Instant, t *task, why *reasons) Glance {
 // Overview is the books in numbers.
 func (s *Scheduler) Overview() Overview {
 	why := s.reasons(s.now)
-	o := Overview{Epoch: s.epoch, Ready: s.ready, Open: len(s.tasks)}
+	o := Overview{Epoch: s.epoch, Ready: s.ready, Open: s.tasks.len()}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(s.paused)), maps.Keys(s.kinds))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {

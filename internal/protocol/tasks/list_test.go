@@ -57,7 +57,7 @@ func TestListingFilters(t *testing.T) {
 	b.accept(first)
 	b.submit("a2", Policy{}, nil)
 	b.submit("b1", Policy{Kind: "other"}, nil)
-	b.submit("b2", Policy{Delay: time.Hour, Deadline: 2 * time.Hour, Priority: 3}, nil)
+	b.submitFor("b2", Policy{Priority: 3}, Times{Delay: time.Hour, Deadline: 2 * time.Hour}, nil)
 	for want, f := range map[string]Filter{
 		"a1 a2 b1 b2": {},
 		"a1 a2":       {Prefix: "a"},
@@ -108,7 +108,7 @@ func TestOverview(t *testing.T) {
 	b.submit("t1", Policy{Weight: 2, Concurrency: 1, Rate: 1e6}, nil)
 	b.pass(time.Second)
 	b.submit("t2", Policy{Concurrency: 1, Rate: 1e6}, nil)
-	b.submit("t3", Policy{Delay: time.Hour, Concurrency: 1, Rate: 1e6}, nil)
+	b.submitFor("t3", Policy{Concurrency: 1, Rate: 1e6}, Times{Delay: time.Hour}, nil)
 	b.step(PauseSeen{Kind: "unseen", Revision: 1, Paused: true})
 	o := b.s.Overview()
 	want := []KindView{

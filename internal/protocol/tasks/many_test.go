@@ -54,8 +54,8 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 			g.step(&Written{Write: w.Write, Outcome: protocol.Won, Revision: 1 << 41})
 		}
 	}
-	if len(g.s.lanes) > maxLanes || len(g.s.tasks) != 1 {
-		t.Errorf("%d lanes and %d tasks are left", len(g.s.lanes), len(g.s.tasks))
+	if len(g.s.lanes) > maxLanes || g.s.tasks.len() != 1 {
+		t.Errorf("%d lanes and %d tasks are left", len(g.s.lanes), g.s.tasks.len())
 	}
 	for i, l := range g.s.lanes {
 		if l.place != i || i < g.s.pooled && (l.pool == nil || l.pool.lanes[l.seat] != l) {
@@ -68,11 +68,11 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 func TestVeryManyExpireAtOnce(t *testing.T) {
 	for _, kind := range []string{"none", "k"} {
 		g := newStage(1, 1, SchedulerConfig{})
-		p := &Policy{Kind: kind, MaxAttempts: 3, Deadline: time.Hour}
+		p := &Policy{Kind: kind, MaxAttempts: 3}
 		const n = 20_000
 		g.s.ready = false
 		for _, id := range ids(n) {
-			g.submit(id, p)
+			g.submitFor(id, p, Times{Deadline: time.Hour})
 		}
 		g.s.ready = true
 		g.now = g.now.Add(2 * time.Hour)
@@ -101,8 +101,8 @@ func TestVeryManyExpireAtOnce(t *testing.T) {
 			take(g.step(&Written{Write: number, Outcome: protocol.Won, Revision: g.revision}))
 			ended++
 		}
-		if len(g.s.tasks) != 0 || g.s.expired != 0 {
-			t.Errorf("%s: %d are left, %d counted", kind, len(g.s.tasks), g.s.expired)
+		if g.s.tasks.len() != 0 || g.s.expired != 0 {
+			t.Errorf("%s: %d are left, %d counted", kind, g.s.tasks.len(), g.s.expired)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestVeryManyComeDueAtOnce(t *testing.T) {
 	g := newStage(1, 1, SchedulerConfig{})
 	const n = 3*maxDue + 5
 	for _, id := range ids(n) {
-		g.submit(id, &Policy{Kind: "none", MaxAttempts: 3, Delay: time.Hour})
+		g.submitFor(id, &Policy{Kind: "none", MaxAttempts: 3}, Times{Delay: time.Hour})
 	}
 	g.now = g.now.Add(2 * time.Hour)
 	for want := maxDue; want < n; want += maxDue {

@@ -187,7 +187,7 @@ func (e Answered) apply(s *Scheduler) {
 		return
 	}
 	for _, a := range e.Answers {
-		t := s.tasks[a.ID]
+		t := s.tasks.get(a.ID)
 		if t == nil || t.phase != pushed || t.run.worker != w || t.attempt != a.Attempt {
 			continue
 		}

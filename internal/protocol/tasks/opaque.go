@@ -14,7 +14,7 @@ func (e Opaque) apply(s *Scheduler) {
 	}
 	o := s.opaque[e.ID]
 	o.revision = e.Revision
-	if t := s.tasks[e.ID]; t != nil { // it has ended, and was submitted again
+	if t := s.tasks.get(e.ID); t != nil { // it has ended, and was submitted again
 		s.forget(t)
 		o.noted, o.saved = t.noted, t.saved
 	}
@@ -23,7 +23,7 @@ func (e Opaque) apply(s *Scheduler) {
 
 // stands reports whether a task is open, and at which revision its submission stands.
 func (s *Scheduler) stands(id string) (revision uint64, open bool) {
-	if t := s.tasks[id]; t != nil {
+	if t := s.tasks.get(id); t != nil {
 		return t.revision, true
 	}
 	o, open := s.opaque[id]

@@ -11,7 +11,7 @@ func (e Done) apply(s *Scheduler) {
 		s.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold
 		return
 	}
-	t := s.tasks[e.ID]
+	t := s.tasks.get(e.ID)
 	switch {
 	case s.unreadable(e.ID): // who can read it answers
 	case t == nil:
@@ -91,7 +91,9 @@ func (s *Scheduler) release(t *task, cause string, ref any) {
 }
 
 // mustNote reports whether an attempt has left something behind.
-func (s *Scheduler) mustNote(t *task) bool { return s.begun[t.id] == t.attempt || t.run.saving != nil }
+func (s *Scheduler) mustNote(t *task) bool {
+	return s.begun[t.id()] == t.attempt || t.run.saving != nil
+}
 
 func (s *Scheduler) reassigned(t *task, cause string) {
 	if cause != rejected {
@@ -165,7 +167,7 @@ func (s *Scheduler) write(t *task, to phase, ref any) *write {
 // noted goes on after a note is stored, and every checkpoint that was made before it.
 func (s *Scheduler) noted(t *task) {
 	t.noted = true
-	delete(s.begun, t.id)
+	delete(s.begun, t.id())
 	if t.run.saving != nil {
 		return
 	}
@@ -199,7 +201,7 @@ func (s *Scheduler) abort(t *task, status Status, cause string) {
 	out := Outcome{Status: status, Cause: cause, Attempt: t.attempt, Tries: t.tries()}
 	if t.phase == pushed || t.phase == running {
 		out.Tries++
-		s.stop(t.run.worker, stop{id: t.id, attempt: t.attempt, serial: t.run.serial, status: status})
+		s.stop(t.run.worker, stop{id: t.id(), attempt: t.attempt, serial: t.run.serial, status: status})
 	}
 	if t.phase == starting || t.phase == noting { // it may still land, and is erased with the outcome
 		s.settle(&t.run.write, false)

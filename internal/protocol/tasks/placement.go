@@ -38,7 +38,7 @@ func (s *Scheduler) choose(t *task) *worker {
 	switch {
 	case s.cfg.Placement != nil:
 		return s.place(t, p)
-	case t.keys != nil && t.keys.Sticky != "":
+	case t.sticky() != "":
 		return s.stick(t, p)
 	case l.weight == 1:
 		return p.least(s)
@@ -83,7 +83,7 @@ func (s *Scheduler) stick(t *task, p *pool) (best *worker) {
 	var most, mostOfAll uint64
 	var home *worker
 	weight := t.lane.weight
-	key := hashOf(t.keys.Sticky)
+	key := hashOf(t.sticky())
 	for _, w := range p.workers {
 		if !w.takesNew() || w.reserved == s.round || w.slots < weight {
 			continue
@@ -129,9 +129,8 @@ func (s *Scheduler) ask(t *task, p *pool, fit func(w *worker) bool) *worker {
 	if len(those) == 0 {
 		return nil
 	}
-	of := Placed{ID: t.id, Kind: t.policy.Kind, Priority: t.policy.Priority, Weight: t.lane.weight, Labels: t.policy.Labels}
-	if t.keys != nil {
-		of.Sticky = t.keys.Sticky
+	of := Placed{
+		ID: t.id(), Kind: t.policy.Kind, Sticky: t.sticky(), Priority: t.policy.Priority, Weight: t.lane.weight, Labels: t.policy.Labels,
 	}
 	if i := s.cfg.Placement.Place(of, s.among); i >= 0 && i < len(those) {
 		return those[i]

@@ -3,15 +3,13 @@ package tasks
 import "time"
 
 // Policy is how a task wants to be treated. It travels with the submission, so the scheduler need not know the kind; tasks
-// submitted alike share one.
+// submitted alike share one, whenever they are due and expire.
 type Policy struct {
 	Kind        string
 	MaxAttempts int           // failures, after which the task is dead
 	Timeout     time.Duration // of one attempt, 0: none
 	Backoff     time.Duration // before the second attempt; doubles with each
 	MaxBackoff  time.Duration
-	Delay       time.Duration // from the submission until it is due
-	Deadline    time.Duration // from the submission until it expires, 0: never
 	Retention   time.Duration // of the outcome
 	Priority    int           // -100 to 100; a larger one goes first, see Scheduler on aging
 	Weight      int           // slots that it takes, at least 1
@@ -21,7 +19,13 @@ type Policy struct {
 	KeyLimit    int     // tasks of one Keys.Limit that run at once, at least 1
 }
 
-// Keys are what a task has of its own, "" for none.
+// Times are a task's own, from its submission.
+type Times struct {
+	Delay    time.Duration // until it is due
+	Deadline time.Duration // until it expires, 0: never
+}
+
+// Keys are what a task has of its own, "" for none. With its id they are shorter than 64 KiB.
 type Keys struct {
 	Unique string // the name of its unique record
 	Sticky string // tasks of one go to the same worker, as long as it has room

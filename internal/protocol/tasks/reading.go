@@ -5,7 +5,7 @@ func (e Submitted) apply(s *Scheduler) {
 		return
 	}
 	before, _ := s.unveil(e.ID, e.Revision)
-	if t := s.tasks[e.ID]; t != nil {
+	if t := s.tasks.get(e.ID); t != nil {
 		s.forget(t) // it has ended, and was submitted again
 		before.noted, before.saved = t.noted, t.saved
 	}
@@ -20,7 +20,7 @@ func (e Settled) apply(s *Scheduler) {
 		s.eraseOf(e.ID, o.noted, o.saved)
 		s.dropCancel(e.ID)
 	}
-	t := s.tasks[e.ID]
+	t := s.tasks.get(e.ID)
 	if t == nil || e.Revision < t.revision {
 		return
 	}
@@ -51,7 +51,7 @@ func (s *Scheduler) remind(e Settled) {
 // forget drops a task that has ended without us.
 func (s *Scheduler) forget(t *task) {
 	if t.phase == pushed || t.phase == running {
-		s.stop(t.run.worker, stop{id: t.id, attempt: t.attempt, serial: t.run.serial})
+		s.stop(t.run.worker, stop{id: t.id(), attempt: t.attempt, serial: t.run.serial})
 	}
 	if t.run != nil {
 		s.dropSaving(t)
@@ -62,8 +62,8 @@ func (s *Scheduler) forget(t *task) {
 
 // ending removes what belongs to a task that has ended: the records that say nothing any more.
 func (s *Scheduler) ending(t *task) {
-	s.eraseOf(t.id, t.noted, t.saved)
-	s.dropCancel(t.id)
+	s.eraseOf(t.id(), t.noted, t.saved)
+	s.dropCancel(t.id())
 	s.freeUnique(t)
 }
 
@@ -77,7 +77,7 @@ func (s *Scheduler) eraseOf(id string, noted, saved bool) {
 }
 
 func (e Noted) apply(s *Scheduler) {
-	t := s.tasks[e.ID]
+	t := s.tasks.get(e.ID)
 	switch {
 	case e.Gone:
 	case t == nil && s.remember(e.ID, true, false):
@@ -101,9 +101,9 @@ func (e Noted) apply(s *Scheduler) {
 // recall takes over what an earlier scheduler has noted at since.
 func (s *Scheduler) recall(t *task, r Retry, since Instant) {
 	t.noted = true
-	delete(s.begun, t.id)
+	delete(s.begun, t.id())
 	if !r.Started.IsZero() {
-		s.begun[t.id] = r.Started
+		s.begun[t.id()] = r.Started
 	}
 	if r.Attempt.Compare(t.attempt) <= 0 {
 		return

@@ -81,7 +81,7 @@ func TestWhyATaskWaitsAtFirst(t *testing.T) {
 	if g, _ := b.s.Glance(b.now, "x"); g.Reason != "" {
 		t.Errorf("about to be handed out: %q", g.Reason)
 	}
-	b.submit("later", Policy{Delay: time.Hour}, nil)
+	b.submitFor("later", Policy{}, Times{Delay: time.Hour}, nil)
 	b.accept(b.pass(0))
 	for _, id := range []string{"x", "later"} {
 		if g, _ := b.s.Glance(b.now, id); g.Reason != "" {

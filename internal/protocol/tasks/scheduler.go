@@ -41,9 +41,7 @@ type Scheduler struct {
 	reading                                 time.Duration // from then until all was read,
 	first                                   uint64        // up to this seal
 
-	tasks map[string]*task
-	slots []*task // the same, where a listing finds them
-	holes []int32 // in slots
+	tasks table
 	kinds map[string]*kind
 	lanes []*lane
 	count [phases]int32
@@ -55,7 +53,7 @@ type Scheduler struct {
 	drained map[string]bool   // instances
 	opaque  map[string]opaque // open tasks that cannot be read
 	cancels map[string]uint64 // requests that stand: their revisions, by task
-	uniques map[string]unique // by key
+	uniques map[string]unique // by key: records whose task is not on the books
 	recurs  map[string]*recur // by name
 	nextDue time.Time         // the first tick of all; zero: none
 
@@ -95,7 +93,7 @@ type Scheduler struct {
 func NewScheduler(cfg SchedulerConfig) *Scheduler {
 	cfg.AgingStep = min(cmp.Or(cfg.AgingStep, agingStep), 24*time.Hour) // a hundred of them are still a time
 	return &Scheduler{
-		cfg: cfg, epoch: cfg.Epoch, tasks: map[string]*task{}, kinds: map[string]*kind{}, marks: map[uint16]uint32{},
+		cfg: cfg, epoch: cfg.Epoch, tasks: newTable(), kinds: map[string]*kind{}, marks: map[uint16]uint32{},
 		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{}, opaque: map[string]opaque{},
 		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{}, pools: pools{by: map[string]*pool{}},
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]Attempt{}, writes: map[uint64]*write{},

@@ -67,8 +67,8 @@ func TestKeysLeaveNothingBehind(t *testing.T) {
 	for i := range 12 {
 		b.storeAll(b.step(CancelAsked{ID: fmt.Sprint("t", (i*5)%12), Revision: uint64(1000 + i)}))
 	}
-	if len(b.s.limits) != 0 || len(b.s.tasks) != 0 {
-		t.Errorf("left: %+v, %d tasks", b.s.limits, len(b.s.tasks))
+	if len(b.s.limits) != 0 || b.s.tasks.len() != 0 {
+		t.Errorf("left: %+v, %d tasks", b.s.limits, b.s.tasks.len())
 	}
 	for _, l := range b.s.lanes {
 		if len(l.lines) != 0 || l.queue.len() != 0 {

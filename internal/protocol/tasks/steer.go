@@ -13,7 +13,7 @@ func (e CancelAsked) apply(s *Scheduler) {
 		return
 	}
 	s.cancels[e.ID] = e.Revision
-	t := s.tasks[e.ID]
+	t := s.tasks.get(e.ID)
 	switch {
 	case t != nil && t.revision < e.Revision:
 		if t.phase != ending {

@@ -8,9 +8,9 @@ import (
 
 // TestAStopSaysHowItsTaskHasEnded, if the books know it.
 func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
-	running := func(t *testing.T, p Policy) *books {
+	running := func(t *testing.T, times Times) *books {
 		b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
-		b.submit("x", p, nil)
+		b.submitFor("x", Policy{}, times, nil)
 		b.accept(b.pass(0))
 		return b
 	}
@@ -33,11 +33,11 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 		stop func(t *testing.T) []Effect
 	}{
 		"cancelled": {StatusCancelled, func(t *testing.T) []Effect {
-			return running(t, Policy{}).step(CancelAsked{ID: "x", Revision: 50})
+			return running(t, Times{}).step(CancelAsked{ID: "x", Revision: 50})
 		}},
-		"expired": {StatusExpired, func(t *testing.T) []Effect { return running(t, Policy{Deadline: time.Minute}).pass(time.Minute) }},
+		"expired": {StatusExpired, func(t *testing.T) []Effect { return running(t, Times{Deadline: time.Minute}).pass(time.Minute) }},
 		"ended by another scheduler": {"", func(t *testing.T) []Effect {
-			return running(t, Policy{}).step(Settled{ID: "x", Revision: 50})
+			return running(t, Times{}).step(Settled{ID: "x", Revision: 50})
 		}},
 		"expired in a former term": {StatusExpired, claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusExpired, Attempt: Attempt{50, 1}})},
 		"cancelled as the books are completed": {StatusCancelled, func(t *testing.T) []Effect {
@@ -69,7 +69,7 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			Settled{ID: "x", Revision: 4, Status: StatusSucceeded, Attempt: Attempt{60, 1}},
 		)},
 		"submitted anew behind our back": {"", func(t *testing.T) []Effect {
-			return running(t, Policy{}).step(Submitted{ID: "x", Revision: 50, Policy: policy})
+			return running(t, Times{}).step(Submitted{ID: "x", Revision: 50, Policy: policy})
 		}},
 		"another attempt is adopted": {"", func(t *testing.T) []Effect {
 			b := newBooks(t)

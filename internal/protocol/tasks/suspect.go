@@ -21,7 +21,7 @@ func (s *Scheduler) Suspected() uint64 {
 	if s.before == 0 {
 		return 0
 	}
-	for _, t := range s.tasks {
+	for t := range s.tasks.all() {
 		if s.suspect(t) {
 			return s.before
 		}
@@ -41,7 +41,7 @@ func (s *Scheduler) prepare(t *task, former Attempt) {
 	r.write = write{kind: startWrite, t: t, retry: t.note()}
 	r.write.retry.Attempt, r.write.retry.Started = former, t.attempt
 	t.noted = true
-	s.begun[t.id] = t.attempt
+	s.begun[t.id()] = t.attempt
 	s.send(&r.write)
 }
 
@@ -59,7 +59,7 @@ func (s *Scheduler) started(t *task) {
 // given back, and the term has ended before it could note that.
 func (s *Scheduler) countBegun() {
 	for _, id := range slices.Sorted(maps.Keys(s.begun)) {
-		t, a := s.tasks[id], s.begun[id]
+		t, a := s.tasks.get(id), s.begun[id]
 		switch {
 		case t == nil || t.attempt.Compare(a) > 0:
 			delete(s.begun, id)

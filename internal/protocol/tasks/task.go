@@ -6,12 +6,12 @@ import (
 )
 
 // task is an open task on the books. Its payload stays in the stream, and what it needs only while somebody has it is in
-// its run: a million of them that wait fit into 300 bytes each, besides keys and policies of their own.
+// its run: a million of them that wait fit into 300 bytes each.
 type task struct {
-	id         string
+	text       string // its id and its keys
 	revision   uint64
+	uniqueAt   uint64 // revision of the record of its unique key, 0: it has none
 	policy     *Policy
-	keys       *Keys
 	lane       *lane
 	run        *current // when somebody has it, or something is being stored of it
 	stored     Instant  // when it was submitted, by the stream's clock
@@ -24,21 +24,18 @@ type task struct {
 	crashes    uint16
 	snoozes    uint16
 	phase      phase
-	noted      bool  // it has a note, or may have
-	saved      bool  // it has a checkpoint, or may have
+	noted      bool   // it has a note, or may have
+	saved      bool   // it has a checkpoint, or may have
+	idEnd      uint16 // in text, likewise the next two
+	uniqueEnd  uint16
+	stickyEnd  uint16
 	place      int32 // in the queue that it is in, from 1
 	expiry     int32 // in the queue of deadlines, from 1
-	slot       int32 // in the listing
+	slot       int32 // in the table
+	alike      int32 // the next task whose id has the same hash, by its slot, from 1
 }
 
 func (t *task) tries() int { return int(t.failures) + int(t.crashes) + int(t.snoozes) }
-
-func (t *task) limit() string {
-	if t.keys == nil {
-		return ""
-	}
-	return t.keys.Limit
-}
 
 // current is what a task needs while a worker has it, and while what became of that is being stored.
 type current struct {
@@ -60,9 +57,8 @@ type current struct {
 // open puts a submission on the books.
 func (s *Scheduler) open(e *Submitted) *task {
 	l := s.laneOf(e.Policy, e.Revision)
-	t := &task{
-		id: e.ID, revision: e.Revision, policy: e.Policy, keys: e.Keys, lane: l, deadline: never, stored: s.clock.now,
-	}
+	t := &task{revision: e.Revision, policy: e.Policy, lane: l, deadline: never, stored: s.clock.now}
+	t.name(e.ID, e.Keys)
 	if !e.Stored.IsZero() {
 		t.stored = s.clock.instant(e.Stored)
 		s.clock.hear(t.stored)
@@ -72,16 +68,15 @@ func (s *Scheduler) open(e *Submitted) *task {
 	}
 	l.open++
 	l.kind.open++
-	s.tasks[t.id] = t
-	s.list(t)
+	s.tasks.add(t)
 	s.holdUnique(t)
 	s.emit(l.kind.queued)
-	if e.Policy.Deadline > 0 {
-		t.deadline = t.stored.Add(e.Policy.Deadline)
+	if e.Times.Deadline > 0 {
+		t.deadline = t.stored.Add(e.Times.Deadline)
 		s.expiring.add(t, t.deadline)
 	}
-	t.due = t.stored.Add(e.Policy.Delay)
-	if e.Policy.Delay > 0 && t.due > s.clock.now { // else it was stored a moment ago, and the clock is a little behind
+	t.due = t.stored.Add(e.Times.Delay)
+	if e.Times.Delay > 0 && t.due > s.clock.now { // else it was stored a moment ago, and the clock is a little behind
 		s.postpone(t, t.due)
 	} else {
 		s.enqueue(t)
@@ -110,10 +105,9 @@ func (s *Scheduler) close(t *task) {
 	s.move(t, nowhere)
 	s.putAway(t)
 	s.expiring.remove(t)
-	s.unlist(t)
 	s.mark(t)
-	delete(s.begun, t.id)
-	delete(s.tasks, t.id)
+	delete(s.begun, t.id())
+	s.tasks.remove(t)
 	s.leaveLane(t.lane)
 }
 
@@ -199,7 +193,7 @@ func (s *Scheduler) unqueue(t *task) {
 // costs numbers and nothing else.
 func (s *Scheduler) numbered(t *task) bool {
 	if t.attempt.Epoch != s.epoch {
-		t.attempt = Attempt{Epoch: s.epoch, N: s.marks[markOf(t.id)]}
+		t.attempt = Attempt{Epoch: s.epoch, N: s.marks[markOf(t.id())]}
 	}
 	if t.attempt.N == math.MaxUint32 {
 		s.end(Exhausted{s.epoch})
@@ -212,7 +206,7 @@ func (s *Scheduler) numbered(t *task) bool {
 // mark keeps the number of a task's last attempt.
 func (s *Scheduler) mark(t *task) {
 	if t.attempt.Epoch == s.epoch {
-		if m := markOf(t.id); t.attempt.N > s.marks[m] {
+		if m := markOf(t.id()); t.attempt.N > s.marks[m] {
 			s.marks[m] = t.attempt.N
 		}
 	}

@@ -23,37 +23,34 @@ func (e UniqueSeen) apply(s *Scheduler) {
 	s.uniques[e.Key] = unique{e.Revision, e.Task}
 }
 
-// holdUnique lets the books hold one copy of a task's id.
+// holdUnique lets a task hold the record of its key, which was read before it. What is read later is of the next task that has
+// the key: its submission is about to come.
 func (s *Scheduler) holdUnique(t *task) {
-	if t.keys != nil && t.keys.Unique != "" {
-		if u, ok := s.uniques[t.keys.Unique]; ok && u.task == t.id {
-			s.uniques[t.keys.Unique] = unique{u.revision, t.id}
-		}
+	if key := t.unique(); key != "" && s.uniques[key].task == t.id() {
+		t.uniqueAt = s.uniques[key].revision
+		delete(s.uniques, key)
 	}
 }
 
-// freeUnique frees the key of a task that has ended. Its record is the one before its submission: a later one is of the next
-// task of this id, whose submission is about to come.
+// freeUnique frees the key of a task that has ended, unless the next one has it.
 func (s *Scheduler) freeUnique(t *task) {
-	if t.keys == nil || t.keys.Unique == "" {
-		return
-	}
-	if u := s.uniques[t.keys.Unique]; u.task == t.id && u.revision < t.revision && s.tasks[t.id] == nil {
-		s.free(t.keys.Unique)
+	if _, next := s.uniques[t.unique()]; t.uniqueAt > 0 && !next {
+		s.free(t.unique(), t.uniqueAt)
 	}
 }
 
-func (s *Scheduler) free(key string) {
-	s.send(&write{kind: freeWrite, id: key, expect: s.uniques[key].revision})
-	delete(s.uniques, key)
+func (s *Scheduler) free(key string, revision uint64) {
+	s.send(&write{kind: freeWrite, id: key, expect: revision})
 }
 
 // tidyUniques frees the keys of tasks that have ended before. The record comes before its task's in the stream, so it is not
 // looked at before all has been read.
 func (s *Scheduler) tidyUniques() {
 	for _, key := range slices.Sorted(maps.Keys(s.uniques)) {
-		if _, open := s.stands(s.uniques[key].task); !open {
-			s.free(key)
+		u := s.uniques[key]
+		if _, open := s.stands(u.task); !open {
+			s.free(key, u.revision)
+			delete(s.uniques, key)
 		}
 	}
 }

@@ -26,8 +26,8 @@ func (s *Scheduler) Watching(id string) bool {
 
 // notice takes down that something happened to a task. It is told at the end of the step, when the books are consistent.
 func (s *Scheduler) notice(t *task) {
-	if len(s.watched) > 0 && s.Watching(t.id) {
-		s.moved = append(s.moved, t.id)
+	if len(s.watched) > 0 && s.Watching(t.id()) {
+		s.moved = append(s.moved, t.id())
 	}
 }
 
@@ -38,7 +38,7 @@ func (s *Scheduler) tellMoved() {
 		}
 		if s.watched[id] <= s.now {
 			delete(s.watched, id)
-		} else if t := s.tasks[id]; t != nil {
+		} else if t := s.tasks.get(id); t != nil {
 			s.emit(Moved{Glance: s.glance(s.now, t, s.reasons(s.now))})
 		}
 	}
@@ -48,12 +48,12 @@ func (s *Scheduler) tellMoved() {
 
 // tellEnded is the last that is told of a task.
 func (s *Scheduler) tellEnded(t *task, out *Outcome) {
-	if len(s.watched) == 0 || !s.Watching(t.id) {
+	if len(s.watched) == 0 || !s.Watching(t.id()) {
 		return
 	}
 	g := s.glance(s.now, t, s.reasons(s.now))
 	g.State, g.Running, g.Tries = State(out.Status), false, out.Tries
 	end := *out
 	s.emit(Moved{Glance: g, Outcome: &end})
-	delete(s.watched, t.id)
+	delete(s.watched, t.id())
 }

@@ -127,11 +127,11 @@ func (s *Scheduler) send(w *write) {
 		if w.since == 0 && s.clock.told {
 			w.since = s.clock.now
 		}
-		s.emit(WriteOutcome{w.number, w.guard, t.id, t.revision, t.policy.Kind, t.policy.Retention, w.outcome, w.again})
+		s.emit(WriteOutcome{w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.policy.Retention, w.outcome, w.again})
 	case noteWrite, startWrite:
-		s.emit(WriteNote{w.number, w.guard, t.id, w.retry})
+		s.emit(WriteNote{w.number, w.guard, t.id(), w.retry})
 	case checkpointWrite:
-		s.emit(WriteCheckpoint{w.number, w.guard, t.id, w.retry.Attempt, w.data})
+		s.emit(WriteCheckpoint{w.number, w.guard, t.id(), w.retry.Attempt, w.data})
 	case eraseWrite:
 		if w.expect == 0 {
 			s.erasing[w.record()]++
@@ -151,7 +151,7 @@ func (s *Scheduler) send(w *write) {
 func (w *write) record() string {
 	switch {
 	case w.kind == noteWrite || w.kind == startWrite || w.kind == checkpointWrite:
-		return w.t.id
+		return w.t.id()
 	case w.kind == tickWrite || w.kind == eraseWrite && w.what == TickRecord:
 		return "tick of " + w.id
 	case w.kind == eraseWrite:
@@ -167,7 +167,7 @@ func (s *Scheduler) keep(w *write) bool {
 		r := s.recurs[w.id]
 		return r != nil && r.def != nil
 	}
-	t := s.tasks[w.id]
+	t := s.tasks.get(w.id)
 	if t == nil {
 		return s.remember(w.id, w.what == NoteRecord, w.what == CheckpointRecord)
 	}
