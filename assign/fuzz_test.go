@@ -197,8 +197,7 @@ func FuzzTaskRecords(f *testing.F) {
 		}
 		read("submission", func() {
 			p, err := parsePolicy(string(b))
-			if err == nil && (p.Kind == "" || p.MaxAttempts < 1 || p.Backoff <= 0 || p.MaxBackoff < p.Backoff || p.Retention < minRetention ||
-				p.Timeout < 0 || p.Deadline < 0 || p.Delay < 0 || p.Weight < 1 || p.KeyLimit < 1 || p.Concurrency < 0 || !(p.Rate >= 0)) {
+			if err == nil && !withinLimits(&p) {
 				t.Errorf("submission %s: %+v", b, p)
 			}
 		})

@@ -77,8 +77,8 @@ func openStatus(id string, e *natskv.Entry) (TaskStatus, error) {
 		return st, fmt.Errorf("assign: submission of %s: %w", id, err)
 	}
 	st.Kind, st.Priority = p.Kind, p.Priority
-	if p.Delay > 0 {
-		if due := e.Time.Add(p.Delay); time.Now().Before(due) {
+	if delay := p.times().Delay; delay > 0 {
+		if due := e.Time.Add(delay); time.Now().Before(due) {
 			st.State, st.Due = StateDelayed, due
 		}
 	}

@@ -96,7 +96,7 @@ type scheduling struct {
 	first    uint64 // epoch of the term
 	began    time.Time
 	peers    map[uint64]peer // by session
-	policies map[string]*tasks.Policy
+	policies policies
 	traces   traces
 	payloads *payloads
 	loading  map[uint64]*loading  // frames that wait for payloads, by session
@@ -136,14 +136,13 @@ type peer struct {
 const (
 	writeWithin   = 5 * time.Second
 	explainWithin = time.Second
-	maxPolicies   = 10_000
 )
 
 func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natskv.Stream) *scheduling {
 	l := &scheduling{
 		a: a, t: t, h: h, nc: h.Conn(), stream: stream, in: mailbox.New[any](), inbox: h.Conn().NewInbox() + ".",
 		mark: uuid.NewString(), epoch: t.Epoch(), began: time.Now(), peers: map[uint64]peer{},
-		policies: map[string]*tasks.Policy{}, loading: map[uint64]*loading{}, traces: traces{}, dying: dying{},
+		policies: newPolicies(), loading: map[uint64]*loading{}, traces: traces{}, dying: dying{},
 		partial: map[uint64]*assembly{},
 		reading: newReading(), carried: make(chan func(), 1), cancel: func() {}, largest: maxCheckpoint,
 	}

@@ -77,25 +77,31 @@ func (p policy) check() error {
 }
 
 // parsePolicy reads the header of a submission.
-func parsePolicy(header string) (*tasks.Policy, error) {
-	var p policy
+func parsePolicy(header string) (p policy, err error) {
 	if err := json.Unmarshal([]byte(header), &p); err != nil {
-		return nil, fmt.Errorf("%w: %w", errRecord, err)
+		return policy{}, fmt.Errorf("%w: %w", errRecord, err)
 	}
 	if p.Version != 1 {
-		return nil, errRecord
+		return policy{}, errRecord
 	}
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+	return p, p.check()
+}
+
+// shared is what the books know of a policy, times what is of one task's own.
+func (p *policy) shared() *tasks.Policy {
 	return &tasks.Policy{
 		Kind: p.Kind, MaxAttempts: p.Attempts, Timeout: ms(p.Timeout), Backoff: ms(p.Backoff), MaxBackoff: ms(p.MaxBack),
-		Delay: ms(p.Delay), Deadline: ms(p.Deadline), Retention: max(time.Duration(p.Retention)*time.Second, minRetention),
-		Priority: p.Priority, Weight: max(p.Weight, 1), Labels: p.Labels, Concurrency: p.Concurrency, Rate: p.Rate,
+		Retention: max(time.Duration(p.Retention)*time.Second, minRetention),
+		Priority:  p.Priority, Weight: max(p.Weight, 1), Labels: p.Labels, Concurrency: p.Concurrency, Rate: p.Rate,
 		KeyLimit: max(p.KeyLimit, 1),
-	}, nil
+	}
 }
+
+func (p *policy) times() tasks.Times {
+	return tasks.Times{Delay: ms(p.Delay), Deadline: ms(p.Deadline)}
+}
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // noteRecord is the data of a note, <namespace>.t.<task>.
 type noteRecord struct {

@@ -146,11 +146,11 @@ func (l *scheduling) recurrence(name string, e *natskv.Entry) (*tasks.Recurrence
 	if err != nil {
 		return nil, err
 	}
-	policy, err := l.policy(d.task)
+	how, err := l.policies.of(d.task)
 	if err != nil {
 		return nil, err
 	}
-	return d.with(name, policy), nil
+	return d.with(name, how.policy), nil
 }
 
 // with is the definition for the books.

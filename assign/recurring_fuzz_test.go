@@ -9,7 +9,6 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // FuzzRecurrence: whatever stands at a recurrence and at its last tick, whenever it was stored, is read without harm; what is
@@ -46,12 +45,12 @@ func FuzzRecurrence(f *testing.F) {
 		e := &natskv.Entry{Value: value, Time: time.Unix(stored&(1<<33-1), 0).UTC()} // up to the year 2242
 		last, _ := decodeTick(tick)
 		var d definition
-		var policy *tasks.Policy
+		var p policy
 		var err error
 		var listed Recurrence
 		if limit := 1<<20 + 128*uint64(len(value)+len(name)); allocated(limit, func() {
 			if d, err = readDefinition(name, e, most); err == nil {
-				policy, err = readPolicy(d.task)
+				p, err = readPolicy(d.task)
 			}
 			listed = recurrence(name, e, last, most)
 		}) > limit {
@@ -66,12 +65,12 @@ func FuzzRecurrence(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := d.with(name, policy)
+		r := d.with(name, p.shared())
 		header := 0
 		for _, field := range r.Body.(*recurring).header {
 			header += len(field.Value)
 		}
-		if r.Grace < 0 || r.Grace > maxDuration || len(d.Input) > most-headroom || header > 2*maxPolicy+2*maxMeta || !withinLimits(policy) || listed.Grace != r.Grace {
+		if r.Grace < 0 || r.Grace > maxDuration || len(d.Input) > most-headroom || header > 2*maxPolicy+2*maxMeta || !withinLimits(&p) || listed.Grace != r.Grace {
 			t.Fatalf("%s: %+v", value, d)
 		}
 		for _, from := range []time.Time{e.Time, last, listed.Next} {
@@ -96,7 +95,8 @@ func FuzzRecurrence(f *testing.F) {
 }
 
 // withinLimits reports whether a policy is within what the rules count on.
-func withinLimits(p *tasks.Policy) bool {
+func withinLimits(record *policy) bool {
+	p, times := record.shared(), record.times()
 	return p.Kind != "" && p.MaxAttempts >= 1 && p.Backoff > 0 && p.MaxBackoff >= p.Backoff && p.Retention >= minRetention &&
-		p.Timeout >= 0 && p.Deadline >= 0 && p.Delay >= 0 && p.Weight >= 1 && p.KeyLimit >= 1 && p.Concurrency >= 0 && p.Rate >= 0
+		p.Timeout >= 0 && times.Deadline >= 0 && times.Delay >= 0 && p.Weight >= 1 && p.KeyLimit >= 1 && p.Concurrency >= 0 && p.Rate >= 0
 }

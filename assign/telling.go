@@ -3,7 +3,6 @@ package assign
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -93,7 +92,7 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string) {
 		l.announcer.show(id)
 		return
 	}
-	policy, err := l.policy(first(e.Header[headerTask]))
+	how, err := l.policies.of(first(e.Header[headerTask]))
 	if err != nil && !e.Marker && laterVersion([]byte(first(e.Header[headerTask]))) { // it is for who can read it
 		l.ignored(e, err)
 		l.step(tasks.Opaque{ID: id, Revision: e.Revision})
@@ -115,33 +114,9 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string) {
 	l.payloads.keep(id, e.Revision, x)
 	l.traces.keep(id, x.trace)
 	l.news.submitted = tasks.Submitted{
-		ID: id, Revision: e.Revision, Policy: policy, Stored: e.Time, Size: len(e.Value), Keys: keys,
+		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys,
 	}
 	l.step(&l.news.submitted)
-}
-
-// policy reads the header of a submission. Those of tasks that are submitted alike are the same, and share one.
-func (l *scheduling) policy(header string) (*tasks.Policy, error) {
-	if p := l.policies[header]; p != nil {
-		return p, nil
-	}
-	p, err := readPolicy(header)
-	if err != nil {
-		return nil, err
-	}
-	if len(l.policies) >= maxPolicies {
-		clear(l.policies)
-	}
-	l.policies[header] = p
-	return p, nil
-}
-
-// readPolicy is parsePolicy for a header of any size.
-func readPolicy(header string) (*tasks.Policy, error) {
-	if len(header) > 2*maxPolicy {
-		return nil, fmt.Errorf("a policy of %d bytes", len(header))
-	}
-	return parsePolicy(header)
 }
 
 func (l *scheduling) tellNote(e *natskv.Entry, id string, gone bool) {

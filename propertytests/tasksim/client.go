@@ -19,29 +19,30 @@ const (
 	keyLimit    = 2
 )
 
-// policies are drawn from for most tasks the first, and for the others any.
-func (w *world) policies() []*tasks.Policy {
+// treatments are drawn from for most tasks the first, and for the others any.
+func (w *world) treatments() []submission {
 	retry := tasks.Policy{MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, KeyLimit: keyLimit, Weight: 1, Retention: w.Retention}
 	if w.Retention == 0 {
 		retry.Retention = 1000 * time.Hour
 	}
-	of := func(kind string, change func(p *tasks.Policy)) *tasks.Policy {
+	of := func(kind string, change func(s *submission)) submission {
 		p := retry
 		p.Kind = kind
-		change(&p)
-		return &p
+		s := submission{policy: &p}
+		change(&s)
+		return s
 	}
-	all := []*tasks.Policy{
-		of("a", func(*tasks.Policy) {}),
-		of("a", func(p *tasks.Policy) { p.Deadline = 20 * w.Lease }),
-		of("a", func(p *tasks.Policy) { p.Priority = 5 }),
-		of("a", func(p *tasks.Policy) { p.Priority = -3 }),
-		of("a", func(p *tasks.Policy) { p.Labels = map[string]string{"zone": "0"} }),
-		of("b", func(p *tasks.Policy) { p.Delay = w.Lease / 2 }),
-		of("limited", func(p *tasks.Policy) { p.Concurrency, p.Rate = concurrency, rate }),
+	all := []submission{
+		of("a", func(*submission) {}),
+		of("a", func(s *submission) { s.times.Deadline = 20 * w.Lease }),
+		of("a", func(s *submission) { s.policy.Priority = 5 }),
+		of("a", func(s *submission) { s.policy.Priority = -3 }),
+		of("a", func(s *submission) { s.policy.Labels = map[string]string{"zone": "0"} }),
+		of("b", func(s *submission) { s.times.Delay = w.Lease / 2 }),
+		of("limited", func(s *submission) { s.policy.Concurrency, s.policy.Rate = concurrency, rate }),
 	}
 	if w.Slots > 1 {
-		all = append(all, of("b", func(p *tasks.Policy) { p.Weight = 2 }))
+		all = append(all, of("b", func(s *submission) { s.policy.Weight = 2 }))
 	}
 	return all
 }
@@ -63,12 +64,13 @@ func (w *world) keysOf() *tasks.Keys {
 
 // submitAll lets clients submit, over the length of the run, each until it has an acknowledgement.
 func (w *world) submitAll() {
-	policies := w.policies()
+	treatments := w.treatments()
 	for i := range w.Tasks {
-		s := submission{policy: policies[0], keys: w.keysOf(), later: w.Versions && w.chance(0.3)}
+		keys, later, s := w.keysOf(), w.Versions && w.chance(0.3), treatments[0]
 		if w.chance(0.5) {
-			s.policy = policies[w.rng.IntN(len(policies))]
+			s = treatments[w.rng.IntN(len(treatments))]
 		}
+		s.keys, s.later = keys, later
 		id := fmt.Sprint("t", i)
 		w.unsure++
 		w.after(w.upTo(w.Length*9/10), func() { w.submit(id, s) })

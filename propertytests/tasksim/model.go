@@ -78,10 +78,11 @@ func (l *lead) handsOut(e *tasks.Push) {
 // checkTime: nothing is handed out before its time by the stream's clock, or long after its deadline: what the seal takes to
 // come back, that clock is behind.
 func (l *lead) checkTime(a *tasks.Assignment) {
-	p, age := a.Policy, l.w.now-l.w.store.log[a.Revision-1].at
+	record := &l.w.store.log[a.Revision-1]
+	times, age := record.value.(submission).times, l.w.now-record.at
 	off := l.p.off(l.w.now - l.began) // since it knows that clock
-	if age < p.Delay-off || p.Deadline > 0 && age > p.Deadline+2*l.w.Lease+off {
-		l.w.fail("%s is handed out %v after it was submitted: its delay is %v, its deadline %v", a.ID, age, p.Delay, p.Deadline)
+	if age < times.Delay-off || times.Deadline > 0 && age > times.Deadline+2*l.w.Lease+off {
+		l.w.fail("%s is handed out %v after it was submitted: its delay is %v, its deadline %v", a.ID, age, times.Delay, times.Deadline)
 	}
 }
 

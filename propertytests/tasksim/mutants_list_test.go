@@ -85,7 +85,7 @@ var drawn = []mutants.Mutant{
 		{core + "outcome.go", "\t\ts.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold\n", "\t\ts.emit(Settle{Ref: e.Ref})\n"},
 	}},
 	{Name: "attempts begin anew with each submission", Edits: []mutants.Edit{
-		{core + "task.go", "N: s.marks[markOf(t.id)]}", "N: 0}"},
+		{core + "task.go", "N: s.marks[markOf(t.id())]}", "N: 0}"},
 	}},
 	{Name: "a request is removed before the task has ended", Edits: []mutants.Edit{
 		{core + "steer.go", "\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n", "\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n\t\t\ts.dropCancel(e.ID)\n"},
@@ -113,7 +113,7 @@ var drawn = []mutants.Mutant{
 		{core + "outcome.go", "\tif t.run.saving != nil {\n\t\treturn\n\t}\n", "\tif w := t.run.saving; w != nil {\n\t\tdelete(s.writes, w.number)\n\t\ts.settle(w, false)\n\t}\n"},
 	}},
 	{Name: "given back before its checkpoint is stored", Edits: []mutants.Edit{
-		{core + "outcome.go", " || t.run.saving != nil }", " }"},
+		{core + "outcome.go", " || t.run.saving != nil\n}", "\n}"},
 		{core + "checkpoint.go", "\tif t.run.saving = w.next; w.next != nil {", "\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tif t.run.saving = w.next; w.next != nil {"},
 		{core + "checkpoint.go", "\tt.checkpoint, t.run.stored = max(t.checkpoint, revision), w.ran\n", "\tif t.checkpoint = max(t.checkpoint, revision); t.run != nil {\n\t\tt.run.stored = w.ran\n\t}\n"},
 		{core + "checkpoint.go", "if r := w.t.run; r.kept == w.ran {", "if r := w.t.run; r != nil && r.kept == w.ran {"},
@@ -125,11 +125,10 @@ var drawn = []mutants.Mutant{
 		{here + "scheduler.go", "put{\"u.\" + e.Key, erased{}, \"u.\" + e.Key, e.Expect}", "put{\"u.\" + e.Key, erased{}, \"\", 0}"},
 	}},
 	{Name: "a key is freed before the task has ended", Edits: []mutants.Edit{
-		{core + "unique.go", " && s.tasks[t.id] == nil {", " {"},
 		{core + "outcome.go", "\ts.dropSaving(t)\n", "\ts.dropSaving(t)\n\ts.freeUnique(t)\n"},
 	}},
 	{Name: "a key is freed before its submission was read", Edits: []mutants.Edit{
-		{core + "unique.go", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks[e.Task] == nil {\n\t\ts.free(e.Key)\n\t}\n"},
+		{core + "unique.go", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks.get(e.Task) == nil {\n\t\ts.free(e.Key, e.Revision)\n\t}\n"},
 	}},
 	{Name: "keys are not freed", Edits: []mutants.Edit{
 		{core + "reading.go", "\ts.freeUnique(t)\n", ""},

@@ -52,7 +52,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 			l.step(tasks.Opaque{ID: id, Revision: sequence})
 			return
 		}
-		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Keys: v.keys, Stored: l.w.wall(r.at)})
+		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Times: v.times, Keys: v.keys, Stored: l.w.wall(r.at)})
 		return
 	case tasks.Outcome:
 		l.step(tasks.Settled{ID: id, Revision: sequence, Status: v.Status, Attempt: v.Attempt})

@@ -28,7 +28,7 @@ func (w *world) recur() {
 	if !w.Recurring {
 		return
 	}
-	policy := w.policies()[0]
+	policy := w.treatments()[0].policy
 	for i := range recurring {
 		r := recurring[i]
 		r.Policy = policy

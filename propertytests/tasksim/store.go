@@ -28,6 +28,7 @@ type stored struct {
 type (
 	submission struct {
 		policy *tasks.Policy
+		times  tasks.Times
 		keys   *tasks.Keys
 		anew   bool // in the place of an outcome, or of one that has expired
 		later  bool // of a later version: old processes cannot read it

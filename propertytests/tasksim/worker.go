@@ -135,7 +135,7 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 func (k *worker) start(a tasks.Assignment) {
 	r := &handlerRun{
 		id: a.ID, attempt: a.Attempt, revision: a.Revision, number: k.frame.saved[a.ID],
-		mortal: a.Policy.Deadline > 0, outlives: k.w.gone(k.session),
+		mortal: a.Left > 0, outlives: k.w.gone(k.session),
 	}
 	k.runs[a.ID] = r
 	k.starts(k.frame, &a)

@@ -175,7 +175,7 @@ var openTasks = map[string]func(i int, e *Submitted){
 	"delay":    func(i int, e *Submitted) { e.Times.Delay = time.Hour + time.Duration(i) },
 	"deadline": func(i int, e *Submitted) { e.Times.Deadline = 24*time.Hour + time.Duration(i) },
 	"sticky":   func(i int, e *Submitted) { e.Keys = &Keys{Sticky: fmt.Sprintf("%016x", i)} },
-	"limit":    func(i int, e *Submitted) { e.Keys = &Keys{Limit: fmt.Sprintf("%016x", i%1000)} },
+	"limit":    func(i int, e *Submitted) { e.Keys = &Keys{Limit: fmt.Sprintf("%016x", i)} },
 	"unique":   func(i int, e *Submitted) { e.Keys = &Keys{Unique: fmt.Sprintf("%024x", i)} }, // as long as a digest
 	"unique,sticky,deadline": func(i int, e *Submitted) {
 		e.Keys = &Keys{Unique: fmt.Sprintf("%024x", i), Sticky: fmt.Sprintf("%016x", i)}

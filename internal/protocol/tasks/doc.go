@@ -3,8 +3,8 @@
 //	(event, now) ──► Scheduler.Step ──► effects      one per term: the books
 //	 event       ──► Worker.Step    ──► effects      one per session: what it runs, has answered and not reported
 //
-// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits, and 40 to 120 more
-// with a key or a policy of its own. Which worker has what is soft state, told by the workers when a term begins.
+// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits, with its keys
+// and times (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers when a term begins.
 //
 //	            ┌──────────────────────── its time has come ──────────────────────┐
 //	            ▼                                                                 │
@@ -48,8 +48,8 @@
 //
 // Files. What goes in and out: event.go · effect.go · glance.go · policy.go · attempt.go. The machine: scheduler.go · clock.go
 // what time it is.
-// Tasks: lifecycle.go where they stand, the only place that moves them · task.go the books · queue.go · list.go · watching.go ·
-// reason.go why they wait · opaque.go those that cannot be read.
+// Tasks: lifecycle.go where they stand, the only place that moves them · task.go, names.go a task · table.go, queue.go where it
+// is found · list.go · watching.go · reason.go why they wait · opaque.go those that cannot be read.
 // Reading and writing: reading.go the stream · seal.go the condition of every write · write.go what is to be written ·
 // outcome.go how attempts and tasks end · checkpoint.go · steer.go, unique.go, recur.go, missed.go what others ask for.
 // Handing out: lane.go who waits in which queue · limits.go · dispatch.go the rounds · pool.go, placement.go who gets it ·

@@ -29,7 +29,7 @@ type lane struct {
 	labels map[string]string
 	weight int
 	queue  queue
-	lines  map[string]*line // its tasks that have a limit key
+	lines  map[string]*line // by limit key: its tasks that are set aside, or were
 	open   int              // tasks that belong to it
 	pool   *pool            // who can run them; nil: not known yet
 	place  int              // in Scheduler.lanes

@@ -49,21 +49,22 @@ func (c *ceiling) pace() (step, slack time.Duration) {
 
 // limit is the tasks of one limit key. Those above it are set aside, where they are in nobody's way.
 //
-// Invariant: while some of a lane are set aside, those that run, of all lanes, and those that wait in that lane are as many
-// as may run. So whenever one of them goes, another one takes its place, and nobody is forgotten; and what cannot go at
-// present (its kind is paused, nobody takes it) holds nobody's place in other lanes.
+// Invariant: while some of a lane are set aside, those that run, of all lanes, and those that were let into that lane again are
+// as many as may run. So whenever one of them goes, another one takes its place, and nobody is forgotten; and what cannot go
+// at present (its kind is paused, nobody takes it) holds nobody's place in other lanes. What waits in a lane and never was
+// set aside is not counted: it may be set aside yet, when its turn comes.
 type limit struct {
 	running int
-	lines   int     // lanes in which some wait, or are set aside
+	lines   int     // lanes in which it has one
 	kept    []*line // those in which some are set aside
 }
 
-// line is the tasks of one key in one lane.
+// line is the tasks of one key in one lane that are set aside, or were, and wait.
 type line struct {
-	of      *limit
-	waiting int // in the lane
-	aside   queue
-	place   int // in of.kept, from 1
+	of       *limit
+	admitted int // into the lane again
+	aside    queue
+	place    int // in of.kept, from 1
 }
 
 // full reports whether no more may run beside those that do.
@@ -78,7 +79,7 @@ func (s *Scheduler) limitOf(key string) *limit {
 	return l
 }
 
-// lineOf is where a task with a limit key stands.
+// lineOf is where a task is set aside.
 func (s *Scheduler) lineOf(t *task, key string) *line {
 	n := t.lane.lines[key]
 	if n == nil {
@@ -121,10 +122,12 @@ func (s *Scheduler) admit(key string, l *limit) {
 		n := l.kept[i]
 		for n.aside.len() > 0 {
 			t := n.aside.rows[0].t
-			if l.running+n.waiting >= max(t.policy.KeyLimit, 1) {
+			if l.running+n.admitted >= max(t.policy.KeyLimit, 1) {
 				break
 			}
 			n.aside.remove(t)
+			n.admitted++
+			t.admitted = true
 			s.stand(t)
 			s.wake = s.now
 		}
@@ -137,23 +140,24 @@ func (s *Scheduler) admit(key string, l *limit) {
 
 // leftLane counts a task that does not wait any more.
 func (s *Scheduler) leftLane(t *task) {
-	if key := t.limit(); key != "" {
-		n := s.lineOf(t, key)
-		n.waiting--
-		s.leftLine(t.lane, key, n)
+	if t.admitted {
+		t.admitted = false
+		n := t.lane.lines[t.limit()]
+		n.admitted--
+		s.leftLine(t.lane, t.limit(), n)
 	}
 }
 
 func (s *Scheduler) leftAside(t *task) {
 	key := t.limit()
-	n := s.lineOf(t, key)
+	n := t.lane.lines[key]
 	n.aside.remove(t)
 	n.unkeep()
 	s.leftLine(t.lane, key, n)
 }
 
 func (s *Scheduler) leftLine(l *lane, key string, n *line) {
-	if n.waiting == 0 && n.aside.len() == 0 {
+	if n.admitted == 0 && n.aside.len() == 0 {
 		delete(l.lines, key)
 		n.of.lines--
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // task is an open task on the books. Its payload stays in the stream, and what it needs only while somebody has it is in
-// its run: a million of them that wait fit into 300 bytes each.
+// its run: one that waits fits into 300 bytes.
 type task struct {
 	text       string // its id and its keys
 	revision   uint64
@@ -26,6 +26,7 @@ type task struct {
 	phase      phase
 	noted      bool   // it has a note, or may have
 	saved      bool   // it has a checkpoint, or may have
+	admitted   bool   // it was set aside for its limit key, and waits in its lane again
 	idEnd      uint16 // in text, likewise the next two
 	uniqueEnd  uint16
 	stickyEnd  uint16
@@ -154,9 +155,6 @@ func (s *Scheduler) enqueue(t *task) {
 func (s *Scheduler) stand(t *task) {
 	s.move(t, waiting)
 	t.lane.queue.add(t, t.turn(s))
-	if key := t.limit(); key != "" {
-		s.lineOf(t, key).waiting++
-	}
 }
 
 // turn is what a task's place in its lane is decided by: every step of priority is worth so much waiting. It does not
