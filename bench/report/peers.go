@@ -23,7 +23,7 @@ var compared = map[string][]struct{ label, job, mode, figure string }{
 		{"hand-over: until another leads", "handover", "", "gap-ms"},
 		{"crash of the leader of many: until the last is led", "mass", "", "last-ms"},
 		{"… from the first of them to the last", "mass", "", "spread-ms"},
-		{"a vacancy among many candidates: writes", "herd", "", "writes/vacancy"},
+		{"a vacancy among many candidates: writes of the role", "herd", "", "writes/vacancy"},
 	},
 	"tasks": {
 		{"tasks a second, buffered (more is better)", "throughput", "buffered", "tasks/s"},

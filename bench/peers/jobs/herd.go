@@ -9,7 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/bench/peers/stores"
 )
 
-// herd counts what many candidates write and say when one role falls vacant, above what they do at rest.
+// herd counts how often many candidates try to take a role that has fallen vacant, above what they do at rest.
 func herd(ctx context.Context, r *Run, p elect.Peer) error {
 	processes, each := pick(r, 2, 5), pick(r, 10, 20)
 	g, err := newGroup(ctx, p, TTL)
@@ -60,8 +60,8 @@ func herd(ctx context.Context, r *Run, p elect.Peer) error {
 			return err
 		}
 		above := func(v, rest uint64) float64 { return float64(v) - float64(rest)/s*took }
-		row("writes/vacancy", above(vacancy.Writes, still.Writes))
-		row("messages/vacancy", above(vacancy.In+vacancy.Out, still.In+still.Out))
+		row("writes/vacancy", above(vacancy.Roles, still.Roles))
+		row("role-writes-at-rest/s", float64(still.Roles)/s)
 		row("writes-at-rest/s", float64(still.Writes)/s)
 		row("messages-at-rest/s", float64(still.In+still.Out)/s)
 		if err := x.Call(ctx, "rejoin", resign, nil); err != nil {

@@ -59,7 +59,7 @@ func (s *etcdServer) addr() string { return s.address }
 
 func (s *etcdServer) traffic() (Traffic, error) {
 	c := &s.count
-	return Traffic{c.in.Load(), c.out.Load(), c.bytesIn.Load(), c.bytesOut.Load(), c.writes.Load()}, nil
+	return Traffic{c.in.Load(), c.out.Load(), c.bytesIn.Load(), c.bytesOut.Load(), c.writes.Load(), c.writes.Load()}, nil
 }
 
 // counter counts the messages of all calls and streams.

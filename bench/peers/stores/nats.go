@@ -10,9 +10,12 @@ import (
 )
 
 type natsServer struct {
-	s      *natsrun.Server
-	writes atomic.Uint64
+	s             *natsrun.Server
+	writes, roles atomic.Uint64
 }
+
+// rolePrefix begins the last part of the keys of roles, whatever the bucket: so they are named here.
+const rolePrefix = "role-"
 
 // serveNATS runs a server. Synced makes each write to a file durable before it is acknowledged.
 func serveNATS(c config) (server, error) {
@@ -26,7 +29,12 @@ func serveNATS(c config) (server, error) {
 		return nil, err
 	}
 	// A write to a key-value bucket is an ordinary message too, whether the stream takes it or not.
-	if _, err := nc.Subscribe("$KV.>", func(*nats.Msg) { n.writes.Add(1) }); err != nil {
+	if _, err := nc.Subscribe("$KV.>", func(m *nats.Msg) {
+		n.writes.Add(1)
+		if strings.HasPrefix(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], rolePrefix) {
+			n.roles.Add(1)
+		}
+	}); err != nil {
 		return nil, err
 	}
 	return n, nc.Flush()
@@ -42,5 +50,6 @@ func (n *natsServer) traffic() (Traffic, error) {
 	w := n.writes.Load()
 	return Traffic{ // what went to the counter of writes is the comparison's own
 		In: uint64(v.InMsgs), Out: uint64(v.OutMsgs) - w, BytesIn: uint64(v.InBytes), BytesOut: uint64(v.OutBytes), Writes: w,
+		Roles: n.roles.Load(),
 	}, nil
 }

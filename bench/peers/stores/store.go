@@ -15,11 +15,12 @@ type Traffic struct {
 	In, Out           uint64 // messages
 	BytesIn, BytesOut uint64
 	Writes            uint64 // attempts to change a key, refused ones too
+	Roles             uint64 // those of a role's own key, by which a candidate takes and keeps it
 }
 
 // Minus is the traffic since an earlier moment.
 func (t Traffic) Minus(u Traffic) Traffic {
-	return Traffic{t.In - u.In, t.Out - u.Out, t.BytesIn - u.BytesIn, t.BytesOut - u.BytesOut, t.Writes - u.Writes}
+	return Traffic{t.In - u.In, t.Out - u.Out, t.BytesIn - u.BytesIn, t.BytesOut - u.BytesOut, t.Writes - u.Writes, t.Roles - u.Roles}
 }
 
 // Store is a server that runs.
