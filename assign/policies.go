@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 
@@ -10,8 +11,8 @@ import (
 // policies are those of the submissions that a scheduler has read. Tasks that are submitted alike have the same header; those
 // that are due or expire at times of their own share a policy all the same, so that the books hold it once.
 type policies struct {
-	read   map[string]treatment     // by header
-	shared map[string]*tasks.Policy // by header without times
+	read   map[string]treatment                // by header, unless that is long
+	shared map[[sha256.Size]byte]*tasks.Policy // by the digest of a header without times
 }
 
 // treatment is what a submission says of how it is to be treated.
@@ -20,11 +21,13 @@ type treatment struct {
 	times  tasks.Times
 }
 
-// maxPolicies bounds each of the two. What is dropped is read anew, and shared anew.
-const maxPolicies = 10_000
+const (
+	maxPolicies = 10_000  // in each of the two; what is dropped is read anew, and shared anew
+	longHeader  = 1 << 10 // bytes; a longer one is read each time
+)
 
 func newPolicies() policies {
-	return policies{map[string]treatment{}, map[string]*tasks.Policy{}}
+	return policies{map[string]treatment{}, map[[sha256.Size]byte]*tasks.Policy{}}
 }
 
 // of reads the header of a submission.
@@ -40,27 +43,30 @@ func (c *policies) of(header string) (treatment, error) {
 	if t.policy, err = c.share(p); err != nil {
 		return treatment{}, err
 	}
-	if len(c.read) >= maxPolicies {
-		clear(c.read)
+	if len(header) <= longHeader {
+		if len(c.read) >= maxPolicies {
+			clear(c.read)
+		}
+		c.read[header] = t
 	}
-	c.read[header] = t
 	return t, nil
 }
 
 // share is the policy of all that are treated like this, but for their times.
 func (c *policies) share(p policy) (*tasks.Policy, error) {
 	p.Delay, p.Deadline = 0, 0
-	key, err := json.Marshal(p)
+	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, err
 	}
-	shared := c.shared[string(key)]
+	key := sha256.Sum256(text)
+	shared := c.shared[key]
 	if shared == nil {
 		if len(c.shared) >= maxPolicies {
 			clear(c.shared)
 		}
 		shared = p.shared()
-		c.shared[string(key)] = shared
+		c.shared[key] = shared
 	}
 	return shared, nil
 }

@@ -32,7 +32,7 @@ func TestAStreamIsGivenReplicasUnderAScheduler(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS})
+	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ func (l *loop) carryOut(effect protocol.Effect) {
 	case protocol.Write:
 		l.write(e)
 	case protocol.RebuildWatch:
+		l.s.emit(event.Fault{Meta: l.s.meta(), Doing: "watch bucket", Err: errors.New(e.Reason), Attempts: 1})
 		l.watcher.rebuild()
 	case protocol.BeginTerm:
 		if el := l.s.election(e.Role); el != nil {

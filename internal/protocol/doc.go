@@ -39,7 +39,8 @@
 //   - a term is begun only over a record that carries the token of our own claim, our session and our instance
 //   - at most one claim, vacate or rotation is in flight for a role, one heartbeat and one member record for the session
 //   - no term of a role begins before the work of the last one in this process has drained
-//   - no term goes on when the watch shows something later than its record, without that, and none of our rotations is open
+//   - no term goes on once a whole watch has shown something later than its record, and not the record, nor one of ours in its
+//     place; an open rotation puts that off by L less G
 //   - belief never ends later than the last acknowledged heartbeat was sent plus its L less its G, and never later than
 //     that counted from the newest short heartbeat that the watch has shown
 //   - every effect that asks for something is answered by one event, and every command by one Done

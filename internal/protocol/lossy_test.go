@@ -36,6 +36,8 @@ type lossyNode struct {
 	watches bool
 	wants   bool // a new watch
 	writes  []Write
+	loses   func(Write) bool // which writes never come to the store, nil for none
+	lost    []Write          // those
 	fault   error
 }
 
@@ -107,6 +109,13 @@ func (s *lossy) others(n int) {
 	}
 }
 
+// someMember writes what every watch shows, and nobody is concerned with.
+func (s *lossy) someMember() (key string) {
+	key = MemberKey(Peer{Candidate, "nobody"})
+	s.commit(key, nil, true)
+	return key
+}
+
 // watch makes a new watch: it delivers what stands there in the order of revisions.
 func (n *lossyNode) watch() {
 	s := n.s
@@ -133,6 +142,21 @@ func (n *lossyNode) answer(w Write) {
 	n.step(Written{ID: w.ID, Outcome: Won, Revision: s.commit(w.Key, w.Value, w.Delete)})
 }
 
+// leave cuts a machine off; what it writes is not answered, until it comes back.
+func (n *lossyNode) leave() {
+	n.away, n.watches = true, false
+	n.step(Connection{})
+}
+
+func (n *lossyNode) comeBack() {
+	writes := n.writes
+	n.away, n.wants, n.writes = false, true, nil
+	for _, w := range writes {
+		n.step(Written{ID: w.ID, Outcome: Unknown})
+	}
+	n.step(Connection{Up: true})
+}
+
 // tick lets a moment pass. Who is away gets no answers.
 func (s *lossy) tick() {
 	s.now = s.now.Add(lossyStep)
@@ -147,6 +171,11 @@ func (s *lossy) tick() {
 		writes := n.writes
 		n.writes = nil
 		for _, w := range writes {
+			if n.loses != nil && n.loses(w) {
+				n.lost = append(n.lost, w)
+				n.step(Written{ID: w.ID, Outcome: Unknown})
+				continue
+			}
 			n.answer(w)
 		}
 		n.step(Tick{})

@@ -235,9 +235,8 @@ func (w WatchReset) apply(m *Machine) {
 
 func (SnapshotDone) apply(m *Machine) {
 	m.view.EndSnapshot(m.now.Observer, &m.news)
-	m.expectAll()
-	m.passed()
 	m.rebuilding = false
+	m.passed()
 	m.lease.unseenSince = 0
 	if m.phase == syncing {
 		m.phase = opening

@@ -5,56 +5,65 @@ import (
 	"slices"
 )
 
-// unshown is a term whose record the present watch has not delivered, as far as was known when it was put down.
+// unshown is a record of a role that we take part in, which the present watch had not delivered when it was put down.
 type unshown struct {
-	epoch uint64
-	role  *RoleView
+	revision uint64
+	role     *RoleView
 }
 
-// A watch delivers what stands in the bucket in the order of revisions. So when it has come to a later one than an epoch, and has
-// delivered neither the record of that epoch nor a later one in its place, that record does not stand: the role is another's, or the
-// store has lost it, whatever was acknowledged. Its term is over. This takes no clock and nobody's word; and no replica that lags can
+// A watch delivers what stands in the bucket in the order of revisions. So when it has come to a later one than that of a known
+// record, and has delivered neither that record nor a later one in its place, the record does not stand: the store has lost it,
+// whatever was acknowledged. The term that it begins is over. This takes no clock and nobody's word; and no replica that lags can
 // make it so, since it has not come to a later revision.
 //
-// The view goes back for that one key, by which the term ends, and a new watch shows what stands there: a claim over what does not
-// would be refused for ever.
+// The view goes back for that one key, by which the term ends: a claim, or a vacancy, over what does not stand would be refused for
+// ever. If the watch has shown what does stand there, that was not taken in, being older: a new one is asked for, to show it again.
 //
-// A rotation of ours whose outcome is open may have taken the record's place, and come later: it is waited for, but no longer than
-// others would wait for us.
+// Nothing is concluded before the snapshot has arrived whole: what has taken the record's place may stand further back. A rotation
+// of ours whose outcome is open may do so later still: it is waited for, but no longer than others would wait for us.
 
 // expect has the record of a term looked for when the watch comes to a later revision.
 func (m *Machine) expect(epoch uint64, rv *RoleView) {
-	i, _ := slices.BinarySearchFunc(m.unshown, epoch, func(u unshown, epoch uint64) int { return cmp.Compare(u.epoch, epoch) })
+	i, _ := slices.BinarySearchFunc(m.unshown, epoch, func(u unshown, epoch uint64) int { return cmp.Compare(u.revision, epoch) })
 	m.unshown = slices.Insert(m.unshown, i, unshown{epoch, rv})
 }
 
-// expectAll does that for all terms: the watch is a new one, or its snapshot has arrived whole.
+// expectAll does that for the roles that we take part in, under a new watch.
 func (m *Machine) expectAll() {
 	m.unshown = m.unshown[:0]
-	for _, r := range m.active.list {
-		if r.term.leading() {
-			m.unshown = append(m.unshown, unshown{r.term.epoch, r.RoleView})
+	for _, rv := range m.view.roleList {
+		if rv.task.mine != nil && rv.Revision > 0 {
+			m.unshown = append(m.unshown, unshown{rv.Revision, rv})
 		}
 	}
-	slices.SortFunc(m.unshown, func(a, b unshown) int { return cmp.Compare(a.epoch, b.epoch) })
+	slices.SortFunc(m.unshown, func(a, b unshown) int { return cmp.Compare(a.revision, b.revision) })
 }
 
-// passed takes back the records of terms that the watch has passed.
+// passed takes back the records that the watch has passed.
 func (m *Machine) passed() {
+	if !m.view.whole {
+		return
+	}
 	n := 0
 	var open []unshown
-	for ; n < len(m.unshown) && m.unshown[n].epoch < m.view.delivered; n++ {
+	for ; n < len(m.unshown) && m.unshown[n].revision < m.view.delivered; n++ {
 		u := m.unshown[n]
-		r := u.role.task.mine
 		switch {
-		case r == nil || r.term == nil || !r.term.leading() || r.term.epoch != u.epoch: // over, or rotated
-		case u.role.delivered >= u.epoch:
-		case r.term.rotating != "" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin):
+		case u.role.Revision != u.revision: // another one is known by now
+		case u.role.delivered >= u.revision:
+		case m.rotatesStill(u.role.task.mine):
 			open = append(open, u)
 		default:
 			m.view.unlearn(m.now.Observer, u.role, &m.news)
-			m.rebuild("a record that was acknowledged does not stand")
+			if u.role.delivered > 0 {
+				m.rebuild("a record that was known does not stand")
+			}
 		}
 	}
 	m.unshown = slices.Insert(m.unshown[n:], 0, open...)
+}
+
+// rotatesStill reports whether a rotation of a role may have been stored, and is not known.
+func (m *Machine) rotatesStill(r *role) bool {
+	return r != nil && r.term != nil && r.term.rotating != "" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)
 }

@@ -37,13 +37,11 @@ func TestALostClaim(t *testing.T) {
 			s.until("a leads r", func() bool { return a.leads("r") })
 
 			s.back(keys, last)
-			a.away, a.watches = true, false
-			a.step(Connection{})
+			a.leave()
 			c := s.join("c", 0, "r")
 			s.until("c leads r", func() bool { return c.leads("r") })
 			s.others(30)
-			a.away, a.wants = false, true
-			a.step(Connection{Up: true})
+			a.comeBack()
 			if both := s.pass(10*time.Minute, func() bool { return a.leads("r") && c.leads("r") }); both > oneBeat {
 				t.Errorf("both lead for %v", both)
 			}
@@ -54,21 +52,123 @@ func TestALostClaim(t *testing.T) {
 	}
 }
 
-// TestALostClaimOfTheOnlyCandidate: who is told of no loss leads again by a claim of what stands there.
+// TestALostClaimOfTheOnlyCandidate: whatever has become of the term meanwhile, who is told of no loss leads again, by a claim of what
+// stands there; so does who ends its session, in the next one.
 func TestALostClaimOfTheOnlyCandidate(t *testing.T) {
+	for name, reset := range replicas {
+		for what, meanwhile := range map[string]func(s *lossy, a *lossyNode){
+			"the term goes on": func(*lossy, *lossyNode) {},
+			"it steps down":    func(_ *lossy, a *lossyNode) { a.step(StepDown{ID: 77, Role: "r"}) },
+			"its work fails":   func(_ *lossy, a *lossyNode) { a.step(Returned{Role: "r", Term: a.m.Status("r").Epoch, Failed: true}) },
+			"its session is lost": func(s *lossy, a *lossyNode) {
+				a.leave()
+				s.pass(8*time.Second, nil)
+				a.comeBack()
+			},
+			"a new watch was asked for": func(_ *lossy, a *lossyNode) { a.m.rebuild("") },
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				s := newLossy(t, reset)
+				s.commit(RoleKey("r"), Encode(Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
+				a := s.join("a", 0, "x")
+				s.until("a leads x", func() bool { return a.leads("x") })
+				s.beat("a")
+				keys, last := s.copied()
+				a.step(Join{RoleConfig{Name: "r"}})
+				s.until("a leads r", func() bool { return a.leads("r") })
+				s.back(keys, last)
+				a.watches = false
+				meanwhile(s, a)
+				s.others(30)
+				s.someMember() // stands later than the claim
+				a.wants = true
+				led := s.pass(10*time.Minute, func() bool { return a.leads("r") })
+				if a.fault == nil && (led < 9*time.Minute || !a.leads("x")) {
+					t.Errorf("it leads r for %v of 10 minutes, and x: %v", led, a.leads("x"))
+				}
+				if told := reset.Told && !reset.Behind; !told && a.fault != nil {
+					t.Errorf("nobody knows of a loss, and it has ended: %v", a.fault)
+				}
+			})
+		}
+	}
+}
+
+// TestALostVacancy: who has given a role up that its record still gives it in a session that lives takes it again, or ends.
+func TestALostVacancy(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			a, b := s.join("a", 0, "x", "r"), s.join("b", 0, "y")
+			s.until("both lead", func() bool { return a.leads("x") && a.leads("r") && b.leads("y") })
+			b.step(Join{RoleConfig{Name: "r"}})
+			s.pass(2*time.Second, nil)
+			s.beat("a")
+			keys, last := s.copied()
+			s.lags = true
+			a.step(StepDown{ID: 77, Role: "r"})
+			s.until("it is vacant", func() bool { return a.m.view.Role("r").Role.Vacant })
+			s.back(keys, last)
+			s.others(30)
+			s.lags, a.wants, b.wants = false, true, true
+			if led := s.pass(10*time.Minute, func() bool { return a.leads("r") || b.leads("r") }); led < 9*time.Minute {
+				t.Errorf("it is led for %v of 10 minutes: %v, %v", led, a.fault, b.fault)
+			}
+		})
+	}
+}
+
+// TestTwoLostClaims, and what stands between them: one watch does for both.
+func TestTwoLostClaims(t *testing.T) {
 	s := newLossy(t, WatchReset{Told: true, Behind: true})
-	s.commit(RoleKey("r"), Encode(Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
+	for _, role := range []string{"p", "r"} {
+		s.commit(RoleKey(role), Encode(Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
+	}
 	a := s.join("a", 0, "x")
 	s.until("a leads x", func() bool { return a.leads("x") })
 	s.beat("a")
 	keys, last := s.copied()
+	a.step(Join{RoleConfig{Name: "p"}})
+	s.until("a leads p", func() bool { return a.leads("p") })
+	s.others(10)
 	a.step(Join{RoleConfig{Name: "r"}})
 	s.until("a leads r", func() bool { return a.leads("r") })
 	s.back(keys, last)
-	a.wants = true
+	a.watches = false
+	s.others(5)
+	s.someMember()
 	s.others(30)
-	if led := s.pass(10*time.Minute, func() bool { return a.leads("r") }); led < 9*time.Minute || !a.leads("x") {
-		t.Errorf("it leads r for %v of 10 minutes, and x: %v", led, a.leads("x"))
+	a.wants = true
+	first := map[string]uint64{"p": a.m.Status("p").Epoch, "r": a.m.Status("r").Epoch}
+	both := s.pass(10*time.Second, func() bool { return a.leads("p") && a.leads("r") })
+	for role, epoch := range first {
+		if got := a.m.Status(role); both < 8*time.Second || !got.Leading || got.Epoch == epoch {
+			t.Errorf("%s: %+v, it was led at %d, and both for %v of 10 s", role, got, epoch, both)
+		}
+	}
+}
+
+// TestARotationThatIsStoredLate, by its last attempt of many: what a new watch shows before it ends nothing.
+func TestARotationThatIsStoredLate(t *testing.T) {
+	s := newLossy(t, WatchReset{Told: true})
+	a, b := s.join("a", 3*time.Second, "r"), s.join("b", 0, "x")
+	s.until("both lead", func() bool { return a.leads("r") && b.leads("x") })
+	s.beat("b")
+	a.loses = func(w Write) bool { return w.Key == RoleKey("r") }
+	s.until("it rotates", func() bool { return len(a.lost) > 0 })
+	s.pass(5500*time.Millisecond, nil) // longer than a rotation is waited for
+	s.lags = true
+	s.beat("b") // what stands before it
+	rotation := a.lost[len(a.lost)-1]
+	stored := s.commit(rotation.Key, rotation.Value, rotation.Delete)
+	a.loses, s.lags, a.wants = nil, false, true
+	for range 200 {
+		if s.tick(); !a.leads("r") {
+			t.Fatalf("it leads no more: %+v", a.m.Status("r"))
+		}
+	}
+	if got := a.m.Status("r").Epoch; got < stored {
+		t.Errorf("it leads by epoch %d, and the record stands at %d", got, stored)
 	}
 }
 
@@ -253,6 +353,28 @@ func TestAWatchThatIsLate(t *testing.T) {
 	a.deliver(RoleKey("r"))
 	if got := a.m.Status("r"); !got.Leading || got.Epoch != stored {
 		t.Errorf("%+v, and the record stands at %d", got, stored)
+	}
+}
+
+// TestAVacancyThatIsKnown, by its acknowledgement, before the watch has come to it: that the watch passes the record before it takes
+// nothing back.
+func TestAVacancyThatIsKnown(t *testing.T) {
+	s := newLossy(t, WatchReset{Told: true, Behind: true})
+	a := s.join("a", 0, "x")
+	s.until("a leads x", func() bool { return a.leads("x") })
+	keys, _ := s.copied()
+	a.step(Join{RoleConfig{Name: "r"}})
+	s.until("a leads r", func() bool { return a.leads("r") })
+	now := s.keys
+	s.keys = keys
+	a.watch() // over a replica that lags
+	s.keys, a.watches = now, false
+	between := s.someMember()
+	a.step(StepDown{ID: 77, Role: "r"})
+	s.until("it is vacant", func() bool { return a.m.view.Role("r").Role.Vacant })
+	a.deliver(between)
+	if r := a.m.view.Role("r"); !r.Role.Vacant || r.Revision != s.keys[RoleKey("r")].revision {
+		t.Errorf("known of it now: %+v at %d", r.Role, r.Revision)
 	}
 }
 

@@ -194,6 +194,18 @@ var all = []mutants.Mutant{
 	{Name: "a rotation is waited for without end", Edits: []mutants.Edit{
 		{core + "passed.go", "r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "r.term.rotating != \"\""},
 	}, By: &beside},
+	{Name: "a watch that is not whole has passed what it has not shown", Edits: []mutants.Edit{
+		{core + "passed.go", "if !m.view.whole {", "if false {"},
+	}, By: &beside},
+	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
+		{core + "passed.go", "rv.task.mine != nil && rv.Revision > 0", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
+	}, By: &beside},
+	{Name: "what a watch has shown of a record that was taken back is not asked for again", Edits: []mutants.Edit{
+		{core + "passed.go", "if u.role.delivered > 0 {", "if false {"},
+	}, By: &beside},
+	{Name: "what is known of a role goes back for a record that another has replaced", Edits: []mutants.Edit{
+		{core + "passed.go", "u.role.Revision != u.revision:", "false:"},
+	}, By: &beside},
 	{Name: "a record that the watch has passed stands all the same", Edits: []mutants.Edit{
 		{core + "passed.go", "\t\t\tm.view.unlearn(m.now.Observer, u.role, &m.news)\n", ""},
 	}, By: &beside},

@@ -16,7 +16,7 @@ var drawn = []mutants.Mutant{
 		{core + "adopt.go", "return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
 	}},
 	{Name: "hand out what nobody has claimed so far", Edits: []mutants.Edit{
-		{core + "adopt.go", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n\tfor _, w := range s.line {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n\ts.round++\n\tfor _, id := range slices.Sorted(maps.Keys(s.tasks)) {\n\t\tt := s.tasks[id]\n\t\tfor _, w := range s.line {\n\t\t\tif w.synced && w.idle(s) && !claimed[id] && t.phase == waiting && s.numbered(t) {\n\t\t\t\ts.occupy(t)\n\t\t\t\ts.unqueue(t)\n\t\t\t\ts.seat(t, w)\n\t\t\t\ts.present(t)\n\t\t\t\ts.push(w)\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n\t}\n"},
+		{core + "adopt.go", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n\tfor _, w := range s.line {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n\ts.round++\n\tfor t := range s.tasks.all() {\n\t\tid := t.id()\n\t\tfor _, w := range s.line {\n\t\t\tif w.synced && w.idle(s) && !claimed[id] && t.phase == waiting && s.numbered(t) {\n\t\t\t\ts.occupy(t)\n\t\t\t\ts.unqueue(t)\n\t\t\t\ts.seat(t, w)\n\t\t\t\ts.present(t)\n\t\t\t\ts.push(w)\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n\t}\n"},
 	}},
 	{Name: "no seal", Edits: []mutants.Edit{
 		{here + "store.go", "if p.on != \"\" && s.last[p.on] != p.expect {", "if p.on != \"\" && s.last[p.on] != p.expect && (p.on != sealSubject || p.subject == sealSubject) {"},
@@ -131,7 +131,7 @@ var drawn = []mutants.Mutant{
 		{core + "unique.go", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks.get(e.Task) == nil {\n\t\ts.free(e.Key, e.Revision)\n\t}\n"},
 	}},
 	{Name: "keys are not freed", Edits: []mutants.Edit{
-		{core + "reading.go", "\ts.freeUnique(t)\n", ""},
+		{core + "reading.go", "\ts.dropCancel(t.id())\n\ts.freeUnique(t)\n", "\ts.dropCancel(t.id())\n"},
 	}},
 	{Name: "one more than a kind may", Edits: []mutants.Edit{
 		{core + "dispatch.go", "k.held() >= k.Concurrency", "k.held() > k.Concurrency"},

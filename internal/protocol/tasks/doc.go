@@ -3,8 +3,8 @@
 //	(event, now) ──► Scheduler.Step ──► effects      one per term: the books
 //	 event       ──► Worker.Step    ──► effects      one per session: what it runs, has answered and not reported
 //
-// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits, with its keys
-// and times (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers when a term begins.
+// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits, whatever keys
+// and times it has; where its id and keys are longer than 80 bytes, in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers when a term begins.
 //
 //	            ┌──────────────────────── its time has come ──────────────────────┐
 //	            ▼                                                                 │

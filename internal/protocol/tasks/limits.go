@@ -138,7 +138,7 @@ func (s *Scheduler) admit(key string, l *limit) {
 	}
 }
 
-// leftLane counts a task that does not wait any more.
+// leftLane counts a task that was let into its lane again and does not wait any more.
 func (s *Scheduler) leftLane(t *task) {
 	if t.admitted {
 		t.admitted = false

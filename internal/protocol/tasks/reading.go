@@ -5,9 +5,12 @@ func (e Submitted) apply(s *Scheduler) {
 		return
 	}
 	before, _ := s.unveil(e.ID, e.Revision)
-	if t := s.tasks.get(e.ID); t != nil {
-		s.forget(t) // it has ended, and was submitted again
+	if t := s.tasks.get(e.ID); t != nil { // it has ended, and was submitted again
+		s.forget(t)
 		before.noted, before.saved = t.noted, t.saved
+		if e.Keys == nil || e.Keys.Unique != t.unique() {
+			s.freeUnique(t)
+		}
 	}
 	delete(s.aborted, e.ID)
 	t := s.open(&e)

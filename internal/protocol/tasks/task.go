@@ -6,7 +6,7 @@ import (
 )
 
 // task is an open task on the books. Its payload stays in the stream, and what it needs only while somebody has it is in
-// its run: one that waits fits into 300 bytes.
+// its run: one that waits fits into 300 bytes, see doc.go.
 type task struct {
 	text       string // its id and its keys
 	revision   uint64

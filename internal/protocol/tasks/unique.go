@@ -32,7 +32,7 @@ func (s *Scheduler) holdUnique(t *task) {
 	}
 }
 
-// freeUnique frees the key of a task that has ended, unless the next one has it.
+// freeUnique frees the key of a task that has ended. When the next one has it that would be refused.
 func (s *Scheduler) freeUnique(t *task) {
 	if _, next := s.uniques[t.unique()]; t.uniqueAt > 0 && !next {
 		s.free(t.unique(), t.uniqueAt)
