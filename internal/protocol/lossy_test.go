@@ -33,11 +33,13 @@ type lossyNode struct {
 	m       *Machine
 	ids     int
 	away    bool
+	deaf    bool // its watch shows nothing, and no other one comes about
 	watches bool
 	wants   bool // a new watch
 	writes  []Write
 	loses   func(Write) bool // which writes never come to the store, nil for none
 	lost    []Write          // those
+	ended   int // terms
 	fault   error
 }
 
@@ -72,6 +74,7 @@ func (n *lossyNode) step(ev Event) {
 		case RebuildWatch:
 			n.wants = true
 		case EndTerm:
+			n.ended++
 			n.step(Drained{e.Role, e.Term})
 		case Ended:
 			n.fault = e.Fault
@@ -88,7 +91,7 @@ func (s *lossy) commit(key string, value []byte, marker bool) uint64 {
 	s.last++
 	s.keys[key] = stored{s.last, value, marker}
 	for _, n := range s.nodes {
-		if n.watches && !n.away && !s.lags {
+		if n.watches && !n.away && !n.deaf && !s.lags {
 			n.deliver(key)
 		}
 	}
@@ -165,7 +168,7 @@ func (s *lossy) tick() {
 			n.step(Tick{})
 			continue
 		}
-		if n.wants {
+		if n.wants && !n.deaf {
 			n.watch()
 		}
 		writes := n.writes

@@ -228,14 +228,13 @@ func (w WatchReset) apply(m *Machine) {
 	m.view.BeginWatch(w, m.self.Peer)
 	if m.view.WentBack() {
 		m.fail(ErrWentBack)
-		return
 	}
-	m.expectAll()
 }
 
 func (SnapshotDone) apply(m *Machine) {
 	m.view.EndSnapshot(m.now.Observer, &m.news)
 	m.rebuilding = false
+	m.expectAll()
 	m.passed()
 	m.lease.unseenSince = 0
 	if m.phase == syncing {

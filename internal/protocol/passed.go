@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// unshown is a record of a role that we take part in, which the present watch had not delivered when it was put down.
+// unshown is a record of a role that we take part in, which the present watch has not delivered yet.
 type unshown struct {
 	revision uint64
 	role     *RoleView
@@ -28,11 +28,11 @@ func (m *Machine) expect(epoch uint64, rv *RoleView) {
 	m.unshown = slices.Insert(m.unshown, i, unshown{epoch, rv})
 }
 
-// expectAll does that for the roles that we take part in, under a new watch.
+// expectAll does that for all records that a whole snapshot has not shown.
 func (m *Machine) expectAll() {
 	m.unshown = m.unshown[:0]
 	for _, rv := range m.view.roleList {
-		if rv.task.mine != nil && rv.Revision > 0 {
+		if rv.task.mine != nil && rv.Revision > rv.delivered {
 			m.unshown = append(m.unshown, unshown{rv.Revision, rv})
 		}
 	}
@@ -55,7 +55,7 @@ func (m *Machine) passed() {
 			open = append(open, u)
 		default:
 			m.view.unlearn(m.now.Observer, u.role, &m.news)
-			if u.role.delivered > 0 {
+			if false {
 				m.rebuild("a record that was known does not stand")
 			}
 		}

@@ -198,7 +198,7 @@ var all = []mutants.Mutant{
 		{core + "passed.go", "if !m.view.whole {", "if false {"},
 	}, By: &beside},
 	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
-		{core + "passed.go", "rv.task.mine != nil && rv.Revision > 0", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
+		{core + "passed.go", "rv.task.mine != nil && rv.Revision > rv.delivered", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
 	}, By: &beside},
 	{Name: "what a watch has shown of a record that was taken back is not asked for again", Edits: []mutants.Edit{
 		{core + "passed.go", "if u.role.delivered > 0 {", "if false {"},
