@@ -33,13 +33,12 @@ type lossyNode struct {
 	m       *Machine
 	ids     int
 	away    bool
-	deaf    bool // its watch shows nothing, and no other one comes about
 	watches bool
 	wants   bool // a new watch
 	writes  []Write
 	loses   func(Write) bool // which writes never come to the store, nil for none
 	lost    []Write          // those
-	ended   int // terms
+	ended   int              // terms
 	fault   error
 }
 
@@ -91,7 +90,7 @@ func (s *lossy) commit(key string, value []byte, marker bool) uint64 {
 	s.last++
 	s.keys[key] = stored{s.last, value, marker}
 	for _, n := range s.nodes {
-		if n.watches && !n.away && !n.deaf && !s.lags {
+		if n.watches && !n.away && !s.lags {
 			n.deliver(key)
 		}
 	}
@@ -168,7 +167,7 @@ func (s *lossy) tick() {
 			n.step(Tick{})
 			continue
 		}
-		if n.wants && !n.deaf {
+		if n.wants {
 			n.watch()
 		}
 		writes := n.writes

@@ -55,7 +55,7 @@ func (m *Machine) passed() {
 			open = append(open, u)
 		default:
 			m.view.unlearn(m.now.Observer, u.role, &m.news)
-			if false {
+			if u.role.delivered > 0 {
 				m.rebuild("a record that was known does not stand")
 			}
 		}

@@ -196,6 +196,7 @@ var all = []mutants.Mutant{
 	}, By: &beside},
 	{Name: "a watch that is not whole has passed what it has not shown", Edits: []mutants.Edit{
 		{core + "passed.go", "if !m.view.whole {", "if false {"},
+		{core + "machine.go", "\tm.view.BeginWatch(w, m.self.Peer)\n", "\tm.view.BeginWatch(w, m.self.Peer)\n\tm.expectAll()\n"},
 	}, By: &beside},
 	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
 		{core + "passed.go", "rv.task.mine != nil && rv.Revision > rv.delivered", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
