@@ -71,16 +71,15 @@ func (l *scheduling) answerStatus(q query) answer {
 }
 
 // answerWatch begins to tell what happens to a task. Its status follows as the first event: what happens meanwhile is not
-// lost between the two.
+// lost between the two. A task whose submission has not been read yet has no status, and all of it is told.
 func (l *scheduling) answerWatch(q query) answer {
-	if _, ok := l.books.Glance(l.now(), q.ID); !ok {
-		return answer{}
-	}
 	l.step(tasks.Watched{ID: q.ID, For: watchFor})
 	if !l.books.Watching(q.ID) {
 		return answer{Error: "too many tasks are watched"}
 	}
-	return l.answerStatus(q)
+	a := l.answerStatus(q)
+	a.OK = true
+	return a
 }
 
 // answerList is a page of the open tasks. It may be short though others follow: its cost is bounded, whatever the filter

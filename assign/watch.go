@@ -193,7 +193,7 @@ func (w *watching) hear(m *nats.Msg) bool {
 	}
 	var a answer
 	if len(m.Data) == 0 || json.Unmarshal(m.Data, &a) != nil || !a.OK {
-		return false // nobody leads, or it has not read the submission yet
+		return false // nobody leads
 	}
 	if a.Task != nil && a.Task.ID == w.id && !a.Task.State.Terminal() {
 		w.see(*a.Task)

@@ -78,6 +78,39 @@ func TestEventsOfATask(t *testing.T) {
 	})
 }
 
+// TestEventsOfATaskThatGoesAtOnce: the scheduler has not read the submission when it is asked to tell of it.
+func TestEventsOfATaskThatGoesAtOnce(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		steps := assign.NewKind[int, string]("steps")
+		a := newNode(t, s, "a", func(a *assign.Assigner) {
+			if err := assign.Handle(a, steps, func(ctx context.Context, task *assign.Task[int]) (string, error) {
+				time.Sleep(300 * time.Millisecond) // virtual
+				return "done", task.Progress(ctx, 0.5, []byte("x"))
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		leader(t, a)
+		c := newClient(t, s)
+		if _, err := assign.Submit(t.Context(), c, steps, 0); err != nil { // the client's stream is open then
+			t.Fatal(err)
+		}
+		for i := range 20 {
+			p, err := assign.Submit(t.Context(), c, steps, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			events, err := p.Events(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all, _ := story(events); fmt.Sprint(all) != "[submitted running 1 on a progress 0.5 ended succeeded]" {
+				t.Fatalf("%v\n%s", all, a.dump())
+			}
+		}
+	})
+}
+
 // TestLastEventIsAlwaysDelivered: to a receiver that sleeps, over a scheduler's end and a lost connection.
 func TestLastEventIsAlwaysDelivered(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

@@ -35,6 +35,7 @@ func (w *world) treatments() []submission {
 	all := []submission{
 		of("a", func(*submission) {}),
 		of("a", func(s *submission) { s.times.Deadline = 20 * w.Lease }),
+		of("a", func(s *submission) { s.times.Deadline = 2 * w.Lease }),
 		of("a", func(s *submission) { s.policy.Priority = 5 }),
 		of("a", func(s *submission) { s.policy.Priority = -3 }),
 		of("a", func(s *submission) { s.policy.Labels = map[string]string{"zone": "0"} }),

@@ -155,6 +155,9 @@ func (k *worker) start(a tasks.Assignment) {
 		k.w.after(k.w.upTo(k.w.Lease/2), func() { k.w.askCancel(a.ID) })
 	}
 	k.p.later(effort, func() { k.end(r, k.w.result()) })
+	if a.Left > 0 {
+		k.p.later(a.Left, func() { k.end(r, tasks.Result{Verb: tasks.Overdue}) })
+	}
 }
 
 // end is the return of a handler.

@@ -110,6 +110,7 @@ func samples() [][]byte {
 		EncodeSynced(7, 9, held), EncodeSynced(7, 9, nil), EncodeSettled([]bool{true, false, true}), EncodeSettled(nil),
 		EncodeReport("a", 7, 9, []Finding{
 			{ID: "x", Attempt: Attempt{9, 1}, Verb: Succeeded, Ran: 5, Data: []byte("out")},
+			{ID: "x", Verb: Overdue},
 			{ID: "y", Verb: Progressing, Fraction: 0.5, Data: []byte{}},
 			{ID: "z", Verb: Failed, Delay: -1, Stored: true},
 		}),

@@ -58,6 +58,7 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 	case Released:
 		t.run.worker.draining = true
 		s.release(t, released, e.Ref)
+	case Overdue: // the stream's clock decides; until it has, this is told again
 	case Snoozed:
 		s.again(t, Retry{Snoozes: 1, Wait: bounded(r.Delay)}, "snoozed", e.Ref)
 	default:
@@ -201,6 +202,7 @@ func (s *Scheduler) abort(t *task, status Status, cause string) {
 	out := Outcome{Status: status, Cause: cause, Attempt: t.attempt, Tries: t.tries()}
 	if t.phase == pushed || t.phase == running {
 		out.Tries++
+		out.Instance, out.Ran = t.run.worker.instance, int64(s.now.Sub(t.run.began))
 		s.stop(t.run.worker, stop{id: t.id(), attempt: t.attempt, serial: t.run.serial, status: status})
 	}
 	if t.phase == starting || t.phase == noting { // it may still land, and is erased with the outcome

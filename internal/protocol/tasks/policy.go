@@ -77,9 +77,10 @@ const (
 	Snoozed          // wants to be run again after Delay, uncounted
 	Released         // given back unfinished, uncounted
 	Progressing      // has not ended: how far it is
+	Overdue          // its task's deadline has passed by the worker's clock, whatever came of it
 )
 
-var verbs = [...]string{"", "succeeded", "failed", "permanent", "snoozed", "released", "progressing"}
+var verbs = [...]string{"", "succeeded", "failed", "permanent", "snoozed", "released", "progressing", "overdue"}
 
 func (v Verb) String() string { return verbs[v] }
 

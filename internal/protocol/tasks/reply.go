@@ -135,7 +135,7 @@ func DecodeReport(frame []byte) (instance string, session, epoch uint64, list []
 		if f.Data = d.bytes(); flags&flagData == 0 {
 			f.Data = nil
 		}
-		if f.Verb < Succeeded || f.Verb > Progressing || !(f.Fraction >= 0 && f.Fraction <= 1) {
+		if f.Verb < Succeeded || f.Verb > Overdue || !(f.Fraction >= 0 && f.Fraction <= 1) {
 			d.bad = true
 		}
 	}
