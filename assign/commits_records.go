@@ -23,7 +23,7 @@ func (c *commits) outcome(e tasks.WriteOutcome, input *submitted) {
 }
 
 func (c *commits) outcomeRecord(e tasks.WriteOutcome, input *submitted) natskv.Write {
-	header, data := encodeOutcome(e.Kind, e.Outcome, c.l.traces.of(e.ID), input)
+	header, data := encodeOutcome(e.Kind, e.Outcome, unpackTrace(e.Tag), input)
 	op := natskv.Write{Key: queueKey + e.ID, Value: data, Header: header, TTL: e.Retention}
 	if e.Again {
 		op.Expect = e.Revision

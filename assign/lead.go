@@ -97,7 +97,6 @@ type scheduling struct {
 	began    time.Time
 	peers    map[uint64]peer // by session
 	policies policies
-	traces   traces
 	payloads *payloads
 	loading  map[uint64]*loading  // frames that wait for payloads, by session
 	partial  map[uint64]*assembly // answers of which parts are missing, by session
@@ -142,7 +141,7 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 	l := &scheduling{
 		a: a, t: t, h: h, nc: h.Conn(), stream: stream, in: mailbox.New[any](), inbox: h.Conn().NewInbox() + ".",
 		mark: uuid.NewString(), epoch: t.Epoch(), began: time.Now(), peers: map[uint64]peer{},
-		policies: newPolicies(), loading: map[uint64]*loading{}, traces: traces{}, dying: dying{},
+		policies: newPolicies(), loading: map[uint64]*loading{}, dying: dying{},
 		partial: map[uint64]*assembly{},
 		reading: newReading(), carried: make(chan func(), 1), cancel: func() {}, largest: maxCheckpoint,
 	}

@@ -58,7 +58,7 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 	}
 	for _, s := range o.States {
 		if !s.known() {
-			return ListPage{}, fmt.Errorf("%w: there is no state %q", ErrInvalidOption, s)
+			return ListPage{}, fmt.Errorf("%w: there is no state %.220q: use the constants of State", ErrInvalidOption, s)
 		}
 	}
 	// An id goes on where the prefix ends: that may be at a dot, or be the whole.
@@ -67,7 +67,7 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 	}
 	for _, k := range o.Kinds {
 		if !protocol.ValidName(k) {
-			return ListPage{}, fmt.Errorf("%w: Kinds: %.220q cannot name a kind: use letters, digits, - _ = / and dots between them", ErrInvalidOption, k)
+			return ListPage{}, fmt.Errorf("%w: Kinds: %.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most", ErrInvalidOption, k)
 		}
 	}
 	at, err := parseCursor(o.Cursor)

@@ -63,7 +63,8 @@ func (s *submission) key(option, key string) string {
 }
 
 // WithID names the task. A task of that name that was submitted before, and whose outcome is still kept, is returned in its
-// place, whatever its input was; one of another kind is ErrOtherKind. Without WithID a task has an id of its own.
+// place, whatever its input was; one of another kind is ErrOtherKind. What begins with "cron/" is for the tasks of recurrences.
+// Without WithID a task has an id of its own.
 func WithID(id string) SubmitOption {
 	return func(s *submission) {
 		s.id = id

@@ -55,7 +55,7 @@ func (p policy) check() error {
 	}
 	switch {
 	case !protocol.ValidName(p.Kind):
-		return fmt.Errorf("%q cannot name a kind: use letters, digits, - _ = / and dots between them", p.Kind)
+		return fmt.Errorf("%.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most", p.Kind)
 	case p.Attempts < 1 || p.Attempts > maxAttempts:
 		return fmt.Errorf("%d attempts: use 1 to %d", p.Attempts, maxAttempts)
 	case p.Priority < -maxPriority || p.Priority > maxPriority:

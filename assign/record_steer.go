@@ -146,6 +146,9 @@ func decodeTick(data []byte) (time.Time, error) {
 // tickPrefix begins the ids of tasks that a recurrence has submitted: nobody else may use it.
 const tickPrefix = "cron/"
 
+// maxRecurrence bounds the name of a recurrence, in bytes: tickID is a name too.
+const maxRecurrence = 200 - len(tickPrefix) - len("/20060102T150405Z")
+
 // tickID is the id of the task of one tick: whoever fires it a second time finds it there.
 func tickID(name string, tick time.Time) string {
 	return tickPrefix + name + "/" + tick.UTC().Format("20060102T150405Z")

@@ -74,7 +74,7 @@ const defaultGrace = time.Minute
 // UTC, as 20060102T150405Z>"; a tick is submitted once, whoever leads and however often the leader changes. Ticks count from when the
 // definition was stored.
 //
-// The definition is stored under name and needs no leader. A program may call Recur whenever it starts: the same definition
+// The definition is stored under name, of at most 178 bytes, and needs no leader. A program may call Recur whenever it starts: the same definition
 // is not written again. A different one takes its place, and its ticks count from then on; programs of two versions
 // that both call it take turns.
 //
@@ -116,14 +116,19 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 // encode checks a definition and makes its record: the same one always makes the same bytes.
 func (r *recurRecord) encode(name string, maxPayload int64) ([]byte, error) {
 	// The id of a tick's task is to be a name too.
-	if id := tickID(name, time.Unix(0, 0)); name == "" || !protocol.ValidName(name) || !protocol.ValidName(id) {
+	id := tickID(name, time.Unix(0, 0))
+	switch {
+	case name == "" || !protocol.ValidName(name) && len(name) <= maxRecurrence:
 		return nil, fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
+	case !protocol.ValidName(id):
+		return nil, fmt.Errorf("%w: recurrence %.220q: %d bytes: use %d at most, since its tasks are named %s<name>/<time>",
+			ErrInvalidName, name, len(name), maxRecurrence, tickPrefix)
 	}
 	if _, err := parseSchedule(r.Spec, r.Zone, time.Now()); err != nil {
 		return nil, fmt.Errorf("%w: %q in zone %q: %w", ErrInvalidSpec, r.Spec, r.Zone, err)
 	}
 	if _, known := missed[r.Missed]; !known {
-		return nil, fmt.Errorf("%w: OnMissed(%q): use RunLatest, RunAll or Skip", ErrInvalidSpec, r.Missed)
+		return nil, fmt.Errorf("%w: OnMissed(%q): use RunLatest, RunAll or Skip", ErrInvalidOption, r.Missed)
 	}
 	if r.Task.Kind == "" {
 		return nil, fmt.Errorf("%w: use NewKind or MakeKind", ErrInvalidKind)

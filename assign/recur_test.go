@@ -105,7 +105,7 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 			{name: "x", spec: "* * * *", want: assign.ErrInvalidSpec, says: "5"},
 			{name: "x", spec: "", want: assign.ErrInvalidSpec},
 			{name: "x", spec: "@hourly", option: assign.InZone("Atlantis/Capital"), want: assign.ErrInvalidSpec, says: "Atlantis"},
-			{name: "x", spec: "@hourly", option: assign.OnMissed("whatever"), want: assign.ErrInvalidSpec, says: "whatever"},
+			{name: "x", spec: "@hourly", option: assign.OnMissed("whatever"), want: assign.ErrInvalidOption, says: "whatever"},
 			{name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidOption, says: "MaxAttempts(0): use 1"},
 			{name: "x", spec: "@hourly", option: assign.Grace(-time.Second), want: assign.ErrInvalidOption, says: "Grace(-1s)"},
 			{name: "x", spec: "@hourly", option: assign.RecurHeader("", "x"), want: assign.ErrInvalidOption, says: "RecurHeader"},

@@ -9,9 +9,12 @@ import (
 
 // State is where a task stands.
 //
-//	          ┌────────────────────────────────┐
+//	               ┌────────────────────────┐
+//	               ▼                        │
 //	delayed ──► pending ──► running ──► retrying
-//	   └───────────┴───────────┴───────────┴──► succeeded, dead, cancelled, expired
+//	                           └─────────────────► succeeded, dead
+//
+// From each of the four it may come to be cancelled or expired.
 type State string
 
 const (

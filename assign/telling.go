@@ -83,7 +83,6 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string) {
 	}
 	if len(e.Header[headerOutcome]) > 0 {
 		l.payloads.drop(id)
-		delete(l.traces, id)
 		l.news.settled = tasks.Settled{ID: id, Revision: e.Revision}
 		if !l.books.Ready() { // it matters to those who still run it
 			l.news.settled.Status, l.news.settled.Attempt = endedAs(e)
@@ -112,9 +111,8 @@ func (l *scheduling) tellTask(e *natskv.Entry, id string) {
 	}
 	x := payloadOf(e)
 	l.payloads.keep(id, e.Revision, x)
-	l.traces.keep(id, x.trace)
 	l.news.submitted = tasks.Submitted{
-		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys,
+		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys, Tag: packTrace(x.trace),
 	}
 	l.step(&l.news.submitted)
 }

@@ -181,6 +181,7 @@ var openTasks = map[string]func(i int, e *Submitted){
 		e.Keys = &Keys{Unique: fmt.Sprintf("%024x", i), Sticky: fmt.Sprintf("%016x", i)}
 		e.Times.Deadline = 24*time.Hour + time.Duration(i)
 	},
+	"traced": func(i int, e *Submitted) { e.Tag = fmt.Sprintf("%025x", i) },
 	"all,long": func(i int, e *Submitted) {
 		e.Keys = &Keys{Unique: fmt.Sprintf("%024x", i), Sticky: fmt.Sprintf("%036x", i), Limit: fmt.Sprintf("%064x", i)}
 		e.Times = Times{Delay: time.Hour + time.Duration(i), Deadline: 24*time.Hour + time.Duration(i)}
@@ -204,7 +205,7 @@ func TestMemoryOfOpenTasks(t *testing.T) {
 	for name, of := range openTasks {
 		one := Submitted{ID: idOf(0)}
 		of(0, &one)
-		names := len(one.ID)
+		names := len(one.ID) + len(one.Tag)
 		if k := one.Keys; k != nil {
 			names += len(k.Unique) + len(k.Sticky) + len(k.Limit)
 		}

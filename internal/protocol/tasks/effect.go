@@ -20,6 +20,7 @@ type (
 		ID           string
 		Revision     uint64
 		Kind         string
+		Tag          string // of its submission
 		Retention    time.Duration
 		Outcome      Outcome
 		Again        bool

@@ -22,7 +22,8 @@ type (
 		Times    Times
 		Stored   time.Time
 		Size     int
-		Keys     *Keys // nil: none
+		Keys     *Keys  // nil: none
+		Tag      string // the driver's own, which comes back with the outcome
 	}
 
 	// Opaque is a submission that the stream delivered and that cannot be read: it is of a later version.

@@ -25,8 +25,8 @@ type Times struct {
 	Deadline time.Duration // until it expires, 0: never
 }
 
-// Keys are what a task has of its own, "" for none. With the id they are shorter than 64 KiB: who reads
-// them from a stream sees to that.
+// Keys are what a task has of its own, "" for none. Each is at most 256 bytes long, an id and a tag 200:
+// who reads them from a stream sees to that.
 type Keys struct {
 	Unique string // the name of its unique record
 	Sticky string // tasks of one go to the same worker, as long as it has room

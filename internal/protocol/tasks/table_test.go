@@ -26,7 +26,7 @@ func TestTheTable(t *testing.T) {
 				delete(in, id)
 			default:
 				k := &task{}
-				k.name(id, nil)
+				k.name(id, nil, "")
 				x.put(h, k)
 				in[id] = k
 			}
@@ -50,7 +50,7 @@ func TestTheTableIsAsLargeAsItHasToBe(t *testing.T) {
 	all := make([]*task, 1000)
 	for i := range all {
 		all[i] = &task{}
-		all[i].name(fmt.Sprint(i), nil)
+		all[i].name(fmt.Sprint(i), nil, "")
 		x.add(all[i])
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -74,14 +74,17 @@ func TestTheTableIsAsLargeAsItHasToBe(t *testing.T) {
 	}
 }
 
-// TestNamesOfATask: an id and keys are what they were, in every combination.
+// TestNamesOfATask: an id, keys and a tag are what they were, in every combination.
 func TestNamesOfATask(t *testing.T) {
 	texts := []string{"", "a", "id-of-some-length", string(slices.Repeat([]byte("k"), 256))}
 	for i := range len(texts) * len(texts) * len(texts) {
 		want := Keys{texts[i%4], texts[i/4%4], texts[i/16]}
 		var x task
-		x.name("the-id", &want)
+		tag := texts[i%3]
+		x.name("the-id", &want, tag)
 		switch got := x.keys(); {
+		case x.tag() != tag:
+			t.Errorf("tag %q, want %q", x.tag(), tag)
 		case x.id() != "the-id" || x.unique() != want.Unique || x.sticky() != want.Sticky || x.limit() != want.Limit:
 			t.Errorf("%q %q %q %q, want %+v", x.id(), x.unique(), x.sticky(), x.limit(), want)
 		case want == Keys{}:

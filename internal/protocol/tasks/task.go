@@ -8,7 +8,7 @@ import (
 // task is an open task on the books. Its payload stays in the stream, and what it needs only while somebody has it is in
 // its run: one that waits fits into 300 bytes, see doc.go.
 type task struct {
-	text       string // its id and its keys
+	text       string // its id, its keys and its tag
 	revision   uint64
 	uniqueAt   uint64 // revision of the record of its unique key, 0: it has none
 	policy     *Policy
@@ -24,10 +24,11 @@ type task struct {
 	crashes    uint16
 	snoozes    uint16
 	phase      phase
-	noted      bool   // it has a note, or may have
-	saved      bool   // it has a checkpoint, or may have
-	admitted   bool   // it was set aside for its limit key, and waits in its lane again
-	idEnd      uint16 // in text, likewise the next two
+	noted      bool  // it has a note, or may have
+	saved      bool  // it has a checkpoint, or may have
+	admitted   bool  // it was set aside for its limit key, and waits in its lane again
+	idEnd      uint8 // in text, see names.go
+	tagSize    uint8
 	uniqueEnd  uint16
 	stickyEnd  uint16
 	place      int32 // in the queue that it is in, from 1
@@ -59,7 +60,7 @@ type current struct {
 func (s *Scheduler) open(e *Submitted) *task {
 	l := s.laneOf(e.Policy, e.Revision)
 	t := &task{revision: e.Revision, policy: e.Policy, lane: l, deadline: never, stored: s.clock.now}
-	t.name(e.ID, e.Keys)
+	t.name(e.ID, e.Keys, e.Tag)
 	if !e.Stored.IsZero() {
 		t.stored = s.clock.instant(e.Stored)
 		s.clock.hear(t.stored)

@@ -127,7 +127,7 @@ func (s *Scheduler) send(w *write) {
 		if w.since == 0 && s.clock.told {
 			w.since = s.clock.now
 		}
-		s.emit(WriteOutcome{w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.policy.Retention, w.outcome, w.again})
+		s.emit(WriteOutcome{w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.Retention, w.outcome, w.again})
 	case noteWrite, startWrite:
 		s.emit(WriteNote{w.number, w.guard, t.id(), w.retry})
 	case checkpointWrite:
