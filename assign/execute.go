@@ -3,6 +3,7 @@ package assign
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -109,6 +110,9 @@ func (x *execution) run(h HandlerFunc, t *Task[[]byte], b attemptBounds) {
 	ctx, done := b.limit(x.ctx)
 	f := tasks.Finding{Verb: tasks.Failed, Data: goexitFailure} // unless it returns
 	defer func() {
+		if errors.Is(context.Cause(ctx), ErrTaskExpired) { // whatever it returned
+			f = tasks.Finding{Verb: tasks.Overdue}
+		}
 		done()
 		x.lose(ErrAttemptEnded)
 		f.ID, f.Attempt, f.Ran = x.id, x.attempt, int64(time.Since(x.began))

@@ -71,13 +71,10 @@ func call(ctx context.Context, h HandlerFunc, t *Task[[]byte]) (data []byte, err
 	return h(ctx, t)
 }
 
-// finding is what a worker reports of an attempt that has returned err, or data. After its task's deadline neither counts. (What
-// is reported of one that is dropped otherwise goes nowhere.)
+// finding is what a worker reports of an attempt that has returned err, or data. (What is reported of one that is dropped
+// goes nowhere.)
 func finding(ctx context.Context, data []byte, err error) tasks.Finding {
-	switch {
-	case errors.Is(context.Cause(ctx), ErrTaskExpired):
-		return tasks.Finding{Verb: tasks.Overdue}
-	case err == nil:
+	if err == nil {
 		return tasks.Finding{Verb: tasks.Succeeded, Data: data}
 	}
 	f := tasks.Finding{Verb: tasks.Failed}

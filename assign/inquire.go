@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -73,6 +74,9 @@ func (l *scheduling) answerStatus(q query) answer {
 // answerWatch begins to tell what happens to a task. Its status follows as the first event: what happens meanwhile is not
 // lost between the two. A task whose submission has not been read yet has no status, and all of it is told.
 func (l *scheduling) answerWatch(q query) answer {
+	if !protocol.ValidName(q.ID) {
+		return answer{}
+	}
 	l.step(tasks.Watched{ID: q.ID, For: watchFor})
 	if !l.books.Watching(q.ID) {
 		return answer{Error: "too many tasks are watched"}

@@ -4,7 +4,7 @@
 //	 event       ──► Worker.Step    ──► effects      one per session: what it runs, has answered and not reported
 //
 // The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits, whatever keys
-// and times it has; where its id and keys are longer than 80 bytes, in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers when a term begins.
+// and times it has; where its id, keys and tag are longer than 80 bytes, in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers when a term begins.
 //
 //	            ┌──────────────────────── its time has come ──────────────────────┐
 //	            ▼                                                                 │
@@ -32,7 +32,7 @@
 //     counts, and may be more. A task that was cancelled or has expired counts no more, though its handler may need a moment
 //     to return.
 //   - S9 The times of tasks and ticks are on the stream's clock, which is told by our own seal: no two machines' clocks are
-//     compared, and nothing happens before its time.
+//     compared, and nothing happens before its time. A running task's deadline is counted down by its worker too.
 //   - S10 What cannot be read, since a later version wrote it, is left as it is with all that belongs to it.
 //   - S11 What cannot go (nobody takes it, its kind is paused) holds back nobody that can: neither of its kind with other
 //     labels, nor of its limit key. What needs several slots is kept room for.

@@ -58,7 +58,10 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 	case Released:
 		t.run.worker.draining = true
 		s.release(t, released, e.Ref)
-	case Overdue: // the stream's clock decides; until it has, this is told again
+	case Overdue: // its worker has counted the deadline down, and is ahead of the stream's clock by less than the clocks differ
+		out.Status, out.Cause = StatusExpired, CauseDeadline
+		s.expired++
+		s.finish(t, &out, e.Ref)
 	case Snoozed:
 		s.again(t, Retry{Snoozes: 1, Wait: bounded(r.Delay)}, "snoozed", e.Ref)
 	default:
