@@ -59,23 +59,32 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 		t.run.worker.draining = true
 		s.release(t, released, e.Ref)
 	case Overdue: // its worker has counted the deadline down, and is ahead of the stream's clock by less than the clocks differ
-		out.Status, out.Cause = StatusExpired, CauseDeadline
+		if t.deadline == never { // a worker that says so has failed
+			s.fail(t, &out, e)
+			return
+		}
+		out.Status, out.Cause, out.Body = StatusExpired, CauseDeadline, nil
 		s.expired++
 		s.finish(t, &out, e.Ref)
 	case Snoozed:
 		s.again(t, Retry{Snoozes: 1, Wait: bounded(r.Delay)}, "snoozed", e.Ref)
 	default:
-		if int(t.failures)+1 >= t.policy.MaxAttempts {
-			out.Status, out.Cause = StatusDead, CauseMaxAttempts
-			s.finish(t, &out, e.Ref)
-			return
-		}
-		delay := bounded(r.Delay)
-		if delay <= 0 {
-			delay = t.policy.backoff(int(t.failures)+1, s.cfg.Rand)
-		}
-		s.again(t, Retry{Failures: 1, Wait: delay}, "failed", e.Ref)
+		s.fail(t, &out, e)
 	}
+}
+
+// fail counts a failure: there is another attempt, or the task is dead.
+func (s *Scheduler) fail(t *task, out *Outcome, e *Done) {
+	if int(t.failures)+1 >= t.policy.MaxAttempts {
+		out.Status, out.Cause = StatusDead, CauseMaxAttempts
+		s.finish(t, out, e.Ref)
+		return
+	}
+	delay := bounded(e.Result.Delay)
+	if delay <= 0 {
+		delay = t.policy.backoff(int(t.failures)+1, s.cfg.Rand)
+	}
+	s.again(t, Retry{Failures: 1, Wait: delay}, "failed", e.Ref)
 }
 
 // release makes a task wait again that somebody gives back, uncounted. What it has left behind is stored first: what it had

@@ -13,10 +13,10 @@ func TestADeadlineThatTheWorkerNoticesFirst(t *testing.T) {
 	b.s.tasks.get("x").policy.MaxAttempts = 1
 	b.accept(b.pass(0))
 	b.now = b.now.Add(time.Minute - 10*time.Millisecond)
-	said := Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Overdue}, Ref: 1}
+	said := Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Overdue, Body: "a text"}, Ref: 1}
 	out := b.step(said)
 	w, ok := find[WriteOutcome](out)
-	if o := w.Outcome; !ok || o.Status != StatusExpired || o.Cause != CauseDeadline || o.Instance != "w200" || o.Tries != 1 {
+	if o := w.Outcome; !ok || o.Status != StatusExpired || o.Cause != CauseDeadline || o.Instance != "w200" || o.Tries != 1 || o.Body != nil {
 		t.Fatalf("%+v", out)
 	}
 	if more := b.pass(time.Second); len(findAll[WriteOutcome](more)) > 0 { // its own deadline has come meanwhile
@@ -27,5 +27,16 @@ func TestADeadlineThatTheWorkerNoticesFirst(t *testing.T) {
 	}
 	if b.s.tasks.len() != 0 || b.s.expired != 0 || b.s.expiring.len() != 0 {
 		t.Errorf("left: %d tasks, %d that expire", b.s.tasks.len(), b.s.expired)
+	}
+}
+
+// TestADeadlineThatThereIsNot: a worker that says that it has passed has failed.
+func TestADeadlineThatThereIsNot(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b.submit("x", Policy{}, nil)
+	b.accept(b.pass(0))
+	out := b.step(Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Overdue, Body: "a text"}, Ref: 1})
+	if n, ok := find[WriteNote](out); !ok || n.Retry.Failures != 1 || len(findAll[WriteOutcome](out)) > 0 {
+		t.Errorf("%+v", out)
 	}
 }
