@@ -74,9 +74,9 @@ const defaultGrace = time.Minute
 // UTC, as 20060102T150405Z>"; a tick is submitted once, whoever leads and however often the leader changes. Ticks count from when the
 // definition was stored.
 //
-// The definition is stored under name, of at most 178 bytes, and needs no leader. A program may call Recur whenever it starts: the same definition
-// is not written again. A different one takes its place, and its ticks count from then on; programs of two versions
-// that both call it take turns.
+// The definition is stored under name, of at most 178 bytes, and needs no leader. A program may call Recur whenever it starts:
+// the same definition is not written again. A different one takes its place, and its ticks count from then on; programs of two
+// versions that both call it take turns.
 //
 // Errors: ErrInvalidName, ErrInvalidSpec (also for a schedule of which no tick comes within five years), ErrInvalidOption,
 // ErrInvalidKind, ErrTooLarge, ErrNoClient, ErrClosed, the encoder's, permanent faults of the connection, ctx's: then it may be
