@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// backbone is where the messages go: a server embedded in this process, with its files in a temporary directory, or
-// whatever a URL leads to.
+// backbone is where the messages go: a server embedded in this process, with its files in a temporary directory and a port on
+// loopback, or whatever a URL leads to.
 type backbone struct {
 	url      string
 	embedded *natsrun.Server // nil with -nats
@@ -24,7 +24,7 @@ type backbone struct {
 // connect starts the embedded server, or checks that there is one at urls.
 func connect(ctx context.Context, urls string) (*backbone, error) {
 	if urls == "" {
-		server, err := natsrun.Start(natsrun.Options{})
+		server, err := natsrun.Start(natsrun.Options{Listen: true})
 		if err != nil {
 			return nil, fmt.Errorf("start the embedded NATS server: %w", err)
 		}

@@ -18,6 +18,8 @@ var (
 	errGaveUp = errors.New("an instance has given up")
 	// errNoLeader says that there is no beginning: NATS cannot be reached, or its streams have no leader.
 	errNoLeader = errors.New("there are roles that nobody leads")
+	// errNoWorker says that the worker's process runs, and is no member.
+	errNoWorker = errors.New("the worker does not take part")
 )
 
 // cluster is this process's part in the cluster: its instances, the job that it has for all of them, and what happened.
@@ -27,6 +29,7 @@ type cluster struct {
 	screen    *screen
 	history   *history
 	instances []*instance
+	worker    *process
 	job       *job
 	recurring recurring
 	ticks     ticks // of it, in the end
@@ -35,12 +38,13 @@ type cluster struct {
 	stopping  sync.WaitGroup // instances that are being stopped
 	mu        sync.Mutex
 	failovers []failover
+	reruns    *reruns // of the tasks that a killed worker ran
 	errs      []error // what did not go as it should, tasks and terms aside
 	foreign   bool    // members of other processes were seen
 }
 
-// start makes the instances. They contend from now on.
-func (c *cluster) start() error {
+// start makes the instances, which contend from now on, and the worker.
+func (c *cluster) start() (err error) {
 	for i := range c.options.instances {
 		in, err := newInstance(c, i)
 		if err != nil {
@@ -48,7 +52,8 @@ func (c *cluster) start() error {
 		}
 		c.instances = append(c.instances, in)
 	}
-	return nil
+	c.worker, err = startProcess(c.options, c.backbone.url)
+	return err
 }
 
 // living are the instances that were neither cut off nor stopped.
@@ -56,8 +61,8 @@ func (c *cluster) living() []*instance {
 	return slices.DeleteFunc(slices.Clone(c.instances), func(in *instance) bool { return !in.is(alive) })
 }
 
-// spread waits until every role has a leader and, if the instances are among themselves, each is where it prefers to be. It
-// waits for the latter no longer than patience, and for the former a minute.
+// spread waits until the worker takes part, every role has a leader and, if the instances are among themselves, each is where
+// it prefers to be. It waits for the latter no longer than patience, and for the others a minute.
 func (c *cluster) spread(ctx context.Context) error {
 	patience := time.After(5*time.Second + 3*c.options.ttl)
 	limit := time.After(time.Minute + 3*c.options.ttl)
@@ -66,10 +71,11 @@ func (c *cluster) spread(ctx context.Context) error {
 	impatient := false
 	for {
 		led, preferred := c.placed()
+		working := slices.ContainsFunc(c.members(), func(m election.MemberInfo) bool { return m.Instance == c.worker.id })
 		switch {
-		case led && (preferred || impatient || c.elsewhere()):
+		case working && led && (preferred || impatient || c.elsewhere()):
 			return nil
-		case len(c.living()) < len(c.instances):
+		case len(c.living()) < len(c.instances), !c.worker.is(alive):
 			return errGaveUp // stopping it tells why
 		}
 		select {
@@ -82,6 +88,9 @@ func (c *cluster) spread(ctx context.Context) error {
 				c.screen.say(yellow, "there are roles that nobody leads; still waiting")
 			}
 		case <-limit:
+			if led {
+				return errNoWorker
+			}
 			return errNoLeader
 		}
 	}
@@ -121,7 +130,7 @@ func (c *cluster) elsewhere() bool {
 }
 
 func (c *cluster) ours(id string) bool {
-	return slices.ContainsFunc(c.instances, func(in *instance) bool { return in.id == id })
+	return id == c.worker.id || slices.ContainsFunc(c.instances, func(in *instance) bool { return in.id == id })
 }
 
 // stop ends one instance gracefully.
@@ -139,6 +148,9 @@ func (c *cluster) stopAll() error {
 			c.stopping.Go(func() { c.stop(in) })
 		}
 	}
+	if c.worker != nil && !c.worker.is(killed) {
+		c.stopping.Go(func() { c.fail(c.worker.end(10*time.Second + 5*c.options.ttl)) })
+	}
 	c.stopping.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +159,7 @@ func (c *cluster) stopAll() error {
 	return errors.Join(errs...)
 }
 
-// fail keeps an error until the end: the run goes on as well as it can.
+// fail keeps an error, if it is one, until the end: the run goes on as well as it can.
 func (c *cluster) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

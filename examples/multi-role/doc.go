@@ -2,31 +2,38 @@
 //
 //	go run ./examples/multi-role
 //
-// It starts a NATS server in this process and three instances of a role manager, each with a connection of its own. They
-// contend for three roles:
+// It starts a NATS server in this process, three instances of a role manager, each with a connection of its own, and a worker
+// in a process of its own. The instances contend for three roles:
 //
-//	scheduler   hands out one task for each file of a directory tree; any instance computes the SHA-256
+//	scheduler   hands out one task for each file of a directory tree; any instance, or the worker, computes the SHA-256
 //	metrics     asks the Prometheus endpoint of every member and serves all of them as one
 //	network     measures the round trip to every member
 //
-// Each role prefers another instance, so they spread. When a third of the tasks is done, the scheduler's leader vanishes:
-// its network path drops every byte, and nothing else happens to it; it is not told, and stops by itself when its lease
-// has run out, before anybody else leads. When two thirds are done, another leader is stopped gracefully. Every task is
-// done nevertheless, and each digest is compared with one computed here.
+// Each role prefers another instance, so they spread. Then come three faults:
 //
-// The largest files go first (priority). A task leaves checkpoints: what is run again after the crash goes on from there.
+//   - the worker's process is killed (SIGKILL) while it runs tasks: they are run again elsewhere when its session is dead
+//   - the scheduler's leader vanishes: its network path drops every byte, and nothing else happens to it; it is not told, and
+//     stops by itself when its lease has run out, before anybody else leads. The next one adopts the tasks that run elsewhere
+//   - another leader is stopped gracefully: it hands over when its work has returned
+//
+// Every task is done nevertheless, and each digest is compared with one computed here.
+//
+// The largest files go first (priority). A task leaves checkpoints: what is run again goes on from there.
 // The largest file gets a second task, a twin, which is cancelled while it runs. And once a second a recurring task takes
 // stock of the tree: each tick once, whoever leads when.
 //
-//	files ──► submitter ──► stream of tasks ──► scheduler's leader ──► instances ──► outcomes ──► verdict
-//	                              │                    │                  │
-//	                         NATS server ◄── link ── manager: one session, three roles
-//	                                          ▲
-//	                                          └── cut: it vanishes
+//	files ──► submitter ──► stream of tasks ──► scheduler's leader ──► instances, worker ──► outcomes ──► verdict
+//	                              │                    │                  │         │
+//	                         NATS server ◄── link ── manager: one session,   a process: one session,
+//	                                          ▲      three roles             no role
+//	                                          │                              ▲
+//	                                          └── cut: it vanishes           └── SIGKILL
 //
 // # What it shows
 //
 //   - tasks: every submitted one has exactly one outcome, with the right digest; reruns are attempts beyond the first
+//   - killed: the tasks that the scheduler had given to the worker when that was killed, who runs them again, and when the last
+//     of them did
 //   - ticks: each second from the first to the last has one, through all fail-overs
 //   - fail-overs: from the moment at which the leader vanished, or from when the work of a stopped one had returned, to the
 //     first line of the next leader's work
@@ -44,6 +51,7 @@
 // To see how the library is used, read in this order:
 //
 //	instance.go       a role manager with its three roles, from parts to the graceful end
+//	worker.go         a process without roles, which runs tasks
 //	schedulerrole.go  tasks: the leader hands them out, everybody works
 //	checksum.go       a kind of task, and its handler, with progress and checkpoints
 //	inventory.go      a recurring task; listing what became of it
@@ -57,7 +65,10 @@
 //	main.go, play.go    the run, from the command line to the exit status; flags.go
 //	backbone.go         the embedded server, or the one at -nats
 //	cluster.go          the instances of this process together
+//	process.go          the worker's process, as the one that kills it sees it
 //	faults.go           what is done to leaders, and how long a role is without one then
+//	reruns.go           what is done to the worker, and who runs its tasks then
+//	fate.go             what becomes of an instance or the worker
 //	intervals.go        who led what and when, and the search for overlaps; events.go: what else is worth telling
 //	files.go, pace.go   the tree, digests and task ids; how fast files are read
 //	screen.go, table.go, report.go    what a person sees, and the JSON document

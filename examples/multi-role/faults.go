@@ -26,13 +26,27 @@ const (
 	graceful = "graceful"
 )
 
-// injectFaults makes a leader vanish when a third of the tasks is done, and stops another when two thirds are. It does
-// neither where no instance of this process would be left, or where none of them leads anything.
+// When faults come, as the part of the tasks that is done then.
+const (
+	killWhen   = 1.0 / 6
+	vanishWhen = 4.0 / 6
+	stopWhen   = 5.0 / 6
+)
+
+// injectFaults kills the worker, makes a leader vanish, and stops another. It harms no leader where no instance of this process
+// would be left, or where none of them leads anything.
 func (c *cluster) injectFaults(ctx context.Context) error {
-	total := len(c.job.files)
-	if err := c.job.reached(ctx, total/3); err != nil {
+	total := float64(len(c.job.files))
+	if err := c.job.reached(ctx, int(total*killWhen)); err != nil {
 		return err
 	}
+	if err := c.killWorker(ctx); err != nil {
+		return err
+	}
+	if err := c.job.reached(ctx, int(total*vanishWhen)); err != nil {
+		return err
+	}
+	c.screen.moment(c.table())
 	if victim, terms := c.victim(ctx); victim != nil {
 		c.screen.say(yellow, "%s vanishes: its link drops every byte; it leads %s", victim.id, names(terms))
 		from := c.history.now()
@@ -40,11 +54,11 @@ func (c *cluster) injectFaults(ctx context.Context) error {
 		if err := c.await(ctx, crash, terms, func(term) (time.Duration, error) { return from, nil }); err != nil {
 			return err
 		}
-		c.screen.moment(c.table())
 	}
-	if err := c.job.reached(ctx, 2*total/3); err != nil {
+	if err := c.job.reached(ctx, int(total*stopWhen)); err != nil {
 		return err
 	}
+	c.screen.moment(c.table())
 	if victim, terms := c.victim(ctx); victim != nil {
 		c.screen.say(yellow, "%s is stopped gracefully; it leads %s", victim.id, names(terms))
 		c.stopping.Go(func() { c.stop(victim) })

@@ -30,13 +30,15 @@ type options struct {
 	bucket    string // also the namespace of the tasks
 }
 
-const usage = `multi-role runs a cluster of role managers through a crash and a graceful stop, with real work, and checks the result.
+const usage = `multi-role runs a cluster of role managers, with real work, through a killed worker, a crash and a graceful stop, and checks
+the result.
 
 Usage: multi-role [flags]
 
-  Without flags: an embedded NATS server, three instances that contend for three roles, and one task for each file of this
-  module. The exit status is 0 if every task had its one right outcome and no two instances ever led one role at a time,
-  1 if not, 2 if the command line is wrong, 130 if it was interrupted before the tasks were done.
+  Without flags: an embedded NATS server, three instances that contend for three roles, a worker in a process of its own,
+  and one task for each file of this module. The exit status is 0 if every task had its one right outcome and no two
+  instances ever led one role at a time, 1 if not, 2 if the command line is wrong, 130 if it was interrupted before the
+  tasks were done.
 
 Flags:
 `

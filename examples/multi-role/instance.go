@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -20,6 +19,7 @@ var roleNames = []string{schedulerRole, metricsRole, networkRole}
 // instance is one role manager with all that belongs to it, as if it were a process of its own: a network path, a
 // connection, an identity, an HTTP endpoint. It shares nothing with its fellows in this process but the clock.
 type instance struct {
+	fated
 	id        string
 	link      *natsrun.Link
 	manager   *roles.Manager
@@ -27,28 +27,16 @@ type instance struct {
 	metrics   *collector
 	network   *prober
 	endpoint  *endpoint
-	fate      atomic.Value // of type fate
 
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the manager's Run has returned
 	err    error         // what it returned; read after done
 }
 
-// fate is what became of an instance.
-type fate string
-
-const (
-	alive    fate = "alive"
-	vanished fate = "vanished"
-	stopped  fate = "stopped"
-	gaveUp   fate = "gave up" // by itself: it cannot go on
-)
-
 // newInstance makes instance i, counted from 0, and starts it. It contends for the roles at once; when it can do so is for
 // the manager to find out.
 func newInstance(c *cluster, i int) (*instance, error) {
 	in := &instance{id: fmt.Sprintf("%s-%d", c.options.id, i+1), link: c.backbone.link(), done: make(chan struct{})}
-	in.fate.Store(alive)
 	if err := in.assemble(c, i); err != nil {
 		in.link.Close()
 		return nil, fmt.Errorf("make instance %s: %w", in.id, err)
@@ -58,7 +46,7 @@ func newInstance(c *cluster, i int) (*instance, error) {
 	go func() { // joined by stop
 		defer close(in.done)
 		in.err = in.manager.Run(ctx)
-		in.fate.CompareAndSwap(alive, gaveUp)
+		in.meet(gaveUp)
 	}()
 	return in, nil
 }
@@ -116,22 +104,19 @@ func preference(i, r, instances int) int {
 // vanish cuts the network path: from now on every byte in both directions is dropped. Nothing else is done. The instance
 // is not told, and goes on until its own deadline tells it.
 func (in *instance) vanish() {
-	in.fate.Store(vanished)
+	in.meet(vanished)
 	in.link.Cut()
 }
 
 // stop ends the manager gracefully and waits for it: the work drains, then the roles are handed over.
 func (in *instance) stop() error {
-	in.fate.CompareAndSwap(alive, stopped)
+	in.meet(stopped)
 	in.cancel()
 	<-in.done
 	in.link.Close()
 	in.endpoint.close()
-	if in.fate.Load() == vanished {
+	if in.is(vanished) {
 		return nil // it could not say good-bye to anybody
 	}
 	return in.err
 }
-
-// is reports what became of the instance.
-func (in *instance) is(f fate) bool { return in.fate.Load() == f }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -25,6 +26,14 @@ func main() {
 
 // run is the program: the command line in, the exit status out.
 func run(args []string, stdout, stderr io.Writer) int {
+	if slices.Equal(args, []string{workerArgument}) {
+		signal.Ignore(os.Interrupt) // of a terminal it goes to both: who has started the worker ends it
+		if err := work(context.Background(), os.Stdin, stdout); err != nil {
+			fmt.Fprintln(stderr, "multi-role:", err)
+			return exitFaulty
+		}
+		return exitOK
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once

@@ -18,11 +18,14 @@ type pace struct {
 // defaultPace is the pace at which all files take about target together. Where a few large files are all that there is to
 // read it is not so slow for the others that nothing would be left to run when the faults come: the large are read faster.
 //
-// The cluster loses an instance when a third is done, is without a scheduler for about ttl then, and loses another instance
-// when two thirds are done. So each third is hashed by fewer.
+// The cluster loses the worker, then an instance, is without a scheduler for about ttl, and loses another instance. So each
+// part is hashed by fewer.
 func defaultPace(files []file, instances int, ttl time.Duration) pace {
-	thirds := 1/float64(instances) + 1/float64(max(instances-1, 1)) + 1/float64(max(instances-2, 1))
-	budget := max(target-ttl, target/2).Seconds() * slots * 3 / thirds
+	alone := 0.0 // of one instance would take as long as the whole
+	for lost, part := range []float64{killWhen, vanishWhen - killWhen, stopWhen - vanishWhen, 1 - stopWhen} {
+		alone += part / float64(max(instances+1-lost, 1))
+	}
+	budget := max(target-ttl, target/2).Seconds() * slots / alone
 	low, high := 0.0, 0.0 // at the sum of all sizes they take a second
 	for _, f := range files {
 		high += float64(f.size)

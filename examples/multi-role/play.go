@@ -83,12 +83,11 @@ func (c *cluster) perform(ctx context.Context, stdout io.Writer) (err error) {
 
 // work waits for leaders, then does the job while faults are injected.
 func (c *cluster) work(ctx context.Context) error {
-	c.screen.say(plain, "%d instances start; %d files in %s", len(c.instances), len(c.job.files), c.options.dir)
+	c.screen.say(plain, "%d instances start, and a worker in a process of its own; %d files in %s", len(c.instances), len(c.job.files), c.options.dir)
 	if err := c.spread(ctx); err != nil {
 		return err
 	}
 	c.screen.say(plain, "every role has a leader")
-	c.screen.moment(c.table())
 	if err := c.recurring.begin(ctx); ctx.Err() != nil {
 		_ = c.endRecurring(ctx) // it may have begun, or not
 		return nil

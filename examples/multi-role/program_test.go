@@ -40,14 +40,21 @@ func TestMain(m *testing.M) {
 // start runs the program in a directory for temporary files of its own, which must be empty when it has ended.
 func start(t *testing.T, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
+	cmd, stdout, stderr = prepare(t, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, stdout, stderr
+}
+
+// prepare is the program, not started yet.
+func prepare(t *testing.T, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
 	cmd = exec.CommandContext(t.Context(), program, args...)
 	temp := t.TempDir()
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
 		if left, err := os.ReadDir(temp); err == nil && len(left) > 0 && !t.Failed() {
 			t.Errorf("it left %s behind", left[0].Name())
@@ -80,7 +87,7 @@ func tree(t *testing.T, n, size int) string {
 	return root
 }
 
-// TestProgram runs the whole of it: a crash and a graceful stop under running tasks.
+// TestProgram runs the whole of it: a killed worker, a crash and a graceful stop under running tasks.
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	const files = 60
@@ -96,8 +103,21 @@ func TestProgram(t *testing.T) {
 	if r.Overlaps == nil || *r.Overlaps != 0 {
 		t.Errorf("overlaps: %v", r.Overlaps)
 	}
-	if r.Tasks.Reruns == 0 {
-		t.Error("the crash hit no running task")
+	if k := r.Killed; k == nil || k.Worker != "it-worker" || k.Ran == 0 || k.GapMS <= 0 {
+		t.Errorf("killed: %+v", k)
+	} else {
+		again := 0
+		for by, n := range k.Rerun {
+			if again += n; by == k.Worker || !strings.HasPrefix(by, "it-") {
+				t.Errorf("run again by %s", by)
+			}
+		}
+		if again == 0 || again > k.Ran {
+			t.Errorf("of %d tasks of the killed worker %d were run again", k.Ran, again)
+		}
+		if r.Tasks.Reruns < again {
+			t.Errorf("%d reruns, and %d of the killed worker alone", r.Tasks.Reruns, again)
+		}
 	}
 	if r.Adopted == 0 {
 		t.Error("no scheduler has adopted what ran")
@@ -158,13 +178,17 @@ func TestProgramFileThatGoes(t *testing.T) {
 
 func TestProgramUsage(t *testing.T) {
 	t.Parallel()
+	cmd, _, stderr := start(t, workerArgument) // with nothing on its standard input
+	if code := status(t, cmd); code != exitFaulty || !strings.Contains(stderr.String(), "started by multi-role") {
+		t.Errorf("a worker by hand: exit status %d, %q", code, stderr)
+	}
 	for _, args := range []string{"-instances 0", "-no-such-flag", "-replicas 3", "-ttl 1ms", "surplus", "-dir /no/such/dir"} {
 		cmd, stdout, stderr := start(t, strings.Fields(args)...)
 		if code := status(t, cmd); code != exitUsage || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s: exit status %d, stdout %q, stderr %q", args, code, stdout, stderr)
 		}
 	}
-	cmd, _, stderr := start(t, "-dir", t.TempDir())
+	cmd, _, stderr = start(t, "-dir", t.TempDir())
 	if code := status(t, cmd); code != exitUsage || !strings.Contains(stderr.String(), errEmptyTree.Error()) {
 		t.Errorf("empty tree: exit status %d, %q", code, stderr)
 	}

@@ -18,6 +18,8 @@ type report struct {
 	Tasks     tally        `json:"tasks"`
 	Ticks     ticks        `json:"ticks"`
 	Failovers []failover   `json:"failovers"`
+	// Killed is what came of the tasks of the worker that was killed. It is null if none was.
+	Killed *reruns `json:"killed"`
 	// Adopted counts the tasks that ran when somebody else began to hand out: they ran on.
 	Adopted int64 `json:"adopted"`
 	// Overlaps counts the pairs of terms of one role that shared time. It is null where other processes took part: their
@@ -48,7 +50,7 @@ func (c *cluster) report() *report {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r.Failovers = append(r.Failovers, c.failovers...)
+	r.Failovers, r.Killed = append(r.Failovers, c.failovers...), c.reruns
 	return r
 }
 
@@ -124,9 +126,11 @@ func (r *report) summary() []string {
 	if t.Unfinished > 0 {
 		lines = append(lines, fmt.Sprintf("           %d unfinished: interrupted", t.Unfinished))
 	}
+	if k := r.Killed; k != nil {
+		lines = append(lines, fmt.Sprintf("killed     %s, which ran %d tasks: run again by %s, %v later", k.Worker, k.Ran, k.by(), milliseconds(k.GapMS)))
+	}
 	for _, f := range r.Failovers {
-		gap := time.Duration(f.GapMS * float64(time.Millisecond)).Round(10 * time.Microsecond)
-		lines = append(lines, fmt.Sprintf("fail-over  %-9s  %-8s  %10v  %s to %s", f.Role, f.Kind, gap, f.From, f.To))
+		lines = append(lines, fmt.Sprintf("fail-over  %-9s  %-8s  %10v  %s to %s", f.Role, f.Kind, milliseconds(f.GapMS), f.From, f.To))
 	}
 	if r.Overlaps != nil {
 		lines = append(lines, fmt.Sprintf("overlaps   %d in %d terms", *r.Overlaps, r.terms))
@@ -141,4 +145,9 @@ func (r *report) summary() []string {
 		lines = append(lines, "           "+f)
 	}
 	return append(lines, fmt.Sprintf("time       %.1f s", float64(r.TookMS)/1000))
+}
+
+// milliseconds is a number of them, as a duration that is not longer than it need be.
+func milliseconds(n float64) time.Duration {
+	return time.Duration(n * float64(time.Millisecond)).Round(10 * time.Microsecond)
 }

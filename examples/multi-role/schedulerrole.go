@@ -22,12 +22,16 @@ type scheduler struct {
 	running atomic.Int32 // handlers
 }
 
-// attach makes it take part for as long as the session has a lease.
-func (s *scheduler) attach(session *election.Session, o options) (err error) {
-	s.tasks, err = assign.New(session, assign.Config{
-		Namespace: o.bucket, Role: schedulerRole, Slots: slots, StreamAutoCreate: true, Replicas: o.replicas,
+// takePart is a session's part in the tasks, for as long as it has a lease.
+func takePart(session *election.Session, namespace string, replicas int) (*assign.Assigner, error) {
+	return assign.New(session, assign.Config{
+		Namespace: namespace, Role: schedulerRole, Slots: slots, StreamAutoCreate: true, Replicas: replicas,
 	})
-	if err != nil {
+}
+
+// attach makes it take part.
+func (s *scheduler) attach(session *election.Session, o options) (err error) {
+	if s.tasks, err = takePart(session, o.bucket, o.replicas); err != nil {
 		return err
 	}
 	return errors.Join(assign.Handle(s.tasks, checksum, s.handle), assign.Handle(s.tasks, inventory, count))
