@@ -75,7 +75,7 @@ type TaskRecovered struct {
 	Namespace string
 	// Open counts the tasks without an outcome.
 	Open int
-	// Adopted counts those of them that were running and go on as they are.
+	// Adopted counts those of them that workers have: they run on, or have ended and are told now, and none is run again.
 	Adopted int
 	// Took is the time from the promotion to this moment.
 	Took time.Duration
