@@ -100,7 +100,7 @@ func TestDefaultPace(t *testing.T) {
 		t.Errorf("one instance reads at %v per task, five at %v", few, many)
 	}
 	// One instance hashes all of it, four tasks at a time, in what is left of the target; with the worker until that is killed.
-	const alone = killWhen/2 + (1 - killWhen)
+	const alone = (killWhen/2.0 + (6 - killWhen)) / 6
 	if took := alone * 300 * 5000 / (few.rate * slots); took < 7.9 || took > 8.1 {
 		t.Errorf("one instance takes %.1f s", took)
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// errGaveUp says that an instance has ended by itself; an outage it would have waited out.
-	errGaveUp = errors.New("an instance has given up")
+	// errGaveUp says that one of them has ended by itself; an outage it would have waited out.
+	errGaveUp = errors.New("an instance, or the worker, has given up")
 	// errNoLeader says that there is no beginning: NATS cannot be reached, or its streams have no leader.
 	errNoLeader = errors.New("there are roles that nobody leads")
 	// errNoWorker says that the worker's process runs, and is no member.
@@ -36,11 +36,12 @@ type cluster struct {
 	adopted   atomic.Int64
 
 	stopping  sync.WaitGroup // instances that are being stopped
+	ending    sync.Once      // of all of them
 	mu        sync.Mutex
 	failovers []failover
-	reruns    *reruns // of the tasks that a killed worker ran
-	errs      []error // what did not go as it should, tasks and terms aside
-	foreign   bool    // members of other processes were seen
+	killed    *killedWorker // nil: none was
+	errs      []error       // what did not go as it should, tasks and terms aside
+	foreign   bool          // members of other processes were seen
 }
 
 // start makes the instances, which contend from now on, and the worker.
@@ -52,13 +53,13 @@ func (c *cluster) start() (err error) {
 		}
 		c.instances = append(c.instances, in)
 	}
-	c.worker, err = startProcess(c.options, c.backbone.url)
+	c.worker, err = startProcess(c.options, c.backbone.url, func(err error) { c.screen.say(red, "%v", err) })
 	return err
 }
 
 // living are the instances that were neither cut off nor stopped.
 func (c *cluster) living() []*instance {
-	return slices.DeleteFunc(slices.Clone(c.instances), func(in *instance) bool { return !in.is(alive) })
+	return slices.DeleteFunc(slices.Clone(c.instances), func(in *instance) bool { return !in.fate.is(alive) })
 }
 
 // spread waits until the worker takes part, every role has a leader and, if the instances are among themselves, each is where
@@ -71,11 +72,16 @@ func (c *cluster) spread(ctx context.Context) error {
 	impatient := false
 	for {
 		led, preferred := c.placed()
-		working := slices.ContainsFunc(c.members(), func(m election.MemberInfo) bool { return m.Instance == c.worker.id })
+		var missing error
+		if !led {
+			missing = errNoLeader
+		} else if !c.working() {
+			missing = errNoWorker
+		}
 		switch {
-		case working && led && (preferred || impatient || c.elsewhere()):
+		case missing == nil && (preferred || impatient || c.elsewhere()):
 			return nil
-		case len(c.living()) < len(c.instances), !c.worker.is(alive):
+		case len(c.living()) < len(c.instances), !c.worker.fate.is(alive):
 			return errGaveUp // stopping it tells why
 		}
 		select {
@@ -84,16 +90,18 @@ func (c *cluster) spread(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-patience:
 			impatient = true
-			if !led {
-				c.screen.say(yellow, "there are roles that nobody leads; still waiting")
+			if missing != nil {
+				c.screen.say(yellow, "%v; still waiting", missing)
 			}
 		case <-limit:
-			if led {
-				return errNoWorker
-			}
-			return errNoLeader
+			return missing
 		}
 	}
+}
+
+// working reports whether the worker takes part.
+func (c *cluster) working() bool {
+	return slices.ContainsFunc(c.members(), func(m election.MemberInfo) bool { return m.Instance == c.worker.id })
 }
 
 // placed reports whether every role is led, and whether each is led by who prefers it.
@@ -140,26 +148,34 @@ func (c *cluster) stop(in *instance) {
 	}
 }
 
-// stopAll ends all of them, at the same time, and returns when all have ended: with what did not go as it should, once.
-func (c *cluster) stopAll() error {
+// stopAll ends all of them, at the same time, and returns when all have ended: with what did not go as it should. It does so
+// once; the next time it returns nil.
+func (c *cluster) stopAll() (err error) {
+	c.ending.Do(func() { err = c.stopEach() })
+	return err
+}
+
+func (c *cluster) stopEach() error {
 	c.stopping.Wait()
 	for _, in := range c.instances {
-		if !in.is(stopped) {
+		if !in.fate.is(stopped) {
 			c.stopping.Go(func() { c.stop(in) })
 		}
 	}
-	if c.worker != nil && !c.worker.is(killed) {
-		c.stopping.Go(func() { c.fail(c.worker.end(10*time.Second + 5*c.options.ttl)) })
+	if w := c.worker; w != nil {
+		c.stopping.Go(func() {
+			if err := w.end(10*time.Second + 2*c.options.ttl); err != nil { // drained, or its lease has run out
+				c.fail(err)
+			}
+		})
 	}
 	c.stopping.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	errs := c.errs
-	c.errs = nil
-	return errors.Join(errs...)
+	return errors.Join(c.errs...)
 }
 
-// fail keeps an error, if it is one, until the end: the run goes on as well as it can.
+// fail keeps an error until the end: the run goes on as well as it can.
 func (c *cluster) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

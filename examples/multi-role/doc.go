@@ -2,7 +2,7 @@
 //
 //	go run ./examples/multi-role
 //
-// It starts a NATS server in this process, three instances of a role manager, each with a connection of its own, and a worker
+// It starts a NATS server in this process (on loopback, open to this machine), three instances of a role manager, each with a connection of its own, and a worker
 // in a process of its own. The instances contend for three roles:
 //
 //	scheduler   hands out one task for each file of a directory tree; any instance, or the worker, computes the SHA-256
@@ -32,8 +32,7 @@
 // # What it shows
 //
 //   - tasks: every submitted one has exactly one outcome, with the right digest; reruns are attempts beyond the first
-//   - killed: the tasks that the scheduler had given to the worker when that was killed, who runs them again, and when the last
-//     of them did
+//   - killed: the tasks that the worker ran when it was killed, who ran them again, and when the last of them did
 //   - ticks: each second from the first to the last has one, through all fail-overs
 //   - fail-overs: from the moment at which the leader vanished, or from when the work of a stopped one had returned, to the
 //     first line of the next leader's work
@@ -67,7 +66,7 @@
 //	cluster.go          the instances of this process together
 //	process.go          the worker's process, as the one that kills it sees it
 //	faults.go           what is done to leaders, and how long a role is without one then
-//	reruns.go           what is done to the worker, and who runs its tasks then
+//	killed.go           what is done to the worker, and who runs its tasks then
 //	fate.go             what becomes of an instance or the worker
 //	intervals.go        who led what and when, and the search for overlaps; events.go: what else is worth telling
 //	files.go, pace.go   the tree, digests and task ids; how fast files are read

@@ -31,12 +31,14 @@ func listen(address string, handler http.Handler) (*endpoint, error) {
 	return e, nil
 }
 
-// newEndpoint serves an instance's own metrics under /metrics, and those of all members under /together while it leads the
-// metrics role. It is published in the member record, and so found by whoever leads that role.
-func newEndpoint(registry *prometheus.Registry, in *instance) (*endpoint, error) {
+// newEndpoint serves a member's own metrics under /metrics, and under /together, unless that is nil, those of all members while
+// it leads the metrics role. It is published in the member record, and so found by whoever leads that role.
+func newEndpoint(registry *prometheus.Registry, together http.Handler) (*endpoint, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.Handle("GET /together", in.metrics)
+	if together != nil {
+		mux.Handle("GET /together", together)
+	}
 	return listen("127.0.0.1:0", mux)
 }
 

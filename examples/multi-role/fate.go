@@ -13,17 +13,17 @@ const (
 	gaveUp   fate = "gave up" // by itself: it cannot go on
 )
 
-// fated is something that is alive until it meets its one fate.
-type fated struct{ met atomic.Pointer[fate] }
+// atomicFate is alive until it meets another one, for good.
+type atomicFate struct{ met atomic.Pointer[fate] }
 
-// meet reports whether that is the fate that it meets: it has met no other.
-func (f *fated) meet(end fate) bool { return f.met.CompareAndSwap(nil, &end) }
+// meet reports whether this is the fate that is met: there was none before.
+func (a *atomicFate) meet(f fate) bool { return a.met.CompareAndSwap(nil, &f) }
 
-func (f *fated) fate() fate {
-	if end := f.met.Load(); end != nil {
-		return *end
+func (a *atomicFate) now() fate {
+	if f := a.met.Load(); f != nil {
+		return *f
 	}
 	return alive
 }
 
-func (f *fated) is(end fate) bool { return f.fate() == end }
+func (a *atomicFate) is(f fate) bool { return a.now() == f }

@@ -26,24 +26,23 @@ const (
 	graceful = "graceful"
 )
 
-// When faults come, as the part of the tasks that is done then.
+// When faults come: how many sixths of the tasks are done then.
 const (
-	killWhen   = 1.0 / 6
-	vanishWhen = 4.0 / 6
-	stopWhen   = 5.0 / 6
+	killWhen   = 1
+	vanishWhen = 4
+	stopWhen   = 5
 )
 
 // injectFaults kills the worker, makes a leader vanish, and stops another. It harms no leader where no instance of this process
 // would be left, or where none of them leads anything.
 func (c *cluster) injectFaults(ctx context.Context) error {
-	total := float64(len(c.job.files))
-	if err := c.job.reached(ctx, int(total*killWhen)); err != nil {
+	if err := c.job.reached(ctx, killWhen); err != nil {
 		return err
 	}
 	if err := c.killWorker(ctx); err != nil {
 		return err
 	}
-	if err := c.job.reached(ctx, int(total*vanishWhen)); err != nil {
+	if err := c.job.reached(ctx, vanishWhen); err != nil {
 		return err
 	}
 	c.screen.moment(c.table())
@@ -55,7 +54,7 @@ func (c *cluster) injectFaults(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.job.reached(ctx, int(total*stopWhen)); err != nil {
+	if err := c.job.reached(ctx, stopWhen); err != nil {
 		return err
 	}
 	c.screen.moment(c.table())

@@ -19,8 +19,8 @@ var roleNames = []string{schedulerRole, metricsRole, networkRole}
 // instance is one role manager with all that belongs to it, as if it were a process of its own: a network path, a
 // connection, an identity, an HTTP endpoint. It shares nothing with its fellows in this process but the clock.
 type instance struct {
-	fated
 	id        string
+	fate      atomicFate
 	link      *natsrun.Link
 	manager   *roles.Manager
 	scheduler *scheduler // the work of each role
@@ -46,7 +46,7 @@ func newInstance(c *cluster, i int) (*instance, error) {
 	go func() { // joined by stop
 		defer close(in.done)
 		in.err = in.manager.Run(ctx)
-		in.meet(gaveUp)
+		in.fate.meet(gaveUp)
 	}()
 	return in, nil
 }
@@ -63,7 +63,7 @@ func (in *instance) assemble(c *cluster, i int) (err error) {
 	if in.network, err = newProber(own); err != nil {
 		return err
 	}
-	if in.endpoint, err = newEndpoint(registry, in); err != nil {
+	if in.endpoint, err = newEndpoint(registry, in.metrics); err != nil {
 		return err
 	}
 	defer func() {
@@ -104,18 +104,18 @@ func preference(i, r, instances int) int {
 // vanish cuts the network path: from now on every byte in both directions is dropped. Nothing else is done. The instance
 // is not told, and goes on until its own deadline tells it.
 func (in *instance) vanish() {
-	in.meet(vanished)
+	in.fate.meet(vanished)
 	in.link.Cut()
 }
 
 // stop ends the manager gracefully and waits for it: the work drains, then the roles are handed over.
 func (in *instance) stop() error {
-	in.meet(stopped)
+	in.fate.meet(stopped)
 	in.cancel()
 	<-in.done
 	in.link.Close()
 	in.endpoint.close()
-	if in.is(vanished) {
+	if in.fate.is(vanished) {
 		return nil // it could not say good-bye to anybody
 	}
 	return in.err

@@ -81,7 +81,7 @@ func newJob(client *assign.Client, o options, files []file) *job {
 
 // started says that an instance of this process begins an attempt at a task, of this job or of another process's.
 func (j *job) started(t *assign.Task[checksumIn]) {
-	if !strings.HasPrefix(t.ID(), j.run) {
+	if !j.owns(t.ID()) {
 		return
 	}
 	j.mu.Lock()
@@ -194,12 +194,20 @@ func (j *job) progress() tally {
 	return t
 }
 
-// reached waits until n tasks are done.
-func (j *job) reached(ctx context.Context, n int) error {
+// owns reports whether that is a task of this job.
+func (j *job) owns(id string) bool { return strings.HasPrefix(id, j.run) }
+
+// has reports whether so many sixths of the tasks are done; if not, that may be so when changed is closed.
+func (j *job) has(sixths int) (done bool, changed <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.tally.done() >= sixths*len(j.files)/6, j.changed
+}
+
+// reached waits until so many sixths of the tasks are done.
+func (j *job) reached(ctx context.Context, sixths int) error {
 	for {
-		j.mu.Lock()
-		enough, changed := j.tally.done() >= n, j.changed
-		j.mu.Unlock()
+		enough, changed := j.has(sixths)
 		if enough {
 			return nil
 		}

@@ -27,8 +27,9 @@ func main() {
 // run is the program: the command line in, the exit status out.
 func run(args []string, stdout, stderr io.Writer) int {
 	if slices.Equal(args, []string{workerArgument}) {
-		signal.Ignore(os.Interrupt) // of a terminal it goes to both: who has started the worker ends it
-		if err := work(context.Background(), os.Stdin, stdout); err != nil {
+		// What a terminal sends goes to both: who has started the worker ends it. When that one is gone, nobody reads stdout.
+		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+		if err := work(os.Stdin, stdout); err != nil {
 			fmt.Fprintln(stderr, "multi-role:", err)
 			return exitFaulty
 		}

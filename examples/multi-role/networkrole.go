@@ -22,12 +22,17 @@ const (
 // prober is the work of the network role: its leader measures the round trip to every member, itself included, over the
 // messaging path that the members really use.
 type prober struct {
-	session *election.Session
-	conn    atomic.Pointer[nats.Conn] // of the present lease
-	gauge   *prometheus.GaugeVec
+	answerer
+	gauge *prometheus.GaugeVec
 
 	mu  sync.Mutex
 	rtt map[string]time.Duration // by member, nil while not leading
+}
+
+// answerer is a member's part in it, whoever leads.
+type answerer struct {
+	session *election.Session
+	conn    atomic.Pointer[nats.Conn] // of the present lease
 }
 
 func newProber(reg prometheus.Registerer) (*prober, error) {
@@ -37,19 +42,19 @@ func newProber(reg prometheus.Registerer) (*prober, error) {
 	return p, reg.Register(p.gauge)
 }
 
-func (p *prober) subject(instance string) string {
-	return "multi-role." + p.session.Bucket() + ".ping." + instance // the instance comes last: it may hold dots
+func (a *answerer) subject(instance string) string {
+	return "multi-role." + a.session.Bucket() + ".ping." + instance // the instance comes last: it may hold dots
 }
 
 // answer is attached to the session: for as long as this process has a lease it answers pings.
-func (p *prober) answer(ctx context.Context, h election.Host) error {
-	sub, err := h.Conn().Subscribe(p.subject(h.Instance()), func(m *nats.Msg) { _ = m.Respond(nil) })
+func (a *answerer) answer(ctx context.Context, h election.Host) error {
+	sub, err := h.Conn().Subscribe(a.subject(h.Instance()), func(m *nats.Msg) { _ = m.Respond(nil) })
 	if err != nil {
 		return err
 	}
-	p.conn.Store(h.Conn())
+	a.conn.Store(h.Conn())
 	<-ctx.Done()
-	p.conn.Store(nil)
+	a.conn.Store(nil)
 	return sub.Unsubscribe()
 }
 

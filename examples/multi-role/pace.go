@@ -22,8 +22,8 @@ type pace struct {
 // part is hashed by fewer.
 func defaultPace(files []file, instances int, ttl time.Duration) pace {
 	alone := 0.0 // of one instance would take as long as the whole
-	for lost, part := range []float64{killWhen, vanishWhen - killWhen, stopWhen - vanishWhen, 1 - stopWhen} {
-		alone += part / float64(max(instances+1-lost, 1))
+	for lost, sixths := range []float64{killWhen, vanishWhen - killWhen, stopWhen - vanishWhen, 6 - stopWhen} {
+		alone += sixths / 6 / float64(max(instances+1-lost, 1))
 	}
 	budget := max(target-ttl, target/2).Seconds() * slots / alone
 	low, high := 0.0, 0.0 // at the sum of all sizes they take a second

@@ -83,7 +83,8 @@ func (c *cluster) perform(ctx context.Context, stdout io.Writer) (err error) {
 
 // work waits for leaders, then does the job while faults are injected.
 func (c *cluster) work(ctx context.Context) error {
-	c.screen.say(plain, "%d instances start, and a worker in a process of its own; %d files in %s", len(c.instances), len(c.job.files), c.options.dir)
+	c.screen.say(plain, "%s and a worker in a process of its own start; %s in %s",
+		number(len(c.instances), "instance"), number(len(c.job.files), "file"), c.options.dir)
 	if err := c.spread(ctx); err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ type report struct {
 	Ticks     ticks        `json:"ticks"`
 	Failovers []failover   `json:"failovers"`
 	// Killed is what came of the tasks of the worker that was killed. It is null if none was.
-	Killed *reruns `json:"killed"`
-	// Adopted counts the tasks that ran when somebody else began to hand out: they ran on.
+	Killed *killedWorker `json:"killed"`
+	// Adopted counts the tasks that somebody had when another scheduler began to hand out: none of them was run again for that.
 	Adopted int64 `json:"adopted"`
 	// Overlaps counts the pairs of terms of one role that shared time. It is null where other processes took part: their
 	// clocks cannot be compared with this one's.
@@ -50,7 +50,7 @@ func (c *cluster) report() *report {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r.Failovers, r.Killed = append(r.Failovers, c.failovers...), c.reruns
+	r.Failovers, r.Killed = append(r.Failovers, c.failovers...), c.killed
 	return r
 }
 
@@ -127,7 +127,7 @@ func (r *report) summary() []string {
 		lines = append(lines, fmt.Sprintf("           %d unfinished: interrupted", t.Unfinished))
 	}
 	if k := r.Killed; k != nil {
-		lines = append(lines, fmt.Sprintf("killed     %s, which ran %d tasks: run again by %s, %v later", k.Worker, k.Ran, k.by(), milliseconds(k.GapMS)))
+		lines = append(lines, k.line())
 	}
 	for _, f := range r.Failovers {
 		lines = append(lines, fmt.Sprintf("fail-over  %-9s  %-8s  %10v  %s to %s", f.Role, f.Kind, milliseconds(f.GapMS), f.From, f.To))

@@ -42,17 +42,17 @@ func (c *cluster) roleTable(status roles.Status) []string {
 func (c *cluster) memberTable(members []election.MemberInfo) []string {
 	rows := [][]string{{"INSTANCE", "STATE", "LEADS", "RUNNING", "ROUND TRIP"}}
 	rtt := c.roundTrips()
-	row := func(id string, state fate, leads, running string) {
+	row := func(id, state, leads, running string) {
 		trip := "-"
 		if d, ok := rtt[id]; ok {
 			trip = d.Round(time.Microsecond).String()
 		}
-		rows = append(rows, []string{id, string(state), orDash(leads), running, trip})
+		rows = append(rows, []string{id, state, orDash(leads), running, trip})
 	}
 	for _, in := range c.instances[:min(len(c.instances), shownMembers)] {
-		row(in.id, in.fate(), names(c.history.running(in.id)), fmt.Sprint(in.scheduler.running.Load()))
+		row(in.id, string(in.fate.now()), names(c.history.running(in.id)), fmt.Sprint(in.scheduler.running.Load()))
 	}
-	row(c.worker.id, c.worker.fate(), "", fmt.Sprint(c.worker.running.Load()))
+	row(c.worker.id, string(c.worker.fate.now()), "", fmt.Sprint(c.worker.load()))
 	for _, m := range members {
 		if !c.ours(m.Instance) && len(rows) <= shownMembers {
 			row(m.Instance, "elsewhere", "", "-")

@@ -9,7 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/metrics"
 	"github.com/rolemanager/rolemanager/roles"
 )
 
@@ -25,22 +29,26 @@ type workerConfig struct {
 	TTL        time.Duration
 }
 
-// work is the whole of a process that leads nothing and runs tasks: a manager without roles. It ends gracefully when ctx or
-// its standard input does, so it does not outlive who has started it. On out it says how many tasks it runs.
-func work(ctx context.Context, in io.Reader, out io.Writer) error {
+// work is the whole of a process that leads nothing and runs tasks: a manager without roles. It ends gracefully when in ends,
+// which is when whoever has started it closes that, or is no more. On out it says which tasks it runs.
+func work(in io.Reader, out io.Writer) error {
 	var c workerConfig
 	if err := json.NewDecoder(in).Decode(&c); err != nil {
 		return fmt.Errorf("a worker is started by multi-role, which tells it on standard input where to work: %w", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() { // ends with standard input, or with the process
-		defer cancel()
-		_, _ = io.Copy(io.Discard, in)
-	}()
-
+	registry := prometheus.NewRegistry()
+	counters, err := metrics.New(registry, metrics.WithInstanceLabel())
+	if err != nil {
+		return err
+	}
+	endpoint, err := newEndpoint(registry, nil)
+	if err != nil {
+		return err
+	}
+	defer endpoint.close()
 	manager, err := roles.New(roles.Config{
 		URL: c.URL, Bucket: c.Bucket, BucketAutoCreate: true, Replicas: c.Replicas, InstanceID: c.InstanceID, TTL: c.TTL,
+		Meta: map[string]string{metaURL: endpoint.url()}, Sinks: []event.Sink{counters},
 	})
 	if err != nil {
 		return err
@@ -50,11 +58,11 @@ func work(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ping, runs := &prober{session: session}, &running{out: out}
+	ping, log := &answerer{session: session}, &taskLog{out: json.NewEncoder(out)}
 	err = errors.Join(
 		assign.Handle(tasks, checksum, func(ctx context.Context, t *assign.Task[checksumIn]) (checksumOut, error) {
-			runs.add(1)
-			defer runs.add(-1)
+			log.write(taskLine{t.ID(), true})
+			defer log.write(taskLine{t.ID(), false})
 			return checksumFile(ctx, t)
 		}),
 		assign.Handle(tasks, inventory, count),
@@ -62,19 +70,30 @@ func work(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // ends with its input, or else with the process, whose last act this function is
+		defer cancel()
+		_, _ = io.Copy(io.Discard, in)
+	}()
 	return manager.Run(ctx)
 }
 
-// running is how many tasks run, told with each change: a number on a line.
-type running struct {
-	out io.Writer
-	mu  sync.Mutex
-	n   int
+// taskLine says that a task begins or ends to run here.
+type taskLine struct {
+	ID      string
+	Running bool
 }
 
-func (r *running) add(n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n += n
-	_, _ = fmt.Fprintln(r.out, r.n) // whoever does not listen does not show it
+// taskLog is where a worker says which tasks it runs. Who does not read it does not hinder it.
+type taskLog struct {
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+func (l *taskLog) write(line taskLine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.out.Encode(line)
 }
