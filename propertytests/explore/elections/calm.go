@@ -1,6 +1,7 @@
 package elections
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rolemanager/rolemanager/propertytests/explore/search"
@@ -22,14 +23,20 @@ func (s *setup) settle() error {
 			return err
 		}
 	}
-	if !s.x.cfg.Crashed {
+	switch {
+	case s.x.cfg.Crashed:
+		if err := s.x.crash(&s.w, 0); err != nil {
+			return err
+		}
+		s.story = append(s.story, "the first member has crashed")
+	case s.x.cfg.Paused:
+		if err := s.make(move(pause, 0, 0)); err != nil {
+			return err
+		}
+	default:
 		return nil
 	}
-	if err := s.x.crash(&s.w, 0); err != nil {
-		return err
-	}
-	s.story = append(s.story, "the first member has crashed")
-	return s.calm(2 * s.x.cfg.TTL)
+	return s.calm(cmp.Or(s.x.cfg.Silent, 2*s.x.cfg.TTL))
 }
 
 // calm lets so many units pass in which nothing goes wrong, everything in the order in which it is listed.
@@ -37,7 +44,7 @@ func (s *setup) calm(units int) error {
 	for steps := 0; units > 0; steps++ {
 		moves := slices.DeleteFunc(s.x.Moves(s.w, nil), func(m search.Move) bool {
 			v, _, _ := parts(m)
-			return v == joins || v == again // late
+			return v == joins || v == again || v == resume // late
 		})
 		v, _, _ := parts(moves[0])
 		if v == passes {

@@ -27,8 +27,10 @@ type Config struct {
 	Takeover   bool
 	Undrained  bool // roles are given away although work has not returned
 
-	// Crashed begins where the first member has crashed and its session was ended.
-	Crashed bool
+	// Crashed begins where the first member, who leads, has crashed, and Paused where it is paused: so many units after that as
+	// Silent says, or, if that is 0, where its session was ended and its roles are led again. It may come back at any moment.
+	Crashed, Paused bool
+	Silent          int
 
 	// Late are so many members, the last ones, that have joined no role when the world is settled. They do at any later moment,
 	// and so does who is started again: until then a member is idle. With 0 roles are joined at the start.

@@ -42,12 +42,14 @@ type Report struct {
 	Widest              int  // the most of them at one depth
 	Whole               bool // nothing is left: these are all the states that there are
 	Good                int  // ends that were hoped for, which every state can come to
+	Landmarks           []Landmark
 	Took                time.Duration
 	Violation           *Violation
 }
 
 func (r Report) String() string {
 	s := fmt.Sprintf("%d states, %d transitions, depth %d, %v", r.States, r.Transitions, r.Depth, r.Took.Round(time.Millisecond))
+	s += told(r.Landmarks)
 	if r.Good > 0 {
 		s += fmt.Sprintf(", all of which can come to one of %d good ends", r.Good)
 	}
@@ -93,6 +95,12 @@ func Run[S any](m Model[S], b Bounds) Report {
 	if is && b.Hope {
 		hopes = &hope{number: map[uint64]uint32{}}
 	}
+	marked, hasMarks := m.(Landmarked[S])
+	if hasMarks {
+		for _, name := range marked.Landmarks() {
+			r.Landmarks = append(r.Landmarks, Landmark{Name: name})
+		}
+	}
 	report := func() Report {
 		r.States, r.Waiting, r.Took = known.count, len(now)+len(next), time.Since(begun)
 		return r
@@ -102,6 +110,9 @@ func Run[S any](m Model[S], b Bounds) Report {
 		if known.add(sum) {
 			nodes = append(nodes, node{from, by})
 			next = append(next, waiting[S]{s, uint32(len(nodes) - 1)})
+			if hasMarks {
+				passed(r.Landmarks, marked.At(s))
+			}
 			if hopes != nil {
 				hopes.number[sum] = uint32(len(nodes) - 1)
 				hopes.good = append(hopes.good, hopeful.Good(s))
