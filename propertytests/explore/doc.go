@@ -18,6 +18,18 @@
 // of them, `-explore.depth` bounds the moves, `-explore.only` picks one by name. It takes one core, and memory mostly for the
 // states that wait: 2 GiB with 1.2 million states of each configuration, 32.8 million of elections in all.
 //
+// `-explore.record explore.csv` puts what a run has seen of each configuration on record, with a mark of the sources; TestRecord
+// reads that.
+//
+// # Landmarks
+//
+// A search that never comes to where a role changes hands says nothing of successions, however many states it has seen: time
+// goes on by small units, so from a quiet beginning with three members the first takeover is further away than a million
+// states. So some configurations begin where a leader has been silent, or paused, for almost a TTL. And each search counts the
+// states that have what the rules are about (landmarks.go in elections and assignment): a killed session, a later term, work of a
+// deposed leader, an overtaken write; a deposed scheduler that goes on, a task that outlives its scheduler, frames and reports
+// that come late. The eventful configurations have to come by all of these, and so have all configurations together.
+//
 // # Liveness
 //
 // Of tasks, every state of a configuration that was searched whole is also asked whether it can come to a good end without
@@ -40,5 +52,5 @@
 //
 // MUTANTS=1 takes rules out one by one; each has to be found, and the test tells after how many moves and states.
 //
-// Files: elections.go, tasks.go the configurations.
+// Files: elections.go, tasks.go the configurations; explore.csv the record.
 package explore

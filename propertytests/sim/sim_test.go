@@ -85,6 +85,11 @@ func (c Counts) mustCover(t *testing.T) {
 			t.Errorf("only %d %s in %d schedules", n, what, c.Schedules)
 		}
 	}
+	for kind := range KindCount {
+		if n := c.Faults[kind.String()]; n < c.Schedules/10 {
+			t.Errorf("only %d faults of the kind %s in %d schedules", n, kind, c.Schedules)
+		}
+	}
 	// In few schedules is the bucket made again; TestBucketMadeAgain does that in all.
 	made, seldom := c.recreation()
 	for what, n := range made {

@@ -25,5 +25,5 @@
 //
 // Files: config.go a configuration, faults · parts.go states · model.go the beginning, fingerprints · moves.go what can happen
 // · do.go a move made, schedulers · worker.go members, the stream · net.go frames · story.go a move told · rules.go what does
-// not count.
+// not count · landmarks.go what a search is to come by.
 package assignment

@@ -66,5 +66,6 @@
 //
 // Files: config.go a configuration, faults · model.go states, fingerprints · process.go stepping a machine · notes.go what a
 // process has promised · wire.go, network.go what is on its way · bucket.go the store · moves.go what can happen · do.go a
-// move made · calm.go the beginning · story.go a move told · rules.go what does not count.
+// move made · calm.go the beginning · story.go a move told · rules.go what does not count · landmarks.go what a
+// search is to come by.
 package elections

@@ -8,5 +8,6 @@
 // Of a state that was visited it keeps a fingerprint, where it came from and by which move: 20 bytes, times what the load of
 // the table wastes. States themselves live only between the moment they are found and the moment they are left.
 //
-// Files: search.go the search · seen.go the table of what was visited · hope.go whether all that was seen can end well.
+// Files: search.go the search · seen.go the table of what was visited · hope.go whether all that was seen can end well ·
+// landmarks.go what it has come by.
 package search
