@@ -59,13 +59,10 @@ type Arena struct {
 }
 
 // New makes the bucket, with a replica on each server. What the arena starts has ended when the test has.
-//
-// Outside a bubble goroutines run when they come to it, so that the moment in which work notices its end proves nothing:
-// there a stretch of belief ends when IsLeader was last seen true.
 func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	tb.Helper()
-	a := &Arena{TB: tb, Network: n, Ledger: newLedger(), Tally: NewTally(), began: time.Now()}
-	a.Ledger.sampled = !time.Now().Before(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) // a bubble begins in 2000
+	a := &Arena{TB: tb, Network: n, Tally: NewTally(), began: time.Now()}
+	a.Ledger = NewLedger(a.began.After(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC))) // a bubble begins in 2000
 	a.Server, _ = n.(*natsrun.Server)
 	bucket := natskv.Config{Bucket: Bucket, Storage: storage, Replicas: Replicas(n)}
 	var err error

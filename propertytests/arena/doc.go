@@ -13,7 +13,8 @@
 //
 // Promises:
 //   - A Ledger finds every overlap of two stretches of one role, every epoch that does not increase, and every callback
-//     that comes twice, too early or not at all.
+//     that comes twice, too early or not at all. In real time a stretch lasts until its session's deadline if nothing has
+//     ended it before; what can be missed then is said at Ledger.
 //   - A Chronicle finds every role that was given away before its work had returned, and every key that is written too
 //     often.
 //   - A Storm is drawn from its seed alone. What the processes make of it is not: goroutines run as they like.

@@ -13,12 +13,13 @@ type Hold struct {
 	Session, Epoch uint64
 
 	From    time.Time // promoted
-	Until   time.Time // the work context has ended, or IsLeader was last seen true; zero: not yet
+	Until   time.Time // belief was gone by then, as the Ledger says; zero: not yet
 	Drained time.Time // the work has returned; zero: not yet
 	Cause   error
 
-	seen  time.Time // IsLeader was last true
-	early bool      // IsLeader was seen true, and the work has not begun
+	seen     time.Time // IsLeader was last true
+	deadline time.Time // of the session, as it was last read; zero: never
+	early    bool      // IsLeader was seen true, and the work has not begun
 }
 
 func (h Hold) String() string {
@@ -32,27 +33,46 @@ func (h Hold) String() string {
 		h.Process, h.Role, h.Epoch, h.Session, at(h.From), at(h.Until), at(h.Drained), h.Cause)
 }
 
-// Ledger is who believed what, from when to when.
+// Ledger is who believed what, from when to when. A stretch begins when the term does.
+//
+// On the virtual clock nothing is late: a stretch ends when the work's context does, and later if IsLeader is seen true later.
+//
+// In real time goroutines run when they come to it, so that the end of the context may be written down long after it. But belief
+// ends by itself at the session's deadline, whoever runs. So a stretch ends at the earlier of the two, with the deadline as it was
+// last read, and never before IsLeader was last seen true. What is not exact then:
+//   - A stretch is too short if the deadline was put off after it was last read, and has passed before it was read again. That
+//     takes a process that is not renewed in time and then stands still, or a few milliseconds between two samples.
+//   - A stretch is too long if belief has ended before the deadline and that is written down late. As a rule nobody else may lead
+//     meanwhile, so that it is no false alarm: a role is given away after its work has returned, which is written down before, and
+//     whoever takes it from a session waits until a margin after its deadline. Only what is taken away by force, or is lost in the
+//     store, may be led sooner: a TTL after that, which a process that sees nothing and then stands still may write down too late.
 type Ledger struct {
 	mu         sync.Mutex
 	holds      map[string][]*Hold // by role, as they began
 	violations []error
 	samples    int
-	sampled    bool // only IsLeader counts
+	realtime   bool
 }
 
-func newLedger() *Ledger { return &Ledger{holds: map[string][]*Hold{}} }
+// NewLedger returns a ledger of nobody.
+func NewLedger(realtime bool) *Ledger {
+	return &Ledger{holds: map[string][]*Hold{}, realtime: realtime}
+}
 
-func (l *Ledger) promoted(process, role string, session, epoch uint64, at time.Time) *Hold {
+// Promoted says that a term began at that moment. Its session's deadline is as in Believed, read while the term was valid; it is
+// the beginning if the term was over before.
+func (l *Ledger) Promoted(process, role string, session, epoch uint64, at, deadline time.Time) *Hold {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.holds[role] {
 		if h.Process == process && h.Epoch == epoch && h.early {
-			*h = Hold{Role: role, Process: process, Session: session, Epoch: epoch, From: earlier(h.From, at), seen: h.seen}
+			*h = Hold{
+				Role: role, Process: process, Session: session, Epoch: epoch, From: earlier(h.From, at), seen: h.seen, deadline: deadline,
+			}
 			return h
 		}
 	}
-	h := &Hold{Role: role, Process: process, Session: session, Epoch: epoch, From: at}
+	h := &Hold{Role: role, Process: process, Session: session, Epoch: epoch, From: at, deadline: deadline}
 	l.holds[role] = append(l.holds[role], h)
 	return h
 }
@@ -64,23 +84,29 @@ func (l *Ledger) working(process, role string) bool {
 	return slices.ContainsFunc(l.holds[role], func(h *Hold) bool { return h.Process == process && h.Until.IsZero() })
 }
 
-// ended says that belief was gone at the latest then.
-func (l *Ledger) ended(h *Hold, at time.Time, cause error) {
+// Ended says that belief was gone at the latest then.
+func (l *Ledger) Ended(h *Hold, at time.Time, cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.sampled {
-		at = later(h.From, h.seen)
+	if !h.Drained.IsZero() { // the work had returned before anybody came to write down that its context had ended
+		at = earlier(at, h.Drained)
 	}
-	h.Until, h.Cause = later(h.Until, at), cause
+	h.Until, h.Cause = later(h.Until, l.end(h, at)), cause
+}
+
+// end is when a stretch ended of which it is said that it had ended by then.
+func (l *Ledger) end(h *Hold, at time.Time) time.Time {
+	if l.realtime {
+		at = earlier(at, h.deadline)
+	}
+	return later(h.seen, at)
 }
 
 func (l *Ledger) drained(h *Hold, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if h.Until.IsZero() {
-		if h.Until = at; l.sampled {
-			h.Until = later(h.From, h.seen)
-		}
+		h.Until = l.end(h, at)
 	}
 	h.Drained = at
 }
@@ -99,21 +125,27 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// believed says that IsLeader was true at that moment. A term that rotates has later epochs than the one it began with.
-func (l *Ledger) believed(process, role string, epoch uint64, at time.Time) {
+// Believed says that IsLeader was true at that moment, and when the session's deadline was then. Whoever reads both looks at the
+// clock first: a reading that takes long then makes the deadline too early, and not too late. A term that rotates has later epochs
+// than the one it began with.
+func (l *Ledger) Believed(process, role string, epoch uint64, at, deadline time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.samples++
 	holds := l.holds[role]
 	for i := len(holds) - 1; i >= 0; i-- {
 		if h := holds[i]; h.Process == process && (h.Epoch == epoch || h.Epoch < epoch && h.Until.IsZero()) {
-			if h.seen = at; !h.Until.IsZero() {
+			h.seen = later(h.seen, at)
+			if deadline.After(at) {
+				h.deadline = deadline
+			}
+			if !h.Until.IsZero() {
 				h.Until = later(h.Until, at)
 			}
 			return
 		}
 	}
-	if l.sampled {
+	if l.realtime {
 		// The term may have begun long after that moment, between the look at the clock and the question. When it did, its
 		// work will say.
 		return

@@ -120,9 +120,14 @@ func (p *Process) campaign(role election.RoleConfig) {
 	}
 }
 
-// sample looks at IsLeader of every role, five times in each TTL, and writes down what it says.
+// sample looks at IsLeader of every role and writes down what it says: five times in each TTL on the virtual clock, where ends are
+// written down as they come, and every few milliseconds in real time.
 func (p *Process) sample(ctx context.Context) {
-	tick := time.NewTicker(p.Session.Config().TTL / 5)
+	every := p.Session.Config().TTL / 5
+	if p.a.Ledger.realtime {
+		every = min(every, 5*time.Millisecond)
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
@@ -134,8 +139,9 @@ func (p *Process) sample(ctx context.Context) {
 		}
 		for role, e := range p.Elections {
 			now := time.Now() // before it is asked: what is true then was true now
+			deadline := now.Add(p.Session.BelievesFor())
 			if token := e.Token(); e.IsLeader() && token.Epoch != 0 {
-				p.a.Ledger.believed(p.String(), role, token.Epoch, now)
+				p.a.Ledger.Believed(p.String(), role, token.Epoch, now, deadline)
 			}
 		}
 	}

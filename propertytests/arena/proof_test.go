@@ -49,7 +49,7 @@ func TestKindsKnowRestarts(t *testing.T) {
 
 // TestStormOwesWhatHasNotHappened: a storm without a fault, a kind of fault, a consequence or a second term of each role owes it.
 func TestStormOwesWhatHasNotHappened(t *testing.T) {
-	s := &storm{Storm: Storm{Roles: 2}, a: &Arena{Ledger: newLedger(), Tally: NewTally()}, roles: []string{"r", "q"}}
+	s := &storm{Storm: Storm{Roles: 2}, a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: []string{"r", "q"}}
 	at := time.Unix(1000, 0)
 	owes := func(want ...string) {
 		t.Helper()
@@ -62,12 +62,12 @@ func TestStormOwesWhatHasNotHappened(t *testing.T) {
 	for _, what := range slices.Concat(FaultNames(false), consequences) {
 		s.a.Tally.Add(what, 1)
 	}
-	s.a.Ledger.promoted("a", "r", 1, 10, at)
-	s.a.Ledger.promoted("b", "r", 2, 11, at)
-	s.a.Ledger.promoted("a", "q", 1, 12, at)
-	s.a.Ledger.believed("b", "q", 13, at) // as long as its work has not begun
+	s.a.Ledger.Promoted("a", "r", 1, 10, at, time.Time{})
+	s.a.Ledger.Promoted("b", "r", 2, 11, at, time.Time{})
+	s.a.Ledger.Promoted("a", "q", 1, 12, at, time.Time{})
+	s.a.Ledger.Believed("b", "q", 13, at, time.Time{}) // as long as its work has not begun
 	owes("a second term of 1 of 2 roles")
-	s.a.Ledger.promoted("b", "q", 2, 13, at)
+	s.a.Ledger.Promoted("b", "q", 2, 13, at, time.Time{})
 	owes()
 	s.Restarts = true
 	owes("fault/restart")
@@ -75,15 +75,15 @@ func TestStormOwesWhatHasNotHappened(t *testing.T) {
 
 // TestLedSince: a role is led again by a term of somebody else, and by one that has begun since.
 func TestLedSince(t *testing.T) {
-	l, crashed := newLedger(), time.Unix(1000, 0)
+	l, crashed := NewLedger(false), time.Unix(1000, 0)
 	p := &Process{Plan: Plan{Name: "p"}, n: 1}
-	l.promoted("q#2", "r", 1, 10, crashed.Add(-time.Second))
-	l.promoted(p.String(), "r", 2, 11, crashed.Add(time.Millisecond)) // its claim had landed
-	l.promoted("q#2", "s", 1, 12, crashed.Add(time.Second))
+	l.Promoted("q#2", "r", 1, 10, crashed.Add(-time.Second), time.Time{})
+	l.Promoted(p.String(), "r", 2, 11, crashed.Add(time.Millisecond), time.Time{}) // its claim had landed
+	l.Promoted("q#2", "s", 1, 12, crashed.Add(time.Second), time.Time{})
 	if l.ledSince("r", crashed, p) {
 		t.Error("a term of before, one of who has crashed, and one of another role count")
 	}
-	if l.promoted("q#2", "r", 1, 13, crashed); !l.ledSince("r", crashed, p) {
+	if l.Promoted("q#2", "r", 1, 13, crashed, time.Time{}); !l.ledSince("r", crashed, p) {
 		t.Error("the next term does not count")
 	}
 }

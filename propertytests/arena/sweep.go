@@ -2,6 +2,7 @@ package arena
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 )
@@ -12,11 +13,27 @@ func (l *Ledger) Sweep() (violations []error) {
 	defer l.mu.Unlock()
 	violations = slices.Clone(l.violations)
 	for _, role := range slices.Sorted(maps.Keys(l.holds)) {
-		holds := slices.SortedFunc(slices.Values(l.holds[role]), func(a, b *Hold) int { return a.From.Compare(b.From) })
+		holds := slices.SortedFunc(l.stretches(role), func(a, b *Hold) int { return a.From.Compare(b.From) })
 		violations = append(violations, overlaps(holds)...)
 		violations = append(violations, epochs(holds)...)
 	}
 	return violations
+}
+
+// stretches are those of a role. In real time one of which no end is written down lasts until its deadline.
+func (l *Ledger) stretches(role string) iter.Seq[*Hold] {
+	return func(yield func(*Hold) bool) {
+		for _, h := range l.holds[role] {
+			if l.realtime && h.Until.IsZero() {
+				bounded := *h
+				bounded.Until = l.end(h, h.deadline)
+				h = &bounded
+			}
+			if !yield(h) {
+				return
+			}
+		}
+	}
 }
 
 // overlaps is E1: stretches of one role are disjoint. One that ends in the moment in which the next begins does not overlap

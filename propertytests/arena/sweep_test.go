@@ -44,7 +44,7 @@ func TestSweepFindsPlantedFaults(t *testing.T) {
 		{"an epoch with two holders", []*Hold{stretch("a", 2, 0, 5), stretch("b", 2, 6, 7)}, []string{"E2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newLedger()
+			l := NewLedger(false)
 			l.holds["r"] = c.holds
 			expect(t, l.Sweep(), c.want)
 		})
@@ -53,17 +53,17 @@ func TestSweepFindsPlantedFaults(t *testing.T) {
 
 // TestSamplesStretchBelief: IsLeader seen true after the work's context has ended counts as belief.
 func TestSamplesStretchBelief(t *testing.T) {
-	l, at := newLedger(), func(s int) time.Time { return time.Unix(int64(s), 0) }
-	a := l.promoted("a", "r", 1, 1, at(0))
-	l.ended(a, at(5), nil)
+	l, at := NewLedger(false), func(s int) time.Time { return time.Unix(int64(s), 0) }
+	a := l.Promoted("a", "r", 1, 1, at(0), time.Time{})
+	l.Ended(a, at(5), nil)
 	l.drained(a, at(5))
-	b := l.promoted("b", "r", 2, 2, at(6))
-	l.believed("b", "r", 2, at(7))
+	b := l.Promoted("b", "r", 2, 2, at(6), time.Time{})
+	l.Believed("b", "r", 2, at(7), time.Time{})
 	expect(t, l.Sweep(), nil)
-	l.believed("a", "r", 1, at(8))
+	l.Believed("a", "r", 1, at(8), time.Time{})
 	expect(t, l.Sweep(), []string{"E1"})
-	l.ended(b, at(9), nil)
-	l.believed("c", "r", 3, at(7))
+	l.Ended(b, at(9), nil)
+	l.Believed("c", "r", 3, at(7), time.Time{})
 	expect(t, l.Sweep(), []string{"E1", "E1"})
 }
 
@@ -71,29 +71,29 @@ func TestSamplesStretchBelief(t *testing.T) {
 func TestChronicleFindsPlantedFaults(t *testing.T) {
 	const held, vacant = `{"v":1,"id":"a","session":7,"token":"t","ttl_ms":1000}`, `{"v":1,"vacant":true,"by":"a","reason":"stepped down","ttl_ms":1000}`
 	fresh := func() *Chronicle {
-		return &Chronicle{a: &Arena{Ledger: newLedger(), Tally: NewTally()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
+		return &Chronicle{a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
 	}
 	c := fresh()
-	c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
+	c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
 	c.take(record("role.r", 10, 0, held), time.Hour)
 	c.take(record("role.r", 11, 10, vacant), time.Hour)
 	expect(t, c.Violations(), []string{"E7"})
 
 	c = fresh()
-	h := c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
+	h := c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
 	c.take(record("role.r", 10, 0, held), time.Hour)
 	c.a.Ledger.drained(h, time.Now())
 	c.take(record("role.r", 11, 10, vacant), time.Hour)
 	expect(t, c.Violations(), nil)
 
 	c = fresh()
-	c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
+	c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
 	c.take(record("role.r", 10, 0, held), time.Hour)
 	c.take(record("role.r", 11, 10, strings.Replace(vacant, `"vacant"`, `"forced":true,"vacant"`, 1)), time.Hour)
 	expect(t, c.Violations(), nil)
 
 	c = fresh() // the watch has missed the eviction of a, whose work still runs, and the whole term of a successor
-	c.a.Ledger.promoted("a", "r", 7, 10, time.Now())
+	c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
 	c.take(record("role.r", 10, 0, held), time.Hour)
 	c.take(record("role.r", 13, 12, vacant), time.Hour)
 	expect(t, c.Violations(), nil)

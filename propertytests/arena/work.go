@@ -44,7 +44,11 @@ func (w *worker) lead(ctx context.Context, t *election.Term) (err error) {
 	if w.running.Add(1) > 1 {
 		ledger.violated("E4: %s: the work of %s is begun while that of the last term still runs", p, w.role)
 	}
-	h := ledger.promoted(p.String(), w.role, p.Session.Number(), t.Epoch(), t.Since())
+	deadline := time.Now().Add(p.Session.BelievesFor())
+	if !t.Valid() {
+		deadline = t.Since() // it may be that of the next session
+	}
+	h := ledger.Promoted(p.String(), w.role, p.Session.Number(), t.Epoch(), t.Since(), deadline)
 	defer func() {
 		w.running.Add(-1)
 		ledger.drained(h, time.Now())
@@ -57,19 +61,19 @@ func (w *worker) lead(ctx context.Context, t *election.Term) (err error) {
 		ends = timer.C
 	}
 	if do := p.Work.Do; do != nil {
-		unbind := context.AfterFunc(ctx, func() { ledger.ended(h, time.Now(), context.Cause(ctx)) })
+		unbind := context.AfterFunc(ctx, func() { ledger.Ended(h, time.Now(), context.Cause(ctx)) })
 		if err = do(ctx, t); unbind() {
-			ledger.ended(h, time.Now(), election.ErrWorkEnded)
+			ledger.Ended(h, time.Now(), election.ErrWorkEnded)
 		}
 		return err
 	}
 	select {
 	case <-ends:
-		ledger.ended(h, time.Now(), election.ErrWorkEnded)
+		ledger.Ended(h, time.Now(), election.ErrWorkEnded)
 		return fail()
 	case <-ctx.Done():
 	}
-	ledger.ended(h, time.Now(), context.Cause(ctx))
+	ledger.Ended(h, time.Now(), context.Cause(ctx))
 	if t.Valid() {
 		ledger.violated("E4: %s: the work context of %s at epoch %d has ended, and the term is still valid", p, w.role, t.Epoch())
 	}
