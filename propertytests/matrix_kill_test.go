@@ -47,6 +47,7 @@ func child(url, name string) error {
 		return err
 	}
 	e, err := s.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, t *election.Term) error {
+		defer tellBelief(ctx, s, t)()
 		fmt.Println("leads", t.Epoch())
 		defer fmt.Println("stops", t.Epoch())
 		if dir := os.Getenv(childLedgers); dir != "" {
@@ -78,6 +79,7 @@ type processes struct {
 	env   []string // more of it for each
 	mu    sync.Mutex
 	lines []string
+	told  []string // of belief, by tellBelief
 }
 
 // speaker takes what a child writes. Waiting for the child's end waits until all of it was taken.
@@ -96,7 +98,11 @@ func (s *speaker) Write(p []byte) (int, error) {
 		if !whole {
 			return len(p), nil
 		}
-		s.ps.lines, s.rest = append(s.ps.lines, s.name+" "+string(line)), rest
+		to := &s.ps.lines
+		if bytes.HasPrefix(line, []byte(belief)) {
+			to = &s.ps.told
+		}
+		*to, s.rest = append(*to, s.name+" "+string(line)), rest
 	}
 }
 
@@ -165,7 +171,8 @@ func (ps *processes) leads(after uint64, names ...string) line {
 }
 
 // TestProcessKill: the leader's process is terminated and gives the role away; it is stopped, and when it goes on it finds that
-// it does not lead any more; it is killed and gives nothing away. Whoever has ended is started again under its name.
+// it does not lead any more; it is killed and gives nothing away. Whoever has ended is started again under its name. No two believe
+// at once that they lead.
 func TestProcessKill(t *testing.T) {
 	server := natstest.Server(t, natstest.Listen)
 	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {
@@ -208,9 +215,10 @@ func TestProcessKill(t *testing.T) {
 	if err := running[leader.name].Wait(); err != nil {
 		t.Errorf("%s ended with %v", leader.name, err)
 	}
+	violations := ps.exclusive(1 + 3*n)
 	terms := ps.increasing(t, 1+3*n)
 	played(t, n, "a leader's process terminated, one stopped until another one leads, and one killed",
-		counts{{n, "leaders terminated"}, {n, "leaders stopped"}, {n, "leaders killed"}, {terms, "terms"}})
+		counts{{n, "leaders terminated"}, {n, "leaders stopped"}, {n, "leaders killed"}, {terms, "terms"}, {violations, "violations"}})
 }
 
 // lastOf is the epoch of the last term that a process told of.
