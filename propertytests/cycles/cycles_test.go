@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestTheFileGoesOn(t *testing.T) {
 }
 
 // TestWhatWasNotPlayedIsNotCounted: a test that has not passed, or does not say once how many cycles it has played and what they
-// came to, leaves no line.
+// came to, has played none.
 func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 	whole := saidBy("TestKill", "3", "3 leaders killed")
 	for name, said := range map[string]string{
@@ -71,6 +72,45 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 	} {
 		if l, err := (test{"TestKill", elections}).read(said); err == nil {
 			t.Errorf("%s: %v", name, l)
+		}
+	}
+}
+
+// TestWhatHasFailedIsCounted: without cycles, beside those that were played, with what the test has said of it.
+func TestWhatHasFailedIsCounted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cycles.csv")
+	kill, exit := test{"TestKill", elections}, errors.New("exit status 2")
+	const message = "=== RUN   TestKill\n    a_test.go:7: 3 terms\n"
+	for said, want := range map[string]string{
+		message + "    b.go:9: E1: two leaders of r:\n          a led\n    b.go:9: what led to it:\n--- FAIL: TestKill (1s)\n": "violation: E1: two leaders of r:",
+		message + "panic: test timed out after 1m0s\n\ngoroutine 1:\n    a_test.go:7\n":                                        "timeout",
+		message + "    a_test.go:9: not within 2m0s: a leads; \"b\" does\n--- FAIL: TestKill (1s)\n":                           "not within 2m0s: a leads, \"b\" does",
+		saidBy("TestKill", "3", "3 leaders killed"):                                                                            "3 terms",
+		"": "exit status 2",
+	} {
+		if l := kill.failed(said, exit); l.test != kill.name || l.cycles != 0 || l.counted != "1 parts failed: "+want {
+			t.Errorf("%+v, want %q", l, want)
+		}
+	}
+	passed, err := kill.read(saidBy(kill.name, "3", "3 leaders killed; 0 violations"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	timeout := kill.failed("panic: test timed out after 1m0s\n", exit)
+	for i, want := range []string{
+		"0 cycles: 1 parts failed: timeout",
+		"3 cycles: 1 parts failed: timeout; 3 leaders killed; 0 violations",
+		"3 cycles: 2 parts failed: timeout; 3 leaders killed; 0 violations",
+	} {
+		if err := table(path).Add([]line{timeout, passed, timeout}[i]); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := table(path).Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := total(lines, kill.name, ""); err != nil || s.String() != want {
+			t.Errorf("%v, %v, want %s", s, err, want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Command cycles plays the tests of this module that do something to real processes, servers and clocks, cycle after cycle, and
-// adds a line to propertytests/cycles.csv for each part of it that has passed: how many cycles of which test, what that came to,
-// and of which product.
+// adds a line to propertytests/cycles.csv for each part of it: how many cycles of which test, what that came to, and of which
+// product; or, of a part that has failed, no cycles and why it failed.
 //
 //	go run ./propertytests/cycles -cycles 50
 //	go run ./propertytests/cycles -of FencedLedgers -cycles 50
@@ -13,14 +13,17 @@
 //	source ──► test binary (-tags realtime, ROLEMANAGER_CYCLES=part) ──► what it says ──► cycles.csv ──► sum
 //
 // Promises:
-//   - A line stands for cycles that were played by the test's own word, in a run that has passed. A test goes on when what it is
-//     about has not happened yet, so that there may be more of them than were asked for.
+//   - Cycles in a line were played by the test's own word, in a run that has passed. A test goes on when what it is about has not
+//     happened yet, so that there may be more of them than were asked for.
+//   - A part that has failed is counted with why: a violation as the test tells it, a timeout, or the last that the test has said.
+//     Only a part that has passed says 0 violations itself.
 //   - A line has a mark of the product: of the Go files of what the test is about, and all that these import here. Two lines with
 //     the same one are of the same product, whatever the commit; commits with a + had changes beside them. What is counted of the
 //     product as it is has today's mark.
 //
-// Failures: a test that fails is told as it tells it, ends the run, and leaves no line, since a machine that is too slow and a
-// violation cannot be told apart here. What such runs have found in the product stands in docs/guarantees.md.
+// Failures: a test that fails is told as it tells it, and ends the run. A machine that is too slow and a fault cannot always be told
+// apart here. What such runs have found in the product stands in docs/guarantees.md. Parts that failed before
+// 22 November 2026 have left no line.
 //
 // Files: main.go, tests.go (which there are, and what they are about), product.go (its mark), play.go (a part), group_*.go (its
 // processes), said.go (what a test says), table.go (a line of the file), sum.go (all of them).

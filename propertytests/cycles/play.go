@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -46,7 +47,8 @@ func bound(cycles int) time.Duration { return 10*time.Minute + time.Duration(cyc
 // straggle is how long what a test has started may hold its output after it has ended.
 const straggle = time.Minute
 
-// next plays so many cycles of a test, and adds its line. What was played of a part that is interrupted does not count.
+// next plays so many cycles of a test, and adds its line, which says what has failed if the test has. What was played of a part that
+// is interrupted does not count.
 func (p player) next(ctx context.Context, t test, cycles int) error {
 	cmd := exec.CommandContext(ctx, p.binary(), "-test.v", "-test.run=^"+t.name+"$", fmt.Sprint("-test.timeout=", bound(cycles)))
 	cmd.Dir, cmd.WaitDelay = tested, straggle
@@ -57,15 +59,18 @@ func (p player) next(ctx context.Context, t test, cycles int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	add := func(l line) error {
+		l.commit, l.product = p.present[t.about].commit, p.present[t.about].mark
+		return table(p.path).Add(l)
+	}
 	if err != nil {
-		return fmt.Errorf("%d cycles of %s: %w\n%s", cycles, t.name, err, out)
+		return errors.Join(fmt.Errorf("%d cycles of %s: %w\n%s", cycles, t.name, err, out), add(t.failed(string(out), err)))
 	}
 	l, err := t.read(string(out))
 	if err != nil {
 		return fmt.Errorf("%d cycles of %s: %w:\n%s", cycles, t.name, err, out)
 	}
-	l.commit, l.product = p.present[t.about].commit, p.present[t.about].mark
-	if err := table(p.path).Add(l); err != nil {
+	if err := add(l); err != nil {
 		return err
 	}
 	fmt.Printf("%v, in %v\n", l, time.Since(began).Round(time.Second))

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestRealtimePart: what a real test says is read, and a line is of the product; one that fails or is interrupted leaves none, and
-// neither does one that there is not.
+// TestRealtimePart: what a real test says is read, and a line is of the product; one that fails is counted as such; one that is
+// interrupted leaves no line, and neither does one that there is not.
 func TestRealtimePart(t *testing.T) {
 	t.Chdir("../..") // the root of the module
 	p := player{dir: t.TempDir(), path: filepath.Join(t.TempDir(), "cycles.csv")}
@@ -37,15 +37,15 @@ func TestRealtimePart(t *testing.T) {
 		t.Errorf("an interrupted part: %v", err)
 	}
 	lines, err := table(p.path).Read()
-	if err != nil || len(lines) != 2 {
-		t.Fatalf("%v, %v, want two lines", lines, err)
+	if err != nil || len(lines) != 3 {
+		t.Fatalf("%v, %v, want three lines", lines, err)
 	}
 	now := p.present[elections]
 	if l := lines[0]; l.test != torn.name || l.cycles != 1 || l.product != now.mark || l.commit != now.commit || !strings.Contains(l.counted, "4 servers killed") {
 		t.Errorf("%+v, of %v", l, now)
 	}
-	if s, err := total(lines, torn.name, now.mark); err != nil || s.cycles != 2 {
-		t.Errorf("%v, %v, want two cycles", s, err)
+	if s, err := total(lines, torn.name, now.mark); err != nil || s.cycles != 2 || !strings.Contains(s.String(), "1 parts failed: ROLEMANAGER_CYCLES: ") {
+		t.Errorf("%v, %v, want two cycles, and one part that has failed", s, err)
 	}
 	if left, err := os.ReadDir(p.dir); err != nil || len(left) != 1 {
 		t.Errorf("beside the tests there is %v, %v", left, err)

@@ -54,7 +54,7 @@ func countsIn(text string) (all counts, err error) {
 
 // How a test says what it has played: TestProcessKill and the others end with it.
 var (
-	playedText  = regexp.MustCompile(`(?m)^\s+\S+_test\.go:\d+: cycles played: (\d+), each of them `)
+	playedText  = regexp.MustCompile(`(?m)^\s+\S+_test\.go:\d+: cycles played: (\d+), each of them .*$`)
 	countedText = regexp.MustCompile(`(?m)^\s+\S+_test\.go:\d+: counted: (.+)$`)
 )
 
@@ -74,4 +74,27 @@ func (t test) read(said string) (l line, err error) {
 	all, err := countsIn(counted[0][1])
 	l.counted = all.String()
 	return l, err
+}
+
+// What a test says that fails: its messages, and those that tell of a violation.
+var (
+	messageText   = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.+)$`)
+	violationText = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: ((?:[ET]\d+: |hot loop).*)$`)
+)
+
+// failed makes the line of a part that has failed: no cycles, and one part that failed with a violation, with a timeout, with the last
+// message of the test, or with what its process ended with.
+func (t test) failed(said string, err error) line {
+	why := err.Error()
+	said = countedText.ReplaceAllString(playedText.ReplaceAllString(said, ""), "") // it may say that after it has failed
+	if all := messageText.FindAllStringSubmatch(said, -1); len(all) > 0 {
+		why = all[len(all)-1][1]
+	}
+	if first := violationText.FindStringSubmatch(said); first != nil {
+		why = "violation: " + first[1]
+	} else if strings.Contains(said, "panic: test timed out after ") {
+		why = "timeout"
+	}
+	why = strings.ReplaceAll(why, "; ", ", ") // between two counts
+	return line{test: t.name, counted: counts{{1, "parts failed: " + why}}.String()}
 }

@@ -28,7 +28,7 @@ func total(lines []line, test, mark string) (s sum, err error) {
 }
 
 func (s sum) String() string {
-	if s.cycles == 0 {
+	if s.cycles == 0 && len(s.counted) == 0 {
 		return "no cycles"
 	}
 	return fmt.Sprintf("%d cycles: %v", s.cycles, s.counted)
