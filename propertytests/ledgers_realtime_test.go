@@ -75,6 +75,7 @@ func TestRealtimeFencedLedgers(t *testing.T) {
 		_ = cmd.Wait() // killed
 	}
 	all := ps.checkLedgers(server, dir)
+	all.add(ps.exclusive(1+2*stops), "violations")
 	all.add(stops, "leaders stopped")
 	all.add(stops, "leaders killed")
 	played(t, stops, "a leader that writes stopped for two TTLs, and one killed", all)
