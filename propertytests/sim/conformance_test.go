@@ -1,26 +1,17 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"reflect"
-	"slices"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server/ats"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"pgregory.net/rapid"
 
-	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 var conformance = flag.Int("sim.conformance", 25, "how many programs to run on the model of the bucket and on a real one")
@@ -51,11 +42,22 @@ func TestStoreConforms(t *testing.T) {
 		}
 	})
 	t.Log(seen)
-	for _, what := range []string{
-		"won", "refused", "guarded won", "guarded refused", "replay won", "replay refused", "deleted", "kv put", "kv delete", "kv purge",
-		"expired", "marker gone", "snapshot", "recreated",
-	} {
-		if seen[what] == 0 && *conformance >= 25 {
+	if *conformance >= 25 {
+		mustHaveSeen(t, seen, append(outcomes, "expired", "marker gone"))
+	}
+}
+
+// outcomes are what has to come to pass.
+var outcomes = []string{
+	"won", "refused", "guarded won", "guarded refused", "replay won", "replay refused", "won over nothing", "refused over nothing",
+	"won over a marker", "refused over a marker", "won over a record", "refused over a record", "deleted", "kv put", "kv delete",
+	"kv purge", "snapshot", "recreated",
+}
+
+func mustHaveSeen(t *testing.T, seen map[string]int, wanted []string) {
+	t.Helper()
+	for _, what := range wanted {
+		if seen[what] == 0 {
 			t.Errorf("never happened: %s", what)
 		}
 	}
@@ -117,6 +119,9 @@ var usual = []conformStep{
 	{do: conditional, key: "lease.a", expect: nothing},
 	{do: kvDelete, key: "member.a"},
 	{do: kvPurge, key: "lease.b"},
+	{do: conditional, key: "lease.b", expect: nothing},
+	{do: conditional, key: "lease.b"},
+	{do: conditional, key: "role.s", expect: unborn},
 	{do: conditional, key: "probe.a", delete: true},
 	{do: snapshot, which: 1},
 	{do: pass, wait: 5 * time.Hour},
@@ -186,367 +191,21 @@ func conforms(t *testing.T, steps []conformStep, seen map[string]int) (err error
 			return
 		}
 		defer nc.Close()
-		p := &pair{nc: nc, seen: seen}
-		if err = p.create(); err != nil {
-			return
-		}
-		defer func() { p.leave() }()
-		for i, step := range steps {
-			if err = p.take(step); err != nil {
-				err = fmt.Errorf("step %d, %#v: %w", i, step, err)
-				return
-			}
-		}
+		err = inStep(&pair{nc: nc, name: "b", replicas: 1, seen: seen}, steps)
 	})
 	return err
 }
 
-// lateness is how late the server may be to remove what has expired: it looks in intervals, and the last look may be just over.
-const (
-	lateness  = 2 * time.Second
-	markerTTL = 4 * time.Hour // of the bucket, for the markers of what has expired
-)
-
-// pair is the model and the real bucket, in step.
-type pair struct {
-	nc     *nats.Conn
-	seen   map[string]int
-	model  *store
-	base   uint64 // the real revision of the model's first
-	bucket *natskv.Bucket
-	kv     jetstream.KeyValue
-	writer *natskv.Writer
-	watch  *natskv.Watch
-
-	delivered int // commits of the model that the watch has delivered
-	whole     bool
-	expires   map[string]time.Time // records with a TTL
-	goes      map[string]time.Time // markers of those that have expired
-	writes    []natskv.Write       // former ones
-	serial    uint64
-	last      uint64 // the highest real revision
-}
-
-func (p *pair) create() (err error) {
-	ctx := context.Background()
-	if p.bucket, err = natskv.Create(ctx, p.nc, natskv.Config{Bucket: "b", MaxTTL: MaxTTL}); err != nil {
+// inStep does everything on both.
+func inStep(p *pair, steps []conformStep) error {
+	if err := p.create(); err != nil {
 		return err
 	}
-	state, err := p.bucket.Inspect(ctx)
-	if err != nil {
-		return err
-	}
-	if state.FirstSeq <= p.last {
-		return fmt.Errorf("a bucket that was made again begins at revision %d, and %d was written before", state.FirstSeq, p.last)
-	}
-	p.model, p.base, p.delivered, p.whole = newStore(), state.FirstSeq, 0, false
-	p.expires, p.goes = map[string]time.Time{}, map[string]time.Time{}
-	js, err := jetstream.New(p.nc)
-	if err != nil {
-		return err
-	}
-	if p.kv, err = js.KeyValue(ctx, "b"); err != nil {
-		return err
-	}
-	if p.writer, err = natskv.NewWriter(p.nc, p.bucket); err != nil {
-		return err
-	}
-	p.watch, err = p.bucket.Watch(ctx, p.nc, nil)
-	return err
-}
-
-func (p *pair) leave() {
-	if p.watch != nil {
-		p.watch.Close()
-	}
-	if p.writer != nil {
-		p.writer.Close()
-	}
-}
-
-// real and ours translate revisions; 0 is nothing on both sides, and what belongs to a former bucket is nowhere in the model.
-func (p *pair) real(revision uint64) uint64 {
-	if revision == 0 {
-		return 0
-	}
-	return revision - firstRevision + p.base
-}
-
-func (p *pair) ours(revision uint64) uint64 {
-	if revision == 0 {
-		return 0
-	}
-	return revision - p.base + firstRevision
-}
-
-// now is the model's time, which decides nothing.
-func (p *pair) now() time.Duration { return time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) }
-
-// value is a record that differs from all others.
-func (p *pair) value(key string, garbage bool) []byte {
-	p.serial++
-	kind, _, _ := protocol.ParseKey(key)
-	switch {
-	case garbage:
-		return fmt.Appendf(nil, `{"v":%d`, p.serial)
-	case kind == protocol.KindLease:
-		return protocol.Encode(protocol.Lease{V: protocol.Version, Nonce: "n", TTLms: 1000, Beat: p.serial, State: protocol.Live})
-	case kind == protocol.KindMember:
-		return protocol.Encode(protocol.Member{V: protocol.Version, Session: p.serial})
-	case kind == protocol.KindRole:
-		return protocol.Encode(protocol.Role{V: protocol.Version, ID: "a", Session: p.serial, Token: "t", TTLms: 1000})
+	defer func() { p.leave() }()
+	for i, step := range steps {
+		if err := p.take(step); err != nil {
+			return fmt.Errorf("step %d, %#v: %w", i, step, err)
+		}
 	}
 	return nil
-}
-
-func (p *pair) take(s conformStep) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	switch s.do {
-	case conditional:
-		w := natskv.Write{Key: s.key, Value: p.value(s.key, s.garbage), Delete: s.delete, TTL: s.ttl}
-		about := s.key
-		if s.guard != "" {
-			about = s.guard
-		}
-		expect := p.expected(s.expect, about)
-		if w.Expect = expect; s.guard != "" {
-			w.Expect, w.Guard = 0, &natskv.Guard{Key: s.guard, Revision: expect}
-		}
-		p.writes = append(p.writes, w)
-		if err := p.write(w, map[bool]string{true: "guarded "}[s.guard != ""]); err != nil {
-			return err
-		}
-	case replay: // a copy of a former write that arrives late
-		if len(p.writes) > 0 {
-			if err := p.write(p.writes[s.which%len(p.writes)], "replay "); err != nil {
-				return err
-			}
-		}
-	case kvPut:
-		value := p.value(s.key, s.garbage)
-		revision, err := p.kv.Put(ctx, s.key, value)
-		if err != nil {
-			return err
-		}
-		p.seen["kv put"]++
-		if err := p.same(p.stored(s.key, value, false, 0), revision); err != nil {
-			return err
-		}
-	case kvDelete, kvPurge:
-		remove := p.kv.Delete
-		what := "kv delete"
-		if s.do == kvPurge {
-			remove, what = p.kv.Purge, "kv purge"
-		}
-		if err := remove(ctx, s.key); err != nil {
-			return err
-		}
-		p.seen[what]++
-		p.stored(s.key, nil, true, 0)
-	case pass:
-		time.Sleep(s.wait)
-	case snapshot:
-		return p.snapshot(ctx, s.which)
-	case recreate:
-		p.leave()
-		js, err := jetstream.New(p.nc)
-		if err != nil {
-			return err
-		}
-		if err := js.DeleteKeyValue(ctx, "b"); err != nil {
-			return err
-		}
-		p.seen["recreated"]++
-		time.Sleep(time.Second) // virtual: revisions begin at the time, and no real server does all this within a microsecond
-		if err := p.create(); err != nil {
-			return err
-		}
-	}
-	return p.settle()
-}
-
-// expected is the real revision that a write about a key names.
-func (p *pair) expected(e expectation, about string) uint64 {
-	past := p.model.keys[about]
-	switch e {
-	case nothing:
-		return 0
-	case former:
-		if len(past) > 1 {
-			return p.real(past[len(past)-2].entry.Revision)
-		}
-	case unborn:
-		return p.real(firstRevision+uint64(len(p.model.log))) + 3
-	case another:
-		if n := len(p.model.log); n > 0 {
-			return p.real(p.model.log[n-1].entry.Revision)
-		}
-	}
-	return p.real(p.model.last(about))
-}
-
-// write does a conditional write on both.
-func (p *pair) write(w natskv.Write, what string) error {
-	m := protocol.Write{Key: w.Key, Value: w.Value, Delete: w.Delete, Expect: p.ours(w.Expect), TTL: w.TTL}
-	if w.Guard != nil {
-		m.GuardKey, m.GuardRevision = w.Guard.Key, p.ours(w.Guard.Revision)
-	}
-	answered := make(chan natskv.Result, 1)
-	p.writer.Submit(w, time.Minute, func(r natskv.Result) { answered <- r })
-	r := <-answered
-	c := p.model.write(p.now(), m)
-	switch {
-	case r.Outcome == natskv.Unknown:
-		return fmt.Errorf("the server's answer: %w", r.Err)
-	case (c != nil) != (r.Outcome == natskv.Won):
-		return fmt.Errorf("the model stores it: %t; the server: %v, %v", c != nil, r.Outcome, r.Err)
-	case c == nil:
-		p.seen[what+"refused"]++
-		return nil
-	}
-	p.seen[what+"won"]++
-	if w.Delete {
-		p.seen["deleted"]++
-	}
-	p.note(w.Key, w.Delete, w.TTL)
-	return p.same(c, r.Revision)
-}
-
-// stored is an unconditional write, which the server has done.
-func (p *pair) stored(key string, value []byte, marker bool, ttl time.Duration) *commit {
-	p.note(key, marker, ttl)
-	return p.model.put(p.now(), key, value, marker)
-}
-
-// note remembers when what was written last at a key expires.
-func (p *pair) note(key string, marker bool, ttl time.Duration) {
-	delete(p.expires, key)
-	delete(p.goes, key)
-	if ttl > 0 && !marker {
-		p.expires[key] = time.Now().Add((ttl + time.Second - 1).Truncate(time.Second)) // the server counts whole seconds
-	}
-}
-
-func (p *pair) same(c *commit, revision uint64) error {
-	p.last = max(p.last, revision)
-	if want := p.real(c.entry.Revision); revision != want {
-		return fmt.Errorf("the server stores it at %d, the model at %d", revision, want)
-	}
-	return nil
-}
-
-// settle lets the server come to rest, and compares what the watch has delivered with the model's log. It does not return
-// while it is open whether something has expired.
-func (p *pair) settle() error {
-	for {
-		synctest.Wait()
-		if err := p.hear(); err != nil {
-			return err
-		}
-		now, open := time.Now(), false
-		for key, at := range p.expires {
-			if now.After(at.Add(lateness)) {
-				return fmt.Errorf("%s has not expired %v after its time", key, now.Sub(at))
-			}
-			open = open || !now.Before(at)
-		}
-		for key, at := range p.goes {
-			if now.After(at.Add(lateness)) {
-				p.seen["marker gone"]++
-				p.model.newest(key).removed = true
-				delete(p.goes, key)
-			} else {
-				open = open || !now.Before(at)
-			}
-		}
-		if !open {
-			if p.delivered < len(p.model.log) {
-				return fmt.Errorf("the watch has not delivered %v", p.model.log[p.delivered])
-			}
-			return nil
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
-func (p *pair) hear() error {
-	for {
-		select {
-		case u, ok := <-p.watch.C():
-			if !ok {
-				return fmt.Errorf("the watch has ended: %w", p.watch.Err())
-			}
-			for i := range u.Entries {
-				if err := p.heard(&u.Entries[i]); err != nil {
-					return err
-				}
-			}
-			synctest.Wait()
-		default:
-			return nil
-		}
-	}
-}
-
-func (p *pair) heard(e *natskv.Entry) error {
-	p.last = max(p.last, e.Revision)
-	if p.delivered == len(p.model.log) { // nobody has written it: it has expired
-		at, due := p.expires[e.Key]
-		if !due || e.Time.Before(at) || !e.Marker {
-			return fmt.Errorf("the watch delivers what nobody has written: %s at %d, %s, %v", e.Key, e.Revision, e.Value, e.Header)
-		}
-		p.seen["expired"]++
-		p.stored(e.Key, nil, true, 0)
-		p.goes[e.Key] = e.Time.Add(markerTTL)
-	}
-	c := p.model.log[p.delivered]
-	p.delivered++
-	return p.equal(c, e)
-}
-
-func (p *pair) equal(c *commit, e *natskv.Entry) error {
-	got := protocol.Decode(e.Key, e.Value, p.ours(e.Revision), e.Marker, MaxTTL)
-	if e.Key != c.key || e.Marker != c.marker || !reflect.DeepEqual(got, c.entry) {
-		return fmt.Errorf("the server delivers %s at %d, %s, marker %t; the model has %v", e.Key, p.ours(e.Revision), e.Value, e.Marker, c)
-	}
-	return nil
-}
-
-// snapshot compares what a new watch begins with.
-func (p *pair) snapshot(ctx context.Context, which int) error {
-	p.seen["snapshot"]++
-	filters := [][]string{nil, protocol.CandidateFilters(), {"role.>"}, protocol.WorkerFilters("w")}[which%4]
-	w, err := p.bucket.Watch(ctx, p.nc, filters)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	var got []natskv.Entry
-	for done := false; !done; {
-		select {
-		case u, ok := <-w.C():
-			if !ok {
-				return fmt.Errorf("the watch has ended: %w", w.Err())
-			}
-			got, done = append(got, u.Entries...), u.Snapshot
-		case <-ctx.Done():
-			return fmt.Errorf("no snapshot: %w", ctx.Err())
-		}
-	}
-	want := slices.DeleteFunc(p.model.snapshot(firstRevision+uint64(len(p.model.log))), func(c *commit) bool {
-		return len(filters) > 0 && !slices.ContainsFunc(filters, func(f string) bool {
-			prefix, below := strings.CutSuffix(f, ">")
-			return c.key == f || below && strings.HasPrefix(c.key, prefix)
-		})
-	})
-	if len(got) != len(want) {
-		return fmt.Errorf("the snapshot of %v has %d entries, the model's has %d: %v", filters, len(got), len(want), want)
-	}
-	for i := range got {
-		if err := p.equal(want[i], &got[i]); err != nil {
-			return fmt.Errorf("snapshot of %v: %w", filters, err)
-		}
-	}
-	return p.settle()
 }
