@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
 )
 
 // FuzzQuestions: whatever somebody asks a scheduler, a page of the list holds no more than it may, nothing that the filter leaves
@@ -27,13 +28,22 @@ func FuzzQuestions(f *testing.F) {
 		books.Step(0, tasks.Submitted{ID: "t" + strings.Repeat("x", i), Revision: uint64(i + 1), Policy: &tasks.Policy{Kind: kind}, Stored: time.Unix(1, 0)}, nil)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		q, ok := readQuery(b)
+		var q query
+		var ok bool
+		var filter tasks.Filter
+		var limit int
+		heap.Bounded(t, min(len(b), maxQuery), func() {
+			if q, ok = readQuery(b); ok {
+				filter, limit = q.page()
+			}
+		})
 		if !ok {
 			return
 		}
-		filter, limit := q.page()
 		for seen, cursor := 0, q.Cursor; ; {
-			page, next := books.List(0, cursor, filter, limit)
+			var page []tasks.Glance
+			var next uint64
+			heap.Bounded(t, 0, func() { page, next = books.List(0, cursor, filter, limit) }) // few tasks are open
 			if len(page) > limit || len(page) > maxPage {
 				t.Fatalf("%s: a page of %d", b, len(page))
 			}
@@ -54,7 +64,7 @@ func FuzzQuestions(f *testing.F) {
 }
 
 // FuzzWatched: whatever is said to who watches a task, as an answer or as an event, its events stay bounded and of that task, and
-// none of them is its end, which only the stream tells.
+// none of them is its end, which only the stream tells; hearing it takes memory in proportion.
 func FuzzWatched(f *testing.F) {
 	for _, text := range []string{
 		`{"ok":true,"task":{"id":"t","state":"running","worker":"w","attempts":1}}`, `{"id":"t","state":"retrying","attempts":2,"progress":0.5}`,
@@ -63,13 +73,18 @@ func FuzzWatched(f *testing.F) {
 		f.Add([]byte(text), []byte(text), true)
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte, event bool) {
-		w := &watching{id: "t", inbox: "answers"}
-		for i, data := range [][]byte{a, b, a} {
-			subject := w.inbox
-			if event != (i == 1) {
-				subject = "event"
+		var w *watching
+		if most := answersTake(2*len(a) + len(b)); allocated(most, func() {
+			w = &watching{id: "t", inbox: "answers"}
+			for i, data := range [][]byte{a, b, a} {
+				subject := w.inbox
+				if event != (i == 1) {
+					subject = "event"
+				}
+				w.hear(&nats.Msg{Subject: subject, Data: data})
 			}
-			w.hear(&nats.Msg{Subject: subject, Data: data})
+		}) > most {
+			t.Errorf("more than %d bytes for %d and %d", most, len(a), len(b))
 		}
 		if w.over || len(w.queue) > 3 {
 			t.Fatalf("%s, %s: over: %v, %v", a, b, w.over, w.queue)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
 )
 
 // TestPartsInAnyOrder: what is cut is put together again, whatever order its parts come in, and how often.
@@ -52,17 +54,24 @@ func TestPartsOfTwoAnswersAreNotMixed(t *testing.T) {
 	}
 }
 
+// FuzzPart: one part is the whole answer or waits for the others, and takes no more memory than itself, however many others there
+// are by what it says.
 func FuzzPart(f *testing.F) {
 	for _, p := range parts(make([]byte, 2000), 500, 7) {
 		f.Add(p)
 	}
 	f.Add([]byte{partVersion, partType, 1, 0, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var a assembly
 		if !isPart(data) {
 			return
 		}
-		if whole := a.add(data); len(whole) > len(data) || len(a.pieces) > maxParts || a.size > len(data) {
+		var a assembly
+		var whole []byte
+		heap.Bounded(t, len(data), func() {
+			a = assembly{}
+			whole = a.add(data)
+		})
+		if len(whole) > len(data) || len(a.pieces) > maxParts || a.size > len(data) {
 			t.Errorf("%d bytes make %d in %d parts", len(data), len(whole), len(a.pieces))
 		}
 	})

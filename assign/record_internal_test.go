@@ -11,6 +11,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
 )
 
 // stored is a header as the server gives it back.
@@ -130,7 +131,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// FuzzRecords: whoever may publish can write anything there.
+// FuzzRecords: whoever may publish can write anything there; reading it takes memory in proportion.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"v":1,"kind":"k","attempts":5,"backoff_ms":1000,"max_backoff_ms":3600000,"retention_s":3600}`))
 	f.Add([]byte(`{"v":1,"kind":"k","status":"succeeded","attempts":1}`))
@@ -139,30 +140,38 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"v":1,"epoch":9,"attempt":1,"wait_ms":5}`))
 	f.Add([]byte(`{"v":1,"epoch":9,"holder":"a","mark":"m"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if p, err := parsePolicy(string(b)); err == nil && !withinLimits(&p) {
-			t.Errorf("%s: %+v", b, p)
-		}
-		// What is read by hand is read as the decoder would.
-		var byHand, byDecoder outcomeRecord
-		if byHand.parse(string(b)) {
-			if err := json.Unmarshal(b, &byDecoder); err != nil || byHand != byDecoder {
-				t.Errorf("%s: %+v, but %+v, %v", b, byHand, byDecoder, err)
+		heap.Bounded(t, len(b), func() {
+			if p, err := parsePolicy(string(b)); err == nil && !withinLimits(&p) {
+				t.Errorf("%s: %+v", b, p)
 			}
-		}
-		if o, err := decodeOutcome(nats.Header{headerOutcome: {string(b)}}, b); err == nil {
-			_ = o.err("x")
-		}
-		if r, err := decodeNote(b); err == nil && r.Wait < 0 {
-			t.Errorf("%s: %+v", b, r)
-		}
-		if r, err := decodeTick(b); err == nil && r.IsZero() {
-			t.Errorf("%s: %v", b, r)
-		}
-		if u, err := decodeUnique(b); err == nil && u.Task == "" {
-			t.Errorf("%s: %+v", b, u)
-		}
-		if s, err := decodeSeal(b); err == nil && s.Epoch == 0 {
-			t.Errorf("%s: %+v", b, s)
-		}
+		})
+		// What is read by hand is read as the decoder would.
+		heap.Bounded(t, len(b), func() {
+			var byHand, byDecoder outcomeRecord
+			if byHand.parse(string(b)) {
+				if err := json.Unmarshal(b, &byDecoder); err != nil || byHand != byDecoder {
+					t.Errorf("%s: %+v, but %+v, %v", b, byHand, byDecoder, err)
+				}
+			}
+		})
+		heap.Bounded(t, len(b), func() {
+			if o, err := decodeOutcome(nats.Header{headerOutcome: {string(b)}}, b); err == nil {
+				_ = o.err("x")
+			}
+		})
+		heap.Bounded(t, len(b), func() {
+			if r, err := decodeNote(b); err == nil && r.Wait < 0 {
+				t.Errorf("%s: %+v", b, r)
+			}
+			if r, err := decodeTick(b); err == nil && r.IsZero() {
+				t.Errorf("%s: %v", b, r)
+			}
+			if u, err := decodeUnique(b); err == nil && u.Task == "" {
+				t.Errorf("%s: %+v", b, u)
+			}
+			if s, err := decodeSeal(b); err == nil && s.Epoch == 0 {
+				t.Errorf("%s: %+v", b, s)
+			}
+		})
 	})
 }

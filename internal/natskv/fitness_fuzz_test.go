@@ -44,7 +44,7 @@ func FuzzVersion(f *testing.F) {
 
 // FuzzMetadata: whatever texts stand in the metadata of a stream, the longest TTL is what they say in milliseconds, or they say none;
 // a format is known only as a number that is not above ours; and what a repair writes is read as it was meant, with all that is not
-// ours as it was, and is complete then.
+// ours as it was, and is complete then; to find that out takes memory in proportion.
 func FuzzMetadata(f *testing.F) {
 	for _, text := range []string{"60000", "1", "0", "-1", "+5", "007", "1e3", " 1", "1.5", "9223372036854775807", "9223372036854", "9223372036855", "9223372036854775808", "", "x"} {
 		f.Add(true, text, true, "1", "made-by", "ops")
@@ -63,6 +63,12 @@ func FuzzMetadata(f *testing.F) {
 			s.Config.Metadata[metaFormat] = format
 		}
 		given := len(s.Config.Metadata)
+		if most := mayAllocate(len(ms) + len(format) + len(key) + len(value)); allocated(most, func() {
+			_, _ = known.fit("b", s), complete.fit("b", s)
+			_, _ = complete.repair(s)
+		}) > most {
+			t.Errorf("more than %d bytes for %q", most, s.Config.Metadata)
+		}
 		text, there := s.Config.Metadata[metaMaxTTL]
 		d, ok := maxTTL(&s.Config)
 		n, err := strconv.ParseInt(text, 10, 64)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/clock"
+	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
 )
 
 // FuzzOrder: whatever is read where orders come from, an order is what was written, and a guard that has one looks at the clock again
@@ -24,7 +25,8 @@ func FuzzOrder(f *testing.F) {
 		if len(b) != orderSize { // the guard reads no less and no more
 			return
 		}
-		o := decodeOrder(b)
+		var o order
+		heap.Bounded(t, len(b), func() { o = decodeOrder(b) })
 		if again := decodeOrder(o.encode()); again != o || !o.Release && !bytes.Equal(o.encode(), b) {
 			t.Fatalf("%x is read as %+v, and that as %+v", b, o, again)
 		}
