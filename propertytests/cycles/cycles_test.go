@@ -2,10 +2,22 @@ package main
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/propertytests/ranges"
 )
+
+// TestTheDocumentQuotesTheSums: what docs/guarantees.md says of the file is what the file comes to.
+func TestTheDocumentQuotesTheSums(t *testing.T) {
+	lines, err := table("../cycles.csv").Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranges.Quoted(t, "../..", "go run ./propertytests/cycles -sum", func(w io.Writer) error { return tell(w, lines, tests) })
+}
 
 // said is what a test says that has passed.
 func saidBy(name, played, counted string) string {

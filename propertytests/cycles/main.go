@@ -21,7 +21,7 @@ func main() {
 	defer stop()
 	run := func() error { return play(ctx, *of, *path, *cycles, *part) }
 	if *sum {
-		run = func() error { return summed(ctx, *of, *path) }
+		run = func() error { return summed(ctx, os.Stdout, *of, *path) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

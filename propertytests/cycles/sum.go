@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 )
 
 // sum is what the lines of a test come to.
@@ -34,8 +35,22 @@ func (s sum) String() string {
 	return fmt.Sprintf("%d cycles: %v", s.cycles, s.counted)
 }
 
-// summed says what the file comes to.
-func summed(ctx context.Context, of, path string) error {
+// tell writes what the lines come to, whatever the product is now, so that a document can quote it.
+func tell(w io.Writer, lines []line, of []test) error {
+	for _, t := range of {
+		ever, err := total(lines, t.name, "")
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s: %v\n", t.name, ever); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summed says what the file comes to, and what of that is of the product as it is.
+func summed(ctx context.Context, w io.Writer, of, path string) error {
 	lines, err := table(path).Read()
 	if err != nil {
 		return err
@@ -48,16 +63,16 @@ func summed(ctx context.Context, of, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := tell(w, lines, all); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nOf the product as it is:")
 	for _, t := range all {
-		ever, err := total(lines, t.name, "")
-		if err != nil {
-			return err
-		}
 		now, err := total(lines, t.name, present[t.about].mark)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s: %v\n  of the product as it is (%s): %v\n", t.name, ever, present[t.about].mark, now)
+		fmt.Fprintf(w, "%s (%s): %v\n", t.name, present[t.about].mark, now)
 	}
 	return nil
 }

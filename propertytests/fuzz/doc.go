@@ -2,6 +2,7 @@
 //
 //	go run ./propertytests/fuzz -time 10s
 //	go run ./propertytests/fuzz -execs 10000000
+//	go run ./propertytests/fuzz -sum
 //
 // It finds them in the source, so that a new one is not forgotten. Several run at a time, each on one processor; what is found
 // on the way is kept in the build cache as `go test -fuzz` keeps it, and goes on from there the next time. An input that fails
@@ -9,6 +10,8 @@
 //
 // With -execs it goes on until propertytests/fuzz.csv has so many executions of each target: a line for each part that was
 // played, so that it can be stopped at any time and goes on where the file ends. Whoever has the least is the next.
+//
+// docs/guarantees.md quotes the sum of the file, and a test holds it to that: who adds lines quotes it anew.
 //
 // Files: main.go, targets.go (which there are), run.go (one of them), long.go (many executions), table.go (a line of the file).
 package main

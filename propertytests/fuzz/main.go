@@ -21,13 +21,17 @@ func main() {
 	parallel := flag.Int("parallel", runtime.NumCPU(), "how many run at a time")
 	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
 	part := flag.Int("part", 500_000, "with -execs: how many of them make a line of the file")
-	path := flag.String("file", "propertytests/fuzz.csv", "with -execs: the file, from the root of the module")
+	path := flag.String("file", "propertytests/fuzz.csv", "with -execs and -sum: the file, from the root of the module")
+	sum := flag.Bool("sum", false, "only say what the file comes to")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	run := func() error { return fuzz(ctx, *only, *each, *parallel) }
 	if *execs > 0 {
 		run = func() error { return long(ctx, *only, *path, *execs, *part, *parallel) }
+	}
+	if *sum {
+		run = func() error { return tell(os.Stdout, *path) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

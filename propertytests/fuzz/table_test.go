@@ -1,9 +1,17 @@
 package main
 
 import (
+	"io"
 	"path/filepath"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/propertytests/ranges"
 )
+
+// TestTheDocumentQuotesTheSums: what docs/guarantees.md says of the file is what the file comes to.
+func TestTheDocumentQuotesTheSums(t *testing.T) {
+	ranges.Quoted(t, "../..", "go run ./propertytests/fuzz -sum", func(w io.Writer) error { return tell(w, "../fuzz.csv") })
+}
 
 // TestTheFileGoesOn: what was played is summed up by target, and whoever has the least is the next, until all have enough.
 func TestTheFileGoesOn(t *testing.T) {

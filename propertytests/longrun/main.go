@@ -22,7 +22,7 @@ func main() {
 	defer stop()
 	run := func() error { return play(ctx, *of, *path, *schedules, *length) }
 	if *sum {
-		run = func() error { return summed(*path) }
+		run = func() error { return summed(os.Stdout, *path) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

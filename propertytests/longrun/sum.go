@@ -1,8 +1,15 @@
 package main
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
 
-// sum is what all ranges of a kind come to.
+// sum is what some ranges of a kind come to.
 type sum struct {
 	line
 	stopped int // ranges that a violation has stopped, without counters: only their violations are in the sum
@@ -10,9 +17,14 @@ type sum struct {
 
 // total sums up a kind, or what is of some rules of it.
 func total(all []line, what, rules string) sum {
-	s := sum{line: line{what: what, rules: rules}}
+	s := sumOf(all, func(l line) bool { return l.what == what && (rules == "" || l.rules == rules) })
+	s.what, s.rules = what, rules
+	return s
+}
+
+func sumOf(all []line, counts func(line) bool) (s sum) {
 	for _, l := range all {
-		if l.what != what || rules != "" && l.rules != rules {
+		if !counts(l) {
 			continue
 		}
 		if s.last = max(s.last, l.last); s.first == 0 || l.first < s.first {
@@ -31,27 +43,89 @@ func total(all []line, what, rules string) sum {
 	return s
 }
 
-func (s sum) String() string {
-	text := s.line.String()
-	if s.stopped > 0 {
-		text += fmt.Sprintf("; %d ranges stopped by a violation are not counted", s.stopped)
+// since are seeds of elections from which on what is played is otherwise; docs/guarantees.md says how.
+var since = []uint64{392_001, 5_132_001}
+
+// tell writes what the lines come to: of each kind all, then what is of each mark of rules; and the seeds without a line. It is of
+// the lines alone, so that a document can quote it.
+func tell(w io.Writer, all []line) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "played\trules\tfirst seed\tlast seed\tschedules\thours\tfaults\tterms\tviolations\tnot counted")
+	row := func(what, rules string, counts func(line) bool) {
+		s := sumOf(all, func(l line) bool { return l.what == what && counts(l) })
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
+			what, rules, s.first, s.last, s.schedules, s.seconds/3600, s.faults, s.terms, s.violations, s.stopped)
 	}
-	return text
+	var missing []string
+	for _, k := range kinds {
+		var marks []string
+		for _, l := range all {
+			if l.what == k.name && !slices.Contains(marks, l.rules) {
+				marks = append(marks, l.rules)
+			}
+		}
+		if len(marks) == 0 {
+			missing = append(missing, k.name+": no line")
+			continue
+		}
+		row(k.name, "all", func(line) bool { return true })
+		for _, seed := range since {
+			if k.name == "elections" {
+				row(k.name, "since", func(l line) bool { return l.first >= seed })
+			}
+		}
+		for _, mark := range marks {
+			name := mark
+			if name == "" {
+				name = "not noted"
+			}
+			row(k.name, name, func(l line) bool { return l.rules == mark })
+		}
+		for _, g := range gaps(all, k.name) {
+			missing = append(missing, fmt.Sprintf("%s: no line has seeds %d to %d", k.name, g[0], g[1]))
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, strings.Join(missing, "\n"))
+	return err
 }
 
-// summed says what the file comes to.
-func summed(path string) error {
+// gaps are the seeds between the first and the last of a kind that no line has: of each gap its first and its last one.
+func gaps(all []line, what string) (found [][2]uint64) {
+	mine := slices.DeleteFunc(slices.Clone(all), func(l line) bool { return l.what != what })
+	slices.SortFunc(mine, func(a, b line) int { return cmp.Compare(a.first, b.first) })
+	next := uint64(1)
+	for _, l := range mine {
+		if l.first > next {
+			found = append(found, [2]uint64{next, l.first - 1})
+		}
+		next = max(next, l.last+1)
+	}
+	return found
+}
+
+// summed says what the file comes to, and which of that is of the rules as they are.
+func summed(w io.Writer, path string) error {
 	lines, err := table(path).Read()
 	if err != nil {
 		return err
 	}
+	if err := tell(w, lines); err != nil {
+		return err
+	}
+	var present []string
 	for _, k := range kinds {
 		rules, err := k.present()
 		if err != nil {
 			return err
 		}
-		fmt.Println(total(lines, k.name, ""))
-		fmt.Println("  of the rules as they are:", total(lines, k.name, rules))
+		if total(lines, k.name, rules).first == 0 {
+			rules += " (nothing)"
+		}
+		present = append(present, k.name+" "+rules)
 	}
-	return nil
+	_, err = fmt.Fprintf(w, "\nThe rules as they are: %s.\n", strings.Join(present, ", "))
+	return err
 }

@@ -21,5 +21,5 @@
 //     the list cannot rot unnoticed.
 //
 // Files: mutant.go (a mutant, its sources), test.go (what has to notice, and runs), suite.go (all of a package), record.go (the file),
-// age.go (of which sources it is); ages has the command.
+// age.go (of which sources it is), tally.go (what the deaths took); ages has the command.
 package mutants
