@@ -16,19 +16,20 @@
 // The short run looks at all states of the smallest configurations and at the nearest ones of the others; elections.go and
 // tasks.go say what each allows. `go test ./propertytests/explore -explore.states N` looks at N states of each, with 0 at all
 // of them, `-explore.depth` bounds the moves, `-explore.only` picks one by name. It takes one core, and memory mostly for the
-// states that wait: 2 GiB with 1.2 million states of each configuration, 32.8 million of elections in all.
+// states that wait: 2 GiB with 1.2 million states of each configuration of elections.
 //
-// `-explore.record explore.csv` puts what a run has seen of each configuration on record, with a mark of the sources; TestRecord
-// reads that.
+// `-explore.record explore.csv` adds what a run has seen of each configuration to the record, with a mark of the sources; TestRecord
+// reads that, the last of each.
 //
 // # Landmarks
 //
 // A search that never comes to where a role changes hands says nothing of successions, however many states it has seen: time
 // goes on by small units, so from a quiet beginning with three members the first takeover is further away than a million
-// states. So some configurations begin where a leader has been silent, or paused, for almost a TTL. And each search counts the
-// states that have what the rules are about (landmarks.go in elections and assignment): a killed session, a later term, work of a
-// deposed leader, an overtaken write; a deposed scheduler that goes on, a task that outlives its scheduler, frames and reports
-// that come late. The eventful configurations have to come by all of these, and so have all configurations together.
+// states. So some configurations begin where the leader has crashed, or is paused, for almost a TTL. And each search counts the
+// states that have what the rules are about (landmarks.go in elections and assignment): a killed session, another leader, work of
+// a deposed one, an overtaken write; a deposed scheduler that goes on, a task that outlives its scheduler, frames and reports that
+// come late. All configurations of elections together have to come by all of theirs, some of them each by itself, and so have
+// those of tasks together.
 //
 // # Liveness
 //

@@ -106,8 +106,8 @@ func together() []elections.Config {
 		with(base("three members, a paused leader", 3, 1, 2), func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
 		with(base("three members, two roles, a paused leader", 3, 2, 2), func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
 		with(base("three members, two roles, one fault beside a paused leader", 3, 2, 1), func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
-		with(drifting(base("drift, two roles, a paused leader", 2, 2, 2)), func(c *elections.Config) { c.Paused, c.Silent = true, 5 }),
-		with(drifting(base("drift, three members, a paused leader", 3, 1, 2)), func(c *elections.Config) { c.Paused, c.Silent = true, 5 }),
+		with(drifting(base("drift, two roles, one fault beside a paused leader", 2, 2, 1)), func(c *elections.Config) { c.Paused, c.Silent = true, 4 }),
+		with(drifting(base("drift, three members, one fault beside a paused leader", 3, 1, 1)), func(c *elections.Config) { c.Paused, c.Silent = true, 4 }),
 		with(base("succession with a delay", 3, 1, 2), func(c *elections.Config) {
 			c.Most = most{elections.Crash: 1, elections.Evict: 1, elections.StepDown: 1, elections.DelayRequest: 1}
 			c.Delta = 1

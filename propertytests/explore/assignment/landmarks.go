@@ -27,21 +27,32 @@ func (x *Model) At(w World) (at uint32) {
 	if schedulers > 1 {
 		at |= 1 << deposedScheduler
 	}
-	latest := w.leaders[w.terms-1].epoch
+	began := w.ledger.began()
 	for _, m := range w.members {
 		for _, r := range m.runs[:x.cfg.Tasks] {
-			if r.live && r.attempt.Epoch < latest {
+			if r.live && r.attempt.Epoch < began {
 				at |= 1 << adoptable
 			}
 		}
 	}
 	for _, m := range w.net.list {
 		switch {
-		case m.kind == pushes && m.epoch < latest:
+		case m.kind == pushes && int(m.leader) < w.terms-1:
 			at |= 1 << staleFrame
 		case m.kind == reports && m.attempt.Compare(w.ledger.largest[m.task]) < 0:
 			at |= 1 << lateReport
 		}
 	}
 	return at
+}
+
+// began is the first epoch of the present term: the later ones are its rotations.
+func (l *ledger) began() (epoch uint64) {
+	session := uint64(0)
+	for _, f := range l.log {
+		if f.kind == roleFact && f.session != session {
+			epoch, session = f.revision, f.session
+		}
+	}
+	return epoch
 }

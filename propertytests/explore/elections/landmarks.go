@@ -4,40 +4,48 @@ import "github.com/rolemanager/rolemanager/internal/protocol"
 
 // What a search of elections is to come by.
 const (
-	killedSession  = iota // somebody has ended a session of another one
-	laterTerm             // a role has changed hands since the search began
-	deposedWork           // a term's work still runs, and the role is another one's
+	killedSession  = iota // somebody has ended a session of another one since the search began
+	otherLeader           // a role is held by another session than when the search began
+	deposedWork           // a term's work still runs, and since the search began the role was given to another one
 	overtakenWrite        // a write is on its way whose condition does not hold any more
 )
 
 // Landmarks are the names of these.
 func (*Model) Landmarks() []string {
-	return []string{"with a killed session", "with a later term", "with work of a deposed leader", "with an overtaken write"}
+	return []string{"with a killed session", "with another leader", "with work of a deposed leader", "with an overtaken write"}
 }
 
 // At says which of them a world has.
 func (x *Model) At(w World) (at uint32) {
 	for _, c := range w.bucket.standing {
-		if c.entry.Kind == protocol.KindLease && c.entry.Form == formRecord && c.entry.Lease.State == protocol.Killed {
+		e := c.entry
+		switch {
+		case e.Form != formRecord || e.Revision <= x.begun.last:
+		case e.Kind == protocol.KindLease && e.Lease.State == protocol.Killed:
 			at |= 1 << killedSession
+		case e.Kind == protocol.KindRole && !e.Role.Vacant && x.led(c.key) && e.Role.Session != x.begun.newest(c.key).entry.Role.Session:
+			at |= 1 << otherLeader
 		}
 	}
 	for r, epoch := range w.bucket.granted[:x.cfg.Roles] {
-		if epoch > x.begun[r] {
-			at |= 1 << laterTerm
-		}
 		for _, p := range w.procs[:x.cfg.Members] {
-			if k := p.work[r]; k.runs() && k.epoch < epoch {
+			if k := p.work[r]; k.runs() && k.epoch < epoch && epoch > x.begun.granted[r] {
 				at |= 1 << deposedWork
 			}
 		}
 	}
 	for _, wire := range w.wires[:x.cfg.Members] {
 		for _, f := range wire.flights {
-			if onWay := f.stage <= orphan; onWay && w.bucket.revision(f.letter.on) != f.letter.at {
+			if f.stage <= orphan && w.bucket.revision(f.letter.on) != f.letter.at {
 				at |= 1 << overtakenWrite
 			}
 		}
 	}
 	return at
+}
+
+// led reports whether a role was held when the search began.
+func (x *Model) led(key string) bool {
+	c := x.begun.newest(key)
+	return c != nil && c.entry.Form == formRecord && !c.entry.Role.Vacant
 }

@@ -24,7 +24,7 @@ type World struct {
 // Model is a configuration that can be searched.
 type Model struct {
 	cfg   *Config
-	begun [maxRoles]uint64 // the last epoch of each role when the search begins
+	begun *bucket // what stands when the search begins
 
 	cloner  *plain.Cloner
 	looker  *plain.Looker
@@ -64,7 +64,7 @@ func (x *Model) Start() ([]World, *search.Violation) {
 	for _, told := range []bool{false, true} { // told only if there is something to tell
 		s := setup{x: x, w: x.started(), told: told}
 		if err := s.settle(); err == nil {
-			x.begun = s.w.bucket.granted
+			x.begun = s.w.bucket
 			return []World{s.w}, nil
 		} else if told {
 			return nil, &search.Violation{Err: err, Moves: s.moves, Story: s.story}
