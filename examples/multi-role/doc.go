@@ -39,7 +39,7 @@
 //   - overlaps: each Lead notes its first and its last moment on the one monotonic clock of this process; no two of them
 //     may share time in one role. Clocks of two processes cannot be compared, so there it is not known
 //
-// The exit status is 0 if nothing was lost, wrong or overlapped. A file that cannot be read, or is gone, is a failure that
+// The exit status is 0 if nothing was lost, wrong or overlapped, and no instance or worker has ended by itself. A file that cannot be read, or is gone, is a failure that
 // its outcome says: reported, and no broken promise.
 //
 // With -nats it uses a server or cluster of yours; started several times on one URL, the processes form one cluster, each

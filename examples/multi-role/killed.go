@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,15 +46,15 @@ func (c *cluster) killWorker(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if by != "" {
-			k.RerunBy[by]++
+		if by == "" {
+			continue
 		}
+		k.RerunBy[by]++
+		k.GapMS = float64((c.history.now() - from).Microseconds()) / 1000
+		c.noteKilled(k)
 	}
-	gap := c.history.now() - from
-	k.GapMS = float64(gap.Microseconds()) / 1000
-	c.noteKilled(k)
 	if k.by() != "" {
-		c.screen.say(green, "what %s ran is run again, by %s, %s after it was killed", k.Worker, k.by(), gap.Round(10*time.Microsecond))
+		c.screen.say(green, "what %s ran is run again, by %s, %v after it was killed", k.Worker, k.by(), milliseconds(k.GapMS))
 	}
 	return nil
 }
@@ -68,7 +69,10 @@ func (c *cluster) workerBegins(ctx context.Context) (bool, error) {
 		}
 		select {
 		case <-next:
-			return true, nil
+			next = c.worker.next()
+			if slices.ContainsFunc(c.worker.running(), c.job.owns) {
+				return true, nil
+			}
 		case <-c.worker.done:
 			return false, nil // by itself, which was said
 		case <-changed:
@@ -117,6 +121,9 @@ func number(n int, thing string) string {
 func (j *job) runsAgain(ctx context.Context, id, worker string) (by string, err error) {
 	for {
 		status, err := assign.Get(ctx, j.client, id)
+		if errors.Is(err, assign.ErrTaskNotFound) {
+			return "", nil // its outcome is not kept any more
+		}
 		if err == nil && status.State.Terminal() && (status.Worker == worker || status.State == assign.StateCancelled) {
 			return "", nil
 		}

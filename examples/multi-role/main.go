@@ -28,7 +28,7 @@ func main() {
 func run(args []string, stdout, stderr io.Writer) int {
 	if slices.Equal(args, []string{workerArgument}) {
 		// What a terminal sends goes to both: who has started the worker ends it. When that one is gone, nobody reads stdout.
-		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 		if err := work(os.Stdin, stdout); err != nil {
 			fmt.Fprintln(stderr, "multi-role:", err)
 			return exitFaulty

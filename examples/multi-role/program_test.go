@@ -83,7 +83,7 @@ func tree(t *testing.T, n, size int) string {
 // TestProgram runs the whole of it: a killed worker, a crash and a graceful stop under running tasks.
 func TestProgram(t *testing.T) {
 	t.Parallel()
-	const files = 60
+	const files = 120
 	cmd, stdout, stderr := start(t, "-dir", tree(t, files, 1000), "-rate", "2000", "-ttl", "1s", "-json", "-id", "it")
 	code := status(t, cmd)
 	var r report

@@ -86,7 +86,8 @@ type taskLine struct {
 	Running bool
 }
 
-// taskLog is where a worker says which tasks it runs. Who does not read it does not hinder it.
+// taskLog is where a worker says which tasks it runs: before a handler begins, and before its end is known to anybody else. So
+// a task waits for whoever has started the worker, if that one stands still and reads nothing; it does not if that one is gone.
 type taskLog struct {
 	mu  sync.Mutex
 	out *json.Encoder

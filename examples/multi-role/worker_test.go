@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestWorkerEndsWithItsParent: whoever has started a worker may die in any way, and leaves neither it nor its lease behind,
+// TestWorkerEndsWithItsParent: whoever has started a worker may be killed, and leaves neither it nor its lease behind,
 // though it runs tasks, and writes to a pipe that nobody reads.
 func TestWorkerEndsWithItsParent(t *testing.T) {
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestWorkerEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	parent := follow(t, "-json", "-nats", server.URL(), "-id", "p", "-instances", "1", "-bucket", "b", "-ttl", "1s",
+	parent := follow(t, "-json", "-nats", server.URL(), "-id", "p", "-instances", "1", "-bucket", "b", "-ttl", "5s",
 		"-dir", tree(t, 8, 100_000), "-rate", "1000")
 	parent.until(t, "every role has a leader")
 	client, err := assign.NewClient(nc, assign.ClientConfig{Namespace: "b"})

@@ -27,6 +27,7 @@ type Counts struct {
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	LeadersCrashed, WithRecords                    int // in the quiet; records lost with them
 	CrashedIn, LedInTime, Irreplaceable            int // schedules with such crashes; roles led again; left alone, since nobody follows
+	Drifting                                       int // schedules in which two clocks drift apart by 15 % or more
 	Seconds                                        int // of virtual time
 	Faults, Causes                                 map[string]int
 }
@@ -95,6 +96,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.LeadersCrashed, d.LeadersCrashed},
 		{&c.WithRecords, d.WithRecords},
 		{&c.CrashedIn, d.CrashedIn},
+		{&c.Drifting, d.Drifting},
 		{&c.LedInTime, d.LedInTime},
 		{&c.Irreplaceable, d.Irreplaceable},
 	} {

@@ -74,9 +74,9 @@ func drawBy(seed uint64, one func(label string, lo, hi int) int) *Plan {
 		p.Faults = append(p.Faults, f)
 	}
 	p.Noise.Again = one("again", 0, 60)
-	if one("apart", 0, 9) == 9 { // clocks as far apart as the margin allows for: 1.09 to 0.91 is 1.2
+	if one("drift", 0, 9) == 9 { // clocks that drift apart as far as the margin allows for: 1.09 to 0.91 is 1.2
 		for i := range p.Members {
-			p.Members[i].Rate = int64(one("far rate", -90_000, 90_000))
+			p.Members[i].Rate = []int64{-90_000, 90_000, int64(one("far rate", -90_000, 90_000))}[one("end", 0, 2)]
 		}
 	}
 	return p

@@ -33,6 +33,15 @@ type Noise struct {
 	Again                              int // answers that come a second time
 }
 
+// drift is by how many parts per million the fastest clock runs faster than the slowest.
+func (p *Plan) drift() int64 {
+	low, high := int64(0), int64(0)
+	for _, m := range p.Members {
+		low, high = min(low, m.Rate), max(high, m.Rate)
+	}
+	return high - low
+}
+
 // FaultKind names something that goes wrong, or that somebody does.
 type FaultKind int
 

@@ -29,6 +29,9 @@ func run(plan *Plan) *world {
 			p.cfg.Class = protocol.Worker
 		}
 	}
+	if plan.drift() >= 150_000 {
+		w.Counts.Drifting = 1
+	}
 	for _, f := range plan.Faults {
 		w.at(f.At, func() { w.strike(f) })
 	}

@@ -85,6 +85,9 @@ func (c Counts) mustCover(t *testing.T) {
 			t.Errorf("only %d %s in %d schedules", n, what, c.Schedules)
 		}
 	}
+	if c.Drifting < c.Schedules/100 {
+		t.Errorf("in only %d of %d schedules do clocks drift far apart", c.Drifting, c.Schedules)
+	}
 	for kind := range KindCount {
 		if n := c.Faults[kind.String()]; n < c.Schedules/10 {
 			t.Errorf("only %d faults of the kind %s in %d schedules", n, kind, c.Schedules)
