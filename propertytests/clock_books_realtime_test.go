@@ -27,6 +27,7 @@ import (
 type books struct {
 	js       jetstream.JetStream // to read them, and for leaders that bring no path
 	dir      string
+	name     string // of the store
 	replicas int
 
 	mu      sync.Mutex
@@ -41,7 +42,7 @@ type bookkeeper struct {
 	taken  []int
 }
 
-func openBooks(t *testing.T, c arena.Network) *books {
+func openBooks(t *testing.T, c arena.Network, name string) *books {
 	t.Helper()
 	nc, err := c.Connect(nats.MaxReconnects(-1), nats.ReconnectWait(steppedTTL/50), nats.PingInterval(steppedTTL/4))
 	if err != nil {
@@ -52,7 +53,7 @@ func openBooks(t *testing.T, c arena.Network) *books {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &books{js: js, dir: t.TempDir(), replicas: arena.Replicas(c), terms: map[uint64]*bookkeeper{}, refused: map[string]int{}}
+	return &books{js: js, dir: t.TempDir(), name: name, replicas: arena.Replicas(c), terms: map[uint64]*bookkeeper{}, refused: map[string]int{}}
 }
 
 // keep is the work of a leader: an entry into the file and one into the store, again and again.
@@ -99,7 +100,7 @@ func (b *books) open(ctx context.Context, js jetstream.JetStream, token fencing.
 	pace := time.NewTicker(steppedTTL / 10)
 	defer pace.Stop()
 	for {
-		store, err := fencing.OpenStore(ctx, js, fencedStore, token, fencing.WithCreate(b.replicas))
+		store, err := fencing.OpenStore(ctx, js, b.name, token, fencing.WithCreate(b.replicas))
 		if err == nil || b.refusedBy("store", err) {
 			return store, err
 		}
@@ -219,7 +220,10 @@ func (b *books) check(t *testing.T) string {
 	}
 	var inStore []entry
 	natstest.Eventually(t, "the store has all that it has acknowledged", patience, func() (bool, string) { // it is read from any server
-		inStore = stored(t, b.js.Conn())
+		var err error
+		if inStore, err = stored(t, b.js.Conn(), b.name); err != nil {
+			return false, err.Error() // the stream has no leader
+		}
 		has := make(map[entry]bool, len(inStore))
 		for _, e := range inStore {
 			has[e] = true

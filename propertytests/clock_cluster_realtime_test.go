@@ -37,7 +37,7 @@ var stepWorkers = []string{"v", "w"}
 func onStepping(t *testing.T) *stepped {
 	t.Helper()
 	c := natstest.SteppingCluster(t)
-	b := openBooks(t, c)
+	b := openBooks(t, c, fencedStore)
 	s := &stepped{t: t, c: c, a: arena.New(t, c, jetstream.FileStorage), b: b}
 	for _, name := range []string{"a", "b", "c"} {
 		s.a.Join(plan(name, func(p *arena.Plan) {

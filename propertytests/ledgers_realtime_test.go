@@ -113,7 +113,11 @@ func (ps *processes) writes(l line, dir string) {
 func (ps *processes) checkLedgers(server *natsrun.Server, dir string) (all counts) {
 	t := ps.t
 	t.Helper()
-	ledgers := map[string][]entry{"store": stored(t, natstest.Connect(t, server))}
+	inStore, err := stored(t, natstest.Connect(t, server), fencedStore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledgers := map[string][]entry{"store": inStore}
 	for _, name := range []string{fencedFile, controlFile} {
 		all, err := readLedger(filepath.Join(dir, name))
 		if err != nil {
@@ -159,16 +163,16 @@ func (ps *processes) checkLedgers(server *natsrun.Server, dir string) (all count
 	}
 }
 
-// stored are the entries of the store, in the order in which the server has stored them.
-func stored(t *testing.T, nc *nats.Conn) (all []entry) {
+// stored are the entries of a store, in the order in which the server has stored them.
+func stored(t *testing.T, nc *nats.Conn, name string) (all []entry, err error) {
 	t.Helper()
-	bucket, err := natskv.Open(t.Context(), nc, fencedStore)
+	bucket, err := natskv.Open(t.Context(), nc, name)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	watch, err := bucket.Watch(t.Context(), nc, nil)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer watch.Close()
 	type at struct {
@@ -196,5 +200,5 @@ func stored(t *testing.T, nc *nats.Conn) (all []entry) {
 	for _, a := range found {
 		all = append(all, a.entry)
 	}
-	return all
+	return all, nil
 }

@@ -98,9 +98,10 @@ func streamLeader(t *testing.T, c *natsrun.Cluster, but int) (leader int) {
 	return leader
 }
 
-// of adds what an arena has seen of a role; it is for when the arena was checked.
+// of adds what an arena has seen of all roles; it is for when the arena was checked.
 func (all *counts) of(a *arena.Arena) {
-	all.add(len(a.Ledger.Holds(role)), "terms")
+	terms, _ := a.Ledger.Terms()
+	all.add(terms, "terms")
 	all.add(a.Tally.Count("SessionLost"), "sessions lost")
 	all.add(a.Chronicle.Kills(), "sessions killed")
 	all.add(len(a.Ledger.Sweep())+len(a.Chronicle.Violations()), "violations")

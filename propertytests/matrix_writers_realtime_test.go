@@ -35,7 +35,7 @@ func onWriters(t *testing.T) *writers {
 	w := &writers{t: t}
 	w.a, w.c = onCluster(t, steppedTTL, func(a *arena.Arena, p *arena.Plan) {
 		if w.b == nil {
-			w.b = openBooks(t, a.Network)
+			w.b = openBooks(t, a.Network, fencedStore)
 		}
 		name := p.Name
 		p.Work.Do = func(ctx context.Context, term *election.Term) error {
