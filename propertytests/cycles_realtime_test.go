@@ -16,3 +16,9 @@ func playEach(t *testing.T, what string, cycle func(t *testing.T, i int, all *co
 	}
 	played(t, n, what, all)
 }
+
+// cyclesBefore is how many were played before these, as ROLEMANAGER_CYCLES_BEFORE says: what is drawn is drawn anew in each.
+func cyclesBefore(t *testing.T) int {
+	t.Helper()
+	return cyclesOf(t, "ROLEMANAGER_CYCLES_BEFORE", 0, 0)
+}

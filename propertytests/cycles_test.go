@@ -12,13 +12,19 @@ import (
 // cycles is how often a test does what it does to processes, servers and clocks: once, or as ROLEMANAGER_CYCLES says.
 func cycles(t *testing.T) int {
 	t.Helper()
-	text := os.Getenv("ROLEMANAGER_CYCLES")
+	return cyclesOf(t, "ROLEMANAGER_CYCLES", 1, 1)
+}
+
+// cyclesOf is a number of cycles from the environment.
+func cyclesOf(t *testing.T, name string, unset, least int) int {
+	t.Helper()
+	text := os.Getenv(name)
 	if text == "" {
-		return 1
+		return unset
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("ROLEMANAGER_CYCLES: %q is no number of cycles", text)
+	if err != nil || n < least {
+		t.Fatalf("%s: %q is no number of cycles", name, text)
 	}
 	return n
 }

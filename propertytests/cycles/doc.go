@@ -12,6 +12,8 @@
 //
 //	source ──► test binary (-tags realtime, ROLEMANAGER_CYCLES=part) ──► what it says ──► cycles.csv ──► sum
 //
+// A test of drawn faults draws them anew in each cycle of one product: it is told how many were played before.
+//
 // Promises:
 //   - Cycles in a line were played by the test's own word, in a run that has passed. A test goes on when what it is about has not
 //     happened yet, so that there may be more of them than were asked for.

@@ -60,7 +60,7 @@ func play(ctx context.Context, of, path string, cycles, part int) error {
 			if s.cycles >= cycles {
 				break
 			}
-			if err := p.next(ctx, t, min(cycles-s.cycles, part)); err != nil && ctx.Err() == nil {
+			if err := p.next(ctx, t, s.cycles, min(cycles-s.cycles, part)); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
