@@ -26,11 +26,13 @@
 //	ledgers_*_test.go  killed and stopped leaders that write into a file and a store behind fences, and into one without
 //	replicas_*_test.go one of three replicas that has lost its tail, or has it torn, alone and beside one that lags
 //	restored_*_test.go a cluster whose stores are put back to what they were
+//	storm_*_test.go    a cluster whose servers, routes and links have drawn faults, several at a time
 //	taskprocesses_*    processes that schedule and run tasks, killed and stopped again and again
 //	cycles_test.go     how often the tests in real time do what they do
 //	tokens_test.go     no fencing token in any text that the library puts out
 //
 // A failure prints its seed, the schedule, and the intervals that overlapped. -sim.schedules and -sim.seed set the size of the
 // simulation, MUTANTS=1 runs its seeded bugs; the tag realtime adds clusters and servers that are processes,
-// ROLEMANAGER_CYCLES says how often what is done to processes, servers and clocks there is done.
+// ROLEMANAGER_CYCLES says how often what is done to processes, servers and clocks there is done, ROLEMANAGER_CYCLES_BEFORE how often it
+// was done before: where faults are drawn, it says from which seed on.
 package propertytests

@@ -35,6 +35,7 @@ var tests = []test{
 	{"TestRealtimeClusterClockTasks", tasks},
 	{"TestRealtimeClusterClockLeaps", elections},
 	{"TestRealtimeClusterProcessesKilled", elections},
+	{"TestRealtimeClusterStorm", elections},
 	{"TestRealtimeTasksClusterLostAtWrites", tasks},
 	{"TestRealtimeClusterReplicaTail", elections},
 	{"TestRealtimeClusterClaimLost", elections},
