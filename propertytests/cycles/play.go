@@ -47,8 +47,8 @@ func bound(cycles int) time.Duration { return 10*time.Minute + time.Duration(cyc
 // straggle is how long what a test has started may hold its output after it has ended.
 const straggle = time.Minute
 
-// next plays so many cycles of a test of which some were played before, and adds its line, which says what has failed if the test has. What was played of a part that
-// is interrupted does not count.
+// next plays so many cycles of a test, some having been played before, and adds its line, which says what has failed if the test has.
+// What was played of a part that is interrupted does not count.
 func (p player) next(ctx context.Context, t test, before, cycles int) error {
 	cmd := exec.CommandContext(ctx, p.binary(), "-test.v", "-test.run=^"+t.name+"$", fmt.Sprint("-test.timeout=", bound(cycles)))
 	cmd.Dir, cmd.WaitDelay = tested, straggle
