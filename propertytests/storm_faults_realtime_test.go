@@ -5,6 +5,7 @@ package propertytests_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/election"
@@ -28,8 +29,11 @@ var clusterFaults = []clusterFault{
 	{"stream leaders isolated", func(s *clusterStorm) (string, func()) { return s.isolate(true) }},
 	{"followers isolated", func(s *clusterStorm) (string, func()) { return s.isolate(false) }},
 	{"stream leaders moved", (*clusterStorm).moveLeader},
-	{"links cut", func(s *clusterStorm) (string, func()) { return s.link("cut", (*natsrun.Link).CutOneWay) }},
-	{"links held", func(s *clusterStorm) (string, func()) { return s.link("held", (*natsrun.Link).Hold) }},
+	{"links cut", func(s *clusterStorm) (string, func()) { return s.link("cut", (*natsrun.Link).CutOneWay, natsrun.Both) }},
+	{"links cut one way", func(s *clusterStorm) (string, func()) { return s.link("cut", (*natsrun.Link).CutOneWay, s.oneWay()) }},
+	{"links held", func(s *clusterStorm) (string, func()) {
+		return s.link("held", (*natsrun.Link).Hold, s.oneWay()|s.oneWay())
+	}},
 	{"roles stepped down from", (*clusterStorm).stepDown},
 }
 
@@ -59,10 +63,14 @@ func (s *clusterStorm) route(how string, kind map[[2]int]int, both bool) (what s
 	return fmt.Sprintf("from n%d to n%d is %s, both ways %t", two[0], two[1], how, both), s.paths.add(kind, ways...)
 }
 
-// isolate cuts a server off from both others: the one that leads the roles' stream, or one that does not.
+// isolate cuts a server off from both others: the one that leads the roles' stream, or one that does not. As a rule it is one to
+// which the leader of a role is connected, who stays so.
 func (s *clusterStorm) isolate(leader bool) (what string, end func()) {
 	leads, ok := s.c.LeaderOf(stream)
 	i := s.rng.IntN(s.c.Size())
+	if p := s.a.Leader(s.role()); p != nil && s.rng.IntN(4) > 0 {
+		i = max(0, slices.Index([]string{"n0", "n1", "n2"}, p.Conn.ConnectedServerName()))
+	}
 	if !ok || (i == leads) != leader || s.c.Server(i).Running() == nil {
 		return "", nil
 	}
@@ -86,8 +94,8 @@ func (s *clusterStorm) moveLeader() (what string, end func()) {
 	return fmt.Sprintf("n%d leads the stream after n%d", to, from), nil
 }
 
-// link puts a fault on a candidate's own path, in one direction or both: a leader's as a rule.
-func (s *clusterStorm) link(how string, put func(*natsrun.Link, natsrun.Direction)) (what string, end func()) {
+// link puts a fault on a candidate's own path: a leader's as a rule.
+func (s *clusterStorm) link(how string, put func(*natsrun.Link, natsrun.Direction), dir natsrun.Direction) (what string, end func()) {
 	all := s.a.Processes()
 	p := all[s.rng.IntN(len(all))]
 	if l := s.a.Leader(s.role()); l != nil && s.rng.IntN(3) > 0 {
@@ -97,7 +105,6 @@ func (s *clusterStorm) link(how string, put func(*natsrun.Link, natsrun.Directio
 		return "", nil
 	}
 	s.hurt[p] = true
-	dir := natsrun.Direction(1 + s.rng.IntN(3))
 	put(p.Link, dir)
 	return fmt.Sprintf("%s's link is %s, direction %d", p, how, dir), func() {
 		delete(s.hurt, p)
@@ -120,6 +127,10 @@ func (s *clusterStorm) stepDown() (what string, end func()) {
 		return "", nil
 	}
 	return fmt.Sprintf("%s gives %s away, epoch %d", info.Leader, r, info.Epoch), nil
+}
+
+func (s *clusterStorm) oneWay() natsrun.Direction {
+	return []natsrun.Direction{natsrun.ToServer, natsrun.ToClient}[s.rng.IntN(2)]
 }
 
 func (s *clusterStorm) role() string { return s.roles[s.rng.IntN(len(s.roles))] }

@@ -149,7 +149,7 @@ func (s *clusterStorm) calm() {
 
 // strike begins a fault, if it can be done within a few attempts.
 func (s *clusterStorm) strike(f clusterFault) (done bool) {
-	for range 3 {
+	for range 5 {
 		if what, end := f.strike(s); what != "" {
 			s.note("%s: %s", f.name, what)
 			s.a.Tally.Add(f.name, 1)
@@ -163,10 +163,10 @@ func (s *clusterStorm) strike(f clusterFault) (done bool) {
 	return false
 }
 
-// lasts is how long a fault does: as a rule less than it takes servers to elect or sessions to run out, now and then longer.
+// lasts is how long a fault does: every other one less than it takes servers to elect or sessions to run out, the rest longer.
 func (s *clusterStorm) lasts() time.Duration {
-	if s.rng.IntN(3) == 0 {
-		return s.draw(4*time.Second, 10*time.Second)
+	if s.rng.IntN(2) == 0 {
+		return s.draw(4*time.Second, 9*time.Second)
 	}
 	return s.draw(200*time.Millisecond, 4*time.Second)
 }
