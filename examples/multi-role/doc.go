@@ -2,8 +2,8 @@
 //
 //	go run ./examples/multi-role
 //
-// It starts a NATS server in this process (on loopback, open to this machine), three instances of a role manager, each with a connection of its own, and a worker
-// in a process of its own. The instances contend for three roles:
+// It starts a NATS server in this process (on loopback, open to this machine), three instances of a role manager, each with a
+// connection of its own, and a worker in a process of its own. The instances contend for three roles:
 //
 //	scheduler   hands out one task for each file of a directory tree; any instance, or the worker, computes the SHA-256
 //	metrics     asks the Prometheus endpoint of every member and serves all of them as one
@@ -39,8 +39,8 @@
 //   - overlaps: each Lead notes its first and its last moment on the one monotonic clock of this process; no two of them
 //     may share time in one role. Clocks of two processes cannot be compared, so there it is not known
 //
-// The exit status is 0 if nothing was lost, wrong or overlapped, and no instance or worker has ended by itself. A file that cannot be read, or is gone, is a failure that
-// its outcome says: reported, and no broken promise.
+// The exit status is 0 if nothing was lost, wrong or overlapped, and no instance or worker has ended by itself. A file that cannot
+// be read, or is gone, is a failure that its outcome says: reported, and no broken promise.
 //
 // With -nats it uses a server or cluster of yours; started several times on one URL, the processes form one cluster, each
 // with tasks of its own. They must see the same files. See -help for the rest.

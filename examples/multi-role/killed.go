@@ -17,7 +17,7 @@ type killedWorker struct {
 	Worker string `json:"worker"`
 	// Ran counts the tasks that it ran when it was killed: none of them has reported its end.
 	Ran int `json:"ran"`
-	// RerunBy says who ran them again, and how many each. What is missing was cancelled.
+	// RerunBy says who ran them again, and how many each. What is missing was cancelled, or is not kept any more.
 	RerunBy map[string]int `json:"rerun_by"`
 	// GapMS counts from the moment at which it was killed to the one at which the last of them was seen to run again: until its
 	// session is dead, and until somebody has a free slot.
@@ -117,7 +117,7 @@ func number(n int, thing string) string {
 }
 
 // runsAgain waits until somebody else than that worker runs a task, or has ended it, and says who; "" if that will not be: the
-// task was cancelled. While nobody can tell, it asks again: an outage delays what it waits for, too.
+// task was cancelled, or is not kept any more. While nobody can tell, it asks again: an outage delays what it waits for, too.
 func (j *job) runsAgain(ctx context.Context, id, worker string) (by string, err error) {
 	for {
 		status, err := assign.Get(ctx, j.client, id)

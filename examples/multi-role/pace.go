@@ -21,7 +21,7 @@ type pace struct {
 // The cluster loses the worker, then an instance, is without a scheduler for about ttl, and loses another instance. So each
 // part is hashed by fewer.
 func defaultPace(files []file, instances int, ttl time.Duration) pace {
-	alone := 0.0 // of one instance would take as long as the whole
+	alone := 0.0 // the time that all of them take, as a part of what one instance alone would
 	for lost, sixths := range []float64{killWhen, vanishWhen - killWhen, stopWhen - vanishWhen, 6 - stopWhen} {
 		alone += sixths / 6 / float64(max(instances+1-lost, 1))
 	}
