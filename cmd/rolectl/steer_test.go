@@ -107,8 +107,7 @@ func TestSteerWhileItDrains(t *testing.T) {
 func TestStepDownByForce(t *testing.T) {
 	t.Parallel()
 	p := at(t)
-	// By default whoever was evicted may claim again after as long as the successor waits: on a busy machine either may be first.
-	a, _ := p.pair("scheduler", func(c *election.SessionConfig) { c.TTL, c.CoolDown = 6*time.Second, time.Minute })
+	a, _ := p.pair("scheduler", func(c *election.SessionConfig) { c.TTL = 6 * time.Second })
 	epoch := a.Token().Epoch
 	r := p.ok("step-down", "scheduler", "--force", "--yes", "-o", "json")
 	d := document[handoverDoc](t, r.out)

@@ -14,6 +14,7 @@ type term struct {
 	drained bool
 	stuck   bool // told of as stuck
 	given   bool // the record is another's, or a dead session's: nothing is left to give away
+	putOut  bool // by force
 	next    string
 	version uint64 // of the member record that must stand before the role is given away
 
@@ -119,6 +120,7 @@ func (m *Machine) reconcileTerm(r *role) {
 		}
 		return
 	}
+	m.stayOut(r)
 	m.watchDrain(r)
 	if t.drained || t.stuck && r.cfg.VacateUndrained {
 		m.giveAway(r)
@@ -131,6 +133,16 @@ func (m *Machine) reconcileTerm(r *role) {
 // holds reports whether the record of a role is the one that grants our term.
 func (m *Machine) holds(r *role) bool {
 	return m.names(r.RoleView) && r.Revision == r.term.epoch && r.Role.Token == r.term.token
+}
+
+// stayOut keeps us from a role that was taken from us by force: for the lease time that all others wait first, and then the
+// cool-down, so that one of them leads it.
+func (m *Machine) stayOut(r *role) {
+	if t := r.term; !t.putOut && r.Form == FormRecord && r.Role.Vacant && r.Role.Forced && r.Role.By == m.cfg.Instance {
+		t.putOut = true
+		r.coolUntil = max(r.coolUntil, r.Seen.Add(r.Role.TTL()+m.cfg.CoolDown))
+		m.touchRole(r.RoleView)
+	}
 }
 
 // watchDrain reports work that has not returned in time. The role stays held meanwhile: nobody leads beside it.

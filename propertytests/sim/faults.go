@@ -97,7 +97,7 @@ func (w *world) evictAt(role string) func() {
 		}
 		e := c.entry
 		v := protocol.Encode(protocol.Role{
-			V: protocol.Version, TTLms: e.Role.TTLms, Vacant: true, By: "operator", Reason: "evicted", Forced: true,
+			V: protocol.Version, TTLms: e.Role.TTLms, Vacant: true, By: e.Role.ID, Reason: "evicted", Forced: true,
 		})
 		if c := w.store.write(w.now, protocol.Write{Key: c.key, Value: v, Expect: e.Revision}); c != nil {
 			w.Counts.Evictions++
