@@ -104,11 +104,22 @@ func (c *Client) ask(ctx context.Context, q query) (answer, error) {
 	case err != nil:
 		return answer{}, fmt.Errorf("assign: ask the scheduler: %w", err)
 	}
-	var a answer
-	if err := json.Unmarshal(m.Data, &a); err != nil {
+	a, err := readAnswer(m.Data)
+	if err == nil && len(a.Tasks) > q.Limit {
+		err = fmt.Errorf("%w: of %d tasks, where %d were asked for", errCrowded, len(a.Tasks), q.Limit)
+	}
+	switch {
+	case errors.Is(err, errCrowded):
+		return answer{}, nonsense(err)
+	case err != nil:
 		return answer{}, fmt.Errorf("assign: ask the scheduler: %w", err)
 	}
 	return a, nil
+}
+
+// nonsense is an answer that no scheduler gives: whoever has given it may publish where only schedulers should.
+func nonsense(err error) error {
+	return fmt.Errorf("%w: it says what makes no sense: %w", ErrNoScheduler, err)
 }
 
 // put puts a question to whoever answers first. The answer goes to a channel of our own: the one that nats.go makes for

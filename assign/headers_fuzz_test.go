@@ -3,6 +3,7 @@ package assign
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
 )
 
 // FuzzHeaders: whatever a submitter or a worker has put beside an input or an output is read without harm. Keys are within their
@@ -95,28 +97,29 @@ func fitFailures(t *testing.T, text string) {
 	}
 }
 
-// answersTake is how much reading answers of n bytes may take, and what the measure is off by. Two bytes can stand for a task in a
-// page, of 264 bytes, and a list that grows by quarters is made five times over, in the last of them with a quarter to spare.
-func answersTake(n int) uint64 { return 256<<10 + 1024*uint64(n) }
-
-// FuzzAnswers: whatever is answered to a client that asks about tasks, what it is then told can be told on.
+// FuzzAnswers: whatever is answered to a client that asks about tasks, reading it takes memory in proportion, its lists are no longer
+// than a scheduler's, and what the client is then told can be told on.
 func FuzzAnswers(f *testing.F) {
 	for _, text := range []string{
 		`{"ok":true,"task":{"id":"t","state":"running","worker":"w","attempts":1,"progress":0.123456}}`, `{"ok":true,"task":{"id":"t","progress":1e308}}`,
 		`{"ok":true,"tasks":[{"id":"t","state":"pending","due":"2026-03-28T10:07:03Z","progress":-1e300}],"ending":[0,-1,7],"cursor":3}`,
 		`{"ok":true,"overview":{"scheduler":"a","epoch":7,"kinds":[{"kind":"k"}],"workers":[{"instance":"w","slots":4}]}}`, `{"error":"no"}`, `{}`, `null`, ``,
-		`{"ok":true,"tasks":[` + strings.Repeat("0,", 2000) + `0]}`, // a task is much larger than what may stand for it
+		// A task is much larger than what may stand for it, and so are a kind and a worker; what is said again takes memory again.
+		`{"ok":true,"tasks":` + repeated("0", 4000) + `}`, `{"ok":true,"tasks":` + repeated("{}", 4000) + `}`, `{"tasks":` + repeated(`{"id":"","state":""}`, 8000) + `}`,
+		`{"ok":true,"overview":{"kinds":` + repeated("{}", 4000) + `}}`, `{"ok":true,"overview":{"workers":` + repeated("{}", 4000) + `}}`,
+		"{" + strings.Repeat(`"task":{"headers":{"":""},"keys":{}},"task":null,`, 100) + strings.Repeat(`"tasks":[{}],"tasks":null,"overview":{"workers":[{"kinds":[""]}]},"overview":null,`, 100) + `"ok":true}`,
 	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var a answer
 		var err error
-		if most := answersTake(len(data)); allocated(most, func() { a = answer{}; err = json.Unmarshal(data, &a) }) > most {
-			t.Errorf("more than %d bytes for %d", most, len(data))
-		}
+		heap.Bounded(t, len(data), func() { a, err = readAnswer(data) })
 		if err != nil {
 			return
+		}
+		if o := a.Overview; len(a.Tasks) > maxPage || len(a.Ending) > maxPage || o != nil && (len(o.Kinds) > roomFor(data) || len(o.Workers) > roomFor(data)) {
+			t.Fatalf("%.1000s is read as %.1000s", data, fmt.Sprintf("%+v", a))
 		}
 		if a.Task != nil {
 			a.Tasks = append(a.Tasks, *a.Task)

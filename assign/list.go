@@ -133,7 +133,7 @@ func (c *Client) stillOpen(ctx context.Context, l *line, page []TaskStatus, endi
 	group.SetLimit(lookedUpAtOnce)
 	for _, i := range ending {
 		if i < 0 || i >= len(page) || !protocol.ValidName(page[i].ID) {
-			return nil, fmt.Errorf("%w: it says what makes no sense", ErrNoScheduler)
+			return nil, nonsense(fmt.Errorf("task %d of %d ends", i, len(page)))
 		}
 		group.Go(func() error {
 			e, err := c.look(ctx, l, queueKey+page[i].ID)

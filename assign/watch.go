@@ -191,8 +191,8 @@ func (w *watching) hear(m *nats.Msg) bool {
 		}
 		return true
 	}
-	var a answer
-	if len(m.Data) == 0 || json.Unmarshal(m.Data, &a) != nil || !a.OK {
+	a, err := readAnswer(m.Data)
+	if err != nil || !a.OK {
 		return false // nobody leads
 	}
 	if a.Task != nil && a.Task.ID == w.id && !a.Task.State.Terminal() {
