@@ -33,6 +33,8 @@ func TestAnswersThatNoSchedulerGives(t *testing.T) {
 			{`{"ok":true,"tasks":[` + two + `]}`, "of 2 tasks, where 1 were asked for", 1},
 			{`{"ok":true,"tasks":[` + two + `],"overview":{}}`, "of 2 tasks, where 0 were asked for", 0},
 			{`{"ok":true,"tasks":[` + two + `],"ending":[2]}`, "makes no sense", 2},
+			{`{"ok":true,"tasks":[` + two + `],"ending":[0,0]}`, "makes no sense", 2}, // each is looked up by a goroutine of its own
+			{`{"ok":true,"tasks":[` + two + `],"ending":[1,0]}`, "makes no sense", 2},
 		} {
 			answer <- tt.answer
 			var err error

@@ -128,13 +128,15 @@ func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint
 // is stored, and others may have heard of it by then: who knows that a task has ended is not to find it among the open ones. So
 // those whose outcome is under way are looked up in the stream; what has ended there comes with the last pages.
 func (c *Client) stillOpen(ctx context.Context, l *line, page []TaskStatus, ending []int) ([]TaskStatus, error) {
+	for n, i := range ending {
+		if i < 0 || i >= len(page) || n > 0 && i <= ending[n-1] || !protocol.ValidName(page[i].ID) { // each once, and in order
+			return nil, nonsense(fmt.Errorf("task %d of %d ends", i, len(page)))
+		}
+	}
 	over := make([]bool, len(page))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(lookedUpAtOnce)
 	for _, i := range ending {
-		if i < 0 || i >= len(page) || !protocol.ValidName(page[i].ID) {
-			return nil, nonsense(fmt.Errorf("task %d of %d ends", i, len(page)))
-		}
 		group.Go(func() error {
 			e, err := c.look(ctx, l, queueKey+page[i].ID)
 			over[i] = e.Revision == 0 || e.Marker || len(e.Header[headerOutcome]) > 0
