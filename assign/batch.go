@@ -12,7 +12,12 @@ const batchWindow = 256
 
 // WithEach gives every task of a [SubmitBatch] options of its own; i counts the inputs from 0.
 func WithEach(options func(i int) []SubmitOption) SubmitOption {
-	return func(s *submission) { s.each = options }
+	return func(s *submission) {
+		if options == nil {
+			s.refuse("WithEach(nil): leave it out, or give it a function")
+		}
+		s.each = options
+	}
 }
 
 // SubmitBatch is [Submit] for many inputs, a bounded number of them at once. It is not atomic: each task is stored or not
@@ -31,8 +36,12 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 	all, faults := make([]*Pending[Out], len(inputs)), make([]error, len(inputs))
 	one := func(i int) error {
 		s := common
-		if s.each != nil {
-			s.apply(s.each(i))
+		if each := s.each; each != nil {
+			s.each = nil
+			s.apply(each(i))
+			if s.each != nil {
+				s.refuse("WithEach among the options of one task: give its options as they are")
+			}
 		}
 		data, err := encode(inputs[i])
 		if err != nil {

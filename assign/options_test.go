@@ -49,6 +49,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 			{assign.With(assign.MaxAttempts(0)), assign.ErrInvalidOption, "MaxAttempts(0): use 1 to 10000"},
 			{assign.With(nil), assign.ErrInvalidOption, "nil"},
 			{assign.WithEach(func(int) []assign.SubmitOption { return nil }), assign.ErrInvalidOption, "SubmitBatch"},
+			{assign.WithEach(nil), assign.ErrInvalidOption, "WithEach(nil): leave it out"},
 			{nil, assign.ErrInvalidOption, "option 0 is nil"},
 		} {
 			p, err := assign.Submit(t.Context(), c, double, 1, tt.option)
@@ -68,6 +69,17 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		}
 		if _, err := assign.SubmitBatch(t.Context(), c, double, []int{1}, nil); !errors.Is(err, assign.ErrInvalidOption) {
 			t.Errorf("a batch with an option that is nil: %v", err)
+		}
+		if all, err := assign.SubmitBatch(t.Context(), c, double, []int{1}, assign.WithEach(nil)); all[0] != nil {
+			t.Errorf("a batch with no options for each: %v, %v", all, err)
+		} else {
+			says(t, err, assign.ErrInvalidOption, "WithEach(nil): leave it out")
+		}
+		within := assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{assign.WithID("lost")} })
+		if all, err := assign.SubmitBatch(t.Context(), c, double, []int{1}, assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{within} })); all[0] != nil {
+			t.Errorf("options for each among those of one: %v, %v", all, err)
+		} else {
+			says(t, err, assign.ErrInvalidOption, "give its options as they are")
 		}
 	})
 }
