@@ -168,7 +168,9 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 		case natskv.Permanent(err) || off:
 			return nil, backoff.Permanent(err)
 		}
-		s.emit(event.Fault{Meta: s.meta(), Doing: "open bucket", Err: err, Attempts: attempts})
+		if !errors.Is(ctx.Err(), context.Canceled) { // to give up is no fault
+			s.emit(event.Fault{Meta: s.meta(), Doing: "open bucket", Err: err, Attempts: attempts})
+		}
 		last = err
 		return nil, err
 	}

@@ -86,6 +86,9 @@ func (w *watcher) run() {
 	for attempts := 0; w.ctx.Err() == nil; {
 		began := time.Now()
 		err := w.once()
+		if w.ctx.Err() != nil {
+			return // what it failed with is that
+		}
 		if natskv.Permanent(err) || errors.Is(err, ErrBucketRecreated) {
 			w.broken(public(err))
 			return
