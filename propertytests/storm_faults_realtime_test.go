@@ -44,12 +44,10 @@ func (s *clusterStorm) takeDown(how string, take func(i int)) (what string, end 
 		return "", nil
 	}
 	take(i)
-	s.paths.impose(true)
 	return fmt.Sprintf("n%d is %s", i, how), func() {
 		if err := s.c.Restart(i); err != nil {
 			s.t.Fatal(err)
 		}
-		s.paths.impose(true)
 	}
 }
 

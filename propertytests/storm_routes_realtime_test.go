@@ -45,15 +45,14 @@ func (r *stormRoutes) add(kind map[[2]int]int, ways ...[2]int) (end func()) {
 		for _, way := range ways {
 			kind[way] += n
 		}
-		r.impose(false)
+		r.impose()
 	}
 	change(1)
 	return func() { change(-1) }
 }
 
-// impose puts on each route what its two ways are to do. A server that is taken down or restarted heals what was cut: then all of it
-// is put on again, and for a moment nothing was.
-func (r *stormRoutes) impose(again bool) {
+// impose puts on each route what its two ways are to do.
+func (r *stormRoutes) impose() {
 	for i := range r.c.Size() {
 		for j := range r.c.Size() {
 			if i == j {
@@ -61,7 +60,7 @@ func (r *stormRoutes) impose(again bool) {
 			}
 			there, back := [2]int{i, j}, [2]int{j, i}
 			want := routeFault{directions(r.lost, there, back), directions(r.held, there, back)}
-			if want == r.imposed[there] && !again {
+			if want == r.imposed[there] {
 				continue
 			}
 			r.imposed[there] = want

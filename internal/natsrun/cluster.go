@@ -153,7 +153,7 @@ func (c *Cluster) Server(i int) *Server { return c.nodes[i] }
 func (c *Cluster) Front(i int) *Proxy { return c.fronts[i] }
 
 // Route is the way of routes that server from opened to server to, for faults. Only one of the two ways between a pair
-// carries their traffic: put a fault on both. Partition and Kill take other faults of their routes away.
+// carries their traffic: put a fault on both. It stays until Heal, whatever is partitioned, goes down or comes back.
 func (c *Cluster) Route(from, to int) *Proxy { return c.routes[from][to] }
 
 // Shutdown stops all servers, closes the proxies and links, and removes a temporary directory. It returns when all of

@@ -129,16 +129,6 @@ func (c *conn) partEnded() {
 	}
 }
 
-// lossy reports whether the path was cut under this connection, or before it.
-func (c *conn) lossy() bool {
-	if c.upstream == nil {
-		return true
-	}
-	_, _, up := c.toServer.traffic()
-	_, _, down := c.toClient.traffic()
-	return up || down
-}
-
 func (c *conn) SetDeadline(t time.Time) error {
 	c.readBy.set(t)
 	c.writeBy.set(t)

@@ -31,6 +31,7 @@ type Link struct {
 	mu       sync.Mutex
 	toServer fault
 	toClient fault
+	severed  bool // by a cluster that keeps two of its servers apart: adds to the faults, and outlasts Heal
 	refuse   bool
 	closed   bool
 	conns    map[*conn]struct{}
@@ -112,6 +113,19 @@ func (l *Link) Heal() {
 	l.change(Both, func(f *fault) { *f = fault{} })
 }
 
+// sever cuts the path beside whatever faults it has, or ends that and leaves those.
+func (l *Link) sever(severed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.severed == severed {
+		return
+	}
+	l.severed = severed
+	for c := range l.conns {
+		l.impose(c)
+	}
+}
+
 // Close breaks all connections, refuses new ones, and returns when every goroutine of the link has ended.
 func (l *Link) Close() {
 	l.mu.Lock()
@@ -131,7 +145,7 @@ func (l *Link) Stats() LinkStats {
 	st.Open = len(l.conns)
 	for c := range l.conns {
 		for _, s := range []*stream{c.toServer, c.toClient} {
-			waiting, dropped, _ := s.traffic()
+			waiting, dropped := s.traffic()
 			st.Waiting += waiting
 			st.Dropped += dropped
 		}
@@ -159,15 +173,18 @@ func (l *Link) impose(c *conn) {
 	if !c.greeted {
 		return // greet does it: a handshake must not wait for virtual time
 	}
-	c.toServer.impose(l.toServer)
-	c.toClient.impose(l.toClient)
-	if c.lossy() && !l.cut() {
+	toServer, toClient := l.toServer, l.toClient
+	toServer.drop = toServer.drop || l.severed
+	toClient.drop = toClient.drop || l.severed
+	c.toServer.impose(toServer)
+	c.toClient.impose(toClient)
+	if c.upstream == nil && !l.cut() || c.toServer.torn() || c.toClient.torn() {
 		l.reset(c)
 	}
 }
 
 // cut reports whether the path loses bytes, in either direction. l.mu is held.
-func (l *Link) cut() bool { return l.toServer.drop || l.toClient.drop }
+func (l *Link) cut() bool { return l.severed || l.toServer.drop || l.toClient.drop }
 
 // stops reports whether the path keeps bytes from arriving, in either direction. l.mu is held.
 func (l *Link) stops() bool {
@@ -193,19 +210,12 @@ func (l *Link) greet(c *conn) {
 
 // forget drops a connection that has ended on both sides.
 func (l *Link) forget(c *conn) {
-	_, up, _ := c.toServer.traffic()
-	_, down, _ := c.toClient.traffic()
+	_, up := c.toServer.traffic()
+	_, down := c.toClient.traffic()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.conns[c]; ok {
 		delete(l.conns, c)
 		l.stats.Dropped += up + down
 	}
-}
-
-// isCut is cut for those that do not hold l.mu.
-func (l *Link) isCut() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.cut()
 }

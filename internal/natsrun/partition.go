@@ -10,11 +10,11 @@ func (c *Cluster) Kill(i int) {
 		return
 	}
 	c.down[i] = true
-	c.fronts[i].Cut()
+	c.fronts[i].sever(true)
 	c.isolate()
-	c.nodes[i].Stop()
 	c.shut(i)
-	c.fronts[i].Heal()
+	c.nodes[i].Stop()
+	c.fronts[i].sever(false)
 	for j := range c.nodes {
 		if i != j {
 			c.routes[i][j].Reset()
@@ -28,8 +28,8 @@ func (c *Cluster) Stop(i int) {
 	if c.down[i] {
 		return
 	}
+	c.shut(i) // first: somebody else may be given its ports
 	c.nodes[i].Stop()
-	c.shut(i)
 	c.down[i] = true
 	c.isolate()
 }
@@ -47,7 +47,7 @@ func (c *Cluster) Restart(i int) error {
 }
 
 // Partition cuts the routes between servers of different groups; servers that are in no group form one together. It
-// replaces the partition before. Clients still reach every server: Front(i).Cut() takes them away too.
+// replaces the partition before. Clients still reach every server: Front(i).Cut() takes them away too. Faults of Route stay.
 //
 // Error: a server that does not exist, or is in two groups; nothing has changed then.
 func (c *Cluster) Partition(groups ...[]int) error {
@@ -75,17 +75,12 @@ func (c *Cluster) HealPartition() {
 	c.isolate()
 }
 
-// isolate makes the faults of the routes follow down and group.
+// isolate has the routes follow down and group. Their faults stay what they are.
 func (c *Cluster) isolate() {
 	for i := range c.nodes {
 		for j := range c.nodes {
-			if i == j {
-				continue
-			}
-			if c.down[i] || c.down[j] || c.group[i] != c.group[j] {
-				c.routes[i][j].Cut()
-			} else if c.routes[i][j].isCut() {
-				c.routes[i][j].Heal()
+			if i != j {
+				c.routes[i][j].sever(c.down[i] || c.down[j] || c.group[i] != c.group[j])
 			}
 		}
 	}

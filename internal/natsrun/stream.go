@@ -234,11 +234,18 @@ func (s *stream) abandon(err error) {
 	signal(s.room)
 }
 
-// traffic is how many bytes wait and how many were lost, and whether the stream was ever cut.
-func (s *stream) traffic() (waiting int, dropped int64, lossy bool) {
+// traffic is how many bytes wait and how many were lost.
+func (s *stream) traffic() (waiting int, dropped int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.waiting, s.dropped, s.lossy
+	return s.waiting, s.dropped
+}
+
+// torn reports whether the stream was cut once and no longer is: it would go on behind a hole.
+func (s *stream) torn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lossy && !s.fault.drop
 }
 
 func signal(ch chan struct{}) {

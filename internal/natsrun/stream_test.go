@@ -61,7 +61,7 @@ func streamSteps(steps []int, rng *rand.Rand) error {
 	s.finish()
 	s.impose(fault{})
 	got := <-taken
-	if waiting, dropped, lossy := s.traffic(); waiting != 0 || dropped != 0 || lossy {
+	if waiting, dropped := s.traffic(); waiting != 0 || dropped != 0 || s.lossy {
 		return errors.New("bytes are left or lost")
 	}
 	if !bytes.Equal(got, put.Bytes()) {
