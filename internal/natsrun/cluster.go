@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/url"
 	"path/filepath"
 
@@ -109,14 +110,26 @@ func (c *Cluster) clusterOptions(i int, so *server.Options) {
 	for _, route := range c.routes[i] {
 		routes = append(routes, route.Addr())
 	}
-	routed(so, routes)
+	routed(so, clusterName(c.dir.path), routes)
 }
 
-// routed makes a server a member of a cluster. It lists a route to itself too, which it recognizes and ignores: JetStream takes
-// the number of routes for the size of the cluster when it is new.
-func routed(so *server.Options, routes []string) {
+// clusterName is the name of the cluster that keeps its files in dir. No two that run have one name, so none takes the server of
+// another for its own, whoever is given the port of one that went down. The same files come back under the same name: JetStream
+// keeps it with each stream.
+func clusterName(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	h := fnv.New64a()
+	h.Write([]byte(dir))
+	return fmt.Sprintf("natsrun-%016x", h.Sum64())
+}
+
+// routed makes a server a member of the cluster of that name. It lists a route to itself too, which it recognizes and ignores:
+// JetStream takes the number of routes for the size of the cluster when it is new.
+func routed(so *server.Options, name string, routes []string) {
 	so.Cluster = server.ClusterOpts{
-		Name:      "natsrun",
+		Name:      name,
 		Host:      "127.0.0.1",
 		Port:      server.RANDOM_PORT,
 		PoolSize:  -1, // one connection for each pair: a pool is filled by gossip

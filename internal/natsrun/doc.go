@@ -12,6 +12,7 @@
 //     CutOneWay, and a connection that was cut never carries another byte: Heal resets it.
 //   - A Link takes bytes from both ends at once and holds them itself, so a fault never stalls a writer before the
 //     window is full.
+//   - Clusters keep apart, whoever is given the port of a server that is down: each has a name of its own.
 //   - With Options.VirtualTime all of it runs in a testing/synctest bubble: a faulty link refuses dials at once, faults
 //     begin behind the handshake, and nothing waits on a mutex while virtual time would have to pass.
 //   - Shutdown and Close join every goroutine that was started.

@@ -49,7 +49,8 @@ func (c *ProcessCluster) start(program []string, opts ClusterOptions) error {
 	for i := range c.doors {
 		name := nodeName(i)
 		p, err := startProcess(program, served{
-			StoreDir: filepath.Join(opts.Dir, name), SyncAlways: opts.SyncAlways, Name: name, Routes: routes,
+			StoreDir: filepath.Join(opts.Dir, name), SyncAlways: opts.SyncAlways, Name: name,
+			Cluster: clusterName(opts.Dir), Routes: routes,
 		})
 		if err != nil {
 			return err
@@ -76,11 +77,18 @@ func (c *ProcessCluster) lead(i int) error {
 // Process is server i, whose clock Step moves. Restart it by the cluster's own.
 func (c *ProcessCluster) Process(i int) *Process { return c.nodes[i] }
 
-// Kill ends server i without a word to it.
-func (c *ProcessCluster) Kill(i int) error { return c.nodes[i].Kill() }
+// Kill ends server i without a word to it. Nobody is led any more to the port at which it took routes: another cluster's server
+// may be given that.
+func (c *ProcessCluster) Kill(i int) error {
+	c.doors[i].Retarget("")
+	return c.nodes[i].Kill()
+}
 
 // Restart kills server i, if it runs, and starts it again on the same store and address.
 func (c *ProcessCluster) Restart(i int) error {
+	if err := c.Kill(i); err != nil {
+		return err
+	}
 	if err := c.nodes[i].Restart(); err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type served struct {
 	Port       int
 	SyncAlways bool
 	Name       string
+	Cluster    string   // its name
 	Routes     []string // "host:port" of each server of the cluster, its own too; none: it stands alone
 }
 
@@ -40,7 +41,7 @@ func Serve(step func(time.Duration)) (was bool, err error) {
 	}
 	options := Options{StoreDir: o.StoreDir, Listen: true, Port: o.Port, SyncAlways: o.SyncAlways, Name: o.Name}
 	if len(o.Routes) > 0 {
-		options.Configure = func(so *server.Options) { routed(so, o.Routes) }
+		options.Configure = func(so *server.Options) { routed(so, o.Cluster, o.Routes) }
 	}
 	s, err := Start(options)
 	if err != nil {

@@ -1,0 +1,79 @@
+package natsrun
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+)
+
+// TestForeignServerIsNoMember: the port of a server that was down has been given to one of another cluster, and its own cluster is
+// led there. They stay apart, and find their own again.
+func TestForeignServerIsNoMember(t *testing.T) {
+	c, other := pairOfServers(t), pairOfServers(t)
+	dials := func() (least int) {
+		return min(c.Route(0, 1).Stats().Dials, c.Route(1, 0).Stats().Dials)
+	}
+	before := dials()
+	for i := range c.Size() {
+		for j := range c.Size() {
+			if i != j {
+				c.Route(i, j).Retarget(other.Server(j).Running().ClusterAddr().String())
+				c.Route(i, j).Reset()
+			}
+		}
+	}
+	for deadline := time.Now().Add(routesWithin); dials() < before+2; time.Sleep(poll) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d dials have become %d: not each server has dialed the others", before, dials())
+		}
+		if !eachHas(other, 1) {
+			t.Fatalf("a cluster has taken in somebody else's server: %s", routesOf(other))
+		}
+	}
+	awaitRoutes(t, c, 0)
+	for i := range c.Size() {
+		c.open(i)
+	}
+	awaitRoutes(t, c, 1)
+	awaitRoutes(t, other, 1)
+}
+
+// TestKilledServerHasNoDoor: nobody is led to where a server took routes that was killed, and to where it takes them when it is back.
+func TestKilledServerHasNoDoor(t *testing.T) {
+	c, err := StartProcessCluster([]string{os.Args[0]}, ClusterOptions{Dir: t.TempDir(), Size: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Shutdown(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := c.Kill(1); err != nil {
+		t.Fatal(err)
+	}
+	if way, err := c.doors[1].Dial("tcp", ""); !errors.Is(err, ErrDown) {
+		t.Errorf("dialed %v, %v, want %v", way, err, ErrDown)
+	}
+	if err := c.Restart(1); err != nil {
+		t.Fatal(err)
+	}
+	way, err := c.doors[1].Dial("tcp", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = way.Close() // nothing was said
+}
+
+// TestClusterName: clusters have names of their own, and one that comes back on the same files has the same.
+func TestClusterName(t *testing.T) {
+	dir := t.TempDir()
+	if name := clusterName(dir); name != clusterName(dir) || name == clusterName(t.TempDir()) {
+		t.Errorf("%s is not the name of one cluster", name)
+	}
+	t.Chdir(dir)
+	if a, b := clusterName("."), clusterName(dir); a != b {
+		t.Errorf("the same directory makes %s and %s", a, b)
+	}
+}
