@@ -3,6 +3,7 @@ package natsrun
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 )
@@ -39,7 +40,8 @@ func TestForeignServerIsNoMember(t *testing.T) {
 	awaitRoutes(t, other, 1)
 }
 
-// TestKilledServerHasNoDoor: nobody is led to where a server took routes that was killed, and to where it takes them when it is back.
+// TestKilledServerHasNoDoor: nobody is led to where a server took routes or clients that was killed, and to where it takes them when
+// it is back. Clients are told of no other way.
 func TestKilledServerHasNoDoor(t *testing.T) {
 	c, err := StartProcessCluster([]string{os.Args[0]}, ClusterOptions{Dir: t.TempDir(), Size: 2})
 	if err != nil {
@@ -53,17 +55,32 @@ func TestKilledServerHasNoDoor(t *testing.T) {
 	if err := c.Kill(1); err != nil {
 		t.Fatal(err)
 	}
-	if way, err := c.doors[1].Dial("tcp", ""); !errors.Is(err, ErrDown) {
-		t.Errorf("dialed %v, %v, want %v", way, err, ErrDown)
+	ways := []*Proxy{c.doors[1], c.nodes[1].front}
+	for _, way := range ways {
+		if conn, err := way.Dial("tcp", ""); !errors.Is(err, ErrDown) {
+			t.Errorf("dialed %v, %v, want %v", conn, err, ErrDown)
+		}
 	}
 	if err := c.Restart(1); err != nil {
 		t.Fatal(err)
 	}
-	way, err := c.doors[1].Dial("tcp", "")
+	for _, way := range ways {
+		conn, err := way.Dial("tcp", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close() // nothing was said
+	}
+	nc, err := c.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = way.Close() // nothing was said
+	defer nc.Close()
+	for _, url := range nc.Servers() {
+		if !slices.Contains(c.urls, url) {
+			t.Errorf("a client knows %s, which is not of %v", url, c.urls)
+		}
+	}
 }
 
 // TestClusterName: clusters have names of their own, and one that comes back on the same files has the same.

@@ -20,6 +20,7 @@ import (
 type Process struct {
 	program []string
 	opts    served
+	front   *Proxy // the way of all clients: it keeps its address, and the server takes any port
 
 	cmd     *exec.Cmd
 	in      io.WriteCloser
@@ -28,18 +29,24 @@ type Process struct {
 	links links
 }
 
-// StartProcess starts a program that calls Serve, and waits until the server takes connections. Of the options StoreDir,
-// Port and SyncAlways count; StoreDir is needed. Shutdown ends it.
+// StartProcess starts a program that calls Serve, and waits until the server takes connections. Of the options StoreDir
+// and SyncAlways count; StoreDir is needed. Shutdown ends it.
 func StartProcess(program []string, opts Options) (*Process, error) {
 	if opts.StoreDir == "" {
 		return nil, errors.New("natsrun: a server of its own needs a StoreDir")
 	}
-	return startProcess(program, served{StoreDir: opts.StoreDir, Port: opts.Port, SyncAlways: opts.SyncAlways})
+	return startProcess(program, served{StoreDir: opts.StoreDir, SyncAlways: opts.SyncAlways})
 }
 
 func startProcess(program []string, opts served) (*Process, error) {
-	p := &Process{program: program, opts: opts}
+	front, err := NewProxy("")
+	if err != nil {
+		return nil, err
+	}
+	opts.Advertise = front.Addr()
+	p := &Process{program: program, opts: opts, front: front}
 	if err := p.start(); err != nil {
+		front.Close()
 		return nil, err
 	}
 	return p, nil
@@ -69,7 +76,7 @@ func (p *Process) start() error {
 		_ = p.Kill() // it is of no use
 		return err
 	}
-	p.opts.Port = int(port) // the first start has chosen it
+	p.front.Retarget(fmt.Sprintf("127.0.0.1:%d", port))
 	return nil
 }
 
@@ -101,6 +108,7 @@ func (p *Process) Step(d time.Duration) (ahead time.Duration, err error) {
 
 // Kill ends the process without a word to it. Restart brings it back.
 func (p *Process) Kill() error {
+	p.front.Retarget("") // first: somebody else may be given its port
 	if p.cmd == nil {
 		return nil
 	}
@@ -120,7 +128,9 @@ func (p *Process) Restart() error {
 
 // Shutdown lets the server end, and closes the links that it made. The store stays.
 func (p *Process) Shutdown() error {
+	defer p.front.Close()
 	p.links.close()
+	p.front.Retarget("")
 	if p.cmd == nil {
 		return nil
 	}
@@ -138,7 +148,7 @@ func (p *Process) Shutdown() error {
 func (p *Process) StoreDir() string { return p.opts.StoreDir }
 
 // URL is where clients connect, also while it is down.
-func (p *Process) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", p.opts.Port) }
+func (p *Process) URL() string { return "nats://" + p.front.Addr() }
 
 // Connect returns a connection to the server.
 func (p *Process) Connect(opts ...nats.Option) (*nats.Conn, error) { return connect(p.URL(), opts...) }

@@ -17,7 +17,7 @@ import (
 //
 // Its methods are for one goroutine at a time, but for URL, URLs, Connect, Link and LeaderOf.
 type ProcessCluster struct {
-	entrances // the servers' own ports
+	entrances // through the servers' fronts
 
 	nodes []*Process
 	doors []*Proxy // where the routes to each server are taken: its own port is known when it runs

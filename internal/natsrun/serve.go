@@ -19,8 +19,8 @@ const serveKey = "NATSRUN_SERVE"
 // served are the options that go to another process.
 type served struct {
 	StoreDir   string
-	Port       int
 	SyncAlways bool
+	Advertise  string // "host:port" where clients find it
 	Name       string
 	Cluster    string   // its name
 	Routes     []string // "host:port" of each server of the cluster, its own too; none: it stands alone
@@ -39,11 +39,15 @@ func Serve(step func(time.Duration)) (was bool, err error) {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return true, fmt.Errorf("natsrun: read %s: %w", serveKey, err)
 	}
-	options := Options{StoreDir: o.StoreDir, Listen: true, Port: o.Port, SyncAlways: o.SyncAlways, Name: o.Name}
-	if len(o.Routes) > 0 {
-		options.Configure = func(so *server.Options) { routed(so, o.Cluster, o.Routes) }
-	}
-	s, err := Start(options)
+	s, err := Start(Options{
+		StoreDir: o.StoreDir, Listen: true, SyncAlways: o.SyncAlways, Name: o.Name,
+		Configure: func(so *server.Options) {
+			so.ClientAdvertise = o.Advertise
+			if len(o.Routes) > 0 {
+				routed(so, o.Cluster, o.Routes)
+			}
+		},
+	})
 	if err != nil {
 		return true, err
 	}
