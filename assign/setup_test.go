@@ -17,7 +17,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+// together is how many of the tests on three servers run beside each other: most of the time they wait for elections of these.
+const together = 6
+
+func TestMain(m *testing.M) {
+	natstest.Together(together)
+	natstest.Main(m)
+}
 
 const (
 	testRole = "scheduler"

@@ -160,7 +160,7 @@ func program(t *testing.T, dev *process, instance string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: instance, TTL: 20 * time.Second, CoolDown: time.Second})
+	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: instance, TTL: 8 * time.Second, CoolDown: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

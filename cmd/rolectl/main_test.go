@@ -1,16 +1,15 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 // binary is the program as it is built, for all tests.
@@ -22,13 +21,7 @@ func TestMain(m *testing.M) { os.Exit(tested(m)) }
 const together = 6
 
 func tested(m *testing.M) int {
-	flag.Parse()
-	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // nobody has said another number
-		if err := flag.Set("test.parallel", strconv.Itoa(max(together, runtime.GOMAXPROCS(0)))); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
+	natstest.Together(together)
 	dir, err := os.MkdirTemp("", "rolectl-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,0 +1,23 @@
+package natstest
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"strconv"
+)
+
+// Together lets n tests that call t.Parallel run beside each other at least, unless somebody has said another number with
+// -test.parallel. It is for the TestMain of packages whose parallel tests wait most of the time.
+func Together(n int) {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	usual, parallel := runtime.GOMAXPROCS(0), flag.Lookup("test.parallel")
+	if parallel.Value.String() != strconv.Itoa(usual) {
+		return
+	}
+	if err := parallel.Value.Set(strconv.Itoa(max(n, usual))); err != nil {
+		panic(fmt.Sprintf("natstest: %v", err)) // a number, for a flag that is one
+	}
+}
