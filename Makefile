@@ -1,9 +1,9 @@
 # The one entry for everything that CI checks. Tools are pinned in tools/go.mod.
 TOOL := go tool -modfile=tools/go.mod
 
-.PHONY: check format vet staticcheck tidy test race realtime fuzz
+.PHONY: check format vet staticcheck tidy test mutants race realtime fuzz
 
-check: format vet staticcheck tidy test race realtime fuzz
+check: format vet staticcheck tidy test mutants race realtime fuzz
 
 format:
 	@out="$$($(TOOL) gofumpt -l .)"; if [ -n "$$out" ]; then echo "not formatted (gofumpt -w):"; echo "$$out"; exit 1; fi
@@ -20,6 +20,12 @@ tidy:
 
 test:
 	go test ./...
+
+# A few seeded bugs, which have to be found: those that follow from the commit. All of them: MUTANTS=1, see propertytests/mutants.
+MUTANTS_SEED ?= $(shell git rev-parse HEAD)
+
+mutants:
+	MUTANTS=some MUTANTS_SEED=$(MUTANTS_SEED) go test -count 1 -run 'Mutants$$' ./propertytests/...
 
 # The packages that start goroutines. The property tests are shorter under the race detector by themselves.
 race:

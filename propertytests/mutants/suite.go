@@ -18,10 +18,17 @@ type Suite struct {
 }
 
 // Run wants each mutant to die, and puts on record of what. It skips without MUTANTS=1; with MUTANTS=old it leaves out those whose
-// deaths are on record and of the sources as they are.
+// deaths are on record and of the sources as they are. MUTANTS=some is a few, of which nothing is put on record.
 func (s Suite) Run(t *testing.T) {
-	if os.Getenv("MUTANTS") == "" {
-		t.Skip("set MUTANTS=1 to compile and run the mutants, or MUTANTS=old for those whose deaths are of earlier sources")
+	switch which := os.Getenv("MUTANTS"); which {
+	case "1", "old":
+	case "some":
+		s.runSome(t)
+		return
+	case "":
+		t.Skip("set MUTANTS=1 to compile and run the mutants, MUTANTS=old for those whose deaths are of earlier sources, or MUTANTS=some for a few")
+	default:
+		t.Fatalf("MUTANTS=%s: want 1, old or some", which)
 	}
 	root, err := moduleRoot()
 	if err != nil {
@@ -29,7 +36,7 @@ func (s Suite) Run(t *testing.T) {
 	}
 	sound := map[string]bool{} // tests that pass without a mutant
 	for _, m := range s.Mutants {
-		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
+		t.Run(dashed(m.Name), func(t *testing.T) {
 			by := s.by(m)
 			if os.Getenv("MUTANTS") == "old" {
 				if present, err := s.present(root, m); err != nil {
@@ -91,6 +98,9 @@ func (s Suite) Fit(t *testing.T) {
 	}
 	t.Logf("%s: %v", s.Record, age)
 }
+
+// dashed is the name of a mutant's test.
+func dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
 
 // present reports whether the death of a mutant, as it is, is on record, and of the sources as they are.
 func (s Suite) present(root string, m Mutant) (bool, error) {
