@@ -13,9 +13,15 @@ type claim struct {
 //
 //   - absent from a complete first snapshot, or vacated in order: from when it was first seen so
 //   - held by a session that is dead for certain: from when that was first seen
+//   - after a term whose record was lost: not before its leader has ceased to believe
 //   - vacated by force, deleted, or unreadable: the lease time after it was first seen so, since the former leader believes
 //     for that long if it has not seen it
 func (m *Machine) claimableSince(rv *RoleView) (since Instant, ok bool) {
+	since, ok = m.freeSince(rv)
+	return max(since, rv.waits), ok
+}
+
+func (m *Machine) freeSince(rv *RoleView) (since Instant, ok bool) {
 	v := m.view
 	switch rv.Form {
 	case FormNone:

@@ -202,7 +202,11 @@ func TestRevisionGivenAgain(t *testing.T) {
 		{"another session of the lease", "lease.a", lease, session, true},
 		{"the same member", "member.a", Member{V: 1, Session: 5}, Member{V: 1, Session: 5}, false},
 		{"another session of the member", "member.a", Member{V: 1, Session: 5}, Member{V: 1, Session: 6}, true},
-		{"what cannot be read proves nothing", "role.r", role, "{}", false},
+		{"what cannot be read", "role.r", role, "{}", true},
+		{"what could not be read", "role.r", "{}", role, true},
+		{"a marker", "member.a", Member{V: 1, Session: 5}, nil, true},
+		{"no marker any more", "role.r", nil, role, true},
+		{"the same marker", "member.a", nil, nil, false},
 	} {
 		for _, single := range []bool{true, false} {
 			w := newWatcher()

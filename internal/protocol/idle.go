@@ -68,7 +68,7 @@ func (m *Machine) nextObserver() Instant {
 	ahead(m.lease.retry.after)
 	ahead(m.view.AskAt())
 	if m.own.wanted > m.own.acked {
-		ahead(m.own.retry.after)
+		ahead(max(m.own.retry.after, m.own.restoreAt))
 	}
 	if m.phase == opening {
 		ahead(m.formerDue())

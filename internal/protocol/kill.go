@@ -65,7 +65,7 @@ func (m *Machine) mayKill(p *PeerView) bool {
 	case m.phase != open || m.cfg.Class != Candidate || p.Form == FormNewer:
 		return false
 	case p.Form == FormRecord:
-		return p.Lease.Alive()
+		return p.Lease.Alive() || m.lostSession(p) != nil
 	}
 	return p.Member != nil || len(p.holds) > 0
 }
@@ -76,6 +76,9 @@ func (m *Machine) mayKill(p *PeerView) bool {
 // What cannot be read, or is gone, is waited for by the longest ttl in its last lease and in the roles it holds.
 func (m *Machine) killDue(p *PeerView) (due Instant, ok bool) {
 	due = p.Seen.Add(m.patience(p))
+	if p.Form == FormRecord && !p.Lease.Alive() {
+		due = m.lostDue(p, m.lostSession(p))
+	}
 	if p.Form == FormRecord && p.Lease.State == Idle && p != m.self {
 		for _, r := range p.holds { // it says that it holds nothing, so it does not work; somebody needs the role
 			if !m.view.Dead(p.Peer, r.Role.Session) { // who needs what a former session held need not end this one
@@ -87,6 +90,26 @@ func (m *Machine) killDue(p *PeerView) (due Instant, ok bool) {
 		due = due.Add(m.rankDelay(p))
 	}
 	return due, m.now.Observer >= due
+}
+
+// lostSession is a role whose record names a session of p that is later than the one that has ended, nil for none. The store has lost
+// what was written of that one: nobody ever would end it.
+func (m *Machine) lostSession(p *PeerView) *RoleView {
+	for _, r := range p.holds {
+		if !m.view.Dead(p.Peer, r.Role.Session) {
+			return r
+		}
+	}
+	return nil
+}
+
+// lostDue is when it is ended again, at a revision above that session: so the lease tells that it is dead.
+func (m *Machine) lostDue(p *PeerView, r *RoleView) Instant {
+	due := max(p.Seen, r.Seen).Add(r.Role.TTL())
+	if m.now.Observer >= due && m.view.Last() < r.Role.Session {
+		return m.now.Observer.Add(m.cfg.Heartbeat)
+	}
+	return due
 }
 
 func (m *Machine) patience(p *PeerView) time.Duration {

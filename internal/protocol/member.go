@@ -10,6 +10,7 @@ type own struct {
 	wanted, acked uint64 // versions of what we want to say, and of what is known to stand there
 	inflight      bool
 	retry         retry
+	restoreAt     Instant // not written before: others have changed what stood there
 	said          *Member // the last one sent
 	saying        uint64  // its version
 	meta          map[string]string
@@ -29,7 +30,7 @@ func (m *Machine) change() { m.own.wanted++ }
 // roles; changes that come meanwhile go together.
 func (m *Machine) describe() {
 	o := &m.own
-	if o.acked == o.wanted || o.inflight || m.closing.farewell || !m.due(&o.retry) {
+	if o.acked == o.wanted || o.inflight || m.closing.farewell || m.now.Observer < o.restoreAt || !m.due(&o.retry) {
 		return
 	}
 	rec := &Member{
@@ -85,7 +86,8 @@ func (m *Machine) stands(version uint64) {
 	}
 }
 
-// seenOwnMember restores the record when somebody has removed or changed it.
+// seenOwnMember restores the record when somebody has removed or changed it: at once, and not twice within a heartbeat. Another
+// process of our name may believe in a session of its own, and does the same, if the store has lost the record that decides.
 func (m *Machine) seenOwnMember(e *Entry) {
 	o := &m.own
 	if e.Revision <= m.self.MemberRevision || m.phase != open {
@@ -97,6 +99,9 @@ func (m *Machine) seenOwnMember(e *Entry) {
 	switch {
 	case e.Form != FormRecord || o.said == nil || !bytes.Equal(Encode(e.Member), Encode(o.said)):
 		m.change()
+		if o.restoreAt <= m.now.Observer {
+			o.restoreAt = max(m.now.Observer, o.restoreAt.Add(m.cfg.Heartbeat))
+		}
 	case o.saying > o.acked: // its acknowledgement was lost, or comes after this
 		m.stands(o.saying)
 	}

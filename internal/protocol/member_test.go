@@ -45,3 +45,24 @@ func (g *rig) members() (out []Write) {
 	}
 	return out
 }
+
+// TestMemberRecordsDoNotFight: another process of our name that believes in a session of its own writes the record as often as we do,
+// until one of the two ends. Neither writes it more often than it beats.
+func TestMemberRecordsDoNotFight(t *testing.T) {
+	g := newRig(t, nil)
+	g.run(3*time.Second, nil)
+	g.effs = nil
+	const long = 5 * time.Second
+	g.run(long, func() {
+		if n := len(g.members()); n > 0 || g.now.Observer%Instant(50*time.Millisecond) == 0 {
+			g.sees(MemberKey(g.m.self.Peer), Member{V: Version, Session: 1})
+		}
+	})
+	if n, most := len(g.members()), int(long/g.m.cfg.Heartbeat)+1; n == 0 || n > most {
+		t.Errorf("written %d times in %v, want once at least and %d times at most", n, long, most)
+	}
+	g.run(2*g.m.cfg.Heartbeat, nil)
+	if got := g.m.self.Member; got == nil || got.Session != g.m.lease.number {
+		t.Errorf("when the other one has ended the record says %+v", got)
+	}
+}

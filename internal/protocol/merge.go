@@ -191,9 +191,14 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 	v.tellLeader(r, n)
 }
 
-// unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
+// unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again. Somebody
+// else that it named as the leader may believe for as long as if it had vanished, whatever older record stands there.
 func (v *View) unlearn(now Instant, r *RoleView, n *News) {
+	another := r.held() && (v.self == nil || r.Role.Holder() != v.self.Peer)
 	v.setRole(now, r, 0, FormMissing, Role{}, n)
+	if another {
+		r.waits = v.lostUntil(r)
+	}
 }
 
 // BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it is not wide the view forgets

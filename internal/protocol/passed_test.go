@@ -392,3 +392,34 @@ func TestCarriedByThePresentWatch(t *testing.T) {
 		t.Error("what the watch before has delivered counts as carried")
 	}
 }
+
+// TestALostTermIsWaitedFor: a claim is lost, and what stands there is the vacancy before it. Whoever has seen the claim waits for who
+// leads by it, and is cut off, as for a record that has vanished; and claims the role then.
+func TestALostTermIsWaitedFor(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			b, c := s.join("b", 0, "r"), s.join("c", 0, "y")
+			s.until("b leads", func() bool { return b.leads("r") })
+			b.step(StepDown{ID: 7, Role: "r"})
+			s.until("it is vacant", func() bool { return c.m.View().Role("r").Role.Vacant })
+			keys, last := s.copied()
+			a := s.join("a", 0, "r")
+			s.until("a leads", func() bool { return a.leads("r") })
+			s.until("c knows", func() bool { return c.m.View().Leader(c.m.View().Role("r")) == "a" })
+			a.leave()
+			s.back(keys, last)
+			b.leave()
+			c.step(Join{RoleConfig{Name: "r"}})
+			c.wants = true
+			s.others(30)
+			s.someMember()
+			if both := s.pass(20*time.Second, func() bool { return a.leads("r") && c.leads("r") }); both > 0 {
+				t.Errorf("both lead for %v", both)
+			}
+			if c.fault == nil && !c.leads("r") {
+				t.Error("c does not lead 20 s later, though its lease time is 6 s")
+			}
+		})
+	}
+}

@@ -105,6 +105,9 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 		m.forget(r)
 		return
 	}
+	if m.outlived(rv) {
+		return
+	}
 	if r != nil {
 		if eligible := r.eligible(m.now.Observer) && !m.closing.asked; eligible != r.told {
 			r.told = eligible
@@ -128,6 +131,20 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 		}
 	}
 	m.forget(r)
+}
+
+// outlived ends our session when the record of a role names a later one of ours: another process of our name has that, or the
+// store has lost what was written of it. Then nobody would ever claim the role, and our next session is later still.
+func (m *Machine) outlived(rv *RoleView) bool {
+	switch {
+	case !rv.held() || rv.Role.Holder() != m.self.Peer || rv.Role.Session <= m.lease.number:
+		return false
+	case m.view.Last() < rv.Role.Session:
+		m.wakeRole(rv, m.now.Observer.Add(m.cfg.Heartbeat))
+		return false
+	}
+	m.lose("the role " + rv.Name + " is held by a later session of ours")
+	return true
 }
 
 // wakeRole makes sure that a role is looked at again at t.

@@ -83,6 +83,7 @@ type RoleView struct {
 	candidates []*PeerView   // whose member record names the role
 	place      int           // in the holder's holds
 	delivered  uint64        // the last revision that the present watch has delivered, 0: none
+	waits      Instant       // nobody claims it before: somebody may lead it by a record that is lost
 	alarm      alarm
 	task       roleTask
 }

@@ -50,28 +50,34 @@ func (v *View) older(known uint64, certain bool) {
 	}
 }
 
-// otherwise reports whether e stands at the revision of the known record of its key and is another one. No lag does that: the
-// revision was given again. Of records only what says whose they are counts, which our own are known by as they were sent; what
-// cannot be read proves nothing.
+// otherwise reports whether e stands at the revision of what is known of its key and is something else. No lag does that: the
+// revision was given again. Our own records are known as they were sent, so of two records only what says whose they are counts.
 func (v *View) otherwise(e *Entry) bool {
-	if e.Form != FormRecord && e.Form != FormMarker {
-		return false
-	}
-	read := e.Form == FormRecord
 	switch e.Kind {
 	case KindLease:
 		p := v.peer(e.Peer)
 		was, is := &p.Lease, &e.Lease
-		return p.Form == FormRecord && (!read || was.Nonce != is.Nonce || was.State != is.State || was.Session != is.Session)
+		return changed(p.Form, e.Form, was.Nonce != is.Nonce || was.State != is.State || was.Session != is.Session)
 	case KindMember:
 		p := v.peer(e.Peer)
-		return p.MemberForm == FormRecord && (!read || p.Member.Session != e.Member.Session)
+		return changed(p.MemberForm, e.Form, p.Member != nil && e.Member != nil && p.Member.Session != e.Member.Session)
 	case KindRole:
 		r := v.role(e.Name)
 		was, is := &r.Role, &e.Role
-		return r.Form == FormRecord && (!read || was.Holder() != is.Holder() || was.Session != is.Session || was.Token != is.Token)
+		return changed(r.Form, e.Form, was.Holder() != is.Holder() || was.Session != is.Session || was.Token != is.Token)
 	}
 	return false
+}
+
+// changed reports whether what was known of a key has become something else: in form, or as a record. What was missing has not.
+func changed(was, is Form, record bool) bool {
+	switch was {
+	case FormNone, FormMissing:
+		return false
+	case FormRecord:
+		return is != FormRecord || record
+	}
+	return was != is
 }
 
 // backdated reports whether e is a beat, a claim or a rotation of ours that stands at or below what was known when it was sent:
