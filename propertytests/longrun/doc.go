@@ -3,8 +3,11 @@
 // time, and nothing is played twice.
 //
 //	go run ./propertytests/longrun -of elections -for 1h
+//	go run ./propertytests/longrun -of losses -for 1h
 //	go run ./propertytests/longrun -of storms -for 1h
 //	go run ./propertytests/longrun -sum
+//
+// Losses are schedules of elections in which the bucket loses its newest writes.
 //
 // A violation is told as the test tells it, is counted in the file, and ends the run. The line of its range says how many
 // schedules were played, the one with the violation among them, and has the counters that the test tells then, or 0 where it tells

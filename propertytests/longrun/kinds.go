@@ -41,6 +41,16 @@ var kinds = []kind{
 		byRapid: regexp.MustCompile(`\[rapid\] (?:failed|panic) after (\d+) tests`),
 	},
 	{
+		name: "losses", pkg: "propertytests/sim", rules: []string{"internal/protocol", "propertytests/sim"},
+		args: func(first uint64, schedules int) []string {
+			return []string{"-test.run=^TestBucketLosesWrites$", fmt.Sprint("-sim.seed=", first), fmt.Sprint("-sim.schedules=", 3*schedules)}
+		},
+		seeds:   func(schedules int) int { return schedules },
+		usual:   10_000,
+		seconds: []string{"Seconds"}, terms: []string{"Terms"}, faults: []string{"faults"},
+		bySeed: regexp.MustCompile(`losing seed \d+, failed after (\d+) tests`),
+	},
+	{
 		name: "tasks", pkg: "propertytests/tasksim", rules: []string{"internal/protocol/tasks", "propertytests/tasksim"},
 		args: func(first uint64, schedules int) []string {
 			return []string{"-test.run=^TestRoughWorlds$", fmt.Sprint("-tasksim.seed=", first), fmt.Sprint("-tasksim.schedules=", schedules)}

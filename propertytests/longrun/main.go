@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	of := flag.String("of", "elections", "what to play: elections, tasks, storms, taskstorms")
+	of := flag.String("of", "elections", "what to play: elections, losses, tasks, storms, taskstorms")
 	length := flag.Duration("for", 10*time.Minute, "how long; the range that is being played is finished")
 	schedules := flag.Int("range", 0, "how many schedules of each range, or virtual hours of storms; 0: 15,000, and 200 or 16 of tasks")
 	path := flag.String("file", "propertytests/longrun.csv", "the file, from the root of the module")

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 func (p *process) believe() {
 	w := p.w
 	p.until = p.when(p.m.BelieveUntil())
-	if p.until <= w.now {
+	if p.until <= w.now || w.lostAt > 0 && p.partial { // what was lost ends a term when the whole snapshot is there
 		return
 	}
 	for role, t := range p.work {
@@ -20,6 +21,7 @@ func (p *process) believe() {
 			continue
 		}
 		p.checkOutlived(t)
+		p.checkLost(t)
 		for _, q := range w.members {
 			if q == p || !q.alive || q.until <= w.now {
 				continue
@@ -37,6 +39,12 @@ func (p *process) believe() {
 func (w *world) grant(p *process, t *work, token string) {
 	role, epoch := t.role, t.epoch
 	t.in = w.bucketOf(epoch)
+	p.checkRises(t)
+	p.checkStands(t)
+	c := t.in.at(epoch)
+	if t.lostAt > 0 {
+		return
+	}
 	last := w.epochs[role]
 	if t.in.deleted && last >= t.in.next() {
 		last = t.in.epochs[role]
@@ -49,7 +57,6 @@ func (w *world) grant(p *process, t *work, token string) {
 		w.violate("E2: epoch %d was granted to %s and to %s", epoch, q, p)
 	}
 	w.granted[epoch] = p
-	c := t.in.at(epoch)
 	if c == nil {
 		w.violate("E2: epoch %d of %s is no revision", epoch, role)
 		return
@@ -57,6 +64,7 @@ func (w *world) grant(p *process, t *work, token string) {
 	if c.key != protocol.RoleKey(role) || c.entry.Role.Token != token || c.entry.Role.ID != p.instance {
 		w.violate("E2: %s leads %s at epoch %d, where stands %s", p, role, epoch, c)
 	}
+	t.records = append(t.records, c)
 }
 
 // checkWrite checks E7 when a role is given away, and counts what is sent in the quiet window for E8.
@@ -79,7 +87,7 @@ func (p *process) checkWrite(x protocol.Write) {
 	if !e.Role.Vacant {
 		p.claims[e.Role.Token] = claim{}
 		if _, before := w.sent[e.Role.Token]; !before {
-			w.sent[e.Role.Token] = sending{w.Counts.Steps, p.told}
+			w.sent[e.Role.Token] = sending{w.Counts.Steps, w.now, p.m.View().Last(), p.misled(role), p.told}
 		}
 		return
 	}
@@ -114,8 +122,21 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 // checkAwake: whoever begins to lead or to work does not say that it is idle, since others may end it at once then.
 func (p *process) checkAwake(what string) {
 	c := p.w.store.newest(protocol.LeaseKey(p.peer()))
-	if c != nil && c.entry.Lease.State == protocol.Idle && c.entry.Lease.Session == p.session {
+	if c != nil && c.at > p.w.lostAt && c.entry.Lease.State == protocol.Idle && c.entry.Lease.Session == p.session {
 		p.w.violate("I1: %s begins %s, and its lease says that it is idle: %s", p, what, c)
+	}
+}
+
+// checkEvicted: nobody ends a term for a record that was changed while its own stands, or the rotation of it that it has sent: unless
+// that has been open for so long that others would not wait for it any more. (A watch of what the others have lost shows no such thing.)
+func (p *process) checkEvicted(t *work) {
+	c := p.w.store.newest(protocol.RoleKey(t.role))
+	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.ID != p.instance || c.entry.Role.Session != t.session ||
+		t.in != p.w.store || t.lost() || p.w.stray != nil {
+		return
+	}
+	if s, sent := p.w.sent[c.entry.Role.Token]; sent && (c.entry.Role.Token == t.shows || p.w.now-s.when < p.lasts(p.cfg.TTL-p.cfg.Margin)) {
+		p.w.violate("E4: %s ends its term of %s at epoch %d, as if it were evicted; there stands %s", p, t.role, t.epoch, c)
 	}
 }
 
@@ -131,26 +152,24 @@ func (w *world) checkKill(by *process, c *commit) {
 		if !p.alive || p.session == 0 || p.session != c.entry.Lease.Session || p.instance != c.entry.Peer.Instance || mayEnd && p.working == 0 {
 			continue
 		}
-		if until := p.when(p.m.LeaseUntil()); until > w.now {
+		if until := p.when(p.m.LeaseUntil()); until > w.now && !p.byLostBeat(until) && p.mistakenAt != w.now {
 			w.violate("I1: %s kills %s, which believes in its session until %v", by, p, until)
 		}
 	}
 }
 
-// hasHeld reports whether a role was ever held by the session that c ends.
+// hasHeld reports whether a role was ever held by the session that c ends; or, so far as anybody knows, by a later one of that
+// instance, which is lost.
 func (w *world) hasHeld(c *commit) bool {
-	for i := range w.plan.Roles {
-		for _, r := range w.store.keys[protocol.RoleKey(roleName(i))] {
-			if r.entry.Role.ID == c.entry.Peer.Instance && r.entry.Role.Session == c.entry.Lease.Session {
-				return true
-			}
-		}
+	held := func(r *commit) bool {
+		return r.entry.Kind == protocol.KindRole && r.entry.Role.ID == c.entry.Peer.Instance && r.entry.Role.Session >= c.entry.Lease.Session
 	}
-	return false
+	return slices.ContainsFunc(w.store.log, held) || slices.ContainsFunc(w.store.lost, held)
 }
 
 // landed looks at a write that has won.
 func (w *world) landed(p *process, x protocol.Write, c *commit) {
+	w.mistake(p, c)
 	switch {
 	case c.entry.Kind == protocol.KindRole && !c.entry.Role.Vacant:
 		w.Counts.Claims++
@@ -248,6 +267,9 @@ func (w *world) bound() time.Duration {
 				return namesakes
 			}
 		}
+	}
+	if w.lostAt > 0 {
+		return 100*time.Second + 3*protocol.BackPatience
 	}
 	return 100 * time.Second
 }

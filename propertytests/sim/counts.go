@@ -21,8 +21,11 @@ type Counts struct {
 	Recreated, Gone, MadeAgain                     int // buckets; sessions ended by it
 	LateRefused, LateWon                           int // writes that were sent before it and landed after it
 	Apart, Stray                                   int // terms of two buckets at once; with both their records in the next one
+	Losses, LostWrites, LostTerms, LostApart       int // times that the bucket lost writes; those; terms whose record that was; beside another one
+	Mistaken                                       int // records overwritten that were taken for lost ones
 	GuardAdmitted, GuardRefused                    int // writes to guarded resources
 	GuardDeposed, GuardOutlived                    int // refused after those of a later term, and of a later bucket
+	GuardAfterLoss                                 int // refused, where the record of either term was lost
 	GuardUnaware, GuardForged, GuardRemade         int // sent by whoever had ceased to lead; forged; resources made again from their floor
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	LeadersCrashed, WithRecords                    int // in the quiet; records lost with them
@@ -81,10 +84,16 @@ func (c *Counts) Add(d Counts) {
 		{&c.LateWon, d.LateWon},
 		{&c.Apart, d.Apart},
 		{&c.Stray, d.Stray},
+		{&c.Losses, d.Losses},
+		{&c.LostWrites, d.LostWrites},
+		{&c.LostTerms, d.LostTerms},
+		{&c.LostApart, d.LostApart},
+		{&c.Mistaken, d.Mistaken},
 		{&c.GuardAdmitted, d.GuardAdmitted},
 		{&c.GuardRefused, d.GuardRefused},
 		{&c.GuardDeposed, d.GuardDeposed},
 		{&c.GuardOutlived, d.GuardOutlived},
+		{&c.GuardAfterLoss, d.GuardAfterLoss},
 		{&c.GuardUnaware, d.GuardUnaware},
 		{&c.GuardForged, d.GuardForged},
 		{&c.GuardRemade, d.GuardRemade},

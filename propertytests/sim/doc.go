@@ -29,6 +29,8 @@
 // whose lease says so neither begins to lead nor does any work; every command is answered, nothing is written before the first
 // snapshot is complete, Next makes progress.
 //
+// A bucket may also lose its newest writes (GoBack), which it is trusted not to; what is promised then stands in afterloss.go.
+//
 // Work that takes no role, as a task does, is an errand: package tasksim relies upon a session not being ended while one goes on
 // under it, and this is where that is looked at.
 //
@@ -48,6 +50,7 @@
 //	network.go, faults.go, losses.go   what goes wrong
 //	recreate.go, attach.go             a bucket that is deleted and made again, and who notices
 //	outlived.go                        what is checked of that
+//	goback.go, afterloss.go            a bucket that loses what it has acknowledged; what is checked then
 //	resource.go, ledger.go             what leaders write to, by their tokens; what may land there
 //	succession.go                      leaders that crash when all is quiet, and how long that may take
 //	checks.go, counts.go, trace.go     what is checked, counted and shown

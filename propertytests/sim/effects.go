@@ -49,6 +49,9 @@ func (p *process) carryOut(e protocol.Effect) {
 			w.Counts.Duplicates++
 		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrWentBack) {
 			w.Counts.WentBack++
+			if w.lostAt > 0 {
+				p.comeBack()
+			}
 		} else if p.outlived(e.Fault) {
 			p.comeBack()
 		} else if e.Fault != nil {
@@ -105,6 +108,9 @@ func (p *process) end(e protocol.EndTerm) {
 		return
 	}
 	t.leading = false
+	if e.Cause == protocol.Evicted {
+		p.checkEvicted(t)
+	}
 	d := w.between(0, 20*time.Millisecond)
 	if w.chance(w.plan.Noise.SlowDrain) {
 		if d = w.between(0, 3*p.cfg.Drain); w.rng.IntN(4) == 0 {

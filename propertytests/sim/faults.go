@@ -15,6 +15,8 @@ func (w *world) strike(f Fault) {
 	switch f.Kind {
 	case Recreate:
 		w.recreate(f.For)
+	case GoBack:
+		w.goBack(f)
 	case Storm:
 		w.storm = w.now + f.For
 	case Evict:

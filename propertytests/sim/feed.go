@@ -41,21 +41,28 @@ func (p *process) rebuild() {
 
 func (p *process) watch() {
 	w := p.w
-	rev, first := w.store.next()-1, w.store.first
-	if w.chance(w.plan.Noise.Lag) {
+	in := w.store
+	if w.stray != nil && w.rng.IntN(3) == 0 {
+		in = w.stray
+	}
+	rev, first := in.next()-1, in.first
+	if !in.single && w.chance(w.plan.Noise.Lag) {
 		rev -= min(uint64(w.rng.IntN(30)), rev-first+1)
 		w.Counts.Lagging++
 	}
-	f := &feed{p: p, in: w.store, next: int(rev - first + 1)}
+	f := &feed{p: p, in: in, next: int(rev - first + 1)}
 	p.feed = f
 	w.Counts.Watches++
 	reset := protocol.WatchReset{
 		Wide: p.plan.Wide, Known: p.m.View().Last(), Begun: p.now(w.now).Observer,
-		Told: true, Single: w.store.single, Last: rev, // by the word of a leader that does not know yet that it is none
-		Behind: rev < w.store.next()-1 && rev%2 == 0, // which may have noticed that it is cut off, or not
+		Told: true, Single: in.single, Last: rev, // by the word of a leader that does not know yet that it is none
+		Behind: rev < in.next()-1 && rev%2 == 0, // which may have noticed that it is cut off, or not
+	}
+	if w.stray != nil {
+		reset.Last, reset.Behind = w.store.next()-1, true
 	}
 	p.hear(reset)
-	for _, c := range w.store.snapshot(rev) {
+	for _, c := range in.snapshot(rev) {
 		if p.watches(c) {
 			p.hear(&c.entry)
 		}
@@ -134,4 +141,5 @@ func (w *world) committed(c *commit) {
 		w.after(w.between(0, 2*time.Millisecond), func() { w.expire(c.key) })
 	}
 	w.claimUnseen(c)
+	w.doomedBy(c)
 }

@@ -30,6 +30,8 @@ func (a arrival) String() string {
 func (w *world) checkLedger(l *ledger, s *shown, landed bool, refused error) {
 	last := l.last
 	switch {
+	case last != nil && (last.work.lost() || s.work.lost()):
+		w.afterLoss(l, s, landed)
 	case last != nil && s.epoch == last.epoch && (s.holder != last.holder || s.token != last.token):
 		w.violate("E3: %v, and %v: two holders of one epoch", s, last)
 	case landed && last != nil && s.epoch < last.epoch:
@@ -41,7 +43,7 @@ func (w *world) checkLedger(l *ledger, s *shown, landed bool, refused error) {
 		w.violate("E3: %v is refused, and nothing later has landed: %v", s, refused)
 	case !errors.Is(refused, fencing.ErrStale):
 		w.violate("E3: %v is refused after %v, but not as stale: %v", s, last, refused)
-	case s.leads() && !s.outlives():
+	case s.leads() && !s.outlives() && w.lostAt == 0:
 		w.violate("E3: %v is refused after %v, though it leads", s, last)
 	default:
 		w.countRefused(s, last)
@@ -70,4 +72,18 @@ func (s *shown) leads() bool {
 // not know of it.
 func (s *shown) outlives() bool {
 	return s.work.in.deleted || s.p.w.bucketOf(s.work.session).deleted
+}
+
+// afterLoss is what is left of that when the bucket has lost the record of one of the two: epochs are granted again, and whoever
+// leads by one is refused until epochs have passed those that a resource has seen. Still none below lands, nor a second holder of the
+// same, unless the resource was made again from the epoch alone.
+func (w *world) afterLoss(l *ledger, s *shown, landed bool) {
+	if !landed {
+		w.Counts.GuardAfterLoss++
+		return
+	}
+	if s.epoch < l.last.epoch {
+		w.violate("E3: %v lands after %v", s, l.last)
+	}
+	l.last = s
 }

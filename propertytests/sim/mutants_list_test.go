@@ -55,11 +55,11 @@ var all = []mutants.Mutant{
 		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
 	}},
 	{Name: "an idle session is ended for what a former one held", Edits: []mutants.Edit{
-		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
+		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
 	}},
 	{Name: "both of them", Edits: []mutants.Edit{
 		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
-		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
+		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
 	}},
 	{Name: "work is begun under an idle lease", Edits: []mutants.Edit{
 		{core + "heartbeat.go", "return m.phase == open && m.believes() && m.lease.awake()", "return m.phase == open && m.believes()"},
@@ -133,16 +133,16 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "views go back", Edits: []mutants.Edit{
 		{core + "merge.go", "return revision < known || revision == known && form != FormMissing", "return revision == known && form != FormMissing"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "the last record read was the last one written", Edits: []mutants.Edit{
 		{core + "view.go", "ttl = max(ttl, p.Lease.TTL())", "_ = p"},
 	}},
 	{Name: "our own writes are missing in a lagging snapshot", Edits: []mutants.Edit{
 		{core + "merge.go", "v.last, r.gen = max(v.last, e.Revision), v.gen", "v.last = max(v.last, e.Revision)"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "peers are remembered for ever", Edits: []mutants.Edit{
 		{core + "view.go", "	if v.peers[p.Peer] == p {", "	if v.peers[p.Peer] == nil {"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "an unknown shorter beat does not shorten belief", Edits: []mutants.Edit{
 		{core + "heartbeat.go", "l.deadline = min(l.deadline, m.now.Holder.Add(ttl-m.cfg.margin(ttl)))", "_ = ttl"},
 	}},
@@ -154,64 +154,85 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "a write that wins below what was known proves nothing", Edits: []mutants.Edit{
 		{core + "write.go", "if w.Revision <= p.known {", "if p.known == 1<<64-1 {"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "the last revision of a bucket proves nothing", Edits: []mutants.Edit{
 		{core + "merge.go", "if w.Last < w.Known {", "if w.Last == 1<<64-1 {"},
 	}},
 	{Name: "a key that goes back proves nothing", Edits: []mutants.Edit{
 		{core + "merge.go", "case e.Revision < known && known <= v.known:", "case e.Revision > known && known <= v.known:"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "an acknowledgement that was faster than the watch proves a loss", Edits: []mutants.Edit{
 		{core + "merge.go", "case e.Revision < known && known <= v.known:", "case e.Revision < known:"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "on replicas a doubt is proof at once", Edits: []mutants.Edit{
 		{core + "wentback.go", "v.wentBack || v.begun >= v.doubt.due()", "true"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "on replicas nothing is ever proof", Edits: []mutants.Edit{
 		{core + "wentback.go", "v.wentBack || v.begun >= v.doubt.due()", "v.wentBack"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "what a replica lacks that was learnt since proves a loss", Edits: []mutants.Edit{
 		{core + "wentback.go", "if known <= v.doubt.known {", "if true {"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a doubt never ends", Edits: []mutants.Edit{
 		{core + "wentback.go", "	default:\n\t\tv.doubt = doubt{}\n", ""},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a claim that the watch shows below what was known counts", Edits: []mutants.Edit{
 		{core + "wentback.go", "r.task.token == e.Role.Token && e.Revision <= r.task.known", "false"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a beat that the watch shows below what was known counts", Edits: []mutants.Edit{
 		{core + "wentback.go", "a.beat == e.Lease.Beat && e.Revision <= a.known", "false"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a revision that is given again is the known one", Edits: []mutants.Edit{
 		{core + "merge.go", "e.Revision == known && v.otherwise(e)", "e.Revision == known && false"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a revision that is given again under a live watch is the known one", Edits: []mutants.Edit{
 		{core + "merge.go", "e.Revision == known && v.otherwise(e)", "e.Revision == known && known <= v.known && v.otherwise(e)"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a rotation is not waited for", Edits: []mutants.Edit{
 		{core + "passed.go", "r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "false"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a rotation is waited for without end", Edits: []mutants.Edit{
 		{core + "passed.go", "r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "r.term.rotating != \"\""},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a watch that is not whole has passed what it has not shown", Edits: []mutants.Edit{
 		{core + "passed.go", "if !m.view.whole {", "if false {"},
 		{core + "machine.go", "\tm.view.BeginWatch(w, m.self.Peer)\n", "\tm.view.BeginWatch(w, m.self.Peer)\n\tm.expectAll()\n"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
 		{core + "passed.go", "rv.task.mine != nil && rv.Revision > rv.delivered", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "what a watch has shown of a record that was taken back is not asked for again", Edits: []mutants.Edit{
 		{core + "passed.go", "if u.role.delivered > 0 {", "if false {"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "what is known of a role goes back for a record that another has replaced", Edits: []mutants.Edit{
 		{core + "passed.go", "u.role.Revision != u.revision:", "false:"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a record that the watch has passed stands all the same", Edits: []mutants.Edit{
 		{core + "passed.go", "\t\t\tm.view.unlearn(m.now.Observer, u.role, &m.news)\n", ""},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "what another watch has delivered counts for the present one", Edits: []mutants.Edit{
 		{core + "merge.go", "\t\tr.delivered = 0\n", "\t\t_ = r\n"},
+	}, By: &losses},
+	{Name: "a role is claimed while somebody may lead it by a record that is lost", Edits: []mutants.Edit{
+		{core + "claim.go", "return max(since, rv.waits), ok", "return since, ok"},
+	}, By: &losses},
+	{Name: "a later session of ours that is lost is waited for", Edits: []mutants.Edit{
+		{core + "role.go", "rv.Role.Session <= m.lease.number:", "true:"},
+	}, By: &losses},
+	{Name: "a later session of ours that is lost ends the present one again and again", Edits: []mutants.Edit{
+		{core + "role.go", "case m.view.Last() < rv.Role.Session:", "case false:"},
+	}, By: &losses},
+	{Name: "a later session of another that is lost is waited for", Edits: []mutants.Edit{
+		{core + "kill.go", "return p.Lease.Alive() || m.lostSession(p) != nil", "return p.Lease.Alive()"},
+	}, By: &losses},
+	{Name: "a member record is restored as often as it is changed", Edits: []mutants.Edit{
+		{core + "member.go", "m.now.Observer < o.restoreAt || ", ""},
+	}, By: &losses},
+	{Name: "what stands at a known revision in another form is the known one", Edits: []mutants.Edit{
+		{core + "wentback.go", "	return was != is\n", "	return false\n"},
+	}, By: &losses},
+	{Name: "who was put out by force comes back at once", Edits: []mutants.Edit{
+		{core + "term.go", "	m.stayOut(r)\n", ""},
 	}, By: &beside},
 	{Name: "a bucket that was made again is not noticed", Edits: []mutants.Edit{
 		{"propertytests/sim/attach.go", "p.hand(protocol.Broken{Fault: errMadeAgain})", "p.watch()"},
@@ -224,16 +245,16 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "our own member record may be missing", Edits: []mutants.Edit{
 		{core + "member.go", "if m.phase == open && m.self.MemberForm == FormMissing {", "if false {"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "a missing lease is death", Edits: []mutants.Edit{
 		{core + "view.go", "if l == nil || l.Form != FormRecord {\n\t\treturn false", "if l == nil || l.Form != FormRecord {\n\t\treturn l != nil && l.Form == FormMissing"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "no wait for a missing record", Edits: []mutants.Edit{
 		{core + "claim.go", "\treturn v.lostUntil(rv), true\n", "\tif rv.Form == FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.lostUntil(rv), true\n"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "no patience with a missing lease", Edits: []mutants.Edit{
 		{core + "kill.go", "\tlongest := p.lastTTL\n", "\tif p.Form == FormMissing {\n\t\treturn 0\n\t}\n\tlongest := p.lastTTL\n"},
-	}, By: &beside},
+	}, By: &losses},
 	{Name: "an answer that comes twice counts twice", Edits: []mutants.Edit{
 		{core + "write.go", "\tdelete(m.writes, w.ID)\n", ""},
 	}},

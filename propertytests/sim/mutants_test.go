@@ -13,9 +13,17 @@ var suite = mutants.Suite{
 		Package: "propertytests/sim",
 		Run:     "^Test(LostReplies|UnreadyCandidate|BucketGoesBack|BucketInAnEarlierState|BucketMadeAgain|Election)$",
 		Args:    []string{"-rapid.shrinktime", "1ms", "-sim.schedules", "6000", "-test.timeout", "20m"},
-		Says:    regexp.MustCompile(`(?:failed after (?P<within>\d+ tests?): |panic: )(?P<what>.*)`),
+		Says:    says,
 	},
 	Mutants: all,
+}
+
+var says = regexp.MustCompile(`(?:failed after (?P<within>\d+ tests?): |panic: )(?P<what>.*)`)
+
+// losses is for the rules about a bucket that has lost what it had acknowledged.
+var losses = mutants.Test{
+	Package: "propertytests/sim", Run: "^TestBucketLosesWrites$", Args: []string{"-sim.schedules", "12000", "-test.timeout", "20m"},
+	Says: says,
 }
 
 // beside is for what compare-and-swap makes harmless, or what takes too rare a chance here: the tests beside the rules.

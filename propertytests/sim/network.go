@@ -12,7 +12,7 @@ import (
 func (p *process) send(x protocol.Write) {
 	w, n := p.w, p.w.plan.Noise
 	life, answered := p.life, false
-	fate, sentTo := &landing{}, w.store
+	fate, sentTo, known := &landing{}, w.store, p.m.View().Last()
 	p.latest[x.Key] = x.ID
 	beat := x.Key == protocol.LeaseKey(p.peer())
 	if beat {
@@ -26,6 +26,7 @@ func (p *process) send(x protocol.Write) {
 		answered = true
 		p.resolved(x, ev)
 		p.hand(ev)
+		p.checkEnds(x, ev, known)
 	}
 	w.after(p.lasts(p.cfg.OpTimeout), func() { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown}) })
 
@@ -56,7 +57,7 @@ func (p *process) send(x protocol.Write) {
 		w.late(sentTo, c)
 		reply := protocol.Written{ID: x.ID, Outcome: protocol.Refused}
 		if c != nil {
-			fate.landed = true
+			fate.landed, c.by, c.life = true, p, life
 			reply.Outcome, reply.Revision = protocol.Won, c.entry.Revision
 			w.landed(p, x, c)
 			w.committed(c)

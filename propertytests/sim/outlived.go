@@ -38,6 +38,9 @@ func (p *process) checkOutlived(t *work) {
 // for any record that is missing. It is excused only if the first claim of the role in the next bucket was of somebody
 // who did not know: what is left of that one, vacated in good order or of a dead session, says that nobody believes.
 func (w *world) apart(p *process, t *work, q *process, u *work) bool {
+	if w.lostAt > 0 {
+		return w.apartByLoss(p, t, q, u)
+	}
 	if u.epoch < t.epoch {
 		p, t, u = q, u, t
 	}
@@ -45,7 +48,7 @@ func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 	if of == u.in {
 		of = w.bucketOf(t.session)
 	}
-	if of == u.in || !of.deleted || p.until > p.outlasts(of) || w.sent[u.token].knew(t) && w.firstClaim(u).knew(t) {
+	if of == u.in || !of.deleted || p.until > p.outlasts(of) || w.sent[u.token].knew(t) && w.firstClaim(u, 0).knew(t) {
 		return false
 	}
 	pair := [2]uint64{t.epoch, u.epoch}
@@ -61,20 +64,18 @@ func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 
 // knew reports whether the sender of a claim was shown the term t, at one of its epochs, before it sent that.
 func (s sending) knew(t *work) bool {
-	for _, c := range t.in.keys[protocol.RoleKey(t.role)] {
-		if rev := c.entry.Revision; rev >= t.term && rev <= t.epoch {
-			if told, ok := s.told[rev]; ok && told <= s.at {
-				return true
-			}
+	for _, c := range t.records {
+		if told, ok := s.told[&c.entry]; ok && told <= s.at {
+			return true
 		}
 	}
 	return false
 }
 
-// firstClaim is the first one that has landed of the role of u in the bucket of u.
-func (w *world) firstClaim(u *work) sending {
+// firstClaim is the first one that has landed of the role of u in the bucket of u since then.
+func (w *world) firstClaim(u *work, since time.Duration) sending {
 	for _, c := range u.in.keys[protocol.RoleKey(u.role)] {
-		if s, sent := w.sent[c.entry.Role.Token]; sent {
+		if s, sent := w.sent[c.entry.Role.Token]; sent && c.at >= since {
 			return s
 		}
 	}

@@ -11,6 +11,7 @@ type Plan struct {
 	Noise   Noise
 	Faults  []Fault
 	Sticky  bool // work that is stuck when the faults end never drains
+	Single  bool // the bucket has one replica, which cannot lag
 }
 
 // MemberPlan is one process.
@@ -85,11 +86,15 @@ const (
 // as often as the others.
 const Recreate = KindCount
 
+// GoBack is outside what the bucket is trusted with: it loses its newest writes. Less is promised then, so it is drawn in schedules
+// of its own.
+const GoBack = KindCount + 1
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan", "wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
-	"recreate",
+	"recreate", "go back",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

@@ -25,19 +25,22 @@ type process struct {
 	heard   []protocol.Event // while paused: what the watch delivered, and the rest
 	waiting []protocol.Event
 
-	link      bool          // packets go through
-	deaf      bool          // but no reply does
-	muteFor   time.Duration // from the next idle beat on no beat is answered, for so long
-	muteUntil time.Duration // until then none is
-	feed      *feed
-	opened    *store        // the bucket that was there at its start
-	returning bool          // its session ended with the bucket; somebody starts it again
-	unheard   []func(error) // writes that nobody received, and are asked about: told what has become of them
-	blind     time.Duration // until then no watch delivers anything, nor does a new one
-	building  int
-	snapshots int // complete ones that the machine was told of
-	timer     int
-	idle      int // ticks in a row that came at once
+	link       bool          // packets go through
+	deaf       bool          // but no reply does
+	muteFor    time.Duration // from the next idle beat on no beat is answered, for so long
+	muteUntil  time.Duration // until then none is
+	feed       *feed
+	opened     *store        // the bucket that was there at its start
+	returning  bool          // its session ended with the bucket; somebody starts it again
+	unheard    []func(error) // writes that nobody received, and are asked about: told what has become of them
+	blind      time.Duration // until then no watch delivers anything, nor does a new one
+	building   int
+	snapshots  int           // complete ones that the machine was told of
+	partial    bool          // a snapshot is being told, which takes no time here
+	mistakenAt time.Duration // when what it has was last taken for something that is lost, 0: never
+	beatLostAt time.Duration // when a beat of its session was last lost, 0: none
+	timer      int
+	idle       int // ticks in a row that came at once
 
 	until   time.Duration // belief ends then, by its own clock and as told by the last step
 	session uint64
@@ -50,7 +53,8 @@ type process struct {
 	away    map[string]time.Duration // roles that it does not, until then
 	claims  map[string]claim         // by token
 	unread  bool                     // it has found a lease gone, or could not read it
-	told    map[uint64]int           // at which step its machine was shown a record of a role, by revision
+	told    map[*protocol.Entry]int  // at which step its machine was shown a record of a role, or any since the bucket has lost some
+	highest map[string]uint64        // the highest revision of those, by role
 	beats   map[protocol.WriteID]*landing
 	latest  map[string]protocol.WriteID // the last write of each key
 	second  time.Duration               // the present second, and what was done in it
@@ -70,16 +74,21 @@ type work struct {
 	drained bool
 	stuck   bool
 	in      *store // where it was granted
-	token   string // of the claim that began it
-	shows   string // the token of its present epoch
+	records []*commit
+	lostAt  time.Duration // when its record was lost, 0: it stands
+	token   string        // of the claim that began it
+	shows   string        // the token of its present epoch
 }
 
 type claim struct{ unknown bool }
 
 // sending is at which step a claim was first sent, and what its sender is shown, before that and after.
 type sending struct {
-	at   int
-	told map[uint64]int
+	at     int
+	when   time.Duration
+	known  uint64 // the highest revision that its sender knew then
+	misled bool
+	told   map[*protocol.Entry]int
 }
 
 type landing struct{ landed, unknown bool }
@@ -106,7 +115,8 @@ func (p *process) start() {
 	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.latest = map[string]protocol.WriteID{}
-	p.busy, p.joined, p.told = nil, map[string]bool{}, map[uint64]int{}
+	p.busy, p.joined, p.told = nil, map[string]bool{}, map[*protocol.Entry]int{}
+	p.highest, p.beatLostAt, p.mistakenAt = map[string]uint64{}, 0, 0
 	ttl, class := p.plan.TTL, protocol.Candidate
 	if p.plan.Worker {
 		class = protocol.Worker
@@ -203,11 +213,19 @@ func (p *process) step(ev protocol.Event) {
 // learn notes what the machine is shown of the bucket.
 func (p *process) learn(ev protocol.Event) {
 	switch ev := ev.(type) {
+	case protocol.WatchReset:
+		p.partial = true
 	case protocol.SnapshotDone:
+		p.partial = false
 		p.snapshots++
 	case *protocol.Entry:
-		if _, before := p.told[ev.Revision]; ev.Kind == protocol.KindRole && !before {
-			p.told[ev.Revision] = p.w.Counts.Steps
+		if ev.Kind == protocol.KindRole {
+			p.highest[ev.Name] = max(p.highest[ev.Name], ev.Revision)
+		} else if p.w.lostAt == 0 {
+			return // nobody asks
+		}
+		if _, before := p.told[ev]; !before {
+			p.told[ev] = p.w.Counts.Steps
 		}
 	}
 }

@@ -32,6 +32,7 @@ func run(plan *Plan) *world {
 	if plan.drift() >= 150_000 {
 		w.Counts.Drifting = 1
 	}
+	w.store.single = plan.Single
 	for _, f := range plan.Faults {
 		w.at(f.At, func() { w.strike(f) })
 	}
@@ -47,6 +48,7 @@ func run(plan *Plan) *world {
 // calm ends the faults and waits for E5 and E6, then checks that all stays as it is (E8).
 func (w *world) calm() {
 	w.quiet = true
+	w.bringIntoLine()
 	if !slices.ContainsFunc(w.members, func(p *process) bool { return p.alive && !p.plan.Worker }) {
 		w.members[0].start()
 	}
@@ -57,7 +59,11 @@ func (w *world) calm() {
 			}
 		}
 	}
-	w.runUntil(w.now + 10*time.Second) // every fault has healed
+	heals := 10 * time.Second
+	if w.lostAt > 0 {
+		heals += 5 * protocol.BackPatience / 2 // and every doubt is settled, also those of watches that could not tell
+	}
+	w.runUntil(w.now + heals)
 	w.converge(Length)
 	w.still()
 	w.crashLeaders()

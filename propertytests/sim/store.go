@@ -13,6 +13,7 @@ import (
 type store struct {
 	log  []*commit
 	keys map[string][]*commit // every write of a key, oldest first
+	lost []*commit            // what is not there any more, though it was acknowledged
 	all  []string             // the keys in the order of their first write
 	// restored says that it is not the one that was there before: revisions begin anew. single is what it says of itself.
 	restored, single bool
@@ -28,7 +29,10 @@ type commit struct {
 	key     string
 	at      time.Duration
 	marker  bool
+	by      *process // who wrote it, in which life; nil for an operator
+	life    int
 	removed bool // a marker that has expired in its turn
+	lost    bool // it does not stand any more, though it was acknowledged
 }
 
 const firstRevision = 1000

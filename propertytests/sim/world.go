@@ -17,6 +17,7 @@ type world struct {
 	seq   int
 	store *store
 	gone  []*store // the buckets before it, oldest first
+	stray *store   // what a replica shows that has kept what the others have lost, nil: there is none
 
 	members   []*process // the slots of the plan first, duplicates after them
 	epochs    map[string]uint64
@@ -25,8 +26,11 @@ type world struct {
 	sent      map[string]sending  // claims, by token
 	expiring  string              // a lease that a marker overwrites right after its next renewal
 	unseen    string              // the role whose next leader is lost before others see its claim
-	quiet     bool                // the faults are over
-	storm     time.Duration       // until then the network is at its worst
+	doomed    string              // the key whose next record is lost soon, within doom
+	doom      time.Duration
+	lostAt    time.Duration // when the bucket last lost writes, 0: never
+	quiet     bool          // the faults are over
+	storm     time.Duration // until then the network is at its worst
 	ids       int
 	commands  map[int]*question
 	resources map[string]*resource // by role
