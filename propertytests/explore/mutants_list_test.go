@@ -79,7 +79,7 @@ var electionMutants = []mutants.Mutant{
 		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
 	}},
 	{Name: "an idle session is ended for what a former one held", By: inElections("former session"), Edits: []mutants.Edit{
-		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) {", "if true {"},
+		{core + "kill.go", "if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
 	}},
 	{Name: "an answer that comes twice renews the lease", By: inElections("repeated answers"), Edits: secondAnswer(
 		"if w.Outcome == Won && w.Revision == m.lease.rev { m.lease.deadline = m.now.Holder.Add(m.cfg.TTL - m.cfg.Margin) }",

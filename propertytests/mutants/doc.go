@@ -10,7 +10,7 @@
 //	MUTANTS=1 go test -timeout 2h -run Mutants ./propertytests/...      all anew
 //	MUTANTS=old go test -timeout 2h -run Mutants ./propertytests/...    those whose deaths are of earlier sources
 //	go run ./propertytests/mutants/ages                                 how many these are
-//	make mutants                                                        a few of each suite
+//	make mutants                                                        a few, of the suites that play each seed the same way
 //
 // A few (MUTANTS=some) run in CI with every commit, after the tests: which follows from MUTANTS_SEED, there the hash of the commit,
 // so that all have their turn in time. One that does not die within four minutes fails the run; nothing is put on record.
