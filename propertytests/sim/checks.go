@@ -128,11 +128,12 @@ func (p *process) checkAwake(what string) {
 }
 
 // checkEvicted: nobody ends a term for a record that was changed while its own stands, or the rotation of it that it has sent: unless
-// that has been open for so long that others would not wait for it any more. (A watch of what the others have lost shows no such thing.)
+// that has been open for so long that others would not wait for it any more. (What was shown may be lost by now.)
 func (p *process) checkEvicted(t *work) {
 	c := p.w.store.newest(protocol.RoleKey(t.role))
 	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.ID != p.instance || c.entry.Role.Session != t.session ||
-		t.in != p.w.store || t.lost() || p.w.stray != nil {
+		t.in != p.w.store || t.lost() || p.w.stray != nil ||
+		p.highest[t.role] > c.entry.Revision {
 		return
 	}
 	if s, sent := p.w.sent[c.entry.Role.Token]; sent && (c.entry.Role.Token == t.shows || p.w.now-s.when < p.lasts(p.cfg.TTL-p.cfg.Margin)) {

@@ -139,10 +139,10 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "our own writes are missing in a lagging snapshot", Edits: []mutants.Edit{
 		{core + "merge.go", "v.last, r.gen = max(v.last, e.Revision), v.gen", "v.last = max(v.last, e.Revision)"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "peers are remembered for ever", Edits: []mutants.Edit{
 		{core + "view.go", "	if v.peers[p.Peer] == p {", "	if v.peers[p.Peer] == nil {"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "an unknown shorter beat does not shorten belief", Edits: []mutants.Edit{
 		{core + "heartbeat.go", "l.deadline = min(l.deadline, m.now.Holder.Add(ttl-m.cfg.margin(ttl)))", "_ = ttl"},
 	}},
@@ -172,10 +172,10 @@ var all = []mutants.Mutant{
 	}, By: &losses},
 	{Name: "what a replica lacks that was learnt since proves a loss", Edits: []mutants.Edit{
 		{core + "wentback.go", "if known <= v.doubt.known {", "if true {"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a doubt never ends", Edits: []mutants.Edit{
 		{core + "wentback.go", "	default:\n\t\tv.doubt = doubt{}\n", ""},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a claim that the watch shows below what was known counts", Edits: []mutants.Edit{
 		{core + "wentback.go", "r.task.token == e.Role.Token && e.Revision <= r.task.known", "false"},
 	}, By: &losses},
@@ -187,7 +187,7 @@ var all = []mutants.Mutant{
 	}, By: &losses},
 	{Name: "a revision that is given again under a live watch is the known one", Edits: []mutants.Edit{
 		{core + "merge.go", "e.Revision == known && v.otherwise(e)", "e.Revision == known && known <= v.known && v.otherwise(e)"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a rotation is not waited for", Edits: []mutants.Edit{
 		{core + "passed.go", "r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "false"},
 	}, By: &losses},
@@ -197,40 +197,40 @@ var all = []mutants.Mutant{
 	{Name: "a watch that is not whole has passed what it has not shown", Edits: []mutants.Edit{
 		{core + "passed.go", "if !m.view.whole {", "if false {"},
 		{core + "machine.go", "\tm.view.BeginWatch(w, m.self.Peer)\n", "\tm.view.BeginWatch(w, m.self.Peer)\n\tm.expectAll()\n"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
 		{core + "passed.go", "rv.task.mine != nil && rv.Revision > rv.delivered", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "what a watch has shown of a record that was taken back is not asked for again", Edits: []mutants.Edit{
 		{core + "passed.go", "if u.role.delivered > 0 {", "if false {"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "what is known of a role goes back for a record that another has replaced", Edits: []mutants.Edit{
 		{core + "passed.go", "u.role.Revision != u.revision:", "false:"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a record that the watch has passed stands all the same", Edits: []mutants.Edit{
 		{core + "passed.go", "\t\t\tm.view.unlearn(m.now.Observer, u.role, &m.news)\n", ""},
 	}, By: &losses},
 	{Name: "what another watch has delivered counts for the present one", Edits: []mutants.Edit{
 		{core + "merge.go", "\t\tr.delivered = 0\n", "\t\t_ = r\n"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a role is claimed while somebody may lead it by a record that is lost", Edits: []mutants.Edit{
 		{core + "claim.go", "return max(since, rv.waits), ok", "return since, ok"},
 	}, By: &losses},
 	{Name: "a later session of ours that is lost is waited for", Edits: []mutants.Edit{
 		{core + "role.go", "rv.Role.Session <= m.lease.number:", "true:"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a later session of ours that is lost ends the present one again and again", Edits: []mutants.Edit{
 		{core + "role.go", "case m.view.Last() < rv.Role.Session:", "case false:"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a later session of another that is lost is waited for", Edits: []mutants.Edit{
 		{core + "kill.go", "return p.Lease.Alive() || m.lostSession(p) != nil", "return p.Lease.Alive()"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a member record is restored as often as it is changed", Edits: []mutants.Edit{
 		{core + "member.go", "m.now.Observer < o.restoreAt || ", ""},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "what stands at a known revision in another form is the known one", Edits: []mutants.Edit{
 		{core + "wentback.go", "	return was != is\n", "	return false\n"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "who was put out by force comes back at once", Edits: []mutants.Edit{
 		{core + "term.go", "	m.stayOut(r)\n", ""},
 	}, By: &beside},
@@ -245,16 +245,16 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "our own member record may be missing", Edits: []mutants.Edit{
 		{core + "member.go", "if m.phase == open && m.self.MemberForm == FormMissing {", "if false {"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a missing lease is death", Edits: []mutants.Edit{
 		{core + "view.go", "if l == nil || l.Form != FormRecord {\n\t\treturn false", "if l == nil || l.Form != FormRecord {\n\t\treturn l != nil && l.Form == FormMissing"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "no wait for a missing record", Edits: []mutants.Edit{
 		{core + "claim.go", "\treturn v.lostUntil(rv), true\n", "\tif rv.Form == FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.lostUntil(rv), true\n"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "no patience with a missing lease", Edits: []mutants.Edit{
 		{core + "kill.go", "\tlongest := p.lastTTL\n", "\tif p.Form == FormMissing {\n\t\treturn 0\n\t}\n\tlongest := p.lastTTL\n"},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "an answer that comes twice counts twice", Edits: []mutants.Edit{
 		{core + "write.go", "\tdelete(m.writes, w.ID)\n", ""},
 	}},
