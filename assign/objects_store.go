@@ -43,41 +43,58 @@ func CreateObjects(ctx context.Context, nc *nats.Conn, cfg ClientConfig) (Object
 	return o, err
 }
 
-// openObjectStore opens the object store of a namespace, or makes it where that is wanted.
+// openObjectStore opens the object store of a namespace, or makes it where that is wanted, and waits until its leader answers: what the
+// library asks of a store it asks once, and one that is only just being made may drop it.
 func openObjectStore(ctx context.Context, nc *nats.Conn, cfg ClientConfig) (jetstream.ObjectStore, Objects, error) {
 	bucket := objectBucket(cfg.Namespace)
 	o := Objects{Name: bucket}
+	failed := func(err error) (jetstream.ObjectStore, Objects, error) {
+		return nil, o, fmt.Errorf("assign: open the object store %s: %w", bucket, err)
+	}
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return nil, o, fmt.Errorf("assign: %w", err)
 	}
-	store, err := js.ObjectStore(ctx, bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		if !cfg.StreamAutoCreate {
-			return nil, o, fmt.Errorf("%w: %s", ErrObjectsNotFound, bucket)
-		}
-		_, err = js.CreateStream(ctx, objectStream(bucket, cfg))
-		if err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // somebody else was faster
-			store, err = js.ObjectStore(ctx, bucket)
-		}
+	stream, err := openObjectStream(ctx, nc, bucket, cfg)
+	if errors.Is(err, natskv.ErrBucketNotFound) && !cfg.StreamAutoCreate {
+		return nil, o, fmt.Errorf("%w: %s", ErrObjectsNotFound, bucket)
 	}
 	if err != nil {
-		return nil, o, fmt.Errorf("assign: open the object store %s: %w", bucket, err)
+		return failed(err)
+	}
+	if err := stream.AwaitLeader(ctx, nc); err != nil {
+		return failed(err)
+	}
+	store, err := js.ObjectStore(ctx, bucket)
+	if err != nil {
+		return failed(err)
 	}
 	status, err := store.Status(ctx)
 	if err != nil {
-		return nil, o, fmt.Errorf("assign: open the object store %s: %w", bucket, err)
-	}
-	if s, ok := status.(*jetstream.ObjectBucketStatus); ok && s.StreamInfo().Config.AllowDirect {
-		return nil, o, fmt.Errorf("assign: %w", &natskv.UnfitError{Stream: s.StreamInfo().Config.Name, Faults: []string{
-			"direct gets are on, so who may store an object can forge any record of the account: set allow_direct to false",
-		}})
+		return failed(err)
 	}
 	o.Replicas, o.Storage = status.Replicas(), status.Storage()
 	if ttl := status.TTL(); ttl > 0 {
 		o.Retention = max(ttl-objectSlack, 1) // 1 ns: less than any outcome is kept
 	}
 	return store, o, nil
+}
+
+// openObjectStream opens the stream of an object store, or makes it where that is wanted.
+func openObjectStream(ctx context.Context, nc *nats.Conn, bucket string, cfg ClientConfig) (*natskv.Stream, error) {
+	prefix, stream := "$O."+bucket+".C.", objectStream(bucket, cfg)
+	if cfg.StreamAutoCreate {
+		return natskv.CreateStream(ctx, nc, prefix, stream, objectFaults)
+	}
+	return natskv.OpenStream(ctx, nc, prefix, stream.Name, objectFaults)
+}
+
+// objectFaults are what is wrong with the stream of an object store.
+func objectFaults(s *jetstream.StreamInfo) []string {
+	if s.Config.AllowDirect {
+		return []string{"direct gets are on, so who may store an object can forge any record of the account: set allow_direct to false"}
+	}
+	return nil
 }
 
 // objectStream is the stream of an object store as the jetstream package makes it (ADR-20 of NATS), but without direct gets: their

@@ -218,7 +218,7 @@ func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.St
 }
 
 // again tries for as long as one answer may take.
-func again(ctx context.Context, try func() (*streamAnswer, error)) (*streamAnswer, error) {
+func again[T any](ctx context.Context, try func() (T, error)) (T, error) {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.Multiplier = 50*time.Millisecond, 2
 	return backoff.Retry(ctx, try, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(answerWithin))

@@ -54,9 +54,17 @@ func request(ctx context.Context, nc *nats.Conn, at place, subject string, ask a
 // exchange sends a request and waits for the reply or for the server's complaint that we may not send it. The flush is
 // what brings the complaint: the server answers it after everything sent before. A mere question, one without a body,
 // is asked again while there is no answer.
+func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
+	if body == nil {
+		return repeat(ctx, nc, subject, body, askAgainAfter)
+	}
+	return repeat(ctx, nc, subject, body, answerWithin)
+}
+
+// repeat is an exchange that asks again after every wait without an answer.
 //
 // The answers go to a channel of our own: the one that nats.go makes for SubscribeSync takes half a megabyte.
-func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
+func repeat(ctx context.Context, nc *nats.Conn, subject string, body []byte, wait time.Duration) (*nats.Msg, error) {
 	inbox := nc.NewInbox()
 	before := nc.LastError()
 	answers := make(chan *nats.Msg, maxAnswers)
@@ -81,10 +89,6 @@ func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (
 			if denied := deniedIn(err); denied != nil && (denied.Subject == subject || denied.Subject == inbox) {
 				return nil, denied
 			}
-		}
-		wait := askAgainAfter
-		if body != nil {
-			wait = answerWithin
 		}
 		patience := time.NewTimer(wait)
 		select {
