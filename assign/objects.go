@@ -76,6 +76,9 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 		if err = release(err); err == nil {
 			return r, nil
 		}
+		if x.ctx.Err() != nil { // the attempt was ended meanwhile: that is no fault
+			return r, backoff.Permanent(err)
+		}
 		if (errors.Is(err, ErrObjectsNotFound) || errors.As(err, new(*natskv.UnfitError))) && o.missing() {
 			err = Permanent(err)
 		}
