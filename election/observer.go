@@ -52,11 +52,14 @@ func WithSinks(sinks ...event.Sink) ObserveOption {
 }
 
 // Observe begins to watch and returns when the present state of the bucket is known. ctx bounds the beginning only; end
-// the observer with Close. Errors: ErrBucketNotFound, ErrBucketUnfit, ErrPermission (naming the subject), ErrJetStreamOff,
-// ctx's.
+// the observer with Close. Errors: *ConfigError for an option that is nil, ErrBucketNotFound, ErrBucketUnfit, ErrPermission (naming
+// the subject), ErrJetStreamOff, ctx's.
 func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveOption) (*Observer, error) {
 	var options observeOptions
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return nil, &ConfigError{fmt.Sprintf("option %d", i), "nil: leave it out"}
+		}
 		opt(&options)
 	}
 	b, err := natskv.Open(ctx, nc, bucket)

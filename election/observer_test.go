@@ -152,6 +152,15 @@ func TestObserverSinks(t *testing.T) {
 	})
 }
 
+// TestObserveNamesAnOptionThatIsNil: it does not call it, and asks nobody.
+func TestObserveNamesAnOptionThatIsNil(t *testing.T) {
+	_, err := election.Observe(t.Context(), nil, bucket, election.WithWorkers(), nil)
+	var bad *election.ConfigError
+	if !errors.As(err, &bad) || bad.Field != "option 1" {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestObserverErrors(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		nc := natstest.Connect(t, s)
