@@ -34,6 +34,9 @@ func (p *process) checkStands(t *work) {
 		t.lostAt, t.records = 0, append(t.records, record)
 	case !stands && t.lostAt == 0:
 		t.lostAt = w.lostAt
+		if w.stray != nil && p.feed != nil && p.feed.in == w.stray {
+			t.lostAt = w.now // that replica has only just shown the claim
+		}
 		w.Counts.LostTerms++
 	}
 }
