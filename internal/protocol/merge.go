@@ -201,6 +201,12 @@ func (v *View) unlearn(now Instant, r *RoleView, n *News) {
 	}
 }
 
+// unlearnMember does that with a member record.
+func (v *View) unlearnMember(p *PeerView, n *News) {
+	p.MemberRevision, p.MemberForm = 0, FormMissing
+	v.setMember(p, nil, n)
+}
+
 // BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it is not wide the view forgets
 // the workers but keep, whose records such a watch does not carry.
 func (v *View) BeginWatch(w WatchReset, keep Peer) {

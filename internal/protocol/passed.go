@@ -11,10 +11,10 @@ type unshown struct {
 	role     *RoleView
 }
 
-// A watch delivers what stands in the bucket in the order of revisions. So when it has come to a later one than that of a known
-// record, and has delivered neither that record nor a later one in its place, the record does not stand: the store has lost it,
+// A watch delivers what stands in the bucket in the order of revisions. So when it has come to that of a known record, or a later
+// one, and has delivered neither that record nor a later one in its place, the record does not stand: the store has lost it,
 // whatever was acknowledged. The term that it begins is over. This takes no clock and nobody's word; and no replica that lags can
-// make it so, since it has not come to a later revision.
+// make it so, since it has not come so far.
 //
 // The view goes back for that one key, by which the term ends: a claim, or a vacancy, over what does not stand would be refused for
 // ever. If the watch has shown what does stand there, that was not taken in, being older: a new one is asked for, to show it again.
@@ -46,7 +46,7 @@ func (m *Machine) passed() {
 	}
 	n := 0
 	var open []unshown
-	for ; n < len(m.unshown) && m.unshown[n].revision < m.view.delivered; n++ {
+	for ; n < len(m.unshown) && m.unshown[n].revision <= m.view.delivered; n++ {
 		u := m.unshown[n]
 		switch {
 		case u.role.Revision != u.revision: // another one is known by now
@@ -61,6 +61,17 @@ func (m *Machine) passed() {
 		}
 	}
 	m.unshown = slices.Insert(m.unshown[n:], 0, open...)
+	m.passedOwnMember()
+}
+
+// passedOwnMember does the same with our own member record: without it nobody counts on us.
+func (m *Machine) passedOwnMember() {
+	p := m.self
+	if p.MemberForm == FormRecord && p.memberSeen < p.MemberRevision && p.MemberRevision <= m.view.delivered {
+		m.view.unlearnMember(p, &m.news)
+		m.change()
+		m.rebuild("our member record does not stand")
+	}
 }
 
 // rotatesStill reports whether a rotation of a role may have been stored, and is not known.

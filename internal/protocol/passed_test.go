@@ -423,3 +423,51 @@ func TestALostTermIsWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+// TestALostClaimWhoseRevisionIsAnothers: the revision of a lost claim is given again, to another key. No two records have one: so who
+// leads by the claim ends with that, and not only when its watch has come to a later one.
+func TestALostClaimWhoseRevisionIsAnothers(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			a := s.join("a", 0, "x")
+			s.until("a leads x", func() bool { return a.leads("x") })
+			s.beat("a")
+			keys, _ := s.copied()
+			s.lags = true
+			a.step(Join{RoleConfig{Name: "r"}})
+			s.until("a leads r", func() bool { return a.leads("r") })
+			s.back(keys, a.m.Status("r").Epoch-1)
+			s.lags = false
+			s.someMember()
+			if a.leads("r") && a.fault == nil {
+				t.Errorf("it leads at epoch %d, though that is the revision of another record", a.m.Status("r").Epoch)
+			}
+		})
+	}
+}
+
+// TestALostMemberRecord: our member record is acknowledged and lost, and the watch goes on, of a replica that had not come to it. It is
+// written again: without it nobody counts on us.
+func TestALostMemberRecord(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			a := s.join("a", 0, "x")
+			s.until("a leads x", func() bool { return a.leads("x") })
+			s.beat("a")
+			keys, last := s.copied()
+			s.lags = true
+			a.step(Describe{ID: 7, Meta: map[string]string{"n": "1"}})
+			s.until("it is written", func() bool { return a.m.self.MemberRevision > last })
+			s.back(keys, last)
+			s.lags = false
+			s.others(5)
+			s.pass(3*time.Second, nil)
+			e := Decode("member.a", s.keys["member.a"].value, 1, false, time.Minute)
+			if a.fault == nil && (e.Form != FormRecord || e.Member.Meta["n"] != "1" || a.m.self.MemberRevision != s.keys["member.a"].revision) {
+				t.Errorf("the record that stands is %+v at %d, and %d is known", e.Member, s.keys["member.a"].revision, a.m.self.MemberRevision)
+			}
+		})
+	}
+}

@@ -216,6 +216,12 @@ var all = []mutants.Mutant{
 	{Name: "a role is claimed while somebody may lead it by a record that is lost", Edits: []mutants.Edit{
 		{core + "claim.go", "return max(since, rv.waits), ok", "return since, ok"},
 	}, By: &losses},
+	{Name: "a lost record stands until the watch has come to a later revision", Edits: []mutants.Edit{
+		{core + "passed.go", "m.unshown[n].revision <= m.view.delivered; n++", "m.unshown[n].revision < m.view.delivered; n++"},
+	}, By: &beside},
+	{Name: "our own member record stands though the watch has passed it", Edits: []mutants.Edit{
+		{core + "passed.go", "	m.passedOwnMember()\n", ""},
+	}, By: &beside},
 	{Name: "a later session of ours that is lost is waited for", Edits: []mutants.Edit{
 		{core + "role.go", "rv.Role.Session <= m.lease.number:", "true:"},
 	}, By: &beside},
