@@ -42,7 +42,7 @@ func (o *Observer) Resume(ctx context.Context, role, instance string) error {
 }
 
 // Evict takes a role from its holder without asking: no drain, but the safety stays. The holder stops when it sees it, and
-// successors wait for its whole lease; it does not claim the role before its CoolDown has passed as well. It writes the role's record by compare-and-swap at epoch, which must be given, and
+// successors wait for its whole lease; it does not claim the role before its CoolDown has passed as well, also if there is nobody else. It writes the role's record by compare-and-swap at epoch, which must be given, and
 // needs the permission to. Errors: ErrWrongEpoch, ErrPermission, ErrUnproven when no answer came.
 func (o *Observer) Evict(ctx context.Context, role string, epoch uint64) error {
 	info, ok := o.Role(role)

@@ -32,7 +32,8 @@ var clusterFaults = []clusterFault{
 	{"links cut", func(s *clusterStorm) (string, func()) { return s.link("cut", (*natsrun.Link).CutOneWay, natsrun.Both) }},
 	{"links cut one way", func(s *clusterStorm) (string, func()) { return s.link("cut", (*natsrun.Link).CutOneWay, s.oneWay()) }},
 	{"links held", func(s *clusterStorm) (string, func()) {
-		return s.link("held", (*natsrun.Link).Hold, s.oneWay()|s.oneWay())
+		one, perhapsTheOther := s.oneWay(), s.oneWay()
+		return s.link("held", (*natsrun.Link).Hold, one|perhapsTheOther)
 	}},
 	{"roles stepped down from", (*clusterStorm).stepDown},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // AwaitLeader waits until the leader of the stream answers, for as long as one answer may take. It asks for a record that is not
@@ -33,7 +34,7 @@ func (s *Stream) AwaitLeader(ctx context.Context, nc *nats.Conn) error {
 		switch {
 		case errors.Is(err, ErrRecordNotFound):
 			return e, nil
-		case err != nil && !errors.Is(err, ErrBucketNotFound): // the answer may come from where it is not known yet
+		case err != nil && !errors.Is(err, ErrBucketNotFound) && !unavailable(err): // the answer may come from where it is not known yet
 			return e, backoff.Permanent(err)
 		}
 		return e, err
@@ -42,4 +43,10 @@ func (s *Stream) AwaitLeader(ctx context.Context, nc *nats.Conn) error {
 		return fmt.Errorf("ask the leader of %s: %w", s.at, err)
 	}
 	return nil
+}
+
+// unavailable reports whether the server says that it cannot answer just now.
+func unavailable(err error) bool {
+	api := (*jetstream.APIError)(nil)
+	return errors.As(err, &api) && api.Code >= 500
 }

@@ -28,7 +28,7 @@
 //	    store keeps what it has acknowledged. This holds under forced evictions, markers over live leases and deleted keys.
 //	I2  Epochs of a role strictly increase; one holder has each.
 //	I3  With a store that answers and one healthy candidate a role is led again within L, a stream election and δ. Work that
-//	    does not drain is excepted and reported as stuck.
+//	    does not drain is excepted and reported as stuck; and who was put out by force, alone or not, stays out for its cool-down.
 //	I4  The highest eligible candidate that takes over leads within a bound after the last change, after at most one more
 //	    hand-over.
 //	I5  A write that is guarded by an epoch is refused once a later epoch exists. The store sees to that; the machine proves

@@ -65,7 +65,7 @@ func (m *Machine) mayKill(p *PeerView) bool {
 	case m.phase != open || m.cfg.Class != Candidate || p.Form == FormNewer:
 		return false
 	case p.Form == FormRecord:
-		return p.Lease.Alive() || m.lostSession(p) != nil
+		return p.Lease.Alive() || m.view.whole && m.lostSession(p) != nil
 	}
 	return p.Member != nil || len(p.holds) > 0
 }

@@ -192,13 +192,12 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 }
 
 // unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again. Somebody
-// else that it named as the leader may believe for as long as if it had vanished, whatever older record stands there.
+// else that it named as the leader may believe for its lease time, whatever older record stands there.
 func (v *View) unlearn(now Instant, r *RoleView, n *News) {
-	another := r.held() && (v.self == nil || r.Role.Holder() != v.self.Peer)
-	v.setRole(now, r, 0, FormMissing, Role{}, n)
-	if another {
-		r.waits = v.lostUntil(r)
+	if r.held() && (v.self == nil || r.Role.Holder() != v.self.Peer) {
+		r.waits = now.Add(r.Role.TTL())
 	}
+	v.setRole(now, r, 0, FormMissing, Role{}, n)
 }
 
 // unlearnMember does that with a member record.

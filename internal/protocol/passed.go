@@ -54,14 +54,27 @@ func (m *Machine) passed() {
 		case m.rotatesStill(u.role.task.mine):
 			open = append(open, u)
 		default:
-			m.view.unlearn(m.now.Observer, u.role, &m.news)
-			if u.role.delivered > 0 {
-				m.rebuild("a record that was known does not stand")
-			}
+			m.takeBack(u.role)
 		}
 	}
 	m.unshown = slices.Insert(m.unshown[n:], 0, open...)
 	m.passedOwnMember()
+}
+
+// passedBefore does it with a record that is known by its acknowledgement only when the watch has passed it.
+func (m *Machine) passedBefore(rv *RoleView, revision uint64) {
+	switch {
+	case rv == nil || !m.view.whole || rv.Revision != revision || rv.delivered >= revision || revision > m.view.delivered:
+	case !m.rotatesStill(rv.task.mine):
+		m.takeBack(rv)
+	}
+}
+
+func (m *Machine) takeBack(rv *RoleView) {
+	m.view.unlearn(m.now.Observer, rv, &m.news)
+	if rv.delivered > 0 {
+		m.rebuild("a record that was known does not stand")
+	}
 }
 
 // passedOwnMember does the same with our own member record: without it nobody counts on us.

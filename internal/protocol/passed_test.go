@@ -471,3 +471,23 @@ func TestALostMemberRecord(t *testing.T) {
 		})
 	}
 }
+
+// TestALostClaimAcknowledgedLate: the watch has come to another record at the revision of a claim before its acknowledgement arrives.
+// No term begins by it.
+func TestALostClaimAcknowledgedLate(t *testing.T) {
+	g := newRig(t, nil)
+	g.step(Join{RoleConfig{Name: "x"}})
+	g.run(3*time.Second, nil)
+	g.begin("x")
+	g.mute = true
+	g.step(Join{RoleConfig{Name: "r"}})
+	i := slices.IndexFunc(g.pend, func(w Write) bool { return w.Key == RoleKey("r") })
+	if i < 0 {
+		t.Fatalf("not claimed: %v", g.pend)
+	}
+	g.sees(MemberKey(Peer{Candidate, "nobody"}), Member{V: Version, Session: 1})
+	g.step(Written{ID: g.pend[i].ID, Outcome: Won, Revision: g.rev})
+	if s := g.m.Status("r"); s.Leading {
+		t.Errorf("it leads at epoch %d, the revision of another record", s.Epoch)
+	}
+}

@@ -67,6 +67,7 @@ func (w Written) apply(m *Machine) {
 		}
 		p.entry.Revision = w.Revision
 		m.view.Merge(m.now.Observer, &p.entry, &m.news)
+		m.passedBefore(p.role, w.Revision)
 	}
 	mine := p.session == m.lease.generation
 	switch p.purpose {

@@ -53,7 +53,7 @@ func (s *store) has(p protocol.Peer, session uint64) bool {
 // go on: for as long again, until the next heartbeat; and who stands still just then believes by the last one.
 func (p *process) outlastsLoss(t *work) time.Duration {
 	lasts := p.cfg.TTL - p.cfg.Margin
-	if p.plan.Rotation > 0 {
+	if t.rotating {
 		lasts = 3*lasts + p.cfg.Heartbeat
 	}
 	return t.lostAt + p.lasts(lasts) + tick
@@ -75,7 +75,7 @@ func (w *world) apartByLoss(p *process, t *work, q *process, u *work) bool {
 	}
 	switch {
 	case p.restsOnLost() || q.restsOnLost():
-	case w.sent[u.token].misled && u.epoch > t.epoch && p.until <= w.store.at(u.epoch).at+p.lasts(p.cfg.TTL-p.cfg.Margin)+tick:
+	case w.sent[u.token].misled == p.peer() && u.epoch > t.epoch && p.until <= w.store.at(u.epoch).at+p.lasts(p.cfg.TTL-p.cfg.Margin)+tick:
 	case t.lostAt == 0 || p.until > p.outlastsLoss(t) || w.sent[u.token].knew(t) && w.firstClaim(u, t.lostAt).knew(t):
 		return false
 	}
@@ -92,10 +92,21 @@ func (t *work) lost() bool {
 	return t.lostAt > 0 || slices.ContainsFunc(t.records, func(c *commit) bool { return c.lost })
 }
 
-// restsOnLost reports whether a process believes by a beat that may be lost, or in what was overwritten by mistake.
+// restsOnLost reports whether a process believes by a beat that was lost, and its session was ended since; or in what was overwritten
+// by mistake.
 func (p *process) restsOnLost() bool {
-	since := max(p.beatLostAt, p.mistakenAt)
+	since := p.mistakenAt
+	if !p.w.lives(p) {
+		since = max(since, p.beatLostAt)
+	}
 	return since > 0 && p.until <= since+p.lasts(p.cfg.TTL-p.cfg.Margin)+tick
+}
+
+// lives reports whether the lease of a process that stands is of its session, and has not ended it.
+func (w *world) lives(p *process) bool {
+	c := w.store.newest(protocol.LeaseKey(p.peer()))
+	return c != nil && c.entry.Form == protocol.FormRecord && c.entry.Lease.Alive() &&
+		(c.entry.Lease.Session == p.session || c.entry.Revision == p.session)
 }
 
 // mistake notes that p has overwritten what it, in this life, was never shown: it has the revision of something that was.
@@ -126,20 +137,22 @@ func (p *process) byLostBeat(until time.Duration) bool {
 	return p.beatLostAt > 0 && until <= p.beatLostAt+p.lasts(MaxTTL)
 }
 
-// misled reports whether a process takes the session for dead that holds a role, by a lease that is lost.
-func (p *process) misled(role string) bool {
+// misled is who holds a role whose session a process takes for dead by a lease that is lost, nobody for none.
+func (p *process) misled(role string) (nobody protocol.Peer) {
 	v := p.m.View()
 	r := v.Role(role)
 	if p.w.lostAt == 0 || r == nil || r.Form != protocol.FormRecord || r.Role.Vacant {
-		return false
+		return nobody
 	}
 	holder := r.Role.Holder()
 	known := v.Peer(holder)
 	if known == nil {
-		return false
+		return nobody
 	}
-	stands := p.w.store.at(known.Revision)
-	return stands == nil || stands.key != protocol.LeaseKey(holder)
+	if stands := p.w.store.at(known.Revision); stands != nil && stands.key == protocol.LeaseKey(holder) {
+		return nobody
+	}
+	return holder
 }
 
 // checkEnds: whoever is told that a write of its own won at or below a revision that it knew when it sent that has ended.

@@ -89,6 +89,9 @@ func (p *process) checkWrite(x protocol.Write) {
 		if _, before := w.sent[e.Role.Token]; !before {
 			w.sent[e.Role.Token] = sending{w.Counts.Steps, w.now, p.m.View().Last(), p.misled(role), p.told}
 		}
+		if t := p.work[role]; t != nil && t.leading && e.Role.Token != t.shows {
+			t.rotating = true
+		}
 		return
 	}
 	if e.Role.Reason == "swept" {

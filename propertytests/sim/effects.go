@@ -28,7 +28,7 @@ func (p *process) carryOut(e protocol.Effect) {
 		if t := p.work[e.Role]; t == nil || t.term != e.Term || !t.leading {
 			w.violate("E4: %s: %s was rotated without a term", p, e.Role)
 		} else {
-			t.epoch, t.shows = e.Epoch, e.Token
+			t.epoch, t.shows, t.rotating = e.Epoch, e.Token, false
 			w.grant(p, t, e.Token)
 		}
 	case protocol.Ask:

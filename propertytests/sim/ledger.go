@@ -85,5 +85,8 @@ func (w *world) afterLoss(l *ledger, s *shown, landed bool) {
 	if s.epoch < l.last.epoch {
 		w.violate("E3: %v lands after %v", s, l.last)
 	}
+	if s.epoch == l.last.epoch && (s.holder != l.last.holder || s.token != l.last.token) && !w.resource(s.work.role).bare {
+		w.violate("E3: %v lands after %v, of another holder", s, l.last)
+	}
 	l.last = s
 }

@@ -202,13 +202,13 @@ var all = []mutants.Mutant{
 		{core + "passed.go", "rv.task.mine != nil && rv.Revision > rv.delivered", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
 	}, By: &beside},
 	{Name: "what a watch has shown of a record that was taken back is not asked for again", Edits: []mutants.Edit{
-		{core + "passed.go", "if u.role.delivered > 0 {", "if false {"},
+		{core + "passed.go", "if rv.delivered > 0 {", "if false {"},
 	}, By: &beside},
 	{Name: "what is known of a role goes back for a record that another has replaced", Edits: []mutants.Edit{
 		{core + "passed.go", "u.role.Revision != u.revision:", "false:"},
 	}, By: &beside},
 	{Name: "a record that the watch has passed stands all the same", Edits: []mutants.Edit{
-		{core + "passed.go", "\t\t\tm.view.unlearn(m.now.Observer, u.role, &m.news)\n", ""},
+		{core + "passed.go", "\t\t\tm.takeBack(u.role)\n", ""},
 	}, By: &losses},
 	{Name: "what another watch has delivered counts for the present one", Edits: []mutants.Edit{
 		{core + "merge.go", "\t\tr.delivered = 0\n", "\t\t_ = r\n"},
@@ -218,6 +218,9 @@ var all = []mutants.Mutant{
 	}, By: &losses},
 	{Name: "a lost record stands until the watch has come to a later revision", Edits: []mutants.Edit{
 		{core + "passed.go", "m.unshown[n].revision <= m.view.delivered; n++", "m.unshown[n].revision < m.view.delivered; n++"},
+	}, By: &beside},
+	{Name: "a lost record that is acknowledged late stands", Edits: []mutants.Edit{
+		{core + "write.go", "\t\tm.passedBefore(p.role, w.Revision)\n", ""},
 	}, By: &beside},
 	{Name: "our own member record stands though the watch has passed it", Edits: []mutants.Edit{
 		{core + "passed.go", "	m.passedOwnMember()\n", ""},
@@ -229,7 +232,7 @@ var all = []mutants.Mutant{
 		{core + "role.go", "case m.view.Last() < rv.Role.Session:", "case false:"},
 	}, By: &beside},
 	{Name: "a later session of another that is lost is waited for", Edits: []mutants.Edit{
-		{core + "kill.go", "return p.Lease.Alive() || m.lostSession(p) != nil", "return p.Lease.Alive()"},
+		{core + "kill.go", "return p.Lease.Alive() || m.view.whole && m.lostSession(p) != nil", "return p.Lease.Alive()"},
 	}, By: &beside},
 	{Name: "a member record is restored as often as it is changed", Edits: []mutants.Edit{
 		{core + "member.go", "m.now.Observer < o.restoreAt || ", ""},

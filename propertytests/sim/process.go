@@ -66,18 +66,19 @@ type process struct {
 
 // work is what a term runs.
 type work struct {
-	role    string
-	term    uint64
-	epoch   uint64
-	session uint64
-	leading bool
-	drained bool
-	stuck   bool
-	in      *store // where it was granted
-	records []*commit
-	lostAt  time.Duration // when its record was lost, 0: it stands
-	token   string        // of the claim that began it
-	shows   string        // the token of its present epoch
+	role     string
+	term     uint64
+	epoch    uint64
+	session  uint64
+	leading  bool
+	drained  bool
+	stuck    bool
+	in       *store // where it was granted
+	records  []*commit
+	rotating bool          // a rotation of it was sent, and it does not go on by that yet
+	lostAt   time.Duration // when its record was lost, 0: it stands
+	token    string        // of the claim that began it
+	shows    string        // the token of its present epoch
 }
 
 type claim struct{ unknown bool }
@@ -87,7 +88,7 @@ type sending struct {
 	at     int
 	when   time.Duration
 	known  uint64 // the highest revision that its sender knew then
-	misled bool
+	misled protocol.Peer
 	told   map[*protocol.Entry]int
 }
 

@@ -15,6 +15,7 @@ import (
 type resource struct {
 	guard  *fencing.Guard
 	kept   fencing.Token
+	bare   bool // it was made again from an epoch alone, and nothing has landed since
 	ledger ledger
 }
 
@@ -97,6 +98,7 @@ func (r *resource) take(s *shown) {
 	}
 	w.trace.add(w.now, s.p, "guard", arrival{s, landed})
 	w.checkLedger(&r.ledger, s, landed, refused)
+	r.bare = r.bare && !landed
 	if landed && w.oneOf(50) {
 		r.forge(w, t)
 	}
@@ -127,13 +129,14 @@ func (r *resource) forge(w *world, t fencing.Token) {
 // restart makes the guard anew from what is stored: all of the token, as text or not, or the epoch alone.
 func (r *resource) restart(w *world) {
 	floor := r.kept
+	r.bare = false
 	if !floor.IsZero() {
 		w.Counts.GuardRemade++
 		switch w.draws.IntN(4) {
 		case 0:
-			floor = fencing.Token{Epoch: floor.Epoch}
+			floor, r.bare = fencing.Token{Epoch: floor.Epoch}, true
 		case 1:
-			floor = fencing.Token{Role: floor.Role, Epoch: floor.Epoch}
+			floor, r.bare = fencing.Token{Role: floor.Role, Epoch: floor.Epoch}, true
 		case 2:
 			text, err := fencing.Parse(floor.Encode())
 			if err != nil {
