@@ -217,6 +217,12 @@ func TestRevisionGivenAgain(t *testing.T) {
 				t.Errorf("%s (single: %v): went back: %v, want %v", c.name, single, w.WentBack(), c.want)
 			}
 		}
+		live := newWatcher()
+		live.sees(c.key, 20, c.was)
+		live.sees(c.key, 20, c.is)
+		if live.WentBack() != c.want {
+			t.Errorf("%s, under one watch: went back: %v, want %v", c.name, live.WentBack(), c.want)
+		}
 	}
 }
 

@@ -414,6 +414,10 @@ func TestALostTermIsWaitedFor(t *testing.T) {
 			c.wants = true
 			s.others(30)
 			s.someMember()
+			s.pass(time.Second, nil)
+			if r := c.m.View().Role("r"); c.fault == nil && (!r.Role.Vacant || r.Revision != keys[RoleKey("r")].revision) {
+				t.Errorf("c knows of %+v at %d, and there stands the vacancy at %d", r.Role, r.Revision, keys[RoleKey("r")].revision)
+			}
 			if both := s.pass(20*time.Second, func() bool { return a.leads("r") && c.leads("r") }); both > 0 {
 				t.Errorf("both lead for %v", both)
 			}

@@ -123,6 +123,7 @@ tasks   all        1           6          35         2      11      9      1    
 tasks   not noted  1           1          30         1      8       7      0           0
 tasks   now        2           6          5          1      3       2      1           1
 elections: no line
+losses: no line
 tasks: no line has seeds 3 to 4
 storms: no line
 taskstorms: no line
