@@ -11,7 +11,8 @@ import (
 //
 //	E1  nobody believes in a term whose record is lost for longer than by the beats before that, or while a rotation is open; and
 //	    two believe at once, for as long at most, only if
-//	      - the record of the one is lost, and the other was claimed by somebody who had not been shown it, or after such a one
+//	      - the record of the one is lost, and the other was claimed by somebody who had not been shown it, or after such a one, or
+//	        after somebody who gave away an older term that the loss had brought back
 //	      - the last beat of the one is lost, so that others ended its session sooner than it knows
 //	      - the one's lease or role was overwritten by mistake: at its revision had stood something else, which is lost
 //	      - the other's claimant took the session of the one for dead, since a later lease of it was lost
@@ -76,7 +77,7 @@ func (w *world) apartByLoss(p *process, t *work, q *process, u *work) bool {
 	switch {
 	case p.restsOnLost() || q.restsOnLost():
 	case w.sent[u.token].misled == p.peer() && u.epoch > t.epoch && p.until <= w.store.at(u.epoch).at+p.lasts(p.cfg.TTL-p.cfg.Margin)+tick:
-	case t.lostAt == 0 || p.until > p.outlastsLoss(t) || w.sent[u.token].knew(t) && w.firstClaim(u, t.lostAt).knew(t):
+	case t.lostAt == 0 || p.until > p.outlastsLoss(t) || w.sent[u.token].knew(t) && w.firstClaim(u, t.lostAt).knew(t) && !u.followsVacancy(t.lostAt):
 		return false
 	}
 	pair := [2]uint64{t.epoch, u.epoch}
@@ -85,6 +86,13 @@ func (w *world) apartByLoss(p *process, t *work, q *process, u *work) bool {
 		w.Counts.LostApart++
 	}
 	return true
+}
+
+// followsVacancy reports whether the role was given away since then, before it was claimed for u.
+func (u *work) followsVacancy(since time.Duration) bool {
+	return slices.ContainsFunc(u.in.keys[protocol.RoleKey(u.role)], func(c *commit) bool {
+		return c.at >= since && c.entry.Role.Vacant && c.entry.Revision < u.term
+	})
 }
 
 // lost reports whether a record that has granted t does not stand any more, or none of its session.
