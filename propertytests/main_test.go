@@ -5,8 +5,6 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
@@ -19,11 +17,4 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	natstest.Main(m, leftByServers...)
-}
-
-// leftByServers are goroutines that nats-server (2.15.2) does not end: a server that is shut down while it makes a stream's store,
-// as happens in storms, leaves that store open, and what keeps its times.
-var leftByServers = []goleak.Option{
-	goleak.IgnoreTopFunction("github.com/nats-io/nats-server/v2/server.(*fileStore).flushStreamStateLoop"),
-	goleak.IgnoreTopFunction("github.com/nats-io/nats-server/v2/server/ats.Register.func1"),
 }
