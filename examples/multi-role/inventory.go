@@ -13,7 +13,8 @@ import (
 
 // inventory is a kind of task that nobody submits: it recurs. Whoever leads the scheduler role fires it, every second, and
 // the tick is part of the task's id: so each tick is one task, whoever leads when, and none is left out by a fail-over.
-var inventory = assign.NewKind[inventoryIn, inventoryOut]("inventory.v1", assign.Retention(10*time.Minute))
+// It goes before all that waits: what is counted when the last file is hashed says nothing of the second that asked for it.
+var inventory = assign.NewKind[inventoryIn, inventoryOut]("inventory.v1", assign.Priority(100), assign.Retention(10*time.Minute))
 
 type inventoryIn struct{ Dir string }
 
