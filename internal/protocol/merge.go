@@ -69,7 +69,7 @@ func (v *View) mergeLease(now Instant, e *Entry, n *News) {
 	if !same || !e.Lease.Alive() {
 		p.endSeen = now
 	}
-	p.Revision, p.Form, p.Lease, p.Seen = e.Revision, e.Form, e.Lease, now
+	p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false
 	if e.Form != FormRecord {
 		v.cannotRead(now, p)
 	}
@@ -104,7 +104,7 @@ func (v *View) mergeMember(now Instant, e *Entry, n *News) {
 	}
 	p.awaited(now)
 	v.last, p.memberGen = max(v.last, e.Revision), v.gen
-	p.MemberRevision, p.MemberForm = e.Revision, e.Form
+	p.MemberRevision, p.MemberForm, p.memberDenied = e.Revision, e.Form, false
 	v.ignored(e, MemberKey(p.Peer), n)
 	if e.Form != FormRecord {
 		v.setMember(p, nil, n)
@@ -173,7 +173,7 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 	if r.held() {
 		former.release(r)
 	}
-	r.Revision, r.Form, r.Role, r.Seen = revision, form, rec, now
+	r.Revision, r.Form, r.Role, r.Seen, r.denied = revision, form, rec, now, false
 	if form == FormRecord {
 		r.lastTTL = rec.TTL()
 	}
@@ -202,7 +202,7 @@ func (v *View) unlearn(now Instant, r *RoleView, n *News) {
 
 // unlearnMember does that with a member record.
 func (v *View) unlearnMember(p *PeerView, n *News) {
-	p.MemberRevision, p.MemberForm = 0, FormMissing
+	p.MemberRevision, p.MemberForm, p.memberDenied = 0, FormMissing, false
 	v.setMember(p, nil, n)
 }
 
@@ -212,6 +212,9 @@ func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	v.gen++
 	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
 	v.begun, v.blind, v.lags, v.doubted = w.Begun, !w.Told || w.Behind, false, false
+	if v.reaches = w.Last; v.blind {
+		v.reaches = 0
+	}
 	if v.blind && v.begun >= v.doubt.due() {
 		v.doubt.again = v.begun.Add(BackPatience)
 	}
@@ -232,18 +235,19 @@ func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	}
 }
 
-// EndSnapshot marks what the snapshot did not hold as missing. What is newer than anything delivered may just not have
-// reached a lagging replica: that is missing only when the snapshot before lacked it too. A mistake here costs a refused
-// write, never safety.
+// EndSnapshot marks what the snapshot did not hold as missing. What is newer than all that it is known to hold may just not
+// have reached a replica that lags, and those may lag one after the other: that is missing only when the store has refused a write
+// which expected it. A mistake here costs a refused write, never safety.
 func (v *View) EndSnapshot(now Instant, n *News) {
-	gone := func(gen uint32, revision uint64) bool {
-		return gen+1 < v.gen || gen < v.gen && revision <= v.delivered
+	reaches := max(v.delivered, v.reaches)
+	gone := func(gen uint32, revision uint64, denied bool) bool {
+		return gen < v.gen && (denied || revision <= reaches)
 	}
 	for _, p := range v.peerList {
 		if p.Form == FormNone && !v.complete {
 			p.Seen = now // only now does its absence mean anything
 		}
-		if p.Form != FormNone && p.Form != FormMissing && gone(p.gen, p.Revision) {
+		if p.Form != FormNone && p.Form != FormMissing && gone(p.gen, p.Revision, p.denied) {
 			p.Form, p.Lease, p.Seen = FormMissing, Lease{}, now
 			v.cannotRead(now, p)
 			for _, r := range p.holds {
@@ -251,14 +255,14 @@ func (v *View) EndSnapshot(now Instant, n *News) {
 			}
 			v.tellMember(p, n)
 		}
-		if p.MemberForm != FormNone && p.MemberForm != FormMissing && gone(p.memberGen, p.MemberRevision) {
+		if p.MemberForm != FormNone && p.MemberForm != FormMissing && gone(p.memberGen, p.MemberRevision, p.memberDenied) {
 			p.MemberForm = FormMissing
 			v.setMember(p, nil, n)
 		}
 		n.Peers = append(n.Peers, p)
 	}
 	for _, r := range v.roleList {
-		if r.Form != FormNone && r.Form != FormMissing && gone(r.gen, r.Revision) {
+		if r.Form != FormNone && r.Form != FormMissing && gone(r.gen, r.Revision, r.denied) {
 			v.setRole(now, r, r.Revision, FormMissing, Role{}, n)
 		}
 		n.Roles = append(n.Roles, r)
@@ -270,6 +274,18 @@ func (v *View) EndSnapshot(now Instant, n *News) {
 	v.settleDoubt()
 	if !v.complete {
 		v.complete, v.since = true, now
+	}
+}
+
+// deny takes in that the store has refused a write of e because its key does not stand at that revision.
+func (v *View) deny(e *Entry, revision uint64) {
+	switch p, r := v.peers[e.Peer], v.roles[e.Name]; {
+	case e.Kind == KindLease && p != nil:
+		p.denied = p.denied || p.Revision == revision
+	case e.Kind == KindMember && p != nil:
+		p.memberDenied = p.memberDenied || p.MemberRevision == revision
+	case e.Kind == KindRole && r != nil:
+		r.denied = r.denied || r.Revision == revision
 	}
 }
 

@@ -56,3 +56,91 @@ func (g *rig) claims(role string) bool {
 	}
 	return false
 }
+
+// TestReplicasThatLag: whatever lags when watches are made again and again, a term goes on whose record stands.
+func TestReplicasThatLag(t *testing.T) {
+	for name, reset := range replicas {
+		if reset.Single {
+			continue // nothing lags there
+		}
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			a := s.join("a", 0, "x")
+			s.until("a leads x", func() bool { return a.leads("x") })
+			s.beat("a")
+			old, oldLast := s.copied()
+			a.step(Join{RoleConfig{Name: "r"}})
+			s.until("a leads r", func() bool { return a.leads("r") })
+			for range 5 {
+				keys, last := s.copied()
+				s.back(old, oldLast)
+				a.m.rebuild("")
+				a.watch()
+				s.back(keys, last)
+				s.pass(20*time.Millisecond, nil)
+			}
+			if !a.leads("r") || a.ended > 0 {
+				t.Errorf("a leads %v, and has ended %d terms", a.leads("r"), a.ended)
+			}
+		})
+	}
+}
+
+// TestReplicaThatLagsBehindARotation: a rotation is stored, and its answer lost; the next attempt is refused. A replica that knows
+// neither of the rotation nor of the claim does not end the term.
+func TestReplicaThatLagsBehindARotation(t *testing.T) {
+	s := newLossy(t, WatchReset{Told: true, Behind: true})
+	a := s.join("a", 3*time.Second, "x")
+	s.until("a leads x", func() bool { return a.leads("x") })
+	s.beat("a")
+	old, oldLast := s.copied()
+	a.step(Join{RoleConfig{Name: "r"}})
+	s.until("a leads r", func() bool { return a.leads("r") })
+	a.loses = func(w Write) bool { return w.Key == RoleKey("r") }
+	s.until("a rotates", func() bool { return len(a.lost) > 0 })
+	a.loses, s.lags = nil, true
+	s.commit("role.r", a.lost[0].Value, false)
+	r := a.m.view.Role("r").task.mine
+	s.until("it is refused", func() bool { return r.task.retry.refused })
+	keys, last := s.copied()
+	s.back(old, oldLast)
+	a.watch()
+	s.back(keys, last)
+	s.pass(100*time.Millisecond, nil)
+	if !a.leads("r") || a.ended > 0 {
+		t.Fatalf("a leads %v, and has ended %d terms", a.leads("r"), a.ended)
+	}
+	s.lags = false
+	a.watch()
+	s.pass(time.Second, nil)
+	if !a.leads("r") || a.ended > 0 || r.term.epoch != s.keys["role.r"].revision {
+		t.Errorf("a leads %v, and has ended %d terms; at epoch %d, the record stands at %d", a.leads("r"), a.ended, r.term.epoch, s.keys["role.r"].revision)
+	}
+}
+
+// TestEverythingErased: somebody erases all messages of the bucket, by hand, so that nothing tells of them, and the next revision is
+// higher than all before. It is led as before, when the lease time of what was there is over; whatever is known of replicas.
+func TestEverythingErased(t *testing.T) {
+	for name, reset := range replicas {
+		t.Run(name, func(t *testing.T) {
+			s := newLossy(t, reset)
+			a := s.join("a", 0, "r")
+			s.until("a leads r", func() bool { return a.leads("r") })
+			b := s.join("b", 0, "r")
+			s.pass(3*time.Second, nil)
+			clear(s.keys)
+			both := s.pass(5*time.Minute, func() bool { return a.leads("r") && b.leads("r") })
+			if both > 0 {
+				t.Errorf("both lead for %v", both)
+			}
+			if !a.leads("r") && !b.leads("r") {
+				t.Errorf("nobody leads: %+v (%v), %+v (%v)", a.m.Status("r"), a.fault, b.m.Status("r"), b.fault)
+			}
+			for _, key := range []string{"lease.a", "lease.b", "member.a", "member.b", "role.r"} {
+				if s.keys[key].revision == 0 {
+					t.Errorf("%s was not written again", key)
+				}
+			}
+		})
+	}
+}

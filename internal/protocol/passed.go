@@ -80,7 +80,8 @@ func (m *Machine) takeBack(rv *RoleView) {
 // passedOwnMember does the same with our own member record: without it nobody counts on us.
 func (m *Machine) passedOwnMember() {
 	p := m.self
-	if p.MemberForm == FormRecord && p.memberSeen < p.MemberRevision && p.MemberRevision <= m.view.delivered {
+	shown := p.memberSeen >= p.MemberRevision && p.memberGen == m.view.gen
+	if p.MemberForm == FormRecord && !shown && p.MemberRevision <= m.view.delivered {
 		m.view.unlearnMember(p, &m.news)
 		m.change()
 		m.rebuild("our member record does not stand")

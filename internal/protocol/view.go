@@ -37,6 +37,7 @@ type View struct {
 	doubt   doubt
 	begun   Instant // when the present watch was begun to be made
 	blind   bool    // what it delivers may be of a replica that lags, for however long
+	reaches uint64  // its snapshot holds all up to here, at least
 	lags    bool    // it has shown, for certain, an older state than was known before
 	doubted bool    // older than was known when the doubt came up
 	asked   bool    // a new watch was asked for because of the doubt
@@ -64,7 +65,9 @@ type PeerView struct {
 	gen        uint32
 	memberGen  uint32
 	memberSeen uint64 // the last revision of its member record that a watch has delivered
-	task       leaseTask
+
+	denied, memberDenied bool // the two do not stand as known, by a refused write
+	task                 leaseTask
 }
 
 // RoleView is what is known of one role.
@@ -75,8 +78,9 @@ type RoleView struct {
 	Seen     Instant // since when the record stands at Revision
 
 	// A process may follow ten thousand roles: what is small stands together.
-	Form Form
-	gen  uint32
+	Form   Form
+	denied bool // it does not stand as known, by a refused write
+	gen    uint32
 
 	leader     string        // told of as its leader
 	lastTTL    time.Duration // of the last record that could be read

@@ -55,20 +55,25 @@ func TestViewNeverGoesBack(t *testing.T) {
 	}
 }
 
-// TestLaggingSnapshot: what a replica has not applied yet is not missing, unless the next snapshot lacks it too; and what
-// was missing by mistake comes back.
+// TestLaggingSnapshot: what a replica has not applied yet is not missing, however many of them lag one after the other, until the
+// store has refused a write that expected it; and what was missing by mistake comes back.
 func TestLaggingSnapshot(t *testing.T) {
 	w := newWatcher()
 	w.sees("role.old", 10, heldBy("a", 7, 1000))
 	w.sees("role.new", 20, heldBy("a", 7, 1000))
 	old := func() { w.sees("role.old", 10, heldBy("a", 7, 1000)) }
-	w.snapshot(old)
-	if w.Role("new").Form != FormRecord {
-		t.Fatal("missing after one lagging snapshot")
+	denied := func(revision uint64) { w.deny(&Entry{Kind: KindRole, Name: "new"}, revision) }
+	denied(9)
+	for range 3 {
+		w.snapshot(old)
+		if w.Role("new").Form != FormRecord {
+			t.Fatal("missing after lagging snapshots")
+		}
 	}
+	denied(20)
 	w.snapshot(old)
 	if w.Role("new").Form != FormMissing {
-		t.Fatal("not missing after two snapshots without it")
+		t.Fatal("not missing after a refused write and a snapshot without it")
 	}
 	w.sees("role.new", 20, heldBy("a", 7, 1000))
 	if w.Role("new").Form != FormRecord {
@@ -77,6 +82,27 @@ func TestLaggingSnapshot(t *testing.T) {
 	w.snapshot(func() { w.sees("role.new", 20, heldBy("a", 7, 1000)) })
 	if w.Role("old").Form != FormMissing {
 		t.Fatal("not missing though the snapshot was newer")
+	}
+}
+
+// TestSnapshotThatReachesFarther: no replica lags, so what the snapshot lacks is missing, though nothing newer is shown.
+func TestSnapshotThatReachesFarther(t *testing.T) {
+	for _, told := range []struct {
+		reset WatchReset
+		want  Form
+	}{
+		{WatchReset{Told: true, Last: 20}, FormMissing},
+		{WatchReset{Told: true, Last: 19}, FormRecord},
+		{WatchReset{Told: true, Last: 20, Behind: true}, FormRecord},
+		{WatchReset{Last: 20}, FormRecord},
+	} {
+		w := newWatcher()
+		w.sees("role.r", 20, heldBy("a", 7, 1000))
+		w.BeginWatch(told.reset, Peer{})
+		w.EndSnapshot(w.now, &w.news)
+		if form := w.Role("r").Form; form != told.want {
+			t.Errorf("%+v: of form %v, want %v", told.reset, form, told.want)
+		}
 	}
 }
 

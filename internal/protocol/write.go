@@ -60,7 +60,8 @@ func (w Written) apply(m *Machine) {
 		m.fail(w.Fault)
 		return
 	}
-	if w.Outcome == Won {
+	switch w.Outcome {
+	case Won:
 		if w.Revision <= p.known { // revisions are of the whole bucket
 			m.fail(ErrWentBack)
 			return
@@ -68,6 +69,10 @@ func (w Written) apply(m *Machine) {
 		p.entry.Revision = w.Revision
 		m.view.Merge(m.now.Observer, &p.entry, &m.news)
 		m.passedBefore(p.role, w.Revision)
+	case Refused:
+		if p.role == nil || !m.rotatesStill(p.role.task.mine) { // by our own rotation, maybe: no replica that lags tells of the end
+			m.view.deny(&p.entry, p.expect)
+		}
 	}
 	mine := p.session == m.lease.generation
 	switch p.purpose {

@@ -73,7 +73,7 @@ var electionMutants = []mutants.Mutant{
 		{core + "open.go", "m.lease.number = rev", "m.lease.number = 1<<40 + 1"},
 	}},
 	{Name: "the wait does not start anew", By: inElections("starting"), Edits: []mutants.Edit{
-		{core + "merge.go", "p.Revision, p.Form, p.Lease, p.Seen = e.Revision, e.Form, e.Lease, now", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease = e.Revision, e.Form, e.Lease"},
+		{core + "merge.go", "p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false"},
 	}},
 	{Name: "an idle beat of unknown outcome is forgotten", By: inElections("former session"), Edits: []mutants.Edit{
 		{core + "heartbeat.go", "return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},

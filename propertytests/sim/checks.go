@@ -131,23 +131,17 @@ func (p *process) checkAwake(what string) {
 }
 
 // checkEvicted: nobody ends a term for a record that was changed while its own stands, or the rotation of it that it has sent: unless
-// that has been open for so long that others would not wait for it any more. (What was shown may be lost by now;
-// and two snapshots of a replica that lags, one after the other, make it seem to be missing.)
+// that has been open for so long that others would not wait for it any more. (What was shown may be lost by now.)
 func (p *process) checkEvicted(t *work) {
 	c := p.w.store.newest(protocol.RoleKey(t.role))
 	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.ID != p.instance || c.entry.Role.Session != t.session ||
 		t.in != p.w.store || t.lost() || p.w.stray != nil ||
-		p.highest[t.role] > c.entry.Revision || p.lagsBehind(c) {
+		p.highest[t.role] > c.entry.Revision {
 		return
 	}
 	if s, sent := p.w.sent[c.entry.Role.Token]; sent && (c.entry.Role.Token == t.shows || p.w.now-s.when < p.lasts(p.cfg.TTL-p.cfg.Margin)) {
 		p.w.violate("E4: %s ends its term of %s at epoch %d, as if it were evicted; there stands %s", p, t.role, t.epoch, c)
 	}
-}
-
-// lagsBehind reports whether the watch of a process has yet to come to c.
-func (p *process) lagsBehind(c *commit) bool {
-	return p.feed != nil && p.feed.in.first+uint64(p.feed.next) <= c.entry.Revision
 }
 
 // checkKill: who is killed has stopped believing in its session, by its own clock, unless it had said that it is idle, and a

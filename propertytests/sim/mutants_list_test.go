@@ -114,7 +114,7 @@ var all = []mutants.Mutant{
 		{core + "open.go", "m.lease.number = rev", "m.lease.number = 1000"},
 	}},
 	{Name: "the wait does not start anew", Edits: []mutants.Edit{
-		{core + "merge.go", "p.Revision, p.Form, p.Lease, p.Seen = e.Revision, e.Form, e.Lease, now", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease = e.Revision, e.Form, e.Lease"},
+		{core + "merge.go", "p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false"},
 	}},
 	{Name: "four leases are waited for before a kill", Edits: []mutants.Edit{
 		{core + "kill.go", "\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\treturn 4 * p.Lease.TTL()\n\t}\n\tlongest"},
@@ -291,4 +291,19 @@ var all = []mutants.Mutant{
 	{Name: "refusals are tried again at once", Edits: []mutants.Edit{
 		{core + "write.go", "r.after, r.refused = m.now.Observer.Add(explainTime), true", "r.after, r.refused = 0, false"},
 	}},
+	{Name: "what two snapshots of replicas that lag do not hold is missing", Edits: []mutants.Edit{
+		{core + "merge.go", "return gen < v.gen && (denied || revision <= reaches)", "return gen+1 < v.gen || gen < v.gen && revision <= reaches || denied && false"},
+	}, By: &beside},
+	{Name: "a refused write proves nothing missing", Edits: []mutants.Edit{
+		{core + "write.go", "m.view.deny(&p.entry, p.expect)", "_ = m.view.deny"},
+	}, By: &beside},
+	{Name: "a refusal by our own rotation proves its record missing", Edits: []mutants.Edit{
+		{core + "write.go", "if p.role == nil || !m.rotatesStill(p.role.task.mine) {", "if true {"},
+	}, By: &beside},
+	{Name: "the word of the store on how far it is proves nothing missing", Edits: []mutants.Edit{
+		{core + "merge.go", "if v.reaches = w.Last; v.blind {", "if true {"},
+	}, By: &beside},
+	{Name: "our own member record is looked for under the watch that has shown it alone", Edits: []mutants.Edit{
+		{core + "passed.go", "shown := p.memberSeen >= p.MemberRevision && p.memberGen == m.view.gen", "shown := p.memberSeen >= p.MemberRevision"},
+	}, By: &beside},
 }
