@@ -135,7 +135,7 @@ func (o *Observer) take(b batch) error {
 		case protocol.WatchReset:
 			o.view.BeginWatch(ev, protocol.Peer{})
 		case protocol.SnapshotDone:
-			o.view.EndSnapshot(now, &o.news)
+			o.view.EndSnapshot(now, nil, &o.news)
 		}
 	}
 	meta := event.Meta{Time: time.Now(), Bucket: o.bucket.Name()}

@@ -7,6 +7,7 @@ type claim struct {
 	token  string
 	handed bool    // the vacancy named us as next
 	since  Instant // when the role could first be claimed
+	sent   Instant // when it was first sent, on the observer's scale
 }
 
 // claimableSince is when the role became free to be claimed, ok whether it is.
@@ -68,7 +69,7 @@ func (m *Machine) tryClaim(r *role) {
 		return
 	}
 	r.claim = &claim{
-		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), since: since,
+		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), since: since, sent: m.now.Observer,
 		handed: r.Form == FormRecord && r.Role.Vacant && r.Role.Next == m.cfg.Instance,
 	}
 	r.task.token, r.task.known = r.claim.token, m.view.Last()

@@ -31,7 +31,7 @@ func (o over) beginsBy(reset WatchReset, whole bool, show ...func()) {
 		deliver()
 	}
 	if whole {
-		o.EndSnapshot(reset.Begun, &o.news)
+		o.EndSnapshot(reset.Begun, nil, &o.news)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestDoubtIsNotSettled(t *testing.T) {
 			asks(30)
 			blind(31, false, 20)
 			asks(61)
-			o.EndSnapshot(second(32), &o.news)
+			o.EndSnapshot(second(32), nil, &o.news)
 			asks(61)
 			if !o.AskAgain(second(61)) || o.AskAgain(second(62)) {
 				t.Fatal("does not ask once")
@@ -162,11 +162,11 @@ func TestDoubtAsksOnce(t *testing.T) {
 	asks(31, false)
 	o.begins(29, 29, false) // it was under way already
 	asks(32, false)
-	o.EndSnapshot(second(33), &o.news)
+	o.EndSnapshot(second(33), nil, &o.news)
 	asks(33, true)
 	o.begins(33, 30, false, o.role("r", 20))
 	asks(100, false)
-	o.EndSnapshot(second(101), &o.news)
+	o.EndSnapshot(second(101), nil, &o.news)
 	asks(1000, false)
 	if o.WentBack() || o.AskAt() != never {
 		t.Errorf("went back: %v, asks at %v after a watch that lacks nothing", o.WentBack(), o.AskAt())
@@ -234,6 +234,9 @@ func TestSessionInDoubt(t *testing.T) {
 		g.run(time.Second, nil)
 		watch := func(last uint64) {
 			g.step(WatchReset{Begun: g.now.Observer, Told: true, Last: last, Known: g.m.View().Last()})
+			if own := g.m.self; own.Member != nil {
+				g.step(&Entry{Kind: KindMember, Peer: own.Peer, Revision: own.MemberRevision, Form: FormRecord, Member: own.Member})
+			}
 			g.step(SnapshotDone{})
 		}
 		before := g.m.View().Last() - 1

@@ -232,8 +232,10 @@ func (w WatchReset) apply(m *Machine) {
 }
 
 func (SnapshotDone) apply(m *Machine) {
-	m.view.EndSnapshot(m.now.Observer, &m.news)
-	m.rebuilding = false
+	again := m.view.EndSnapshot(m.now.Observer, m.mayHaveReplaced, &m.news)
+	if m.rebuilding = false; again {
+		m.rebuild("a record that was known does not stand")
+	}
 	m.expectAll()
 	m.passed()
 	m.lease.unseenSince = 0

@@ -23,12 +23,15 @@ func (v *View) Deliver(now Instant, e *Entry, n *News) {
 	case KindLease:
 		p := v.peer(e.Peer)
 		known, p.gen = p.Revision, v.gen
+		p.older, p.denied = e.Revision < known, p.denied && e.Revision != known
 	case KindMember:
 		p := v.peer(e.Peer)
 		known, p.memberGen, p.memberSeen = p.MemberRevision, v.gen, e.Revision
+		p.memberOlder, p.memberDenied = e.Revision < known, p.memberDenied && e.Revision != known
 	case KindRole:
 		r := v.role(e.Name)
 		known, r.gen, r.delivered = r.Revision, v.gen, e.Revision
+		r.denied = r.denied && e.Revision != known
 	}
 	switch {
 	// What was known before the watch was made, and stood then, it delivers, or what replaced it. A write of ours that is
@@ -191,18 +194,14 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 	v.tellLeader(r, n)
 }
 
-// unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again. Somebody
-// else that it named as the leader may believe for its lease time, whatever older record stands there.
+// unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
 func (v *View) unlearn(now Instant, r *RoleView, n *News) {
-	if r.held() && (v.self == nil || r.Role.Holder() != v.self.Peer) {
-		r.waits = now.Add(r.Role.TTL())
-	}
 	v.setRole(now, r, 0, FormMissing, Role{}, n)
 }
 
 // unlearnMember does that with a member record.
 func (v *View) unlearnMember(p *PeerView, n *News) {
-	p.MemberRevision, p.MemberForm, p.memberDenied = 0, FormMissing, false
+	p.MemberRevision, p.MemberForm, p.memberOlder, p.memberDenied = 0, FormMissing, false, false
 	v.setMember(p, nil, n)
 }
 
@@ -212,14 +211,17 @@ func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	v.gen++
 	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
 	v.begun, v.blind, v.lags, v.doubted = w.Begun, !w.Told || w.Behind, false, false
-	if v.reaches = w.Last; v.blind {
-		v.reaches = 0
+	if v.reaches = 0; w.Single {
+		v.reaches = w.Last
 	}
 	if v.blind && v.begun >= v.doubt.due() {
 		v.doubt.again = v.begun.Add(BackPatience)
 	}
 	for _, r := range v.roleList {
 		r.delivered = 0
+	}
+	for _, p := range v.peerList {
+		p.older, p.memberOlder = false, false
 	}
 	if w.Last < w.Known {
 		v.older(w.Last+1, w.Told)
@@ -235,19 +237,27 @@ func (v *View) BeginWatch(w WatchReset, keep Peer) {
 	}
 }
 
-// EndSnapshot marks what the snapshot did not hold as missing. What is newer than all that it is known to hold may just not
-// have reached a replica that lags, and those may lag one after the other: that is missing only when the store has refused a write
-// which expected it. A mistake here costs a refused write, never safety.
-func (v *View) EndSnapshot(now Instant, n *News) {
+// EndSnapshot marks what the snapshot did not hold as missing. What is newer than all that it is known to hold may just not have
+// reached a replica that lags, and those may lag one after the other: that is missing only when the store has refused a write
+// which expected it. What it shows older, and the store has refused, does not stand either: mostly that is proof of a loss in the end,
+// but where the doubt cannot be settled in its time the older one is taken for what stands; again says that another watch is to show
+// it. Not missing is the record of a role that an open write of ours may have replaced. A mistake here costs a refused write, never
+// safety.
+func (v *View) EndSnapshot(now Instant, open func(*RoleView) bool, n *News) (again bool) {
 	reaches := max(v.delivered, v.reaches)
 	gone := func(gen uint32, revision uint64, denied bool) bool {
 		return gen < v.gen && (denied || revision <= reaches)
 	}
+	unsettled := v.blind && v.doubt.known != 0 && v.begun >= v.doubt.due()
+	lost := func(older, denied bool) bool { return older && denied && unsettled }
 	for _, p := range v.peerList {
 		if p.Form == FormNone && !v.complete {
 			p.Seen = now // only now does its absence mean anything
 		}
-		if p.Form != FormNone && p.Form != FormMissing && gone(p.gen, p.Revision, p.denied) {
+		if isLost := lost(p.older, p.denied); isLost || p.Form != FormNone && p.Form != FormMissing && gone(p.gen, p.Revision, p.denied) {
+			if isLost {
+				p.Revision, p.older, p.denied, again = 0, false, false, true
+			}
 			p.Form, p.Lease, p.Seen = FormMissing, Lease{}, now
 			v.cannotRead(now, p)
 			for _, r := range p.holds {
@@ -255,14 +265,18 @@ func (v *View) EndSnapshot(now Instant, n *News) {
 			}
 			v.tellMember(p, n)
 		}
-		if p.MemberForm != FormNone && p.MemberForm != FormMissing && gone(p.memberGen, p.MemberRevision, p.memberDenied) {
+		switch {
+		case lost(p.memberOlder, p.memberDenied):
+			v.unlearnMember(p, n)
+			again = true
+		case p.MemberForm != FormNone && p.MemberForm != FormMissing && gone(p.memberGen, p.MemberRevision, p.memberDenied):
 			p.MemberForm = FormMissing
 			v.setMember(p, nil, n)
 		}
 		n.Peers = append(n.Peers, p)
 	}
 	for _, r := range v.roleList {
-		if r.Form != FormNone && r.Form != FormMissing && gone(r.gen, r.Revision, r.denied) {
+		if r.Form != FormNone && r.Form != FormMissing && gone(r.gen, r.Revision, r.denied) && (open == nil || !open(r)) {
 			v.setRole(now, r, r.Revision, FormMissing, Role{}, n)
 		}
 		n.Roles = append(n.Roles, r)
@@ -275,6 +289,7 @@ func (v *View) EndSnapshot(now Instant, n *News) {
 	if !v.complete {
 		v.complete, v.since = true, now
 	}
+	return again
 }
 
 // deny takes in that the store has refused a write of e because its key does not stand at that revision.

@@ -70,7 +70,14 @@ func (m *Machine) passedBefore(rv *RoleView, revision uint64) {
 	}
 }
 
+// takeBack makes what is known of a role unknown. Whatever older record stands there, nobody claims it before he could have claimed
+// this one: somebody else that it names as the leader may believe for its lease time.
 func (m *Machine) takeBack(rv *RoleView) {
+	free, is := m.freeSince(rv)
+	if !is && rv.held() && rv.Role.Holder() != m.self.Peer {
+		free = m.now.Observer.Add(rv.Role.TTL())
+	}
+	rv.waits = max(rv.waits, free)
 	m.view.unlearn(m.now.Observer, rv, &m.news)
 	if rv.delivered > 0 {
 		m.rebuild("a record that was known does not stand")
@@ -91,4 +98,10 @@ func (m *Machine) passedOwnMember() {
 // rotatesStill reports whether a rotation of a role may have been stored, and is not known.
 func (m *Machine) rotatesStill(r *role) bool {
 	return r != nil && r.term != nil && r.term.rotating != "" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)
+}
+
+// mayHaveReplaced reports whether an open write of ours, a rotation or a claim, may stand in the place of a role's record.
+func (m *Machine) mayHaveReplaced(rv *RoleView) bool {
+	r := rv.task.mine
+	return m.rotatesStill(r) || r != nil && r.claim != nil && m.now.Observer < r.claim.sent.Add(m.cfg.TTL-m.cfg.Margin)
 }

@@ -382,7 +382,7 @@ func TestCarriedByThePresentWatch(t *testing.T) {
 		if deliver {
 			w.sees("role.r", 20, heldBy("b", 8, 1000))
 		}
-		w.EndSnapshot(w.now, &w.news)
+		w.EndSnapshot(w.now, nil, &w.news)
 		return w.Carried("r", 20)
 	}
 	if !whole(true) || w.Carried("r", 21) {

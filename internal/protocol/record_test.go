@@ -124,7 +124,7 @@ func FuzzDecode(f *testing.F) {
 			e := Decode(key, value, revision+i, marker, time.Minute)
 			v.Deliver(1, &e, &news)
 		}
-		v.EndSnapshot(2, &news)
+		v.EndSnapshot(2, nil, &news)
 		for _, r := range v.Roles() {
 			v.Line(3, r)
 			v.Successor(3, r)

@@ -67,6 +67,7 @@ type PeerView struct {
 	memberSeen uint64 // the last revision of its member record that a watch has delivered
 
 	denied, memberDenied bool // the two do not stand as known, by a refused write
+	older, memberOlder   bool // the present watch has shown them older than known
 	task                 leaseTask
 }
 

@@ -202,7 +202,7 @@ func TestForgottenPeers(t *testing.T) {
 	v := NewView(time.Minute)
 	var n News
 	v.BeginWatch(WatchReset{Wide: true}, Peer{})
-	v.EndSnapshot(1, &n)
+	v.EndSnapshot(1, nil, &n)
 	v.SeenAll()
 	rev := uint64(1)
 	for i := range 10000 {

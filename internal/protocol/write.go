@@ -70,9 +70,7 @@ func (w Written) apply(m *Machine) {
 		m.view.Merge(m.now.Observer, &p.entry, &m.news)
 		m.passedBefore(p.role, w.Revision)
 	case Refused:
-		if p.role == nil || !m.rotatesStill(p.role.task.mine) { // by our own rotation, maybe: no replica that lags tells of the end
-			m.view.deny(&p.entry, p.expect)
-		}
+		m.view.deny(&p.entry, p.expect)
 	}
 	mine := p.session == m.lease.generation
 	switch p.purpose {

@@ -53,9 +53,13 @@ func (p *process) watch() {
 	f := &feed{p: p, in: in, next: int(rev - first + 1)}
 	p.feed = f
 	w.Counts.Watches++
+	last := rev // by the word of a leader that does not know yet that it is none
+	if rev%3 == 0 {
+		last = in.next() - 1 // or of one that takes this replica to be up to date
+	}
 	reset := protocol.WatchReset{
 		Wide: p.plan.Wide, Known: p.m.View().Last(), Begun: p.now(w.now).Observer,
-		Told: true, Single: in.single, Last: rev, // by the word of a leader that does not know yet that it is none
+		Told: true, Single: in.single, Last: last,
 		Behind: rev < in.next()-1 && rev%2 == 0, // which may have noticed that it is cut off, or not
 	}
 	if w.stray != nil {

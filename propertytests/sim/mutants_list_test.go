@@ -298,10 +298,19 @@ var all = []mutants.Mutant{
 		{core + "write.go", "m.view.deny(&p.entry, p.expect)", "_ = m.view.deny"},
 	}, By: &beside},
 	{Name: "a refusal by our own rotation proves its record missing", Edits: []mutants.Edit{
-		{core + "write.go", "if p.role == nil || !m.rotatesStill(p.role.task.mine) {", "if true {"},
+		{core + "merge.go", "(open == nil || !open(r))", "(open == nil || open != nil)"},
 	}, By: &beside},
-	{Name: "the word of the store on how far it is proves nothing missing", Edits: []mutants.Edit{
-		{core + "merge.go", "if v.reaches = w.Last; v.blind {", "if true {"},
+	{Name: "the word of a single server on how far it is proves nothing missing", Edits: []mutants.Edit{
+		{core + "merge.go", "if v.reaches = 0; w.Single {", "if v.reaches = 0; false {"},
+	}, By: &beside},
+	{Name: "a replica holds all that the store's leader has", Edits: []mutants.Edit{
+		{core + "merge.go", "if v.reaches = 0; w.Single {", "if v.reaches = 0; w.Told && !w.Behind {"},
+	}, By: &beside},
+	{Name: "a missing term that is taken back is not waited for", Edits: []mutants.Edit{
+		{core + "passed.go", "free, is := m.freeSince(rv)", "free, is := Instant(0), false"},
+	}, By: &beside},
+	{Name: "an older lease is never what stands", Edits: []mutants.Edit{
+		{core + "merge.go", "return older && denied && unsettled", "return older && denied && unsettled && false"},
 	}, By: &beside},
 	{Name: "our own member record is looked for under the watch that has shown it alone", Edits: []mutants.Edit{
 		{core + "passed.go", "shown := p.memberSeen >= p.MemberRevision && p.memberGen == m.view.gen", "shown := p.memberSeen >= p.MemberRevision"},
