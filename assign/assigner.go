@@ -117,7 +117,7 @@ func (a *Assigner) present(ctx context.Context, lease bool) (*Client, *hosting, 
 }
 
 func (a *Assigner) submitter(ctx context.Context) (*Client, error) {
-	if a == nil {
+	if a == nil || a.session == nil {
 		return nil, ErrNoClient
 	}
 	client, _, err := a.present(ctx, false)

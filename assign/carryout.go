@@ -13,6 +13,8 @@ func (l *scheduling) carryOut(effect tasks.Effect) {
 	switch e := effect.(type) {
 	case tasks.WriteSeal:
 		l.commits.seal(e)
+	case tasks.Reread:
+		l.reading.reread()
 	case tasks.WriteOutcome:
 		if e.Outcome.Status == tasks.StatusDead {
 			l.die(e)

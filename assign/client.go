@@ -44,6 +44,7 @@ type Client struct {
 type line struct {
 	stream *natskv.Stream
 	writer *natskv.Writer
+	most   atomic.Int64 // max_payload of the server: the connection tells it under a lock that it may hold for long
 	// together holds a token for each batch that is under way: the server takes 50 at once for a stream, all clients'
 	// together, and refuses the others.
 	together chan struct{}
@@ -73,7 +74,7 @@ func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 }
 
 func (c *Client) submitter(context.Context) (*Client, error) {
-	if c == nil {
+	if c == nil || c.nc == nil {
 		return nil, ErrNoClient
 	}
 	return c, nil
@@ -89,6 +90,9 @@ func clientOf(ctx context.Context, in Submitter) (*Client, error) {
 
 // Close ends the client. What waits returns ErrClosed; tasks go on. The connection is not closed.
 func (c *Client) Close() {
+	if c == nil || c.nc == nil {
+		return
+	}
 	c.once.Do(func() {
 		close(c.closed)
 		c.waiters.close()
@@ -132,7 +136,8 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 		leave()
 		return nil, fmt.Errorf("assign: %w", err)
 	}
-	l.wg.Go(func() { c.attend(leave) })
+	l.most.Store(c.nc.MaxPayload())
+	l.wg.Go(func() { c.attend(l, leave) })
 	c.line.Store(l)
 	return l, nil
 }
@@ -187,7 +192,7 @@ func (c *Client) connected(ctx context.Context) error {
 const connectedAgain = time.Second
 
 // attend makes everybody look again after each reconnect, since what was announced meanwhile is lost, and now and then.
-func (c *Client) attend(leave func()) {
+func (c *Client) attend(l *line, leave func()) {
 	changes := c.nc.StatusChanged(nats.CONNECTED)
 	defer c.nc.RemoveStatusListener(changes)
 	defer leave()
@@ -204,6 +209,7 @@ func (c *Client) attend(leave func()) {
 				changes = nil // the connection is closed: who waits is told so when it reads
 			}
 			c.waiters.renew()
+			l.most.Store(c.nc.MaxPayload())
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (l *scheduling) inputOf(e *natskv.Entry) *submitted {
 	s := &submitted{
 		task: first(e.Header[headerTask]), keys: first(e.Header[headerKeys]), meta: first(e.Header[headerMeta]), data: e.Value,
 	}
-	if len(s.meta) > 2*maxMeta || len(s.task) > 2*maxPolicy || len(s.keys) > maxKeys || int64(len(s.data)) > l.nc.MaxPayload()-headroom {
+	if len(s.meta) > 2*maxMeta || len(s.task) > 2*maxPolicy || len(s.keys) > maxKeys || len(s.data) > l.out.maxPayload()-headroom {
 		return nil
 	}
 	return s

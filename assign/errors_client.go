@@ -17,8 +17,8 @@ var (
 	ErrInvalidOption = errors.New("assign: invalid option")
 	// ErrOtherKind says that the task of an id is of another kind than the one that was named: use another id, or its kind.
 	ErrOtherKind = errors.New("assign: the task is of another kind")
-	// ErrNoClient says that there is nothing to submit to: give what NewClient or New has returned.
-	ErrNoClient = errors.New("assign: the client is nil: give what NewClient or New has returned")
+	// ErrNoClient says that there is nothing to submit to, or to lead: give what NewClient or New has returned.
+	ErrNoClient = errors.New("assign: the client is nil, or none: give what NewClient or New has returned")
 	// ErrNoScheduler says that nobody leads the role just now, or that its leader does not answer: ask again.
 	ErrNoScheduler = errors.New("assign: no scheduler answers: start a process that leads the role, or ask again")
 	// ErrCancelPending says that a request to cancel is stored and has not taken effect yet: it does when a scheduler leads.
@@ -68,7 +68,7 @@ func tooLarge(what string, size int, most int64, fix string) error {
 func (c *Client) offline(err error) error {
 	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, ErrNoScheduler) ||
 		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrConnectionClosed)
-	switch status := c.nc.Status(); {
+	switch status := soon(c.nc.Status, nats.RECONNECTING); {
 	case !silent || errors.Is(err, ErrClosed) || status == nats.CONNECTED:
 		return err
 	case status == nats.CLOSED:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -73,6 +74,7 @@ type execution struct {
 	life     life
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
+	release  func() bool // lets go of the lease's context
 	progress progress
 	reporting
 
@@ -85,6 +87,7 @@ type execution struct {
 func (s *shift) start(t *tasks.Task) {
 	x := &execution{s: s, id: t.ID, kind: t.Policy.Kind, attempt: t.Attempt, weight: max(t.Policy.Weight, 1), began: time.Now()}
 	x.ctx, x.cancel = context.WithCancelCause(context.Background())
+	x.release = context.AfterFunc(s.ctx, x.leaseOver)
 	s.runs[t.ID] = x
 	h := s.a.handler(t.Policy.Kind)
 	task := &Task[[]byte]{Input: t.Payload, run: bridge.TaskRun{
@@ -114,6 +117,7 @@ func (x *execution) run(h HandlerFunc, t *Task[[]byte], b attemptBounds) {
 			f = tasks.Finding{Verb: tasks.Overdue}
 		}
 		done()
+		x.release()
 		x.lose(ErrAttemptEnded)
 		f.ID, f.Attempt, f.Ran = x.id, x.attempt, int64(time.Since(x.began))
 		x.finish(f)
@@ -130,6 +134,14 @@ func (x *execution) run(h HandlerFunc, t *Task[[]byte], b attemptBounds) {
 func (x *execution) lose(cause error) {
 	x.life.end(cause)
 	x.cancel(cause)
+}
+
+// leaseOver cancels the handler when the lease is lost, whatever the shift's loop waits for just then. While the session is being
+// closed handlers go on, and the loop sees to them.
+func (x *execution) leaseOver() {
+	if !errors.Is(context.Cause(x.s.ctx), election.ErrClosed) {
+		x.abandon()
+	}
 }
 
 // abandon cancels a handler whose session is lost.

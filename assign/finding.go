@@ -72,12 +72,18 @@ func call(ctx context.Context, h HandlerFunc, t *Task[[]byte]) (data []byte, err
 }
 
 // finding is what a worker reports of an attempt that has returned err, or data. (What is reported of one that is dropped
-// goes nowhere.)
-func finding(ctx context.Context, data []byte, err error) tasks.Finding {
+// goes nowhere.) An error whose methods panic, such as a nil pointer to one, is a failure.
+func finding(ctx context.Context, data []byte, err error) (f tasks.Finding) {
 	if err == nil {
 		return tasks.Finding{Verb: tasks.Succeeded, Data: data}
 	}
-	f := tasks.Finding{Verb: tasks.Failed}
+	defer func() {
+		if v := recover(); v != nil {
+			text := fmt.Sprintf("the handler has returned an error of type %T that cannot be read: panic: %v", err, v)
+			f = tasks.Finding{Verb: tasks.Failed, Data: encodeFailure(text, string(debug.Stack()))}
+		}
+	}()
+	f = tasks.Finding{Verb: tasks.Failed}
 	switch EndOf(ctx, err) {
 	case EndReleased:
 		return tasks.Finding{Verb: tasks.Released}

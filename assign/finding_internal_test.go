@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
@@ -112,5 +113,17 @@ func TestHeadersOf(t *testing.T) {
 		if got := headersOf(text)["a"]; got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestAnErrorThatCannotBeRead: a nil pointer to an error type is no nil error, and most of its methods panic.
+func TestAnErrorThatCannotBeRead(t *testing.T) {
+	f := finding(t.Context(), nil, (*fs.PathError)(nil))
+	var r failureRecord
+	if err := json.Unmarshal(f.Data, &r); err != nil || f.Verb != tasks.Failed {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	if !strings.Contains(r.Error, "*fs.PathError") || !strings.Contains(r.Stack, "finding") {
+		t.Errorf("the failure is %q\n%s", r.Error, r.Stack)
 	}
 }

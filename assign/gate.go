@@ -57,8 +57,8 @@ func (g *gate) verifierOf(publicKey string) *fencing.Verifier {
 // check looks at a frame in this order: size, version; then stale epoch, signature, audience, by the rules. Expiry and replay
 // are looked at for each assignment, and so after the signature: what a frame says of time counts from its arrival, since the
 // clocks of two machines are not compared, and a frame as a whole has no time of its own to be late by.
-func (g *gate) check(m *nats.Msg, most int64) (frame []byte, v tasks.Envelope, verdict tasks.Verdict) {
-	if int64(len(m.Data)) > most {
+func (g *gate) check(m *nats.Msg, most int) (frame []byte, v tasks.Envelope, verdict tasks.Verdict) {
+	if len(m.Data) > most {
 		return nil, v, tasks.TooLarge
 	}
 	frame, signature, err := tasks.Open(m.Data)
@@ -97,10 +97,10 @@ type reply struct {
 
 // frame takes a frame; until is set when it has waited.
 func (s *shift) frame(m *nats.Msg, until time.Time) {
-	frame, v, verdict := s.gate.check(m, s.h.Conn().MaxPayload())
+	frame, v, verdict := s.gate.check(m, s.out.maxPayload())
 	if verdict == tasks.Later {
 		s.look()
-		frame, v, verdict = s.gate.check(m, s.h.Conn().MaxPayload())
+		frame, v, verdict = s.gate.check(m, s.out.maxPayload())
 	}
 	if verdict == tasks.Later {
 		s.park(m, until, tasks.Later)

@@ -98,6 +98,22 @@ func (l *scheduling) refuse(instance, reason string) {
 	l.emit(event.TaskRejected{Meta: l.h.Meta(), Namespace: l.a.cfg.Namespace, Worker: instance, Reason: reason})
 }
 
+// Bytes of reports that are kept until the books are complete, and that wait for the loop: workers say again what was not answered.
+const (
+	maxEarly  = 64 << 20
+	maxUnread = 256 << 20
+)
+
+// reportArrives runs in the connection's goroutine.
+func (l *scheduling) reportArrives(m *nats.Msg) {
+	size := int64(len(m.Data))
+	if l.unread.Add(size) > maxUnread {
+		l.unread.Add(-size)
+		return
+	}
+	l.in.Put(reported{m})
+}
+
 // report is a worker's report that is not settled yet.
 type report struct {
 	reply string
@@ -118,6 +134,9 @@ func (l *scheduling) report(m *nats.Msg) {
 	if reason := l.misdirected(err, epoch, own); reason != "" {
 		l.refuse(instance, reason)
 		return
+	}
+	if l.early += len(m.Data); !l.books.Ready() && l.early > maxEarly {
+		return // it comes again
 	}
 	r := &report{reply: m.Reply, stale: make([]bool, len(list)), left: len(list)}
 	entries := make([]entry, len(list))

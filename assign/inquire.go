@@ -48,7 +48,7 @@ func (l *scheduling) query(m *nats.Msg) {
 
 // respond answers, with less of an overview where all of it does not fit into a message.
 func (l *scheduling) respond(to string, a answer) {
-	most := int(l.nc.MaxPayload())
+	most := l.out.maxPayload()
 	data, err := json.Marshal(a)
 	for o := a.Overview; err == nil && len(data) > most && o != nil && len(o.Workers) > 0; data, err = json.Marshal(a) {
 		left := len(o.Workers) / 2
@@ -92,7 +92,7 @@ func (l *scheduling) answerList(q query) answer {
 	f, limit := q.page()
 	page, next := l.books.List(l.now(), q.Cursor, f, limit)
 	a, size, now := answer{OK: true, Cursor: next}, 0, time.Now()
-	most := min(maxPageBytes, int(l.nc.MaxPayload())/2)
+	most := min(maxPageBytes, l.out.maxPayload()/2)
 	for i := range page {
 		s := statusOf(&page[i], now)
 		if size += statusSize(s); size > most && i > 0 {

@@ -25,6 +25,9 @@ import (
 // has ended. Errors: ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent,
 // election.ErrPermission with the subject that is denied, permanent faults of the connection.
 func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
+	if a == nil || a.session == nil {
+		return ErrNoClient
+	}
 	_, host, err := a.present(ctx, true)
 	if err != nil {
 		return ifGoing(ctx, err)
@@ -111,6 +114,9 @@ type scheduling struct {
 	queries  atomic.Int32       // that wait
 	progress event.TaskProgress // since it was told
 	told     time.Time
+	unread   atomic.Int64 // bytes of reports that wait for the loop
+	early    int          // bytes of reports that have come before the books were complete
+	late     late
 	meta     event.Meta // of the events of one turn of the loop
 
 	cancel context.CancelFunc
@@ -145,7 +151,7 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 		partial: map[uint64]*assembly{},
 		reading: newReading(), carried: make(chan func(), 1), cancel: func() {}, largest: maxCheckpoint,
 	}
-	l.first = l.epoch
+	l.first, l.late.told = l.epoch, l.began
 	l.books = tasks.NewScheduler(tasks.SchedulerConfig{
 		Epoch: l.epoch, CrashBudget: a.cfg.CrashBudget, AnswerTime: a.cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
 		AgingStep: a.cfg.AgingStep, Placement: a.cfg.Placement,
@@ -157,7 +163,7 @@ func newScheduling(a *Assigner, t *election.Term, h election.Host, stream *natsk
 func (l *scheduling) begin(ctx context.Context) (err error) {
 	ctx, l.cancel = context.WithCancel(ctx)
 	l.out = newCourier(l.nc, &l.wg)
-	l.announcer = newAnnouncer(l.out, l.a.sub.done, int(l.nc.MaxPayload()))
+	l.announcer = newAnnouncer(l.out, l.a.sub.done, l.out.maxPayload())
 	if l.writer, err = natskv.NewWriter(l.nc, l.stream); err != nil {
 		return fmt.Errorf("assign: %w", err)
 	}
@@ -165,7 +171,7 @@ func (l *scheduling) begin(ctx context.Context) (err error) {
 	l.commits = commits{l: l, batched: l.stream.Replicas() > 1, most: natskv.MaxBatch}
 	l.subs, err = subscribe(l.nc, map[string]nats.MsgHandler{
 		l.inbox + ">":       func(m *nats.Msg) { l.in.Put(answered{m}) },
-		l.a.sub.report(">"): func(m *nats.Msg) { l.in.Put(reported{m}) },
+		l.a.sub.report(">"): l.reportArrives,
 		l.a.sub.ctl():       l.asked,
 	})
 	if err != nil {
@@ -221,7 +227,7 @@ func (l *scheduling) run(ctx context.Context) error {
 		case u, ok := <-l.reading.updates:
 			l.turn(u, ok)
 		case w := <-l.reading.watches:
-			l.reading.updates = w.C()
+			l.reading.watch, l.reading.updates = w, w.C()
 		case err := <-l.reading.failed:
 			return err
 		case l.narrow = <-l.carried:
@@ -251,6 +257,7 @@ func (l *scheduling) run(ctx context.Context) error {
 			return l.fenced
 		}
 		l.gauges()
+		l.tellLate()
 		timer.Reset(max(min(l.books.Next(l.now()), l.readAgain(time.Now()), starved, gaugesEvery), time.Millisecond))
 	}
 }
@@ -261,6 +268,7 @@ func (l *scheduling) take(m any) {
 	case answered:
 		l.answer(m.m)
 	case reported:
+		l.unread.Add(-int64(len(m.m.Data)))
 		l.report(m.m)
 	case queried:
 		l.query(m.m)

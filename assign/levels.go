@@ -1,6 +1,9 @@
 package assign
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rolemanager/rolemanager/event"
@@ -35,4 +38,33 @@ func (l *scheduling) states() map[string]int {
 		pending, delayed, running = pending+k.Waiting, delayed+k.Delayed, running+k.Running
 	}
 	return map[string]int{string(StatePending): pending, string(StateDelayed): delayed, string(StateRunning): running}
+}
+
+// lateEvery is how often it is said that nothing is handed out yet.
+const lateEvery = 10 * time.Second
+
+// errAwaited says why nothing is handed out.
+var errAwaited = errors.New("nothing is handed out before these workers have said what they hold, or their sessions have ended: " +
+	"see whether they may be asked and may answer, or stop them")
+
+// late is what was told of that.
+type late struct {
+	told  time.Time
+	times int
+}
+
+// tellLate says for whom everything waits, now and then: a worker that lives and cannot be reached would hold it up in silence.
+func (l *scheduling) tellLate() {
+	now := time.Now()
+	if l.books.Ready() || now.Sub(l.late.told) < lateEvery {
+		return
+	}
+	const most = 8
+	if all := l.books.Awaited(most); len(all) > 0 {
+		l.late.told = now
+		l.late.times++
+		l.emit(event.Fault{
+			Meta: l.h.Meta(), Doing: "begin to hand out tasks", Err: fmt.Errorf("%w: %s", errAwaited, strings.Join(all, ", ")), Attempts: l.late.times,
+		})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 )
 
 // Outputs above inlineMax do not fit into a record beside thousands of others: the worker stores them as objects, and then
-// reports their name. An object that no outcome names, since its attempt was stale or its worker died, is removed by the
-// store's own time limit, as all are.
+// reports their name. An object that no outcome names, since its attempt was stale, its worker died, or the answer to it was lost,
+// is removed by the store's own time limit, as all are.
 const (
 	inlineMax = 64 << 10 // bytes
 
@@ -32,8 +33,15 @@ const (
 	missingPatience = storePatience - 10*time.Second
 )
 
-// objectName is where the output of an attempt is: an attempt has one.
-func objectName(id string, a tasks.Attempt) string { return id + "." + a.String() }
+// objectName is where a try to store the output of an attempt puts it. Each has a name of its own: to store another object under one
+// that is there already purges that one's chunks, which workers are not permitted to do.
+func objectName(id string, a tasks.Attempt, try int) string {
+	name := id + "." + a.String()
+	if try > 1 {
+		name += "." + strconv.Itoa(try)
+	}
+	return name
+}
 
 // objects stores large outputs, for one shift.
 type objects struct {
@@ -49,7 +57,7 @@ type openObjects struct {
 
 // inline is how large an output may be to go along with its report.
 func (s *shift) inline() int {
-	return max(min(inlineMax, int(s.h.Conn().MaxPayload())-headroom), 0)
+	return max(min(inlineMax, s.out.maxPayload()-headroom), 0)
 }
 
 // finding stores an output and is what to report of it. It tries as long as what the attempt says counts; its timeout does not
@@ -67,12 +75,12 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 	}
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 100*time.Millisecond, 5*time.Second
-	tries := 0
+	tries := 1
 	record, err := backoff.Retry(x.ctx, func() (r objectRecord, err error) {
 		within, cancel := context.WithTimeout(x.ctx, objectWithin+time.Duration(len(data)>>20)*time.Second)
 		defer cancel()
 		within, release := untilReconnect(within, o.s.h.Conn(), nil)
-		r, err = o.store(within, objectName(x.id, x.attempt), data, retention)
+		r, err = o.store(within, objectName(x.id, x.attempt, tries), data, retention)
 		if err = release(err); err == nil {
 			return r, nil
 		}
@@ -82,10 +90,11 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 		if (errors.Is(err, ErrObjectsNotFound) || errors.As(err, new(*natskv.UnfitError))) && o.missing() {
 			err = Permanent(err)
 		}
-		if tries++; !passing(err) {
+		if !passing(err) {
 			return r, backoff.Permanent(err)
 		}
 		o.s.h.Emit(event.Fault{Meta: o.s.meta(), Doing: "store a large output", Err: err, Attempts: tries})
+		tries++
 		return r, err
 	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(storePatience))
 	if err != nil && x.ctx.Err() != nil {
@@ -120,7 +129,7 @@ func passing(err error) bool {
 	return true
 }
 
-// store stores an output once, under a name that a lost answer may have stored it under before.
+// store stores an output once, under a name of its own.
 func (o *objects) store(ctx context.Context, name string, data []byte, retention time.Duration) (r objectRecord, err error) {
 	b, err := o.open(ctx)
 	if err != nil {
@@ -130,7 +139,7 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 		return r, Permanent(fmt.Errorf("the outcome is kept for %v, but a large output for %v only: give the kind a shorter Retention, or raise "+
 			"LargeRetention and the max age of the object store %s", retention, b.Retention, b.Name))
 	}
-	chunk := max(min(objectChunk, int(o.s.h.Conn().MaxPayload())/2), 1)
+	chunk := max(min(objectChunk, o.s.out.maxPayload()/2), 1)
 	info, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}}, pausing{bytes.NewReader(data)})
 	if err != nil {
 		o.opened.Store(nil)

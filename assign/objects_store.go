@@ -102,12 +102,14 @@ func objectFaults(s *jetstream.StreamInfo) []string {
 // somebody's record.
 func objectStream(bucket string, cfg ClientConfig) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name:        "OBJ_" + bucket,
-		Subjects:    []string{"$O." + bucket + ".C.>", "$O." + bucket + ".M.>"},
-		MaxAge:      cfg.LargeRetention + objectSlack,
-		Storage:     cfg.Storage,
-		Replicas:    cfg.Replicas,
-		Discard:     jetstream.DiscardNew,
-		AllowRollup: true,
+		Name:     "OBJ_" + bucket,
+		Subjects: []string{"$O." + bucket + ".C.>", "$O." + bucket + ".M.>"},
+		MaxAge:   cfg.LargeRetention + objectSlack,
+		Storage:  cfg.Storage,
+		Replicas: cfg.Replicas,
+		// Who reads a large output has a consumer for a moment.
+		MaxConsumers: natskv.MaxConsumers,
+		Discard:      jetstream.DiscardNew,
+		AllowRollup:  true,
 	}
 }

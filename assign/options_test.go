@@ -210,7 +210,8 @@ func TestNobodyToSubmitTo(t *testing.T) {
 		t.Errorf("no connection: %v", err)
 	}
 	for name, to := range map[string]assign.Submitter{
-		"none": nil, "no client": (*assign.Client)(nil), "no assigner": (*assign.Assigner)(nil),
+		"none": nil, "no client": (*assign.Client)(nil), "no assigner": (*assign.Assigner)(nil), "an empty client": &assign.Client{},
+		"an empty assigner": &assign.Assigner{},
 	} {
 		ctx := context.Background()
 		_, submitted := assign.Submit(ctx, to, double, 1)

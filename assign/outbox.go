@@ -31,7 +31,12 @@ type item struct {
 	held   tasks.Held
 	x      *execution
 	number uint64
+	tries  int // reports of it that had no answer
 }
+
+// aloneAfter is after how many of these it goes alone: a report is answered when all in it is settled, and one task that the scheduler
+// cannot read is not to keep the others.
+const aloneAfter = 2
 
 // reporting is what the loop knows of the reports of one attempt's progress. At most one is under way.
 type reporting struct {
@@ -150,6 +155,7 @@ func (o *outbox) overdue(now time.Time) {
 		delete(o.flights, number)
 		failed = true
 		for _, it := range f.list {
+			it.tries++
 			if it.x != nil {
 				it.x.flying, it.x.queued = false, true
 			}
@@ -170,8 +176,9 @@ func (o *outbox) load(now time.Time, size int) (list []tasks.Finding, items []it
 	taken, used := 0, 0
 	for _, it := range o.queue {
 		f, ok := o.finding(&it)
+		alone := it.tries >= aloneAfter
 		if ok {
-			if len(list) == maxReported || len(list) > 0 && used+len(f.Data) > size {
+			if len(list) == maxReported || len(list) > 0 && (alone || used+len(f.Data) > size) {
 				break
 			}
 			used += len(f.Data) + len(f.ID) + 64
@@ -183,7 +190,9 @@ func (o *outbox) load(now time.Time, size int) (list []tasks.Finding, items []it
 				o.chill(it.x, now)
 			}
 		}
-		taken++
+		if taken++; ok && alone {
+			break
+		}
 	}
 	o.queue, o.page = slices.Delete(o.queue, 0, taken), list
 	return list, items
@@ -222,7 +231,7 @@ func (s *shift) send(now time.Time) {
 	if s.gate.epoch == 0 || now.Before(o.pause) {
 		return
 	}
-	size := max(min(reportSize, int(s.h.Conn().MaxPayload())-headroom), 0)
+	size := max(min(reportSize, s.out.maxPayload()-headroom), 0)
 	for len(o.queue) > 0 && len(o.flights) < maxFlights {
 		list, items := o.load(now, size)
 		if len(list) == 0 {

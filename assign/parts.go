@@ -100,7 +100,7 @@ func (l *scheduling) whole(session uint64, data []byte) []byte {
 // answerAll answers the scheduler, in as many messages as the answer needs.
 func (s *shift) answerAll(to string, frame []byte) {
 	s.answers++
-	for _, part := range parts(frame, int(s.h.Conn().MaxPayload()), s.answers) {
+	for _, part := range parts(frame, s.out.maxPayload(), s.answers) {
 		s.out.send(to, "", part)
 	}
 }

@@ -133,7 +133,7 @@ func (l *scheduling) dispatch(f *loading) {
 	p := &f.push
 	v := l.envelope(p.Epoch, p.Term, p.Instance, p.Session, p.Frame)
 	subject, reply := l.a.sub.assign(p.Instance), l.replyTo(p.Session, p.Frame)
-	most := int(l.nc.MaxPayload())
+	most := l.out.maxPayload()
 	room := min(frameSize, most-headroom)
 	for from := 0; from < len(f.list); {
 		to, size := from, 0

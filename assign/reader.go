@@ -18,7 +18,8 @@ type reading struct {
 	ended   chan uint64        // the last revision that was read, when a watch has ended; size 1
 	failed  chan error         // there will be no other watch; size 1
 
-	updates <-chan natskv.Update // of the present watch, nil for none
+	watch   *natskv.Watch        // the present one, or the last one
+	updates <-chan natskv.Update // of the present one, nil for none
 	last    uint64
 }
 
@@ -32,6 +33,7 @@ func (l *scheduling) read(ctx context.Context) {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
 	var last uint64
+	attempts := 0 // in a row that have read nothing
 	for ctx.Err() == nil {
 		before := last
 		err := l.readOn(ctx, &last)
@@ -42,8 +44,12 @@ func (l *scheduling) read(ctx context.Context) {
 			l.reading.failed <- err
 			return
 		}
-		if last != before {
+		if attempts++; last != before {
 			pace.Reset()
+			attempts = 0
+		}
+		if attempts > 1 && soon(l.nc.IsConnected, false) { // else that is known
+			l.emit(event.Fault{Meta: l.h.Meta(), Doing: "read the tasks", Err: err, Attempts: attempts})
 		}
 		select {
 		case <-time.After(pace.NextBackOff()):
@@ -82,6 +88,13 @@ func (l *scheduling) readOn(ctx context.Context, last *uint64) error {
 		return w.Err()
 	case <-ctx.Done():
 		return nil
+	}
+}
+
+// reread ends the present watch: the next one may be of a replica that does not lag.
+func (r *reading) reread() {
+	if r.updates != nil {
+		r.watch.Stop()
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/protocol"
+
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -78,7 +80,7 @@ func decodeUnique(data []byte) (u uniqueRecord, err error) {
 	if err := json.Unmarshal(data, &u); err != nil {
 		return u, fmt.Errorf("%w: %w", errRecord, err)
 	}
-	if u.Version != 1 || u.Task == "" {
+	if u.Version != 1 || !protocol.ValidName(u.Task) {
 		return u, errRecord
 	}
 	return u, nil

@@ -100,7 +100,7 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 	if err != nil {
 		return err
 	}
-	value, err := r.encode(name, c.nc.MaxPayload())
+	value, err := r.encode(name, l.most.Load())
 	if err != nil {
 		return err
 	}

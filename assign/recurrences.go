@@ -44,7 +44,7 @@ func Recurrences(ctx context.Context, in Submitter) ([]Recurrence, error) {
 	}
 	var all []Recurrence
 	if err := c.scanAll(ctx, l, recurKey, func(name string, e *natskv.Entry) {
-		all = append(all, recurrence(name, e, last[name], c.nc.MaxPayload()))
+		all = append(all, recurrence(name, e, last[name], l.most.Load()))
 	}); err != nil {
 		return nil, failed(c.offline(err), "recurrences")
 	}

@@ -142,7 +142,7 @@ func readDefinition(name string, e *natskv.Entry, most int64) (d definition, err
 
 // recurrence reads a definition.
 func (l *scheduling) recurrence(name string, e *natskv.Entry) (*tasks.Recurrence, error) {
-	d, err := readDefinition(name, e, l.nc.MaxPayload())
+	d, err := readDefinition(name, e, int64(l.out.maxPayload()))
 	if err != nil {
 		return nil, err
 	}

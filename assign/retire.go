@@ -8,7 +8,7 @@ import "github.com/rolemanager/rolemanager/internal/natskv"
 //
 // It is also a new seal: of our writes none that is still under way lands after it.
 func (l *scheduling) retire() {
-	if l.sealed == 0 || l.fenced != nil || !l.books.Ready() || !l.nc.IsConnected() {
+	if l.sealed == 0 || l.fenced != nil || !l.books.Ready() || !soon(l.nc.IsConnected, false) {
 		return
 	}
 	op, err := sealing(sealRecord{

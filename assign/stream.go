@@ -37,7 +37,7 @@ func streamConfig(cfg ClientConfig) jetstream.StreamConfig {
 		MaxMsgs:            -1,
 		MaxBytes:           -1,
 		MaxMsgSize:         -1,
-		MaxConsumers:       -1,
+		MaxConsumers:       natskv.MaxConsumers,
 		Discard:            jetstream.DiscardNew, // a full stream refuses submissions, it never drops them
 		DenyDelete:         true,
 		DenyPurge:          true, // a purge cannot be fenced

@@ -61,7 +61,7 @@ func (c *Client) submit(ctx context.Context, s *submission, data []byte) (pendin
 	if err != nil {
 		return pending{}, failed(err, "submit %s", s.id)
 	}
-	if most := c.nc.MaxPayload() - headroom; int64(len(data)) > most { // known only once there was a connection
+	if most := l.most.Load() - headroom; int64(len(data)) > most { // known only once there was a connection
 		return pending{}, tooLarge("an input", len(data), most, storeElsewhere)
 	}
 	p := pending{from: c, id: s.id, kind: s.kind}

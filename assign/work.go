@@ -318,6 +318,23 @@ func within(d time.Duration, hang func()) {
 	}
 }
 
+// soon asks what may hang in the connection, whose lock is held while it is made again, and waits a moment for the answer.
+func soon[T any](ask func() T, otherwise T) T {
+	answer := make(chan T, 1)
+	go func() { answer <- ask() }() // it ends with the connection's own deadline
+	timer := time.NewTimer(askPatience)
+	defer timer.Stop()
+	select {
+	case v := <-answer:
+		return v
+	case <-timer.C:
+		return otherwise
+	}
+}
+
+// askPatience is how long an answer takes at most that waits for no lock.
+const askPatience = 100 * time.Millisecond
+
 // watchdog ends the session when the loop has been stuck for a lease's time: it could not answer a new scheduler.
 func (s *shift) watchdog() {
 	ttl := s.h.Config().TTL

@@ -74,9 +74,10 @@ func streamName(bucket string) string { return "KV_" + bucket }
 // keyPrefix is what stands before a key in its subject.
 func keyPrefix(bucket string) string { return "$KV." + bucket + "." }
 
-// maxConsumers bounds the members and observers of a bucket, each of which has a consumer. Without a bound of the stream's own
-// the server has one of 1,000 (default_max_consumers, since 2.14). An account that allows fewer keeps its own.
-const maxConsumers = 100_000
+// MaxConsumers bounds who watches a stream at a time, such as the members and observers of a bucket: each has a consumer. Without a
+// bound of the stream's own the server has one of 1,000 (default_max_consumers, since 2.14). An account that allows fewer keeps its
+// own.
+const MaxConsumers = 100_000
 
 // streamConfig is the stream of a bucket as it should be. The jetstream package's own KeyValue works on it.
 func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
@@ -93,7 +94,7 @@ func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 		MaxMsgs:                -1,
 		MaxBytes:               -1,
 		MaxMsgSize:             -1,
-		MaxConsumers:           maxConsumers,
+		MaxConsumers:           MaxConsumers,
 		Discard:                jetstream.DiscardNew, // a full bucket refuses writes, it never drops records
 		AllowDirect:            false,                // see rules
 		AllowRollup:            true,

@@ -130,6 +130,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	switch e := effect.(type) {
 	case tasks.WriteSeal:
 		l.write(e.Write, put{sealSubject, sealOf{e.Epoch, l, false, 0}, sealSubject, e.Expect})
+	case tasks.Reread:
+		w.Rereads++ // what is read here has no other replica to come from
 	case tasks.WriteOutcome:
 		l.model.ends(e.ID)
 		if e.Again {

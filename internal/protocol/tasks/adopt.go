@@ -12,6 +12,16 @@ func (s *Scheduler) mustSync(w *worker) bool {
 	return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch
 }
 
+// Awaited are workers for whose answer everything waits, at most so many of them.
+func (s *Scheduler) Awaited(most int) (instances []string) {
+	for _, w := range s.line {
+		if s.mustSync(w) && len(instances) < most {
+			instances = append(instances, w.instance)
+		}
+	}
+	return instances
+}
+
 func (e Synced) apply(s *Scheduler) {
 	w := s.workers[e.Session]
 	if w == nil || s.ready || w.synced {

@@ -11,6 +11,10 @@ type (
 		Write, Expect, Epoch uint64
 	}
 
+	// Reread asks for another reading of the stream, which goes on behind what was read: the present one may be of a replica that
+	// lags.
+	Reread struct{}
+
 	// WriteOutcome asks for a task's outcome in the place of its submission, Guard being the revision of the seal. Revision is
 	// the submission's: a dead task keeps its input, so that it can be submitted again. Again says that an outcome may have been
 	// stored before, and be gone by now, and the id be in use again: then it must be stored only if the submission still
@@ -178,6 +182,7 @@ type Assignment struct {
 }
 
 func (WriteSeal) effect()       {}
+func (Reread) effect()          {}
 func (WriteOutcome) effect()    {}
 func (WriteNote) effect()       {}
 func (WriteCheckpoint) effect() {}

@@ -68,7 +68,7 @@ type stop struct {
 
 const (
 	maxTold  = 2    // after so many times a stop is told as seldom as it ever is: every 2² times of an answer
-	maxStops = 4096 // of a worker, as many as the results that it keeps: of more, the oldest is not told any more
+	maxStops = 8192 // of a worker, as much as it holds, see maxHeld: of more, the oldest are not told any more
 )
 
 func (e Members) apply(s *Scheduler) {
@@ -244,7 +244,7 @@ func (e Unheard) apply(s *Scheduler) {
 // stop tells a worker to end an attempt that leads to nothing any more.
 func (s *Scheduler) stop(w *worker, x stop) {
 	if len(w.stops) >= maxStops {
-		w.stops = slices.Delete(w.stops, 0, 1)
+		w.stops = slices.Delete(w.stops, 0, maxStops/4) // many at once: to move the others takes long
 	}
 	x.next, w.repeat = s.now, s.now
 	w.stops = append(w.stops, x)

@@ -45,6 +45,9 @@ func EncodeSynced(session, epoch uint64, held []Held) []byte {
 	return e.b
 }
 
+// maxHeld bounds what one worker may say that it holds: as many attempts as it may run, and as many results as it keeps, 4096 each.
+const maxHeld = 8192
+
 // DecodeSynced reads it.
 func DecodeSynced(frame []byte) (session, epoch uint64, held []Held, err error) {
 	d, err := newDecoder(frame, FrameSynced)
@@ -53,7 +56,7 @@ func DecodeSynced(frame []byte) (session, epoch uint64, held []Held, err error) 
 	}
 	session, epoch = d.number(), d.number()
 	n := d.number()
-	if n > uint64(len(d.b))/4 {
+	if n > min(maxHeld, uint64(len(d.b))/4) {
 		return 0, 0, nil, ErrFrame
 	}
 	held = make([]Held, n)

@@ -146,4 +146,11 @@ func (s *Scheduler) sealWritten(o protocol.Outcome) {
 	}
 	l.fails++
 	l.retry = s.now.Add(min(50*time.Millisecond<<min(l.fails-1, 10), retryCap))
+	if o == protocol.Refused && l.fails >= rereadAfter {
+		s.emit(Reread{})
+	}
 }
+
+// rereadAfter is how many seals in a row come to nothing until a refused one means that the reading lags: what stands there has not
+// been shown in a second and more.
+const rereadAfter = 6

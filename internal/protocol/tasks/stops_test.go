@@ -133,7 +133,7 @@ func TestStopsAreBounded(t *testing.T) {
 		b.storeAll(b.step(CancelAsked{ID: fmt.Sprint(i), Revision: 1 << 20}))
 	}
 	w := b.s.workers[200]
-	if len(w.stops) != maxStops || w.stops[0].id != fmt.Sprint(more) {
+	if len(w.stops) > maxStops || len(w.stops) < maxStops/2 || w.stops[0].id != fmt.Sprint(maxStops+more-len(w.stops)) {
 		t.Errorf("%d stops, the first %+v", len(w.stops), w.stops[0])
 	}
 }

@@ -1,0 +1,52 @@
+package assign_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestALargeOutputIsStoredAgain: its chunks are stored, and nothing of that is acknowledged. The next try is no slower for it, though
+// the worker may not purge what the first has left: the object store's time limit does.
+func TestALargeOutputIsStoredAgain(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		leader(t, newNode(t, s, "a", nil))
+		w := newNode(t, s, "w", sizing(t), workerOnly)
+		c := rootClient(t, s)
+		run := func(size int) (took time.Duration) {
+			began := time.Now()
+			p, err := assign.Submit(t.Context(), c, sized, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := p.Wait(t.Context()); err != nil || len(out) != size {
+				t.Fatalf("%d bytes, %v\n%s", len(out), err, w.dump())
+			}
+			return time.Since(began)
+		}
+		run(100 << 10) // makes the store
+		metas := 0
+		nc := natstest.Connect(t, s, nats.UserInfo("root", "p"))
+		sub, err := nc.Subscribe("$O.TASKS_"+testNS+".*.>", func(*nats.Msg) {
+			if metas++; metas == 1 {
+				w.link.Hold(natsrun.ToClient)
+				time.AfterFunc(1500*time.Millisecond, w.link.Heal)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = sub.Unsubscribe() }()
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if took := run(600 << 10); metas < 4 || took > 15*time.Second { // virtual
+			t.Errorf("with %d messages to the store it took %v", metas, took)
+		}
+	}, denying([]string{"$JS.API.STREAM.PURGE.>"}, nil))
+}
