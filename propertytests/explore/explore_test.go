@@ -34,6 +34,9 @@ var eventful = []string{
 // How many states the short run looks at, of most configurations and of the eventful ones.
 const usual, more = 8_000, 60_000
 
+// alike is of how many fingerprints one is looked at closely: it costs a few transitions for each state that is met again.
+const alike = 100
+
 // percent is the pace of the collector in the short run, which keeps few states: a quarter of its time would go into looking
 // through them. A long run needs the memory for states.
 const percent = 400
@@ -73,7 +76,7 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 		}
 	}
 	t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
-		bounds := search.Bounds{States: *states, Depth: *depth, Every: func(r search.Report) { t.Log(r) }}
+		bounds := search.Bounds{States: *states, Depth: *depth, Alike: alike, Every: func(r search.Report) { t.Log(r) }}
 		if *states == usual && slices.Contains(eventful, name) {
 			bounds.States = more
 		}
@@ -130,6 +133,7 @@ func sum(all []search.Report) (total search.Report) {
 		total.Transitions += r.Transitions
 		total.Depth = max(total.Depth, r.Depth)
 		total.Waiting += r.Waiting
+		total.Alike += r.Alike
 		total.Whole = total.Whole && r.Whole
 		total.Took += r.Took
 		for i, l := range r.Landmarks {

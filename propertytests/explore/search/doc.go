@@ -8,6 +8,10 @@
 // Of a state that was visited it keeps a fingerprint, where it came from and by which move: 20 bytes, times what the load of
 // the table wastes. States themselves live only between the moment they are found and the moment they are left.
 //
-// Files: search.go the search · seen.go the table of what was visited · hope.go whether all that was seen can end well ·
+// A fingerprint that leaves out what matters hides states. So some are looked at closely: a state that is met again must lead to
+// states of the same fingerprints as the first one.
+//
+// Files: search.go the search · seen.go the table of what was visited · alike.go
+// what has one fingerprint · hope.go whether all that was seen can end well ·
 // landmarks.go what it has come by.
 package search

@@ -30,6 +30,9 @@ type Bounds struct {
 	// Hope asks of a Hopeful model whether every state can come to a good end. Only a search that has seen all states knows,
 	// and it takes 24 bytes for each state and 8 for each transition.
 	Hope bool
+	// Alike is of how many fingerprints one is looked at closely: every state that has it must go on as the first one did. It is what
+	// shows that a fingerprint leaves out nothing that matters.
+	Alike int
 	// Every is called now and then, to tell how far the search has come.
 	Every func(Report)
 }
@@ -42,6 +45,7 @@ type Report struct {
 	Widest              int  // the most of them at one depth
 	Whole               bool // nothing is left: these are all the states that there are
 	Good                int  // ends that were hoped for, which every state can come to
+	Alike               int  // states that were held against another one of their fingerprint, and go on as that one
 	Landmarks           []Landmark
 	Took                time.Duration
 	Violation           *Violation
@@ -52,6 +56,9 @@ func (r Report) String() string {
 	s += told(r.Landmarks)
 	if r.Good > 0 {
 		s += fmt.Sprintf(", all of which can come to one of %d good ends", r.Good)
+	}
+	if r.Alike > 0 {
+		s += fmt.Sprintf(", %d held against their like", r.Alike)
 	}
 	if r.Whole {
 		return s + ", all there are"
@@ -90,6 +97,7 @@ func Run[S any](m Model[S], b Bounds) Report {
 		next  []waiting[S]
 		moves []Move
 		hopes *hope
+		like  = likeness{every: uint64(b.Alike), first: map[uint64]sampled{}}
 	)
 	hopeful, is := m.(Hopeful[S])
 	if is && b.Hope {
@@ -102,14 +110,19 @@ func Run[S any](m Model[S], b Bounds) Report {
 		}
 	}
 	report := func() Report {
-		r.States, r.Waiting, r.Took = known.count, len(now)+len(next), time.Since(begun)
+		r.States, r.Waiting, r.Alike, r.Took = known.count, len(now)+len(next), like.met, time.Since(begun)
 		return r
 	}
 	found := func(s S, from uint32, by Move) {
 		sum := m.Fingerprint(s)
-		if known.add(sum) {
+		if !known.add(sum) {
+			if first, err := compare(&like, m, s, sum); err != nil && from != root {
+				r.Violation = unlike(m, nodes, first, from, by, s)
+			}
+		} else {
 			nodes = append(nodes, node{from, by})
 			next = append(next, waiting[S]{s, uint32(len(nodes) - 1)})
+			keep(&like, m, s, sum, uint32(len(nodes)-1))
 			if hasMarks {
 				passed(r.Landmarks, marked.At(s))
 			}
@@ -143,7 +156,9 @@ func Run[S any](m Model[S], b Bounds) Report {
 					r.Violation = retell(m, nodes, w.node, move)
 					return report()
 				}
-				found(to, w.node, move)
+				if found(to, w.node, move); r.Violation != nil {
+					return report()
+				}
 			}
 			if b.Every != nil && i%100_000 == 99_999 {
 				b.Every(report())

@@ -51,6 +51,29 @@ func TestShortestWay(t *testing.T) {
 	}
 }
 
+// forgetful is the riddle with a fingerprint that leaves out what the larger jug holds, unless the smaller one is empty.
+type forgetful struct{ jugs }
+
+func (forgetful) Fingerprint(s [2]int) uint64 {
+	if s[0] > 0 {
+		s[1] = 0
+	}
+	return jugs{}.Fingerprint(s)
+}
+
+func TestWhatIsTakenForOneGoesOnAlike(t *testing.T) {
+	r := Run(forgetful{jugs{9}}, Bounds{Alike: 1})
+	if r.Violation == nil || !errors.Is(r.Violation.Err, errUnlike) || len(r.Violation.Story) < 4 {
+		t.Errorf("it goes unnoticed that much is left out: %v, %+v", r, r.Violation)
+	}
+	if r := Run(forgetful{jugs{9}}, Bounds{}); r.Violation != nil || r.Alike != 0 {
+		t.Errorf("that was not asked for: %v", r)
+	}
+	if r := Run(jugs{9}, Bounds{Alike: 1}); r.Violation != nil || r.Alike == 0 {
+		t.Errorf("nothing is left out: %v, %+v", r, r.Violation)
+	}
+}
+
 func TestAllThereAre(t *testing.T) {
 	r := Run(jugs{9}, Bounds{})
 	if !r.Whole || r.States != 16 || r.Transitions != 16*6 || r.Violation != nil {
