@@ -32,14 +32,16 @@ mutants:
 race:
 	go test -race ./assign/... ./election/... ./fencing/... ./internal/... ./metrics/... ./roles/... ./propertytests/...
 
-# Clusters, child processes, servers whose clock steps and whose files are torn, in real time: one cycle of each, since all of
-# this is to end within a quarter of an hour. Many of each, on record with the product that they are of:
+# Clusters, child processes, servers whose clock steps and whose files are torn, in real time. Of what is done in cycles one of each,
+# since all of this is to end within a quarter of an hour; many of each, on record with the product that they are of:
 # go run ./propertytests/cycles -cycles 50
 realtime:
-	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 -timeout 14m ./internal/natstest/... ./fencing ./propertytests/... ./cmd/rolectl/... ./assign
+	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 -timeout 14m ./internal/natstest/... ./fencing ./propertytests/cycles ./cmd/rolectl/... ./assign
+	go test -tags realtime -run 'TasksProcessesOnCluster' -count 1 -timeout 14m ./propertytests
+	go run ./propertytests/cycles -cycles 1 -lanes 4 -file ''
 
-# Every fuzz target for a short while, for the same reason. A long run: go run ./propertytests/fuzz -execs 10000000
-FUZZTIME ?= 5s
+# Every fuzz target for a short while. A long run: go run ./propertytests/fuzz -execs 10000000
+FUZZTIME ?= 10s
 
 fuzz:
 	go run ./propertytests/fuzz -time $(FUZZTIME)

@@ -4,11 +4,12 @@
 //
 //	go run ./propertytests/cycles -cycles 50
 //	go run ./propertytests/cycles -of FencedLedgers -cycles 50
+//	go run ./propertytests/cycles -cycles 1 -lanes 4 -file ''
 //	go run ./propertytests/cycles -sum
 //
 // It goes on until the file has so many cycles of each test, of the product as it is, in parts of -part cycles. So it can be stopped
-// at any time, and goes on where the file ends; what was played of a part that is interrupted does not count. Several may run at a
-// time, each of other tests (-of is a regular expression), on machines that are not too busy for it.
+// at any time, and goes on where the file ends; what was played of a part that is interrupted does not count. Several tests are
+// played at a time with -lanes, on machines that are not too busy for it: most of a cycle is waiting. Which ones, -of says.
 //
 //	source ──► test binary (-tags realtime, ROLEMANAGER_CYCLES=part) ──► what it says ──► cycles.csv ──► sum
 //

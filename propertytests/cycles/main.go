@@ -7,19 +7,23 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
 	of := flag.String("of", "", "only the tests whose name matches")
 	cycles := flag.Int("cycles", 50, "how many cycles of each test the file shall have, of the product as it is")
 	part := flag.Int("part", 10, "how many of them make a line of the file")
-	path := flag.String("file", "propertytests/cycles.csv", "the file, from the root of the module")
+	lanes := flag.Int("lanes", 1, "how many tests are played at a time")
+	path := flag.String("file", "propertytests/cycles.csv", "the file, from the root of the module; if empty, nothing is put on record")
 	sum := flag.Bool("sum", false, "only say what the file comes to")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	run := func() error { return play(ctx, *of, *path, *cycles, *part) }
+	run := func() error { return play(ctx, *of, *path, *cycles, *part, *lanes) }
 	if *sum {
 		run = func() error { return summed(ctx, os.Stdout, *of, *path) }
 	}
@@ -30,9 +34,9 @@ func main() {
 }
 
 // play goes on until the file has so many cycles of each test.
-func play(ctx context.Context, of, path string, cycles, part int) error {
-	if cycles < 1 || part < 1 {
-		return errors.New("cycles: -cycles and -part are 1 at least")
+func play(ctx context.Context, of, path string, cycles, part, lanes int) error {
+	if cycles < 1 || part < 1 || lanes < 1 {
+		return errors.New("cycles: -cycles, -part and -lanes are 1 at least")
 	}
 	all, err := matching(of)
 	if err != nil {
@@ -47,23 +51,13 @@ func play(ctx context.Context, of, path string, cycles, part int) error {
 	if err := p.build(ctx); err != nil {
 		return err
 	}
-	for _, t := range all {
-		for ctx.Err() == nil {
-			lines, err := table(path).Read()
-			if err != nil {
-				return err
-			}
-			s, err := total(lines, t.name, p.present[t.about].mark)
-			if err != nil {
-				return err
-			}
-			if s.cycles >= cycles {
-				break
-			}
-			if err := p.next(ctx, t, s.cycles, min(cycles-s.cycles, part)); err != nil && ctx.Err() == nil {
-				return err
-			}
-		}
+	playing, unlessOneFails := errgroup.WithContext(ctx)
+	playing.SetLimit(lanes)
+	for _, t := range slices.Backward(all) { // so that in the end no lane is alone with the longest
+		playing.Go(func() error { return p.play(unlessOneFails, t, cycles, part) })
+	}
+	if err := playing.Wait(); ctx.Err() == nil {
+		return err
 	}
 	return nil
 }

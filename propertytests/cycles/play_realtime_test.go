@@ -21,19 +21,19 @@ func TestRealtimePart(t *testing.T) {
 	}
 	torn := test{"TestRealtimeTornTail", elections}
 	for range 2 {
-		if err := p.next(t.Context(), torn, 0, 1); err != nil {
+		if _, err := p.next(t.Context(), torn, 0, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.next(t.Context(), torn, 0, 0); err == nil || !strings.Contains(err.Error(), "is no number of cycles") {
+	if _, err := p.next(t.Context(), torn, 0, 0); err == nil || !strings.Contains(err.Error(), "is no number of cycles") {
 		t.Errorf("a test that has failed: %v", err)
 	}
-	if err := p.next(t.Context(), test{"TestNothing", elections}, 0, 1); err == nil {
+	if _, err := p.next(t.Context(), test{"TestNothing", elections}, 0, 1); err == nil {
 		t.Error("a test that there is not was played")
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := p.next(stopped, torn, 0, 1); !errors.Is(err, context.Canceled) {
+	if _, err := p.next(stopped, torn, 0, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("an interrupted part: %v", err)
 	}
 	lines, err := table(p.path).Read()

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +51,31 @@ func TestEveryTestThatPlaysIsKnown(t *testing.T) {
 	}
 	if slices.Sort(known); !slices.Equal(found, known) {
 		t.Errorf("played here: %v\nwhat plays: %v", known, found)
+	}
+}
+
+// TestNoTestOfTheTagIsLeftOut: what the tag realtime adds beside those that are played here, the Makefile names.
+func TestNoTestOfTheTagIsLeftOut(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob("../*_realtime_test.go")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(source, -1) {
+			name := string(m[1])
+			known := slices.ContainsFunc(tests, func(k test) bool { return k.name == name })
+			if !known && name != "TestMain" && !bytes.Contains(makefile, []byte(strings.TrimPrefix(name, "Test"))) {
+				t.Errorf("%s is played neither here nor by make realtime", name)
+			}
+		}
 	}
 }
 
