@@ -12,7 +12,7 @@ import (
 //	E1  nobody believes in a term whose record is lost for longer than by the beats before that, or while a rotation is open; and
 //	    two believe at once, for as long at most, only if
 //	      - the record of the one is lost, and the other was claimed by somebody who had not been shown it, or after such a one, or
-//	        after somebody who gave away an older term that the loss had brought back
+//	        after somebody who gave away an older term that the loss had brought back; or a rotation of it is open
 //	      - the last beat of the one is lost, so that others ended its session sooner than it knows
 //	      - the one's lease or role was overwritten by mistake: at its revision had stood something else, which is lost
 //	      - the other's claimant took the session of the one for dead, since a later lease of it was lost
@@ -77,7 +77,9 @@ func (w *world) apartByLoss(p *process, t *work, q *process, u *work) bool {
 	switch {
 	case p.restsOnLost() || q.restsOnLost():
 	case w.sent[u.token].misled == p.peer() && u.epoch > t.epoch && p.until <= w.store.at(u.epoch).at+p.lasts(p.cfg.TTL-p.cfg.Margin)+tick:
-	case t.lostAt == 0 || p.until > p.outlastsLoss(t) || w.sent[u.token].knew(t) && w.firstClaim(u, t.lostAt).knew(t) && !u.followsVacancy(t.lostAt):
+	case t.lostAt == 0 || p.until > p.outlastsLoss(t):
+		return false
+	case !t.rotating && w.sent[u.token].knew(t) && w.firstClaim(u, t.lostAt).knew(t) && !u.followsVacancy(t.lostAt):
 		return false
 	}
 	pair := [2]uint64{t.epoch, u.epoch}
