@@ -99,7 +99,7 @@ func TestSubmitHeedsItsContextThoughTheConnectionHangs(t *testing.T) {
 	}
 	t.Cleanup(nc.Close)
 	defer h.goesOn()
-	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS})
+	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
 	if err != nil {
 		t.Fatal(err)
 	}

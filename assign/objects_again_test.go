@@ -1,6 +1,7 @@
 package assign_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,10 +31,10 @@ func TestALargeOutputIsStoredAgain(t *testing.T) {
 			return time.Since(began)
 		}
 		run(100 << 10) // makes the store
-		metas := 0
+		var messages atomic.Int32
 		nc := natstest.Connect(t, s, nats.UserInfo("root", "p"))
 		sub, err := nc.Subscribe("$O.TASKS_"+testNS+".*.>", func(*nats.Msg) {
-			if metas++; metas == 1 {
+			if messages.Add(1) == 1 {
 				w.link.Hold(natsrun.ToClient)
 				time.AfterFunc(1500*time.Millisecond, w.link.Heal)
 			}
@@ -45,8 +46,8 @@ func TestALargeOutputIsStoredAgain(t *testing.T) {
 		if err := nc.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		if took := run(600 << 10); metas < 4 || took > 15*time.Second { // virtual
-			t.Errorf("with %d messages to the store it took %v", metas, took)
+		if took := run(600 << 10); messages.Load() < 4 || took > 15*time.Second { // virtual
+			t.Errorf("with %d messages to the store it took %v", messages.Load(), took)
 		}
 	}, denying([]string{"$JS.API.STREAM.PURGE.>"}, nil))
 }
