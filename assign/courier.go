@@ -18,7 +18,7 @@ import (
 type courier struct {
 	nc  *nats.Conn
 	box *mailbox.Mailbox[*nats.Msg]
-	max atomic.Int64 // max_payload of the server, as it was when something was sent last
+	max atomic.Int64 // max_payload of the server, as it was when the connection was asked last
 }
 
 // newCourier starts a courier that wg joins; it ends after stop.
@@ -34,8 +34,11 @@ func (c *courier) send(subject, reply string, data []byte) {
 }
 
 // maxPayload is how many bytes a message may have. After a change of servers it may be out of date for one message, which is then
-// not sent, as if it was lost.
+// not sent, as if it was lost. Who finds a message too large has it looked up again: that one comes again.
 func (c *courier) maxPayload() int { return int(c.max.Load()) }
+
+// look has it asked for once more, as is done after all that is sent.
+func (c *courier) look() { c.box.Put(nil) }
 
 // stop ends the courier when what waits has been sent.
 func (c *courier) stop() { c.box.Close() }
@@ -47,7 +50,9 @@ func (c *courier) run() {
 		last := c.box.Closed() // read before the drain: nothing can be put after it
 		batch = c.box.Drain(batch)
 		for _, m := range batch {
-			_ = c.nc.PublishMsg(m) // who gets no answer asks again
+			if m != nil {
+				_ = c.nc.PublishMsg(m) // who gets no answer asks again
+			}
 		}
 		c.max.Store(c.nc.MaxPayload())
 		if last {

@@ -106,6 +106,9 @@ func (s *shift) frame(m *nats.Msg, until time.Time) {
 		s.park(m, until, tasks.Later)
 		return
 	}
+	if verdict == tasks.TooLarge {
+		s.out.look()
+	}
 	if verdict != tasks.Accepted {
 		s.reject(m, v, verdict)
 		return

@@ -148,6 +148,7 @@ func (l *scheduling) dispatch(f *loading) {
 		if len(frame) <= most {
 			l.out.send(subject, reply, frame)
 		} else { // submitted where messages may be larger
+			l.out.look()
 			for i := range f.list[from:to] {
 				l.unsent(p, &f.list[from+i])
 			}
