@@ -106,7 +106,8 @@ func (l *scheduling) denied(d *natskv.PermissionError) {
 }
 
 // denied takes a complaint of the server about what only a worker does. That a report is denied would be known to nobody
-// else: its tasks seem to run for ever.
+// else: its tasks seem to run for ever. Who may not listen any more holds what no scheduler can ask for, or stop: its session
+// ends, and the next one offers nothing before it may, see withdraw.
 func (s *shift) denied(d *natskv.PermissionError) {
 	me := s.h.Instance()
 	mine := d.Subject == s.a.sub.report(me)
@@ -116,5 +117,8 @@ func (s *shift) denied(d *natskv.PermissionError) {
 	}
 	if mine {
 		s.h.Emit(event.Fault{Meta: s.meta(), Doing: "work for " + s.a.cfg.Namespace, Err: &permissionError{d}, Attempts: 1})
+	}
+	if mine && d.Subscribe {
+		s.h.End("the worker may not listen to " + d.Subject)
 	}
 }

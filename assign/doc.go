@@ -56,6 +56,7 @@
 //	record that is never stored           an event.Fault names it; a task whose outcome it is ends as dead, cause unstorable
 //	permission denied                     Lead ends with election.ErrPermission, which names the subject; a worker's is a Fault,
 //	                                      and so is that nothing may be announced: then who waits reads, up to 45 s late
+//	worker may not listen any more        its session ends, as if it had crashed; it offers nothing before it may again
 //	announcement lost                     who waits reads now and then, and when the next scheduler has begun
 //	submitter is cut off for longer than  ErrTaskNotFound for who waits
 //	the outcome is kept

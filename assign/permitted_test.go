@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
@@ -155,6 +156,137 @@ func TestAWorkerThatIsDenied(t *testing.T) {
 			}, denying(x.publish, x.subscribe))
 		})
 	}
+}
+
+// TestAWorkerThatMayNotListenAnyMore holds nobody up: its session ends, with it what it runs, and it offers nothing before it may
+// listen again.
+func TestAWorkerThatMayNotListenAnyMore(t *testing.T) {
+	for name, subject := range map[string]string{"asked": "sync", "assigned": "assign", "told to stop": "cancel"} {
+		t.Run(name, func(t *testing.T) {
+			var options *server.Options
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				settled(t)
+				b := newBench()
+				a := newNode(t, rooted{s}, "a", b.register(t, "a"), slots(1))
+				leader(t, a)
+				w := newNode(t, s, "w", b.register(t, "w"), workerOnly, slots(1))
+				c := rootClient(t, s)
+				for range 2 {
+					if _, err := assign.Submit(t.Context(), c, slow, "x"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				b.allStarted(t, 2)
+				allow := func(deny ...string) {
+					changed := options.Clone()
+					changed.Port = server.RANDOM_PORT // as it was when the server was started
+					changed.Users[1].Permissions.Subscribe = &server.SubjectPermission{Deny: deny}
+					if err := s.Running().ReloadOptions(changed); err != nil {
+						t.Fatal(err)
+					}
+				}
+				allow(testNS + ".work." + subject + ".>")
+				natstest.Eventually(t, "w's session ends", time.Minute, func() (bool, string) {
+					return w.count(func(e event.Event) bool { _, ok := e.(event.SessionLost); return ok }) > 0, w.dump()
+				})
+				a.close(t)
+				n := newNode(t, rooted{s}, "n", b.register(t, "n"))
+				b.allStarted(t, 4)
+				allow()
+				n.close(t)
+				leader(t, newNode(t, rooted{s}, "m", nil))
+				b.allStarted(t, 5)
+				close(b.gate)
+			}, denying(nil, []string{testNS + ".nothing"}), func(o *natsrun.Options) {
+				configure := o.Configure
+				o.Configure = func(so *server.Options) { configure(so); options = so }
+			})
+		})
+	}
+}
+
+// faultSaid counts the faults of a node that say what it was doing and of whom.
+func faultSaid(n *node, doing, of string) int {
+	return n.count(func(e event.Event) bool {
+		f, ok := e.(event.Fault)
+		return ok && f.Doing == doing && strings.Contains(f.Err.Error(), of)
+	})
+}
+
+// TestAWorkerThatMayNotAnswer holds up the next scheduler, since it may run anything; that is said, until it goes.
+func TestAWorkerThatMayNotAnswer(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		b := newBench()
+		close(b.gate)
+		a := newNode(t, rooted{s}, "a", nil)
+		leader(t, a)
+		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
+		a.close(t)
+		n := newNode(t, rooted{s}, "n", b.register(t, "n"))
+		leader(t, n)
+		c := rootClient(t, s)
+		p, err := assign.Submit(t.Context(), c, slow, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "it is said again and again for whom all waits", time.Minute, func() (bool, string) {
+			return faultSaid(n, "begin to hand out tasks", "w") > 1, n.dump()
+		})
+		if b.startedTotal() > 0 {
+			t.Error("a task was handed out")
+		}
+		w.close(t)
+		if out, err := p.Wait(t.Context()); err != nil || out != "x by n" {
+			t.Error(out, err)
+		}
+		told := faultSaid(n, "begin to hand out tasks", "w")
+		time.Sleep(time.Minute) // virtual
+		if now := faultSaid(n, "begin to hand out tasks", "w"); now != told {
+			t.Errorf("it is said %d times afterwards", now-told)
+		}
+	}, denying([]string{"_INBOX.>"}, nil))
+}
+
+// TestASchedulerWithoutAConsumer says why it reads nothing, and begins when it may have one.
+func TestASchedulerWithoutAConsumer(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		b := newBench()
+		close(b.gate)
+		c := newClient(t, s)
+		p, err := assign.Submit(t.Context(), c, slow, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		js, err := jetstream.New(natstest.Connect(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := js.Stream(t.Context(), "TASKS_"+testNS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		allow := func(consumers int) {
+			cfg := stream.CachedInfo().Config
+			cfg.MaxConsumers = consumers
+			if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		allow(1)
+		if _, err := stream.CreateConsumer(t.Context(), jetstream.ConsumerConfig{}); err != nil {
+			t.Fatal(err)
+		}
+		n := newNode(t, s, "n", b.register(t, "n"))
+		natstest.Eventually(t, "it is said what keeps it", time.Minute, func() (bool, string) {
+			return faultSaid(n, "read the tasks", "consumer") > 1, n.dump()
+		})
+		allow(-1)
+		if out, err := p.Wait(t.Context()); err != nil || out != "x by n" {
+			t.Error(out, err)
+		}
+	})
 }
 
 // rooted dials as the user who may do everything.

@@ -142,6 +142,15 @@ func (h Host) Describe(ctx context.Context, namespace string, w *Workplace) erro
 	return h.until(ctx, func(m *protocol.Machine) bool { return m.Self().MemberDelivered() })
 }
 
+// Described reports whether this member offers something in a namespace, by what Describe was told last, under this lease or
+// an earlier one.
+func (h Host) Described(namespace string) bool {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	_, offers := h.s.workplaces[namespace]
+	return offers
+}
+
 // Widen makes the session's watch carry every key of the bucket, workers included, until release is called. It returns
 // when that one watch has itself delivered the record of role at epoch or later, and the lease of every member that was
 // there before: so Members then knows everybody who may have taken orders from an earlier leader.
