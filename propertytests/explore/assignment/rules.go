@@ -19,7 +19,6 @@ const (
 var omitted = map[string]string{
 	"Scheduler.now":        "of the last step; each step brings its own",
 	"Scheduler.out":        "empty between steps",
-	"Scheduler.last":       "only makes the next number another one",
 	"table.holes":          "for listings",
 	"table.first":          "follows from slots",
 	"task.alike":           "likewise",
@@ -66,6 +65,9 @@ var omitted = map[string]string{
 	"Stop.Instance":        "follows from the session",
 }
 
+// apart is what makes numbers.
+var apart = map[string]string{"Scheduler.last": "makes the next number of a write or a frame"}
+
 // counters are numbers that matter by their order only.
 var counters = map[string]plain.Class{
 	"Scheduler.writes": plain.Write, "write.number": plain.Write, "worker.frame": plain.Write, "seal.write": plain.Write,
@@ -99,7 +101,7 @@ func (x *Model) Fault(m search.Move) bool {
 func newRules() *plain.Rules {
 	return &plain.Rules{
 		Frozen:  []reflect.Type{reflect.TypeFor[tasks.Policy]()},
-		Omitted: omitted, Fields: counters,
+		Omitted: omitted, Apart: apart, Fields: counters,
 		Clipped: map[string]int{"seal.fails": 12, "seal.trouble": 12, "worker.tries": 6, "worker.refused": 10},
 		Instant: reflect.TypeFor[protocol.Instant](),
 		Horizon: int64(2 * unit),

@@ -14,29 +14,31 @@ const firstRevision = 1 << 40
 
 // omitted are the fields of the core that no decision is made upon, in these worlds. Everything else counts.
 var omitted = map[string]string{
-	"Machine.cfg":       "the same for the whole life of a process; members with different ones are not alike",
-	"Machine.now":       "of the last step; each step brings its own",
-	"Machine.lastWrite": "only makes the next write's id another one",
-	"View.peers":        "the same as peerList, by name",
-	"View.roles":        "the same as roleList, by name",
-	"PeerView.place":    "follows from the order of peerList",
-	"RoleView.place":    "follows from the order of holds",
-	"roleSet.place":     "follows from the order of the list",
-	"PeerView.joined":   "decides only what is told",
-	"RoleView.leader":   "decides only what is told",
-	"pending.at":        "only measures how long a write took",
-	"claim.since":       "only measures how long a role was vacant",
-	"term.began":        "asked only when work has failed, which it does not here",
-	"window.size":       "at least 8 writes, more than these worlds have roles",
-	"Member.Meta":       "not set",
-	"Member.Assign":     "not set",
-	"own.meta":          "not set",
-	"own.assign":        "not set",
-	"Machine.out":       "empty between steps",
-	"News.Notices":      "empty between steps",
-	"Role.Reason":       "a text for people",
-	"Lease.By":          "a text for people",
+	"Machine.cfg":     "the same for the whole life of a process; members with different ones are not alike",
+	"Machine.now":     "of the last step; each step brings its own",
+	"View.peers":      "the same as peerList, by name",
+	"View.roles":      "the same as roleList, by name",
+	"PeerView.place":  "follows from the order of peerList",
+	"RoleView.place":  "follows from the order of holds",
+	"roleSet.place":   "follows from the order of the list",
+	"PeerView.joined": "decides only what is told",
+	"RoleView.leader": "decides only what is told",
+	"pending.at":      "only measures how long a write took",
+	"claim.since":     "only measures how long a role was vacant",
+	"term.began":      "asked only when work has failed, which it does not here",
+	"window.size":     "at least 8 writes, more than these worlds have roles",
+	"Member.Meta":     "not set",
+	"Member.Assign":   "not set",
+	"own.meta":        "not set",
+	"own.assign":      "not set",
+	"Machine.out":     "empty between steps",
+	"News.Notices":    "empty between steps",
+	"Role.Reason":     "a text for people",
+	"Lease.By":        "a text for people",
 }
+
+// apart is what makes numbers.
+var apart = map[string]string{"Machine.lastWrite": "makes the next write's id"}
 
 // counters are numbers that matter by their order only, each process having its own.
 var counters = map[string]plain.Class{
@@ -48,7 +50,7 @@ var counters = map[string]plain.Class{
 func newRules(c *Config) *plain.Rules {
 	return &plain.Rules{
 		Frozen:  []reflect.Type{reflect.TypeFor[protocol.Member]()}, // never changed once decoded or sent
-		Omitted: omitted, Fields: counters,
+		Omitted: omitted, Apart: apart, Fields: counters,
 		Clipped: map[string]int{"retry.failures": 11},
 		Types:   map[reflect.Type]plain.Class{reflect.TypeFor[protocol.WriteID](): plain.Write},
 		Instant: reflect.TypeFor[protocol.Instant](),

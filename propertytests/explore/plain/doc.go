@@ -12,7 +12,8 @@
 //   - points in time count relative to the clock of their process, and not beyond a horizon in the past
 //   - names: revisions count by their order, tokens and nonces by being the same, processes of one configuration can change
 //     places. A protocol that computes with one of them cannot be looked at in this way.
-//   - fields that the rules omit, each with a reason
+//   - fields that the rules omit, each with a reason; a counter of which the next name is made tells parts apart all the same, or
+//     one part would be taken for another that makes a name which is still about
 //
 // Two states with one fingerprint go on in the same way; states that differ in the spare room of a slice or in the layout of
 // a heap are told apart though they would too, which costs states and nothing else.

@@ -25,7 +25,7 @@ func NewLooker(r *Rules) *Looker { return &Looker{r, map[reflect.Type]look{}, ma
 // Unmet are the fields that the rules name and that no value so far has had: each is one that was renamed, or never was.
 func (l *Looker) Unmet() (names []string) {
 	for _, all := range [][]string{
-		slices.Collect(maps.Keys(l.rules.Omitted)), slices.Collect(maps.Keys(l.rules.Fields)), slices.Collect(maps.Keys(l.rules.Clipped)),
+		slices.Collect(maps.Keys(l.rules.Omitted)), slices.Collect(maps.Keys(l.rules.Apart)), slices.Collect(maps.Keys(l.rules.Fields)), slices.Collect(maps.Keys(l.rules.Clipped)),
 	} {
 		for _, name := range all {
 			if !l.met[name] {
@@ -161,6 +161,10 @@ func (l *Looker) fields(t reflect.Type) look {
 		if l.rules.Omitted[name] != "" {
 			continue
 		}
+		if l.rules.Apart[name] != "" {
+			fields = append(fields, field{f.Offset, apart(name, f.Type)})
+			continue
+		}
 		if class, ok := l.rules.Fields[name]; ok && f.Type.Kind() == reflect.Map { // its keys are names
 			fields = append(fields, field{f.Offset, l.pairs(f.Type, named(class, f.Type.Key()))})
 			continue
@@ -179,6 +183,13 @@ func (l *Looker) fields(t reflect.Type) look {
 			f.look(w, unsafe.Add(at, f.offset))
 		}
 	}
+}
+
+func apart(name string, t reflect.Type) look {
+	if t.Kind() != reflect.Uint64 {
+		panic("plain: cannot tell parts apart by " + name)
+	}
+	return func(w *Walk, at unsafe.Pointer) { w.Apart.Word(*(*uint64)(at)) }
 }
 
 func clipped(name string, t reflect.Type, most int) look {

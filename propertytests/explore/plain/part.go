@@ -3,23 +3,27 @@ package plain
 import "slices"
 
 // Part is what is known of one part of a state: the fingerprint of its shape, and the names that it mentions, in the order
-// of their first mention. Two parts with the same of both are the same.
+// of their first mention. Two parts with the same of both, and nothing that tells them apart, are the same.
 type Part struct {
 	Sum   Sum
 	Names []Name
+
+	apart Sum
 }
 
 // Part ends a walk.
-func (w *Walk) Part() Part { return Part{w.Sum, slices.Clone(w.Names)} }
+func (w *Walk) Part() Part { return Part{w.Sum, slices.Clone(w.Names), w.Apart} }
 
 // Begin makes a walk ready for another part.
 func (w *Walk) Begin(owner uint8, now int64) {
-	w.Sum, w.Names, w.seen, w.Owner, w.Now = Sum{}, w.Names[:0], w.seen[:0], owner, now
+	w.Sum, w.Apart, w.Names, w.seen, w.Owner, w.Now = Sum{}, Sum{}, w.Names[:0], w.seen[:0], owner, now
 }
 
-// Exact is a fingerprint in which the names count as they are.
+// Exact is a fingerprint in which the names count as they are, and what tells parts apart.
 func (p *Part) Exact() Sum {
 	s := p.Sum
+	s.Word(p.apart.A)
+	s.Word(p.apart.B)
 	for _, n := range p.Names {
 		s.Word(n.key())
 	}

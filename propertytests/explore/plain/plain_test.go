@@ -138,6 +138,26 @@ func TestOmittedFieldsDoNotCount(t *testing.T) {
 	}
 }
 
+// TestCountersTellPartsApart: of one of them the next name may be another's that is still about.
+func TestCountersTellPartsApart(t *testing.T) {
+	type counting struct{ next, name uint64 }
+	r := rules()
+	r.Apart = map[string]string{"counting.next": "makes the next name"}
+	part := func(next, name uint64) Part {
+		var w Walk
+		w.Begin(0, 0)
+		Look(NewLooker(r), &w, &counting{next, 1000 + name})
+		return w.Part()
+	}
+	p, q, same := part(1, 7), part(2, 7), part(2, 7)
+	if p.Sum != q.Sum {
+		t.Error("states are told apart by it")
+	}
+	if p.Exact() == q.Exact() || q.Exact() != same.Exact() {
+		t.Error("parts are not told apart by it, or by something else")
+	}
+}
+
 func TestTimeIsRelative(t *testing.T) {
 	sum := func(at, now int64) Sum {
 		var w Walk

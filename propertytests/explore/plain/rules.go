@@ -33,6 +33,9 @@ type Rules struct {
 	Frozen []reflect.Type
 	// Omitted are fields, as Type.field, that do not count, each with the reason.
 	Omitted map[string]string
+	// Apart are fields that tell one part from another, but not one state from another, each with the reason: counters of which
+	// the next name is made, so that it is another one than all those that are still about.
+	Apart map[string]string
 	// Clipped are counters that are compared with nothing above a limit: beyond that they are all the same.
 	Clipped map[string]int
 	// Fields are those whose numbers are names of a class, and Types the types.

@@ -9,6 +9,7 @@ import (
 // apart by their first mention in this part, time is relative. Which names those were is kept beside it.
 type Walk struct {
 	Sum   Sum
+	Apart Sum // of what tells parts apart, but not states
 	Names []Name
 	Now   int64 // of the process whose part it is
 	Owner uint8
