@@ -103,8 +103,9 @@ func keep[T any](x *Model, sort int, part *plain.Part, to *T) *T {
 	return to
 }
 
-func (x *Model) look(now protocol.Instant) *plain.Walk {
-	x.walk.Begin(0, int64(now))
+// look begins to look at a part. Its numbers of writes, frames and assignments are those of a term, from 0: each counts for itself.
+func (x *Model) look(term int, now protocol.Instant) *plain.Walk {
+	x.walk.Begin(uint8(term), int64(now))
 	return &x.walk
 }
 
@@ -117,7 +118,7 @@ func (x *Model) revision(n uint64) {
 }
 
 func (x *Model) keepLeader(k int, l *leader) *leader {
-	w := x.look(l.now)
+	w := x.look(k, l.now)
 	w.Flag(l.s != nil)
 	w.Word(uint64(l.host))
 	x.revision(l.epoch)
@@ -132,14 +133,14 @@ func (x *Model) keepLeader(k int, l *leader) *leader {
 			plain.Look(x.looker, w, r)
 		}
 		for _, n := range l.asked {
-			w.Name(plain.Name{Class: plain.Write, Value: n})
+			w.Name(plain.Name{Class: plain.Write, Owner: w.Owner, Value: n})
 		}
 	}
 	return keep(x, 10+k, &l.part, l)
 }
 
 func (x *Model) keepMember(i int, m *member) *member {
-	w := x.look(0)
+	w := x.look(m.term, 0)
 	x.revision(m.session)
 	x.revision(m.last)
 	w.Word(uint64(m.seen))
@@ -160,7 +161,7 @@ func (x *Model) keepMember(i int, m *member) *member {
 }
 
 func (x *Model) keepLedger(l *ledger) *ledger {
-	w := x.look(0)
+	w := x.look(0, 0) // no numbers of any term
 	for _, f := range l.log {
 		w.Word(uint64(f.kind)<<8 | uint64(f.who))
 		x.revision(f.session)
@@ -177,8 +178,9 @@ func (x *Model) keepLedger(l *ledger) *ledger {
 }
 
 func (x *Model) keepNet(n *net) *net {
-	w := x.look(0)
+	w := x.look(0, 0)
 	for _, m := range n.list {
+		w.Owner = m.leader
 		plain.Look(x.looker, w, m)
 	}
 	return keep(x, 2, &n.part, n)

@@ -41,6 +41,7 @@ type member struct {
 	session  uint64        // 0: none
 	last     uint64        // the one before it, not known to be dead, 0: none
 	w        *tasks.Worker // nil without a session
+	term     int           // the newest from which it has heard, from 0
 	cut      bool
 	draining bool
 	seen     int  // how much of the bucket's log its view has

@@ -79,6 +79,9 @@ func (x *Model) lapse(w *World, i int) {
 func (x *Model) work(w *World, i int, ev tasks.WorkerEvent, answer *message) error {
 	m := *w.members[i]
 	m.w = plain.Clone(x.cloner, m.w)
+	if answer != nil { // to a frame, whose sender may be newer
+		m.term = max(m.term, int(answer.leader))
+	}
 	for _, e := range m.w.Step(ev, nil) {
 		switch e := e.(type) {
 		case tasks.Reply:
