@@ -41,7 +41,7 @@
 //	attempt's timeout                     its context ends with ErrTimeout; counted as a failure unless the handler succeeds late
 //	cancel, deadline                      terminal at once; the handler's context ends with ErrStopped, which is ErrTaskCancelled
 //	                                      or ErrTaskExpired too
-//	worker dies or is cut off             run again when its session is dead, up to CrashBudget times, then dead
+//	worker dies or is cut off             run again when its session is dead; dead with the CrashBudget-th such loss
 //	session closed                        running handlers may finish; then ErrDraining, and given back uncounted; while one
 //	                                      runs on all the same the session is left to run out, as if its process had crashed
 //	scheduler dies                        running handlers go on; their results wait for the next scheduler
@@ -105,16 +105,16 @@
 //
 // # Files
 //
-// For everybody: kind.go · options.go, submit.go, batch.go, unique.go submitting · pending.go, waiters.go, listen.go, results.go waiting ·
-// cancel.go, requeue.go, steer.go, recur.go, recurrences.go steering · status.go, get.go, list.go, overview.go, watch.go
-// looking · client.go, control.go · errors.go, errors_client.go, errors_scheduler.go, errors_stream.go · assigner.go,
+// For everybody: kind.go · options.go, headers.go, submit.go, batch.go, unique.go submitting · pending.go, waiters.go, listen.go, results.go waiting ·
+// cancel.go, requeue.go, steer.go, recur.go, recurrences.go steering · status.go, status_reason.go, get.go, list.go, overview.go, watch.go
+// looking · client.go, control.go, answers.go · errors.go, errors_client.go, errors_scheduler.go, errors_stream.go · assigner.go,
 // config.go, placement.go.
 //
 // The worker: task.go, handler.go, middleware.go what handlers see · work.go its loop, gate.go what it checks, execute.go and
 // life.go its handlers, finding.go how they end, progress.go how far they are, objects.go, objects_store.go large outputs, outbox.go its reports,
 // drain.go its end.
 //
-// The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · reader.go the stream, telling.go what the books
+// The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · widening.go who is there, policies.go of which kinds · reader.go the stream, telling.go what the books
 // hear of it, recurring.go schedules, traces.go · commits.go its writes, commits_records.go what they say, commits_cas.go those by
 // compare-and-swap, commits_faults.go and commits_full.go those that are not stored, dying.go outcomes that keep their input,
 // announce.go, announcement.go, bulletin.go how they are told ·
@@ -123,5 +123,5 @@
 //
 // Both: courier.go, denied.go what the server does not allow, parts.go answers larger than a message, chunks.go reading large
 // outputs, reconnect.go. The stream: stream.go,
-// subject.go, record.go, record_outcome.go, announcement.go, record_steer.go. The rules of both are in internal/protocol/tasks, without I/O.
+// subject.go, record.go, record_outcome.go, outcome_text.go, announcement.go, record_steer.go. The rules of both are in internal/protocol/tasks, without I/O.
 package assign

@@ -24,7 +24,7 @@ type SessionConfig struct {
 	// InstanceID names this process in the bucket. It must be unique among the live ones; "" takes the host name and
 	// eight random hex digits.
 	InstanceID string
-	// WorkerOnly opens a session that cannot campaign: it costs the candidates nothing, however many there are.
+	// WorkerOnly opens a session that cannot campaign (ErrWorkerOnly): it costs the candidates nothing, however many there are.
 	WorkerOnly bool
 
 	// TTL is how long others must see the lease of this session stand still before they may end it (10 s; from 300 ms to

@@ -36,7 +36,7 @@ type sharedSession struct {
 // session, which opens with the first Start and is closed when the last of them has stopped; the sinks of the first count.
 // It does no I/O. Errors: every fault of cfg at once, ErrSessionConflict, ErrDuplicateRole.
 //
-// A program with several roles is better served by a RoleManager, which owns the session and tells how it fares.
+// A program with several roles is better served by a Manager of package roles, which owns the session and tells how it fares.
 func New(nc *nats.Conn, cfg Config) (*Election, error) {
 	err := cfg.Validate()
 	if nc == nil {

@@ -23,9 +23,9 @@ func ExampleSinkFunc() {
 	meta := event.Meta{Bucket: "roles", Instance: "node-1", Session: 41}
 	sink.Observe(event.SessionOpened{Meta: meta, TTL: 10 * time.Second})
 	sink.Observe(event.RolePromoted{Meta: meta, Role: "scheduler", Epoch: 42})
-	sink.Observe(event.RoleDemoted{Meta: meta, Role: "scheduler", Epoch: 42, Reason: "stepped_down", Led: time.Minute})
+	sink.Observe(event.RoleDemoted{Meta: meta, Role: "scheduler", Epoch: 42, Reason: "stepped down", Led: time.Minute})
 	// Output:
 	// - SessionOpened from node-1
 	// node-1 leads scheduler at epoch 42
-	// node-1 no longer leads scheduler: stepped_down after 1m0s
+	// node-1 no longer leads scheduler: stepped down after 1m0s
 }

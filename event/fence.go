@@ -12,7 +12,8 @@ type ClaimAttempted struct {
 	Duration time.Duration
 }
 
-// FenceRejected reports that something carrying a stale or foreign epoch was refused.
+// FenceRejected reports that something carrying a stale or foreign epoch was refused. Nothing here emits it: it is for a resource of
+// yours, which may tell a Sink when a fencing.Guard has refused a token.
 type FenceRejected struct {
 	Meta
 	Role string

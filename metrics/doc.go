@@ -32,15 +32,16 @@
 //	assign_open_tasks{namespace,state}                 tasks without an outcome
 //	assign_worker_slots{namespace,state}
 //	assign_schedule_to_start_seconds, assign_run_seconds {namespace,kind}    histograms
-//	assign_recovery_seconds{namespace}                 histogram: promotion to the first assignment
+//	assign_recovery_seconds{namespace}                 histogram: promotion until tasks are handed out
 //
 // The reasons of election_failures_total: session_lost, work (it ended before its context did), panic, stuck,
-// heartbeat and claim (no answer, or for a heartbeat a refusal), fence, record (one that is not understood), fault
+// heartbeat and claim (no answer, or for a heartbeat a refusal), fence (what you report with event.FenceRejected), record (one that is not understood), fault
 // (one that is being retried).
 //
 // # Promises
 //
-//   - The number of series is bounded. A task's id is never a label. Of each label that others fill in (kind, reason,
+//   - The number of series is bounded by that of roles: each role of the bucket makes two in every process (election_is_leader,
+//     election_epoch), led there or not. A task's id is never a label. Of each label that others fill in (kind, reason,
 //     outcome, cause, state) the first 64 values are kept, later ones are counted as "other".
 //   - When a session is closed, its gauges are removed, so that nothing keeps reporting a leader or a queue that is
 //     gone. Counters and histograms stay, as rates need them to.

@@ -35,6 +35,9 @@ type Config struct {
 	// InstanceID names this process. It must be unique among the live ones; "" takes the host name and eight random hex
 	// digits.
 	InstanceID string
+	// WorkerOnly makes this process one that only runs tasks: it can take part in no role (election.ErrWorkerOnly), and costs the
+	// candidates nothing, however many there are.
+	WorkerOnly bool
 
 	// TTL is how long others must see this process's lease stand still before they may take its roles (10 s; from
 	// 300 ms). It bounds how long a role is without a leader after a crash.
@@ -107,7 +110,7 @@ type Role struct {
 func (c Config) session() election.SessionConfig {
 	return election.SessionConfig{
 		Bucket: c.Bucket, BucketAutoCreate: c.BucketAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
-		InstanceID: c.InstanceID, TTL: c.TTL, HeartbeatInterval: c.HeartbeatInterval, OpTimeout: c.OpTimeout,
+		InstanceID: c.InstanceID, WorkerOnly: c.WorkerOnly, TTL: c.TTL, HeartbeatInterval: c.HeartbeatInterval, OpTimeout: c.OpTimeout,
 		SafetyMargin: c.SafetyMargin, DisconnectGracePeriod: c.DisconnectGracePeriod, SuccessionDelay: c.SuccessionDelay,
 		DrainTimeout: c.DrainTimeout, CoolDown: c.CoolDown, IdleFactor: c.IdleFactor, RotationInterval: c.RotationInterval,
 		Meta: c.Meta, Sinks: c.sinks(),

@@ -41,4 +41,5 @@
 //	steer.go                               step down, transfer, pause, resume
 //	status.go, http.go                     what can be asked, and over HTTP
 //	log.go, log_session.go, log_task.go    every event in the log
+//	format.go                              a Manager in text, without what it was configured with
 package roles

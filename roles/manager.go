@@ -72,7 +72,7 @@ func (m *Manager) Session() *election.Session { return m.session }
 func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.session.Events(ctx) }
 
 // Add takes part in more roles, at once when the manager is running. Errors: every fault of the roles, ErrEnded,
-// election.ErrDuplicateRole when the session was told of the role directly; then none of them was added.
+// election.ErrDuplicateRole when the session was told of the role directly, election.ErrWorkerOnly; then none of them was added.
 func (m *Manager) Add(roles ...Role) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -3,6 +3,7 @@ package roles_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -233,5 +234,31 @@ func TestHealthCheckFailure(t *testing.T) {
 		none(t, "a leads while it is unhealthy", w.began)
 		sick.Store(false)
 		receive(t, "a leads again", w.began)
+	})
+}
+
+// TestAWorkerOnlyManager takes part in the bucket, and in no role: neither from the beginning nor later.
+func TestAWorkerOnlyManager(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		workerOnly := func(c *roles.Config) { c.WorkerOnly = true }
+		n := start(t, s, "w", nil, workerOnly)
+		natstest.Eventually(t, "it is ready", time.Minute, func() (bool, string) {
+			st := n.Status()
+			return st.Ready, fmt.Sprint(st)
+		})
+		for _, m := range n.Session().Members() {
+			if m.Instance != "w" || !m.WorkerOnly {
+				t.Errorf("it sees %s, worker-only %v", m.Instance, m.WorkerOnly)
+			}
+		}
+		role := roles.Role{Name: "r", Lead: noWork}
+		if err := n.Add(role); !errors.Is(err, election.ErrWorkerOnly) {
+			t.Errorf("Add: %v", err)
+		}
+		cfg := config(s, "v")
+		workerOnly(&cfg)
+		if _, err := roles.New(cfg, role); !errors.Is(err, election.ErrWorkerOnly) {
+			t.Errorf("New: %v", err)
+		}
 	})
 }

@@ -168,7 +168,7 @@ func TestDocumentedObserverOfTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, besides := confBlock.FindSubmatch(text), regexp.MustCompile(`(?m)^"\$JS\.API\.STREAM\.NAMES".*\n".*$`).Find(text)
+	block, besides := confBlock.FindSubmatch(text), regexp.MustCompile(`(?m)^"\$JS\.API\.INFO".*\n".*$`).Find(text)
 	const observer = "{ user: o, password: x, permissions: {\n        publish: [\n"
 	if block == nil || besides == nil || !strings.Contains(string(block[1]), observer) {
 		t.Fatalf("%s does not give them", operations)
@@ -179,6 +179,9 @@ func TestDocumentedObserverOfTasks(t *testing.T) {
 	o := p.as("o")
 	o.sees("the doctor looks at tasks", "ok", "jobs: 0 open, handed out by a to 1 workers")
 	o.sees("and at large outputs", "ok", "jobs: there is no object store")
+	if d, _ := o.diagnosis(); !d.has("limits", "ok", "the account is well below its JetStream limits") {
+		t.Errorf("what the doctor says of the account's limits: %v", d)
+	}
 	o.completes("tasks|ls|-n|", "jobs")
 	o.completes("bucket|check|", "roles")
 	if out := o.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") {
