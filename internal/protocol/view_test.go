@@ -117,6 +117,13 @@ func TestAcknowledgedIsNotMissing(t *testing.T) {
 	if w.Role("r").Form != FormRecord {
 		t.Fatal("our own write is taken for missing by the first snapshot that lags")
 	}
+	w.BeginWatch(WatchReset{Single: true, Last: 40}, Peer{}) // the server was asked for its last revision after that
+	e.Revision = 30
+	w.Merge(w.now, &e, &w.news)
+	w.EndSnapshot(w.now, nil, &w.news)
+	if w.Role("r").Form != FormRecord {
+		t.Fatal("our own write is taken for missing by the snapshot that was on its way")
+	}
 }
 
 func TestMemberMarkerThatVanishes(t *testing.T) {
