@@ -107,7 +107,7 @@ func (l *scheduling) denied(d *natskv.PermissionError) {
 
 // denied takes a complaint of the server about what only a worker does. That a report is denied would be known to nobody
 // else: its tasks seem to run for ever. Who may not listen any more holds what no scheduler can ask for, or stop: its session
-// ends, and the next one offers nothing before it may, see withdraw.
+// ends, and the next one offers nothing before it may.
 func (s *shift) denied(d *natskv.PermissionError) {
 	me := s.h.Instance()
 	mine := d.Subject == s.a.sub.report(me)

@@ -17,6 +17,7 @@ type outbox struct {
 	inbox    string // of the answers; the report's number follows
 	findings map[string]tasks.Finding
 	queue    []item // what is to be reported, in order
+	doubted  []item // what was reported and not answered, to be reported again: the least often comes first
 	cooling  []cooling
 	flights  map[uint64]*flight
 	page     []tasks.Finding // of the report that is being made
@@ -27,16 +28,16 @@ type outbox struct {
 
 // item is an attempt's result, or how far it is: then x is the attempt, and what is told is its latest when it is sent. Number
 // says which that was. So the answer to a report of progress is never taken for that to the result of the same attempt.
+//
+// A report is answered when all in it is settled, and one task that the scheduler cannot read is not to keep the others. So what had
+// no answer is reported again in halves, until it is alone, and never with what is reported for the first time, or in its place.
 type item struct {
 	held   tasks.Held
 	x      *execution
 	number uint64
-	tries  int // reports of it that had no answer
+	lapses int // reports of it that had no answer
+	share  int // how many the next one may hold, 0 for as many as there is room for
 }
-
-// aloneAfter is after how many of these it goes alone: a report is answered when all in it is settled, and one task that the scheduler
-// cannot read is not to keep the others.
-const aloneAfter = 2
 
 // reporting is what the loop knows of the reports of one attempt's progress. At most one is under way.
 type reporting struct {
@@ -53,11 +54,14 @@ type cooling struct {
 // flight is a report that has no answer yet.
 type flight struct {
 	list  []item
-	until time.Time
+	until time.Time // zero: nobody has listened
 }
+
+func (f *flight) doubted() bool { return f.list[0].lapses > 0 }
 
 const (
 	maxFlights  = 4
+	maxDoubted  = 2         // of these, of what had no answer before
 	maxReported = 512       // results in one report
 	reportSize  = 256 << 10 // bytes of results in one report, if it holds more than one
 )
@@ -103,7 +107,7 @@ func (o *outbox) warm(now time.Time) {
 // again reports everything once more: there is another scheduler.
 func (o *outbox) again(runs map[string]*execution) {
 	clear(o.flights)
-	o.queue, o.fails, o.pause = o.queue[:0], 0, time.Time{}
+	o.queue, o.doubted, o.fails, o.pause = o.queue[:0], o.doubted[:0], 0, time.Time{}
 	for id, f := range o.findings {
 		o.ready(id, f.Attempt)
 	}
@@ -128,7 +132,7 @@ func (o *outbox) acknowledge(a acknowledged) (results []tasks.Held) {
 		return nil
 	}
 	if !a.ok || len(a.stale) != len(f.list) {
-		f.until = time.Time{} // overdue
+		f.until = time.Time{}
 		return nil
 	}
 	delete(o.flights, a.number)
@@ -145,40 +149,56 @@ func (o *outbox) acknowledge(a acknowledged) (results []tasks.Held) {
 	return results
 }
 
-// overdue takes back what reports that were not answered in time have carried.
+// overdue takes back what reports that were not answered in time have carried. What was not doubted and had no answer lets all
+// others wait for a moment.
 func (o *outbox) overdue(now time.Time) {
-	failed := false
+	failed, wait := false, false
 	for number, f := range o.flights {
 		if f.until.After(now) {
 			continue
 		}
 		delete(o.flights, number)
-		failed = true
+		unheard := f.until.IsZero()
+		failed, wait = true, wait || unheard || !f.doubted()
 		for _, it := range f.list {
-			it.tries++
 			if it.x != nil {
 				it.x.flying, it.x.queued = false, true
 			}
-			o.queue = append(o.queue, it)
+			if !unheard {
+				it.lapses++
+				it.share = max(len(f.list)/2, 1)
+			}
+			o.put(it)
 		}
 	}
 	if failed {
 		o.fails++
+	}
+	if wait {
 		o.pause = now.Add(min(20*time.Millisecond<<min(o.fails-1, 8), 2*time.Second))
 	}
 }
 
-// load takes the next report off the queue: no more than size bytes, if it holds more than one finding. The list is valid until
+// put queues what is to be reported again.
+func (o *outbox) put(it item) {
+	if it.lapses == 0 {
+		o.queue = append(o.queue, it)
+		return
+	}
+	i, _ := slices.BinarySearchFunc(o.doubted, it.lapses+1, func(d item, lapses int) int { return d.lapses - lapses })
+	o.doubted = slices.Insert(o.doubted, i, it)
+}
+
+// load takes the next report off a queue: no more than size bytes, if it holds more than one finding. The list is valid until
 // the next one.
-func (o *outbox) load(now time.Time, size int) (list []tasks.Finding, items []item) {
+func (o *outbox) load(queue *[]item, now time.Time, size int) (list []tasks.Finding, items []item) {
 	clear(o.page)
-	list, items = o.page[:0], make([]item, 0, min(len(o.queue), maxReported))
+	list, items = o.page[:0], make([]item, 0, min(len(*queue), maxReported))
 	taken, used := 0, 0
-	for _, it := range o.queue {
+	for _, it := range *queue {
 		f, ok := o.finding(&it)
-		alone := it.tries >= aloneAfter
 		if ok {
-			if len(list) == maxReported || len(list) > 0 && (alone || used+len(f.Data) > size) {
+			if len(list) > 0 && (len(list) == items[0].room() || it.share != items[0].share || used+len(f.Data) > size) {
 				break
 			}
 			used += len(f.Data) + len(f.ID) + 64
@@ -190,12 +210,18 @@ func (o *outbox) load(now time.Time, size int) (list []tasks.Finding, items []it
 				o.chill(it.x, now)
 			}
 		}
-		if taken++; ok && alone {
-			break
-		}
+		taken++
 	}
-	o.queue, o.page = slices.Delete(o.queue, 0, taken), list
+	*queue, o.page = slices.Delete(*queue, 0, taken), list
 	return list, items
+}
+
+// room is how many a report with it may hold.
+func (it *item) room() int {
+	if it.share > 0 {
+		return it.share
+	}
+	return maxReported
 }
 
 // finding is what an item says by now; none when it has become void: the result was settled, or has taken the place of what
@@ -232,16 +258,37 @@ func (s *shift) send(now time.Time) {
 		return
 	}
 	size := max(min(reportSize, s.out.maxPayload()-headroom), 0)
-	for len(o.queue) > 0 && len(o.flights) < maxFlights {
-		list, items := o.load(now, size)
-		if len(list) == 0 {
-			continue
+	for {
+		number, list := o.report(now, size, s.a.cfg.AnswerTimeout)
+		if number == 0 {
+			return
 		}
-		o.last++
-		o.flights[o.last] = &flight{items, now.Add(s.a.cfg.AnswerTimeout << min(o.fails, 4))}
-		s.out.send(s.a.sub.report(s.h.Instance()), o.inbox+strconv.FormatUint(o.last, 36),
+		s.out.send(s.a.sub.report(s.h.Instance()), o.inbox+strconv.FormatUint(number, 36),
 			tasks.EncodeReport(s.h.Instance(), s.h.Session(), s.gate.epoch, list))
 	}
+}
+
+// report begins the next report, whose number is 0 when there is none, or no room for it.
+func (o *outbox) report(now time.Time, size int, patience time.Duration) (number uint64, list []tasks.Finding) {
+	doubted := 0
+	for _, f := range o.flights {
+		if f.doubted() {
+			doubted++
+		}
+	}
+	var items []item
+	if len(o.flights) < maxFlights && doubted < maxDoubted {
+		list, items = o.load(&o.doubted, now, size)
+	}
+	if len(o.flights) < maxFlights && len(list) == 0 {
+		list, items = o.load(&o.queue, now, size)
+	}
+	if len(list) == 0 {
+		return 0, nil
+	}
+	o.last++
+	o.flights[o.last] = &flight{items, now.Add(patience << min(o.fails, 4))}
+	return o.last, list
 }
 
 // next is how long until something is due here.
@@ -250,7 +297,7 @@ func (o *outbox) next(now time.Time) time.Duration {
 	for _, f := range o.flights {
 		next = min(next, max(f.until.Sub(now), 0))
 	}
-	if len(o.queue) > 0 && len(o.flights) < maxFlights && now.Before(o.pause) {
+	if len(o.queue)+len(o.doubted) > 0 && len(o.flights) < maxFlights && now.Before(o.pause) {
 		next = min(next, o.pause.Sub(now))
 	}
 	if len(o.cooling) > 0 {

@@ -77,15 +77,10 @@ func (d *desk) hear() {
 func (d *desk) post() (number uint64, says string) {
 	d.overdue(d.now)
 	d.warm(d.now)
-	if d.now.Before(d.pause) || len(d.queue) == 0 {
+	if d.now.Before(d.pause) {
 		return 0, ""
 	}
-	list, items := d.load(d.now, reportSize)
-	if len(list) == 0 {
-		return 0, ""
-	}
-	d.last++
-	d.flights[d.last] = &flight{items, d.now.Add(time.Second)}
+	number, list := d.report(d.now, reportSize, time.Second)
 	var all []string
 	for _, f := range list {
 		text := fmt.Sprintf("%s %s", f.ID, f.Verb)
@@ -94,7 +89,7 @@ func (d *desk) post() (number uint64, says string) {
 		}
 		all = append(all, text)
 	}
-	return d.last, strings.Join(all, ", ")
+	return number, strings.Join(all, ", ")
 }
 
 func (d *desk) settled(number uint64, stale ...bool) []tasks.Held {

@@ -161,48 +161,92 @@ func TestAWorkerThatIsDenied(t *testing.T) {
 // TestAWorkerThatMayNotListenAnyMore holds nobody up: its session ends, with it what it runs, and it offers nothing before it may
 // listen again.
 func TestAWorkerThatMayNotListenAnyMore(t *testing.T) {
+	forbidden(t, func(t *testing.T, s *natsrun.Server, allow func(deny ...string), subject string) {
+		b := newBench()
+		a := newNode(t, rooted{s}, "a", b.register(t, "a"), slots(1))
+		leader(t, a)
+		w := newNode(t, s, "w", b.register(t, "w"), workerOnly, slots(1))
+		submitSlow(t, rootClient(t, s), 2)
+		b.allStarted(t, 2)
+		allow(subject)
+		lost(t, w)
+		a.close(t)
+		n := newNode(t, rooted{s}, "n", b.register(t, "n"))
+		b.allStarted(t, 4)
+		allow()
+		n.close(t)
+		leader(t, newNode(t, rooted{s}, "m", nil))
+		b.allStarted(t, 5)
+		close(b.gate)
+	})
+}
+
+// TestTasksOfAWorkerThatMayNotListenAnyMore go to others, under the scheduler that has handed them out, and so does what comes while it
+// may not listen: its next session offers nothing.
+func TestTasksOfAWorkerThatMayNotListenAnyMore(t *testing.T) {
+	forbidden(t, func(t *testing.T, s *natsrun.Server, allow func(deny ...string), subject string) {
+		b := newBench()
+		leader(t, newNode(t, rooted{s}, "a", nil))
+		w := newNode(t, s, "w", b.register(t, "w"), workerOnly, slots(4))
+		v := newNode(t, rooted{s}, "v", b.register(t, "v"), workerOnly, slots(4))
+		c := rootClient(t, s)
+		first := submitSlow(t, c, 6)
+		b.allStarted(t, 6)
+		had := b.by("w")
+		allow(subject)
+		lost(t, w)
+		close(b.gate)
+		waitAll(t, first, w)
+		time.Sleep(testTTL) // virtual: were its next session to offer anything, it would have said so
+		for range 20 {
+			if p, err := assign.Submit(t.Context(), c, slow, "later"); err != nil {
+				t.Fatal(err)
+			} else {
+				waitAll(t, []*assign.Pending[string]{p}, w)
+			}
+		}
+		if n := b.by("w"); n != had {
+			t.Errorf("w has begun %d tasks that it could not hear of", n-had)
+		}
+		allow()
+		v.close(t)
+		p, err := assign.Submit(t.Context(), c, slow, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitAll(t, []*assign.Pending[string]{p}, w)
+	})
+}
+
+// forbidden plays once for each subject that a worker has to listen to: w is the one that may not, as long as allow says so.
+func forbidden(t *testing.T, play func(t *testing.T, s *natsrun.Server, allow func(deny ...string), subject string)) {
 	for name, subject := range map[string]string{"asked": "sync", "assigned": "assign", "told to stop": "cancel"} {
 		t.Run(name, func(t *testing.T) {
 			var options *server.Options
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				settled(t)
-				b := newBench()
-				a := newNode(t, rooted{s}, "a", b.register(t, "a"), slots(1))
-				leader(t, a)
-				w := newNode(t, s, "w", b.register(t, "w"), workerOnly, slots(1))
-				c := rootClient(t, s)
-				for range 2 {
-					if _, err := assign.Submit(t.Context(), c, slow, "x"); err != nil {
-						t.Fatal(err)
-					}
-				}
-				b.allStarted(t, 2)
-				allow := func(deny ...string) {
+				play(t, s, func(deny ...string) {
 					changed := options.Clone()
 					changed.Port = server.RANDOM_PORT // as it was when the server was started
 					changed.Users[1].Permissions.Subscribe = &server.SubjectPermission{Deny: deny}
 					if err := s.Running().ReloadOptions(changed); err != nil {
 						t.Fatal(err)
 					}
-				}
-				allow(testNS + ".work." + subject + ".>")
-				natstest.Eventually(t, "w's session ends", time.Minute, func() (bool, string) {
-					return w.count(func(e event.Event) bool { _, ok := e.(event.SessionLost); return ok }) > 0, w.dump()
-				})
-				a.close(t)
-				n := newNode(t, rooted{s}, "n", b.register(t, "n"))
-				b.allStarted(t, 4)
-				allow()
-				n.close(t)
-				leader(t, newNode(t, rooted{s}, "m", nil))
-				b.allStarted(t, 5)
-				close(b.gate)
+				}, testNS+".work."+subject+".>")
 			}, denying(nil, []string{testNS + ".nothing"}), func(o *natsrun.Options) {
 				configure := o.Configure
 				o.Configure = func(so *server.Options) { configure(so); options = so }
 			})
 		})
 	}
+}
+
+// lost waits until a node's session has ended.
+func lost(t *testing.T, n *node) {
+	t.Helper()
+	natstest.Eventually(t, n.name+"'s session ends", time.Minute, func() (bool, string) {
+		return n.count(func(e event.Event) bool { _, ok := e.(event.SessionLost); return ok }) > 0, n.dump()
+	})
 }
 
 // faultSaid counts the faults of a node that say what it was doing and of whom.

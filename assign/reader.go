@@ -48,6 +48,9 @@ func (l *scheduling) read(ctx context.Context) {
 			pace.Reset()
 			attempts = 0
 		}
+		if err == nil { // somebody has stopped it
+			err = errStopped
+		}
 		if attempts > 1 && soon(l.nc.IsConnected, false) { // else that is known
 			l.emit(event.Fault{Meta: l.h.Meta(), Doing: "read the tasks", Err: err, Attempts: attempts})
 		}
@@ -90,6 +93,9 @@ func (l *scheduling) readOn(ctx context.Context, last *uint64) error {
 		return nil
 	}
 }
+
+// errStopped is what a watch has ended with that the loop has stopped.
+var errStopped = errors.New("what was read lags behind the stream")
 
 // reread ends the present watch: the next one may be of a replica that does not lag.
 func (r *reading) reread() {

@@ -79,6 +79,9 @@ func newNode(t *testing.T, s dialer, name string, register func(*assign.Assigner
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.events = append(n.events, e)
+		if f, is := e.(event.Fault); is && f.Err == nil {
+			t.Errorf("%s: a fault in %q that says nothing", name, f.Doing)
+		}
 	}))
 	var err error
 	n.nc, err = s.Connect(append(n.link.Options(), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1),

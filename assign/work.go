@@ -96,9 +96,7 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 	a.unverified(h)
 	s.outbox = newOutbox(h.Conn().NewInbox() + ".")
 	subs, err := s.subscribe()
-	if err != nil {
-		s.withdraw()
-	} else {
+	if err == nil {
 		wg.Go(s.watchdog)
 		wg.Go(func() { watchDenials(s.ctx, h.Conn(), func(d *natskv.PermissionError) { s.in.Put(d) }) })
 		err = s.run()
@@ -221,17 +219,6 @@ func (s *shift) describe() {
 	s.offered = err == nil
 	s.gate.open = s.gate.open || s.offered
 	s.look()
-}
-
-// withdraw has our record name the namespace no longer, as the session's last lease may have left it: every new scheduler would
-// wait for what we hold, and cannot ask.
-func (s *shift) withdraw() {
-	if !s.h.Described(s.a.cfg.Namespace) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(s.ctx, s.h.Config().TTL)
-	defer cancel()
-	_ = s.h.Describe(ctx, s.a.cfg.Namespace, nil) // or the next try does, which is soon
 }
 
 func (s *shift) step(ev tasks.WorkerEvent) {

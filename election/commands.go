@@ -19,17 +19,28 @@ func (s *Session) post(ev protocol.Event) { s.box.Put(message{event: ev}) }
 
 // command hands a command to the machine and waits for its end.
 func (s *Session) command(ctx context.Context, of func(protocol.CommandID) protocol.Event) (successor string, err error) {
+	answer, err := s.order(of)
+	if err != nil {
+		return "", err
+	}
+	return answer(ctx)
+}
+
+// order hands a command to the machine; answer waits for its end.
+func (s *Session) order(of func(protocol.CommandID) protocol.Event) (answer func(context.Context) (successor string, err error), err error) {
 	answered := make(chan protocol.Done, 1) // one answer, and the loop must not wait for its reader
 	id := protocol.CommandID(s.commands.Add(1))
 	if !s.box.Put(message{event: of(id), id: id, answer: func(d protocol.Done) { answered <- d }}) {
-		return "", ErrClosed
+		return nil, ErrClosed
 	}
-	select {
-	case d := <-answered:
-		return d.Successor, public(d.Err)
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+	return func(ctx context.Context) (string, error) {
+		select {
+		case d := <-answered:
+			return d.Successor, public(d.Err)
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}, nil
 }
 
 // query runs f between two steps of the machine, or after the last one. It reports false when there is no machine yet.

@@ -121,34 +121,46 @@ func (h Host) Awake(ctx context.Context) error {
 func (h Host) Refresh() { h.l.watcher.rebuild() }
 
 // Describe publishes what this member offers in a namespace, nil for nothing, and returns when the record is stored and
-// the session's own watch has shown it: whatever that watch showed of a role before is older than the record.
+// the session's own watch has shown it: whatever that watch showed of a role before is older than the record. It holds for this
+// lease: the next one offers nothing before it says so. Errors: ErrSessionLost when the lease is not believed in any more.
 func (h Host) Describe(ctx context.Context, namespace string, w *Workplace) error {
-	h.s.mu.Lock()
-	h.s.workplaces = maps.Clone(h.s.workplaces)
-	if h.s.workplaces == nil {
-		h.s.workplaces = map[string]protocol.Workplace{}
+	answer, err := h.offer(namespace, w)
+	if err == nil {
+		_, err = answer(ctx)
 	}
-	if w == nil {
-		delete(h.s.workplaces, namespace)
-	} else {
-		h.s.workplaces[namespace] = protocol.Workplace{Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels)}
-	}
-	all := h.s.workplaces
-	h.s.mu.Unlock()
-	_, err := h.s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
 	if err != nil {
 		return err
 	}
 	return h.until(ctx, func(m *protocol.Machine) bool { return m.Self().MemberDelivered() })
 }
 
-// Described reports whether this member offers something in a namespace, by what Describe was told last, under this lease or
-// an earlier one.
-func (h Host) Described(namespace string) bool {
+// offer tells the machine what is offered now, unless that came after the end of the lease, see withdraw.
+func (h Host) offer(namespace string, w *Workplace) (answer func(context.Context) (string, error), err error) {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
-	_, offers := h.s.workplaces[namespace]
-	return offers
+	if !h.Believes() {
+		return nil, ErrSessionLost
+	}
+	all := maps.Clone(h.s.workplaces)
+	if all == nil {
+		all = map[string]protocol.Workplace{}
+	}
+	if w == nil {
+		delete(all, namespace)
+	} else {
+		all[namespace] = protocol.Workplace{Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels)}
+	}
+	h.s.workplaces = all
+	return h.s.order(func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
+}
+
+// withdraw has the record of the next lease offer nothing, after the belief in the last one has ended: whoever offered something has
+// not subscribed to anything under the next one, and what is sent there would be heard by nobody.
+func (s *Session) withdraw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.workplaces = nil
+	s.post(protocol.Describe{Assign: map[string]protocol.Workplace{}})
 }
 
 // Widen makes the session's watch carry every key of the bucket, workers included, until release is called. It returns

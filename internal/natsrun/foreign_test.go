@@ -11,6 +11,7 @@ import (
 // TestForeignServerIsNoMember: the port of a server that was down has been given to one of another cluster, and its own cluster is
 // led there. They stay apart, and find their own again.
 func TestForeignServerIsNoMember(t *testing.T) {
+	t.Parallel()
 	c, other := pairOfServers(t), pairOfServers(t)
 	dials := func() (least int) {
 		return min(c.Route(0, 1).Stats().Dials, c.Route(1, 0).Stats().Dials)

@@ -6,4 +6,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+// together is how many of the parallel tests run beside each other: they wait, for routes that are dialed anew once a second.
+const together = 6
+
+func TestMain(m *testing.M) {
+	natstest.Together(together)
+	natstest.Main(m)
+}

@@ -66,6 +66,7 @@ func routesOf(c *Cluster) (seen string) {
 // TestRoutesStayCut: what a test has cut between two servers stays cut when one of them goes down and comes back, and when a
 // partition ends, until the test heals it.
 func TestRoutesStayCut(t *testing.T) {
+	t.Parallel()
 	for name, disturb := range map[string]func(*testing.T, *Cluster){
 		"partition": func(t *testing.T, c *Cluster) {
 			if err := c.Partition([]int{0}); err != nil {
@@ -77,7 +78,7 @@ func TestRoutesStayCut(t *testing.T) {
 		"kill": func(t *testing.T, c *Cluster) { c.Kill(0); restart(t, c, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // it waits, nearly all the time
+			t.Parallel()
 			c := pairOfServers(t)
 			ways := []*Proxy{c.Route(0, 1), c.Route(1, 0)}
 			for _, way := range ways {
@@ -104,6 +105,7 @@ func restart(t *testing.T, c *Cluster, i int) {
 
 // TestHealLeavesPartition: a test that heals routes joins nothing that is to be apart.
 func TestHealLeavesPartition(t *testing.T) {
+	t.Parallel()
 	c := pairOfServers(t)
 	if err := c.Partition([]int{0}); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package natsrun_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -29,11 +30,16 @@ func newRecord(t *testing.T, js jetstream.JetStream) (kv jetstream.KeyValue, rev
 	return kv, revision
 }
 
+// try is how long one question for a record may take: who is asked may be gone before it answers.
+const try = 500 * time.Millisecond
+
 // expectRecord waits until the record is read again, as it was.
 func expectRecord(t *testing.T, kv jetstream.KeyValue, revision uint64) {
 	t.Helper()
 	natstest.Eventually(t, "the record is read again", within, func() (bool, string) {
-		e, err := kv.Get(t.Context(), "k")
+		ctx, cancel := context.WithTimeout(t.Context(), try)
+		defer cancel()
+		e, err := kv.Get(ctx, "k")
 		if err != nil {
 			return false, err.Error()
 		}
