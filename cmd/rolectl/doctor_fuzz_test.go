@@ -66,6 +66,38 @@ func FuzzAnswered(f *testing.F) {
 	})
 }
 
+// FuzzAccount: whatever the server answers about the account, the doctor says at most once of each limit that it is nearly reached,
+// and of what it cannot read that it cannot; it is never silent.
+func FuzzAccount(f *testing.F) {
+	for _, text := range []string{
+		`{"memory":0,"storage":90,"streams":1,"consumers":9,"limits":{"max_memory":-1,"max_storage":100,"max_streams":-1,"max_consumers":10}}`,
+		`{"storage":18446744073709551615,"limits":{"max_storage":1}}`, `{"streams":-1,"limits":{"max_streams":1}}`,
+		`{"tiers":{"R1":{"storage":99,"limits":{"max_storage":100}},"R3":{"memory":1,"limits":{"max_memory":1}}}}`, `{"tiers":{"":{"storage":99}}}`,
+		`{"error":{"code":503,"err_code":10039,"description":"JetStream not enabled for account"}}`, `{"limits":[]}`, `{}`, `null`, `[]`, ``,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var x *examination
+		heap.Bounded(t, len(data), func() {
+			x = &examination{}
+			x.account(data)
+		})
+		var a jetstream.AccountInfo
+		read := readAnswer(data, &a) == nil
+		if len(x.findings) == 0 || len(x.findings) > 4*(1+len(a.Tiers)) || !read && len(x.findings) != 1 {
+			t.Fatalf("%q: %+v", data, x.findings)
+		}
+		said := map[string]bool{}
+		for _, f := range x.findings {
+			if read && f.Level == unknown || !read && f.Level == healthy || said[f.Message] {
+				t.Fatalf("%q: %+v", data, x.findings)
+			}
+			said[f.Message] = true
+		}
+	})
+}
+
 // FuzzTold: whatever stands at a seal, or where a kind is paused or a worker drained, only what this version writes is taken for it, and
 // means the same when it is written again.
 func FuzzTold(f *testing.F) {

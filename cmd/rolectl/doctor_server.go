@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,16 +79,18 @@ func (x *examination) limits(ctx context.Context) {
 		x.add(unknown, "limits", "ask again", "no answer about the limits of the account: %v", err)
 		return
 	}
-	var a struct {
-		jetstream.AccountInfo
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err := json.Unmarshal(m.Data, &a); err != nil {
-		x.add(unknown, "limits", "ask again", "the answer about the limits of the account cannot be read: %v", err)
+	x.account(m.Data)
+}
+
+// account judges what the server says of the account.
+func (x *examination) account(data []byte) {
+	var a jetstream.AccountInfo
+	switch err := readAnswer(data, &a); {
+	case errors.As(err, new(*jetstream.APIError)):
+		x.add(critical, "limits", "enable JetStream for the account", "%s", err.(*jetstream.APIError).Description)
 		return
-	}
-	if a.Error != nil {
-		x.add(critical, "limits", "enable JetStream for the account", "%s", a.Error.Description)
+	case err != nil:
+		x.add(unknown, "limits", "ask again", "the answer about the limits of the account cannot be read: %v", err)
 		return
 	}
 	before := len(x.findings)
