@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -37,7 +38,7 @@ func document(docs string) error {
 		*to = rows
 	}
 	t, err := template.New("document.md").Funcs(template.FuncMap{
-		"go": s.goFigure, "runs": s.goRuns, "machine": s.machine,
+		"go": s.goFigure, "runs": s.goRuns, "machine": s.machine, "atMost": s.atMost, "atLeast": s.atLeast, "reached": reached,
 		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,
 		"growth": s.growth, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
 	}).ParseFS(written, "document.md")
@@ -71,6 +72,23 @@ func (s *source) goFigure(name, unit string, factor ...float64) string {
 func (s *source) goRuns(name, unit string, factor ...float64) string {
 	found := s.goSample(name, unit, factor)
 	return fmt.Sprintf("%s (median of %d, %s to %s)", number(found.median()), len(found), number(found.percentile(0)), number(found.percentile(1)))
+}
+
+// atMost and atLeast compare the median of a figure with what is aimed at.
+func (s *source) atMost(name, unit string, aim float64) bool {
+	return s.goSample(name, unit, nil).median() <= aim
+}
+
+func (s *source) atLeast(name, unit string, aim float64) bool {
+	return s.goSample(name, unit, nil).median() >= aim
+}
+
+// reached is the verdict on all that is aimed at in one line.
+func reached(all ...bool) string {
+	if slices.Contains(all, false) {
+		return "**missed**"
+	}
+	return "reached"
 }
 
 func (s *source) goSample(name, unit string, factor []float64) sample {

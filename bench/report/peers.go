@@ -12,7 +12,7 @@ import (
 
 const ours = "rolemanager"
 
-// compared are the figures whose ratios come first: medians, of the largest size that both have.
+// compared are the figures whose ratios come first: medians, of the largest size that both have, and the peer has not lost its roles at.
 var compared = map[string][]struct{ label, job, mode, figure string }{
 	"elections": {
 		{"messages at rest, in and out", "rest", "", "messages/s"},
@@ -24,6 +24,7 @@ var compared = map[string][]struct{ label, job, mode, figure string }{
 		{"crash of the leader of many: until the last is led", "mass", "", "last-ms"},
 		{"… from the first of them to the last", "mass", "", "spread-ms"},
 		{"a vacancy among many candidates: writes of the role", "herd", "", "writes/vacancy"},
+		{"… messages at rest, with as many candidates", "herd", "", "messages-at-rest/s"},
 	},
 	"tasks": {
 		{"tasks a second, buffered (more is better)", "throughput", "buffered", "tasks/s"},
@@ -69,7 +70,7 @@ func (s *source) ratio(job, mode, figure, peer string) string {
 	for i := len(all) - 1; i >= 0; i-- {
 		n := all[i]
 		mine := s.peers.where(job, ours, mode, figure, n).values()
-		if len(mine) == 0 {
+		if len(mine) == 0 || s.collapsed(job, peer, n) {
 			continue
 		}
 		their := theirs.where("", "", "", "", n)
@@ -89,6 +90,12 @@ func (s *source) ratio(job, mode, figure, peer string) string {
 	return "–"
 }
 
+// collapsed reports whether roles were lost and won again while a peer was measured at rest.
+func (s *source) collapsed(job, peer string, n int) bool {
+	begun := s.peers.where(job, peer, "", "terms-begun", n).values()
+	return len(begun) > 0 && slices.Max(begun) > 0
+}
+
 // spread is a table of medians and worst cases of one figure, a row for each peer and mode.
 func (s *source) spread(job, figure string) string {
 	rows := s.peers.where(job, "", "", figure, -1)
@@ -104,19 +111,20 @@ func (s *source) spread(job, figure string) string {
 				if len(v) == 0 {
 					continue
 				}
-				worst := number(v.worst())
+				largest := number(slices.Max(v))
 				if i := slices.IndexFunc(r, noted); i >= 0 {
-					worst += " (" + r[i].Note + ")"
+					largest += " (" + r[i].Note + ")"
 				}
-				t.row(strings.TrimSuffix(peer+", "+mode, ", "), number(float64(n)), number(v.median()), worst,
-					number(slices.Min(v)), number(slices.Max(v)), number(float64(len(v))))
+				t.row(strings.TrimSuffix(peer+", "+mode, ", "), number(float64(n)), number(v.median()), number(v.worst()),
+					number(slices.Min(v)), largest, number(float64(len(v))))
 			}
 		}
 	}
 	return t.String()
 }
 
-// sizes is a table of one figure with a row for each N and a column for each peer.
+// sizes is a table of one figure with a row for each N and a column for each peer, and how many samples it is of. A dagger says that
+// the peer lost its roles meanwhile.
 func (s *source) sizes(job, figure string) string {
 	rows := s.peers.where(job, "", "", figure, -1)
 	if len(rows) == 0 {
@@ -124,10 +132,18 @@ func (s *source) sizes(job, figure string) string {
 	}
 	names := s.peers.where(job, "", "", "", -1).peers()
 	t := newTable(append([]string{figure + ", N ="}, names...)...)
+	least, most := len(rows), 0
 	for _, n := range rows.sizes() {
 		cells := []string{number(float64(n))}
 		for _, p := range names {
-			cell := number(rows.where("", p, "", "", n).values().median())
+			v := rows.where("", p, "", "", n).values()
+			cell := number(v.median())
+			if len(v) > 0 {
+				least, most = min(least, len(v)), max(most, len(v))
+			}
+			if figure != "terms-begun" && s.collapsed(job, p, n) {
+				cell += " †"
+			}
 			if late := s.peers.where(job, p, "", "overdue-s", n); len(late) > 0 {
 				cell = late[0].Note
 			}
@@ -135,7 +151,10 @@ func (s *source) sizes(job, figure string) string {
 		}
 		t.row(cells...)
 	}
-	return t.String()
+	if least == most {
+		return fmt.Sprintf("%s\nSamples of each: %d.\n", t.String(), most)
+	}
+	return fmt.Sprintf("%s\nSamples of each: %d to %d.\n", t.String(), least, most)
 }
 
 // verdicts is a table of what happened, by peer, where that is not a number.
@@ -157,12 +176,15 @@ func (s *source) verdicts(job string) string {
 	return t.String()
 }
 
-// leftOut says which peers could not do which jobs, and why.
+// leftOut says which peers could not do which jobs, or not in time, and why.
 func (s *source) leftOut() string {
 	var b strings.Builder
 	for _, r := range s.peers {
-		if r.Figure == "left-out" || r.Figure == "failed" {
+		switch {
+		case r.Figure == "left-out" || r.Figure == "failed":
 			fmt.Fprintf(&b, "- %s, %s: %s\n", r.Job, r.Peer, r.Note)
+		case r.Figure == "overdue-s" && r.Job != "late": // which has a table of what happened
+			fmt.Fprintf(&b, "- %s, %s, N = %d: given up after %s s: %s\n", r.Job, r.Peer, r.N, number(r.Value), r.Note)
 		}
 	}
 	if b.Len() == 0 {

@@ -62,11 +62,14 @@ func TestPercentiles(t *testing.T) {
 	for i := range 100 {
 		s = append(s, float64(99-i))
 	}
-	if s.median() != 50 || s.worst() != 99 || slices.IsSorted(s) {
+	if s.median() != 49.5 || s.worst() != 99 || slices.IsSorted(s) {
 		t.Errorf("median %v, worst %v", s.median(), s.worst())
 	}
-	if !math.IsNaN(sample{}.median()) {
-		t.Error("nothing has a median")
+	if m := s[1:].median(); m != 49 {
+		t.Errorf("the one in the middle is %v", m)
+	}
+	if !math.IsNaN(sample{}.median()) || !math.IsNaN(s[1:].worst()) {
+		t.Error("nothing has a median, or 99 values a 99th percentile")
 	}
 }
 

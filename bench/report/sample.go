@@ -21,10 +21,25 @@ func (s sample) percentile(p float64) float64 {
 	return sorted[min(int(p*float64(len(s))), len(s)-1)]
 }
 
-func (s sample) median() float64 { return s.percentile(0.5) }
+// median is the value in the middle, or between the two that are.
+func (s sample) median() float64 {
+	if len(s) == 0 || len(s)%2 == 1 {
+		return s.percentile(0.5)
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	return (sorted[len(s)/2-1] + sorted[len(s)/2]) / 2
+}
 
-// worst is the 99th percentile; of a small sample that is its largest.
-func (s sample) worst() float64 { return s.percentile(0.99) }
+// enough is how many samples have a 99th percentile that is not simply the largest of them.
+const enough = 100
+
+// worst is the 99th percentile, of a sample that has one.
+func (s sample) worst() float64 {
+	if len(s) < enough {
+		return math.NaN()
+	}
+	return s.percentile(0.99)
+}
 
 // data is rows of one run.
 type data []figures.Row
@@ -87,6 +102,8 @@ func number(v float64) string {
 			s = s[:i] + "," + s[i:]
 		}
 		return s
+	case a < 1e-12: // what is left of a sum that comes to nothing
+		return "0"
 	case v == math.Trunc(v):
 		return strconv.FormatInt(int64(v), 10)
 	case a >= 100:
