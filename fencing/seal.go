@@ -59,10 +59,16 @@ func (s *Store) readSeal(ctx context.Context) (rec sealRecord, revision uint64, 
 	if err != nil {
 		return rec, 0, fmt.Errorf("read seal: %w", err)
 	}
-	if err := json.Unmarshal(msg.Data, &rec); err != nil || rec.Version != sealVersion || rec.Role == "" || rec.Epoch == 0 {
-		return rec, 0, fmt.Errorf("%w: %q at revision %d is not a seal of version %d", ErrSeal, sealKey, msg.Sequence, sealVersion)
+	if rec, is := decodeSeal(msg.Data); is {
+		return rec, msg.Sequence, nil
 	}
-	return rec, msg.Sequence, nil
+	return rec, 0, fmt.Errorf("%w: %q at revision %d is not a seal of version %d", ErrSeal, sealKey, msg.Sequence, sealVersion)
+}
+
+// decodeSeal reads what stands at the key of the seal, and reports whether it is one.
+func decodeSeal(data []byte) (rec sealRecord, is bool) {
+	err := json.Unmarshal(data, &rec)
+	return rec, err == nil && rec.Version == sealVersion && rec.Role != "" && rec.Epoch != 0
 }
 
 // judge compares a stored seal with our token: ours says that it is of our own term, earlier that we may replace it.

@@ -210,12 +210,47 @@ func stepOverTasks(t *testing.T, a *taskarena.Arena, server *natsrun.Process, cy
 	}
 }
 
+// TestRealtimeServerClockBack: the server's clock goes back by half a minute, again and again, and what is submitted then has less
+// time than that. None of it expires: the scheduler follows with the first submission.
+func TestRealtimeServerClockBack(t *testing.T) {
+	const (
+		back  = 30 * time.Second
+		tasks = 20
+	)
+	server := natstest.SteppingServer(t)
+	a := taskarena.New(t, server, taskarena.Config{Name: steppedTasks, TTL: steppedTTL, Storage: jetstream.FileStorage})
+	defer a.Close()
+	for _, name := range []string{"a", "b"} {
+		a.Join(taskarena.Plan{Name: name})
+	}
+	submitOne(t, a, 0)
+	n := cycles(t)
+	for cycle := range n {
+		a.Note("the server's clock steps back, and is %v behind", -step(t, server, -back))
+		var submitting sync.WaitGroup
+		for i := range tasks {
+			submitting.Go(func() { submitOne(t, a, 1+cycle*tasks+i, assign.WithDeadline(back/2)) })
+		}
+		submitting.Wait()
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	a.Settled(patience)
+	a.Check()
+	all := counts{{a.Tally.Count("stored/succeeded"), "tasks succeeded"}, {a.Tally.Count("stored/expired"), "expired"}, {n, "steps back"}}
+	if done := tasks*n + 1; all[0].n != done || all[1].n > 0 {
+		t.Errorf("%v: want all %d to succeed", all, done)
+	}
+	played(t, n, "20 tasks with a deadline of 15 s after a step back by 30 s", all)
+}
+
 // submitOne submits a task of one of a few fates, all of which end in success.
-func submitOne(t *testing.T, a *taskarena.Arena, i int) {
+func submitOne(t *testing.T, a *taskarena.Arena, i int, opts ...assign.SubmitOption) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	o := taskarena.Order{Run: time.Duration(50+i%7*50) * time.Millisecond, Fail: i % 3 / 2, Snooze: i%11 == 0}
-	opts := []assign.SubmitOption{assign.WithID(fmt.Sprint("t", i))}
+	opts = append(opts, assign.WithID(fmt.Sprint("t", i)))
 	if i%13 == 0 {
 		opts = append(opts, assign.WithDelay(500*time.Millisecond))
 	}

@@ -32,6 +32,7 @@ var tests = []test{
 	{"TestClusterServerKilled", elections},
 	{"TestClusterPartition", elections},
 	{"TestRealtimeServerClockTasks", tasks},
+	{"TestRealtimeServerClockBack", tasks},
 	{"TestRealtimeClusterClockTasks", tasks},
 	{"TestRealtimeClusterClockLeaps", elections},
 	{"TestRealtimeClusterProcessesKilled", elections},

@@ -29,6 +29,7 @@ type checks struct {
 	removed  time.Duration        // when that was, 0: not yet
 	done     map[life]bool        // it has had its outcome
 	reused   map[string]bool      // ids that were used again after the outcome had expired
+	pushed   map[uint64]bool      // submissions that were handed out
 }
 
 // life is one submission of a task: one that is submitted again begins anew.
@@ -43,7 +44,7 @@ func (c *checks) init() {
 	c.lives, c.lifeOf = map[string]uint64{}, map[string]map[tasks.Attempt]uint64{}
 	c.counted, c.kept = map[life]map[tasks.Attempt]bool{}, map[life]int{}
 	c.asked = map[life]bool{}
-	c.done, c.reused = map[life]bool{}, map[string]bool{}
+	c.done, c.reused, c.pushed = map[life]bool{}, map[string]bool{}, map[uint64]bool{}
 	c.holder, c.fired, c.lastTick = map[string]string{}, map[string]int{}, map[string]time.Time{}
 }
 
@@ -102,6 +103,11 @@ func (w *world) ofPresent(id string, record any) bool {
 }
 
 func (w *world) opened(id string, s submission, before any, revision uint64) {
+	if old := w.lives[id]; old != 0 && before == nil && !w.reused[id] { // its outcome has expired; or somebody knew of no answer until then
+		w.reused[id] = true
+		w.live[w.task(id, old)] = w.live[id]
+		delete(w.live, id)
+	}
 	w.lives[id] = revision
 	if _, open := before.(submission); open {
 		w.fail("%s was submitted over an open task", id)
@@ -145,8 +151,8 @@ func (w *world) begins(r *handlerRun, by string) {
 		c.lifeOf[id] = map[tasks.Attempt]uint64{}
 	}
 	c.lifeOf[id][a] = revision
-	if w.store.last["q."+id] != revision && c.done[life{id, revision}] && w.Retention > 0 {
-		c.Revived++ // it has ended, and its outcome has expired, while the scheduler was reading: it cannot know
+	if w.revived(life{id, revision}) {
+		c.Revived++
 	} else if n := c.kept[life{id, revision}]; number < n {
 		c.fail("%s: attempt %v was given checkpoint %d, after %d was acknowledged", id, a, number, n)
 	}
@@ -252,9 +258,17 @@ func (w *world) outcome(id string, o tasks.Outcome, over any) {
 	}
 }
 
+// revived reports whether a task has ended, and its outcome has expired, while a scheduler was reading: it cannot know.
+func (w *world) revived(of life) bool {
+	return w.Retention > 0 && w.done[of] && w.store.last["q."+of.id] != of.revision
+}
+
 // failed takes note of a failure that a scheduler has settled: it must count, for every later scheduler too.
 func (w *world) failed(id string, a tasks.Attempt) {
 	of := life{id, w.lifeOf[id][a]}
+	if w.revived(of) {
+		return
+	}
 	if w.counted[of] == nil {
 		w.counted[of] = map[tasks.Attempt]bool{}
 	}

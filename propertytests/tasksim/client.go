@@ -40,6 +40,7 @@ func (w *world) treatments() []submission {
 		of("a", func(s *submission) { s.policy.Priority = -3 }),
 		of("a", func(s *submission) { s.policy.Labels = map[string]string{"zone": "0"} }),
 		of("b", func(s *submission) { s.times.Delay = w.Lease / 2 }),
+		of("b", func(s *submission) { s.times.Delay = 4 * w.Lease }),
 		of("limited", func(s *submission) { s.policy.Concurrency, s.policy.Rate = concurrency, rate }),
 	}
 	if w.Slots > 1 {
@@ -169,7 +170,7 @@ func (w *world) retain(id string, before any, revision uint64) {
 	if w.Retention == 0 {
 		return
 	}
-	w.after(w.Retention, func() {
+	w.once(w.store.clock()+w.Retention, func() {
 		if !w.store.expire("q."+id, revision) {
 			return
 		}
@@ -183,7 +184,6 @@ func (w *world) retain(id string, before any, revision uint64) {
 			if w.live[id] > 0 || w.calm {
 				return
 			}
-			w.reused[id] = true
 			if o, _ := w.store.write(put{"q." + id, s, "q." + id, 0}); o == protocol.Won {
 				w.Reused++
 				w.acked[id] = true

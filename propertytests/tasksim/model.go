@@ -11,8 +11,11 @@ type model struct {
 	paused, drained map[string]bool
 	known           map[string]tasks.Attempt // the largest attempt that it has pushed
 	ready           time.Duration
-	limited         int // hand-outs of the kind with a rate
+	limited         int           // hand-outs of the kind with a rate
+	late            time.Duration // by which a submission has come late, at most, since a seal
 }
+
+func (m *model) comes(late time.Duration) { m.late = max(m.late, late) }
 
 func newModel() model {
 	return model{paused: map[string]bool{}, drained: map[string]bool{}, known: map[string]tasks.Attempt{}}
@@ -69,20 +72,57 @@ func (l *lead) handsOut(e *tasks.Push) {
 		if g.Keys != nil && g.Keys.Limit != "" && byKey[g.Keys.Limit] > p.KeyLimit {
 			w.fail("%d tasks of key %s run at once", byKey[g.Keys.Limit], g.Keys.Limit)
 		}
-		if e.Instance != l.p.name { // there it may have been chosen long before
+		back := w.Steps > 0 && w.pushed[a.Revision] // it may have come back at an earlier time than it was submitted at
+		w.pushed[a.Revision] = true
+		if e.Instance != l.p.name && !back { // there it may have been chosen long before
 			l.checkTurn(&g, all)
 		}
 	}
 }
 
-// checkTime: nothing is handed out before its time by the stream's clock, or long after its deadline: what the seal takes to
-// come back, that clock is behind.
+// noticed is how long a scheduler may need to see that the stream's clock was put forward: it asks once a minute.
+const noticed = 75 * time.Second
+
+// oldest is the most that a scheduler may take a submission's age for by the stream's clock: where that was put back since, by what
+// it had shown before.
+func (l *lead) oldest(record *stored) time.Duration {
+	_, most := l.w.store.aheadSince(record.at)
+	if l.w.Steps > 0 {
+		most += time.Second // which it tolerates
+	}
+	return l.w.now + most - record.clock + l.p.off(l.w.now-l.began) // since it knows that clock
+}
+
+// youngest is the least: that clock may be put forward, or records come late.
+func (l *lead) youngest(record *stored) time.Duration {
+	least, _ := l.w.store.aheadSince(record.at - noticed)
+	return l.w.now + least - record.clock - l.p.off(l.w.now-l.began) - l.model.late - 2*l.w.Lease // which the seal takes
+}
+
+// checkExpiry: no task expires before its deadline.
+func (l *lead) checkExpiry(e *tasks.WriteOutcome) {
+	if e.Outcome.Status != tasks.StatusExpired {
+		return
+	}
+	record := &l.w.store.log[e.Revision-1]
+	age := l.oldest(record)
+	if l.w.Skewed { // its worker has counted down what was left
+		age += time.Duration(float64(l.w.now-record.at) * maxRate)
+	}
+	if deadline := record.value.(submission).times.Deadline; age < deadline {
+		l.w.fail("%s expires after %v: its deadline is %v", e.ID, age, deadline)
+	}
+}
+
+// checkTime: nothing is handed out before its time, or long after its deadline.
 func (l *lead) checkTime(a *tasks.Assignment) {
 	record := &l.w.store.log[a.Revision-1]
-	times, age := record.value.(submission).times, l.w.now-record.at
-	off := l.p.off(l.w.now - l.began) // since it knows that clock
-	if age < times.Delay-off || times.Deadline > 0 && age > times.Deadline+2*l.w.Lease+off {
-		l.w.fail("%s is handed out %v after it was submitted: its delay is %v, its deadline %v", a.ID, age, times.Delay, times.Deadline)
+	times := record.value.(submission).times
+	if age := l.oldest(record); age < times.Delay {
+		l.w.fail("%s is handed out %v after it was submitted: its delay is %v", a.ID, age, times.Delay)
+	}
+	if age := l.youngest(record); times.Deadline > 0 && age > times.Deadline {
+		l.w.fail("%s is handed out %v after it was submitted: its deadline is %v", a.ID, age, times.Deadline)
 	}
 }
 
@@ -93,7 +133,7 @@ func (l *lead) checkTurn(handed *tasks.Glance, all []tasks.Glance) {
 		return
 	}
 	turn := func(g *tasks.Glance) time.Duration {
-		return l.w.now - l.w.store.log[g.Revision-1].at + time.Duration(g.Priority)*l.w.Lease/4
+		return l.w.now - l.w.store.log[g.Revision-1].clock + time.Duration(g.Priority)*l.w.Lease/4
 	}
 	for i := range all {
 		g := &all[i]

@@ -176,7 +176,10 @@ var drawn = []mutants.Mutant{
 		{core + "clock.go", "\tif !c.told {\n", "\tif c.told || !c.told {\n"},
 	}},
 	{Name: "what the local clock let wait for a worker goes", Edits: []mutants.Edit{
-		{core + "clock.go", "if !first || s.clock.shift >= guessed {", "if first || s.clock.shift >= guessed {"},
+		{core + "clock.go", "\tif !first {\n", "\tif first || !first {\n"},
+	}},
+	{Name: "the stream's clock is never put back", Edits: []mutants.Edit{
+		{core + "clock.go", "case !c.told || shift <= c.shift && shift >= c.shift-tolerance:", "case !c.told || shift <= c.shift:"},
 	}},
 	{Name: "what has never been sent may have been sent before", Edits: []mutants.Edit{
 		{core + "member.go", " || a.Verdict == Unsent && (e.Frame != w.frame || w.tries > 1) {", " {"},

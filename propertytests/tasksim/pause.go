@@ -53,6 +53,9 @@ func (p *process) at() time.Duration {
 // instant is the process's monotonic clock.
 func (p *process) instant() protocol.Instant { return protocol.Instant(p.at()) }
 
+// maxRate is by how much a clock may be fast or slow.
+const maxRate = 0.03
+
 // off is by how much its clock may be off over a time.
 func (p *process) off(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(p.rate, -p.rate))

@@ -42,17 +42,18 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	switch v := r.value.(type) {
 	case sealOf:
 		if v.lead == l {
-			l.seals = sequence
+			l.seals, l.model.late = sequence, 0
 		}
-		l.step(tasks.SealSeen{Revision: sequence, Stored: l.w.wall(r.at), Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean, Suspect: v.suspect})
+		l.step(tasks.SealSeen{Revision: sequence, Stored: l.w.wall(r.clock), Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean, Suspect: v.suspect})
 		return
 	case submission:
+		l.model.comes(l.w.now - r.at)
 		if v.later && l.p.old {
 			l.w.Opaque++
 			l.step(tasks.Opaque{ID: id, Revision: sequence})
 			return
 		}
-		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Times: v.times, Keys: v.keys, Stored: l.w.wall(r.at)})
+		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Times: v.times, Keys: v.keys, Stored: l.w.wall(r.clock)})
 		return
 	case tasks.Outcome:
 		l.step(tasks.Settled{ID: id, Revision: sequence, Status: v.Status, Attempt: v.Attempt})
@@ -61,7 +62,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	switch family {
 	case "t":
 		note, _ := r.value.(tasks.Retry)
-		l.step(tasks.Noted{ID: id, Revision: sequence, Stored: l.w.wall(r.at), Retry: note, Gone: gone})
+		l.step(tasks.Noted{ID: id, Revision: sequence, Stored: l.w.wall(r.clock), Retry: note, Gone: gone})
 	case "c":
 		l.step(tasks.Saved{ID: id, Revision: sequence, Gone: gone})
 	case "x":
@@ -77,7 +78,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		l.step(tasks.UniqueSeen{Key: id, Revision: sequence, Task: u.task})
 	case "r":
 		d, _ := r.value.(recurOf)
-		defined := tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: l.w.wall(r.at)}
+		defined := tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: l.w.wall(r.clock)}
 		if d.later && l.p.old {
 			l.w.Unreadable++
 			defined.Recurrence, defined.Unreadable = nil, true
@@ -85,7 +86,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		l.step(defined)
 	case "k":
 		k, _ := r.value.(tickOf)
-		l.step(tasks.Fired{Name: id, Revision: sequence, Stored: l.w.wall(r.at), Tick: k.tick})
+		l.step(tasks.Fired{Name: id, Revision: sequence, Stored: l.w.wall(r.clock), Tick: k.tick})
 	default:
 		l.w.fail("what is %T at %s", r.value, r.subject)
 	}

@@ -40,13 +40,20 @@ func (w *world) recur() {
 		tick := r.Schedule.Next(w.wall(w.upTo(w.Length)))
 		id := tasks.TickID(r.Name, tick)
 		w.after(w.upTo(w.Length), func() {
-			if w.wall(w.now).Before(tick) && w.store.record("r."+r.Name) != nil {
+			if w.wall(w.store.clock()).Before(tick) && w.store.record("r."+r.Name) != nil {
 				w.Squatted++
 				w.store.write(put{"q." + id, submission{policy: policy}, "q." + id, 0})
 			}
 		})
 	}
-	w.after(w.Length+15*w.Lease, w.removal)
+	w.after(w.Length, func() {
+		_, most := w.store.aheadSince(0)
+		enough := 15 * w.Lease
+		if w.Steps > 0 {
+			enough += noticed
+		}
+		w.once(w.Length+most+enough, w.removal) // later than it has ever been
+	})
 }
 
 // removal removes the definitions, when somebody has led for some time after the faults, and has read the stream before that.
@@ -75,15 +82,16 @@ func (w *world) checkTicks() {
 		w.fail("nobody has led for some time after the faults")
 		return
 	}
+	ahead, _ := w.store.aheadSince(w.removed - noticed)
 	for _, r := range recurring {
 		last := w.lastTick[r.Name]
-		if late := w.wall(w.removed).Sub(last); late > 12*time.Second {
+		if late := w.wall(w.removed + ahead).Sub(last); late > 12*time.Second {
 			w.fail("the last tick of %s was submitted %v before the end", r.Name, late)
 		}
 		var since time.Time
 		for _, e := range w.store.log {
 			if e.subject == "r."+r.Name {
-				since = w.wall(e.at)
+				since = w.wall(e.clock)
 				break
 			}
 		}

@@ -1,6 +1,7 @@
 package tasksim
 
 import (
+	"io"
 	"reflect"
 	"time"
 )
@@ -29,6 +30,7 @@ type Scenario struct {
 	Unstorable float64       // share of results, and of checkpoints, that the stream never takes
 	Versions   bool          // some processes are old, and cannot read some submissions and definitions
 	Skewed     bool          // processes have clocks of their own
+	Steps      time.Duration // of the stream's clock, between two, on average; 0: none
 	Remakes    bool          // the bucket is made again now and then
 	Rotated    float64       // share of the looks at the role in which its holder is given another epoch
 
@@ -38,7 +40,8 @@ type Scenario struct {
 
 	Length, Calm time.Duration
 
-	Trace string // the task whose story is printed
+	Story io.Writer // what happens is told there, nil: nowhere
+	Trace string    // to this task alone, "" for all
 }
 
 // poison reports whether a task kills every process that runs it.
@@ -50,6 +53,7 @@ type Counts struct {
 	LateWrites, Outcomes int
 	Pauses, Held                                                                                                         int // processes that stood still, and what waited for them
 	Rotations                                                                                                            int
+	Stepped                                                                                                              int // the stream's clock
 	Remade, Outlived                                                                                                     int // buckets that were made again, and handlers that began in sessions of one that was gone
 	Told                                                                                                                 int // handlers that were told why they are stopped
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests, Begun, Rereads int

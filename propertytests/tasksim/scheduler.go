@@ -134,6 +134,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		w.Rereads++ // what is read here has no other replica to come from
 	case tasks.WriteOutcome:
 		l.model.ends(e.ID)
+		l.checkExpiry(&e)
 		if e.Again {
 			w.Again++
 			l.write(e.Write, put{"q." + e.ID, e.Outcome, "q." + e.ID, e.Revision}, put{"t." + e.ID, erased{}, sealSubject, e.Guard})

@@ -2,6 +2,8 @@ package tasksim
 
 import (
 	"flag"
+	"io"
+	"os"
 	"testing"
 	"time"
 
@@ -11,6 +13,13 @@ import (
 var schedules = flag.Int("tasksim.schedules", 150, "how many schedules are played of each sort")
 
 var trace = flag.String("tasksim.trace", "", "a task whose story is printed, for a run with -rapid.seed or -rapid.failfile")
+
+func story() io.Writer {
+	if *trace == "" {
+		return nil
+	}
+	return os.Stdout
+}
 
 func draw(t *rapid.T) Scenario {
 	ms := func(name string, from, to int) time.Duration {
@@ -47,6 +56,7 @@ func draw(t *rapid.T) Scenario {
 	s.Unstorable = percent("unstorable", 10)
 	s.Versions = rapid.Bool().Draw(t, "versions")
 	s.Skewed = rapid.Bool().Draw(t, "skewed")
+	s.Steps = of("steps", 0, 0, 1000, 5000)
 	s.Remakes = rapid.Bool().Draw(t, "remakes")
 	s.Rotated = float64(rapid.SampledFrom([]int{0, 5, 30}).Draw(t, "rotated")) / 100
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
@@ -65,7 +75,7 @@ func TestTasks(t *testing.T) {
 		for range n {
 			rapid.Check(t, func(rt *rapid.T) {
 				s := draw(rt)
-				s.Trace = *trace
+				s.Trace, s.Story = *trace, story()
 				c, err := Run(s)
 				sum.Add(c)
 				if err != nil {
@@ -99,7 +109,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"dropped ticks": c.Dropped, "lost workers": c.Counted, "fenced schedulers": c.Fenced, "stale results": c.Stale, "late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
 		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored, "submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
 		"frames refused for a later epoch in view": c.StaleFrames, "assignments in those": c.StalePushed,
-		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets made again": c.Remade, "rotations": c.Rotations,
+		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets made again": c.Remade, "rotations": c.Rotations, "steps of the stream's clock": c.Stepped,
 		"handlers that began in sessions of a bucket that was gone": c.Outlived,
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused, "ticks that were there already": c.Squatted,
 	} {

@@ -12,9 +12,10 @@ import (
 
 // store is the stream of a namespace: one record per subject, and the conditions of a write.
 type store struct {
-	w    *world
-	log  []stored
-	last map[string]uint64 // sequence of the last record by subject
+	w     *world
+	log   []stored
+	last  map[string]uint64 // sequence of the last record by subject
+	steps []step            // of its clock
 }
 
 // stored is one record; its sequence is its place, from 1.
@@ -22,6 +23,7 @@ type stored struct {
 	subject string
 	value   any
 	at      time.Duration
+	clock   time.Duration // when that was by the stream's clock
 }
 
 // Values of records, beside tasks.Outcome and tasks.Retry.
@@ -74,7 +76,7 @@ func (s *store) write(all ...put) (protocol.Outcome, uint64) {
 	first := uint64(len(s.log) + 1)
 	for _, p := range all {
 		before := s.record(p.subject)
-		s.log = append(s.log, stored{p.subject, p.value, s.w.now})
+		s.log = append(s.log, stored{p.subject, p.value, s.w.now, s.clock()})
 		s.last[p.subject] = uint64(len(s.log))
 		s.w.wrote(p.subject, p.value, before, s.last[p.subject])
 	}

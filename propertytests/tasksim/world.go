@@ -66,7 +66,7 @@ func Run(s Scenario) (Counts, error) {
 		}
 		if w.Skewed {
 			p.skew = []time.Duration{0, -time.Hour, 3 * time.Hour, 50_000 * time.Hour, -50_000 * time.Hour}[w.rng.IntN(5)]
-			p.rate = []float64{0, 0.03, -0.03}[w.rng.IntN(3)]
+			p.rate = []float64{0, maxRate, -maxRate}[w.rng.IntN(3)]
 		}
 		p.old = w.Versions && w.chance(0.5)
 		w.procs = append(w.procs, p)
@@ -76,6 +76,7 @@ func Run(s Scenario) (Counts, error) {
 	w.submitAll()
 	w.recur()
 	w.steer()
+	w.step()
 	w.fault()
 	w.restart()
 	end := s.Length + s.Calm
@@ -145,9 +146,9 @@ func (w *world) send(from, to *process, deliver func()) {
 	}
 }
 
-// tell prints what happens to one task, when that is asked for.
+// tell tells what happens to one task, or to all, when that is asked for.
 func (w *world) tell(id, format string, args ...any) {
-	if w.Trace != "" && w.Trace == id {
-		fmt.Printf("%12v %s\n", w.now, fmt.Sprintf(format, args...))
+	if w.Story != nil && (w.Trace == id || w.Trace == "") {
+		fmt.Fprintf(w.Story, "%12v %s\n", w.now, fmt.Sprintf(format, args...))
 	}
 }

@@ -6,16 +6,17 @@ import "time"
 // clocks of two machines may differ by any amount. Our own seal tells: what was stored a moment ago was stored now. Until it
 // has, the local clock is believed, and nothing is handed out, expires or fires.
 //
-// Invariant: it is behind the stream's by what a record takes to come to us, and by what the two have drifted apart, and not
-// ahead: so nothing happens before its time.
+// Invariant: when a record has come to us it is behind the stream's by what records take to come, and by what the two have drifted
+// apart, and ahead by tolerance at most: so nothing happens before its time, also after the stream's clock was put back.
 type clock struct {
 	now   Instant       // of the present step
 	shift time.Duration // from the scheduler's own scale to this one
 	base  time.Time     // what it shows at 0; zero: nobody has said what time it is
+	said  time.Duration // the shift that was told, or a later record has shown to be larger
 	told  bool          // by a seal of ours
 	last  Instant       // when that was, by the scheduler's own scale
 
-	behind bool // a record since then was stored later than it shows
+	doubted bool // a record since then was stored much later, or earlier, than it shows
 
 	local   time.Time // by the local clock, at localAt
 	localAt Instant
@@ -24,10 +25,14 @@ type clock struct {
 // clockAge is how long a seal tells the time: then another one is written.
 const clockAge = time.Hour
 
+// tolerance is how much older than the clock shows, and younger, a record may be: more, and it has come late, or the stream's clock
+// was put back or forward, which another seal tells.
+const tolerance = time.Second
+
 // set says that it is at by the stream's clock.
 func (c *clock) set(now Instant, at time.Time) {
 	c.shift = time.Duration(c.instant(at) - now)
-	c.now = now.Add(c.shift)
+	c.now, c.said = now.Add(c.shift), c.shift
 }
 
 // instant is when the clock shows t.
@@ -52,25 +57,28 @@ func (c *clock) of(at Instant) Instant {
 // old reports whether the seal that has told the time is long ago.
 func (c *clock) old(now Instant) bool { return c.told && now >= c.due() }
 
-// due is when another seal is to tell the time: at once, but not often, when a record has shown that the stream's clock was
-// put forward.
+// due is when another seal is to tell the time: soon, but not often, when a record was not of the time that the clock shows.
 func (c *clock) due() Instant {
-	if c.behind {
+	if c.doubted {
 		return c.last.Add(time.Minute)
 	}
 	return c.last.Add(clockAge)
 }
 
-// hear notices that a record was stored at a time to which the clock has not come yet. It follows a little; how far ahead the
-// stream's clock really is, if it was put forward, another seal tells.
+// hear takes in when a record was stored that has come just now. The clock is put back to that at once, since nothing may happen
+// before its time; if that record has only come late, the next ones put it forward again. Further than the seal has said it
+// goes by a little only: where the stream's clock really is, if it was put back or forward, another seal tells.
 func (c *clock) hear(stored Instant) {
-	switch ahead := stored.Sub(c.now); {
-	case !c.told || ahead <= 0:
-	case ahead > time.Second:
-		c.behind = true
+	shift := c.shift + stored.Sub(c.now) // with which it shows that
+	switch {
+	case !c.told || shift <= c.shift && shift >= c.shift-tolerance:
+	case shift > c.said+tolerance:
+		c.doubted = true
 	default:
-		c.shift += ahead
-		c.now = stored
+		c.doubted = c.doubted || shift < c.shift
+		c.said = max(c.said, shift)
+		c.now += Instant(shift - c.shift)
+		c.shift = shift
 	}
 }
 
@@ -93,16 +101,16 @@ func (c *clock) localTime(now Instant) time.Time {
 	return c.local.Add(now.Sub(c.localAt))
 }
 
-// tellTime takes the time from a seal of ours. What waits for a worker too early, because the local clock is ahead, is put
-// back.
+// tellTime takes the time from a seal of ours. The first one puts back what waits for a worker too early: the local clock may be
+// ahead, or the first record was stored before the stream's clock was put back.
 func (s *Scheduler) tellTime(stored time.Time) {
 	if stored.IsZero() {
 		return
 	}
-	first, guessed := !s.clock.told, s.clock.shift
-	s.clock.told, s.clock.last, s.clock.behind = true, s.now, false
+	first := !s.clock.told
+	s.clock.told, s.clock.last, s.clock.doubted = true, s.now, false
 	s.clock.set(s.now, stored)
-	if !first || s.clock.shift >= guessed {
+	if !first {
 		return
 	}
 	for t := range s.tasks.all() {

@@ -101,3 +101,74 @@ func TestTheTimeIsToldAnew(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+// TestTheStreamsClockIsPutBack: what is submitted from then on neither runs nor expires before its time, from the first one on, and one
+// more seal tells what time it is.
+func TestTheStreamsClockIsPutBack(t *testing.T) {
+	b := newBooks(t)
+	b.step(CaughtUp{})
+	b.step(Members{List: []Member{idle(200, 10)}})
+	b.sealAt(2, at(30, 0))
+	p := Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute}
+	effects := b.step(Submitted{ID: "short", Revision: 3, Stored: at(0, 0), Policy: &p, Times: Times{Delay: 5 * time.Second, Deadline: 10 * time.Second}})
+	if len(handedOut(effects)) > 0 || len(findAll[WriteOutcome](effects)) > 0 {
+		t.Fatalf("before its time: %+v", effects)
+	}
+	if early := b.pass(4 * time.Second); len(early) > 0 {
+		t.Errorf("after 4 s: %+v", early)
+	}
+	effects = b.pass(time.Second)
+	expect(t, "after 5 s", handedOut(effects), "short@w200")
+	b.accept(effects)
+	if early := findAll[WriteOutcome](b.pass(4 * time.Second)); len(early) > 0 {
+		t.Errorf("after 9 s: %+v", early)
+	}
+	effects = b.pass(time.Second)
+	if w := findAll[WriteOutcome](effects); len(w) != 1 || w[0].Outcome.Status != StatusExpired {
+		t.Errorf("after 10 s: %+v", w)
+	}
+	effects = b.pass(time.Minute)
+	if _, asks := find[WriteSeal](effects); !asks {
+		t.Errorf("nobody asks what time it is: %+v", effects)
+	}
+}
+
+// TestARecordThatComesLate: as long as nothing newer comes the clock may be behind, by as much; the next record that comes in time
+// shows that it was, and a seal does in any case.
+func TestARecordThatComesLate(t *testing.T) {
+	for _, newer := range []bool{true, false} {
+		b := newBooks(t)
+		b.step(CaughtUp{})
+		b.step(Members{})
+		b.sealAt(2, at(0, 0))
+		p := Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute}
+		b.pass(40 * time.Second)
+		b.step(Submitted{ID: "late", Revision: 3, Stored: at(0, 0), Policy: &p})
+		age := func(id string) time.Duration {
+			g, _ := b.s.Glance(b.now, id)
+			return g.Age.Round(time.Second)
+		}
+		if a := age("late"); a != 0 {
+			t.Errorf("it is %v old, and what came last was stored then", a)
+		}
+		if newer {
+			b.step(Submitted{ID: "in time", Revision: 4, Stored: at(0, 40), Policy: &p})
+			if a := age("late"); a != 40*time.Second {
+				t.Errorf("it is %v old, and has come 40 s late", a)
+			}
+			if a := age("in time"); a != 0 {
+				t.Errorf("it is %v old", a)
+			}
+		}
+		if _, asks := find[WriteSeal](b.pass(20 * time.Second)); !asks {
+			t.Error("nobody asks what time it is")
+		}
+		b.step(SealSeen{Revision: 5, Stored: at(1, 0), Epoch: 100, Ours: true})
+		if a := age("late"); a != time.Minute {
+			t.Errorf("newer %t: it is %v old after a minute", newer, a)
+		}
+		if _, again := find[WriteSeal](b.pass(2 * time.Minute)); again {
+			t.Error("it is asked again")
+		}
+	}
+}

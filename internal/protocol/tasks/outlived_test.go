@@ -14,8 +14,13 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		later time.Duration
+		steps time.Duration // of the stream's clock meanwhile
 		again bool
-	}{{"soon", time.Minute, false}, {"late", 58 * time.Minute, true}} {
+	}{
+		{"soon", time.Minute, 0, false}, {"late", 58 * time.Minute, 0, true},
+		{"soon, and the stream's clock is put forward", time.Minute, time.Hour, true},
+		{"late, and the stream's clock is put back", 58 * time.Minute, -30 * time.Minute, true},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBooks(t)
 			b.step(CaughtUp{})
@@ -33,7 +38,7 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 			}
 			b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
 			b.now = b.now.Add(c.later)
-			stored := at(0, 0).Add(c.later)
+			stored := at(0, 0).Add(c.later + c.steps)
 			again, ok := find[WriteOutcome](b.sealAt(9, stored))
 			if !ok || again.Again != c.again || again.Revision != 3 || again.Guard != 9 {
 				t.Fatalf("%+v", again)

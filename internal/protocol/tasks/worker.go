@@ -1,5 +1,10 @@
 package tasks
 
+import (
+	"cmp"
+	"slices"
+)
+
 // WorkerConfig fixes what one worker does under one session.
 type WorkerConfig struct {
 	Slots int
@@ -143,7 +148,7 @@ func (w *Worker) Live() int { return w.busy }
 // Unacked is how many results are not settled.
 func (w *Worker) Unacked() int { return len(w.runs) - w.busy }
 
-// Holding is what a new scheduler has to know: every attempt that runs, or whose result is not settled.
+// Holding is what a new scheduler has to know, by id: every attempt that runs, or whose result is not settled.
 func (w *Worker) Holding() []Held {
 	all := make([]Held, 0, len(w.runs))
 	for id, r := range w.runs {
@@ -151,6 +156,7 @@ func (w *Worker) Holding() []Held {
 			all = append(all, Held{id, r.attempt, r.revision})
 		}
 	}
+	slices.SortFunc(all, func(a, b Held) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 

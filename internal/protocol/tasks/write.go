@@ -30,9 +30,9 @@ type write struct {
 	guard   uint64 // under which it went out, 0: it waits for a seal
 	t       *task
 	outcome Outcome
-	since   Instant // by the stream's clock: when an outcome was first asked for, 0: not yet, or not known
-	again   bool    // it may have stood there, and be gone
-	refused bool    // under a seal of ours that was valid, as far as we know
+	asked   moment // when an outcome was first asked for, zero: not yet, or the time is not known
+	again   bool   // it may have stood there, and be gone
+	refused bool   // under a seal of ours that was valid, as far as we know
 	retry   Retry
 	ref     any   // who waits for it
 	refs    []any // who else does
@@ -59,12 +59,21 @@ func (w *write) doubtful() bool { return w.kind == outcomeWrite && w.guard != 0 
 // twofold reports whether a write has a condition besides the seal's.
 func (w *write) twofold() bool { return w.kind == tickWrite || w.kind == outcomeWrite && w.again }
 
+// moment is one on both scales of the scheduler.
+type moment struct{ own, stream Instant }
+
+// age is how long ago a moment was, by the clock that says more: the stream's may have been put forward since, and ours may have
+// learned that it had been ahead.
+func (s *Scheduler) age(m moment) time.Duration {
+	return max(s.now.Sub(m.own), s.clock.now.Sub(m.stream))
+}
+
 // outlived reports whether an outcome may have been stored, by us or by an earlier scheduler, and be gone by now, or soon: its
 // retention counts by the stream's clock. Then nothing tells any more that the task has ended, and its id may be in use again.
 // An earlier scheduler may have stored one while we read what stood before our seal, behind our back.
 func (s *Scheduler) outlived(w *write) bool {
 	kept := w.t.policy.Retention - w.t.policy.Retention/10
-	return w.since != 0 && s.clock.now.Sub(w.since) >= kept || w.t.revision < s.first && s.reading > 0 && s.reading >= kept
+	return w.asked != (moment{}) && s.age(w.asked) >= kept || w.t.revision < s.first && s.reading > 0 && s.reading >= kept
 }
 
 // waits adds somebody who waits for a write.
@@ -124,8 +133,8 @@ func (s *Scheduler) send(w *write) {
 	switch t := w.t; w.kind {
 	case outcomeWrite:
 		w.again = w.again || s.outlived(w)
-		if w.since == 0 && s.clock.told {
-			w.since = s.clock.now
+		if s.clock.told && w.asked == (moment{}) {
+			w.asked = moment{s.now, s.clock.now}
 		}
 		s.emit(WriteOutcome{w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.Retention, w.outcome, w.again})
 	case noteWrite, startWrite:
