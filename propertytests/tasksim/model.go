@@ -106,8 +106,8 @@ func (l *lead) checkExpiry(e *tasks.WriteOutcome) {
 	}
 	record := &l.w.store.log[e.Revision-1]
 	age := l.oldest(record)
-	if l.w.Skewed { // its worker has counted down what was left
-		age += time.Duration(float64(l.w.now-record.at) * maxRate)
+	if l.w.Skewed { // its worker has counted down what was left by the clock of whoever had handed it out
+		age += time.Duration(float64(l.w.now) * maxRate)
 	}
 	if deadline := record.value.(submission).times.Deadline; age < deadline {
 		l.w.fail("%s expires after %v: its deadline is %v", e.ID, age, deadline)

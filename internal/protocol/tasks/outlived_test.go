@@ -17,7 +17,8 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 		steps time.Duration // of the stream's clock meanwhile
 		again bool
 	}{
-		{"soon", time.Minute, 0, false}, {"late", 58 * time.Minute, 0, true},
+		{"soon", time.Minute, 0, false},
+		{"late", 58 * time.Minute, 0, true},
 		{"soon, and the stream's clock is put forward", time.Minute, time.Hour, true},
 		{"late, and the stream's clock is put back", 58 * time.Minute, -30 * time.Minute, true},
 	} {
