@@ -99,6 +99,10 @@ func (c *taskChildren) leader(a *taskarena.Arena) (name string) {
 // lease, while two of them are killed and started again, one is stopped for two leases, and a server is killed. Each task has one
 // outcome: of an attempt that ran, unless it was cancelled.
 func TestTasksProcessesOnCluster(t *testing.T) {
+	playEach(t, "1,500 tasks over three servers: two processes killed, one stopped for two TTLs, a server killed", tasksOverCluster)
+}
+
+func tasksOverCluster(t *testing.T, _ int, all *counts) {
 	const tasks = 1500
 	cluster := natstest.Cluster(t)
 	a := taskarena.New(t, cluster, taskarena.Config{Name: taskChildrenNS, TTL: taskChildTTL, Storage: jetstream.FileStorage})
@@ -151,7 +155,12 @@ func TestTasksProcessesOnCluster(t *testing.T) {
 	}
 	end()
 	c.end(a)
-	c.check(a, tasks)
+	for _, some := range c.check(a, tasks) {
+		all.add(some.n, some.what)
+	}
+	all.add(2, "processes killed")
+	all.add(1, "processes stopped")
+	all.add(1, "servers killed")
 }
 
 // other is a process beside those two.

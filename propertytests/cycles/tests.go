@@ -38,6 +38,7 @@ var tests = []test{
 	{"TestRealtimeClusterProcessesKilled", elections},
 	{"TestRealtimeClusterStorm", elections},
 	{"TestRealtimeTasksClusterLostAtWrites", tasks},
+	{"TestTasksProcessesOnCluster", tasks},
 	{"TestRealtimeClusterReplicaTail", elections},
 	{"TestRealtimeClusterClaimLost", elections},
 	{"TestRealtimeClusterCutOff", elections},
