@@ -118,10 +118,10 @@ func TestWhatIsTold(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `played  rules      first seed  last seed  schedules  hours  faults  terms  violations  not counted
-tasks   all        1           6          35         2      11      9      1           1
-tasks   not noted  1           1          30         1      8       7      0           0
-tasks   now        2           6          5          1      3       2      1           1
+	const want = `played  rules      first seed  last seed  schedules  hours  faults  terms  violations  not counted  below
+tasks   all        1           6          35         2      11      9      1           1            -
+tasks   not noted  1           1          30         1      8       7      0           0            1 in 2
+tasks   now        2           6          5          1      3       2      1           1            -
 elections: no line
 losses: no line
 tasks: no line has seeds 3 to 4

@@ -15,6 +15,14 @@ type sum struct {
 	stopped int // ranges that a violation has stopped, without counters: only their violations are in the sum
 }
 
+// bound is how rare a violation is, with a confidence of 95 %, by the rule of three: none in n terms says that it is not in three of n.
+func (s *sum) bound() string {
+	if s.violations > 0 || s.terms < 3 {
+		return "-"
+	}
+	return fmt.Sprintf("1 in %d", s.terms/3)
+}
+
 // total sums up a kind, or what is of some rules of it.
 func total(all []line, what, rules string) sum {
 	s := sumOf(all, func(l line) bool { return l.what == what && (rules == "" || l.rules == rules) })
@@ -50,11 +58,11 @@ var since = []uint64{392_001, 5_132_001}
 // the lines alone, so that a document can quote it.
 func tell(w io.Writer, all []line) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "played\trules\tfirst seed\tlast seed\tschedules\thours\tfaults\tterms\tviolations\tnot counted")
+	fmt.Fprintln(table, "played\trules\tfirst seed\tlast seed\tschedules\thours\tfaults\tterms\tviolations\tnot counted\tbelow")
 	row := func(what, rules string, counts func(line) bool) {
 		s := sumOf(all, func(l line) bool { return l.what == what && counts(l) })
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
-			what, rules, s.first, s.last, s.schedules, s.seconds/3600, s.faults, s.terms, s.violations, s.stopped)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n",
+			what, rules, s.first, s.last, s.schedules, s.seconds/3600, s.faults, s.terms, s.violations, s.stopped, s.bound())
 	}
 	var missing []string
 	for _, k := range kinds {
