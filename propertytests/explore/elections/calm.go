@@ -18,6 +18,16 @@ type setup struct {
 
 // settle goes it. The error is a promise that was broken, though nothing has gone wrong.
 func (s *setup) settle() error {
+	if s.x.cfg.Apart > 0 {
+		for i := 1; i < s.x.cfg.Members; i++ {
+			if err := s.calm(s.x.cfg.Apart); err != nil {
+				return err
+			}
+			if err := s.make(move(again, i, 0)); err != nil {
+				return err
+			}
+		}
+	}
 	if s.x.cfg.Settled {
 		if err := s.calm(4 * s.x.cfg.TTL); err != nil {
 			return err
@@ -65,6 +75,7 @@ func (s *setup) calm(units int) error {
 }
 
 func (s *setup) make(m search.Move) (err error) {
+	defer func() { s.w.passed = 0 }() // what is bounded begins after this
 	if !s.told {
 		s.w, err = s.x.Do(s.w, m)
 		return err

@@ -36,8 +36,19 @@ type Config struct {
 	// and so does who is started again: until then a member is idle. With 0 roles are joined at the start.
 	Late int
 
+	// Apart is how many units after the one before it each member is started, so that their hearts do not beat at the same
+	// moment: where three do, the orders of that alone make two million states. With 0 all start at once.
+	Apart int
+
+	// Gone is that nobody is started again who has crashed, or is closed.
+	Gone bool
+
+	// Units is after how many of them, by the slowest clock, time stands still: what needs no time still happens. With 0 time
+	// goes on for ever.
+	Units int
+
 	// Coarse takes a request, its arrival and its answer as one, and the delivery of all that a watch has, unless a fault
-	// comes between. Else everything is interleaved with everything.
+	// comes between. Else everything is interleaved with everything. What that loses is said in doc.go.
 	Coarse bool
 
 	// Settled begins where every role is led, and not with processes that have just started.

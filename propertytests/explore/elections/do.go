@@ -277,6 +277,9 @@ func (x *Model) level(w *World) {
 			least = min(least, w.ahead[j])
 		}
 	}
+	if x.cfg.Units > 0 && least < 255 {
+		w.passed += least
+	}
 	for j := range x.cfg.Members {
 		if w.procs[j].alive() {
 			w.ahead[j] -= least

@@ -60,9 +60,36 @@
 // was overwritten. Revisions, beats and tokens are names, see package plain; the fields that do not count are listed in
 // rules.go, each with the reason.
 //
+// # Coarse
+//
 // A configuration is Coarse unless it says otherwise: a write, its arrival and its answer are one step that only a fault can
-// divide, an operator's request is heard at once, and a watch delivers all that it has. With one delay allowed that loses no
-// order in which a single write can overlap with anything else; "every interleaving" divides them all.
+// divide, of several writes one goes after the other, an operator's request is heard at once, and a watch delivers all that it
+// has. Each of these steps is some of those of "every interleaving", which divides them all. So what a coarse search finds is real.
+//
+// It loses orders, all of them within one instant: time waits for what is not delayed, in both. Steps of two processes can
+// change places, since neither looks at what the other one changes: a step takes from the front of its own feed, and a
+// commit is put at the end. So a sending can be put right before the arrival of its write, and the answer right after it, past
+// whatever others do meanwhile, their writes too. What it cannot be put past is said to overtake it:
+//
+//   - the request is overtaken by another step of its own process (a Tick, a delivery, another answer, a pause), or by a write of
+//     somebody else that comes between it and another request of the same step, or after the snapshot of a new watch that it
+//     answers: that step alone looks at what stands;
+//   - the answer is overtaken by another step of its own process, or by the arrival of another one of its writes;
+//   - a record is, when its watch has delivered the one before it, and something else happens first;
+//   - an operator's request is, when the term that it names has ended on the way.
+//
+// For each of the first three there is a fault that makes the same order: a request that is delayed, an answer that is, a watch
+// that stalls. So the runs of "every interleaving" with so many faults, in which so many things are overtaken, are among
+// those of a coarse configuration that allows for the sum of them, of these kinds. With fewer they are lost: one that allows for
+// one fault does not say what that does beside an answer that a delivery overtakes, and one that allows for two does. The last
+// is lost, but as a repetition (RepeatControl): the request is heard, and once more after its term. Nor does the argument hold of a
+// watch that has more than four records to deliver, which drops what was overwritten: what that is depends on when they came.
+//
+// That this is so is argued, not proved. It is compared where "every interleaving" comes to an end (coarse_test.go), which are two
+// members, a takeover, a crash, an eviction or a marker: each coarse state is one of the other search; with the same faults both
+// come to the same by what the promises speak of; by the order of the records and the time that belief has left, only if what is
+// overtaken may be delayed: four writes at a takeover, one beside an eviction. And with too small a margin both break the same
+// promise. With three members, and of what comes together only in longer runs, nothing was compared.
 //
 // Files: config.go a configuration, faults · model.go states, fingerprints · process.go stepping a machine · notes.go what a
 // process has promised · wire.go, network.go what is on its way · bucket.go the store · moves.go what can happen · do.go a

@@ -17,6 +17,7 @@ type World struct {
 	procs  [maxMembers]*process
 	wires  [maxMembers]*wire
 	ahead  [maxMembers]uint8 // of the slowest clock
+	passed uint8             // units on the slowest clock since the search began, where they are bounded
 	bucket *bucket
 	spent  [Faults]uint8
 }
@@ -78,6 +79,9 @@ func (x *Model) started() World {
 	for i := range x.cfg.Members {
 		w.procs[i] = x.keepProcess(i, &process{now: protocol.Instant(time.Hour)})
 		w.wires[i] = x.keepWire(i, &wire{})
+		if i > 0 && x.cfg.Apart > 0 {
+			continue // see settle
+		}
 		if err := x.restart(&w, i, i >= x.cfg.Members-x.cfg.Late, nil); err != nil {
 			panic(err) // nothing was promised yet
 		}
@@ -116,5 +120,6 @@ func (x *Model) Fingerprint(w World) uint64 {
 	for _, s := range w.spent {
 		sum.Word(uint64(s))
 	}
+	sum.Word(uint64(w.passed))
 	return sum.A ^ sum.B
 }

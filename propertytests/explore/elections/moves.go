@@ -83,7 +83,7 @@ func (x *Model) Moves(w World, to []search.Move) []search.Move {
 	for i := range x.cfg.Members {
 		to, waits = x.ordinary(&w, i, to, waits)
 	}
-	if !waits {
+	if !waits && (x.cfg.Units == 0 || int(w.passed) < x.cfg.Units) {
 		for i := range x.cfg.Members {
 			if w.procs[i].alive() && int(w.ahead[i]) < max(x.cfg.Lead, 1) {
 				to = append(to, move(passes, i, 0))
@@ -189,7 +189,9 @@ func (x *Model) ordinary(w *World, i int, to []search.Move, waits bool) ([]searc
 	}
 	switch {
 	case !p.alive():
-		may(again, 0, false)
+		if !x.cfg.Gone {
+			may(again, 0, false)
+		}
 		return to, waits
 	case p.paused:
 		may(resume, 0, false)
