@@ -41,7 +41,7 @@ func with(c elections.Config, change func(*elections.Config)) elections.Config {
 
 // Elections are the configurations of elections that are searched.
 func Elections() []elections.Config {
-	return slices.Concat(alone(), together(), repeated())
+	return slices.Concat(alone(), together(), finite(), repeated())
 }
 
 // alone are two members and one role.
@@ -112,6 +112,34 @@ func together() []elections.Config {
 			c.Most = most{elections.Crash: 1, elections.Evict: 1, elections.StepDown: 1, elections.DelayRequest: 1}
 			c.Delta = 1
 		}),
+	}
+}
+
+// finite are more members, or more roles, with bounds so narrow that a long run comes to the end of them: nobody comes back who
+// has crashed, hearts beat at different moments, time ends soon. In each a role changes hands.
+func finite() []elections.Config {
+	changes := most{elections.Crash: 1, elections.Evict: 1, elections.StepDown: 1, elections.Transfer: 1, elections.Close: 1}
+	gone := func(c *elections.Config) { c.Crashed, c.Silent, c.Gone = true, 2, true }
+	return []elections.Config{
+		with(base("three members, the leader is gone", 3, 1, 0), gone),
+		with(base("three members, two roles, the leader is gone", 3, 2, 0), gone),
+		with(base("three members, the leader is gone, a delay", 3, 1, 1), func(c *elections.Config) {
+			gone(c)
+			c.Most = most{elections.DelayRequest: 1, elections.DelayReply: 1}
+		}),
+		with(base("three members, the leader is gone, any fault for two units", 3, 1, 1), func(c *elections.Config) {
+			gone(c)
+			c.Units = 2
+		}),
+		with(base("three members apart, a crash", 3, 1, 1), func(c *elections.Config) {
+			c.Most, c.Gone = most{elections.Crash: 1}, true
+			c.TTL, c.Heartbeat, c.MaxTTL, c.Drain, c.Apart = 9, 3, 9, 9, 1
+		}),
+		with(base("three members, a unit beside a paused leader", 3, 1, 0), func(c *elections.Config) {
+			c.Paused, c.Silent, c.Units = true, 2, 1
+		}),
+		with(base("two roles change hands", 2, 2, 1), func(c *elections.Config) { c.Most = changes }),
+		with(base("two roles, a paused leader", 2, 2, 0), func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
 	}
 }
 

@@ -21,7 +21,26 @@ var (
 )
 
 // whole are configurations of which also the short run looks at every state that there is.
-var whole = []string{"succession of two", "drift and a crash", "repeated", "repeated twice", "one task"}
+var whole = []string{
+	"succession of two", "drift and a crash", "repeated", "repeated twice", "one task",
+	"three members, the leader is gone", "three members, two roles, the leader is gone",
+}
+
+// ending are configurations so narrow that a long run comes to the end of them, each with the landmarks that it cannot come by. It
+// has to come by the others: all states of one in which nothing happens say nothing. The work of who has crashed has ended with
+// it, who is asked to go waits for its own, and who is evicted is not followed before that has ended, unless it is slow.
+var ending = map[string][]string{
+	"three members, the leader is gone":                          {deposed},
+	"three members, two roles, the leader is gone":               {deposed},
+	"three members, the leader is gone, a delay":                 {deposed},
+	"three members, the leader is gone, any fault for two units": {deposed},
+	"three members apart, a crash":                               {deposed},
+	"three members, a unit beside a paused leader":               nil,
+	"two roles change hands":                                     {deposed},
+	"two roles, a paused leader":                                 nil,
+}
+
+const deposed = "with work of a deposed leader"
 
 // eventful are configurations in which a role changes hands while its former leader is still there: so much happens within few
 // moves that each has to come by all landmarks.
@@ -31,8 +50,8 @@ var eventful = []string{
 	"drift, three members, one fault beside a paused leader",
 }
 
-// How many states the short run looks at, of most configurations and of the eventful ones.
-const usual, more = 8_000, 60_000
+// How many states the short run looks at, of most configurations and of the eventful ones, and how many a long one.
+const usual, more, long = 8_000, 60_000, 1_200_000
 
 // alike is of how many fingerprints one is looked at closely: it costs a few transitions for each state that is met again.
 const alike = 100
@@ -93,8 +112,12 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 		if v := r.Violation; v != nil {
 			t.Fatalf("%v\nafter %d moves, among %d states:\n%s", v.Err, len(v.Moves), r.States, strings.Join(v.Story, "\n"))
 		}
-		if all && !r.Whole {
+		without, narrow := ending[name]
+		if far := bounds.Depth == 0 && (bounds.States == 0 || bounds.States >= long); (all || narrow && far) && !r.Whole {
 			t.Errorf("not all states were reached: %v", r)
+		}
+		if missing := except(r.Missing(), without); narrow && r.Whole && len(missing) > 0 {
+			t.Errorf("no state %s: %v", strings.Join(missing, ", nor one "), r)
 		}
 		if _, is := m.(search.Hopeful[S]); is && all && r.Good == 0 {
 			t.Errorf("no state is a good end: %v", r)
@@ -108,6 +131,11 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 		}
 	})
 	return r
+}
+
+// except leaves out what is known to be missing.
+func except(missing, known []string) []string {
+	return slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(known, name) })
 }
 
 // enough fails a run that has looked at too little to say anything.
