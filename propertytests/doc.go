@@ -3,7 +3,7 @@
 //
 //	sim           the rules alone: internal/protocol under drawn delays, losses, pauses, crashes and clock rates
 //	tasksim       the same for the rules of tasks
-//	explore       all states of small configurations of both, to stated numbers of faults
+//	explore       small configurations of both, breadth-first, to stated numbers of faults
 //	arena         real sessions on a real server, over links that can be cut and held, in virtual or in real time
 //	taskarena     the same with tasks: who ran what when, and every record of it
 //	bubblestorms  random faults in both arenas over hours of virtual time

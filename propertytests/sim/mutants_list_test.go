@@ -80,6 +80,9 @@ var all = []mutants.Mutant{
 		{core + "handover.go", "\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
 		{core + "succession.go", "!said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now)", "!said.Eligible"},
 	}},
+	{Name: "no liveness before a hand-over", Edits: []mutants.Edit{
+		{core + "succession.go", "!said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now)", "!said.Eligible"},
+	}},
 	{Name: "trust counts from the reply", Edits: []mutants.Edit{
 		{core + "heartbeat.go", "l.deadline = a.sent.Add(", "l.deadline = m.now.Holder.Add("},
 		{core + "heartbeat.go", "max(l.seenShort, l.attempts[i].sent)", "max(l.seenShort, m.now.Holder)"},
@@ -297,6 +300,9 @@ var all = []mutants.Mutant{
 	{Name: "a refused write proves nothing missing", Edits: []mutants.Edit{
 		{core + "write.go", "m.view.deny(&p.entry, p.expect)", "_ = m.view.deny"},
 	}, By: &beside},
+	{Name: "a write of unknown outcome proves its record missing", Edits: []mutants.Edit{
+		{core + "write.go", "\tcase Refused:\n\t\tm.view.deny", "\tcase Refused, Unknown:\n\t\tm.view.deny"},
+	}},
 	{Name: "a refusal by our own rotation proves its record missing", Edits: []mutants.Edit{
 		{core + "merge.go", "(open == nil || !open(r))", "(open == nil || open != nil)"},
 	}, By: &beside},
