@@ -82,7 +82,7 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "no liveness before a hand-over", Edits: []mutants.Edit{
 		{core + "succession.go", "!said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now)", "!said.Eligible"},
-	}},
+	}, By: &beside},
 	{Name: "trust counts from the reply", Edits: []mutants.Edit{
 		{core + "heartbeat.go", "l.deadline = a.sent.Add(", "l.deadline = m.now.Holder.Add("},
 		{core + "heartbeat.go", "max(l.seenShort, l.attempts[i].sent)", "max(l.seenShort, m.now.Holder)"},
@@ -300,9 +300,6 @@ var all = []mutants.Mutant{
 	{Name: "a refused write proves nothing missing", Edits: []mutants.Edit{
 		{core + "write.go", "m.view.deny(&p.entry, p.expect)", "_ = m.view.deny"},
 	}, By: &beside},
-	{Name: "a write of unknown outcome proves its record missing", Edits: []mutants.Edit{
-		{core + "write.go", "\tcase Refused:\n\t\tm.view.deny", "\tcase Refused, Unknown:\n\t\tm.view.deny"},
-	}},
 	{Name: "a refusal by our own rotation proves its record missing", Edits: []mutants.Edit{
 		{core + "merge.go", "(open == nil || !open(r))", "(open == nil || open != nil)"},
 	}, By: &beside},

@@ -80,3 +80,37 @@ func TestAReadingThatTakesLong(t *testing.T) {
 		}
 	}
 }
+
+// TestANoteOfTheSubmissionBefore: a task has ended, and its outcome is gone, before a scheduler has read of it; that one notes a failure
+// of it when its id is in use again. The note is removed with the next task of that id.
+func TestANoteOfTheSubmissionBefore(t *testing.T) {
+	b := newBooks(t)
+	b.step(CaughtUp{})
+	b.step(Members{List: []Member{idle(200, 10)}})
+	b.sealAt(2, at(0, 0))
+	p := Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Second, Retention: time.Minute}
+	push, _ := find[Push](b.step(Submitted{ID: "x", Revision: 1, Stored: at(0, 0), Policy: &p}))
+	b.accept([]Effect{push})
+	note, ok := find[WriteNote](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Failed}}))
+	if !ok {
+		t.Fatal("nothing is noted")
+	}
+	b.step(Submitted{ID: "x", Revision: 20, Stored: at(0, 1), Policy: &p})
+	b.step(Written{Write: note.Write, Outcome: protocol.Won, Revision: 21})
+	effects := b.step(Noted{ID: "x", Revision: 21, Stored: at(0, 1), Retry: note.Retry})
+	if len(handedOut(effects)) == 0 {
+		effects = b.pass(2 * time.Second)
+	}
+	push, ok = find[Push](effects)
+	if !ok {
+		t.Fatalf("not handed out: %+v", effects)
+	}
+	b.accept(effects)
+	w, ok := find[WriteOutcome](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Succeeded}}))
+	if !ok {
+		t.Fatal("it does not end")
+	}
+	if e, erased := find[Erase](b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 30})); !erased || e.What != NoteRecord {
+		t.Errorf("%+v: its note stays", e)
+	}
+}

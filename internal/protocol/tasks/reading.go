@@ -98,6 +98,8 @@ func (e Noted) apply(s *Scheduler) {
 			since = s.clock.instant(e.Stored)
 		}
 		s.recall(t, e.Retry, since)
+	default: // of the submission before, whose outcome was gone when its last attempt was noted
+		t.noted = true
 	}
 }
 
