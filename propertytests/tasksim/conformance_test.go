@@ -24,7 +24,7 @@ var conformance = flag.Int("tasksim.conformance", 10, "how many programs to run 
 
 // TestStoreConforms: the model of a namespace's stream and a stream of the real server, given the same conditional writes, and
 // copies of former ones, store the same at the same places, and show the same at every subject, to a reader too who begins late.
-// Both have one record of a subject; the model forgets nothing, since no outcome expires within a run.
+// Both have one record of a subject, and forget those that are kept for a time when that is over: what stands there is nothing then.
 func TestStoreConforms(t *testing.T) {
 	checks := flag.Lookup("rapid.checks").Value
 	before := checks.String()
@@ -34,17 +34,17 @@ func TestStoreConforms(t *testing.T) {
 	defer func() { _ = checks.Set(before) }() // it was that already
 	ats.Register()                            // see natstest.Main
 	defer ats.Unregister()
-	won, refused := 0, 0
+	won, refused, expired := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.Custom(drawWrite), 20, 150).Draw(rt, "writes")
-		w, r, err := conforms(t, steps)
+		s, err := conforms(t, steps)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		won, refused = won+w, refused+r
+		won, refused, expired = won+s.won, refused+s.refused, expired+s.expired
 	})
-	t.Logf("%d writes were stored, %d refused", won, refused)
-	if won == 0 || refused == 0 {
+	t.Logf("%d writes were stored, %d refused, %d records expired", won, refused, expired)
+	if won == 0 || refused == 0 || expired == 0 {
 		t.Error("that proves nothing")
 	}
 }
@@ -54,7 +54,12 @@ type drawnWrite struct {
 	records []drawnRecord
 	replay  bool
 	which   int
+	kept    bool // for a time, all of it
+	waits   bool // before it, until that is over
 }
+
+// keptFor is how long, in virtual time alone: on real servers nothing is.
+const keptFor = 10 * time.Second
 
 // drawnRecord is for a subject, if on is as far back from its last record as it says.
 type drawnRecord struct {
@@ -66,6 +71,7 @@ var storeSubjects = []string{"q.t1", "q.t2", "q.t3", "t.t1", "t.t2", sealSubject
 
 func drawWrite(t *rapid.T) drawnWrite {
 	w := drawnWrite{replay: rapid.IntRange(0, 4).Draw(t, "replay") == 4, which: rapid.IntRange(0, 99).Draw(t, "which")}
+	w.kept, w.waits = rapid.IntRange(0, 2).Draw(t, "kept") == 2, rapid.IntRange(0, 9).Draw(t, "waits") == 9
 	subjects := rapid.Permutation(storeSubjects).Draw(t, "subjects")
 	n := rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(t, "records")
 	if n > 1 { // the seal is written alone, since others name it
@@ -89,16 +95,16 @@ func TestStoreConformsOnReplicas(t *testing.T) {
 	const long = 120
 	for try := range 10 {
 		steps := rapid.SliceOfN(rapid.Custom(drawWrite), long, long).Example(try + 1)
-		won, refused, err := inStep(s, fmt.Sprint("ns", try), 3, steps)
+		seen, err := inStep(s, fmt.Sprint("ns", try), 3, steps)
 		switch {
 		case errors.Is(err, errUncertain): // servers that have no time elect another leader: what was stored by then was compared
-			t.Logf("try %d: cut short after %d writes: %v", try, won+refused, err)
+			t.Logf("try %d: cut short after %d writes: %v", try, seen.won+seen.refused, err)
 			continue
 		case err != nil:
 			t.Fatal(err)
 		}
-		t.Logf("%d writes were stored, %d refused", won, refused)
-		if won == 0 || refused == 0 {
+		t.Logf("%d writes were stored, %d refused", seen.won, seen.refused)
+		if seen.won == 0 || seen.refused == 0 {
 			t.Error("that proves nothing")
 		}
 		return
@@ -106,7 +112,7 @@ func TestStoreConformsOnReplicas(t *testing.T) {
 	t.Error("no program could be compared to its end")
 }
 
-func conforms(t *testing.T, steps []drawnWrite) (won, refused int, err error) {
+func conforms(t *testing.T, steps []drawnWrite) (seen tally, err error) {
 	natstest.Virtual(t, func(*testing.T) {
 		s, e := natsrun.Start(natsrun.Options{VirtualTime: true})
 		if err = e; err != nil {
@@ -116,10 +122,13 @@ func conforms(t *testing.T, steps []drawnWrite) (won, refused int, err error) {
 			time.Sleep(time.Second) // whoever was about to flush a file has done so
 			err = errors.Join(err, s.Shutdown())
 		}()
-		won, refused, err = inStep(s, "ns", 1, steps)
+		seen, err = inStep(s, "ns", 1, steps)
 	})
-	return won, refused, err
+	return seen, err
 }
+
+// tally is what a program came to.
+type tally struct{ won, refused, expired int }
 
 // server is one, or several of which one is meant.
 type server interface {
@@ -130,10 +139,10 @@ type server interface {
 var errUncertain = errors.New("not known to be stored, or not")
 
 // inStep does everything on both.
-func inStep(s server, namespace string, replicas int, steps []drawnWrite) (won, refused int, err error) {
+func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen tally, err error) {
 	nc, err := s.Connect()
 	if err != nil {
-		return 0, 0, err
+		return seen, err
 	}
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
@@ -143,17 +152,31 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (won, 
 		Discard: jetstream.DiscardNew, DenyDelete: true, AllowMsgTTL: true, AllowAtomicPublish: true, Replicas: replicas,
 	}, func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {
-		return 0, 0, err
+		return seen, err
 	}
 	writer, err := natskv.NewWriter(nc, stream)
 	if err != nil {
-		return 0, 0, err
+		return seen, err
 	}
 	defer writer.Close()
 	var model store
 	model.init(&world{})
 	var sent [][]put
+	kept := map[string]uint64{} // sequences of records that expire, by subject
 	for i, step := range steps {
+		if step.waits && replicas == 1 {
+			time.Sleep(2 * keptFor)
+			for subject, sequence := range kept {
+				if model.expire(subject, sequence) {
+					seen.expired++
+				}
+			}
+			clear(kept)
+		}
+		var ttl time.Duration
+		if step.kept && replicas == 1 {
+			ttl = keptFor
+		}
 		var puts []put
 		for j, r := range step.records {
 			p := put{r.subject, fmt.Sprint("value ", i, ".", j), r.on, model.last[r.on]}
@@ -174,7 +197,7 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (won, 
 		answered := make(chan natskv.Result, 1)
 		ops := make([]natskv.Write, len(puts))
 		for j, p := range puts {
-			ops[j] = natskv.Write{Key: p.subject, Value: []byte(p.value.(string)), Expect: p.expect}
+			ops[j] = natskv.Write{Key: p.subject, Value: []byte(p.value.(string)), Expect: p.expect, TTL: ttl}
 			if p.on != p.subject {
 				ops[j].Guard = &natskv.Guard{Key: p.on, Revision: p.expect}
 			}
@@ -182,18 +205,23 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (won, 
 		writer.SubmitEach(ops, time.Minute, func(r natskv.Result) { answered <- r })
 		r := <-answered
 		if replicas > 1 && r.Outcome == natskv.Unknown {
-			return won, refused, errUncertain
+			return seen, errUncertain
 		}
 		outcome, first := model.write(puts...)
 		same := outcome == protocol.Won && r.Outcome == natskv.Won && r.Revision == first+uint64(len(puts))-1 ||
 			outcome == protocol.Refused && r.Outcome == natskv.Refused
 		if !same {
-			return won, refused, fmt.Errorf("write %d, %+v: the model says %v from %d, the server %v at %d, %v", i, puts, outcome, first, r.Outcome, r.Revision, r.Err)
+			return seen, fmt.Errorf("write %d, %+v: the model says %v from %d, the server %v at %d, %v", i, puts, outcome, first, r.Outcome, r.Revision, r.Err)
 		}
-		if outcome == protocol.Won {
-			won++
-		} else {
-			refused++
+		if outcome != protocol.Won {
+			seen.refused++
+			continue
+		}
+		seen.won++
+		for j, p := range puts {
+			if delete(kept, p.subject); ttl > 0 {
+				kept[p.subject] = first + uint64(j)
+			}
 		}
 	}
 	err = read(ctx, s, stream, &model)
@@ -201,7 +229,7 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (won, 
 		time.Sleep(10 * time.Millisecond)
 		err = read(ctx, s, stream, &model)
 	}
-	return won, refused, err
+	return seen, err
 }
 
 // before is the sequence of the record before the last one at a subject, 0 for none.

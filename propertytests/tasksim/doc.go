@@ -2,7 +2,7 @@
 // that crash, are cut off and come back, schedulers that were deposed and go on for a while, views that lag, frames that are
 // lost, late, doubled or incomplete, writes that arrive long after they were given up, outcomes that expire and ids that are
 // used again, processes that stand still for a while, buckets that are made again, terms that are rotated, local clocks that are
-// years apart and go at other rates, processes of two versions, and results that the stream never takes.
+// years apart and go at other rates, steps of the stream's clock, processes of two versions, and results that the stream never takes.
 //
 //	scenario ──► world: a heap of events on one clock
 //	               ├── bucket: one log of leases, members, roles and deaths; every process has its own lagging view
@@ -25,7 +25,7 @@
 //   - a tick is submitted once; under RunAll each one is; what stands in its place stays
 //   - what belongs to an open task is not removed, also by a scheduler of an earlier version that cannot read the task; the
 //     last tick of a recurrence stands for as long as its definition does
-//   - nothing is handed out before its time, or long after its deadline, whatever the local clocks say
+//   - nothing is handed out before its time, or long after its deadline, and nothing expires before that, whatever the local clocks say
 //   - one scheduler hands out nothing of a kind that it knows to be paused, to a worker that it knows to be drained, or to one
 //     without the labels; not more at once, or per second, than the limits say; nothing before what has waited longer, with
 //     its priority
@@ -36,13 +36,14 @@
 // that, for workers and for sessions that were idle a moment ago, is what the errands of package sim are about. A write is
 // answered once, as package natskv promises: what comes later is not passed on.
 //
-// Schedules are drawn so that they can be shrunk, and, rougher, at random. The scheduler's process crashes after every single effect in turn, in a world without other faults; and a task that kills
+// Schedules are drawn so that they can be shrunk, and, rougher, at random: those cannot be, but the same seed plays the same schedule,
+// whose story can be told. The scheduler's process crashes after every single effect in turn, in a world without other faults; and a task that kills
 // every process that runs it, the scheduler's too, ends dead. The list of mutants names the rules that were taken out, each of
 // which is caught.
 //
 // Files: world.go the clock · scenario.go what is drawn · bucket.go sessions, views, roles · store.go the stream · client.go
 // what clients do · recurring.go · scheduler.go one term · reading.go what it is told of the stream and of members · sending.go its frames and writes ·
-// model.go what it has read and done, as seen from outside · pause.go processes that stand still, and their clocks · remake.go
+// model.go what it has read and done, as seen from outside · pause.go processes that stand still, and their clocks · steps.go the stream's clock · remake.go
 // buckets that are made again · worker.go one worker · epochs.go what it may believe · progress.go its checkpoints ·
 // checks.go what must hold.
 package tasksim
