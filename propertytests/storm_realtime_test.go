@@ -100,12 +100,12 @@ func onStorm(t *testing.T, seed uint64) *clusterStorm {
 		books: map[string]*books{}, hurt: map[*arena.Process]bool{}, calmed: make(chan struct{}),
 	}
 	s.paths = newStormRoutes(s.c)
-	t.Cleanup(s.late.Wait) // they end with the test
 	var roles []election.RoleConfig
 	for _, r := range s.roles {
 		s.books[r] = openBooks(t, s.c, "ledger-"+r)
 		roles = append(roles, election.RoleConfig{Role: r})
 	}
+	t.Cleanup(s.late.Wait) // they end with the test, before the directories of the books are removed
 	s.a = arena.New(t, &entering{Cluster: s.c}, jetstream.FileStorage)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s.a.Join(arena.Plan{
