@@ -222,6 +222,9 @@ func (s *scenario) cancelled(ctx context.Context) error {
 	return nil
 }
 
+// enoughTicks are more than one scheduler's.
+const enoughTicks = 3
+
 // recurring: each tick of a recurrence comes, whoever leads.
 func (s *scenario) recurring(ctx context.Context) error {
 	err := assign.Recur(ctx, s.a.Client, taskarena.Plain, "often", "@every 1s", taskarena.Order{Run: quick}, assign.OnMissed(assign.RunAll))
@@ -229,13 +232,16 @@ func (s *scenario) recurring(ctx context.Context) error {
 		return err
 	}
 	time.Sleep(8 * time.Second)
+	for s.a.Ticks("often", time.Second) < enoughTicks && ctx.Err() == nil { // servers that have no time elect for long
+		time.Sleep(time.Second)
+	}
 	return assign.Unrecur(ctx, s.a.Client, "often")
 }
 
 // expect checks what the arena does not know: the fates of the scenario.
 func (s *scenario) expect() {
-	if n := s.a.Ticks("often", time.Second); n < 3 {
-		s.t.Errorf("%d ticks, want 3 at least", n)
+	if n := s.a.Ticks("often", time.Second); n < enoughTicks {
+		s.t.Errorf("%d ticks, want %d at least", n, enoughTicks)
 	}
 	for id, status := range map[string]string{
 		"plain": "succeeded", "slow": "succeeded", "retried": "succeeded", "snoozed": "succeeded", "stepwise": "succeeded", "expired": "expired", "dead": "dead",
