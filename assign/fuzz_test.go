@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"runtime/metrics"
+	"strings"
 	"testing"
 	"time"
 
@@ -169,6 +170,9 @@ func FuzzBulletin(f *testing.F) {
 		}
 		for task, announcement := range entries(b) {
 			again = enter(again, task, announcement)
+			if who := audience(task); !strings.HasPrefix(task, who) {
+				t.Errorf("%q is announced to %q", task, who)
+			}
 		}
 		if len(again) > len(b) { // a length may be written in more bytes than it needs
 			t.Errorf("%x is read as %x", b, again)
