@@ -78,7 +78,15 @@ func FuzzSignature(f *testing.F) {
 	f.Add(strings.ToLower(s.PublicKey()), message, s.Sign(message))
 	f.Add("U"+strings.Repeat("A", 55), message, make([]byte, ed25519.SignatureSize))
 	f.Fuzz(func(t *testing.T, key string, m, signature []byte) {
-		v, err := NewVerifier(key)
+		var v *Verifier
+		var err error
+		if most := 256<<10 + 64*uint64(len(key)+len(m)+len(signature)); allocated(most, func() {
+			if v, err = NewVerifier(key); err == nil {
+				_ = v.Verify(m, signature)
+			}
+		}) > most {
+			t.Errorf("more than %d bytes for %d, %d and %d", most, len(key), len(m), len(signature))
+		}
 		if err != nil {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
 )
 
 // rereads is for how many command lines one tree of commands is used: its flags keep what they were set to.
@@ -33,7 +34,13 @@ func FuzzCommandLine(f *testing.F) {
 			cmd = root(a)
 		}
 		n++
-		err := read(cmd, strings.Split(lines, "\n"))
+		var err error
+		// What is no command is compared with each that there is, in a table as long as itself, where what is no letter takes three rows.
+		heap.Bounded(t, 4*(1+len(cmd.Commands()))*len(lines), func() {
+			args := strings.Split(lines, "\n")
+			_ = wantsJSON(args)
+			err = read(cmd, args)
+		})
 		if err != nil {
 			text := oneLine(err.Error())
 			said := show.CleanLines(text)

@@ -85,7 +85,8 @@ func FuzzRecords(f *testing.F) {
 }
 
 // FuzzMachine puts anything at any key of the bucket, twice, while a machine leads, and lets it go on until every lease is over
-// that was at stake: it does not fall, and its belief never goes back on what it said: terms begin and end in turn.
+// that was at stake: it does not fall, and its belief never goes back on what it said: terms begin and end in turn. All of that takes
+// memory in proportion to what was put there.
 func FuzzMachine(f *testing.F) {
 	const late = 28 * 8 // of seven seconds: the first one has had its effects, and what it took from us is ours again
 	for _, key := range []string{"lease.a", "lease.b", "member.a", "member.b", "role.r", "role.s", "probe.a", "worker.lease.w", "other", ""} {
@@ -103,19 +104,24 @@ func FuzzMachine(f *testing.F) {
 		if len(key) > 300 || len(value) > 4<<10 {
 			return // the schedule is what counts here
 		}
-		s := leads(t, read)
-		for _, after := range []time.Duration{time.Duration(gap/8) * time.Second / 4, outlasting} {
-			s.rev += uint64(gap)%8 + 1
-			e := Decode(key, value, s.rev, marker, s.m.cfg.MaxTTL)
-			s.step(&e)
-			s.pass(after)
+		var s *solo
+		if most := mayAllocate(len(key) + len(value)); allocated(most, func() {
+			s = leads(t, read)
+			for _, after := range []time.Duration{time.Duration(gap/8) * time.Second / 4, outlasting} {
+				s.rev += uint64(gap)%8 + 1
+				e := Decode(key, value, s.rev, marker, s.m.cfg.MaxTTL)
+				s.step(&e)
+				s.pass(after)
+			}
+		}) > most {
+			t.Errorf("more than %d bytes for %d and %d bytes", most, len(key), len(value))
 		}
 		inTurn(t, s.effs)
 	})
 }
 
 // FuzzControl sends a leading machine any control request: each is answered exactly once, and one for another epoch or
-// another role changes nothing.
+// another role changes nothing; to read it, and all that the machine does then, takes memory in proportion.
 func FuzzControl(f *testing.F) {
 	for _, q := range []Request{
 		{ID: "1", Op: OpStepDown, Role: "r"},
@@ -143,14 +149,25 @@ func FuzzControl(f *testing.F) {
 			return
 		}
 		var q Request
-		if json.Unmarshal(b, &q) != nil {
+		var err error
+		var s *solo
+		var epoch uint64
+		if most := mayAllocate(len(b)); allocated(most, func() {
+			q = Request{}
+			if err = json.Unmarshal(b, &q); err != nil {
+				return
+			}
+			s = leads(t, read)
+			epoch = s.m.part("r").term.epoch
+			s.effs, s.handled = nil, 0
+			s.step(Asked{ID: 4711, Request: q})
+			s.pass(outlasting)
+		}) > most {
+			t.Errorf("more than %d bytes for %d", most, len(b))
+		}
+		if err != nil {
 			return
 		}
-		s := leads(t, read)
-		epoch := s.m.part("r").term.epoch
-		s.effs, s.handled = nil, 0
-		s.step(Asked{ID: 4711, Request: q})
-		s.pass(outlasting)
 		answers, ended := 0, false
 		for _, e := range s.effs {
 			switch e := e.(type) {
