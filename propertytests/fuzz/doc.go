@@ -9,7 +9,9 @@
 // is written into the package's testdata, from where every `go test` runs it.
 //
 // With -execs it goes on until propertytests/fuzz.csv has so many executions of each target: a line for each part that was
-// played, so that it can be stopped at any time and goes on where the file ends. Whoever has the least is the next.
+// played, so that it can be stopped at any time and goes on where the file ends. Whoever has the least is the next. A line has the
+// mark of what the tests of the target's package are made of (propertytests/sources): those of other sources do not count for that,
+// and -sum tells them apart. Older lines have no mark.
 //
 // docs/guarantees.md quotes the sum of the file, and a test holds it to that: who adds lines quotes it anew.
 //

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 
@@ -12,29 +14,37 @@ import (
 // course is a long run: who is being played, and what each has come to.
 type course struct {
 	path  string
-	execs int // that each shall have
+	execs int // that each shall have, of the sources as they are
+	marks map[string]string
 
 	mu   sync.Mutex
 	sums map[string]line
 	busy map[string]bool
 }
 
-// long goes on until the file has so many executions of each target.
+// long goes on until the file has so many executions of each target, of the sources as they are.
 func long(ctx context.Context, only, path string, execs, part, parallel int) error {
 	dir, err := os.MkdirTemp("", "fuzz-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	before, err := marks(ctx)
+	if err != nil {
+		return err
+	}
 	all, binaries, err := prepared(ctx, dir, only)
 	if err != nil {
 		return err
+	}
+	if after, err := marks(ctx); err != nil || !maps.Equal(before, after) {
+		return errors.Join(errors.New("fuzz: the sources have changed while they were built"), err)
 	}
 	lines, err := table(path).Read()
 	if err != nil {
 		return err
 	}
-	c := &course{path: path, execs: execs, sums: sums(lines), busy: map[string]bool{}}
+	c := &course{path: path, execs: execs, marks: before, sums: sums(present(lines, before)), busy: map[string]bool{}}
 	running, ctx := errgroup.WithContext(ctx)
 	for range parallel {
 		running.Go(func() error {
@@ -78,7 +88,7 @@ func (c *course) played(ctx context.Context, t target, r result) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	l := line{target: name, executions: r.executions, found: r.found}
+	l := line{target: name, executions: r.executions, found: r.found, sources: c.marks[name]}
 	if r.err != nil {
 		l.failures = 1
 	}

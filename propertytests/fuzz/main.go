@@ -19,7 +19,7 @@ func main() {
 	each := flag.Duration("time", 10*time.Second, "how long each target runs")
 	only := flag.String("run", "", "only those whose name matches, as package.Name")
 	parallel := flag.Int("parallel", runtime.NumCPU(), "how many run at a time")
-	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
+	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, of the sources as they are, instead of -time")
 	part := flag.Int("part", 500_000, "with -execs: how many of them make a line of the file")
 	path := flag.String("file", "propertytests/fuzz.csv", "with -execs and -sum: the file, from the root of the module")
 	sum := flag.Bool("sum", false, "only say what the file comes to")
@@ -31,7 +31,7 @@ func main() {
 		run = func() error { return long(ctx, *only, *path, *execs, *part, *parallel) }
 	}
 	if *sum {
-		run = func() error { return tell(os.Stdout, *path) }
+		run = func() error { return summed(ctx, os.Stdout, *path) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/rolemanager/rolemanager/propertytests/sources"
 )
 
 // pkg is a package as `go list` shows it.
@@ -62,6 +64,32 @@ func targets(ctx context.Context, wanted *regexp.Regexp) (all []target, err erro
 			}
 		}
 	}
+}
+
+const module = "github.com/rolemanager/rolemanager/"
+
+// marks are those of what the tests of each target's package are made of, by target.
+func marks(ctx context.Context) (map[string]string, error) {
+	all, err := targets(ctx, regexp.MustCompile(""))
+	if err != nil {
+		return nil, err
+	}
+	marks, known := map[string]string{}, map[string]string{}
+	for _, t := range all {
+		dir := strings.TrimPrefix(t.pkg.ImportPath, module)
+		if known[dir] == "" {
+			root := os.DirFS(strings.TrimSuffix(filepath.ToSlash(t.pkg.Dir), dir))
+			files, err := sources.Under(root, dir)
+			if err != nil {
+				return nil, err
+			}
+			if known[dir], err = sources.Mark(root, files); err != nil {
+				return nil, err
+			}
+		}
+		marks[t.String()] = known[dir]
+	}
+	return marks, nil
 }
 
 // inFile are the names of the targets of one file.

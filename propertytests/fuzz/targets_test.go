@@ -25,3 +25,16 @@ func TestTargets(t *testing.T) {
 		t.Errorf("%d of %d targets are those of fencing, %v", len(some), len(all), err)
 	}
 }
+
+// TestMarks: every target has the mark of its package.
+func TestMarks(t *testing.T) {
+	marks, err := marks(t.Context())
+	if err != nil || marks["fencing.FuzzToken"] == "" || marks["fencing.FuzzToken"] != marks["fencing.FuzzSeal"] || marks["fencing.FuzzToken"] == marks["assign.FuzzGate"] {
+		t.Errorf("%v, %v", marks, err)
+	}
+	for name, mark := range marks {
+		if len(mark) != 8 {
+			t.Errorf("%s: %q", name, mark)
+		}
+	}
+}
