@@ -37,7 +37,6 @@ race:
 # go run ./propertytests/cycles -cycles 50
 realtime:
 	go test -tags realtime -run 'Cluster|Process|Rolling|Realtime' -count 1 -timeout 14m ./internal/natstest/... ./fencing ./propertytests/cycles ./cmd/rolectl/... ./assign
-	go test -tags realtime -run 'TasksProcessesOnCluster' -count 1 -timeout 14m ./propertytests
 	go run ./propertytests/cycles -cycles 1 -lanes 4 -file ''
 
 # Every fuzz target for a short while. A long run: go run ./propertytests/fuzz -execs 10000000
