@@ -7,8 +7,8 @@
 //	go run ./bench/scale -out scale.csv       everything
 //	go run ./bench/scale -axes roles,tasks
 //
-//	members   N candidates for one role          messages and processor time at rest, memory, a crash, a hand-over
-//	workers   N worker-only members, one leader  the same at rest
+//	members   N candidates for one role          messages and processor time at rest, memory, a crash
+//	workers   N worker-only members, one leader  the same at rest, and what a bystander receives: a leader of something else
 //	roles     N roles of three processes         the same at rest, time to lead them all, a crash
 //	tasks     N open tasks                       time to submit, memory, bytes stored, time until the next scheduler is ready,
 //	                                             time to run them all
@@ -16,6 +16,6 @@
 // The server is a process of its own, and so is each group of members, so that what each costs is seen apart; the N members
 // of an axis share one process, each with a session and a connection of its own.
 //
-// Files: main.go, run.go (a run), server.go and host.go (the child processes), rest.go (what is measured at rest), and one for
-// each axis: members.go, roles.go, tasks.go.
+// Files: main.go, run.go (a run), server.go and host.go (the child processes), reading.go (what they have said and used up to
+// a moment), rest.go (what is measured at rest), and one for each axis: members.go, roles.go, tasks.go.
 package main

@@ -51,11 +51,15 @@ func serveHost(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Ca
 		return nil, err
 	}
 	all := make([]*election.Session, c.Members)
+	conns := make([]*nats.Conn, c.Members)
 	g := errgroup.Group{}
 	g.SetLimit(32) // openings under way at once
 	for i := range all {
 		g.Go(func() (err error) {
-			all[i], err = c.open(ctx, i, l)
+			if conns[i], err = c.connect(); err != nil {
+				return err
+			}
+			all[i], err = c.open(ctx, conns[i], i, l)
 			return err
 		})
 	}
@@ -71,16 +75,24 @@ func serveHost(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Ca
 			}
 			return least, nil
 		},
+		// heard is how many messages the members have received.
+		"heard": func(context.Context, json.RawMessage) (any, error) {
+			var sum uint64
+			for _, nc := range conns {
+				sum += nc.Stats().InMsgs
+			}
+			return sum, nil
+		},
 		// stop gives all roles of the first member up, by closing its session.
 		"stop": func(ctx context.Context, _ json.RawMessage) (any, error) { return nil, all[0].Close(ctx) },
 	}, nil
 }
 
-func (c hostConfig) open(ctx context.Context, n int, l *proc.Line) (*election.Session, error) {
-	nc, err := nats.Connect("nats://"+c.Addr, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.Timeout(30*time.Second))
-	if err != nil {
-		return nil, err
-	}
+func (c hostConfig) connect() (*nats.Conn, error) {
+	return nats.Connect("nats://"+c.Addr, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.Timeout(30*time.Second))
+}
+
+func (c hostConfig) open(ctx context.Context, nc *nats.Conn, n int, l *proc.Line) (*election.Session, error) {
 	s, err := election.NewSession(election.SessionConfig{
 		Bucket: "roles", BucketAutoCreate: true, InstanceID: fmt.Sprintf("%s-%d", c.Name, n), TTL: c.TTL, WorkerOnly: c.WorkerOnly,
 		Sinks: []event.Sink{event.SinkFunc(func(e event.Event) {

@@ -37,13 +37,13 @@ func (r *run) membersAt(ctx context.Context, n int) error {
 	if err := seen(ctx, rest, n); err != nil {
 		return err
 	}
-	if err := r.add("members", n, "joined-ms", ms(proc.Now()-from)); err != nil {
+	if err := r.add("members", n, figure{"joined-ms", ms(proc.Now() - from)}); err != nil {
 		return err
 	}
-	if err := pause(ctx, r.settle(2*memberTTL)); err != nil {
+	if err := pause(ctx, r.full(2*memberTTL)); err != nil {
 		return err
 	}
-	if err := r.atRest(ctx, "members", n, s, leader, rest); err != nil {
+	if _, err := r.atRest(ctx, "members", n, s, leader, rest); err != nil {
 		return err
 	}
 	if err := r.held(ctx, "members", n, s, "member", n-1, rest); err != nil {
@@ -65,13 +65,13 @@ func (r *run) membersAt(ctx context.Context, n int) error {
 	if err := s.server.Call(ctx, "traffic", nil, &after); err != nil {
 		return err
 	}
-	if err := r.add("members", n, "failover-ms", ms(next[0].At-killed)); err != nil {
-		return err
-	}
-	return r.add("members", n, "failover-writes", float64(after.Seizing-before.Seizing))
+	return r.add("members", n,
+		figure{"failover-ms", ms(next[0].At - killed)},
+		figure{"failover-writes", float64(after.Seizing - before.Seizing)})
 }
 
-// workers measures N members that contend for nothing, and one leader that hands out tasks.
+// workers measures N members that contend for nothing, one leader that hands out tasks, and one that has nothing to do with
+// them: what it receives and uses says what workers cost others.
 func workers(ctx context.Context, r *run) error {
 	return r.grow(ctx, "workers", []int{3, 10}, []int{3, 10, 30, 100, 300, 1000}, r.workersAt)
 }
@@ -89,29 +89,33 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 	if _, err := s.await(ctx, recovered, 0, 1); err != nil {
 		return err
 	}
+	bystander, err := s.host(hostConfig{Name: "bystander", Members: 1, Roles: 1, TTL: memberTTL})
+	if err != nil {
+		return err
+	}
+	if _, err := s.await(ctx, began, 0, 1); err != nil {
+		return err
+	}
 	from := proc.Now()
 	rest, err := s.host(hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL})
 	if err != nil {
 		return err
 	}
-	if err := r.add("workers", n, "joined-ms", ms(proc.Now()-from)); err != nil {
+	if err := r.add("workers", n, figure{"joined-ms", ms(proc.Now() - from)}); err != nil {
 		return err
 	}
-	if err := pause(ctx, r.settle(2*memberTTL)); err != nil {
+	if err := pause(ctx, r.full(2*memberTTL)); err != nil {
 		return err
 	}
-	if err := r.atRest(ctx, "workers", n, s, leader, rest); err != nil {
+	x, err := r.atRest(ctx, "workers", n, s, leader, rest)
+	if err != nil {
+		return err
+	}
+	if err := r.add("workers", n,
+		figure{"bystander-in/s", x.heard(bystander)}, figure{"cpu-bystander-%", x.cpu(bystander)}); err != nil {
 		return err
 	}
 	return r.held(ctx, "workers", n, s, "member", n, rest)
-}
-
-// settle is how long a full run waits until what was begun is over.
-func (r *run) settle(d time.Duration) time.Duration {
-	if r.quick {
-		return time.Second
-	}
-	return d
 }
 
 // seen waits until every member of a host sees n members.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/rolemanager/rolemanager/bench/proc"
 )
@@ -19,63 +18,30 @@ func (s *stage) empty(ctx context.Context) (proc.Memory, error) {
 	return h.Memory(ctx)
 }
 
+// window is how long traffic at rest is counted. It is a multiple of all periods that there are: who has nothing to do beats
+// once in a TTL (of 10 s or 2 s; a thousand candidates once in 20 s), and the members of one process all do so at about the
+// same time. A window of one period and a fifth would hold one beat of each, or two, as it falls.
+const window = 6 * memberTTL
+
 // atRest measures the traffic of a stage where nothing happens, and what the processes cost: of all hosts together.
-func (r *run) atRest(ctx context.Context, axis string, n int, s *stage, hosts ...*proc.Child) error {
-	window := 12 * time.Second
-	if r.quick {
-		window = 3 * time.Second
+func (r *run) atRest(ctx context.Context, axis string, n int, s *stage, hosts ...*proc.Child) (x span, err error) {
+	if x.from, err = s.read(ctx); err != nil {
+		return x, err
 	}
-	cpu := func() (of [2]time.Duration, err error) {
-		for _, h := range hosts {
-			d, err := h.CPU(ctx)
-			if err != nil {
-				return of, err
-			}
-			of[0] += d
-		}
-		of[1], err = s.server.CPU(ctx)
-		return of, err
+	if err := pause(ctx, r.full(window)); err != nil {
+		return x, err
 	}
-	said := func() (t traffic, err error) {
-		err = s.server.Call(ctx, "traffic", nil, &t)
-		return t, err
+	if x.to, err = s.read(ctx); err != nil {
+		return x, err
 	}
-	used, err := cpu()
-	if err != nil {
-		return err
-	}
-	before, err := said()
-	if err != nil {
-		return err
-	}
-	from := time.Now()
-	if err := pause(ctx, window); err != nil {
-		return err
-	}
-	after, err := said()
-	if err != nil {
-		return err
-	}
-	seconds := time.Since(from).Seconds()
-	usedThen, err := cpu()
-	if err != nil {
-		return err
-	}
-	for _, row := range []struct {
-		figure string
-		v      float64
-	}{
-		{"messages-in/s", float64(after.In-before.In) / seconds},
-		{"messages-out/s", float64(after.Out-before.Out) / seconds},
-		{"writes/s", float64(after.Writes-before.Writes) / seconds},
-		{"cpu-members-%", (usedThen[0] - used[0]).Seconds() / seconds * 100},
-		{"cpu-server-%", (usedThen[1] - used[1]).Seconds() / seconds * 100},
-	} {
-		if err := r.add(axis, n, row.figure, row.v); err != nil {
-			return err
-		}
-	}
-	return nil
+	from, to := x.from.said, x.to.said
+	return x, r.add(axis, n,
+		figure{"messages-in/s", x.per(from.In, to.In)},
+		figure{"messages-out/s", x.per(from.Out, to.Out)},
+		figure{"writes/s", x.per(from.Writes, to.Writes)},
+		figure{"cpu-members-%", x.cpu(hosts...)},
+		figure{"cpu-server-%", x.cpu(s.server)},
+	)
 }
 
 // held measures the memory of hosts above what an empty process holds, each of so many parts.
@@ -92,8 +58,7 @@ func (r *run) held(ctx context.Context, axis string, n int, s *stage, what strin
 		}
 		sum.Heap, sum.Goroutines = sum.Heap+m.Heap-bare.Heap, sum.Goroutines+m.Goroutines-bare.Goroutines
 	}
-	if err := r.add(axis, n, "bytes/"+what, float64(sum.Heap)/float64(parts)); err != nil {
-		return err
-	}
-	return r.add(axis, n, "goroutines/"+what, float64(sum.Goroutines)/float64(parts))
+	return r.add(axis, n,
+		figure{"bytes/" + what, float64(sum.Heap) / float64(parts)},
+		figure{"goroutines/" + what, float64(sum.Goroutines) / float64(parts)})
 }

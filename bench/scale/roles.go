@@ -30,7 +30,7 @@ func (r *run) rolesAt(ctx context.Context, n int) error {
 	if _, err := s.await(ctx, began, 0, n); err != nil {
 		return err
 	}
-	if err := r.add("roles", n, "cold-start-ms", ms(proc.Now()-from)); err != nil {
+	if err := r.add("roles", n, figure{"cold-start-ms", ms(proc.Now() - from)}); err != nil {
 		return err
 	}
 	var followers []*proc.Child
@@ -44,7 +44,7 @@ func (r *run) rolesAt(ctx context.Context, n int) error {
 	if err := pause(ctx, 5*roleTTL); err != nil {
 		return err
 	}
-	if err := r.atRest(ctx, "roles", n, s, leader, followers[0], followers[1]); err != nil {
+	if _, err := r.atRest(ctx, "roles", n, s, leader, followers[0], followers[1]); err != nil {
 		return err
 	}
 	if err := r.held(ctx, "roles", n, s, "followed-role", 2*n, followers...); err != nil {
@@ -62,8 +62,7 @@ func (r *run) rolesAt(ctx context.Context, n int) error {
 	for _, e := range next {
 		lo, hi = min(lo, e.At), max(hi, e.At)
 	}
-	if err := r.add("roles", n, "failover-first-ms", ms(lo-killed)); err != nil {
-		return err
-	}
-	return r.add("roles", n, "failover-spread-ms", ms(hi-lo))
+	return r.add("roles", n,
+		figure{"failover-first-ms", ms(lo - killed)},
+		figure{"failover-spread-ms", ms(hi - lo)})
 }

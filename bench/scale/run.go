@@ -22,9 +22,28 @@ type run struct {
 	sheet *figures.Sheet
 }
 
-func (r *run) add(axis string, n int, figure string, v float64) error {
-	log.Printf("%-8s %8d  %-26s %.4g", axis, n, figure, v)
-	return r.sheet.Add(figures.Row{Job: axis, Peer: "rolemanager", N: n, Figure: figure, Value: v})
+// full is how long a full run waits; a quick one has no time.
+func (r *run) full(d time.Duration) time.Duration {
+	if r.quick {
+		return min(d, time.Second)
+	}
+	return d
+}
+
+// figure is one thing that was measured.
+type figure struct {
+	name  string
+	value float64
+}
+
+func (r *run) add(axis string, n int, all ...figure) error {
+	for _, f := range all {
+		log.Printf("%-8s %8d  %-26s %.4g", axis, n, f.name, f.value)
+		if err := r.sheet.Add(figures.Row{Job: axis, Peer: "rolemanager", N: n, Figure: f.name, Value: f.value}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // grow measures one axis at its sizes. A size that fails is its last, and a result: the note says why.

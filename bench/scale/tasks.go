@@ -26,9 +26,9 @@ func (r *run) tasksAt(ctx context.Context, n int) error {
 		return err
 	}
 	defer s.close()
-	add := func(figure string, v float64) {
+	add := func(name string, v float64) {
 		if err == nil {
-			err = r.add("tasks", n, figure, v)
+			err = r.add("tasks", n, figure{name, v})
 		}
 	}
 	schedule := hostConfig{Name: "first", Members: 1, Scheduler: true, TTL: memberTTL}

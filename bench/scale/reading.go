@@ -1,0 +1,64 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/bench/proc"
+)
+
+// reading is what has been counted up to a moment.
+type reading struct {
+	at   time.Time
+	said traffic
+	used map[*proc.Child]use // of the server and of every host; one that starts later had used nothing
+}
+
+// use is what one process has used and received.
+type use struct {
+	cpu   time.Duration
+	heard int64 // messages, by a host
+}
+
+// read takes a reading, always in the same order: between two of them each count covers the same time.
+func (s *stage) read(ctx context.Context) (r reading, err error) {
+	r.used = map[*proc.Child]use{}
+	for _, h := range append(slices.Clip(s.hosts), s.server) {
+		var u use
+		if u.cpu, err = h.CPU(ctx); err != nil {
+			return r, err
+		}
+		if h != s.server {
+			if err := h.Call(ctx, "heard", nil, &u.heard); err != nil {
+				return r, err
+			}
+		}
+		r.used[h] = u
+	}
+	err = s.server.Call(ctx, "traffic", nil, &r.said)
+	r.at = time.Now()
+	return r, err
+}
+
+// span is what lies between two readings.
+type span struct{ from, to reading }
+
+func (x span) seconds() float64 { return x.to.at.Sub(x.from.at).Seconds() }
+
+// per is a number of messages, by the second.
+func (x span) per(from, to int64) float64 { return float64(to-from) / x.seconds() }
+
+// cpu is the processor time of processes together, in percent of one processor.
+func (x span) cpu(of ...*proc.Child) float64 {
+	var sum time.Duration
+	for _, c := range of {
+		sum += x.to.used[c].cpu - x.from.used[c].cpu
+	}
+	return sum.Seconds() / x.seconds() * 100
+}
+
+// heard is what a host has received a second.
+func (x span) heard(of *proc.Child) float64 { return x.per(x.from.used[of].heard, x.to.used[of].heard) }
