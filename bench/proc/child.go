@@ -157,10 +157,16 @@ func (c *Child) Close() {
 	}
 }
 
-// CPU is the processor time that the child has used.
-func (c *Child) CPU(ctx context.Context) (d time.Duration, err error) {
-	err = c.Call(ctx, "cpu", nil, &d)
-	return d, err
+// Usage is the processor time that the child has used.
+func (c *Child) Usage(ctx context.Context) (u Usage, err error) {
+	err = c.Call(ctx, "usage", nil, &u)
+	return u, err
+}
+
+// CPU is all of it.
+func (c *Child) CPU(ctx context.Context) (time.Duration, error) {
+	u, err := c.Usage(ctx)
+	return u.CPU, err
 }
 
 // Memory is what the child holds after a collection.

@@ -81,8 +81,8 @@ func (l *Line) answer(ctx context.Context, calls Calls, c call) {
 	var v any
 	var err error
 	switch f, ok := calls[c.Name]; {
-	case c.Name == "cpu":
-		v, err = CPU()
+	case c.Name == "usage":
+		v, err = Used()
 	case c.Name == "memory":
 		v = memory()
 	case ok:

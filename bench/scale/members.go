@@ -29,15 +29,8 @@ func (r *run) membersAt(ctx context.Context, n int) error {
 	if _, err := s.await(ctx, began, 0, 1); err != nil {
 		return err
 	}
-	from := proc.Now()
-	rest, err := s.host(hostConfig{Name: "member", Members: n - 1, Roles: 1, TTL: memberTTL})
+	rest, err := r.join(ctx, "members", n, s, hostConfig{Name: "member", Members: n - 1, Roles: 1, TTL: memberTTL}, n)
 	if err != nil {
-		return err
-	}
-	if err := seen(ctx, rest, n); err != nil {
-		return err
-	}
-	if err := r.add("members", n, figure{"joined-ms", ms(proc.Now() - from)}); err != nil {
 		return err
 	}
 	if err := pause(ctx, r.full(2*memberTTL)); err != nil {
@@ -96,12 +89,8 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 	if _, err := s.await(ctx, began, 0, 1); err != nil {
 		return err
 	}
-	from := proc.Now()
-	rest, err := s.host(hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL})
+	rest, err := r.join(ctx, "workers", n, s, hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL}, 0)
 	if err != nil {
-		return err
-	}
-	if err := r.add("workers", n, figure{"joined-ms", ms(proc.Now() - from)}); err != nil {
 		return err
 	}
 	if err := pause(ctx, r.full(2*memberTTL)); err != nil {
@@ -116,6 +105,32 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 		return err
 	}
 	return r.held(ctx, "workers", n, s, "member", n, rest)
+}
+
+// join starts a process of members and measures how long it takes until their sessions are open and each of them sees so many,
+// and what keeps whom busy meanwhile.
+func (r *run) join(ctx context.Context, axis string, n int, s *stage, c hostConfig, view int) (h *proc.Child, err error) {
+	var x span
+	if x.from, err = s.read(ctx); err != nil {
+		return nil, err
+	}
+	from := proc.Now()
+	if h, err = s.host(c); err != nil {
+		return nil, err
+	}
+	if err := seen(ctx, h, view); err != nil {
+		return nil, err
+	}
+	took := proc.Now() - from
+	if x.to, err = s.read(ctx); err != nil {
+		return nil, err
+	}
+	return h, r.add(axis, n,
+		figure{"joined-ms", ms(took)},
+		figure{"joined-messages", x.messages()},
+		figure{"joined-cpu-members-%", x.cpu(h)},
+		figure{"joined-collector-members-%", x.collector(h)},
+		figure{"joined-cpu-server-%", x.cpu(s.server)})
 }
 
 // seen waits until every member of a host sees n members.

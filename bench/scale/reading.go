@@ -14,21 +14,25 @@ import (
 type reading struct {
 	at   time.Time
 	said traffic
-	used map[*proc.Child]use // of the server and of every host; one that starts later had used nothing
+	used map[*proc.Child]use // by the server, every host (one that starts later had used nothing), and nil: this process
 }
 
 // use is what one process has used and received.
 type use struct {
-	cpu   time.Duration
+	proc.Usage
 	heard int64 // messages, by a host
 }
 
 // read takes a reading, always in the same order: between two of them each count covers the same time.
 func (s *stage) read(ctx context.Context) (r reading, err error) {
-	r.used = map[*proc.Child]use{}
+	own, err := proc.Used()
+	if err != nil {
+		return r, err
+	}
+	r.used = map[*proc.Child]use{nil: {Usage: own}}
 	for _, h := range append(slices.Clip(s.hosts), s.server) {
 		var u use
-		if u.cpu, err = h.CPU(ctx); err != nil {
+		if u.Usage, err = h.Usage(ctx); err != nil {
 			return r, err
 		}
 		if h != s.server {
@@ -55,9 +59,19 @@ func (x span) per(from, to int64) float64 { return float64(to-from) / x.seconds(
 func (x span) cpu(of ...*proc.Child) float64 {
 	var sum time.Duration
 	for _, c := range of {
-		sum += x.to.used[c].cpu - x.from.used[c].cpu
+		sum += x.to.used[c].CPU - x.from.used[c].CPU
 	}
 	return sum.Seconds() / x.seconds() * 100
+}
+
+// collector is what of that is the garbage collector's, at most.
+func (x span) collector(of *proc.Child) float64 {
+	return (x.to.used[of].Collector - x.from.used[of].Collector).Seconds() / x.seconds() * 100
+}
+
+// messages is how many the server has received and sent.
+func (x span) messages() float64 {
+	return float64(x.to.said.In - x.from.said.In + x.to.said.Out - x.from.said.Out)
 }
 
 // heard is what a host has received a second.

@@ -26,21 +26,11 @@ func (r *run) tasksAt(ctx context.Context, n int) error {
 		return err
 	}
 	defer s.close()
-	add := func(name string, v float64) {
-		if err == nil {
-			err = r.add("tasks", n, figure{name, v})
-		}
-	}
-	schedule := hostConfig{Name: "first", Members: 1, Scheduler: true, TTL: memberTTL}
-	first, err := s.host(schedule)
+	first, err := s.host(schedules("first"))
 	if err != nil {
 		return err
 	}
 	if _, err := s.await(ctx, recovered, 0, 1); err != nil {
-		return err
-	}
-	bare, err := first.Memory(ctx)
-	if err != nil {
 		return err
 	}
 	nc, err := nats.Connect("nats://" + s.addr)
@@ -53,54 +43,130 @@ func (r *run) tasksAt(ctx context.Context, n int) error {
 		return err
 	}
 	defer c.Close()
-	from := time.Now()
-	if err := submit(ctx, c, n); err != nil {
+	b := backlog{r, s, c, n}
+	if err := b.fill(ctx, first); err != nil {
 		return err
 	}
-	add("submitted/s", float64(n)/time.Since(from).Seconds())
-	if err := settled(ctx, c, n); err != nil {
+	second, err := b.takeOver(ctx, first)
+	if err != nil {
+		return err
+	}
+	return b.work(ctx, second)
+}
+
+func schedules(name string) hostConfig {
+	return hostConfig{Name: name, Members: 1, Scheduler: true, TTL: memberTTL}
+}
+
+// backlog is N open tasks.
+type backlog struct {
+	r *run
+	s *stage
+	c *assign.Client
+	n int
+}
+
+func (b backlog) each(v float64) float64 { return v / float64(b.n) }
+
+// fill submits them to a scheduler for which nobody works.
+func (b backlog) fill(ctx context.Context, scheduler *proc.Child) error {
+	bare, err := scheduler.Memory(ctx)
+	if err != nil {
+		return err
+	}
+	from := time.Now()
+	if err := submit(ctx, b.c, b.n); err != nil {
+		return err
+	}
+	took := time.Since(from).Seconds()
+	if err := until(ctx, b.c, "tasks on the books", b.n, open); err != nil {
 		return err
 	}
 	var stored uint64
-	if err := s.server.Call(ctx, "stored", nil, &stored); err != nil {
+	if err := b.s.server.Call(ctx, "stored", nil, &stored); err != nil {
 		return err
 	}
-	add("stored-bytes/task", float64(stored)/float64(n))
-	books, err := first.Memory(ctx)
+	books, err := scheduler.Memory(ctx)
 	if err != nil {
 		return err
 	}
-	add("bytes/task", (float64(books.Heap)-float64(bare.Heap))/float64(n))
-	// The next scheduler reads all of them.
-	schedule.Name = "second"
-	if _, err := s.host(schedule); err != nil {
-		return err
+	return b.r.add("tasks", b.n,
+		figure{"submitted/s", float64(b.n) / took},
+		figure{"stored-bytes/task", b.each(float64(stored))},
+		figure{"bytes/task", b.each(float64(books.Heap) - float64(bare.Heap))})
+}
+
+// takeOver stops the scheduler: the next one reads all of them. What keeps whom busy meanwhile is counted from the stop on.
+func (b backlog) takeOver(ctx context.Context, first *proc.Child) (second *proc.Child, err error) {
+	if second, err = b.s.host(schedules("second")); err != nil {
+		return nil, err
 	}
 	if err := pause(ctx, time.Second); err != nil {
-		return err
+		return nil, err
+	}
+	var x span
+	if x.from, err = b.s.read(ctx); err != nil {
+		return nil, err
 	}
 	stopped := proc.Now()
 	if err := first.Call(ctx, "stop", nil, nil); err != nil {
-		return err
+		return nil, err
 	}
-	ready, err := s.await(ctx, recovered, stopped, 1)
+	ready, err := b.s.await(ctx, recovered, stopped, 1)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if x.to, err = b.s.read(ctx); err != nil {
+		return nil, err
 	}
 	took, err := strconv.ParseInt(ready[0].Of, 10, 64)
 	if err != nil {
+		return nil, err
+	}
+	return second, b.r.add("tasks", b.n,
+		figure{"ready-ms", ms(took)},
+		figure{"ready-cpu-scheduler-%", x.cpu(second)},
+		figure{"ready-collector-scheduler-%", x.collector(second)},
+		figure{"ready-cpu-server-%", x.cpu(b.s.server)})
+}
+
+// work lets three workers run them, from when all three are there, and says what keeps whom busy.
+func (b backlog) work(ctx context.Context, scheduler *proc.Child) error {
+	const all = 3
+	if err := assign.PauseKind(ctx, b.c, scheduled.Name(), "until the workers are there"); err != nil {
 		return err
 	}
-	add("ready-ms", ms(took))
-	from = time.Now()
-	if _, err := s.host(hostConfig{Name: "worker", Members: 3, WorkerOnly: true, Slots: 512, TTL: memberTTL}); err != nil {
+	workers, err := b.s.host(hostConfig{Name: "worker", Members: all, WorkerOnly: true, Slots: 512, TTL: memberTTL})
+	if err != nil {
 		return err
 	}
-	if err := settled(ctx, c, 0); err != nil {
+	if err := until(ctx, b.c, "workers", all, func(o assign.Overview) int { return len(o.Workers) }); err != nil {
 		return err
 	}
-	add("run/s", float64(n)/time.Since(from).Seconds())
-	return err
+	var x span
+	if x.from, err = b.s.read(ctx); err != nil {
+		return err
+	}
+	from := time.Now()
+	if err := assign.ResumeKind(ctx, b.c, scheduled.Name()); err != nil {
+		return err
+	}
+	if err := until(ctx, b.c, "tasks on the books", 0, open); err != nil {
+		return err
+	}
+	took := time.Since(from).Seconds()
+	if x.to, err = b.s.read(ctx); err != nil {
+		return err
+	}
+	return b.r.add("tasks", b.n,
+		figure{"run/s", float64(b.n) / took},
+		figure{"run-messages/task", b.each(x.messages())},
+		figure{"run-cpu-scheduler-%", x.cpu(scheduler)},
+		figure{"run-collector-scheduler-%", x.collector(scheduler)},
+		figure{"run-cpu-server-%", x.cpu(b.s.server)},
+		figure{"run-collector-server-%", x.collector(b.s.server)},
+		figure{"run-cpu-workers-%", x.cpu(workers)},
+		figure{"run-cpu-submitter-%", x.cpu(nil)})
 }
 
 // submit stores n tasks, many requests at once.
@@ -126,8 +192,16 @@ func submit(ctx context.Context, c *assign.Client, n int) error {
 	return context.Cause(ctx)
 }
 
-// settled waits until the scheduler has n tasks on its books.
-func settled(ctx context.Context, c *assign.Client, n int) error {
+// open is how many tasks have not ended.
+func open(o assign.Overview) (n int) {
+	for _, k := range o.Kinds {
+		n += k.Waiting + k.Delayed + k.Running
+	}
+	return n
+}
+
+// until waits until the scheduler's overview shows so many.
+func until(ctx context.Context, c *assign.Client, what string, n int, count func(assign.Overview) int) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -135,15 +209,12 @@ func settled(ctx context.Context, c *assign.Client, n int) error {
 		if err != nil {
 			return err
 		}
-		open := 0
-		for _, k := range o.Kinds {
-			open += k.Waiting + k.Delayed + k.Running
-		}
-		if open == n {
+		shown := count(o)
+		if shown == n {
 			return nil
 		}
 		if err := pause(ctx, 5*time.Millisecond); err != nil {
-			return &waitError{"tasks on the books", open, n, err}
+			return &waitError{what, shown, n, err}
 		}
 	}
 }
