@@ -33,9 +33,6 @@ func (r *run) membersAt(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := pause(ctx, r.full(2*memberTTL)); err != nil {
-		return err
-	}
 	if _, err := r.atRest(ctx, "members", n, s, leader, rest); err != nil {
 		return err
 	}
@@ -91,9 +88,6 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 	}
 	rest, err := r.join(ctx, "workers", n, s, hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL}, 0)
 	if err != nil {
-		return err
-	}
-	if err := pause(ctx, r.full(2*memberTTL)); err != nil {
 		return err
 	}
 	x, err := r.atRest(ctx, "workers", n, s, leader, rest)

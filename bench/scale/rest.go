@@ -21,10 +21,18 @@ func (s *stage) empty(ctx context.Context) (proc.Memory, error) {
 // window is how long traffic at rest is counted. It is a multiple of all periods that there are: who has nothing to do beats
 // once in a TTL (of 10 s or 2 s; a thousand candidates once in 20 s), and the members of one process all do so at about the
 // same time. A window of one period and a fifth would hold one beat of each, or two, as it falls.
-const window = 6 * memberTTL
+//
+// It begins when members have rested for two periods and a half, so that neither end is where they beat: they began together.
+const (
+	window = 6 * memberTTL
+	rested = 2*memberTTL + memberTTL/2
+)
 
 // atRest measures the traffic of a stage where nothing happens, and what the processes cost: of all hosts together.
 func (r *run) atRest(ctx context.Context, axis string, n int, s *stage, hosts ...*proc.Child) (x span, err error) {
+	if err := pause(ctx, r.full(rested)); err != nil {
+		return x, err
+	}
 	if x.from, err = s.read(ctx); err != nil {
 		return x, err
 	}

@@ -41,9 +41,6 @@ func (r *run) rolesAt(ctx context.Context, n int) error {
 		}
 		followers = append(followers, h)
 	}
-	if err := pause(ctx, 5*roleTTL); err != nil {
-		return err
-	}
 	if _, err := r.atRest(ctx, "roles", n, s, leader, followers[0], followers[1]); err != nil {
 		return err
 	}
