@@ -1,8 +1,12 @@
-// Package figures keeps what was measured as rows of raw data: one row for each sample, with nothing computed from them.
+// Package figures keeps what was measured as rows of raw data: one row for each sample, with nothing computed from them, and
+// rows about what was measured.
+//
+// Files: figures.go (rows and their files), origin.go (which code and which versions they are of).
 package figures
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -32,14 +36,14 @@ type Sheet struct {
 	w  *csv.Writer
 }
 
-// Create begins a file.
+// Create begins a file, with a row about the commit that is measured.
 func Create(path string) (*Sheet, error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, err
 	}
 	s := &Sheet{f: f, w: csv.NewWriter(f)}
-	return s, s.write(Header)
+	return s, errors.Join(s.write(Header), s.About("", "", "commit", commit()))
 }
 
 func (s *Sheet) write(fields []string) error {
