@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -12,14 +13,19 @@ import (
 type natsServer struct {
 	s             *natsrun.Server
 	writes, roles atomic.Uint64
+	bytes         atomic.Uint64 // of the writes, as the server counts them
 }
 
 // rolePrefix begins the last part of the keys of roles, whatever the bucket: so they are named here.
 const rolePrefix = "role-"
 
-// serveNATS runs a server. Synced makes each write to a file durable before it is acknowledged.
+// serveNATS runs a server. A stream may have any number of consumers: by default it has 1,000, and a peer that watches each role
+// with one of its own does not tell that those beyond are refused.
 func serveNATS(c config) (server, error) {
-	s, err := natsrun.Start(natsrun.Options{StoreDir: c.Dir, Listen: true, SyncAlways: c.Synced})
+	s, err := natsrun.Start(natsrun.Options{
+		StoreDir: c.Dir, Listen: true, SyncAlways: c.Synced,
+		Configure: func(o *natsserver.Options) { o.JetStreamLimits.DefaultMaxConsumers = -1 },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -31,6 +37,7 @@ func serveNATS(c config) (server, error) {
 	// A write to a key-value bucket is an ordinary message too, whether the stream takes it or not.
 	if _, err := nc.Subscribe("$KV.>", func(m *nats.Msg) {
 		n.writes.Add(1)
+		n.bytes.Add(uint64(m.Size() - len(m.Subject) - len(m.Reply)))
 		if strings.HasPrefix(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], rolePrefix) {
 			n.roles.Add(1)
 		}
@@ -43,13 +50,13 @@ func serveNATS(c config) (server, error) {
 func (n *natsServer) addr() string { return strings.TrimPrefix(n.s.URL(), "nats://") }
 
 func (n *natsServer) traffic() (Traffic, error) {
+	// What went to the counter of writes is the comparison's own; nothing else here asks the server for messages.
+	t := Traffic{Writes: n.writes.Load(), Roles: n.roles.Load()}
+	bytes := n.bytes.Load()
 	v, err := n.s.Running().Varz(nil)
 	if err != nil {
 		return Traffic{}, err
 	}
-	w := n.writes.Load()
-	return Traffic{ // what went to the counter of writes is the comparison's own
-		In: uint64(v.InMsgs), Out: uint64(v.OutMsgs) - w, BytesIn: uint64(v.InBytes), BytesOut: uint64(v.OutBytes), Writes: w,
-		Roles: n.roles.Load(),
-	}, nil
+	t.In, t.Out, t.BytesIn, t.BytesOut = uint64(v.InMsgs), uint64(v.OutMsgs)-t.Writes, uint64(v.InBytes), uint64(v.OutBytes)-bytes
+	return t, nil
 }
