@@ -7,12 +7,17 @@
 //	redis      redis-server, from the system                        no traffic is counted
 //	postgres   PostgreSQL, from the system                          no traffic is counted
 //
-// Every store has two modes: Synced writes each change to the disk before it is acknowledged; else that is left to the
-// system (nats: sync_interval, redis: appendfsync everysec, postgres: synchronous_commit off, etcd: unsafe-no-fsync). The
-// minimal API server keeps nothing.
+// Every store has two modes. In both, what is acknowledged has been given to the system, so it outlives the server's process.
+//
+//	synced     it is on the disk too                  nats: sync_interval always, redis: appendfsync always, postgres: fsync on
+//	buffered   the system writes it when it likes     nats: sync_interval of its default, 2 min, redis: appendfsync no,
+//	           (Linux: within half a minute)          postgres: fsync off, etcd: unsafe-no-fsync
+//
+// So a power failure takes from a buffered one what the system had not written; what PostgreSQL and etcd keep may then be
+// damaged as a whole, by their handbooks. The minimal API server keeps nothing at all. Describe says what a store was run with.
 //
 // ErrMissing is the error of a server that this machine does not have; install.sh installs those from Debian.
 //
 // Files: store.go (what they have in common), embedded.go (the child), nats.go, etcd.go, kube.go, external.go (programs of
-// the system), redis.go, postgres.go.
+// the system), redis.go, postgres.go, describe.go.
 package stores

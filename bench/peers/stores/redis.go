@@ -19,10 +19,13 @@ func startRedis(synced bool) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	fsync := "everysec"
-	if synced {
-		fsync = "always"
-	}
 	return run(dir, address, nil, program,
-		"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", fsync)
+		"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", redisFsync(synced))
+}
+
+func redisFsync(synced bool) string {
+	if synced {
+		return "always"
+	}
+	return "no"
 }
