@@ -1,5 +1,5 @@
-// Command peers puts this library and others that do the same through the same jobs, in one run on one machine, and writes
-// every sample as a row of a CSV file.
+// Command peers puts this library and others that do the same through the same jobs, one peer after the other, in one run on
+// one machine, and writes every sample as a row of a CSV file.
 //
 //	go run -C bench/peers . -quick                        does it work? a few minutes; figures worth nothing
 //	go run -C bench/peers . -out peers.csv                everything
@@ -21,7 +21,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -76,19 +75,11 @@ func run(ctx context.Context, quick bool, only, of []string, out string) error {
 		}
 	}
 	for _, j := range jobs.Tasks {
-		var all sync.WaitGroup
 		for _, p := range queue.Peers {
-			if ctx.Err() != nil || !chosen(only, j.Name) || !chosen(of, p.Name) {
-				continue
-			}
-			one := func() { r.Attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) }) }
-			if j.Idle { // nearly all of it is waiting, for minutes
-				all.Go(one)
-			} else {
-				one()
+			if ctx.Err() == nil && chosen(only, j.Name) && chosen(of, p.Name) {
+				r.Attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
 			}
 		}
-		all.Wait()
 	}
 	log.Printf("rows are in %s, %s", out, time.Now().Format(time.DateTime))
 	return sheet.Close()

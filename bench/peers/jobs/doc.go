@@ -18,8 +18,8 @@
 //	late        a worker is paused, its task begins elsewhere, whose result is stored
 //	            the worker goes on and returns first
 //
-// Each sample is a row. What did not happen in time is a row too, with the time that was waited and a note.
+// Nothing else runs meanwhile. Each sample is a row. What did not happen in time is a row too, with the time that was waited and a note.
 //
-// Files: run.go (a run and its sizes), ledger.go (what happened when), group.go (processes that contend), crew.go (processes
+// Files: run.go (a run and its sizes), about.go (versions and settings), ledger.go (what happened when), group.go (processes that contend), crew.go (processes
 // that work), and one for each job.
 package jobs

@@ -36,7 +36,7 @@ func frozenAt(ctx context.Context, r *Run, p elect.Peer, ttl time.Duration) erro
 		}
 	}
 	role := elect.RoleName(0)
-	for range pick(r, 1, 3) {
+	for range r.rounds {
 		x, who, err := g.leader(ctx, role)
 		if err != nil {
 			return err

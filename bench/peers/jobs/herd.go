@@ -30,7 +30,7 @@ func herd(ctx context.Context, r *Run, p elect.Peer) error {
 	row := func(figure string, v float64) {
 		r.add(g.row("herd", processes*each, figure, v))
 	}
-	for range pick(r, 1, 3) {
+	for range r.rounds {
 		x, who, err := g.leader(ctx, role)
 		if err != nil {
 			return err
@@ -38,7 +38,7 @@ func herd(ctx context.Context, r *Run, p elect.Peer) error {
 		if err := pause(ctx, g.settled()+TTL); err != nil {
 			return err
 		}
-		still, s, err := g.during(ctx, func() error { return pause(ctx, TTL) })
+		still, s, err := g.during(ctx, func() error { return pause(ctx, window) })
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func rerun(ctx context.Context, r *Run, p queue.Peer) error {
 	if p.Rerun > limit {
 		limit = pick(r, 5*time.Second, 60*time.Second) // it is known that it takes longer; that it does is seen
 	}
-	for range pick(r, 1, 2) {
+	for range r.rounds {
 		c, err := newCrew(ctx, p, false, queue.Config{Slots: 2 * tasks})
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/bench/figures"
 	"github.com/rolemanager/rolemanager/bench/peers/elect"
+	"github.com/rolemanager/rolemanager/bench/peers/stores"
 	"github.com/rolemanager/rolemanager/bench/proc"
 )
 
@@ -65,50 +66,22 @@ func restAt(ctx context.Context, r *Run, p elect.Peer, n int) error {
 			return err
 		}
 	}
-	window := pick(r, 5*time.Second, 12*time.Second)
 	if err := pause(ctx, g.settled()+2*TTL); err != nil {
 		return err
 	}
-	cpu := func() (sum time.Duration, err error) {
-		for _, x := range all {
-			d, err := x.CPU(ctx)
-			if err != nil {
-				return 0, err
-			}
-			sum += d
-		}
-		return sum, nil
-	}
-	used, err := cpu()
+	before, err := g.read(ctx, all)
 	if err != nil {
 		return err
 	}
-	served, err := g.store.CPU(ctx)
+	from := proc.Now()
+	if err := pause(ctx, pick(r, 5*time.Second, window)); err != nil {
+		return err
+	}
+	after, err := g.read(ctx, all)
 	if err != nil {
 		return err
 	}
-	before, err := g.store.Traffic(ctx)
-	if err != nil {
-		return err
-	}
-	began, from := time.Now(), proc.Now()
-	if err := pause(ctx, window); err != nil {
-		return err
-	}
-	after, err := g.store.Traffic(ctx)
-	if err != nil {
-		return err
-	}
-	s := time.Since(began).Seconds()
-	usedThen, err := cpu()
-	if err != nil {
-		return err
-	}
-	servedThen, err := g.store.CPU(ctx)
-	if err != nil {
-		return err
-	}
-	t := after.Minus(before)
+	t, s := after.Minus(before.Traffic), after.at.Sub(before.at).Seconds()
 	row := func(figure string, v float64) {
 		r.add(g.row("rest", n, figure, v))
 	}
@@ -119,8 +92,8 @@ func restAt(ctx context.Context, r *Run, p elect.Peer, n int) error {
 	row("messages-out/s", float64(t.Out)/s)
 	row("writes/s", float64(t.Writes)/s)
 	row("bytes/s", float64(t.BytesIn+t.BytesOut)/s)
-	row("cpu-processes-%", (usedThen-used).Seconds()/s*100)
-	row("cpu-store-%", (servedThen-served).Seconds()/s*100)
+	row("cpu-processes-%", (after.processes-before.processes).Seconds()/s*100)
+	row("cpu-store-%", (after.store-before.store).Seconds()/s*100)
 	var full proc.Memory
 	for _, x := range all {
 		m, err := x.Memory(ctx)
@@ -132,4 +105,28 @@ func restAt(ctx context.Context, r *Run, p elect.Peer, n int) error {
 	row("goroutines/process", float64(full.Goroutines-empty.Goroutines)/3)
 	row("memory-bytes/process", (float64(full.Heap)-float64(empty.Heap))/3)
 	return nil
+}
+
+// reading is what has been counted up to a moment.
+type reading struct {
+	stores.Traffic
+	processes, store time.Duration // processor time
+	at               time.Time
+}
+
+// read takes a reading, always in the same order: between two of them each count covers the same time.
+func (g *group) read(ctx context.Context, all []*member) (r reading, err error) {
+	for _, x := range all {
+		used, err := x.CPU(ctx)
+		if err != nil {
+			return r, err
+		}
+		r.processes += used
+	}
+	if r.store, err = g.store.CPU(ctx); err != nil {
+		return r, err
+	}
+	r.Traffic, err = g.store.Traffic(ctx)
+	r.at = time.Now()
+	return r, err
 }

@@ -31,6 +31,21 @@ func pick[T any](r *Run, quick, full T) T {
 	return full
 }
 
+// rounds are five, fewer of such as take longer than 20 s but two at least, and one in a quick run.
+func (r *Run) rounds(yield func(int) bool) {
+	const most, least, each = 5, 2, 20 * time.Second
+	began := time.Now()
+	for i := range pick(r, 1, most) {
+		if i >= least && time.Since(began) > most*each || !yield(i) {
+			return
+		}
+	}
+}
+
+// window is how long traffic at rest is counted: a multiple of the periods of all peers, or nearly. This library's sessions that
+// have nothing to do beat once in a TTL, choria campaigns every three quarters of one, ali-assar and etcd come more often.
+const window = 3 * TTL
+
 func (r *Run) add(row figures.Row) {
 	if err := r.Sheet.Add(row); err != nil {
 		r.Log("%v", err)
@@ -52,15 +67,14 @@ var Elections = []Election{
 	{"rest", rest}, {"crash", crash}, {"handover", handover}, {"frozen", frozen}, {"mass", mass}, {"herd", herd},
 }
 
-// Task is a job of tasks. Idle ones mostly wait: several peers may be at them at once.
+// Task is a job of tasks.
 type Task struct {
 	Name string
 	Do   func(ctx context.Context, r *Run, p queue.Peer) error
-	Idle bool
 }
 
-// Tasks are the jobs of tasks.
-var Tasks = []Task{{"throughput", throughput, false}, {"latency", latency, false}, {"rerun", rerun, true}, {"late", late, true}}
+// Tasks are the jobs of tasks, in the order in which they run.
+var Tasks = []Task{{"throughput", throughput}, {"latency", latency}, {"rerun", rerun}, {"late", late}}
 
 // Attempt does one job with one peer. What goes wrong is a row and a line, and ends neither the run nor the other peers: a
 // peer that cannot do a job is a result.
