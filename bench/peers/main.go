@@ -67,6 +67,7 @@ func run(ctx context.Context, quick bool, only, of []string, out string) error {
 	}
 	r := &jobs.Run{Quick: quick, Sheet: sheet, Log: log.Printf}
 	chosen := func(all []string, name string) bool { return all == nil || slices.Contains(all, name) }
+	r.About(func(peer string) bool { return chosen(of, peer) })
 	for _, j := range jobs.Elections {
 		for _, p := range elect.Peers {
 			if ctx.Err() == nil && chosen(only, j.Name) && chosen(of, p.Name) {

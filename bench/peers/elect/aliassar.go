@@ -2,6 +2,7 @@ package elect
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,13 +11,19 @@ import (
 )
 
 var aliAssarPeer = Peer{
-	Name: "ali-assar", Version: "v1.0.0", Store: "nats", Settled: aSecond, Short: true,
+	Name: "ali-assar", Module: "github.com/ali-assar/NATS-Leader-Election", Store: "nats", Settled: aSecond, Short: true,
+	Settings: func(ttl time.Duration) string {
+		return fmt.Sprintf("TTL %v, also of the bucket's keys; a heartbeat every %v", ttl, ttl/aliAssarBeats)
+	},
 	Prepare: func(_ context.Context, addr string, ttl time.Duration) error { return makeBucket(addr, "leaders", ttl) },
 	Open: func(_ context.Context, c Config, w Work) (Candidate, error) {
 		nc, err := dial(c)
 		return &aliAssar{c: c, nc: nc, w: w, all: map[string]leader.Election{}}, err
 	},
 }
+
+// aliAssarBeats is how many heartbeats there are in a TTL.
+const aliAssarBeats = 5
 
 // makeBucket makes a bucket whose keys live for the TTL, as the peers that use such a one ask for, in files.
 func makeBucket(addr, bucket string, ttl time.Duration) error {
@@ -44,7 +51,7 @@ type aliAssar struct {
 
 func (a *aliAssar) Stand(ctx context.Context, role string) error {
 	e, err := leader.NewElectionWithConn(a.nc, leader.ElectionConfig{
-		Bucket: "leaders", Group: role, InstanceID: a.c.Instance, TTL: a.c.TTL, HeartbeatInterval: a.c.TTL / 5,
+		Bucket: "leaders", Group: role, InstanceID: a.c.Instance, TTL: a.c.TTL, HeartbeatInterval: a.c.TTL / aliAssarBeats,
 	})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package elect
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,7 +12,10 @@ import (
 )
 
 var choriaPeer = Peer{
-	Name: "choria", Version: "v0.30.2", Store: "nats",
+	Name: "choria", Module: "github.com/choria-io/go-choria", Store: "nats",
+	Settings: func(ttl time.Duration) string {
+		return fmt.Sprintf("TTL %v, of the bucket's keys; a campaign every %v, which it chooses itself", ttl, ttl*3/4)
+	},
 	Prepare: func(_ context.Context, addr string, ttl time.Duration) error {
 		return makeBucket(addr, "CHORIA_LEADER_ELECTION", ttl)
 	},

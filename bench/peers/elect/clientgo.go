@@ -2,6 +2,7 @@ package elect
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,15 +16,26 @@ import (
 )
 
 var clientGoPeer = Peer{
-	Name: "client-go", Version: "v0.37.2", Store: "kube", Settled: aSecond,
+	Name: "client-go", Module: "k8s.io/client-go", Store: "kube", Settled: aSecond,
+	Settings: func(ttl time.Duration) string {
+		renew, retry, timeout := clientGoTimes(ttl)
+		return fmt.Sprintf("lease %v, renew deadline %v, retry every %v; a request may take %v; no limit of requests", ttl,
+			renew.Round(time.Millisecond), retry.Round(time.Millisecond), timeout.Round(time.Millisecond))
+	},
 	Open: func(_ context.Context, c Config, w Work) (Candidate, error) {
 		klog.SetLogger(logr.Discard())
+		_, _, timeout := clientGoTimes(c.TTL)
 		set, err := kubernetes.NewForConfig(&rest.Config{
-			Host: "https://" + c.Addr, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1, Timeout: c.TTL / 3,
+			Host: "https://" + c.Addr, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1, Timeout: timeout,
 			ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
 		})
 		return &clientGo{c: c, set: set, w: w, all: map[string]*clientGoStand{}}, err
 	},
+}
+
+// clientGoTimes are in the ratios of its documentation, 15 : 10 : 2, and a time-out that leaves room for another try.
+func clientGoTimes(ttl time.Duration) (renew, retry, timeout time.Duration) {
+	return ttl * 10 / 15, ttl * 2 / 15, ttl / 3
 }
 
 type clientGo struct {
@@ -47,13 +59,14 @@ func (c *clientGo) Stand(ctx context.Context, role string) error {
 	s := &clientGoStand{done: make(chan struct{})}
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	work := &sync.WaitGroup{}
+	renew, retry, _ := clientGoTimes(c.c.TTL)
 	next := func() (*leaderelection.LeaderElector, error) {
 		return leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 			Lock: &resourcelock.LeaseLock{
 				LeaseMeta: meta.ObjectMeta{Namespace: "default", Name: role},
 				Client:    c.set.CoordinationV1(), LockConfig: resourcelock.ResourceLockConfig{Identity: c.c.Instance},
 			},
-			LeaseDuration: c.c.TTL, RenewDeadline: c.c.TTL * 10 / 15, RetryPeriod: c.c.TTL * 2 / 15, ReleaseOnCancel: true,
+			LeaseDuration: c.c.TTL, RenewDeadline: renew, RetryPeriod: retry, ReleaseOnCancel: true,
 			Callbacks: leaderelection.LeaderCallbacks{
 				OnStartedLeading: func(ctx context.Context) {
 					work.Add(1)

@@ -3,6 +3,7 @@ package elect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,11 +14,14 @@ import (
 )
 
 var etcdPeer = Peer{
-	Name: "etcd", Version: "v3.7.3", Store: "etcd", Settled: aSecond,
+	Name: "etcd", Module: "go.etcd.io/etcd/client/v3", Store: "etcd", Settled: aSecond,
+	Settings: func(ttl time.Duration) string {
+		return fmt.Sprintf("session TTL %v; the connection is asked every %v, and given up after %v", ttl, etcdAlive(ttl), etcdAlive(ttl))
+	},
 	Open: func(_ context.Context, c Config, w Work) (Candidate, error) {
 		client, err := etcd.New(etcd.Config{
 			Endpoints: []string{c.Addr}, DialTimeout: 10 * time.Second, Logger: zap.NewNop(),
-			DialKeepAliveTime: c.TTL / 2, DialKeepAliveTimeout: c.TTL / 2,
+			DialKeepAliveTime: etcdAlive(c.TTL), DialKeepAliveTimeout: etcdAlive(c.TTL),
 		})
 		if err != nil {
 			return nil, err
@@ -27,6 +31,8 @@ var etcdPeer = Peer{
 		return e, err
 	},
 }
+
+func etcdAlive(ttl time.Duration) time.Duration { return ttl / 2 }
 
 type etcdCandidate struct {
 	c      Config

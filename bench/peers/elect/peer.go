@@ -48,8 +48,11 @@ type Candidate interface {
 
 // Peer is one library.
 type Peer struct {
-	Name, Version string
-	Store         string
+	Name   string
+	Module string // "" for this library
+	Store  string
+	// Settings says what is set at a TTL, and what follows from it by itself.
+	Settings func(ttl time.Duration) string
 	// Prepare makes what must be there before the first candidate. It may be nil.
 	Prepare func(ctx context.Context, addr string, ttl time.Duration) error
 	Open    func(ctx context.Context, c Config, w Work) (Candidate, error)

@@ -2,6 +2,7 @@ package elect
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,20 +12,33 @@ import (
 )
 
 var rolemanagerPeer = Peer{
-	Name: "rolemanager", Version: "this tree", Store: "nats", Settled: aSecond, Short: true,
+	Name: "rolemanager", Store: "nats", Settled: aSecond, Short: true,
+	Settings: func(ttl time.Duration) string {
+		s, err := newSession(Config{TTL: ttl})
+		if err != nil {
+			return err.Error()
+		}
+		c := s.Config()
+		return fmt.Sprintf("TTL %v; by default a heartbeat every %v, which may take %v, a margin of %v, %v from one candidate to the next",
+			c.TTL, c.HeartbeatInterval, c.OpTimeout, c.SafetyMargin, c.SuccessionDelay)
+	},
 	Open: func(ctx context.Context, c Config, w Work) (Candidate, error) {
 		nc, err := dial(c)
 		if err != nil {
 			return nil, err
 		}
-		s, err := election.NewSession(election.SessionConfig{
-			Bucket: "roles", BucketAutoCreate: true, InstanceID: c.Instance, TTL: c.TTL,
-		})
+		s, err := newSession(c)
 		if err != nil {
 			return nil, err
 		}
 		return &rolemanager{s: s, w: w, all: map[string]*election.Election{}}, s.Open(ctx, nc)
 	},
+}
+
+func newSession(c Config) (*election.Session, error) {
+	return election.NewSession(election.SessionConfig{
+		Bucket: "roles", BucketAutoCreate: true, InstanceID: c.Instance, TTL: c.TTL,
+	})
 }
 
 // dial is the connection of every peer that uses NATS: it comes back by itself, and never sends what has waited meanwhile.

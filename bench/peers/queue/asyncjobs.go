@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/choria-io/asyncjobs"
@@ -10,7 +12,12 @@ import (
 )
 
 var asyncjobsPeer = Peer{
-	Name: "asyncjobs", Version: "v0.3.0", Store: "nats", Rerun: time.Hour,
+	Name: "asyncjobs", Module: "github.com/choria-io/asyncjobs", Store: "nats", Rerun: asyncjobs.DefaultJobRunTime,
+	Settings: func(c Config) string {
+		q := c.asyncjobsQueue()
+		return fmt.Sprintf("a connection for each process; at most %d tasks in flight; a task may take %v, and is run again after that",
+			cmp.Or(q.MaxConcurrent, asyncjobs.DefaultQueueMaxConcurrent), cmp.Or(q.MaxRunTime, asyncjobs.DefaultJobRunTime))
+	},
 	Connect: func(_ context.Context, c Config) (Client, error) {
 		nc, ac, err := asyncjobsClient(c)
 		if err != nil {
@@ -40,6 +47,13 @@ func asyncjobsClient(c Config) (*nats.Conn, *asyncjobs.Client, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	ac, err := asyncjobs.NewClient(asyncjobs.NatsConn(nc), asyncjobs.WorkQueue(c.asyncjobsQueue()), asyncjobs.ClientConcurrency(max(c.Slots, 1)),
+		asyncjobs.CustomLogger(silent{}), asyncjobs.RetryBackoffPolicy(asyncjobs.RetryPolicy{Intervals: []time.Duration{time.Millisecond}}))
+	return nc, ac, err
+}
+
+// asyncjobsQueue is the queue; what is 0 is left to the peer.
+func (c Config) asyncjobsQueue() *asyncjobs.Queue {
 	q := &asyncjobs.Queue{Name: "JOBS", MaxTries: 100}
 	if c.Tuned {
 		q.MaxConcurrent = 10_000
@@ -47,9 +61,7 @@ func asyncjobsClient(c Config) (*nats.Conn, *asyncjobs.Client, error) {
 	if c.Impatient {
 		q.MaxRunTime = 5 * time.Second
 	}
-	ac, err := asyncjobs.NewClient(asyncjobs.NatsConn(nc), asyncjobs.WorkQueue(q), asyncjobs.ClientConcurrency(max(c.Slots, 1)),
-		asyncjobs.CustomLogger(silent{}), asyncjobs.RetryBackoffPolicy(asyncjobs.RetryPolicy{Intervals: []time.Duration{time.Millisecond}}))
-	return nc, ac, err
+	return q
 }
 
 type asyncjobsSubmitter struct {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"time"
 
@@ -10,17 +11,21 @@ import (
 )
 
 var asynqPeer = Peer{
-	Name: "asynq", Version: "v0.26.0", Store: "redis",
+	Name: "asynq", Module: "github.com/hibiken/asynq", Store: "redis",
+	Settings: func(c Config) string {
+		check := c.asynqCheck().String()
+		if !c.Tuned {
+			check = "1s (its default)"
+		}
+		return fmt.Sprintf("pools of %d connections; looks into an empty queue every %s; leases of 30s (its own)", asynqPool, check)
+	},
 	Connect: func(_ context.Context, c Config) (Client, error) {
-		at := asynq.RedisClientOpt{Addr: c.Addr, PoolSize: 64}
+		at := asynq.RedisClientOpt{Addr: c.Addr, PoolSize: asynqPool}
 		return &asynqClient{asynq.NewClient(at), asynq.NewInspector(at), redis.NewClient(&redis.Options{Addr: c.Addr})}, nil
 	},
 	Work: func(_ context.Context, c Config, h Handler) error {
-		cfg := asynq.Config{Concurrency: c.Slots, LogLevel: asynq.FatalLevel}
-		if c.Tuned {
-			cfg.TaskCheckInterval = 5 * time.Millisecond
-		}
-		s := asynq.NewServer(asynq.RedisClientOpt{Addr: c.Addr, PoolSize: 64}, cfg)
+		cfg := asynq.Config{Concurrency: c.Slots, LogLevel: asynq.FatalLevel, TaskCheckInterval: c.asynqCheck()}
+		s := asynq.NewServer(asynq.RedisClientOpt{Addr: c.Addr, PoolSize: asynqPool}, cfg)
 		return s.Start(asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 			w := t.ResultWriter()
 			result, err := h(ctx, w.TaskID())
@@ -34,6 +39,17 @@ var asynqPeer = Peer{
 			return nil
 		}))
 	},
+}
+
+// asynqPool is the connections of a process.
+const asynqPool = 64
+
+// asynqCheck is how often a worker looks into an empty queue; 0 leaves it to the peer.
+func (c Config) asynqCheck() time.Duration {
+	if c.Tuned {
+		return 5 * time.Millisecond
+	}
+	return 0
 }
 
 type asynqClient struct {

@@ -38,9 +38,12 @@ type Batcher interface {
 
 // Peer is one library.
 type Peer struct {
-	Name, Version string
-	Store         string
-	Connect       func(ctx context.Context, c Config) (Client, error)
+	Name   string
+	Module string // "" for this library
+	Store  string
+	// Settings says what is set, and what the peer sets by itself.
+	Settings func(c Config) string
+	Connect  func(ctx context.Context, c Config) (Client, error)
 	// Work runs handlers in this process until ctx ends; it returns when they can be given tasks.
 	Work func(ctx context.Context, c Config, h Handler) error
 	// Rerun is after how long it runs a crashed worker's task again as it comes, by its source, where that is too long to

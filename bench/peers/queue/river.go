@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,9 +19,15 @@ import (
 )
 
 var riverPeer = Peer{
-	Name: "river", Version: "v0.43.0", Store: "postgres", Rerun: time.Hour,
+	Name: "river", Module: "github.com/riverqueue/river", Store: "postgres", Rerun: riverRescue,
+	Settings: func(c Config) string {
+		r := c.riverConfig()
+		return fmt.Sprintf("pools of %d connections, %d of each worker; fetches %v apart, polls every %v; a job may take %v and is rescued after %v",
+			riverSubmits, riverWorks, cmp.Or(r.FetchCooldown, river.FetchCooldownDefault), cmp.Or(r.FetchPollInterval, river.FetchPollIntervalDefault),
+			cmp.Or(r.JobTimeout, river.JobTimeoutDefault), cmp.Or(r.RescueStuckJobsAfter, riverRescue))
+	},
 	Connect: func(ctx context.Context, c Config) (Client, error) {
-		pool, err := riverPool(ctx, c, 48)
+		pool, err := riverPool(ctx, c, riverSubmits)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +42,7 @@ var riverPeer = Peer{
 		return &riverClient{pool, rc}, err
 	},
 	Work: func(ctx context.Context, c Config, h Handler) error {
-		pool, err := riverPool(ctx, c, 24)
+		pool, err := riverPool(ctx, c, riverWorks)
 		if err != nil {
 			return err
 		}
@@ -43,22 +50,34 @@ var riverPeer = Peer{
 		if err := river.AddWorkerSafely(workers, &riverWorker{h: h, impatient: c.Impatient}); err != nil {
 			return err
 		}
-		cfg := &river.Config{
-			ID: c.Name, Logger: quiet(), Workers: workers,
-			Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: c.Slots}},
-		}
-		if c.Tuned {
-			cfg.FetchCooldown, cfg.FetchPollInterval = time.Millisecond, 20*time.Millisecond
-		}
-		if c.Impatient {
-			cfg.JobTimeout, cfg.RescueStuckJobsAfter = 4*time.Second, 5*time.Second
-		}
+		cfg := c.riverConfig()
+		cfg.Workers = workers
 		rc, err := river.NewClient(riverpgxv5.New(pool), cfg)
 		if err != nil {
 			return err
 		}
 		return rc.Start(ctx)
 	},
+}
+
+// The connections of the submitter and of a worker, and after how long a job is rescued by itself.
+const (
+	riverSubmits, riverWorks = 48, 24
+	riverRescue              = time.Hour
+)
+
+// riverConfig is what a worker is configured with; what is 0 is left to the peer.
+func (c Config) riverConfig() *river.Config {
+	cfg := &river.Config{
+		ID: c.Name, Logger: quiet(), Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: c.Slots}},
+	}
+	if c.Tuned {
+		cfg.FetchCooldown, cfg.FetchPollInterval = time.Millisecond, 20*time.Millisecond
+	}
+	if c.Impatient {
+		cfg.JobTimeout, cfg.RescueStuckJobsAfter = 4*time.Second, 5*time.Second
+	}
+	return cfg
 }
 
 func riverPool(ctx context.Context, c Config, size int) (*pgxpool.Pool, error) {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -13,7 +14,10 @@ import (
 )
 
 var rolemanagerPeer = Peer{
-	Name: "rolemanager", Version: "this tree", Store: "nats",
+	Name: "rolemanager", Store: "nats",
+	Settings: func(Config) string {
+		return fmt.Sprintf("TTL %v; a connection for each process", rolemanagerTTL)
+	},
 	Connect: func(_ context.Context, c Config) (Client, error) {
 		nc, err := nats.Connect("nats://" + c.Addr)
 		if err != nil {
