@@ -3,7 +3,7 @@
 //	go test -run '^$' -bench . ./bench
 //
 // One operation of the fail-over benchmarks is a whole campaign of fail-overs, so a plain run is enough; figures are
-// reported as metrics of their own, with the median and the 99th percentile. Nothing here asserts a time: what a machine
+// reported as metrics of their own, with the median, the 99th percentile (of less than 100 samples the largest) and their number. Nothing here asserts a time: what a machine
 // does depends on what else it does. Where a figure depends on how late timers are, the lateness of this very run is
 // reported beside it (overshoot-p99).
 //

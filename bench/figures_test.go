@@ -33,6 +33,7 @@ func (s *sample) at(p float64) time.Duration {
 func (s *sample) report(b *testing.B, name string) {
 	b.ReportMetric(ms(s.at(0.50)), name+"p50-ms")
 	b.ReportMetric(ms(s.at(0.99)), name+"p99-ms")
+	b.ReportMetric(float64(len(s.all)), name+"samples")
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

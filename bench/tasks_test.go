@@ -79,7 +79,7 @@ func (s store) latency(b *testing.B, leader func(*assign.Assigner)) {
 // BenchmarkBacklog: a scheduler is stopped while 100,000 tasks wait; how long from the next one's promotion until it hands
 // out, with all of them on its books.
 func BenchmarkBacklog(b *testing.B) {
-	const open = 100_000
+	const open, rounds = 100_000, 5
 	s := store{storage: stores[1].storage, replicas: 1}
 	at := s.host(b)
 	first := s.enter(b, at, "a", true, nil, nil)
@@ -88,20 +88,22 @@ func BenchmarkBacklog(b *testing.B) {
 	var took sample
 	last := first
 	for b.Loop() {
-		var heard <-chan event.TaskRecovered
-		next := s.enter(b, at, "b", true, nil, func(sc *election.SessionConfig, _ *assign.Config) {
-			sc.InstanceID = time.Now().Format("b-150405.000000000")
-			heard = recoveries(sc)
-		})
-		if err := last.session.Close(context.Background()); err != nil {
-			b.Fatal(err)
+		for range rounds {
+			var heard <-chan event.TaskRecovered
+			next := s.enter(b, at, "b", true, nil, func(sc *election.SessionConfig, _ *assign.Config) {
+				sc.InstanceID = time.Now().Format("b-150405.000000000")
+				heard = recoveries(sc)
+			})
+			if err := last.session.Close(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+			r := receive(b, "a scheduler with the backlog", heard)
+			if r.Open != open {
+				b.Fatalf("%d tasks on the books, want %d", r.Open, open)
+			}
+			took.add(r.Took)
+			last = next
 		}
-		r := receive(b, "a scheduler with the backlog", heard)
-		if r.Open != open {
-			b.Fatalf("%d tasks on the books, want %d", r.Open, open)
-		}
-		took.add(r.Took)
-		last = next
 	}
 	took.report(b, "ready-")
 	b.ReportMetric(0, "ns/op")
@@ -110,7 +112,7 @@ func BenchmarkBacklog(b *testing.B) {
 // BenchmarkBacklogCrash is the same with a scheduler that is lost, not stopped, and a worker that holds some of the tasks: it is
 // asked for them, and they are adopted, before anything is handed out.
 func BenchmarkBacklogCrash(b *testing.B) {
-	const open, held = 100_000, 512
+	const open, held, rounds = 100_000, 512, 5
 	s := store{storage: stores[1].storage, replicas: 1}
 	at := s.host(b)
 	brief := func(sc *election.SessionConfig, _ *assign.Config) { sc.TTL = 2 * time.Second }
@@ -131,19 +133,21 @@ func BenchmarkBacklogCrash(b *testing.B) {
 	})
 	var took sample
 	for b.Loop() {
-		var heard <-chan event.TaskRecovered
-		next := s.enter(b, at, "b", true, nil, func(sc *election.SessionConfig, ac *assign.Config) {
-			brief(sc, ac)
-			sc.InstanceID = time.Now().Format("b-150405.000000000")
-			heard = recoveries(sc)
-		})
-		last.nc.Close()
-		r := receive(b, "a scheduler with the backlog", heard)
-		if r.Open != open || r.Adopted != held {
-			b.Fatalf("%d tasks on the books, %d of them adopted; want %d and %d", r.Open, r.Adopted, open, held)
+		for range rounds {
+			var heard <-chan event.TaskRecovered
+			next := s.enter(b, at, "b", true, nil, func(sc *election.SessionConfig, ac *assign.Config) {
+				brief(sc, ac)
+				sc.InstanceID = time.Now().Format("b-150405.000000000")
+				heard = recoveries(sc)
+			})
+			last.nc.Close()
+			r := receive(b, "a scheduler with the backlog", heard)
+			if r.Open != open || r.Adopted != held {
+				b.Fatalf("%d tasks on the books, %d of them adopted; want %d and %d", r.Open, r.Adopted, open, held)
+			}
+			took.add(r.Took)
+			last = next
 		}
-		took.add(r.Took)
-		last = next
 	}
 	took.report(b, "ready-")
 	b.ReportMetric(0, "ns/op")
