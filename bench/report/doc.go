@@ -13,6 +13,6 @@
 // measured yet is said in its place.
 //
 // Files: main.go (the parts), gobench.go (reading Go's benchmarks), machine.go (where it was measured), document.go (the
-// template and what it can ask for), peers.go (tables and plots of the comparison), scale.go (curves and exponents),
-// sample.go (medians and percentiles), table.go; package chart draws.
+// template and what it can ask for), aims.go (verdicts), compared.go (versions and settings of the peers), peers.go (tables and
+// plots of the comparison), scale.go (curves and exponents), sample.go (medians and percentiles), table.go; package chart draws.
 package main

@@ -9,7 +9,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -25,12 +24,16 @@ type source struct {
 	bench, peers, scale data
 }
 
+func (s *source) parts() map[string]*data {
+	return map[string]*data{"bench": &s.bench, "peers": &s.peers, "scale": &s.scale}
+}
+
 const unmeasured = "*Not measured yet.*\n"
 
 // document writes benchmarks.md from document.md and the raw data.
 func document(docs string) error {
 	s := &source{dir: filepath.Join(docs, "benchmarks")}
-	for name, to := range map[string]*data{"bench": &s.bench, "peers": &s.peers, "scale": &s.scale} {
+	for name, to := range s.parts() {
 		rows, err := figures.Read(filepath.Join(s.dir, name+".csv"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -38,9 +41,11 @@ func document(docs string) error {
 		*to = rows
 	}
 	t, err := template.New("document.md").Funcs(template.FuncMap{
-		"go": s.goFigure, "runs": s.goRuns, "machine": s.machine, "atMost": s.atMost, "atLeast": s.atLeast, "reached": reached,
+		"machine": s.machine, "compared": s.compared,
+		"go": s.goFigure, "runs": s.goRuns, "slowest": s.slowest, "scale": s.scaled, "largest": s.largest,
+		"atMost": s.atMost, "atLeast": s.atLeast, "within": s.within, "reached": reached, "restAim": s.restAim,
 		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,
-		"growth": s.growth, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
+		"growth": s.growth, "failed": s.failed, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
 	}).ParseFS(written, "document.md")
 	if err != nil {
 		return err
@@ -54,13 +59,18 @@ func document(docs string) error {
 	return os.WriteFile(path, []byte(text.String()), 0o644)
 }
 
-// machine is where a part was measured.
+// machine is where a part was measured, and which commit.
 func (s *source) machine(part string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(s.dir, part+".txt"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return strings.TrimSpace(unmeasured), nil
 	}
-	return strings.TrimSpace(string(text)), err
+	said := strings.TrimSpace(string(text))
+	commit := s.parts()[part].where(figures.About, "", "", "commit", -1)
+	if len(commit) == 0 {
+		return said + " **Measured before it was done quite as it is described here: see the history of this file.**", err
+	}
+	return said + " Commit " + commit[0].Note + ".", err
 }
 
 // goFigure is one figure of a Go benchmark, in another unit where a factor is given.
@@ -74,21 +84,13 @@ func (s *source) goRuns(name, unit string, factor ...float64) string {
 	return fmt.Sprintf("%s (median of %d, %s to %s)", number(found.median()), len(found), number(found.percentile(0)), number(found.percentile(1)))
 }
 
-// atMost and atLeast compare the median of a figure with what is aimed at.
-func (s *source) atMost(name, unit string, aim float64) bool {
-	return s.goSample(name, unit, nil).median() <= aim
-}
-
-func (s *source) atLeast(name, unit string, aim float64) bool {
-	return s.goSample(name, unit, nil).median() >= aim
-}
-
-// reached is the verdict on all that is aimed at in one line.
-func reached(all ...bool) string {
-	if slices.Contains(all, false) {
-		return "**missed**"
+// slowest says of how many samples the 99th percentile of a benchmark is the largest; name ends with what its samples are of.
+func (s *source) slowest(name, prefix, what string) string {
+	n := s.goSample(name, prefix+"samples", nil)
+	if len(n) == 0 {
+		return "the slowest of the " + what
 	}
-	return "reached"
+	return fmt.Sprintf("the slowest of %s %s", number(n.median()), what)
 }
 
 func (s *source) goSample(name, unit string, factor []float64) sample {

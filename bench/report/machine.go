@@ -17,11 +17,6 @@ func describe(quick bool) string {
 		time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), field("/proc/cpuinfo", "model name"),
 		memory(), first("/proc/sys/kernel/osrelease"), strings.Replace(runtime.Version(), "go", "Go ", 1), server())
 	fmt.Fprintf(&b, " Load when it began: %s.", strings.Join(strings.Fields(first("/proc/loadavg"))[:3], ", "))
-	for _, program := range [][]string{{"redis-server", "--version"}, {"psql", "--version"}} {
-		if out, err := exec.Command(program[0], program[1:]...).Output(); err == nil {
-			fmt.Fprintf(&b, " %s.", strings.TrimSpace(strings.Join(strings.Fields(string(out))[:3], " ")))
-		}
-	}
 	if quick {
 		b.WriteString(" **A quick run: the sizes are small and the figures worth nothing.**")
 	}

@@ -132,15 +132,13 @@ func (s *source) sizes(job, figure string) string {
 	}
 	names := s.peers.where(job, "", "", "", -1).peers()
 	t := newTable(append([]string{figure + ", N ="}, names...)...)
-	least, most := len(rows), 0
+	var all counts
 	for _, n := range rows.sizes() {
 		cells := []string{number(float64(n))}
 		for _, p := range names {
 			v := rows.where("", p, "", "", n).values()
 			cell := number(v.median())
-			if len(v) > 0 {
-				least, most = min(least, len(v)), max(most, len(v))
-			}
+			all.add(len(v))
 			if figure != "terms-begun" && s.collapsed(job, p, n) {
 				cell += " †"
 			}
@@ -151,10 +149,7 @@ func (s *source) sizes(job, figure string) string {
 		}
 		t.row(cells...)
 	}
-	if least == most {
-		return fmt.Sprintf("%s\nSamples of each: %d.\n", t.String(), most)
-	}
-	return fmt.Sprintf("%s\nSamples of each: %d to %d.\n", t.String(), least, most)
+	return fmt.Sprintf("%s\n%s\n", t.String(), all)
 }
 
 // verdicts is a table of what happened, by peer, where that is not a number.

@@ -129,13 +129,28 @@ func TestDocumentIsWritten(t *testing.T) {
 		figures.Row{Job: "crash", Peer: ours, Mode: "TTL 4s", N: 1, Figure: "failover-ms", Value: 3900},
 		figures.Row{Job: "crash", Peer: "etcd", Mode: "TTL 4s", N: 1, Figure: "failover-ms", Value: 7800},
 		figures.Row{Job: "rest", Peer: ours, Mode: "TTL 4s", N: 1, Figure: "messages/s", Value: 8},
-		figures.Row{Job: "throughput", Peer: "asynq", Figure: "left-out", Note: "redis-server: not installed"})
+		figures.Row{Job: "throughput", Peer: "asynq", Figure: "left-out", Note: "redis-server: not installed"},
+		figures.Row{Job: "mass", Peer: ours, N: 1000, Figure: "spread-ms", Value: 40},
+		figures.Row{Job: "mass", Peer: ours, N: 1000, Figure: "spread-ms", Value: 60},
+		figures.Row{Job: figures.About, Peer: "etcd", Figure: "version", Note: "v3"},
+		figures.Row{Job: figures.About, Peer: "etcd", Mode: "TTL 4s", Figure: "settings", Note: "a session"},
+		figures.Row{Job: figures.About, Peer: "etcd", Mode: "TTL 1s", Figure: "settings", Note: "a session"},
+		figures.Row{Job: figures.About, Peer: ours, Mode: "tuned", Figure: "settings", Note: "TTL 2s"})
 	fill("scale.csv",
 		figures.Row{Job: "members", N: 10, Figure: "messages-out/s", Value: 100},
 		figures.Row{Job: "members", N: 100, Figure: "messages-out/s", Value: 10_000},
-		figures.Row{Job: "members", N: 100, Figure: "writes/s", Value: 100})
+		figures.Row{Job: "members", N: 100, Figure: "writes/s", Value: 100},
+		figures.Row{Job: figures.About, Mode: "members", Figure: "leader-beats/s", Value: 0.5},
+		figures.Row{Job: "members", N: 10, Figure: "messages-in/s", Value: 60},
+		figures.Row{Job: "members", N: 100, Figure: "messages-in/s", Value: 50.5},
+		figures.Row{Job: "workers", N: 100, Figure: "messages-in/s", Value: 50.5})
 	text := write()
-	for _, want := range []string{"| 2 ×", "crash.svg", "members.svg", "redis-server: not installed", "| messages-out/s | 100 | 10,000 | 2 | 2 |", "| 400 |"} {
+	for _, want := range []string{
+		"| 2 ×", "crash.svg", "members.svg", "redis-server: not installed", "| messages-out/s | 100 | 10,000 | 2 | 2 |", "| 400 |",
+		"| etcd | v3 | TTL 4s, TTL 1s | a session |", "| rolemanager | this commit | tuned | TTL 2s |",
+		"| 60 (of 2) / – ms | ≤ 50 ms | **missed** |", "100 candidates for one role | 50.5 a second | leaders ÷ heartbeat + 50/s = 50.5/s | reached |",
+		"100 workers | 50.5 a second | leaders ÷ heartbeat + 50/s = 50/s | **missed** |", " allocations | ≤ 1.25 ×, none | – |",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q", want)
 		}

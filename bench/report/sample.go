@@ -41,6 +41,23 @@ func (s sample) worst() float64 {
 	return s.percentile(0.99)
 }
 
+// counts is of how many samples the cells of a table are.
+type counts struct{ least, most int }
+
+func (c *counts) add(n int) {
+	if n > 0 && (c.least == 0 || n < c.least) {
+		c.least = n
+	}
+	c.most = max(c.most, n)
+}
+
+func (c counts) String() string {
+	if c.least == c.most {
+		return fmt.Sprintf("Samples of each: %d.", c.most)
+	}
+	return fmt.Sprintf("Samples of each: %d to %d.", c.least, c.most)
+}
+
 // data is rows of one run.
 type data []figures.Row
 

@@ -31,6 +31,7 @@ func (s *source) growth(axis string) string {
 		head = append(head, number(float64(n)))
 	}
 	t := newTable(append(head, "exponent", "of the last step", "bends at")...)
+	var all counts
 	for _, name := range names {
 		c := curveOf(name, rows.where("", "", "", name, -1))
 		cells := []string{name}
@@ -41,14 +42,29 @@ func (s *source) growth(axis string) string {
 				continue
 			}
 			cells = append(cells, number(c.Y[i]))
+			all.add(len(rows.where("", "", "", name, n)))
 		}
 		whole, last, at := exponents(c.X, c.Y)
 		t.row(append(cells, number(whole), number(last), at)...)
 	}
-	for _, r := range rows.where("", "", "", "failed", -1) {
-		fmt.Fprintf(t, "\n%s %s: %s\n", number(float64(r.N)), axis, r.Note)
+	fmt.Fprintf(t, "\n%s\n", all)
+	if f := s.failed(axis); f != "" {
+		fmt.Fprintf(t, "\n%s.\n", f)
 	}
 	return t.String()
+}
+
+// failed says which size of an axis could not be measured, and why.
+func (s *source) failed(axis string) string {
+	for _, r := range s.scale.where(axis, "", "", "failed", -1) {
+		return fmt.Sprintf("%s %s: %s", number(float64(r.N)), axis, r.Note)
+	}
+	return ""
+}
+
+// scaled is one figure of an axis at one size.
+func (s *source) scaled(axis, figure string, n int) string {
+	return number(s.scale.where(axis, "", "", figure, n).values().median())
 }
 
 // exponents fits log y = a + b log x by least squares and returns b, the slope between the last two points, and where

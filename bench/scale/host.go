@@ -92,15 +92,19 @@ func (c hostConfig) connect() (*nats.Conn, error) {
 	return nats.Connect("nats://"+c.Addr, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.Timeout(30*time.Second))
 }
 
+func (c hostConfig) session(instance string, hear func(event.Event)) election.SessionConfig {
+	return election.SessionConfig{
+		Bucket: "roles", BucketAutoCreate: true, InstanceID: instance, TTL: c.TTL, WorkerOnly: c.WorkerOnly,
+		Sinks: []event.Sink{event.SinkFunc(hear)},
+	}
+}
+
 func (c hostConfig) open(ctx context.Context, nc *nats.Conn, n int, l *proc.Line) (*election.Session, error) {
-	s, err := election.NewSession(election.SessionConfig{
-		Bucket: "roles", BucketAutoCreate: true, InstanceID: fmt.Sprintf("%s-%d", c.Name, n), TTL: c.TTL, WorkerOnly: c.WorkerOnly,
-		Sinks: []event.Sink{event.SinkFunc(func(e event.Event) {
-			if r, ok := e.(event.TaskRecovered); ok {
-				l.Tell(recovered, fmt.Sprint(int64(r.Took)))
-			}
-		})},
-	})
+	s, err := election.NewSession(c.session(fmt.Sprintf("%s-%d", c.Name, n), func(e event.Event) {
+		if r, ok := e.(event.TaskRecovered); ok {
+			l.Tell(recovered, fmt.Sprint(int64(r.Took)))
+		}
+	}))
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,18 @@ import (
 	"context"
 	"time"
 
+	"github.com/rolemanager/rolemanager/bench/figures"
 	"github.com/rolemanager/rolemanager/bench/proc"
+	"github.com/rolemanager/rolemanager/election"
 )
 
 const memberTTL = 10 * time.Second
 
 // members measures N candidates for one role. The leader is a process of its own, so that it can be killed.
 func members(ctx context.Context, r *run) error {
+	if err := r.leaders("members", 1); err != nil {
+		return err
+	}
 	return r.grow(ctx, "members", []int{3, 10}, []int{3, 10, 30, 100, 300, 1000}, r.membersAt)
 }
 
@@ -63,6 +68,9 @@ func (r *run) membersAt(ctx context.Context, n int) error {
 // workers measures N members that contend for nothing, one leader that hands out tasks, and one that has nothing to do with
 // them: what it receives and uses says what workers cost others.
 func workers(ctx context.Context, r *run) error {
+	if err := r.leaders("workers", 2); err != nil {
+		return err
+	}
 	return r.grow(ctx, "workers", []int{3, 10}, []int{3, 10, 30, 100, 300, 1000}, r.workersAt)
 }
 
@@ -99,6 +107,17 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 		return err
 	}
 	return r.held(ctx, "workers", n, s, "member", n, rest)
+}
+
+// leaders notes how often so many leaders beat.
+func (r *run) leaders(axis string, n int) error {
+	s, err := election.NewSession(hostConfig{TTL: memberTTL}.session("", nil))
+	if err != nil {
+		return err
+	}
+	return r.sheet.Add(figures.Row{
+		Job: figures.About, Mode: axis, Figure: "leader-beats/s", Value: float64(n) / s.Config().HeartbeatInterval.Seconds(),
+	})
 }
 
 // join starts a process of members and measures how long it takes until their sessions are open and each of them sees so many,

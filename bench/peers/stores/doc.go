@@ -11,10 +11,11 @@
 //
 //	synced     it is on the disk too                  nats: sync_interval always, redis: appendfsync always, postgres: fsync on
 //	buffered   the system writes it when it likes     nats: sync_interval of its default, 2 min, redis: appendfsync no,
-//	           (Linux: within half a minute)          postgres: fsync off, etcd: unsafe-no-fsync
+//	           (Linux: in half a minute)              postgres: fsync off, etcd: unsafe-no-fsync
 //
-// So a power failure takes from a buffered one what the system had not written; what PostgreSQL and etcd keep may then be
-// damaged as a whole, by their handbooks. The minimal API server keeps nothing at all. Describe says what a store was run with.
+// So a power failure takes nothing from a synced store, and from a buffered one what the system had not written; PostgreSQL's
+// whole database may then be damaged, its handbook says. The minimal API server keeps nothing at all. Describe says what a store
+// was run with.
 //
 // ErrMissing is the error of a server that this machine does not have; install.sh installs those from Debian.
 //
