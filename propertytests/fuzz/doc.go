@@ -10,8 +10,8 @@
 //
 // With -execs it goes on until propertytests/fuzz.csv has so many executions of each target: a line for each part that was
 // played, so that it can be stopped at any time and goes on where the file ends. Whoever has the least is the next. A line has the
-// mark of what the tests of the target's package are made of (propertytests/sources): those of other sources do not count for that,
-// and -sum tells them apart. Older lines have no mark.
+// mark of what the tests of the target's package are made of (propertytests/sources): -sum tells those of other sources apart, and with
+// -anew they do not count. Older lines have no mark.
 //
 // A test holds the decoders to the targets: a function that decodes something is in its table, with a target that comes to it or with
 // the reason why none needs to.

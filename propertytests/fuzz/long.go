@@ -14,7 +14,7 @@ import (
 // course is a long run: who is being played, and what each has come to.
 type course struct {
 	path  string
-	execs int // that each shall have, of the sources as they are
+	execs int // that each shall have
 	marks map[string]string
 
 	mu   sync.Mutex
@@ -22,8 +22,8 @@ type course struct {
 	busy map[string]bool
 }
 
-// long goes on until the file has so many executions of each target, of the sources as they are.
-func long(ctx context.Context, only, path string, execs, part, parallel int) error {
+// long goes on until the file has so many executions of each target; anew: so many of the sources as they are.
+func long(ctx context.Context, only, path string, execs, part, parallel int, anew bool) error {
 	dir, err := os.MkdirTemp("", "fuzz-")
 	if err != nil {
 		return err
@@ -44,7 +44,10 @@ func long(ctx context.Context, only, path string, execs, part, parallel int) err
 	if err != nil {
 		return err
 	}
-	c := &course{path: path, execs: execs, marks: before, sums: sums(present(lines, before)), busy: map[string]bool{}}
+	if anew {
+		lines = present(lines, before)
+	}
+	c := &course{path: path, execs: execs, marks: before, sums: sums(lines), busy: map[string]bool{}}
 	running, ctx := errgroup.WithContext(ctx)
 	for range parallel {
 		running.Go(func() error {

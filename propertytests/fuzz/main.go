@@ -19,7 +19,8 @@ func main() {
 	each := flag.Duration("time", 10*time.Second, "how long each target runs")
 	only := flag.String("run", "", "only those whose name matches, as package.Name")
 	parallel := flag.Int("parallel", runtime.NumCPU(), "how many run at a time")
-	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, of the sources as they are, instead of -time")
+	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
+	anew := flag.Bool("anew", false, "with -execs: only those of the sources as they are count")
 	part := flag.Int("part", 500_000, "with -execs: how many of them make a line of the file")
 	path := flag.String("file", "propertytests/fuzz.csv", "with -execs and -sum: the file, from the root of the module")
 	sum := flag.Bool("sum", false, "only say what the file comes to")
@@ -28,7 +29,7 @@ func main() {
 	defer stop()
 	run := func() error { return fuzz(ctx, *only, *each, *parallel) }
 	if *execs > 0 {
-		run = func() error { return long(ctx, *only, *path, *execs, *part, *parallel) }
+		run = func() error { return long(ctx, *only, *path, *execs, *part, *parallel, *anew) }
 	}
 	if *sum {
 		run = func() error { return summed(ctx, os.Stdout, *path) }
