@@ -18,7 +18,7 @@
 //
 // Failures: a violation is told with the seed, the faults that led to it and the stretches that overlap; a storm that goes on
 // without what it is to prove fails in the end, and says what is missing. One shape alone (-run TestBubbleStorms/restarts) may lack
-// what only the others bring about: for that, set fewer than 50 hours.
+// what only the others bring about: for that, set fewer than 40 hours.
 //
 // ROLEMANAGER_STORM_HOURS, _SEED and _LULL set the size of the storms; years of them are played by package longrun. Each test ends
 // with what it has played: storms, virtual seconds from the first process to the end, faults, and terms (those of schedulers, of

@@ -16,7 +16,7 @@
 // give the whole range instead of what was played.
 //
 // A range of storms is so many virtual hours of all shapes of package bubblestorms together: 200 of elections, 16 of tasks
-// (taskstorms), unless -range sets others. Of fewer than 50, or 4, not everything that is rare is wanted. Under "schedules" stands
+// (taskstorms), unless -range sets others. Of fewer than 40, or 4, not everything that is rare is wanted. Under "schedules" stands
 // how many storms that were; under "terms", for tasks, those of schedulers; its seeds are all that it could have taken.
 // The quiet after a stretch of weather is up to 45 minutes in most shapes of elections, in which sixteen faults or so strike in an
 // hour, and up to 20 in most of tasks. It is not made longer here: with quiet four times as long a virtual hour costs hardly less,
