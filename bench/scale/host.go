@@ -66,14 +66,18 @@ func serveHost(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Ca
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
+	looking := 0 // those before it have seen as many as they were asked for: to ask all of them each time costs more than to join
 	return proc.Calls{
-		// view is how many members the one that sees fewest sees.
-		"view": func(context.Context, json.RawMessage) (any, error) {
-			least := len(all[0].Members())
-			for _, s := range all {
-				least = min(least, len(s.Members()))
+		// seen says how many members have seen so many.
+		"seen": func(_ context.Context, text json.RawMessage) (any, error) {
+			var n int
+			if err := json.Unmarshal(text, &n); err != nil {
+				return nil, err
 			}
-			return least, nil
+			for looking < len(all) && len(all[looking].Members()) >= n {
+				looking++
+			}
+			return looking, nil
 		},
 		// heard is how many messages the members have received.
 		"heard": func(context.Context, json.RawMessage) (any, error) {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/rolemanager/rolemanager/bench/figures"
@@ -131,7 +132,7 @@ func (r *run) join(ctx context.Context, axis string, n int, s *stage, c hostConf
 	if h, err = s.host(c); err != nil {
 		return nil, err
 	}
-	if err := seen(ctx, h, view); err != nil {
+	if err := seen(ctx, h, c.Members, view); err != nil {
 		return nil, err
 	}
 	took := proc.Now() - from
@@ -146,20 +147,20 @@ func (r *run) join(ctx context.Context, axis string, n int, s *stage, c hostConf
 		figure{"joined-cpu-server-%", x.cpu(s.server)})
 }
 
-// seen waits until every member of a host sees n members.
-func seen(ctx context.Context, h *proc.Child, n int) error {
+// seen waits until each of a host's members has seen n members.
+func seen(ctx context.Context, h *proc.Child, members, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		var least int
-		if err := h.Call(ctx, "view", nil, &least); err != nil {
+		var have int
+		if err := h.Call(ctx, "seen", n, &have); err != nil {
 			return err
 		}
-		if least >= n {
+		if have == members {
 			return nil
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
-			return &waitError{"members in view", least, n, err}
+			return &waitError{fmt.Sprintf("members that see %d", n), have, members, err}
 		}
 	}
 }
