@@ -45,7 +45,7 @@ func document(docs string) error {
 		"go": s.goFigure, "runs": s.goRuns, "slowest": s.slowest, "scale": s.scaled, "largest": s.largest,
 		"atMost": s.atMost, "atLeast": s.atLeast, "within": s.within, "reached": reached, "restAim": s.restAim,
 		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,
-		"growth": s.growth, "failed": s.failed, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
+		"growth": s.growth, "delivered": s.delivered, "failed": s.failed, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
 	}).ParseFS(written, "document.md")
 	if err != nil {
 		return err

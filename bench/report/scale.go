@@ -67,6 +67,17 @@ func (s *source) scaled(axis, figure string, n int) string {
 	return number(s.scale.where(axis, "", "", figure, n).values().median())
 }
 
+// delivery is the processor time, in seconds, that members and server spend at rest for each message that goes out.
+func (s *source) delivery(axis string, n int) float64 {
+	of := func(figure string) float64 { return s.scale.where(axis, "", "", figure, n).values().median() }
+	return (of("cpu-members-%") + of("cpu-server-%")) / 100 / of("messages-out/s")
+}
+
+// delivered is what so many deliveries would take of a processor, by what one of n members takes.
+func (s *source) delivered(axis string, n int, deliveries float64) string {
+	return number(deliveries * s.delivery(axis, n))
+}
+
 // exponents fits log y = a + b log x by least squares and returns b, the slope between the last two points, and where
 // neighbouring slopes differ by more than bend.
 func exponents(xs, ys []float64) (whole, last float64, bends string) {
