@@ -40,7 +40,8 @@ type SessionConfig struct {
 	// DisconnectGracePeriod is how long the connection may be down before terms end by themselves (the larger of three
 	// heartbeats and 5 s); they never outlive the lease.
 	DisconnectGracePeriod time.Duration
-	// SuccessionDelay is how long each candidate lets the one before it go first (20 ms, a few round trips).
+	// SuccessionDelay is how long each candidate lets the one before it go first (20 ms, a few round trips); whom a role was
+	// handed to, and who has confirmed that, a heartbeat longer.
 	SuccessionDelay time.Duration
 	// DrainTimeout is when work that has not returned after its context ended is reported as stuck (TTL).
 	DrainTimeout time.Duration

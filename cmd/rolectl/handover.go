@@ -33,6 +33,7 @@ type steering struct {
 	s       *sight
 	before  election.RoleInfo
 	patient bool        // wait for a leader also when nobody was in line
+	target  string      // whom it is handed to, if anybody
 	records chan record // of the role, from the beginning on
 	cancel  context.CancelFunc
 }
@@ -160,7 +161,13 @@ func (t *steering) result(ctx context.Context, forced bool) error {
 			return &failure{exitNoLeader, fmt.Errorf("nobody has taken %s yet: see its candidates with rolectl inspect %s", h.Role, h.Role)}
 		}
 	}
-	return t.print(h, vacated)
+	if err := t.print(h, vacated); err != nil {
+		return err
+	}
+	if t.target != "" && h.To != t.target {
+		return fmt.Errorf("%s did not take %s in time, so %s leads it: see how %s is (rolectl inspect %s)", t.target, h.Role, h.To, t.target, h.Role)
+	}
+	return nil
 }
 
 // contended reports whether anybody but the former leader would take the role.

@@ -28,6 +28,7 @@ The leader asks the instance whether it is ready, stops its work, waits until th
 			}
 			defer t.close()
 			b, target := t.before, args[1]
+			t.target = target
 			if target == b.Leader {
 				return fmt.Errorf("%s leads %s already", target, b.Role)
 			}

@@ -66,17 +66,22 @@ func toInt(b bool) int {
 	return 0
 }
 
-// turnDelay is how long we let those before us go first for a role that can be claimed.
-func (m *Machine) turnDelay(r *role) time.Duration {
+// turnDelay is how long we let those before us go first for a role that can be claimed: a moment for each, and a heartbeat for
+// whom the role was handed to. That one has confirmed that it takes the role, so it is only slow, and nobody else was meant.
+func (m *Machine) turnDelay(r *role) (delay time.Duration) {
 	me := Contender{m.cfg.Instance, m.lease.number, r.cfg.Priority, r.cfg.Takeover}
-	rank := 0
 	for _, p := range r.candidates {
 		if p == m.self {
 			continue
 		}
-		if c, ok := m.view.contender(m.now.Observer, r.Name, p); ok && compareContenders(&r.Role, c, me) < 0 {
-			rank++
+		c, ok := m.view.contender(m.now.Observer, r.Name, p)
+		if !ok || compareContenders(&r.Role, c, me) > 0 {
+			continue
+		}
+		delay += m.cfg.Delta
+		if r.Role.Vacant && c.Instance == r.Role.Next {
+			delay += m.cfg.Heartbeat
 		}
 	}
-	return time.Duration(rank) * m.cfg.Delta
+	return delay
 }

@@ -129,8 +129,11 @@ var all = []mutants.Mutant{
 		{core + "kill.go", "return time.Duration(rank) * m.cfg.Delta", "return time.Duration(rank+1) * m.cfg.Delta"},
 	}},
 	{Name: "nobody claims without a delay", Edits: []mutants.Edit{
-		{core + "succession.go", "return time.Duration(rank) * m.cfg.Delta", "return time.Duration(rank+1) * m.cfg.Delta"},
+		{core + "succession.go", "\treturn delay\n", "\treturn delay + m.cfg.Delta\n"},
 	}},
+	{Name: "whom a role was handed to has a moment, as everybody", Edits: []mutants.Edit{
+		{core + "succession.go", "\t\t\tdelay += m.cfg.Heartbeat\n", ""},
+	}, By: &beside},
 	{Name: "whatever record of a role is lost is waited for by L_max", Edits: []mutants.Edit{
 		{core + "view.go", "\tttl := v.unreadTTL(r.lastTTL)\n", "\tttl := v.MaxTTL\n"},
 	}},
