@@ -17,7 +17,8 @@ import (
 //	      - the one's lease or role was overwritten by mistake: at its revision had stood something else, which is lost
 //	      - the other's claimant took the session of the one for dead, since a later lease of it was lost
 //	E2  nobody leads at an epoch below one that it has been shown of the role, or below what it knew when it claimed it; and whoever
-//	    is told of a write of its own below what it knew has ended
+//	    is told of a write of its own below what it knew has ended; a term begins after one above it only if who claimed that one took
+//	    the session of this one for dead, since a later lease of it was lost
 //	E3  at a resource none lands below what has landed, though whoever leads be refused
 //
 // The other promises hold as ever, once every doubt is settled.
@@ -163,6 +164,13 @@ func (p *process) misled(role string) (nobody protocol.Peer) {
 		return nobody
 	}
 	return holder
+}
+
+// overMisled reports whether the term at an epoch was claimed over one of p by who took its session for dead by a lease that is
+// lost: before p was shown its own record, as it may be.
+func (w *world) overMisled(p *process, epoch uint64) bool {
+	c := w.store.at(epoch)
+	return c != nil && w.sent[c.entry.Role.Token].misled == p.peer()
 }
 
 // checkEnds: whoever is told that a write of its own won at or below a revision that it knew when it sent that has ended.

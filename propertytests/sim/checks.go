@@ -49,10 +49,12 @@ func (w *world) grant(p *process, t *work, token string) {
 	if t.in.deleted && last >= t.in.next() {
 		last = t.in.epochs[role]
 	}
-	if epoch <= last {
+	switch {
+	case epoch > last:
+		w.epochs[role], t.in.epochs[role] = max(epoch, w.epochs[role]), epoch
+	case epoch == last || !w.overMisled(p, last):
 		w.violate("E2: %s leads %s at epoch %d after epoch %d", p, role, epoch, last)
 	}
-	w.epochs[role], t.in.epochs[role] = max(epoch, w.epochs[role]), epoch
 	if q := w.granted[epoch]; q != nil {
 		w.violate("E2: epoch %d was granted to %s and to %s", epoch, q, p)
 	}
