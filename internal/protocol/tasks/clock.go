@@ -46,6 +46,9 @@ func (c *clock) instant(t time.Time) Instant {
 // time is what the clock shows.
 func (c *clock) time() time.Time { return c.base.Add(time.Duration(c.now)) }
 
+// latest is what the clock may have come to by now: a record that has only come late has put it back.
+func (c *clock) latest(now Instant) Instant { return max(c.now, now.Add(c.said)) }
+
 // of is an instant of this clock on the scheduler's own scale.
 func (c *clock) of(at Instant) Instant {
 	if at == never {

@@ -81,6 +81,9 @@ func (s *Scheduler) eraseOf(id string, noted, saved bool) {
 
 func (e Noted) apply(s *Scheduler) {
 	t := s.tasks.get(e.ID)
+	if !e.Stored.IsZero() {
+		s.clock.hear(s.clock.instant(e.Stored))
+	}
 	switch {
 	case e.Gone:
 	case t == nil && s.remember(e.ID, true, false):
@@ -90,6 +93,7 @@ func (e Noted) apply(s *Scheduler) {
 		t.noted = true
 	case t.phase == noting && t.run.write.retry.Attempt == e.Retry.Attempt && t.run.write.guard != 0:
 		s.stored(&t.run.write, e.Revision)
+		s.waitSince(t, &e)
 	case t.phase == starting && t.run.write.retry.Started == e.Retry.Started && t.run.write.guard != 0:
 		s.stored(&t.run.write, e.Revision)
 	case !s.ready: // of an earlier scheduler
@@ -98,8 +102,17 @@ func (e Noted) apply(s *Scheduler) {
 			since = s.clock.instant(e.Stored)
 		}
 		s.recall(t, e.Retry, since)
-	default: // of the submission before, whose outcome was gone when its last attempt was noted
+	default: // ours, or of the submission before, whose outcome was gone when its last attempt was noted
 		t.noted = true
+		s.waitSince(t, &e)
+	}
+}
+
+// waitSince has the wait before a task's next attempt count from when its note was stored, as it would for a later scheduler.
+func (s *Scheduler) waitSince(t *task, e *Noted) {
+	if t.phase == delayed && t.attempt == e.Retry.Attempt && e.Retry.Wait > 0 && !e.Stored.IsZero() {
+		s.delayed.remove(t)
+		s.postpone(t, s.clock.instant(e.Stored).Add(e.Retry.Wait))
 	}
 }
 
