@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,20 @@ func (s *shift) drained(d *drain, now time.Time) bool {
 	s.stubborn = len(s.runs) > 0
 	s.abandon()
 	return true
+}
+
+// leave says that nothing is offered any more, and rejects what has come until that was seen: the session may live on for long, for
+// the work of roles or other namespaces, and a scheduler would wait for the answers of nobody. While a handler runs it has to wait.
+func (s *shift) leave() {
+	if s.machine.Live() > 0 || len(s.a.kinds()) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.h.Config().OpTimeout) // the lease's has ended
+	defer cancel()
+	_ = s.h.Describe(ctx, s.a.cfg.Namespace, nil) // or it is waited for until the session has ended
+	for _, m := range s.in.Drain(nil) {
+		s.take(m)
+	}
 }
 
 // handingBack is how long cancelled handlers may take to return, and their tasks to be given back.

@@ -31,7 +31,7 @@ func (s *shift) assigned(frame []byte, m *nats.Msg, until time.Time) {
 		s.reject(m, v, tasks.NotReady)
 		return
 	}
-	if !s.wake() {
+	if !s.closing && !s.wake() {
 		s.park(m, until, tasks.NotReady)
 		return
 	}

@@ -41,6 +41,7 @@ type shift struct {
 	parked   []parked
 	answers  uint64 // that went in parts
 	offered  bool   // our record names the namespace, and the watch has shown it
+	closing  bool   // the session is: nothing is begun any more
 	alive    atomic.Int64
 }
 
@@ -92,7 +93,7 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 		own: h.Signer(),
 	}
 	s.objects.s = s
-	h.Drains(a.cfg.DrainTimeout + s.handingBack() + 2*h.Config().OpTimeout)
+	h.Drains(a.cfg.DrainTimeout + s.handingBack() + 3*h.Config().OpTimeout)
 	a.unverified(h)
 	s.outbox = newOutbox(h.Conn().NewInbox() + ".")
 	subs, err := s.subscribe()
@@ -151,7 +152,7 @@ func (s *shift) run() error {
 				s.abandon()
 				return nil
 			}
-			lease = nil
+			lease, s.closing = nil, true
 			s.machine.Step(tasks.Drain{}, nil)
 			drain.begin(s.a.cfg.DrainTimeout)
 		}
@@ -165,6 +166,7 @@ func (s *shift) run() error {
 			}
 		}
 		if drain.phase != working && s.drained(&drain, now) {
+			s.leave()
 			return nil
 		}
 		s.unpark(now)
