@@ -59,14 +59,13 @@ func TestASessionThatEndsLaterThanItsTasks(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				ids := []string{"one", "two", "three", "four"}
 				h, patient := newHeld(ids...), drainTimeout(time.Minute)
-				var a, b *node
+				var a *node
 				if x.leads {
 					a = newNode(t, s, "a", h.register(t, "a"), patient)
 					leader(t, a)
-					b = newNode(t, s, "b", h.register(t, "b"), patient)
+					newNode(t, s, "b", h.register(t, "b"), patient)
 				} else {
-					b = newNode(t, s, "b", h.register(t, "b"), patient)
-					leader(t, b)
+					leader(t, newNode(t, s, "b", h.register(t, "b"), patient))
 					a = newNode(t, s, "a", h.register(t, "a"), patient, follower)
 				}
 				x.what(t, a, 30*time.Second)
