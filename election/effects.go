@@ -102,6 +102,7 @@ func (l *loop) lost(e protocol.Lost) {
 	for _, a := range s.attachments() {
 		a.end(ErrSessionLost)
 	}
+	l.bare = true
 	s.withdraw()
 	s.emit(event.SessionLost{Meta: s.meta(), Reason: "lost", Cause: errors.New(e.Reason)})
 	s.number.Store(0)

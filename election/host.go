@@ -155,13 +155,17 @@ func (h Host) offer(namespace string, w *Workplace) (answer func(context.Context
 }
 
 // withdraw has the record of the next lease offer nothing, after the belief in the last one has ended: whoever offered something has
-// not subscribed to anything under the next one, and what is sent there would be heard by nobody.
+// not subscribed to anything under the next one, and what is sent there would be heard by nobody. The machine is told twice: before
+// anything else comes to it, since the watch may show the next lease first, and behind what was still offered under the last one.
 func (s *Session) withdraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.workplaces = nil
-	s.post(protocol.Describe{Assign: map[string]protocol.Workplace{}})
+	s.post(nothing)
 }
+
+// nothing is all that a new lease offers.
+var nothing = protocol.Describe{Assign: map[string]protocol.Workplace{}}
 
 // Widen makes the session's watch carry every key of the bucket, workers included, until release is called. It returns
 // when that one watch has itself delivered the record of role at epoch or later, and the lease of every member that was

@@ -43,6 +43,7 @@ type loop struct {
 	led     map[string]*Election // whose term goes on, by role
 	lately  *string              // the leader that was told of last, see leaderName
 	ended   bool
+	bare    bool // a lease was lost in this step: the next one offers nothing, see withdraw
 	// undrained are the roles whose work had not returned when the machine ended.
 	undrained []string
 
@@ -161,6 +162,10 @@ func (l *loop) step(ev protocol.Event) {
 	clear(l.effects)
 	if !l.ended {
 		l.s.belief.extend(l.machine.BelieveUntil(), l.machine.LeaseUntil())
+	}
+	if l.bare {
+		l.bare = false
+		l.step(nothing)
 	}
 }
 
