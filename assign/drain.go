@@ -55,7 +55,7 @@ func (s *shift) drained(d *drain, now time.Time) bool {
 // leave says that nothing is offered any more, and rejects what has come until that was seen: the session may live on for long, for
 // the work of roles or other namespaces, and a scheduler would wait for the answers of nobody. While a handler runs it has to wait.
 func (s *shift) leave() {
-	if s.machine.Live() > 0 || len(s.a.kinds()) == 0 {
+	if s.machine.Live() > 0 || len(s.a.kinds()) == 0 || !soon(s.h.Conn().IsConnected, false) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.h.Config().OpTimeout) // the lease's has ended
