@@ -51,7 +51,8 @@ type Config struct {
 	// DisconnectGracePeriod is how long the connection may be down before terms end by themselves (the larger of three
 	// heartbeats and 5 s); they never outlive the lease.
 	DisconnectGracePeriod time.Duration
-	// SuccessionDelay is how long each candidate lets the one before it go first (20 ms).
+	// SuccessionDelay is how long each candidate lets the one before it go first (20 ms); whom a role was handed to, and who has
+	// confirmed that, a heartbeat longer.
 	SuccessionDelay time.Duration
 	// DrainTimeout is when work that has not returned after its context ended is reported as stuck, and how long Run
 	// waits for it at its end (TTL).
