@@ -140,7 +140,7 @@ func (m *Machine) pace(short bool) (interval, ttl time.Duration) {
 	if short {
 		return m.cfg.Heartbeat, m.cfg.TTL
 	}
-	return m.cfg.idlePace(m.view.candidates())
+	return m.cfg.idlePace(m.view.members())
 }
 
 // beat writes the lease over what the view says stands there.
@@ -163,7 +163,9 @@ func (m *Machine) beat(short bool) {
 	}
 	m.opening.lastSent, m.opening.lastTTL = m.now.Observer, max(ttl, m.opening.lastTTL)
 
-	rec := Lease{V: Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state}
+	rec := Lease{
+		V: Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state, Workers: m.view.workers(),
+	}
 	m.put(pending{
 		purpose: forBeat, beat: l.beat, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
 		entry: Entry{Kind: KindLease, Peer: m.self.Peer, Form: FormRecord, Lease: rec},

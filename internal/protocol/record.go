@@ -37,7 +37,8 @@ type Lease struct {
 	TTLms   int64      `json:"ttl_ms"`
 	Beat    uint64     `json:"beat"`
 	State   LeaseState `json:"state"`
-	By      string     `json:"by,omitempty"` // who killed it
+	Workers uint32     `json:"workers,omitempty"` // worker-only sessions, said by who sees them
+	By      string     `json:"by,omitempty"`      // who killed it
 }
 
 // TTL is how long an observer must see this record unchanged before it may kill the session.

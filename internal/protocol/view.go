@@ -272,12 +272,23 @@ func (v *View) Carried(role string, revision uint64) bool {
 // where the order against other records matters.
 func (p *PeerView) MemberDelivered() bool { return p.Member != nil && p.memberSeen >= p.MemberRevision }
 
-// candidates counts the live sessions that campaign.
-func (v *View) candidates() (n int) {
+// workers counts the live worker-only sessions in view but our own: all of them where the watch carries every key.
+func (v *View) workers() (n uint32) {
 	for _, p := range v.peerList {
-		if p.Peer.Class == Candidate && p.Form == FormRecord && p.Lease.Alive() {
+		if p.Peer.Class == Worker && p != v.self && p.Form == FormRecord && p.Lease.Alive() {
 			n++
 		}
 	}
 	return n
+}
+
+// members counts the live sessions: every view has the candidates, and those that see the workers say how many they are.
+func (v *View) members() int {
+	candidates, workers := 0, uint32(0)
+	for _, p := range v.peerList {
+		if p.Peer.Class == Candidate && p.Form == FormRecord && p.Lease.Alive() {
+			candidates, workers = candidates+1, max(workers, p.Lease.Workers)
+		}
+	}
+	return candidates + int(workers)
 }

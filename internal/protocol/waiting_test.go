@@ -232,6 +232,51 @@ func TestIdlePaceCountsTheLiving(t *testing.T) {
 	}
 }
 
+// TestIdlePaceCountsWorkers: whoever sees the workers says in its lease how many they are, and all that have nothing to do
+// make room for them, the workers too, which do not see each other. Who has ended is not counted, nor believed.
+func TestIdlePaceCountsWorkers(t *testing.T) {
+	lease := func(g *rig, p Peer, l Lease) {
+		g.rev++
+		l.V, l.Nonce, l.TTLms, l.Beat = Version, "x", time.Minute.Milliseconds(), 1
+		g.step(&Entry{Kind: KindLease, Peer: p, Revision: g.rev, Form: FormRecord, Lease: l})
+	}
+	sees := newRig(t, nil)
+	for i := range 903 {
+		l := Lease{State: Idle}
+		if i < 3 {
+			l.State = Closed
+		}
+		lease(sees, Peer{Worker, fmt.Sprint("w", i)}, l)
+	}
+	sees.run(10*time.Second, nil)
+	if got := sees.m.self.Lease.Workers; got != 900 {
+		t.Errorf("it says that it sees %d workers, of 900", got)
+	}
+	for _, class := range []Class{Candidate, Worker} {
+		g := newRig(t, func(c *Config) { c.Class = class })
+		lease(g, Peer{Candidate, "scheduler"}, Lease{State: Live, Workers: 900})
+		lease(g, Peer{Candidate, "closed"}, Lease{State: Closed, Workers: 9000})
+		g.run(30*time.Second, nil)
+		candidates := 1
+		if class == Candidate {
+			candidates++
+		}
+		if g.m.self.Lease.Workers != 0 {
+			t.Errorf("%v: it says that it sees %d workers, and sees none", class, g.m.self.Lease.Workers)
+		}
+		all := time.Duration(candidates + 900)
+		if iv, _ := g.m.pace(false); iv < all*time.Second/50 {
+			t.Errorf("%v: one of %d idle members beats every %v", class, all, iv)
+		}
+		// Nobody says so any more.
+		lease(g, Peer{Candidate, "scheduler"}, Lease{State: Live})
+		iv, _ := g.m.pace(false)
+		if want, _ := g.m.cfg.idlePace(candidates); iv != want {
+			t.Errorf("%v: one of %d idle members beats every %v, want %v", class, candidates, iv, want)
+		}
+	}
+}
+
 // TestLeaveWithAnOpenClaim: a claim without an answer, then the session is lost: leaving the role ends all the same.
 func TestLeaveWithAnOpenClaim(t *testing.T) {
 	for _, late := range []time.Duration{100 * time.Millisecond, 3 * time.Second, 5500 * time.Millisecond} {
