@@ -33,11 +33,16 @@ type hostConfig struct {
 	TTL        time.Duration
 	Name       string // its instances are <name>-<n>
 	Members    int
+	See        int  // others that each of them is to see besides these; 0: they see none
 	Roles      int  // that each contends for
 	WorkerOnly bool // contends for nothing
 	Scheduler  bool // contends for the role that hands out tasks, and hands them out
 	Slots      int  // of the worker, 0 for none
 }
+
+// waveSize is how many members that see each other begin at once; the next do when all that are there see all. Each begins with
+// all records of all others, so that a thousand at once keep each other from holding their leases.
+const waveSize = 50
 
 // scheduled is the kind of all tasks.
 var scheduled = assign.NewKind[[]byte, []byte]("scale.v1")
@@ -52,33 +57,33 @@ func serveHost(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Ca
 	}
 	all := make([]*election.Session, c.Members)
 	conns := make([]*nats.Conn, c.Members)
-	g := errgroup.Group{}
-	g.SetLimit(32) // openings under way at once
-	for i := range all {
-		g.Go(func() (err error) {
-			if conns[i], err = c.connect(); err != nil {
+	wave := len(all)
+	if c.See > 0 {
+		wave = waveSize
+	}
+	for from := 0; from < len(all); from += wave {
+		g := errgroup.Group{}
+		g.SetLimit(32) // openings under way at once
+		to := min(from+wave, len(all))
+		for i := from; i < to; i++ {
+			g.Go(func() (err error) {
+				if conns[i], err = c.connect(); err != nil {
+					return err
+				}
+				all[i], err = c.open(ctx, conns[i], i, l)
 				return err
-			}
-			all[i], err = c.open(ctx, conns[i], i, l)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	looking := 0 // those before it have seen as many as they were asked for: to ask all of them each time costs more than to join
-	return proc.Calls{
-		// seen says how many members have seen so many.
-		"seen": func(_ context.Context, text json.RawMessage) (any, error) {
-			var n int
-			if err := json.Unmarshal(text, &n); err != nil {
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return nil, err
+		}
+		if c.See > 0 {
+			if err := see(ctx, all[:to], to+c.See); err != nil {
 				return nil, err
 			}
-			for looking < len(all) && len(all[looking].Members()) >= n {
-				looking++
-			}
-			return looking, nil
-		},
+		}
+	}
+	return proc.Calls{
 		// heard is how many messages the members have received.
 		"heard": func(context.Context, json.RawMessage) (any, error) {
 			var sum uint64
@@ -90,6 +95,18 @@ func serveHost(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Ca
 		// stop gives all roles of the first member up, by closing its session.
 		"stop": func(ctx context.Context, _ json.RawMessage) (any, error) { return nil, all[0].Close(ctx) },
 	}, nil
+}
+
+// see waits until each member sees so many. Who does is not asked again: to ask all of them each time costs more than to join.
+func see(ctx context.Context, members []*election.Session, n int) error {
+	for i := 0; i < len(members); {
+		if len(members[i].Members()) >= n {
+			i++
+		} else if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return &waitError{fmt.Sprintf("members that see %d", n), i, len(members), err}
+		}
+	}
+	return nil
 }
 
 func (c hostConfig) connect() (*nats.Conn, error) {

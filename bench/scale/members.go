@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/rolemanager/rolemanager/bench/figures"
@@ -35,7 +34,7 @@ func (r *run) membersAt(ctx context.Context, n int) error {
 	if _, err := s.await(ctx, began, 0, 1); err != nil {
 		return err
 	}
-	rest, err := r.join(ctx, "members", n, s, hostConfig{Name: "member", Members: n - 1, Roles: 1, TTL: memberTTL}, n)
+	rest, err := r.join(ctx, "members", n, s, hostConfig{Name: "member", Members: n - 1, See: 1, Roles: 1, TTL: memberTTL})
 	if err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 	if _, err := s.await(ctx, began, 0, 1); err != nil {
 		return err
 	}
-	rest, err := r.join(ctx, "workers", n, s, hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL}, 0)
+	rest, err := r.join(ctx, "workers", n, s, hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL})
 	if err != nil {
 		return err
 	}
@@ -121,18 +120,15 @@ func (r *run) leaders(axis string, n int) error {
 	})
 }
 
-// join starts a process of members and measures how long it takes until their sessions are open and each of them sees so many,
-// and what keeps whom busy meanwhile.
-func (r *run) join(ctx context.Context, axis string, n int, s *stage, c hostConfig, view int) (h *proc.Child, err error) {
+// join starts a process of members and measures how long it takes until their sessions are open and each of them sees whom it is
+// to see, and what keeps whom busy meanwhile.
+func (r *run) join(ctx context.Context, axis string, n int, s *stage, c hostConfig) (h *proc.Child, err error) {
 	var x span
 	if x.from, err = s.read(ctx); err != nil {
 		return nil, err
 	}
 	from := proc.Now()
 	if h, err = s.host(c); err != nil {
-		return nil, err
-	}
-	if err := seen(ctx, h, c.Members, view); err != nil {
 		return nil, err
 	}
 	took := proc.Now() - from
@@ -145,24 +141,6 @@ func (r *run) join(ctx context.Context, axis string, n int, s *stage, c hostConf
 		figure{"joined-cpu-members-%", x.cpu(h)},
 		figure{"joined-collector-members-%", x.collector(h)},
 		figure{"joined-cpu-server-%", x.cpu(s.server)})
-}
-
-// seen waits until each of a host's members has seen n members.
-func seen(ctx context.Context, h *proc.Child, members, n int) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		var have int
-		if err := h.Call(ctx, "seen", n, &have); err != nil {
-			return err
-		}
-		if have == members {
-			return nil
-		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
-			return &waitError{fmt.Sprintf("members that see %d", n), have, members, err}
-		}
-	}
 }
 
 func ms(span int64) float64 { return float64(span) / float64(time.Millisecond) }
