@@ -21,8 +21,11 @@
 //	Rerun            kill -9 of a worker → its tasks run elsewhere             ≤ TTL + 200 ms
 //	FollowedRole     heap per role followed, goroutines                        ≤ 1 KiB, 0
 //
-// Files: failover_test.go, mass_test.go (how fast), party_test.go (one process of those), hotpath_test.go,
-// heartbeat_test.go, followed_test.go (what it costs), tasks_test.go, rerun_test.go, namespace_test.go (tasks),
+// And without an aim: ColdStart (a session in an empty place → it leads all its roles), Member (heap and goroutines of one more
+// session in a process).
+//
+// Files: failover_test.go, mass_test.go, coldstart_test.go (how fast), party_test.go (one process of those), hotpath_test.go,
+// heartbeat_test.go, followed_test.go, member_test.go (what it costs), tasks_test.go, rerun_test.go, namespace_test.go (tasks),
 // figures_test.go (percentiles, lateness of timers).
 //
 // Beside it: peers (a module of its own: other libraries at the same jobs), scale (costs over one axis at a time), proc and

@@ -200,13 +200,18 @@ func follow(b *testing.B, url string, roles int) (heap uint64, goroutines int) {
 		}
 		return known == roles && described == 2, fmt.Sprintf("%d known, %d members with all roles", known, described)
 	})
-	time.Sleep(followedTTL) // it rests: what the start has left lying is let go of with the next beats
+	heap, goroutines = atRest(followedTTL)
+	runtime.KeepAlive(all)
+	return heap, goroutines
+}
+
+// atRest is what this process holds after it has rested for a while: what a start has left lying is let go of with the next beats.
+func atRest(d time.Duration) (heap uint64, goroutines int) {
+	time.Sleep(d)
 	var stats runtime.MemStats
 	for range 3 {
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&stats)
-	goroutines = runtime.NumGoroutine()
-	runtime.KeepAlive(all)
-	return stats.HeapAlloc, goroutines
+	return stats.HeapAlloc, runtime.NumGoroutine()
 }
