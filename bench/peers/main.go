@@ -36,7 +36,7 @@ func main() {
 	proc.Serve(map[string]proc.Kind{stores.Kind: stores.Serve, elect.Kind: elect.Serve, queue.Kind: queue.Serve})
 	log.SetFlags(log.Ltime)
 	quick := flag.Bool("quick", false, "small sizes: to see that everything works")
-	only := flag.String("jobs", "", "only these jobs, separated by commas")
+	only := flag.String("jobs", "", "only these jobs, separated by commas; elections and tasks are all of theirs")
 	of := flag.String("peers", "", "only these peers, separated by commas")
 	out := flag.String("out", "peers.csv", "the file of rows")
 	flag.Parse()
@@ -55,33 +55,47 @@ func list(s string) []string {
 }
 
 func run(ctx context.Context, quick bool, only, of []string, out string) error {
-	for _, name := range only {
-		if !slices.ContainsFunc(jobs.Elections, func(j jobs.Election) bool { return j.Name == name }) &&
-			!slices.ContainsFunc(jobs.Tasks, func(j jobs.Task) bool { return j.Name == name }) {
-			return fmt.Errorf("no job %q", name)
-		}
+	only, err := expand(only)
+	if err != nil {
+		return err
 	}
 	sheet, err := figures.Create(out)
 	if err != nil {
 		return err
 	}
 	r := &jobs.Run{Quick: quick, Sheet: sheet, Log: log.Printf}
-	chosen := func(all []string, name string) bool { return all == nil || slices.Contains(all, name) }
-	r.About(func(peer string) bool { return chosen(of, peer) })
-	for _, j := range jobs.Elections {
-		for _, p := range elect.Peers {
-			if ctx.Err() == nil && chosen(only, j.Name) && chosen(of, p.Name) {
-				r.Attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
-			}
-		}
+	chosen := func(job, peer string) bool {
+		return slices.Contains(only, job) && (of == nil || slices.Contains(of, peer))
 	}
-	for _, j := range jobs.Tasks {
-		for _, p := range queue.Peers {
-			if ctx.Err() == nil && chosen(only, j.Name) && chosen(of, p.Name) {
-				r.Attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
-			}
-		}
-	}
+	r.About(chosen)
+	r.Elect(ctx, chosen)
+	r.Queue(ctx, chosen)
 	log.Printf("rows are in %s, %s", out, time.Now().Format(time.DateTime))
 	return sheet.Close()
+}
+
+// expand is the names of the jobs that are meant: elections and tasks are all of theirs.
+func expand(only []string) (all []string, err error) {
+	groups := map[string][]string{}
+	for _, j := range jobs.Elections {
+		groups["elections"] = append(groups["elections"], j.Name)
+	}
+	for _, j := range jobs.Tasks {
+		groups["tasks"] = append(groups["tasks"], j.Name)
+	}
+	known := slices.Concat(groups["elections"], groups["tasks"])
+	if only == nil {
+		return known, nil
+	}
+	for _, name := range only {
+		switch {
+		case groups[name] != nil:
+			all = append(all, groups[name]...)
+		case slices.Contains(known, name):
+			all = append(all, name)
+		default:
+			return nil, fmt.Errorf("no job %q: there are elections, tasks, %s", name, strings.Join(known, ", "))
+		}
+	}
+	return all, nil
 }

@@ -68,6 +68,26 @@ func (s *source) within(part, job, figure string, n int, aim float64) verdict {
 	return judge(v, v <= aim)
 }
 
+// lead is what this library's median of a figure of tasks is of that of the best peer, on buffered stores.
+func (s *source) lead(figure string) float64 {
+	best, rows := 0.0, s.tasks.where("throughput", "", "buffered", figure, -1)
+	for _, peer := range rows.peers() {
+		if peer != ours {
+			best = max(best, rows.where("", peer, "", "", -1).values().median())
+		}
+	}
+	if best == 0 {
+		return math.NaN()
+	}
+	return rows.where("", ours, "", "", -1).values().median() / best
+}
+
+// ahead says whether that is more than the best peer's.
+func (s *source) ahead(figure string) verdict {
+	v := s.lead(figure)
+	return judge(v, v > 1)
+}
+
 // idleBound is what all who have nothing to do may write a second together, however many they are.
 const idleBound = 50
 

@@ -9,7 +9,12 @@ import (
 
 // compared is tables of the peers and of their stores: versions and settings, as they were measured.
 func (s *source) compared() string {
-	about := s.peers.where(figures.About, "", "", "", -1)
+	var about data // elections and tasks have stores in common
+	for _, r := range s.peers.where(figures.About, "", "", "", -1) {
+		if !slices.Contains(about, r) {
+			about = append(about, r)
+		}
+	}
 	if len(about.where("", "", "", "settings", -1)) == 0 {
 		return "*Versions and settings were not recorded with these figures.*\n"
 	}

@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -20,12 +21,13 @@ var written embed.FS
 
 // source is the raw data, and where plots go.
 type source struct {
-	dir                 string // docs/benchmarks
-	bench, peers, scale data
+	dir                            string // docs/benchmarks
+	bench, elections, tasks, scale data
+	peers                          data // elections and tasks
 }
 
 func (s *source) parts() map[string]*data {
-	return map[string]*data{"bench": &s.bench, "peers": &s.peers, "scale": &s.scale}
+	return map[string]*data{"bench": &s.bench, "elections": &s.elections, "tasks": &s.tasks, "scale": &s.scale}
 }
 
 const unmeasured = "*Not measured yet.*\n"
@@ -40,10 +42,11 @@ func document(docs string) error {
 		}
 		*to = rows
 	}
+	s.peers = slices.Concat(s.elections, s.tasks)
 	t, err := template.New("document.md").Funcs(template.FuncMap{
 		"machine": s.machine, "compared": s.compared,
 		"go": s.goFigure, "runs": s.goRuns, "slowest": s.slowest, "scale": s.scaled, "largest": s.largest,
-		"atMost": s.atMost, "atLeast": s.atLeast, "within": s.within, "reached": reached, "restAim": s.restAim,
+		"atMost": s.atMost, "atLeast": s.atLeast, "within": s.within, "reached": reached, "restAim": s.restAim, "lead": func(figure string) string { return number(s.lead(figure)) }, "ahead": s.ahead,
 		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,
 		"growth": s.growth, "delivered": s.delivered, "failed": s.failed, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
 	}).ParseFS(written, "document.md")

@@ -125,7 +125,7 @@ func TestDocumentIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fill("peers.csv",
+	fill("elections.csv",
 		figures.Row{Job: "crash", Peer: ours, Mode: "TTL 4s", N: 1, Figure: "failover-ms", Value: 3900},
 		figures.Row{Job: "crash", Peer: "etcd", Mode: "TTL 4s", N: 1, Figure: "failover-ms", Value: 7800},
 		figures.Row{Job: "rest", Peer: ours, Mode: "TTL 4s", N: 1, Figure: "messages/s", Value: 8},
@@ -136,6 +136,12 @@ func TestDocumentIsWritten(t *testing.T) {
 		figures.Row{Job: figures.About, Peer: "etcd", Mode: "TTL 4s", Figure: "settings", Note: "a session"},
 		figures.Row{Job: figures.About, Peer: "etcd", Mode: "TTL 1s", Figure: "settings", Note: "a session"},
 		figures.Row{Job: figures.About, Peer: ours, Mode: "tuned", Figure: "settings", Note: "TTL 2s"})
+	fill("tasks.csv",
+		figures.Row{Job: "throughput", Peer: ours, Mode: "buffered", N: 9, Figure: "tasks/s", Value: 3000},
+		figures.Row{Job: "throughput", Peer: "river", Mode: "buffered", N: 9, Figure: "tasks/s", Value: 1000},
+		figures.Row{Job: "throughput", Peer: "asynq", Mode: "buffered", N: 9, Figure: "tasks/s", Value: 1500},
+		figures.Row{Job: "throughput", Peer: ours, Mode: "buffered", N: 9, Figure: "tasks/s-batch", Value: 3000},
+		figures.Row{Job: "throughput", Peer: "river", Mode: "buffered", N: 9, Figure: "tasks/s-batch", Value: 4000})
 	fill("scale.csv",
 		figures.Row{Job: "members", N: 10, Figure: "messages-out/s", Value: 100},
 		figures.Row{Job: "members", N: 100, Figure: "messages-out/s", Value: 10_000},
@@ -150,6 +156,7 @@ func TestDocumentIsWritten(t *testing.T) {
 		"| etcd | v3 | TTL 4s, TTL 1s | a session |", "| rolemanager | this commit | tuned | TTL 2s |",
 		"| 60 (of 2) / – ms | ≤ 50 ms | **missed** |", "100 candidates for one role | 50.5 a second | leaders ÷ heartbeat + 50/s = 50.5/s | reached |",
 		"100 workers | 50.5 a second | leaders ÷ heartbeat + 50/s = 50/s | **missed** |", " allocations | ≤ 1.25 ×, none | – |",
+		"| 2 / 0.75 | > 1 | **missed** |",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q", want)

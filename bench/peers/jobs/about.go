@@ -9,8 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/bench/peers/stores"
 )
 
-// About notes versions and settings of the peers that are compared, and of their stores.
-func (r *Run) About(compared func(peer string) bool) {
+// About notes versions and settings of the peers that do a job that is chosen, and of their stores.
+func (r *Run) About(chosen func(job, peer string) bool) {
 	var noted []figures.Row
 	note := func(who, mode, figure, text string) {
 		row := figures.Row{Job: figures.About, Peer: who, Mode: mode, Figure: figure, Note: text}
@@ -33,7 +33,7 @@ func (r *Run) About(compared func(peer string) bool) {
 		note(kind, mode(synced), "store", d.Settings)
 	}
 	for _, p := range elect.Peers {
-		if compared(p.Name) {
+		if slices.ContainsFunc(Elections, func(j Election) bool { return chosen(j.Name, p.Name) }) {
 			version(p.Name, p.Module)
 			store(p.Store, false)
 			for _, ttl := range ttls(p) {
@@ -42,7 +42,7 @@ func (r *Run) About(compared func(peer string) bool) {
 		}
 	}
 	for _, p := range queue.Peers {
-		if compared(p.Name) {
+		if slices.ContainsFunc(Tasks, func(j Task) bool { return chosen(j.Name, p.Name) }) {
 			version(p.Name, p.Module)
 			store(p.Store, false)
 			store(p.Store, true)

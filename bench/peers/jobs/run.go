@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/bench/figures"
@@ -70,17 +71,44 @@ var Elections = []Election{
 // Task is a job of tasks.
 type Task struct {
 	Name string
-	Do   func(ctx context.Context, r *Run, p queue.Peer) error
+	// Rounds is how often the peers do it, in turn: where figures are close to each other, and the machine is not always as
+	// fast.
+	Rounds int
+	Do     func(ctx context.Context, r *Run, p queue.Peer) error
 }
 
 // Tasks are the jobs of tasks, in the order in which they run.
-var Tasks = []Task{{"throughput", throughput}, {"latency", latency}, {"rerun", rerun}, {"late", late}}
+var Tasks = []Task{{"throughput", 5, throughput}, {"latency", 1, latency}, {"rerun", 1, rerun}, {"late", 1, late}}
 
-// Attempt does one job with one peer. What goes wrong is a row and a line, and ends neither the run nor the other peers: a
+// Elect does the jobs of elections that are chosen, one peer after the other.
+func (r *Run) Elect(ctx context.Context, chosen func(job, peer string) bool) {
+	for _, j := range Elections {
+		for _, p := range elect.Peers {
+			if ctx.Err() == nil && chosen(j.Name, p.Name) {
+				r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
+			}
+		}
+	}
+}
+
+// Queue does those of tasks.
+func (r *Run) Queue(ctx context.Context, chosen func(job, peer string) bool) {
+	for _, j := range Tasks {
+		able := slices.Clone(queue.Peers)
+		for range pick(r, 1, j.Rounds) {
+			able = slices.DeleteFunc(able, func(p queue.Peer) bool {
+				return ctx.Err() != nil || !chosen(j.Name, p.Name) || !r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
+			})
+		}
+	}
+}
+
+// attempt does one job with one peer. What goes wrong is a row and a line, and ends neither the run nor the other peers: a
 // peer that cannot do a job is a result.
-func (r *Run) Attempt(job, peer string, do func() error) {
+func (r *Run) attempt(job, peer string, do func() error) (ok bool) {
 	began := time.Now()
-	switch err := do(); {
+	err := do()
+	switch {
 	case errors.Is(err, stores.ErrMissing):
 		r.Log("%s %s: left out: %v; bench/peers/install.sh installs what is missing", job, peer, err)
 		r.add(figures.Row{Job: job, Peer: peer, Figure: "left-out", Note: err.Error()})
@@ -89,6 +117,7 @@ func (r *Run) Attempt(job, peer string, do func() error) {
 		r.add(figures.Row{Job: job, Peer: peer, Figure: "failed", Note: err.Error()})
 	}
 	r.Log("%s %s took %v", job, peer, time.Since(began).Round(time.Millisecond))
+	return err == nil
 }
 
 // ms is a span of the shared clock in milliseconds.

@@ -12,18 +12,16 @@ import (
 const payload = "0123456789abcdef"
 
 // throughput runs as many no-op tasks as it can, tuned. First each task is submitted by a request of its own, 256 at once;
-// then, where the peer has that, many with one call. All of it comes several times, each time with a new store.
+// then, where the peer has that, many with one call. Each time with a new store.
 func throughput(ctx context.Context, r *Run, p queue.Peer) error {
-	for range pick(r, 1, 5) {
-		for _, synced := range []bool{false, true} {
-			n := pick(r, 1000, 50_000)
-			if synced {
-				n = pick(r, 300, 5000)
-			}
-			for _, batch := range []bool{false, true} {
-				if err := throughputOf(ctx, r, p, synced, batch, n); err != nil {
-					return err
-				}
+	for _, synced := range []bool{false, true} {
+		n := pick(r, 1000, 100_000)
+		if synced {
+			n = pick(r, 300, 5000)
+		}
+		for _, batch := range []bool{false, true} {
+			if err := throughputOf(ctx, r, p, synced, batch, n); err != nil {
+				return err
 			}
 		}
 	}

@@ -69,22 +69,17 @@ const rolemanagerTTL = 2 * time.Second
 var job = assign.NewKind[string, string]("job.v1", assign.MaxAttempts(100))
 
 type rolemanager struct {
-	nc    *nats.Conn
-	c     *assign.Client
-	ended atomic.Int64
+	nc        *nats.Conn
+	c         *assign.Client
+	submitted atomic.Int64
 }
 
-// Submit waits for the outcome in the background: this peer brings it to the submitter, while the others are asked for it.
 func (r *rolemanager) Submit(ctx context.Context, payload string) (string, error) {
 	p, err := assign.Submit(ctx, r.c, job, payload)
 	if err != nil {
 		return "", err
 	}
-	go func() {
-		if _, err := p.Wait(context.WithoutCancel(ctx)); err == nil { // else Completed never gets there, and says so
-			r.ended.Add(1)
-		}
-	}()
+	r.submitted.Add(1)
 	return p.ID(), nil
 }
 
@@ -93,20 +88,26 @@ func (r *rolemanager) SubmitMany(ctx context.Context, payload string, n int) err
 	for i := range all {
 		all[i] = payload
 	}
-	pending, err := assign.SubmitBatch(ctx, r.c, job, all)
-	for _, p := range pending {
-		if p != nil {
-			go func() {
-				if _, err := p.Wait(context.WithoutCancel(ctx)); err == nil {
-					r.ended.Add(1)
-				}
-			}()
-		}
+	_, err := assign.SubmitBatch(ctx, r.c, job, all)
+	if err == nil {
+		r.submitted.Add(int64(n))
 	}
 	return err
 }
 
-func (r *rolemanager) Completed(context.Context) (int, error) { return int(r.ended.Load()), nil }
+// Completed is what is no longer open: a task is on the scheduler's books until its end is stored. It is asked when the scheduler
+// has handed out all that were submitted, so none can be missing there that has not come to it yet.
+func (r *rolemanager) Completed(ctx context.Context) (int, error) {
+	o, err := assign.GetOverview(ctx, r.c)
+	if err != nil {
+		return 0, err
+	}
+	n := int(r.submitted.Load())
+	for _, k := range o.Kinds {
+		n -= k.Waiting + k.Delayed + k.Running
+	}
+	return n, nil
+}
 
 func (r *rolemanager) Outcome(ctx context.Context, id string) (bool, string, error) {
 	st, err := assign.Get(ctx, r.c, id)
