@@ -93,14 +93,15 @@ const idleBound = 50
 
 // restAim is a line on traffic at rest: of the most that were measured of one axis.
 func (s *source) restAim(axis, what string) string {
-	n, v, leaders := 0, math.NaN(), 0.0
-	if rows := s.scale.where(axis, "", "", "messages-in/s", -1); len(rows) > 0 {
+	n, v, all, leaders := 0, math.NaN(), math.NaN(), 0.0
+	if rows := s.scale.where(axis, "", "", "writes/s", -1); len(rows) > 0 {
 		n = slices.Max(rows.sizes())
 		v = rows.where("", "", "", "", n).values().median()
+		all = s.scale.where(axis, "", "", "messages-in/s", n).values().median()
 		for _, r := range s.scale.where(figures.About, "", axis, "leader-beats/s", -1) {
 			leaders = r.Value
 		}
 	}
-	return fmt.Sprintf("| messages to the server at rest, %s %s | %s a second | leaders ÷ heartbeat + %d/s = %s/s | %s |", number(float64(n)), what,
-		number(v), idleBound, number(leaders+idleBound), reached(judge(v, v <= leaders+idleBound)))
+	return fmt.Sprintf("| writes at rest, %s %s | %s a second (%s messages to the server in all) | leaders ÷ heartbeat + %d/s = %s/s | %s |",
+		number(float64(n)), what, number(v), number(all), idleBound, number(leaders+idleBound), reached(judge(v, v <= leaders+idleBound)))
 }

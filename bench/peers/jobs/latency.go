@@ -33,6 +33,9 @@ func latencyOf(ctx context.Context, r *Run, p queue.Peer, tuned bool) error {
 	if tuned {
 		row.Mode = "tuned"
 	}
+	if err := asks(ctx, r, c, row); err != nil {
+		return err
+	}
 	end := time.Now().Add(pick(r, 15*time.Second, time.Minute))
 	for i := range pick(r, 20, 200) {
 		if time.Now().After(end) {
@@ -51,9 +54,33 @@ func latencyOf(ctx context.Context, r *Run, p queue.Peer, tuned bool) error {
 		if i > 0 { // the first finds nobody warm
 			r.add(row)
 		}
-		if err := pause(ctx, 20*time.Millisecond+rand.N(100*time.Millisecond)); err != nil { // any phase of who polls
+		if err := lull(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// asks measures a request of the same client when nobody has anything to do: what waking the processes on its way takes.
+func asks(ctx context.Context, r *Run, c *crew, row figures.Row) error {
+	row.Figure = "asks-ms"
+	for i := range pick(r, 5, 50) {
+		if err := lull(ctx); err != nil {
+			return err
+		}
+		began := time.Now()
+		if _, err := c.client.Completed(ctx); err != nil {
+			return err
+		}
+		row.Value = float64(time.Since(began)) / 1e6
+		if i > 0 { // the first finds nobody warm
+			r.add(row)
+		}
+	}
+	return nil
+}
+
+// lull is a time without work, until any phase of who polls.
+func lull(ctx context.Context) error {
+	return pause(ctx, 20*time.Millisecond+rand.N(100*time.Millisecond))
 }
