@@ -36,7 +36,7 @@ func main() {
 	proc.Serve(map[string]proc.Kind{stores.Kind: stores.Serve, elect.Kind: elect.Serve, queue.Kind: queue.Serve})
 	log.SetFlags(log.Ltime)
 	quick := flag.Bool("quick", false, "small sizes: to see that everything works")
-	only := flag.String("jobs", "", "only these jobs, separated by commas; elections and tasks are all of theirs")
+	only := flag.String("jobs", "", "only these jobs, separated by commas; elections, synced and tasks are all of theirs")
 	of := flag.String("peers", "", "only these peers, separated by commas")
 	out := flag.String("out", "peers.csv", "the file of rows")
 	flag.Parse()
@@ -74,16 +74,19 @@ func run(ctx context.Context, quick bool, only, of []string, out string) error {
 	return sheet.Close()
 }
 
-// expand is the names of the jobs that are meant: elections and tasks are all of theirs.
+// expand is the names of the jobs that are meant: elections, synced (elections on synced stores) and tasks are all of theirs.
 func expand(only []string) (all []string, err error) {
 	groups := map[string][]string{}
 	for _, j := range jobs.Elections {
 		groups["elections"] = append(groups["elections"], j.Name)
 	}
+	for _, j := range jobs.Synced {
+		groups["synced"] = append(groups["synced"], j.Name)
+	}
 	for _, j := range jobs.Tasks {
 		groups["tasks"] = append(groups["tasks"], j.Name)
 	}
-	known := slices.Concat(groups["elections"], groups["tasks"])
+	known := slices.Concat(groups["elections"], groups["synced"], groups["tasks"])
 	if only == nil {
 		return known, nil
 	}
@@ -94,7 +97,7 @@ func expand(only []string) (all []string, err error) {
 		case slices.Contains(known, name):
 			all = append(all, name)
 		default:
-			return nil, fmt.Errorf("no job %q: there are elections, tasks, %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("no job %q: there are elections, synced, tasks, %s", name, strings.Join(known, ", "))
 		}
 	}
 	return all, nil

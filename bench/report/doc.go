@@ -5,10 +5,11 @@
 //	go run ./bench/report -render    the document again, from the raw data that is there
 //	go run ./bench/report -only tasks,scale
 //
-//	go test -bench ──► bench.csv ──────┐
-//	bench/peers ─┬───► elections.csv ──┼─ tables, plots ──► docs/benchmarks.md
-//	             └───► tasks.csv ──────┤                    from document.md, which is written by hand
-//	bench/scale ─────► scale.csv ──────┘
+//	go test -bench ──► bench.csv ────────┐
+//	bench/peers ─┬───► elections.csv ────┤
+//	             ├───► synced.csv ───────┼─ tables, plots ──► docs/benchmarks.md
+//	             └───► tasks.csv ────────┤                    from document.md, which is written by hand
+//	bench/scale ─────► scale.csv ────────┘
 //
 // A number in the document is either computed from the raw data beside it or says that it is an aim. What a part has not
 // measured yet is said in its place.

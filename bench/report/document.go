@@ -21,13 +21,13 @@ var written embed.FS
 
 // source is the raw data, and where plots go.
 type source struct {
-	dir                            string // docs/benchmarks
-	bench, elections, tasks, scale data
-	peers                          data // elections and tasks
+	dir                                    string // docs/benchmarks
+	bench, elections, synced, tasks, scale data
+	peers                                  data // elections, synced and tasks
 }
 
 func (s *source) parts() map[string]*data {
-	return map[string]*data{"bench": &s.bench, "elections": &s.elections, "tasks": &s.tasks, "scale": &s.scale}
+	return map[string]*data{"bench": &s.bench, "elections": &s.elections, "synced": &s.synced, "tasks": &s.tasks, "scale": &s.scale}
 }
 
 const unmeasured = "*Not measured yet.*\n"
@@ -42,7 +42,7 @@ func document(docs string) error {
 		}
 		*to = rows
 	}
-	s.peers = slices.Concat(s.elections, s.tasks)
+	s.peers = slices.Concat(s.elections, s.synced, s.tasks)
 	t, err := template.New("document.md").Funcs(template.FuncMap{
 		"machine": s.machine, "compared": s.compared,
 		"go": s.goFigure, "runs": s.goRuns, "slowest": s.slowest, "scale": s.scaled, "largest": s.largest,

@@ -24,7 +24,7 @@ func main() {
 	log.SetFlags(log.Ltime)
 	quick := flag.Bool("quick", false, "small sizes, into a temporary directory")
 	render := flag.Bool("render", false, "measure nothing: write the document from the raw data that is there")
-	only := flag.String("only", "bench,elections,tasks,scale", "which parts are measured")
+	only := flag.String("only", "bench,elections,synced,tasks,scale", "which parts are measured")
 	docs := flag.String("docs", "docs", "where benchmarks.md and benchmarks/ are")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -76,7 +76,7 @@ type part struct {
 	measure func(ctx context.Context, quick bool, out string) error
 }
 
-var parts = []part{{"bench", goBenchmarks}, {"elections", compare("elections")}, {"tasks", compare("tasks")}, {"scale", growth}}
+var parts = []part{{"bench", goBenchmarks}, {"elections", compare("elections")}, {"synced", compare("synced")}, {"tasks", compare("tasks")}, {"scale", growth}}
 
 func goBenchmarks(ctx context.Context, quick bool, out string) error {
 	sheet, err := figures.Create(out)

@@ -33,9 +33,10 @@ func (r *Run) About(chosen func(job, peer string) bool) {
 		note(kind, mode(synced), "store", d.Settings)
 	}
 	for _, p := range elect.Peers {
-		if slices.ContainsFunc(Elections, func(j Election) bool { return chosen(j.Name, p.Name) }) {
+		does := func(j Election) bool { return chosen(j.Name, p.Name) }
+		if slices.ContainsFunc(slices.Concat(Elections, Synced), does) {
 			version(p.Name, p.Module)
-			store(p.Store, false)
+			store(p.Store, slices.ContainsFunc(Synced, does))
 			for _, ttl := range ttls(p) {
 				note(p.Name, "TTL "+ttl.String(), "settings", p.Settings(ttl))
 			}

@@ -24,7 +24,7 @@ func crash(ctx context.Context, r *Run, p elect.Peer) error {
 
 func crashAt(ctx context.Context, r *Run, p elect.Peer, ttl time.Duration) error {
 	lanes, rounds := pick(r, 2, 4), pick(r, 2, 6)
-	g, err := newGroup(ctx, p, ttl)
+	g, err := newGroup(ctx, p, ttl, false)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func frozen(ctx context.Context, r *Run, p elect.Peer) error {
 }
 
 func frozenAt(ctx context.Context, r *Run, p elect.Peer, ttl time.Duration) error {
-	g, err := newGroup(ctx, p, ttl)
+	g, err := newGroup(ctx, p, ttl, false)
 	if err != nil {
 		return err
 	}

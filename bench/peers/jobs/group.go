@@ -17,6 +17,7 @@ type group struct {
 	*ledger
 	peer    elect.Peer
 	ttl     time.Duration
+	synced  bool
 	store   stores.Store
 	members map[string]*member
 	started int
@@ -29,8 +30,8 @@ type member struct {
 	link *natsrun.Proxy
 }
 
-func newGroup(ctx context.Context, p elect.Peer, ttl time.Duration) (*group, error) {
-	s, err := stores.Start(p.Store, false)
+func newGroup(ctx context.Context, p elect.Peer, ttl time.Duration, synced bool) (*group, error) {
+	s, err := stores.Start(p.Store, synced)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func newGroup(ctx context.Context, p elect.Peer, ttl time.Duration) (*group, err
 			return nil, err
 		}
 	}
-	return &group{ledger: newLedger(), peer: p, ttl: ttl, store: s, members: map[string]*member{}}, nil
+	return &group{ledger: newLedger(), peer: p, ttl: ttl, synced: synced, store: s, members: map[string]*member{}}, nil
 }
 
 // manner is how a process contends.
@@ -130,7 +131,15 @@ func (g *group) successor(ctx context.Context, role, old string, after int64, li
 
 // row is a sample of this group.
 func (g *group) row(job string, n int, figure string, v float64) figures.Row {
-	return figures.Row{Job: job, Peer: g.peer.Name, Mode: "TTL " + g.ttl.String(), N: n, Figure: figure, Value: v}
+	return figures.Row{Job: named(job, g.synced), Peer: g.peer.Name, Mode: "TTL " + g.ttl.String(), N: n, Figure: figure, Value: v}
+}
+
+// named is what a job is called in the rows: those on synced stores have names of their own.
+func named(job string, synced bool) string {
+	if synced {
+		job += "-synced"
+	}
+	return job
 }
 
 // overdue notes what did not happen in time.

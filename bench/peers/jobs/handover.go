@@ -12,8 +12,8 @@ import (
 const handoverDrain = 500 * time.Millisecond
 
 // handover lets the leader of one role give it up, again and again.
-func handover(ctx context.Context, r *Run, p elect.Peer) error {
-	g, err := newGroup(ctx, p, TTL)
+func handover(ctx context.Context, r *Run, p elect.Peer, synced bool) error {
+	g, err := newGroup(ctx, p, TTL, synced)
 	if err != nil {
 		return err
 	}

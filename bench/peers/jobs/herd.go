@@ -12,7 +12,7 @@ import (
 // herd counts how often many candidates try to take a role that has fallen vacant, above what they do at rest.
 func herd(ctx context.Context, r *Run, p elect.Peer) error {
 	processes, each := pick(r, 2, 5), pick(r, 10, 20)
-	g, err := newGroup(ctx, p, TTL)
+	g, err := newGroup(ctx, p, TTL, false)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,16 @@ import (
 )
 
 // mass kills the leader of many roles.
-func mass(ctx context.Context, r *Run, p elect.Peer) error {
-	for _, n := range pick(r, []int{100}, []int{1000, 10_000}) {
+func mass(ctx context.Context, r *Run, p elect.Peer, synced bool) error {
+	sizes := pick(r, []int{100}, []int{1000, 10_000})
+	if synced {
+		sizes = sizes[:1]
+	}
+	for _, n := range sizes {
 		for range r.rounds {
-			err := massOf(ctx, r, p, n)
+			err := massOf(ctx, r, p, n, synced)
 			if late := (*overdueError)(nil); errors.As(err, &late) {
-				r.add(figures.Row{Job: "mass", Peer: p.Name, N: n, Figure: "overdue-s", Value: late.limit.Seconds(), Note: late.Error()})
+				r.add(figures.Row{Job: named("mass", synced), Peer: p.Name, N: n, Figure: "overdue-s", Value: late.limit.Seconds(), Note: late.Error()})
 				return nil // larger ones take longer
 			}
 			if err != nil {
@@ -26,11 +30,11 @@ func mass(ctx context.Context, r *Run, p elect.Peer) error {
 	return nil
 }
 
-func massOf(ctx context.Context, r *Run, p elect.Peer, n int) error {
+func massOf(ctx context.Context, r *Run, p elect.Peer, n int, synced bool) error {
 	limit := pick(r, 40*time.Second, time.Minute)
 	ctx, cancel := context.WithTimeoutCause(ctx, 3*limit, &overdueError{what: "to stand", limit: 3 * limit, of: n})
 	defer cancel()
-	g, err := newGroup(ctx, p, TTL)
+	g, err := newGroup(ctx, p, TTL, synced)
 	if err != nil {
 		return err
 	}

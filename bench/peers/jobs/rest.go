@@ -31,7 +31,7 @@ func restAt(ctx context.Context, r *Run, p elect.Peer, n int) error {
 	limit := pick(r, 40*time.Second, time.Minute)
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*limit, &overdueError{what: "to stand", limit: 2 * limit, of: n})
 	defer cancel()
-	g, err := newGroup(ctx, p, TTL)
+	g, err := newGroup(ctx, p, TTL, false)
 	if err != nil {
 		return err
 	}

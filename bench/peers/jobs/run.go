@@ -65,7 +65,24 @@ type Election struct {
 
 // Elections are the jobs of elections, in the order in which they run.
 var Elections = []Election{
-	{"rest", rest}, {"crash", crash}, {"handover", handover}, {"frozen", frozen}, {"mass", mass}, {"herd", herd},
+	{"rest", rest}, {"crash", crash}, {"handover", buffered(handover)}, {"frozen", frozen}, {"mass", buffered(mass)}, {"herd", herd},
+}
+
+// Synced are those of them that a store which syncs every write may slow down, on such a store.
+var Synced = []Election{{"handover-synced", synced(handover)}, {"mass-synced", synced(mass)}}
+
+func buffered(do func(context.Context, *Run, elect.Peer, bool) error) func(context.Context, *Run, elect.Peer) error {
+	return func(ctx context.Context, r *Run, p elect.Peer) error { return do(ctx, r, p, false) }
+}
+
+// synced leaves out who keeps everything in memory.
+func synced(do func(context.Context, *Run, elect.Peer, bool) error) func(context.Context, *Run, elect.Peer) error {
+	return func(ctx context.Context, r *Run, p elect.Peer) error {
+		if p.Store == "kube" {
+			return nil
+		}
+		return do(ctx, r, p, true)
+	}
 }
 
 // Task is a job of tasks.
@@ -82,7 +99,7 @@ var Tasks = []Task{{"throughput", 5, throughput}, {"latency", 1, latency}, {"rer
 
 // Elect does the jobs of elections that are chosen, one peer after the other.
 func (r *Run) Elect(ctx context.Context, chosen func(job, peer string) bool) {
-	for _, j := range Elections {
+	for _, j := range slices.Concat(Elections, Synced) {
 		for _, p := range elect.Peers {
 			if ctx.Err() == nil && chosen(j.Name, p.Name) {
 				r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
