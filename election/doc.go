@@ -46,7 +46,7 @@
 //	loop.go, effects.go, commands.go      the goroutine that owns the machine; what it carries out; how others reach it
 //	watcher.go, control.go, denied.go     the ordered watch; control requests in and out; what the server denies silently
 //	election.go, binding.go, term.go, format.go, belief.go  Election; one term from promotion to drain; how long it is believed
-//	promotion.go                          keeps OnDemote behind the OnPromote that it ends
+//	work.go, callback.go, promotion.go    a term's callbacks until they have returned; panics; OnDemote behind its OnPromote
 //	health.go, leadercalls.go, fanout.go  health checks; OnLeaderChange; events to sinks and subscribers
 //	state.go, info.go                     what can be asked
 //	attach.go, host.go                    what lives with each lease (tasks are built on it)

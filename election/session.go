@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -342,7 +343,7 @@ func (s *Session) meta() event.Meta {
 	number := s.number.Load()
 	return event.Meta{
 		Time: time.Now(), Bucket: s.cfg.Bucket, Instance: s.cfg.InstanceID, Session: number,
-		Correlation: fmt.Sprintf("s%x", number),
+		Correlation: "s" + strconv.FormatUint(number, 16),
 	}
 }
 

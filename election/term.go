@@ -2,9 +2,6 @@ package election
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +28,10 @@ type Term struct {
 	cancel      context.CancelCauseFunc
 	session     *Session
 	correlation string
+
+	promotion *promotion   // set where OnPromote is called
+	open      atomic.Int32 // how many of its callbacks have not returned, its end counted as one
+	ended     time.Time    // when its end began
 }
 
 // Role is the role that is led.
@@ -81,10 +82,10 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	e.term.Store(t)
 	e.transition("")
 	s.emit(event.RolePromoted{Meta: s.termMeta(t), Role: b.Role, Epoch: b.Epoch, Priority: b.Priority, Vacant: b.Vacant})
-	s.terms.Go(func() { e.work(t) })
+	e.work(t)
 }
 
-// end ends belief in a term and cancels its work; the work's goroutine reports when it has drained.
+// end ends belief in a term, cancels its work and calls OnDemote; whichever of its callbacks returns last reports that it has drained.
 func (s *Session) end(e *Election, x protocol.EndTerm) {
 	t := e.term.Swap(nil)
 	if t == nil {
@@ -96,7 +97,9 @@ func (s *Session) end(e *Election, x protocol.EndTerm) {
 	s.emit(event.RoleDemoted{
 		Meta: s.termMeta(t), Role: t.role, Epoch: t.Epoch(), Reason: x.Cause.String(), Cause: cause, Led: time.Since(t.began),
 	})
+	t.ended = time.Now()
 	t.cancel(cause)
+	e.demote(t)
 }
 
 // rotate gives a running term its next token.
@@ -112,112 +115,4 @@ func (e *Election) rotate(r protocol.Rotated) {
 	token := fencing.NewToken(r.Role, t.Token().Holder, r.Epoch, 0, id)
 	t.token.Store(&token)
 	e.session.emit(event.RoleRotated{Meta: e.session.termMeta(t), Role: r.Role, Epoch: r.Epoch})
-}
-
-// work runs one term from promotion to drain.
-//
-//	promoted ──► Lead or OnPromote runs ──► ctx ends ──► OnDemote ──► both have returned ──► drained
-func (e *Election) work(t *Term) {
-	var begun []func(context.Context) // what runs for the whole term
-	lead, promote, demote := e.cfg.Lead, e.onPromote, e.onDemote
-	if lead != nil {
-		begun = append(begun, func(ctx context.Context) { e.lead(ctx, t, lead) })
-	}
-	promotion := newPromotion()
-	if promote != nil {
-		begun = append(begun, func(ctx context.Context) {
-			e.guarded(t, "OnPromote", func() { promotion.call(ctx, t.Token(), promote) })
-		})
-	}
-	if e.cfg.ValidationInterval > 0 {
-		begun = append(begun, func(ctx context.Context) { e.revalidate(ctx, t) })
-	}
-	returned := make(chan struct{}, len(begun)) // one token each, so none is left behind
-	for _, f := range begun {
-		e.session.terms.Go(func() {
-			defer func() { returned <- struct{}{} }()
-			f(t.ctx)
-		})
-	}
-	<-t.ctx.Done()
-	ended := time.Now()
-	if demote != nil && (promote == nil || promotion.end()) {
-		e.guarded(t, "OnDemote", demote)
-	}
-	for range begun {
-		<-returned
-	}
-	e.session.emit(event.RoleDrained{Meta: e.session.termMeta(t), Role: t.role, Epoch: t.Epoch(), Took: time.Since(ended)})
-	e.session.post(protocol.Drained{Role: t.role, Term: t.id})
-}
-
-// lead calls the work and reports a return before its context has ended; after that none is a failure.
-func (e *Election) lead(ctx context.Context, t *Term, lead func(context.Context, *Term) error) {
-	err, panicked := call(func() error { return lead(ctx, t) })
-	if ctx.Err() != nil {
-		return
-	}
-	e.session.emit(event.WorkReturned{Meta: e.session.termMeta(t), Role: t.role, Epoch: t.Epoch(), Err: err, Panic: panicked})
-	e.session.post(protocol.Returned{Role: t.role, Term: t.id, Failed: err != nil})
-}
-
-// guarded runs a callback; a panic is reported and goes no further. A promotion that panicked gives the role up.
-func (e *Election) guarded(t *Term, name string, callback func()) {
-	value, stack := rescue(callback)
-	if stack == nil {
-		return
-	}
-	e.session.emit(event.CallbackPanicked{Meta: e.session.termMeta(t), Role: t.role, Callback: name, Value: value, Stack: stack})
-	if t.ctx.Err() == nil {
-		e.session.post(protocol.Returned{Role: t.role, Term: t.id, Failed: true})
-	}
-}
-
-// rescue calls f and returns what it panicked with, and where; the stack is nil when it did not. It has a goroutine of its
-// own for the call, since runtime.Goexit (a FailNow of package testing, for one) ends the goroutine and cannot be caught.
-func rescue(f func()) (value any, stack []byte) {
-	done := make(chan struct{})
-	go func() {
-		returned := false
-		defer func() {
-			defer close(done)
-			if returned {
-				return
-			}
-			if value = recover(); value == nil {
-				value = errGoexit
-			}
-			stack = debug.Stack()
-		}()
-		f()
-		returned = true
-	}()
-	<-done
-	return value, stack
-}
-
-var errGoexit = errors.New("runtime.Goexit was called")
-
-// call turns a panic into an error that carries its stack.
-func call(f func() error) (err error, panicked bool) {
-	if value, stack := rescue(func() { err = f() }); stack != nil {
-		return fmt.Errorf("panic: %v\n%s", value, stack), true
-	}
-	return err, false
-}
-
-// revalidate proves leadership now and then, and gives the role up when the server disproves it.
-func (e *Election) revalidate(ctx context.Context, t *Term) {
-	tick := time.NewTicker(e.cfg.ValidationInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := t.Validate(ctx); errors.Is(err, ErrNotLeader) {
-				return // the proof of the contrary has ended the term
-			}
-		}
-	}
 }

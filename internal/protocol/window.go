@@ -1,9 +1,13 @@
 package protocol
 
-// window bounds the role writes (claims, vacates, rotations) that one session has in flight, so that many roles that fall
-// free at once cannot starve the heartbeat that they depend on: without it, 10,000 claims on a slow store end unknown, are
-// tried again all at once, and never come to rest. It narrows by half when an outcome is unknown and widens by one for
-// each that is known (additive increase, multiplicative decrease; Jacobson 1988).
+// window bounds the role writes (claims, vacates, rotations) that one session has in flight.
+//
+// Its size is how many a store has shown that it answers: without a bound, 10,000 claims on a slow store end unknown, are tried
+// again all at once, starve the heartbeat that they depend on, and never come to rest. It narrows by half when an outcome is
+// unknown and widens by one for each that is known (additive increase, multiplicative decrease; Jacobson 1988). What a busy store
+// could take says nothing of the next time, so a window that has emptied begins anew (RFC 5681, section 4.1). That is also what
+// is fast: a server answers what has come together together, when all of it is stored, so who sends a thousand at once waits
+// for all of them before the first is led, and works on the answers while the store has nothing to do.
 type window struct {
 	size     int
 	inflight int
@@ -11,7 +15,7 @@ type window struct {
 }
 
 const (
-	firstWindow = 128
+	firstWindow = 64
 	minWindow   = 8
 	maxWindow   = 1024
 )
@@ -38,6 +42,9 @@ func (m *Machine) leave(o Outcome) {
 		w.size = max(w.size/2, minWindow)
 	} else {
 		w.size = min(w.size+1, maxWindow)
+	}
+	if w.inflight == 0 && len(w.queue) == 0 {
+		w.size = min(w.size, firstWindow)
 	}
 }
 
