@@ -32,17 +32,26 @@ func (s *source) parts() map[string]*data {
 
 const unmeasured = "*Not measured yet.*\n"
 
-// document writes benchmarks.md from document.md and the raw data.
-func document(docs string) error {
+// read takes in what has been measured so far.
+func read(docs string) (*source, error) {
 	s := &source{dir: filepath.Join(docs, "benchmarks")}
 	for name, to := range s.parts() {
 		rows, err := figures.Read(filepath.Join(s.dir, name+".csv"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return nil, err
 		}
 		*to = rows
 	}
 	s.peers = slices.Concat(s.elections, s.synced, s.tasks)
+	return s, nil
+}
+
+// document writes benchmarks.md from document.md and the raw data.
+func document(docs string) error {
+	s, err := read(docs)
+	if err != nil {
+		return err
+	}
 	t, err := template.New("document.md").Funcs(template.FuncMap{
 		"machine": s.machine, "compared": s.compared,
 		"go": s.goFigure, "runs": s.goRuns, "slowest": s.slowest, "scale": s.scaled, "largest": s.largest,

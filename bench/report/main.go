@@ -67,7 +67,11 @@ func report(ctx context.Context, quick, render bool, only []string, docs string)
 			log.Printf("%s: took %v", p.name, time.Since(began).Round(time.Second))
 		}
 	}
-	return errors.Join(append(faults, document(docs))...)
+	faults = append(faults, document(docs))
+	if !quick {
+		faults = append(faults, writeReadme("README.md", docs))
+	}
+	return errors.Join(faults...)
 }
 
 // part is one source of raw data.

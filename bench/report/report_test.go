@@ -169,3 +169,64 @@ func TestDocumentIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// What stands in the README and in the document is what the raw data beside it say: go run ./bench/report -render.
+func TestFiguresAreOfTheRawData(t *testing.T) {
+	docs := filepath.Join("..", "..", "docs")
+	s, err := read(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := s.withFigures(string(old)); err != nil || text != string(old) {
+		t.Errorf("the README has other figures than the raw data: render it anew (%v)", err)
+	}
+	copied := t.TempDir()
+	if err := os.CopyFS(filepath.Join(copied, "benchmarks"), os.DirFS(filepath.Join(docs, "benchmarks"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := document(copied); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := os.ReadFile(filepath.Join(copied, "benchmarks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old, err := os.ReadFile(filepath.Join(docs, "benchmarks.md")); err != nil || string(old) != string(fresh) {
+		t.Errorf("docs/benchmarks.md is not what the raw data and its template say: render it anew (%v)", err)
+	}
+}
+
+func TestReadmeFigures(t *testing.T) {
+	row := func(peer, job, mode, figure string, n int, v float64, note string) figures.Row {
+		return figures.Row{Job: job, Peer: peer, Mode: mode, N: n, Figure: figure, Value: v, Note: note}
+	}
+	s := &source{elections: data{
+		row(ours, "rest", "TTL 4s", "messages/s", 1000, 8.75, ""), row("other", "rest", "TTL 4s", "messages/s", 1000, 13_000, ""),
+		row(ours, "crash", "TTL 4s", "failover-ms", 1, 3500, ""), row("other", "crash", "TTL 4s", "failover-ms", 1, 900, ""),
+		row("other", "mass", "TTL 4s", "overdue-s", 10_000, 60, "9965 of 10000"),
+		row(ours, "handover", "TTL 4s", "gap-ms", 1, 0.9, ""), row("other", "handover", "TTL 4s", "gap-ms", 1, -312, ""),
+		row(ours, "frozen", "TTL 4s", "both-work-ms", 1, -802, ""), row("other", "frozen", "TTL 4s", "both-work-ms", 1, 1662, ""),
+	}, tasks: data{
+		row(ours, "throughput", "buffered", "tasks/s", 100_000, 25_000, ""), row("river", "throughput", "buffered", "tasks/s", 100_000, 6000, ""),
+		row("river", "rerun", "", "rerun-ms", 4, 60_000, "not within 1m0s"),
+	}}
+	text, err := s.withFigures("above\n" + readmeBegins + "| old |\n" + readmeEnds + "below\n")
+	if err != nil || !strings.HasPrefix(text, "above\n"+readmeBegins) || !strings.HasSuffix(text, readmeEnds+"below\n") || strings.Contains(text, "old") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for _, want := range []string{
+		"|  | rolemanager | other |", "| 8.75 | 13,000 |", "| 3.5 s | 900 ms |", "| – | not within 60 s |", "| 0.9 ms | both work for 312 ms |",
+		"| no time | 1.66 s |", "| 25,000 | 6,000 |", "| – | > 60 s |",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+	if _, err := s.withFigures("nothing"); err == nil {
+		t.Error("a README without the two lines is taken")
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Between these lines of the README stand figures, and nothing that is written by hand.
+const (
+	readmeBegins = "<!-- Written by go run ./bench/report -->\n"
+	readmeEnds   = "<!-- to here -->\n"
+)
+
+// claim is a line of the README's tables: the median of one figure, of each peer.
+type claim struct {
+	label, job, mode, figure string
+	n                        int
+	show                     func(median float64) string
+}
+
+var (
+	electionClaims = []claim{
+		{"messages a second at rest, 1,000 roles in three processes", "rest", "", "messages/s", 1000, number},
+		{"memory of a process for them", "rest", "", "memory-bytes/process", 1000, megabytes},
+		{"a leader is killed: until another leads, TTL 4 s", "crash", "TTL 4s", "failover-ms", 1, duration},
+		{"… one that leads 10,000 roles: until the last of them is led", "mass", "TTL 4s", "last-ms", 10_000, duration},
+		{"a role is given up: from the end of its work to the next leader's", "handover", "TTL 4s", "gap-ms", 1, gap},
+		{"the leader's link freezes: two work for", "frozen", "TTL 4s", "both-work-ms", 1, overlap},
+	}
+	taskClaims = []claim{
+		{"tasks a second, where a power failure may take the last ones", "throughput", "buffered", "tasks/s", 100_000, number},
+		{"… where it takes none", "throughput", "synced", "tasks/s", 5_000, number},
+		{"idle, as it comes: from submission until it begins", "latency", "as it comes", "begins-ms", 1, duration},
+		{"a worker is killed: until its tasks run elsewhere", "rerun", "", "rerun-ms", 4, duration},
+	}
+)
+
+// readme is the part of the README that is figures.
+func (s *source) readme() string {
+	var b strings.Builder
+	b.WriteString("\n" + s.claims(s.elections, electionClaims) + "\n" + s.claims(s.tasks, taskClaims) + "\n")
+	b.WriteString("Medians, measured side by side on one machine of two processors; versions, settings, every sample and how to repeat it are in\n" +
+		"[docs/benchmarks.md](docs/benchmarks.md).\n\n")
+	return b.String()
+}
+
+func (s *source) claims(of data, all []claim) string {
+	names := of.where(all[0].job, "", all[0].mode, all[0].figure, all[0].n).peers()
+	t := newTable(append([]string{""}, names...)...)
+	for _, c := range all {
+		cells := []string{c.label}
+		for _, peer := range names {
+			cells = append(cells, of.claim(c, peer))
+		}
+		t.row(cells...)
+	}
+	return t.String()
+}
+
+func (d data) claim(c claim, peer string) string {
+	rows := d.where(c.job, peer, c.mode, c.figure, c.n)
+	late := d.where(c.job, peer, c.mode, "overdue-s", c.n)
+	switch {
+	case len(rows) == 0 && len(late) > 0:
+		return "not within " + number(late[0].Value) + " s"
+	case len(rows) == 0:
+		return "–"
+	case noted(rows[0]): // it had not happened when the wait was over
+		return "> " + c.show(rows.values().median())
+	}
+	return c.show(rows.values().median())
+}
+
+func megabytes(v float64) string { return number(v/1e6) + " MB" }
+
+func duration(ms float64) string {
+	if ms >= 1000 {
+		return number(ms/1000) + " s"
+	}
+	return number(ms) + " ms"
+}
+
+// gap is between the work of two leaders; below 0 both were at work.
+func gap(ms float64) string {
+	if ms < 0 {
+		return "both work for " + duration(-ms)
+	}
+	return duration(ms)
+}
+
+func overlap(ms float64) string {
+	if ms < 0 {
+		return "no time"
+	}
+	return duration(ms)
+}
+
+// withFigures is a README with the figures of now between its two lines.
+func (s *source) withFigures(readme string) (string, error) {
+	before, rest, begins := strings.Cut(readme, readmeBegins)
+	_, after, ends := strings.Cut(rest, readmeEnds)
+	if !begins || !ends {
+		return "", fmt.Errorf("the README has no lines %q and %q for figures to stand between", readmeBegins, readmeEnds)
+	}
+	return before + readmeBegins + s.readme() + readmeEnds + after, nil
+}
+
+// writeReadme puts the figures of the raw data in docs into a README.
+func writeReadme(path, docs string) error {
+	s, err := read(docs)
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text, err := s.withFigures(string(old))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
