@@ -3,9 +3,9 @@
 //	go test -run '^$' -bench . ./bench
 //
 // One operation of the fail-over benchmarks is a whole campaign of fail-overs, so a plain run is enough; figures are
-// reported as metrics of their own, with the median, the 99th percentile (of less than 100 samples the largest) and their number. Nothing here asserts a time: what a machine
-// does depends on what else it does. Where a figure depends on how late timers are, the lateness of this very run is
-// reported beside it (overshoot-p99).
+// reported as metrics of their own, with the median, the 99th percentile (of less than 100 samples the largest) and their
+// number. Nothing here asserts a time: what a machine does depends on what else it does. Where a figure depends on how late timers
+// are, the lateness of this very run is reported beside it (overshoot-p99).
 //
 // What is aimed at, on two cores:
 //
@@ -21,10 +21,10 @@
 //	Rerun            kill -9 of a worker → its tasks run elsewhere             ≤ TTL + 200 ms
 //	FollowedRole     heap per role followed, goroutines                        ≤ 1 KiB, 0
 //
-// And without an aim: ColdStart (a session in an empty place → it leads all its roles), Member (heap and goroutines of one more
-// session in a process).
+// And without an aim: Claim (takes part in a free role → leads it), ColdStart (a session in an empty place → it leads all its
+// roles), Member (heap and goroutines of one more session in a process).
 //
-// Files: failover_test.go, mass_test.go, coldstart_test.go (how fast), party_test.go (one process of those), hotpath_test.go,
+// Files: failover_test.go, mass_test.go, claim_test.go, coldstart_test.go (how fast), party_test.go (one process of those), hotpath_test.go,
 // heartbeat_test.go, followed_test.go, member_test.go (what it costs), tasks_test.go, rerun_test.go, namespace_test.go (tasks),
 // figures_test.go (percentiles, lateness of timers).
 //

@@ -213,7 +213,7 @@ func (a *attachment) serve() {
 			served = number
 			a.pulse() // the view is news to it
 			began := time.Now()
-			err, _ := call(func() error { return a.run(ctx, h) })
+			err := call(func() error { return a.run(ctx, h) })
 			if err != nil && ctx.Err() == nil {
 				a.s.emit(event.Fault{Meta: a.s.meta(), Doing: "run " + a.name, Err: fmt.Errorf("%s: %w", a.name, err), Attempts: 1})
 				if time.Since(began) > pace.MaxInterval {

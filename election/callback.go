@@ -42,11 +42,11 @@ func rescue(f func()) (value any, stack []byte) {
 }
 
 // call turns a panic into an error that carries its stack.
-func call(f func() error) (err error, didPanic bool) {
+func call(f func() error) (err error) {
 	if value, stack := rescue(func() { err = f() }); stack != nil {
-		return panicked(value, stack), true
+		return panicked(value, stack)
 	}
-	return err, false
+	return err
 }
 
 func panicked(value any, stack []byte) error { return fmt.Errorf("panic: %v\n%s", value, stack) }

@@ -112,6 +112,62 @@ func TestCallbacksMatch(t *testing.T) {
 	})
 }
 
+// TestDrainedOnce: however many callbacks a term has, and whichever returns last, it is drained once, when all have returned.
+func TestDrainedOnce(t *testing.T) {
+	for _, slow := range []string{"Lead", "OnPromote", "OnDemote"} {
+		t.Run(slow, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				var sink recorder
+				cfg := instance("a")
+				cfg.CoolDown = time.Second
+				cfg.Sinks = []event.Sink{&sink}
+				session := open(t, s, cfg)
+				var j journal
+				returns := func(name string) {
+					if name == slow {
+						time.Sleep(time.Second)
+					}
+					j.add("%s", name)
+				}
+				e, err := session.Campaign(election.RoleConfig{
+					Role: "scheduler", ValidationInterval: time.Second,
+					Lead: func(ctx context.Context, _ *election.Term) error {
+						<-ctx.Done()
+						returns("Lead")
+						return nil
+					},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				promoted := make(chan struct{}, 8)
+				e.OnPromote(func(ctx context.Context, _ fencing.Token) {
+					promoted <- struct{}{}
+					<-ctx.Done()
+					returns("OnPromote")
+				})
+				e.OnDemote(func() { returns("OnDemote") })
+				if err := e.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				const terms = 3
+				for n := 1; n <= terms; n++ {
+					receive(t, "promotion", promoted)
+					time.Sleep(3 * time.Second)
+					if err := e.StepDown(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					natstest.Settle(t)
+					drained := ofType[event.RoleDrained](&sink)
+					if len(drained) != n || strings.Count(j.String(), slow) != n || len(j.lines) != 3*n || drained[n-1].Took < time.Second {
+						t.Fatalf("after term %d: %v; %s", n, drained, &j)
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestPromoteMayReturnEarly: a callback that starts something and returns does not give the role up.
 func TestPromoteMayReturnEarly(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

@@ -75,10 +75,7 @@ func (e *Election) OnDemote(f func()) { e.onDemote = f }
 // A return of lead after its context has ended is never a failure. One before gives the role up: nil leads to a cool-down
 // before this process claims it again, an error or a panic to a cool-down that doubles while it keeps failing.
 func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) error) error {
-	if lead != nil {
-		e.cfg.Lead = lead
-	}
-	if err := e.Start(ctx); err != nil {
+	if err := e.start(ctx, lead); err != nil {
 		return err
 	}
 	<-e.Done()
@@ -87,14 +84,20 @@ func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) er
 
 // Start takes part in the role and returns at once. When ctx ends, the election stops as by Stop. Errors: ErrNoWork,
 // ErrAlreadyStarted, also after Stop.
-func (e *Election) Start(ctx context.Context) error {
+func (e *Election) Start(ctx context.Context) error { return e.start(ctx, nil) }
+
+// start takes part with that work, or with what is configured.
+func (e *Election) start(ctx context.Context, lead func(context.Context, *Term) error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case e.started || e.stopped:
 		return ErrAlreadyStarted
-	case e.cfg.Lead == nil && e.onPromote == nil:
+	case lead == nil && e.cfg.Lead == nil && e.onPromote == nil:
 		return ErrNoWork
+	}
+	if lead != nil {
+		e.cfg.Lead = lead
 	}
 	e.started, e.parent = true, ctx
 	e.session.join(e)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -33,6 +34,25 @@ func TestGoexit(t *testing.T) {
 		synctest.Wait() // whoever is called at this very moment too
 		if calls < 2 || e.IsLeader() {
 			t.Errorf("work that ends its goroutine: %d calls in five minutes, leader: %v", calls, e.IsLeader())
+		}
+		promotions := 0
+		g, err := session.Campaign(election.RoleConfig{Role: "p"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		demotions := make(chan struct{}, 64)
+		g.OnPromote(func(context.Context, fencing.Token) {
+			promotions++
+			runtime.Goexit()
+		})
+		g.OnDemote(func() { demotions <- struct{}{} })
+		if err := g.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if promotions < 2 || len(demotions) != promotions || g.IsLeader() {
+			t.Errorf("a promotion that ends its goroutine: %d in five minutes, %d demotions, leader: %v", promotions, len(demotions), g.IsLeader())
 		}
 		p := newPart()
 		f, err := session.Campaign(election.RoleConfig{Role: "q", Lead: p.work})

@@ -57,9 +57,6 @@ func (e *Election) checkHealth() {
 func (e *Election) checkOnce(timeout time.Duration) (ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	_, panicked := call(func() error {
-		ok = e.cfg.Health.Check(ctx)
-		return nil
-	})
-	return ok && !panicked
+	_, stack := rescue(func() { ok = e.cfg.Health.Check(ctx) })
+	return ok && stack == nil
 }

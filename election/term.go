@@ -29,8 +29,9 @@ type Term struct {
 	session     *Session
 	correlation string
 
+	demote    func()       // OnDemote as it was when the term began
 	promotion *promotion   // set where OnPromote is called
-	open      atomic.Int32 // how many of its callbacks have not returned, its end counted as one
+	open      atomic.Int32 // how much of it has not returned: callbacks, revalidation, and its end
 	ended     time.Time    // when its end began
 }
 
@@ -99,7 +100,7 @@ func (s *Session) end(e *Election, x protocol.EndTerm) {
 	})
 	t.ended = time.Now()
 	t.cancel(cause)
-	e.demote(t)
+	e.demoted(t)
 }
 
 // rotate gives a running term its next token.

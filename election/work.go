@@ -1,6 +1,7 @@
 package election
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -8,22 +9,24 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// work calls what runs for a whole term. Each callback has one goroutine, and there is no other: a thousand terms may begin at
-// once, so what is needed is made here and not by each of those, which would have to help a collector that is at work first.
+// work starts what runs for a whole term: each callback has a goroutine of its own, and nobody conducts them. A thousand terms may
+// begin at once, so what they need is made here: a goroutine that is new has to help the garbage collector first, when it is at
+// work, before it gets memory.
 //
-//	promoted ──► Lead, OnPromote ──────────┐
-//	ends ──────► context, then OnDemote ───┴──► the last of them has returned: drained
+//	promoted ──► Lead, OnPromote, revalidation ──┐
+//	ends ──────► context, then OnDemote ─────────┴──► the last of them has returned: drained
 func (e *Election) work(t *Term) {
 	e.session.terms.Add(1) // until it has drained
 	t.open.Store(1)        // its end
-	if e.cfg.Lead != nil {
+	t.demote = e.onDemote
+	if lead := e.cfg.Lead; lead != nil {
 		t.open.Add(1)
-		e.lead(t)
+		e.lead(t, lead)
 	}
-	if e.onPromote != nil {
+	if promote := e.onPromote; promote != nil {
 		t.open.Add(1)
 		t.promotion = newPromotion()
-		e.guarded(t, "OnPromote", func() { t.promotion.call(t.ctx, t.Token(), e.onPromote) })
+		e.guarded(t, "OnPromote", func() { t.promotion.call(t.ctx, t.Token(), promote) })
 	}
 	if e.cfg.ValidationInterval > 0 {
 		t.open.Add(1)
@@ -31,15 +34,15 @@ func (e *Election) work(t *Term) {
 	}
 }
 
-// demote is the end of a term whose context has ended.
-func (e *Election) demote(t *Term) {
-	if e.onDemote == nil {
+// demoted is the end of a term whose context has ended.
+func (e *Election) demoted(t *Term) {
+	if t.demote == nil {
 		e.returned(t)
 		return
 	}
 	e.guarded(t, "OnDemote", func() {
 		if t.promotion == nil || t.promotion.end() {
-			e.onDemote()
+			t.demote()
 		}
 	})
 }
@@ -55,9 +58,9 @@ func (e *Election) returned(t *Term) {
 }
 
 // lead calls the work and reports a return before its context has ended; after that none is a failure.
-func (e *Election) lead(t *Term) {
+func (e *Election) lead(t *Term, lead func(context.Context, *Term) error) {
 	var err error
-	apart(func() { err = e.cfg.Lead(t.ctx, t) }, func(value any, stack []byte) {
+	apart(func() { err = lead(t.ctx, t) }, func(value any, stack []byte) {
 		defer e.returned(t)
 		if t.ctx.Err() != nil {
 			return

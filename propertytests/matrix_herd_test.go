@@ -119,6 +119,29 @@ func TestFollowedRolesCostNoGoroutine(t *testing.T) {
 	}
 }
 
+// TestLedRolesCostNoMoreThanTheirCallbacks: a process has a goroutine for each callback that is at work, and no other for a role
+// that it leads.
+func TestLedRolesCostNoMoreThanTheirCallbacks(t *testing.T) {
+	inArena(t, func(t *testing.T, a *arena.Arena) {
+		const roles, callbacks = 1000, 2 // Lead and OnPromote, which both last for the whole term here
+		one := a.Join(manyRoles("a", 1))
+		a.Await("the role is led", "role-0000", ttl, func() bool { return leads(one) == 1 })
+		natstest.Settle(t)
+		before := runtime.NumGoroutine()
+		if err := one.Leave(); err != nil {
+			t.Fatal(err)
+		}
+		many := a.Join(manyRoles("b", roles))
+		a.Await("all roles are led", "role-0000", ttl, func() bool { return leads(many) == roles })
+		natstest.Settle(t)
+		after := runtime.NumGoroutine()
+		t.Logf("%d goroutines with one role, %d with a thousand", before, after)
+		if after > before+roles*callbacks+3 {
+			t.Errorf("a process that leads 1,000 roles has %d goroutines, one that leads a single role %d", after, before)
+		}
+	})
+}
+
 // TestThousandRolesOfACrashedProcess: all are led again within moments of the kill.
 func TestThousandRolesOfACrashedProcess(t *testing.T) {
 	inArena(t, func(t *testing.T, a *arena.Arena) {

@@ -48,28 +48,35 @@ func (s *source) atLeast(name, unit string, aim float64) verdict {
 	return judge(v, v >= aim)
 }
 
-// of is what this library was measured with in the comparison or in growth, at one size.
-func (s *source) of(part, job, figure string, n int) sample {
-	return s.parts()[part].where(job, ours, "", figure, n).values()
+// largest is the worst of what this library was measured with in the comparison or in growth, at one size, and of how many.
+func (s *source) largest(part, job, figure string, n int) string {
+	return s.largestMode(part, job, "", figure, n)
 }
 
-// largest is the worst of that, and of how many.
-func (s *source) largest(part, job, figure string, n int) string {
-	v := s.of(part, job, figure, n)
+func (s *source) largestMode(part, job, mode, figure string, n int) string {
+	v := s.parts()[part].where(job, ours, mode, figure, n).values()
 	if len(v) < 2 {
-		return number(v.percentile(1))
+		return number(v.largest())
 	}
-	return fmt.Sprintf("%s (of %d)", number(v.percentile(1)), len(v))
+	return fmt.Sprintf("%s (of %d)", number(v.largest()), len(v))
 }
 
 // within compares the worst with what is aimed at.
 func (s *source) within(part, job, figure string, n int, aim float64) verdict {
-	v := s.of(part, job, figure, n).percentile(1)
+	return s.withinMode(part, job, "", figure, n, aim)
+}
+
+func (s *source) withinMode(part, job, mode, figure string, n int, aim float64) verdict {
+	v := s.parts()[part].where(job, ours, mode, figure, n).values().largest()
 	return judge(v, v <= aim)
 }
 
-// lead is what this library's median of a figure of tasks is of that of the best peer, on buffered stores.
+// lead is what this library's median of a figure of tasks is of that of the best peer, on buffered stores; nothing where a peer
+// is missing.
 func (s *source) lead(figure string) float64 {
+	if len(s.tasks.where("throughput", "", "", "left-out", -1))+len(s.tasks.where("throughput", "", "", "failed", -1)) > 0 {
+		return math.NaN()
+	}
 	best, rows := 0.0, s.tasks.where("throughput", "", "buffered", figure, -1)
 	for _, peer := range rows.peers() {
 		if peer != ours {
@@ -94,6 +101,9 @@ const idleBound = 50
 // restAim is a line on traffic at rest: of the most that were measured of one axis.
 func (s *source) restAim(axis, what string) string {
 	n, v, all, leaders := 0, math.NaN(), math.NaN(), 0.0
+	if note := s.failed(axis); note != "" { // of a size that was wanted nothing is known
+		return fmt.Sprintf("| writes at rest, %s | – | ≤ leaders ÷ heartbeat + %d/s | %s |", note, idleBound, reached(missed))
+	}
 	if rows := s.scale.where(axis, "", "", "writes/s", -1); len(rows) > 0 {
 		n = slices.Max(rows.sizes())
 		v = rows.where("", "", "", "", n).values().median()
@@ -102,6 +112,23 @@ func (s *source) restAim(axis, what string) string {
 			leaders = r.Value
 		}
 	}
-	return fmt.Sprintf("| writes at rest, %s %s | %s a second (%s messages to the server in all) | leaders ÷ heartbeat + %d/s = %s/s | %s |",
+	return fmt.Sprintf("| writes at rest, %s %s | %s a second (%s messages to the server in all) | ≤ leaders ÷ heartbeat + %d/s = %s/s | %s |",
 		number(float64(n)), what, number(v), number(all), idleBound, number(leaders+idleBound), reached(judge(v, v <= leaders+idleBound)))
+}
+
+// flatAim is a line on a figure that is not to grow with N: at the smallest and the largest size that were measured, of which the
+// second may be a tenth more, or what one message more in a window makes.
+func (s *source) flatAim(part, job, figure, what string) string {
+	rows := s.parts()[part].where(job, "", "", figure, -1)
+	if part != "scale" {
+		rows = rows.where("", ours, "", "", -1)
+	}
+	sizes := rows.sizes()
+	if len(sizes) < 2 {
+		return fmt.Sprintf("| %s | – | the same | – |", what)
+	}
+	least, most := sizes[0], sizes[len(sizes)-1]
+	a, b := rows.where("", "", "", "", least).values().median(), rows.where("", "", "", "", most).values().median()
+	return fmt.Sprintf("| %s, %s / %s | %s / %s a second | the same | %s |",
+		what, number(float64(least)), number(float64(most)), number(a), number(b), reached(judge(b, b <= 1.1*a+0.1)))
 }

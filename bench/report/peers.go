@@ -25,7 +25,8 @@ var compared = map[string][]struct{ label, job, mode, figure string }{
 		{"crash of the leader of many: until the last is led", "mass", "", "last-ms"},
 		{"… from the first of them to the last", "mass", "", "spread-ms"},
 		{"… on synced stores", "mass-synced", "", "spread-ms"},
-		{"a vacancy among many candidates: writes of the role", "herd", "", "writes/vacancy"},
+		{"many candidates, the leader gives up: writes of the role", "herd", "", "writes/given-up"},
+		{"… it crashes", "herd", "", "writes/crash"},
 		{"… messages at rest, with as many candidates", "herd", "", "messages-at-rest/s"},
 	},
 	"tasks": {
@@ -35,7 +36,8 @@ var compared = map[string][]struct{ label, job, mode, figure string }{
 		{"… submitted in batches", "throughput", "synced", "tasks/s-batch"},
 		{"idle: submission until it begins, as it comes", "latency", "as it comes", "begins-ms"},
 		{"idle: submission until it begins, tuned", "latency", "tuned", "begins-ms"},
-		{"crash of a worker: until its tasks run elsewhere", "rerun", "", "rerun-ms"},
+		{"crash of a worker: until its tasks run elsewhere, as it comes", "rerun", "as it comes", "rerun-ms"},
+		{"… as soon as the peer can be set to", "rerun", "impatient", "rerun-ms"},
 	},
 }
 
@@ -84,7 +86,7 @@ func (s *source) ratio(job, mode, figure, peer string) string {
 		if slices.ContainsFunc(their, noted) {
 			cell = "> " + cell // it had not happened when the wait was over
 		}
-		if len(all) > 1 {
+		if n > 1 {
 			cell += fmt.Sprintf(" (%s)", number(float64(n)))
 		}
 		return cell

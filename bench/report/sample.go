@@ -30,6 +30,9 @@ func (s sample) median() float64 {
 	return (sorted[len(s)/2-1] + sorted[len(s)/2]) / 2
 }
 
+// largest is the worst that was measured.
+func (s sample) largest() float64 { return s.percentile(1) }
+
 // enough is how many samples have a 99th percentile that is not simply the largest of them.
 const enough = 100
 

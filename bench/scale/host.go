@@ -18,12 +18,16 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-const hostKind = "host"
+const (
+	hostKind    = "host"
+	rolesBucket = "roles"
+)
 
 // What a host tells. The subject is the role, or what is said of it.
 const (
 	began     = "began"     // the work of a term begins
 	ended     = "ended"     // it has ended
+	killed    = "killed"    // a session is ended that is not its own; the subject is whose
 	recovered = "recovered" // a scheduler hands out; the subject is how long that took it, in nanoseconds
 )
 
@@ -115,15 +119,18 @@ func (c hostConfig) connect() (*nats.Conn, error) {
 
 func (c hostConfig) session(instance string, hear func(event.Event)) election.SessionConfig {
 	return election.SessionConfig{
-		Bucket: "roles", BucketAutoCreate: true, InstanceID: instance, TTL: c.TTL, WorkerOnly: c.WorkerOnly,
+		Bucket: rolesBucket, BucketAutoCreate: true, InstanceID: instance, TTL: c.TTL, WorkerOnly: c.WorkerOnly,
 		Sinks: []event.Sink{event.SinkFunc(hear)},
 	}
 }
 
 func (c hostConfig) open(ctx context.Context, nc *nats.Conn, n int, l *proc.Line) (*election.Session, error) {
 	s, err := election.NewSession(c.session(fmt.Sprintf("%s-%d", c.Name, n), func(e event.Event) {
-		if r, ok := e.(event.TaskRecovered); ok {
-			l.Tell(recovered, fmt.Sprint(int64(r.Took)))
+		switch e := e.(type) {
+		case event.TaskRecovered:
+			l.Tell(recovered, fmt.Sprint(int64(e.Took)))
+		case event.SessionKilled: // sinks may be behind
+			l.TellAt(proc.Now()-int64(time.Since(e.Time)), killed, e.Victim)
 		}
 	}))
 	if err != nil {

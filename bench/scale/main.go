@@ -25,7 +25,7 @@ type axis struct {
 }
 
 // axes in the order in which they run.
-var axes = []axis{{"members", members}, {"workers", workers}, {"roles", roles}, {"tasks", tasks}}
+var axes = []axis{{"members", members}, {"patient", patient}, {"workers", workers}, {"roles", roles}, {"tasks", tasks}}
 
 func main() {
 	proc.Serve(map[string]proc.Kind{serverKind: serveServer, hostKind: serveHost})

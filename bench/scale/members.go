@@ -11,46 +11,66 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-const memberTTL = 10 * time.Second
+const (
+	memberTTL = 10 * time.Second
+	// patientTTL is for so many candidates that what all of them are told of each other is more than the machine can do.
+	patientTTL = time.Minute
+)
 
-// members measures N candidates for one role. The leader is a process of its own, so that it can be killed.
+// members measures N candidates for one role.
 func members(ctx context.Context, r *run) error {
-	if err := r.leaders("members", 1); err != nil {
+	if err := r.leaders("members", 1, memberTTL); err != nil {
 		return err
 	}
-	return r.grow(ctx, "members", []int{3, 10}, []int{3, 10, 30, 100, 300, 1000}, r.membersAt)
+	return r.grow(ctx, "members", []int{3, 10}, []int{3, 10, 30, 100, 300, 500}, func(ctx context.Context, n int) error {
+		return r.membersAt(ctx, "members", n, memberTTL, resting)
+	})
 }
 
-func (r *run) membersAt(ctx context.Context, n int) error {
+// patient measures the same where leases last longer, and members that have nothing to do beat more rarely.
+func patient(ctx context.Context, r *run) error {
+	if err := r.leaders("patient", 1, patientTTL); err != nil {
+		return err
+	}
+	return r.grow(ctx, "patient", []int{3}, []int{100, 300, 1000}, func(ctx context.Context, n int) error {
+		return r.membersAt(ctx, "patient", n, patientTTL, patiently)
+	})
+}
+
+// membersAt measures n candidates. The leader is a process of its own, so that it can be killed.
+func (r *run) membersAt(ctx context.Context, axis string, n int, ttl time.Duration, at rest) error {
 	s, err := newStage(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	leader, err := s.host(hostConfig{Name: "leader", Members: 1, Roles: 1, TTL: memberTTL})
+	if err := s.bucket(ctx, 10*ttl); err != nil {
+		return err
+	}
+	leader, err := s.host(hostConfig{Name: "leader", Members: 1, Roles: 1, TTL: ttl})
 	if err != nil {
 		return err
 	}
 	if _, err := s.await(ctx, began, 0, 1); err != nil {
 		return err
 	}
-	rest, err := r.join(ctx, "members", n, s, hostConfig{Name: "member", Members: n - 1, See: 1, Roles: 1, TTL: memberTTL})
+	others, err := r.join(ctx, axis, n, s, hostConfig{Name: "member", Members: n - 1, See: 1, Roles: 1, TTL: ttl})
 	if err != nil {
 		return err
 	}
-	if _, err := r.atRest(ctx, "members", n, s, leader, rest); err != nil {
+	if _, err := r.atRest(ctx, axis, n, at, s, leader, others); err != nil {
 		return err
 	}
-	if err := r.held(ctx, "members", n, s, "member", n-1, rest); err != nil {
+	if err := r.held(ctx, axis, n, s, "member", n-1, others); err != nil {
 		return err
 	}
 	// A crash: how many write in order to take over, and how soon one leads.
 	var before, after traffic
-	killed := leader.Kill()
+	crashed := leader.Kill()
 	if err := s.server.Call(ctx, "traffic", nil, &before); err != nil {
 		return err
 	}
-	next, err := s.await(ctx, began, killed, 1)
+	next, err := s.await(ctx, began, crashed, 1)
 	if err != nil {
 		return err
 	}
@@ -60,15 +80,15 @@ func (r *run) membersAt(ctx context.Context, n int) error {
 	if err := s.server.Call(ctx, "traffic", nil, &after); err != nil {
 		return err
 	}
-	return r.add("members", n,
-		figure{"failover-ms", ms(next[0].At - killed)},
+	return r.add(axis, n,
+		figure{"failover-ms", ms(next[0].At - crashed)},
 		figure{"failover-writes", float64(after.Seizing - before.Seizing)})
 }
 
 // workers measures N members that contend for nothing, one leader that hands out tasks, and one that has nothing to do with
 // them: what it receives and uses says what workers cost others.
 func workers(ctx context.Context, r *run) error {
-	if err := r.leaders("workers", 2); err != nil {
+	if err := r.leaders("workers", 2, memberTTL); err != nil {
 		return err
 	}
 	return r.grow(ctx, "workers", []int{3, 10}, []int{3, 10, 30, 100, 300, 1000}, r.workersAt)
@@ -94,11 +114,11 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 	if _, err := s.await(ctx, began, 0, 1); err != nil {
 		return err
 	}
-	rest, err := r.join(ctx, "workers", n, s, hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL})
+	all, err := r.join(ctx, "workers", n, s, hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL})
 	if err != nil {
 		return err
 	}
-	x, err := r.atRest(ctx, "workers", n, s, leader, rest)
+	x, err := r.atRest(ctx, "workers", n, resting, s, leader, all)
 	if err != nil {
 		return err
 	}
@@ -106,12 +126,12 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 		figure{"bystander-in/s", x.heard(bystander)}, figure{"cpu-bystander-%", x.cpu(bystander)}); err != nil {
 		return err
 	}
-	return r.held(ctx, "workers", n, s, "member", n, rest)
+	return r.held(ctx, "workers", n, s, "member", n, all)
 }
 
 // leaders notes how often so many leaders beat.
-func (r *run) leaders(axis string, n int) error {
-	s, err := election.NewSession(hostConfig{TTL: memberTTL}.session("", nil))
+func (r *run) leaders(axis string, n int, ttl time.Duration) error {
+	s, err := election.NewSession(hostConfig{TTL: ttl}.session("", nil))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/rolemanager/rolemanager/bench/proc"
 )
@@ -18,25 +19,27 @@ func (s *stage) empty(ctx context.Context) (proc.Memory, error) {
 	return h.Memory(ctx)
 }
 
-// window is how long traffic at rest is counted. It is a multiple of all periods that there are: who has nothing to do beats
-// once in a TTL (of 10 s or 2 s; a thousand candidates once in 20 s), and the members of one process all do so at about the
-// same time. A window of one period and a fifth would hold one beat of each, or two, as it falls.
+// rest is how long traffic at rest is counted, and from when on. It is a multiple of all periods that there are: who has nothing to
+// do beats once in a TTL (a thousand workers once in 20 s), and the members of one process all do so at about the same time. A
+// window of one period and a fifth would hold one beat of each, or two, as it falls.
 //
-// It begins when members have rested for two periods and a half, so that neither end is where they beat: they began together.
-const (
-	window = 6 * memberTTL
-	rested = 2*memberTTL + memberTTL/2
+// It begins half a period after one in which members have rested, so that neither end is where they beat: they began together.
+type rest struct{ after, window time.Duration }
+
+var (
+	resting   = rest{2*memberTTL + memberTTL/2, 6 * memberTTL} // and 2 s is a part of that too
+	patiently = rest{patientTTL + patientTTL/2, 2 * patientTTL}
 )
 
 // atRest measures the traffic of a stage where nothing happens, and what the processes cost: of all hosts together.
-func (r *run) atRest(ctx context.Context, axis string, n int, s *stage, hosts ...*proc.Child) (x span, err error) {
-	if err := pause(ctx, r.full(rested)); err != nil {
+func (r *run) atRest(ctx context.Context, axis string, n int, at rest, s *stage, hosts ...*proc.Child) (x span, err error) {
+	if err := pause(ctx, r.full(at.after)); err != nil {
 		return x, err
 	}
 	if x.from, err = s.read(ctx); err != nil {
 		return x, err
 	}
-	if err := pause(ctx, r.full(window)); err != nil {
+	if err := pause(ctx, r.full(at.window)); err != nil {
 		return x, err
 	}
 	if x.to, err = s.read(ctx); err != nil {

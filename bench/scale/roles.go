@@ -41,7 +41,7 @@ func (r *run) rolesAt(ctx context.Context, n int) error {
 		}
 		followers = append(followers, h)
 	}
-	if _, err := r.atRest(ctx, "roles", n, s, leader, followers[0], followers[1]); err != nil {
+	if _, err := r.atRest(ctx, "roles", n, resting, s, leader, followers[0], followers[1]); err != nil {
 		return err
 	}
 	if err := r.held(ctx, "roles", n, s, "followed-role", 2*n, followers...); err != nil {
@@ -50,8 +50,12 @@ func (r *run) rolesAt(ctx context.Context, n int) error {
 	if err := r.held(ctx, "roles", n, s, "led-role", n, leader); err != nil {
 		return err
 	}
-	killed := leader.Kill()
-	next, err := s.await(ctx, began, killed, n)
+	crashed := leader.Kill()
+	next, err := s.await(ctx, began, crashed, n)
+	if err != nil {
+		return err
+	}
+	dead, err := s.await(ctx, killed, crashed, 1)
 	if err != nil {
 		return err
 	}
@@ -60,6 +64,7 @@ func (r *run) rolesAt(ctx context.Context, n int) error {
 		lo, hi = min(lo, e.At), max(hi, e.At)
 	}
 	return r.add("roles", n,
-		figure{"failover-first-ms", ms(lo - killed)},
-		figure{"failover-spread-ms", ms(hi - lo)})
+		figure{"failover-first-ms", ms(lo - crashed)},
+		figure{"failover-spread-ms", ms(hi - lo)},
+		figure{"failover-from-death-ms", ms(hi - dead[0].At)})
 }

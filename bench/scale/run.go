@@ -10,8 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/bench/figures"
 	"github.com/rolemanager/rolemanager/bench/proc"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // patience is how long anything may take.
@@ -85,6 +88,17 @@ func newStage(ctx context.Context) (*stage, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// bucket makes the one of the roles, for leases that last so long at most.
+func (s *stage) bucket(ctx context.Context, maxTTL time.Duration) error {
+	nc, err := nats.Connect("nats://" + s.addr)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	_, err = natskv.Create(ctx, nc, natskv.Config{Bucket: rolesBucket, MaxTTL: max(maxTTL, natskv.DefaultMaxTTL)})
+	return err
 }
 
 func (s *stage) host(c hostConfig) (*proc.Child, error) {

@@ -258,7 +258,7 @@ func (m *Machine) moved(e *Entry) {
 	}
 	switch {
 	case p.Form == FormRecord && p.Lease.Nonce == l.nonce && p.Lease.Alive():
-	case p.Form == FormRecord && p.Lease.Nonce == l.nonce && p.Lease.State == Closed:
+	case p.Form == FormRecord && p.Lease.Nonce == l.nonce && p.Lease.State == Closed && m.closing.asked:
 		m.closedSeen()
 	case p.Form != FormRecord && p.Form != FormNewer:
 		// Wiped or garbled: while the session is open the next beat goes over it, by CAS on that revision. Whoever wants
@@ -276,6 +276,8 @@ func usurped(p *PeerView) string {
 		return "a later version has taken the lease"
 	case p.Lease.State == Killed:
 		return "killed by " + p.Lease.By
+	case p.Lease.State == Closed && p.Lease.Nonce != "":
+		return "somebody else has closed it"
 	}
 	return "another session has taken the lease"
 }

@@ -2,16 +2,16 @@ package protocol
 
 // window bounds the role writes (claims, vacates, rotations) that one session has in flight.
 //
-// Its size is how many a store has shown that it answers: without a bound, 10,000 claims on a slow store end unknown, are tried
-// again all at once, starve the heartbeat that they depend on, and never come to rest. It narrows by half when an outcome is
-// unknown and widens by one for each that is known (additive increase, multiplicative decrease; Jacobson 1988). What a busy store
-// could take says nothing of the next time, so a window that has emptied begins anew (RFC 5681, section 4.1). That is also what
-// is fast: a server answers what has come together together, when all of it is stored, so who sends a thousand at once waits
-// for all of them before the first is led, and works on the answers while the store has nothing to do.
+// Without a bound, 10,000 claims on a slow store end unknown, are tried again all at once, starve the heartbeat that they depend
+// on, and never come to rest. It widens by one with each outcome that is known, which is twice as wide after each round trip, and
+// narrows by half when one is unknown (slow start and multiplicative decrease; Jacobson 1988). What a busy store could take says
+// nothing of the next time: a window that has emptied is never wider than at first (after RFC 5681, section 4.1). That is also
+// what is fast: a server answers what has come together together, when all of it is stored, so who sends a thousand at once
+// waits for all of them before the first is led, and then works on the answers while the store has nothing to do.
 type window struct {
 	size     int
 	inflight int
-	queue    []*RoleView // whose write waits for a place, first come first served; each stands in it once
+	queue    []*RoleView // whose write waits for a place, each once; who is looked at in the same step as they are let in may be before them
 }
 
 const (
@@ -43,7 +43,7 @@ func (m *Machine) leave(o Outcome) {
 	} else {
 		w.size = min(w.size+1, maxWindow)
 	}
-	if w.inflight == 0 && len(w.queue) == 0 {
+	if w.inflight == 0 {
 		w.size = min(w.size, firstWindow)
 	}
 }

@@ -52,8 +52,8 @@ func TestWindowOfABurst(t *testing.T) {
 	}
 }
 
-// TestWindow: whatever the outcomes, there is room for a write when none is in flight, never more than the window is wide are in
-// flight by what it was when they entered, and whoever has to wait comes to its turn, in order.
+// TestWindow: whatever the outcomes, nobody waits while nothing is in flight, who enters finds no more in flight than the window is
+// wide, and who has to wait is let in in order.
 func TestWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(testConfig("a"))

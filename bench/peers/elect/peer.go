@@ -17,6 +17,8 @@ type Config struct {
 type Work struct {
 	Drain time.Duration // how long it takes to return once it is told to
 	Tell  func(what, role string)
+	// Dead tells when the session of a crashed candidate was ended, which makes its roles free: of peers that know.
+	Dead func(at time.Time)
 }
 
 // The events of a term.
@@ -26,6 +28,7 @@ const (
 	Ended    = "ended"    // it has ended
 	Believes = "believes" // the peer says that this instance leads
 	Doubts   = "doubts"   // it says so no longer
+	Dead     = "dead"     // a crashed candidate's session is ended
 )
 
 func (w Work) begin(role string) { w.Tell(Began, role) }

@@ -46,7 +46,10 @@ func Serve(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Calls,
 	}
 	all := map[string]Candidate{}
 	for _, name := range p.Instances {
-		w := Work{Drain: p.Drain, Tell: func(what, role string) { l.Tell(what, role+" "+name) }}
+		w := Work{
+			Drain: p.Drain, Tell: func(what, role string) { l.Tell(what, role+" "+name) },
+			Dead: func(at time.Time) { l.TellAt(proc.Now()-int64(time.Since(at)), Dead, "session "+name) },
+		}
 		c, err := peer.Open(ctx, Config{Addr: p.Addr, Instance: name, TTL: p.TTL}, w)
 		if err != nil {
 			return nil, fmt.Errorf("%s opens: %w", name, err)

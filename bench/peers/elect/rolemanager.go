@@ -9,12 +9,13 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
 )
 
 var rolemanagerPeer = Peer{
 	Name: "rolemanager", Store: "nats", Settled: aSecond, Short: true,
 	Settings: func(ttl time.Duration) string {
-		s, err := newSession(Config{TTL: ttl})
+		s, err := newSession(Config{TTL: ttl}, Work{})
 		if err != nil {
 			return err.Error()
 		}
@@ -27,7 +28,7 @@ var rolemanagerPeer = Peer{
 		if err != nil {
 			return nil, err
 		}
-		s, err := newSession(c)
+		s, err := newSession(c, w)
 		if err != nil {
 			return nil, err
 		}
@@ -35,9 +36,14 @@ var rolemanagerPeer = Peer{
 	},
 }
 
-func newSession(c Config) (*election.Session, error) {
+func newSession(c Config, w Work) (*election.Session, error) {
 	return election.NewSession(election.SessionConfig{
 		Bucket: "roles", BucketAutoCreate: true, InstanceID: c.Instance, TTL: c.TTL,
+		Sinks: []event.Sink{event.SinkFunc(func(e event.Event) {
+			if k, ok := e.(event.SessionKilled); ok {
+				w.Dead(k.Time) // sinks may be behind
+			}
+		})},
 	})
 }
 

@@ -8,7 +8,7 @@
 //	                                                           were at work
 //	frozen      the leader's link holds every byte for 3 TTL   how long both worked, and both believed: below 0 is the margin
 //	mass        the leader of N roles is killed                from SIGKILL to the first and the last of the promotions
-//	herd        one of 100 candidates gives the role up        writes of the role until another leads, above those at rest
+//	herd        of 100 candidates the leader goes              writes of the role until another leads, above those at rest
 //
 // Tasks (three worker processes, one submitter; not synced and synced stores):
 //

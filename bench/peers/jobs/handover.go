@@ -34,7 +34,7 @@ func handover(ctx context.Context, r *Run, p elect.Peer, synced bool) error {
 	if err := pause(ctx, g.settled()); err != nil {
 		return err
 	}
-	end := time.Now().Add(pick(r, 15*time.Second, 45*time.Second))
+	end := time.Now().Add(pick(r, 15*time.Second, 100*time.Second))
 	for range pick(r, 10, 100) {
 		if time.Now().After(end) {
 			return nil

@@ -76,5 +76,8 @@ func massOf(ctx context.Context, r *Run, p elect.Peer, n int, synced bool) error
 	r.add(g.row("mass", n, "first-ms", ms(lo-killed)))
 	r.add(g.row("mass", n, "last-ms", ms(hi-killed)))
 	r.add(g.row("mass", n, "spread-ms", ms(hi-lo)))
+	if dead, ok := g.first(func(m moment) bool { return m.what == elect.Dead && m.at > killed }); ok {
+		r.add(g.row("mass", n, "from-death-ms", ms(hi-dead.at)))
+	}
 	return nil
 }

@@ -17,14 +17,24 @@ var asynqPeer = Peer{
 		if !c.Tuned {
 			check = "1s (its default)"
 		}
-		return fmt.Sprintf("pools of %d connections; looks into an empty queue every %s; leases of 30s (its own)", asynqPool, check)
+		delayed := "5s (its default)"
+		if c.Impatient {
+			delayed = "100ms"
+		}
+		return fmt.Sprintf("pools of %d connections; looks into an empty queue every %s, for what is to be run again every %s; leases of 30s (its own)",
+			asynqPool, check, delayed)
 	},
 	Connect: func(_ context.Context, c Config) (Client, error) {
 		at := asynq.RedisClientOpt{Addr: c.Addr, PoolSize: asynqPool}
 		return &asynqClient{asynq.NewClient(at), asynq.NewInspector(at), redis.NewClient(&redis.Options{Addr: c.Addr})}, nil
 	},
 	Work: func(_ context.Context, c Config, h Handler) error {
-		cfg := asynq.Config{Concurrency: c.Slots, LogLevel: asynq.FatalLevel, TaskCheckInterval: c.asynqCheck()}
+		cfg := asynq.Config{
+			Concurrency: c.Slots, LogLevel: asynq.FatalLevel, TaskCheckInterval: c.asynqCheck(), RetryDelayFunc: atOnce,
+		}
+		if c.Impatient {
+			cfg.DelayedTaskCheckInterval = 100 * time.Millisecond
+		}
 		s := asynq.NewServer(asynq.RedisClientOpt{Addr: c.Addr, PoolSize: asynqPool}, cfg)
 		return s.Start(asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 			w := t.ResultWriter()
@@ -40,6 +50,9 @@ var asynqPeer = Peer{
 		}))
 	},
 }
+
+// atOnce is when a task is run again that has failed: what is measured is how soon that is noticed, not how long is waited then.
+func atOnce(int, error, *asynq.Task) time.Duration { return 0 }
 
 // asynqPool is the connections of a process.
 const asynqPool = 64

@@ -105,7 +105,7 @@ func (w *riverWorker) Timeout(*river.Job[riverJob]) time.Duration {
 	return 0 // the client's
 }
 
-// NextRetry is at once: what is measured is how soon it notices, not how long it waits then.
+// NextRetry is at once, as with the others: see atOnce.
 func (w *riverWorker) NextRetry(*river.Job[riverJob]) time.Time { return time.Now() }
 
 func (w *riverWorker) Work(ctx context.Context, j *river.Job[riverJob]) error {

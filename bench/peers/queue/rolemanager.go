@@ -15,8 +15,12 @@ import (
 
 var rolemanagerPeer = Peer{
 	Name: "rolemanager", Store: "nats",
-	Settings: func(Config) string {
-		return fmt.Sprintf("TTL %v; a connection for each process", rolemanagerTTL)
+	Settings: func(c Config) string {
+		s, err := newSession(c)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprintf("TTL %v; a connection for each process", s.Config().TTL)
 	},
 	Connect: func(_ context.Context, c Config) (Client, error) {
 		nc, err := nats.Connect("nats://" + c.Addr)
@@ -35,9 +39,7 @@ var rolemanagerPeer = Peer{
 		if err != nil {
 			return err
 		}
-		s, err := election.NewSession(election.SessionConfig{
-			Bucket: "roles", BucketAutoCreate: true, InstanceID: c.Name, TTL: rolemanagerTTL,
-		})
+		s, err := newSession(c)
 		if err != nil {
 			return err
 		}
@@ -63,8 +65,14 @@ var rolemanagerPeer = Peer{
 	},
 }
 
-// rolemanagerTTL is short of the default of 10 s, as docs/operations.md advises for one server.
-const rolemanagerTTL = 2 * time.Second
+// newSession has the default TTL, unless it is tuned: then the one that docs/operations.md advises for one server.
+func newSession(c Config) (*election.Session, error) {
+	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: c.Name}
+	if c.Tuned || c.Impatient {
+		cfg.TTL = 2 * time.Second
+	}
+	return election.NewSession(cfg)
+}
 
 var job = assign.NewKind[string, string]("job.v1", assign.MaxAttempts(100))
 

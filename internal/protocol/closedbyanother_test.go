@@ -1,0 +1,38 @@
+package protocol
+
+import (
+	"testing"
+	"time"
+)
+
+// TestClosedByAnother: a lease that says that its session is closed, though that goes on, was written by somebody else. Others take
+// the roles over at once, so every term ends; and the process comes back with a session that is later.
+func TestClosedByAnother(t *testing.T) {
+	g := newRig(t, nil)
+	g.step(Join{RoleConfig{Name: "r"}})
+	g.run(3*time.Second, nil)
+	term, session := g.begin("r").Epoch, g.m.lease.number
+	g.effs = nil
+	g.sees(LeaseKey(g.m.self.Peer), Lease{V: Version, Session: session, Nonce: g.m.lease.nonce, State: Closed})
+	lost, ended := 0, 0
+	for _, e := range g.effs {
+		switch e := e.(type) {
+		case Lost:
+			lost++
+		case EndTerm:
+			if e.Role == "r" && e.Term == term {
+				ended++
+			}
+		case Ended:
+			t.Errorf("the machine has ended: %+v", e)
+		}
+	}
+	if lost != 1 || ended != 1 || g.m.Status("r").Leading {
+		t.Errorf("%d sessions lost, %d terms ended: %+v", lost, ended, g.m.Status("r"))
+	}
+	g.step(Drained{"r", term})
+	g.run(10*time.Second, nil)
+	if s := g.m.Status("r"); !s.Leading || g.m.lease.number <= session {
+		t.Errorf("session %d after %d: %+v", g.m.lease.number, session, s)
+	}
+}
