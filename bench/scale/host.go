@@ -101,12 +101,14 @@ func serveHost(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Ca
 	}, nil
 }
 
-// see waits until each member sees so many. Who does is not asked again: to ask all of them each time costs more than to join.
+// see waits until each member sees so many. Who does is not asked again, and the others the more rarely the longer it takes, so that
+// it is known to a tenth: to ask all of them all the time costs more than to join.
 func see(ctx context.Context, members []*election.Session, n int) error {
+	began := time.Now()
 	for i := 0; i < len(members); {
 		if len(members[i].Members()) >= n {
 			i++
-		} else if err := pause(ctx, 20*time.Millisecond); err != nil {
+		} else if err := pause(ctx, max(time.Since(began)/10, 2*time.Millisecond)); err != nil {
 			return &waitError{fmt.Sprintf("members that see %d", n), i, len(members), err}
 		}
 	}
