@@ -112,6 +112,9 @@ func (s *source) restAim(axis, what string) string {
 			leaders = r.Value
 		}
 	}
+	if n == 0 {
+		return fmt.Sprintf("| writes at rest, %s | – | ≤ leaders ÷ heartbeat + %d/s | – |", what, idleBound)
+	}
 	return fmt.Sprintf("| writes at rest, %s %s | %s a second (%s messages to the server in all) | ≤ leaders ÷ heartbeat + %d/s = %s/s | %s |",
 		number(float64(n)), what, number(v), number(all), idleBound, number(leaders+idleBound), reached(judge(v, v <= leaders+idleBound)))
 }
