@@ -77,7 +77,7 @@ func (s *Session) validate(ctx context.Context, role string, term, epoch uint64)
 // join makes the machine take part in a role.
 func (s *Session) join(e *Election) {
 	if !s.box.Put(message{event: protocol.Join{Role: protocol.RoleConfig{
-		Name: e.cfg.Role, Priority: e.cfg.Priority, Takeover: e.cfg.AllowPriorityTakeover,
+		Name: e.cfg.Role, Priority: int32(e.cfg.Priority), Takeover: e.cfg.AllowPriorityTakeover,
 		VacateUndrained: e.cfg.VacateUndrained,
 	}}, run: func(m *protocol.Machine, _ protocol.Now) {
 		e.leader.Store(s.loop.leaderName(m.View().Leader(m.View().Role(e.cfg.Role))))

@@ -20,7 +20,7 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now protocol.Instant) Role
 		info.Vacant, info.By, info.Reason, info.Next = r.Role.Vacant, r.Role.By, r.Role.Reason, r.Role.Next
 	}
 	if info.Leader != "" {
-		info.Session, info.Epoch, info.Priority, info.PublicKey = r.Role.Session, r.Revision, r.Role.Priority, r.Role.Key
+		info.Session, info.Epoch, info.Priority, info.PublicKey = r.Role.Session, r.Revision, int(r.Role.Priority), r.Role.Key
 	}
 	return info
 }
@@ -29,7 +29,7 @@ func candidates(v *protocol.View, r *protocol.RoleView, now protocol.Instant) []
 	line := v.Line(now, r)
 	all := make([]Candidate, len(line))
 	for i, c := range line {
-		all[i] = Candidate(c)
+		all[i] = Candidate{c.Instance, c.Session, int(c.Priority), c.Takeover}
 	}
 	return all
 }

@@ -82,7 +82,7 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	t.token.Store(&token)
 	e.term.Store(t)
 	e.transition("")
-	s.emit(event.RolePromoted{Meta: s.termMeta(t), Role: b.Role, Epoch: b.Epoch, Priority: b.Priority, Vacant: b.Vacant})
+	s.emit(event.RolePromoted{Meta: s.termMeta(t), Role: b.Role, Epoch: b.Epoch, Priority: int(b.Priority), Vacant: b.Vacant})
 	e.work(t)
 }
 

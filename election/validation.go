@@ -3,6 +3,7 @@ package election
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -84,6 +85,7 @@ func (c RoleConfig) Validate(heartbeat time.Duration) error {
 	c = c.withDefaults()
 	var f faults
 	f.check(protocol.ValidName(c.Role), "Role", "%q cannot be part of a key: %s", c.Role, nameRule)
+	f.check(c.Priority == int(int32(c.Priority)), "Priority", "%d: use one of 32 bits, %d to %d", c.Priority, math.MinInt32, math.MaxInt32)
 	f.check(!c.AllowPriorityTakeover || c.Priority > 0, "AllowPriorityTakeover",
 		"role %q has priority %d: give it a Priority above 0, or leave takeover off", c.Role, c.Priority)
 	f.check(c.MaxConsecutiveFailures > 0, "MaxConsecutiveFailures", "%d: use 1 or more", c.MaxConsecutiveFailures)

@@ -3,6 +3,7 @@ package election_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -107,6 +108,14 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 		},
 		"nil sink": {
 			session(func(c *election.SessionConfig) { c.Sinks = []event.Sink{nil} }), `election: Sinks: sink 0 is nil: leave it out`,
+		},
+		"high priority": {
+			role(func(c *election.RoleConfig) { c.Priority = math.MaxInt32 + 1 }),
+			`election: Priority: 2147483648: use one of 32 bits, -2147483648 to 2147483647`,
+		},
+		"low priority": {
+			role(func(c *election.RoleConfig) { c.Priority = math.MinInt32 - 1 }),
+			`election: Priority: -2147483649: use one of 32 bits, -2147483648 to 2147483647`,
 		},
 		"takeover without priority": {
 			role(func(c *election.RoleConfig) { c.AllowPriorityTakeover = true }),

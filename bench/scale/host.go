@@ -168,14 +168,14 @@ func (c hostConfig) open(ctx context.Context, nc *nats.Conn, n int, l *proc.Line
 			return nil, err
 		}
 	}
+	work := func(ctx context.Context, t *election.Term) error {
+		l.Tell(began, t.Role())
+		<-ctx.Done()
+		l.Tell(ended, t.Role())
+		return nil
+	}
 	for r := range c.Roles {
-		role := roleName(r)
-		if err := contend(role, func(ctx context.Context, _ *election.Term) error {
-			l.Tell(began, role)
-			<-ctx.Done()
-			l.Tell(ended, role)
-			return nil
-		}); err != nil {
+		if err := contend(roleName(r), work); err != nil {
 			return nil, err
 		}
 	}

@@ -80,7 +80,7 @@ func (m *Machine) tryClaim(r *role) {
 func (m *Machine) sendClaim(r *role) {
 	rec := Role{
 		V: Version, TTLms: m.cfg.TTL.Milliseconds(),
-		ID: m.cfg.Instance, Session: m.lease.number, Token: r.claim.token, Key: m.cfg.Key, Priority: r.cfg.Priority,
+		ID: m.cfg.Instance, Session: m.lease.number, Token: r.claim.token, Key: m.cfg.Key, Priority: r.priority,
 	}
 	r.task.inflight = true
 	m.put(pending{

@@ -29,7 +29,7 @@ type Config struct {
 // RoleConfig is how a machine takes part in one role.
 type RoleConfig struct {
 	Name            string
-	Priority        int
+	Priority        int32
 	Takeover        bool
 	VacateUndrained bool // give the role away although the work of the last term has not returned
 }

@@ -27,7 +27,7 @@ type (
 		Epoch    uint64
 		Token    string
 		Session  uint64
-		Priority int
+		Priority int32
 		Vacant   time.Duration // since this process saw that the role could be claimed
 	}
 

@@ -56,7 +56,7 @@ func (m *Machine) bestChallenger(r *role, but []string) (instance string, later 
 	var best Contender
 	for _, p := range r.candidates {
 		said, ok := p.Member.candidacy(r.Name)
-		if p == m.self || !ok || slices.Contains(but, p.Peer.Instance) || !said.Takeover || said.Priority <= r.cfg.Priority {
+		if p == m.self || !ok || slices.Contains(but, p.Peer.Instance) || !said.Takeover || said.Priority <= r.priority {
 			continue
 		}
 		c, ok := m.view.contender(m.now.Observer, r.Name, p)

@@ -39,7 +39,7 @@ func (m *Machine) describe() {
 	}
 	for _, rv := range m.view.roleList {
 		if r := rv.task.mine; r != nil && r.leaving == nil {
-			rec.Roles[rv.Name] = Candidacy{Priority: r.cfg.Priority, Takeover: r.cfg.Takeover, Eligible: r.told}
+			rec.Roles[rv.Name] = Candidacy{Priority: r.priority, Takeover: r.takeover, Eligible: r.told}
 		}
 	}
 	o.inflight, o.said, o.saying = true, rec, o.wanted

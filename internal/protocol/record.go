@@ -49,9 +49,9 @@ func (l Lease) Alive() bool { return l.State == Live || l.State == Idle }
 
 // Candidacy is what a member says of itself for one role.
 type Candidacy struct {
-	Priority int  `json:"priority,omitempty"`
-	Takeover bool `json:"takeover,omitempty"`
-	Eligible bool `json:"eligible"`
+	Priority int32 `json:"priority,omitempty"`
+	Takeover bool  `json:"takeover,omitempty"`
+	Eligible bool  `json:"eligible"`
 }
 
 // Workplace is what a member offers in one namespace of tasks.
@@ -76,17 +76,19 @@ type Role struct {
 	V     int   `json:"v"`
 	TTLms int64 `json:"ttl_ms"`
 
-	ID       string `json:"id,omitempty"`
-	Session  uint64 `json:"session,omitempty"`
-	Token    string `json:"token,omitempty"`
-	Key      string `json:"key,omitempty"`
-	Priority int    `json:"priority,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Session uint64 `json:"session,omitempty"`
+	Token   string `json:"token,omitempty"`
+	Key     string `json:"key,omitempty"`
 
-	Vacant bool   `json:"vacant,omitempty"`
+	// A process may follow ten thousand roles: what is small stands together.
+	Priority int32 `json:"priority,omitempty"`
+	Vacant   bool  `json:"vacant,omitempty"`
+	Forced   bool  `json:"forced,omitempty"`
+
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Next   string `json:"next,omitempty"`
-	Forced bool   `json:"forced,omitempty"`
 }
 
 // TTL is the lease time of the session that holds or held the role. It stands here too, so that it is known when the

@@ -3,7 +3,10 @@ package protocol
 // role is our part in one role: how we take part, and the claim or the term we have.
 type role struct {
 	*RoleView
-	cfg RoleConfig
+
+	priority  int32
+	takeover  bool
+	undrained bool // may be given away although the work of the last term has not returned
 
 	paused    bool
 	unhealthy bool
@@ -46,7 +49,7 @@ func (j Join) apply(m *Machine) {
 	if rv.task.mine != nil && rv.task.mine.leaving == nil {
 		return
 	}
-	r := &role{RoleView: rv, cfg: j.Role, told: !m.closing.asked}
+	r := &role{RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained, told: !m.closing.asked}
 	if old := rv.task.mine; old != nil { // joined again while it was still leaving
 		r.term, r.claim = old.term, old.claim
 		m.replace(old, r)

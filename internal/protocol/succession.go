@@ -10,7 +10,7 @@ import (
 type Contender struct {
 	Instance string
 	Session  uint64
-	Priority int
+	Priority int32
 	Takeover bool
 }
 
@@ -69,7 +69,7 @@ func toInt(b bool) int {
 // turnDelay is how long we let those before us go first for a role that can be claimed: a moment for each, and a heartbeat for
 // whom the role was handed to. That one has confirmed that it takes the role, so it is only slow, and nobody else was meant.
 func (m *Machine) turnDelay(r *role) (delay time.Duration) {
-	me := Contender{m.cfg.Instance, m.lease.number, r.cfg.Priority, r.cfg.Takeover}
+	me := Contender{m.cfg.Instance, m.lease.number, r.priority, r.takeover}
 	for _, p := range r.candidates {
 		if p == m.self {
 			continue

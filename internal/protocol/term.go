@@ -42,7 +42,7 @@ func (m *Machine) beginTerm(r *role, c *claim) {
 	m.expect(t.epoch, r.RoleView)
 	m.leading++
 	m.running++
-	m.emit(BeginTerm{r.Name, t.epoch, t.token, t.session, r.cfg.Priority, m.now.Observer.Sub(c.since)})
+	m.emit(BeginTerm{r.Name, t.epoch, t.token, t.session, r.priority, m.now.Observer.Sub(c.since)})
 	m.touchRole(r.RoleView)
 }
 
@@ -122,7 +122,7 @@ func (m *Machine) reconcileTerm(r *role) {
 	}
 	m.stayOut(r)
 	m.watchDrain(r)
-	if t.drained || t.stuck && r.cfg.VacateUndrained {
+	if t.drained || t.stuck && r.undrained {
 		m.giveAway(r)
 	}
 	if t.drained && t.given {

@@ -78,7 +78,7 @@ type RoleView struct {
 	Role     Role
 	Seen     Instant // since when the record stands at Revision
 
-	// A process may follow ten thousand roles: what is small stands together.
+	// What is small stands together, as in Role.
 	Form   Form
 	denied bool // it does not stand as known, by a refused write
 	gen    uint32

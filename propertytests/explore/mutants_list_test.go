@@ -64,7 +64,7 @@ var electionMutants = []mutants.Mutant{
 		{core + "machine.go", "m.view.BeginWatch(w, m.self.Peer)\n", "m.view.BeginWatch(w, m.self.Peer); m.view.complete = true; if m.phase == syncing { m.phase = opening }\n"},
 	}},
 	{Name: "given away before the drain", By: inElections("one fault"), Edits: []mutants.Edit{
-		{core + "term.go", "if t.drained || t.stuck && r.cfg.VacateUndrained {", "if t != nil {"},
+		{core + "term.go", "if t.drained || t.stuck && r.undrained {", "if t != nil {"},
 	}},
 	{Name: "led again before the drain", By: inElections("slow drain"), Edits: []mutants.Edit{
 		{core + "term.go", "if t.drained && t.given {", "if t.given {"},

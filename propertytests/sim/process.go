@@ -143,7 +143,7 @@ func roleName(i int) string { return fmt.Sprintf("r%d", i) }
 func (p *process) join(i, priority int) {
 	p.joined[roleName(i)] = true
 	p.hand(protocol.Join{Role: protocol.RoleConfig{
-		Name: roleName(i), Priority: priority, Takeover: p.plan.Takeover, VacateUndrained: p.plan.VacateUndrained,
+		Name: roleName(i), Priority: int32(priority), Takeover: p.plan.Takeover, VacateUndrained: p.plan.VacateUndrained,
 	}})
 }
 

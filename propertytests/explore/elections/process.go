@@ -185,7 +185,7 @@ func (x *Model) events(q *process, s stimulus) (all []protocol.Event) {
 		q.joined = true
 		for n := range x.cfg.Roles {
 			all = append(all, protocol.Join{Role: protocol.RoleConfig{
-				Name: roleName(n), Priority: x.cfg.priority(int(x.owner)), Takeover: x.cfg.Takeover, VacateUndrained: x.cfg.Undrained,
+				Name: roleName(n), Priority: int32(x.cfg.priority(int(x.owner))), Takeover: x.cfg.Takeover, VacateUndrained: x.cfg.Undrained,
 			}})
 		}
 	}
