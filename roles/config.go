@@ -76,7 +76,7 @@ type Config struct {
 type Role struct {
 	// Name is the name of the role: letters, digits, - _ = / and dots between them.
 	Name string
-	// Priority orders candidates: the higher goes first. It has 32 bits, since a bucket may hold many.
+	// Priority orders candidates: the higher goes first. From -2³¹ to 2³¹-1.
 	Priority int
 	// AllowPriorityTakeover lets this process be handed the role by a leader of lower priority. Needs Priority > 0.
 	AllowPriorityTakeover bool
