@@ -33,7 +33,7 @@ func TestNothingIsHeardOfAnotherBucket(t *testing.T) {
 		w := newWatcher(t.Context(), &wg, watching, bucket, clock.System(), []string{protocol.AllFilter})
 		once := func() (heard int, err error) {
 			ended := make(chan error, 1)
-			go func() { ended <- w.once() }()
+			go func() { ended <- w.once(watchTimeout) }()
 			for {
 				select {
 				case <-w.out:

@@ -17,8 +17,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// watchTimeout bounds the making of one watch.
-const watchTimeout = 5 * time.Second
+// watchTimeout bounds the making of one watch, and its silence, until that proves to be too little.
+const watchTimeout = natskv.Patience
 
 // batch is a run of events that the watch has delivered. A slow loop makes the watch wait, and the server with it.
 type batch struct {
@@ -83,9 +83,10 @@ func (w *watcher) widen() (narrow func()) {
 func (w *watcher) run() {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2, 5*time.Second, 0.1
+	patience := patience(watchTimeout)
 	for attempts := 0; w.ctx.Err() == nil; {
 		began := time.Now()
-		err := w.once()
+		err := w.once(time.Duration(patience))
 		if w.ctx.Err() != nil {
 			return // what it failed with is that
 		}
@@ -93,7 +94,8 @@ func (w *watcher) run() {
 			w.broken(public(err))
 			return
 		}
-		if time.Since(began) > pace.MaxInterval {
+		lasted := time.Since(began)
+		if late := patience.after(lasted, err); !late && lasted > pace.MaxInterval {
 			pace.Reset()
 			attempts = 0
 		}
@@ -116,17 +118,17 @@ func (w *watcher) pause(d time.Duration) {
 	}
 }
 
-// once makes a watch and passes on what it delivers, until it ends or a new one is wanted.
-func (w *watcher) once() error {
+// once makes a watch with that patience, and passes on what it delivers, until it ends or a new one is wanted.
+func (w *watcher) once(patience time.Duration) error {
 	select {
 	case <-w.wake: // this one is new
 	default:
 	}
-	ctx, cancel := context.WithTimeout(w.ctx, watchTimeout)
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
 	reset := w.inspect(ctx)
 	reset.Wide = w.wide.Load() > 0
-	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(reset.Wide))
+	watch, err := w.bucket.WatchPatiently(ctx, w.nc, w.selected(reset.Wide), patience)
 	if err != nil {
 		return err
 	}
@@ -215,6 +217,8 @@ func (w *watcher) identify(ctx context.Context) error {
 	switch {
 	case errors.Is(err, nats.ErrPermissionViolation):
 		return fmt.Errorf("which bucket is being watched: %w", err)
+	case ctx.Err() != nil:
+		return fmt.Errorf("which bucket is being watched: %w", ctx.Err())
 	case err != nil: // what it says of the bucket is for the next watch to find out, which asks twice
 		return fmt.Errorf("which bucket is being watched: %v", err)
 	case !state.Created.Equal(w.bucket.Created()):

@@ -14,8 +14,8 @@ import (
 const (
 	// idleHeartbeat is how often the server speaks when there is nothing to deliver.
 	idleHeartbeat = 2 * time.Second
-	// silentFor is how long a watch may be silent before it is lost: two heartbeats, and some.
-	silentFor = 5 * time.Second
+	// Patience is how long a watch may be silent before it is lost: two heartbeats, and some.
+	Patience = 5 * time.Second
 	// forgotten is how long the server keeps the consumer of a process that is gone.
 	forgotten = 10 * time.Second
 )

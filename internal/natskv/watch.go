@@ -53,6 +53,8 @@ type Watch struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 	err  error // set before out is closed
+
+	patience time.Duration // how long it may be silent
 }
 
 // Watch begins to watch the keys that match any of the filters (keys with wildcards, "role.>"; none means all), which
@@ -60,10 +62,16 @@ type Watch struct {
 //
 // The permission for several filters is $JS.API.CONSUMER.CREATE.KV_<bucket>.*, for one it names the filter.
 func (b *Bucket) Watch(ctx context.Context, nc *nats.Conn, filters []string) (*Watch, error) {
-	return watch(ctx, nc, b.place(), filters, 0)
+	return b.WatchPatiently(ctx, nc, filters, Patience)
 }
 
-func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from uint64) (*Watch, error) {
+// WatchPatiently is Watch with another patience. It is for who has lost watches to silence that came of too much to do, which a
+// new snapshot for each only adds to.
+func (b *Bucket) WatchPatiently(ctx context.Context, nc *nats.Conn, filters []string, patience time.Duration) (*Watch, error) {
+	return watch(ctx, nc, b.place(), filters, 0, patience)
+}
+
+func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from uint64, patience time.Duration) (*Watch, error) {
 	if len(filters) == 0 {
 		filters = []string{">"}
 	}
@@ -72,6 +80,8 @@ func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from 
 		in:      mailbox.New[*nats.Msg](),
 		out:     make(chan Update),
 		replies: mailbox.New[string](),
+
+		patience: patience,
 	}
 	inbox := nc.NewInbox()
 	sub, err := nc.Subscribe(inbox, func(m *nats.Msg) { w.in.Put(m) })
@@ -142,7 +152,7 @@ func (w *Watch) deliver(alive context.Context) error {
 			return nil
 		}
 	}
-	silence := time.NewTimer(silentFor)
+	silence := time.NewTimer(w.patience)
 	defer silence.Stop()
 	var batch []*nats.Msg
 	for {
@@ -157,7 +167,7 @@ func (w *Watch) deliver(alive context.Context) error {
 		closed := w.in.Closed() // asked before the drain: what is drained then is all there will be
 		batch = w.in.Drain(batch)
 		if silent && len(batch) == 0 {
-			return fmt.Errorf("%w: silent for %v", ErrWatchLost, silentFor)
+			return fmt.Errorf("%w for %v", ErrSilent, w.patience)
 		}
 		stopped, err := d.take(batch)
 		clear(batch) // what was large is not kept until something else comes
@@ -167,7 +177,7 @@ func (w *Watch) deliver(alive context.Context) error {
 		if closed {
 			return nats.ErrConnectionClosed
 		}
-		silence.Reset(silentFor)
+		silence.Reset(w.patience)
 	}
 }
 

@@ -294,6 +294,28 @@ func TestSilenceEndsTheWatch(t *testing.T) {
 	})
 }
 
+// Who is told to be patient is, and no longer than that.
+func TestPatientWatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
+		const patience = 6 * Patience
+		w, err := b.WatchPatiently(within(t), nc, nil, patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(w.Close)
+		snapshot(t, w)
+		began := time.Now()
+		link.CutOneWay(natsrun.ToClient)
+		if err := ended(t, w); !errors.Is(err, ErrSilent) || !errors.Is(err, ErrWatchLost) {
+			t.Errorf("ended with %v", err)
+		}
+		if took := time.Since(began); took < patience-idleHeartbeat || took > patience+idleHeartbeat {
+			t.Errorf("ended after %v, wants %v", took, patience)
+		}
+		link.Heal()
+	})
+}
+
 // An idle bucket keeps its watch: heartbeats come instead of entries.
 func TestIdleWatchLives(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) {

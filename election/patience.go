@@ -1,0 +1,32 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+const (
+	maxPatience = 8 * watchTimeout
+	// enough is how long a watch has to have lasted for its end to have nothing to do with its making.
+	enough = time.Minute
+)
+
+// patience is how long the next watch may take to be made, and be silent. One that was not made in time, or fell silent soon after,
+// did so because the server or this process has too much to do. Each new one costs the server as much as the one before and is
+// sent everything again: many members that all had the same patience for good would keep each other from ever being served.
+type patience time.Duration
+
+// after learns from a watch that lasted so long, its making included, and ended with err. It reports whether it took too long.
+func (p *patience) after(lasted time.Duration, err error) (late bool) {
+	late = errors.Is(err, natskv.ErrSilent) || errors.Is(err, context.DeadlineExceeded)
+	switch {
+	case lasted >= enough:
+		*p = patience(watchTimeout)
+	case late:
+		*p = min(2**p, patience(maxPatience))
+	}
+	return late
+}
