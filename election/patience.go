@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 const (
@@ -14,14 +12,14 @@ const (
 	enough = time.Minute
 )
 
-// patience is how long the next watch may take to be made, and be silent. One that was not made in time, or fell silent soon after,
-// did so because the server or this process has too much to do. Each new one costs the server as much as the one before and is
-// sent everything again: many members that all had the same patience for good would keep each other from ever being served.
+// patience is how long the next watch may take to be made. One that was not made in time was not because the server or this
+// process has too much to do. Each new one costs the server as much as the one before: many members that all had the same patience
+// for good would keep each other from ever being served.
 type patience time.Duration
 
-// after learns from a watch that lasted so long, its making included, and ended with err. It reports whether it took too long.
+// after learns from a watch that lasted so long, its making included, and ended with err. It reports whether it came too late.
 func (p *patience) after(lasted time.Duration, err error) (late bool) {
-	late = errors.Is(err, natskv.ErrSilent) || errors.Is(err, context.DeadlineExceeded)
+	late = errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case lasted >= enough:
 		*p = patience(watchTimeout)

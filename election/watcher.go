@@ -17,8 +17,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// watchTimeout bounds the making of one watch, and its silence, until that proves to be too little.
-const watchTimeout = natskv.Patience
+// watchTimeout bounds the making of one watch, until that proves to be too little.
+const watchTimeout = 5 * time.Second
 
 // batch is a run of events that the watch has delivered. A slow loop makes the watch wait, and the server with it.
 type batch struct {
@@ -128,7 +128,7 @@ func (w *watcher) once(patience time.Duration) error {
 	defer cancel()
 	reset := w.inspect(ctx)
 	reset.Wide = w.wide.Load() > 0
-	watch, err := w.bucket.WatchPatiently(ctx, w.nc, w.selected(reset.Wide), patience)
+	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(reset.Wide))
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,10 @@ import (
 const (
 	// idleHeartbeat is how often the server speaks when there is nothing to deliver.
 	idleHeartbeat = 2 * time.Second
-	// Patience is how long a watch may be silent before it is lost: two heartbeats, and some.
-	Patience = 5 * time.Second
+	// silentFor is how long a watch may be silent before the server is asked whether there is more: two heartbeats, and some.
+	silentFor = 5 * time.Second
+	// answerTime is how long the answer may take. One that is slow has much to do, and a new watch is more of that.
+	answerTime = 30 * time.Second
 	// forgotten is how long the server keeps the consumer of a process that is gone.
 	forgotten = 10 * time.Second
 )

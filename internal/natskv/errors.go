@@ -29,8 +29,6 @@ var (
 	// ErrWatchLost ends a watch that missed something, or has heard nothing for longer than a live one is silent.
 	// A new watch begins with a complete snapshot.
 	ErrWatchLost = errors.New("watch lost")
-	// ErrSilent is the ErrWatchLost of a watch that has heard nothing for too long.
-	ErrSilent = fmt.Errorf("%w: silent", ErrWatchLost)
 )
 
 // NotFoundError is ErrBucketNotFound with the command that makes the bucket.

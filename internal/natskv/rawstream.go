@@ -78,7 +78,7 @@ func (s *Stream) Replicas() int { return s.replicas }
 // Watch is [Bucket.Watch] for the keys of a stream. With from it begins with the record at that revision, or the first one
 // after it, instead of the last record of every key.
 func (s *Stream) Watch(ctx context.Context, nc *nats.Conn, filters []string, from uint64) (*Watch, error) {
-	return watch(ctx, nc, s.at, filters, from, Patience)
+	return watch(ctx, nc, s.at, filters, from)
 }
 
 // Get asks the stream's leader for the last record of a key. On a cluster the answer may come from one that was deposed

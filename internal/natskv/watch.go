@@ -53,8 +53,6 @@ type Watch struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 	err  error // set before out is closed
-
-	patience time.Duration // how long it may be silent
 }
 
 // Watch begins to watch the keys that match any of the filters (keys with wildcards, "role.>"; none means all), which
@@ -62,16 +60,10 @@ type Watch struct {
 //
 // The permission for several filters is $JS.API.CONSUMER.CREATE.KV_<bucket>.*, for one it names the filter.
 func (b *Bucket) Watch(ctx context.Context, nc *nats.Conn, filters []string) (*Watch, error) {
-	return b.WatchPatiently(ctx, nc, filters, Patience)
+	return watch(ctx, nc, b.place(), filters, 0)
 }
 
-// WatchPatiently is Watch with another patience. It is for who has lost watches to silence that came of too much to do, which a
-// new snapshot for each only adds to.
-func (b *Bucket) WatchPatiently(ctx context.Context, nc *nats.Conn, filters []string, patience time.Duration) (*Watch, error) {
-	return watch(ctx, nc, b.place(), filters, 0, patience)
-}
-
-func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from uint64, patience time.Duration) (*Watch, error) {
+func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from uint64) (*Watch, error) {
 	if len(filters) == 0 {
 		filters = []string{">"}
 	}
@@ -80,8 +72,6 @@ func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from 
 		in:      mailbox.New[*nats.Msg](),
 		out:     make(chan Update),
 		replies: mailbox.New[string](),
-
-		patience: patience,
 	}
 	inbox := nc.NewInbox()
 	sub, err := nc.Subscribe(inbox, func(m *nats.Msg) { w.in.Put(m) })
@@ -99,7 +89,7 @@ func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from 
 	var alive context.Context
 	alive, w.stop = context.WithCancel(context.Background())
 	w.wg.Go(func() {
-		w.err = w.deliver(alive)
+		w.err = w.deliver(alive, sub)
 		close(w.out)
 		w.stop()
 	})
@@ -144,7 +134,7 @@ func (w *Watch) attend(alive context.Context, sub *nats.Subscription) {
 }
 
 // deliver sends updates until the watch is stopped (nil) or has lost something.
-func (w *Watch) deliver(alive context.Context) error {
+func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 	d := delivery{w: w, alive: alive, prefix: w.at.prefix}
 	if w.consumer.pending == 0 {
 		d.snapshot = true
@@ -152,8 +142,9 @@ func (w *Watch) deliver(alive context.Context) error {
 			return nil
 		}
 	}
-	silence := time.NewTimer(w.patience)
+	silence := time.NewTimer(silentFor)
 	defer silence.Stop()
+	var answered <-chan struct{} // not nil: it has been silent, and the server is asked
 	var batch []*nats.Msg
 	for {
 		silent := false
@@ -162,12 +153,16 @@ func (w *Watch) deliver(alive context.Context) error {
 			return nil
 		case <-w.in.Ready():
 		case <-silence.C:
-			silent = true
+			answered = w.ask(alive)
+			continue
+		case <-answered:
+			left, _, err := sub.Pending() // asked before the drain: what is not there then is in the mailbox
+			silent = err != nil || left == 0
 		}
-		closed := w.in.Closed() // asked before the drain: what is drained then is all there will be
+		closed := w.in.Closed() // likewise: what is drained then is all there will be
 		batch = w.in.Drain(batch)
-		if silent && len(batch) == 0 {
-			return fmt.Errorf("%w for %v", ErrSilent, w.patience)
+		if silent && len(batch) == 0 && !closed {
+			return fmt.Errorf("%w: silent for %v, and until the server had answered", ErrWatchLost, silentFor)
 		}
 		stopped, err := d.take(batch)
 		clear(batch) // what was large is not kept until something else comes
@@ -177,8 +172,23 @@ func (w *Watch) deliver(alive context.Context) error {
 		if closed {
 			return nats.ErrConnectionClosed
 		}
-		silence.Reset(w.patience)
+		answered = nil
+		silence.Reset(silentFor)
 	}
+}
+
+// ask makes the server say something on this connection, and tells when it has, or when that has taken too long. It comes behind
+// all that the server has sent before; so whoever knows nothing more by then has lost the watch, and is not just behind with it,
+// however little time the server or this process has had.
+func (w *Watch) ask(alive context.Context) (answered <-chan struct{}) {
+	done := make(chan struct{})
+	w.wg.Go(func() {
+		defer close(done)
+		ctx, cancel := context.WithTimeout(alive, answerTime)
+		defer cancel()
+		_ = w.nc.FlushWithContext(ctx)
+	})
+	return done
 }
 
 // delivery turns messages into updates.

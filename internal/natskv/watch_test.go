@@ -282,37 +282,61 @@ func TestGapEndsTheWatch(t *testing.T) {
 	}
 }
 
+// TestSilenceEndsTheWatch: also where the connection says nothing at all, and there the server has its time to answer.
 func TestSilenceEndsTheWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
 		w := newWatch(t, nc, b)
 		snapshot(t, w)
+		began := time.Now()
 		link.CutOneWay(natsrun.ToClient)
 		if err := ended(t, w); !errors.Is(err, ErrWatchLost) || !strings.Contains(err.Error(), "silent") {
 			t.Errorf("ended with %v", err)
+		}
+		if took := time.Since(began); took < silentFor-idleHeartbeat+answerTime || took > silentFor+answerTime {
+			t.Errorf("ended after %v", took)
 		}
 		link.Heal()
 	})
 }
 
-// Who is told to be patient is, and no longer than that.
-func TestPatientWatch(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
-		const patience = 6 * Patience
-		w, err := b.WatchPatiently(within(t), nc, nil, patience)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(w.Close)
+// A consumer that is gone while the connection is well is found out as soon as the server has been asked.
+func TestSilenceOfTheConsumerEndsTheWatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) {
+		w := newWatch(t, nc, b)
 		snapshot(t, w)
 		began := time.Now()
-		link.CutOneWay(natsrun.ToClient)
-		if err := ended(t, w); !errors.Is(err, ErrSilent) || !errors.Is(err, ErrWatchLost) {
+		if _, err := nc.Request(w.consumer.deleteSubject(w.at), nil, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if err := ended(t, w); !errors.Is(err, ErrWatchLost) || !strings.Contains(err.Error(), "silent") {
 			t.Errorf("ended with %v", err)
 		}
-		if took := time.Since(began); took < patience-idleHeartbeat || took > patience+idleHeartbeat {
-			t.Errorf("ended after %v, wants %v", took, patience)
+		if took := time.Since(began); took < silentFor-idleHeartbeat || took > silentFor+time.Second {
+			t.Errorf("ended after %v", took)
 		}
-		link.Heal()
+	})
+}
+
+// What is only late does not end the watch: a new one would be sent all of it again, and be later still.
+func TestLatenessKeepsTheWatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
+		w := newWatch(t, nc, b)
+		snapshot(t, w)
+		writer := newWriter(t, nc, b)
+		for i := range 3 {
+			link.Hold(natsrun.ToClient)
+			writer.Submit(Write{Key: fmt.Sprint("k", i)}, time.Minute, func(Result) {})
+			time.Sleep(silentFor + answerTime - idleHeartbeat - time.Second)
+			select {
+			case u, ok := <-w.C():
+				t.Fatalf("got %+v, open %v: %v", u, ok, w.Err())
+			default:
+			}
+			link.Release()
+			if u := next(t, w); len(u.Entries) != 1 || u.Entries[0].Key != fmt.Sprint("k", i) {
+				t.Errorf("got %+v", u)
+			}
+		}
 	})
 }
 
