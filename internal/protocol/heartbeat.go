@@ -27,7 +27,8 @@ type lease struct {
 	deadline  Instant
 	short     bool    // the beat at rev is a short one
 	idled     uint64  // the last attempt that was not
-	seenShort Instant // send time of the newest short beat that the watch has shown us
+	shown     Instant // send time of the newest beat that the watch has shown us
+	seenShort Instant // the same of short ones
 
 	nextBeat    Instant
 	interval    time.Duration // from the last beat to the next
@@ -130,7 +131,7 @@ func (m *Machine) keepAlive() {
 	if l.inflight || !m.due(&l.retry) {
 		return
 	}
-	urgent := short && l.idled == l.beat || m.self.Form != FormRecord || m.proofWaits()
+	urgent := short && l.idled == l.beat || m.self.Form != FormRecord || m.proofWaits() || m.looks()
 	if urgent || m.now.Holder >= l.nextBeat {
 		m.beat(short)
 	}
@@ -237,9 +238,11 @@ func (m *Machine) seenOwnLease(e *Entry) {
 		return // it was lost just now
 	}
 	if i := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.beat == e.Lease.Beat }); i >= 0 {
+		l.shown = max(l.shown, l.attempts[i].sent)
 		if l.attempts[i].short {
 			l.seenShort = max(l.seenShort, l.attempts[i].sent)
 		}
+		m.judge()
 		l.attempts = slices.Delete(l.attempts, 0, i) // what was sent before a beat that landed can no longer land
 	}
 	if e.Revision >= l.unseenRev {

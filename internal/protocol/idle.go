@@ -1,11 +1,12 @@
 package protocol
 
-// wantShort reports whether the session must beat fast: it holds or wants a role, has a write open that depends on it, runs
-// tasks, or did so a moment ago. Everything else may be idle, so that idle traffic is bounded however many there are.
+// wantShort reports whether the session must beat fast: it holds or wants a role, has a write open that depends on it, suspects
+// another session, runs tasks, or did so a moment ago. Everything else may be idle, so that idle traffic is bounded however many
+// there are.
 func (m *Machine) wantShort() bool {
 	l := &m.lease
 	if m.active.len()+m.claims.len()+m.wanting.len()+m.vacates+m.kept.len()+len(m.proofs)+len(m.window.queue) > 0 || m.busy || m.closing.asked ||
-		m.now.Holder < m.readyUntil {
+		m.looks() || m.now.Holder < m.readyUntil {
 		l.linger = m.now.Holder.Add(2 * m.cfg.Heartbeat)
 		return true
 	}

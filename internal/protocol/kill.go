@@ -4,11 +4,12 @@ import "time"
 
 // leaseTask is what the machine has under way for a peer's records.
 type leaseTask struct {
-	queued   bool
-	inflight bool // a kill, or the removal of a dead member's record
-	retry    retry
-	stood    uint64 // what a refused write expected
-	reaped   bool   // of the member record; else of the lease
+	queued    bool
+	inflight  bool // a kill, or the removal of a dead member's record
+	suspected bool // its time is up, as far as a late watch tells
+	reaped    bool // the refused write was of the member record; else of the lease
+	retry     retry
+	stood     uint64 // what a refused write expected
 }
 
 // explained reports whether the watch has shown since why the last write was refused.
@@ -30,12 +31,14 @@ func (m *Machine) reconcilePeer(p *PeerView) {
 	switch {
 	case t.inflight:
 	case m.mayKill(p):
-		due, ok := m.killDue(p)
-		switch {
-		case !ok:
-			m.peersDue.set(p, due)
+		due := m.killDue(p)
+		switch turn := m.killTurn(p, due); {
+		case m.now.Observer < turn:
+			m.peersDue.set(p, turn)
 		case !m.due(&t.retry):
 			m.peersDue.set(p, t.retry.after)
+		case !m.watched(p, due):
+			m.suspect(p)
 		default:
 			m.kill(p)
 		}
@@ -70,11 +73,10 @@ func (m *Machine) mayKill(p *PeerView) bool {
 	return p.Member != nil || len(p.holds) > 0
 }
 
-// killDue is when p may be killed: its lease has stood at one revision for its own ttl since we first saw that revision,
-// and whoever ranks before us had time to do it. ok says that the time has come.
+// killDue is when p may be killed: its lease has stood at one revision for its own ttl since we first saw that revision.
 //
 // What cannot be read, or is gone, is waited for by the longest ttl in its last lease and in the roles it holds.
-func (m *Machine) killDue(p *PeerView) (due Instant, ok bool) {
+func (m *Machine) killDue(p *PeerView) (due Instant) {
 	due = p.Seen.Add(m.patience(p))
 	if p.Form == FormRecord && !p.Lease.Alive() {
 		due = m.lostDue(p, m.lostSession(p))
@@ -86,10 +88,51 @@ func (m *Machine) killDue(p *PeerView) (due Instant, ok bool) {
 			}
 		}
 	}
-	if m.now.Observer >= due && p != m.self {
-		due = due.Add(m.rankDelay(p))
+	return due
+}
+
+// killTurn is when whoever ranks before us has had the time to do it.
+func (m *Machine) killTurn(p *PeerView, due Instant) Instant {
+	if m.now.Observer < due || p == m.self {
+		return due
 	}
-	return due, m.now.Observer >= due
+	return due.Add(m.rankDelay(p))
+}
+
+// watched reports whether we watched while p stood still: the watch has shown us a beat of our own that was sent in the second half
+// of that time, and what was written before that, unless it was overwritten since. The watch may be late, or tell nothing, for as
+// long as a lease: then all leases stand still, to all who have such a watch. Each of them would try to end every other one, again and
+// again, and keep the store too busy to come in time. Whoever is refused has ended nobody; so this is for the sake of load, not of
+// safety.
+func (m *Machine) watched(p *PeerView, due Instant) bool {
+	blind := m.now.Holder.Sub(m.lease.shown)
+	return p == m.self || m.view.whole && m.now.Observer.Add(-blind) >= p.Seen.Add(due.Sub(p.Seen)/2)
+}
+
+// suspect looks at p again when the watch has shown our next beat.
+func (m *Machine) suspect(p *PeerView) {
+	if !p.task.suspected {
+		p.task.suspected = true
+		m.suspects = append(m.suspects, p)
+	}
+}
+
+// looks reports whether a beat has to be sent for the sake of those who are suspected: there is none that is still to be shown.
+func (m *Machine) looks() bool {
+	sent := m.lease.attempts
+	return len(m.suspects) > 0 && m.view.whole && (len(sent) == 0 || sent[len(sent)-1].sent <= m.lease.shown)
+}
+
+// judge looks again at all who are suspected, unless there is a snapshot to come first: it does not tell what came before what.
+func (m *Machine) judge() {
+	if !m.view.whole {
+		return
+	}
+	for _, p := range m.suspects {
+		p.task.suspected = false
+		m.touchPeer(p)
+	}
+	m.suspects = m.suspects[:0]
 }
 
 // lostSession is a role whose record names a session of p that is later than the one that has ended, nil for none. The store has lost

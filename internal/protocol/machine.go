@@ -49,6 +49,7 @@ type Machine struct {
 	writes    map[WriteID]pending
 	lastWrite WriteID
 
+	suspects []*PeerView // who is looked at again when the watch has shown our next beat
 	peersDue schedule[*PeerView]
 	rolesDue schedule[*RoleView]
 	news     News
@@ -67,7 +68,7 @@ func New(cfg Config) *Machine {
 	}
 	m.self = m.view.peer(Peer{cfg.Class, cfg.Instance})
 	m.view.self = m.self
-	m.lease.nonce, m.lease.seenShort = cfg.NewID(), longAgo
+	m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo
 	return m
 }
 
@@ -239,6 +240,7 @@ func (SnapshotDone) apply(m *Machine) {
 	m.expectAll()
 	m.passed()
 	m.lease.unseenSince = 0
+	m.judge()
 	if m.phase == syncing {
 		m.phase = opening
 	}

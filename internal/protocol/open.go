@@ -88,7 +88,7 @@ func (m *Machine) disown() {
 	if len(m.past) > keptNonces {
 		m.past = slices.Delete(m.past, 0, 1)
 	}
-	m.lease = lease{generation: m.lease.generation + 1, nonce: m.cfg.NewID(), seenShort: longAgo}
+	m.lease = lease{generation: m.lease.generation + 1, nonce: m.cfg.NewID(), shown: longAgo, seenShort: longAgo}
 }
 
 // rivalMoved counts how often a lease under our id moves that is not ours.

@@ -81,6 +81,7 @@ func (p *process) checkWrite(x protocol.Write) {
 		p.steady++
 	default:
 		p.other++
+		p.checkJudgement(x)
 	}
 	if !isRole {
 		return
@@ -161,6 +162,23 @@ func (w *world) checkKill(by *process, c *commit) {
 		if until := p.when(p.m.LeaseUntil()); until > w.now && !p.byLostBeat(until) && p.mistakenAt != w.now {
 			w.violate("I1: %s kills %s, which believes in its session until %v", by, p, until)
 		}
+	}
+}
+
+// checkJudgement: nobody tries to end a session because its own watch does not come. When the session had stood still for half its
+// lease something was written that it has been shown. (An idle lease may be ended early, for a role.)
+func (p *process) checkJudgement(x protocol.Write) {
+	w := p.w
+	if e := protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL); e.Kind != protocol.KindLease || e.Lease.State != protocol.Killed || w.lostAt > 0 {
+		return
+	}
+	past := w.store.keys[x.Key]
+	i := slices.IndexFunc(past, func(c *commit) bool { return c.entry.Revision == x.Expect })
+	if i < 0 || past[i].entry.Lease.State != protocol.Live {
+		return
+	}
+	if half := past[i].at + p.lasts(past[i].entry.Lease.TTL()/2) - rounding; p.shownAt < half {
+		w.violate("%s judges %s, which stands since %v, by what was written until %v", p, x.Key, past[i].at, p.shownAt)
 	}
 }
 

@@ -21,6 +21,9 @@ func (c *skewed) now(t time.Duration) protocol.Now {
 	return protocol.Now{Holder: c.holder(t), Observer: c.holder(t - c.slept)}
 }
 
+// rounding is by how much a span is shown too long at most.
+const rounding = time.Microsecond
+
 // when is the moment at which the holder's clock shows i.
 func (c *skewed) when(i protocol.Instant) time.Duration {
 	return time.Duration(float64(int64(i)-c.base) / (1 + float64(c.ppm)/1e6))

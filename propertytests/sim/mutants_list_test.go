@@ -42,11 +42,14 @@ var all = []mutants.Mutant{
 		{core + "heartbeat.go", "\tl.beat++\n", "\tif l.acked == l.beat {\n\t\tl.beat++\n\t} else {\n\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == l.beat })\n\t}\n"},
 	}},
 	{Name: "no nonce", Edits: []mutants.Edit{
-		{core + "machine.go", "m.lease.nonce, m.lease.seenShort = cfg.NewID(), longAgo", "m.lease.nonce, m.lease.seenShort = cfg.Instance, longAgo"},
-		{core + "open.go", "nonce: m.cfg.NewID(), seenShort", "nonce: m.cfg.Instance, seenShort"},
+		{core + "machine.go", "m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo", "m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.Instance, longAgo, longAgo"},
+		{core + "open.go", "nonce: m.cfg.NewID(), shown", "nonce: m.cfg.Instance, shown"},
 	}},
 	{Name: "no sweep", Edits: []mutants.Edit{
 		{core + "role.go", "\t\t\tm.sweep(rv)\n", "\t\t\t_ = m.sweep\n"},
+	}},
+	{Name: "who sees nothing judges", Edits: []mutants.Edit{
+		{core + "kill.go", "case !m.watched(p, due):", "case false:"},
 	}},
 	{Name: "no short beat before a claim", Edits: []mutants.Edit{
 		{core + "heartbeat.go", "return m.believes() && m.lease.awake() && !m.disconnected()", "return m.phase == open && m.now.Holder < m.lease.deadline"},

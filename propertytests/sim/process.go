@@ -36,6 +36,7 @@ type process struct {
 	blind      time.Duration // until then no watch delivers anything, nor does a new one
 	building   int
 	snapshots  int           // complete ones that the machine was told of
+	shownAt    time.Duration // when the last of what the watch has shown was written
 	partial    bool          // a snapshot is being told, which takes no time here
 	mistakenAt time.Duration // when what it has was last taken for something that is lost, 0: never
 	beatLostAt time.Duration // when a beat of its session was last lost, 0: none
