@@ -1,0 +1,64 @@
+package protocol
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestALateWatchEndsNobody: while the watch shows nothing, not even our own beats, which are acknowledged all the time, every lease
+// stands still. Nobody is judged by that; and as soon as the watch shows a beat of ours, who is dead is ended, and who lives is not.
+func TestALateWatchEndsNobody(t *testing.T) {
+	g := newRig(t, nil)
+	lease := func(name string, beat, rev uint64) *Entry {
+		rec := fmt.Sprintf(`{"v":1,"session":1,"nonce":%q,"ttl_ms":6000,"beat":%d,"state":"live"}`, name, beat)
+		e := Decode("lease."+name, []byte(rec), rev, false, time.Minute)
+		return &e
+	}
+	kills := func() (of []string) {
+		for _, e := range g.effs {
+			if w, ok := e.(Write); ok && Decode(w.Key, w.Value, 1, false, time.Minute).Lease.State == Killed {
+				of = append(of, w.Key)
+			}
+		}
+		return of
+	}
+	g.rev += 2
+	g.step(lease("dead", 1, g.rev-1))
+	g.step(lease("lives", 1, g.rev))
+	g.mute = true // below, the store answers and the watch does not
+	var unseen []*Entry
+	for range 300 {
+		g.now.Holder, g.now.Observer = g.now.Holder.Add(100*time.Millisecond), g.now.Observer.Add(100*time.Millisecond)
+		g.step(Tick{})
+		writes := g.pend
+		g.pend = nil
+		for _, w := range writes {
+			g.rev++
+			e := Decode(w.Key, w.Value, g.rev, false, time.Minute)
+			unseen = append(unseen, &e)
+			g.step(Written{ID: w.ID, Outcome: Won, Revision: g.rev})
+		}
+	}
+	if of := kills(); len(of) > 0 {
+		t.Fatalf("without anything to see it would end %d sessions: %v", len(of), of)
+	}
+	if len(unseen) == 0 {
+		t.Fatal("it has not beaten")
+	}
+	g.rev++
+	g.step(lease("lives", 2, g.rev))
+	g.mute = false
+	for i, e := range unseen {
+		if i == len(unseen)-1 || e.Kind != KindLease {
+			g.step(e)
+		}
+	}
+	for range 20 {
+		g.now.Holder, g.now.Observer = g.now.Holder.Add(10*time.Millisecond), g.now.Observer.Add(10*time.Millisecond)
+		g.step(Tick{})
+	}
+	if of := kills(); len(of) != 1 || of[0] != "lease.dead" {
+		t.Errorf("it would end %v", of)
+	}
+}
