@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxPatience = 8 * watchTimeout
+	maxPatience = 4 * watchTimeout // so long is nothing seen, too, when the answer was lost with a connection
 	// enough is how long a watch has to have lasted for its end to have nothing to do with its making.
 	enough = time.Minute
 )
@@ -21,10 +21,10 @@ type patience time.Duration
 func (p *patience) after(lasted time.Duration, err error) (late bool) {
 	late = errors.Is(err, context.DeadlineExceeded)
 	switch {
-	case lasted >= enough:
-		*p = patience(watchTimeout)
 	case late:
 		*p = min(2**p, patience(maxPatience))
+	case lasted >= enough:
+		*p = patience(watchTimeout)
 	}
 	return late
 }

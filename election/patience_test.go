@@ -22,8 +22,8 @@ func TestPatience(t *testing.T) {
 		{time.Second, natskv.ErrWatchLost, 2 * watchTimeout}, // says nothing about time
 		{time.Second, nil, 2 * watchTimeout},                 // a new one was asked for
 		{2 * watchTimeout, unmade, 4 * watchTimeout},
-		{4 * watchTimeout, unmade, maxPatience},
 		{maxPatience, unmade, maxPatience},
+		{enough, unmade, maxPatience}, // the process was stopped
 		{enough - 1, natskv.ErrWatchLost, maxPatience},
 		{enough, nil, watchTimeout},
 		{watchTimeout, unmade, 2 * watchTimeout},

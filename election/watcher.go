@@ -214,11 +214,12 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 // answer there is no watch either: who took the next bucket for this one would go on leading in it by a record that it does not have.
 func (w *watcher) identify(ctx context.Context) error {
 	state, err := w.bucket.Inspect(ctx)
+	for errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // one question has its own patience
+		state, err = w.bucket.Inspect(ctx)
+	}
 	switch {
-	case errors.Is(err, nats.ErrPermissionViolation):
+	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("which bucket is being watched: %w", err)
-	case ctx.Err() != nil:
-		return fmt.Errorf("which bucket is being watched: %w", ctx.Err())
 	case err != nil: // what it says of the bucket is for the next watch to find out, which asks twice
 		return fmt.Errorf("which bucket is being watched: %v", err)
 	case !state.Created.Equal(w.bucket.Created()):

@@ -79,7 +79,12 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string
 		cfg.FilterSubjects = slices.Compact(slices.Sorted(slices.Values(subjects)))
 	}
 	var a consumerAnswer
-	err := request(ctx, nc, at, subject, consumerRequest{Stream: at.stream, Config: cfg, Action: "create"}, &a)
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, answerWithin)
+		defer cancel()
+	}
+	err := requestPatiently(ctx, nc, at, subject, consumerRequest{Stream: at.stream, Config: cfg, Action: "create"}, &a)
 	if err != nil {
 		return consumer{}, fmt.Errorf("create consumer: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -31,6 +32,12 @@ type answer interface{ fault() *jetstream.APIError }
 func request(ctx context.Context, nc *nats.Conn, at place, subject string, ask any, into answer) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
+	return requestPatiently(ctx, nc, at, subject, ask, into)
+}
+
+// requestPatiently is request for as long as the context says, which ends sometime. It is for what costs the server so much that
+// to ask twice would make it later.
+func requestPatiently(ctx context.Context, nc *nats.Conn, at place, subject string, ask any, into answer) error {
 	var body []byte
 	if ask != nil {
 		var err error
@@ -58,7 +65,7 @@ func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (
 	if body == nil {
 		return repeat(ctx, nc, subject, body, askAgainAfter)
 	}
-	return repeat(ctx, nc, subject, body, answerWithin)
+	return repeat(ctx, nc, subject, body, math.MaxInt64)
 }
 
 // repeat is an exchange that asks again after every wait without an answer.

@@ -56,7 +56,7 @@ type Watch struct {
 }
 
 // Watch begins to watch the keys that match any of the filters (keys with wildcards, "role.>"; none means all), which
-// must not overlap. ctx bounds the beginning only. Filters are not modified. Errors are those of Open, and ErrNoLeader.
+// must not overlap. ctx bounds the beginning only, which else may take 5 s. Filters are not modified. Errors are those of Open, and ErrNoLeader.
 //
 // The permission for several filters is $JS.API.CONSUMER.CREATE.KV_<bucket>.*, for one it names the filter.
 func (b *Bucket) Watch(ctx context.Context, nc *nats.Conn, filters []string) (*Watch, error) {
@@ -178,8 +178,8 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 }
 
 // ask makes the server say something on this connection, and tells when it has, or when that has taken too long. It comes behind
-// all that the server has sent before; so whoever knows nothing more by then has lost the watch, and is not just behind with it,
-// however little time the server or this process has had.
+// all that the connection was sent before; so whoever knows nothing more by then is not just behind with it, however little time
+// the server or this process has had.
 func (w *Watch) ask(alive context.Context) (answered <-chan struct{}) {
 	done := make(chan struct{})
 	w.wg.Go(func() {

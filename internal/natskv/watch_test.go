@@ -340,6 +340,31 @@ func TestLatenessKeepsTheWatch(t *testing.T) {
 	})
 }
 
+// Who has the patience gets a watch from a server that takes longer than other questions may take, and asks for it once.
+func TestPatienceGetsTheWatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
+		for _, patience := range []time.Duration{answerWithin + time.Second, 3 * answerWithin} {
+			link.Hold(natsrun.ToClient)
+			time.AfterFunc(2*answerWithin, link.Release)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			began := time.Now()
+			w, err := b.Watch(ctx, nc, nil)
+			cancel()
+			switch took := time.Since(began); {
+			case patience < 2*answerWithin && (!errors.Is(err, context.DeadlineExceeded) || took < patience || took > patience+time.Second):
+				t.Errorf("with %v: %v after %v", patience, err, took)
+			case patience > 2*answerWithin && err != nil:
+				t.Errorf("with %v: %v after %v", patience, err, took)
+			}
+			if err == nil {
+				snapshot(t, w)
+				w.Close()
+			}
+			time.Sleep(2 * answerWithin)
+		}
+	})
+}
+
 // An idle bucket keeps its watch: heartbeats come instead of entries.
 func TestIdleWatchLives(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) {

@@ -103,7 +103,7 @@ func (m *Machine) killTurn(p *PeerView, due Instant) Instant {
 // of that time, and what was written before that, unless it was overwritten since. The watch may be late, or tell nothing, for as
 // long as a lease: then all leases stand still, to all who have such a watch. Each of them would try to end every other one, again and
 // again, and keep the store too busy to come in time. Whoever is refused has ended nobody; so this is for the sake of load, not of
-// safety.
+// safety. (An idle session that a role still names may be ended without.)
 func (m *Machine) watched(p *PeerView, due Instant) bool {
 	blind := m.now.Holder.Sub(m.lease.shown)
 	return p == m.self || m.view.whole && m.now.Observer.Add(-blind) >= p.Seen.Add(due.Sub(p.Seen)/2)
@@ -117,10 +117,9 @@ func (m *Machine) suspect(p *PeerView) {
 	}
 }
 
-// looks reports whether a beat has to be sent for the sake of those who are suspected: there is none that is still to be shown.
+// looks reports whether a beat has to be sent for the sake of those who are suspected: there is none that the watch is still to show.
 func (m *Machine) looks() bool {
-	sent := m.lease.attempts
-	return len(m.suspects) > 0 && m.view.whole && (len(sent) == 0 || sent[len(sent)-1].sent <= m.lease.shown)
+	return len(m.suspects) > 0 && m.view.whole && m.lease.unseenSince == 0
 }
 
 // judge looks again at all who are suspected, unless there is a snapshot to come first: it does not tell what came before what.
@@ -132,6 +131,7 @@ func (m *Machine) judge() {
 		p.task.suspected = false
 		m.touchPeer(p)
 	}
+	clear(m.suspects)
 	m.suspects = m.suspects[:0]
 }
 

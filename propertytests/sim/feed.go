@@ -68,7 +68,7 @@ func (p *process) watch() {
 	p.hear(reset)
 	for _, c := range in.snapshot(rev) {
 		if p.watches(c) {
-			p.shownAt = c.at
+			p.shownAt = max(p.shownAt, c.at)
 			p.hear(&c.entry)
 		}
 	}
@@ -123,7 +123,7 @@ func (f *feed) deliver() {
 			continue
 		}
 		if f.p.watches(c) {
-			f.p.shownAt = c.at
+			f.p.shownAt = max(f.p.shownAt, c.at)
 			f.p.hear(&c.entry)
 			break
 		}

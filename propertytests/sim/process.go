@@ -113,7 +113,7 @@ func (p *process) start() {
 	p.alive, p.link, p.paused = true, true, false
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
-	p.until, p.session, p.snapshots, p.unread = 0, 0, 0, false
+	p.until, p.session, p.snapshots, p.shownAt, p.unread = 0, 0, 0, 0, false
 	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.latest = map[string]protocol.WriteID{}
