@@ -115,7 +115,7 @@ var decoders = map[string]string{
 	"internal/natskv/outcome":          "FuzzAcknowledgement",
 	"internal/natskv/place.record":     "FuzzStored",
 	"internal/natskv/plainAck":         "FuzzAcknowledgement",
-	"internal/natskv/requestPatiently":          "FuzzAPI",
+	"internal/natskv/requestPatiently": "FuzzAPI",
 	"internal/natskv/rules":            "FuzzMetadata",
 	"internal/natskv/tooOld":           "FuzzVersion",
 
