@@ -28,10 +28,12 @@ type benchmark struct {
 	name     string // of the bucket and of the namespace
 	ctx      context.Context
 	stop     context.CancelCauseFunc
+
+	promotions chan time.Time // of all who have joined; room for those that nobody waits for
 }
 
 func bench(a *app) *cobra.Command {
-	b := benchmark{a: a}
+	b := benchmark{a: a, promotions: make(chan time.Time, 1024)}
 	var storage string
 	var only []string
 	cmd := &cobra.Command{
@@ -39,7 +41,7 @@ func bench(a *app) *cobra.Command {
 		Long: `Measure on this server, in a bucket and a task stream of their own that are removed afterwards:
 
   heartbeat   from sending a heartbeat to its acknowledgement
-  handover    from the request to step down to the promotion of the successor; the work returns at once
+  handover    from the request to step down to the next promotion, the successor's as a rule; the work returns at once
   failover    from the end of a leader's connection to the promotion of the successor: about the TTL
   task        from submitting a task to its outcome, one at a time
 
