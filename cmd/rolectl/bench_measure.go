@@ -81,8 +81,8 @@ func (b *benchmark) round() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(b.ctx, b.roundWithin())
 }
 
-// promoted waits until somebody leads, since a moment or later: promotions before that were not asked for. On a busy machine who has
-// stepped down may be faster than its successor.
+// promoted waits until somebody leads, since a moment or later: promotions before that were not asked for.
+// After a hand-over on a busy machine it may be who has stepped down, before its successor.
 func (b *benchmark) promoted(since time.Time) (time.Time, error) {
 	for {
 		began, err := await(b.ctx, b.roundWithin(), "promotion", b.promotions)
@@ -188,7 +188,7 @@ func (b *benchmark) inLine(one, other *subject) (leader, next *subject, err erro
 			return one, other, b.ctx.Err()
 		}
 	}
-	return one, other, errors.New("there is no successor")
+	return one, other, errors.New("nobody leads, or has a successor")
 }
 
 func (b *benchmark) failover(sample func(time.Duration)) error {
