@@ -61,7 +61,7 @@ func (m *Machine) tryClaim(r *role) {
 		m.wakeRole(r.RoleView, turn)
 		return
 	}
-	if !m.canAct() {
+	if !m.mayClaim() {
 		m.want(r)
 		return
 	}
@@ -123,7 +123,7 @@ func (m *Machine) reconcileClaim(r *role) {
 	case t.inflight:
 	case t.retry.waiting(m.now.Observer):
 		m.wakeRole(r.RoleView, t.retry.after)
-	case !m.canAct():
+	case !m.mayClaim():
 		m.want(r)
 	case !m.due(&t.retry):
 		m.wakeRole(r.RoleView, t.retry.after)

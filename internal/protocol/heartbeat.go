@@ -76,8 +76,8 @@ func (m *Machine) LeaseUntil() Instant {
 
 func (m *Machine) believes() bool { return m.now.Holder < m.believeUntil() }
 
-// canAct reports whether a claim may be made or come true: the session is valid and awake. Who has been disconnected for too
-// long to lead does not begin to.
+// canAct reports whether a claim may come true: the session is valid and awake. Who has been disconnected for too long to lead
+// does not begin to.
 func (m *Machine) canAct() bool {
 	return m.believes() && m.lease.awake() && !m.disconnected()
 }
@@ -86,6 +86,20 @@ func (m *Machine) canAct() bool {
 // sent since. A short one sent after an idle one of which nothing is known proves nothing before it is acknowledged itself:
 // the idle one may stand, and others may end what looks idle as soon as they want something that it holds.
 func (l *lease) awake() bool { return l.short && l.acked > l.idled }
+
+// mayClaim reports whether a claim may be sent: one that could come true, while the watch keeps up.
+//
+// A store may take claims faster than the watch shows them, and a beat is shown behind all that was stored before it. Who went on
+// as fast as the store would end its own belief, give everything back, and begin again.
+func (m *Machine) mayClaim() bool { return m.canAct() && !m.behind() }
+
+// behind reports whether a beat has waited to be seen for a sixth of what belief can stand, counted from its sending. That is
+// soon enough for a watch that takes twice as long for each write as the store does.
+func (m *Machine) behind() bool {
+	l := &m.lease
+	unseen := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.sent > l.shown })
+	return unseen >= 0 && m.now.Holder >= l.attempts[unseen].sent.Add((m.cfg.TTL-m.cfg.Margin-m.cfg.Heartbeat)/6)
+}
 
 func (m *Machine) disconnected() bool {
 	return m.downSince != never && m.now.Holder >= m.downSince.Add(m.cfg.Grace)

@@ -33,7 +33,7 @@ type Machine struct {
 	leading int     // terms that are believed in
 	running int     // terms whose work has not drained
 	claims  roleSet // whose claim is open
-	wanting roleSet // whose claim waits for a short beat
+	wanting roleSet // whose claim waits for a short beat, or to see one
 	window  window
 	vacates int     // vacates in flight
 	kept    roleSet // left, but named by their record to the end of the session

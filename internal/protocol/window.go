@@ -8,6 +8,8 @@ package protocol
 // nothing of the next time: a window that has emptied is never wider than at first (after RFC 5681, section 4.1). That is also
 // what is fast: a server answers what has come together together, when all of it is stored, so who sends a thousand at once
 // waits for all of them before the first is led, and then works on the answers while the store has nothing to do.
+//
+// It follows the answers. For what the watch can take of claims, see mayClaim.
 type window struct {
 	size     int
 	inflight int

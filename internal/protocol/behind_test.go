@@ -1,0 +1,144 @@
+package protocol
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestBehind: whoever claims any number of roles of a busy store keeps its session, its terms and its watch, though the watch takes
+// up to twice as long for each write as the store does; and it leads all of them about as soon as the watch can have shown them.
+func TestBehind(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		store := time.Duration(rapid.IntRange(20, 1500).Draw(t, "µs for each write")) * time.Microsecond
+		show := time.Duration(float64(store) * rapid.Float64Range(1, 2).Draw(t, "times as long to show it"))
+		roles := rapid.IntRange(1, 4000).Draw(t, "roles")
+		b := newBusy(store, show)
+		b.step(WatchReset{})
+		for i := range roles {
+			b.step(Join{RoleConfig{Name: fmt.Sprint("r", i)}})
+		}
+		b.step(SnapshotDone{})
+		began := b.now
+		for b.m.leading < roles {
+			b.next()
+			since := b.now.Sub(began)
+			switch {
+			case b.harm != "":
+				t.Fatalf("after %v, of %d roles: %s", since, b.led, b.harm)
+			case since > time.Duration(roles)*show*3/2+b.m.cfg.TTL:
+				t.Fatalf("after %v it leads %d roles", since, b.m.leading)
+			}
+			b.led = b.m.leading
+		}
+	})
+}
+
+// busy is a store that takes its time: it stores one write after the other, answers each when it is stored, and shows them one
+// after the other. It has one client, loses nothing, and answers nobody who no longer waits.
+type busy struct {
+	m           *Machine
+	now         Instant
+	store, show time.Duration // for each write
+	last        uint64
+	keys        map[string]uint64
+	sent        line[Write]
+	stored      line[*Entry]
+	waits       map[WriteID]bool
+	late        []deadline // of writes, in order
+	led         int
+	harm        string // the first
+}
+
+// line is what waits for one who takes his time; the first of it is done at the instant.
+type line[T any] struct {
+	waits []T
+	done  Instant
+}
+
+func (l *line[T]) add(x T, now Instant, takes time.Duration) {
+	if len(l.waits) == 0 {
+		l.done = now.Add(takes)
+	}
+	l.waits = append(l.waits, x)
+}
+
+func (l *line[T]) take(now Instant, takes time.Duration) T {
+	x := l.waits[0]
+	l.waits, l.done = l.waits[1:], now.Add(takes)
+	return x
+}
+
+type deadline struct {
+	write WriteID
+	at    Instant
+}
+
+func newBusy(store, show time.Duration) *busy {
+	cfg, ids := testConfig("a"), 0
+	cfg.TTL, cfg.Heartbeat, cfg.OpTimeout, cfg.Margin = 2*time.Second, 400*time.Millisecond, 200*time.Millisecond, 400*time.Millisecond
+	cfg.NewID = func() string { ids++; return fmt.Sprint("id", ids) }
+	return &busy{m: New(cfg), now: 1e12, store: store, show: show, last: 1000, keys: map[string]uint64{}, waits: map[WriteID]bool{}}
+}
+
+func (b *busy) step(ev Event) {
+	for _, e := range b.m.Step(Now{b.now, b.now}, ev, nil) {
+		switch e := e.(type) {
+		case Write:
+			b.sent.add(e, b.now, b.store)
+			b.waits[e.ID], b.late = true, append(b.late, deadline{e.ID, b.now.Add(b.m.cfg.OpTimeout)})
+		case EndTerm:
+			b.harmed(fmt.Sprintf("the term of %s ends: %v", e.Role, e.Cause))
+		case Lost:
+			b.harmed("the session is lost: " + e.Reason)
+		case RebuildWatch:
+			b.harmed("the watch is made anew: " + e.Reason)
+		}
+	}
+}
+
+func (b *busy) harmed(how string) {
+	if b.harm == "" {
+		b.harm = how
+	}
+}
+
+// next is what comes next: a write is stored or shown, nobody waits for it any longer, or the machine wants to look.
+func (b *busy) next() {
+	for len(b.late) > 0 && !b.waits[b.late[0].write] {
+		b.late = b.late[1:]
+	}
+	at, what := b.now.Add(b.m.Next(Now{b.now, b.now})), func() { b.step(Tick{}) }
+	if len(b.late) > 0 && b.late[0].at <= at {
+		at, what = b.late[0].at, func() { b.answer(Written{ID: b.late[0].write, Outcome: Unknown}) }
+	}
+	if len(b.stored.waits) > 0 && b.stored.done <= at {
+		at, what = b.stored.done, func() { b.step(b.stored.take(b.now, b.show)) }
+	}
+	if len(b.sent.waits) > 0 && b.sent.done <= at {
+		at, what = b.sent.done, func() { b.commit(b.sent.take(b.now, b.store)) }
+	}
+	b.now = at
+	what()
+}
+
+func (b *busy) commit(w Write) {
+	if b.keys[w.Key] != w.Expect {
+		b.answer(Written{ID: w.ID, Outcome: Refused})
+		return
+	}
+	b.last++
+	b.keys[w.Key] = b.last
+	e := Decode(w.Key, w.Value, b.last, w.Delete, b.m.cfg.MaxTTL)
+	b.stored.add(&e, b.now, b.show)
+	b.answer(Written{ID: w.ID, Outcome: Won, Revision: b.last})
+}
+
+func (b *busy) answer(w Written) {
+	if b.waits[w.ID] {
+		delete(b.waits, w.ID)
+		b.step(w)
+	}
+}
