@@ -36,6 +36,43 @@ func TestBehind(t *testing.T) {
 	})
 }
 
+// TestALateWatchIsKept: while a watch shows what others have written, and one's own beats behind that, later than two intervals, it
+// is not made anew, and nothing ends. When it shows nothing more, it is.
+func TestALateWatchIsKept(t *testing.T) {
+	b := newBusy(20*time.Microsecond, time.Millisecond)
+	b.step(WatchReset{})
+	b.step(Join{RoleConfig{Name: "r"}})
+	b.step(SnapshotDone{})
+	for until := b.now.Add(2 * b.m.cfg.Heartbeat); b.now < until; {
+		b.next()
+	}
+	const others = 1100
+	for i := range others { // behind the last beat, before the next
+		b.commit(Write{Key: RoleKey(fmt.Sprint("other-", i)), Value: Encode(Role{V: Version, TTLms: 2000, Vacant: true})})
+	}
+	latest := time.Duration(0)
+	for range 4 * others {
+		before := b.m.lease.shown
+		b.next()
+		if b.m.lease.shown > before {
+			latest = max(latest, b.now.Sub(b.m.lease.shown))
+		}
+	}
+	if b.harm != "" || b.m.leading != 1 {
+		t.Fatalf("it leads %d roles: %s", b.m.leading, b.harm)
+	}
+	if latest <= 2*b.m.cfg.Heartbeat {
+		t.Fatalf("no beat was seen later than after %v", latest)
+	}
+	b.show = time.Hour
+	for until := b.now.Add(4 * b.m.cfg.Heartbeat); b.now < until && b.harm == ""; {
+		b.next()
+	}
+	if b.harm != "the watch is made anew: our own heartbeat was not seen on the watch" {
+		t.Errorf("the watch shows nothing: %q", b.harm)
+	}
+}
+
 // busy is a store that takes its time: it stores one write after the other, answers each when it is stored, and shows them one
 // after the other. It has one client, loses nothing, and answers nobody who no longer waits.
 type busy struct {

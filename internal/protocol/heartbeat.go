@@ -34,7 +34,7 @@ type lease struct {
 	interval    time.Duration // from the last beat to the next
 	linger      Instant       // stay on short beats until then
 	retry       retry
-	unseenSince Instant // an acknowledged beat waits to be seen since then; 0: none
+	unseenSince Instant // an acknowledged beat waits to be seen, and the watch has shown nothing before it, since then; 0: none
 	unseenRev   uint64
 }
 
@@ -132,7 +132,9 @@ func (m *Machine) lapse() {
 	}
 }
 
-// unseenDue is when an unseen beat means that the watch is dead: two intervals after its acknowledgement.
+// unseenDue is when an unseen beat means that the watch is dead: two intervals after its acknowledgement, or after the last
+// that the watch has shown of what was stored before it. One that is only behind is not made anew: the next would have to show all of
+// that again.
 func (m *Machine) unseenDue() Instant {
 	return m.lease.unseenSince.Add(2 * m.lease.interval)
 }
@@ -261,6 +263,13 @@ func (m *Machine) seenOwnLease(e *Entry) {
 	}
 	if e.Revision >= l.unseenRev {
 		l.unseenSince, l.unseenRev = 0, e.Revision
+	}
+}
+
+// comes notes that the watch is on its way to the beat that waits to be seen: it delivers in the order of revisions.
+func (l *lease) comes(e *Entry, now Instant) {
+	if l.unseenSince != 0 && e.Revision < l.unseenRev {
+		l.unseenSince = now
 	}
 }
 

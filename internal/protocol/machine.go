@@ -208,6 +208,7 @@ func (e *Entry) apply(m *Machine) {
 		m.fail(ErrWentBack)
 		return
 	}
+	m.lease.comes(e, m.now.Holder)
 	if e.Kind == KindLease && e.Peer == m.self.Peer {
 		m.seenOwnLease(e)
 	}
