@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 	"time"
@@ -8,31 +9,34 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBehind: whoever claims any number of roles of a busy store keeps its session, its terms and its watch, though the watch takes
-// up to twice as long for each write as the store does; and it leads all of them about as soon as the watch can have shown them.
+// TestBehind: whoever claims any number of roles of a busy store, and gives some of them away later, keeps its session, its other
+// terms and its watch, though the watch takes up to twice as long for each write as the store does; and it leads all of them about as
+// soon as the watch can have shown them. The TTL is 2 s, and the rest are the parts of it that they are by default.
 func TestBehind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		store := time.Duration(rapid.IntRange(20, 1500).Draw(t, "µs for each write")) * time.Microsecond
 		show := time.Duration(float64(store) * rapid.Float64Range(1, 2).Draw(t, "times as long to show it"))
 		roles := rapid.IntRange(1, 4000).Draw(t, "roles")
+		away := rapid.IntRange(0, roles).Draw(t, "given away")
 		b := newBusy(store, show)
-		b.step(WatchReset{})
-		for i := range roles {
-			b.step(Join{RoleConfig{Name: fmt.Sprint("r", i)}})
+		b.join(roles)
+		b.until(t, time.Duration(roles)*show*3/2+b.m.cfg.TTL, func() bool { return b.m.leading == roles })
+		for i := range away {
+			b.leave(fmt.Sprint("r", i))
 		}
-		b.step(SnapshotDone{})
-		began := b.now
-		for b.m.leading < roles {
-			b.next()
-			since := b.now.Sub(began)
-			switch {
-			case b.harm != "":
-				t.Fatalf("after %v, of %d roles: %s", since, b.led, b.harm)
-			case since > time.Duration(roles)*show*3/2+b.m.cfg.TTL:
-				t.Fatalf("after %v it leads %d roles", since, b.m.leading)
-			}
-			b.led = b.m.leading
-		}
+		b.until(t, time.Duration(away)*show*3/2+b.m.cfg.TTL, func() bool { return b.left == away })
+	})
+}
+
+// TestAWatchThatIsAlwaysLate: a watch that shows everything, and all of it late, keeps nobody from leading, as long as it is not
+// so late that it counts as dead.
+func TestAWatchThatIsAlwaysLate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBusy(20*time.Microsecond, 20*time.Microsecond)
+		b.lag = time.Duration(rapid.IntRange(0, 750).Draw(t, "ms late")) * time.Millisecond
+		roles := rapid.IntRange(1, 500).Draw(t, "roles")
+		b.join(roles)
+		b.until(t, time.Duration(roles/firstWindow+1)*2*b.lag+b.m.cfg.TTL, func() bool { return b.m.leading == roles })
 	})
 }
 
@@ -40,9 +44,7 @@ func TestBehind(t *testing.T) {
 // is not made anew, and nothing ends. When it shows nothing more, it is.
 func TestALateWatchIsKept(t *testing.T) {
 	b := newBusy(20*time.Microsecond, time.Millisecond)
-	b.step(WatchReset{})
-	b.step(Join{RoleConfig{Name: "r"}})
-	b.step(SnapshotDone{})
+	b.join(1)
 	for until := b.now.Add(2 * b.m.cfg.Heartbeat); b.now < until; {
 		b.next()
 	}
@@ -79,32 +81,40 @@ type busy struct {
 	m           *Machine
 	now         Instant
 	store, show time.Duration // for each write
+	lag         time.Duration // from when it is stored until it can be shown
 	last        uint64
 	keys        map[string]uint64
 	sent        line[Write]
 	stored      line[*Entry]
 	waits       map[WriteID]bool
 	late        []deadline // of writes, in order
-	led         int
-	harm        string // the first
+	left        int        // roles that were left and are given away
+	harm        string     // the first
 }
 
 // line is what waits for one who takes his time; the first of it is done at the instant.
 type line[T any] struct {
-	waits []T
+	waits []waiting[T]
 	done  Instant
 }
 
-func (l *line[T]) add(x T, now Instant, takes time.Duration) {
+type waiting[T any] struct {
+	x    T
+	from Instant // not begun before
+}
+
+func (l *line[T]) add(x T, from Instant, takes time.Duration) {
 	if len(l.waits) == 0 {
-		l.done = now.Add(takes)
+		l.done = from.Add(takes)
 	}
-	l.waits = append(l.waits, x)
+	l.waits = append(l.waits, waiting[T]{x, from})
 }
 
 func (l *line[T]) take(now Instant, takes time.Duration) T {
-	x := l.waits[0]
-	l.waits, l.done = l.waits[1:], now.Add(takes)
+	x := l.waits[0].x
+	if l.waits = l.waits[1:]; len(l.waits) > 0 {
+		l.done = max(now, l.waits[0].from).Add(takes)
+	}
 	return x
 }
 
@@ -114,26 +124,61 @@ type deadline struct {
 }
 
 func newBusy(store, show time.Duration) *busy {
+	const ttl = 2 * time.Second
 	cfg, ids := testConfig("a"), 0
-	cfg.TTL, cfg.Heartbeat, cfg.OpTimeout, cfg.Margin = 2*time.Second, 400*time.Millisecond, 200*time.Millisecond, 400*time.Millisecond
+	cfg.TTL, cfg.Heartbeat, cfg.OpTimeout, cfg.Margin = ttl, ttl/5, ttl/10, ttl/5
 	cfg.NewID = func() string { ids++; return fmt.Sprint("id", ids) }
 	return &busy{m: New(cfg), now: 1e12, store: store, show: show, last: 1000, keys: map[string]uint64{}, waits: map[WriteID]bool{}}
 }
 
-func (b *busy) step(ev Event) {
-	for _, e := range b.m.Step(Now{b.now, b.now}, ev, nil) {
+func (b *busy) join(roles int) {
+	b.step(WatchReset{})
+	for i := range roles {
+		b.step(Join{RoleConfig{Name: fmt.Sprint("r", i)}})
+	}
+	b.step(SnapshotDone{})
+}
+
+// leave gives a role away whose work returns at once.
+func (b *busy) leave(role string) {
+	for _, e := range b.step(Leave{Role: role, Vacate: true}) {
+		if e, ok := e.(EndTerm); ok {
+			b.step(Drained{e.Role, e.Term})
+		}
+	}
+}
+
+// until plays until something is reached, without harm and within a time.
+func (b *busy) until(t *rapid.T, within time.Duration, reached func() bool) {
+	began := b.now
+	for !reached() {
+		b.next()
+		if since := b.now.Sub(began); b.harm != "" || since > within {
+			t.Fatalf("after %v it leads %d roles, and %d are given away: %s", since, b.m.leading, b.left, cmp.Or(b.harm, "it takes too long"))
+		}
+	}
+}
+
+func (b *busy) step(ev Event) []Effect {
+	out := b.m.Step(Now{b.now, b.now}, ev, nil)
+	for _, e := range out {
 		switch e := e.(type) {
 		case Write:
 			b.sent.add(e, b.now, b.store)
 			b.waits[e.ID], b.late = true, append(b.late, deadline{e.ID, b.now.Add(b.m.cfg.OpTimeout)})
+		case RoleGiven:
+			b.left++
 		case EndTerm:
-			b.harmed(fmt.Sprintf("the term of %s ends: %v", e.Role, e.Cause))
+			if _, left := ev.(Leave); !left {
+				b.harmed(fmt.Sprintf("the term of %s ends: %v", e.Role, e.Cause))
+			}
 		case Lost:
 			b.harmed("the session is lost: " + e.Reason)
 		case RebuildWatch:
 			b.harmed("the watch is made anew: " + e.Reason)
 		}
 	}
+	return out
 }
 
 func (b *busy) harmed(how string) {
@@ -169,7 +214,7 @@ func (b *busy) commit(w Write) {
 	b.last++
 	b.keys[w.Key] = b.last
 	e := Decode(w.Key, w.Value, b.last, w.Delete, b.m.cfg.MaxTTL)
-	b.stored.add(&e, b.now, b.show)
+	b.stored.add(&e, b.now.Add(b.lag), b.show)
 	b.answer(Written{ID: w.ID, Outcome: Won, Revision: b.last})
 }
 

@@ -61,7 +61,7 @@ func (m *Machine) tryClaim(r *role) {
 		m.wakeRole(r.RoleView, turn)
 		return
 	}
-	if !m.mayClaim() {
+	if !m.canAct() {
 		m.want(r)
 		return
 	}
@@ -123,7 +123,7 @@ func (m *Machine) reconcileClaim(r *role) {
 	case t.inflight:
 	case t.retry.waiting(m.now.Observer):
 		m.wakeRole(r.RoleView, t.retry.after)
-	case !m.mayClaim():
+	case !m.canAct():
 		m.want(r)
 	case !m.due(&t.retry):
 		m.wakeRole(r.RoleView, t.retry.after)

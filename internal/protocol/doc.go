@@ -43,7 +43,7 @@
 //     place; an open rotation puts that off by L less G
 //   - belief never ends later than the last acknowledged heartbeat was sent plus its L less its G, and never later than
 //     that counted from the newest short heartbeat that the watch has shown
-//   - no claim is sent while a beat waits to be seen for a sixth of what belief can stand, so that nobody's own claims end it
+//   - while belief can be lost and the watch is late, no role is written before all is seen that was written of roles
 //   - every effect that asks for something is answered by one event, and every command by one Done
 //
 // # Failures

@@ -76,8 +76,8 @@ func (m *Machine) LeaseUntil() Instant {
 
 func (m *Machine) believes() bool { return m.now.Holder < m.believeUntil() }
 
-// canAct reports whether a claim may come true: the session is valid and awake. Who has been disconnected for too long to lead
-// does not begin to.
+// canAct reports whether a claim may be made or come true: the session is valid and awake. Who has been disconnected for too
+// long to lead does not begin to.
 func (m *Machine) canAct() bool {
 	return m.believes() && m.lease.awake() && !m.disconnected()
 }
@@ -87,14 +87,8 @@ func (m *Machine) canAct() bool {
 // the idle one may stand, and others may end what looks idle as soon as they want something that it holds.
 func (l *lease) awake() bool { return l.short && l.acked > l.idled }
 
-// mayClaim reports whether a claim may be sent: one that could come true, while the watch keeps up.
-//
-// A store may take claims faster than the watch shows them, and a beat is shown behind all that was stored before it. Who went on
-// as fast as the store would end its own belief, give everything back, and begin again.
-func (m *Machine) mayClaim() bool { return m.canAct() && !m.behind() }
-
-// behind reports whether a beat has waited to be seen for a sixth of what belief can stand, counted from its sending. That is
-// soon enough for a watch that takes twice as long for each write as the store does.
+// behind reports whether a beat has waited to be seen, since it was sent, for a sixth of the delay that belief can stand (TTL less
+// the margin less an interval).
 func (m *Machine) behind() bool {
 	l := &m.lease
 	unseen := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.sent > l.shown })
@@ -133,7 +127,7 @@ func (m *Machine) lapse() {
 }
 
 // unseenDue is when an unseen beat means that the watch is dead: two intervals after its acknowledgement, or after the last
-// that the watch has shown of what was stored before it. One that is only behind is not made anew: the next would have to show all of
+// that the watch has shown of what was stored before it. One that is only behind is left alone: the next would have to show all of
 // that again.
 func (m *Machine) unseenDue() Instant {
 	return m.lease.unseenSince.Add(2 * m.lease.interval)
@@ -266,10 +260,11 @@ func (m *Machine) seenOwnLease(e *Entry) {
 	}
 }
 
-// comes notes that the watch is on its way to the beat that waits to be seen: it delivers in the order of revisions.
-func (l *lease) comes(e *Entry, now Instant) {
-	if l.unseenSince != 0 && e.Revision < l.unseenRev {
-		l.unseenSince = now
+// comes notes that the watch is on its way to the beat that waits to be seen: it delivers in the order of revisions, and this one is
+// new.
+func (m *Machine) comes(e *Entry) {
+	if l := &m.lease; l.unseenSince != 0 && m.view.delivered < e.Revision && e.Revision < l.unseenRev {
+		l.unseenSince = m.now.Holder
 	}
 }
 

@@ -13,12 +13,12 @@ func (m *Machine) wantShort() bool {
 	return m.now.Holder < l.linger
 }
 
-// want notes a claim that waits until mayClaim: for a short beat to be acknowledged, or for the watch to show one.
+// want notes a claim that waits for a short beat to be acknowledged and seen.
 func (m *Machine) want(r *role) { m.wanting.add(r) }
 
 // wakeWanting looks again at the claims that waited, once they may go ahead.
 func (m *Machine) wakeWanting() {
-	if m.wanting.len() == 0 || !m.mayClaim() {
+	if m.wanting.len() == 0 || !m.canAct() {
 		return
 	}
 	for _, r := range m.wanting.clear() {

@@ -33,7 +33,7 @@ type Machine struct {
 	leading int     // terms that are believed in
 	running int     // terms whose work has not drained
 	claims  roleSet // whose claim is open
-	wanting roleSet // whose claim waits for a short beat, or to see one
+	wanting roleSet // whose claim waits for a short beat
 	window  window
 	vacates int     // vacates in flight
 	kept    roleSet // left, but named by their record to the end of the session
@@ -208,7 +208,7 @@ func (e *Entry) apply(m *Machine) {
 		m.fail(ErrWentBack)
 		return
 	}
-	m.lease.comes(e, m.now.Holder)
+	m.comes(e)
 	if e.Kind == KindLease && e.Peer == m.self.Peer {
 		m.seenOwnLease(e)
 	}

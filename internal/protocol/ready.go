@@ -47,7 +47,7 @@ func (m *Machine) answerReady() {
 		switch {
 		case r == nil || !r.told || m.now.Holder >= q.until:
 			m.emit(Done{ID: q.command, Err: ErrDeclined})
-		case m.mayClaim():
+		case m.canAct():
 			m.emit(Done{ID: q.command})
 		default:
 			kept = append(kept, q)

@@ -9,10 +9,13 @@ package protocol
 // what is fast: a server answers what has come together together, when all of it is stored, so who sends a thousand at once
 // waits for all of them before the first is led, and then works on the answers while the store has nothing to do.
 //
-// It follows the answers. For what the watch can take of claims, see mayClaim.
+// A store may take writes faster than the watch shows them, and a beat is shown behind all that was stored before it. Who went on as
+// fast as the store would end its own belief, and have everything to claim again. So while the watch is late the window is shut, until
+// all is shown that has been stored through it.
 type window struct {
 	size     int
 	inflight int
+	stored   uint64      // the highest revision that is known of a write that was won
 	queue    []*RoleView // whose write waits for a place, each once; who is looked at in the same step as they are let in may be before them
 }
 
@@ -25,7 +28,7 @@ const (
 // enter takes a place for a write of rv; without one, rv is looked at again when it has come to its turn.
 func (m *Machine) enter(rv *RoleView) bool {
 	w := &m.window
-	if w.inflight < w.size {
+	if m.room() > 0 {
 		w.inflight++
 		return true
 	}
@@ -36,10 +39,25 @@ func (m *Machine) enter(rv *RoleView) bool {
 	return false
 }
 
+// room is how many places are free.
+func (m *Machine) room() int {
+	if m.late() {
+		return 0
+	}
+	return max(m.window.size-m.window.inflight, 0)
+}
+
+// late reports whether the watch is behind with what was stored through the window, and there is belief to lose. One that is as late
+// without that comes no sooner for our waiting.
+func (m *Machine) late() bool {
+	return m.view.delivered < m.window.stored && m.behind() && m.believes()
+}
+
 // leave gives the place of a write back.
-func (m *Machine) leave(o Outcome) {
+func (m *Machine) leave(o Outcome, revision uint64) {
 	w := &m.window
 	w.inflight--
+	w.stored = max(w.stored, revision)
 	if o == Unknown {
 		w.size = max(w.size/2, minWindow)
 	} else {
@@ -53,7 +71,7 @@ func (m *Machine) leave(o Outcome) {
 // refill lets as many look again as there is room for.
 func (m *Machine) refill() {
 	w := &m.window
-	n := min(max(w.size-w.inflight, 0), len(w.queue))
+	n := min(m.room(), len(w.queue))
 	for _, rv := range w.queue[:n] {
 		rv.task.queuing = false
 		m.touchRole(rv)

@@ -83,7 +83,7 @@ func TestWindow(t *testing.T) {
 		}
 		answer := func(o Outcome) {
 			inflight = inflight[1:]
-			m.leave(o)
+			m.leave(o, 0)
 			refill()
 			if len(inflight) == 0 && (len(waiting) > 0 || m.window.size > firstWindow) {
 				t.Fatalf("at rest %d wait, the window is %d", len(waiting), m.window.size)

@@ -54,7 +54,7 @@ func (w Written) apply(m *Machine) {
 	}
 	delete(m.writes, w.ID)
 	if p.role != nil {
-		m.leave(w.Outcome)
+		m.leave(w.Outcome, w.Revision)
 	}
 	if w.Fault != nil {
 		m.fail(w.Fault)
