@@ -75,6 +75,33 @@ func TestALateWatchIsKept(t *testing.T) {
 	}
 }
 
+// TestADeadWatchKeepsNoRole: a watch that shows nothing more shuts the window for as long as there is belief to lose, and no longer:
+// then the roles are given away, though nothing that was written of them is seen.
+func TestADeadWatchKeepsNoRole(t *testing.T) {
+	const roles = 3
+	b := newBusy(20*time.Microsecond, 20*time.Microsecond)
+	b.join(roles)
+	for until := b.now.Add(2 * b.m.cfg.Heartbeat); b.now < until; {
+		b.next()
+	}
+	if b.m.leading != roles {
+		t.Fatalf("it leads %d roles", b.m.leading)
+	}
+	b.lag = time.Hour
+	b.leave("r0")
+	for until := b.now.Add(2 * b.m.cfg.TTL); b.now < until; {
+		b.next()
+		for _, role := range []string{"r1", "r2"} {
+			if b.m.leading == 0 {
+				b.step(Drained{role, b.keys[RoleKey(role)]})
+			}
+		}
+	}
+	if b.left != roles {
+		t.Errorf("%d of %d roles are given away: %s", b.left, roles, b.harm)
+	}
+}
+
 // busy is a store that takes its time: it stores one write after the other, answers each when it is stored, and shows them one
 // after the other. It has one client, loses nothing, and answers nobody who no longer waits.
 type busy struct {

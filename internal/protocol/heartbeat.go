@@ -88,7 +88,7 @@ func (m *Machine) canAct() bool {
 func (l *lease) awake() bool { return l.short && l.acked > l.idled }
 
 // behind reports whether a beat has waited to be seen, since it was sent, for a sixth of the delay that belief can stand (TTL less
-// the margin less an interval).
+// the margin less an interval). A sixth is soon enough for a watch that takes twice as long for a write as the store does (TestBehind).
 func (m *Machine) behind() bool {
 	l := &m.lease
 	unseen := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.sent > l.shown })
