@@ -4,24 +4,45 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
 // shout is a type of task: what goes in, what comes out, and how it is to be treated.
 var shout = assign.NewKind[string, string]("shout.v1", assign.MaxAttempts(3), assign.Timeout(time.Second))
 
-func Example() {
-	server, err := natsrun.Start(natsrun.Options{}) // any NATS server with JetStream
+// serve runs a NATS server in this process, for the example; a program connects to one that is there.
+func serve() (*server.Server, func()) {
+	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = server.Shutdown() }()
-	nc, err := server.Connect()
+	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, JetStream: true, StoreDir: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		log.Fatal("the server did not come up")
+	}
+	return s, func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		_ = os.RemoveAll(dir) // a temporary directory
+	}
+}
+
+func Example() {
+	s, shutdown := serve()
+	defer shutdown()
+	nc, err := nats.Connect("", nats.InProcessServer(s))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
+	"os"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/fencing"
-	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
 // An election hands out tokens; here two terms of one role are made by hand.
@@ -50,6 +54,27 @@ func ExampleToken() {
 	// fencing.Token{Role:"billing", Holder:"node-2", Epoch:57, Seq:0, id:redacted}
 }
 
+// serve runs a NATS server in this process, for the example; a program connects to one that is there.
+func serve() (*server.Server, func()) {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, JetStream: true, StoreDir: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		log.Fatal("the server did not come up")
+	}
+	return s, func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		_ = os.RemoveAll(dir) // a temporary directory
+	}
+}
+
 // State that only the present leader can write, kept by the server itself.
 func ExampleOpenStore() {
 	if err := store(context.Background()); err != nil {
@@ -62,12 +87,9 @@ func ExampleOpenStore() {
 }
 
 func store(ctx context.Context) error {
-	server, err := natsrun.Start(natsrun.Options{}) // yours is elsewhere
-	if err != nil {
-		return err
-	}
-	defer func() { _ = server.Shutdown() }()
-	nc, err := server.Connect()
+	s, shutdown := serve()
+	defer shutdown()
+	nc, err := nats.Connect("", nats.InProcessServer(s))
 	if err != nil {
 		return err
 	}

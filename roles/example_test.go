@@ -6,25 +6,46 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/roles"
 )
+
+// serve runs a NATS server in this process, for the example; a program connects to one that is there.
+func serve() (*server.Server, func()) {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: true, StoreDir: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		log.Fatal("the server did not come up")
+	}
+	return s, func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		_ = os.RemoveAll(dir) // a temporary directory
+	}
+}
 
 // A process that takes part in a role until it is told to stop. A real one takes its URL from the environment, and its
 // context from signal.NotifyContext.
 func Example() {
-	server, err := natsrun.Start(natsrun.Options{Listen: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer server.Shutdown()
+	s, shutdown := serve()
+	defer shutdown()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 
 	manager, err := roles.New(roles.Config{
-		URL:              server.URL(),
+		URL:              s.ClientURL(),
 		Bucket:           "roles",
 		BucketAutoCreate: true,
 		InstanceID:       "node-1",

@@ -1,4 +1,4 @@
-// Package architecture holds the rules about who may import whom, as a test over `go list`.
+// Package architecture holds the rules about who may import whom, as tests over `go list` and over the sources.
 //
-// File: imports_test.go.
+// Files: imports_test.go · pure_test.go · docs_test.go · examples_test.go.
 package architecture
