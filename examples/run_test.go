@@ -1,0 +1,107 @@
+package examples
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestPrograms runs every small example as its comment says, each against a server of its own.
+func TestPrograms(t *testing.T) {
+	dir := programs(t, "singleton", "tasks", "worker-only", "fencing")
+	t.Run("singleton", func(t *testing.T) { t.Parallel(); testSingleton(t, dir+"singleton") })
+	t.Run("tasks", func(t *testing.T) { t.Parallel(); testTasks(t, dir+"tasks", dir+"worker-only") })
+	t.Run("fencing", func(t *testing.T) { t.Parallel(); testFencing(t, dir+"fencing") })
+}
+
+// TestSmall: what is to be copied is short, and imports nothing that others cannot.
+func TestSmall(t *testing.T) {
+	for _, path := range []string{"singleton", "tasks", "worker-only", "fencing", "fencing/sqlite"} {
+		text, err := os.ReadFile(filepath.Join(path, "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > 90 {
+			t.Errorf("%s has %d lines, more than 90", path, n)
+		}
+		if strings.Contains(string(text), "/internal/") {
+			t.Errorf("%s imports an internal package", path)
+		}
+	}
+}
+
+// testSingleton: a second process waits, takes over at once when the first ends by a signal, and within the TTL (10 s by
+// default) when it is killed; epochs increase.
+func testSingleton(t *testing.T, program string) {
+	s := natstest.Server(t, natstest.Listen)
+	first, second := leader(t, start(t, s, program), start(t, s, program))
+	before := epoch(t, first)
+	first.endsWell(t, syscall.SIGTERM)
+	first.says(t, "stopped leading scheduler", 0)
+	after := epoch(t, second)
+	if after <= before {
+		t.Errorf("epoch %d after %d", after, before)
+	}
+
+	third := start(t, s, program)
+	if err := second.ends(t, syscall.SIGKILL); err == nil {
+		t.Error("a killed process has ended well")
+	}
+	if last := epoch(t, third); last <= after {
+		t.Errorf("epoch %d after %d", last, after)
+	}
+	third.endsWell(t, syscall.SIGTERM)
+}
+
+func epoch(t *testing.T, p *process) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(p.says(t, `leading scheduler at epoch (\d+)`, 20*time.Second)[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// testTasks: one process hands out, another one works only, and a third one submits files and prints their digests.
+func testTasks(t *testing.T, tasks, workerOnly string) {
+	s := natstest.Server(t, natstest.Listen)
+	scheduler, worker := start(t, s, tasks), start(t, s, workerOnly)
+	dir := t.TempDir()
+	files := make([]string, 200)
+	for i := range files {
+		files[i] = filepath.Join(dir, strconv.Itoa(i))
+		if err := os.WriteFile(files[i], []byte("content"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const digest = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73"
+	natstest.Eventually(t, "the worker runs tasks too", time.Minute, func() (bool, string) {
+		submitter := start(t, s, tasks, files...)
+		submitter.endsWell(t, 0)
+		if n := strings.Count(submitter.output(), digest); n != len(files) {
+			t.Fatalf("%d of %d digests:\n%s", n, len(files), submitter.output())
+		}
+		return strings.Contains(worker.output(), "attempt 1"), scheduler.output() + worker.output()
+	})
+	for _, p := range []*process{worker, scheduler} {
+		p.endsWell(t, syscall.SIGTERM)
+	}
+}
+
+// testFencing: both resources refuse the request of the first term.
+func testFencing(t *testing.T, program string) {
+	p := start(t, natstest.Server(t, natstest.Listen), program)
+	p.endsWell(t, 0)
+	for _, line := range []string{"stale for the store: true", "stale for the guard: true"} {
+		p.says(t, line, 0)
+	}
+	if out := p.output(); strings.Count(out, "printed page 1") != 2 || strings.Contains(out, "printed page 2") {
+		t.Errorf("what was printed:\n%s", out)
+	}
+}

@@ -1,0 +1,122 @@
+package architecture
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the blocks that documents quote again, from their sources")
+
+// quoted is the line above a block that is quoted from a file: all of it, or a part that region finds.
+var quoted = regexp.MustCompile(`^<!-- from ([^\s#]+)(?:#(\S+))? -->$`)
+
+// compiled are the languages that a document may only quote: their blocks have been compiled where they come from.
+var compiled = []string{"go", "sql"}
+
+// TestDocumentedCode: every block of Go or SQL is quoted from a file that is compiled and tested, and every block with a line
+// "<!-- from FILE#PART -->" above it is what that file says now. After a change: go test ./internal/architecture -rewrite.
+func TestDocumentedCode(t *testing.T) {
+	n := 0
+	for _, path := range documents(t) {
+		old := read(t, path)
+		now, blocks := quote(t, path, old)
+		n += blocks
+		if now != old && *rewrite {
+			if err := os.WriteFile(filepath.Join(root, path), []byte(now), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no block in any document")
+	}
+}
+
+// quote is a document with its quoted blocks as their sources are now, and how many these are.
+func quote(t *testing.T, path, text string) (now string, n int) {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	var out []string
+	for i := 0; i < len(lines); i++ {
+		out = append(out, lines[i])
+		language, fenced := strings.CutPrefix(lines[i], "```")
+		if !fenced {
+			continue
+		}
+		end := i + 1
+		for end < len(lines) && lines[end] != "```" {
+			end++
+		}
+		if end == len(lines) {
+			t.Fatalf("%s:%d: a block without an end", path, i+1)
+		}
+		block := lines[i+1 : end]
+		var source []string
+		if i > 0 {
+			source = quoted.FindStringSubmatch(lines[i-1])
+		}
+		switch {
+		case source != nil:
+			n++
+			block = current(t, path, i+1, block, source[1], source[2])
+		case slices.Contains(compiled, language):
+			t.Errorf("%s:%d: a block of %s without a line <!-- from FILE#PART --> above it: nobody compiles it", path, i+1, language)
+		}
+		out = append(append(out, block...), "```")
+		i = end
+	}
+	return strings.Join(out, "\n"), n
+}
+
+// current is what a block's source says now; a difference is an error, unless it is written anew.
+func current(t *testing.T, path string, line int, block []string, file, part string) []string {
+	t.Helper()
+	now, err := region(file, read(t, file), part)
+	if err != nil {
+		t.Errorf("%s:%d: %v", path, line, err)
+		return block
+	}
+	if was := strings.Join(block, "\n"); was != now && !*rewrite {
+		t.Errorf("%s:%d: not what %s#%s says now (go test ./internal/architecture -rewrite):\n%s", path, line, file, part, now)
+	}
+	return strings.Split(now, "\n")
+}
+
+const root = "../.."
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// documents are the pages that people read: those at the root, and all below docs.
+func documents(t *testing.T) (paths []string) {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(root, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		paths = append(paths, filepath.Base(page))
+	}
+	err = filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ os.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".md" {
+			path, err = filepath.Rel(root, path)
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
