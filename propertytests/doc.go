@@ -12,8 +12,8 @@
 //	longrun       plays simulated schedules in ranges of seeds; longrun.csv is what they came to
 //	cycles        plays the tests in real time again and again; cycles.csv is what they came to, and of which product
 //	ranges        the file of such a run
-//	mutants       takes one rule out of the code and wants a test to notice; each mutants.csv says of what those have died, and
-//	              mutants/ages how many of that is of the rules and worlds as they are
+//	mutants       takes one rule out of the code and wants a test to notice; each mutants.csv records the deaths, and
+//	              mutants/ages counts those of earlier rules and worlds
 //	sources       marks of Go sources, by which those files say of what they are
 //
 // In this directory:

@@ -8,7 +8,11 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/mutants"
 )
 
-var suite = mutants.Suite{Record: "mutants.csv", Mutants: slices.Concat(electionMutants, taskMutants)}
+var suite = mutants.Suite{
+	Below:   []string{"internal/protocol", "propertytests"},
+	Record:  "mutants.csv",
+	Mutants: slices.Concat(electionMutants, taskMutants),
+}
 
 // inElections and inTasks search the configuration of a name.
 func inElections(name string) *mutants.Test { return in("^TestElections$", name) }
@@ -16,7 +20,7 @@ func inTasks(name string) *mutants.Test     { return in("^TestTasks$", name) }
 
 func in(test, configuration string) *mutants.Test {
 	return &mutants.Test{
-		Package: "propertytests/explore", Run: test,
+		Run:   test,
 		Args:  []string{"-explore.only", configuration, "-explore.states", "1000000", "-test.timeout", "20m"},
 		Sound: []string{"-explore.only", configuration, "-explore.states", "100000"},
 		Says:  regexp.MustCompile(`(?m)^\s*(?:\w+_test\.go:\d+: )?(?P<what>.*)\n\s*(?:after (?P<within>\d+ moves, among \d+ states)|goroutine \d+ \[)`),

@@ -2,16 +2,18 @@ package mutants
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/rolemanager/rolemanager/propertytests/sources"
 )
 
-// Age says how many of the deaths on record are of the rules, the worlds and the tests as they are.
+// Age says how many of the deaths on record are of the rules, the worlds and the tests as they are now.
 type Age struct {
 	Rows  int
-	Older []string // the mutants whose deaths are of earlier ones, or do not say of which
+	Older []string // the mutants whose deaths are of earlier sources, or do not name their sources
 }
 
 func (a Age) String() string {
@@ -22,9 +24,9 @@ func (a Age) String() string {
 	return s
 }
 
-// AgeOf looks at a record, beside the module whose root is given.
-func AgeOf(root, path string) (a Age, err error) {
-	rows, err := record(path).Read()
+// AgeOf compares a record with the sources of the module. A death whose test has moved is of earlier sources.
+func AgeOf(root, file string) (a Age, err error) {
+	rows, err := record(file).Read()
 	if err != nil {
 		return a, err
 	}
@@ -32,7 +34,7 @@ func AgeOf(root, path string) (a Age, err error) {
 	for _, d := range rows {
 		if present[d.In] == "" && d.World != "" {
 			if present[d.In], err = worldOf(root, d.In); err != nil {
-				return a, fmt.Errorf("%s: mutant %q: %w", path, d.Mutant, err)
+				return a, fmt.Errorf("%s: mutant %q: %w", file, d.Mutant, err)
 			}
 		}
 		if d.World == "" || d.World != present[d.In] {
@@ -43,9 +45,12 @@ func AgeOf(root, path string) (a Age, err error) {
 	return a, nil
 }
 
-// worldOf is the mark of all that the tests of a package are made of.
+// worldOf is the mark of all that the tests of a package are made of. It is empty where the package is gone.
 func worldOf(root, pkg string) (string, error) {
 	module := os.DirFS(root)
+	if own, err := fs.Glob(module, path.Join(pkg, "*.go")); err != nil || len(own) == 0 {
+		return "", err
+	}
 	files, err := sources.Under(module, pkg)
 	if err != nil {
 		return "", err

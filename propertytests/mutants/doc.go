@@ -1,29 +1,49 @@
 // Package mutants proves that tests can fail: it takes one rule out of the code, and wants a test to notice.
 //
 //	Suite ── for each Mutant: its Edits over the sources (go build -overlay) ──► the test that has to fail
-//	  │                                                                             │ what it said, within how much
+//	  │                                                                             │ what it noticed, and within how much
 //	  └── Fit, in every run: the texts are there, each death is on record ◄── record: a CSV file beside the list
 //
-// Production code has no switches for it. To compile and run every mutant takes long, so Run does it only with MUTANTS=1, and
-// writes down of what each has died; Fit runs always.
+// Production code has no switches for it. Compiling and running every mutant takes long. Run therefore does it only on request
+// (MUTANTS), and puts each death on record. Fit always runs.
 //
-//	MUTANTS=1 go test -timeout 2h -run Mutants ./propertytests/...      all anew
-//	MUTANTS=old go test -timeout 2h -run Mutants ./propertytests/...    those whose deaths are of earlier sources
-//	go run ./propertytests/mutants/ages                                 how many these are
-//	make mutants                                                        a few, of the suites that play each seed the same way
+//	MUTANTS=1 go test -timeout 2h -run Mutants ./propertytests/...        all of them
+//	MUTANTS=changed go test -timeout 2h -run Mutants ./propertytests/...  those without a death on record for their texts and test
+//	MUTANTS=old go test -timeout 2h -run Mutants ./propertytests/...      also those whose deaths are of earlier sources
+//	go run ./propertytests/mutants/ages                                   how many of the deaths are of earlier sources
+//	make mutants                                                          a few, of the suites that play each seed the same way
 //
-// A few (MUTANTS=some) run in CI with every commit, after the tests: which follows from MUTANTS_SEED, there the hash of the commit,
-// so that all have their turn in time. One that does not die within four minutes fails the run; nothing is put on record.
+// # Texts, not files
 //
-// Each row says of which sources it is: of the rules, the world and the checks, all that its test was made of. When these change,
-// what is on record may not hold any more: a check that has become blind lets live what has died before. That does not fail the
-// tests at every change, but it is said: by Fit, and by the command.
+// A mutant names texts. A suite names the folders that hold these texts, and a test names its function and the folders that hold
+// it. Folders are searched with all folders below them; of a list of folders some may be missing. A text has to be there exactly
+// once, and a test function in exactly one package; otherwise the error names the files or packages that hold it. Where a text
+// is not unique, lengthen it by what is before or after it.
+//
+// A row of the record therefore stays valid when a file, a test or the list itself moves, or when a package is split below the
+// same folders. Its column "of" is a mark of the texts and of the test's name and arguments. Its column "in" only says in which
+// package the test was at that time; after a move the death counts as one of earlier sources.
+//
+// A renamed identifier changes the texts that contain it, and so the marks of their mutants: whether the mutation is still the
+// same, only a run can show. Rename in the code and in the lists in one go, for instance with one sed over both. Fit then
+// names each mutant whose mark has changed, and MUTANTS=changed runs these and no others.
+//
+// # Sources of a death
+//
+// Each row also has a mark of the sources: the rules, the world and the checks that the test was made of. When these change, the
+// mutant might survive now, since a check may have become blind. The tests do not fail for it. Fit and the command ages report it.
+//
+// A few mutants (MUTANTS=some) run in CI with every commit, after the tests. They follow from MUTANTS_SEED, which is there the hash
+// of the commit, so that each has its turn in time. A mutant that does not die within four minutes fails the run. Nothing is put
+// on record.
 //
 // Promises:
-//   - Who compiles and is not noticed, or dies of the time limit alone, fails the run; and so does a test that fails without a mutant.
-//   - A mutant whose text is gone from the sources, or that has no death on record, or another one than is on record, fails Fit:
-//     the list cannot rot unnoticed.
+//   - A mutant fails the run if it compiles and nothing notices it, or if it dies of the time limit alone. A test that fails
+//     without a mutant fails the run, too.
+//   - Fit fails for a mutant whose text is gone or not unique, whose test is gone, or whose death is not on record for its texts
+//     and its test. The list cannot rot unnoticed.
 //
-// Files: mutant.go (a mutant, its sources), test.go (what has to notice, and runs), suite.go (all of a package), some.go (a few of
-// them), record.go (the file), age.go (of which sources it is), tally.go (what the deaths took); ages has the command.
+// Files: mutant.go (a mutant), tree.go (the files that may hold its texts), test.go (what has to notice, and where it is), kill.go
+// (compiles and runs), suite.go (all mutants of a package), run.go (which of them run), some.go (a few of them), record.go
+// (the file), age.go (the sources of a death), tally.go (what the deaths took); ages has the command.
 package mutants

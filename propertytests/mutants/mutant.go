@@ -1,14 +1,14 @@
 package mutants
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
 	"strings"
 )
 
-// Edit is a file, by its path from the root of the module, a text that it holds once, and what stands there instead.
-type Edit [3]string
+// Edit is a text that the sources hold once, and the text that takes its place. It names no file.
+type Edit [2]string
 
 // Mutant is the module with one rule taken out, or a model of something beside it with one condition.
 type Mutant struct {
@@ -17,26 +17,22 @@ type Mutant struct {
 	By    *Test // nil: the test of its suite
 }
 
-// sources are the texts of the changed files, by their paths.
-func (m Mutant) sources(root string) (map[string]string, error) {
-	texts := map[string]string{}
+var errUnchanged = errors.New("the edit changes nothing")
+
+// changed are the texts of the files that the edits change, by their paths. Each edit sees the edits before it.
+func (m Mutant) changed(sources tree) (tree, error) {
+	now, changed := maps.Clone(sources), tree{}
 	for _, e := range m.Edits {
-		file, before, after := e[0], e[1], e[2]
-		path := filepath.Join(root, file)
-		if _, read := texts[path]; !read {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				return nil, fmt.Errorf("mutant %q: %w", m.Name, err)
-			}
-			texts[path] = string(b)
+		before, after := e[0], e[1]
+		path, err := now.holding(before)
+		if err == nil && before == after {
+			err = errUnchanged
 		}
-		if n := strings.Count(texts[path], before); n != 1 {
-			return nil, fmt.Errorf("mutant %q: %s holds %d times what it replaces: %q", m.Name, file, n, before)
+		if err != nil {
+			return nil, fmt.Errorf("mutant %q: %w: %q", m.Name, err, before)
 		}
-		if before == after {
-			return nil, fmt.Errorf("mutant %q changes nothing in %s", m.Name, file)
-		}
-		texts[path] = strings.Replace(texts[path], before, after, 1)
+		now[path] = strings.Replace(now[path], before, after, 1)
+		changed[path] = now[path]
 	}
-	return texts, nil
+	return changed, nil
 }

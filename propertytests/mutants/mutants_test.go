@@ -10,21 +10,45 @@ import (
 	"testing"
 )
 
+// module writes the files of a module into a folder of its own.
+func module(t *testing.T, files map[string]string) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	write(t, root, "go.mod", "module example\n\ngo 1.26\n")
+	for name, text := range files {
+		write(t, root, name, text)
+	}
+	return root
+}
+
+func write(t *testing.T, root, name, text string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const (
+	ruleText = "package example\n\nfunc rule(n int) int { return n + 1 }\n"
+	ruleTest = "package example\n\nimport \"testing\"\n\nfunc TestRule(t *testing.T) {\n\tif n := rule(1); n != 2 {\n" +
+		"\t\tt.Fatalf(\"failed after 1 schedules: 1 and 1\\n\\tis   %d\", n)\n\t}\n}\n"
+)
+
 // TestKill: of a module with one rule and one test of it, a mutant dies, one survives, one waits until the time is up, one does
 // not compile, and one replaces what is not there.
 func TestKill(t *testing.T) {
-	root := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":       "module example\n\ngo 1.26\n",
-		"rule.go":      "package example\n\nfunc rule(n int) int { return n + 1 }\n",
-		"rule_test.go": "package example\n\nimport \"testing\"\n\nfunc TestRule(t *testing.T) {\n\tif n := rule(1); n != 2 {\n\t\tt.Fatalf(\"failed after 1 schedules: 1 and 1\\n\\tis   %d\", n)\n\t}\n}\n",
-	} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	root := module(t, map[string]string{"rule.go": ruleText, "rule_test.go": ruleTest})
+	sources, err := below(root, []string{"."}, false)
+	if err != nil {
+		t.Fatal(err)
 	}
+	p := place{root, ".", sources}
 	test := Test{
-		Package: ".", Run: "TestRule$", Args: []string{"-test.timeout", "2s"},
+		Run: "TestRule$", Args: []string{"-test.timeout", "2s"},
 		Says: regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>(?s:.*)3)`),
 	}
 	for _, c := range []struct{ name, after, want string }{
@@ -35,7 +59,7 @@ func TestKill(t *testing.T) {
 		{"dies of something else", "n + 3", "died for no reason that can be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := test.kill(t, root, Mutant{Name: c.name, Edits: []Edit{{"rule.go", "n + 1", c.after}}})
+			d, err := test.kill(t.Context(), p, Mutant{Name: c.name, Edits: []Edit{{"n + 1", c.after}}})
 			switch {
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%+v, %v; want %q", d, err, c.want)
@@ -44,18 +68,18 @@ func TestKill(t *testing.T) {
 			}
 		})
 	}
-	if err := test.passes(t, root); err != nil {
+	if err := test.passes(t.Context(), p); err != nil {
 		t.Error(err)
 	}
-	if _, err := test.kill(t, root, Mutant{Name: "nothing", Edits: []Edit{{"rule.go", "n + 1", "n + 1"}}}); err == nil || errors.Is(err, errSurvived) {
+	if _, err := test.kill(t.Context(), p, Mutant{Name: "nothing", Edits: []Edit{{"n + 1", "n + 1"}}}); err == nil || errors.Is(err, errSurvived) {
 		t.Errorf("of one that changes nothing: %v", err)
 	}
-	if _, err := test.kill(t, root, Mutant{Name: "gone", Edits: []Edit{{"rule.go", "n - 1", "n"}}}); err == nil || errors.Is(err, errSurvived) {
+	if _, err := test.kill(t.Context(), p, Mutant{Name: "gone", Edits: []Edit{{"n - 1", "n"}}}); err == nil || errors.Is(err, errSurvived) {
 		t.Errorf("of a text that is not there: %v", err)
 	}
 }
 
-// TestRecord: deaths stand in the order of the list, the last of each; those of mutants that are no more are forgotten.
+// TestRecord: the record has the last death of each mutant, in the order of the list, and none of a mutant that the list lacks.
 func TestRecord(t *testing.T) {
 	s := Suite{Record: filepath.Join(t.TempDir(), "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}}
 	for _, d := range []death{
@@ -77,21 +101,8 @@ func TestRecord(t *testing.T) {
 // TestAge: a death is of the sources as they are until the rule, the test or what these import changes, and a change of something
 // else, or of the list of mutants, does not make it older. One that does not say of which sources it is counts as older.
 func TestAge(t *testing.T) {
-	root := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("go.mod", "module example\n\ngo 1.26\n")
-	write("rule/rule.go", "package rule\n")
-	write("world/world_test.go", "package world\n\nimport _ \"example/rule\"\n")
-	s := Suite{Record: filepath.Join(root, "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}, By: Test{Package: "world"}}
+	root := module(t, map[string]string{"rule/rule.go": "package rule\n", "world/world_test.go": "package world\n\nimport _ \"example/rule\"\n"})
+	s := Suite{Record: filepath.Join(root, "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}, By: Test{Run: "."}}
 	for _, change := range []struct {
 		name, text string
 		older      bool
@@ -115,14 +126,22 @@ func TestAge(t *testing.T) {
 		if age, err := AgeOf(root, s.Record); err != nil || age.String() != "1 of 2 deaths are of the sources as they are; of earlier ones: b" {
 			t.Fatalf("%v, %v", age, err)
 		}
-		write(change.name, change.text)
+		write(t, root, change.name, change.text)
 		age, err := AgeOf(root, s.Record)
 		if err != nil || age.Rows != 2 || slices.Contains(age.Older, "a") != change.older {
 			t.Errorf("%s has changed: %v, %v", change.name, age, err)
 		}
+		died, err := s.deaths()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run{s, place{root: root}, nil}
 		for i, want := range []bool{!change.older, false} {
-			if present, err := s.present(root, s.Mutants[i]); err != nil || present != want {
-				t.Errorf("%s has changed: the death of %s is present: %v, %v", change.name, s.Mutants[i].Name, present, err)
+			m := s.Mutants[i]
+			for which, want := range map[string]bool{"old": want, "changed": true, "1": false} {
+				if done, err := r.done(which, m, died[m.Name]); err != nil || done != want {
+					t.Errorf("%s has changed: MUTANTS=%s leaves out %s: %v, %v", change.name, which, m.Name, done, err)
+				}
 			}
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/ranges"
 )
 
-// death is of what a mutant has died.
+// death is how a mutant has died.
 type death struct {
 	Mutant string
 	Within string // how much it took: schedules, or moves and states; empty for a test that does one thing
 	What   string // what was noticed
 	Of     string // the mark of the mutant and the test
-	In     string // the package of the test
+	In     string // the package of the test at that time; it may have moved since
 	World  string // the mark of all that the test was made of; empty where that was not noted, or changed while it was compiled
 }
 
@@ -38,23 +38,23 @@ func (s Suite) deaths() (map[string]death, error) {
 	return died, nil
 }
 
-// note puts one death on record, in the order of the list; of who is not in the list nothing stays.
+// note puts one death on record, in the order of the list. Deaths of mutants that are not in the list are removed.
 func (s Suite) note(d death) error {
 	died, err := s.deaths()
 	if err != nil {
 		return err
 	}
 	died[d.Mutant] = d
-	anew := record(s.Record + ".new")
-	if err := os.Remove(anew.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	next := record(s.Record + ".new")
+	if err := os.Remove(next.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, m := range s.Mutants {
 		if d, ok := died[m.Name]; ok {
-			if err := anew.Add(d); err != nil {
+			if err := next.Add(d); err != nil {
 				return err
 			}
 		}
 	}
-	return os.Rename(anew.Path, s.Record)
+	return os.Rename(next.Path, s.Record)
 }

@@ -8,37 +8,22 @@ import (
 	"testing"
 )
 
-// MUTANTS=some takes so many mutants of each suite, and each has to die so soon.
+// MUTANTS=some takes this number of mutants of each suite, and each has to die this soon.
 const (
 	few  = 2
 	soon = "4m" // the last one of tasksim takes a minute
 )
 
-// runSome wants a few mutants to die. Which follows from MUTANTS_SEED. Nothing is put on record, and that the tests pass as the
-// sources are is not asked: whoever runs a few has just run the tests.
-func (s Suite) runSome(t *testing.T) {
+// drawn are the few mutants that follow from MUTANTS_SEED.
+func (s Suite) drawn(t *testing.T) []Mutant {
 	seed := os.Getenv("MUTANTS_SEED")
 	if seed == "" {
-		t.Fatal("MUTANTS=some wants MUTANTS_SEED: a text from which follows which they are, such as the hash of the commit")
+		t.Fatal("MUTANTS=some wants MUTANTS_SEED, a text from which the mutants follow, such as the hash of the commit")
 	}
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range s.some(seed, few) {
-		t.Run(dashed(m.Name), func(t *testing.T) {
-			by := s.by(m)
-			by.Args = slices.Concat(by.Args, []string{"-test.timeout", soon}) // the last one counts
-			d, err := by.kill(t, root, m)
-			if err != nil {
-				t.Fatalf("mutant %q: %v", m.Name, err)
-			}
-			t.Logf("%s: %s", d.Within, d.What)
-		})
-	}
+	return s.some(seed, few)
 }
 
-// some are n of the mutants: always the same of one seed, and of another one as likely any others.
+// some are n of the mutants: always the same for one seed, and for another seed any mutants with the same chance.
 func (s Suite) some(seed string, n int) []Mutant {
 	place := func(m Mutant) []byte {
 		sum := sha256.Sum256([]byte(seed + "\n" + m.Name))

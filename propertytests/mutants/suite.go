@@ -6,67 +6,24 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
-// Suite is all mutants of one package, with the file that says of what they have died.
+// Suite is all mutants of one package, with the file that says how each of them has died.
 type Suite struct {
+	// Below are the folders whose files the mutants change, with all folders below them; tests are left out. Name them generously:
+	// a file that moves from one of them to another costs nothing.
+	Below   []string
 	Mutants []Mutant
-	By      Test   // for those that name none
+	By      Test   // for mutants that name no test
 	Record  string // a path from the package's directory
 }
 
-// Run wants each mutant to die, and puts on record of what. It skips without MUTANTS=1; with MUTANTS=old it leaves out those whose
-// deaths are on record and of the sources as they are. MUTANTS=some is a few, of which nothing is put on record.
-func (s Suite) Run(t *testing.T) {
-	switch which := os.Getenv("MUTANTS"); which {
-	case "1", "old":
-	case "some":
-		s.runSome(t)
-		return
-	case "":
-		t.Skip("set MUTANTS=1 to compile and run the mutants, MUTANTS=old for those whose deaths are of earlier sources, or MUTANTS=some for a few")
-	default:
-		t.Fatalf("MUTANTS=%s: want 1, old or some", which)
-	}
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound := map[string]bool{} // tests that pass without a mutant
-	for _, m := range s.Mutants {
-		t.Run(dashed(m.Name), func(t *testing.T) {
-			by := s.by(m)
-			if os.Getenv("MUTANTS") == "old" {
-				if present, err := s.present(root, m); err != nil {
-					t.Fatal(err)
-				} else if present {
-					t.Skip("its death is on record, and of the sources as they are")
-				}
-			}
-			if unchanged := by.mark(Mutant{}); !sound[unchanged] {
-				if err := by.passes(t, root); err != nil {
-					t.Fatal(err)
-				}
-				sound[unchanged] = true
-			}
-			d, err := by.kill(t, root, m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%s: %s", d.Within, d.What)
-			if err := s.note(d); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-}
-
-// Fit wants what each mutant replaces to be there, and that it is on record of what each has died, as it is now. Deaths may be of
-// earlier rules and worlds, since every change of the module's would else undo them all: Fit says how many are, and of which.
+// Fit wants the text of each edit to be there once, the test of each mutant to be in one package, and the death of each mutant to
+// be on record for these texts and this test. Deaths may be of earlier sources, since every change of the module would else undo
+// all of them. Fit logs how many are.
 func (s Suite) Fit(t *testing.T) {
-	root, err := moduleRoot()
+	p, err := s.place()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,43 +31,36 @@ func (s Suite) Fit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[string]bool{}
+	known, tested := map[string]bool{}, map[string]bool{}
 	for _, m := range s.Mutants {
-		if _, err := m.sources(root); err != nil {
+		if _, err := m.changed(p.sources); err != nil {
 			t.Error(err)
 		}
+		by := s.by(m)
+		if test := fmt.Sprint(by.Below, by.Run); !tested[test] {
+			tested[test] = true
+			if _, err := by.packages(p); err != nil {
+				t.Error(err)
+			}
+		}
 		if known[m.Name] {
-			t.Errorf("mutant %q stands in the list twice", m.Name)
+			t.Errorf("mutant %q is in the list twice", m.Name)
 		}
 		known[m.Name] = true
-		if d, ok := died[m.Name]; !ok || d.Of != s.by(m).mark(m) {
-			t.Errorf("%s does not say of what mutant %q, as it is, has died: run it with MUTANTS=1", s.Record, m.Name)
+		if died[m.Name].Of != by.mark(m) {
+			t.Errorf("%s does not say how mutant %q dies as it is now: run it with MUTANTS=changed", s.Record, m.Name)
 		}
 	}
 	for name := range died {
 		if !known[name] {
-			t.Errorf("%s has mutant %q, which is in the list no more", s.Record, name)
+			t.Errorf("%s has mutant %q, which is no longer in the list", s.Record, name)
 		}
 	}
-	age, err := AgeOf(root, s.Record)
+	age, err := AgeOf(p.root, s.Record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s: %v", s.Record, age)
-}
-
-// dashed is the name of a mutant's test.
-func dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
-
-// present reports whether the death of a mutant, as it is, is on record, and of the sources as they are.
-func (s Suite) present(root string, m Mutant) (bool, error) {
-	died, err := s.deaths()
-	if err != nil {
-		return false, err
-	}
-	world, err := worldOf(root, s.by(m).Package)
-	d := died[m.Name]
-	return d.Of == s.by(m).mark(m) && d.World == world, err
+	t.Logf("%s: %d of %d deaths are of earlier sources", s.Record, len(age.Older), age.Rows)
 }
 
 // by is the test that has to notice.
@@ -121,22 +71,34 @@ func (s Suite) by(m Mutant) Test {
 	return s.By
 }
 
-// moduleRoot is the directory of go.mod above the one that a test runs in.
-func moduleRoot() (string, error) {
+// place is that of the suite whose test runs, in its own folder.
+func (s Suite) place() (p place, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", err
+		return p, err
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
+	if p.root, err = moduleRoot(dir); err != nil {
+		return p, err
+	}
+	own, err := filepath.Rel(p.root, dir)
+	if err != nil {
+		return p, err
+	}
+	p.own = filepath.ToSlash(own)
+	p.sources, err = below(p.root, s.Below, false)
+	return p, err
+}
+
+// moduleRoot is the directory of go.mod in or above a directory.
+func moduleRoot(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		above := filepath.Dir(dir)
-		if above == dir {
+		if at == filepath.Dir(at) {
 			return "", fmt.Errorf("no go.mod above %s", dir)
 		}
-		dir = above
 	}
 }

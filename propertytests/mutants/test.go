@@ -3,87 +3,59 @@ package mutants
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
-	"testing"
 )
 
 // Test is what has to notice a mutant.
 type Test struct {
-	Package string   // by its path from the root of the module
-	Run     string   // what of it is run, as with -test.run
-	Args    []string // further arguments
-	Sound   []string // those with which it is to pass as the sources are, when Args would take too long
+	// Below are the folders that are searched for the test, with all folders below them. Nil is the folder of the suite.
+	Below []string
+	// Run selects the test functions, as -test.run does. They are of one package; "." is all tests of all packages found.
+	Run   string
+	Args  []string // further arguments
+	Sound []string // the arguments with which the test passes without a mutant, where Args would take too long
 	// Says finds in the output of a failure "what" was noticed, and "within" how much: groups of these names. It finds nothing
-	// in what a test says that has passed, or that has only met too little of something.
+	// in the output of a test that has passed, or that has only met too little of something.
 	Says *regexp.Regexp
 }
 
-var errSurvived = errors.New("survived")
+var testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
 
-// kill wants the test to fail of a mutant.
-func (k Test) kill(t *testing.T, root string, m Mutant) (death, error) {
-	texts, err := m.sources(root)
+// packages are the folders that hold the test functions, in the order of their names.
+func (k Test) packages(p place) ([]string, error) {
+	folders := k.Below
+	if folders == nil {
+		folders = []string{p.own}
+	}
+	tests, err := below(p.root, folders, true)
 	if err != nil {
-		return death{}, err
+		return nil, fmt.Errorf("test %s: %w", k.Run, err)
 	}
-	out, world, failed, err := k.run(t, root, texts)
+	wanted, err := regexp.Compile(k.Run)
+	if err != nil {
+		return nil, err
+	}
+	var in []string
+	for file, text := range tests {
+		for _, f := range testFunc.FindAllStringSubmatch(text, -1) {
+			if wanted.MatchString(f[1]) {
+				in = append(in, path.Dir(file))
+			}
+		}
+	}
+	slices.Sort(in)
+	in = slices.Compact(in)
 	switch {
-	case err != nil:
-		return death{}, err
-	case !failed || strings.Contains(out, "panic: test timed out"):
-		return death{}, errSurvived
+	case len(in) == 0:
+		return nil, fmt.Errorf("no test function %s below %s", k.Run, strings.Join(folders, ", "))
+	case len(in) > 1 && k.Run != ".":
+		return nil, fmt.Errorf("test %s has to be in one package, and is in %s", k.Run, strings.Join(in, ", "))
 	}
-	d, err := k.read(m, out)
-	d.World = world
-	return d, err
-}
-
-// passes wants the test to pass as the sources are: of what fails anyway no mutant has died.
-func (k Test) passes(t *testing.T, root string) error {
-	if k.Sound != nil {
-		k.Args = k.Sound
-	}
-	out, _, failed, err := k.run(t, root, nil)
-	if err == nil && failed {
-		err = fmt.Errorf("%s of %s fails without a mutant:\n%.2000s", k.Run, k.Package, out)
-	}
-	return err
-}
-
-// run compiles the test, with the changed files over the sources, and runs it in the directory of its package. The mark is that
-// of the sources as they were compiled.
-func (k Test) run(t *testing.T, root string, texts map[string]string) (said, world string, failed bool, err error) {
-	dir := t.TempDir()
-	binary, overlay := filepath.Join(dir, "mutant.test"), filepath.Join(dir, "overlay.json")
-	if err := lay(overlay, texts); err != nil {
-		return "", "", false, err
-	}
-	if world, err = worldOf(root, k.Package); err != nil {
-		return "", "", false, err
-	}
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
-	build.Dir = filepath.Join(root, k.Package)
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", "", false, fmt.Errorf("it does not compile: %w\n%s", err, out)
-	}
-	if after, err := worldOf(root, k.Package); err != nil || after != world {
-		world = "" // which of both it is of cannot be told
-	}
-	run := exec.CommandContext(t.Context(), binary, append([]string{"-test.run", k.Run}, k.Args...)...)
-	run.Dir = build.Dir
-	out, err := run.CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return string(out), world, true, nil
-	}
-	return string(out), world, false, err
+	return in, nil
 }
 
 // read finds in the output of a test that has failed what it has noticed.
@@ -92,7 +64,7 @@ func (k Test) read(m Mutant, out string) (death, error) {
 	if found == nil {
 		return death{}, fmt.Errorf("died for no reason that can be read:\n%.2000s", out)
 	}
-	d := death{Mutant: m.Name, Of: k.mark(m), In: k.Package}
+	d := death{Mutant: m.Name, Of: k.mark(m)}
 	for i, group := range k.Says.SubexpNames() {
 		switch group {
 		case "what":
@@ -104,9 +76,9 @@ func (k Test) read(m Mutant, out string) (death, error) {
 	return d, nil
 }
 
-// mark stands for a mutant and its test: what it has died of counts as long as both are the same.
+// mark is the same for the same texts of a mutant and the same test of it, in whatever files and packages these are.
 func (k Test) mark(m Mutant) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", m.Edits, k.Package, k.Run, k.Args))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", m.Edits, k.Run, k.Args))
 	return hex.EncodeToString(sum[:4])
 }
 
@@ -118,21 +90,4 @@ func brief(text string) string {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
-}
-
-// lay writes the changed files beside an overlay of them.
-func lay(overlay string, texts map[string]string) error {
-	replace := map[string]string{}
-	for path, text := range texts {
-		changed := filepath.Join(filepath.Dir(overlay), fmt.Sprintf("%d_%s", len(replace), filepath.Base(path)))
-		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
-			return err
-		}
-		replace[path] = changed
-	}
-	b, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(overlay, b, 0o600)
 }

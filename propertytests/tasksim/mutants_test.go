@@ -9,9 +9,10 @@ import (
 )
 
 var suite = mutants.Suite{
+	Below:  []string{"internal/protocol", "propertytests"},
 	Record: "mutants.csv",
 	By: mutants.Test{
-		Package: "propertytests/tasksim", Run: "TestRoughWorlds$",
+		Run:   "TestRoughWorlds$",
 		Args:  []string{"-tasksim.seed", "1", "-tasksim.schedules", "60000", "-test.timeout", "1h"},
 		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
@@ -21,11 +22,11 @@ var suite = mutants.Suite{
 
 var (
 	poison = mutants.Test{
-		Package: "propertytests/tasksim", Run: "TestPoison$|TestNobodyPaysForPeace$", Args: []string{"-test.timeout", "10m"},
+		Run: "TestPoison$|TestNobodyPaysForPeace$", Args: []string{"-test.timeout", "10m"},
 		Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
 	}
 	beside = mutants.Test{
-		Package: "internal/protocol/tasks", Run: ".", Args: []string{"-test.timeout", "10m"},
+		Below: []string{"internal/protocol/tasks"}, Run: ".", Args: []string{"-test.timeout", "10m"},
 		Says: regexp.MustCompile(`--- FAIL: (?P<within>\S+)[^\n]*\n(?s:.*?)_test.go:\d+: (?P<what>[^\n]*)`),
 	}
 )
