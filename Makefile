@@ -25,8 +25,8 @@ test:
 nested:
 	cd examples/fencing/sqlite && go mod tidy -diff && go vet ./... && go test ./...
 
-# A few seeded bugs, which have to be found: those that follow from the commit. All of them: MUTANTS=1, see propertytests/mutants.
-# Not those of the driver: on the real server not every run is the same.
+# A few seeded bugs, which have to be found. The commit chooses them, and they run side by side. For all of them, or for those whose
+# texts have changed, see propertytests/mutants. The driver's are left out: on the real server not every run is the same.
 MUTANTS_SEED ?= $(shell git rev-parse HEAD 2>/dev/null || echo none)
 
 mutants:

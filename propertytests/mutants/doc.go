@@ -13,6 +13,9 @@
 //	go run ./propertytests/mutants/ages                                   how many of the deaths are of earlier sources
 //	make mutants                                                          a few, of the suites that play each seed the same way
 //
+// The mutants of a suite run side by side, as many as the flag -parallel allows; the default is GOMAXPROCS. They end in any order.
+// The record and the list of outcomes at the end are in the order of the list of mutants.
+//
 // # Texts, not files
 //
 // A mutant names texts. A suite names the folders that hold these texts, and a test names its function and the folders that hold
@@ -44,6 +47,6 @@
 //     and its test. The list cannot rot unnoticed.
 //
 // Files: mutant.go (a mutant), tree.go (the files that may hold its texts), test.go (what has to notice, and where it is), kill.go
-// (compiles and runs), suite.go (all mutants of a package), run.go (which of them run), some.go (a few of them), record.go
+// (compiles and runs), suite.go (all mutants of a package), run.go (which of them, side by side), some.go (a few of them), record.go
 // (the file), age.go (the sources of a death), tally.go (what the deaths took); ages has the command.
 package mutants

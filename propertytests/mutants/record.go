@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
 
 	"github.com/rolemanager/rolemanager/propertytests/ranges"
 )
@@ -38,8 +39,13 @@ func (s Suite) deaths() (map[string]death, error) {
 	return died, nil
 }
 
+// recording is held by the one mutant that changes a record. A process has one suite, and each suite its own record.
+var recording sync.Mutex
+
 // note puts one death on record, in the order of the list. Deaths of mutants that are not in the list are removed.
 func (s Suite) note(d death) error {
+	recording.Lock()
+	defer recording.Unlock()
 	died, err := s.deaths()
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 //	old      these, and those whose deaths are of earlier sources
 //	some     a few, which follow from MUTANTS_SEED; nothing is put on record
 //
-// Without MUTANTS it skips.
+// Without MUTANTS it skips. Mutants run side by side, as many as the flag -parallel allows: GOMAXPROCS by default.
 func (s Suite) Run(t *testing.T) {
 	var chosen []Mutant
 	which := os.Getenv("MUTANTS")
@@ -45,8 +45,17 @@ func (s Suite) Run(t *testing.T) {
 			r.sound[mark] = sync.OnceValue(func() error { return by.passes(t.Context(), p) })
 		}
 	}
-	for _, m := range chosen {
+	outcomes := make([]string, len(chosen))
+	t.Cleanup(func() { // all have ended by then, in any order
+		for i, outcome := range outcomes {
+			if outcome != "" {
+				t.Logf("%s: %s", chosen[i].Name, outcome)
+			}
+		}
+	})
+	for i, m := range chosen {
 		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			if done, err := r.done(which, m, died[m.Name]); err != nil {
 				t.Fatal(err)
 			} else if done {
@@ -54,9 +63,10 @@ func (s Suite) Run(t *testing.T) {
 			}
 			d, err := r.kill(t.Context(), which, m)
 			if err != nil {
+				outcomes[i] = "FAILED"
 				t.Fatal(err)
 			}
-			t.Logf("%s: %s", d.Within, d.What)
+			outcomes[i] = strings.TrimPrefix(d.Within+": "+d.What, ": ")
 		})
 	}
 }
