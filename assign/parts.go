@@ -17,7 +17,7 @@ const (
 	partType    = 0x70
 	partHead    = 2 + 3*binary.MaxVarintLen64
 
-	maxParts    = 1024     // what a reply permission allows at most, see operations.md
+	maxParts    = 1024     // what a reply permission allows at most, see docs/reference/permissions.md
 	maxAssembly = 32 << 20 // bytes of one answer
 )
 

@@ -29,5 +29,5 @@
 // figures_test.go (percentiles, lateness of timers).
 //
 // Beside it: peers (a module of its own: other libraries at the same jobs), scale (costs over one axis at a time), proc and
-// figures (parts as processes of their own; samples as rows), report (runs everything and writes docs/benchmarks.md).
+// figures (parts as processes of their own; samples as rows), report (runs everything and writes docs/explanation/benchmarks.md).
 package bench

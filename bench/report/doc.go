@@ -1,4 +1,4 @@
-// Command report measures everything and writes docs/benchmarks.md, with its plots and raw data under docs/benchmarks, and the
+// Command report measures everything and writes docs/explanation/benchmarks.md, with its plots and raw data under docs/explanation/benchmarks, and the
 // figures in the README.
 //
 //	go run ./bench/report            everything, on a quiet machine
@@ -8,7 +8,7 @@
 //
 //	go test -bench ──► bench.csv ────────┐
 //	bench/peers ─┬───► elections.csv ────┤
-//	             ├───► synced.csv ───────┼─ tables, plots ──► docs/benchmarks.md
+//	             ├───► synced.csv ───────┼─ tables, plots ──► docs/explanation/benchmarks.md
 //	             └───► tasks.csv ────────┤                    from document.md, which is written by hand
 //	bench/scale ─────► scale.csv ────────┘                └──► README.md, between two lines of it
 //

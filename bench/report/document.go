@@ -21,7 +21,7 @@ var written embed.FS
 
 // source is the raw data, and where plots go.
 type source struct {
-	dir                                    string // docs/benchmarks
+	dir                                    string // docs/explanation/benchmarks
 	bench, elections, synced, tasks, scale data
 	peers                                  data // elections, synced and tasks
 }

@@ -25,7 +25,7 @@ func main() {
 	quick := flag.Bool("quick", false, "small sizes, into a temporary directory")
 	render := flag.Bool("render", false, "measure nothing: write the document from the raw data that is there")
 	only := flag.String("only", "bench,elections,synced,tasks,scale", "which parts are measured")
-	docs := flag.String("docs", "docs", "where benchmarks.md and benchmarks/ are")
+	docs := flag.String("docs", filepath.Join("docs", "explanation"), "where benchmarks.md and benchmarks/ are")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

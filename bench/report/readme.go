@@ -43,7 +43,7 @@ func (s *source) readme() string {
 	var b strings.Builder
 	b.WriteString("\n" + s.claims(s.elections, electionClaims) + "\n" + s.claims(s.tasks, taskClaims) + "\n")
 	b.WriteString("Medians where it says nothing else; what stands in one table was measured side by side on one machine of two processors,\n" +
-		"which need not be as fast as that of another table. Versions, settings, every sample and how to repeat it are in [docs/benchmarks.md](docs/benchmarks.md).\n\n")
+		"which need not be as fast as that of another table. Versions, settings, every sample and how to repeat it are in [docs/explanation/benchmarks.md](docs/explanation/benchmarks.md).\n\n")
 	return b.String()
 }
 

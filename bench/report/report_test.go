@@ -172,7 +172,7 @@ func TestDocumentIsWritten(t *testing.T) {
 
 // What stands in the README and in the document is what the raw data beside it say: go run ./bench/report -render.
 func TestFiguresAreOfTheRawData(t *testing.T) {
-	docs := filepath.Join("..", "..", "docs")
+	docs := filepath.Join("..", "..", "docs", "explanation")
 	s, err := read(docs)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestFiguresAreOfTheRawData(t *testing.T) {
 		t.Fatal(err)
 	}
 	if old, err := os.ReadFile(filepath.Join(docs, "benchmarks.md")); err != nil || string(old) != string(fresh) {
-		t.Errorf("docs/benchmarks.md is not what the raw data and its template say: render it anew (%v)", err)
+		t.Errorf("docs/explanation/benchmarks.md is not what the raw data and its template say: render it anew (%v)", err)
 	}
 }
 

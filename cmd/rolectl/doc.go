@@ -7,7 +7,7 @@
 //	rolectl tasks create | ls | get | submit | cancel | requeue | drain | pause | resume | overview | cron
 //
 // Where NATS is and as whom to go there is said by flags, by the environment or by a context of the nats tool. Data goes to
-// stdout (-o table, wide, json or name; the JSON is that of docs/schema), all else to stderr; with -o json that is JSON, too.
+// stdout (-o table, wide, json or name; the JSON is that of docs/reference/rolectl-v1.json), all else to stderr; with -o json that is JSON, too.
 // Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost, 141 nobody reads;
 // exec passes on that of its command, doctor has its own.
 //

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,11 +10,27 @@ import (
 
 var mentioned = regexp.MustCompile("(?m)(?:^|[`$|(] ?|xargs -r -n1 )(rolectl [a-z][^`|\n#]*)")
 
+// documents are the README and every page below docs.
+func documents(t *testing.T) []string {
+	t.Helper()
+	files := []string{"../../README.md"}
+	err := filepath.WalkDir("../../docs", func(path string, _ os.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // TestDocumentedCommands: every command line of the documents and of the helps is one that this program takes.
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{}
-	for _, file := range []string{operations, "../../README.md"} {
+	for _, file := range documents(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

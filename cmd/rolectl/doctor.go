@@ -124,7 +124,7 @@ func (a *app) examine(ctx context.Context, watchFor time.Duration) (findings, er
 	}
 	if x.s, err = a.look(opening, true, x.seen.take); err != nil {
 		if errors.Is(err, election.ErrPermission) {
-			x.add(unknown, "permissions", "give this user the permissions of an observer (docs/operations.md)", "%v", err)
+			x.add(unknown, "permissions", "give this user the permissions of an observer (docs/reference/permissions.md)", "%v", err)
 			return x.findings, nil
 		}
 		return x.findings, err

@@ -38,7 +38,7 @@ var classes = []struct {
 	code, fix string
 	errors    []error
 }{
-	{"permission", "give this user the permissions of docs/operations.md, or come as another (--creds, --user, --context)", []error{errDenied, election.ErrPermission, nats.ErrPermissionViolation, nats.ErrAuthorization, nats.ErrAuthExpired}},
+	{"permission", "give this user the permissions of docs/reference/permissions.md, or come as another (--creds, --user, --context)", []error{errDenied, election.ErrPermission, nats.ErrPermissionViolation, nats.ErrAuthorization, nats.ErrAuthExpired}},
 	{"no_jetstream", "switch JetStream on for the server and this account", []error{election.ErrJetStreamOff, natskv.ErrJetStreamOff}},
 	{"bucket_not_found", "rolectl bucket create NAME, or name another (--bucket)", []error{election.ErrBucketNotFound, natskv.ErrBucketNotFound}},
 	{"bucket_unfit", "rolectl bucket check NAME --fix", []error{election.ErrBucketUnfit}},

@@ -20,20 +20,20 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-const operations = "../../docs/operations.md"
+const permissions = "../../docs/reference/permissions.md"
 
 var confBlock = regexp.MustCompile("(?ms)^```conf\n(.*?)^```")
 
-// documented starts a server with the configuration that docs/operations.md gives to copy.
+// documented starts a server with the configuration that docs/reference/permissions.md gives to copy.
 func documented(t *testing.T) *place {
 	t.Helper()
-	text, err := os.ReadFile(operations)
+	text, err := os.ReadFile(permissions)
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := confBlock.FindSubmatch(text)
 	if block == nil {
-		t.Fatalf("%s gives no configuration", operations)
+		t.Fatalf("%s gives no configuration", permissions)
 	}
 	return configured(t, string(block[1]))
 }
@@ -73,24 +73,7 @@ func as(user string) []nats.Option {
 	}
 }
 
-// TestDocumentedConfiguration: the one to copy is the one whose every subject is tried elsewhere.
-func TestDocumentedConfiguration(t *testing.T) {
-	t.Parallel()
-	const tried = "../../propertytests/security/testdata/permissions.conf"
-	text, err := os.ReadFile(operations)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(tried)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if block := confBlock.FindSubmatch(text); block == nil || string(block[1]) != string(want) {
-		t.Errorf("the configuration in %s is another one than %s: copy that", operations, tried)
-	}
-}
-
-// TestDocumentedPermissions: with the configuration of docs/operations.md an observer can run every reading command and none
+// TestDocumentedPermissions: with the configuration of docs/reference/permissions.md an observer can run every reading command and none
 // other, an operator can steer, candidates can be run by exec, and tasks can be submitted and steered by whom it says.
 func TestDocumentedPermissions(t *testing.T) {
 	t.Parallel()
@@ -161,17 +144,17 @@ func TestDocumentedPermissions(t *testing.T) {
 	}
 }
 
-// TestDocumentedObserverOfTasks: an observer that has what docs/operations.md gives besides sees tasks too, and changes nothing.
+// TestDocumentedObserverOfTasks: an observer that has what docs/reference/permissions.md gives besides sees tasks too, and changes nothing.
 func TestDocumentedObserverOfTasks(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(operations)
+	text, err := os.ReadFile(permissions)
 	if err != nil {
 		t.Fatal(err)
 	}
 	block, besides := confBlock.FindSubmatch(text), regexp.MustCompile(`(?m)^"\$JS\.API\.INFO".*\n".*$`).Find(text)
 	const observer = "{ user: o, password: x, permissions: {\n        publish: [\n"
 	if block == nil || besides == nil || !strings.Contains(string(block[1]), observer) {
-		t.Fatalf("%s does not give them", operations)
+		t.Fatalf("%s does not give them", permissions)
 	}
 	p := configured(t, strings.Replace(string(block[1]), observer, observer+string(besides)+"\n", 1))
 	p.as("owner").ok("bucket", "create", "roles")

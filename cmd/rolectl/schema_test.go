@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-const schemaFile = "../../docs/schema/rolectl-v1.json"
+const schemaFile = "../../docs/reference/rolectl-v1.json"
 
 // schemas are that of the documentation, as a reader has it, and a strict one: what a document holds beside what is documented
 // is no fault for a reader, and one of ours.

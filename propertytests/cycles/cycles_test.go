@@ -10,7 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/ranges"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/guarantees.md says of the file is what the file comes to.
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
 	lines, err := table("../cycles.csv").Read()
 	if err != nil {

@@ -16,7 +16,7 @@
 // A test holds the decoders to the targets: a function that decodes something is in its table, with a target that comes to it or with
 // the reason why none needs to.
 //
-// docs/guarantees.md quotes the sum of the file, and a test holds it to that: who adds lines quotes it anew.
+// docs/verification/runs.md quotes the sum of the file, and a test holds it to that: who adds lines quotes it anew.
 //
 // Files: main.go, targets.go (which there are), run.go (one of them), long.go (many executions), table.go (a line of the file).
 package main

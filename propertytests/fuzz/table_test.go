@@ -8,7 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/ranges"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/guarantees.md says of the file is what the file comes to.
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
 	ranges.Quoted(t, "../..", "go run ./propertytests/fuzz -sum", func(w io.Writer) error { return tell(w, "../fuzz.csv") })
 }

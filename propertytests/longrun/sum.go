@@ -51,7 +51,7 @@ func sumOf(all []line, counts func(line) bool) (s sum) {
 	return s
 }
 
-// since are seeds of elections from which on what is played is otherwise; docs/guarantees.md says how.
+// since are seeds of elections from which on what is played is otherwise; docs/verification/runs.md says how.
 var since = []uint64{392_001, 5_132_001}
 
 // tell writes what the lines come to: of each kind all, then what is of each mark of rules; and the seeds without a line. It is of

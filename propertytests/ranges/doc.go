@@ -9,7 +9,7 @@
 //   - What stands in the file stays: a part is added as one line behind the others.
 //   - Runs of different kinds may add to one file at a time, each from a process of its own: a line is one write. Whoever begins
 //     the file is alone.
-//   - What docs/guarantees.md quotes of a file's sums is what the file says: a test of each file holds them to each other.
+//   - What docs/verification/runs.md quotes of a file's sums is what the file says: a test of each file holds them to each other.
 //
 // Failures: a row that cannot be read is an error with its number, so that no count is made of less than the file has.
 //

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// Quoted fails the test unless docs/guarantees.md of the module whose root is given quotes what a command says of a file now, in a
+// Quoted fails the test unless docs/verification/runs.md of the module whose root is given quotes what a command says of a file now, in a
 // block that begins with the command.
 func Quoted(t testing.TB, root, command string, tell func(io.Writer) error) {
 	t.Helper()
-	document, err := os.ReadFile(filepath.Join(root, "docs", "guarantees.md"))
+	document, err := os.ReadFile(filepath.Join(root, "docs", "verification", "runs.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,8 +25,8 @@ func Quoted(t testing.TB, root, command string, tell func(io.Writer) error) {
 	block, _, ends := strings.Cut(rest, "```\n")
 	switch {
 	case !found || !ends:
-		t.Errorf("docs/guarantees.md has no block that begins with %q", command)
+		t.Errorf("docs/verification/runs.md has no block that begins with %q", command)
 	case block != said.String():
-		t.Errorf("docs/guarantees.md does not quote what %q says, which is now:\n%s", command, said.String())
+		t.Errorf("docs/verification/runs.md does not quote what %q says, which is now:\n%s", command, said.String())
 	}
 }

@@ -19,11 +19,11 @@ func (c *complaints) Errorf(string, ...any) { c.n++ }
 // TestQuoted: a document passes that quotes all that the command says, and nothing else.
 func TestQuoted(t *testing.T) {
 	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "docs"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, "docs", "verification"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := "# Guarantees\n\n```console\n$ go run ./a -sum\none\ntwo\n```\n\n```console\n$ go run ./b -sum\nthree\n```\n"
-	if err := os.WriteFile(filepath.Join(root, "docs", "guarantees.md"), []byte(text), 0o600); err != nil {
+	text := "# What was run\n\n```console\n$ go run ./a -sum\none\ntwo\n```\n\n```console\n$ go run ./b -sum\nthree\n```\n"
+	if err := os.WriteFile(filepath.Join(root, "docs", "verification", "runs.md"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -1,4 +1,4 @@
-// Package security holds no code: its tests try the permissions of docs/operations.md on a real server with real accounts.
+// Package security holds no code: its tests try the permissions of docs/reference/permissions.md on a real server with real accounts.
 //
 //	testdata/permissions.conf ──► server ──► every class does its part, and the server has nothing to complain about
 //	                                    └──► every subject of the system × every class: allowed as listed, refused else

@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// When the bucket has lost what it had acknowledged, less is promised (docs/guarantees.md), and looked at here:
+// When the bucket has lost what it had acknowledged, less is promised (docs/explanation/guarantees.md), and looked at here:
 //
 //	E1  nobody believes in a term whose record is lost for longer than by the beats before that, or while a rotation is open; and
 //	    two believe at once, for as long at most, only if

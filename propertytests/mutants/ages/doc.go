@@ -4,7 +4,7 @@
 //	go run ./propertytests/mutants/ages -fail     before a release: ends with 1 if there is an older one
 //	go run ./propertytests/mutants/ages -sum      how many deaths there are, and what they took
 //
-// The sums do not depend on the sources, so docs/guarantees.md quotes them.
+// The sums do not depend on the sources, so docs/verification/runs.md quotes them.
 //
 // Files: main.go (all of it).
 package main

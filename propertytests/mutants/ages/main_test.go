@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/ranges"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/guarantees.md says of the deaths on record is what the records say.
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the deaths on record is what the records say.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
 	const root = "../../.."
 	ranges.Quoted(t, root, "go run ./propertytests/mutants/ages -sum", func(w io.Writer) error { return tell(w, root) })

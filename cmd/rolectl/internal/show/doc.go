@@ -2,7 +2,7 @@
 // standard output.
 //
 //	a value ──▶ Printer ──┬─ table, wide   aligned columns for people
-//	                      ├─ json          one document in the versioned schema of docs/schema
+//	                      ├─ json          one document in the versioned schema docs/reference/rolectl-v1.json
 //	                      └─ name          one name on a line, for xargs
 //
 // Promises: colours only on a terminal, and none where NO_COLOR is set; what bucket records say is printed without control

@@ -9,7 +9,7 @@ import (
 // Formats are what -o takes.
 var Formats = []string{"table", "wide", "json", "name"}
 
-// Schema names the form of every JSON document of this program, docs/schema/rolectl-v1.json. Fields may be added to it;
+// Schema names the form of every JSON document of this program, docs/reference/rolectl-v1.json. Fields may be added to it;
 // another number means that one has gone or means something else.
 const Schema = "rolectl/v1"
 
