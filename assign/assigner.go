@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
@@ -27,7 +28,9 @@ type Assigner struct {
 	arrived  chan struct{}  // closed, and made anew, when client or host changes
 	blocked  map[string]int // tasks whose handlers have outlived their session, and the slots that these take
 
-	unchecked sync.Once // it was said that signatures are not checked
+	unchecked sync.Once   // it was said that signatures are not checked
+	led       atomic.Bool // Lead was called
+	missing   string      // why nobody hands out, as reported last; of the goroutine that attends
 }
 
 // hosting is the present lease, for Lead.
@@ -80,7 +83,7 @@ func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 	client := a.client
 	a.announce()
 	a.mu.Unlock()
-	<-ctx.Done()
+	a.awaitLeaders(ctx, h)
 	a.mu.Lock()
 	a.host = nil
 	a.announce()

@@ -11,8 +11,8 @@
 //	  │                           │   seal is still ours ─stored─►│──── settled, after the commit ───────►│ forgotten
 //	  │◄──── done.<client>: outcomes, after the commit ───────────│                                       │
 //
-// A program makes a [Kind], gives its handler to an [Assigner] with [Handle], lets the role's Lead be [Assigner.Lead], and
-// calls [Submit] and Wait from anywhere. A [Client] submits, looks and steers without taking part: [Get], [List],
+// A program makes a [Kind], gives its handler to an [Assigner] with [Handle], takes part in the role that [Assigner.Role]
+// returns, and calls [Submit] and Wait from anywhere. A [Client] submits, looks and steers without taking part: [Get], [List],
 // [GetOverview], Pending.Cancel and Pending.Events, [Requeue], [PauseKind], [DrainWorker], [Recur].
 //
 // # Promises
@@ -108,7 +108,7 @@
 // For everybody: kind.go · options.go, headers.go, submit.go, batch.go, unique.go submitting · pending.go, waiters.go, listen.go, results.go waiting ·
 // cancel.go, requeue.go, steer.go, recur.go, recurrences.go steering · status.go, status_reason.go, get.go, list.go, overview.go, watch.go
 // looking · client.go, control.go, answers.go · errors.go, errors_client.go, errors_scheduler.go, errors_stream.go · assigner.go,
-// config.go, placement.go.
+// role.go, config.go, placement.go.
 //
 // The worker: task.go, handler.go, middleware.go what handlers see · work.go its loop, gate.go what it checks, execute.go and
 // life.go its handlers, finding.go how they end, progress.go how far they are, objects.go, objects_store.go large outputs, outbox.go its reports,

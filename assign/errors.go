@@ -85,6 +85,8 @@ var (
 	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers ran on, though their contexts
 	// had ended; it names their tasks and kinds.
 	ErrHandlersStuck = errors.New("assign: handlers still run after their contexts have ended: return when ctx is done")
+	// ErrOtherRole says that Lead was called for the term of another role than Config.Role.
+	ErrOtherRole = errors.New("assign: a term of another role")
 	// ErrFenced ends Lead: a later scheduler has taken over.
 	ErrFenced = errors.New("assign: a later scheduler has taken over")
 	// ErrRecreated ends Lead: the stream is not the one that was sealed.

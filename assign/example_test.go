@@ -66,7 +66,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer func() { _ = session.Close(ctx) }()
-	scheduler, err := session.Campaign(election.RoleConfig{Role: "scheduler", Lead: tasks.Lead})
+	role, lead := tasks.Role()
+	scheduler, err := session.Campaign(election.RoleConfig{Role: role, Lead: lead})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -22,12 +22,16 @@ import (
 )
 
 // Lead hands out the namespace's tasks for one term: it is the Lead of the role that Config names. It returns nil when ctx
-// has ended. Errors: ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent,
+// has ended. Errors: ErrOtherRole, ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent,
 // election.ErrPermission with the subject that is denied, permanent faults of the connection.
 func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	if a == nil || a.session == nil {
 		return ErrNoClient
 	}
+	if err := a.leads(t); err != nil {
+		return err
+	}
+	a.led.Store(true)
 	_, host, err := a.present(ctx, true)
 	if err != nil {
 		return ifGoing(ctx, err)

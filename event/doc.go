@@ -33,4 +33,5 @@
 //	fault.go    faults that are retried, and events that were missed
 //	task.go     tasks, from submission to outcome
 //	verify.go   a worker that checks no signatures
+//	scheduler.go  tasks that nobody hands out
 package event

@@ -49,6 +49,7 @@ func all(m Meta) []Event {
 		TaskTicked{Meta: m},
 		TaskGauges{Meta: m},
 		FramesUnverified{Meta: m},
+		SchedulerMissing{Meta: m},
 	}
 }
 

@@ -1,6 +1,8 @@
 package roles
 
 import (
+	"fmt"
+
 	"go.uber.org/zap"
 
 	"github.com/rolemanager/rolemanager/event"
@@ -41,11 +43,28 @@ func describeTask(e event.Event) (line, bool) {
 	case event.FramesUnverified:
 		return at(zap.WarnLevel, "signatures of tasks are not checked: whoever may publish to this worker's subjects can have it run them",
 			zap.String("namespace", e.Namespace)), true
+	case event.SchedulerMissing:
+		return at(zap.WarnLevel, unscheduled(e), zap.String("namespace", e.Namespace), zap.String("role", e.Role),
+			zap.String("reason", e.Reason)), true
 	case event.TaskGauges:
 		return at(zap.DebugLevel, "tasks", zap.String("namespace", e.Namespace), zap.Int("queue", e.Queue),
 			zap.Int("in_flight", e.InFlight), zap.Any("slots", e.Slots)), true
 	}
 	return line{}, false
+}
+
+// unscheduled says why tasks wait, and what helps.
+func unscheduled(e event.SchedulerMissing) string {
+	switch e.Reason {
+	case event.SchedulerNoCandidate:
+		return fmt.Sprintf("the tasks of namespace %q wait: no process takes part in role %q, whose leader hands them out; "+
+			"add a role with the name and the Lead that Assigner.Role returns", e.Namespace, e.Role)
+	case event.SchedulerOtherLead:
+		return fmt.Sprintf("the tasks of namespace %q wait: this process leads role %q with a Lead that does not hand them out; "+
+			"use the name and the Lead that Assigner.Role returns", e.Namespace, e.Role)
+	}
+	return fmt.Sprintf("the tasks of namespace %q wait: nobody leads role %q, whose leader hands them out; "+
+		"start a process that does, or see why none leads with \"rolectl inspect %s\"", e.Namespace, e.Role, e.Role)
 }
 
 // frequent are the events of which there may be thousands a second, all at Debug: where nobody reads them, their lines are

@@ -40,7 +40,8 @@ func main() {
 	if err := assign.Handle(a, checksum, hash); err != nil {
 		log.Fatal(err)
 	}
-	if err := m.Add(roles.Role{Name: "files", Lead: a.Lead}); err != nil {
+	name, lead := a.Role() // the role whose leader hands the tasks out
+	if err := m.Add(roles.Role{Name: name, Lead: lead}); err != nil {
 		log.Fatal(err)
 	}
 	if len(os.Args) > 1 {
