@@ -1,0 +1,228 @@
+package guides
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/assigntest"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/roles"
+)
+
+func connection(t *testing.T) *nats.Conn {
+	t.Helper()
+	nc, shutdown, err := embedded(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(shutdown)
+	return nc
+}
+
+// running runs a manager until the test ends, or until stop is called, which returns what Run has returned.
+func running(t *testing.T, cfg roles.Config, all ...roles.Role) (m *roles.Manager, stop func() error) {
+	t.Helper()
+	cfg.Bucket, cfg.BucketAutoCreate, cfg.TTL = "roles", true, time.Second
+	m, err := roles.New(cfg, all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	return m, func() error { cancel(); return <-ended }
+}
+
+type recorder struct{ started, stopped chan struct{} }
+
+func (r recorder) Start(context.Context, fencing.Token) error { close(r.started); return nil }
+func (r recorder) Stop()                                      { close(r.stopped) }
+
+func TestCallbacks(t *testing.T) {
+	s := recorder{make(chan struct{}), make(chan struct{})}
+	_, stop := running(t, roles.Config{Conn: connection(t)}, servedBy(s))
+	<-s.started
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	<-s.stopped
+}
+
+func TestInvoices(t *testing.T) {
+	nc := connection(t)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := make(chan int, 1)
+	_, stop := running(t, roles.Config{Conn: nc}, roles.Role{Name: "billing", Lead: func(ctx context.Context, term *election.Term) error {
+		n, err := invoice(ctx, js, term)
+		if err != nil {
+			t.Error(err)
+		}
+		numbers <- n
+		return nil
+	}})
+	for want := 1; want <= 2; want++ { // two terms, with a cool-down in between
+		if n := <-numbers; n != want {
+			t.Errorf("invoice %d, want %d", n, want)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// get asks until an address answers with a status.
+func get(t *testing.T, url string, status int) string {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		r, err := http.Get(url)
+		if err == nil {
+			body, err := io.ReadAll(r.Body)
+			if err == nil && r.Body.Close() == nil && r.StatusCode == status {
+				return string(body)
+			}
+		}
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("%s does not answer with %d: %v", url, status, err)
+		}
+	}
+}
+
+// unreachable is a database that does not answer.
+type unreachable struct{}
+
+func (unreachable) Connect(context.Context) (driver.Conn, error) { return nil, driver.ErrBadConn }
+func (unreachable) Driver() driver.Driver                        { return nil }
+
+// TestProbes: a process that cannot reach its database does not lead, and says that it is ready all the same.
+func TestProbes(t *testing.T) {
+	m, stop := running(t, roles.Config{Conn: connection(t)}, healthy(sql.OpenDB(unreachable{}), wait))
+	s := httptest.NewServer(probes(m))
+	defer s.Close()
+	get(t, s.URL+"/health/readyz", http.StatusOK)
+	get(t, s.URL+"/health/leaderz?role=billing", http.StatusServiceUnavailable)
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMonitored(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	cfg := roles.Config{Conn: connection(t), Bucket: "roles", BucketAutoCreate: true, TTL: time.Second}
+	go func() { ended <- monitored(ctx, cfg, address, roles.Role{Name: "scheduler", Lead: wait}) }()
+	get(t, "http://"+address+"/leaderz?role=scheduler", http.StatusOK)
+	if body := get(t, "http://"+address+"/metrics", http.StatusOK); !strings.Contains(body, `election_is_leader{bucket="roles",role="scheduler"} 1`) {
+		t.Error(body)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func wait(ctx context.Context, _ *election.Term) error { <-ctx.Done(); return nil }
+
+func TestCron(t *testing.T) {
+	ran := make(chan string, 1)
+	tasks := assigntest.Start(t, func(a *assign.Assigner) {
+		if err := assign.Handle(a, report, func(_ context.Context, r *assign.Task[string]) (string, error) {
+			select {
+			case ran <- r.ID():
+			default:
+			}
+			return r.Input, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := schedule(t.Context(), tasks); err != nil {
+		t.Fatal(err)
+	}
+	if id := <-ran; !strings.HasPrefix(id, "cron/pulse/") {
+		t.Errorf("the tick is %s", id)
+	}
+}
+
+func TestWatchLeaders(t *testing.T) {
+	nc := connection(t)
+	_, stop := running(t, roles.Config{Conn: nc, InstanceID: "vm-1"}, roles.Role{Name: "scheduler", Lead: wait})
+	told := make(chan string, 16)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		for { // there is no bucket yet when the test begins
+			err := watchLeaders(ctx, nc, "roles", func(s string) { told <- s })
+			if ctx.Err() != nil || err == nil {
+				ended <- err
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	for line := range told {
+		if strings.Contains(line, `scheduler is led by "vm-1"`) {
+			break
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSubmit(t *testing.T) {
+	nc := connection(t)
+	m, stop := running(t, roles.Config{Conn: nc})
+	a, err := assign.New(m.Session(), assign.Config{Namespace: "images", Role: "images", StreamAutoCreate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := assign.Handle(a, resize, resizeImage); err != nil {
+		t.Fatal(err)
+	}
+	name, lead := a.Role()
+	if err := m.Add(roles.Role{Name: name, Lead: lead}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second one finds the first
+		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+			width, err := submit(t.Context(), nc, "cat.png")
+			if width == len("cat.png") && err == nil {
+				break
+			}
+			if time.Since(began) > 10*time.Second {
+				t.Fatalf("%d, %v", width, err)
+			}
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
