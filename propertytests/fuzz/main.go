@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -16,7 +17,11 @@ import (
 )
 
 func main() {
-	each := flag.Duration("time", 10*time.Second, "how long each target runs")
+	var p plan
+	flag.DurationVar(&p.each, "time", 10*time.Second, "how long each target runs")
+	flag.DurationVar(&p.longer, "changed", 20*time.Second, "with -commits: how long a target runs whose package has changed")
+	flag.IntVar(&p.commits, "commits", 0, "a package has changed if one of the last so many commits changed it")
+	flag.DurationVar(&p.most, "most", 0, "with -commits: how long all targets run together at most, unless -time alone takes longer; 0 is no limit")
 	only := flag.String("run", "", "only those whose name matches, as package.Name")
 	parallel := flag.Int("parallel", runtime.NumCPU(), "how many run at a time")
 	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
@@ -27,7 +32,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	run := func() error { return fuzz(ctx, *only, *each, *parallel) }
+	run := func() error { return fuzz(ctx, *only, p, *parallel) }
 	if *execs > 0 {
 		run = func() error { return long(ctx, *only, *path, *execs, *part, *parallel, *anew) }
 	}
@@ -40,7 +45,7 @@ func main() {
 	}
 }
 
-func fuzz(ctx context.Context, only string, each time.Duration, parallel int) error {
+func fuzz(ctx context.Context, only string, p plan, parallel int) error {
 	dir, err := os.MkdirTemp("", "fuzz-")
 	if err != nil {
 		return err
@@ -51,13 +56,21 @@ func fuzz(ctx context.Context, only string, each time.Duration, parallel int) er
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d targets, built in %v; each runs for %v\n", len(all), time.Since(began).Round(time.Second), each)
+	var dirs map[string]bool
+	if p.commits > 0 {
+		if dirs, err = changed(ctx, all[0].root(), p.commits); err != nil {
+			fmt.Fprintln(os.Stderr, "fuzz: no target is known to have changed:", err)
+		}
+	}
+	times := p.times(all, dirs, parallel)
+	fmt.Printf("%d targets, built in %v; each runs for %v to %v\n",
+		len(all), time.Since(began).Round(time.Second), slices.Min(times), slices.Max(times).Round(time.Millisecond))
 	results := make([]result, len(all))
 	var running errgroup.Group
 	running.SetLimit(parallel)
 	for i, t := range all {
 		running.Go(func() error {
-			results[i] = t.run(ctx, binaries[t.pkg.Dir], each)
+			results[i] = t.run(ctx, binaries[t.pkg.Dir], times[i])
 			if results[i].err == nil {
 				return nil
 			}
@@ -69,7 +82,7 @@ func fuzz(ctx context.Context, only string, each time.Duration, parallel int) er
 	executions := 0
 	for i, t := range all {
 		executions += results[i].executions
-		fmt.Fprintf(table, "%s\t%d executions\t%v\n", t, results[i].executions, results[i].verdict())
+		fmt.Fprintf(table, "%s\t%v\t%d executions\t%v\n", t, times[i].Round(time.Millisecond), results[i].executions, results[i].verdict())
 	}
 	_ = table.Flush()
 	fmt.Printf("%d executions of %d targets in %v\n", executions, len(all), time.Since(began).Round(time.Second))

@@ -33,6 +33,12 @@ type target struct {
 
 func (t target) String() string { return filepath.Base(t.pkg.ImportPath) + "." + t.name }
 
+// dir is the directory of its package, from the root of the module.
+func (t target) dir() string { return strings.TrimPrefix(t.pkg.ImportPath, module) }
+
+// root is the directory of the module.
+func (t target) root() string { return strings.TrimSuffix(filepath.ToSlash(t.pkg.Dir), t.dir()) }
+
 // targets are all that there are in the module.
 func targets(ctx context.Context, wanted *regexp.Regexp) (all []target, err error) {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
@@ -76,9 +82,9 @@ func marks(ctx context.Context) (map[string]string, error) {
 	}
 	marks, known := map[string]string{}, map[string]string{}
 	for _, t := range all {
-		dir := strings.TrimPrefix(t.pkg.ImportPath, module)
+		dir := t.dir()
 		if known[dir] == "" {
-			root := os.DirFS(strings.TrimSuffix(filepath.ToSlash(t.pkg.Dir), dir))
+			root := os.DirFS(t.root())
 			files, err := sources.Under(root, dir)
 			if err != nil {
 				return nil, err

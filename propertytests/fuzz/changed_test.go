@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestChanged: a package has changed if one of the last commits changed it, or if it differs from the last commit.
+func TestChanged(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} { // a hook has them, and they name another repository
+		t.Setenv(name, "")
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) {
+		t.Helper()
+		args = append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"}, args...)
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	write := func(file, text string) {
+		t.Helper()
+		file = filepath.Join(root, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(commits int, want ...string) {
+		t.Helper()
+		dirs, err := changed(t.Context(), root, commits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{"first", "second", "third", "edited", "added"} {
+			if dirs[dir] != slices.Contains(want, dir) {
+				t.Errorf("%s has changed within %d commits: %v", dir, commits, dirs[dir])
+			}
+		}
+	}
+	if _, err := changed(t.Context(), root, 1); err == nil {
+		t.Error("a directory outside any repository has changes")
+	}
+	git("init", "-q")
+	write("edited/a.go", "package edited")
+	for _, dir := range []string{"first", "second", "third"} {
+		write(dir+"/a.go", "package "+dir)
+		git("add", ".")
+		git("commit", "-q", "-m", dir)
+	}
+	check(1, "third")
+	check(2, "second", "third")
+	check(9, "second", "third") // nothing is before the first
+	write("edited/a.go", "package edited // edited")
+	write("added/a.go", "package added")
+	write("first/a.txt", "not Go")
+	check(1, "third", "edited", "added")
+}
+
+// TestTimes: a target whose package has changed runs longer, as far as there is time.
+func TestTimes(t *testing.T) {
+	all := []target{{pkg{ImportPath: module + "a"}, "FuzzA"}, {pkg{ImportPath: module + "b"}, "FuzzB"}, {pkg{ImportPath: module + "b"}, "FuzzC"}}
+	both, b := map[string]bool{"a": true, "b": true}, map[string]bool{"b": true}
+	for _, c := range []struct {
+		name    string
+		most    time.Duration
+		changed map[string]bool
+		want    []time.Duration
+	}{
+		{"none has changed", time.Minute, nil, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}},
+		{"some have", time.Minute, b, []time.Duration{3 * time.Second, 20 * time.Second, 20 * time.Second}},
+		{"all have, without a limit", 0, both, []time.Duration{20 * time.Second, 20 * time.Second, 20 * time.Second}},
+		{"they share what is left", 15 * time.Second, both, []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second}},
+		{"nothing is left", time.Second, both, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}},
+	} {
+		p := plan{each: 3 * time.Second, longer: 20 * time.Second, most: c.most}
+		if got := p.times(all, c.changed, 2); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
