@@ -78,7 +78,7 @@ func TestWhatDecodes(t *testing.T) {
 }
 
 // aside is what reads only what it has made, or played, itself: it is no part of the product.
-var aside = regexp.MustCompile(`^(propertytests|bench|examples|tools|electiontest|assigntest|internal/natsrun|internal/natstest|internal/architecture)(/|$)`)
+var aside = regexp.MustCompile(`^(propertytests|bench|examples|tools|electiontest|assigntest|internal/natsrun|internal/natstest|internal/architecture|internal/check)(/|$)`)
 
 // calls are the functions that decode, by package; methods are those of whatever type; and named are our own. What is read out of
 // the header of a message decodes too.

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestNamed: stages come in their own order, and a name that none has is an error.
+func TestNamed(t *testing.T) {
+	some, err := named([]string{"race", "vet"})
+	if err != nil || len(some) != 2 || some[0].name != "vet" || some[1].name != "race" {
+		t.Errorf("%v, %v", some, err)
+	}
+	if all, err := named(nil); err != nil || len(all) != len(stages) {
+		t.Errorf("%d of %d, %v", len(all), len(stages), err)
+	}
+	if _, err := named([]string{"vet", "vest"}); err == nil || !strings.Contains(err.Error(), "vest") {
+		t.Error(err)
+	}
+}
+
+// TestCheck: the run ends at the first stage that fails, or when it has taken too long, and what was run is kept.
+func TestCheck(t *testing.T) {
+	usual := stages
+	t.Cleanup(func() { stages = usual })
+	broken := errors.New("broken")
+	stages = []stage{
+		{"first", always(step{line: "go version"})},
+		{"second", func(context.Context) ([]step, error) { return nil, broken }},
+		{"third", always(step{line: "go version"})},
+	}
+	for _, c := range []struct {
+		name  string
+		of    []string
+		most  time.Duration
+		want  string // of the error
+		lines int    // of the file
+	}{
+		{"all", nil, time.Minute, "second: broken", 3},
+		{"those that pass", []string{"first", "third"}, time.Minute, "", 3},
+		{"too long", []string{"first", "third"}, time.Nanosecond, "first: ", 2},
+		{"no such stage", []string{"fourth"}, time.Minute, "fourth", 0},
+	} {
+		path := filepath.Join(t.TempDir(), "check.csv")
+		err := check(t.Context(), io.Discard, c.of, path, time.Hour, c.most)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		kept, _ := os.ReadFile(path) // none, if nothing was run
+		if lines := strings.Count(string(kept), "\n"); lines != c.lines {
+			t.Errorf("%s: %d lines, want %d:\n%s", c.name, lines, c.lines, kept)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// nested are the commands for the modules below this one, which ./... leaves out. All are vetted. The examples are tested too; the
+// others measure other systems, which a machine may not have.
+func nested(context.Context) ([]step, error) {
+	dirs, err := below(".")
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	for _, dir := range dirs {
+		steps = append(steps, step{line: "go vet ./...", dir: dir})
+		if strings.HasPrefix(filepath.ToSlash(dir), "examples/") {
+			steps = append(steps, step{line: "go mod tidy -diff", dir: dir}, step{line: "go test ./...", dir: dir})
+		}
+	}
+	return steps, nil
+}
+
+// below are the directories of the modules below the one in root that have Go files: a module may only name tools.
+func below(root string) ([]string, error) {
+	has := map[string]bool{filepath.Clean(root): false} // by module
+	sources := map[string]bool{}                        // directories with Go files
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.Name() == "go.mod":
+			has[filepath.Dir(path)] = false
+		case filepath.Ext(path) == ".go":
+			sources[filepath.Dir(path)] = true
+		}
+		return nil
+	})
+	for dir := range sources {
+		for _, is := has[dir]; !is && dir != filepath.Dir(dir); _, is = has[dir] {
+			dir = filepath.Dir(dir)
+		}
+		has[dir] = true
+	}
+	delete(has, filepath.Clean(root))
+	maps.DeleteFunc(has, func(_ string, any bool) bool { return !any })
+	return slices.Sorted(maps.Keys(has)), err
+}

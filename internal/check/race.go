@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// races are the commands that run, with the race detector, the tests that run concurrent code of this module.
+func races(ctx context.Context) ([]step, error) {
+	packages, err := list(ctx, ".", "")
+	if err != nil {
+		return nil, err
+	}
+	names, err := raced(packages)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.ContainsFunc(unraced, within(name)) })
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return []step{{line: "go test -race " + strings.Join(names, " ")}}, nil
+}
+
+// unraced are folders that the race stage leaves out all the same. They use the product as any program does: its own tests race what
+// they call.
+var unraced = []string{"assigntest", "bench", "cmd", "electiontest", "examples"}
+
+// within says whether a package is in a folder or below.
+func within(name string) func(folder string) bool {
+	return func(folder string) bool { return strings.HasPrefix(name+"/", module+"/"+folder+"/") }
+}
+
+// raced are the packages whose tests run concurrent code: that of the tests, that of the package, or that of a package of this
+// module that one of these imports, directly or not.
+func raced(packages []pkg) (names []string, err error) {
+	byName, concurrent := map[string]pkg{}, map[string]bool{}
+	for _, p := range packages {
+		byName[p.ImportPath] = p
+		if concurrent[p.ImportPath], err = anyConcurrent(p.Dir, p.GoFiles); err != nil {
+			return nil, err
+		}
+	}
+	var reaches func(from []string, seen map[string]bool) bool
+	reaches = func(from []string, seen map[string]bool) bool {
+		return slices.ContainsFunc(from, func(name string) bool {
+			p, own := byName[name]
+			if !own || seen[name] {
+				return false
+			}
+			seen[name] = true
+			return concurrent[name] || reaches(p.Imports, seen)
+		})
+	}
+	for _, p := range packages {
+		if len(p.tests()) == 0 {
+			continue
+		}
+		is, err := anyConcurrent(p.Dir, p.tests())
+		if err != nil {
+			return nil, err
+		}
+		if is || reaches(slices.Concat([]string{p.ImportPath}, p.TestImports, p.XTestImports), map[string]bool{}) {
+			names = append(names, p.ImportPath)
+		}
+	}
+	return names, nil
+}
+
+// anyConcurrent says whether one of the files has code that more than one goroutine runs.
+func anyConcurrent(dir string, files []string) (bool, error) {
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, file), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return false, err
+		}
+		if isConcurrent(f) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// concurrentImports are packages that only concurrent code needs, concurrentCalls functions and methods that start a goroutine.
+var (
+	concurrentImports = []string{"sync", "sync/atomic", "golang.org/x/sync/errgroup"}
+	concurrentCalls   = []string{"AfterFunc", "Parallel", "RunParallel"}
+)
+
+// isConcurrent looks for a go or select statement, a channel, an import that only concurrent code needs, and a call that starts a
+// goroutine.
+func isConcurrent(f *ast.File) (is bool) {
+	for _, i := range f.Imports {
+		path, _ := strconv.Unquote(i.Path.Value) // it was parsed
+		is = is || slices.Contains(concurrentImports, path)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt, *ast.SelectStmt, *ast.ChanType, *ast.SendStmt:
+			is = true
+		case *ast.SelectorExpr:
+			is = is || slices.Contains(concurrentCalls, n.Sel.Name)
+		}
+		return !is
+	})
+	return is
+}

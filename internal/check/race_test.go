@@ -1,0 +1,88 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestConcurrentCode: each sign of a second goroutine is seen, and code without one is left alone.
+func TestConcurrentCode(t *testing.T) {
+	for text, want := range map[string]bool{
+		"func f() { go f() }":                   true,
+		"func f() { select {} }":                true,
+		"var c chan int":                        true,
+		"func f(c T) { c <- 1 }":                true,
+		"import \"sync\"":                       true,
+		"import \"sync/atomic\"":                true,
+		"import \"golang.org/x/sync/errgroup\"": true,
+		"func f(t *testing.T) { t.Parallel() }": true,
+		"func f() { time.AfterFunc(1, f) }":     true,
+		"import \"slices\"":                     false,
+		"func f() { for range 3 { f() } }":      false,
+		"var Parallel = 3":                      false,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "a.go", "package a\n"+text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isConcurrent(f) != want {
+			t.Errorf("%s: concurrent is %v", text, !want)
+		}
+	}
+}
+
+// TestRacedPackages: the race stage has every package of this module with concurrent code and tests, and those that use them.
+func TestRacedPackages(t *testing.T) {
+	packages, err := list(t.Context(), "../..", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := raced(packages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		"election":                   true,  // goroutines of its own
+		"fencing":                    true,  // atomics
+		"propertytests/security":     true,  // its tests alone, and election
+		"propertytests/bubblestorms": true,  // nothing of its own: it uses packages that have
+		"internal/protocol":          false, // pure
+		"event":                      false, // values
+	} {
+		if slices.Contains(names, module+"/"+name) != want {
+			t.Errorf("%s has concurrent code: %v", name, !want)
+		}
+	}
+	for _, p := range packages {
+		concurrent, err := anyConcurrent(p.Dir, p.files())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if concurrent && len(p.tests()) > 0 && !slices.Contains(names, p.ImportPath) {
+			t.Errorf("%s has concurrent code and tests, and the race stage leaves it out", p.ImportPath)
+		}
+	}
+}
+
+// TestUnraced: a folder that is left out exists, and is left out with those below it alone.
+func TestUnraced(t *testing.T) {
+	t.Chdir("../..")
+	for _, folder := range unraced {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v", folder, err)
+		}
+	}
+	steps, err := races(t.Context())
+	if err != nil || len(steps) != 1 {
+		t.Fatalf("%v, %v", steps, err)
+	}
+	for name, want := range map[string]bool{"assign": true, "assigntest": false, "cmd/rolectl": false, "election": true} {
+		if slices.Contains(strings.Fields(steps[0].line), module+"/"+name) != want {
+			t.Errorf("%s is raced: %v", name, !want)
+		}
+	}
+}

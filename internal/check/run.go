@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// step is one command.
+type step struct {
+	line   string   // its words, with a space between two
+	dir    string   // where it runs; empty: here
+	env    []string // what it gets beside the environment
+	silent string   // what it means when it prints something; empty: it may
+}
+
+// run runs the command, writes what it prints, and returns the packages that it has tested and the CPU time that it took.
+func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time.Duration, err error) {
+	shown := s.line
+	if s.dir != "" {
+		shown += " (in " + s.dir + ")"
+	}
+	fmt.Fprintln(w, shown)
+	words := strings.Fields(s.line)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // go test stops its tests then
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), s.env...)
+	out := &output{to: w}
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	err = cmd.Run()
+	if state := cmd.ProcessState; state != nil {
+		cpu = state.UserTime() + state.SystemTime()
+	}
+	if err == nil && s.silent != "" && out.bytes > 0 {
+		err = errors.New(s.silent)
+	}
+	return out.packages, cpu, err
+}
+
+// output passes on what a command prints, and takes the seconds of packages from it.
+type output struct {
+	to       io.Writer
+	bytes    int
+	line     []byte // the beginning of the next line
+	packages []figure
+}
+
+// tested is the line that go test prints for a package.
+var tested = regexp.MustCompile(`^(ok  |FAIL)\t(\S+)\t(?:([0-9.]+s)|(\(cached\)))`)
+
+func (o *output) Write(p []byte) (int, error) {
+	o.bytes += len(p)
+	o.line = append(o.line, p...)
+	for {
+		line, rest, whole := bytes.Cut(o.line, []byte("\n"))
+		if !whole {
+			break
+		}
+		o.line = rest
+		if m := tested.FindSubmatch(line); m != nil {
+			f := figure{pkg: string(m[2]), result: strings.TrimSpace(string(m[1]))}
+			f.wall, _ = time.ParseDuration(string(m[3])) // digits, or cached
+			if len(m[4]) > 0 {
+				f.result = "cached"
+			}
+			o.packages = append(o.packages, f)
+		}
+	}
+	return o.to.Write(p)
+}
