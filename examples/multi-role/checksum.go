@@ -16,146 +16,146 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// checksumIn is what a task is given. It runs in any process of the cluster, so all of them see the same files.
+// checksum is a kind of task: the SHA-256 of one file. How often it may be tried travels with each
+// submission.
+var checksum = assign.NewKind[checksumIn, checksumOut]("checksum.v1", assign.MaxAttempts(4))
+
+// checksumIn is the input. The task runs in any process of the cluster, so all of them must see the
+// same files.
 type checksumIn struct {
 	Path string
-	Rate float64 // bytes per second to read; 0: as fast as it goes
+	Rate float64 // bytes per second to read, 0 for no limit
 }
 
-// checksumOut is what comes of it.
+// checksumOut is the output.
 type checksumOut struct {
 	SHA256  string
 	Size    int64
-	Resumed int64 // where the last attempt began: an earlier one had come so far
+	Resumed int64 // where the last attempt began, since an earlier one had left a checkpoint there
 }
 
-// checksum is the kind of all tasks here: the SHA-256 of one file. What a retry may cost travels with each submission.
-var checksum = assign.NewKind[checksumIn, checksumOut]("checksum.v1", assign.MaxAttempts(4))
+const checkpointInterval = 50 * time.Millisecond
 
-// checksumFile is the handler. It ends early when ctx does: then the task is cancelled, or this process has lost its session and
-// somebody else runs the task again, from where the last checkpoint was.
-//
-// A file that is not there, or that may not be read, will not be so for the next attempt either.
+// checksumFile is the handler. It returns early when ctx ends: then the task is cancelled, or this
+// process has lost its session, and another process resumes the task from its last checkpoint.
 func checksumFile(ctx context.Context, t *assign.Task[checksumIn]) (checksumOut, error) {
 	f, err := os.Open(t.Input.Path)
 	if err != nil {
-		return checksumOut{}, verdict(err)
+		return checksumOut{}, permanent(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return checksumOut{}, verdict(err)
+		return checksumOut{}, permanent(err)
 	}
-	h := resume(t.Checkpoint(), f)
-	begin := h.read
-	r := &pacedReader{ctx: ctx, r: f, rate: t.Input.Rate, began: time.Now()}
+	d := resume(t.Checkpoint(), f)
+	begin := d.read
+	r := &throttledReader{ctx: ctx, r: f, rate: t.Input.Rate, began: time.Now()}
 	block := make([]byte, 32<<10)
-	for due := time.Now().Add(checkpointPace); ; {
+	for due := time.Now().Add(checkpointInterval); ; {
 		n, err := r.Read(block)
-		h.add(block[:n])
+		d.add(block[:n])
 		if errors.Is(err, io.EOF) {
-			return checksumOut{SHA256: hex.EncodeToString(h.sum.Sum(nil)), Size: h.read, Resumed: begin}, nil
+			return checksumOut{SHA256: hex.EncodeToString(d.sum.Sum(nil)), Size: d.read, Resumed: begin}, nil
 		}
 		if err != nil {
-			return checksumOut{}, verdict(err)
+			return checksumOut{}, permanent(err)
 		}
 		if now := time.Now(); now.After(due) {
-			due = now.Add(checkpointPace)
-			h.tell(ctx, t, info.Size())
+			due = now.Add(checkpointInterval)
+			d.save(ctx, t, info.Size())
 		}
 	}
 }
 
-const checkpointPace = 50 * time.Millisecond
-
-// hashing is a digest in the making. The standard library's can be stored and gone on with elsewhere.
-type hashing struct {
-	sum  hash.Hash
-	read int64
-}
-
-// progress is a checkpoint.
-type progress struct {
-	Read  int64
-	State []byte
-}
-
-// resume begins where an earlier attempt was, or at the start.
-func resume(checkpoint []byte, f io.Seeker) *hashing {
-	h := &hashing{sum: sha256.New()}
-	var p progress
-	if json.Unmarshal(checkpoint, &p) != nil || h.sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(p.State) != nil {
-		return h
-	}
-	if _, err := f.Seek(p.Read, io.SeekStart); err != nil {
-		return &hashing{sum: sha256.New()}
-	}
-	h.read = p.Read
-	return h
-}
-
-func (h *hashing) add(b []byte) {
-	h.read += int64(len(b))
-	h.sum.Write(b) // never returns an error
-}
-
-// tell reports how far the task is. While nobody leads it is not waited for: there will be a later one.
-func (h *hashing) tell(ctx context.Context, t *assign.Task[checksumIn], size int64) {
-	state, err := h.sum.(encoding.BinaryMarshaler).MarshalBinary()
-	if err != nil {
-		return
-	}
-	checkpoint, err := json.Marshal(progress{h.read, state})
-	if err != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, checkpointPace)
-	defer cancel()
-	_ = t.Progress(ctx, float64(h.read)/float64(max(size, h.read, 1)), checkpoint) // the next one may be stored
-}
-
-// verdict says which errors another attempt cannot cure.
-func verdict(err error) error {
+// permanent marks the errors that another attempt would meet again: the file is gone, or may not be
+// read.
+func permanent(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return assign.Permanent(err)
 	}
 	return err
 }
 
-// pacedReader reads no faster than rate since it began, and not at all once ctx has ended.
-type pacedReader struct {
+// digester is an unfinished digest. That of the standard library can be stored, and continued in
+// another process.
+type digester struct {
+	sum  hash.Hash
+	read int64
+}
+
+// checkpoint is a stored digester.
+type checkpoint struct {
+	Read  int64
+	State []byte
+}
+
+// resume continues where an earlier attempt was, or begins at the start.
+func resume(stored []byte, f io.Seeker) *digester {
+	d := &digester{sum: sha256.New()}
+	var c checkpoint
+	if json.Unmarshal(stored, &c) != nil || d.sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(c.State) != nil {
+		return d
+	}
+	if _, err := f.Seek(c.Read, io.SeekStart); err != nil {
+		return &digester{sum: sha256.New()}
+	}
+	d.read = c.Read
+	return d
+}
+
+func (d *digester) add(b []byte) {
+	d.read += int64(len(b))
+	d.sum.Write(b) // never returns an error
+}
+
+// save reports how far the task is. While no scheduler leads, it does not wait: the next checkpoint
+// comes soon.
+func (d *digester) save(ctx context.Context, t *assign.Task[checksumIn], size int64) {
+	state, err := d.sum.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		return
+	}
+	stored, err := json.Marshal(checkpoint{d.read, state})
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkpointInterval)
+	defer cancel()
+	_ = t.Progress(ctx, float64(d.read)/float64(max(size, d.read, 1)), stored)
+}
+
+// throttledReader reads at most rate bytes per second since it began, and stops when ctx ends.
+type throttledReader struct {
 	ctx   context.Context
 	r     io.Reader
-	rate  float64
+	rate  float64 // 0 for no limit
 	began time.Time
 	read  int64
 }
 
-// pacedChunk is about how many seconds of reading one chunk holds.
-const pacedChunk = 0.05
-
-func (p *pacedReader) Read(b []byte) (int, error) {
-	if p.rate > 0 {
-		b = b[:min(len(b), int(max(p.rate*pacedChunk, 1)))]
+func (t *throttledReader) Read(b []byte) (int, error) {
+	if t.rate > 0 {
+		b = b[:min(len(b), int(max(t.rate/20, 1)))] // a twentieth of a second
 	}
-	n, err := p.r.Read(b)
-	p.read += int64(n)
-	if waited := p.wait(); waited != nil {
-		return n, waited
+	n, err := t.r.Read(b)
+	t.read += int64(n)
+	if ended := t.wait(); ended != nil {
+		return n, ended
 	}
 	return n, err
 }
 
-// wait until what was read so far was due.
-func (p *pacedReader) wait() error {
-	if p.rate > 0 {
-		due := p.began.Add(time.Duration(float64(p.read) / p.rate * float64(time.Second)))
+// wait returns when that many bytes are due.
+func (t *throttledReader) wait() error {
+	if t.rate > 0 {
+		due := t.began.Add(time.Duration(float64(t.read) / t.rate * float64(time.Second)))
 		timer := time.NewTimer(time.Until(due))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-p.ctx.Done():
+		case <-t.ctx.Done():
 		}
 	}
-	return context.Cause(p.ctx)
+	return context.Cause(t.ctx)
 }

@@ -2,121 +2,101 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"net"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
-	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/metrics"
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// roleNames are the roles, in the order in which they are shown.
-var roleNames = []string{schedulerRole, metricsRole, networkRole}
+// lead is the work of a role.
+type lead = func(ctx context.Context, t *election.Term) error
 
-// instance is one role manager with all that belongs to it, as if it were a process of its own: a network path, a
-// connection, an identity, an HTTP endpoint. It shares nothing with its fellows in this process but the clock.
-type instance struct {
-	id        string
-	fate      atomicFate
-	link      *natsrun.Link
-	manager   *roles.Manager
-	scheduler *scheduler // the work of each role
-	metrics   *collector
-	network   *prober
-	endpoint  *endpoint
-
-	cancel context.CancelFunc
-	done   chan struct{} // closed when the manager's Run has returned
-	err    error         // what it returned; read after done
+// config says what one instance, or one worker, is.
+type config struct {
+	ID         string              // unique among the members
+	URL        string              // of the NATS server or cluster
+	NATS       []nats.Option       // for the connection: credentials, TLS, a dialer
+	Bucket     string              // where the roles are kept; it is the namespace of the tasks, too
+	Replicas   int                 // of the bucket and of the stream of tasks
+	TTL        time.Duration       // of the lease: after so long without a heartbeat, others take the roles
+	Slots      int                 // tasks that run here at a time
+	Index      int                 // of this instance, from 0: each role prefers another instance
+	Instances  int                 // how many there are
+	Listener   net.Listener        // serves HTTP; the other members are told its address
+	Sinks      []event.Sink        // see every event
+	Wrap       func(lead) lead     // goes around the work of each role, nil for nothing
+	Middleware []assign.Middleware // goes around the handlers of tasks
 }
 
-// newInstance makes instance i, counted from 0, and starts it. It contends for the roles at once; when it can do so is for
-// the manager to find out.
-func newInstance(c *cluster, i int) (*instance, error) {
-	in := &instance{id: fmt.Sprintf("%s-%d", c.options.id, i+1), link: c.backbone.link(), done: make(chan struct{})}
-	if err := in.assemble(c, i); err != nil {
-		in.link.Close()
-		return nil, fmt.Errorf("make instance %s: %w", in.id, err)
+// runInstance contends for the three roles and runs tasks until ctx ends. Then the work drains, and
+// the roles are handed over.
+func runInstance(ctx context.Context, c config) error {
+	registry := prometheus.NewRegistry()
+	manager, err := newManager(c, registry)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	in.cancel = cancel
-	go func() { // joined by stop
-		defer close(in.done)
-		in.err = in.manager.Run(ctx)
-		in.fate.meet(gaveUp)
-	}()
-	return in, nil
+	session := manager.Session()
+	tasks, err := newTasks(session, c)
+	if err != nil {
+		return err
+	}
+	prober, err := newProber(session, registry)
+	if err != nil {
+		return err
+	}
+	federated := &federation{session: session}
+	name, schedule := tasks.Role()
+	err = manager.Add(
+		c.role(0, name, schedule),
+		c.role(1, metricsRole, federated.lead),
+		c.role(2, networkRole, prober.lead))
+	if err != nil {
+		return err
+	}
+	pages := newPages(manager, registry)
+	pages.Handle("GET /federate", federated)
+	defer serve(c.Listener, pages)()
+	return manager.Run(ctx)
 }
 
-// assemble makes the parts: metrics, the manager with its three roles, and what the roles' work is.
-func (in *instance) assemble(c *cluster, i int) (err error) {
-	o, registry := c.options, prometheus.NewRegistry()
+// newManager makes the role manager of one process, still without roles. It has one connection, one
+// session and one heartbeat.
+func newManager(c config, registry *prometheus.Registry) (*roles.Manager, error) {
 	counters, err := metrics.New(registry, metrics.WithInstanceLabel())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	own := prometheus.WrapRegistererWith(prometheus.Labels{"instance_id": in.id}, registry)
-	in.scheduler, in.metrics = &scheduler{job: c.job}, &collector{}
-	if in.network, err = newProber(own); err != nil {
-		return err
-	}
-	if in.endpoint, err = newEndpoint(registry, in.metrics); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			in.endpoint.close()
-		}
-	}()
-
-	work := []lead{in.scheduler.lead, in.metrics.lead, in.network.lead}
-	contended := make([]roles.Role, len(roleNames))
-	for r, name := range roleNames {
-		contended[r] = roles.Role{
-			Name: name, Lead: c.history.record(in.id, work[r]),
-			Priority: preference(i, r, o.instances), AllowPriorityTakeover: true,
-		}
-	}
-	in.manager, err = roles.New(roles.Config{
-		URL: c.backbone.url, NATSOptions: in.link.Options(),
-		Bucket: o.bucket, BucketAutoCreate: true, Replicas: o.replicas,
-		InstanceID: in.id, TTL: o.ttl,
-		Meta:  map[string]string{metaURL: in.endpoint.url()},
-		Sinks: []event.Sink{counters, c.history, c},
-	}, contended...)
-	if err != nil {
-		return err
-	}
-	session := in.manager.Session()
-	in.metrics.session, in.network.session = session, session
-	return errors.Join(in.scheduler.attach(session, o), session.Attach("ping", in.network.answer))
+	return roles.New(roles.Config{
+		URL: c.URL, NATSOptions: c.NATS,
+		Bucket: c.Bucket, BucketAutoCreate: true, Replicas: c.Replicas,
+		InstanceID: c.ID, TTL: c.TTL,
+		Meta:  map[string]string{metaURL: "http://" + c.Listener.Addr().String()},
+		Sinks: append([]event.Sink{counters}, c.Sinks...),
+	})
 }
 
-// preference is the priority of instance i for role r: role 0 prefers instance 0, role 1 instance 1, and so on around;
-// then the next instance, then the one after it. So the roles are spread, and spread again when one is gone.
+// role is role number r: its work, and how much this instance is preferred for it.
+func (c config) role(r int, name string, work lead) roles.Role {
+	if c.Wrap != nil {
+		work = c.Wrap(work)
+	}
+	return roles.Role{
+		Name: name, Lead: work,
+		Priority: preference(c.Index, r, c.Instances), AllowPriorityTakeover: true,
+	}
+}
+
+// preference is the priority of instance i for role r. Role 0 prefers instance 0, role 1 instance
+// 1, and so on around; the next instance comes second. So the roles are spread, and spread again
+// when an instance is gone.
 func preference(i, r, instances int) int {
 	return instances - ((i-r)%instances+instances)%instances
-}
-
-// vanish cuts the network path: from now on every byte in both directions is dropped. Nothing else is done. The instance
-// is not told, and goes on until its own deadline tells it.
-func (in *instance) vanish() {
-	in.fate.meet(vanished)
-	in.link.Cut()
-}
-
-// stop ends the manager gracefully and waits for it: the work drains, then the roles are handed over.
-func (in *instance) stop() error {
-	in.fate.meet(stopped)
-	in.cancel()
-	<-in.done
-	in.link.Close()
-	in.endpoint.close()
-	if in.fate.is(vanished) {
-		return nil // it could not say good-bye to anybody
-	}
-	return in.err
 }

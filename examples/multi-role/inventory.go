@@ -3,18 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// inventory is a kind of task that nobody submits: it recurs. Whoever leads the scheduler role fires it, every second, and
-// the tick is part of the task's id: so each tick is one task, whoever leads when, and none is left out by a fail-over.
-// It goes before all that waits: what is counted when the last file is hashed says nothing of the second that asked for it.
-var inventory = assign.NewKind[inventoryIn, inventoryOut]("inventory.v1", assign.Priority(100), assign.Retention(10*time.Minute))
+// inventory is a kind of task that recurs. The leader of the scheduler role submits it every
+// second, and the second is part of the task's id. So each second has one task, and a fail-over
+// leaves none out. Its priority puts it before all tasks that wait: a late count says nothing about
+// the second that asked for it.
+var inventory = assign.NewKind[inventoryIn, inventoryOut]("inventory.v1",
+	assign.Priority(100), assign.Retention(10*time.Minute))
 
 type inventoryIn struct{ Dir string }
 
@@ -24,77 +26,66 @@ type inventoryOut struct {
 	Bytes int64
 }
 
-const inventorySpec = "@every 1s"
-
-// count is the handler.
-func count(_ context.Context, t *assign.Task[inventoryIn]) (out inventoryOut, err error) {
-	files, _, err := walk(t.Input.Dir)
-	for _, f := range files {
-		out.Bytes += f.size
-	}
-	out.Files = len(files)
+// takeInventory is the handler. It leaves out files that it cannot read.
+func takeInventory(_ context.Context, t *assign.Task[inventoryIn]) (out inventoryOut, err error) {
+	err = filepath.WalkDir(t.Input.Dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == t.Input.Dir:
+			return err
+		case err != nil:
+			return nil
+		case d.IsDir() && d.Name() == ".git":
+			return filepath.SkipDir
+		case d.Type().IsRegular():
+			if info, err := d.Info(); err == nil {
+				out.Files++
+				out.Bytes += info.Size()
+			}
+		}
+		return nil
+	})
 	return out, err
 }
 
-// recurring is the inventory of one run.
-type recurring struct {
-	client *assign.Client
-	name   string
-	dir    string
-}
-
-func (r recurring) begin(ctx context.Context) error {
-	err := assign.Recur(ctx, r.client, inventory, r.name, inventorySpec, inventoryIn{r.dir}, assign.OnMissed(assign.RunAll))
+// BeginInventory lets the task recur. The seconds of a fail-over are caught up.
+func (s *submitter) BeginInventory(ctx context.Context, dir string) error {
+	err := assign.Recur(ctx, s.client, inventory, s.inventoryName(), "@every 1s", inventoryIn{dir},
+		assign.OnMissed(assign.RunAll))
 	if err != nil {
 		return fmt.Errorf("begin the inventory: %w", err)
 	}
 	return nil
 }
 
-func (r recurring) end(ctx context.Context) error {
-	if err := assign.Unrecur(ctx, r.client, r.name); err != nil {
+// EndInventory ends that.
+func (s *submitter) EndInventory(ctx context.Context) error {
+	if err := assign.Unrecur(ctx, s.client, s.inventoryName()); err != nil {
 		return fmt.Errorf("end the inventory: %w", err)
 	}
 	return nil
 }
 
-// ticks is what became of the inventory.
-type ticks struct {
-	Fired   int `json:"fired"`   // tasks that have succeeded, each for another second
-	Left    int `json:"left"`    // tasks that have not
-	Missing int `json:"missing"` // seconds between the first and the last without a task
-}
-
-// sum counts the ticks in the stream.
-func (r recurring) sum(ctx context.Context) (t ticks, err error) {
-	seconds := map[int64]assign.State{} // a task that ends meanwhile is listed twice: open, and ended
-	prefix := "cron/" + r.name + "/"
-	for page := (assign.ListPage{}); ; {
-		page, err = assign.List(ctx, r.client, assign.ListOptions{Prefix: prefix, Cursor: page.Next})
+// Inventories lists the tasks of the recurrence, by the second of each. The list may hold a task
+// that ends meanwhile twice, first open and then ended: the second entry counts.
+func (s *submitter) Inventories(ctx context.Context) (map[time.Time]assign.State, error) {
+	prefix := "cron/" + s.inventoryName() + "/"
+	states := map[time.Time]assign.State{}
+	for cursor := ""; ; {
+		page, err := assign.List(ctx, s.client, assign.ListOptions{Prefix: prefix, Cursor: cursor})
 		if err != nil {
-			return t, fmt.Errorf("list the inventory: %w", err)
+			return nil, fmt.Errorf("list the inventory: %w", err)
 		}
 		for _, task := range page.Tasks {
-			at, err := time.Parse("20060102T150405Z", strings.TrimPrefix(task.ID, prefix))
+			second, err := time.Parse("20060102T150405Z", strings.TrimPrefix(task.ID, prefix))
 			if err != nil {
-				return t, fmt.Errorf("id of a tick: %w", err)
+				return nil, fmt.Errorf("id of an inventory: %w", err)
 			}
-			seconds[at.Unix()] = task.State
+			states[second] = task.State
 		}
-		if page.Next == "" {
-			break
-		}
-	}
-	for _, state := range seconds {
-		if state == assign.StateSucceeded {
-			t.Fired++
-		} else {
-			t.Left++
+		if cursor = page.Next; cursor == "" {
+			return states, nil
 		}
 	}
-	all := slices.Sorted(maps.Keys(seconds))
-	for i := 1; i < len(all); i++ {
-		t.Missing += int(all[i]-all[i-1]) - 1
-	}
-	return t, nil
 }
+
+func (s *submitter) inventoryName() string { return "inventory-" + s.run }

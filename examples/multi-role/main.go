@@ -2,56 +2,44 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"io"
 	"os"
-	"os/signal"
-	"slices"
-	"syscall"
+
+	"github.com/rolemanager/rolemanager/examples/multi-role/internal/stage"
 )
 
-// Exit statuses.
-const (
-	exitOK          = 0
-	exitFaulty      = 1 // something was lost, wrong or overlapped, or could not be started
-	exitUsage       = 2
-	exitInterrupted = 130 // before every task was done
-)
+// main puts the program on the stage, which starts NATS, three instances and a worker, does its
+// harm to them, and reports what came of it. A program of yours calls runInstance, or runWorker,
+// with a config of its own.
+func main() { os.Exit(stage.Run(os.Args[1:], os.Stdout, os.Stderr, app{})) }
 
-func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+// app is what the stage knows about this program. The other files know nothing about the stage.
+type app struct{}
+
+func (app) Instance(ctx context.Context, c stage.Config) error { return runInstance(ctx, config(c)) }
+
+func (app) Worker(ctx context.Context, c stage.Config) error { return runWorker(ctx, config(c)) }
+
+func (app) Submitter(c stage.Job) (stage.Submitter, error) {
+	s, err := newSubmitter(c.Conn, c.Namespace, c.Replicas, c.Run)
+	if err != nil {
+		return nil, err
+	}
+	s.rate, s.log = c.Rate, c.Log
+	return submission{s}, nil
 }
 
-// run is the program: the command line in, the exit status out.
-func run(args []string, stdout, stderr io.Writer) int {
-	if slices.Equal(args, []string{workerArgument}) {
-		// What a terminal sends goes to both: who has started the worker ends it. When that one is gone, nobody reads stdout.
-		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-		if err := work(os.Stdin, stdout); err != nil {
-			fmt.Fprintln(stderr, "multi-role:", err)
-			return exitFaulty
-		}
-		return exitOK
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+// submission is a submitter of this program, with the types of the stage.
+type submission struct{ *submitter }
 
-	o, err := parse(args, stdout)
-	if err == nil {
-		err = play(ctx, o, stdout, stderr)
+func (s submission) Submit(ctx context.Context, files []stage.File, ended func(stage.Outcome)) {
+	own := make([]file, len(files))
+	for i, f := range files {
+		own[i] = file(f)
 	}
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
-	fmt.Fprintln(stderr, "multi-role:", err)
-	switch {
-	case errors.Is(err, errUsage):
-		return exitUsage
-	case ctx.Err() != nil && !errors.Is(err, errFaulty):
-		return exitInterrupted
-	}
-	return exitFaulty
+	s.submit(ctx, own, func(o outcome) {
+		ended(stage.Outcome{
+			Rel: o.file.Rel, SHA256: o.out.SHA256, Size: o.out.Size,
+			Task: o.task, Attempts: o.attempts, Cancelled: o.cancelled, Err: o.err,
+		})
+	})
 }

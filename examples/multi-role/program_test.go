@@ -22,6 +22,35 @@ import (
 // program is the command, built once for all tests.
 var program string
 
+// Exit statuses of the program.
+const (
+	exitOK          = 0
+	exitFaulty      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// report is what the program prints with -json, as far as the tests read it.
+type report struct {
+	Instances int
+	Roles     []struct{ Name, Leader string }
+	Tasks     struct{ Submitted, Succeeded, Failed, Wrong, Lost, Unfinished, Reruns, Cancelled int }
+	Ticks     struct{ Fired, Missing int }
+	Adopted   int
+	Overlaps  *int
+	Faults    []string
+	Failovers []struct {
+		Role, Kind, From, To string
+		GapMS                float64 `json:"gap_ms"`
+	}
+	Killed *struct {
+		Worker  string
+		Ran     int
+		RerunBy map[string]int `json:"rerun_by"`
+		GapMS   float64        `json:"gap_ms"`
+	}
+}
+
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "multi-role-")
@@ -46,7 +75,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// start runs the program in a directory for temporary files of its own, which must be empty when it has ended.
+// start runs the program in a directory for temporary files of its own, which must be empty when it
+// has ended.
 func start(t *testing.T, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	cmd = exec.CommandContext(t.Context(), program, args...)
@@ -89,7 +119,8 @@ func tree(t *testing.T, n, size int) string {
 	return root
 }
 
-// TestProgram runs the whole of it: a killed worker, a crash and a graceful stop under running tasks.
+// TestProgram runs the whole of it: a killed worker, a crash and a graceful stop under running
+// tasks.
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	const files = 120
@@ -99,8 +130,8 @@ func TestProgram(t *testing.T) {
 	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || code != 0 {
 		t.Fatalf("exit status %d, %v\n%s\n%s", code, err, stdout, stderr)
 	}
-	if r.Instances != 3 || r.Tasks.Submitted != files || r.Tasks.Succeeded != files || r.Tasks.Lost != 0 || r.Tasks.Wrong != 0 {
-		t.Errorf("tasks: %+v of %d instances", r.Tasks, r.Instances)
+	if n := r.Tasks; r.Instances != 3 || n.Submitted != files || n.Succeeded != files || n.Lost != 0 || n.Wrong != 0 {
+		t.Errorf("tasks: %+v of %d instances", n, r.Instances)
 	}
 	if r.Overlaps == nil || *r.Overlaps != 0 {
 		t.Errorf("overlaps: %v", r.Overlaps)
@@ -134,7 +165,7 @@ func TestProgram(t *testing.T) {
 			t.Errorf("fail-over: %+v", f)
 		}
 	}
-	if kinds[crash] == 0 || kinds[graceful] == 0 {
+	if kinds["crash"] == 0 || kinds["graceful"] == 0 {
 		t.Errorf("fail-overs: %+v", r.Failovers)
 	}
 	for _, role := range r.Roles {
@@ -148,7 +179,8 @@ func TestProgram(t *testing.T) {
 	t.Logf("%s", stderr)
 }
 
-// TestProgramFileThatGoes reports a file that is gone as what it is: a failed task, neither lost nor wrong.
+// TestProgramFileThatGoes reports a file that is gone as what it is: a failed task, neither lost
+// nor wrong.
 func TestProgramFileThatGoes(t *testing.T) {
 	t.Parallel()
 	const files = 40
@@ -180,18 +212,20 @@ func TestProgramFileThatGoes(t *testing.T) {
 
 func TestProgramUsage(t *testing.T) {
 	t.Parallel()
-	cmd, _, stderr := start(t, workerArgument) // with nothing on its standard input
+	cmd, _, stderr := start(t, "worker") // with nothing on its standard input
 	if code := status(t, cmd); code != exitFaulty || !strings.Contains(stderr.String(), "started by multi-role") {
 		t.Errorf("a worker by hand: exit status %d, %q", code, stderr)
 	}
-	for _, args := range []string{"-instances 0", "-no-such-flag", "-replicas 3", "-ttl 1ms", "surplus", "-dir /no/such/dir"} {
+	for _, args := range []string{
+		"-instances 0", "-no-such-flag", "-replicas 3", "-ttl 1ms", "surplus", "-dir /no/such/dir",
+	} {
 		cmd, stdout, stderr := start(t, strings.Fields(args)...)
 		if code := status(t, cmd); code != exitUsage || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s: exit status %d, stdout %q, stderr %q", args, code, stdout, stderr)
 		}
 	}
 	cmd, _, stderr = start(t, "-dir", t.TempDir())
-	if code := status(t, cmd); code != exitUsage || !strings.Contains(stderr.String(), errEmptyTree.Error()) {
+	if code := status(t, cmd); code != exitUsage || !strings.Contains(stderr.String(), "no regular file") {
 		t.Errorf("empty tree: exit status %d, %q", code, stderr)
 	}
 	cmd, _, stderr = start(t, "-nats", "nats://127.0.0.1:1", "-dir", ".")
@@ -207,7 +241,8 @@ func TestProgramUsage(t *testing.T) {
 // TestProgramServes keeps the roles, serves what it should, and ends cleanly when interrupted.
 func TestProgramServes(t *testing.T) {
 	t.Parallel()
-	p := follow(t, "-dir", tree(t, 3, 10), "-rate", "1e6", "-ttl", "500ms", "-once=false", "-json", "-http", "127.0.0.1:0", "-instances", "2")
+	p := follow(t, "-dir", tree(t, 3, 10), "-rate", "1e6", "-ttl", "500ms", "-once=false", "-json",
+		"-http", "127.0.0.1:0", "-instances", "2")
 	url := p.until(t, `serving (http://\S+)/status`)
 	p.until(t, "kept until interrupted")
 	for path, want := range map[string]string{
@@ -237,7 +272,8 @@ func TestProgramInterrupted(t *testing.T) {
 	p.interrupt(t)
 	code := p.end(t)
 	var r report
-	if err := json.Unmarshal(p.stdout.Bytes(), &r); err != nil || code != exitInterrupted || r.Tasks.Lost != 0 || r.Tasks.Unfinished != 3 {
+	err := json.Unmarshal(p.stdout.Bytes(), &r)
+	if err != nil || code != exitInterrupted || r.Tasks.Lost != 0 || r.Tasks.Unfinished != 3 {
 		t.Errorf("exit status %d, %v, tasks %+v:\n%s", code, err, r.Tasks, &p.said)
 	}
 }

@@ -1,0 +1,50 @@
+package stage
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"github.com/rolemanager/rolemanager/assign"
+)
+
+// attempts is the middleware of an instance: it counts attempts that begin, those that run, and
+// takes each end as a sign of life.
+func (j *job) attempts(running *atomic.Int32) assign.Middleware {
+	return func(next assign.HandlerFunc) assign.HandlerFunc {
+		return func(ctx context.Context, t *assign.Task[[]byte]) ([]byte, error) {
+			if recurs(t.ID()) {
+				return next(ctx, t)
+			}
+			j.started(t.ID(), t.Checkpoint() != nil)
+			defer j.signOfLife()
+			running.Add(1)
+			defer running.Add(-1)
+			return next(ctx, t)
+		}
+	}
+}
+
+// recurs reports whether that is a task of a recurrence, which nobody has submitted.
+func recurs(id string) bool { return strings.HasPrefix(id, "cron/") }
+
+func (j *job) started(id string, resumed bool) {
+	if !j.owns(id) {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.starts[id]++
+	if resumed {
+		j.tally.Resumed++
+	}
+}
+
+// reruns counts the attempts at a task beyond the first. The scheduler may not know of all: an
+// attempt that vanished together with its scheduler was seen by the instance that ran it, and by
+// nobody else.
+func (j *job) reruns(o Outcome) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return max(o.Attempts, j.starts[o.Task], 1) - 1
+}

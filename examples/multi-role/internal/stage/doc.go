@@ -1,0 +1,44 @@
+// Package stage shows a program at work: it starts NATS, several instances and a worker, gives them
+// tasks, does them harm, and reports what came of it.
+//
+//	flags ──► tree of files ──► NATS server ──► cluster ──► job, faults ──► end of all ──► report
+//	                                              │            │
+//	                              link, sinks, wrap, HTTP    outcomes
+//	                                              ▼            ▲
+//	                                            App: Instance, Worker, Submitter
+//
+// The program does not know about the stage. The stage acts on an instance through the dialer of
+// its connection, which can be cut, and through the end of its context. It kills the worker as a
+// process. It watches through sinks, through a wrap around the work of each role, through the
+// middleware of the handlers, and through the HTTP endpoint of each instance.
+//
+// # Promises
+//
+//   - Intervals of leadership are read from one monotonic clock, by the work itself: the first and
+//     the last thing that a Lead does.
+//   - Every outcome is compared with a digest that is computed here.
+//   - All that was started has ended when Run returns, whichever way it returns, and no file is
+//     left behind.
+//   - With -json stdout holds one JSON document and nothing else.
+//
+// # Failures
+//
+// Run returns the exit status: 0 for a right result, 1 for a wrong one or a fault, 2 for a wrong
+// command line, 130 for an interrupt before every task was done.
+//
+// # Files
+//
+//	app.go                                  what the stage knows about the program
+//	run.go, flags.go, demo.go               from the command line to the exit status
+//	natsserver.go                           the embedded server, or the one at -nats
+//	cluster.go, instance.go, status.go      the instances, and what they serve
+//	worker.go, workerprocess.go             the worker, inside its process and from outside
+//	exitstate.go                            how an instance or the worker has ended
+//	files.go, throttle.go                   the tree and its digests; how fast files are read
+//	job.go, attempts.go, verdict.go         tasks, from submission to a verdict
+//	ticks.go                                the recurring task
+//	faults.go, kill.go                      harm to leaders and to the worker, and recovery
+//	intervals.go, sweep.go                  which instance led when, and the search for overlaps
+//	screen.go, table.go, events.go, page.go what a person sees, here and at -http
+//	report.go, summary.go                   the JSON document, and the summary
+package stage

@@ -1,0 +1,82 @@
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+)
+
+// workerArgument, alone on the command line, makes the program a worker. It is started by
+// workerProcess.
+const workerArgument = "worker"
+
+// workerConfig is what the worker's process is told, as one JSON document on its standard input.
+type workerConfig struct {
+	URL      string
+	ID       string
+	Bucket   string
+	Replicas int
+	TTL      time.Duration
+}
+
+// runWorker is the whole of the worker's process. The worker ends gracefully when in ends. That is
+// when the process that started it closes in, or is gone. It reports on out which tasks it runs.
+func runWorker(in io.Reader, out io.Writer, app App) error {
+	var c workerConfig
+	if err := json.NewDecoder(in).Decode(&c); err != nil {
+		return fmt.Errorf("a worker is started by multi-role, which tells it on standard input where to work: %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // ends with in, or else with the process, whose last act this function is
+		defer cancel()
+		_, _ = io.Copy(io.Discard, in)
+	}()
+	log := &attemptLog{out: json.NewEncoder(out)}
+	return app.Worker(ctx, Config{
+		ID: c.ID, URL: c.URL, Bucket: c.Bucket, Replicas: c.Replicas, TTL: c.TTL, Slots: slots, Listener: listener,
+		Middleware: []assign.Middleware{log.around},
+	})
+}
+
+// attemptLine says that an attempt at a task begins or ends in the worker.
+type attemptLine struct {
+	ID      string
+	Running bool
+}
+
+// attemptLog writes a line before a handler begins, and another before the cluster knows its end.
+// So a task waits while the process that started the worker is suspended and reads nothing. It does
+// not wait when that process is gone.
+type attemptLog struct {
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+func (l *attemptLog) around(next assign.HandlerFunc) assign.HandlerFunc {
+	return func(ctx context.Context, t *assign.Task[[]byte]) ([]byte, error) {
+		if recurs(t.ID()) {
+			return next(ctx, t)
+		}
+		l.write(attemptLine{t.ID(), true})
+		defer l.write(attemptLine{t.ID(), false})
+		return next(ctx, t)
+	}
+}
+
+func (l *attemptLog) write(line attemptLine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.out.Encode(line)
+}
