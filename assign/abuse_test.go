@@ -62,7 +62,7 @@ func TestAnInputTooLargeForAFrameHoldsNobodyUp(t *testing.T) {
 		k := assign.NewKind[[]byte, []byte]("echo")
 		a := newNode(t, s, "a", failsOnce(t, k))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		if err := runs(t, c, k, time.Minute); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestGarbageOverAnOpenTaskHoldsNobodyUp(t *testing.T) {
 		k := assign.NewKind[[]byte, []byte]("echo", assign.Backoff(10*time.Second, 10*time.Second))
 		a := newNode(t, s, "a", failsOnce(t, k))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		if _, err := assign.Submit(t.Context(), c, k, []byte("fail"), assign.WithID("victim")); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestGarbageForASealIsWrittenOver(t *testing.T) {
 		k := assign.NewKind[[]byte, []byte]("echo")
 		a := newNode(t, s, "a", failsOnce(t, k))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		if err := runs(t, c, k, time.Minute); err != nil {
 			t.Fatal(err)
 		}

@@ -99,7 +99,7 @@ func TestALateAnnouncementIsNotBelieved(t *testing.T) {
 		settled(t)
 		b := newBench()
 		newNode(t, s, "a", b.register(t, "a"))
-		c := newClient(t, s)
+		c := New(t, s)
 		if _, err := assign.Submit(t.Context(), c, slow, "x", assign.WithID("again")); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestWhoeverWaitsForManyTasksOfAnotherClientSubscribesOnce(t *testing.T) {
 		const n = 8
 		b := newBench()
 		leader(t, newNode(t, s, "a", b.register(t, "a")))
-		submitter := newClient(t, s)
+		submitter := New(t, s)
 		nc := natstest.Connect(t, s)
 		c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS})
 		if err != nil {
@@ -218,7 +218,7 @@ func TestAfterARequeueTheEndBeforeItIsNotBelieved(t *testing.T) {
 				var mended atomic.Bool
 				link := s.Link()
 				leader(t, newNode(t, with{s, link.Options()}, "a", breaking(t, &mended)))
-				c := newClient(t, s)
+				c := New(t, s)
 				link.DelayDir(natsrun.ToServer, 300*time.Millisecond) // for what the scheduler announces too
 				p, err := assign.Submit(t.Context(), c, brittle, "in")
 				if err != nil {

@@ -14,7 +14,7 @@ import (
 // TestAnswersThatNoSchedulerGives: whoever may answer for the scheduler is not believed what none would say, and the client says so.
 func TestAnswersThatNoSchedulerGives(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c, nc := newClient(t, s), natstest.Connect(t, s)
+		c, nc := New(t, s), natstest.Connect(t, s)
 		answer := make(chan string, 1)
 		if _, err := nc.Subscribe(testNS+".ctl", func(m *nats.Msg) { _ = m.Respond([]byte(<-answer)) }); err != nil { // who hears nothing says so
 			t.Fatal(err)

@@ -31,7 +31,7 @@ func TestAnswersFitIntoAMessage(t *testing.T) {
 		for i := range 20 {
 			newNode(t, s, fmt.Sprint("w", i), failsOnce(t, k), workerOnly, labelled)
 		}
-		c := newClient(t, s)
+		c := New(t, s)
 		const n = 600
 		for i := range n {
 			id := fmt.Sprintf("%s%04d", strings.Repeat("i", 190), i)

@@ -9,8 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/rolemanager/rolemanager/assign/internal/client"
+	"github.com/rolemanager/rolemanager/assign/internal/scheduler"
+	"github.com/rolemanager/rolemanager/assign/internal/worker"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/event"
 )
 
 // Assigner is one process's part in one namespace: it runs tasks, hands them out while it leads the role, and submits. It
@@ -18,19 +20,16 @@ import (
 type Assigner struct {
 	session *election.Session
 	cfg     Config
-	sub     subjects
-	offer   chan struct{} // size 1: the handlers have changed
+	// handlers are the worker's, with what outlives a lease.
+	handlers *worker.Registry
 
-	mu       sync.Mutex
-	handlers map[string]HandlerFunc
-	client   *Client // nil until the session was open once
-	host     *hosting
-	arrived  chan struct{}  // closed, and made anew, when client or host changes
-	blocked  map[string]int // tasks whose handlers have outlived their session, and the slots that these take
+	mu      sync.Mutex
+	client  *client.Client // nil until the session was open once
+	host    *hosting
+	arrived chan struct{} // closed and replaced when client or host changes
 
-	unchecked sync.Once   // it was said that signatures are not checked
-	led       atomic.Bool // Lead was called
-	missing   string      // why nobody hands out, as reported last; of the goroutine that attends
+	led     atomic.Bool // Lead was called
+	missing string      // why nobody hands out, as last reported; of the goroutine that attends
 }
 
 // hosting is the present lease, for Lead.
@@ -53,8 +52,7 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 	}
 	cfg.Labels, cfg.Middleware = maps.Clone(cfg.Labels), slices.Clone(cfg.Middleware)
 	a := &Assigner{
-		session: s, cfg: cfg, sub: subjectsOf(cfg.Namespace), offer: make(chan struct{}, 1),
-		handlers: map[string]HandlerFunc{}, arrived: make(chan struct{}), blocked: map[string]int{},
+		session: s, cfg: cfg, handlers: worker.NewRegistry(), arrived: make(chan struct{}),
 	}
 	if err := s.AttachOnce("assign "+cfg.Namespace, a.attend); err != nil {
 		if errors.Is(err, election.ErrAttached) {
@@ -72,12 +70,7 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 	a.mu.Lock()
 	if a.client == nil {
-		client, err := NewClient(h.Conn(), a.cfg.client())
-		if err != nil {
-			a.mu.Unlock()
-			return err
-		}
-		a.client = client
+		a.client = client.New(h.Conn(), a.cfg.client().stream())
 	}
 	a.host = &hosting{ctx, h}
 	client := a.client
@@ -101,7 +94,7 @@ func (a *Assigner) announce() {
 }
 
 // present waits for the first client, or the next lease.
-func (a *Assigner) present(ctx context.Context, lease bool) (*Client, *hosting, error) {
+func (a *Assigner) present(ctx context.Context, lease bool) (*client.Client, *hosting, error) {
 	for {
 		a.mu.Lock()
 		client, host, arrived := a.client, a.host, a.arrived
@@ -119,7 +112,7 @@ func (a *Assigner) present(ctx context.Context, lease bool) (*Client, *hosting, 
 	}
 }
 
-func (a *Assigner) submitter(ctx context.Context) (*Client, error) {
+func (a *Assigner) submitter(ctx context.Context) (*client.Client, error) {
 	if a == nil || a.session == nil {
 		return nil, ErrNoClient
 	}
@@ -130,31 +123,31 @@ func (a *Assigner) submitter(ctx context.Context) (*Client, error) {
 	return client, err
 }
 
-// unverified says once that signatures are not checked, if so.
-func (a *Assigner) unverified(h election.Host) {
-	if a.cfg.Verify == VerifyOff {
-		a.unchecked.Do(func() { h.Emit(event.FramesUnverified{Meta: h.Meta(), Namespace: a.cfg.Namespace}) })
-	}
-}
-
 // Namespace is the assigner's namespace.
 func (a *Assigner) Namespace() string { return a.cfg.Namespace }
 
-// block counts the slots of a task's handlers that still run though their session is gone.
-func (a *Assigner) block(id string, slots int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.blocked[id] += slots; a.blocked[id] == 0 {
-		delete(a.blocked, id)
-	}
+// work is the worker's attachment: it runs once per lease.
+func (a *Assigner) work(ctx context.Context, h election.Host) error {
+	return worker.Run(ctx, h, a.session, a.cfg.worker(), a.handlers)
 }
 
-// blockedTasks are the tasks of such handlers with their slots, nil for none.
-func (a *Assigner) blockedTasks() map[string]int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.blocked) == 0 {
-		return nil
+// Lead hands out the namespace's tasks for one term: it is the Lead of the role that Config names. It returns nil when ctx
+// has ended. Errors: ErrOtherRole, ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent,
+// election.ErrPermission with the subject that is denied, permanent faults of the connection.
+func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
+	if a == nil || a.session == nil {
+		return ErrNoClient
 	}
-	return maps.Clone(a.blocked)
+	if err := a.leads(t); err != nil {
+		return err
+	}
+	a.led.Store(true)
+	_, host, err := a.present(ctx, true)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	return scheduler.Run(ctx, t, host.h, a.cfg.scheduler())
 }

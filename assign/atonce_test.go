@@ -79,7 +79,7 @@ func TestManyAreSubmittedAtOnce(t *testing.T) {
 						t.Errorf("%s: %v", p.ID(), err)
 					}
 				}
-				c := newClient(t, s)
+				c := New(t, s)
 				if list, err := assign.List(t.Context(), c, succeeded); err != nil || len(list.Tasks) != 100 {
 					t.Errorf("%d tasks have ended, %v, want 100", len(list.Tasks), err)
 				}
@@ -91,7 +91,7 @@ func TestManyAreSubmittedAtOnce(t *testing.T) {
 // TestManyAreSubmittedToAFullStream: those that find no room are told so, and soon.
 func TestManyAreSubmittedToAFullStream(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		if _, err := assign.Submit(t.Context(), newClient(t, s), double, 21); err != nil { // it makes the stream
+		if _, err := assign.Submit(t.Context(), New(t, s), double, 21); err != nil { // it makes the stream
 			t.Fatal(err)
 		}
 		const room = 40

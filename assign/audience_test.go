@@ -20,7 +20,7 @@ func TestWhatIsAnnouncedElsewhereIsNotBelieved(t *testing.T) {
 		settled(t)
 		b := newBench()
 		newNode(t, s, "a", b.register(t, "a"))
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, slow, "x")
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestLargeOutputsAreAnnouncedToWhoWaitsForThem(t *testing.T) {
 				t.Error(err)
 			}
 		}))
-		c := newClient(t, s)
+		c := New(t, s)
 		nc := natstest.Connect(t, s)
 		another, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS})
 		if err != nil {
@@ -91,7 +91,7 @@ func TestLargeOutputsAreAnnouncedToWhoWaitsForThem(t *testing.T) {
 		}
 		b.allStarted(t, 1)
 		small := waiting(t.Context(), assign.Find(another, slow, p.ID()))
-		large := waiting(t.Context(), assign.Find(newClient(t, s), wordy, all[0].ID()))
+		large := waiting(t.Context(), assign.Find(New(t, s), wordy, all[0].ID()))
 		time.Sleep(5*time.Minute + time.Second) // virtual: they read twice a minute by now
 		before, closed := nc.Stats().InBytes, time.Now()
 		close(b.gate)

@@ -62,7 +62,7 @@ func TestBackpressure(t *testing.T) {
 		)
 		k := assign.NewKind[time.Duration, string]("slow", assign.Retention(time.Hour))
 		p := &pressure{live: map[string]int{}, most: map[string]int{}, ran: map[string]int{}}
-		c := newClient(t, s)
+		c := New(t, s)
 		var all []*assign.Pending[string]
 		submit := func(phase string) {
 			t.Helper()

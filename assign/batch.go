@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
 // batchWindow is how many submissions of one batch are under way at once.
@@ -14,7 +16,7 @@ const batchWindow = 256
 func WithEach(options func(i int) []SubmitOption) SubmitOption {
 	return func(s *submission) {
 		if options == nil {
-			s.refuse("WithEach(nil): leave it out, or give it a function")
+			s.Refuse("WithEach(nil): leave it out, or give it a function")
 		}
 		s.each = options
 	}
@@ -24,9 +26,9 @@ func WithEach(options func(i int) []SubmitOption) SubmitOption {
 // on its own. The result has a place for every input, nil where the task was not stored as far as is known, and the error
 // joins what kept it. WithID and WithUnique, which name one task, are given through [WithEach].
 func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], inputs []In, opts ...SubmitOption) ([]*Pending[Out], error) {
-	common := submission{kind: k.name, policy: k.policy, header: k.header}
+	common := k.submission()
 	common.apply(opts)
-	if common.id != "" || common.unique != "" {
+	if common.ID != "" || common.Unique != "" {
 		return nil, fmt.Errorf("%w: WithID and WithUnique name one task: give them through WithEach", ErrInvalidOption)
 	}
 	c, err := clientOf(ctx, to)
@@ -40,18 +42,18 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 			s.each = nil
 			s.apply(each(i))
 			if s.each != nil {
-				s.refuse("WithEach among the options of one task: give its options as they are")
+				s.Refuse("WithEach among the options of one task: give its options as they are")
 			}
 		}
 		data, err := encode(inputs[i])
 		if err != nil {
-			return failed(err, "submit %s", k.name)
+			return taskerr.Doing(err, "submit %s", k.name)
 		}
-		p, err := c.submit(ctx, &s, data)
+		p, err := c.Submit(ctx, &s.Submission, data)
 		if err != nil {
 			return err
 		}
-		all[i] = &Pending[Out]{p}
+		all[i] = &Pending[Out]{to, p}
 		return nil
 	}
 	var window sync.WaitGroup

@@ -15,7 +15,7 @@ func TestBatchOfSubmissions(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()
 		newNode(t, s, "a", doubling(t, "a", ran))
-		c := newClient(t, s)
+		c := New(t, s)
 		inputs := make([]int, 1000)
 		for i := range inputs {
 			inputs[i] = i
@@ -48,7 +48,7 @@ func TestBatchOfSubmissions(t *testing.T) {
 func TestBatchOfUniqueSubmissions(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
-		c := newClient(t, s)
+		c := New(t, s)
 		unique := assign.WithEach(func(i int) []assign.SubmitOption {
 			return []assign.SubmitOption{assign.WithUnique(fmt.Sprint("key ", i))}
 		})
@@ -70,7 +70,7 @@ func TestBatchOfUniqueSubmissions(t *testing.T) {
 
 func TestBatchSaysWhatIsNotStored(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		texts := assign.NewKind[string, string]("texts")
 		large := strings.Repeat("x", 2<<20)
 		all, err := assign.SubmitBatch(t.Context(), c, texts, []string{"a", large, "b"})

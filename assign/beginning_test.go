@@ -21,7 +21,7 @@ func TestConnectionFailsAtTheBeginningOfATerm(t *testing.T) {
 			leader(t, a)
 			z := newNode(t, s, "z", nil)
 			w := newNode(t, s, "w", r.handle(t, "w", k), workerOnly)
-			c := newClient(t, s)
+			c := New(t, s)
 			z.link.Delay(25 * time.Millisecond)
 			a.close(t)
 			leader(t, z)

@@ -61,7 +61,7 @@ func TestTheCauseSaysWhyAHandlerIsStopped(t *testing.T) {
 					if first == z {
 						second = a
 					}
-					p, err := assign.Submit(t.Context(), newClient(t, s), slow, "in", c.submit)
+					p, err := assign.Submit(t.Context(), New(t, s), slow, "in", c.submit)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -99,7 +99,7 @@ func TestAStopReachesAWorkerThatWasCutOff(t *testing.T) {
 		a := newNode(t, s, "a", nil, patiently)
 		leader(t, a)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly, patiently, slots(1))
-		c := newClient(t, s)
+		c := New(t, s)
 		p := submitSlow(t, c, 1)[0]
 		b.allStarted(t, 1)
 		w.link.Cut()

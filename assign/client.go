@@ -2,60 +2,27 @@ package assign
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 
-	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/assign/internal/client"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // Submitter is what tasks can be submitted to: a [*Client] or an [*Assigner].
 type Submitter interface {
 	// submitter returns the client to use, and waits for the connection if there is none yet.
-	submitter(ctx context.Context) (*Client, error)
+	submitter(ctx context.Context) (*client.Client, error)
 }
 
-// Client submits tasks and waits for them; it takes part in nothing. It is safe for concurrent use. The stream is opened
-// with the first use.
-type Client struct {
-	nc  *nats.Conn
-	cfg ClientConfig
-	sub subjects
+// Client submits tasks and waits for them; it takes part in nothing. It is safe for concurrent use. The
+// stream is opened with the first use.
+type Client struct{ client *client.Client }
 
-	// prefix begins the ids that this client makes: they have one audience.
-	prefix string
-	count  atomic.Uint64
-
-	opening   chan struct{} // size 1: the token of whoever opens
-	line      atomic.Pointer[line]
-	closed    chan struct{}
-	once      sync.Once
-	waiters   waiters
-	listening listening
-}
-
-// line is what an open client holds.
-type line struct {
-	stream *natskv.Stream
-	writer *natskv.Writer
-	most   atomic.Int64 // max_payload of the server: the connection tells it under a lock that it may hold for long
-	// together holds a token for each batch that is under way: the server takes 50 at once for a stream, all clients'
-	// together, and refuses the others.
-	together chan struct{}
-	wg       sync.WaitGroup
-}
-
-// maxTogether is how many of them may be one client's.
-const maxTogether = 8
-
-// NewClient makes a client; it does no I/O, and the connection may come later (nats.RetryOnFailedConnect). It stays the
-// caller's. Errors: a *ConfigError when nc is nil; every fault of cfg, joined.
+// NewClient makes a client. It does no I/O, and the connection may come later
+// (nats.RetryOnFailedConnect). The connection stays the caller's. Errors: a *ConfigError when nc is
+// nil; every fault of cfg, joined.
 func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 	if nc == nil {
 		return nil, &ConfigError{"Conn", "nil: give the connection that nats.Connect has returned"}
@@ -63,155 +30,35 @@ func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{
-		nc: nc, cfg: cfg.withDefaults(), sub: subjectsOf(cfg.Namespace), prefix: nuid.Next(),
-		opening: make(chan struct{}, 1), closed: make(chan struct{}),
-	}
-	c.waiters.open = map[string]*waiter{}
-	c.listening.open = map[string]*ear{}
-	c.waiters.renewed = make(chan struct{})
-	return c, nil
+	return &Client{client.New(nc, cfg.stream())}, nil
 }
 
-func (c *Client) submitter(context.Context) (*Client, error) {
-	if c == nil || c.nc == nil {
+// Close ends the client. A call that waits returns ErrClosed; tasks continue. The connection stays open.
+func (c *Client) Close() {
+	if c != nil && c.client != nil {
+		c.client.Close()
+	}
+}
+
+func (c *Client) submitter(context.Context) (*client.Client, error) {
+	if c == nil || c.client == nil {
 		return nil, ErrNoClient
 	}
-	return c, nil
+	return c.client, nil
 }
 
-// clientOf is the client of who asks.
-func clientOf(ctx context.Context, in Submitter) (*Client, error) {
+// clientOf is the client of a submitter.
+func clientOf(ctx context.Context, in Submitter) (*client.Client, error) {
 	if in == nil {
 		return nil, ErrNoClient
 	}
 	return in.submitter(ctx)
 }
 
-// Close ends the client. What waits returns ErrClosed; tasks go on. The connection is not closed.
-func (c *Client) Close() {
-	if c == nil || c.nc == nil {
-		return
+// clientOfTask is clientOf, for what is asked about a task. Errors: also ErrInvalidID.
+func clientOfTask(ctx context.Context, in Submitter, id string) (*client.Client, error) {
+	if !protocol.ValidName(id) {
+		return nil, fmt.Errorf("%w: %q", ErrInvalidID, id)
 	}
-	c.once.Do(func() {
-		close(c.closed)
-		c.waiters.close()
-		c.opening <- struct{}{} // nobody opens it any more
-		if l := c.line.Load(); l != nil {
-			l.writer.Close()
-			l.wg.Wait()
-		}
-	})
+	return clientOf(ctx, in)
 }
-
-// ready opens the stream, subscribes to the outcomes of our own tasks and starts the writer, once.
-func (c *Client) ready(ctx context.Context) (*line, error) {
-	if l := c.line.Load(); l != nil {
-		return l, nil
-	}
-	select {
-	case c.opening <- struct{}{}:
-		defer func() { <-c.opening }()
-	case <-c.closed:
-		return nil, ErrClosed
-	case <-ctx.Done():
-		return nil, c.offline(ctx.Err())
-	}
-	if l := c.line.Load(); l != nil {
-		return l, nil
-	}
-	if err := c.connected(ctx); err != nil {
-		return nil, err
-	}
-	stream, err := openStream(ctx, c.nc, c.cfg)
-	if err != nil {
-		return nil, c.offline(err)
-	}
-	l := &line{stream: stream, together: make(chan struct{}, maxTogether)}
-	leave, err := c.listen(c.prefix, c.prefix+".*")
-	if err != nil {
-		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)
-	}
-	if l.writer, err = natskv.NewWriter(c.nc, stream); err != nil {
-		leave()
-		return nil, fmt.Errorf("assign: %w", err)
-	}
-	l.most.Store(c.nc.MaxPayload())
-	l.wg.Go(func() { c.attend(l, leave) })
-	c.line.Store(l)
-	return l, nil
-}
-
-// openPatience is how long a server may be silent about JetStream: one that is being shut down is, and one that has none.
-const openPatience = 5 * time.Second
-
-// readyAtLast is ready, again and again while the connection is all that is wrong: for those who write and those who wait. Others
-// are told.
-func (c *Client) readyAtLast(ctx context.Context) (*line, error) {
-	pace, began := newPace(), time.Now()
-	for {
-		l, err := c.ready(ctx)
-		lost := errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrTimeout) ||
-			errors.Is(err, context.DeadlineExceeded) || errors.Is(err, natskv.ErrJetStreamOff) && time.Since(began) < openPatience
-		if !lost || natskv.Permanent(err) || ctx.Err() != nil {
-			return l, err
-		}
-		if ended := c.pause(ctx, pace); ended != nil {
-			return nil, c.offline(errors.Join(ended, err))
-		}
-	}
-}
-
-// connected waits until there was a connection: before, nothing is known of what the server takes.
-func (c *Client) connected(ctx context.Context) error {
-	changes := c.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
-	defer c.nc.RemoveStatusListener(changes)
-	for {
-		switch {
-		case c.nc.IsClosed():
-			return c.offline(nats.ErrConnectionClosed)
-		case c.nc.MaxPayload() > 0:
-			return nil
-		}
-		again := time.NewTimer(connectedAgain)
-		select {
-		case <-changes:
-		case <-again.C:
-		case <-c.closed:
-			again.Stop()
-			return ErrClosed
-		case <-ctx.Done():
-			again.Stop()
-			return c.offline(ctx.Err())
-		}
-		again.Stop()
-	}
-}
-
-// connectedAgain is how soon it is looked again whether there is a connection, should the word of it be lost.
-const connectedAgain = time.Second
-
-// attend makes everybody look again after each reconnect, since what was announced meanwhile is lost, and now and then.
-func (c *Client) attend(l *line, leave func()) {
-	changes := c.nc.StatusChanged(nats.CONNECTED)
-	defer c.nc.RemoveStatusListener(changes)
-	defer leave()
-	tick := time.NewTicker(readAfter / 2)
-	defer tick.Stop()
-	for {
-		select {
-		case <-c.closed:
-			return
-		case now := <-tick.C:
-			c.waiters.tick(now)
-		case _, ok := <-changes:
-			if !ok {
-				changes = nil // the connection is closed: who waits is told so when it reads
-			}
-			c.waiters.renew()
-			l.most.Store(c.nc.MaxPayload())
-		}
-	}
-}
-
-func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }

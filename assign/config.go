@@ -9,6 +9,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/scheduler"
+	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/assign/internal/worker"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
@@ -123,7 +127,7 @@ func (c Config) validate() error {
 	fault(c.CrashBudget > 0 && c.CrashBudget < 1000, "CrashBudget", "%d: use 1 to 999", c.CrashBudget)
 	fault(c.AnswerTimeout >= 50*time.Millisecond, "AnswerTimeout", "%v: use at least 50ms", c.AnswerTimeout)
 	fault(c.AgingStep > 0, "AgingStep", "%v: use a positive duration, or 0 for 10s", c.AgingStep)
-	fault(c.MaxResult > 0 && c.MaxResult <= maxOutput, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB", c.MaxResult, maxOutput)
+	fault(c.MaxResult > 0 && c.MaxResult <= record.MaxOutput, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB", c.MaxResult, record.MaxOutput)
 	fault(c.Verify <= VerifyOff, "Verify", "%d: use VerifyFrames or VerifyOff", c.Verify)
 	for i, m := range c.Middleware {
 		fault(m != nil, "Middleware", "number %d is nil: leave it out", i)
@@ -134,6 +138,34 @@ func (c Config) validate() error {
 func (c Config) client() ClientConfig {
 	return ClientConfig{
 		Namespace: c.Namespace, StreamAutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage, LargeRetention: c.LargeRetention,
+	}
+}
+
+// worker is what the worker needs of it.
+func (c Config) worker() worker.Config {
+	return worker.Config{
+		Namespace: c.Namespace, Role: c.Role, Slots: c.Slots, Labels: c.Labels, DrainTimeout: c.DrainTimeout, AnswerTimeout: c.AnswerTimeout,
+		MaxResult: c.MaxResult, Unverified: c.Verify == VerifyOff, Stream: c.client().stream(),
+	}
+}
+
+// scheduler is what the scheduler needs of it.
+func (c Config) scheduler() scheduler.Config {
+	s := scheduler.Config{
+		Namespace: c.Namespace, Role: c.Role, SchedulerWorks: *c.SchedulerWorks, CrashBudget: c.CrashBudget, AgingStep: c.AgingStep,
+		AnswerTimeout: c.AnswerTimeout, Stream: c.client().stream(),
+	}
+	if c.Placement != nil {
+		s.Placement = placement{c.Placement, new([]Candidate)}
+	}
+	return s
+}
+
+// stream is what is needed of it to open the stream and the object store.
+func (c ClientConfig) stream() stream.Options {
+	c = c.withDefaults()
+	return stream.Options{
+		Namespace: c.Namespace, AutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage, LargeRetention: c.LargeRetention,
 	}
 }
 
@@ -156,8 +188,8 @@ func (c ClientConfig) validate() error {
 	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
 		faults = append(faults, &ConfigError{"Replicas", fmt.Sprintf("%d: use 1, 3 or 5", c.Replicas)})
 	}
-	if c.LargeRetention < minRetention {
-		faults = append(faults, &ConfigError{"LargeRetention", fmt.Sprintf("%v: use at least %v, or 0 for 24h", c.LargeRetention, minRetention)})
+	if c.LargeRetention < record.MinRetention {
+		faults = append(faults, &ConfigError{"LargeRetention", fmt.Sprintf("%v: use at least %v, or 0 for 24h", c.LargeRetention, record.MinRetention)})
 	}
 	return errors.Join(faults...)
 }

@@ -141,7 +141,7 @@ func TestSubmitBeforeTheSessionIsOpen(t *testing.T) {
 // TestTaskOfAnotherKind: an id names a task of one kind, open or ended; nobody is given it as one of another.
 func TestTaskOfAnotherKind(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		other := assign.NewKind[string, string]("other")
 		if _, err := assign.Submit(t.Context(), c, double, 4, assign.WithID("one")); err != nil {
 			t.Fatal(err)

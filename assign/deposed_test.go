@@ -52,7 +52,7 @@ func depose(t *testing.T, s *natsrun.Server) *deposed {
 	}, workerOnly)
 	d.forger = newForger(t, s, d.first)
 	d.accepted(d.w, "good", "double")
-	c := newClient(t, s)
+	c := New(t, s)
 	var err error
 	if d.open, err = assign.Submit(t.Context(), c, say, "x", assign.WithID("open"), assign.With(assign.Timeout(time.Hour))); err != nil {
 		t.Fatal(err)

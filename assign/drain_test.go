@@ -105,7 +105,7 @@ func TestDrainFinishesWhatRuns(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		w := newNode(t, s, "w", h.register(t, "w"), workerOnly, drainTimeout(time.Hour))
-		c := newClient(t, s)
+		c := New(t, s)
 		running := h.submit(t, c, "x", "one")[0]
 		done := closing(t, w)
 		natstest.Settle(t)
@@ -143,7 +143,7 @@ func TestDrainGivesBack(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		w := newNode(t, s, "w", h.register(t, "w"), workerOnly, drainTimeout(10*time.Second))
-		c := newClient(t, s)
+		c := New(t, s)
 		both := h.submit(t, c, "x", "quick", "long")
 		x := newNode(t, s, "x", h.register(t, "x"), workerOnly)
 		began := time.Now()
@@ -188,7 +188,7 @@ func TestDrainLeavesTheStubborn(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		w := newNode(t, s, "w", h.register(t, "w"), workerOnly, drainTimeout(time.Second))
-		c := newClient(t, s)
+		c := New(t, s)
 		p := h.submit(t, c, "stubborn", "stuck")[0]
 		began := time.Now()
 		w.close(t)
@@ -235,7 +235,7 @@ func TestDrainWithDefaults(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ran := make(chan error, 1)
 		go func() { ran <- m.Run(ctx) }()
-		p := h.submit(t, newClient(t, s), "x", "one")[0]
+		p := h.submit(t, New(t, s), "x", "one")[0]
 		stop()
 		if err := <-ran; err != nil {
 			t.Error(err)

@@ -2,181 +2,142 @@ package assign
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
-// Causes of the end of a handler's context: context.Cause is one of them, or the context's own.
+// Causes of the end of a handler's context. [context.Cause] returns one of them, or the context's own error.
 var (
-	// ErrSessionLost: the worker's session is lost, the task is given to somebody else; what the handler returns counts for
-	// nothing.
-	ErrSessionLost = election.ErrSessionLost
-	// ErrTimeout: the attempt took longer than the kind's timeout.
-	ErrTimeout = errors.New("assign: the attempt took longer than its timeout")
-	// ErrStopped: the attempt leads to nothing any more, and what the handler returns counts for nothing. errors.Is tells why:
-	// the cause is ErrTaskCancelled or ErrTaskExpired besides; if it is neither, another attempt is on the books, or the
-	// scheduler does not know how the task has ended.
-	ErrStopped = errors.New("assign: the attempt was stopped")
-	// ErrDraining: the worker shuts down. An error that the handler returns then gives the task back, uncounted.
-	ErrDraining = errors.New("assign: the worker is shutting down")
+	// ErrSessionLost says that the worker's session was lost. Another worker gets the task, and the
+	// handler's result is discarded.
+	ErrSessionLost = taskerr.ErrSessionLost
+	// ErrTimeout says that the attempt took longer than the kind's timeout.
+	ErrTimeout = taskerr.ErrTimeout
+	// ErrStopped says that the attempt no longer counts, and the handler's result is discarded. The
+	// cause is also ErrTaskCancelled or ErrTaskExpired if the task ended that way. If it is neither,
+	// another attempt has taken over, or the scheduler does not know how the task ended.
+	ErrStopped = taskerr.ErrStopped
+	// ErrDraining says that the worker is shutting down. An error that the handler returns then gives
+	// the task back, uncounted.
+	ErrDraining = taskerr.ErrDraining
 )
 
-// Causes that say more than ErrStopped.
+// Errors of [Task.Progress], in addition to the causes above.
 var (
-	errCancelled = fmt.Errorf("%w: %w", ErrStopped, ErrTaskCancelled)
-	errExpired   = fmt.Errorf("%w: %w", ErrStopped, ErrTaskExpired)
-)
-
-// stoppedBy is the cause of the end of an attempt whose task has ended so.
-func stoppedBy(end tasks.Status) error {
-	switch end {
-	case tasks.StatusCancelled:
-		return errCancelled
-	case tasks.StatusExpired:
-		return errExpired
-	}
-	return ErrStopped
-}
-
-// Errors of [Task.Progress], besides the causes above.
-var (
-	// ErrAttemptEnded: the handler has returned. It is the cause of the end of its context too.
-	ErrAttemptEnded = errors.New("assign: the attempt has ended")
-	// ErrStale: the attempt is not the one on the scheduler's books any more; what the handler returns counts for nothing.
-	ErrStale = errors.New("assign: another attempt is on the books, or the task has ended")
-	// ErrCheckpointTooLarge says that a checkpoint is larger than a record may be.
-	ErrCheckpointTooLarge = errors.New("assign: checkpoint too large")
+	// ErrAttemptEnded says that the handler has returned. It is the cause of the end of its context too.
+	ErrAttemptEnded = taskerr.ErrAttemptEnded
+	// ErrStale says that another attempt has taken over, or the task has ended. The handler's result is
+	// discarded.
+	ErrStale = taskerr.ErrStale
+	// ErrCheckpointTooLarge says that a checkpoint is larger than 16 KiB.
+	ErrCheckpointTooLarge = taskerr.ErrCheckpointTooLarge
 )
 
 // Errors of submitting and waiting.
 var (
-	// ErrTaskDead says that a task has failed for good. See TaskError.
-	ErrTaskDead = errors.New("assign: task failed for good")
-	// ErrTaskCancelled says that a task was cancelled.
-	ErrTaskCancelled = errors.New("assign: task cancelled")
-	// ErrTaskExpired says that a task's deadline passed before it had ended.
-	ErrTaskExpired = errors.New("assign: task expired")
-	// ErrTaskNotFound says that there is no record of a task: it was never submitted, or its outcome was not kept so long.
-	ErrTaskNotFound = errors.New("assign: task not found")
-	// ErrTaskEnded says that a task cannot be cancelled: it has ended otherwise.
-	ErrTaskEnded = errors.New("assign: task has ended")
-	// ErrStreamNotFound says that the namespace's stream is missing: set StreamAutoCreate, or make it.
-	ErrStreamNotFound = errors.New("assign: stream not found")
-	// ErrObjectsNotFound says that the namespace's object store is missing, which keeps large outputs: make it, see CreateObjects.
-	ErrObjectsNotFound = errors.New("assign: object store not found: make it with CreateObjects or \"rolectl tasks create\", or set StreamAutoCreate")
-	// ErrTooLarge says that an input does not fit into a message.
-	ErrTooLarge = errors.New("assign: input too large")
 	// ErrInvalidID says that a task id cannot be part of a subject.
-	ErrInvalidID = errors.New("assign: invalid task id: use letters, digits, - _ = / and dots between them, at most 200 bytes")
-	// ErrClosed says that the client was closed, or the assigner's session.
-	ErrClosed = errors.New("assign: closed")
+	ErrInvalidID = taskerr.ErrInvalidID
+	// ErrInvalidKind says that the name or an option of a kind is not valid.
+	ErrInvalidKind = taskerr.ErrInvalidKind
+	// ErrInvalidOption says that an option of a submission, a recurrence or a list is not valid.
+	ErrInvalidOption = taskerr.ErrInvalidOption
+	// ErrOtherKind says that the task of this id has another kind than the one that was named. Use
+	// another id, or the task's kind.
+	ErrOtherKind = taskerr.ErrOtherKind
+	// ErrTooLarge says that an input does not fit into a message.
+	ErrTooLarge = taskerr.ErrTooLarge
+	// ErrTaskDead says that a task has failed for good. See [TaskError].
+	ErrTaskDead = taskerr.ErrTaskDead
+	// ErrTaskCancelled says that a task was cancelled.
+	ErrTaskCancelled = taskerr.ErrTaskCancelled
+	// ErrTaskExpired says that a task's deadline passed before the task ended.
+	ErrTaskExpired = taskerr.ErrTaskExpired
+	// ErrTaskNotFound says that there is no record of a task. Either nobody submitted it, or its
+	// outcome was kept no longer.
+	ErrTaskNotFound = taskerr.ErrTaskNotFound
+	// ErrOutputGone says that a task succeeded and its large output is no longer kept. See
+	// [Config].LargeRetention.
+	ErrOutputGone = taskerr.ErrOutputGone
+	// ErrNoClient says that the Submitter is nil or empty. Pass what [NewClient] or [New] returned.
+	ErrNoClient = taskerr.ErrNoClient
+	// ErrClosed says that the client, or the assigner's session, was closed.
+	ErrClosed = taskerr.ErrClosed
+)
+
+// Errors of the namespace's stream and object store.
+var (
+	// ErrStreamNotFound says that the namespace's stream is missing. Set StreamAutoCreate, or create it.
+	ErrStreamNotFound = taskerr.ErrStreamNotFound
+	// ErrObjectsNotFound says that the namespace's object store, which keeps large outputs, is missing.
+	// Create it with [CreateObjects].
+	ErrObjectsNotFound = taskerr.ErrObjectsNotFound
+	// ErrStreamFull says that the namespace's stream, or the account's storage, has no room. Nothing was
+	// stored. Tasks end as soon as there is room again: the server removes an outcome when its kind's
+	// Retention is over.
+	ErrStreamFull = taskerr.ErrStreamFull
+	// ErrUnstorable is the error of the event.Fault of a record that the server never accepts, most
+	// often because the record is too large. A task whose outcome it is ends as dead, with the cause
+	// unstorable. Other records are tried again now and then.
+	ErrUnstorable = taskerr.ErrUnstorable
+)
+
+// Errors of looking and steering.
+var (
+	// ErrNoScheduler says that nobody leads the role, or that its leader does not answer. Ask again.
+	ErrNoScheduler = taskerr.ErrNoScheduler
+	// ErrTaskEnded says that a task cannot be cancelled, because it has ended.
+	ErrTaskEnded = taskerr.ErrTaskEnded
+	// ErrCancelPending says that the request to cancel is stored and has no effect yet. It takes effect
+	// when a scheduler leads.
+	ErrCancelPending = taskerr.ErrCancelPending
+	// ErrNotDead says that a task cannot be requeued. Only a dead task whose input was kept can be.
+	ErrNotDead = taskerr.ErrNotDead
+	// ErrKeyTaken says that a task cannot be requeued, because another open task has its unique key.
+	// Wait for that task, or cancel it.
+	ErrKeyTaken = taskerr.ErrKeyTaken
+	// ErrInvalidName says that a name cannot be part of a subject.
+	ErrInvalidName = taskerr.ErrInvalidName
+	// ErrInvalidSpec says that the schedule of a recurrence is not valid.
+	ErrInvalidSpec = taskerr.ErrInvalidSpec
+	// ErrRecurrenceNotFound says that no recurrence has that name.
+	ErrRecurrenceNotFound = taskerr.ErrRecurrenceNotFound
+	// ErrInvalidCursor says that no page returned the cursor with which a page was asked for.
+	ErrInvalidCursor = taskerr.ErrInvalidCursor
 )
 
 // Errors of an assigner.
 var (
-	// ErrDuplicateKind says that a kind has a handler already.
-	ErrDuplicateKind = errors.New("assign: the kind has a handler already")
-	// ErrDuplicateNamespace says that the session has an assigner of the namespace already: both would answer to each frame, and
-	// run every task twice. It holds for the session's life.
+	// ErrDuplicateKind says that the kind already has a handler.
+	ErrDuplicateKind = taskerr.ErrDuplicateKind
+	// ErrDuplicateNamespace says that the session already has an assigner of the namespace. Two of them
+	// would both answer each frame, and run every task twice. It holds for the session's life.
 	ErrDuplicateNamespace = errors.New("assign: the session has an assigner of this namespace already: use that one for all kinds, or another session")
-	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers ran on, though their contexts
-	// had ended; it names their tasks and kinds.
-	ErrHandlersStuck = errors.New("assign: handlers still run after their contexts have ended: return when ctx is done")
+	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers still
+	// ran, though their contexts had ended. It names their tasks and kinds.
+	ErrHandlersStuck = taskerr.ErrHandlersStuck
 	// ErrOtherRole says that Lead was called for the term of another role than Config.Role.
 	ErrOtherRole = errors.New("assign: a term of another role")
-	// ErrFenced ends Lead: a later scheduler has taken over.
-	ErrFenced = errors.New("assign: a later scheduler has taken over")
-	// ErrRecreated ends Lead: the stream is not the one that was sealed.
-	ErrRecreated = errors.New("assign: the stream was deleted and made again")
+	// ErrFenced ends Lead when a later scheduler has taken over.
+	ErrFenced = taskerr.ErrFenced
+	// ErrRecreated ends Lead when the stream is not the one that the scheduler has sealed.
+	ErrRecreated = taskerr.ErrRecreated
+	// ErrInconsistent says that the scheduler's state was about to break a rule. That is a bug of this
+	// package: please report it with the error's text. The term ends before any harm is done, and the
+	// next term reads the stream again.
+	ErrInconsistent = taskerr.ErrInconsistent
+	// ErrAttemptsExhausted says that a task was handed out four thousand million times in one epoch.
+	// The term ends, and the next one counts from the start.
+	ErrAttemptsExhausted = taskerr.ErrAttemptsExhausted
 )
 
-// ConfigError is one fault of a configuration; all faults of one are joined.
-type ConfigError struct {
-	Field string
-	// Fix says what holds and what would do.
-	Fix string
-}
+// Permanent makes an error that no further attempt would fix: the task is dead at once. nil stays nil.
+func Permanent(err error) error { return taskerr.Permanent(err) }
 
-func (e *ConfigError) Error() string { return "assign: " + e.Field + ": " + e.Fix }
+// RetryAfter makes an error after which the next attempt waits for d instead of the kind's backoff.
+// Minimum 1 ms, maximum 10 years. It counts as a failure. nil stays nil.
+func RetryAfter(d time.Duration, err error) error { return taskerr.RetryAfter(d, err) }
 
-// TaskError says how a task ended other than by success. It is ErrTaskDead, ErrTaskCancelled or ErrTaskExpired.
-type TaskError struct {
-	ID     string
-	Status State
-	// Cause is a short word: permanent, max_attempts, worker_lost, cancelled, deadline; unstorable when the server does not take
-	// the outcome, see ErrUnstorable: Message says which.
-	Cause string
-	// Message is what the last attempt's handler returned; Stack is set when it panicked.
-	Message string
-	Stack   string
-	// Attempts counts those that ran.
-	Attempts int
-}
-
-func (e *TaskError) Error() string {
-	text := fmt.Sprintf("%v: %s after %d attempts (%s)", e.Unwrap(), e.ID, e.Attempts, e.Cause)
-	if e.Message != "" {
-		text += ": " + e.Message
-	}
-	return text
-}
-
-// Unwrap makes errors.Is true for the sentinel of the status.
-func (e *TaskError) Unwrap() error {
-	switch e.Status {
-	case StateCancelled:
-		return ErrTaskCancelled
-	case StateExpired:
-		return ErrTaskExpired
-	}
-	return ErrTaskDead
-}
-
-type permanentError struct{ err error }
-
-func (e *permanentError) Error() string { return e.err.Error() }
-func (e *permanentError) Unwrap() error { return e.err }
-
-// Permanent makes an error that no further attempt would mend: the task is dead at once. nil stays nil.
-func Permanent(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &permanentError{err}
-}
-
-type retryError struct {
-	after time.Duration
-	err   error
-}
-
-func (e *retryError) Error() string { return e.err.Error() }
-func (e *retryError) Unwrap() error { return e.err }
-
-// Bounds of the times that handlers ask for. A snooze is not counted, so nothing else ends a loop of them; an error is, up to
-// MaxAttempts. The longest is far below what overflows when a clock's time is added to it.
-const (
-	minSnooze = 100 * time.Millisecond
-	minRetry  = time.Millisecond
-	maxWait   = 10 * 365 * 24 * time.Hour
-)
-
-// RetryAfter makes an error after which the next attempt waits for d instead of the kind's backoff: at least 1 ms, at most 10
-// years. It counts as a failure. nil stays nil.
-func RetryAfter(d time.Duration, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &retryError{min(max(d, minRetry), maxWait), err}
-}
-
-type snoozeError struct{ after time.Duration }
-
-func (e *snoozeError) Error() string { return fmt.Sprintf("assign: snoozed for %v", e.after) }
-
-// Snooze is what a handler returns that wants to be run again after d: at least 100 ms, at most 10 years. It does not count as
-// a failure.
-func Snooze(d time.Duration) error { return &snoozeError{min(max(d, minSnooze), maxWait)} }
+// Snooze is what a handler returns to run again after d. Minimum 100 ms, maximum 10 years. It does not
+// count as a failure.
+func Snooze(d time.Duration) error { return taskerr.Snooze(d) }

@@ -132,7 +132,7 @@ func TestWorkerCrashReruns(t *testing.T) {
 		a := newNode(t, s, "a", b.register(t, "a"))
 		leader(t, a)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
-		c := newClient(t, s)
+		c := New(t, s)
 		natstest.Eventually(t, "the scheduler knows both workers", 30*time.Second, func() (bool, string) {
 			o, err := assign.GetOverview(t.Context(), c)
 			return err == nil && len(o.Workers) == 2 && o.Workers[0].Slots > 0 && o.Workers[1].Slots > 0, fmt.Sprintf("%+v, %v", o, err)
@@ -175,7 +175,7 @@ func TestSchedulerCrashAdopts(t *testing.T) {
 		a, z := off(s, "a"), off(s, "z")
 		w1 := newNode(t, s, "w1", b.register(t, "w1"), workerOnly)
 		w2 := newNode(t, s, "w2", b.register(t, "w2"), follower)
-		c := newClient(t, s)
+		c := New(t, s)
 		all := submitSlow(t, c, 10)
 		b.allStarted(t, 10)
 		first := leader(t, a, z)
@@ -224,7 +224,7 @@ func TestDeposedSchedulersWritesAreRefused(t *testing.T) {
 		b := newBench()
 		a, z := newNode(t, s, "a", nil), newNode(t, s, "z", nil)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
-		c := newClient(t, s)
+		c := New(t, s)
 		all := submitSlow(t, c, 4)
 		b.allStarted(t, 4)
 		first, second := leader(t, a, z), z

@@ -23,7 +23,7 @@ func TestForeignRecordsHarmNobody(t *testing.T) {
 		k := assign.NewKind[time.Duration, string]("plain")
 		a := newNode(t, s, "a", r.handle(t, "a", k))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		waitAll(t, []*assign.Pending[string]{submitNamed(t, c, k, "before", 0)}, a)
 		good := record(t, a.nc, "seal").Sequence
 		task := `{"v":1,"kind":"plain","attempts":1,"backoff_ms":1,"max_backoff_ms":1,"retention_s":60}`

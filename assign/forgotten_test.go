@@ -35,7 +35,7 @@ func TestWaitForAnOutcomeThatIsKeptNoLonger(t *testing.T) {
 		}()
 		link.Refuse(true)
 		link.Reset()
-		own := newClient(t, s)
+		own := New(t, s)
 		if _, err := assign.Find(own, short, p.ID()).Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestFramesThatAreNotTheSchedulersAreNeverRun(t *testing.T) {
 		if err := spy.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, double, 1, assign.WithID("real"))
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestFrameForAnotherSessionIsNotRun(t *testing.T) {
 		if err := spy.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, double, 1, assign.WithID("real"))
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestLateResultIsStale(t *testing.T) {
 		if err := spy.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		c := newClient(t, s)
+		c := New(t, s)
 		p := submitSlow2(t, c)
 		b.allStarted(t, 1)
 		session := w.session.Number()

@@ -100,7 +100,7 @@ func TestAFullStream(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				settled(t)
 				k := assign.NewKind[[]byte, []byte]("echo")
-				c := newClient(t, s)
+				c := New(t, s)
 				if x.sealed {
 					before := newNode(t, s, "before", failsOnce(t, k))
 					leader(t, before)
@@ -130,7 +130,7 @@ func TestAStreamThatFillsUpUnderAScheduler(t *testing.T) {
 		settled(t)
 		k := assign.NewKind[[]byte, []byte]("echo")
 		large := assign.NewKind[[]byte, []byte]("large")
-		c := newClient(t, s)
+		c := New(t, s)
 		both := func(a *assign.Assigner) {
 			failsOnce(t, k)(a)
 			failsOnce(t, large)(a)
@@ -167,7 +167,7 @@ func TestAFullStreamOnReplicas(t *testing.T) {
 	k := assign.NewKind[[]byte, []byte]("echo")
 	a := newNode(t, s, "a", failsOnce(t, k), replicated, slots(64))
 	leader(t, a)
-	c := newClient(t, s)
+	c := New(t, s)
 	if err := runs(t, c, k, 30*time.Second); err != nil {
 		t.Fatal(err)
 	}

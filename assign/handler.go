@@ -3,7 +3,8 @@ package assign
 import (
 	"context"
 	"fmt"
-	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // Handle makes this process a worker for a kind: h is called for each attempt, Slots at once at most, each in a goroutine of
@@ -41,37 +42,13 @@ func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Contex
 	})
 }
 
+// handle gives a kind its handler, inside the middleware.
 func (a *Assigner) handle(kind string, h HandlerFunc) error {
 	h, err := a.around(h)
 	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.handlers[kind] != nil {
-		return fmt.Errorf("%w: %s", ErrDuplicateKind, kind)
-	}
-	a.handlers[kind] = h
-	select {
-	case a.offer <- struct{}{}:
-	default:
-	}
-	return nil
-}
-
-func (a *Assigner) kinds() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	all := make([]string, 0, len(a.handlers))
-	for k := range a.handlers {
-		all = append(all, k)
-	}
-	slices.Sort(all)
-	return all
-}
-
-func (a *Assigner) handler(kind string) HandlerFunc {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.handlers[kind]
+	return a.handlers.Add(kind, func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error) {
+		return h(ctx, &Task[[]byte]{Input: input, run: run})
+	})
 }

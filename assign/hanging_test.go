@@ -78,7 +78,7 @@ func TestHandlersEndWithTheLeaseThoughTheConnectionHangs(t *testing.T) {
 			t.Error(err)
 		}
 	}, workerOnly)
-	if _, err := assign.Submit(t.Context(), newClient(t, h.Server), slow, "x"); err != nil {
+	if _, err := assign.Submit(t.Context(), New(t, h.Server), slow, "x"); err != nil {
 		t.Fatal(err)
 	}
 	receive(t, "the handler's begin", began)

@@ -28,7 +28,7 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 		if err := spy.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		p := submitSlow2(t, newClient(t, s))
+		p := submitSlow2(t, New(t, s))
 		b.allStarted(t, 1)
 		m, err := frames.NextMsg(time.Second)
 		if err != nil {
@@ -100,7 +100,7 @@ func TestAnswersToAnotherSchedulerCountForNothing(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
-		all := submitSlow(t, newClient(t, s), 4)
+		all := submitSlow(t, New(t, s), 4)
 		b.allStarted(t, 4)
 		z := newNode(t, s, "z", nil)
 		newNode(t, s, "x", b.register(t, "x"), workerOnly)

@@ -24,7 +24,7 @@ func TestIdleWorkerTakesTheFirstFrame(t *testing.T) {
 				leader(t, a)
 				w := newNode(t, s, "w", doubling(t, "w", ran), follower)
 				w.link.Delay(lag)
-				c := newClient(t, s)
+				c := New(t, s)
 				task := func(i int) time.Duration {
 					p, err := assign.Submit(t.Context(), c, double, i)
 					if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // order is an input of the kind that programs have.

@@ -69,7 +69,7 @@ func TestASessionThatEndsLaterThanItsTasks(t *testing.T) {
 					a = newNode(t, s, "a", h.register(t, "a"), patient, follower)
 				}
 				x.what(t, a, 30*time.Second)
-				c := newClient(t, s)
+				c := New(t, s)
 				time.Sleep(5 * time.Second)
 				done := closing(t, a)
 				natstest.Settle(t)

@@ -46,7 +46,7 @@ func TestWhatAnOutcomeKeeps(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) })
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		for _, x := range []struct {
 			input, data string
 			failure     string
@@ -120,7 +120,7 @@ func TestCleanEnd(t *testing.T) {
 			}
 			return seal.Clean, seal.Epoch
 		}
-		c := newClient(t, s)
+		c := New(t, s)
 		nc, err := s.Connect()
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func TestLargeBacklog(t *testing.T) {
 		t.Skip("it stores 80 MB")
 	}
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		const n, size = 2800, 30 << 10
 		blob := assign.NewKind[[]byte, []byte]("blob")
 		all := make([]*assign.Pending[[]byte], n)

@@ -20,7 +20,7 @@ func TestConcurrencyOfAKind(t *testing.T) {
 		a := newNode(t, s, "a", r.handle(t, "a", few, many))
 		b := newNode(t, s, "b", r.handle(t, "b", few, many))
 		first := leader(t, a, b)
-		c := newClient(t, s)
+		c := New(t, s)
 		var all []*assign.Pending[string]
 		for i := range 12 {
 			all = append(all, submitNamed(t, c, few, fmt.Sprint("few-", i), 5*time.Second))
@@ -49,7 +49,7 @@ func TestKeyLimit(t *testing.T) {
 			}
 		}, slots(64))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		var all []*assign.Pending[string]
 		for user, k := range perUser {
 			for i := range 6 {
@@ -71,7 +71,7 @@ func TestRateOfAKind(t *testing.T) {
 		k := assign.NewKind[time.Duration, string]("paced", assign.Rate(4))
 		a := newNode(t, s, "a", r.handle(t, "a", k), slots(64))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		began := time.Now()
 		var all []*assign.Pending[string]
 		for i := range 40 {
@@ -109,7 +109,7 @@ func TestLabels(t *testing.T) {
 		a := newNode(t, s, "a", r.handle(t, "a", k), labelled(map[string]string{"zone": "north", "disk": "ssd"}))
 		leader(t, a)
 		b := newNode(t, s, "b", r.handle(t, "b", k), workerOnly, labelled(map[string]string{"zone": "south"}))
-		c := newClient(t, s)
+		c := New(t, s)
 		var all []*assign.Pending[string]
 		want := map[string]string{}
 		for i := range 10 {

@@ -17,7 +17,7 @@ func TestListDoesNotGoBack(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()
 		n := newNode(t, s, "a", doubling(t, "a", ran))
-		c := newClient(t, s)
+		c := New(t, s)
 		for round := range 40 {
 			all, err := assign.SubmitBatch(t.Context(), c, double, make([]int, 5))
 			if err != nil {

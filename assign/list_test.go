@@ -43,7 +43,7 @@ func listAll(t *testing.T, c assign.Submitter, o assign.ListOptions) map[string]
 func TestList(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
-		c := newClient(t, s)
+		c := New(t, s)
 		submit := func(id, input string, opts ...assign.SubmitOption) {
 			t.Helper()
 			if _, err := assign.Submit(t.Context(), c, say, input, append(opts, assign.WithID(id))...); err != nil {
@@ -108,7 +108,7 @@ func TestList(t *testing.T) {
 
 func TestListThatCannotBe(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		for _, tt := range []struct {
 			o    assign.ListOptions
 			want error
@@ -131,7 +131,7 @@ func TestListThatCannotBe(t *testing.T) {
 // TestListIsBounded: what has ended is found behind any number of tasks that are open, at a bounded cost for each page.
 func TestListIsBounded(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		if _, err := assign.SubmitBatch(t.Context(), c, slow, make([]string, 9000)); err != nil {
 			t.Fatal(err)
 		}

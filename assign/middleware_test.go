@@ -65,7 +65,7 @@ func TestMiddleware(t *testing.T) {
 				t.Error(err)
 			}
 		}, around(outer, inner))
-		c := newClient(t, s)
+		c := New(t, s)
 		for _, tt := range []struct{ in, out, err, stack, seen string }{
 			{in: "x", out: "marked hello!", seen: "outer raw x, handler, outer succeeded"},
 			{in: "refuse", err: "refused", seen: "outer raw refuse, outer permanent"},

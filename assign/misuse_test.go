@@ -71,7 +71,7 @@ func TestSecondAssignerOfALiveSession(t *testing.T) {
 		if _, err := assign.New(a.session, assign.Config{Namespace: testNS, Role: testRole}); !errors.Is(err, assign.ErrDuplicateNamespace) {
 			t.Errorf("a second one: %v, want %v", err, assign.ErrDuplicateNamespace)
 		}
-		p, err := assign.Submit(t.Context(), newClient(t, s), double, 21, assign.WithID("one"))
+		p, err := assign.Submit(t.Context(), New(t, s), double, 21, assign.WithID("one"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,7 +68,7 @@ func TestTwoNamespacesOnOneSession(t *testing.T) {
 		w := newNode(t, s, "w", h.register(t, "w"), workerOnly)
 		h.register(t, "w")(second(w))
 
-		long := h.submit(t, newClient(t, s), "x", "long")[0]
+		long := h.submit(t, New(t, s), "x", "long")[0]
 		c, err := assign.NewClient(a.nc, assign.ClientConfig{Namespace: other, StreamAutoCreate: true})
 		if err != nil {
 			t.Fatal(err)

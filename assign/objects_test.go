@@ -39,7 +39,7 @@ func sizing(t *testing.T) func(*assign.Assigner) {
 func TestLargeOutput(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", sizing(t))
-		c := newClient(t, s)
+		c := New(t, s)
 		js, err := jetstream.New(natstest.Connect(t, s))
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func TestLargeOutput(t *testing.T) {
 func TestLargeOutputMustNotOutliveItsObject(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		newNode(t, s, "a", sizing(t), func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.LargeRetention = 2 * time.Hour })
-		c := newClient(t, s)
+		c := New(t, s)
 		for retention, fits := range map[time.Duration]bool{2 * time.Hour: true, 3 * time.Hour: false} {
 			p, err := assign.Submit(t.Context(), c, sized, 100<<10, assign.With(assign.Retention(retention)))
 			if err != nil {
@@ -112,7 +112,7 @@ func uncreating(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.Stream
 // TestLargeOutputWithoutItsStore: what has run waits for the store, and does not run again when somebody makes it.
 func TestLargeOutputWithoutItsStore(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, sized, 100<<10) // makes the stream
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 			t.Errorf("opened: %v", err)
 		}
 		a := newNode(t, s, "a", sizing(t))
-		p, err := assign.Submit(t.Context(), newClient(t, s), sized, 100<<10)
+		p, err := assign.Submit(t.Context(), New(t, s), sized, 100<<10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
 					t.Fatal(err)
 				}
 				c.spoil(t, js)
-				client := newClient(t, s)
+				client := New(t, s)
 				if _, err := assign.Get(t.Context(), client, "nothing"); !errors.Is(err, assign.ErrTaskNotFound) { // makes the stream
 					t.Fatal(err)
 				}
@@ -255,7 +255,7 @@ func withoutDirectGets(t *testing.T, js jetstream.JetStream) error {
 // TestLargeOutputOfAWorkerThatShutsDown: what waits for the store is given back like what still runs, uncounted.
 func TestLargeOutputOfAWorkerThatShutsDown(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		once := assign.NewKind[int, []byte]("sized", assign.MaxAttempts(1))
 		p, err := assign.Submit(t.Context(), c, once, 100<<10)
 		if err != nil {
@@ -294,7 +294,7 @@ func TestLargeOutputWaitsForItsStore(t *testing.T) {
 				t.Error(err)
 			}
 		}, workerOnly)
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, sized, 2<<20)
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // TestOptionsThatCannotBe: each is refused, by a text that names the option, what it said and what would do.
 func TestOptionsThatCannotBe(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		long := strings.Repeat("x", 300)
 		for _, tt := range []struct {
 			option assign.SubmitOption
@@ -87,7 +87,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 // TestTraceParents: a nonsense one would be dropped by its receiver without a word.
 func TestTraceParents(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		const trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 		for text, fits := range map[string]bool{
 			"":                                 true,
@@ -126,7 +126,7 @@ func TestTraceParents(t *testing.T) {
 // TestDelaysThatEndAfterTheDeadline: the task would be over before it began.
 func TestDelaysThatEndAfterTheDeadline(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		for delay, fits := range map[time.Duration]bool{999 * time.Millisecond: true, time.Second: false, time.Hour: false} {
 			for i, opts := range [][]assign.SubmitOption{
 				{assign.WithDelay(delay), assign.WithDeadline(time.Second)},
@@ -231,7 +231,7 @@ func TestNobodyToSubmitTo(t *testing.T) {
 
 // TestKeysAreText: JSON would make other keys of what is no UTF-8, and the same one of two.
 func TestKeysAreText(t *testing.T) {
-	c := newClient(t, natstest.Server(t))
+	c := New(t, natstest.Server(t))
 	k := assign.NewKind[string, string]("k")
 	for _, o := range []assign.SubmitOption{assign.WithSticky("\xff"), assign.WithUnique("a\xff"), assign.WithLimitKey("\xff")} {
 		if _, err := assign.Submit(t.Context(), c, k, "", o); !errors.Is(err, assign.ErrInvalidOption) {

@@ -132,7 +132,7 @@ func TestPriorityWithAging(t *testing.T) {
 		plain := assign.NewKind[time.Duration, string]("plain")
 		a := newNode(t, s, "a", r.handle(t, "a", urgent, plain), slots(1), aging(time.Second))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		all := []*assign.Pending[string]{submitNamed(t, c, plain, "first", untilGate)}
 		r.awaitStarted(t, 1)
 		all = append(all, submitNamed(t, c, plain, "old", 0, assign.WithPriority(1)))
@@ -163,7 +163,7 @@ func TestOrderSurvivesFailover(t *testing.T) {
 		k := assign.NewKind[time.Duration, string]("plain")
 		a, z := newNode(t, s, "a", nil), newNode(t, s, "z", nil)
 		w := newNode(t, s, "w", r.handle(t, "w", k), slots(1), workerOnly)
-		c := newClient(t, s)
+		c := New(t, s)
 		all := []*assign.Pending[string]{submitNamed(t, c, k, "first", untilGate)}
 		r.awaitStarted(t, 1)
 		want := []string{"first"}

@@ -57,7 +57,7 @@ func saying(t *testing.T, a *assign.Assigner, seen chan fencing.Token) {
 func TestOutcomes(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) })
-		c := newClient(t, s)
+		c := New(t, s)
 		for _, tt := range []struct {
 			input    string
 			want     error
@@ -120,7 +120,7 @@ func TestRepeatedSubmitReturnsTheSameTask(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()
 		newNode(t, s, "a", doubling(t, "a", ran))
-		c := newClient(t, s)
+		c := New(t, s)
 		for _, in := range []int{1, 2, 3} {
 			p, err := assign.Submit(t.Context(), c, double, in, assign.WithID("once"))
 			if err != nil {
@@ -147,7 +147,7 @@ func TestRepeatedSubmitReturnsTheSameTask(t *testing.T) {
 
 func TestSubmitNeedsNoLeader(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, double, 21)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestDelayAndDeadline(t *testing.T) {
 		b := newBench()
 		a := newNode(t, s, "a", b.register(t, "a"))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		delayed, err := assign.Submit(t.Context(), c, slow, "later", assign.WithDelay(3*time.Second))
 		if err != nil {
 			t.Fatal(err)
@@ -200,7 +200,7 @@ func TestCancel(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()
 		a := newNode(t, s, "a", b.register(t, "a"), slots(1))
-		c := newClient(t, s)
+		c := New(t, s)
 		running := submitSlow(t, c, 1)[0]
 		b.allStarted(t, 1)
 		waiting := submitSlow2(t, c)
@@ -244,7 +244,7 @@ func TestDrainLetsTasksFinishAndGivesTheRestBack(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
-		c := newClient(t, s)
+		c := New(t, s)
 		all := submitSlow(t, c, 3)
 		b.allStarted(t, 3)
 		v := newNode(t, s, "v", b.register(t, "v"), workerOnly)
@@ -270,7 +270,7 @@ func TestFenceOrdersAttempts(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		seen := make(chan fencing.Token, 8)
 		newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, seen) })
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, say, "fail twice", assign.WithID("x"))
 		if err != nil {
 			t.Fatal(err)

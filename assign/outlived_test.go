@@ -19,7 +19,7 @@ func TestHandlersThatOutliveTheirSession(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		w := newNode(t, s, "w", h.register(t, "w"), workerOnly, slots(1))
-		c := newClient(t, s)
+		c := New(t, s)
 		stuck := h.submit(t, c, "stubborn", "stuck")[0]
 		session := w.session.Number()
 		w.link.Cut()

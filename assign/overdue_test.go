@@ -33,7 +33,7 @@ func TestAHandlerThatHeedsItsDeadline(t *testing.T) {
 			t.Error(err)
 		}
 	}, workerOnly)
-	c := newClient(t, s)
+	c := New(t, s)
 	var all []*assign.Pending[string]
 	for i := range 10 * len(returns) {
 		p, err := assign.Submit(t.Context(), c, kind, i, assign.WithDeadline(time.Duration(300+7*i)*time.Millisecond))

@@ -1,6 +1,10 @@
 package assign
 
-import "context"
+import (
+	"context"
+
+	"github.com/rolemanager/rolemanager/assign/internal/control"
+)
 
 // Overview is what the scheduler has on its books, in numbers.
 type Overview struct {
@@ -49,16 +53,34 @@ type WorkerOverview struct {
 // GetOverview asks the scheduler how many tasks of each kind are open, and which workers there are. Errors:
 // ErrNoScheduler, ErrNoClient, ErrClosed, the connection's, ctx's.
 func GetOverview(ctx context.Context, in Submitter) (Overview, error) {
-	c, _, err := opened(ctx, in)
+	c, err := clientOf(ctx, in)
 	if err != nil {
 		return Overview{}, err
 	}
-	a, err := c.ask(ctx, query{Op: opOverview})
+	o, err := c.Overview(ctx)
 	if err != nil {
-		return Overview{}, c.offline(err)
+		return Overview{}, err
 	}
-	if !a.OK || a.Overview == nil {
-		return Overview{}, refusal(a)
+	return overviewFrom(o), nil
+}
+
+// overviewFrom is an overview for users.
+func overviewFrom(o *control.Overview) Overview {
+	all := Overview{Scheduler: o.Scheduler, Epoch: o.Epoch, Ready: o.Ready, Trouble: o.Trouble, Omitted: o.Omitted}
+	if o.Kinds != nil {
+		all.Kinds = make([]KindOverview, 0, len(o.Kinds))
 	}
-	return *a.Overview, nil
+	for _, k := range o.Kinds {
+		all.Kinds = append(all.Kinds, KindOverview{
+			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused, Concurrency: k.Concurrency, Rate: k.Rate,
+			Reasons: reasonsFrom(k.Reasons),
+		})
+	}
+	if o.Workers != nil {
+		all.Workers = make([]WorkerOverview, 0, len(o.Workers))
+	}
+	for _, w := range o.Workers {
+		all.Workers = append(all.Workers, WorkerOverview(w))
+	}
+	return all
 }

@@ -109,7 +109,7 @@ func TestADeniedWriteInABatch(t *testing.T) {
 	impatient := func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.DrainTimeout = 500 * time.Millisecond } // nobody settles what is left
 	a := newNode(t, s, "a", failsOnce(t, k), replicated, impatient)
 	leader(t, a)
-	c := newClient(t, s)
+	c := New(t, s)
 	inputs := make([][]byte, 30)
 	for i := range inputs {
 		inputs[i] = []byte("fine")
@@ -298,7 +298,7 @@ func TestASchedulerWithoutAConsumer(t *testing.T) {
 		settled(t)
 		b := newBench()
 		close(b.gate)
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, slow, "x")
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ func TestPlacementOfOnesOwn(t *testing.T) {
 		for _, name := range []string{"w1", "w2", "w3"} {
 			newNode(t, s, name, doubling(t, name, ran), workerOnly, slots(2))
 		}
-		c := newClient(t, s)
+		c := New(t, s)
 		var all []*assign.Pending[int]
 		for i := range 20 {
 			p, err := assign.Submit(t.Context(), c, double, i, assign.WithID(fmt.Sprint(i)))
@@ -60,7 +60,7 @@ func TestStickyTasksKeepToOneWorker(t *testing.T) {
 		for _, name := range []string{"w1", "w2", "w3"} {
 			workers[name] = newNode(t, s, name, r.handle(t, name, k), workerOnly, slots(2))
 		}
-		first, c := leader(t, schedulers...), newClient(t, s)
+		first, c := leader(t, schedulers...), New(t, s)
 		keys := []string{"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}
 		// round runs a task of each key, one after the other, and tells on whom.
 		rounds := 0

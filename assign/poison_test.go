@@ -69,7 +69,7 @@ func TestPoisonTaskOfTheScheduler(t *testing.T) {
 			all = append(all, n)
 		}
 		leader(t, all...)
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, poison, "poison")
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func TestPoisonTaskAfterAPeacefulTerm(t *testing.T) {
 			return len(down)
 		}
 		leader(t, all...)
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, poison, "poison")
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ type counting struct {
 func (p *counting) Place(task assign.Placed, among []assign.Candidate) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asked[fmt.Sprint(task.Kind, task.Weight, task.Priority, task.Sticky)]++
+	p.asked[fmt.Sprint(task.Kind, task.Slots, task.Priority, task.Sticky)]++
 	for i := range among {
 		if among[i].Instance == "b" {
 			return i
@@ -208,7 +208,7 @@ func TestPlacement(t *testing.T) {
 		a := newNode(t, s, "a", r.handle(t, "a", k), placing(p), slots(64))
 		leader(t, a)
 		b := newNode(t, s, "b", r.handle(t, "b", k), workerOnly, slots(7))
-		c := newClient(t, s)
+		c := New(t, s)
 		var all []*assign.Pending[string]
 		for i := range 20 {
 			all = append(all, submitNamed(t, c, k, fmt.Sprint("placed-", i), 100*time.Millisecond, assign.WithSticky("s")))

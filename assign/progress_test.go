@@ -81,7 +81,7 @@ func TestCheckpointIsHandedOn(t *testing.T) {
 			return "done", nil
 		}}
 		a := newNode(t, s, "a", st.register(t, "a"))
-		p := submitStepwise(t, newClient(t, s))
+		p := submitStepwise(t, New(t, s))
 		if _, err := p.Wait(t.Context()); err != nil {
 			t.Errorf("%v\n%s", err, a.dump())
 		}
@@ -113,7 +113,7 @@ func TestCheckpointOutlivesItsWorker(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		w := newNode(t, s, "w", st.register(t, "w"), workerOnly)
-		p := submitStepwise(t, newClient(t, s))
+		p := submitStepwise(t, New(t, s))
 		<-saved
 		w.link.Cut()
 		newNode(t, s, "x", st.register(t, "x"), workerOnly)
@@ -149,7 +149,7 @@ func TestCheckpointWaitsForAScheduler(t *testing.T) {
 		}
 		a, z := newNode(t, s, "a", nil), newNode(t, s, "z", nil)
 		newNode(t, s, "w", st.register(t, "w"), workerOnly)
-		p := submitStepwise(t, newClient(t, s))
+		p := submitStepwise(t, New(t, s))
 		first := leader(t, a, z)
 		<-running
 		first.link.Cut()
@@ -183,7 +183,7 @@ func TestLastCheckpointWhileDraining(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		w := newNode(t, s, "w", st.register(t, "w"), workerOnly)
-		p := submitStepwise(t, newClient(t, s))
+		p := submitStepwise(t, New(t, s))
 		<-running
 		newNode(t, s, "x", st.register(t, "x"), workerOnly)
 		w.close(t)
@@ -247,7 +247,7 @@ func TestProgressIsBounded(t *testing.T) {
 		if err := spy.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		p := submitStepwise(t, newClient(t, s))
+		p := submitStepwise(t, New(t, s))
 		<-said
 		natstest.Eventually(t, "the last word is heard", 5*time.Second, func() (bool, string) {
 			mu.Lock()
@@ -278,7 +278,7 @@ func TestProgressEndsWithTheTask(t *testing.T) {
 			return "", ctx.Err()
 		}
 		newNode(t, s, "a", st.register(t, "a"))
-		p := submitStepwise(t, newClient(t, s))
+		p := submitStepwise(t, New(t, s))
 		<-running
 		if err := p.Cancel(t.Context()); err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 func TestLargeOutputIsReadThroughReconnects(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		newNode(t, s, "a", sizing(t))
-		p, err := assign.Submit(t.Context(), newClient(t, s), sized, 1<<20)
+		p, err := assign.Submit(t.Context(), New(t, s), sized, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestLargeOutputIsReadThroughReconnects(t *testing.T) {
 func TestFirstUseWithoutAConnection(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		newNode(t, s, "a", doubling(t, "a", newTally()))
-		p, err := assign.Submit(t.Context(), newClient(t, s), double, 21)
+		p, err := assign.Submit(t.Context(), New(t, s), double, 21)
 		if err != nil {
 			t.Fatal(err)
 		}

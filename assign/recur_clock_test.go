@@ -19,7 +19,7 @@ func TestATickOfAWrongClock(t *testing.T) {
 		settled(t)
 		r := newRoll()
 		k := assign.NewKind[time.Duration, string]("sweep")
-		c := newClient(t, s)
+		c := New(t, s)
 		if err := assign.Recur(t.Context(), c, k, "often", "@every 1s", 0); err != nil {
 			t.Fatal(err)
 		}

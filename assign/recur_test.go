@@ -26,7 +26,7 @@ func TestRecurringTasks(t *testing.T) {
 		ran := newTally()
 		a := newNode(t, s, "a", doubling(t, "a", ran))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		if err := assign.Recur(t.Context(), c, double, "minutely", "* * * * *", 21, assign.InZone("Europe/Berlin")); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestSameRecurrenceIsWrittenOnce(t *testing.T) {
 
 func TestRecurrencesThatCannotBe(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		for _, tt := range []struct {
 			name, spec string
 			option     assign.RecurOption

@@ -108,7 +108,7 @@ func secondRuns(t *testing.T, s *natsrun.Server) (h *twice, a, w *node, p *assig
 	nc = natstest.Connect(t, s)
 	frames, reports = overhear(t, nc, testNS+".work.assign.w"), overhear(t, nc, testNS+".report.w")
 	w = newNode(t, s, "w", h.register(t), workerOnly)
-	p = submitSlow2(t, newClient(t, s))
+	p = submitSlow2(t, New(t, s))
 	<-h.second
 	natstest.Eventually(t, "the scheduler knows of attempt 2", 5*time.Second, func() (bool, string) {
 		st, err := p.Status(t.Context())
@@ -200,7 +200,7 @@ func TestReplayedFrame(t *testing.T) {
 		nc := natstest.Connect(t, s)
 		frames := overhear(t, nc, testNS+".work.assign.w")
 		w := newNode(t, s, "w", doubling(t, "w", ran), workerOnly)
-		c := newClient(t, s)
+		c := New(t, s)
 		f := &forger{t: t, nc: nc}
 		for i := range 20 {
 			p, err := assign.Submit(t.Context(), c, double, i, assign.WithID(fmt.Sprint(i)))
@@ -321,7 +321,7 @@ func TestFutureEpochFrame(t *testing.T) {
 			v := later.to(w)
 			f.send("sync", w, tasks.Seal(tasks.EncodeSync(&v), f.sign))
 		}
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, double, 4)
 		if err != nil {
 			t.Fatal(err)

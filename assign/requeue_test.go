@@ -48,7 +48,7 @@ func TestRequeue(t *testing.T) {
 		settled(t)
 		var mended atomic.Bool
 		n := newNode(t, s, "a", breaking(t, &mended))
-		c := newClient(t, s)
+		c := New(t, s)
 		id := dies(t, c, assign.WithUnique("k"), assign.WithHeader("h", "v"), assign.WithPriority(7))
 		if err := assign.Requeue(t.Context(), c, id); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestRequeueNeedsTheUniqueKey(t *testing.T) {
 		settled(t)
 		var mended atomic.Bool
 		n := newNode(t, s, "a", breaking(t, &mended))
-		c := newClient(t, s)
+		c := New(t, s)
 		id := dies(t, c, assign.WithUnique("k"))
 		n.close(t)
 		other, err := assign.Submit(t.Context(), c, brittle, "in", assign.WithUnique("k"))

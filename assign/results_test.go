@@ -16,7 +16,7 @@ func TestLargeOutputThatIsGone(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		n := newNode(t, s, "a", sizing(t))
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, sized, 2<<20)
 		if err != nil {
 			t.Fatal(err)

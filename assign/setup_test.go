@@ -160,7 +160,7 @@ func (n *node) dump() string {
 	return out
 }
 
-func newClient(t *testing.T, s dialer) *assign.Client {
+func New(t *testing.T, s dialer) *assign.Client {
 	t.Helper()
 	nc, err := s.Connect()
 	if err != nil {

@@ -1,9 +1,9 @@
 package assign
 
 import (
-	"math"
 	"time"
 
+	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -92,5 +92,15 @@ type TaskKeys struct {
 	Limit  string `json:"limit,omitempty"`
 }
 
-// roundProgress takes off what a fraction of 32 bits has besides four digits, and what is none: an answer may hold any number.
-func roundProgress(f float64) float64 { return math.Round(min(max(f, 0), 1)*1e4) / 1e4 }
+// statusFrom is a status for users.
+func statusFrom(s *client.Status) TaskStatus {
+	st := TaskStatus{
+		ID: s.ID, Kind: s.Kind, State: State(s.State), Reason: Reason(s.Reason), Attempts: s.Attempts, Worker: s.Worker, Progress: s.Progress,
+		Priority: s.Priority, Submitted: s.Submitted, Due: s.Due, Ended: s.Ended, Ran: s.Ran, Error: s.Error, Cause: s.Cause,
+		TraceParent: s.TraceParent, Keys: (*TaskKeys)(s.Keys), Headers: s.Headers,
+	}
+	if st.State.Terminal() && st.State != StateSucceeded {
+		st.Err = &TaskError{ID: s.ID, Status: st.State, Cause: s.Cause, Message: s.Error, Stack: s.Stack, Attempts: s.Attempts}
+	}
+	return st
+}

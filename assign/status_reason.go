@@ -33,8 +33,8 @@ const (
 	ReasonPlacement = Reason(tasks.ReasonPlacement)
 )
 
-// reasonsOf are those of an overview, nil for none.
-func reasonsOf(all map[tasks.Reason]int) map[Reason]int {
+// reasonsFrom are those of an overview, nil for none.
+func reasonsFrom(all map[tasks.Reason]int) map[Reason]int {
 	if len(all) == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ func TestWhyATaskWaits(t *testing.T) {
 		k := assign.NewKind[time.Duration, string]("plain")
 		a := newNode(t, s, "a", r.handle(t, "a", k), slots(2))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		tasks := map[string]assign.Reason{"labels": assign.ReasonLabels, "weight": assign.ReasonWeight, "kind": assign.ReasonNoWorker}
 		submitNamed(t, c, assign.NewKind[time.Duration, string]("plain", assign.Labels(map[string]string{"gpu": "1"})), "labels", 0)
 		submitNamed(t, c, assign.NewKind[time.Duration, string]("plain", assign.Weight(3)), "weight", 0)

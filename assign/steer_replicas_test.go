@@ -25,7 +25,7 @@ func TestClientOnThreeReplicas(t *testing.T) {
 		doubling(t, "a", ran)(a)
 	}, replicated)
 	leader(t, n)
-	c := newClient(t, s)
+	c := New(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	must := func(err error) {

@@ -49,7 +49,7 @@ func isDrained(instance string, drained bool) func(assign.Overview) bool {
 
 func TestPauseWorksWhileNobodyLeads(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		if _, err := assign.GetOverview(t.Context(), c); !errors.Is(err, assign.ErrNoScheduler) {
 			t.Errorf("nobody leads: %v", err)
 		}
@@ -88,7 +88,7 @@ func TestDrainedWorkerIsGivenNothing(t *testing.T) {
 		b := newBench()
 		newNode(t, s, "a", b.register(t, "a"))
 		newNode(t, s, "w.1", b.register(t, "w.1"), workerOnly)
-		c := newClient(t, s)
+		c := New(t, s)
 		if err := assign.DrainWorker(t.Context(), c, "w.1", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestDrainedWorkerIsGivenNothing(t *testing.T) {
 func TestSteeringWhoseAnswerIsLost(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		lossy, link := lossyClient(t, s)
-		other := newClient(t, s)
+		other := New(t, s)
 		if err := assign.PauseKind(t.Context(), lossy, "x", ""); err != nil { // opens the stream
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func TestPauseSurvivesFailover(t *testing.T) {
 		r := newRoll()
 		held := assign.NewKind[time.Duration, string]("held")
 		other := assign.NewKind[time.Duration, string]("other")
-		c := newClient(t, s)
+		c := New(t, s)
 		// Before there is a scheduler at all.
 		if err := assign.PauseKind(t.Context(), c, "held", "a test"); err != nil {
 			t.Fatal(err)
@@ -73,7 +73,7 @@ func TestDrainSurvivesFailover(t *testing.T) {
 		if first == z {
 			second = a
 		}
-		c := newClient(t, s)
+		c := New(t, s)
 		var all []*assign.Pending[string]
 		for i := range 8 {
 			all = append(all, submitNamed(t, c, k, fmt.Sprint("before-", i), untilGate))

@@ -36,7 +36,7 @@ func TestASessionUnderWhichAHandlerRunsIsNotClosed(t *testing.T) {
 				if stubborn {
 					input, want = "stubborn", "killed"
 				}
-				p := h.submit(t, newClient(t, s), input, "task")[0]
+				p := h.submit(t, New(t, s), input, "task")[0]
 				natstest.Eventually(t, "it runs", time.Minute, func() (bool, string) { return len(h.by("task")) == 1, "not yet" })
 				h.register(t, "x")(x.a)
 				w.close(t)

@@ -62,7 +62,7 @@ func spread(t *testing.T, s *natsrun.Server) {
 	for _, name := range []string{"a", "b", "c"} {
 		nodes = append(nodes, newNode(t, s, name, doubling(t, name, ran)))
 	}
-	c := newClient(t, s)
+	c := New(t, s)
 	const tasks = 200
 	var all sync.WaitGroup
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

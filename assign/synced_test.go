@@ -43,7 +43,7 @@ func TestAWorkerWithThousandsOfTasksIsAdopted(t *testing.T) {
 						t.Error(err)
 					}
 				}, workerOnly, slots(x.n))
-				c := newClient(t, s)
+				c := New(t, s)
 				inputs := make([]int, x.n)
 				for i := range inputs {
 					inputs[i] = i

@@ -33,7 +33,7 @@ func TestATickThatIsThereAlready(t *testing.T) {
 		k := assign.NewKind[time.Duration, string]("echo")
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		began := time.Now().Truncate(time.Second)
 		names := []string{"one", "two", "three", "four", "five"}
 		for _, name := range names {
@@ -70,7 +70,7 @@ func TestASubmissionOfALaterVersion(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		k := assign.NewKind[[]byte, []byte]("echo")
-		c := newClient(t, s)
+		c := New(t, s)
 		if _, err := assign.GetOverview(t.Context(), c); err == nil { // makes the stream
 			t.Fatal("a scheduler answers")
 		}

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/google/uuid"
-
+	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/bridge"
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // Task is one attempt at a task, as its handler sees it.
@@ -74,8 +72,8 @@ func (t *Task[In]) Checkpoint() []byte { return t.run.Checkpoint }
 // Errors: ErrCheckpointTooLarge, ErrSessionLost, ErrStopped, ErrStale, ErrAttemptEnded, the cause of ctx's end. After the last
 // one the checkpoint may be stored or not.
 func (t *Task[In]) Progress(ctx context.Context, fraction float64, checkpoint []byte) error {
-	if len(checkpoint) > maxCheckpoint {
-		return fmt.Errorf("%w: %d bytes, the limit is %d: store it elsewhere, and its name here", ErrCheckpointTooLarge, len(checkpoint), maxCheckpoint)
+	if len(checkpoint) > record.MaxCheckpoint {
+		return fmt.Errorf("%w: %d bytes, the limit is %d: store it elsewhere, and its name here", ErrCheckpointTooLarge, len(checkpoint), record.MaxCheckpoint)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -92,9 +90,4 @@ func nearest(fraction float64) float64 {
 		return 0
 	}
 	return min(fraction, 1)
-}
-
-// fence is the token of an attempt. Its id is random: whoever holds the token was handed it by this worker.
-func fence(id, holder string, a tasks.Attempt) fencing.Token {
-	return fencing.NewToken("task/"+id, holder, a.Epoch, a.N, uuid.New())
 }

@@ -49,7 +49,7 @@ func TestTicksAcrossFailovers(t *testing.T) {
 		k := assign.NewKind[time.Duration, string]("sweep")
 		a, z := newNode(t, s, "a", nil), newNode(t, s, "z", nil)
 		newNode(t, s, "w", r.handle(t, "w", k), workerOnly)
-		c := newClient(t, s)
+		c := New(t, s)
 		leader(t, a, z)
 		if err := assign.Recur(t.Context(), c, k, "sweep", "@every 1s", 0, assign.OnMissed(assign.RunAll)); err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestMissedTicks(t *testing.T) {
 		k := assign.NewKind[time.Duration, string]("sweep")
 		a := newNode(t, s, "a", r.handle(t, "a", k))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(90 * time.Second))) // half past a minute
 		for name, how := range map[string]assign.Missed{"all": assign.RunAll, "latest": assign.RunLatest, "skip": assign.Skip} {
 			if err := assign.Recur(t.Context(), c, k, name, "* * * * *", 0, assign.OnMissed(how), assign.Grace(10*time.Second)); err != nil {
@@ -133,7 +133,7 @@ func TestTicksOfAnUnreadableDefinition(t *testing.T) {
 		k := assign.NewKind[time.Duration, string]("sweep")
 		a := newNode(t, s, "a", r.handle(t, "a", k))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		for i, text := range []string{
 			`{"v":2}`, `{`, `{"v":1,"spec":"TZ=0","zone":"","missed":"all"}`,
 			`{"v":1,"spec":"@every 1s","zone":"UTC","missed":"sometimes","task":{"v":1,"kind":"sweep","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,

@@ -100,7 +100,7 @@ func submitUnique(t *testing.T, c assign.Submitter, key string, opts ...assign.S
 func TestUniqueKeyHasOneOpenTask(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
-		c := newClient(t, s)
+		c := New(t, s)
 		first, existing := submitUnique(t, c, "k")
 		if existing {
 			t.Error("the first is there already")
@@ -187,7 +187,7 @@ func contend(t *testing.T, s dialer, replicas int) {
 	defer cancel()
 	var all sync.WaitGroup
 	for range clients {
-		c := newClient(t, s)
+		c := New(t, s)
 		all.Go(func() {
 			for range rounds {
 				p, err := assign.Submit(ctx, c, once, 1, assign.WithUnique("the one"))
@@ -249,7 +249,7 @@ func TestUniqueSubmissionWhoseAnswerIsLostIsStoredOnce(t *testing.T) {
 func TestUniqueRecordOfNobody(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
-		c := newClient(t, s)
+		c := New(t, s)
 		first, _ := submitUnique(t, c, "k")
 		nc := natstest.Connect(t, s)
 		key := records(t, nc, "u.>")[0]

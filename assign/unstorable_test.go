@@ -170,7 +170,7 @@ func TestAnOutcomeThatIsNeverStoredHoldsNobodyUp(t *testing.T) {
 		k := assign.NewKind[int, string]("sized")
 		a := newNode(t, s, "a", bloated(t, k, false))
 		leader(t, a)
-		unstorable(t, s, a, newClient(t, s), k)
+		unstorable(t, s, a, New(t, s), k)
 	})
 }
 
@@ -181,7 +181,7 @@ func TestAnOutcomeThatIsNeverStoredOnReplicas(t *testing.T) {
 	k := assign.NewKind[int, string]("sized")
 	a := newNode(t, s, "a", bloated(t, k, false), replicated, slots(64))
 	leader(t, a)
-	unstorable(t, s, a, newClient(t, s), k)
+	unstorable(t, s, a, New(t, s), k)
 }
 
 // TestADeadTaskWhoseInputIsTooLarge ends as what it is, with its own error, and without its input.
@@ -189,7 +189,7 @@ func TestADeadTaskWhoseInputIsTooLarge(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		k := assign.NewKind[[]byte, []byte]("dying")
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, k, make([]byte, 8000), assign.WithID("dying"))
 		if err != nil {
 			t.Fatal(err)
@@ -230,7 +230,7 @@ func TestACheckpointThatIsNeverStored(t *testing.T) {
 		k := assign.NewKind[int, string]("sized")
 		a := newNode(t, s, "a", bloated(t, k, true))
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		for i, size := range []int{5000, 5000, 100} {

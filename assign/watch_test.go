@@ -48,7 +48,7 @@ func TestEventsOfATask(t *testing.T) {
 			}
 		})
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, steps, 1, assign.WithDelay(2*time.Second), assign.WithHeader("h", "v"))
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestEventsOfATaskThatGoesAtOnce(t *testing.T) {
 			}
 		})
 		leader(t, a)
-		c := newClient(t, s)
+		c := New(t, s)
 		if _, err := assign.Submit(t.Context(), c, steps, 0); err != nil { // the client's stream is open then
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestLastEventIsAlwaysDelivered(t *testing.T) {
 		n := newNode(t, s, "b", b.register(t, "b"))
 		b.allStarted(t, 2)
 		close(b.gate)
-		if _, err := assign.Find(newClient(t, s), slow, p.ID()).Wait(t.Context()); err != nil {
+		if _, err := assign.Find(New(t, s), slow, p.ID()).Wait(t.Context()); err != nil {
 			t.Fatalf("%v\n%s", err, n.dump())
 		}
 		link.Heal()
@@ -145,7 +145,7 @@ func TestLastEventIsAlwaysDelivered(t *testing.T) {
 
 func TestEventsEndWithTheirContextAndTheClient(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		c := newClient(t, s)
+		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, slow, "x")
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzAnswer: whatever comes as the answer to a control request, what was asked counts as done only where it says so of that

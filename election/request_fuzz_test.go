@@ -9,7 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/protocol"
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzRequest: whatever comes as a control request, several times, is refused each time or handed to the machine once; it is answered

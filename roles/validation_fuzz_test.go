@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzURL: whatever is given as the URL of servers, it is taken or refused as a fault of that field, which repeats nothing of it: it

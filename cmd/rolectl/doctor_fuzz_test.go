@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzAnswered: whatever the JetStream API answers to the doctor, an error that it names is told as the one it is, and nothing else is

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzContext: whatever stands in the file of a context, what is read means the same when it is written again; an error names a field

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/clock"
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzOrder: whatever is read where orders come from, an order is what was written, and a guard that has one looks at the clock again

@@ -1,0 +1,47 @@
+package assign
+
+import (
+	"fmt"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+)
+
+// TaskError says how a task ended other than by success. It is ErrTaskDead, ErrTaskCancelled or ErrTaskExpired.
+type TaskError struct {
+	ID     string
+	Status State
+	// Cause is a short word: permanent, max_attempts, worker_lost, cancelled, deadline or unstorable.
+	// Unstorable means that the server does not accept the outcome: Message says which one, and
+	// [ErrUnstorable] says why.
+	Cause string
+	// Message is what the last attempt's handler returned. Stack is set when the handler panicked.
+	Message string
+	Stack   string
+	// Attempts counts those that ran.
+	Attempts int
+}
+
+func (e *TaskError) Error() string {
+	text := fmt.Sprintf("%v: %s after %d attempts (%s)", e.Unwrap(), e.ID, e.Attempts, e.Cause)
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
+}
+
+// Unwrap makes errors.Is true for the sentinel of the status.
+func (e *TaskError) Unwrap() error {
+	switch e.Status {
+	case StateCancelled:
+		return ErrTaskCancelled
+	case StateExpired:
+		return ErrTaskExpired
+	}
+	return ErrTaskDead
+}
+
+// taskError is an outcome, other than a success, as an error.
+func taskError(id string, o *record.Outcome) *TaskError {
+	message, stack := o.Why()
+	return &TaskError{ID: id, Status: State(o.Status), Cause: o.Cause, Message: message, Stack: stack, Attempts: o.Attempts}
+}

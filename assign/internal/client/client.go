@@ -1,0 +1,224 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/natsconn"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// Client submits tasks, waits for them, looks at them and steers them. It knows no types of inputs and
+// outputs. It is safe for concurrent use. The stream is opened with the first use.
+type Client struct {
+	nc  *nats.Conn
+	cfg stream.Options
+	sub record.Subjects
+
+	// prefix begins the ids that this client makes: they have one audience.
+	prefix string
+	count  atomic.Uint64
+
+	opening       chan struct{} // size 1: the token of the caller that opens
+	line          atomic.Pointer[line]
+	closed        chan struct{}
+	once          sync.Once
+	waiters       waiters
+	subscriptions subscriptions
+}
+
+// line is what an open client holds.
+type line struct {
+	stream *natskv.Stream
+	writer *natskv.Writer
+	most   atomic.Int64 // max_payload of the server: the connection tells it under a lock that it may hold for long
+	// together holds a token for each batch that is under way: the server takes 50 at once for a stream, all clients'
+	// together, and refuses the others.
+	together chan struct{}
+	wg       sync.WaitGroup
+}
+
+// maxTogether is how many of them may be one client's.
+const maxTogether = 8
+
+// New makes a client; it does no I/O.
+func New(nc *nats.Conn, cfg stream.Options) *Client {
+	c := &Client{
+		nc: nc, cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), prefix: nuid.Next(), opening: make(chan struct{}, 1), closed: make(chan struct{}),
+	}
+	c.waiters.open = map[string]*waiter{}
+	c.subscriptions.open = map[string]*subscription{}
+	c.waiters.renewed = make(chan struct{})
+	return c
+}
+
+// Close ends the client. What waits returns taskerr.ErrClosed; tasks continue. The connection stays open.
+func (c *Client) Close() {
+	c.once.Do(func() {
+		close(c.closed)
+		c.waiters.close()
+		c.opening <- struct{}{} // nobody opens it any more
+		if l := c.line.Load(); l != nil {
+			l.writer.Close()
+			l.wg.Wait()
+		}
+	})
+}
+
+// ready opens the stream, subscribes to the outcomes of our own tasks and starts the writer, once.
+func (c *Client) ready(ctx context.Context) (*line, error) {
+	if l := c.line.Load(); l != nil {
+		return l, nil
+	}
+	select {
+	case c.opening <- struct{}{}:
+		defer func() { <-c.opening }()
+	case <-c.closed:
+		return nil, taskerr.ErrClosed
+	case <-ctx.Done():
+		return nil, c.offline(ctx.Err())
+	}
+	if l := c.line.Load(); l != nil {
+		return l, nil
+	}
+	if err := c.connected(ctx); err != nil {
+		return nil, err
+	}
+	opened, err := stream.Open(ctx, c.nc, c.cfg)
+	if err != nil {
+		return nil, c.offline(err)
+	}
+	l := &line{stream: opened, together: make(chan struct{}, maxTogether)}
+	leave, err := c.listen(c.prefix, c.prefix+".*")
+	if err != nil {
+		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)
+	}
+	if l.writer, err = natskv.NewWriter(c.nc, opened); err != nil {
+		leave()
+		return nil, fmt.Errorf("assign: %w", err)
+	}
+	l.most.Store(c.nc.MaxPayload())
+	l.wg.Go(func() { c.attend(l, leave) })
+	c.line.Store(l)
+	return l, nil
+}
+
+// openPatience is how long a server may be silent about JetStream: one that is being shut down is, and one that has none.
+const openPatience = 5 * time.Second
+
+// readyAtLast is ready, again and again while the connection is all that is wrong: for those who write and those who wait. Others
+// are told.
+func (c *Client) readyAtLast(ctx context.Context) (*line, error) {
+	pace, began := newPace(), time.Now()
+	for {
+		l, err := c.ready(ctx)
+		lost := errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrTimeout) ||
+			errors.Is(err, context.DeadlineExceeded) || errors.Is(err, natskv.ErrJetStreamOff) && time.Since(began) < openPatience
+		if !lost || natskv.Permanent(err) || ctx.Err() != nil {
+			return l, err
+		}
+		if ended := c.pause(ctx, pace); ended != nil {
+			return nil, c.offline(errors.Join(ended, err))
+		}
+	}
+}
+
+// connected waits until there was a connection: before, nothing is known of what the server takes.
+func (c *Client) connected(ctx context.Context) error {
+	changes := c.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
+	defer c.nc.RemoveStatusListener(changes)
+	for {
+		switch {
+		case c.nc.IsClosed():
+			return c.offline(nats.ErrConnectionClosed)
+		case c.nc.MaxPayload() > 0:
+			return nil
+		}
+		again := time.NewTimer(connectedAgain)
+		select {
+		case <-changes:
+		case <-again.C:
+		case <-c.closed:
+			again.Stop()
+			return taskerr.ErrClosed
+		case <-ctx.Done():
+			again.Stop()
+			return c.offline(ctx.Err())
+		}
+		again.Stop()
+	}
+}
+
+// connectedAgain is how soon it is looked again whether there is a connection, should the word of it be lost.
+const connectedAgain = time.Second
+
+// attend makes everybody look again after each reconnect, since what was announced meanwhile is lost, and now and then.
+func (c *Client) attend(l *line, leave func()) {
+	changes := c.nc.StatusChanged(nats.CONNECTED)
+	defer c.nc.RemoveStatusListener(changes)
+	defer leave()
+	tick := time.NewTicker(readAfter / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.closed:
+			return
+		case now := <-tick.C:
+			c.waiters.tick(now)
+		case _, ok := <-changes:
+			if !ok {
+				changes = nil // the connection is closed: who waits is told so when it reads
+			}
+			c.waiters.renew()
+			l.most.Store(c.nc.MaxPayload())
+		}
+	}
+}
+
+func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }
+
+// offline is err, and that there is no connection if that is why nothing was heard.
+func (c *Client) offline(err error) error {
+	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, taskerr.ErrNoScheduler) ||
+		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrConnectionClosed)
+	switch status := natsconn.Soon(c.nc.Status, nats.RECONNECTING); {
+	case !silent || errors.Is(err, taskerr.ErrClosed) || status == nats.CONNECTED:
+		return err
+	case status == nats.CLOSED:
+		return fmt.Errorf("%w: its connection is: %w", taskerr.ErrClosed, nats.ErrConnectionClosed)
+	default:
+		return taskerr.Doing(err, "not connected to a server (%v)", strings.ToLower(status.String()))
+	}
+}
+
+// opened is ready, unless the client was closed.
+func (c *Client) opened(ctx context.Context) (*line, error) { return c.unlessClosed(c.ready(ctx)) }
+
+// openedAtLast is opened, again and again while the connection is all that is wrong.
+func (c *Client) openedAtLast(ctx context.Context) (*line, error) {
+	return c.unlessClosed(c.readyAtLast(ctx))
+}
+
+func (c *Client) unlessClosed(l *line, err error) (*line, error) {
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-c.closed:
+		return nil, taskerr.ErrClosed
+	default:
+		return l, nil
+	}
+}

@@ -1,0 +1,211 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// ListOptions say which tasks to list. Every part that is not empty must hold.
+type ListOptions struct {
+	States []tasks.State
+	Kinds  []string
+	Prefix string
+	Limit  int
+	Cursor string
+}
+
+// Page is one page of tasks. Next is "" on the last page.
+type Page struct {
+	Tasks []Status
+	Next  string
+}
+
+const (
+	// scanned is how many records of the stream one page looks at, and scannedAtOnce how many it asks for together.
+	scanned       = 4000
+	scannedAtOnce = 1000
+	// lookedUpAtOnce is how many records are asked for at once, each by itself.
+	lookedUpAtOnce = 16
+)
+
+// List is one page of tasks: first the open ones, then those that have ended.
+func (c *Client) List(ctx context.Context, o ListOptions) (Page, error) {
+	at, err := parseCursor(o.Cursor)
+	if err != nil {
+		return Page{}, err
+	}
+	l, err := c.opened(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	wantOpen := len(o.States) == 0 || slices.ContainsFunc(o.States, func(s tasks.State) bool { return !terminal(s) })
+	wantEnded := len(o.States) == 0 || slices.ContainsFunc(o.States, terminal)
+	if at.open && wantOpen {
+		page, err := c.listOpen(ctx, l, o, at.number)
+		if err == nil && page.Next == "" && wantEnded {
+			page.Next = cursor{}.String()
+		}
+		return page, err
+	}
+	if !wantEnded {
+		return Page{}, nil
+	}
+	if at.open {
+		at = cursor{}
+	}
+	return c.listEnded(ctx, l, o, at.number)
+}
+
+// listOpen asks the scheduler for a page.
+func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint64) (Page, error) {
+	f := control.Filter{Kinds: o.Kinds, Prefix: o.Prefix}
+	for _, s := range o.States {
+		if !terminal(s) {
+			f.States = append(f.States, s)
+		}
+	}
+	a, err := c.ask(ctx, control.Query{Op: control.OpList, Filter: &f, Cursor: from, Limit: o.Limit})
+	if err != nil {
+		return Page{}, c.offline(err)
+	}
+	if !a.OK {
+		return Page{}, refusal(a)
+	}
+	if a.Tasks, err = c.stillOpen(ctx, l, a.Tasks, a.Ending); err != nil {
+		return Page{}, taskerr.Doing(c.offline(err), "list")
+	}
+	page := Page{Tasks: make([]Status, len(a.Tasks))}
+	for i := range a.Tasks {
+		a.Tasks[i].Progress = roundProgress(a.Tasks[i].Progress)
+		page.Tasks[i].Task = a.Tasks[i]
+	}
+	if a.Cursor > 0 {
+		page.Next = cursor{true, a.Cursor}.String()
+	}
+	return page, nil
+}
+
+// stillOpen are the tasks of a page without those that have ended by now. The scheduler stores an outcome before it knows that it
+// is stored, and others may have heard of it by then: who knows that a task has ended is not to find it among the open ones. So
+// those whose outcome is under way are looked up in the stream; what has ended there comes with the last pages.
+func (c *Client) stillOpen(ctx context.Context, l *line, page []control.Task, ending []int) ([]control.Task, error) {
+	for n, i := range ending {
+		if i < 0 || i >= len(page) || n > 0 && i <= ending[n-1] || !protocol.ValidName(page[i].ID) { // each once, and in order
+			return nil, nonsense(fmt.Errorf("task %d of %d ends", i, len(page)))
+		}
+	}
+	over := make([]bool, len(page))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lookedUpAtOnce)
+	for _, i := range ending {
+		group.Go(func() error {
+			e, err := c.look(ctx, l, record.QueueKey+page[i].ID)
+			over[i] = e.Revision == 0 || e.Marker || len(e.Header[record.HeaderOutcome]) > 0
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	left := page[:0]
+	for i := range page {
+		if !over[i] {
+			left = append(left, page[i])
+		}
+	}
+	return left, nil
+}
+
+// refusal is an answer of the scheduler that says no.
+func refusal(a control.Answer) error {
+	return fmt.Errorf("%w: it says %q", taskerr.ErrNoScheduler, a.Error)
+}
+
+// listEnded reads a part of the stream. Records of open tasks are among them, and passed over.
+func (c *Client) listEnded(ctx context.Context, l *line, o ListOptions, from uint64) (Page, error) {
+	var page Page
+	for seen := 0; seen < scanned; {
+		entries, more, err := l.stream.Scan(ctx, c.nc, natskv.Scan{
+			Filter: record.QueueKey + ">", From: from, Limit: scannedAtOnce, HeadersOnly: true,
+		})
+		if err != nil {
+			return Page{}, taskerr.Doing(c.offline(err), "list")
+		}
+		for i := range entries {
+			e := &entries[i]
+			if len(page.Tasks) == o.Limit {
+				page.Next = cursor{false, e.Revision}.String()
+				return page, nil
+			}
+			if st, ok := o.takes(e); ok {
+				page.Tasks = append(page.Tasks, st)
+			}
+			from = e.Revision + 1
+		}
+		if !more {
+			return page, nil
+		}
+		seen += len(entries)
+	}
+	page.Next = cursor{false, from}.String()
+	return page, nil
+}
+
+// takes reports whether a record is the outcome of a task that is to be listed.
+func (o *ListOptions) takes(e *natskv.Entry) (Status, bool) {
+	id := e.Key[len(record.QueueKey):]
+	if !strings.HasPrefix(id, o.Prefix) {
+		return Status{}, false
+	}
+	out, err := record.DecodeOutcome(e.Header, nil)
+	if err != nil || out == nil { // what nobody can read is left to Get, which says what is wrong with it
+		return Status{}, false
+	}
+	if len(o.Kinds) > 0 && !slices.Contains(o.Kinds, out.Kind) || len(o.States) > 0 && !slices.Contains(o.States, tasks.State(out.Status)) {
+		return Status{}, false
+	}
+	return endedStatus(id, out, e), true
+}
+
+// cursor is where a page begins: among the open tasks, at a place in the scheduler's books, or at a revision of the stream.
+type cursor struct {
+	open   bool
+	number uint64
+}
+
+func (c cursor) String() string {
+	if c.open {
+		return "open." + strconv.FormatUint(c.number, 10)
+	}
+	return "ended." + strconv.FormatUint(c.number, 10)
+}
+
+// CheckCursor refuses what no page has given.
+func CheckCursor(text string) error {
+	_, err := parseCursor(text)
+	return err
+}
+
+func parseCursor(text string) (cursor, error) {
+	if text == "" {
+		return cursor{open: true}, nil
+	}
+	where, number, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || where != "open" && where != "ended" {
+		return cursor{}, fmt.Errorf("%w: %.100q", taskerr.ErrInvalidCursor, text)
+	}
+	return cursor{where == "open", n}, nil
+}

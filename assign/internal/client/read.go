@@ -1,0 +1,52 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// read asks the stream's leader for the record: nil when the task is open.
+func (c *Client) read(ctx context.Context, l *line, id string) (*record.Outcome, natskv.Entry, error) {
+	e, err := c.look(ctx, l, record.QueueKey+id)
+	switch {
+	case err != nil:
+		return nil, e, taskerr.Doing(err, "read %s", id)
+	case e.Revision == 0 || e.Marker:
+		return nil, e, fmt.Errorf("%w: %s", taskerr.ErrTaskNotFound, id)
+	}
+	o, err := record.DecodeOutcome(e.Header, e.Value)
+	if err != nil {
+		return nil, e, taskerr.Doing(err, "outcome of %s", id)
+	}
+	return o, e, nil
+}
+
+const (
+
+	// recordLag is how long a server may say that it knows no record of a task, or no large output, that was stored: one that
+	// leads the stream no longer, and has not noticed.
+	recordLag = 15 * time.Second
+)
+
+// look reads a record; one that is not there has revision 0.
+func (c *Client) look(ctx context.Context, l *line, key string) (natskv.Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, record.ReadWithin)
+	defer cancel()
+	e, err := l.stream.Get(ctx, c.nc, key)
+	if errors.Is(err, natskv.ErrRecordNotFound) {
+		return natskv.Entry{}, nil
+	}
+	return e, err
+}
+
+func (c *Client) absent(ctx context.Context, l *line, key string, after uint64) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, record.ReadWithin)
+	defer cancel()
+	return l.stream.Absent(ctx, c.nc, key, after)
+}

@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Requeue submits a dead task once more, under the same id.
+func (c *Client) Requeue(ctx context.Context, id string) error {
+	l, err := c.openedAtLast(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.requeue(ctx, l, id); err != nil {
+		return taskerr.Doing(c.offline(err), "requeue %s", id)
+	}
+	c.waiters.doubt(id)
+	return nil
+}
+
+// requeue puts a submission in the place of the outcome, under the condition that the outcome is the one that was read.
+//
+// When the answer is lost the same is tried again. Only a requeue replaces the outcome of a dead task, so whatever stands at a
+// later revision says that the task was requeued since we first looked, by us or by somebody else: once is enough.
+func (c *Client) requeue(ctx context.Context, l *line, id string) error {
+	pace := newPace()
+	var dead uint64 // the revision of the outcome that is to be replaced
+	for {
+		o, e, err := c.read(ctx, l, id)
+		switch {
+		case dead > 0 && e.Revision > dead:
+			return nil
+		case err != nil:
+		case o == nil:
+			return fmt.Errorf("%w: it is open", taskerr.ErrNotDead)
+		case o.Status != tasks.StatusDead:
+			return fmt.Errorf("%w: it is %s", taskerr.ErrNotDead, o.Status)
+		default:
+			dead = e.Revision
+			if err = c.revive(ctx, l, id, o, &e); err == nil {
+				return nil
+			}
+		}
+		for _, lasting := range []error{taskerr.ErrTaskNotFound, taskerr.ErrNotDead, taskerr.ErrKeyTaken, taskerr.ErrClosed, record.ErrRecord} {
+			if errors.Is(err, lasting) {
+				return err
+			}
+		}
+		if natskv.Permanent(err) {
+			return err
+		}
+		if ended := c.pause(ctx, pace); ended != nil {
+			return errors.Join(ended, err)
+		}
+	}
+}
+
+// revive tries once. A task with a unique key takes the key anew, in the same step: the scheduler frees it for the outcome that
+// is being replaced, and must find that it has changed hands.
+func (c *Client) revive(ctx context.Context, l *line, id string, o *record.Outcome, e *natskv.Entry) error {
+	if len(e.Header[record.HeaderTask]) == 0 {
+		return fmt.Errorf("%w: its input was not kept: submit it anew", taskerr.ErrNotDead)
+	}
+	var h []natskv.Field
+	for _, name := range []string{record.HeaderTask, record.HeaderKeys, record.HeaderMeta, record.HeaderTrace} {
+		if value := record.First(e.Header[name]); value != "" {
+			h = append(h, natskv.Field{Name: name, Value: value})
+		}
+	}
+	ops := []natskv.Write{{Key: record.QueueKey + id, Value: e.Value, Header: h, Expect: e.Revision}}
+	keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
+	if err != nil {
+		return err
+	}
+	if keys != nil && keys.Unique != "" {
+		holder, expect, err := c.holder(ctx, l, keys.Unique)
+		switch {
+		case err != nil:
+			return err
+		case holder == id:
+			return errLags // the outcome was read elsewhere
+		case holder != "":
+			return fmt.Errorf("%w: %s", taskerr.ErrKeyTaken, holder)
+		}
+		value, err := json.Marshal(record.Unique{Version: 1, Task: id, Kind: o.Kind})
+		if err != nil {
+			return err
+		}
+		ops = []natskv.Write{{Key: record.UniqueKey + keys.Unique, Value: value, Expect: expect}, ops[0]}
+	}
+	switch r, err := c.write(ctx, l, ops...); {
+	case err != nil:
+		return err
+	case r.Outcome != natskv.Won:
+		return r.Err
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/natsconn"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// output is what the task has returned. A large output is not in the outcome: that says where it is.
+func (c *Client) output(ctx context.Context, o *record.Outcome) ([]byte, error) {
+	if !o.Object {
+		return o.Data, nil
+	}
+	at, err := record.DecodeObject(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	pace, began := newPace(), time.Now()
+	// Each try has twice the time of the one before, should the way be slow.
+	for patience := at.Patience(); ; patience = min(2*patience, time.Hour) {
+		data, err := c.object(ctx, at, patience)
+		missing := errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
+		switch {
+		case err == nil:
+			return data, nil
+		case missing && time.Since(began) >= recordLag:
+			return nil, fmt.Errorf("%w (%s of %d bytes: %w)", taskerr.ErrOutputGone, at.Name, at.Size, err)
+		case errors.Is(err, record.ErrRecord), natskv.Permanent(err) && !missing:
+			return nil, err
+		}
+		if ended := c.pause(ctx, pace); ended != nil {
+			return nil, errors.Join(ended, err)
+		}
+	}
+}
+
+// object reads one object. The digest of the outcome names the very attempt.
+func (c *Client) object(ctx context.Context, at record.Object, patience time.Duration) (data []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ctx, release := natsconn.UntilReconnect(ctx, c.nc, c.closed, taskerr.ErrClosed)
+	defer func() { err = release(err) }()
+	js, err := jetstream.New(c.nc)
+	if err != nil {
+		return nil, err
+	}
+	store, err := js.ObjectStore(ctx, stream.ObjectBucket(c.cfg.Namespace))
+	if err != nil {
+		return nil, fmt.Errorf("open the object store %s: %w", stream.ObjectBucket(c.cfg.Namespace), err)
+	}
+	info, err := store.GetInfo(ctx, at.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read object %s: %w", at.Name, err)
+	}
+	if info.Size != uint64(at.Size) || info.Digest != at.Digest {
+		return nil, fmt.Errorf("%w: object %s has %d bytes, %s; the outcome says %d, %s",
+			record.ErrRecord, at.Name, info.Size, info.Digest, at.Size, at.Digest)
+	}
+	if data, err = stream.ReadChunks(ctx, c.nc, info); err != nil {
+		return nil, fmt.Errorf("read object %s: %w", at.Name, err)
+	}
+	return data, nil
+}

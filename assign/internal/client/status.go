@@ -1,0 +1,126 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Status is what is known of a task. Stack is that of a panic, of a task that is dead.
+type Status struct {
+	control.Task
+	Stack string
+}
+
+// Get asks the stream about a task, and the scheduler about one that is open.
+func (c *Client) Get(ctx context.Context, id string) (Status, error) {
+	none := Status{Task: control.Task{ID: id}}
+	l, err := c.opened(ctx)
+	if err != nil {
+		return none, err
+	}
+	o, e, err := c.read(ctx, l, id)
+	if err != nil {
+		return none, c.offline(err)
+	}
+	if o != nil {
+		return endedStatus(id, o, &e), nil
+	}
+	st, err := openStatus(id, &e)
+	if err != nil {
+		return st, err
+	}
+	answer, err := c.ask(ctx, control.Query{Op: control.OpStatus, ID: id})
+	switch {
+	case errors.Is(err, taskerr.ErrNoScheduler):
+		return st, nil
+	case err != nil:
+		return st, c.offline(err)
+	case answer.OK && answer.Task != nil:
+		st.look(answer.Task)
+		return st, nil
+	}
+	// It has not read the submission yet, or has just stored the outcome.
+	if o, e, err := c.read(ctx, l, id); err == nil && o != nil {
+		return endedStatus(id, o, &e), nil
+	}
+	return st, nil
+}
+
+// look takes what the scheduler knows of an open task; the submission says the rest.
+func (st *Status) look(t *control.Task) {
+	st.State, st.Reason, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Reason, t.Attempts, t.Worker, roundProgress(t.Progress), t.Due
+}
+
+// submitter is what a record says in the submitter's words; an outcome says it too, as far as it was kept.
+func (st *Status) submitter(e *natskv.Entry) error {
+	st.TraceParent = record.First(e.Header[record.HeaderTrace])
+	if text := record.First(e.Header[record.HeaderMeta]); text != "" {
+		if err := json.Unmarshal([]byte(text), &st.Headers); err != nil {
+			return fmt.Errorf("assign: headers of %s: %w: %w", st.ID, record.ErrRecord, err)
+		}
+	}
+	keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
+	if err != nil {
+		return fmt.Errorf("assign: keys of %s: %w", st.ID, err)
+	}
+	if keys != nil {
+		st.Keys = &control.Keys{Unique: keys.Unique, Sticky: keys.Sticky, Limit: keys.Limit}
+	}
+	return nil
+}
+
+// openStatus is the status of an open task as its submission has it.
+func openStatus(id string, e *natskv.Entry) (Status, error) {
+	st := Status{Task: control.Task{ID: id, State: tasks.StatePending, Submitted: e.Time}}
+	p, err := record.ParsePolicy(record.First(e.Header[record.HeaderTask]))
+	if err != nil {
+		return st, fmt.Errorf("assign: submission of %s: %w", id, err)
+	}
+	st.Kind, st.Priority = p.Kind, p.Priority
+	if delay := p.Times().Delay; delay > 0 {
+		if due := e.Time.Add(delay); time.Now().Before(due) {
+			st.State, st.Due = tasks.StateDelayed, due
+		}
+	}
+	return st, st.submitter(e)
+}
+
+// endedStatus is the status of a task that has ended.
+func endedStatus(id string, o *record.Outcome, e *natskv.Entry) Status {
+	st := Status{Task: control.Task{
+		ID: id, Kind: o.Kind, State: tasks.State(o.Status), Attempts: o.Attempts, Worker: o.Worker, Ended: e.Time,
+		Ran: time.Duration(o.Ran) * time.Microsecond, Cause: o.Cause,
+	}}
+	if o.Status == tasks.StatusSucceeded {
+		st.Progress = 1
+	} else {
+		st.Error, st.Stack = o.Why()
+	}
+	if p, err := record.ParsePolicy(record.First(e.Header[record.HeaderTask])); err == nil { // of a dead task
+		st.Priority = p.Priority
+	}
+	_ = st.submitter(e) // how it has ended is known whatever its submitter said
+	return st
+}
+
+// terminal reports whether a task in this state has ended.
+func terminal(s tasks.State) bool {
+	switch s {
+	case tasks.StateSucceeded, tasks.StateDead, tasks.StateCancelled, tasks.StateExpired:
+		return true
+	}
+	return false
+}
+
+// roundProgress rounds a fraction of 32 bits to four digits, and bounds it: an answer may hold any number.
+func roundProgress(f float64) float64 { return math.Round(min(max(f, 0), 1)*1e4) / 1e4 }

@@ -1,0 +1,46 @@
+package client
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+)
+
+// Submission is a task that is about to be submitted.
+type Submission struct {
+	ID     string
+	Kind   string
+	Policy record.Policy
+	Header string // the policy, encoded; "" when it has to be
+	Keys   record.Keys
+	Unique string // the key, as it was given
+	Meta   map[string]string
+	Trace  string
+	Fault  error // the first fault of the options
+}
+
+// Refuse notes the first fault of the options.
+func (s *Submission) Refuse(format string, args ...any) {
+	if s.Fault == nil {
+		s.Fault = fmt.Errorf("%w: %w", taskerr.ErrInvalidOption, fmt.Errorf(format, args...))
+	}
+}
+
+// Edit is the policy, to be changed.
+func (s *Submission) Edit() *record.Policy {
+	s.Header = ""
+	return &s.Policy
+}
+
+// CheckKey refuses a key that cannot be stored, and returns it.
+func (s *Submission) CheckKey(option, key string) string {
+	if key == "" || len(key) > record.MaxKey {
+		s.Refuse("%s: %d bytes: use 1 to %d", option, len(key), record.MaxKey)
+	}
+	if !utf8.ValidString(key) {
+		s.Refuse("%s(%q): use UTF-8, or an encoding such as base64", option, key)
+	}
+	return key
+}

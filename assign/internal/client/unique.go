@@ -1,0 +1,112 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// errLags says that a server has answered that lags behind: it is asked again.
+var errLags = errors.New("the answer of a server that lags")
+
+// storeUnique is store for a task with a unique key. The record of the key, which names the task that has it, and the
+// submission are written as one: both or neither, each under a condition of its own.
+//
+//	u.<digest>  is as we know it: absent, empty, or of a task that has ended
+//	q.<task>    is absent
+//
+// Invariant: of all open tasks of a kind, one at most has a key. Whoever writes u replaces a revision of it at which nobody
+// open had the key, and the server lets one of them do so.
+//
+// What stands is read first: most keys are free, or had by a task that is found at once, and a batch is dear on a stream of
+// one replica (it takes the server some milliseconds).
+//
+// When the answer is lost, what stands is read again. If the two writes were stored our task is there. If not they are sent
+// again, under conditions that hold now; should the first ones come late, the revision of the key has moved, and they are
+// refused.
+func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op natskv.Write, own bool) (at string, err error) {
+	value, err := json.Marshal(record.Unique{Version: 1, Task: s.ID, Kind: s.Kind, Key: s.Unique})
+	if err != nil {
+		return "", err
+	}
+	key := natskv.Write{Key: record.UniqueKey + s.Keys.Unique, Value: value}
+	pace := newPace()
+	pace.InitialInterval = 10 * time.Millisecond
+	for tries := 0; ; tries++ {
+		var last error
+		if at, key.Expect, last = c.standing(ctx, l, s, own && tries == 0); last == nil {
+			switch {
+			case at == s.ID && own:
+				return "", nil
+			case at != "":
+				return at, nil
+			}
+			r, err := c.write(ctx, l, key, op)
+			if err != nil || r.Outcome == natskv.Won {
+				return "", err
+			}
+			last = r.Err
+		} else if natskv.Permanent(last) || errors.Is(last, record.ErrRecord) || errors.Is(last, taskerr.ErrOtherKind) {
+			return "", last
+		}
+		if err := c.pause(ctx, pace); err != nil {
+			return "", errors.Join(err, last)
+		}
+	}
+}
+
+// standing says what stands in the way of a unique submission: at is the task to be returned in its place, or "" and what the
+// record of the key may be replaced at. The id of one that is fresh cannot be there.
+func (c *Client) standing(ctx context.Context, l *line, s *Submission, fresh bool) (at string, expect uint64, err error) {
+	if !fresh {
+		e, err := c.look(ctx, l, record.QueueKey+s.ID)
+		if err != nil {
+			return "", 0, err
+		}
+		if e.Revision > 0 {
+			return s.ID, 0, sameKind(s.ID, s.Kind, kindOf(&e))
+		}
+	}
+	return c.holder(ctx, l, s.Keys.Unique)
+}
+
+// holder is the open task that has a unique key, or "" and the revision at which the key's record may be replaced.
+//
+// What is read may come from a server that lags. That a record is there at a revision was true once; that the task has
+// ended is believed only of a record behind that of the key, and that it is gone only of a server that knows the key's.
+func (c *Client) holder(ctx context.Context, l *line, digest string) (id string, expect uint64, err error) {
+	key, err := c.look(ctx, l, record.UniqueKey+digest)
+	if err != nil || len(key.Value) == 0 {
+		return "", key.Revision, err
+	}
+	u, err := record.DecodeUnique(key.Value)
+	if err != nil { // written by somebody else: never written over
+		return "", 0, fmt.Errorf("unique key %s: %w", digest, err)
+	}
+	task, err := c.look(ctx, l, record.QueueKey+u.Task)
+	if err != nil {
+		return "", 0, err
+	}
+	if task.Revision == 0 {
+		gone, err := c.absent(ctx, l, record.QueueKey+u.Task, key.Revision+1) // it was stored right behind its key
+		if err == nil && !gone {
+			err = errLags
+		}
+		return "", key.Revision, err
+	}
+	if len(task.Header[record.HeaderOutcome]) == 0 {
+		if keys, err := record.ParseKeys(record.First(task.Header[record.HeaderKeys])); err == nil && keys != nil && keys.Unique == digest {
+			return u.Task, 0, nil
+		}
+	}
+	if task.Revision < key.Revision {
+		return "", 0, errLags
+	}
+	return "", key.Revision, nil // it has ended, or its id is another task's by now
+}

@@ -1,0 +1,60 @@
+package control
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Query is a request to <namespace>.ctl, which the scheduler answers.
+type Query struct {
+	Op string `json:"op"`
+	ID string `json:"id,omitempty"` // of OpStatus and OpWatch
+	// Filter, Cursor and Limit belong to OpList. Cursor is 0, or that of the page before.
+	Filter *Filter `json:"filter,omitempty"`
+	Cursor uint64  `json:"cursor,omitempty"`
+	Limit  int     `json:"limit,omitempty"`
+}
+
+// Filter selects tasks: each of its parts that is not empty must hold.
+type Filter struct {
+	States []tasks.State `json:"states,omitempty"`
+	Kinds  []string      `json:"kinds,omitempty"`
+	Prefix string        `json:"prefix,omitempty"` // of the id
+}
+
+// The operations of a Query.
+const (
+	OpStatus   = "status"   // one open task
+	OpList     = "list"     // a page of the open tasks
+	OpOverview = "overview" // kinds and workers
+	OpWatch    = "watch"    // tell on <namespace>.event.<task> what happens to a task for WatchFor
+)
+
+// Limits of queries and answers.
+const (
+	MaxQuery = 4 << 10 // bytes
+	MaxPage  = 500     // tasks
+	// MaxPageBytes bounds a page of open tasks too. The scheduler ends the page early, with a cursor.
+	MaxPageBytes = 512 << 10
+	WatchFor     = 30 * time.Second
+)
+
+// ReadQuery reads a query. It returns false for data that is not a query.
+func ReadQuery(data []byte) (q Query, ok bool) {
+	ok = len(data) <= MaxQuery && json.Unmarshal(data, &q) == nil
+	return q, ok
+}
+
+// Page is what an OpList asks for, and how many tasks at most.
+func (q *Query) Page() (f tasks.Filter, limit int) {
+	if limit = q.Limit; limit <= 0 || limit > MaxPage {
+		limit = MaxPage
+	}
+	if q.Filter == nil {
+		return f, limit
+	}
+	f.Kinds, f.Prefix, f.States = q.Filter.Kinds, q.Filter.Prefix, q.Filter.States
+	return f, limit
+}

@@ -1,0 +1,70 @@
+package control
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Task is the status of a task. Package assign documents the fields.
+type Task struct {
+	ID          string            `json:"id"`
+	Kind        string            `json:"kind,omitempty"`
+	State       tasks.State       `json:"state"`
+	Reason      tasks.Reason      `json:"reason,omitempty"`
+	Attempts    int               `json:"attempts,omitempty"`
+	Worker      string            `json:"worker,omitempty"`
+	Progress    float64           `json:"progress,omitempty"`
+	Priority    int               `json:"priority,omitempty"`
+	Submitted   time.Time         `json:"submitted,omitzero"`
+	Due         time.Time         `json:"due,omitzero"`
+	Ended       time.Time         `json:"ended,omitzero"`
+	Ran         time.Duration     `json:"ran_ns,omitempty"`
+	Error       string            `json:"error,omitempty"`
+	Cause       string            `json:"cause,omitempty"`
+	TraceParent string            `json:"trace_parent,omitempty"`
+	Keys        *Keys             `json:"keys,omitempty"`
+	Headers     map[string]string `json:"headers,omitempty"`
+}
+
+// Keys are the keys that a task was submitted with. Unique is the digest of the kind and the key.
+type Keys struct {
+	Unique string `json:"unique,omitempty"`
+	Sticky string `json:"sticky,omitempty"`
+	Limit  string `json:"limit,omitempty"`
+}
+
+// Overview is the scheduler's state in numbers. Package assign documents the fields.
+type Overview struct {
+	Scheduler string   `json:"scheduler"`
+	Epoch     uint64   `json:"epoch"`
+	Ready     bool     `json:"ready"`
+	Trouble   string   `json:"trouble,omitempty"`
+	Kinds     []Kind   `json:"kinds"`
+	Workers   []Worker `json:"workers"`
+	Omitted   int      `json:"omitted,omitempty"`
+}
+
+// Kind is a kind of which tasks are open, or that is paused.
+type Kind struct {
+	Kind        string               `json:"kind"`
+	Waiting     int                  `json:"waiting"`
+	Delayed     int                  `json:"delayed"`
+	Running     int                  `json:"running"`
+	Paused      bool                 `json:"paused,omitempty"`
+	Concurrency int                  `json:"concurrency,omitempty"`
+	Rate        float64              `json:"rate,omitempty"`
+	Reasons     map[tasks.Reason]int `json:"reasons,omitempty"`
+}
+
+// Worker is a worker as the scheduler knows it.
+type Worker struct {
+	Instance string            `json:"instance"`
+	Session  uint64            `json:"session"`
+	Slots    int               `json:"slots"`
+	Load     int               `json:"load"`
+	Draining bool              `json:"draining,omitempty"`
+	Drained  bool              `json:"drained,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Kinds    []string          `json:"kinds"`
+}

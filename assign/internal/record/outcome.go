@@ -1,0 +1,153 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Fields is the header of an outcome.
+type Fields struct {
+	Version  int          `json:"v"`
+	Kind     string       `json:"kind"`
+	Status   tasks.Status `json:"status"`
+	Cause    string       `json:"cause,omitempty"`
+	Epoch    uint64       `json:"epoch,omitempty"`
+	Attempt  uint32       `json:"attempt,omitempty"`
+	Attempts int          `json:"attempts"`
+	Worker   string       `json:"worker,omitempty"`
+	Ran      int64        `json:"ran_us,omitempty"`
+}
+
+// Outcome is the end of a task, as it is stored.
+type Outcome struct {
+	Fields
+	Data    []byte // the output, or where it is; of a task that is dead the input
+	Object  bool   // data is an objectRecord
+	failure string // a failureRecord, "" for none
+	trace   string
+}
+
+// EncodeOutcome is the end of a task as it is to be stored; input is its submission, of which a dead task keeps what is
+// needed to submit it again. Without one it keeps nothing.
+func EncodeOutcome(kind string, o tasks.Outcome, trace string, input *Submitted) ([]natskv.Field, []byte) {
+	record := Fields{
+		Version: 1, Kind: kind, Status: o.Status, Cause: o.Cause, Epoch: o.Attempt.Epoch, Attempt: o.Attempt.N,
+		Attempts: o.Tries, Worker: o.Instance, Ran: o.Ran / 1000,
+	}
+	h := make([]natskv.Field, 0, 2)
+	set := func(name, value string) {
+		if value != "" {
+			h = append(h, natskv.Field{Name: name, Value: value})
+		}
+	}
+	set(HeaderOutcome, string(record.append(make([]byte, 0, 192))))
+	set(HeaderTrace, trace)
+	f, _ := o.Body.(*tasks.Finding)
+	if o.Status == tasks.StatusSucceeded {
+		if f == nil {
+			return h, nil
+		}
+		if f.Stored {
+			set(headerObject, "1")
+		}
+		return h, f.Data
+	}
+	if f != nil {
+		set(HeaderFailure, fitFailure(f.Data))
+	}
+	if o.Status != tasks.StatusDead || input == nil {
+		return h, nil
+	}
+	set(HeaderTask, input.Task)
+	set(HeaderKeys, input.Keys)
+	set(HeaderMeta, input.Meta)
+	return h, input.Data
+}
+
+// Submitted is a submission with what a requeue needs.
+type Submitted struct {
+	Task, Keys, Meta string
+	Data             []byte
+}
+
+// DecodeOutcome reads an outcome; nil when the record is none.
+func DecodeOutcome(h nats.Header, data []byte) (*Outcome, error) {
+	text := h[HeaderOutcome]
+	if len(text) == 0 {
+		return nil, nil
+	}
+	o := &Outcome{
+		Data: data, Object: First(h[headerObject]) != "", failure: First(h[HeaderFailure]), trace: First(h[HeaderTrace]),
+	}
+	if err := o.read(text[0]); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// read takes the header of an outcome.
+func (o *Outcome) read(text string) error {
+	if !o.parse(text) {
+		o.Fields = Fields{}
+		if err := json.Unmarshal([]byte(text), &o.Fields); err != nil {
+			return fmt.Errorf("%w: %w", ErrRecord, err)
+		}
+	}
+	switch o.Status {
+	case tasks.StatusSucceeded, tasks.StatusDead, tasks.StatusCancelled, tasks.StatusExpired:
+	default:
+		return ErrRecord
+	}
+	if o.Version != 1 {
+		return ErrRecord
+	}
+	return nil
+}
+
+// EndedAs is how a task has ended, by its record, and the attempt that was on the books; zero when that cannot be read.
+func EndedAs(e *natskv.Entry) (tasks.Status, tasks.Attempt) {
+	var o Outcome
+	if o.read(First(e.Header[HeaderOutcome])) != nil {
+		return "", tasks.Attempt{}
+	}
+	return o.Status, tasks.Attempt{Epoch: o.Epoch, N: o.Attempt}
+}
+
+// Failure says why an attempt failed; it is the header Task-Failure of an outcome that is no success, and what a
+// worker reports of an attempt that failed.
+type Failure struct {
+	Error string `json:"error"`
+	Stack string `json:"stack,omitempty"`
+}
+
+// fitFailure is a failure as a worker reported it, shortened if it has to be: it goes into a header.
+func fitFailure(data []byte) string {
+	if len(data) <= maxFailure {
+		return string(data)
+	}
+	var f Failure
+	if json.Unmarshal(data, &f) != nil {
+		return ""
+	}
+	const most = maxFailure / 16 // an escape takes six bytes at most
+	f.Error, f.Stack = f.Error[:min(len(f.Error), most)], f.Stack[:min(len(f.Stack), most)]
+	short, err := json.Marshal(f)
+	if err != nil {
+		return ""
+	}
+	return string(short)
+}
+
+// Why is what the last attempt's handler returned, and the stack of its panic.
+func (o *Outcome) Why() (message, stack string) {
+	var f Failure
+	if o.failure != "" && json.Unmarshal([]byte(o.failure), &f) == nil {
+		return f.Error, f.Stack
+	}
+	return "", ""
+}

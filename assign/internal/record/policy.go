@@ -1,0 +1,143 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Policy is how a task is to be treated, as it stands in the header of its submission.
+type Policy struct {
+	Version   int    `json:"v"`
+	Kind      string `json:"kind"`
+	Attempts  int    `json:"attempts"`
+	Timeout   int64  `json:"timeout_ms,omitempty"`
+	Backoff   int64  `json:"backoff_ms"`
+	MaxBack   int64  `json:"max_backoff_ms"`
+	Delay     int64  `json:"delay_ms,omitempty"`
+	Deadline  int64  `json:"deadline_ms,omitempty"`
+	Retention int64  `json:"retention_s"`
+
+	Priority    int               `json:"priority,omitempty"`
+	Weight      int               `json:"weight,omitempty"` // 0 is 1
+	Labels      map[string]string `json:"labels,omitempty"`
+	Concurrency int               `json:"concurrency,omitempty"`
+	Rate        float64           `json:"rate,omitempty"`      // per second
+	KeyLimit    int               `json:"key_limit,omitempty"` // 0 is 1
+
+	Faults []string `json:"-"` // of the options; not in the record
+}
+
+// Refuse notes that an option says what cannot be; the policy stays as it was.
+func (p *Policy) Refuse(option string, value any, fix string) {
+	// Policies are copied: what is appended must not be another one's.
+	p.Faults = append(slices.Clip(p.Faults), fmt.Sprintf("%s(%v): %s", option, value, fix))
+}
+
+// Bounded sets a field if the value lies in the bounds.
+func Bounded[T cmp.Ordered](p *Policy, option string, field *T, n, least, most T) {
+	if !(n >= least && n <= most) { // NaN is not
+		p.Refuse(option, n, fmt.Sprintf("use %v to %v", least, most))
+		return
+	}
+	*field = n
+}
+
+// Duration sets a field of milliseconds, rounded up, if d is positive, or 0 where zero says what 0 means.
+func (p *Policy) Duration(option string, field *int64, d time.Duration, zero string) {
+	switch {
+	case d > MaxDuration, d < 0, d == 0 && zero == "":
+		fix := fmt.Sprintf("use a positive duration of %d h (10 years) at most", MaxDuration/time.Hour)
+		if zero != "" {
+			fix += ", or 0 for " + zero
+		}
+		p.Refuse(option, d, fix)
+	default:
+		*field = Milliseconds(d)
+	}
+}
+
+// Milliseconds rounds up: what is positive stays so.
+func Milliseconds(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
+
+const DefaultAttempts = 5
+
+const DefaultBackoff = time.Second
+
+const DefaultMaxBack = time.Hour
+
+const DefaultRetention = time.Hour
+
+const MinRetention = time.Minute
+
+const maxPriority = 100
+
+const MaxAttempts = 10_000
+
+const MaxWeight = 4096
+
+const MaxLimit = 1_000_000_000 // of Concurrency and KeyLimit
+
+const maxLabels = 32
+
+const MinRate = 1.0 / 86_400 // one a day
+
+const MaxRate = 1e9
+
+func (p *Policy) Prioritize(option string, n int) {
+	if n < -maxPriority || n > maxPriority {
+		p.Refuse(option, n, fmt.Sprintf("use a priority of -%d to %[1]d", maxPriority))
+		return
+	}
+	p.Priority = n
+}
+
+// Require makes these the labels, which are nobody else's.
+func (p *Policy) Require(option string, labels map[string]string) {
+	if value, none := labels[""]; none {
+		p.Refuse(option, fmt.Sprintf("%q: %q", "", value), "the name of a label is empty: name it")
+		return
+	}
+	if len(labels) > maxLabels {
+		p.Refuse(option, fmt.Sprintf("%d labels", len(labels)), fmt.Sprintf("use %d at most", maxLabels))
+		return
+	}
+	p.Labels = labels
+}
+
+// MaxPolicy bounds what a submission says of its treatment, in bytes.
+const MaxPolicy = 8 << 10
+
+// Encode checks a policy and makes the header of it.
+func (p Policy) Encode() (string, error) {
+	if len(p.Faults) > 0 {
+		return "", errors.New(strings.Join(p.Faults, "; ")) // one line, whatever their number
+	}
+	if err := p.check(); err != nil {
+		return "", err
+	}
+	if p.Deadline > 0 && p.Delay >= p.Deadline {
+		return "", fmt.Errorf("WithDelay(%v) is not shorter than WithDeadline(%v): the task would expire before it is due; both count from the submission: use a longer deadline",
+			time.Duration(p.Delay)*time.Millisecond, time.Duration(p.Deadline)*time.Millisecond)
+	}
+	data, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	if len(data) > MaxPolicy {
+		return "", fmt.Errorf("labels of %d bytes: use less than %d", len(data), MaxPolicy)
+	}
+	return string(data), nil
+}
+
+// ReadPolicy is parsePolicy for a header of any size.
+func ReadPolicy(header string) (Policy, error) {
+	if len(header) > 2*MaxPolicy {
+		return Policy{}, fmt.Errorf("a policy of %d bytes", len(header))
+	}
+	return ParsePolicy(header)
+}

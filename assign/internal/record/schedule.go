@@ -1,0 +1,153 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	_ "time/tzdata" // a definition's zone must be known wherever the scheduler runs
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Recurring is what a recurrence submits at each tick.
+type Recurring struct {
+	Header []natskv.Field
+	Input  []byte
+}
+
+// Words of recurRecord for what becomes of missed ticks.
+const (
+	MissedLatest = "latest"
+	MissedAll    = "all"
+	MissedSkip   = "skip"
+)
+
+var missed = map[string]tasks.Missed{MissedLatest: tasks.RunLatest, MissedAll: tasks.RunAll, MissedSkip: tasks.Skip}
+
+const maxSpec = 256 // bytes
+
+var fields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
+// parseSchedule reads a cron expression of five fields, or a word such as @daily or @every 10m, in a zone of the IANA
+// database ("" is UTC). Where the clock is put forward, ticks that fall into the gap are left out; where it is put back,
+// those of the hour that comes twice come twice (as github.com/robfig/cron has it). since is when the expression was stored.
+//
+// The result depends on nothing else, so that every scheduler finds the same ticks.
+func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
+	switch {
+	case len(spec) > maxSpec:
+		return nil, fmt.Errorf("an expression of %d bytes: use %d at most", len(spec), maxSpec)
+	case strings.Contains(spec, "TZ="):
+		return nil, errors.New("a time zone in the expression: name it beside it")
+	case zone == "Local":
+		return nil, errors.New("zone Local is another one for each scheduler: name it")
+	}
+	where, err := time.LoadLocation(zone)
+	if err != nil {
+		return nil, err
+	}
+	s, err := fields.Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	switch s := s.(type) {
+	case cron.ConstantDelaySchedule:
+		if d, err := time.ParseDuration(strings.TrimPrefix(spec, "@every ")); err != nil || d < time.Second || d != s.Delay {
+			return nil, errors.New("the time between two ticks: use whole seconds, 1s at least") // it would be every second
+		}
+		return every{since.Truncate(time.Second), s.Delay}, nil
+	case *cron.SpecSchedule:
+		s.Location = where
+		if s.Next(since).IsZero() {
+			return nil, errors.New("it does not come within five years: is there such a day?")
+		}
+		return s, nil
+	}
+	return nil, fmt.Errorf("no schedule in %q", spec)
+}
+
+// every are the moments at a distance from each other, counted from when the definition was stored: whoever fires one, and
+// however late, the next one stays where it was.
+type every struct {
+	since time.Time
+	step  time.Duration // whole seconds
+}
+
+// Next also goes on before since: a clock may have been wrong when the definition was stored. Who fires begins at since. It
+// counts in seconds: a Duration ends after 292 years, and a record may name any year.
+func (e every) Next(t time.Time) time.Time {
+	step := int64(e.step / time.Second)
+	since := t.Unix() - e.since.Unix()
+	n := since / step
+	if since%step < 0 {
+		n--
+	}
+	return time.Unix(e.since.Unix()+(n+1)*step, 0).In(e.since.Location())
+}
+
+// Definition is a recurrence as its record has it.
+type Definition struct {
+	Recurrence
+	Schedule   tasks.Schedule
+	TaskHeader string // of its submissions
+	metaHeader string // likewise, "" for none
+}
+
+// ReadDefinition reads the record of a recurrence; most is the size of the largest message. What is wrong with the policy of its
+// tasks it leaves to who reads that. With an error the record is there as far as it could be read.
+func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err error) {
+	var r Recurrence
+	if err := json.Unmarshal(e.Value, &r); err != nil {
+		return d, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	d.Recurrence = r
+	if _, known := missed[r.Missed]; r.Version != 1 || r.Task.Version != 1 || !known {
+		return d, ErrRecord
+	}
+	if !protocol.ValidName(TickID(name, e.Time)) {
+		return d, fmt.Errorf("a name of %d bytes is too long for the ids of its tasks", len(name))
+	}
+	if most := int64(MaxDuration / time.Millisecond); r.Grace < 0 || r.Grace > most {
+		return d, fmt.Errorf("grace is not within %v", MaxDuration)
+	}
+	if int64(len(r.Input)) > most-Headroom {
+		return d, fmt.Errorf("an input of %d bytes", len(r.Input))
+	}
+	if d.Schedule, err = parseSchedule(r.Spec, r.Zone, e.Time); err != nil {
+		return d, err
+	}
+	text, err := json.Marshal(r.Task)
+	if err != nil {
+		return d, err
+	}
+	d.TaskHeader = string(text)
+	if len(r.Meta) > 0 {
+		meta, err := json.Marshal(r.Meta)
+		if err != nil {
+			return d, err
+		}
+		if len(meta) > 2*MaxMeta {
+			return d, fmt.Errorf("headers of %d bytes", len(meta))
+		}
+		d.metaHeader = string(meta)
+	}
+	return d, nil
+}
+
+// With is the definition for the books.
+func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
+	header := []natskv.Field{{Name: HeaderTask, Value: d.TaskHeader}}
+	if d.metaHeader != "" {
+		header = append(header, natskv.Field{Name: HeaderMeta, Value: d.metaHeader})
+	}
+	return &tasks.Recurrence{
+		Name: name, Schedule: d.Schedule, Missed: missed[d.Missed], Grace: time.Duration(d.Grace) * time.Millisecond, Policy: policy,
+		Body: &Recurring{header, d.Input},
+	}
+}

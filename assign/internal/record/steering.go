@@ -1,0 +1,157 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Records of those who steer. Each is removed by an empty record in its place that the server drops after a moment
+// (minRetention): the stream refuses deletes.
+
+// Steering is the data at p.<kind>, d.<instance> and x.<task>: it stands, so it holds.
+type Steering struct {
+	Version int    `json:"v"`
+	By      string `json:"by,omitempty"` // who asked, for people
+	Reason  string `json:"reason,omitempty"`
+}
+
+func DecodeSteer(data []byte) (s Steering, err error) {
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if s.Version != 1 {
+		return s, ErrRecord
+	}
+	return s, nil
+}
+
+// Keys is the header Task-Keys.
+type Keys struct {
+	Unique string `json:"unique,omitempty"` // the digest
+	Sticky string `json:"sticky,omitempty"`
+	Limit  string `json:"limit,omitempty"`
+}
+
+func ParseKeys(header string) (*tasks.Keys, error) {
+	if header == "" {
+		return nil, nil
+	}
+	var k Keys
+	if err := json.Unmarshal([]byte(header), &k); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if k.Unique != "" && !isDigest(k.Unique) {
+		return nil, fmt.Errorf("%q is no digest of a unique key", k.Unique)
+	}
+	if len(k.Sticky) > MaxKey || len(k.Limit) > MaxKey {
+		return nil, fmt.Errorf("a key of more than %d bytes", MaxKey)
+	}
+	return &tasks.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}, nil
+}
+
+// UniqueDigest is what stands for a kind and a key in a subject.
+func UniqueDigest(kind, key string) string {
+	sum := sha256.Sum256([]byte(kind + "\x00" + key))
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// isDigest reports whether a text may be one: it becomes part of a subject.
+func isDigest(text string) bool {
+	sum, err := base64.RawURLEncoding.DecodeString(text)
+	return err == nil && len(sum) == 18 && len(text) == base64.RawURLEncoding.EncodedLen(18) // the decoder passes over line breaks
+}
+
+// Unique is the data at u.<digest>: the task that has the key, as long as it is open.
+type Unique struct {
+	Version int    `json:"v"`
+	Task    string `json:"task"`
+	Kind    string `json:"kind"`
+	Key     string `json:"key"`
+}
+
+func DecodeUnique(data []byte) (u Unique, err error) {
+	if err := json.Unmarshal(data, &u); err != nil {
+		return u, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if u.Version != 1 || !protocol.ValidName(u.Task) {
+		return u, ErrRecord
+	}
+	return u, nil
+}
+
+// HeaderAttempt is the header of c.<task>: the attempt that has left it, epoch.n. The data is the checkpoint.
+const HeaderAttempt = "Task-Attempt"
+
+// Object is the data of an outcome whose output is in the object store.
+type Object struct {
+	Name   string `json:"name"`
+	Size   int    `json:"size"`
+	Digest string `json:"digest"` // SHA-256=…, as the store says
+}
+
+// MaxOutput is what MaxResult may be at most, in bytes.
+const MaxOutput = 1 << 30
+
+func DecodeObject(data []byte) (o Object, err error) {
+	if err := json.Unmarshal(data, &o); err != nil {
+		return o, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if o.Name == "" || o.Size < 0 || o.Size > MaxOutput {
+		return o, fmt.Errorf("%w: object %.100q of %d bytes", ErrRecord, o.Name, o.Size)
+	}
+	return o, nil
+}
+
+// Patience is how long a first try to read the object may take.
+func (o *Object) Patience() time.Duration {
+	return ReadWithin + time.Duration(o.Size>>20)*time.Second
+}
+
+// Recurrence is the data at r.<name>.
+type Recurrence struct {
+	Version int               `json:"v"`
+	Spec    string            `json:"spec"` // five fields, or @every and the like
+	Zone    string            `json:"zone"` // of the IANA database
+	Missed  string            `json:"missed"`
+	Grace   int64             `json:"grace_ms"`
+	Task    Policy            `json:"task"`
+	Meta    map[string]string `json:"meta,omitempty"`
+	Input   []byte            `json:"input"`
+}
+
+// Tick is the data at k.<name>.
+type Tick struct {
+	Version int       `json:"v"`
+	Tick    time.Time `json:"tick"`
+}
+
+func EncodeTick(tick time.Time) ([]byte, error) { return json.Marshal(Tick{1, tick.UTC()}) }
+
+func DecodeTick(data []byte) (time.Time, error) {
+	var t Tick
+	if err := json.Unmarshal(data, &t); err != nil {
+		return time.Time{}, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if t.Version != 1 || t.Tick.IsZero() {
+		return time.Time{}, ErrRecord
+	}
+	return t.Tick, nil
+}
+
+// TickPrefix begins the ids of tasks that a recurrence has submitted: nobody else may use it.
+const TickPrefix = "cron/"
+
+// maxRecurrence bounds the name of a recurrence, in bytes: tickID is a name too.
+const maxRecurrence = 200 - len(TickPrefix) - len("/20060102T150405Z")
+
+// TickID is the id of the task of one tick: whoever fires it a second time finds it there.
+func TickID(name string, tick time.Time) string {
+	return TickPrefix + name + "/" + tick.UTC().Format("20060102T150405Z")
+}

@@ -1,0 +1,35 @@
+package record
+
+import (
+	"encoding/hex"
+	"strings"
+)
+
+// A traceparent waits on the books for the outcome of its task, which carries it on: in 25 bytes, the ids of trace and parent and
+// the flags.
+
+const (
+	traceLength = len("00-") + 32 + len("-") + 16 + len("-") + 2 // of version 00 of W3C Trace Context
+	traceBytes  = 16 + 8 + 1
+)
+
+// PackTrace is a traceparent for the books, "" for none. One of another form goes to the handler and no further.
+func PackTrace(text string) string {
+	if len(text) != traceLength || !strings.HasPrefix(text, "00-") || text[35] != '-' || text[52] != '-' || strings.ToLower(text) != text {
+		return ""
+	}
+	packed, err := hex.DecodeString(text[3:35] + text[36:52] + text[53:])
+	if err != nil {
+		return ""
+	}
+	return string(packed)
+}
+
+// UnpackTrace is the traceparent again.
+func UnpackTrace(packed string) string {
+	if len(packed) != traceBytes {
+		return ""
+	}
+	t := hex.EncodeToString([]byte(packed))
+	return "00-" + t[:32] + "-" + t[32:48] + "-" + t[48:]
+}

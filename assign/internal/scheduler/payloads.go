@@ -1,0 +1,121 @@
+package scheduler
+
+import (
+	"context"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// payload is what a handler gets of a submission.
+type payload struct {
+	data        []byte
+	trace, meta string
+}
+
+func payloadOf(e *natskv.Entry) payload {
+	return payload{e.Value, record.First(e.Header[record.HeaderTrace]), record.First(e.Header[record.HeaderMeta])}
+}
+
+func (x *payload) size() int { return len(x.data) + len(x.trace) + len(x.meta) + keptCost }
+
+// payloads keeps the inputs of tasks that wait, as far as there is room. The rest stays in the stream and is read when it is
+// handed out: so an open task costs little memory, however large its input is.
+type payloads struct {
+	kept   map[string]kept // by task
+	bytes  int
+	wanted *mailbox.Mailbox[want] // bounded by the frames that wait, one per worker, and by the tasks that die
+}
+
+type kept struct {
+	revision uint64
+	payload  payload
+}
+
+// want is a record to be read. Task is set for the submission of a task that has died.
+type want struct {
+	revision uint64
+	task     string
+}
+
+// fetched is what was read.
+type fetched struct {
+	want
+	entry natskv.Entry
+	err   error
+}
+
+const (
+	payloadRoom = 64 << 20 // bytes
+	keptCost    = 256      // bytes, of a payload besides its own
+	fetchers    = 4
+)
+
+// newPayloads starts goroutines that read until ctx ends; got must not block.
+func newPayloads(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *sync.WaitGroup, got func(fetched)) *payloads {
+	p := &payloads{kept: map[string]kept{}, wanted: mailbox.New[want]()}
+	work := make(chan want)
+	wg.Go(func() {
+		defer close(work)
+		var batch []want
+		for {
+			select {
+			case <-p.wanted.Ready():
+			case <-ctx.Done():
+				return
+			}
+			batch = p.wanted.Drain(batch)
+			for _, w := range batch {
+				select {
+				case work <- w:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	})
+	for range fetchers {
+		wg.Go(func() {
+			for w := range work {
+				within, cancel := context.WithTimeout(ctx, record.ReadWithin)
+				e, err := stream.GetRevision(within, nc, w.revision)
+				cancel()
+				got(fetched{w, e, err})
+			}
+		})
+	}
+	return p
+}
+
+func (p *payloads) keep(task string, revision uint64, x payload) {
+	p.drop(task)
+	if p.bytes+x.size() > payloadRoom {
+		return
+	}
+	p.bytes += x.size()
+	p.kept[task] = kept{revision, x}
+}
+
+// take gives a payload away. A task that is handed out again is read again: that is rare.
+func (p *payloads) take(task string, revision uint64) (payload, bool) {
+	x, ok := p.kept[task]
+	if !ok || x.revision != revision {
+		return payload{}, false
+	}
+	p.drop(task)
+	return x.payload, true
+}
+
+// drop forgets the payload of a task that has ended, or is another one now.
+func (p *payloads) drop(task string) {
+	if x, ok := p.kept[task]; ok {
+		delete(p.kept, task)
+		p.bytes -= x.payload.size()
+	}
+}
+
+func (p *payloads) fetch(w want) { p.wanted.Put(w) }

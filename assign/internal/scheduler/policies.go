@@ -1,0 +1,72 @@
+package scheduler
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// policies are those of the submissions that a scheduler has read. Tasks that are submitted alike have the same header; those
+// that are due or expire at times of their own share a policy all the same, so that the books hold it once.
+type policies struct {
+	read   map[string]treatment                // by header, unless that is long
+	shared map[[sha256.Size]byte]*tasks.Policy // by the digest of a header without times
+}
+
+// treatment is what a submission says of how it is to be treated.
+type treatment struct {
+	policy *tasks.Policy
+	times  tasks.Times
+}
+
+const (
+	maxPolicies = 10_000  // in each of the two; what is dropped is read anew, and shared anew
+	longHeader  = 1 << 10 // bytes; a longer one is read each time
+)
+
+func newPolicies() policies {
+	return policies{map[string]treatment{}, map[[sha256.Size]byte]*tasks.Policy{}}
+}
+
+// of reads the header of a submission.
+func (c *policies) of(header string) (treatment, error) {
+	if t, ok := c.read[header]; ok {
+		return t, nil
+	}
+	p, err := record.ReadPolicy(header)
+	if err != nil {
+		return treatment{}, err
+	}
+	t := treatment{times: p.Times()}
+	if t.policy, err = c.share(p); err != nil {
+		return treatment{}, err
+	}
+	if len(header) <= longHeader {
+		if len(c.read) >= maxPolicies {
+			clear(c.read)
+		}
+		c.read[header] = t
+	}
+	return t, nil
+}
+
+// share is the policy of all that are treated like this, but for their times.
+func (c *policies) share(p record.Policy) (*tasks.Policy, error) {
+	p.Delay, p.Deadline = 0, 0
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(text)
+	shared := c.shared[key]
+	if shared == nil {
+		if len(c.shared) >= maxPolicies {
+			clear(c.shared)
+		}
+		shared = p.Shared()
+		c.shared[key] = shared
+	}
+	return shared, nil
+}

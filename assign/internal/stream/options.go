@@ -1,0 +1,17 @@
+package stream
+
+import (
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Options say how a namespace's stream and object store are made. Package assign documents and
+// checks the fields. There are no defaults here.
+type Options struct {
+	Namespace      string
+	AutoCreate     bool // a missing stream or object store is made
+	Replicas       int
+	Storage        jetstream.StorageType
+	LargeRetention time.Duration
+}

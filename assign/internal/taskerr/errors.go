@@ -1,0 +1,49 @@
+package taskerr
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+// Causes of the end of a handler's context, and errors of Task.Progress.
+var (
+	ErrSessionLost        = election.ErrSessionLost
+	ErrTimeout            = errors.New("assign: the attempt took longer than its timeout")
+	ErrStopped            = errors.New("assign: the attempt was stopped")
+	ErrDraining           = errors.New("assign: the worker is shutting down")
+	ErrAttemptEnded       = errors.New("assign: the attempt has ended")
+	ErrStale              = errors.New("assign: another attempt is on the books, or the task has ended")
+	ErrCheckpointTooLarge = errors.New("assign: checkpoint too large")
+)
+
+// Causes that say more than ErrStopped.
+var (
+	ErrStoppedByCancel   = fmt.Errorf("%w: %w", ErrStopped, ErrTaskCancelled)
+	ErrStoppedByDeadline = fmt.Errorf("%w: %w", ErrStopped, ErrTaskExpired)
+)
+
+// Errors of a task and of waiting for it.
+var (
+	ErrTaskDead      = errors.New("assign: task failed for good")
+	ErrTaskCancelled = errors.New("assign: task cancelled")
+	ErrTaskExpired   = errors.New("assign: task expired")
+	ErrTaskNotFound  = errors.New("assign: task not found")
+	ErrTaskEnded     = errors.New("assign: task has ended")
+	ErrOutputGone    = errors.New("assign: the output is no longer kept: read it sooner, or raise LargeRetention")
+)
+
+// Errors of a worker's set-up and of its end.
+var (
+	ErrDuplicateKind = errors.New("assign: the kind has a handler already")
+	ErrHandlersStuck = errors.New("assign: handlers still run after their contexts have ended: return when ctx is done")
+)
+
+// Errors that end a scheduler's term.
+var (
+	ErrFenced            = errors.New("assign: a later scheduler has taken over")
+	ErrRecreated         = errors.New("assign: the stream was deleted and made again")
+	ErrInconsistent      = errors.New("assign: the scheduler's books contradict themselves; the next term reads them anew")
+	ErrAttemptsExhausted = errors.New("assign: the attempts of this epoch are used up; the next term counts anew")
+)

@@ -1,0 +1,19 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/stream"
+)
+
+// Config configures a worker. Package assign documents and checks the fields.
+type Config struct {
+	Namespace, Role string
+	Slots           int
+	Labels          map[string]string
+	DrainTimeout    time.Duration
+	AnswerTimeout   time.Duration
+	MaxResult       int            // bytes
+	Unverified      bool           // signatures are not checked
+	Stream          stream.Options // of the object store for large outputs
+}

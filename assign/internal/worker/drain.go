@@ -1,0 +1,98 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsconn"
+)
+
+type drainPhase uint8
+
+const (
+	working   drainPhase = iota
+	finishing            // nothing new; what runs may finish
+	leaving              // what runs was cancelled and is given back
+)
+
+// drain is the end of a shift whose session is being closed.
+//
+//	working ──close──► finishing ──timeout──► leaving ──timeout──► over
+//	                       └── all has ended and is settled ──► over
+type drain struct {
+	phase drainPhase
+	until time.Time
+}
+
+func (d *drain) begin(timeout time.Duration) {
+	d.phase, d.until = finishing, time.Now().Add(timeout)
+}
+
+// drained moves a drain on, and reports whether it is over.
+func (s *worker) drained(d *drain, now time.Time) bool {
+	if s.machine.Live() == 0 && s.machine.Unacked() == 0 {
+		return true
+	}
+	if now.Before(d.until) {
+		return false
+	}
+	if d.phase == finishing {
+		d.phase, d.until = leaving, now.Add(s.handingBack())
+		for _, x := range s.runs {
+			x.cancel(taskerr.ErrDraining)
+		}
+		return false
+	}
+	s.stuck(d)
+	s.stubborn = len(s.runs) > 0
+	s.abandon()
+	return true
+}
+
+// leave says that nothing is offered any more, and rejects what has come until that was seen: the session may live on for long, for
+// the work of roles or other namespaces, and a scheduler would wait for the answers of nobody. While a handler runs it has to wait.
+func (s *worker) leave() {
+	if s.machine.Live() > 0 || len(s.handlers.kinds()) == 0 || !natsconn.Soon(s.h.Conn().IsConnected, false) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.h.Config().OpTimeout) // the lease's has ended
+	defer cancel()
+	_ = s.h.Describe(ctx, s.cfg.Namespace, nil) // or it is waited for until the session has ended
+	for _, m := range s.in.Drain(nil) {
+		s.take(m)
+	}
+}
+
+// handingBack is how long cancelled handlers may take to return, and their tasks to be given back.
+func (s *worker) handingBack() time.Duration {
+	return max(s.h.Config().OpTimeout, 2*s.cfg.AnswerTimeout)
+}
+
+// stuck says which handlers still run at the end of a drain that has cancelled them. The session is not called closed then,
+// it is left to run out: their tasks are run elsewhere no sooner than if the process had crashed.
+func (s *worker) stuck(d *drain) {
+	if d.phase != leaving || len(s.runs) == 0 {
+		return
+	}
+	names := make([]string, 0, len(s.runs))
+	for id, x := range s.runs {
+		names = append(names, id+" ("+x.kind+")")
+	}
+	slices.Sort(names)
+	more := ""
+	if n := len(names) - maxStuck; n > 0 {
+		names, more = names[:maxStuck], fmt.Sprintf(" and %d more", n)
+	}
+	s.h.Emit(event.Fault{
+		Meta: s.meta(), Doing: "drain " + s.cfg.Namespace, Attempts: 1,
+		Err: fmt.Errorf("%w: %s%s", taskerr.ErrHandlersStuck, strings.Join(names, ", "), more),
+	})
+}
+
+// maxStuck bounds how many tasks the fault names.
+const maxStuck = 16

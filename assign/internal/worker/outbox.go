@@ -1,0 +1,308 @@
+package worker
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// outbox keeps what handlers have returned until the scheduler has settled it, across schedulers, and reports it together with
+// how far those are that still run. A few reports are under way at a time, so that under load each carries many results.
+type outbox struct {
+	inbox    string // of the answers; the report's number follows
+	findings map[string]tasks.Finding
+	queue    []item // what is to be reported, in order
+	doubted  []item // what was reported and not answered, to be reported again: the least often comes first
+	cooling  []cooling
+	flights  map[uint64]*flight
+	page     []tasks.Finding // of the report that is being made
+	last     uint64
+	fails    int       // reports in a row without an answer
+	pause    time.Time // nothing is sent before
+}
+
+// item is an attempt's result, or how far it is: then x is the attempt, and what is told is its latest when it is sent. Number
+// says which that was. So the answer to a report of progress is never taken for that to the result of the same attempt.
+//
+// A report is answered when all in it is settled, and one task that the scheduler cannot read is not to keep the others. So what had
+// no answer is reported again in halves, until it is alone, and never with what is reported for the first time, or in its place.
+type item struct {
+	held   tasks.Held
+	x      *execution
+	number uint64
+	lapses int // reports of it that had no answer
+	share  int // how many the next one may hold, 0 for as many as there is room for
+}
+
+// reporting is what the loop knows of the reports of one attempt's progress. At most one is under way.
+type reporting struct {
+	queued, flying, cool bool
+	ran                  int64 // of the last one: they are ordered by it
+}
+
+// cooling is an attempt whose progress was reported, until it may be again.
+type cooling struct {
+	x     *execution
+	until time.Time
+}
+
+// flight is a report that has no answer yet.
+type flight struct {
+	list  []item
+	until time.Time // zero: nobody has listened
+}
+
+func (f *flight) doubted() bool { return f.list[0].lapses > 0 }
+
+const (
+	maxFlights  = 4
+	maxDoubted  = 2         // of these, of what had no answer before
+	maxReported = 512       // results in one report
+	reportSize  = 256 << 10 // bytes of results in one report, if it holds more than one
+)
+
+func newOutbox(inbox string) outbox {
+	return outbox{inbox: inbox, findings: map[string]tasks.Finding{}, flights: map[uint64]*flight{}}
+}
+
+// keep stores what a handler has returned; ready queues it.
+func (o *outbox) keep(f tasks.Finding) { o.findings[f.ID] = f }
+
+func (o *outbox) ready(id string, a tasks.Attempt) {
+	o.queue = append(o.queue, item{held: tasks.Held{ID: id, Attempt: a}})
+}
+
+func (o *outbox) forget(id string, a tasks.Attempt) {
+	if o.findings[id].Attempt == a {
+		delete(o.findings, id)
+	}
+}
+
+// progress queues how far an attempt is, as soon as that may be told.
+func (o *outbox) progress(x *execution) {
+	news := x.progress.news()
+	if news == nothing || news < atOnce && x.cool || x.queued || x.flying || x.life.ended() != nil {
+		return
+	}
+	x.queued = true
+	o.queue = append(o.queue, item{x: x})
+}
+
+// warm lets go of the attempts whose progress may be reported again.
+func (o *outbox) warm(now time.Time) {
+	n := 0
+	for ; n < len(o.cooling) && !o.cooling[n].until.After(now); n++ {
+		x := o.cooling[n].x
+		x.cool = false
+		o.progress(x)
+	}
+	o.cooling = slices.Delete(o.cooling, 0, n)
+}
+
+// again reports everything once more: there is another scheduler.
+func (o *outbox) again(runs map[string]*execution) {
+	clear(o.flights)
+	o.queue, o.doubted, o.fails, o.pause = o.queue[:0], o.doubted[:0], 0, time.Time{}
+	for id, f := range o.findings {
+		o.ready(id, f.Attempt)
+	}
+	for _, x := range runs {
+		x.queued, x.flying = false, false
+		o.progress(x)
+	}
+}
+
+// answer reads an answer to a report; it runs in the connection's goroutine.
+func (o *outbox) answer(m *nats.Msg) acknowledged {
+	number, _ := strconv.ParseUint(strings.TrimPrefix(m.Subject, o.inbox), 36, 64) // 0 is none of ours
+	stale, err := tasks.DecodeSettled(m.Data)
+	return acknowledged{number, stale, err == nil}
+}
+
+// acknowledge takes an answer and returns the results that were settled. Without a scheduler the server answers at once that
+// nobody listens: then it is tried again after a while.
+func (o *outbox) acknowledge(a acknowledged) (results []tasks.Held) {
+	f := o.flights[a.number]
+	if f == nil {
+		return nil
+	}
+	if !a.ok || len(a.stale) != len(f.list) {
+		f.until = time.Time{}
+		return nil
+	}
+	delete(o.flights, a.number)
+	o.fails = 0
+	for i, it := range f.list {
+		if it.x == nil {
+			results = append(results, it.held)
+			continue
+		}
+		it.x.flying = false
+		it.x.progress.settle(it.number, a.stale[i])
+		o.progress(it.x)
+	}
+	return results
+}
+
+// overdue takes back what reports that were not answered in time have carried. What was not doubted and had no answer lets all
+// others wait for a moment.
+func (o *outbox) overdue(now time.Time) {
+	failed, wait := false, false
+	for number, f := range o.flights {
+		if f.until.After(now) {
+			continue
+		}
+		delete(o.flights, number)
+		unheard := f.until.IsZero()
+		failed, wait = true, wait || unheard || !f.doubted()
+		for _, it := range f.list {
+			if it.x != nil {
+				it.x.flying, it.x.queued = false, true
+			}
+			if !unheard {
+				it.lapses++
+				it.share = max(len(f.list)/2, 1)
+			}
+			o.put(it)
+		}
+	}
+	if failed {
+		o.fails++
+	}
+	if wait {
+		o.pause = now.Add(min(20*time.Millisecond<<min(o.fails-1, 8), 2*time.Second))
+	}
+}
+
+// put queues what is to be reported again.
+func (o *outbox) put(it item) {
+	if it.lapses == 0 {
+		o.queue = append(o.queue, it)
+		return
+	}
+	i, _ := slices.BinarySearchFunc(o.doubted, it.lapses+1, func(d item, lapses int) int { return d.lapses - lapses })
+	o.doubted = slices.Insert(o.doubted, i, it)
+}
+
+// load takes the next report off a queue: no more than size bytes, if it holds more than one finding. The list is valid until
+// the next one.
+func (o *outbox) load(queue *[]item, now time.Time, size int) (list []tasks.Finding, items []item) {
+	clear(o.page)
+	list, items = o.page[:0], make([]item, 0, min(len(*queue), maxReported))
+	taken, used := 0, 0
+	for _, it := range *queue {
+		f, ok := o.finding(&it)
+		if ok {
+			if len(list) > 0 && (len(list) == items[0].room() || it.share != items[0].share || used+len(f.Data) > size) {
+				break
+			}
+			used += len(f.Data) + len(f.ID) + 64
+			list, items = append(list, f), append(items, it)
+		}
+		if it.x != nil {
+			it.x.queued = false
+			if it.x.flying = ok; ok {
+				o.chill(it.x, now)
+			}
+		}
+		taken++
+	}
+	*queue, o.page = slices.Delete(*queue, 0, taken), list
+	return list, items
+}
+
+// room is how many a report with it may hold.
+func (it *item) room() int {
+	if it.share > 0 {
+		return it.share
+	}
+	return maxReported
+}
+
+// finding is what an item says by now; none when it has become void: the result was settled, or has taken the place of what
+// was to be said of progress.
+func (o *outbox) finding(it *item) (f tasks.Finding, ok bool) {
+	if it.x == nil {
+		f, ok = o.findings[it.held.ID]
+		return f, ok && f.Attempt == it.held.Attempt
+	}
+	if it.x.life.ended() != nil || it.x.progress.news() == nothing {
+		return f, false
+	}
+	f, it.number = it.x.progress.take()
+	f.ID, f.Attempt = it.x.id, it.x.attempt
+	it.x.ran = max(it.x.ran+1, int64(time.Since(it.x.began)))
+	f.Ran = it.x.ran
+	return f, true
+}
+
+// chill keeps an attempt's progress from being reported again at once.
+func (o *outbox) chill(x *execution, now time.Time) {
+	if !x.cool {
+		x.cool = true
+		o.cooling = append(o.cooling, cooling{x, now.Add(progressEvery)})
+	}
+}
+
+// send reports what is to be reported, to the scheduler in view.
+func (s *worker) send(now time.Time) {
+	o := &s.outbox
+	o.overdue(now)
+	o.warm(now)
+	if s.gate.epoch == 0 || now.Before(o.pause) {
+		return
+	}
+	size := max(min(reportSize, s.out.MaxPayload()-record.Headroom), 0)
+	for {
+		number, list := o.report(now, size, s.cfg.AnswerTimeout)
+		if number == 0 {
+			return
+		}
+		s.out.Send(s.sub.Report(s.h.Instance()), o.inbox+strconv.FormatUint(number, 36),
+			tasks.EncodeReport(s.h.Instance(), s.h.Session(), s.gate.epoch, list))
+	}
+}
+
+// report begins the next report, whose number is 0 when there is none, or no room for it.
+func (o *outbox) report(now time.Time, size int, patience time.Duration) (number uint64, list []tasks.Finding) {
+	doubted := 0
+	for _, f := range o.flights {
+		if f.doubted() {
+			doubted++
+		}
+	}
+	var items []item
+	if len(o.flights) < maxFlights && doubted < maxDoubted {
+		list, items = o.load(&o.doubted, now, size)
+	}
+	if len(o.flights) < maxFlights && len(list) == 0 {
+		list, items = o.load(&o.queue, now, size)
+	}
+	if len(list) == 0 {
+		return 0, nil
+	}
+	o.last++
+	o.flights[o.last] = &flight{items, now.Add(patience << min(o.fails, 4))}
+	return o.last, list
+}
+
+// next is how long until something is due here.
+func (o *outbox) next(now time.Time) time.Duration {
+	next := time.Hour
+	for _, f := range o.flights {
+		next = min(next, max(f.until.Sub(now), 0))
+	}
+	if len(o.queue)+len(o.doubted) > 0 && len(o.flights) < maxFlights && now.Before(o.pause) {
+		next = min(next, o.pause.Sub(now))
+	}
+	if len(o.cooling) > 0 {
+		next = min(next, max(o.cooling[0].until.Sub(now), 0))
+	}
+	return next
+}

@@ -1,0 +1,45 @@
+package worker
+
+import (
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// FuzzSettled: whatever comes where answers to a worker's reports are awaited, results are settled only by an answer to their own
+// report that has a word for each of them, and at most once; else the report stays under way.
+func FuzzSettled(f *testing.F) {
+	for n := range 4 {
+		f.Add("in.7", tasks.EncodeSettled(make([]bool, n)))
+	}
+	two := tasks.EncodeSettled([]bool{true, false})
+	for _, subject := range []string{"in.8", "in.0", "in.", "7", "in.07", "in.-7", "in.zzzzzzzzzzzzzzz", "other.7"} {
+		f.Add(subject, two)
+	}
+	f.Add("in.7", two[:len(two)-1])
+	f.Add("in.7", append(two, 0))
+	f.Add("in.7", []byte(nil))
+	f.Fuzz(func(t *testing.T, subject string, data []byte) {
+		o := newOutbox("in.")
+		list := []item{{held: tasks.Held{ID: "a", Attempt: tasks.Attempt{Epoch: 9, N: 1}}}, {held: tasks.Held{ID: "b", Attempt: tasks.Attempt{Epoch: 9, N: 1}}}}
+		o.flights[7], o.flights[8] = &flight{list: list}, &flight{list: list[:1]}
+		var a acknowledged
+		if most := 256<<10 + 64*uint64(len(data)); heap.Took(most, func() { a = o.answer(&nats.Msg{Subject: subject, Data: data}) }) > most {
+			t.Errorf("more than %d bytes for %d", most, len(data))
+		}
+		awaited := 0
+		if f := o.flights[a.number]; f != nil {
+			awaited = len(f.list)
+		}
+		settled := o.acknowledge(a)
+		if right := a.ok && awaited > 0 && len(a.stale) == awaited; right != (len(settled) > 0) || right && len(settled) != awaited || right != (len(o.flights) == 1) {
+			t.Fatalf("%q, %x: %+v settles %v of %d, and %d reports are left", subject, data, a, settled, awaited, len(o.flights))
+		}
+		if again := o.acknowledge(a); len(settled) > 0 && len(again) > 0 {
+			t.Fatalf("settled twice: %v", again)
+		}
+	})
+}

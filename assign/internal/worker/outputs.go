@@ -1,0 +1,186 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsconn"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// Outputs above inlineMax do not fit into a record beside thousands of others: the worker stores them as objects, and then
+// reports their name. An object that no outcome names, since its attempt was stale, its worker died, or the answer to it was lost,
+// is removed by the store's own time limit, as all are.
+const (
+	inlineMax = 64 << 10 // bytes
+
+	objectChunk = 512 << 10
+	// A try to store takes this long at most, and so much longer for each MiB.
+	objectWithin  = 20 * time.Second
+	storePatience = 5 * time.Minute
+	// missingPatience is shorter, so that the fault of the last try says that the task is dead of it.
+	missingPatience = storePatience - 10*time.Second
+)
+
+// objectName is where a try to store the output of an attempt puts it. Each has a name of its own: to store another object under one
+// that is there already purges that one's chunks, which workers are not permitted to do.
+func objectName(id string, a tasks.Attempt, try int) string {
+	name := id + "." + a.String()
+	if try > 1 {
+		name += "." + strconv.Itoa(try)
+	}
+	return name
+}
+
+// objects stores large outputs, for one shift.
+type objects struct {
+	s      *worker
+	opened atomic.Pointer[openObjects]
+	missed atomic.Int64 // when the store was first found to be missing, Unix nanoseconds; 0 when it was there at last
+}
+
+type openObjects struct {
+	store jetstream.ObjectStore
+	stream.Objects
+}
+
+// inline is how large an output may be to go along with its report.
+func (s *worker) inline() int {
+	return max(min(inlineMax, s.out.MaxPayload()-record.Headroom), 0)
+}
+
+// finding stores an output and is what to report of it. It tries as long as what the attempt says counts; its timeout does not
+// end that, for the work is done. When the worker shuts down, and handlers are cancelled, the task is given back. What does not
+// pass within storePatience, or never will, is the attempt's failure.
+//
+// A store that is missing, or made in a way that is not to be used, is waited for like one that does not answer: the attempt has
+// its output, and nothing was wrong with it. But workers do not stand still for a fault of the set-up for ever: when that has
+// lasted for missingPatience, the task is dead at once, since no further attempt would mend that, and so is each that needs the
+// store until it is as it should be.
+func (o *objects) finding(ctx context.Context, x *execution, data []byte, retention time.Duration) tasks.Finding {
+	if most := o.s.cfg.MaxResult; len(data) > most {
+		return attemptResult(ctx, nil, taskerr.Permanent(fmt.Errorf(
+			"the output has %d bytes, the limit is %d: raise MaxResult, or store it elsewhere and return its name", len(data), most)))
+	}
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.MaxInterval = 100*time.Millisecond, 5*time.Second
+	tries := 1
+	kept, err := backoff.Retry(x.ctx, func() (r record.Object, err error) {
+		within, cancel := context.WithTimeout(x.ctx, objectWithin+time.Duration(len(data)>>20)*time.Second)
+		defer cancel()
+		within, release := natsconn.UntilReconnect(within, o.s.h.Conn(), nil, nil)
+		r, err = o.store(within, objectName(x.id, x.attempt, tries), data, retention)
+		if err = release(err); err == nil {
+			return r, nil
+		}
+		if x.ctx.Err() != nil { // the attempt was ended meanwhile: that is no fault
+			return r, backoff.Permanent(err)
+		}
+		if (errors.Is(err, taskerr.ErrObjectsNotFound) || errors.As(err, new(*natskv.UnfitError))) && o.missing() {
+			err = taskerr.Permanent(err)
+		}
+		if !passing(err) {
+			return r, backoff.Permanent(err)
+		}
+		o.s.h.Emit(event.Fault{Meta: o.s.meta(), Doing: "store a large output", Err: err, Attempts: tries})
+		tries++
+		return r, err
+	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(storePatience))
+	if err != nil && x.ctx.Err() != nil {
+		return attemptResult(x.ctx, nil, err)
+	}
+	if err != nil {
+		return attemptResult(ctx, nil, fmt.Errorf("store the output of %d bytes: %w", len(data), err))
+	}
+	encoded, err := json.Marshal(kept)
+	if err != nil {
+		return attemptResult(ctx, nil, err)
+	}
+	return tasks.Finding{Verb: tasks.Succeeded, Stored: true, Data: encoded}
+}
+
+// missing notes that the store is missing or unfit, and reports whether it has been for so long that nobody waits for it.
+func (o *objects) missing() bool {
+	now := time.Now()
+	o.missed.CompareAndSwap(0, now.UnixNano())
+	return now.UnixNano()-o.missed.Load() >= int64(missingPatience)
+}
+
+// passing reports whether a fault may pass by itself.
+func passing(err error) bool {
+	var refused *jetstream.APIError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Code >= 500 // unavailable, or no room
+	case taskerr.IsPermanent(err), errors.Is(err, nats.ErrConnectionClosed):
+		return false
+	}
+	return true
+}
+
+// store stores an output once, under a name of its own.
+func (o *objects) store(ctx context.Context, name string, data []byte, retention time.Duration) (r record.Object, err error) {
+	b, err := o.open(ctx)
+	if err != nil {
+		return r, err
+	}
+	if b.Retention > 0 && retention > b.Retention {
+		return r, taskerr.Permanent(fmt.Errorf("the outcome is kept for %v, but a large output for %v only: give the kind a shorter Retention, or raise "+
+			"LargeRetention and the max age of the object store %s", retention, b.Retention, b.Name))
+	}
+	chunk := max(min(objectChunk, o.s.out.MaxPayload()/2), 1)
+	info, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}}, pausing{bytes.NewReader(data)})
+	if err != nil {
+		o.opened.Store(nil)
+		return r, err
+	}
+	if len(data) > chunk {
+		// The client uses one buffer for all chunks: one that is sent again, since the stream had no leader for a moment, may
+		// hold the bytes of a later one.
+		if _, err := stream.ReadChunks(ctx, o.s.h.Conn(), info); err != nil { // it compares the digest
+			return r, fmt.Errorf("read it back: %w", err)
+		}
+	}
+	return record.Object{Name: name, Size: len(data), Digest: info.Digest}, nil
+}
+
+// pausing reads what is to be stored, with a pause before the end. With the first chunk the client (nats.go 1.55) starts a
+// goroutine that stays for ever if all is stored before it has begun.
+type pausing struct{ *bytes.Reader }
+
+func (p pausing) Read(b []byte) (int, error) {
+	if p.Len() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return p.Reader.Read(b)
+}
+
+// open opens the object store, or makes it if the stream would be made too.
+func (o *objects) open(ctx context.Context) (*openObjects, error) {
+	if b := o.opened.Load(); b != nil {
+		return b, nil
+	}
+	store, how, err := stream.OpenObjects(ctx, o.s.h.Conn(), o.s.cfg.Stream)
+	if err != nil {
+		return nil, err
+	}
+	b := &openObjects{store, how}
+	o.opened.Store(b)
+	o.missed.Store(0)
+	return b, nil
+}

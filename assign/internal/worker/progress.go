@@ -1,0 +1,138 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// progressEvery is between two reports of one attempt's progress, but for those with a checkpoint.
+const progressEvery = 100 * time.Millisecond
+
+// progress is what a handler has said of how far it is: the latest, until the scheduler has settled it. It is bounded by one
+// checkpoint and the handler's own calls that wait.
+type progress struct {
+	mu         sync.Mutex
+	said       uint64 // counts what the handler has said
+	settled    uint64 // of it, what the scheduler has taken
+	fraction   float64
+	checkpoint []byte // the latest that is not settled, nil for none
+	saved      uint64 // when it was said
+	waiting    []saying
+	announced  urgency // what the loop knows of, and has not taken
+}
+
+// saying is a call that waits until what it has said is settled.
+type saying struct {
+	number uint64
+	done   chan error // size 1: it is told once, whether it still waits or not
+}
+
+type urgency uint8
+
+const (
+	nothing urgency = iota
+	someTime
+	atOnce // a handler waits for it
+)
+
+// say replaces what was said before; tell reports whether the loop has to know.
+func (p *progress) say(fraction float64, checkpoint []byte) (done chan error, tell bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said++
+	p.fraction = fraction
+	u := someTime
+	if checkpoint != nil {
+		u = atOnce
+		p.checkpoint, p.saved = checkpoint, p.said
+		done = make(chan error, 1)
+		p.waiting = append(p.waiting, saying{p.said, done})
+	}
+	tell = u > p.announced
+	p.announced = max(p.announced, u)
+	return done, tell
+}
+
+// leave forgets a call that waits no longer. What it has said stays said.
+func (p *progress) leave(done chan error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.waiting {
+		if p.waiting[i].done == done {
+			p.waiting = append(p.waiting[:i], p.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// news is how urgent what is not settled is.
+func (p *progress) news() urgency {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.checkpoint != nil:
+		return atOnce
+	case p.said > p.settled:
+		return someTime
+	}
+	return nothing
+}
+
+// take is what is to be reported, as of what number of the handler's sayings.
+func (p *progress) take() (f tasks.Finding, number uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.announced = nothing
+	return tasks.Finding{Verb: tasks.Progressing, Fraction: float32(p.fraction), Data: p.checkpoint}, p.said
+}
+
+// settle takes the scheduler's answer to a report: all that was said up to number is stored, or, when it was stale, never
+// will be.
+func (p *progress) settle(number uint64, stale bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.settled = max(p.settled, number)
+	if p.saved <= number {
+		p.checkpoint = nil
+	}
+	var err error
+	if stale {
+		err = taskerr.ErrStale
+	}
+	kept := p.waiting[:0]
+	for _, w := range p.waiting {
+		if w.number > number {
+			kept = append(kept, w)
+			continue
+		}
+		w.done <- err
+	}
+	p.waiting = kept
+}
+
+// Progress is the handler's side: it says, and waits for a checkpoint to be stored.
+func (x *execution) Progress(ctx context.Context, fraction float64, checkpoint []byte) error {
+	if err := x.life.ended(); err != nil {
+		return err
+	}
+	done, tell := x.progress.say(fraction, checkpoint)
+	if tell {
+		x.s.in.Put(progressed{x})
+	}
+	if checkpoint == nil {
+		return nil
+	}
+	defer x.progress.leave(done)
+	select {
+	case err := <-done:
+		return err
+	case <-x.life.done():
+		return x.life.ended()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

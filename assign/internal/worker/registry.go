@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/bridge"
+)
+
+// Handler runs one attempt on encoded input and returns encoded output.
+type Handler func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error)
+
+// Registry is what outlives a lease of a worker: the handlers, and the tasks whose handlers have
+// outlived their session. It is safe for concurrent use.
+type Registry struct {
+	offer chan struct{} // size 1: the handlers have changed
+
+	mu       sync.Mutex
+	handlers map[string]Handler
+	blocked  map[string]int // tasks whose handlers have outlived their session, and the slots that they take
+
+	unchecked sync.Once // it was said that signatures are not checked
+}
+
+// NewRegistry returns a registry without handlers.
+func NewRegistry() *Registry {
+	return &Registry{offer: make(chan struct{}, 1), handlers: map[string]Handler{}, blocked: map[string]int{}}
+}
+
+// Add gives a kind its handler. Errors: taskerr.ErrDuplicateKind.
+func (r *Registry) Add(kind string, h Handler) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.handlers[kind] != nil {
+		return fmt.Errorf("%w: %s", taskerr.ErrDuplicateKind, kind)
+	}
+	r.handlers[kind] = h
+	select {
+	case r.offer <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (r *Registry) kinds() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.handlers))
+}
+
+func (r *Registry) handler(kind string) Handler {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.handlers[kind]
+}
+
+// block counts the slots of a task's handlers that still run though their session is gone.
+func (r *Registry) block(id string, slots int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.blocked[id] += slots; r.blocked[id] == 0 {
+		delete(r.blocked, id)
+	}
+}
+
+// blockedTasks are the tasks of such handlers with their slots, nil for none.
+func (r *Registry) blockedTasks() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.blocked) == 0 {
+		return nil
+	}
+	return maps.Clone(r.blocked)
+}

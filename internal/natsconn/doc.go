@@ -1,0 +1,9 @@
+// Package natsconn makes a shared NATS connection safe for a loop that must not block.
+//
+//	loop ──► Sender ──► connection        sends in order, from a goroutine of its own
+//	     ──► Within, Soon                 calls that may hang while the peer's TCP is frozen
+//	     ──► Subscribe, WatchDenials      what the server denies, which looks like silence
+//	     ──► UntilReconnect               a context for requests that a lost connection never answers
+//
+// The package knows no record and no subject of ours. It changes no handler of the connection.
+package natsconn

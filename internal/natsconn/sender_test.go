@@ -1,0 +1,24 @@
+package natsconn
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+func TestMain(m *testing.M) { natstest.Main(m) }
+
+// TestRefresh: a Sender that sends nothing learns another max_payload all the same, when a message is found too large.
+func TestRefresh(t *testing.T) {
+	nc := natstest.Connect(t, natstest.Server(t))
+	var wg sync.WaitGroup
+	s := NewSender(nc, &wg)
+	defer wg.Wait()
+	defer s.Stop()
+	most := s.MaxPayload()
+	s.max.Store(100) // of the server before
+	s.Refresh()
+	natstest.Eventually(t, "the present limit", time.Minute, func() (bool, string) { return s.MaxPayload() == most && most > 100, "" })
+}
