@@ -103,25 +103,17 @@
 // unique keys writes <ns>.u.> too, who may cancel <ns>.x.>, and an operator <ns>.{p,d,r}.> besides. Who may publish to
 // <ns>.done.> is believed by clients that wait for what they have submitted: that is for schedulers alone.
 //
-// # Files
+// # Rooms
 //
-// For everybody: kind.go · options.go, headers.go, submit.go, batch.go, unique.go submitting · pending.go, waiters.go, listen.go, results.go waiting ·
-// cancel.go, requeue.go, steer.go, recur.go, recurrences.go steering · status.go, status_reason.go, get.go, list.go, overview.go, watch.go
-// looking · client.go, control.go, answers.go · errors.go, errors_client.go, errors_scheduler.go, errors_stream.go · assigner.go,
-// role.go, config.go, placement.go.
+// This package is the typed face. The parts behind it are packages of their own, which never call back:
 //
-// The worker: task.go, handler.go, middleware.go what handlers see · work.go its loop, gate.go what it checks, execute.go and
-// life.go its handlers, finding.go how they end, progress.go how far they are, objects.go, objects_store.go large outputs, outbox.go its reports,
-// drain.go its end.
+//	internal/client     submits, waits, looks and steers, without types of inputs and outputs
+//	internal/scheduler  one term of the role's leader
+//	internal/worker     one lease of a process that runs handlers
+//	internal/stream     the stream and the object store: how they are made and checked
+//	internal/control    questions to the scheduler, and its answers
+//	internal/record     formats and subjects
+//	internal/taskerr    the errors that all of them share
 //
-// The scheduler: lead.go its loop, levels.go its gauges, retire.go its end · widening.go who is there, policies.go of which kinds · reader.go the stream, telling.go what the books
-// hear of it, recurring.go schedules, traces.go · commits.go its writes, commits_records.go what they say, commits_cas.go those by
-// compare-and-swap, commits_faults.go and commits_full.go those that are not stored, dying.go outcomes that keep their input,
-// announce.go, announcement.go, bulletin.go how they are told ·
-// push.go and payloads.go its frames · hear.go what workers tell it, inquire.go what clients ask it ·
-// carryout.go.
-//
-// Both: courier.go, denied.go what the server does not allow, parts.go answers larger than a message, chunks.go reading large
-// outputs, reconnect.go. The stream: stream.go,
-// subject.go, record.go, record_outcome.go, outcome_text.go, announcement.go, record_steer.go. The rules of both are in internal/protocol/tasks, without I/O.
+// The rules of the scheduler and of the worker are in internal/protocol/tasks, without I/O.
 package assign

@@ -29,8 +29,8 @@ func driverTest(run string) *mutants.Test {
 }
 
 var taskMutants = mutants.Suite{Below: []string{"assign", "election", "fencing", "internal"}, Record: "mutants.csv", Mutants: []mutants.Mutant{
-	{Name: "a tick is stored without its mark", By: acrossFailovers, Edits: []mutants.Edit{{"Key: tickKey + e.Recurrence.Name", "Key: tickKey + e.Recurrence.Name + \"-\""}}},
-	{Name: "a checkpoint is stored as another one", By: atEveryWrite, Edits: []mutants.Edit{{"Key: checkpointKey + e.ID, Value: e.Data,", "Key: checkpointKey + e.ID, Value: []byte(\"0\"),"}}},
+	{Name: "a tick is stored without its mark", By: acrossFailovers, Edits: []mutants.Edit{{"Key: record.TickKey + e.Recurrence.Name", "Key: record.TickKey + e.Recurrence.Name + \"-\""}}},
+	{Name: "a checkpoint is stored as another one", By: atEveryWrite, Edits: []mutants.Edit{{"Key: record.CheckpointKey + e.ID, Value: e.Data,", "Key: record.CheckpointKey + e.ID, Value: []byte(\"0\"),"}}},
 	{Name: "hand out before everybody has answered", By: inStorms, Edits: []mutants.Edit{{"return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"}}},
 	{Name: "an epoch is believed before its proof", By: poisoned, Edits: []mutants.Edit{{"\tus := g.addressee()\n", "\tif v.Epoch > g.highest {\n\t\tg.highest, g.epoch = v.Epoch, v.Epoch\n\t}\n\tus := g.addressee()\n"}}},
 	{Name: "who leads in view goes back", By: gated, Edits: []mutants.Edit{{"if info.Revision < g.highest {", "if info.Revision == 0 {"}}},
@@ -42,7 +42,7 @@ var taskMutants = mutants.Suite{Below: []string{"assign", "election", "fencing",
 	{Name: "what a worker has told a later scheduler counts", By: synced, Edits: []mutants.Edit{{"l.misdirected(err, epoch, from == session)", "l.misdirected(err, min(epoch, l.epoch), from == session)"}}},
 	{Name: "what another session has told counts", By: synced, Edits: []mutants.Edit{{"l.misdirected(err, epoch, from == session)", "l.misdirected(err, epoch, from != 0)"}}},
 	{Name: "the seal is no condition", By: afterTakeover, Edits: []mutants.Edit{{"\texpect := op.Expect\n", "\tif op.Guard != nil && op.Guard.Key == \"seal\" {\n\t\treturn op.publish(at, reply, h)\n\t}\n\texpect := op.Expect\n"}}},
-	{Name: "handlers outlive their session", By: inStorms, Edits: []mutants.Edit{{"\tx.lose(ErrSessionLost)\n", ""}}},
+	{Name: "handlers outlive their session", By: inStorms, Edits: []mutants.Edit{{"\tx.lose(taskerr.ErrSessionLost)\n", ""}}},
 }}
 
 func TestTasksMutants(t *testing.T)    { taskMutants.Run(t) }

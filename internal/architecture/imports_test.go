@@ -28,12 +28,33 @@ var allowed = map[string][]string{
 	"internal/natstest":       {"internal/natsrun"},
 	"election":                {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/protocol"},
 	"roles":                   {"election", "event", "fencing"},
-	"assign":                  {"election", "event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/protocol", "internal/protocol/tasks"},
-	"assign/assignotel":       {"assign"},
-	"electiontest":            {"election", "internal/bridge"},
-	"assigntest":              {"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun", "internal/natstest"},
-	"examples/multi-role":     {"assign", "election", "event", "fencing", "metrics", "roles", stagePackage},
-	stagePackage:              {"assign", "election", "event", "internal/natsrun"},
+	"assign": {
+		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
+		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler", "assign/internal/stream",
+		"assign/internal/taskerr", "assign/internal/worker",
+	},
+	"assign/internal/taskerr": {"election"},
+	"assign/internal/record":  {"assign/internal/taskerr", "internal/natskv", "internal/protocol", "internal/protocol/tasks"},
+	"assign/internal/control": {"internal/protocol/tasks"},
+	"assign/internal/stream":  {"assign/internal/record", "assign/internal/taskerr", "internal/natskv"},
+	"assign/internal/client": {
+		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
+		"internal/natsconn", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
+	},
+	"assign/internal/scheduler": {
+		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
+		"election", "event", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
+	},
+	"assign/internal/worker": {
+		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
+		"election", "event", "fencing", "internal/bridge", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/protocol/tasks",
+	},
+	"internal/natsconn":   {"internal/mailbox", "internal/natskv"},
+	"assign/assignotel":   {"assign"},
+	"electiontest":        {"election", "internal/bridge"},
+	"assigntest":          {"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun", "internal/natstest"},
+	"examples/multi-role": {"assign", "election", "event", "fencing", "metrics", "roles", stagePackage},
+	stagePackage:          {"assign", "election", "event", "internal/natsrun"},
 }
 
 // only says who may import what comes from outside.
@@ -42,8 +63,8 @@ var only = map[string][]string{
 	"github.com/prometheus/client_golang": {"metrics", "examples/..."},
 	"github.com/nats-io/nats-server/v2":   {"internal/natsrun", "internal/natstest", "electiontest", "assigntest", "examples/...", "bench/...", "cmd/rolectl"},
 	"go.opentelemetry.io/otel":            {"assign/assignotel"},
-	"github.com/robfig/cron/v3":           {"assign"},
-	"testing":                             {"internal/natstest", "electiontest", "assigntest", "propertytests/..."},
+	"github.com/robfig/cron/v3":           {"assign/internal/record"},
+	"testing":                             {"internal/natstest/...", "electiontest", "assigntest", "propertytests/..."},
 }
 
 // pure packages have no I/O, no clock and no concurrency of their own.

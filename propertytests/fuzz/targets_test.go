@@ -16,7 +16,7 @@ func TestTargets(t *testing.T) {
 	for _, found := range all {
 		names = append(names, found.String())
 	}
-	for _, want := range []string{"fencing.FuzzToken", "protocol.FuzzMachine", "tasks.FuzzEveryFrame", "assign.FuzzGate"} {
+	for _, want := range []string{"fencing.FuzzToken", "protocol.FuzzMachine", "tasks.FuzzEveryFrame", "worker.FuzzGate"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is not among %v", want, names)
 		}
@@ -29,7 +29,7 @@ func TestTargets(t *testing.T) {
 // TestMarks: every target has the mark of its package.
 func TestMarks(t *testing.T) {
 	marks, err := marks(t.Context())
-	if err != nil || marks["fencing.FuzzToken"] == "" || marks["fencing.FuzzToken"] != marks["fencing.FuzzSeal"] || marks["fencing.FuzzToken"] == marks["assign.FuzzGate"] {
+	if err != nil || marks["fencing.FuzzToken"] == "" || marks["fencing.FuzzToken"] != marks["fencing.FuzzSeal"] || marks["fencing.FuzzToken"] == marks["worker.FuzzGate"] {
 		t.Errorf("%v, %v", marks, err)
 	}
 	for name, mark := range marks {

@@ -40,7 +40,6 @@ func readSubmitter(t *testing.T, text string) {
 	if again, err2 := parseCursor(c.String()); err == nil && (err2 != nil || again != c) {
 		t.Errorf("cursor %q: %v becomes %v, %v", text, c, again, err2)
 	}
-
 }
 
 // FuzzStatusOfRecord: whatever record stands at a task's key, its status can be told on.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -129,6 +130,10 @@ func FuzzTaskRecords(f *testing.F) {
 			}
 		})
 		read("the rest", func() {
+			_ = LaterVersion(b)
+			if status, _ := EndedAs(&natskv.Entry{Header: nats.Header{HeaderOutcome: {string(b)}}}); status != "" && !json.Valid(b) {
+				t.Errorf("outcome %q is read as %v", b, status)
+			}
 			_, _ = DecodeSteer(b)
 			if u, err := DecodeUnique(b); err == nil && u.Task == "" {
 				t.Errorf("unique %s: %+v", b, u)

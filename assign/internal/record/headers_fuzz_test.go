@@ -40,6 +40,10 @@ func FuzzHeaders(f *testing.F) {
 }
 
 func readHeaders(t *testing.T, text string) {
+	if headers := HeadersOf(text); headers != nil && !json.Valid([]byte(text)) {
+		t.Errorf("headers %q: %v", text, headers)
+	}
+
 	k, err := ParseKeys(text)
 	if err == nil && k != nil {
 		sum, err := base64.RawURLEncoding.Strict().DecodeString(k.Unique)

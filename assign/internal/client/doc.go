@@ -1,0 +1,15 @@
+// Package client submits tasks, waits for them, looks at them and steers them. It knows no types of
+// inputs and outputs: package assign adds them.
+//
+//	submit, unique, steer, recur ──► conditional writes ──► stream
+//	read, list, recurrences      ◄── records ◄───────────── stream
+//	ask, status, watch           ◄── answers and events ◄── scheduler
+//	wait                         ◄── announcements, and the record now and then
+//
+// # Promises
+//
+//   - A write whose acknowledgement is lost is sent again under the same condition: it is stored once,
+//     and a copy that arrives late undoes nothing.
+//   - A caller that waits reads the record after every reconnect and now and then, so that a lost
+//     announcement delays it and no more.
+package client
