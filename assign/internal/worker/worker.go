@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
@@ -125,10 +126,14 @@ func Run(ctx context.Context, h election.Host, session *election.Session, cfg Co
 func (s *worker) subscribe() ([]*nats.Subscription, error) {
 	me := s.h.Instance()
 	frame := func(m *nats.Msg) { s.in.Put(arrivedFrame{m}) }
-	return natsconn.Subscribe(s.h.Conn(), map[string]nats.MsgHandler{
+	subs, err := natsconn.Subscribe(s.h.Conn(), map[string]nats.MsgHandler{
 		s.sub.Assign(me): frame, s.sub.Cancel(me): frame, s.sub.Sync(me): frame,
 		s.outbox.inbox + "*": func(m *nats.Msg) { s.in.Put(s.outbox.answer(m)) },
 	})
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		err = taskerr.Permission(err)
+	}
+	return subs, err
 }
 
 // run is the loop, until the lease is lost or the drain has ended.
