@@ -23,7 +23,8 @@
 //
 // The largest files go first (priority). A task leaves checkpoints, and a rerun continues from
 // there. The largest file gets a second task, a twin, which is cancelled while it runs. And once a
-// second a recurring task takes stock of the tree: each second has one task, whoever leads when.
+// second a recurring task takes stock of the tree: each second has one task, through all
+// fail-overs.
 //
 //	files ──► submitter ──► stream ──► scheduler ──► instances, worker ──► outcomes ──► verdict
 //	                          │            │            │         │
@@ -65,6 +66,6 @@
 //	metrics.go     another role; the HTTP endpoint of a member
 //	submit.go      submitting tasks and waiting for outcomes; cancelling
 //
-// Only main.go knows the stage (internal/stage). The stage starts the instances and the worker, does
-// harm to them from outside, and reports what came of it.
+// Only main.go knows the stage (internal/stage). The stage starts the instances and the worker,
+// does harm to them from outside, and reports what came of it.
 package main

@@ -76,16 +76,16 @@ func (s *submitter) submit(ctx context.Context, files []file, ended func(outcome
 		}
 		hedge := i == 0 && f.Size > 0
 		tasks.Go(func() error {
-			ended(s.one(ctx, f, 9-10*i/len(files), hedge))
+			ended(s.submitOne(ctx, f, 9-10*i/len(files), hedge))
 			return nil
 		})
 	}
 	_ = tasks.Wait() // each outcome has its own error
 }
 
-// one takes one file from submission to outcome. Submit repeats by itself until the task is stored.
-// That is safe, since the id makes it one task however often it is submitted.
-func (s *submitter) one(ctx context.Context, f file, priority int, hedge bool) outcome {
+// submitOne takes a file from submission to outcome. Submit repeats by itself until the task is
+// stored. That is safe, since the id makes it one task however often it is submitted.
+func (s *submitter) submitOne(ctx context.Context, f file, priority int, hedge bool) outcome {
 	o, id := outcome{file: f}, taskID(s.run, f.Rel)
 	in := checksumIn{Path: f.Path, Rate: s.rate(f.Size)}
 	first, err := assign.Submit(ctx, s.client, checksum, in, assign.WithID(id), assign.WithPriority(priority))

@@ -8,9 +8,9 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// attempts is the middleware of an instance: it counts attempts that begin, those that run, and
-// takes each end as a sign of life.
-func (j *job) attempts(running *atomic.Int32) assign.Middleware {
+// countAttempts is the middleware of an instance. It counts the attempts that begin and those that
+// run, and takes each end as a sign of life.
+func (j *job) countAttempts(running *atomic.Int32) assign.Middleware {
 	return func(next assign.HandlerFunc) assign.HandlerFunc {
 		return func(ctx context.Context, t *assign.Task[[]byte]) ([]byte, error) {
 			if recurs(t.ID()) {

@@ -37,13 +37,13 @@ const (
 // injectFaults kills the worker, makes a leader vanish, and stops another one. It harms no leader
 // if no instance of this process would be left, or if none of them leads a role.
 func (d *demo) injectFaults(ctx context.Context) error {
-	if err := d.job.reached(ctx, killWhen); err != nil {
+	if err := d.job.awaitDone(ctx, killWhen); err != nil {
 		return err
 	}
 	if err := d.killWorker(ctx); err != nil {
 		return err
 	}
-	if err := d.job.reached(ctx, vanishWhen); err != nil {
+	if err := d.job.awaitDone(ctx, vanishWhen); err != nil {
 		return err
 	}
 	d.screen.snapshot(d.table())
@@ -55,7 +55,7 @@ func (d *demo) injectFaults(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.job.reached(ctx, stopWhen); err != nil {
+	if err := d.job.awaitDone(ctx, stopWhen); err != nil {
 		return err
 	}
 	d.screen.snapshot(d.table())

@@ -116,18 +116,18 @@ func (j *job) progress() tally {
 	return t
 }
 
-// has reports whether so many sixths of the tasks are done. If not, that may change when changed is
-// closed.
-func (j *job) has(sixths int) (done bool, changed <-chan struct{}) {
+// hasDone reports whether so many sixths of the tasks are done. If not, that may change when
+// changed is closed.
+func (j *job) hasDone(sixths int) (done bool, changed <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.tally.done() >= sixths*len(j.files)/6, j.changed
 }
 
-// reached waits until so many sixths of the tasks are done.
-func (j *job) reached(ctx context.Context, sixths int) error {
+// awaitDone waits until so many sixths of the tasks are done.
+func (j *job) awaitDone(ctx context.Context, sixths int) error {
 	for {
-		enough, changed := j.has(sixths)
+		enough, changed := j.hasDone(sixths)
 		if enough {
 			return nil
 		}

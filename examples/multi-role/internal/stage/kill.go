@@ -68,7 +68,7 @@ func (d *demo) killWorker(ctx context.Context) error {
 func (d *demo) awaitWorkerBegins(ctx context.Context) (bool, error) {
 	worker := d.cluster.worker
 	for next := worker.next(); ; {
-		late, changed := d.job.has(vanishWhen)
+		late, changed := d.job.hasDone(vanishWhen)
 		if late {
 			d.screen.say(yellow, "%s begins no task, and is not killed", worker.id)
 			return false, nil

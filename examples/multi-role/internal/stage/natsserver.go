@@ -44,7 +44,7 @@ func startNATS(ctx context.Context, urls string) (*natsServer, error) {
 	return s, nil
 }
 
-// link is a new network path. A cut makes whatever connects through it vanish, and nothing else.
+// link is a new network path. A cut makes its clients vanish, and no others.
 func (s *natsServer) link() *natsrun.Link { return natsrun.NewLink(s.dialer) }
 
 // connect is a connection beside all links.

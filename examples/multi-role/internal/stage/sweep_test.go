@@ -17,7 +17,7 @@ func interval(role, instance string, from, to int) term {
 func TestSweep(t *testing.T) {
 	for name, c := range map[string]struct {
 		terms []term
-		want  [][2]string // who with whom
+		want  [][2]string // pairs of instances
 	}{
 		"nothing": {},
 		"one after another": {

@@ -50,7 +50,7 @@ func interrupted(ctx context.Context) bool {
 func wrong(f walked, o Outcome) string {
 	local, err := digest(f.Path)
 	switch {
-	case f.changed(): // asked last: whatever was read here was read before
+	case f.changed(): // asked last, after the file was read
 		return ""
 	case err != nil:
 		return "hashed by a follower, but here: " + err.Error()
