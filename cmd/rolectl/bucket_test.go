@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
 // TestBucket: what an error message tells a user to type must work.
@@ -56,7 +58,7 @@ func TestBucket(t *testing.T) {
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			r := p.run(strings.Fields(test.args)...)
-			if r.code != test.code || !strings.Contains(r.out+r.errors, test.says) || r.code == exitUsage && strings.Count(r.errors, "\n") != 1 {
+			if r.code != test.code || !strings.Contains(r.out+r.errors, test.says) || r.code == cli.ExitUsage && strings.Count(r.errors, "\n") != 1 {
 				t.Errorf("exit %d, want %d and %q in:\n%s%s", r.code, test.code, test.says, r.out, r.errors)
 			}
 		})
@@ -87,14 +89,14 @@ func TestBucketJSON(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	r := p.run("bucket", "check", "mend", "-o", "json")
-	if d := document[bucketTestDoc](t, r.out); r.code != exitFailed || d.Fit || len(d.Faults) < 2 {
+	if d := document[bucketTestDoc](t, r.out); r.code != cli.ExitFailed || d.Fit || len(d.Faults) < 2 {
 		t.Errorf("unfit: exit %d, %+v", r.code, d)
 	}
 	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "plain"}); err != nil {
 		t.Fatal(err)
 	}
 	r = p.run("bucket", "check", "plain", "--fix", "-o", "json")
-	if d := document[bucketTestDoc](t, r.out); r.code != exitFailed || d.Fit || len(d.Faults) < 2 || len(d.Repaired) != 0 {
+	if d := document[bucketTestDoc](t, r.out); r.code != cli.ExitFailed || d.Fit || len(d.Faults) < 2 || len(d.Repaired) != 0 {
 		t.Errorf("beyond repair: exit %d, %+v, %s", r.code, d, r.errors)
 	}
 	if d := document[bucketTestDoc](t, p.ok("bucket", "check", "mend", "--fix", "-o", "json").out); !d.Fit || len(d.Repaired) < 2 {
@@ -110,7 +112,7 @@ func TestBucketDryRun(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	r := p.ok("bucket", "create", "roles", "--max-ttl", "10m", "--storage", "memory", "--dry-run")
-	if r := p.run("bucket", "check", "roles"); r.code != exitFailed {
+	if r := p.run("bucket", "check", "roles"); r.code != cli.ExitFailed {
 		t.Fatalf("it has made the bucket: %s", r.out)
 	}
 	var command string

@@ -18,7 +18,7 @@ func TestClusterDoctor(t *testing.T) {
 	p := &place{t: t, env: append(clean(t), "NATS_URL="+c.URLs())}
 	p.ok("bucket", "create", "alone")
 	d, code := p.diagnosis("--bucket", "alone")
-	if code != int(warning) || !d.has("replicas", "warning", "kept on one server of a cluster") || len(servers(d)) != 3 {
+	if code != doctorWarning || !d.has("replicas", "warning", "kept on one server of a cluster") || len(servers(d)) != 3 {
 		t.Errorf("one replica: %d, %+v", code, d)
 	}
 	p.ok("bucket", "create", "roles", "--replicas", "3")
@@ -49,12 +49,12 @@ func TestClusterDoctor(t *testing.T) {
 	c.Stop((leader + 1) % 3)
 	natstest.Eventually(t, "a server is missed", 2*patience, func() (bool, string) {
 		d, code := p.diagnosis()
-		return code == int(warning) && d.has("replicas", "warning", "1 of 3 replicas are offline"), fmt.Sprint(d)
+		return code == doctorWarning && d.has("replicas", "warning", "1 of 3 replicas are offline"), fmt.Sprint(d)
 	})
 	c.Stop((leader + 2) % 3)
 	natstest.Eventually(t, "the quorum is missed", 2*patience, func() (bool, string) {
 		d, code := p.diagnosis()
-		return code >= int(critical), fmt.Sprint(d)
+		return code >= doctorCritical, fmt.Sprint(d)
 	})
 }
 

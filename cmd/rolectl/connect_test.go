@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
@@ -69,24 +70,24 @@ func TestLogins(t *testing.T) {
 		{"NATS_CONTEXT=keyed", "", 0, ""},
 		{"NATS_CONTEXT=cluster", "", 0, ""}, // one of its servers is down
 		{"NATS_CONTEXT=wrong", "--context good", 0, ""},
-		{"NATS_CONTEXT=good", "--context wrong", exitConnection, "Authorization"},
+		{"NATS_CONTEXT=good", "--context wrong", cli.ExitConnection, "Authorization"},
 		{"NATS_CONTEXT=wrong NATS_NKEY=" + nkey, "", 0, ""}, // one way to log in replaces another
-		{"NATS_URL=" + url, "--no-context", exitConnection, "Authorization"},
-		{"NATS_URL=nats://127.0.0.1:1", "", exitConnection, "connect to nats://127.0.0.1:1"},
+		{"NATS_URL=" + url, "--no-context", cli.ExitConnection, "Authorization"},
+		{"NATS_URL=nats://127.0.0.1:1", "", cli.ExitConnection, "connect to nats://127.0.0.1:1"},
 		{"NATS_URL=nats://127.0.0.1:1", "--server " + url, 0, ""},
 		{"NATS_URL=" + url + " NATS_NKEY=" + nkey, "--no-context", 0, ""},
 		{"NATS_URL=" + url, "--no-context --nkey " + nkey, 0, ""},
-		{"NATS_URL=" + url, "--no-context --nkey /missing", exitUsage, "--nkey"},
-		{"NATS_URL=" + url + " NATS_CREDS=/missing", "--no-context", exitUsage, "--creds"},
-		{"NATS_URL=" + url + " NATS_PASSWORD=x", "--no-context", exitUsage, "NATS_USER"},
-		{"NATS_URL=" + url + " NATS_CERT=x", "--no-context", exitUsage, "NATS_KEY"},
-		{"NATS_TIMEOUT=soon", "", exitUsage, "NATS_TIMEOUT"},
-		{"NATS_TLS_FIRST=perhaps", "", exitUsage, `NATS_TLS_FIRST="perhaps" is neither true nor false`},
-		{"", "--context missing", exitUsage, "there are broken, cluster, domain, good, keyed, nsc, wrong"},
-		{"", "--context ../good", exitUsage, "cannot be a path"},
-		{"", "--context nsc", exitUsage, "--creds"},
-		{"", "--context domain", exitUsage, "JetStream domain"},
-		{"", "--context broken", exitUsage, "nats context edit broken"},
+		{"NATS_URL=" + url, "--no-context --nkey /missing", cli.ExitUsage, "--nkey"},
+		{"NATS_URL=" + url + " NATS_CREDS=/missing", "--no-context", cli.ExitUsage, "--creds"},
+		{"NATS_URL=" + url + " NATS_PASSWORD=x", "--no-context", cli.ExitUsage, "NATS_USER"},
+		{"NATS_URL=" + url + " NATS_CERT=x", "--no-context", cli.ExitUsage, "NATS_KEY"},
+		{"NATS_TIMEOUT=soon", "", cli.ExitUsage, "NATS_TIMEOUT"},
+		{"NATS_TLS_FIRST=perhaps", "", cli.ExitUsage, `NATS_TLS_FIRST="perhaps" is neither true nor false`},
+		{"", "--context missing", cli.ExitUsage, "there are broken, cluster, domain, good, keyed, nsc, wrong"},
+		{"", "--context ../good", cli.ExitUsage, "cannot be a path"},
+		{"", "--context nsc", cli.ExitUsage, "--creds"},
+		{"", "--context domain", cli.ExitUsage, "JetStream domain"},
+		{"", "--context broken", cli.ExitUsage, "nats context edit broken"},
 	} {
 		q := &place{t: t, env: append(append(clean(t), "XDG_CONFIG_HOME="+dir), strings.Fields(test.env)...)}
 		r := q.run(append(strings.Fields(test.args), "bucket", "create", "roles")...)
@@ -130,10 +131,10 @@ func TestToken(t *testing.T) {
 	dir := contexts(t, map[string]string{"token": `{"token":"s3cr3t"}`, "stale": `{"token":"other"}`})
 	q := &place{t: t, env: append(p.env, "XDG_CONFIG_HOME="+dir)}
 	q.ok("--context", "token", "bucket", "check", "roles")
-	if r := q.run("--context", "stale", "roles"); r.code != exitConnection || strings.Contains(r.errors, "other") {
+	if r := q.run("--context", "stale", "roles"); r.code != cli.ExitConnection || strings.Contains(r.errors, "other") {
 		t.Errorf("with another: exit %d, %s", r.code, r.errors)
 	}
-	if r := p.run("roles"); r.code != exitConnection {
+	if r := p.run("roles"); r.code != cli.ExitConnection {
 		t.Errorf("without it: exit %d, %s", r.code, r.errors)
 	}
 }
@@ -164,11 +165,11 @@ func TestTLS(t *testing.T) {
 			refused = map[string]string{"roles --timeout 2s": "--tlsfirst", "roles --tlsfirst": "--tlsca", "roles --tlsfirst --tlsca " + dir + "/ca.pem": "--tlscert"}
 		}
 		for args, says := range refused {
-			if r := p.run(strings.Fields(args)...); r.code != exitConnection || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
+			if r := p.run(strings.Fields(args)...); r.code != cli.ExitConnection || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
 				t.Errorf("TLS first %v, %s: exit %d, %s", first, args, r.code, r.errors)
 			}
 		}
-		if r := p.run("--tlsca", dir+"/none.pem", "roles"); r.code != exitUsage || !strings.Contains(r.errors, "--tlsca") {
+		if r := p.run("--tlsca", dir+"/none.pem", "roles"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "--tlsca") {
 			t.Errorf("without an authority: exit %d, %s", r.code, r.errors)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nkeys"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
 // TestCreds: a server that trusts an operator lets users in who show a JWT and prove their key: by a file of credentials, which
@@ -71,11 +73,11 @@ func TestCreds(t *testing.T) {
 		{"", "--context creds", 0, ""},
 		{"", "--context jwt", 0, ""},
 		{"", "--context old --creds " + good, 0, ""},
-		{"", "", exitConnection, "Authorization"},
-		{"", "--creds " + old, exitConnection, "Authorization"},
-		{"", "--context old", exitConnection, "Authorization"},
-		{"", "--creds " + forged, exitConnection, "Authorization"},
-		{"", "--creds " + write("empty.creds", ""), exitUsage, "empty.creds (--creds"},
+		{"", "", cli.ExitConnection, "Authorization"},
+		{"", "--creds " + old, cli.ExitConnection, "Authorization"},
+		{"", "--context old", cli.ExitConnection, "Authorization"},
+		{"", "--creds " + forged, cli.ExitConnection, "Authorization"},
+		{"", "--creds " + write("empty.creds", ""), cli.ExitUsage, "empty.creds (--creds"},
 	} {
 		q := &place{t: t, env: append(append(p.env, "XDG_CONFIG_HOME="+home), strings.Fields(test.env)...)}
 		r := q.run(append(strings.Fields(test.args), "bucket", "create", "roles")...)

@@ -14,6 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -41,10 +43,10 @@ func TestDev(t *testing.T) {
 	user.ok("tasks", "pause", "-n", "jobs", "hello")
 	user.ok("exec", "scheduler", "-q", "--", "true")
 	port := strings.TrimPrefix(strings.TrimSpace(dev.out.String()), "nats://127.0.0.1:")
-	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != exitFailed || !strings.Contains(r.errors, "--port 0 --store-dir") || strings.Count(r.errors, "\n") != 1 {
+	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != cli.ExitFailed || !strings.Contains(r.errors, "--port 0 --store-dir") || strings.Count(r.errors, "\n") != 1 {
 		t.Errorf("on a port that is taken: exit %d, %q", r.code, r.errors)
 	}
-	if r := p.run("dev", "--port", "0", "--store-dir", dir); r.code != exitFailed || !strings.Contains(r.errors, dir) ||
+	if r := p.run("dev", "--port", "0", "--store-dir", dir); r.code != cli.ExitFailed || !strings.Contains(r.errors, dir) ||
 		!strings.Contains(r.errors, "--store-dir DIR") || strings.Count(r.errors, "\n") != 1 || r.out != "" {
 		t.Errorf("on a store that is in use: exit %d, %q, %q", r.code, r.out, r.errors)
 	}
@@ -55,7 +57,7 @@ func TestDev(t *testing.T) {
 	dev, user = p.begin(dir)
 	user.ok("bucket", "check", "mine")
 	user.ok("tasks", "get", "-n", "jobs", "first")
-	if out := user.ok("roles", "-o", "name").out; out != devMember+"\nscheduler\n" {
+	if out := user.ok("roles", "-o", "name").out; out != inventory.DevMember+"\nscheduler\n" {
 		t.Errorf("after a restart: %q", out)
 	}
 	dev.signal(syscall.SIGKILL) // and the next one waits for its lease
@@ -110,7 +112,7 @@ func TestDevJSON(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		user := &place{t: t, env: append(clean(t), "NATS_URL="+d.URL)}
-		if out := user.ok("members", "-o", "name").out; (out == devMember+"\n") != worker {
+		if out := user.ok("members", "-o", "name").out; (out == inventory.DevMember+"\n") != worker {
 			t.Errorf("with --worker=%v the members are %q", worker, out)
 		}
 		if r := user.run("doctor", "--for", "0s"); worker && r.code != 0 {
@@ -142,7 +144,7 @@ func TestDevWorkerLeaves(t *testing.T) {
 	dev.signal(syscall.SIGKILL)
 	<-dev.done
 	dev, user = p.begin(dir)
-	if out := user.ok("members", "-o", "name").out; out != "mine\n"+devMember+"\n" {
+	if out := user.ok("members", "-o", "name").out; out != "mine\n"+inventory.DevMember+"\n" {
 		t.Fatalf("of the program the records are left: %q", out)
 	}
 	user.ok("tasks", "submit", "-n", "jobs", "sleep", `"3s"`, "--wait") // it looks around meanwhile
@@ -229,7 +231,7 @@ func TestBench(t *testing.T) {
 	interrupted := p.start("bench", "--rounds", "1000", "--only", "failover")
 	interrupted.says(&interrupted.errs, "fail-overs")
 	interrupted.signal(syscall.SIGINT)
-	if r := interrupted.wait(); r.code != exitFailed || !strings.HasSuffix(r.errors, "rolectl: interrupted\n") {
+	if r := interrupted.wait(); r.code != cli.ExitFailed || !strings.HasSuffix(r.errors, "rolectl: interrupted\n") {
 		t.Errorf("interrupted: exit %d, %q", r.code, r.errors)
 	}
 	if n := streams(); n != 0 {
@@ -242,15 +244,15 @@ func TestBenchLosesServer(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	var all []*process
-	for _, m := range measures { // no lease runs out before the test does
-		b := p.start("bench", "--rounds", "100000", "--ttl", "2m", "--only", m.name, "--timeout", "10s")
-		b.says(&b.errs, m.what+" ...")
+	for name, what := range map[string]string{"heartbeat": "heartbeats", "handover": "hand-overs", "failover": "fail-overs", "task": "tasks"} { // no lease runs out before the test does
+		b := p.start("bench", "--rounds", "100000", "--ttl", "2m", "--only", name, "--timeout", "10s")
+		b.says(&b.errs, what+" ...")
 		all = append(all, b)
 	}
 	p.server.Stop()
 	for _, b := range all {
 		r := b.wait()
-		if r.code != exitConnection || !strings.Contains(r.errors, "rolectl: the connection was lost") ||
+		if r.code != cli.ExitConnection || !strings.Contains(r.errors, "rolectl: the connection was lost") ||
 			!strings.Contains(r.errors, "nats stream rm -f KV_rolectl-bench-") || strings.Count(r.errors, "\n") != 2 {
 			t.Errorf("%s: exit %d, %q", b.name, r.code, r.errors)
 		}

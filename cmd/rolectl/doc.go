@@ -6,37 +6,28 @@
 //	rolectl doctor | bench | dev | bucket create | check    the servers, the bucket, a server to try things out
 //	rolectl tasks create | ls | get | submit | cancel | requeue | drain | pause | resume | overview | cron
 //
-// Where NATS is and as whom to go there is said by flags, by the environment or by a context of the nats tool. Data goes to
-// stdout (-o table, wide, json or name; the JSON is that of docs/reference/rolectl-v1.json), all else to stderr; with -o json that is JSON, too.
-// Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost, 141 nobody reads;
-// exec passes on that of its command, doctor has its own.
+// Flags, the environment or a context of the nats tool say where NATS is and which user to connect as. Data goes to stdout
+// (-o table, wide, json or name; the JSON follows docs/reference/rolectl-v1.json). Everything else goes to stderr, as JSON with -o json.
+//
+// Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost, 141 nobody reads
+// the output. exec passes on the exit code of its command, and doctor has exit codes of its own.
 //
 // # Promises
 //
-//   - No command hangs without a server, or with one whose JetStream does not answer.
-//   - What makes no sense is refused in one line that says what to do, before anything is done.
-//   - What hands a role over is guarded by the epoch that the user was shown, and asks first; off a terminal it wants --yes.
-//   - Nothing that exec has started runs on when the next leader's command begins: see internal/supervise.
-//   - What stands in a bucket cannot steer the terminal of who reads it, and tokens are not shown unless asked for.
+//   - No command hangs without a server, or with a server whose JetStream does not answer.
+//   - Input that makes no sense is refused in one line that says what to do, before anything is done.
+//   - A command that hands a role over is guarded by the epoch that the user was shown, and asks first. Without a terminal it
+//     needs --yes.
+//   - No process that exec has started still runs when the next leader's command begins: see internal/supervise.
+//   - A record in a bucket cannot steer the terminal of a person who reads it. Tokens are shown only on request.
 //
-// # Files
+// # Layers
 //
-//	main.go, root.go, app.go, exit.go       one command line; the global flags; the connection; exit codes
-//	fault.go                                an error as a document
-//	reader.go, reader_*.go                  the end of who only looks, when nobody reads
-//	args.go, flags.go, version.go           what commands take, and what they refuse; --version
-//	ledger.go, sight.go                     what stands in a bucket, and what it means
-//	roles.go, inspect.go, members.go, watch.go, winch_*.go   looking
-//	confirm.go, handover.go, stepdown.go, transfer.go        handing over
-//	exec.go, lead.go                        exec: its flags; its part in the role
-//	bucket.go, creation.go                  buckets; the dry run
-//	dev.go, devlock*.go, dev_worker.go      the server for trying out; one at a time on one store; what runs tasks there
-//	doctor.go, doctor_*.go                  findings and their report; the checks, by what they look at (doctor_changes.go:
-//	                                        what happens while it watches)
-//	bench.go, bench_*.go                    what is measured, how, and over which connection
-//	tasks*.go                               the commands about tasks (tasks_known.go: names that somebody knows; tasks_held.go:
-//	                                        why something is held back; tasks_wait.go: what is seen of a task until it has ended)
-//	completion*.go                          names for the shell
+// A package imports only packages of the lines below its own:
 //
-// Below internal: connect (where to go and as whom), show (tables, JSON, plots), supervise (a command under a lease).
+//	main, root                                      one command line: its commands, and its exit code
+//	bench bucket dev doctor exec roles tasks        one group of commands each; no group imports another
+//	inventory                                       what a bucket holds, and what it means
+//	cli                                             what all commands share: the app, flags, exit codes, errors
+//	connect  show  supervise                        the way to the server; output; a command under a lease
 package main

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
 var mentioned = regexp.MustCompile("(?m)(?:^|[`$|(] ?|xargs -r -n1 )(rolectl [a-z][^`|\n#]*)")
@@ -37,7 +39,7 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		texts[file] = string(text)
 	}
-	var a app
+	var a cli.App
 	commands := []string{}
 	for _, cmd := range root(&a).Commands() {
 		texts[cmd.Name()] = cmd.Example

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -24,14 +25,14 @@ func TestDoctorLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	finds := func(what string, want level, level, says string) {
+	finds := func(what string, want int, level, says string) {
 		t.Helper()
 		natstest.Eventually(t, what, patience, func() (bool, string) {
 			d, code := p.diagnosis()
-			return code == int(want) && d.has("limits", level, says), fmt.Sprint(code, d)
+			return code == want && d.has("limits", level, says), fmt.Sprint(code, d)
 		})
 	}
-	finds("with room", healthy, "ok", "well below")
+	finds("with room", doctorHealthy, "ok", "well below")
 	stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "DATA", Subjects: []string{"data"}})
 	if err != nil {
 		t.Fatal(err)
@@ -41,11 +42,11 @@ func TestDoctorLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	finds("nearly full", warning, "warning", "file storage")
+	finds("nearly full", doctorWarning, "warning", "file storage")
 	if _, err := js.Publish(t.Context(), "data", make([]byte, 135_000)); err != nil {
 		t.Fatal(err)
 	}
-	finds("full", critical, "critical", "file storage")
+	finds("full", doctorCritical, "critical", "file storage")
 	if err := stream.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestDoctorLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	finds("many streams", warning, "warning", "streams: 18 of 20 used")
+	finds("many streams", doctorWarning, "warning", "streams: 18 of 20 used")
 }
 
 // TestDoctorBeats: the round trip is held against how often each member beats, not against what its TTL would mean: the way
@@ -78,7 +79,7 @@ func TestDoctorBeats(t *testing.T) {
 	natstest.Eventually(t, "the beats of quick are seen", patience, func() (bool, string) { // the machine may be too busy to beat so often
 		r := far.run("doctor", "--for", "1500ms", "--timeout", "30s", "-o", "json")
 		d := document[doctorDoc](t, r.out)
-		return r.code >= int(warning) && (d.has("round trip", "critical", "quick beats every") || d.has("round trip", "warning", "quick beats every")), r.out
+		return r.code >= doctorWarning && (d.has("round trip", "critical", "quick beats every") || d.has("round trip", "warning", "quick beats every")), r.out
 	})
 }
 
@@ -137,7 +138,7 @@ func TestDoctorAbandonedRole(t *testing.T) {
 	}
 	natstest.Eventually(t, "these are warnings", patience, func() (bool, string) {
 		d, code := p.diagnosis()
-		return code == int(warning) && d.has("roles", "warning", "nobody contends for broken any more") &&
+		return code == doctorWarning && d.has("roles", "warning", "nobody contends for broken any more") &&
 			d.has("roles", "warning", "nobody contends for taken any more"), fmt.Sprint(d)
 	})
 }
@@ -148,7 +149,7 @@ func TestDoctorVersions(t *testing.T) {
 	p := at(t)
 	runs := func(program, version string) func(*election.SessionConfig) {
 		return func(c *election.SessionConfig) {
-			c.Meta = map[string]string{metaProgram: program, metaVersion: version}
+			c.Meta = map[string]string{inventory.MetaProgram: program, inventory.MetaVersion: version}
 		}
 	}
 	sees := func(what, level, says string) {
@@ -167,7 +168,7 @@ func TestDoctorVersions(t *testing.T) {
 	sees("two versions of one", "warning", "different versions of jobs (2: c; 3: d)")
 	held := p.start("exec", "r", "--instance", "e", "--", "true")
 	held.says(&held.errs, "contends")
-	if out := p.ok("members", "-o", "wide").out; !strings.Contains(out, metaProgram+"=rolectl exec,"+metaVersion+"=") {
+	if out := p.ok("members", "-o", "wide").out; !strings.Contains(out, inventory.MetaProgram+"=rolectl exec,"+inventory.MetaVersion+"=") {
 		t.Errorf("exec does not say its version:\n%s", out)
 	}
 }

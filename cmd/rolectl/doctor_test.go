@@ -12,9 +12,18 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// Exit codes of doctor.
+const (
+	doctorHealthy = iota
+	doctorWarning
+	doctorCritical
+	doctorUnknown
 )
 
 type doctorDoc struct {
@@ -80,14 +89,14 @@ func TestDoctorFinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, code := p.diagnosis(); code != int(critical) || !d.has("bucket", "critical", "no bucket roles") {
+	if d, code := p.diagnosis(); code != doctorCritical || !d.has("bucket", "critical", "no bucket roles") {
 		t.Errorf("without a bucket: %d, %+v", code, d)
 	}
 	if _, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "plain"}); err != nil {
 		t.Fatal(err)
 	}
 	d, code := p.diagnosis("--bucket", "plain")
-	if code != int(critical) || !d.has("bucket", "critical", "revisions count from 1") || !slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool {
+	if code != doctorCritical || !d.has("bucket", "critical", "revisions count from 1") || !slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool {
 		return strings.Contains(f.Fix, "rolectl bucket create plain")
 	}) {
 		t.Errorf("an unfit bucket: %d, %+v", code, d)
@@ -109,7 +118,7 @@ func TestDoctorFinds(t *testing.T) {
 		}
 		return rev
 	}
-	for i := range manyKilled {
+	for i := range 3 {
 		put(fmt.Sprintf("lease.dead%d", i), `{"v":1,"session":7,"ttl_ms":1000,"beat":3,"state":"killed","by":"a"}`)
 	}
 	put("role.later", `{"v":99}`)
@@ -117,7 +126,7 @@ func TestDoctorFinds(t *testing.T) {
 	put("member.noise", "noise\x1b[2J")
 	natstest.Eventually(t, "it finds all of it", patience, func() (bool, string) {
 		d, code = p.diagnosis()
-		return code == int(critical) && d.has("storage", "warning", "memory") &&
+		return code == doctorCritical && d.has("storage", "warning", "memory") &&
 			d.has("roles", "warning", "nobody would take alone over from a") &&
 			d.has("versions", "warning", "different versions (1.0: a; 1.1: b)") &&
 			d.has("churn", "warning", "3 sessions were ended by others") &&
@@ -131,10 +140,10 @@ func TestDoctorFinds(t *testing.T) {
 			t.Errorf("a record that is only not understood is to be removed: %+v", f)
 		}
 	}
-	if r := p.run("inspect", "later"); r.code != exitNoLeader || !strings.Contains(r.out, "not known: a later version") || strings.Contains(r.out, "nobody") {
+	if r := p.run("inspect", "later"); r.code != cli.ExitNoLeader || !strings.Contains(r.out, "not known: a later version") || strings.Contains(r.out, "nobody") {
 		t.Errorf("inspect: exit %d, %s%s", r.code, r.out, r.errors)
 	}
-	if r := p.run("step-down", "later", "--yes"); r.code != exitFailed || !strings.Contains(r.errors, "a later version") {
+	if r := p.run("step-down", "later", "--yes"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "a later version") {
 		t.Errorf("step-down: exit %d, %s%s", r.code, r.out, r.errors)
 	}
 	r := p.run("doctor", "--for", "100ms", "-o", "name")
@@ -171,7 +180,7 @@ func TestDoctorFindsDeadLeader(t *testing.T) {
 	}
 	natstest.Eventually(t, "it is found", patience, func() (bool, string) {
 		d, code := p.diagnosis()
-		return code == int(critical) && d.has("roles", "critical", "ghost leads scheduler without a heartbeat"), fmt.Sprint(d)
+		return code == doctorCritical && d.has("roles", "critical", "ghost leads scheduler without a heartbeat"), fmt.Sprint(d)
 	})
 }
 
@@ -196,7 +205,7 @@ func TestDoctorSeesChurn(t *testing.T) {
 	natstest.Eventually(t, "it is found", patience, func() (bool, string) {
 		r := p.run("doctor", "--for", "500ms", "-o", "json")
 		d := document[doctorDoc](t, r.out)
-		return r.code >= int(warning) && d.has("churn", "warning", "hot has changed hands"), r.out
+		return r.code >= doctorWarning && d.has("churn", "warning", "hot has changed hands"), r.out
 	})
 }
 
@@ -204,7 +213,7 @@ func TestDoctorSeesChurn(t *testing.T) {
 func TestDoctorUnknown(t *testing.T) {
 	t.Parallel()
 	nowhere := &place{t: t, env: append(clean(t), "NATS_URL=nats://127.0.0.1:1")}
-	if d, code := nowhere.diagnosis("--timeout", "1s"); code != int(unknown) || !d.has("connection", "unknown", "connect to") {
+	if d, code := nowhere.diagnosis("--timeout", "1s"); code != doctorUnknown || !d.has("connection", "unknown", "connect to") {
 		t.Errorf("without a server: %d, %+v", code, d)
 	}
 	p := at(t, func(o *natsrun.Options) {
@@ -215,11 +224,11 @@ func TestDoctorUnknown(t *testing.T) {
 		}
 	})
 	p.env = append(p.env, "NATS_USER=joe", "NATS_PASSWORD=x")
-	if d, code := p.diagnosis("--timeout", "2s"); code != int(unknown) || !d.has("connection", "unknown", "$JS.API.STREAM.INFO.KV_roles") {
+	if d, code := p.diagnosis("--timeout", "2s"); code != doctorUnknown || !d.has("connection", "unknown", "$JS.API.STREAM.INFO.KV_roles") {
 		t.Errorf("without permissions: %d, %+v", code, d)
 	}
 	off := at(t, func(o *natsrun.Options) { o.Configure = func(so *server.Options) { so.JetStream = false } })
-	if d, code := off.diagnosis("--timeout", "2s"); code != int(critical) || !d.has("limits", "critical", "JetStream is off") {
+	if d, code := off.diagnosis("--timeout", "2s"); code != doctorCritical || !d.has("limits", "critical", "JetStream is off") {
 		t.Errorf("without JetStream: %d, %+v", code, d)
 	}
 }
@@ -240,32 +249,8 @@ func TestDoctorInterrupted(t *testing.T) {
 	proc := p.start("doctor", "--for", "1h")
 	clients(1)
 	proc.signal(syscall.SIGINT)
-	if r := proc.wait(); r.code != int(unknown) || r.out != "" || !strings.Contains(r.errors, "interrupted") {
+	if r := proc.wait(); r.code != doctorUnknown || r.out != "" || !strings.Contains(r.errors, "interrupted") {
 		t.Errorf("exit %d, %q, %q", r.code, r.out, r.errors)
-	}
-}
-
-// TestWorst: what is known to be wrong comes before what is not known, and that before what is well.
-func TestWorst(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		levels []level
-		want   level
-	}{
-		{nil, healthy},
-		{[]level{healthy, healthy}, healthy},
-		{[]level{healthy, unknown}, unknown},
-		{[]level{unknown, warning}, warning},
-		{[]level{warning, unknown}, warning},
-		{[]level{critical, unknown, warning, healthy}, critical},
-	} {
-		var f findings
-		for _, l := range test.levels {
-			f.add(l, "", "", "")
-		}
-		if got := f.worst(); got != test.want {
-			t.Errorf("%v: %v, want %v", test.levels, got, test.want)
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -95,7 +96,7 @@ func TestExecStopped(t *testing.T) {
 		a.signal(syscall.SIGCONT)
 		return a.wait()
 	})
-	if r.code != exitLost {
+	if r.code != cli.ExitLost {
 		t.Errorf("exit %d, %s", r.code, r.errors)
 	}
 }
@@ -123,7 +124,7 @@ func TestExecCutOff(t *testing.T) {
 	}
 	defer link.Close()
 	r := exclusive(t, p, append(p.env, "NATS_URL=nats://"+link.Addr()), func(*process) { link.Cut() }, (*process).wait)
-	if r.code != exitLost {
+	if r.code != cli.ExitLost {
 		t.Errorf("exit %d, %s", r.code, r.errors)
 	}
 }
@@ -134,7 +135,7 @@ func TestExecEvicted(t *testing.T) {
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	r := exclusive(t, p, p.env, func(*process) { p.ok("step-down", "scheduler", "--yes", "--force") }, (*process).wait)
-	if r.code != exitLost || !strings.Contains(r.errors, "changed by somebody else") {
+	if r.code != cli.ExitLost || !strings.Contains(r.errors, "changed by somebody else") {
 		t.Errorf("exit %d, %s", r.code, r.errors)
 	}
 }
@@ -155,7 +156,7 @@ func TestExecGuardKilled(t *testing.T) {
 	if err := syscall.Kill(guard, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if r := e.wait(); r.code != exitFailed || !strings.Contains(r.errors, "guard of the command was killed") {
+	if r := e.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, "guard of the command was killed") {
 		t.Errorf("exit %d, %s", r.code, r.errors)
 	}
 	if file.lives() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
 )
@@ -30,7 +31,7 @@ func TestExecPassesOn(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d; %s", script, r.code, code, r.errors)
 		}
 	}
-	if r := p.run("exec", "scheduler", "--", "no-such-command"); r.code != exitNotFound || strings.Count(r.errors, "\n") != 1 {
+	if r := p.run("exec", "scheduler", "--", "no-such-command"); r.code != 127 || strings.Count(r.errors, "\n") != 1 {
 		t.Errorf("a command that is not there: exit %d, %q", r.code, r.errors)
 	}
 	if out := p.ok("roles", "-o", "json").out; document[rolesDoc](t, out).Roles[0].Leader != "" {
@@ -56,7 +57,7 @@ func TestExecWait(t *testing.T) {
 	p.pair("scheduler")
 	for _, wait := range []string{"0s", "200ms"} {
 		r := p.run("exec", "scheduler", "--wait", wait, "--", "echo", "ran")
-		if r.code != exitNoLeader || r.out != "" || !strings.Contains(r.errors, "a leads scheduler") {
+		if r.code != cli.ExitNoLeader || r.out != "" || !strings.Contains(r.errors, "a leads scheduler") {
 			t.Errorf("--wait %s: exit %d, %s%s", wait, r.code, r.out, r.errors)
 		}
 	}
@@ -134,7 +135,7 @@ func TestExecIsSteered(t *testing.T) {
 	again := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "b", "--on-lost", "wait", "--", "sh", "-c", script)
 	again.says(&again.errs, "contends")
 	p.ok("transfer", "scheduler", "b", "--yes")
-	if r := e.wait(); r.code != exitLost || !strings.Contains(r.out, "drained") || !strings.Contains(r.errors, "transferred") {
+	if r := e.wait(); r.code != cli.ExitLost || !strings.Contains(r.out, "drained") || !strings.Contains(r.errors, "transferred") {
 		t.Errorf("exit %d, %s%s", r.code, r.out, r.errors)
 	}
 	again.says(&again.out, "began")
@@ -158,7 +159,7 @@ func TestExecRestart(t *testing.T) {
 	e := p.start("exec", "scheduler", "--restart", "--", "sh", "-c", `echo $EPOCH >> "`+file+`"; exit 3`)
 	e.says(&e.errs, "again in 2s")
 	e.signal(syscall.SIGINT)
-	if r := e.wait(); r.code == exitLost {
+	if r := e.wait(); r.code == cli.ExitLost {
 		t.Errorf("exit %d, %s", r.code, r.errors)
 	}
 	runs, err := os.ReadFile(file)
@@ -190,12 +191,12 @@ func TestExecUsage(t *testing.T) {
 		"exec scheduler --instance a* -- true": "InstanceID",
 	} {
 		r := p.run(strings.Fields(args)...)
-		if r.code != exitUsage || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
+		if r.code != cli.ExitUsage || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%s: exit %d, %q, want %q", args, r.code, r.errors, says)
 		}
 	}
 	p.member("a", func(c *election.SessionConfig) { c.IdleFactor, c.TTL = 1, time.Second })
-	if r := p.run("exec", "scheduler", "--instance", "a", "--", "true"); r.code != exitFailed || !strings.Contains(r.errors, "in use by live session") {
+	if r := p.run("exec", "scheduler", "--instance", "a", "--", "true"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "in use by live session") {
 		t.Errorf("an instance id that is taken: exit %d, %q", r.code, r.errors)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
@@ -25,12 +26,12 @@ func FuzzCommandLine(f *testing.F) {
 	} {
 		f.Add(strings.ReplaceAll(line, " ", "\n"))
 	}
-	var a *app
+	var a *cli.App
 	var cmd *cobra.Command
 	n := 0
 	f.Fuzz(func(t *testing.T, lines string) {
 		if n%rereads == 0 {
-			a = &app{}
+			a = &cli.App{}
 			cmd = root(a)
 		}
 		n++
@@ -38,19 +39,19 @@ func FuzzCommandLine(f *testing.F) {
 		// What is no command is compared with each that there is, in a table as long as itself, where what is no letter takes three rows.
 		heap.Bounded(t, 4*(1+len(cmd.Commands()))*len(lines), func() {
 			args := strings.Split(lines, "\n")
-			_ = wantsJSON(args)
+			_ = cli.WantsJSON(args)
 			err = read(cmd, args)
 		})
 		if err != nil {
-			text := oneLine(err.Error())
+			text := show.OneLine(err.Error())
 			said := show.CleanLines(text)
 			if said == "" || strings.ContainsFunc(said, unicode.IsControl) || len(text) > 4*len(lines)+2000 {
 				t.Errorf("%q: %q", lines, said)
 			}
 			return
 		}
-		if a.settings.Timeout < 0 || !slices.Contains(show.Formats, a.format) {
-			t.Errorf("%q: timeout %v, format %q", lines, a.settings.Timeout, a.format)
+		if a.Settings.Timeout < 0 || !slices.Contains(show.Formats, a.Format) {
+			t.Errorf("%q: timeout %v, format %q", lines, a.Settings.Timeout, a.Format)
 		}
 	})
 }

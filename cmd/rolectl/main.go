@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/doctor"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
@@ -26,38 +28,38 @@ const inboxHint = ": give the prefix that this user may subscribe to with --inbo
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string) int {
-	var a app
+	var a cli.App
 	cmd := root(&a)
 	cmd.SetArgs(args)
 	cmd, err := cmd.ExecuteContextC(ctx)
-	a.disconnect()
-	if a.unread.Load() || refused(err) {
-		return errUnread.code
+	a.Disconnect()
+	if a.Unread.Load() || cli.OutputClosed(err) {
+		return cli.ExitUnread
 	}
 	if err == nil {
 		return 0
 	}
-	if !a.begun { // cobra has found the fault, before anything was done
-		err = usage(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
+	if !a.Begun { // cobra has found the fault, before anything was done
+		err = cli.UsageError(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 	}
-	code, text := codeOf(err), err.Error()
-	if code == exitUsage || code == exitConnection { // of several errors at once, too
-		text = oneLine(text)
+	code, text := cli.CodeOf(err), err.Error()
+	if code == cli.ExitUsage || code == cli.ExitConnection { // of several errors at once, too
+		text = show.OneLine(text)
 	}
-	if code == exitConnection && errors.Is(err, context.DeadlineExceeded) {
-		text += fmt.Sprintf(": nothing was heard within %v (--timeout); rolectl doctor may say more", a.target.Timeout)
+	if code == cli.ExitConnection && errors.Is(err, context.DeadlineExceeded) {
+		text += fmt.Sprintf(": nothing was heard within %v (--timeout); rolectl doctor may say more", a.Target.Timeout)
 	}
-	if code == exitConnection && strings.Contains(text, `subscribe to "_INBOX`) {
+	if code == cli.ExitConnection && strings.Contains(text, `subscribe to "_INBOX`) {
 		text += inboxHint
 	}
 	if text == "" { // all was said before
 		return code
 	}
-	if cmd.Name() == doctorName {
-		code = int(unknown) // nothing was found out; 2 would be read as critical
+	if cmd.Name() == doctor.Name {
+		code = doctor.ExitUnknown // nothing was found out; 2 would be read as critical
 	}
-	if wantsJSON(args) {
-		_ = show.Printer{W: os.Stderr}.Line(documentOf(err, text, code, cmd.CommandPath())) // the exit code is left
+	if cli.WantsJSON(args) {
+		_ = show.Printer{W: os.Stderr}.Line(cli.ErrorDocument(err, text, code, cmd.CommandPath())) // the exit code is left
 	} else {
 		fmt.Fprintln(os.Stderr, "rolectl:", show.CleanLines(text))
 	}

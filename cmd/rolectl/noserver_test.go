@@ -11,12 +11,14 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/doctor"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 // local are the commands that go to no server.
-var local = []string{"rolectl dev", "rolectl help", "rolectl completion", "rolectl " + guardName}
+var local = []string{"rolectl dev", "rolectl help", "rolectl completion", "rolectl guard-process-group"}
 
 // everywhere is every command that needs a server, as it may be called: a new one is among them by itself, since they are those
 // of the program. A TTL that is longer than a test's patience shows whether something waits for leases.
@@ -25,7 +27,7 @@ func everywhere(t *testing.T) (all [][]string) {
 	stands := map[string]string{
 		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--", "COMMAND": "true",
 	}
-	var a app
+	var a cli.App
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		if slices.Contains(local, cmd.CommandPath()) {
@@ -43,7 +45,7 @@ func everywhere(t *testing.T) (all [][]string) {
 				line = append(line, "--"+flag+"="+value)
 			}
 		}
-		for _, name := range argumentsOf(cmd) {
+		for _, name := range cli.ArgumentNames(cmd) {
 			if strings.HasPrefix(name, "[") {
 				continue
 			}
@@ -84,12 +86,12 @@ func TestNoServer(t *testing.T) {
 	for _, where := range []struct {
 		what, address string
 		says          string
-		doctor        level
+		doctor        int
 	}{
-		{"nobody there", "127.0.0.1:1", "connect to nats://127.0.0.1:1: connection refused", unknown},
-		{"nobody speaks", silent.Addr().String(), "said nothing within 1s", unknown},
-		{"no JetStream", port(without), "JetStream", critical},
-		{"a mute JetStream", port(mute), "--timeout", unknown},
+		{"nobody there", "127.0.0.1:1", "connect to nats://127.0.0.1:1: connection refused", doctorUnknown},
+		{"nobody speaks", silent.Addr().String(), "said nothing within 1s", doctorUnknown},
+		{"no JetStream", port(without), "JetStream", doctorCritical},
+		{"a mute JetStream", port(mute), "--timeout", doctorUnknown},
 	} {
 		t.Run(where.what, func(t *testing.T) {
 			p := &place{t: t, env: clean(t)}
@@ -111,10 +113,10 @@ func TestNoServer(t *testing.T) {
 						t.Errorf("%v repeats the password: %q", commands[i], r.errors)
 					}
 					said := fmt.Sprintf("exit %d, %q, %q", r.code, r.out, r.errors)
-					if commands[i][0] == doctorName {
+					if commands[i][0] == doctor.Name {
 						return r.code == int(where.doctor) && r.out != "", said
 					}
-					return r.code == exitConnection && strings.Count(r.errors, "\n") == 1 && strings.Contains(r.errors, where.says), said
+					return r.code == cli.ExitConnection && strings.Count(r.errors, "\n") == 1 && strings.Contains(r.errors, where.says), said
 				})
 			}
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
@@ -106,14 +107,14 @@ func TestDocumentedPermissions(t *testing.T) {
 
 	for _, args := range []string{"step-down scheduler --yes", "step-down scheduler --yes --force"} {
 		r := observer.run(strings.Fields(args)...)
-		if r.code != exitConnection || !strings.Contains(r.errors, "$ROLES.roles.ctl.a") && !strings.Contains(r.errors, "$KV.roles.role.scheduler") {
+		if r.code != cli.ExitConnection || !strings.Contains(r.errors, "$ROLES.roles.ctl.a") && !strings.Contains(r.errors, "$KV.roles.role.scheduler") {
 			t.Errorf("%s by the observer: exit %d, %s", args, r.code, r.errors)
 		}
 	}
-	if r := observer.run("bucket", "create", "other"); r.code != exitConnection || !strings.Contains(r.errors, "permission denied") {
+	if r := observer.run("bucket", "create", "other"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "permission denied") {
 		t.Errorf("bucket create by the observer: exit %d, %s", r.code, r.errors)
 	}
-	if r := observer.run("bench", "--rounds", "1"); r.code != exitConnection || !strings.Contains(r.errors, "permission denied") || strings.Contains(r.errors, "remove") {
+	if r := observer.run("bench", "--rounds", "1"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "permission denied") || strings.Contains(r.errors, "remove") {
 		t.Errorf("bench by the observer: exit %d, %s", r.code, r.errors)
 	}
 	if !a.IsLeader() {
@@ -132,14 +133,14 @@ func TestDocumentedPermissions(t *testing.T) {
 	steward.ok("tasks", "cron", "set", "nightly", "double", "@daily", "1")
 	steward.ok("tasks", "cron", "ls")
 	steward.ok("tasks", "cron", "rm", "nightly")
-	if r := steward.run("tasks", "overview"); r.code != exitConnection || !strings.Contains(r.errors, "permission denied: to publish to jobs.ctl") {
+	if r := steward.run("tasks", "overview"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "permission denied: to publish to jobs.ctl") {
 		t.Errorf("overview by who may only steer: exit %d, %q", r.code, r.errors) // it is not that nobody schedules
 	}
 
-	if r := operator.run("step-down", "metrics", "--yes", "--wait", "2s", "-o", "json"); metrics.wait().code != exitLost {
+	if r := operator.run("step-down", "metrics", "--yes", "--wait", "2s", "-o", "json"); metrics.wait().code != cli.ExitLost {
 		t.Errorf("step-down by the operator: exit %d, %s", r.code, r.errors)
 	}
-	if r := operator.run("step-down", "scheduler", "--yes", "--force", "--wait", "1s"); r.code != 0 && r.code != exitNoLeader {
+	if r := operator.run("step-down", "scheduler", "--yes", "--force", "--wait", "1s"); r.code != 0 && r.code != cli.ExitNoLeader {
 		t.Errorf("by force, by the operator: exit %d, %s", r.code, r.errors)
 	}
 }
@@ -171,10 +172,10 @@ func TestDocumentedObserverOfTasks(t *testing.T) {
 		t.Errorf("overview: %s", out)
 	}
 	elsewhere := place{t: t, server: p.server, env: append(o.env, "NATS_INBOX_PREFIX=")}
-	if r := elsewhere.run("roles"); r.code != exitConnection || !strings.Contains(r.errors, "--inbox-prefix (NATS_INBOX_PREFIX)") {
+	if r := elsewhere.run("roles"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "--inbox-prefix (NATS_INBOX_PREFIX)") {
 		t.Errorf("with answers where this user may not listen: exit %d, %s", r.code, r.errors)
 	}
-	if r := o.run("tasks", "submit", "double", "1"); r.code != exitConnection || !strings.Contains(r.errors, "jobs.q.") {
+	if r := o.run("tasks", "submit", "double", "1"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "jobs.q.") {
 		t.Errorf("submit by an observer: exit %d, %s", r.code, r.errors)
 	}
 }

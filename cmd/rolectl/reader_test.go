@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
@@ -60,7 +61,7 @@ func TestReaderIsGone(t *testing.T) {
 	}
 	for _, proc := range all {
 		r := proc.wait()
-		if r.code != errUnread.code || strings.Contains(r.errors, "rolectl:") {
+		if r.code != cli.ExitUnread || strings.Contains(r.errors, "rolectl:") {
 			t.Errorf("%s: exit %d, %q", proc.name, r.code, r.errors)
 		}
 	}
@@ -126,7 +127,7 @@ func TestUnreadResult(t *testing.T) {
 	proc.cmd.Env, proc.cmd.Stdout, proc.cmd.Stderr = p.env, writer, &proc.errs
 	proc.begin()
 	_ = writer.Close()
-	if r := proc.wait(); r.code != errUnread.code || r.errors != "" {
+	if r := proc.wait(); r.code != cli.ExitUnread || r.errors != "" {
 		t.Errorf("exit %d, %q", r.code, r.errors)
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -137,7 +138,7 @@ func TestUnreadResult(t *testing.T) {
 	proc = &process{t: t, name: "roles", cmd: exec.Command(binary, "roles"), done: make(chan struct{})}
 	proc.cmd.Env, proc.cmd.Stdout, proc.cmd.Stderr = p.env, full, &proc.errs
 	proc.begin()
-	if r := proc.wait(); r.code != exitFailed || !strings.Contains(r.errors, "no space left") {
+	if r := proc.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, "no space left") {
 		t.Errorf("on a full device: exit %d, %q", r.code, r.errors)
 	}
 }

@@ -4,19 +4,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 type rolesDoc struct {
-	Roles []roleDoc `json:"roles"`
+	Roles []inventory.RoleState `json:"roles"`
 }
 
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	p := at(t)
-	if r := p.run("roles"); r.code != exitFailed || !strings.Contains(r.errors, "rolectl bucket create roles") {
+	if r := p.run("roles"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "rolectl bucket create roles") {
 		t.Errorf("without a bucket: exit %d, %s", r.code, r.errors)
 	}
 	p.ok("bucket", "create", "roles")
@@ -39,8 +42,8 @@ func TestRoles(t *testing.T) {
 		t.Fatalf("asked for one: %+v", d)
 	}
 	r := d.Roles[0]
-	if r.Role != "scheduler" || r.Leader != "a" || r.Epoch != a.Token().Epoch || r.Priority != 3 || r.Successor != "b" || r.TTL != 20 ||
-		len(r.Candidates) != 2 || r.Candidates[1].Instance != "b" || r.Age <= 0 {
+	if r.Role != "scheduler" || r.Leader != "a" || r.Epoch != a.Token().Epoch || r.Priority != 3 || r.Successor != "b" || r.TTLSeconds != 20 ||
+		len(r.Candidates) != 2 || r.Candidates[1].Instance != "b" || r.AgeSeconds <= 0 {
 		t.Errorf("scheduler: %+v", r)
 	}
 	if out := p.ok("roles", "-o", "name").out; out != "metrics\nscheduler\n" {
@@ -61,13 +64,13 @@ func TestRoles(t *testing.T) {
 	if !strings.Contains(wide, "CANDIDATES  IN LINE  SESSION") {
 		t.Errorf("wide:\n%s", wide)
 	}
-	if r := p.run("roles", "nobody"); r.code != exitUsage || !strings.Contains(r.errors, "there are metrics, scheduler") {
+	if r := p.run("roles", "nobody"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "there are metrics, scheduler") {
 		t.Errorf("unknown role: exit %d, %s", r.code, r.errors)
 	}
 }
 
 type membersDoc struct {
-	Members []memberDoc `json:"members"`
+	Members []inventory.MemberState `json:"members"`
 }
 
 func TestMembers(t *testing.T) {
@@ -100,9 +103,13 @@ func TestMembers(t *testing.T) {
 }
 
 type inspectDoc struct {
-	roleDoc
+	inventory.RoleState
 	Token string `json:"token"`
-	Terms []term `json:"terms"`
+	Terms []struct {
+		Leader, Reason string
+		Epoch          uint64
+		Began, Ended   time.Time
+	} `json:"terms"`
 }
 
 func TestInspect(t *testing.T) {
@@ -128,7 +135,7 @@ func TestInspect(t *testing.T) {
 
 		t.Errorf("after the step-down: %+v", d)
 	}
-	if r := p.run("inspect", "other"); r.code != exitUsage || !strings.Contains(r.errors, "there are scheduler") {
+	if r := p.run("inspect", "other"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "there are scheduler") {
 		t.Errorf("unknown role: exit %d, %s", r.code, r.errors)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -26,10 +27,10 @@ func TestStepDown(t *testing.T) {
 	p := at(t)
 	a, b := p.pair("scheduler")
 	epoch := a.Token().Epoch
-	if r := p.run("step-down", "scheduler"); r.code != exitUsage || !strings.Contains(r.errors, "--yes") || strings.Count(r.errors, "\n") != 1 {
+	if r := p.run("step-down", "scheduler"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "--yes") || strings.Count(r.errors, "\n") != 1 {
 		t.Errorf("off a terminal without --yes: exit %d, %q", r.code, r.errors)
 	}
-	if r := p.run("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch+1)); r.code != exitFailed || !strings.Contains(r.errors, fmt.Sprint(epoch)) {
+	if r := p.run("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch+1)); r.code != cli.ExitFailed || !strings.Contains(r.errors, fmt.Sprint(epoch)) {
 		t.Errorf("at another epoch: exit %d, %q", r.code, r.errors)
 	}
 	if !a.IsLeader() {
@@ -43,14 +44,14 @@ func TestStepDown(t *testing.T) {
 	if leads(t, b); b.Token().Epoch != d.Epoch {
 		t.Errorf("b: %+v, the program says epoch %d", b.Status(), d.Epoch)
 	}
-	if r := p.run("step-down", "scheduler", "--yes"); r.code != exitNoLeader ||
+	if r := p.run("step-down", "scheduler", "--yes"); r.code != cli.ExitNoLeader ||
 		!strings.Contains(r.errors, "nobody has taken scheduler") || !strings.HasPrefix(r.errors, "nobody is in line for scheduler") || !strings.Contains(r.out, "was given away by b") {
 		t.Errorf("with nobody left: exit %d, %s%s", r.code, r.out, r.errors)
 	}
-	if r := p.run("step-down", "scheduler", "--yes"); r.code != exitNoLeader {
+	if r := p.run("step-down", "scheduler", "--yes"); r.code != cli.ExitNoLeader {
 		t.Errorf("of a role that nobody leads: exit %d, %s", r.code, r.errors)
 	}
-	if r := p.run("inspect", "scheduler"); r.code != exitNoLeader || !strings.Contains(r.out, "stepped down") {
+	if r := p.run("inspect", "scheduler"); r.code != cli.ExitNoLeader || !strings.Contains(r.out, "stepped down") {
 		t.Errorf("inspect: exit %d, %s%s", r.code, r.out, r.errors)
 	}
 }
@@ -92,7 +93,7 @@ func TestSteerWhileItDrains(t *testing.T) {
 	}
 	for _, args := range [][]string{{"step-down", "scheduler"}, {"transfer", "scheduler", "b"}} {
 		r := p.run(append(args, "--yes")...)
-		if r.code != exitFailed || !strings.Contains(r.errors, fmt.Sprintf("a still drains its work for scheduler at epoch %d", epoch)) ||
+		if r.code != cli.ExitFailed || !strings.Contains(r.errors, fmt.Sprintf("a still drains its work for scheduler at epoch %d", epoch)) ||
 			!strings.Contains(r.errors, "--force") || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q", args, r.code, r.errors)
 		}
@@ -131,7 +132,7 @@ func TestConfirm(t *testing.T) {
 		proc, tty := p.onTerminal("step-down", "scheduler")
 		proc.says(&proc.out, "next in line is b. Step it down? [y/N]")
 		typed(t, tty, no)
-		if r := proc.wait(); r.code != exitFailed || !strings.Contains(r.out, "nothing was done") || !a.IsLeader() {
+		if r := proc.wait(); r.code != cli.ExitFailed || !strings.Contains(r.out, "nothing was done") || !a.IsLeader() {
 			t.Errorf("answered %q: exit %d, %q", no, r.code, r.out)
 		}
 	}
@@ -161,7 +162,7 @@ func TestTransferAsks(t *testing.T) {
 		proc, tty := p.onTerminal("transfer", "scheduler", "b")
 		proc.says(&proc.out, question)
 		typed(t, tty, no)
-		if r := proc.wait(); r.code != exitFailed || !strings.Contains(r.out, "nothing was done") {
+		if r := proc.wait(); r.code != cli.ExitFailed || !strings.Contains(r.out, "nothing was done") {
 			t.Errorf("answered %q: exit %d, %q", no, r.code, r.out)
 		}
 	}
@@ -185,11 +186,11 @@ func TestTransfer(t *testing.T) {
 	for args, says := range map[string]string{
 		"z": "there are b, c", "a": "leads scheduler already",
 	} {
-		if r := p.run("transfer", "scheduler", args, "--yes"); r.code != exitFailed || !strings.Contains(r.errors, says) {
+		if r := p.run("transfer", "scheduler", args, "--yes"); r.code != cli.ExitFailed || !strings.Contains(r.errors, says) {
 			t.Errorf("to %s: exit %d, %q", args, r.code, r.errors)
 		}
 	}
-	if r := p.run("transfer", "scheduler", "c"); r.code != exitUsage || !a.IsLeader() {
+	if r := p.run("transfer", "scheduler", "c"); r.code != cli.ExitUsage || !a.IsLeader() {
 		t.Errorf("without --yes: exit %d, %q", r.code, r.errors)
 	}
 	r := p.ok("transfer", "scheduler", "c", "--yes")

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
 type namespaceDoc struct {
@@ -21,7 +23,7 @@ func TestTasksCreate(t *testing.T) {
 	p := at(t)
 	r := p.run("tasks", "ls", "-n", "jobs")
 	_, command, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(r.errors), `"`), `"rolectl `)
-	if r.code != exitFailed || !ok || strings.Count(r.errors, "\n") != 1 {
+	if r.code != cli.ExitFailed || !ok || strings.Count(r.errors, "\n") != 1 {
 		t.Fatalf("without a namespace: exit %d, %q", r.code, r.errors)
 	}
 	p.ok(strings.Fields(command)...)
@@ -48,7 +50,7 @@ func TestTasksCreateDryRun(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	out := p.ok("tasks", "create", "jobs", "--storage", "memory", "--large-retention", "2h", "--dry-run").out
-	if r := p.run("tasks", "ls", "-n", "jobs"); r.code != exitFailed {
+	if r := p.run("tasks", "ls", "-n", "jobs"); r.code != cli.ExitFailed {
 		t.Fatalf("it has made the stream: %d, %s", r.code, r.errors)
 	}
 	commands := strings.Split(strings.TrimSpace(out), "\n")[1:]

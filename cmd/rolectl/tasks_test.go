@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -127,7 +128,7 @@ func TestTasksSubmit(t *testing.T) {
 		t.Errorf("a result that nobody has asked for: %+v", d)
 	}
 	r := w.run("tasks", "submit", "fail", "{}", "--wait")
-	if r.code != exitFailed || r.out != "" || !strings.Contains(r.errors, "it is broken") {
+	if r.code != cli.ExitFailed || r.out != "" || !strings.Contains(r.errors, "it is broken") {
 		t.Errorf("a task that fails: exit %d, %q, %q", r.code, r.out, r.errors)
 	}
 	if strings.Contains(r.errors, "\x1b") {
@@ -146,17 +147,17 @@ func TestTasksSubmit(t *testing.T) {
 		"dance":                               "unknown command",
 	} {
 		r := w.run(append([]string{"tasks"}, strings.Fields(args)...)...)
-		if r.code != exitUsage || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
+		if r.code != cli.ExitUsage || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%s: exit %d, %q", args, r.code, r.errors)
 		}
 	}
-	if r := w.run("tasks", "ls", "-n", ""); r.code != exitUsage || !strings.Contains(r.errors, "--namespace") {
+	if r := w.run("tasks", "ls", "-n", ""); r.code != cli.ExitUsage || !strings.Contains(r.errors, "--namespace") {
 		t.Errorf("without a namespace: exit %d, %q", r.code, r.errors)
 	}
-	if r := w.run("tasks", "ls", "-n", "none"); r.code != exitFailed || !strings.Contains(r.errors, "TASKS_none") {
+	if r := w.run("tasks", "ls", "-n", "none"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "TASKS_none") {
 		t.Errorf("of a namespace that is not there: exit %d, %q", r.code, r.errors)
 	}
-	if r := w.run("tasks", "get", "nothing"); r.code != exitFailed || !strings.Contains(r.errors, "not found") {
+	if r := w.run("tasks", "get", "nothing"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "not found") {
 		t.Errorf("a task that is not there: exit %d, %q", r.code, r.errors)
 	}
 }
@@ -169,11 +170,11 @@ func TestTasksProgress(t *testing.T) {
 	proc.says(&proc.out, "slow  [###############...............]  50 %  running by a")
 	again, other := w.onTerminal("tasks", "submit", "gate", "{}", "--id", "slow", "--wait")
 	again.says(&again.out, "50 %")
-	if r := w.run("tasks", "submit", "gate", "{}", "--id", "slow", "--wait", "--wait-timeout", "1ms"); r.code != exitFailed || !strings.Contains(r.errors, "slow has not ended within 1ms") {
+	if r := w.run("tasks", "submit", "gate", "{}", "--id", "slow", "--wait", "--wait-timeout", "1ms"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "slow has not ended within 1ms") {
 		t.Errorf("waited for as long as was said: exit %d, %q", r.code, r.errors)
 	}
 	typed(t, other, "\x03")
-	if r := again.wait(); r.code != exitFailed || !strings.Contains(r.out, "slow goes on") {
+	if r := again.wait(); r.code != cli.ExitFailed || !strings.Contains(r.out, "slow goes on") {
 		t.Errorf("interrupted: exit %d, %q", r.code, r.out)
 	}
 	w.in("slow", assign.StateRunning)
@@ -252,23 +253,26 @@ func TestTasksList(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.run("tasks", "ls", "-o", "name")
-	if r.code != exitNoLeader || strings.Contains(r.out, "open") || !strings.Contains(r.out, "ended-1") || !strings.Contains(r.errors, "only tasks that have ended") {
+	if r.code != cli.ExitNoLeader || strings.Contains(r.out, "open") || !strings.Contains(r.out, "ended-1") || !strings.Contains(r.errors, "only tasks that have ended") {
 		t.Errorf("without a scheduler: exit %d, %q, %q", r.code, r.out, r.errors)
 	}
 	if got := ids("--state", "dead"); got != "ended-1" {
 		t.Errorf("dead, without a scheduler: %q", got)
 	}
-	if r := w.run("tasks", "overview"); r.code != exitNoLeader {
+	if r := w.run("tasks", "overview"); r.code != cli.ExitNoLeader {
 		t.Errorf("overview without a scheduler: exit %d, %s", r.code, r.errors)
 	}
-	if r := w.run("tasks", "cancel", "open-2", "--timeout", "1s"); r.code != exitNoLeader || !strings.Contains(r.errors, "takes effect when a scheduler leads") {
+	if r := w.run("tasks", "cancel", "open-2", "--timeout", "1s"); r.code != cli.ExitNoLeader || !strings.Contains(r.errors, "takes effect when a scheduler leads") {
 		t.Errorf("cancel without a scheduler: exit %d, %s", r.code, r.errors)
 	}
 }
 
 type overviewDoc struct {
 	assign.Overview
-	Held []held `json:"held"`
+	Held []struct {
+		Kind, Instance, Reason string
+		Since                  time.Time
+	} `json:"held"`
 }
 
 func TestTasksSteer(t *testing.T) {
@@ -291,8 +295,8 @@ func TestTasksSteer(t *testing.T) {
 			return r.code == code && strings.Contains(r.errors, says) && strings.Count(r.errors, "\n") == 1, r.errors
 		})
 	}
-	says(exitFailed, `no worker "nosuch": there are a; give --force`, "drain nosuch", "tasks", "drain", "nosuch", "--undo")
-	says(exitFailed, `no kind "nosuch": there are double, fail, gate; give --force`, "pause nosuch", "tasks", "resume", "nosuch")
+	says(cli.ExitFailed, `no worker "nosuch": there are a; give --force`, "drain nosuch", "tasks", "drain", "nosuch", "--undo")
+	says(cli.ExitFailed, `no kind "nosuch": there are double, fail, gate; give --force`, "pause nosuch", "tasks", "resume", "nosuch")
 	says(0, "nosuch was not paused: no kind is", "resume nosuch")
 	says(0, "a was not drained", "drain a --undo")
 	w.ok("tasks", "drain", "nosuch", "--force")
@@ -331,10 +335,10 @@ func TestTasksSteer(t *testing.T) {
 
 	w.ok("tasks", "cancel", "waits")
 	w.in("waits", assign.StateCancelled)
-	if r := w.run("tasks", "cancel", "held"); r.code != exitFailed || !strings.Contains(r.errors, "succeeded") {
+	if r := w.run("tasks", "cancel", "held"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "succeeded") {
 		t.Errorf("cancel of one that has ended: exit %d, %s", r.code, r.errors)
 	}
-	if r := w.run("tasks", "requeue", "held"); r.code != exitFailed || !strings.Contains(r.errors, "not dead") {
+	if r := w.run("tasks", "requeue", "held"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "not dead") {
 		t.Errorf("requeue of one that is not dead: exit %d, %s", r.code, r.errors)
 	}
 	w.run("tasks", "submit", "fail", "{}", "--id", "again", "--wait")
@@ -348,7 +352,7 @@ func TestTasksSteer(t *testing.T) {
 	waiting := w.start("tasks", "submit", "gate", "{}", "--id", "left", "--wait")
 	w.in("left", assign.StateRunning)
 	waiting.signal(syscall.SIGINT)
-	if r := waiting.wait(); r.code != exitFailed || !strings.Contains(r.errors, "left goes on") {
+	if r := waiting.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, "left goes on") {
 		t.Errorf("interrupted: exit %d, %s", r.code, r.errors)
 	}
 	w.in("left", assign.StateRunning)
@@ -380,7 +384,7 @@ func TestTasksCron(t *testing.T) {
 	if out := w.ok("tasks", "cron", "ls", "-o", "name").out; out != "nightly\n" {
 		t.Errorf("after the removal: %q", out)
 	}
-	if r := w.run("tasks", "cron", "rm", "soon"); r.code != exitFailed || !strings.Contains(r.errors, "not found") {
+	if r := w.run("tasks", "cron", "rm", "soon"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "not found") {
 		t.Errorf("removed twice: exit %d, %s", r.code, r.errors)
 	}
 }

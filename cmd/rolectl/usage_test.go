@@ -7,6 +7,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
 // TestUsage: bad input gets one line that says what to do. Monitoring reads the doctor's 2 as critical: its bad usage is 3.
@@ -77,9 +79,9 @@ func TestUsage(t *testing.T) {
 		"dev --port many":                                "invalid argument",
 	} {
 		r := p.run(strings.Fields(args)...)
-		code := exitUsage
+		code := cli.ExitUsage
 		if strings.HasPrefix(args, "doctor") {
-			code = int(unknown)
+			code = doctorUnknown
 		}
 		if r.code != code || r.out != "" || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%s: exit %d, %q", args, r.code, r.errors)
@@ -105,7 +107,7 @@ func TestVersion(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
-	var a app
+	var a cli.App
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {

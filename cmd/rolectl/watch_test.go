@@ -7,14 +7,15 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 type changeDoc struct {
-	Change string     `json:"change"`
-	Role   *roleDoc   `json:"role"`
-	Member *memberDoc `json:"member"`
+	Change string                 `json:"change"`
+	Role   *inventory.RoleState   `json:"role"`
+	Member *inventory.MemberState `json:"member"`
 }
 
 // TestWatchLines: off a terminal every change is a line of JSON.

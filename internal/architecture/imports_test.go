@@ -55,13 +55,36 @@ var allowed = map[string][]string{
 	"assigntest":          {"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun", "internal/natstest"},
 	"examples/multi-role": {"assign", "election", "event", "fencing", "metrics", "roles", stagePackage},
 	stagePackage:          {"assign", "election", "event", "internal/natsrun"},
+
+	// The command-line tool: the root, groups of commands that do not know each other, the inventory of a bucket, what all have in common.
+	"cmd/rolectl":                    under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec", "roles", "show", "tasks"),
+	"cmd/rolectl/internal/bench":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "event", "internal/natskv"),
+	"cmd/rolectl/internal/bucket":    append(under("cmd/rolectl/internal", "cli", "show"), "internal/natskv"),
+	"cmd/rolectl/internal/dev":       append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/natsrun"),
+	"cmd/rolectl/internal/doctor":    append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/protocol"),
+	"cmd/rolectl/internal/exec":      append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"), "election", "event", "internal/natskv", "internal/protocol"),
+	"cmd/rolectl/internal/roles":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "election", "event", "internal/protocol"),
+	"cmd/rolectl/internal/tasks":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign"),
+	"cmd/rolectl/internal/inventory": append(under("cmd/rolectl/internal", "cli", "show"), "assign", "election", "internal/natskv", "internal/protocol"),
+	"cmd/rolectl/internal/cli":       append(under("cmd/rolectl/internal", "connect", "show"), "assign", "election", "internal/natskv", "internal/natsrun", "internal/protocol"),
+	"cmd/rolectl/internal/connect":   {},
+	"cmd/rolectl/internal/show":      {},
+	"cmd/rolectl/internal/supervise": {"internal/clock"},
+}
+
+// under names packages below a folder.
+func under(folder string, names ...string) (all []string) {
+	for _, name := range names {
+		all = append(all, folder+"/"+name)
+	}
+	return all
 }
 
 // only says who may import what comes from outside.
 var only = map[string][]string{
 	"go.uber.org/zap":                     {"roles"},
 	"github.com/prometheus/client_golang": {"metrics", "examples/..."},
-	"github.com/nats-io/nats-server/v2":   {"internal/natsrun", "internal/natstest", "electiontest", "assigntest", "examples/...", "bench/...", "cmd/rolectl"},
+	"github.com/nats-io/nats-server/v2":   {"internal/natsrun", "internal/natstest", "electiontest", "assigntest", "examples/...", "bench/...", "cmd/rolectl/internal/cli"},
 	"go.opentelemetry.io/otel":            {"assign/assignotel"},
 	"github.com/robfig/cron/v3":           {"assign/internal/record"},
 	"testing":                             {"internal/natstest/...", "electiontest", "assigntest", "propertytests/..."},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -78,3 +79,6 @@ func cut(line string, width int) (shown string, n int) {
 	}
 	return line, n
 }
+
+// RedrawEvery is how often a table on a terminal is drawn anew when nothing changes: its ages do.
+const RedrawEvery = time.Second

@@ -39,5 +39,8 @@ func FuzzTable(f *testing.F) {
 		if text := CleanLines(a); strings.Count(text, "\n") != strings.Count(a, "\n") || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
 			t.Fatalf("%q: %q", a, text)
 		}
+		if text := OneLine(a); strings.ContainsAny(text, "\n\t") || len(text) > len(a) {
+			t.Fatalf("%q in one line: %q", a, text)
+		}
 	})
 }

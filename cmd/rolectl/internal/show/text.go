@@ -27,6 +27,11 @@ func CleanLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// OneLine joins the lines of a text: suggestions of the flags library come on lines of their own.
+func OneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
+}
+
 // Age is a duration for people: three digits say enough.
 func Age(d time.Duration) string {
 	switch {

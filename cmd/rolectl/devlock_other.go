@@ -1,6 +1,0 @@
-//go:build !linux && !darwin
-
-package main
-
-// lockStore does nothing here: a port that is taken is the only sign of another server.
-func lockStore(string) (unlock func(), err error) { return func() {}, nil }

@@ -1,0 +1,171 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+// benchmark is one run of bench: a bucket and a stream of its own on the user's server, and what is measured there.
+type benchmark struct {
+	a        *cli.App
+	rounds   int
+	ttl      time.Duration
+	replicas int
+	storage  jetstream.StorageType
+	name     string // of the bucket and of the namespace
+	ctx      context.Context
+	stop     context.CancelCauseFunc
+
+	promotions chan time.Time // of all who have joined; room for those that nobody waits for
+}
+
+func Command(a *cli.App) *cobra.Command {
+	b := benchmark{a: a, promotions: make(chan time.Time, 1024)}
+	var storage string
+	var only []string
+	cmd := &cobra.Command{
+		Use: "bench", Short: "Measure fail-over, hand-over, heartbeats and tasks on this server",
+		Long: `Measure on this server, in a bucket and a task stream of their own that are removed afterwards:
+
+  heartbeat   from sending a heartbeat to its acknowledgement
+  handover    from the request to step down to the next promotion, the successor's as a rule; the work returns at once
+  failover    from the end of a leader's connection to the promotion of the successor: about the TTL
+  task        from submitting a task to its outcome, one at a time
+
+Times are those of processes here; all members are in this one. It needs the permission to make and to delete streams.`,
+		Example: "  rolectl bench\n  rolectl bench --replicas 3 --ttl 15s --only failover\n  rolectl bench -o json",
+		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer a.EndWhenUnread(cmd)()
+			if b.rounds < 1 {
+				return cli.UsageError(fmt.Errorf("--rounds %d: use 1 or more", b.rounds))
+			}
+			for _, name := range only {
+				if !slices.ContainsFunc(measures, func(m measure) bool { return m.name == name }) {
+					return cli.UsageError(fmt.Errorf("--only %q: use heartbeat, handover, failover or task", name))
+				}
+			}
+			ctx, stop := context.WithCancelCause(cmd.Context())
+			defer stop(nil)
+			b.ctx, b.stop, b.name, b.storage = ctx, stop, "rolectl-bench-"+nuid.Next(), cli.StorageType(storage)
+			return b.run(only, storage)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&b.rounds, "rounds", 20, "how often the slow ones are repeated; heartbeats and tasks ten times as often")
+	cli.DurationFlag(cmd, &b.ttl, "ttl", cli.MinTTL, time.Second, "TTL of the sessions")
+	cli.ReplicasFlag(cmd, &b.replicas)
+	cli.StorageFlag(cmd, &storage)
+	f.StringSliceVar(&only, "only", nil, "measure only these, separated by commas")
+	cli.CompleteFlag(cmd, "only", "heartbeat", "handover", "failover", "task")
+	return cmd
+}
+
+// measure is one thing that can be measured.
+type measure struct {
+	name   string
+	plural string
+	run    func(b *benchmark, sample func(time.Duration)) error
+}
+
+var measures = []measure{
+	{"heartbeat", "heartbeats", (*benchmark).heartbeat},
+	{"handover", "hand-overs", (*benchmark).handover},
+	{"failover", "fail-overs", (*benchmark).failover},
+	{"task", "tasks", (*benchmark).task},
+}
+
+func (b *benchmark) run(only []string, storage string) (err error) {
+	if _, err := election.NewSession(b.session("check")); err != nil {
+		return cli.UsageError(err)
+	}
+	nc, release, err := b.connect()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := b.checkServer(nc); err != nil {
+		if b.ctx.Err() != nil && !errors.Is(context.Cause(b.ctx), errLost) {
+			return cli.ErrInterrupted
+		}
+		return err
+	}
+	if err := b.make(nc); err != nil {
+		if natskv.Permanent(err) { // it was refused: there is nothing to remove
+			return cli.PlacementError(err, b.replicas)
+		}
+		return errors.Join(cli.PlacementError(err, b.replicas), b.remove(nc))
+	}
+	defer func() {
+		if err = b.reason(nc, err); errors.Is(err, errLost) {
+			return
+		}
+		left := b.remove(nc)
+		if left != nil && !nc.IsConnected() { // it went just now; then that is why, whatever has failed before
+			err = b.lost()
+		} else {
+			err = errors.Join(err, left)
+		}
+	}()
+	if err := b.makeTasks(nc); err != nil {
+		return err
+	}
+	var results []show.Distribution
+	for _, m := range measures {
+		if len(only) > 0 && !slices.Contains(only, m.name) {
+			continue
+		}
+		b.a.Say("%s ...", m.plural)
+		var samples []time.Duration
+		if err := m.run(b, func(d time.Duration) { samples = append(samples, d) }); err != nil {
+			if b.ctx.Err() == nil {
+				err = fmt.Errorf("%w (if server or machine are busy, give a longer --ttl than %v)", err, b.ttl)
+			}
+			return fmt.Errorf("measure %s: %w", m.plural, err)
+		}
+		results = append(results, show.Distribute(m.name, samples))
+	}
+	p := b.a.Printer()
+	if p.Format == "json" {
+		return p.JSON(struct {
+			show.Document
+			Server   string              `json:"server"`
+			TTL      float64             `json:"ttl_seconds"`
+			Replicas int                 `json:"replicas"`
+			Storage  string              `json:"storage"`
+			Results  []show.Distribution `json:"results"`
+		}{show.Of("bench"), nc.ConnectedServerVersion(), show.Seconds(b.ttl), b.replicas, storage, results})
+	}
+	t := show.Table{Columns: []string{"MEASURED", "N", "MIN", "P50", "P90", "P99", "MAX"}}
+	for _, r := range results {
+		t.Rows = append(t.Rows, r.Row())
+	}
+	if err := p.Print(t); err != nil || p.Format == "name" {
+		return err
+	}
+	for _, r := range results {
+		if err := p.Histogram(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *benchmark) session(instance string) election.SessionConfig {
+	return election.SessionConfig{
+		Bucket: b.name, InstanceID: instance, TTL: b.ttl,
+		CoolDown: time.Millisecond, // whoever has stepped down is to be the next successor
+	}
+}

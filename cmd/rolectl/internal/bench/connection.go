@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+)
+
+// errLost says that the server was not there for longer than is waited for it.
+var errLost = errors.New("the connection was lost")
+
+// connect opens the connection that the benchmark asks and removes over. When it is lost for longer than --timeout the benchmark
+// ends: its members would go on trying. release ends the watch over it.
+func (b *benchmark) connect() (nc *nats.Conn, release func(), err error) {
+	target, err := b.a.Settings.Resolve()
+	if err != nil {
+		return nil, nil, cli.UsageError(err)
+	}
+	w := absence{within: target.Timeout, end: func() { b.stop(errLost) }}
+	nc, err = b.a.Connect(
+		nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond), nats.ReconnectBufSize(-1),
+		nats.PingInterval(max(target.Timeout/4, 250*time.Millisecond)), nats.MaxPingsOutstanding(2), // who falls silent is gone too
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { w.begin() }), nats.ReconnectHandler(func(*nats.Conn) { w.over() }),
+	)
+	return nc, w.over, err
+}
+
+// absence ends something when a connection is away for too long.
+type absence struct {
+	within time.Duration
+	end    func()
+
+	mu    sync.Mutex
+	timer *time.Timer // while it is away
+}
+
+func (w *absence) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer == nil {
+		w.timer = time.AfterFunc(w.within, w.end)
+	}
+}
+
+func (w *absence) over() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+}
+
+// lost says what remains on a server that is gone.
+func (b *benchmark) lost() error {
+	return cli.ExitWith(cli.ExitConnection, fmt.Errorf("%w; when the server is back, remove what was measured with: nats stream rm -f KV_%s; nats stream rm -f TASKS_%[2]s", errLost, b.name))
+}
+
+// reason says why the benchmark ended early: what has failed while there was no connection, or after an interrupt, failed for
+// that.
+func (b *benchmark) reason(nc *nats.Conn, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(context.Cause(b.ctx), errLost), nc.FlushTimeout(b.a.Target.Timeout) != nil:
+		return b.lost()
+	case b.ctx.Err() != nil:
+		return cli.ErrInterrupted
+	}
+	return err
+}

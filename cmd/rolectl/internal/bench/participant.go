@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// participant is one process of the benchmark, with a connection of its own so that it can be cut off by itself.
+type participant struct {
+	*election.Election
+	session *election.Session
+	nc      *nats.Conn
+	beats   chan time.Duration
+}
+
+const benchRole = "bench"
+
+// join opens a session and contends for the role, unless lead is nil.
+func (b *benchmark) join(instance string) (*participant, error) {
+	nc, err := b.a.Target.Dial(nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
+	if err != nil {
+		return nil, err
+	}
+	s := &participant{nc: nc, beats: make(chan time.Duration, 1024)}
+	cfg := b.session(instance)
+	cfg.Sinks = []event.Sink{event.SinkFunc(s.observe)}
+	if s.session, err = election.NewSession(cfg); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	ctx, cancel := b.round()
+	defer cancel()
+	if err := s.session.Open(ctx, nc); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	s.Election, err = s.session.Campaign(election.RoleConfig{Role: benchRole, Lead: func(ctx context.Context, t *election.Term) error {
+		select {
+		case b.promotions <- t.Since():
+		default:
+		}
+		<-ctx.Done()
+		return nil
+	}})
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, s.Start(context.WithoutCancel(b.ctx))
+}
+
+func (s *participant) observe(e event.Event) {
+	if h, ok := e.(event.Heartbeat); ok && h.Outcome == event.OutcomeWon && !h.Idle {
+		select {
+		case s.beats <- h.Duration:
+		default:
+		}
+	}
+}
+
+func (s *participant) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = s.session.Close(ctx) // the bucket is removed anyway
+	s.nc.Close()
+}

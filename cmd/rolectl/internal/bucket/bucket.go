@@ -1,0 +1,44 @@
+package bucket
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+func Command(a *cli.App) *cobra.Command {
+	cmd := cli.Group("bucket", "Make and check the bucket that the roles live in")
+	cmd.AddCommand(createCommand(a), checkCommand(a))
+	return cmd
+}
+
+// bucketDocument is a bucket in JSON documents.
+type bucketDocument struct {
+	show.Document
+	Bucket   string   `json:"bucket"`
+	Fit      bool     `json:"fit"`
+	Replicas int      `json:"replicas,omitempty"`
+	MaxTTL   float64  `json:"max_ttl_seconds,omitempty"`
+	Faults   []string `json:"faults,omitempty"`
+	Repaired []string `json:"repaired,omitempty"`
+}
+
+func describe(b *natskv.Bucket) bucketDocument {
+	return bucketDocument{Document: show.Of("bucket"), Bucket: b.Name(), Fit: true, Replicas: b.Replicas(), MaxTTL: show.Seconds(b.MaxTTL())}
+}
+
+func printBucket(a *cli.App, d bucketDocument, text string) error {
+	p := a.Printer()
+	switch p.Format {
+	case "json":
+		return p.JSON(d)
+	case "name":
+		text = d.Bucket
+	}
+	_, err := fmt.Fprintln(p.W, show.CleanLines(text))
+	return err
+}

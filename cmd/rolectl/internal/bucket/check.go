@@ -1,0 +1,69 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+func checkCommand(a *cli.App) *cobra.Command {
+	var fix bool
+	cmd := &cobra.Command{
+		Use: "check NAME", Short: "Say whether a bucket is fit for elections, and with --fix upgrade it in place",
+		Example: "  rolectl bucket check roles\n  rolectl bucket check roles --fix", Args: cli.CheckArgs,
+		ValidArgsFunction: a.CompleteBuckets,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.CheckBucketName(args[0]); err != nil {
+				return cli.UsageError(err)
+			}
+			return a.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
+				return checkBucket(ctx, a, nc, args[0], fix)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "upgrade the bucket in place; one that has to be made anew is left as it is")
+	return cmd
+}
+
+// checkBucket opens a bucket, after a repair if so wanted.
+func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fix bool) error {
+	var repaired []string
+	if fix {
+		var err error
+		if repaired, err = natskv.Repair(ctx, nc, name); err != nil {
+			for _, r := range repaired { // what remains is the error
+				a.Say("repaired: %s", r)
+			}
+			if errors.As(err, new(*natskv.UnfitError)) && len(repaired) == 0 {
+				a.Say("nothing was changed: not all that is wrong can be repaired in place, and a bucket that stays unfit is left as it is")
+			}
+			return explainUnfit(a, name, err, repaired)
+		}
+	}
+	b, err := natskv.Open(ctx, nc, name)
+	if err != nil {
+		return explainUnfit(a, name, err, repaired)
+	}
+	d := describe(b)
+	d.Repaired = repaired
+	text := "bucket " + name + " is fit"
+	for i := len(repaired) - 1; i >= 0; i-- {
+		text = "repaired: " + repaired[i] + "\n" + text
+	}
+	return printBucket(a, d, text)
+}
+
+// unfit is the error of a bucket that cannot be used; where that is because of how it is made, a document says it too.
+func explainUnfit(a *cli.App, name string, err error, repaired []string) error {
+	var unfit *natskv.UnfitError
+	if a.Format == "json" && errors.As(err, &unfit) {
+		err = errors.Join(err, a.Printer().JSON(bucketDocument{Document: show.Of("bucket"), Bucket: name, Faults: unfit.Faults, Repaired: repaired}))
+	}
+	return cli.BucketError(err)
+}

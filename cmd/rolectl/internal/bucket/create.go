@@ -1,0 +1,55 @@
+package bucket
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
+
+func createCommand(a *cli.App) *cobra.Command {
+	var replicas int
+	var storage string
+	var maxTTL time.Duration
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use: "create NAME", Short: "Make a bucket; one that is there already is checked and left as it is",
+		Example: "  rolectl bucket create roles --replicas 3\n  rolectl bucket create roles --dry-run   # the same as a command of the nats tool",
+		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.CheckBucketName(args[0]); err != nil {
+				return cli.UsageError(err)
+			}
+			cfg := natskv.Config{Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL, Storage: cli.StorageType(storage)}
+			if dryRun {
+				return a.PrintDryRun(cmd, args[0], func(ctx context.Context, nc *nats.Conn) error {
+					_, err := natskv.Create(ctx, nc, cfg)
+					return err
+				})
+			}
+			return a.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
+				b, err := natskv.Create(ctx, nc, cfg)
+				if err != nil {
+					return cli.BucketError(cli.PlacementError(err, replicas))
+				}
+				if cmd.Flags().Changed("replicas") && b.Replicas() != replicas {
+					a.Say("bucket %s was there already, with replicas %d, and is left so: nats stream edit KV_%[1]s --replicas %[3]d changes that", b.Name(), b.Replicas(), replicas)
+				}
+				if cmd.Flags().Changed("max-ttl") && b.MaxTTL() != maxTTL {
+					a.Say("bucket %s was there already, with TTL up to %v, and is left so: make another one for %v", b.Name(), b.MaxTTL(), maxTTL)
+				}
+				return printBucket(a, describe(b), fmt.Sprintf("bucket %s is there and fit: replicas %d, TTL up to %v", b.Name(), b.Replicas(), b.MaxTTL()))
+			})
+		},
+	}
+	cli.ReplicasFlag(cmd, &replicas)
+	cli.StorageFlag(cmd, &storage)
+	cli.DurationFlag(cmd, &maxTTL, "max-ttl", time.Second, natskv.DefaultMaxTTL, "the longest TTL that a session may have")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent command of the nats tool, and make nothing")
+	return cmd
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// completeWithin bounds what a press of the tab key may take.
+const completeWithin = time.Second
+
+// CompleteLive asks the server for names. Without one there are none, and nothing is said: the user is typing.
+func (a *App) CompleteLive(names func(ctx context.Context, nc *nats.Conn) ([]string, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+	a.Settings.Timeout = completeWithin
+	nc, err := a.Connect()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer a.Disconnect()
+	ctx, cancel := context.WithTimeout(context.Background(), completeWithin)
+	defer cancel()
+	found, err := names(ctx, nc)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for i, name := range found {
+		found[i] = show.Clean(name)
+	}
+	slices.Sort(found)
+	return slices.Compact(found), cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteBuckets offers the buckets in which sessions can be.
+func (a *App) CompleteBuckets(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) { return StreamNames(ctx, nc, "KV_") })
+}
+
+// StreamNames are the names of those that begin so, without that beginning.
+func StreamNames(ctx context.Context, nc *nats.Conn, prefix string) (names []string, err error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	found := js.StreamNames(ctx)
+	for name := range found.Name() {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			names = append(names, rest)
+		}
+	}
+	return names, found.Err()
+}

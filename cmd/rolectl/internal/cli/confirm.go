@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// Confirm asks on the terminal before something is done. Off it there is nobody to ask: then --yes must say so.
+func Confirm(ctx context.Context, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if !show.IsTerminal(os.Stdin) || !show.IsTerminal(os.Stderr) {
+		return UsageError(errors.New("not on a terminal, so nobody can be asked: give --yes to go ahead"))
+	}
+	fmt.Fprintf(os.Stderr, "%s [y/N] ", show.Clean(question))
+	answered := make(chan string, 1)
+	go func() { // ends with the program: a read of a terminal cannot be cancelled
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		answered <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case answer := <-answered:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+		fmt.Fprintln(os.Stderr)
+	}
+	return ExitWith(ExitFailed, errors.New("nothing was done"))
+}

@@ -1,0 +1,89 @@
+package doctor
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// changes counts what happens to roles and sessions while the doctor watches.
+type changes struct {
+	mu    sync.Mutex
+	begun bool
+	roles map[string]int          // record writes
+	beats map[protocol.Peer]pulse // of leases
+}
+
+// pulse is how often a lease was seen to be renewed.
+type pulse struct {
+	session, beat uint64
+	last          time.Time // by the server's clock
+	gaps          []time.Duration
+}
+
+// Bounds of what is remembered: the doctor may be asked to watch for long.
+const (
+	maxWatchedRoles = 1000
+	maxPulses       = 1000
+	maxGaps         = 64
+)
+
+func (c *changes) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun, c.roles = true, map[string]int{}
+}
+
+func (c *changes) observe(r inventory.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case r.Kind == protocol.KindLease && r.Form == protocol.FormRecord && r.Lease.State == protocol.Live:
+		c.renewed(r)
+	case r.Kind == protocol.KindRole && c.begun && len(c.roles) < maxWatchedRoles:
+		c.roles[r.Name]++
+	}
+}
+
+// renewed counts a heartbeat. One that was not seen makes the gap that of two.
+func (c *changes) renewed(r inventory.Record) {
+	p, seen := c.beats[r.Peer]
+	if !seen && len(c.beats) == maxPulses {
+		return
+	}
+	if seen && p.session == r.Lease.Session && r.Lease.Beat > p.beat && len(p.gaps) < maxGaps {
+		p.gaps = append(p.gaps, r.Time.Sub(p.last)/time.Duration(r.Lease.Beat-p.beat))
+	}
+	if p.session != r.Lease.Session {
+		p.gaps = nil
+	}
+	p.session, p.beat, p.last = r.Lease.Session, r.Lease.Beat, r.Time
+	c.beats[r.Peer] = p
+}
+
+// beatOf is how often a member beats: the middle of what was seen, or, where that is too little, what its TTL means by default.
+func (c *changes) beatOf(m election.MemberInfo) time.Duration {
+	peer := protocol.Peer{Class: protocol.Candidate, Instance: m.Instance}
+	if m.WorkerOnly {
+		peer.Class = protocol.Worker
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	gaps := slices.Sorted(slices.Values(c.beats[peer].gaps))
+	if len(gaps) < 3 {
+		return m.TTL / 5
+	}
+	return gaps[len(gaps)/2]
+}
+
+// writes are those to each role.
+func (c *changes) writes() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.roles)
+}

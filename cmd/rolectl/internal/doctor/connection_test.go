@@ -1,0 +1,32 @@
+package doctor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+)
+
+// TestClock: a record that the server stored after another one, and says is older, is a clock that went back; so is a jump
+// against our own clock.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		seen  drift
+		worst inventory.ClockStep
+		want  severity
+	}{
+		{drift{0, 10 * time.Millisecond, 3}, inventory.ClockStep{}, healthy},
+		{drift{-time.Hour, -time.Hour, 3}, inventory.ClockStep{}, healthy},
+		{drift{0, 0, 3}, inventory.ClockStep{Key: "member.x", Back: 500 * time.Millisecond}, healthy},
+		{drift{0, 0, 3}, inventory.ClockStep{Key: "member.x", Back: time.Minute}, warning},
+		{drift{0, time.Second, 3}, inventory.ClockStep{}, warning},
+		{drift{}, inventory.ClockStep{}, unknown},
+	} {
+		var x examination
+		x.judgeClock(test.seen, test.worst, time.Second)
+		if f := x.findings; len(f) != 1 || f[0].Check != "clock" || f[0].Level != test.want || (f[0].Fix == "") != (test.want == healthy) {
+			t.Errorf("%+v, %+v: %+v", test.seen, test.worst, f)
+		}
+	}
+}

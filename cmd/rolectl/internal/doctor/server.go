@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+)
+
+// server checks the servers themselves: their versions, and what the account may store.
+func (x *examination) server(ctx context.Context) {
+	nc := x.a.Conn
+	versions := map[string][]string{nc.ConnectedServerVersion(): {nc.ConnectedServerName()}}
+	var missing []string
+	for _, url := range nc.Servers() {
+		if url == nc.ConnectedUrl() {
+			continue
+		}
+		target := x.a.Target
+		target.URL, target.Timeout = url, time.Second
+		other, err := target.Dial(nats.NoReconnect(), nats.DontRandomize(), nats.IgnoreDiscoveredServers())
+		if err != nil {
+			missing = append(missing, target.Address())
+			continue
+		}
+		if name, v := other.ConnectedServerName(), other.ConnectedServerVersion(); !slices.Contains(versions[v], name) {
+			versions[v] = append(versions[v], name)
+		}
+		other.Close()
+	}
+	for v, names := range versions {
+		slices.Sort(names)
+		what := fmt.Sprintf("nats-server %s (%s)", v, strings.Join(names, ", "))
+		switch {
+		case older(v, 2, 12, 0):
+			x.add(critical, "server", "upgrade it to 2.12 or later", "%s is too old: it has no atomic batches", what)
+		case nc.ConnectedClusterName() != "" && older(v, 2, 14, 4):
+			x.add(warning, "server", "upgrade it to 2.14.4 or later", "%s: before 2.14.4 a cluster can take a proposal of a deposed stream leader", what)
+		default:
+			x.ok("server", "%s", what)
+		}
+	}
+	if len(versions) > 1 {
+		x.add(warning, "server", "finish the upgrade", "the servers have %d different versions", len(versions))
+	}
+	if len(missing) > 0 {
+		x.ok("server", "not reached from here, and so not looked at: %s", strings.Join(missing, ", "))
+	}
+	x.limits(ctx)
+}
+
+// older reports whether a version is below another one; what is no version is not.
+func older(version string, major, minor, patch int) bool {
+	var a, b, c int
+	if n, _ := fmt.Sscanf(version, "%d.%d.%d", &a, &b, &c); n < 2 {
+		return false
+	}
+	return slices.Compare([]int{a, b, c}, []int{major, minor, patch}) < 0
+}
+
+// limits checks how much of what the account may store is used.
+func (x *examination) limits(ctx context.Context) {
+	m, denied, err := inventory.AskServer(ctx, x.a.Conn, "$JS.API.INFO", nil)
+	switch {
+	case denied:
+		x.ok("limits", "not looked at: this user may not publish to $JS.API.INFO")
+		return
+	case errors.Is(err, nats.ErrNoResponders):
+		x.add(critical, "limits", "enable it with \"jetstream {}\" in the server's configuration", "JetStream is off: nobody answers for it")
+		return
+	case err != nil:
+		x.add(unknown, "limits", "ask again", "no answer about the limits of the account: %v", err)
+		return
+	}
+	x.account(m.Data)
+}
+
+// account judges what the server says of the account.
+func (x *examination) account(data []byte) {
+	var a jetstream.AccountInfo
+	switch err := inventory.ReadAnswer(data, &a); {
+	case errors.As(err, new(*jetstream.APIError)):
+		x.add(critical, "limits", "enable JetStream for the account", "%s", err.(*jetstream.APIError).Description)
+		return
+	case err != nil:
+		x.add(unknown, "limits", "ask again", "the answer about the limits of the account cannot be read: %v", err)
+		return
+	}
+	before := len(x.findings)
+	tiers := map[string]jetstream.Tier{"": a.Tier}
+	for name, t := range a.Tiers {
+		tiers[name] = t
+	}
+	for name, t := range tiers {
+		of, fix := "", "raise the limit of the account, or remove what is no longer needed"
+		if name != "" {
+			of = " of tier " + name
+		}
+		x.checkUsage("limits", "file storage"+of, fix, t.Store, t.Limits.MaxStore)
+		x.checkUsage("limits", "memory"+of, fix, t.Memory, t.Limits.MaxMemory)
+		x.checkUsage("limits", "streams"+of, fix, uint64(t.Streams), int64(t.Limits.MaxStreams))
+		x.checkUsage("limits", "consumers"+of, fix, uint64(t.Consumers), int64(t.Limits.MaxConsumers))
+	}
+	if len(x.findings) == before {
+		x.ok("limits", "the account is well below its JetStream limits")
+	}
+}
+
+// checkUsage judges how full something is; a limit of 0 or less is none, or nothing that this account uses.
+func (x *examination) checkUsage(check, what, fix string, used uint64, limit int64) {
+	if limit <= 0 || used == 0 {
+		return
+	}
+	switch full := float64(used) / float64(limit); {
+	case full >= 0.95:
+		x.add(critical, check, fix, "%s: %d of %d used: writes are refused, or about to be", what, used, limit)
+	case full >= 0.8:
+		x.add(warning, check, fix, "%s: %d of %d used", what, used, limit)
+	}
+}

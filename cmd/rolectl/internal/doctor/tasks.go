@@ -1,0 +1,96 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+)
+
+// maxNamespaces bounds how many are looked at.
+const maxNamespaces = 100
+
+// tasks checks the tasks of every namespace that members work in, or that the server has, as far as this user may look.
+func (x *examination) tasks(ctx context.Context) {
+	found := map[string]bool{}
+	for _, m := range x.s.Members() {
+		for namespace := range m.Assign {
+			found[namespace] = true
+		}
+	}
+	var page struct {
+		Streams []string `json:"streams"`
+	}
+	if inventory.AskJetStream(ctx, x.a.Conn, "$JS.API.STREAM.NAMES", nil, &page) == nil {
+		for _, stream := range page.Streams {
+			if namespace, ok := strings.CutPrefix(stream, inventory.TaskStreamPrefix); ok {
+				found[namespace] = true
+			}
+		}
+	}
+	namespaces := slices.Sorted(maps.Keys(found))
+	for _, namespace := range namespaces[:min(len(namespaces), maxNamespaces)] {
+		if ctx.Err() != nil {
+			return
+		}
+		before := len(x.findings)
+		said, there := x.namespace(ctx, namespace)
+		if len(x.findings) == before {
+			x.ok("tasks", "%s: %s", namespace, said)
+		}
+		if there {
+			x.objects(ctx, namespace)
+		}
+	}
+}
+
+// objects checks the store for large outputs. That it is missing is told, and is not wrong: workers that may make it do so with
+// the first large output, and where outputs are small it is not needed.
+func (x *examination) objects(ctx context.Context, namespace string) {
+	stream := inventory.ObjectStreamPrefix + inventory.TaskStreamPrefix + namespace
+	var info jetstream.StreamInfo
+	err := inventory.AskJetStream(ctx, x.a.Conn, "$JS.API.STREAM.INFO."+stream, nil, &info)
+	var missing *jetstream.APIError
+	switch {
+	case err == nil:
+		if info.Config.AllowDirect {
+			x.add(critical, "tasks", "nats stream edit "+stream+" --no-allow-direct",
+				"%s: stream %s answers direct gets, so who may store an object can forge any record of the account, and workers store none there", namespace, stream)
+		}
+		x.checkUsage("tasks", namespace+": bytes of the object store", "raise max_bytes (nats stream edit "+stream+")", info.State.Bytes, info.Config.MaxBytes)
+	case errors.Is(err, cli.ErrDenied):
+		x.ok("tasks", "%s: whether there is an object store was not looked at: this user may not ask for stream %s", namespace, stream)
+	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		x.ok("tasks", "%s: there is no object store: outputs above 64 KiB wait until a worker makes it (StreamAutoCreate), or rolectl tasks create %[1]s does", namespace)
+	default:
+		x.add(unknown, "tasks", "ask again", "%s: no answer about stream %s: %v", namespace, stream, err)
+	}
+}
+
+// namespace checks one, and says how it is when nothing was found to be wrong, and whether it is there.
+func (x *examination) namespace(ctx context.Context, namespace string) (said string, there bool) {
+	stream := inventory.TaskStreamPrefix + namespace
+	var info jetstream.StreamInfo
+	err := inventory.AskJetStream(ctx, x.a.Conn, "$JS.API.STREAM.INFO."+stream, nil, &info)
+	var missing *jetstream.APIError
+	switch {
+	case errors.Is(err, cli.ErrDenied):
+		return "not looked at: this user may not ask for stream " + stream, false
+	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		x.add(critical, "tasks", "rolectl tasks create "+namespace, "%s: members work there, and there is no stream %s", namespace, stream)
+		return "", false
+	case err != nil:
+		x.add(unknown, "tasks", "ask again", "%s: no answer about stream %s: %v", namespace, stream, err)
+		return "", false
+	}
+	fix := "raise max_bytes and max_msgs (nats stream edit " + stream + "), or let outcomes be kept for less long (Retention)"
+	x.checkUsage("tasks", namespace+": bytes of the stream", fix, info.State.Bytes, info.Config.MaxBytes)
+	x.checkUsage("tasks", namespace+": records of the stream", fix, info.State.Msgs, info.Config.MaxMsgs)
+	return x.scheduling(ctx, namespace, info.State.Msgs), true
+}

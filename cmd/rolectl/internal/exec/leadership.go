@@ -1,0 +1,159 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// leadership is one exec: its part in the role, and the command while it leads.
+type leadership struct {
+	execOptions
+	a       *cli.App
+	path    string
+	args    []string
+	program []string // starts the guard
+	session *election.Session
+
+	stopping context.Context // ends when this process is told to stop
+	began    chan struct{}   // cap 1: it leads, or has led
+	working  atomic.Bool     // the work of a term has begun and not returned
+	outcome  chan error      // cap 1: the first counts; nil is exit code 0
+}
+
+// lead takes part in a role until the command is through.
+func lead(ctx context.Context, a *cli.App, role, path string, args []string, o execOptions) error {
+	signals, unsubscribe := stopSignals()
+	defer unsubscribe()
+	self, err := thisProgram()
+	if err != nil {
+		return fmt.Errorf("find this program, which guards the command too: %w", err)
+	}
+	stopping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	l := &leadership{
+		execOptions: o, a: a, path: path, args: args, program: []string{self, guardName},
+		stopping: stopping, began: make(chan struct{}, 1), outcome: make(chan error, 1),
+	}
+	cfg := o.session(a.Bucket)
+	cfg.Sinks = []event.Sink{event.SinkFunc(l.observe)}
+	part := o.role(role)
+	part.Lead = l.work
+	if l.session, err = election.NewSession(cfg); err != nil {
+		return cli.UsageError(err)
+	}
+	e, err := l.session.Campaign(part)
+	if err != nil {
+		return cli.UsageError(err)
+	}
+	if err := openSession(ctx, a, l.session); err != nil {
+		return err
+	}
+	if err := e.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	l.say("%s contends for %s", l.session.Instance(), role)
+	err = l.attend(role, signals, stop)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Target.Timeout)
+	defer cancel()
+	if left := l.session.Close(closing); left != nil && err == nil {
+		l.say("the role is held until the lease runs out: %v", left)
+	}
+	return err
+}
+
+// thisProgram is where to find it, also when its file was replaced while it runs.
+func thisProgram() (string, error) {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self, nil
+	}
+	return os.Executable()
+}
+
+// attend waits for what ends an exec, and returns its outcome.
+func (l *leadership) attend(role string, signals <-chan os.Signal, stop func()) error {
+	var patience <-chan time.Time
+	if l.wait >= 0 {
+		patience = time.After(l.wait)
+	}
+	began, extended, told := l.began, false, false
+	for {
+		select {
+		case <-began:
+			began, patience = nil, nil
+		case err := <-l.outcome:
+			return err
+		case <-patience:
+			if len(l.began) > 0 { // both at once: it leads
+				continue
+			}
+			leader := l.leader(role)
+			if leader == "" && !extended { // the role is free, and we are about to take it
+				extended, patience = true, time.After(l.claimWithin())
+				continue
+			}
+			if leader == "" {
+				leader = "nobody"
+			}
+			return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("not elected within %v: %s leads %s", l.wait, leader, role))
+		case s := <-signals:
+			stop()
+			if !l.working.Load() { // the work looks at stopping before it begins
+				return cli.ExitCode(128 + int(s.(syscall.Signal)))
+			}
+			if !told {
+				told = true
+				l.say("stopping: TERM sent, KILL in %v", l.stop)
+			}
+		case <-l.session.Done():
+			if err := l.session.Err(); err != nil {
+				return err
+			}
+			return election.ErrClosed
+		}
+	}
+}
+
+// claimWithin is what taking a free role may need: a beat and a write, and a few attempts.
+func (l *leadership) claimWithin() time.Duration { return max(l.session.Config().TTL, 2*time.Second) }
+
+// leader is who leads as our own session sees it.
+func (l *leadership) leader(role string) string {
+	r, _ := l.session.Role(role)
+	return r.Leader
+}
+
+// say tells what is going on. The command may write to the same place.
+func (l *leadership) say(format string, args ...any) {
+	if l.quiet {
+		return
+	}
+	if l.a.Format != "json" {
+		format = "rolectl: " + format
+	}
+	l.a.Say(format, args...)
+}
+
+// observe tells the user what happens to the connection; what happens to the role is told by the work.
+func (l *leadership) observe(e event.Event) {
+	switch e := e.(type) {
+	case event.ConnectionChanged:
+		if !e.Connected {
+			l.say("no connection (%s)", e.Status)
+		} else {
+			l.say("connected")
+		}
+	case event.Fault:
+		if e.Attempts == 1 {
+			l.say("%s: %v: trying again", e.Doing, e.Err)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/supervise"
+	"github.com/rolemanager/rolemanager/election"
+)
+
+// work is the work of one term: the command, again and again if so wanted. It returns when nothing of it is left.
+func (l *leadership) work(ctx context.Context, t *election.Term) error {
+	l.working.Store(true)
+	defer l.working.Store(false)
+	select {
+	case l.began <- struct{}{}:
+	default:
+	}
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.stopping, cancel)()
+	pause := restartPause
+	for {
+		if running.Err() != nil {
+			return l.ended(ctx, t, supervise.Result{Lost: ctx.Err() != nil})
+		}
+		l.say("leading %s at epoch %d: running %s", t.Role(), t.Epoch(), l.args[0])
+		started := time.Now()
+		result, err := supervise.Run(running, l.program, l.command(t), l.lease(ctx, t))
+		switch {
+		case err != nil:
+			l.end(cli.ExitWith(cli.ExitFailed, fmt.Errorf("run %s: %w", l.args[0], err)))
+			return nil
+		case running.Err() != nil || result.Lost:
+			return l.ended(ctx, t, result)
+		case !l.restart:
+			l.end(cli.ExitCode(result.Code))
+			return nil
+		}
+		if time.Since(started) > maxRestartPause {
+			pause = restartPause
+		}
+		l.say("%s has ended with %d: again in %v", l.args[0], result.Code, pause)
+		select {
+		case <-time.After(pause):
+		case <-running.Done():
+		}
+		pause = min(2*pause, maxRestartPause)
+	}
+}
+
+const restartPause = time.Second
+
+const maxRestartPause = 30 * time.Second
+
+// ended decides what a run that did not end by itself means.
+func (l *leadership) ended(ctx context.Context, t *election.Term, result supervise.Result) error {
+	if ctx.Err() == nil && !result.Lost { // told to stop
+		l.end(cli.ExitCode(result.Code))
+		return nil
+	}
+	why := context.Cause(ctx)
+	if why == nil {
+		why = errors.New("the lease was nearly over")
+	}
+	if l.onLost == "exit" {
+		l.end(cli.ExitWith(cli.ExitLost, fmt.Errorf("leads %s no longer: %w", t.Role(), why)))
+		return nil
+	}
+	l.say("leads %s no longer: %v; waiting for it again", t.Role(), why)
+	if ctx.Err() == nil {
+		return why // give the role up: what was ended must not count as led
+	}
+	return nil
+}
+
+func (l *leadership) end(outcome error) {
+	select {
+	case l.outcome <- outcome:
+	default:
+	}
+}
+
+func (l *leadership) command(t *election.Term) supervise.Command {
+	c := supervise.Command{Path: l.path, Args: l.args, Stdout: os.Stdout, Stderr: os.Stderr}
+	if !show.IsTerminal(os.Stdin) { // a background group that reads a terminal is stopped
+		c.Stdin = os.Stdin
+	}
+	c.Env = append(os.Environ(), "ROLE="+t.Role(), "EPOCH="+strconv.FormatUint(t.Epoch(), 10),
+		"TOKEN="+t.Token().Encode(), "INSTANCE="+l.session.Instance())
+	return c
+}
+
+// lease says for how much longer a term may be acted upon.
+func (l *leadership) lease(ctx context.Context, t *election.Term) supervise.Lease {
+	lease := supervise.For(l.session.Config().TTL)
+	lease.Stop = l.stop
+	number := l.session.Number()
+	lease.Left = func() time.Duration {
+		left := l.session.BelievesFor()
+		switch {
+		case l.session.Number() != number: // read after: what was believed in was this lease, or one before it
+			return 0
+		case ctx.Err() == nil && !t.Valid():
+			// Its belief has run out, or the term is being ended this very moment; then its cause says how.
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Millisecond):
+				return 0
+			}
+		}
+		// Work whose role was taken by force, or whose lease is lost, has no time left that is its own.
+		if cause := context.Cause(ctx); errors.Is(cause, election.ErrEvicted) || errors.Is(cause, election.ErrSessionLost) {
+			return 0
+		}
+		return left
+	}
+	return lease
+}

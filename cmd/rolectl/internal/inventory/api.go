@@ -1,0 +1,102 @@
+package inventory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+)
+
+// AskWithin bounds one question that may be denied without a word.
+const AskWithin = time.Second
+
+// AskServer sends a request. A denial looks like silence, but the server complains on the side; after a round trip it has.
+func AskServer(ctx context.Context, nc *nats.Conn, subject string, data []byte) (m *nats.Msg, denied bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, AskWithin)
+	defer cancel()
+	inbox := nc.NewInbox()
+	before := nc.LastError()
+	sub, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
+	if err := nc.PublishRequest(subject, inbox, data); err != nil {
+		return nil, false, err
+	}
+	if err := nc.FlushWithContext(ctx); err != nil {
+		return nil, false, err
+	}
+	if nc.LastError() != before && cli.PublishDenied(nc, subject) {
+		return nil, true, nil
+	}
+	m, err = sub.NextMsgWithContext(ctx)
+	return m, false, err
+}
+
+// AskJetStream asks the JetStream API. Errors: cli.ErrDenied, no answer, and what the API says.
+func AskJetStream(ctx context.Context, nc *nats.Conn, subject string, question, into any) error {
+	data, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	m, denied, err := AskServer(ctx, nc, subject, data)
+	switch {
+	case denied:
+		return fmt.Errorf("%w: %s", cli.ErrDenied, subject)
+	case err != nil:
+		return err
+	}
+	return ReadAnswer(m.Data, into)
+}
+
+// ReadAnswer reads what the JetStream API answers. What is in into after an error is not to be used.
+func ReadAnswer(data []byte, into any) error {
+	var fault struct {
+		Error *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(data, &fault); err != nil {
+		return fmt.Errorf("read the answer of JetStream: %w", err)
+	}
+	if fault.Error != nil {
+		return fault.Error
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("read the answer of JetStream: %w", err)
+	}
+	return nil
+}
+
+// StoredRecord is a record as the JetStream API shows it.
+type StoredRecord struct {
+	Subject string    `json:"subject"`
+	Data    []byte    `json:"data"`
+	Time    time.Time `json:"time"`
+}
+
+// LastRecord asks for the record at a key of a namespace. Errors: those of AskJetStream.
+func LastRecord(ctx context.Context, nc *nats.Conn, namespace, key string) (StoredRecord, error) {
+	subject := namespace + "." + key
+	var got messageAnswer
+	if err := AskJetStream(ctx, nc, "$JS.API.STREAM.MSG.GET."+TaskStreamPrefix+namespace, map[string]string{"last_by_subj": subject}, &got); err != nil {
+		return StoredRecord{}, err
+	}
+	return got.at(subject)
+}
+
+type messageAnswer struct {
+	Message StoredRecord `json:"message"`
+}
+
+// at is the record, which is to be that of the subject that was asked for, and to say when it was stored.
+func (a messageAnswer) at(subject string) (StoredRecord, error) {
+	if a.Message.Subject != subject || a.Message.Time.IsZero() {
+		return StoredRecord{}, fmt.Errorf("no answer about the record at %s: it is about %q", subject, a.Message.Subject)
+	}
+	return a.Message, nil
+}

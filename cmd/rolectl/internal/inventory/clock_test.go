@@ -1,0 +1,48 @@
+package inventory
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestClockSteps: a record that the server stored after another one, and says is older, is a step back of its clock. No server
+// can be brought to take one here, so the second record is put in behind those that were read.
+func TestClockSteps(t *testing.T) {
+	t.Parallel()
+	nc := natstest.Connect(t, natstest.Server(t), nats.Timeout(time.Minute))
+	if _, err := natskv.Create(t.Context(), nc, natskv.Config{Bucket: "roles"}); err != nil {
+		t.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.KeyValue(t.Context(), "roles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.Put(t.Context(), "member.a", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenRecords(t.Context(), nc, "roles", false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r, ok := l.Record("member.a")
+	if worst := l.WorstClockStep(); !ok || worst != (ClockStep{}) {
+		t.Fatalf("record read: %v; step %+v", ok, worst)
+	}
+	for i, back := range []time.Duration{time.Second, time.Minute, time.Millisecond} {
+		l.apply(natskv.Entry{Key: "member.b", Value: []byte("{}"), Revision: r.Revision + 1 + uint64(i), Time: r.Time.Add(-back)})
+	}
+	if worst := l.WorstClockStep(); worst.Key != "member.b" || worst.Back != time.Minute-time.Second {
+		t.Errorf("worst step: %+v", worst)
+	}
+}

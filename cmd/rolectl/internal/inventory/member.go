@@ -1,0 +1,75 @@
+package inventory
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// MemberState is a member in JSON documents.
+type MemberState struct {
+	Instance         string                        `json:"instance"`
+	Session          uint64                        `json:"session"`
+	State            string                        `json:"state"` // active, idle, draining, silent
+	WorkerOnly       bool                          `json:"worker_only"`
+	HeartbeatSeconds float64                       `json:"heartbeat_age_seconds"`
+	TTLSeconds       float64                       `json:"ttl_seconds"`
+	Leads            []string                      `json:"leads"`
+	Roles            []string                      `json:"roles"`
+	Meta             map[string]string             `json:"meta,omitempty"`
+	Assign           map[string]election.Workplace `json:"assign,omitempty"`
+	Draining         bool                          `json:"draining"`
+	Described        bool                          `json:"described"` // its member record was seen: roles and meta mean something
+
+	HeartbeatAge time.Duration `json:"-"`
+	TTL          time.Duration `json:"-"`
+}
+
+func (s *View) DescribeMembers() []MemberState {
+	leads := map[string][]string{}
+	for _, r := range s.Roles() {
+		if r.Leader != "" {
+			leads[r.Leader] = append(leads[r.Leader], r.Role)
+		}
+	}
+	infos := s.Members()
+	docs := make([]MemberState, 0, len(infos))
+	for _, m := range infos {
+		d := MemberState{
+			Instance: m.Instance, Session: m.Session, WorkerOnly: m.WorkerOnly, TTLSeconds: show.Seconds(m.TTL), Roles: orEmpty(m.Roles),
+			Meta: m.Meta, Assign: m.Assign, Draining: m.Draining, Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
+			Leads: []string{},
+		}
+		class := protocol.Candidate
+		if m.WorkerOnly {
+			class = protocol.Worker
+		} else {
+			d.Leads = orEmpty(leads[m.Instance])
+		}
+		if r, ok := s.Record(protocol.LeaseKey(protocol.Peer{Class: class, Instance: m.Instance})); ok {
+			d.HeartbeatAge = s.Age(r)
+		}
+		d.HeartbeatSeconds = show.Seconds(d.HeartbeatAge)
+		switch {
+		case d.HeartbeatAge > m.TTL:
+			d.State = "silent"
+		case m.Draining:
+			d.State = "draining"
+		case m.Idle:
+			d.State = "idle"
+		default:
+			d.State = "active"
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

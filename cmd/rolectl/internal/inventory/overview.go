@@ -1,0 +1,43 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+)
+
+// Overview asks the scheduler. A denied question looks like one that nobody answers, but the server complains on the side: then
+// nothing is waited for. Errors: cli.ErrDenied, those of assign.
+func Overview(ctx context.Context, nc *nats.Conn, c *assign.Client, namespace string) (assign.Overview, error) {
+	type answer struct {
+		overview assign.Overview
+		err      error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answered := make(chan answer, 1)
+	go func() {
+		o, err := assign.GetOverview(ctx, c)
+		answered <- answer{o, err}
+	}()
+	before, ctl := nc.LastError(), namespace+".ctl"
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case a := <-answered:
+			return a.overview, a.err
+		case <-look.C:
+			if nc.LastError() != before && cli.PublishDenied(nc, ctl) {
+				cancel()
+				<-answered
+				return assign.Overview{}, fmt.Errorf("%w: to publish to %s", cli.ErrDenied, ctl)
+			}
+		}
+	}
+}

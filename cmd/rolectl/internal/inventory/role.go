@@ -1,0 +1,121 @@
+package inventory
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// InLine is who would take the role, in this order.
+func (d RoleState) InLine() []string {
+	var names []string
+	for _, c := range d.Candidates {
+		if c.Instance != d.Leader {
+			names = append(names, c.Instance)
+		}
+	}
+	return names
+}
+
+// HeartbeatLate reports whether the leader has missed more than one heartbeat, as far as its TTL tells: a fifth of it by default.
+func (d RoleState) HeartbeatLate() bool { return d.HeartbeatAge > d.TTL/2 }
+
+// WhyVacant says in short why nobody leads, if so.
+func (d RoleState) WhyVacant() string {
+	switch {
+	case d.Newer:
+		return "not known: a later version wrote its record"
+	case d.Unreadable:
+		return "record cannot be read"
+	case d.Leader != "":
+		return ""
+	case d.Vacant && d.By != "":
+		return d.Reason + " (" + d.By + ")"
+	case d.Vacant:
+		return d.Reason
+	}
+	return "its leader's session is over"
+}
+
+// RoleState is a role in JSON documents.
+type RoleState struct {
+	Role             string  `json:"role"`
+	Leader           string  `json:"leader"` // "" for nobody
+	Epoch            uint64  `json:"epoch,omitempty"`
+	Session          uint64  `json:"session,omitempty"`
+	AgeSeconds       float64 `json:"age_seconds"`                     // of the record as it stands
+	HeartbeatSeconds float64 `json:"heartbeat_age_seconds,omitempty"` // of the leader's lease
+	TTLSeconds       float64 `json:"ttl_seconds,omitempty"`
+	Priority         int     `json:"priority"`
+
+	Successor  string               `json:"successor"`
+	Candidates []election.Candidate `json:"candidates"`
+
+	Vacant     bool   `json:"vacant,omitempty"`
+	By         string `json:"vacated_by,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Next       string `json:"next,omitempty"`
+	Unreadable bool   `json:"unreadable,omitempty"`
+
+	Age          time.Duration `json:"-"`
+	HeartbeatAge time.Duration `json:"-"`
+	TTL          time.Duration `json:"-"`
+	Newer        bool          `json:"-"` // unreadable, because a later version wrote it
+}
+
+// DescribeRole describes one of them.
+func (s *View) DescribeRole(info election.RoleInfo) RoleState {
+	d := RoleState{
+		Role: info.Role, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session, TTLSeconds: show.Seconds(info.TTL),
+		Priority: info.Priority, Successor: info.Successor, Candidates: info.Candidates, Vacant: info.Vacant, By: info.By,
+		Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable, Age: info.Since, HeartbeatAge: -1, TTL: info.TTL,
+	}
+	if d.Candidates == nil {
+		d.Candidates = []election.Candidate{}
+	}
+	if r, ok := s.Record(protocol.RoleKey(info.Role)); ok && r.Revision == info.Revision {
+		d.Age, d.Newer = s.Age(r), r.Form == protocol.FormNewer
+	}
+	if info.Leader != "" {
+		if r, ok := s.Record(protocol.LeaseKey(protocol.Peer{Class: protocol.Candidate, Instance: info.Leader})); ok {
+			d.HeartbeatAge = s.Age(r)
+			d.HeartbeatSeconds = show.Seconds(d.HeartbeatAge)
+		}
+	}
+	d.AgeSeconds = show.Seconds(d.Age)
+	return d
+}
+
+// DescribeRoles describes all of them, or those that are named. Errors: one of those is not there.
+func (s *View) DescribeRoles(names ...string) ([]RoleState, error) {
+	infos := s.Roles()
+	if len(names) > 0 {
+		for _, name := range names {
+			if !slices.ContainsFunc(infos, func(i election.RoleInfo) bool { return i.Role == name }) {
+				return nil, s.UnknownRole(name)
+			}
+		}
+		infos = slices.DeleteFunc(infos, func(i election.RoleInfo) bool { return !slices.Contains(names, i.Role) })
+	}
+	docs := make([]RoleState, 0, len(infos))
+	for _, info := range infos {
+		docs = append(docs, s.DescribeRole(info))
+	}
+	return docs, nil
+}
+
+func (s *View) UnknownRole(name string) error {
+	var known []string
+	for _, i := range s.Roles() {
+		known = append(known, i.Role)
+	}
+	if len(known) == 0 {
+		return cli.UsageError(fmt.Errorf("no role %q in bucket %s: nobody has taken part in any yet", name, s.Observer.Bucket()))
+	}
+	return cli.UsageError(fmt.Errorf("no role %q in bucket %s: there are %s", name, s.Observer.Bucket(), show.FirstFew(known)))
+}

@@ -1,0 +1,35 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+)
+
+// Beginnings of the names of streams.
+const (
+	TaskStreamPrefix   = "TASKS_" // the tasks of a namespace
+	ObjectStreamPrefix = "OBJ_"   // an object store
+)
+
+// RawKind is a kind of which only the name is known: what goes in and comes out is bytes.
+func RawKind(name string, options ...assign.KindOption) (assign.Kind[[]byte, []byte], error) {
+	return assign.MakeKind[[]byte, []byte](name, options...)
+}
+
+// CreateTasks makes the stream of a namespace, or opens the one that is there: a client does so with its first question.
+func CreateTasks(ctx context.Context, nc *nats.Conn, cfg assign.ClientConfig) error {
+	c, err := assign.NewClient(nc, cfg)
+	if err != nil {
+		return cli.UsageError(err)
+	}
+	defer c.Close()
+	if _, err := assign.Get(ctx, c, "rolectl"); err != nil && !errors.Is(err, assign.ErrTaskNotFound) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/election"
+)
+
+// View is a bucket as the reading commands see it: an observer for what it means, Records for what is stored there.
+type View struct {
+	*election.Observer
+	*Records
+}
+
+// OpenView opens the bucket; read-only permissions suffice. Who may not watch workers is shown the others. ctx bounds the opening
+// only.
+func OpenView(ctx context.Context, a *cli.App, workers bool, wrote func(Record)) (*View, error) {
+	nc, err := a.Connect()
+	if err != nil {
+		return nil, err
+	}
+	bucket := a.Bucket
+	var options []election.ObserveOption
+	if workers {
+		options = append(options, election.WithWorkers())
+	}
+	o, err := election.Observe(ctx, nc, bucket, options...)
+	if workers && errors.Is(err, election.ErrPermission) {
+		if o, err = election.Observe(ctx, nc, bucket); err == nil {
+			workers = false
+			a.Say("worker-only members are not shown: this user may not watch the whole bucket")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := OpenRecords(ctx, nc, bucket, workers, wrote)
+	if err != nil {
+		o.Close()
+		return nil, err
+	}
+	return &View{o, l}, nil
+}
+
+func (s *View) Close() {
+	s.Observer.Close()
+	s.Records.Close()
+}

@@ -1,0 +1,113 @@
+package roles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// steerer is one command on one role.
+type steerer struct {
+	a       *cli.App
+	s       *inventory.View
+	before  election.RoleInfo
+	patient bool                  // wait for a leader also when nobody was in line
+	target  string                // whom it is handed to, if anybody
+	records chan inventory.Record // of the role, from the beginning on
+	cancel  context.CancelFunc
+}
+
+// steer looks at a role that shall be given away, at an epoch (0: whichever). Errors: nobody leads it, another epoch.
+func steer(ctx context.Context, a *cli.App, role string, epoch uint64) (*steerer, error) {
+	if _, err := a.Connect(); err != nil {
+		return nil, err
+	}
+	opening, cancel := context.WithTimeout(ctx, a.Target.Timeout)
+	defer cancel()
+	alive, stop := context.WithCancel(context.Background())
+	t := &steerer{a: a, records: make(chan inventory.Record, maxTerms), cancel: stop} // read only once the question was answered
+	key := protocol.RoleKey(role)
+	var err error
+	t.s, err = inventory.OpenView(opening, a, false, func(r inventory.Record) {
+		if r.Key != key {
+			return
+		}
+		select {
+		case t.records <- r:
+		case <-alive.Done():
+		}
+	})
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	info, ok := t.s.Role(role)
+	switch {
+	case !ok:
+		err = t.s.UnknownRole(role)
+	case t.s.DescribeRole(info).Newer:
+		err = fmt.Errorf("who leads %s is not known: a later version wrote its record: ask with a rolectl of that version", role)
+	case info.Leader == "":
+		err = cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody leads %s: there is nothing to give away", role))
+	case epoch != 0 && epoch != info.Epoch:
+		err = fmt.Errorf("%s is led by %s at epoch %d, not at %d: look again before you decide", role, info.Leader, info.Epoch, epoch)
+	}
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	t.before = info
+	return t, nil
+}
+
+func (t *steerer) close() {
+	t.cancel()
+	t.s.Close()
+}
+
+// explain says what to do about an answer.
+func (t *steerer) explain(ctx context.Context, err error) error {
+	b := t.before
+	switch {
+	case errors.Is(err, election.ErrWrongEpoch), errors.Is(err, election.ErrNotLeader),
+		errors.Is(err, election.ErrUnknownRole), errors.Is(err, election.ErrClosed):
+		return cli.ExitWith(cli.ExitFailed, t.refused(ctx, err))
+	case errors.Is(err, nats.ErrNoResponders):
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s does not listen: if it is gone its lease runs out within %s; step-down --force takes the role from it without asking", b.Leader, show.Age(b.TTL)))
+	case errors.Is(err, context.DeadlineExceeded):
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s has not answered within the time: its work may still drain; watch the role, or see --wait: %w", b.Leader, err))
+	case errors.Is(err, election.ErrBusy):
+		return fmt.Errorf("%s is being handed over already: watch it (rolectl watch %s)", b.Role, b.Role)
+	}
+	return err
+}
+
+// refused says why the instance that was asked does not lead: the record may be another's by now, or its term is over while its
+// work still drains. Only the record tells the two apart, read anew: what was seen before may be late.
+func (t *steerer) refused(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.a.Target.Timeout)
+	defer cancel()
+	b := t.before
+	fresh, failed := inventory.OpenRecords(ctx, t.a.Conn, t.a.Bucket, false, nil)
+	if failed != nil {
+		return fmt.Errorf("%s does not lead %s, and the record cannot be read again: %w", b.Leader, b.Role, errors.Join(err, failed))
+	}
+	defer fresh.Close()
+	r, ok := fresh.Record(protocol.RoleKey(b.Role))
+	switch {
+	case !ok || r.Form != protocol.FormRecord || r.Role.Vacant:
+		return fmt.Errorf("%s gave %s away while you decided: look again (rolectl roles %s)", b.Leader, b.Role, b.Role)
+	case r.Revision != b.Epoch:
+		return fmt.Errorf("%s is led by %s at epoch %d by now: look again before you decide", b.Role, r.Role.ID, r.Revision)
+	}
+	return fmt.Errorf("%s still drains its work for %s at epoch %d: wait for it (rolectl watch %s), or take the role without waiting (step-down --force)",
+		b.Leader, b.Role, b.Epoch, b.Role)
+}

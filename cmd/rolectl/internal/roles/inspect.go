@@ -1,0 +1,152 @@
+package roles
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+func Inspect(a *cli.App) *cobra.Command {
+	var showToken bool
+	var watchFor time.Duration
+	cmd := &cobra.Command{
+		Use: "inspect ROLE", Short: "Show all there is to know of one role",
+		Long: `Show all there is to know of one role: its record, who would take it in which order, and the terms that were seen since the
+command began (a bucket keeps no history; --for says how long to watch).
+
+The token is what resources trust: it is shown only with --show-token. Exit code 3 when nobody leads.`,
+		Example: "  rolectl inspect scheduler\n  rolectl inspect scheduler --for 1m -o json",
+		Args:    cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer a.EndWhenUnread(cmd)()
+			ctx, cancel, _, err := a.ConnectFor(cmd)
+			if err != nil {
+				return err
+			}
+			defer cancel()
+			terms := termLog{key: protocol.RoleKey(args[0])}
+			s, err := inventory.OpenView(ctx, a, false, terms.observe)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			select {
+			case <-time.After(watchFor):
+			case <-cmd.Context().Done():
+			}
+			info, ok := s.Role(args[0])
+			if !ok {
+				return s.UnknownRole(args[0])
+			}
+			d := inspection{Document: show.Of("role"), Bucket: a.Bucket, RoleState: s.DescribeRole(info), Revision: info.Revision, PublicKey: info.PublicKey, Terms: terms.all()}
+			if r, ok := s.Record(terms.key); ok {
+				d.Problem = r.Problem
+				d.Token = "redacted"
+				if showToken {
+					d.Token = r.Role.Token
+				}
+				if r.Role.Token == "" {
+					d.Token = ""
+				}
+			}
+			if err := d.print(a.Printer()); err != nil {
+				return err
+			}
+			if info.Leader == "" {
+				return cli.ExitCode(cli.ExitNoLeader)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&showToken, "show-token", false, "show the fencing token's id, which is a secret")
+	cli.DurationFlag(cmd, &watchFor, "for", 0, 0, "watch that long before the answer, for terms that begin and end")
+	return cmd
+}
+
+type inspection struct {
+	show.Document
+	Bucket string `json:"bucket"`
+	inventory.RoleState
+	Revision  uint64 `json:"revision"`
+	Token     string `json:"token,omitempty"`
+	PublicKey string `json:"public_key,omitempty"`
+	Problem   string `json:"problem,omitempty"`
+	Terms     []term `json:"terms"`
+}
+
+func (d inspection) print(p show.Printer) error {
+	switch p.Format {
+	case "json":
+		return p.JSON(d)
+	case "name":
+		return p.Print(show.Table{Rows: []show.Row{{Name: d.Role}}})
+	}
+	w := tabwriter.NewWriter(p.W, 0, 0, 2, ' ', 0)
+	line := func(name string, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", name, show.Clean(fmt.Sprintf(format, args...)))
+	}
+	line("role", "%s", d.Role)
+	if d.Leader != "" {
+		line("leader", "%s", d.Leader)
+		line("epoch", "%d", d.Epoch)
+		line("term", "for %s", show.Age(d.Age))
+		beat := "no heartbeat to be seen" // its lease is gone: whoever sees that ends the session
+		if d.HeartbeatAge >= 0 {
+			beat = "heartbeat " + show.Age(d.HeartbeatAge) + " ago"
+		}
+		line("session", "%d, %s, TTL %s", d.Session, beat, show.Age(d.TTL))
+		line("priority", "%d", d.Priority)
+		line("token", "%s", d.Token)
+		line("public key", "%s", d.PublicKey)
+	} else {
+		nobody := "nobody: "
+		if d.Newer {
+			nobody = ""
+		}
+		line("leader", "%s%s, for %s", nobody, d.WhyVacant(), show.Age(d.Age))
+		line("revision", "%d", d.Revision)
+	}
+	if d.Problem != "" {
+		line("problem", "%s", d.Problem)
+	}
+	for i, c := range d.Candidates {
+		name := ""
+		if i == 0 {
+			name = "candidates"
+		}
+		notes := []string{fmt.Sprintf("priority %d", c.Priority), fmt.Sprintf("session %d", c.Session)}
+		if c.Takeover {
+			notes = append(notes, "takes over")
+		}
+		if c.Instance == d.Leader {
+			notes = append(notes, "leads")
+		}
+		if c.Instance == d.Successor {
+			notes = append(notes, "next")
+		}
+		line(name, "%d. %s (%s)", i+1, c.Instance, strings.Join(notes, ", "))
+	}
+	if len(d.Candidates) == 0 {
+		line("candidates", "none")
+	}
+	for i, t := range d.Terms {
+		name := ""
+		if i == 0 {
+			name = "terms seen"
+		}
+		until := "now"
+		if !t.Ended.IsZero() {
+			until = fmt.Sprintf("%s (%s)", t.Ended.Format(time.RFC3339Nano), t.Reason)
+		}
+		line(name, "%d by %s, from %s until %s", t.Epoch, t.Leader, t.Began.Format(time.RFC3339Nano), until)
+	}
+	return w.Flush()
+}

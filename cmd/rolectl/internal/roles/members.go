@@ -1,0 +1,72 @@
+package roles
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+func Members(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "members", Aliases: []string{"member"}, Short: "Show the processes that have a session, workers included",
+		Example: "  rolectl members\n  rolectl members -o wide\n  rolectl members -o json | jq '.members[] | select(.draining)'",
+		Args:    cli.CheckArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel, _, err := a.ConnectFor(cmd)
+			if err != nil {
+				return err
+			}
+			defer cancel()
+			s, err := inventory.OpenView(ctx, a, true, nil)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return a.Printer().Print(memberTable(a.Bucket, s.DescribeMembers()))
+		},
+	}
+}
+
+func memberTable(bucket string, docs []inventory.MemberState) show.Table {
+	t := show.Table{
+		Columns: []string{"INSTANCE", "STATE", "LEADS", "HEARTBEAT", "TTL", "ROLES"},
+		Wide:    []string{"SESSION", "TASKS", "META"},
+		Empty:   "no members in bucket " + bucket,
+		JSON: struct {
+			show.Document
+			Bucket  string                  `json:"bucket"`
+			Members []inventory.MemberState `json:"members"`
+		}{show.Of("members"), bucket, docs},
+	}
+	for _, d := range docs {
+		tone := show.Plain
+		if d.State == "silent" {
+			tone = show.Bad
+		}
+		part := strings.Join(d.Roles, ",")
+		if d.WorkerOnly {
+			part = "worker only"
+		}
+		t.Rows = append(t.Rows, show.Row{
+			Name: d.Instance, Tone: tone,
+			Cells: []string{d.Instance, d.State, strings.Join(d.Leads, ","), show.Age(d.HeartbeatAge), show.Age(d.TTL), part},
+			Wide:  []string{fmt.Sprint(d.Session), slotsOf(d), show.Pairs(d.Meta)},
+		})
+	}
+	return t
+}
+
+func slotsOf(d inventory.MemberState) string {
+	var all []string
+	for _, ns := range slices.Sorted(maps.Keys(d.Assign)) {
+		all = append(all, fmt.Sprintf("%s:%d", ns, d.Assign[ns].Slots))
+	}
+	return strings.Join(all, ",")
+}

@@ -1,0 +1,16 @@
+//go:build unix
+
+package roles
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// terminalResizes tells when the terminal has another size.
+func terminalResizes() (<-chan os.Signal, func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGWINCH)
+	return c, func() { signal.Stop(c) }
+}

@@ -1,0 +1,100 @@
+package roles
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// handover is one change of leader that a user has asked for: what was before, and what came of it.
+type handover struct {
+	show.Document
+	Bucket    string  `json:"bucket"`
+	Role      string  `json:"role"`
+	From      string  `json:"from"`
+	FromEpoch uint64  `json:"from_epoch"`
+	To        string  `json:"to"` // "" when nobody had taken it in time
+	Epoch     uint64  `json:"epoch,omitempty"`
+	Gap       float64 `json:"gap_seconds,omitempty"` // without a leader, by the server's clock
+	Forced    bool    `json:"forced,omitempty"`
+}
+
+// result waits until somebody else's term, or a new one of the same instance, has begun, and prints what happened. Where nobody
+// was in line, and nobody has come since, it waits only until the role was vacated, unless it is to be patient.
+func (t *steerer) result(ctx context.Context, forced bool) error {
+	h := handover{
+		Document: show.Of("handover"), Bucket: t.a.Bucket, Role: t.before.Role, From: t.before.Leader,
+		FromEpoch: t.before.Epoch, Forced: forced,
+	}
+	var vacated time.Time
+	for h.To == "" {
+		select {
+		case r := <-t.records:
+			switch {
+			case r.Revision <= t.before.Epoch || r.Form != protocol.FormRecord:
+			case r.Role.Vacant && vacated.IsZero():
+				vacated = r.Time
+				if !t.patient && t.before.Successor == "" && !t.contended() {
+					if err := t.print(h, vacated); err != nil {
+						return err
+					}
+					return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s: nobody is in line for it (rolectl inspect %s)", h.Role, h.Role))
+				}
+			case !r.Role.Vacant:
+				h.To, h.Epoch = r.Role.ID, r.Revision
+				if !vacated.IsZero() {
+					h.Gap = show.Seconds(max(r.Time.Sub(vacated), 0))
+				}
+			}
+		case <-t.s.Done():
+			return t.s.Err()
+		case <-ctx.Done():
+			if err := t.print(h, vacated); err != nil {
+				return err
+			}
+			return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s yet: see its candidates with rolectl inspect %s", h.Role, h.Role))
+		}
+	}
+	if err := t.print(h, vacated); err != nil {
+		return err
+	}
+	if t.target != "" && h.To != t.target {
+		return fmt.Errorf("%s did not take %s in time, so %s leads it: see how %s is (rolectl inspect %s)", t.target, h.Role, h.To, t.target, h.Role)
+	}
+	return nil
+}
+
+// contended reports whether anybody but the former leader would take the role.
+func (t *steerer) contended() bool {
+	info, _ := t.s.Role(t.before.Role)
+	return slices.ContainsFunc(info.Candidates, func(c election.Candidate) bool { return c.Instance != t.before.Leader })
+}
+
+func (t *steerer) print(h handover, vacated time.Time) error {
+	p := t.a.Printer()
+	switch p.Format {
+	case "json":
+		return p.JSON(h)
+	case "name":
+		return p.Print(show.Table{Rows: []show.Row{{Name: h.To}}})
+	}
+	var err error
+	switch {
+	case h.To == "" && vacated.IsZero():
+		_, err = fmt.Fprintf(p.W, "%s is still held by %s at epoch %d\n", h.Role, h.From, h.FromEpoch)
+	case h.To == "":
+		_, err = fmt.Fprintf(p.W, "%s was given away by %s at epoch %d\n", h.Role, h.From, h.FromEpoch)
+	case vacated.IsZero():
+		_, err = fmt.Fprintf(p.W, "%s leads %s at epoch %d, after %s\n", h.To, h.Role, h.Epoch, h.From)
+	default:
+		_, err = fmt.Fprintf(p.W, "%s leads %s at epoch %d, after %s and %s without a leader\n",
+			h.To, h.Role, h.Epoch, h.From, show.Age(time.Duration(h.Gap*float64(time.Second))))
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package roles
+
+import (
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// term is one that was seen: how it began, and what the record said after it.
+type term struct {
+	Leader string    `json:"leader"`
+	Epoch  uint64    `json:"epoch"`
+	Began  time.Time `json:"began"`
+	Ended  time.Time `json:"ended,omitzero"` // when it was vacated or claimed by another; zero while it stands
+	Reason string    `json:"reason,omitempty"`
+}
+
+// termLog follows one role's record.
+type termLog struct {
+	key string
+
+	mu    sync.Mutex
+	terms []term
+}
+
+// maxTerms bounds what is remembered; the oldest go.
+const maxTerms = 100
+
+func (l *termLog) observe(r inventory.Record) {
+	if r.Key != l.key {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.terms); n > 0 && l.terms[n-1].Ended.IsZero() {
+		last := &l.terms[n-1]
+		last.Ended, last.Reason = r.Time, r.Role.Reason
+		if !r.Role.Vacant {
+			last.Reason = "claimed by another"
+			if r.Role.ID == last.Leader {
+				last.Reason = "renewed"
+			}
+		}
+	}
+	if r.Form == protocol.FormRecord && !r.Role.Vacant {
+		l.terms = append(l.terms, term{Leader: r.Role.ID, Epoch: r.Revision, Began: r.Time})
+		if len(l.terms) > maxTerms {
+			l.terms = l.terms[1:]
+		}
+	}
+}
+
+func (l *termLog) all() []term {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]term{}, l.terms...)
+}

@@ -1,0 +1,83 @@
+package roles
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+func Watch(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "watch [ROLE...]", Short: "Follow who leads, as it changes, until interrupted",
+		Long: `Follow who leads, as it changes, until interrupted.
+
+On a terminal it is a table that is kept up to date. Elsewhere, or with -o json, it is one JSON document on each line: first
+the state of every role and member, then every change. With -o name it is the name of a role on each line: first of every one,
+then of each whose leader has changed.
+
+Without ROLE it also follows roles that are still to come.`,
+		Example: `  rolectl watch
+  rolectl watch scheduler | jq -r 'select(.role) | .role.leader'
+  rolectl watch -o name | while read role; do ./refresh "$role"; done`,
+		Args: cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, -1),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			defer a.EndWhenUnread(cmd)()
+			ctx, cancel, nc, err := a.ConnectFor(cmd)
+			if err != nil {
+				return err
+			}
+			defer cancel()
+			s, err := inventory.OpenView(ctx, a, false, nil)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if _, err := s.DescribeRoles(names...); err != nil {
+				return err
+			}
+			w := watcher{s: s, bucket: a.Bucket, names: names, printer: a.Printer(), nc: nc, named: map[string]leading{}}
+			if a.Format != "json" && a.Format != "name" && show.IsTerminal(os.Stdout) {
+				return w.table(cmd.Context())
+			}
+			return w.lines(cmd.Context())
+		},
+	}
+}
+
+type watcher struct {
+	s       *inventory.View
+	bucket  string
+	names   []string // of roles; none means all, and members
+	printer show.Printer
+	nc      *nats.Conn
+	named   map[string]leading // with -o name: whom each role's last line was for
+}
+
+// leading is who leads a role, and since when.
+type leading struct {
+	leader string
+	epoch  uint64
+}
+
+func (w watcher) wants(role string) bool { return len(w.names) == 0 || slices.Contains(w.names, role) }
+
+func (w watcher) roles() []inventory.RoleState {
+	docs, _ := w.s.DescribeRoles() // without names there is no error
+	return slices.DeleteFunc(docs, func(d inventory.RoleState) bool { return !w.wants(d.Role) })
+}
+
+// ended says why there is nothing more to follow: the user has had enough, or something is wrong.
+func (w watcher) ended(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	<-w.s.Done()
+	return w.s.Err()
+}

@@ -1,0 +1,51 @@
+package roles
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// table keeps a table up to date on the other screen of the terminal, and leaves the last one on the ordinary one.
+func (w watcher) table(ctx context.Context) error {
+	events := w.s.Events(ctx)
+	resized, stop := terminalResizes()
+	defer stop()
+	tick := time.NewTicker(show.RedrawEvery)
+	defer tick.Stop()
+	screen := show.OpenScreen(os.Stdout)
+	last := func() error {
+		screen.Close()
+		return w.printer.Print(roleTable(w.bucket, w.roles()))
+	}
+	for {
+		status := "connected"
+		if !w.nc.IsConnected() {
+			status = "no connection: this is how it was"
+		}
+		title := fmt.Sprintf("bucket %s, %s, %d members", w.bucket, status, len(w.s.Members()))
+		if err := screen.Draw(title, func(p show.Printer) error {
+			p.Format = w.printer.Format
+			return p.Print(roleTable(w.bucket, w.roles()))
+		}); err != nil {
+			screen.Close()
+			return err
+		}
+		select {
+		case _, ok := <-events:
+			if !ok {
+				if err := last(); err != nil {
+					return err
+				}
+				return w.ended(ctx)
+			}
+		case <-resized:
+		case <-tick.C:
+		case <-ctx.Done():
+			return last()
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+func createCommand(t *scope) *cobra.Command {
+	var replicas int
+	var storage string
+	var keep time.Duration
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use: "create [NAMESPACE]", Short: "Make a namespace of tasks; one that is there already is checked and left as it is",
+		Long: `Make a namespace of tasks: the stream that keeps submissions and outcomes, and the object store that keeps outputs above 64 KiB.
+What is there already is checked and left as it is. Without NAMESPACE it is that of --namespace. Programs whose StreamAutoCreate
+is set make both by themselves.`,
+		Example: "  rolectl tasks create jobs --replicas 3\n  rolectl tasks create jobs --dry-run   # the same as commands of the nats tool",
+		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg := assign.ClientConfig{
+				Namespace: t.namespace, StreamAutoCreate: true, Replicas: replicas, Storage: cli.StorageType(storage), LargeRetention: keep,
+			}
+			if len(args) > 0 {
+				cfg.Namespace = args[0]
+			}
+			if cfg.Namespace == "" {
+				return cli.UsageError(fmt.Errorf("NAMESPACE is missing: %s", cli.Synopsis(cmd)))
+			}
+			stream := func(ctx context.Context, nc *nats.Conn) error { return inventory.CreateTasks(ctx, nc, cfg) }
+			var objects assign.Objects
+			store := func(ctx context.Context, nc *nats.Conn) (err error) {
+				objects, err = assign.CreateObjects(ctx, nc, cfg)
+				return err
+			}
+			if dryRun {
+				return t.PrintDryRun(cmd, cfg.Namespace, stream, store)
+			}
+			return t.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
+				for _, create := range []cli.Creation{stream, store} {
+					if err := create(ctx, nc); err != nil {
+						return exitFor(cli.PlacementError(err, replicas))
+					}
+				}
+				if cmd.Flags().Changed("large-retention") && objects.Retention != keep {
+					t.Say("object store %s was there already, and keeps outputs for %v: it is left so", objects.Name, objects.Retention)
+				}
+				return t.printNamespace(ctx, nc, cfg.Namespace, objects, changed(cmd, "replicas", replicas))
+			})
+		},
+	}
+	cli.ReplicasFlag(cmd, &replicas)
+	cli.StorageFlag(cmd, &storage)
+	cli.DurationFlag(cmd, &keep, "large-retention", time.Second, 0, "how long outputs above 64 KiB are kept (default 24h)")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent commands of the nats tool, and make nothing")
+	return cmd
+}
+
+// objectsDoc is an object store in JSON documents.
+type objectsDoc struct {
+	Name      string  `json:"name"`
+	Retention float64 `json:"retention_seconds"` // 0 for ever
+	Replicas  int     `json:"replicas"`
+	Storage   string  `json:"storage"`
+}
+
+// changed is the value of a flag that was given, 0 for one that was not.
+func changed(cmd *cobra.Command, flag string, value int) int {
+	if !cmd.Flags().Changed(flag) {
+		return 0
+	}
+	return value
+}
+
+// printNamespace says how a namespace is kept, and where that is not on as many replicas as were asked for (0: not asked).
+func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace string, o assign.Objects, replicas int) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	s, err := js.Stream(ctx, inventory.TaskStreamPrefix+namespace)
+	if err != nil {
+		return fmt.Errorf("ask for stream %s%s: %w", inventory.TaskStreamPrefix, namespace, err)
+	}
+	how := s.CachedInfo().Config
+	for _, has := range []struct {
+		stream   string
+		replicas int
+	}{{how.Name, how.Replicas}, {inventory.ObjectStreamPrefix + o.Name, o.Replicas}} {
+		if replicas != 0 && has.replicas != replicas {
+			t.Say("stream %s was there already, with replicas %d, and is left so: nats stream edit %[1]s --replicas %[3]d changes that", has.stream, has.replicas, replicas)
+		}
+	}
+	p := t.Printer()
+	switch p.Format {
+	case "json":
+		return p.JSON(struct {
+			show.Document
+			Namespace string     `json:"namespace"`
+			Stream    string     `json:"stream"`
+			Replicas  int        `json:"replicas"`
+			Storage   string     `json:"storage"`
+			Objects   objectsDoc `json:"objects"`
+		}{
+			show.Of("namespace"), namespace, how.Name, how.Replicas, storageName(how.Storage),
+			objectsDoc{o.Name, show.Seconds(o.Retention), o.Replicas, storageName(o.Storage)},
+		})
+	case "name":
+		_, err = fmt.Fprintln(p.W, namespace)
+	default:
+		kept := "for ever"
+		if o.Retention > 0 {
+			kept = "for " + show.Age(o.Retention)
+		}
+		_, err = fmt.Fprintf(p.W, "tasks %s are there and fit: stream %s, replicas %d, %s storage\noutputs above 64 KiB: object store %s, replicas %d, %s storage, kept %s\n",
+			namespace, how.Name, how.Replicas, storageName(how.Storage), o.Name, o.Replicas, storageName(o.Storage), kept)
+	}
+	return err
+}
+
+func storageName(s jetstream.StorageType) string {
+	if s == jetstream.MemoryStorage {
+		return "memory"
+	}
+	return "file"
+}

@@ -1,0 +1,118 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+func cronCommand(t *scope) *cobra.Command {
+	cmd := cli.Group("cron", "See and define tasks that recur")
+	cmd.AddCommand(cronList(t), cronSet(t), cronRemove(t))
+	return cmd
+}
+
+func cronList(t *scope) *cobra.Command {
+	return &cobra.Command{
+		Use: "ls", Short: "List what recurs, and when it does next",
+		Example: "  rolectl tasks cron ls -n jobs",
+		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				all, err := assign.Recurrences(ctx, c)
+				if err != nil {
+					return err
+				}
+				return t.Printer().Print(cronTable(t.namespace, all))
+			})
+		},
+	}
+}
+
+func cronTable(namespace string, all []assign.Recurrence) show.Table {
+	if all == nil {
+		all = []assign.Recurrence{}
+	}
+	t := show.Table{
+		Columns: []string{"NAME", "KIND", "SCHEDULE", "ZONE", "LAST", "NEXT", "NOTE"}, Wide: []string{"MISSED", "GRACE", "SINCE"},
+		Empty: "nothing recurs in namespace " + namespace,
+		JSON: struct {
+			show.Document
+			Namespace   string              `json:"namespace"`
+			Recurrences []assign.Recurrence `json:"recurrences"`
+		}{show.Of("recurrences"), namespace, all},
+	}
+	at := func(when time.Time) string {
+		if when.IsZero() {
+			return ""
+		}
+		return when.Format(time.RFC3339)
+	}
+	for _, r := range all {
+		tone := show.Plain
+		if r.Error != "" {
+			tone = show.Bad
+		}
+		t.Rows = append(t.Rows, show.Row{
+			Name: r.Name, Tone: tone, Cells: []string{r.Name, r.Kind, r.Spec, r.Zone, at(r.Last), at(r.Next), r.Error},
+			Wide: []string{string(r.Missed), show.Age(r.Grace), at(r.Since)},
+		})
+	}
+	return t
+}
+
+func cronSet(t *scope) *cobra.Command {
+	var s submission
+	var zone, missed string
+	var grace time.Duration
+	cmd := &cobra.Command{
+		Use: "set NAME KIND SCHEDULE [INPUT|-]", Short: "Have a task submitted at each tick of a schedule",
+		Long: `Have a task submitted at each tick of a schedule, by whoever schedules. SCHEDULE is a cron expression of five fields, or a word
+such as @daily or "@every 10m". What was defined under the name before is replaced.`,
+		Example: `  rolectl tasks cron set -n jobs nightly echo '0 3 * * *' '"hello"' --zone Europe/Berlin`,
+		Args:    cli.CheckArgs, ValidArgsFunction: t.completeKinds(1, func(knownKind) bool { return true }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, err := s.kind(args[1])
+			if err != nil {
+				return err
+			}
+			data, err := s.input(args[3:])
+			if err != nil {
+				return err
+			}
+			options := []assign.RecurOption{assign.InZone(zone), assign.OnMissed(assign.Missed(missed))}
+			if grace != 0 {
+				options = append(options, assign.Grace(grace))
+			}
+			for name, value := range s.headers {
+				options = append(options, assign.RecurHeader(name, value))
+			}
+			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				if err := assign.Recur(ctx, c, kind, args[0], args[2], data, options...); err != nil {
+					return err
+				}
+				return t.printDone(cmd, args[0], args[0]+" recurs")
+			})
+		},
+	}
+	s.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&zone, "zone", "UTC", "time zone of the schedule")
+	cli.ChoiceFlag(cmd, &missed, "missed", string(assign.RunLatest), fmt.Sprintf("what becomes of ticks while nobody schedules: %s, %s or %s", assign.RunLatest, assign.RunAll, assign.Skip),
+		string(assign.RunLatest), string(assign.RunAll), string(assign.Skip))
+	cli.DurationFlag(cmd, &grace, "grace", 0, 0, "how late a tick may be without having been missed (0: 1m)")
+	return cmd
+}
+
+func cronRemove(t *scope) *cobra.Command {
+	return t.nameCommand("rm NAME", "Let a task recur no more; those that were submitted go on", "  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(),
+		func(ctx context.Context, c *assign.Client, name string) (string, error) {
+			return name + " recurs no more", assign.Unrecur(ctx, c, name)
+		})
+}

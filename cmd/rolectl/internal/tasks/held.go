@@ -1,0 +1,80 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// hold is a kind that is paused or a worker that is drained, since when, and what was said to that.
+type hold struct {
+	Kind     string    `json:"kind,omitempty"`
+	Instance string    `json:"instance,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Since    time.Time `json:"since"`
+}
+
+// maxHeld bounds how many are asked for.
+const maxHeld = 50
+
+// readHolds reads the reasons that the scheduler does not tell. Who may not read the stream is shown the rest.
+func (t *scope) readHolds(ctx context.Context, o assign.Overview) []hold {
+	all, asked := []hold{}, 0
+	read := func(h hold, key string) (goOn bool) {
+		asked++
+		r, err := inventory.LastRecord(ctx, t.Conn, t.namespace, key)
+		var absent *jetstream.APIError // it was ended meanwhile
+		if err != nil && !errors.As(err, &absent) {
+			return false
+		}
+		if reason, holds := readHold(r.Data); err == nil && holds {
+			h.Reason, h.Since = reason, r.Time
+			all = append(all, h)
+		}
+		return asked < maxHeld
+	}
+	for _, k := range o.Kinds {
+		if k.Paused && !read(hold{Kind: k.Kind}, "p."+k.Kind) {
+			return all
+		}
+	}
+	for _, w := range o.Workers {
+		if w.Drained && !read(hold{Instance: w.Instance}, "d."+w.Instance) {
+			return all
+		}
+	}
+	return all
+}
+
+// readHold reads the record of who steers: it stands, so it holds. An empty one in its place says that it does no more.
+func readHold(data []byte) (reason string, holds bool) {
+	var said struct {
+		Version int    `json:"v"`
+		Reason  string `json:"reason"`
+	}
+	if json.Unmarshal(data, &said) != nil || said.Version != 1 {
+		return "", false
+	}
+	return said.Reason, true
+}
+
+// withHold says of a state what is known of it.
+func withHold(state string, all []hold, is func(h hold) bool) string {
+	for _, h := range all {
+		if is(h) {
+			state += " for " + show.Age(max(time.Since(h.Since), 0))
+			if h.Reason != "" {
+				state += ": " + h.Reason
+			}
+			return state
+		}
+	}
+	return state
+}

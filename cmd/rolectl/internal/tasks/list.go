@@ -1,0 +1,138 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// endedStates are the states of tasks that have ended.
+var endedStates = []assign.State{assign.StateSucceeded, assign.StateDead, assign.StateCancelled, assign.StateExpired}
+
+func listCommand(t *scope) *cobra.Command {
+	var o assign.ListOptions
+	var states []string
+	var most int
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List tasks, the open ones first",
+		Long: `List tasks: first those that are open, which the scheduler tells, then those that have ended and are still kept. While nobody
+schedules only the latter are listed, and the exit code is 3.`,
+		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead -o name | xargs -r -n1 rolectl tasks requeue -n jobs",
+		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if most < 1 {
+				return cli.UsageError(fmt.Errorf("--limit %d: use 1 or more", most))
+			}
+			for _, s := range states {
+				o.States = append(o.States, assign.State(s))
+			}
+			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				found, more, err := listTasks(ctx, c, o, most)
+				var partly error
+				if errors.Is(err, assign.ErrNoScheduler) && len(o.States) == 0 {
+					partly = cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("only tasks that have ended are listed: %w", err))
+					o.States = endedStates
+					found, more, err = listTasks(ctx, c, o, most)
+				}
+				if err != nil {
+					return err
+				}
+				table := taskTable(t.namespace, found, more)
+				if partly != nil {
+					table.Empty = "no tasks of namespace " + t.namespace + " that have ended are kept"
+				}
+				if err := t.Printer().Print(table); err != nil {
+					return err
+				}
+				if more && t.Format != "json" {
+					t.Say("there are more: see --limit, --state, --kind and --prefix")
+				}
+				return partly
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&states, "state", nil, "only these: pending, delayed, running, retrying, succeeded, dead, cancelled, expired")
+	cli.CompleteFlag(cmd, "state", "pending", "delayed", "running", "retrying", "succeeded", "dead", "cancelled", "expired")
+	f.StringSliceVar(&o.Kinds, "kind", nil, "only tasks of these kinds")
+	f.StringVar(&o.Prefix, "prefix", "", "only tasks whose id begins so")
+	f.IntVar(&most, "limit", 100, "list so many at most")
+	return cmd
+}
+
+// listTasks reads pages until there are enough.
+func listTasks(ctx context.Context, c *assign.Client, o assign.ListOptions, most int) (found []assign.TaskStatus, more bool, err error) {
+	const page = 500
+	for o.Cursor = ""; ; {
+		o.Limit = min(most-len(found), page)
+		p, err := assign.List(ctx, c, o)
+		if err != nil {
+			return nil, false, err
+		}
+		found = append(found, p.Tasks...)
+		switch o.Cursor = p.Next; {
+		case p.Next == "":
+			return found, false, nil
+		case len(found) >= most:
+			return found, true, nil
+		}
+	}
+}
+
+func taskTable(namespace string, found []assign.TaskStatus, more bool) show.Table {
+	if found == nil {
+		found = []assign.TaskStatus{}
+	}
+	t := show.Table{
+		Columns: []string{"TASK", "KIND", "STATE", "WORKER", "ATTEMPTS", "AGE", "NOTE"},
+		Wide:    []string{"PRIORITY", "RAN"},
+		Empty:   "no such tasks in namespace " + namespace,
+		JSON: struct {
+			show.Document
+			Namespace string              `json:"namespace"`
+			Tasks     []assign.TaskStatus `json:"tasks"`
+			More      bool                `json:"more,omitempty"`
+		}{show.Of("tasks"), namespace, found, more},
+	}
+	for _, s := range found {
+		since := s.Submitted
+		if s.State.Terminal() {
+			since = s.Ended
+		}
+		age, ran := "", ""
+		if !since.IsZero() {
+			age = show.Age(max(time.Since(since), 0))
+		}
+		if s.Ran > 0 {
+			ran = show.Age(s.Ran)
+		}
+		t.Rows = append(t.Rows, show.Row{
+			Name: s.ID, Tone: toneOf(s.State),
+			Cells: []string{s.ID, s.Kind, string(s.State), s.Worker, fmt.Sprint(s.Attempts), age, note(s)},
+			Wide:  []string{fmt.Sprint(s.Priority), ran},
+		})
+	}
+	return t
+}
+
+// note is the one thing beside its state that is worth knowing of a task.
+func note(s assign.TaskStatus) string {
+	switch {
+	case s.State == assign.StateRunning && s.Progress > 0:
+		return fmt.Sprintf("%.0f %%", 100*s.Progress)
+	case s.State == assign.StatePending && s.Reason != "":
+		return "waits: " + show.Words(string(s.Reason))
+	case !s.State.Terminal() && !s.Due.IsZero():
+		return "due in " + show.Age(max(time.Until(s.Due), 0))
+	case s.Cause != "" && s.Error != "":
+		return s.Cause + ": " + s.Error
+	}
+	return s.Cause + s.Error
+}

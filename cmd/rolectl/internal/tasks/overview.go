@@ -1,0 +1,106 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+func overviewCommand(t *scope) *cobra.Command {
+	return &cobra.Command{
+		Use: "overview", Short: "Show how many tasks of each kind are open, what is held back and why, and the workers",
+		Example: "  rolectl tasks overview -n jobs\n  rolectl tasks overview -n jobs -o json",
+		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				o, err := inventory.Overview(ctx, t.Conn, c, t.namespace)
+				if err != nil {
+					return err
+				}
+				return t.printOverview(o, t.readHolds(ctx, o))
+			})
+		},
+	}
+}
+
+func (t *scope) printOverview(o assign.Overview, all []hold) error {
+	p := t.Printer()
+	kinds := show.Table{
+		Columns: []string{"KIND", "WAITING", "DELAYED", "RUNNING", "STATE", "WAITS BECAUSE"}, Wide: []string{"CONCURRENCY", "RATE"}, Empty: "no open tasks",
+		JSON: struct {
+			show.Document
+			Namespace string `json:"namespace"`
+			assign.Overview
+			Held []hold `json:"held"`
+		}{show.Of("overview"), t.namespace, o, all},
+	}
+	for _, k := range o.Kinds {
+		state := ""
+		if k.Paused {
+			state = withHold("paused", all, func(h hold) bool { return h.Kind == k.Kind })
+		}
+		kinds.Rows = append(kinds.Rows, show.Row{
+			Name:  k.Kind,
+			Cells: []string{k.Kind, fmt.Sprint(k.Waiting), fmt.Sprint(k.Delayed), fmt.Sprint(k.Running), state, reasons(k)},
+			Wide:  []string{fmt.Sprint(k.Concurrency), fmt.Sprint(k.Rate)},
+		})
+	}
+	if p.Format == "json" || p.Format == "name" {
+		return p.Print(kinds)
+	}
+	state := "hands out tasks"
+	if !o.Ready {
+		state = "is taking over"
+	}
+	workers := show.Table{Columns: []string{"WORKER", "BUSY", "SLOTS", "STATE"}, Wide: []string{"KINDS", "LABELS"}, Empty: "no workers"}
+	for _, w := range o.Workers {
+		var states []string
+		if w.Session == 0 {
+			states = append(states, "absent")
+		}
+		if w.Draining {
+			states = append(states, "draining")
+		}
+		if w.Drained {
+			states = append(states, withHold("drained", all, func(h hold) bool { return h.Instance == w.Instance }))
+		}
+		workers.Rows = append(workers.Rows, show.Row{
+			Name:  w.Instance,
+			Cells: []string{w.Instance, fmt.Sprint(w.Load), fmt.Sprint(w.Slots), strings.Join(states, ", ")},
+			Wide:  []string{fmt.Sprint(w.Kinds), show.Pairs(w.Labels)},
+		})
+	}
+	if _, err := fmt.Fprintf(p.W, "%s %s, at epoch %d\n\n", show.Clean(o.Scheduler), state, o.Epoch); err != nil {
+		return err
+	}
+	if o.Trouble != "" {
+		if _, err := fmt.Fprintf(p.W, "%s\n\n", p.Paint(show.Bad, show.Clean(show.OneLine(o.Trouble)))); err != nil {
+			return err
+		}
+	}
+	if err := p.Print(kinds); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(p.W); err != nil {
+		return err
+	}
+	return p.Print(workers)
+}
+
+// reasons are why tasks of a kind wait, and how many.
+func reasons(k assign.KindOverview) string {
+	var all []string
+	for _, why := range slices.Sorted(maps.Keys(k.Reasons)) {
+		all = append(all, fmt.Sprintf("%s: %d", show.Words(string(why)), k.Reasons[why]))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,164 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// nameCommand is a command that does one thing with one name.
+func (t *scope) nameCommand(use, short, example string, names cobra.CompletionFunc, run func(ctx context.Context, c *assign.Client, name string) (done string, err error)) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: example, Args: cli.CheckArgs, ValidArgsFunction: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				done, err := run(ctx, c, args[0])
+				if err != nil {
+					return err
+				}
+				return t.printDone(cmd, args[0], done)
+			})
+		},
+	}
+}
+
+// printDone says what was done to what has a name: with -o json or name as data, else beside it.
+func (t *scope) printDone(cmd *cobra.Command, name, text string) error {
+	p := t.Printer()
+	switch p.Format {
+	case "json":
+		action := strings.TrimPrefix(cmd.CommandPath(), "rolectl tasks ")
+		return p.JSON(struct {
+			show.Document
+			Namespace string `json:"namespace"`
+			Action    string `json:"action"`
+			Name      string `json:"name"`
+			Message   string `json:"message"`
+		}{show.Of("done"), t.namespace, action, name, show.Clean(text)})
+	case "name":
+		return p.Print(show.Table{Rows: []show.Row{{Name: name}}})
+	}
+	t.Say("%s", text)
+	return nil
+}
+
+func cancelCommand(t *scope) *cobra.Command {
+	open := []assign.State{assign.StatePending, assign.StateDelayed, assign.StateRunning, assign.StateRetrying}
+	cmd := t.nameCommand("cancel TASK", "Cancel a task: its outcome is then cancelled, whatever its handler returns",
+		"  rolectl tasks cancel -n jobs nightly-1", t.completeTasks(open...),
+		func(ctx context.Context, c *assign.Client, id string) (string, error) {
+			kind, err := inventory.RawKind("any")
+			if err != nil {
+				return "", err
+			}
+			err = assign.Find(c, kind, id).Cancel(ctx)
+			if errors.Is(err, assign.ErrCancelPending) {
+				err = fmt.Errorf("%w: %s", assign.ErrCancelPending, id) // that the time was over is no news
+			}
+			return id + " is cancelled", err
+		})
+	cmd.Long = `Cancel a task, and wait until it has ended: its outcome is then cancelled, whatever its handler returns. The request is
+stored first. Exit code 3 when nobody schedules: then it takes effect when somebody does.`
+	return cmd
+}
+
+func requeueCommand(t *scope) *cobra.Command {
+	return t.nameCommand("requeue TASK", "Submit a dead task once more, with all its attempts",
+		"  rolectl tasks requeue -n jobs nightly-1", t.completeTasks(assign.StateDead),
+		func(ctx context.Context, c *assign.Client, id string) (string, error) {
+			return id + " is submitted once more", assign.Requeue(ctx, c, id)
+		})
+}
+
+func drainCommand(t *scope) *cobra.Command {
+	var undo, force bool
+	var reason string
+	cmd := t.nameCommand("drain INSTANCE", "Give an instance no more tasks, until it is undone; those that it runs go on",
+		"  rolectl tasks drain -n jobs vm-2 --reason 'new kernel'\n  rolectl tasks drain -n jobs vm-2 --undo", t.completeWorkers(&undo),
+		func(ctx context.Context, c *assign.Client, instance string) (string, error) {
+			o, asked := t.lookUp(ctx, c)
+			at := slices.IndexFunc(o.Workers, func(w assign.WorkerOverview) bool { return w.Instance == instance })
+			switch {
+			case undo && asked && (at >= 0 && !o.Workers[at].Drained || at < 0 && o.Omitted == 0):
+				return instance + " was not drained", assign.UndrainWorker(ctx, c, instance)
+			case undo:
+				return instance + " is given tasks again", assign.UndrainWorker(ctx, c, instance)
+			case asked && at < 0 && !force:
+				var names []string
+				for _, w := range o.Workers {
+					names = append(names, w.Instance)
+				}
+				return "", unknownName("worker", instance, "keep tasks from it when it comes", names)
+			}
+			return instance + " is given no more tasks" + uncheckedNote(asked, "worker"), assign.DrainWorker(ctx, c, instance, reason)
+		})
+	cmd.Long = `Give an instance no more tasks, whatever session it has by then, until it is undone; those that it runs go on.
+
+It is stored and needs no scheduler. While one answers, an instance that it does not know is refused, unless --force says that
+it is still to come.`
+	cmd.Flags().BoolVar(&undo, "undo", false, "give it tasks again")
+	cmd.Flags().BoolVar(&force, "force", false, "also an instance that the scheduler does not know")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
+	return cmd
+}
+
+func pauseCommand(t *scope) *cobra.Command {
+	var force bool
+	var reason string
+	cmd := t.nameCommand("pause KIND", "Hand out no tasks of a kind, until it is resumed; those that run go on",
+		"  rolectl tasks pause -n jobs echo --reason 'bad release'", t.completeKinds(0, func(k knownKind) bool { return !k.paused }),
+		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
+			o, asked := t.lookUp(ctx, c)
+			if asked && !force {
+				var names []string
+				for _, k := range knownKinds(o) {
+					names = append(names, k.name)
+				}
+				if !slices.Contains(names, kind) {
+					return "", unknownName("kind", kind, "pause it before its first task comes", names)
+				}
+			}
+			return kind + " is paused" + uncheckedNote(asked, "kind"), assign.PauseKind(ctx, c, kind, reason)
+		})
+	cmd.Long = `Hand out no tasks of a kind, until it is resumed; those that run go on.
+
+It is stored and needs no scheduler. While one answers, a kind of which it knows no open task and no worker is refused, unless
+--force says that it is still to come.`
+	cmd.Flags().BoolVar(&force, "force", false, "also a kind that the scheduler does not know")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
+	return cmd
+}
+
+func resumeCommand(t *scope) *cobra.Command {
+	return t.nameCommand("resume KIND", "Hand out tasks of a kind again",
+		"  rolectl tasks resume -n jobs echo", t.completeKinds(0, func(k knownKind) bool { return k.paused }),
+		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
+			done := kind + " is handed out again"
+			if o, asked := t.lookUp(ctx, c); asked && !slices.ContainsFunc(o.Kinds, func(k assign.KindOverview) bool { return k.Paused && k.Kind == kind }) {
+				done = kind + " was not paused: " + pausedKinds(o)
+			}
+			return done, assign.ResumeKind(ctx, c, kind) // what was paused a moment ago may not be known yet
+		})
+}
+
+func pausedKinds(o assign.Overview) string {
+	var names []string
+	for _, k := range o.Kinds {
+		if k.Paused {
+			names = append(names, k.Kind)
+		}
+	}
+	if len(names) == 0 {
+		return "no kind is"
+	}
+	return "paused are " + strings.Join(names, ", ")
+}

@@ -1,0 +1,90 @@
+package tasks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// submission is what the flags of submit, and of cron set, say of a task.
+type submission struct {
+	attempts int
+	each     time.Duration
+	keep     time.Duration
+	priority int
+	labels   map[string]string
+	headers  map[string]string
+	raw      bool
+}
+
+func (s *submission) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	cli.IntFlag(cmd, &s.attempts, "attempts", 0, 10_000, "how many attempts may fail (0: 5)")
+	cli.DurationFlag(cmd, &s.each, "attempt-timeout", 0, 0, "how long one attempt may take (0: as long as it wants)")
+	cli.DurationFlag(cmd, &s.keep, "retention", 0, 0, "how long the outcome is kept (0: 1h)")
+	cli.IntFlag(cmd, &s.priority, "priority", -100, 100, "which tasks go first, -100 to 100")
+	f.StringToStringVar(&s.labels, "label", nil, "what the worker must have, name=value")
+	f.StringToStringVar(&s.headers, "header", nil, "what is passed on to the handler, name=value")
+	f.BoolVar(&s.raw, "raw", false, "take the input as it is, though it is no JSON")
+}
+
+func (s *submission) kind(name string) (assign.Kind[[]byte, []byte], error) {
+	var options []assign.KindOption
+	if s.attempts != 0 {
+		options = append(options, assign.MaxAttempts(s.attempts))
+	}
+	if s.each != 0 {
+		options = append(options, assign.Timeout(s.each))
+	}
+	if s.keep != 0 {
+		options = append(options, assign.Retention(s.keep))
+	}
+	if s.priority != 0 {
+		options = append(options, assign.Priority(s.priority))
+	}
+	if len(s.labels) > 0 {
+		options = append(options, assign.Labels(s.labels))
+	}
+	kind, err := inventory.RawKind(name, options...)
+	if err != nil {
+		return kind, cli.UsageError(err)
+	}
+	return kind, nil
+}
+
+// maxInput bounds what is read from standard input; the server's own limit comes below it.
+const maxInput = 64 << 20
+
+// input is the argument, or what comes on standard input for "-" or none.
+func (s *submission) input(args []string) ([]byte, error) {
+	data := []byte("null")
+	switch {
+	case len(args) > 0 && args[0] != "-":
+		data = []byte(args[0])
+	case len(args) > 0 || !show.IsTerminal(os.Stdin):
+		var err error
+		if data, err = io.ReadAll(io.LimitReader(os.Stdin, maxInput+1)); err != nil {
+			return nil, fmt.Errorf("read the input: %w", err)
+		}
+		if len(data) > maxInput {
+			return nil, cli.UsageError(fmt.Errorf("the input has more than %d bytes", maxInput))
+		}
+		if len(args) == 0 && len(data) == 0 {
+			data = []byte("null")
+		}
+	}
+	if !s.raw && !json.Valid(data) {
+		return nil, cli.UsageError(errors.New(`the input is no JSON: quote a text as '"text"', or give --raw`))
+	}
+	return data, nil
+}

@@ -1,0 +1,113 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+func submitCommand(t *scope) *cobra.Command {
+	var s submission
+	var id, unique, sticky, limitKey string
+	var delay, deadline, waitFor time.Duration
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "submit KIND [INPUT|-]", Short: "Submit a task; with --wait, wait for what it returns",
+		Long: `Submit a task: its kind by name, its input as JSON, as an argument or on standard input. It is stored when the command returns,
+needs no scheduler for that, and prints the task's id. A task of the same --id that is there already is that task.
+
+With --wait it waits until the task has ended and writes what it has returned, as it is (with -o json: the document of the task,
+with that in it). On a terminal, a bar on standard error
+shows how far it is; elsewhere a line says why it waits, whenever that has changed. Exit code 1 when the task did not succeed.
+Interrupting that leaves the task as it is.`,
+		Example: `  rolectl tasks submit -n jobs echo '"hello"'
+  rolectl tasks submit -n jobs echo '"hello"' --wait
+  jq -c . job.json | rolectl tasks submit -n jobs import.v2 - --id import-2026-01 --attempts 3`,
+		Args: cli.CheckArgs, ValidArgsFunction: t.completeKinds(0, func(knownKind) bool { return true }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if waitFor > 0 && !wait {
+				return cli.UsageError(errors.New("--wait-timeout says how long to wait: give --wait too"))
+			}
+			kind, err := s.kind(args[0])
+			if err != nil {
+				return err
+			}
+			data, err := s.input(args[1:])
+			if err != nil {
+				return err
+			}
+			var options []assign.SubmitOption
+			for name, value := range s.headers {
+				options = append(options, assign.WithHeader(name, value))
+			}
+			for _, o := range []struct {
+				given  bool
+				option assign.SubmitOption
+			}{
+				{id != "", assign.WithID(id)},
+				{unique != "", assign.WithUnique(unique)},
+				{sticky != "", assign.WithSticky(sticky)},
+				{limitKey != "", assign.WithLimitKey(limitKey)},
+				{delay > 0, assign.WithDelay(delay)},
+				{deadline > 0, assign.WithDeadline(deadline)},
+			} {
+				if o.given {
+					options = append(options, o.option)
+				}
+			}
+			within := time.Duration(0)
+			if wait {
+				within = -1
+			}
+			return t.withClient(cmd, within, func(ctx context.Context, c *assign.Client) error {
+				storing, cancel := context.WithTimeout(ctx, t.Target.Timeout)
+				defer cancel()
+				task, err := assign.Submit(storing, c, kind, data, options...)
+				if err != nil {
+					return err
+				}
+				if task.Existing() {
+					t.Say("%s was there already", task.ID())
+				}
+				if wait {
+					defer t.EndWhenUnread(cmd)() // what was submitted stays
+					return t.waitForOutcome(cmd.Context(), c, task, waitFor)
+				}
+				return t.submitted(task.ID(), args[0], task.Existing())
+			})
+		},
+	}
+	s.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&id, "id", "", "name of the task (default: one that nobody else has)")
+	f.StringVar(&unique, "unique", "", "only if no task of this kind with this key is open")
+	f.StringVar(&sticky, "sticky", "", "prefer one worker for all tasks of this key")
+	f.StringVar(&limitKey, "limit-key", "", "run tasks of this key one at a time")
+	cli.DurationFlag(cmd, &delay, "delay", 0, 0, "how long it is not due yet")
+	cli.DurationFlag(cmd, &deadline, "deadline", 0, 0, "how long after its submission it expires")
+	f.BoolVarP(&wait, "wait", "w", false, "wait until the task has ended, and write what it has returned")
+	cli.DurationFlag(cmd, &waitFor, "wait-timeout", 0, 0, "how long to wait (0: as long as it takes)")
+	return cmd
+}
+
+func (t *scope) submitted(id, kind string, existing bool) error {
+	p := t.Printer()
+	if p.Format == "json" {
+		return p.JSON(struct {
+			show.Document
+			Namespace string `json:"namespace"`
+			ID        string `json:"id"`
+			TaskKind  string `json:"task_kind"`
+			Existing  bool   `json:"existing,omitempty"`
+		}{show.Of("submitted"), t.namespace, id, kind, existing})
+	}
+	_, err := fmt.Fprintln(p.W, id)
+	return err
+}

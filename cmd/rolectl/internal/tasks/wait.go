@@ -1,0 +1,117 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// waitForOutcome follows a task to its end: on a terminal with a bar, elsewhere by a line for each reason for which it waits.
+func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assign.Pending[[]byte], within time.Duration) error {
+	if within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, within)
+		defer cancel()
+	}
+	out, err := t.waitAndExplain(ctx, c, task)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s has not ended within %v and goes on: see it with rolectl tasks get -n %s %s", task.ID(), within, t.namespace, task.ID()))
+	}
+	if err != nil && ctx.Err() != nil {
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s goes on: see it with rolectl tasks get -n %s %s", task.ID(), t.namespace, task.ID()))
+	}
+	if err != nil {
+		return err
+	}
+	if t.Format != "json" {
+		return writeOutput(out)
+	}
+	s, err := assign.Get(ctx, c, task.ID())
+	if err != nil {
+		return err
+	}
+	return t.printTask(s, returned(out))
+}
+
+// waitAndExplain waits for a task, and says meanwhile what it waits for.
+func (t *scope) waitAndExplain(ctx context.Context, c *assign.Client, task *assign.Pending[[]byte]) ([]byte, error) {
+	looking, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	whys := make(chan string)
+	wg.Go(func() { t.watchReasons(looking, c, task.ID(), whys) })
+	if t.Format != "json" && show.IsTerminal(os.Stderr) {
+		if err := drawProgress(ctx, task, whys); err != nil {
+			return nil, err
+		}
+		return task.Wait(ctx)
+	}
+	wg.Go(func() {
+		for {
+			select {
+			case why := <-whys:
+				if why != "" {
+					t.Say("%s waits: %s", task.ID(), why)
+				}
+			case <-looking.Done():
+				return
+			}
+		}
+	})
+	return task.Wait(ctx)
+}
+
+// drawProgress draws a bar until the task has ended or ctx has.
+func drawProgress(ctx context.Context, task *assign.Pending[[]byte], whys <-chan string) error {
+	events, err := task.Events(ctx)
+	if err != nil {
+		return err
+	}
+	bar := show.NewProgress(os.Stderr, task.ID())
+	defer bar.Close()
+	tick := time.NewTicker(show.RedrawEvery)
+	defer tick.Stop()
+	state, why, progress := "pending", "", 0.0
+	for {
+		now := state
+		if why != "" {
+			now += ": " + why
+		}
+		bar.Draw(now, progress)
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return nil
+			}
+			state, why, progress = string(e.Task.State), "", e.Task.Progress
+			if e.Task.Worker != "" && !e.Task.State.Terminal() {
+				state += " by " + e.Task.Worker
+			}
+			if e.Task.State == assign.StateSucceeded {
+				progress = 1
+			}
+		case why = <-whys:
+		case <-tick.C:
+		}
+	}
+}
+
+// writeOutput writes what a task has returned, as it is; on a terminal the line is ended.
+func writeOutput(out []byte) error {
+	if _, err := os.Stdout.Write(out); err != nil {
+		return err
+	}
+	if show.IsTerminal(os.Stdout) && (len(out) == 0 || out[len(out)-1] != '\n') {
+		_, err := fmt.Println()
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// lookAgain is how often it is asked why a task waits; one that ends before that is not asked about.
+const lookAgain = time.Second
+
+// watchReasons tells why a task waits, whenever that has changed; "" when it waits no longer.
+func (t *scope) watchReasons(ctx context.Context, c *assign.Client, id string, tell chan<- string) {
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
+	last := ""
+	for {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+		why, err := t.waitReason(ctx, c, id)
+		if err != nil || why == last { // the connection comes back, or whoever waits for the task says what is wrong
+			continue
+		}
+		last = why
+		select {
+		case tell <- why:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// waitReason is why a task waits, and what would end that.
+func (t *scope) waitReason(ctx context.Context, c *assign.Client, id string) (string, error) {
+	s, err := assign.Get(ctx, c, id)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case s.State == assign.StateDelayed:
+		return "it is not due before " + s.Due.Format(time.RFC3339), nil
+	case s.State == assign.StateRetrying:
+		return fmt.Sprintf("attempt %d has failed, the next is due at %s", s.Attempts, s.Due.Format(time.RFC3339)), nil
+	case s.State != assign.StatePending:
+		return "", nil
+	case s.Reason != "":
+		return t.explainReason(s), nil
+	}
+	if _, err = inventory.Overview(ctx, t.Conn, c, t.namespace); errors.Is(err, assign.ErrNoScheduler) {
+		return "no scheduler answers: start a process that leads the role whose Lead hands tasks out", nil
+	}
+	return "", err
+}
+
+// explainReason says what the scheduler says in a word, and what to do about it where time alone does not help.
+func (t *scope) explainReason(s assign.TaskStatus) string {
+	r, ok := inventory.BlockedReasons[s.Reason]
+	if !ok {
+		return show.Words(string(s.Reason))
+	}
+	return r.Text + ": " + strings.NewReplacer("NAMESPACE", t.namespace, "KIND", s.Kind).Replace(r.Fix)
+}

@@ -1,8 +1,0 @@
-//go:build !linux && !darwin
-
-package main
-
-import "os"
-
-// unread is found out by the next write.
-func unread(*os.File) bool { return false }
