@@ -8,6 +8,9 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
+// attempts counts those at one task that began in this process.
+type attempts struct{ begun, resumed int }
+
 // countAttempts is the middleware of an instance. It counts the attempts that begin and those that
 // run, and takes each end as a sign of life.
 func (j *job) countAttempts(running *atomic.Int32) assign.Middleware {
@@ -34,17 +37,20 @@ func (j *job) started(id string, resumed bool) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.starts[id]++
+	seen := j.seen[id]
+	seen.begun++
 	if resumed {
-		j.tally.Resumed++
+		seen.resumed++
 	}
+	j.seen[id] = seen
 }
 
-// reruns counts the attempts at a task beyond the first. The scheduler may not know of all: an
-// attempt that vanished together with its scheduler was seen by the instance that ran it, and by
-// nobody else.
-func (j *job) reruns(o Outcome) int {
+// reruns counts the attempts at a task beyond the first, and those of them that continued from a
+// checkpoint. The scheduler may not know of all: an attempt that vanished together with its
+// scheduler was seen by the instance that ran it, and by nobody else.
+func (j *job) reruns(o Outcome) (reruns, resumed int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return max(o.Attempts, j.starts[o.Task], 1) - 1
+	seen := j.seen[o.Task]
+	return max(o.Attempts-1, seen.begun-1, seen.resumed, 0), seen.resumed
 }

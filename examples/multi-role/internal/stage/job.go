@@ -25,7 +25,7 @@ type job struct {
 	alive    *time.Timer   // fires then
 
 	mu      sync.Mutex
-	starts  map[string]int // of handlers in this process, by task
+	seen    map[string]attempts // by task
 	tally   tally
 	faults  []string      // what was lost or wrong, for the report
 	changed chan struct{} // closed, and replaced, when the tally has changed
@@ -51,7 +51,7 @@ func (t tally) done() int { return t.Succeeded + t.Failed + t.Wrong }
 func newJob(o options, files []walked) *job {
 	j := &job{
 		run: uuid.NewString(), files: files, byRel: map[string]walked{}, throttle: throttle{rate: o.rate, longer: true},
-		starts: map[string]int{}, changed: make(chan struct{}),
+		seen: map[string]attempts{}, changed: make(chan struct{}),
 	}
 	for _, f := range files {
 		j.byRel[f.Rel] = f

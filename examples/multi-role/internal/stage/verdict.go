@@ -19,11 +19,14 @@ func (j *job) judge(ctx context.Context, o Outcome) {
 		}
 		return
 	}
-	reruns, cancelled := j.reruns(o), 0
-	if o.Cancelled {
-		cancelled = 1
-	}
-	j.count(func(t *tally) { t.Submitted++; t.Cancelled += cancelled }, "")
+	j.count(func(t *tally) {
+		t.Submitted++
+		if o.Cancelled {
+			t.Cancelled++
+		}
+	}, "")
+	reruns, resumed := j.reruns(o)
+	again := func(t *tally) { t.Reruns += reruns; t.Resumed += resumed }
 	var failed *assign.TaskError
 	var fault string
 	if o.Err == nil {
@@ -31,13 +34,13 @@ func (j *job) judge(ctx context.Context, o Outcome) {
 	}
 	switch {
 	case o.Err == nil && fault == "":
-		j.count(func(t *tally) { t.Succeeded++; t.Reruns += reruns }, "")
+		j.count(func(t *tally) { t.Succeeded++; again(t) }, "")
 	case o.Err == nil:
-		j.count(func(t *tally) { t.Wrong++; t.Reruns += reruns }, "%s: %s", o.Rel, fault)
+		j.count(func(t *tally) { t.Wrong++; again(t) }, "%s: %s", o.Rel, fault)
 	case errors.As(o.Err, &failed) && (failed.Cause == "permanent" || failed.Cause == "max_attempts"):
-		j.count(func(t *tally) { t.Failed++; t.Reruns += reruns }, "%s: %s", o.Rel, failed.Message)
+		j.count(func(t *tally) { t.Failed++; again(t) }, "%s: %s", o.Rel, failed.Message)
 	case !interrupted(ctx):
-		j.count(func(t *tally) { t.Lost++; t.Reruns += reruns }, "%s: no outcome: %v", o.Rel, o.Err)
+		j.count(func(t *tally) { t.Lost++; again(t) }, "%s: no outcome: %v", o.Rel, o.Err)
 	}
 }
 
