@@ -73,6 +73,20 @@ func (e *UndrainedError) Error() string {
 	return "election: closed before the work of " + strings.Join(e.Roles, ", ") + " had returned"
 }
 
+// NotConnectedError says that there is no connection to a server just now. It is nats.ErrDisconnected.
+type NotConnectedError struct {
+	// Servers are the URLs that are tried, without credentials.
+	Servers []string
+	// Err is why the last attempt failed, nil when the connection does not tell.
+	Err error
+}
+
+func (e *NotConnectedError) Error() string {
+	return "election: " + (*natskv.NotConnectedError)(e).Error()
+}
+func (e *NotConnectedError) Is(target error) bool { return target == nats.ErrDisconnected }
+func (e *NotConnectedError) Unwrap() error        { return e.Err }
+
 var causes = map[protocol.Cause]error{
 	protocol.SessionLost:   ErrSessionLost,
 	protocol.SteppedDown:   ErrSteppedDown,
@@ -110,6 +124,10 @@ func public(err error) error {
 	var duplicate *protocol.DuplicateError
 	if errors.As(err, &duplicate) {
 		return &DuplicateInstanceError{duplicate.Instance, duplicate.Session}
+	}
+	var away *natskv.NotConnectedError
+	if errors.As(err, &away) {
+		return (*NotConnectedError)(away)
 	}
 	var unfit *natskv.UnfitError
 	var denied *natskv.PermissionError

@@ -182,3 +182,26 @@ func TestOpenAfterACrash(t *testing.T) {
 		}
 	})
 }
+
+// TestOpenWithoutServer: that no server answers is told with the URL and what to do, as an error that programs can tell apart.
+func TestOpenWithoutServer(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		link := s.Link()
+		nc := natstest.Connect(t, s, append(link.Options(), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1),
+			nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2))...)
+		link.Cut()
+		natstest.Eventually(t, "the connection is lost", time.Minute, func() (bool, string) {
+			return nc.IsReconnecting(), nc.Status().String()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		err := openError(t, ctx, nc, instance("a"), context.DeadlineExceeded)
+		var missing *election.NotConnectedError
+		if !errors.As(err, &missing) || len(missing.Servers) != 1 || !errors.Is(err, nats.ErrDisconnected) {
+			t.Errorf("%v: want a NotConnectedError of one server", err)
+		}
+		if !strings.Contains(err.Error(), "no NATS server answers at "+nc.Servers()[0]+": start one there") {
+			t.Errorf("%q does not say where no server answers, and what to do", err)
+		}
+	})
+}

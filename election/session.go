@@ -170,7 +170,7 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 			return nil, backoff.Permanent(err)
 		}
 		if !errors.Is(ctx.Err(), context.Canceled) { // to give up is no fault
-			s.emit(event.Fault{Meta: s.meta(), Doing: "open bucket", Err: err, Attempts: attempts})
+			s.emit(event.Fault{Meta: s.meta(), Doing: "open bucket", Err: public(err), Attempts: attempts})
 		}
 		last = err
 		return nil, err

@@ -66,7 +66,8 @@ type Config struct {
 
 	// Meta is published in this process's member record.
 	Meta map[string]string
-	// Logger is told every event, see [LogSink]; nil logs nothing.
+	// Logger is told every event, see [LogSink]. With neither Logger nor Sinks, warnings and errors go to slog.Default(); with
+	// Sinks alone nothing is logged but what a Sink logs, such as [SlogSink].
 	Logger *zap.Logger
 	// Sinks receive every event, in order, from one goroutine.
 	Sinks []event.Sink
@@ -114,16 +115,19 @@ func (c Config) session() election.SessionConfig {
 		InstanceID: c.InstanceID, WorkerOnly: c.WorkerOnly, TTL: c.TTL, HeartbeatInterval: c.HeartbeatInterval, OpTimeout: c.OpTimeout,
 		SafetyMargin: c.SafetyMargin, DisconnectGracePeriod: c.DisconnectGracePeriod, SuccessionDelay: c.SuccessionDelay,
 		DrainTimeout: c.DrainTimeout, CoolDown: c.CoolDown, IdleFactor: c.IdleFactor, RotationInterval: c.RotationInterval,
-		Meta: c.Meta, Sinks: c.sinks(),
+		Meta: c.Meta, Sinks: c.Sinks,
 	}
 }
 
-// sinks are the user's, after the log: what a sink of theirs does stands below the line that says what happened.
-func (c Config) sinks() []event.Sink {
-	if c.Logger == nil {
-		return c.Sinks
+// log is where the manager logs, nil for nowhere.
+func (c Config) log() *logSink {
+	switch {
+	case c.Logger != nil:
+		return newLogSink(zapOutput(c.Logger))
+	case len(c.Sinks) == 0:
+		return newLogSink(warningsOutput())
 	}
-	return append([]event.Sink{LogSink(c.Logger)}, c.Sinks...)
+	return nil
 }
 
 // campaign is the part of r that the election takes; the work is added by the manager.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"go.uber.org/zap"
 )
 
 // minDial is what a dial is given at least, however short the heartbeat: a handshake with TLS over a distance takes a while.
@@ -13,12 +12,8 @@ const minDial = 250 * time.Millisecond
 
 // dial makes the manager's own connection. It does not fail because no server can be reached: then it goes on trying, as
 // it does after every loss. Errors: a URL or an option that cannot be used.
-func dial(cfg Config, instance string, heartbeat time.Duration) (*nats.Conn, error) {
+func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports) (*nats.Conn, error) {
 	pause := min(heartbeat, time.Second)
-	log := cfg.Logger
-	if log == nil {
-		log = zap.NewNop()
-	}
 	options := []nats.Option{
 		nats.Name("rolemanager " + cfg.Bucket + " " + instance),
 		// Answers of this process are nobody else's to read: with an inbox prefix of its own, permissions can say so.
@@ -36,13 +31,15 @@ func dial(cfg Config, instance string, heartbeat time.Duration) (*nats.Conn, err
 		nats.FlusherTimeout(heartbeat),
 		// While a dial hangs, so does every call on the connection, and with it work whose context has ended.
 		nats.Timeout(min(nats.DefaultTimeout, max(heartbeat, minDial))),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			log.Warn("connection complained", zap.String("instance", instance), zap.Error(err))
-		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { reports.complaint(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { reports.unreached(err) }),
 	}
 	nc, err := nats.Connect(cfg.URL, append(options, cfg.NATSOptions...)...)
 	if err != nil {
 		return nil, fmt.Errorf("roles: connect: %w", err)
+	}
+	if !nc.IsConnected() {
+		reports.awaitReason()
 	}
 	return nc, nil
 }

@@ -40,6 +40,8 @@
 //	run.go, connection.go, fatal.go        from Run to its end; the manager's own connection; what ends Run
 //	steer.go                               step down, transfer, pause, resume
 //	status.go, http.go                     what can be asked, and over HTTP
-//	log.go, log_session.go, log_task.go    every event in the log
+//	log.go, log_output.go                  the sinks that log, and where their lines go
+//	log_line.go, log_role.go, log_session.go, log_task.go    what is said of each event
+//	reports.go                             what the manager itself logs
 //	format.go                              a Manager in text, without what it was configured with
 package roles

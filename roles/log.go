@@ -1,10 +1,11 @@
 package roles
 
 import (
-	"fmt"
+	"log/slog"
+	"sync"
+	"time"
 
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 
 	"github.com/rolemanager/rolemanager/event"
 )
@@ -17,96 +18,65 @@ import (
 //	Warn    what somebody should look at: stuck or returned work, lost sessions and connections, faults, kills, refusals
 //	Error   panics
 //
-// No event holds a token, and so no line does. A nil logger logs nothing.
+// A fault that repeats is logged once in ten seconds. No event holds a token, and so no line does. No line has the stack of
+// the sink. A nil logger logs nothing.
 func LogSink(log *zap.Logger) event.Sink {
 	if log == nil {
 		log = zap.NewNop()
 	}
-	log = log.WithOptions(zap.WithCaller(false)) // it would always be this file
-	return event.SinkFunc(func(e event.Event) {
-		if frequent(e) && !log.Core().Enabled(zap.DebugLevel) {
-			return
-		}
-		l := describe(e)
-		if entry := log.Check(l.level, l.message); entry != nil {
-			entry.Write(append(common(event.MetaOf(e)), l.fields...)...)
-		}
-	})
+	return newLogSink(zapOutput(log))
 }
 
-// line is what the log says of one event.
-type line struct {
-	level   zapcore.Level
-	message string
-	fields  []zap.Field
-}
-
-func at(level zapcore.Level, message string, fields ...zap.Field) line {
-	return line{level, message, fields}
-}
-
-func common(m event.Meta) []zap.Field {
-	fields := make([]zap.Field, 0, 12)
-	return append(fields, zap.String("bucket", m.Bucket), zap.String("instance", m.Instance),
-		zap.Uint64("session", m.Session), zap.String("correlation", m.Correlation))
-}
-
-// term are the fields of an event about a term.
-func term(role string, epoch uint64, more ...zap.Field) []zap.Field {
-	return append([]zap.Field{zap.String("role", role), zap.Uint64("epoch", epoch)}, more...)
-}
-
-// worse is level, but Warn when something is wrong.
-func worse(wrong bool, level zapcore.Level) zapcore.Level {
-	if wrong {
-		return zap.WarnLevel
+// SlogSink is [LogSink] for a logger of the standard library: the same lines, fields and levels.
+func SlogSink(log *slog.Logger) event.Sink {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
-	return level
+	return newLogSink(slogOutput(log.Handler))
 }
 
-// describe finds the words for an event.
-func describe(e event.Event) line {
-	for _, of := range []func(event.Event) (line, bool){describeRole, describeSession, describeFence, describeTask} {
-		if l, ok := of(e); ok {
-			return l
-		}
-	}
-	return at(zap.DebugLevel, event.Name(e)) // of a later version
+func newLogSink(to output) *logSink { return &logSink{to: to} }
+
+// logSink finds the line for each event, and passes it on.
+type logSink struct {
+	to   output
+	said repeats
 }
 
-func describeRole(e event.Event) (line, bool) {
-	switch e := e.(type) {
-	case event.RolePromoted:
-		return at(zap.InfoLevel, "promoted", term(e.Role, e.Epoch, zap.Int("priority", e.Priority), zap.Duration("vacant", e.Vacant))...), true
-	case event.RoleDemoted:
-		return at(zap.InfoLevel, "demoted", term(e.Role, e.Epoch, zap.String("reason", e.Reason), zap.Duration("led", e.Led))...), true
-	case event.RoleDrained:
-		return at(zap.InfoLevel, "drained", term(e.Role, e.Epoch, zap.Duration("took", e.Took))...), true
-	case event.RoleRotated:
-		return at(zap.InfoLevel, "rotated", term(e.Role, e.Epoch)...), true
-	case event.LeaderChanged:
-		return at(zap.InfoLevel, "leader changed", term(e.Role, e.Epoch, zap.String("leader", e.Leader))...), true
-	case event.RoleVacant:
-		return at(zap.InfoLevel, "role vacant", zap.String("role", e.Role), zap.String("by", e.By), zap.String("reason", e.Reason)), true
-	case event.RoleStuck:
-		return at(zap.WarnLevel, "stuck: the work has not returned after its term", term(e.Role, e.Epoch, zap.Duration("since", e.Since))...), true
-	case event.WorkReturned:
-		return returned(e), true
-	case event.CallbackPanicked:
-		return at(zap.ErrorLevel, "callback panicked", zap.String("role", e.Role), zap.String("callback", e.Callback),
-			zap.String("panic", fmt.Sprint(e.Value)), zap.ByteString("stack", e.Stack)), true
+func (s *logSink) Observe(e event.Event) {
+	if frequent(e) && !s.to.enabled(slog.LevelDebug) {
+		return
 	}
-	return line{}, false
+	s.say(describe(e), event.MetaOf(e))
 }
 
-// returned tells the commonest mistake from a failure.
-func returned(e event.WorkReturned) line {
-	switch {
-	case e.Panic:
-		return at(zap.ErrorLevel, "the work panicked, the role is given up", term(e.Role, e.Epoch, zap.Error(e.Err))...)
-	case e.Err != nil:
-		return at(zap.WarnLevel, "the work failed, the role is given up", term(e.Role, e.Epoch, zap.Error(e.Err))...)
+// say writes a line, unless it repeats itself.
+func (s *logSink) say(l line, m event.Meta) {
+	if !s.to.enabled(l.level) || l.repeats != "" && s.said.lately(m.Instance+" "+l.repeats, time.Now()) {
+		return
 	}
-	return at(zap.WarnLevel, "the work returned before its term had ended, the role is given up: Lead has to block until ctx ends",
-		term(e.Role, e.Epoch)...)
+	l.fields = append(l.fields, slog.String("bucket", m.Bucket), slog.String("instance", m.Instance),
+		slog.Uint64("session", m.Session), slog.String("correlation", m.Correlation))
+	s.to.write(l)
+}
+
+// repeats holds back what was said already within the present ten seconds.
+type repeats struct {
+	mu    sync.Mutex
+	began time.Time
+	said  map[string]bool
+}
+
+const repeatEvery = 10 * time.Second
+
+// lately reports whether that was said in the present ten seconds, and notes that it is said now.
+func (r *repeats) lately(what string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.said == nil || now.Sub(r.began) >= repeatEvery {
+		r.began, r.said = now, map[string]bool{}
+	}
+	said := r.said[what]
+	r.said[what] = true
+	return said
 }

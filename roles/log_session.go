@@ -1,36 +1,41 @@
 package roles
 
 import (
-	"go.uber.org/zap"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
 
+	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 )
 
 func describeSession(e event.Event) (line, bool) {
 	switch e := e.(type) {
 	case event.SessionOpened:
-		return at(zap.InfoLevel, "session opened", zap.Duration("ttl", e.TTL)), true
+		l := at(slog.LevelInfo, "session opened", slog.Duration("ttl", e.TTL))
+		l.relief = true
+		return l, true
 	case event.SessionLost:
-		return at(zap.WarnLevel, "session lost", zap.String("reason", e.Reason), zap.Error(e.Cause)), true
+		return at(slog.LevelWarn, "session lost", slog.String("reason", e.Reason), failure(e.Cause)), true
 	case event.SessionClosed:
-		return at(worse(len(e.Undrained) > 0, zap.InfoLevel), "session closed", zap.Strings("undrained", e.Undrained)), true
+		return at(worse(len(e.Undrained) > 0, slog.LevelInfo), "session closed", slog.Any("undrained", e.Undrained)), true
 	case event.Heartbeat:
-		return at(zap.DebugLevel, "heartbeat", zap.String("outcome", e.Outcome), zap.Duration("took", e.Duration),
-			zap.Uint64("revision", e.Revision), zap.Bool("idle", e.Idle)), true
+		return at(slog.LevelDebug, "heartbeat", slog.String("outcome", e.Outcome), slog.Duration("took", e.Duration),
+			slog.Uint64("revision", e.Revision), slog.Bool("idle", e.Idle)), true
 	case event.ConnectionChanged:
-		return at(worse(!e.Connected, zap.InfoLevel), "connection changed", zap.Bool("connected", e.Connected), zap.String("status", e.Status)), true
+		return connection(e), true
 	case event.MemberJoined:
-		return at(zap.DebugLevel, "member joined", zap.String("member", e.Member), zap.Uint64("member_session", e.MemberSession)), true
+		return at(slog.LevelDebug, "member joined", slog.String("member", e.Member), slog.Uint64("member_session", e.MemberSession)), true
 	case event.MemberLeft:
-		return at(zap.DebugLevel, "member left", zap.String("member", e.Member), zap.String("reason", e.Reason)), true
+		return at(slog.LevelDebug, "member left", slog.String("member", e.Member), slog.String("reason", e.Reason)), true
 	case event.SessionKilled:
-		return at(zap.WarnLevel, "killed the session of a member whose lease has run out", zap.String("victim", e.Victim),
-			zap.Uint64("victim_session", e.VictimSession)), true
+		return at(slog.LevelWarn, "killed the session of a member whose lease has run out", slog.String("victim", e.Victim),
+			slog.Uint64("victim_session", e.VictimSession)), true
 	case event.Fault:
-		return at(zap.WarnLevel, "fault, tried again", zap.String("doing", e.Doing), zap.String("role", e.Role), zap.Error(e.Err),
-			zap.Int("attempts", e.Attempts), zap.Bool("slow", e.Slow)), true
+		return fault(e), true
 	case event.Lagged:
-		return at(zap.WarnLevel, "events were left out", zap.Uint64("n", e.N)), true
+		return at(slog.LevelWarn, "events were left out", slog.Uint64("n", e.N)), true
 	}
 	return line{}, false
 }
@@ -38,13 +43,44 @@ func describeSession(e event.Event) (line, bool) {
 func describeFence(e event.Event) (line, bool) {
 	switch e := e.(type) {
 	case event.ClaimAttempted:
-		return at(zap.DebugLevel, "claim", zap.String("role", e.Role), zap.String("outcome", e.Outcome), zap.Duration("took", e.Duration)), true
+		return at(slog.LevelDebug, "claim", slog.String("role", e.Role), slog.String("outcome", e.Outcome), slog.Duration("took", e.Duration)), true
 	case event.FenceRejected:
-		return at(zap.WarnLevel, "refused by fencing", term(e.Role, e.Epoch, zap.String("reason", e.Reason))...), true
+		return at(slog.LevelWarn, "refused by fencing", term(e.Role, e.Epoch, slog.String("reason", e.Reason))...), true
 	case event.TokenValidated:
-		return at(worse(!e.OK, zap.DebugLevel), "leadership validated", term(e.Role, e.Epoch, zap.Bool("ok", e.OK), zap.Error(e.Err))...), true
+		return at(worse(!e.OK, slog.LevelDebug), "leadership validated", term(e.Role, e.Epoch, slog.Bool("ok", e.OK), failure(e.Err))...), true
 	case event.RecordIgnored:
-		return at(zap.WarnLevel, "record not understood", zap.String("key", e.Key), zap.String("reason", e.Reason)), true
+		return at(slog.LevelWarn, "record not understood", slog.String("key", e.Key), slog.String("reason", e.Reason)), true
 	}
 	return line{}, false
+}
+
+func connection(e event.ConnectionChanged) line {
+	if e.Connected {
+		l := at(slog.LevelInfo, "connected to NATS")
+		l.relief = true
+		return l
+	}
+	return at(slog.LevelWarn, "connection to NATS lost, connecting again", slog.String("status", e.Status))
+}
+
+// fault says what did not work. That there is no server is said in the message itself: it is what a newcomer meets first.
+func fault(e event.Fault) line {
+	l := at(slog.LevelWarn, e.Doing+" failed")
+	if away := (*election.NotConnectedError)(nil); errors.As(e.Err, &away) {
+		l.message = plain(away) + "; trying again"
+		l.repeats = l.message // whatever it keeps from being done, for whatever role
+	} else {
+		l.repeats = fmt.Sprint(l.message, e.Role, e.Err)
+		if e.Err != nil {
+			l.fields = append(l.fields, slog.String("error", strings.TrimPrefix(plain(e.Err), e.Doing+": ")))
+		}
+	}
+	l.fields = append(l.fields, slog.Int("attempts", e.Attempts), slog.String("doing", e.Doing))
+	if e.Role != "" {
+		l.fields = append(l.fields, slog.String("role", e.Role))
+	}
+	if e.Slow {
+		l.fields = append(l.fields, slog.Bool("slow", true))
+	}
+	return l
 }

@@ -2,8 +2,7 @@ package roles
 
 import (
 	"fmt"
-
-	"go.uber.org/zap"
+	"log/slog"
 
 	"github.com/rolemanager/rolemanager/event"
 )
@@ -12,43 +11,43 @@ import (
 func describeTask(e event.Event) (line, bool) {
 	switch e := e.(type) {
 	case event.TaskSubmitted:
-		return at(zap.DebugLevel, "task submitted", task(e.Namespace, e.Kind)...), true
+		return at(slog.LevelDebug, "task submitted", task(e.Namespace, e.Kind)...), true
 	case event.TaskAssigned:
-		return at(zap.DebugLevel, "task assigned", task(e.Namespace, e.Kind, zap.String("worker", e.Worker), zap.Duration("wait", e.Wait))...), true
+		return at(slog.LevelDebug, "task assigned", task(e.Namespace, e.Kind, slog.String("worker", e.Worker), slog.Duration("wait", e.Wait))...), true
 	case event.TaskRejected:
-		return at(zap.DebugLevel, "task rejected", task(e.Namespace, e.Kind, zap.String("worker", e.Worker), zap.String("reason", e.Reason))...), true
+		return at(slog.LevelDebug, "task rejected", task(e.Namespace, e.Kind, slog.String("worker", e.Worker), slog.String("reason", e.Reason))...), true
 	case event.TaskCompleted:
-		return at(zap.DebugLevel, "task completed", task(e.Namespace, e.Kind, zap.String("outcome", e.Outcome), zap.Duration("run", e.Run),
-			zap.Int("attempts", e.Attempts))...), true
+		return at(slog.LevelDebug, "task completed", task(e.Namespace, e.Kind, slog.String("outcome", e.Outcome), slog.Duration("run", e.Run),
+			slog.Int("attempts", e.Attempts))...), true
 	case event.TaskReassigned:
-		return at(zap.DebugLevel, "task reassigned", task(e.Namespace, e.Kind, zap.String("cause", e.Cause))...), true
+		return at(slog.LevelDebug, "task reassigned", task(e.Namespace, e.Kind, slog.String("cause", e.Cause))...), true
 	case event.TaskStale:
-		return at(zap.DebugLevel, "stale report refused", task(e.Namespace, e.Kind, zap.String("reason", e.Reason))...), true
+		return at(slog.LevelDebug, "stale report refused", task(e.Namespace, e.Kind, slog.String("reason", e.Reason))...), true
 	case event.TaskFenced:
-		return at(zap.WarnLevel, "the server refused a write of this scheduler: a later one has taken over",
-			zap.String("namespace", e.Namespace), zap.String("op", e.Op)), true
+		return at(slog.LevelWarn, "the server refused a write of this scheduler: a later one has taken over",
+			slog.String("namespace", e.Namespace), slog.String("op", e.Op)), true
 	case event.TaskRecovered:
-		return at(zap.InfoLevel, "scheduler has its books", zap.String("namespace", e.Namespace), zap.Int("open", e.Open),
-			zap.Int("adopted", e.Adopted), zap.Duration("took", e.Took)), true
+		return at(slog.LevelInfo, "scheduler has its books", slog.String("namespace", e.Namespace), slog.Int("open", e.Open),
+			slog.Int("adopted", e.Adopted), slog.Duration("took", e.Took)), true
 	case event.TaskProgress:
-		return at(zap.DebugLevel, "progress of tasks", zap.String("namespace", e.Namespace), zap.Int("reports", e.Reports),
-			zap.Int("checkpoints", e.Checkpoints)), true
+		return at(slog.LevelDebug, "progress of tasks", slog.String("namespace", e.Namespace), slog.Int("reports", e.Reports),
+			slog.Int("checkpoints", e.Checkpoints)), true
 	case event.TaskTicked:
-		level := zap.DebugLevel
+		level := slog.LevelDebug
 		if e.Dropped > 0 {
-			level = zap.InfoLevel
+			level = slog.LevelInfo
 		}
-		return at(level, "recurrence was due", zap.String("namespace", e.Namespace), zap.String("recurrence", e.Recurrence),
-			zap.Int("fired", e.Fired), zap.Int("dropped", e.Dropped)), true
+		return at(level, "recurrence was due", slog.String("namespace", e.Namespace), slog.String("recurrence", e.Recurrence),
+			slog.Int("fired", e.Fired), slog.Int("dropped", e.Dropped)), true
 	case event.FramesUnverified:
-		return at(zap.WarnLevel, "signatures of tasks are not checked: whoever may publish to this worker's subjects can have it run them",
-			zap.String("namespace", e.Namespace)), true
+		return at(slog.LevelWarn, "signatures of tasks are not checked: whoever may publish to this worker's subjects can have it run them",
+			slog.String("namespace", e.Namespace)), true
 	case event.SchedulerMissing:
-		return at(zap.WarnLevel, unscheduled(e), zap.String("namespace", e.Namespace), zap.String("role", e.Role),
-			zap.String("reason", e.Reason)), true
+		return at(slog.LevelWarn, unscheduled(e), slog.String("namespace", e.Namespace), slog.String("role", e.Role),
+			slog.String("reason", e.Reason)), true
 	case event.TaskGauges:
-		return at(zap.DebugLevel, "tasks", zap.String("namespace", e.Namespace), zap.Int("queue", e.Queue),
-			zap.Int("in_flight", e.InFlight), zap.Any("slots", e.Slots)), true
+		return at(slog.LevelDebug, "tasks", slog.String("namespace", e.Namespace), slog.Int("queue", e.Queue),
+			slog.Int("in_flight", e.InFlight), slog.Any("slots", e.Slots)), true
 	}
 	return line{}, false
 }
@@ -78,6 +77,6 @@ func frequent(e event.Event) bool {
 	return false
 }
 
-func task(namespace, kind string, more ...zap.Field) []zap.Field {
-	return append([]zap.Field{zap.String("namespace", namespace), zap.String("kind", kind)}, more...)
+func task(namespace, kind string, more ...slog.Attr) []slog.Attr {
+	return append([]slog.Attr{slog.String("namespace", namespace), slog.String("kind", kind)}, more...)
 }

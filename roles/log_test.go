@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ func TestEveryEventIsLogged(t *testing.T) {
 		{event.LeaderChanged{Meta: meta, Role: "r", Leader: "b", Epoch: 44}, zap.InfoLevel, "leader changed", "role:r leader:b epoch:44"},
 		{event.RoleVacant{Meta: meta, Role: "r", By: "b", Reason: "stepped down"}, zap.InfoLevel, "role vacant", "role:r by:b"},
 		{event.RoleStuck{Meta: meta, Role: "r", Epoch: 42, Since: time.Minute}, zap.WarnLevel, "stuck", "role:r since:1m0s"},
-		{event.WorkReturned{Meta: meta, Role: "r", Epoch: 42}, zap.WarnLevel, "Lead has to block", "role:r epoch:42"},
+		{event.WorkReturned{Meta: meta, Role: "r", Epoch: 42}, zap.WarnLevel, "keep Lead running until ctx ends", "role:r epoch:42"},
 		{event.WorkReturned{Meta: meta, Role: "r", Err: fault}, zap.WarnLevel, "the work failed", "error:unanswered"},
 		{event.WorkReturned{Meta: meta, Role: "r", Err: fault, Panic: true}, zap.ErrorLevel, "the work panicked", "error:unanswered"},
 		{event.CallbackPanicked{Meta: meta, Role: "r", Callback: "OnDemote", Value: 7, Stack: []byte("main.go")}, zap.ErrorLevel, "callback panicked", "callback:OnDemote panic:7 stack:main.go"},
@@ -48,8 +49,8 @@ func TestEveryEventIsLogged(t *testing.T) {
 		{event.SessionClosed{Meta: meta}, zap.InfoLevel, "session closed", ""},
 		{event.SessionClosed{Meta: meta, Undrained: []string{"r"}}, zap.WarnLevel, "session closed", "undrained:[r]"},
 		{event.Heartbeat{Meta: meta, Outcome: "won", Duration: time.Millisecond, Revision: 9}, zap.DebugLevel, "heartbeat", "outcome:won took:1ms revision:9"},
-		{event.ConnectionChanged{Meta: meta, Connected: true, Status: "CONNECTED"}, zap.InfoLevel, "connection changed", "connected:true"},
-		{event.ConnectionChanged{Meta: meta, Status: "RECONNECTING"}, zap.WarnLevel, "connection changed", "status:RECONNECTING"},
+		{event.ConnectionChanged{Meta: meta, Connected: true, Status: "CONNECTED"}, zap.InfoLevel, "connected to NATS", ""},
+		{event.ConnectionChanged{Meta: meta, Status: "RECONNECTING"}, zap.WarnLevel, "connection to NATS lost", "status:RECONNECTING"},
 		{event.MemberJoined{Meta: meta, Member: "b", MemberSession: 7}, zap.DebugLevel, "member joined", "member:b member_session:7"},
 		{event.MemberLeft{Meta: meta, Member: "b", Reason: "killed"}, zap.DebugLevel, "member left", "member:b reason:killed"},
 		{event.SessionKilled{Meta: meta, Victim: "b", VictimSession: 7}, zap.WarnLevel, "killed the session", "victim:b victim_session:7"},
@@ -58,7 +59,8 @@ func TestEveryEventIsLogged(t *testing.T) {
 		{event.TokenValidated{Meta: meta, Role: "r", Epoch: 3, OK: true}, zap.DebugLevel, "leadership validated", "ok:true"},
 		{event.TokenValidated{Meta: meta, Role: "r", Epoch: 3, Err: fault}, zap.WarnLevel, "leadership validated", "ok:false error:unanswered"},
 		{event.RecordIgnored{Meta: meta, Key: "role.r", Reason: "garbage"}, zap.WarnLevel, "record not understood", "key:role.r reason:garbage"},
-		{event.Fault{Meta: meta, Doing: "heartbeat", Err: fault, Attempts: 3, Slow: true}, zap.WarnLevel, "fault", "doing:heartbeat attempts:3 slow:true"},
+		{event.Fault{Meta: meta, Doing: "heartbeat", Err: fault, Attempts: 3, Slow: true}, zap.WarnLevel, "heartbeat failed", "doing:heartbeat attempts:3 slow:true"},
+		{event.Fault{Meta: meta, Doing: "open bucket", Err: &election.NotConnectedError{Servers: []string{"nats://a"}}, Attempts: 1}, zap.WarnLevel, "no NATS server answers at nats://a: start one there", "doing:open attempts:1"},
 		{event.Lagged{Meta: meta, N: 5}, zap.WarnLevel, "events were left out", "n:5"},
 		{event.TaskSubmitted{Meta: meta, Namespace: "n", Kind: "k"}, zap.DebugLevel, "task submitted", "namespace:n kind:k"},
 		{event.TaskAssigned{Meta: meta, Namespace: "n", Kind: "k", Worker: "b"}, zap.DebugLevel, "task assigned", "worker:b"},
@@ -93,6 +95,7 @@ func TestEveryEventIsLogged(t *testing.T) {
 				t.Errorf("%s: no field %s in %s", event.Name(is.event), field, got)
 			}
 		}
+		sameInSlog(t, is.event, line)
 	}
 }
 
@@ -103,10 +106,11 @@ func TestLogSinkWithoutLogger(t *testing.T) {
 // At Info nobody pays for what comes thousands of times a second.
 func TestFrequentEventsCostNothing(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)
-	sink := roles.LogSink(zap.New(core))
 	var e event.Event = event.TaskCompleted{Kind: "k"}
-	if allocated := testing.AllocsPerRun(10_000, func() { sink.Observe(e) }); allocated != 0 || logs.Len() != 0 {
-		t.Errorf("%v allocations, %d lines", allocated, logs.Len())
+	for name, sink := range map[string]event.Sink{"zap": roles.LogSink(zap.New(core)), "slog": roles.SlogSink(slog.Default())} {
+		if allocated := testing.AllocsPerRun(10_000, func() { sink.Observe(e) }); allocated != 0 || logs.Len() != 0 {
+			t.Errorf("%s: %v allocations, %d lines", name, allocated, logs.Len())
+		}
 	}
 }
 
@@ -142,7 +146,7 @@ func TestTokensAreNeverShown(t *testing.T) {
 		role.ValidationInterval = 500 * time.Millisecond
 		a := start(t, s, "a", one(role), func(c *roles.Config) {
 			c.RotationInterval, c.Logger = time.Second, logger
-			c.Sinks = []event.Sink{event.SinkFunc(func(e event.Event) { fmt.Fprintf(&log, "%v %+v %#v\n", e, e, e) })}
+			c.Sinks = []event.Sink{roles.SlogSink(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))), event.SinkFunc(func(e event.Event) { fmt.Fprintf(&log, "%v %+v %#v\n", e, e, e) })}
 		})
 		secrets := map[string]bool{}
 		keep := func(term *election.Term) {

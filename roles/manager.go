@@ -19,6 +19,7 @@ import (
 type Manager struct {
 	cfg     Config
 	session *election.Session
+	reports *reports
 	fatal   chan error // cap 1: the first one counts
 
 	mu    sync.Mutex // never held across a call that waits
@@ -52,11 +53,15 @@ func New(cfg Config, roles ...Role) (*Manager, error) {
 	if err := cfg.Validate(roles...); err != nil {
 		return nil, err
 	}
-	session, err := election.NewSession(cfg.session())
+	reports := &reports{log: cfg.log(), told: make(chan struct{}, 1)}
+	sc := cfg.session()
+	sc.Sinks = reports.before(cfg.Sinks)
+	session, err := election.NewSession(sc)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{cfg: cfg, session: session, conn: cfg.Conn, fatal: make(chan error, 1), named: map[string]*member{}}
+	reports.session = session
+	m := &Manager{cfg: cfg, session: session, reports: reports, conn: cfg.Conn, fatal: make(chan error, 1), named: map[string]*member{}}
 	if err := m.Add(roles...); err != nil {
 		return nil, err
 	}

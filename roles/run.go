@@ -60,7 +60,7 @@ func (m *Manager) connect() (*nats.Conn, error) {
 	if m.cfg.Conn != nil {
 		return m.cfg.Conn, nil
 	}
-	nc, err := dial(m.cfg, m.session.Instance(), m.session.Config().HeartbeatInterval)
+	nc, err := dial(m.cfg, m.session.Instance(), m.session.Config().HeartbeatInterval, m.reports)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func TestWorkThatReturns(t *testing.T) {
 		message string
 		level   string
 	}{
-		"nil":   {nil, "Lead has to block until ctx ends", "warn"},
+		"nil":   {nil, "keep Lead running until ctx ends", "warn"},
 		"error": {errors.New("no disk"), "the work failed", "warn"},
 		"panic": {panicking{errors.New("index out of range")}, "the work panicked", "error"},
 	} {

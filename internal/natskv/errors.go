@@ -3,7 +3,9 @@ package natskv
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"syscall"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -82,6 +84,37 @@ func (e *PermissionError) Error() string {
 }
 
 func (e *PermissionError) Is(target error) bool { return target == nats.ErrPermissionViolation }
+
+// NotConnectedError says that there is no connection just now.
+type NotConnectedError struct {
+	// Servers are the URLs that are tried, without credentials.
+	Servers []string
+	// Err is why the last attempt failed, nil when the connection does not tell.
+	Err error
+}
+
+// Error has no ports of this side in it: they are others with each attempt.
+func (e *NotConnectedError) Error() string {
+	servers := strings.Join(e.Servers, ", ")
+	if e.unanswered() {
+		return "no NATS server answers at " + servers + ": start one there (nats-server -js), or connect to another URL"
+	}
+	err := e.Err
+	if operation := (*net.OpError)(nil); errors.As(err, &operation) {
+		err = operation.Err
+	}
+	return fmt.Sprintf("cannot connect to %s: %v", servers, err)
+}
+
+// unanswered reports whether nothing was heard from a server, as far as is known.
+func (e *NotConnectedError) unanswered() bool {
+	late := net.Error(nil)
+	return e.Err == nil || errors.Is(e.Err, nats.ErrNoServers) || errors.Is(e.Err, syscall.ECONNREFUSED) ||
+		errors.As(e.Err, &late) && late.Timeout()
+}
+
+func (e *NotConnectedError) Is(target error) bool { return target == nats.ErrDisconnected }
+func (e *NotConnectedError) Unwrap() error        { return e.Err }
 
 // Error codes of the JetStream API (nats-server errors.json).
 const (

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -84,10 +84,8 @@ func repeat(ctx context.Context, nc *nats.Conn, subject string, body []byte, wai
 	defer end()
 	sub.SetClosedHandler(func(string) { end() })
 	for {
-		if err := nc.PublishRequest(subject, inbox, body); errors.Is(err, nats.ErrReconnectBufExceeded) {
-			return nil, notConnected(nc)
-		} else if err != nil {
-			return nil, fmt.Errorf("ask %s: %w", subject, lost(nc, err))
+		if err := nc.PublishRequest(subject, inbox, body); err != nil {
+			return nil, unsent(nc, subject, err)
 		}
 		if err := nc.FlushWithContext(ctx); err != nil {
 			return nil, fmt.Errorf("ask %s: %w", subject, lost(nc, err))
@@ -119,10 +117,17 @@ func repeat(ctx context.Context, nc *nats.Conn, subject string, body []byte, wai
 
 // notConnected says that there is no connection, and what the last attempt to make one was told.
 func notConnected(nc *nats.Conn) error {
-	if err := nc.LastError(); err != nil {
-		return fmt.Errorf("not connected to %s: %w", strings.Join(nc.Servers(), ", "), err)
+	servers := nc.Servers() // in the order in which they are tried next
+	slices.Sort(servers)
+	return &NotConnectedError{servers, nc.LastError()}
+}
+
+// unsent says why nothing was sent to a subject. Without a connection, what cannot be kept for later is refused.
+func unsent(nc *nats.Conn, subject string, err error) error {
+	if errors.Is(err, nats.ErrReconnectBufExceeded) {
+		return notConnected(nc)
 	}
-	return fmt.Errorf("not connected to %s: %w", strings.Join(nc.Servers(), ", "), nats.ErrDisconnected)
+	return fmt.Errorf("publish to %s: %w", subject, lost(nc, err))
 }
 
 // lost corrects what nats.go says to a flush that a reconnect has interrupted: that the connection is closed. It is
@@ -140,7 +145,8 @@ func lost(nc *nats.Conn, err error) error {
 type silentAPI struct{ subject string }
 
 func (e *silentAPI) Error() string {
-	return "nobody answers " + e.subject + ": JetStream is off, or its servers cannot be reached just now"
+	return "JetStream does not answer: enable it on the server (nats-server -js) and for the account; " +
+		"or its servers cannot be reached just now (no reply to " + e.subject + ")"
 }
 
 func (e *silentAPI) Is(target error) bool {

@@ -176,14 +176,14 @@ func (w *Writer) publish(replies *nats.Subscription) {
 			ahead, msg := w.take(number)
 			for _, m := range ahead {
 				if err := w.nc.PublishMsg(m); err != nil {
-					w.end(number, Result{Err: fmt.Errorf("publish to %s: %w", m.Subject, lost(w.nc, err))})
+					w.end(number, Result{Err: unsent(w.nc, m.Subject, err)})
 					msg = nil // without the last one the server drops the batch
 					break
 				}
 			}
 			if msg != nil {
 				if err := w.nc.PublishMsg(msg); err != nil {
-					w.end(number, Result{Err: fmt.Errorf("publish to %s: %w", msg.Subject, lost(w.nc, err))})
+					w.end(number, Result{Err: unsent(w.nc, msg.Subject, err)})
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -153,7 +154,7 @@ func (l *leadership) observe(e event.Event) {
 		}
 	case event.Fault:
 		if e.Attempts == 1 {
-			l.say("%s: %v: trying again", e.Doing, e.Err)
+			l.say("%s: %s: trying again", e.Doing, strings.TrimPrefix(fmt.Sprint(e.Err), "election: "))
 		}
 	}
 }
