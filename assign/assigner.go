@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/scheduler"
 	"github.com/rolemanager/rolemanager/assign/internal/worker"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // Assigner is one process's part in one namespace: it runs tasks, hands them out while it leads the role, and submits. It
@@ -32,10 +33,16 @@ type Assigner struct {
 	missing string      // why nobody hands out, as last reported; of the goroutine that attends
 }
 
+// lease is all that is used of an election.Host, see bridge.LeaseOf.
+type lease interface {
+	scheduler.Host
+	worker.Host
+}
+
 // hosting is the present lease, for Lead.
 type hosting struct {
 	ctx context.Context
-	h   election.Host
+	h   lease
 }
 
 // New attaches an assigner to a session; it begins with the session's lease and ends with the session. It works as soon as
@@ -54,7 +61,7 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 	a := &Assigner{
 		session: s, cfg: cfg, handlers: worker.NewRegistry(), arrived: make(chan struct{}),
 	}
-	if err := s.AttachOnce("assign "+cfg.Namespace, a.attend); err != nil {
+	if err := bridge.AttachOnce(s, "assign "+cfg.Namespace, a.attend); err != nil {
 		if errors.Is(err, election.ErrAttached) {
 			return nil, fmt.Errorf("%w: %s", ErrDuplicateNamespace, cfg.Namespace)
 		}
@@ -68,15 +75,16 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 
 // attend makes the lease known to Lead and to those that submit.
 func (a *Assigner) attend(ctx context.Context, h election.Host) error {
+	l := bridge.LeaseOf(h).(lease)
 	a.mu.Lock()
 	if a.client == nil {
 		a.client = client.New(h.Conn(), a.cfg.client().stream())
 	}
-	a.host = &hosting{ctx, h}
+	a.host = &hosting{ctx, l}
 	client := a.client
 	a.announce()
 	a.mu.Unlock()
-	a.awaitLeaders(ctx, h)
+	a.awaitLeaders(ctx, l)
 	a.mu.Lock()
 	a.host = nil
 	a.announce()
@@ -128,7 +136,7 @@ func (a *Assigner) Namespace() string { return a.cfg.Namespace }
 
 // work is the worker's attachment: it runs once per lease.
 func (a *Assigner) work(ctx context.Context, h election.Host) error {
-	return worker.Run(ctx, h, a.session, a.cfg.worker(), a.handlers)
+	return worker.Run(ctx, bridge.LeaseOf(h).(lease), a.session, a.cfg.worker(), a.handlers)
 }
 
 // Lead hands out the namespace's tasks for one term: it is the Lead of the role that Config names. It returns nil when ctx

@@ -8,6 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -48,13 +50,13 @@ func newForger(t *testing.T, s *natsrun.Server, leads *node) *forger {
 	if !ok || info.Leader != leads.name {
 		t.Fatalf("%s does not lead: %+v", leads.name, info)
 	}
-	return &forger{t: t, nc: natstest.Connect(t, s), sign: h.Signer().Sign, epoch: info.Epoch, serial: 1 << 40}
+	return &forger{t: t, nc: natstest.Connect(t, s), sign: bridge.LeaseOf(h).(interface{ Signer() *fencing.Signer }).Signer().Sign, epoch: info.Epoch, serial: 1 << 40}
 }
 
 // to is the envelope of a frame for a worker.
 func (f *forger) to(w *node) tasks.Envelope {
 	return tasks.Envelope{
-		Namespace: testNS, Role: testRole, Epoch: f.epoch, Term: f.epoch, Instance: w.name, Session: w.session.Number(), Number: 1 << 40,
+		Namespace: testNS, Role: testRole, Epoch: f.epoch, Term: f.epoch, Instance: w.name, Session: bridge.Number(w.session), Number: 1 << 40,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -174,7 +175,7 @@ func TestLateResultIsStale(t *testing.T) {
 		c := New(t, s)
 		p := submitSlow2(t, c)
 		b.allStarted(t, 1)
-		session := w.session.Number()
+		session := bridge.Number(w.session)
 		m, err := frames.NextMsg(time.Second)
 		if err != nil {
 			t.Fatal(err)
@@ -187,8 +188,8 @@ func TestLateResultIsStale(t *testing.T) {
 		w.link.Cut()
 		x := newNode(t, s, "x", b.register(t, "x"), workerOnly)
 		b.allStarted(t, 2)
-		for _, of := range []uint64{session, x.session.Number()} { // also under a live session that has another attempt
-			instance := map[uint64]string{session: "w", x.session.Number(): "x"}[of]
+		for _, of := range []uint64{session, bridge.Number(x.session)} { // also under a live session that has another attempt
+			instance := map[uint64]string{session: "w", bridge.Number(x.session): "x"}[of]
 			report := tasks.EncodeReport(instance, of, v.Epoch, []tasks.Finding{{
 				ID: "late", Attempt: list[0].Attempt, Verb: tasks.Succeeded, Data: []byte(`"stale"`),
 			}})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -63,11 +64,11 @@ func TestSecondAssignerOfALiveSession(t *testing.T) {
 		ran := newTally()
 		a := newNode(t, s, "a", doubling(t, "a", ran))
 		leader(t, a)
-		before := a.session.Number()
+		before := bridge.Number(a.session)
 		a.link.Hold(natsrun.Both)
-		natstest.Eventually(t, "the lease is lost", 30*time.Second, func() (bool, string) { return a.session.BelievesFor() <= 0, a.dump() })
+		natstest.Eventually(t, "the lease is lost", 30*time.Second, func() (bool, string) { return bridge.TrustedFor(a.session) <= 0, a.dump() })
 		a.link.Heal()
-		natstest.Eventually(t, "another lease", 30*time.Second, func() (bool, string) { return a.session.Number() > before, a.dump() })
+		natstest.Eventually(t, "another lease", 30*time.Second, func() (bool, string) { return bridge.Number(a.session) > before, a.dump() })
 		if _, err := assign.New(a.session, assign.Config{Namespace: testNS, Role: testRole}); !errors.Is(err, assign.ErrDuplicateNamespace) {
 			t.Errorf("a second one: %v, want %v", err, assign.ErrDuplicateNamespace)
 		}

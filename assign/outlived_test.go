@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -21,12 +22,12 @@ func TestHandlersThatOutliveTheirSession(t *testing.T) {
 		w := newNode(t, s, "w", h.register(t, "w"), workerOnly, slots(1))
 		c := New(t, s)
 		stuck := h.submit(t, c, "stubborn", "stuck")[0]
-		session := w.session.Number()
+		session := bridge.Number(w.session)
 		w.link.Cut()
 		time.Sleep(2 * testTTL)
 		w.link.Heal()
 		natstest.Eventually(t, "the worker has another session", 30*time.Second, func() (bool, string) {
-			n := w.session.Number()
+			n := bridge.Number(w.session)
 			return n != 0 && n != session, fmt.Sprint(n)
 		})
 		natstest.Eventually(t, "the scheduler counts that the task still runs there", 30*time.Second, func() (bool, string) {

@@ -13,6 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -248,7 +250,7 @@ func TestForgedFrame(t *testing.T) {
 		f.accepted(w, "good", "double")
 		good := f.assign(f.to(w), 0, f.task("bad", "double"))
 		member := *f
-		member.sign = hostOf(t, w).Signer().Sign
+		member.sign = bridge.LeaseOf(hostOf(t, w)).(interface{ Signer() *fencing.Signer }).Signer().Sign
 		f.refused(w, "signature", member.assign(f.to(w), 0, f.task("bad", "double")))
 		none := *f
 		none.sign = func([]byte) []byte { return make([]byte, 64) }

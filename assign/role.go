@@ -29,7 +29,7 @@ func (a *Assigner) leads(t *election.Term) error {
 }
 
 // awaitLeaders waits for the end of a lease. It reports meanwhile when nobody hands out the tasks, once for each reason.
-func (a *Assigner) awaitLeaders(ctx context.Context, h election.Host) {
+func (a *Assigner) awaitLeaders(ctx context.Context, h lease) {
 	patience := h.Config().TTL / 2
 	look := time.NewTicker(patience)
 	defer look.Stop()
@@ -48,7 +48,7 @@ func (a *Assigner) awaitLeaders(ctx context.Context, h election.Host) {
 }
 
 // unscheduled is why nobody has handed out the tasks for so long, "" while somebody does.
-func (a *Assigner) unscheduled(h election.Host, patience time.Duration) string {
+func (a *Assigner) unscheduled(h lease, patience time.Duration) string {
 	role, known := h.Role(a.cfg.Role)
 	takesPart := func(m election.MemberInfo) bool { return slices.Contains(m.Roles, a.cfg.Role) }
 	switch {

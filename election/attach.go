@@ -34,7 +34,7 @@ type attachment struct {
 	done    chan struct{}
 }
 
-// ErrAttached says that something of the same name is attached to the session already, see AttachOnce.
+// ErrAttached says that something of the same name is attached to the session already, see bridge.AttachOnce.
 var ErrAttached = errors.New("election: something of this name is attached already: use another name")
 
 // Attach runs something under every lease of the session: run is called with a context that ends with the lease, and is
@@ -44,9 +44,9 @@ func (s *Session) Attach(name string, run func(ctx context.Context, h Host) erro
 	return s.attach(name, run, false)
 }
 
-// AttachOnce is Attach for what a session may have only one of: it is refused when something of that name was attached before,
+// attachOnce is Attach for what a session may have only one of: it is refused when something of that name was attached before,
 // in the session's whole life. Errors: ErrClosed, ErrAttached.
-func (s *Session) AttachOnce(name string, run func(ctx context.Context, h Host) error) error {
+func (s *Session) attachOnce(name string, run func(ctx context.Context, h Host) error) error {
 	return s.attach(name, run, true)
 }
 
@@ -122,8 +122,8 @@ func (s *Session) detaching() (longest time.Duration) {
 
 func (s *Session) leaving() time.Duration { return s.cfg.DrainTimeout + 4*s.cfg.OpTimeout }
 
-// ClosesWithin is how long Close takes at most, all having the time they may take: what is attached, then the work of the roles.
-func (s *Session) ClosesWithin() time.Duration { return s.detaching() + s.leaving() + s.cfg.OpTimeout }
+// closesWithin is how long Close takes at most, all having the time they may take: what is attached, then the work of the roles.
+func (s *Session) closesWithin() time.Duration { return s.detaching() + s.leaving() + s.cfg.OpTimeout }
 
 // begin runs the attachment under a new lease, after it has returned from the last one.
 func (a *attachment) begin(l *loop, number uint64) {
@@ -134,7 +134,7 @@ func (a *attachment) begin(l *loop, number uint64) {
 	}
 	a.number = number
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
-	a.host = Host{s: a.s, a: a, l: l, number: number, belief: l.s.belief, changed: a.changed, beaten: a.beaten}
+	a.host = Host{lease{s: a.s, a: a, l: l, number: number, belief: l.s.belief, changed: a.changed, beaten: a.beaten}}
 	if a.serving {
 		a.signal()
 		return

@@ -7,24 +7,51 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
+// lease is the whole of a Host, as package assign sees it.
+type lease interface {
+	Conn() *nats.Conn
+	Bucket() string
+	Instance() string
+	Session() uint64
+	Config() election.SessionConfig
+	Signer() *fencing.Signer
+	Members() []election.MemberInfo
+	Role(name string) (election.RoleInfo, bool)
+	Changed() <-chan struct{}
+	Believes() bool
+	Awake(ctx context.Context) error
+	Busy(busy bool)
+	Describe(ctx context.Context, namespace string, w *election.Workplace) error
+	Widen(ctx context.Context, role string, epoch uint64) (release func(), err error)
+	Dead(instance string, workerOnly bool, session uint64) bool
+	Closed(instance string, workerOnly bool, session uint64) bool
+	End(reason string)
+	Emit(event.Event)
+	Meta() event.Meta
+}
+
 // attached is what runs under the leases of a session.
 type attached struct {
-	hosts  chan election.Host   // of each run; room for more than any test has
+	hosts  chan lease           // of each run; room for more than any test has
 	ctxs   chan context.Context // of the same
 	causes chan error           // why each run ended
 }
 
 func attach(t *testing.T, session *election.Session) *attached {
 	t.Helper()
-	a := &attached{make(chan election.Host, 16), make(chan context.Context, 16), make(chan error, 16)}
+	a := &attached{make(chan lease, 16), make(chan context.Context, 16), make(chan error, 16)}
 	err := session.Attach("test", func(ctx context.Context, h election.Host) error {
-		a.hosts <- h
+		a.hosts <- bridge.LeaseOf(h).(lease)
 		a.ctxs <- ctx
 		<-ctx.Done()
 		a.causes <- context.Cause(ctx)
@@ -54,13 +81,13 @@ func TestAttachmentLivesAndDiesWithTheLease(t *testing.T) {
 					a = attach(t, session)
 				}
 				first := receive(t, "first run", a.hosts)
-				if first.Session() != session.Number() || first.Conn() != nc || first.Bucket() != bucket || first.Instance() != "a" ||
+				if first.Session() != bridge.Number(session) || first.Conn() != nc || first.Bucket() != bucket || first.Instance() != "a" ||
 					first.Config().TTL != time.Second || first.Signer() == nil || first.Meta().Instance != "a" {
-					t.Errorf("host of session %d: %+v", session.Number(), first)
+					t.Errorf("host of session %d: %+v", bridge.Number(session), first)
 				}
 				time.Sleep(time.Minute)
 				none(t, "a second run under one lease", keep(a.hosts))
-				if !first.Believes() || session.BelievesFor() <= 0 {
+				if !first.Believes() || bridge.TrustedFor(session) <= 0 {
 					t.Error("a lease that is kept alive, if idle, is not believed in")
 				}
 				first.Busy(true)
@@ -142,7 +169,7 @@ func TestAttachedOnce(t *testing.T) {
 		a := attach(t, session)
 		first := receive(t, "run", a.hosts)
 		again := func() error {
-			return session.AttachOnce("test", func(context.Context, election.Host) error {
+			return bridge.AttachOnce(session, "test", func(context.Context, election.Host) error {
 				t.Error("the second one runs")
 				return nil
 			})
@@ -226,10 +253,10 @@ func TestHostSeesChanges(t *testing.T) {
 		if h.Dead("w2", true, number) || !h.Dead("w2", true, number-1) || h.Dead("w2", false, number) {
 			t.Error("a live session is dead, or a former one is not")
 		}
-		if h.Dead("b", false, candidate.Number()) || h.Closed("b", false, candidate.Number()) {
+		if h.Dead("b", false, bridge.Number(candidate)) || h.Closed("b", false, bridge.Number(candidate)) {
 			t.Error("b is dead")
 		}
-		was := candidate.Number()
+		was := bridge.Number(candidate)
 		if err := candidate.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}

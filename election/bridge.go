@@ -26,4 +26,11 @@ func init() {
 		}
 	}
 	bridge.SetClock = func(cfg any, c clock.Clock) { cfg.(*SessionConfig).clock = c }
+	bridge.LeaseOf = func(h any) any { return h.(Host).lease }
+	bridge.AttachOnce = func(session any, name string, run any) error {
+		return session.(*Session).attachOnce(name, run.(func(context.Context, Host) error))
+	}
+	bridge.Number = func(session any) uint64 { return session.(*Session).sessionNumber() }
+	bridge.TrustedFor = func(session any) time.Duration { return session.(*Session).trustedFor() }
+	bridge.ClosesWithin = func(session any) time.Duration { return session.(*Session).closesWithin() }
 }

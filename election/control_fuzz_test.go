@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // FuzzAnswer: whatever comes as the answer to a control request, what was asked counts as done only where it says so of that

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -155,8 +156,8 @@ func TestOpenOverALiveDuplicate(t *testing.T) {
 		second := unopened(t, instance("a"))
 		err := second.Open(t.Context(), natstest.Connect(t, s))
 		var duplicate *election.DuplicateInstanceError
-		if !errors.As(err, &duplicate) || duplicate.Instance != "a" || duplicate.Session != first.Number() {
-			t.Errorf("open: %v, want *DuplicateInstanceError of session %d", err, first.Number())
+		if !errors.As(err, &duplicate) || duplicate.Instance != "a" || duplicate.Session != bridge.Number(first) {
+			t.Errorf("open: %v, want *DuplicateInstanceError of session %d", err, bridge.Number(first))
 		}
 		if !term.Valid() {
 			t.Error("the first one has lost its role")

@@ -165,6 +165,6 @@ func ineligible(own protocol.RoleStatus) string {
 	return ""
 }
 
-// BelievesFor is how much longer the session is believed in if nothing more is heard; negative when it is over. A session
+// trustedFor is how much longer the session is trusted if nothing more is heard; negative when it is over. A session
 // that holds no role is believed in by its acknowledged heartbeats alone.
-func (s *Session) BelievesFor() time.Duration { return s.present.Load().left() }
+func (s *Session) trustedFor() time.Duration { return s.present.Load().left() }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -23,7 +24,7 @@ func TestMembersAndMeta(t *testing.T) {
 			return len(all) == 2 && sprint(all[0].Roles) == "[one two]", sprint(all)
 		})
 		m := b.Members()
-		if m[0].Instance != "a" || m[0].Session != a.Number() || m[0].Meta["zone"] != "north" || !m[0].Described ||
+		if m[0].Instance != "a" || m[0].Session != bridge.Number(a) || m[0].Meta["zone"] != "north" || !m[0].Described ||
 			m[0].TTL != time.Second || m[0].LastSeen < 0 || m[0].WorkerOnly || m[0].Draining || m[1].Instance != "b" {
 			t.Errorf("members %+v", m)
 		}
@@ -65,9 +66,9 @@ func TestMetaOutlivesTheLease(t *testing.T) {
 		if err := a.SetMeta(t.Context(), map[string]string{"zone": "north"}); err != nil {
 			t.Fatal(err)
 		}
-		first := a.Number()
+		first := bridge.Number(a)
 		link.Hold(natsrun.ToServer)
-		natstest.Eventually(t, "the session is lost", time.Minute, func() (bool, string) { return a.Number() == 0, sprint(a.Number()) })
+		natstest.Eventually(t, "the session is lost", time.Minute, func() (bool, string) { return bridge.Number(a) == 0, sprint(bridge.Number(a)) })
 		link.Heal()
 		o := observe(t, s)
 		natstest.Eventually(t, "the next one says it", time.Minute, func() (bool, string) {
@@ -108,14 +109,14 @@ func TestRolesAndStatus(t *testing.T) {
 			t.Errorf("state as text: %s, %v", got, err)
 		}
 		at, took := a.LastHeartbeat()
-		if time.Since(at) > time.Second || took < 0 || !a.Connected() || a.BelievesFor() <= 0 {
-			t.Errorf("heartbeat %v ago in %v, connected %v, believes for %v", time.Since(at), took, a.Connected(), a.BelievesFor())
+		if time.Since(at) > time.Second || took < 0 || !a.Connected() || bridge.TrustedFor(a) <= 0 {
+			t.Errorf("heartbeat %v ago in %v, connected %v, believes for %v", time.Since(at), took, a.Connected(), bridge.TrustedFor(a))
 		}
 		if err := a.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if a.BelievesFor() >= 0 || pa.Status().State != election.StateStopped {
-			t.Errorf("after the end: believes for %v, %+v", a.BelievesFor(), pa.Status())
+		if bridge.TrustedFor(a) >= 0 || pa.Status().State != election.StateStopped {
+			t.Errorf("after the end: believes for %v, %+v", bridge.TrustedFor(a), pa.Status())
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -38,7 +39,7 @@ func TestObserverReportsVacancies(t *testing.T) {
 		natstest.Settle(t) // the member record of a has a way of its own
 		info, ok := o.Role("scheduler")
 		if !ok || info.Leader != "a" || info.Epoch != term.Epoch() || info.Revision != term.Epoch() || info.Priority != 3 ||
-			info.TTL != time.Second || info.Session != session.Number() || info.PublicKey == "" || info.Vacant || info.Since < 0 ||
+			info.TTL != time.Second || info.Session != bridge.Number(session) || info.PublicKey == "" || info.Vacant || info.Since < 0 ||
 			len(info.Candidates) != 1 || info.Candidates[0].Instance != "a" || info.Successor != "" {
 			t.Errorf("while a leads: %+v", info)
 		}

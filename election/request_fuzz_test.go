@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/mailbox"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // FuzzRequest: whatever comes as a control request, several times, is refused each time or handed to the machine once; it is answered

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -36,7 +37,7 @@ func TestRunReturnsNilWhenItsContextEnds(t *testing.T) {
 		if err := receive(t, "return", returned); err != nil {
 			t.Errorf("run: %v", err)
 		}
-		if session.Number() == 0 {
+		if bridge.Number(session) == 0 {
 			t.Error("the session has ended with it")
 		}
 		o := observe(t, s)

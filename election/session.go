@@ -83,8 +83,8 @@ func (s *Session) Bucket() string { return s.cfg.Bucket }
 // Instance is the instance id, generated when none was configured.
 func (s *Session) Instance() string { return s.cfg.InstanceID }
 
-// Number is the number of the open session, 0 while there is none.
-func (s *Session) Number() uint64 { return s.number.Load() }
+// sessionNumber is the number of the open session, 0 while there is none.
+func (s *Session) sessionNumber() uint64 { return s.number.Load() }
 
 // Config is the configuration with its defaults filled in.
 func (s *Session) Config() SessionConfig { return s.cfg }

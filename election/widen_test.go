@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -55,7 +56,7 @@ func TestWidenKnowsEveryMember(t *testing.T) {
 		epoch := <-led
 		widened, narrow := make(chan int, 1), make(chan struct{})
 		err = leader.Attach("test", func(ctx context.Context, h election.Host) error {
-			release, err := h.Widen(ctx, "scheduler", epoch)
+			release, err := bridge.LeaseOf(h).(lease).Widen(ctx, "scheduler", epoch)
 			if err != nil {
 				return err
 			}

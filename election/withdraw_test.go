@@ -23,7 +23,7 @@ func TestANewLeaseOffersNothing(t *testing.T) {
 			select {
 			case <-described:
 			default:
-				if err := h.Describe(ctx, "ns", &Workplace{Slots: 1, Kinds: []string{"k"}}); err != nil {
+				if err := h.lease.Describe(ctx, "ns", &Workplace{Slots: 1, Kinds: []string{"k"}}); err != nil {
 					t.Error(err)
 				}
 				close(described)

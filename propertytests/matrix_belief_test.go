@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
 
@@ -34,7 +35,7 @@ func tellBelief(ctx context.Context, s *election.Session, t *election.Term) (sto
 	}
 	led := time.Since(t.Since()) // before the clock is read, so that the term is not said to begin too early
 	now := machineTime()
-	began, deadline := now.Add(-led), now.Add(s.BelievesFor())
+	began, deadline := now.Add(-led), now.Add(bridge.TrustedFor(s))
 	if !t.Valid() {
 		deadline = began // it may be that of the next session
 	}
@@ -52,7 +53,7 @@ func tellBelief(ctx context.Context, s *election.Session, t *election.Term) (sto
 			case <-tick.C:
 			}
 			now := machineTime()
-			if deadline := now.Add(s.BelievesFor()); t.Valid() {
+			if deadline := now.Add(bridge.TrustedFor(s)); t.Valid() {
 				tell("lasts", now, deadline)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
@@ -125,7 +126,7 @@ func TestTokenChangedInKV(t *testing.T) {
 			inArena(t, func(t *testing.T, a *arena.Arena) {
 				all := crowd(a, 3)
 				changed := time.Now()
-				put(a, "role."+role, strings.ReplaceAll(value, "%d", number(all[0].Session.Number())))
+				put(a, "role."+role, strings.ReplaceAll(value, "%d", number(bridge.Number(all[0].Session))))
 				a.Await("the leader stops", role, soon, func() bool { return !all[0].Leads(role) })
 				a.AwaitLeader(role, 3*time.Minute)
 				h := holds(a, 2)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
 
@@ -107,10 +108,10 @@ func TestDuplicateInstanceID(t *testing.T) {
 		second := a.Join(plan("p1"))
 		err := second.Opened()
 		var duplicate *election.DuplicateInstanceError
-		if !errors.As(err, &duplicate) || duplicate.Session != first.Session.Number() || duplicate.Instance != "p1" {
+		if !errors.As(err, &duplicate) || duplicate.Session != bridge.Number(first.Session) || duplicate.Instance != "p1" {
 			t.Fatalf("a second process with the same id: %v", err)
 		}
-		for _, part := range []string{"p1", number(first.Session.Number()), "InstanceID"} {
+		for _, part := range []string{"p1", number(bridge.Number(first.Session)), "InstanceID"} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q does not say %q", err, part)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/clock"
 	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
@@ -60,7 +61,7 @@ func TestPeerClientGoIsLeaderChecksTime(t *testing.T) {
 		p := a.Join(plan("a", func(p *arena.Plan) { p.Clock = c }))
 		a.AwaitLead(p, role, soon)
 		time.Sleep(heartbeat / 2)
-		c.leap(p.Session.BelievesFor() - 1)
+		c.leap(bridge.TrustedFor(p.Session) - 1)
 		if !p.Leads(role) {
 			t.Error("the belief ended a nanosecond early")
 		}

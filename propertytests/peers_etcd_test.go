@@ -12,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/propertytests/arena"
 )
@@ -59,7 +60,7 @@ func TestPeerEtcdDeadlineCountsFromSend(t *testing.T) {
 		time.Sleep(2 * ttl)
 		longest := time.Duration(0)
 		for end := time.Now().Add(2 * ttl); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			longest = max(longest, p.Session.BelievesFor())
+			longest = max(longest, bridge.TrustedFor(p.Session))
 		}
 		if limit := ttl - margin - late; longest > limit || longest < limit-heartbeat {
 			t.Errorf("the session is believed for up to %v after a reply that took %v, want %v", longest, late, limit)

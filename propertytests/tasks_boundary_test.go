@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/propertytests/arena"
@@ -80,7 +81,7 @@ func loseAt(
 	a.Join(taskarena.Plan{Name: "v", Worker: true})
 	sc := &scenario{t: t, a: a}
 	if heir {
-		natstest.Eventually(t, "b is a member", time.Minute, func() (bool, string) { return other.Session.Number() > 0, a.Lately() })
+		natstest.Eventually(t, "b is a member", time.Minute, func() (bool, string) { return bridge.Number(other.Session) > 0, a.Lately() })
 		time.AfterFunc(700*time.Millisecond, lost.Crash)
 		lost = other
 		a.Join(taskarena.Plan{Name: "c"})

@@ -16,6 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/propertytests/taskarena"
 )
 
@@ -100,7 +101,7 @@ func taskChild(url, name string, d *diary) error {
 				return "", assign.Permanent(err)
 			}
 		}
-		d.line("begin %s %d %d %d %d %d", t.ID(), f.Epoch, f.Seq, s.Number(), saved, time.Now().UnixNano())
+		d.line("begin %s %d %d %d %d %d", t.ID(), f.Epoch, f.Seq, bridge.Number(s), saved, time.Now().UnixNano())
 		how, err := "succeeded", d.carryOut(ctx, t, saved)
 		switch {
 		case ctx.Err() != nil && err != nil:

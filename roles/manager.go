@@ -12,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // Manager takes part in any number of roles with one connection, one session and one heartbeat. It lives once: New, Run,
@@ -199,5 +200,5 @@ func (m *Manager) Election(role string) (*election.Election, bool) {
 
 // patience is what draining may take at most, and what follows it.
 func (m *Manager) patience() time.Duration {
-	return m.session.ClosesWithin() + 2*m.session.Config().OpTimeout
+	return bridge.ClosesWithin(m.session) + 2*m.session.Config().OpTimeout
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // reports are what the manager logs: the events of its session, and what its own connection says beside them.
@@ -71,6 +72,6 @@ func (r *reports) complaint(err error) {
 	l := at(slog.LevelWarn, "NATS reported an error", failure(err))
 	l.repeats = l.message + " " + err.Error()
 	r.log.say(l, event.Meta{
-		Time: time.Now(), Bucket: r.session.Bucket(), Instance: r.session.Instance(), Session: r.session.Number(),
+		Time: time.Now(), Bucket: r.session.Bucket(), Instance: r.session.Instance(), Session: bridge.Number(r.session),
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // Status is the manager and everything that it sees, at one moment. Durations are nanoseconds in JSON. It holds nothing
@@ -55,7 +56,7 @@ type RoleStatus struct {
 // Status is where everything stands. It asks nobody outside this process.
 func (m *Manager) Status() Status {
 	st := Status{
-		Instance: m.session.Instance(), Bucket: m.session.Bucket(), Session: m.session.Number(),
+		Instance: m.session.Instance(), Bucket: m.session.Bucket(), Session: bridge.Number(m.session),
 		Connection: m.connectionStatus(), Leading: []string{}, Roles: m.roleStatuses(),
 		Members: append([]election.MemberInfo{}, m.session.Members()...),
 	}
@@ -102,9 +103,9 @@ func (m *Manager) unready(roles []RoleStatus) string {
 		return "shutting down"
 	case at == ended:
 		return "has ended"
-	case m.session.Number() == 0:
+	case bridge.Number(m.session) == 0:
 		return "no session is open (connection: " + m.connectionStatus() + ")"
-	case m.session.BelievesFor() <= 0:
+	case bridge.TrustedFor(m.session) <= 0:
 		return "no heartbeat was acknowledged in time (connection: " + m.connectionStatus() + ")"
 	}
 	var stuck []string

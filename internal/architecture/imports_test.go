@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"internal/natsrun":        {},
 	"internal/natstest":       {"internal/natsrun"},
 	"election":                {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/protocol"},
-	"roles":                   {"election", "event", "fencing"},
+	"roles":                   {"election", "event", "fencing", "internal/bridge"},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
 		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler", "assign/internal/stream",
@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"election", "event", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
+		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
 	},
 	"assign/internal/worker": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
@@ -60,9 +60,9 @@ var allowed = map[string][]string{
 	"cmd/rolectl":                    under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec", "roles", "show", "tasks"),
 	"cmd/rolectl/internal/bench":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "event", "internal/natskv"),
 	"cmd/rolectl/internal/bucket":    append(under("cmd/rolectl/internal", "cli", "show"), "internal/natskv"),
-	"cmd/rolectl/internal/dev":       append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/natsrun"),
+	"cmd/rolectl/internal/dev":       append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/natsrun", "internal/bridge"),
 	"cmd/rolectl/internal/doctor":    append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/protocol"),
-	"cmd/rolectl/internal/exec":      append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"), "election", "event", "internal/natskv", "internal/protocol"),
+	"cmd/rolectl/internal/exec":      append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"), "election", "event", "internal/natskv", "internal/protocol", "internal/bridge"),
 	"cmd/rolectl/internal/roles":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "election", "event", "internal/protocol"),
 	"cmd/rolectl/internal/tasks":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign"),
 	"cmd/rolectl/internal/inventory": append(under("cmd/rolectl/internal", "cli", "show"), "assign", "election", "internal/natskv", "internal/protocol"),

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"time"
 
 	"github.com/rolemanager/rolemanager/internal/clock"
 )
@@ -11,4 +12,20 @@ var (
 	NewTerm func(parent context.Context, role string, epoch uint64) (ctx context.Context, term any, end func(cause error))
 	// SetClock gives an *election.SessionConfig another clock.
 	SetClock func(sessionConfig any, c clock.Clock)
+)
+
+// What the packages of this module use of an election.Session, and users do not need.
+var (
+	// LeaseOf gives the whole of an election.Host: assert it to an interface of what is needed.
+	LeaseOf func(host any) any
+	// AttachOnce is Session.Attach for what a session may have only one of. Run is a
+	// func(context.Context, election.Host) error. Errors: election.ErrAttached, election.ErrClosed.
+	AttachOnce func(session any, name string, run any) error
+	// Number is the number of the session's present lease, 0 for none.
+	Number func(session any) uint64
+	// TrustedFor is how much longer the session is trusted if nothing more is heard. It is negative
+	// when the lease is over.
+	TrustedFor func(session any) time.Duration
+	// ClosesWithin bounds how long Session.Close takes when everything takes the time that it may take.
+	ClosesWithin func(session any) time.Duration
 )

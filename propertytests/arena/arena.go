@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -224,7 +225,7 @@ func (a *Arena) state(role string) (lines string) {
 		}
 		st := e.Status()
 		lines += fmt.Sprintf("\n  %s: %v, sees %q, %s, session %d, connected %t", p, st.State, st.LeaderID, st.Reason,
-			p.Session.Number(), p.Conn.IsConnected())
+			bridge.Number(p.Session), p.Conn.IsConnected())
 	}
 	return lines + "\nafter:" + a.lately()
 }

@@ -139,7 +139,7 @@ func (p *Process) sample(ctx context.Context) {
 		}
 		for role, e := range p.Elections {
 			now := time.Now() // before it is asked: what is true then was true now
-			deadline := now.Add(p.Session.BelievesFor())
+			deadline := now.Add(bridge.TrustedFor(p.Session))
 			if token := e.Token(); e.IsLeader() && token.Epoch != 0 {
 				p.a.Ledger.Believed(p.String(), role, token.Epoch, now, deadline)
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // ledInTime is what a Tally counts of roles whose leader crashes in the calm.
@@ -52,7 +53,7 @@ func (s *storm) quiet(role string) {
 		alive := s.a.Alive()
 		sessions := map[string]uint64{}
 		for _, p := range alive {
-			sessions[p.Name] = p.Session.Number()
+			sessions[p.Name] = bridge.Number(p.Session)
 		}
 		return s.a.Leader(role) != nil && len(sessions) == len(alive) && !slices.ContainsFunc(alive, func(p *Process) bool {
 			seen := p.Session.Members()

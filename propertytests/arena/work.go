@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // Work is how the work of a process behaves. The zero value runs until its context ends, and returns at once.
@@ -44,11 +45,11 @@ func (w *worker) lead(ctx context.Context, t *election.Term) (err error) {
 	if w.running.Add(1) > 1 {
 		ledger.violated("E4: %s: the work of %s is begun while that of the last term still runs", p, w.role)
 	}
-	deadline := time.Now().Add(p.Session.BelievesFor())
+	deadline := time.Now().Add(bridge.TrustedFor(p.Session))
 	if !t.Valid() {
 		deadline = t.Since() // it may be that of the next session
 	}
-	h := ledger.Promoted(p.String(), w.role, p.Session.Number(), t.Epoch(), t.Since(), deadline)
+	h := ledger.Promoted(p.String(), w.role, bridge.Number(p.Session), t.Epoch(), t.Since(), deadline)
 	defer func() {
 		w.running.Add(-1)
 		ledger.drained(h, time.Now())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // Order is what a task is to do: the input of every kind.
@@ -46,7 +47,7 @@ func Output(id string, epoch uint64, n uint32) string {
 func (p *Process) run(ctx context.Context, t *assign.Task[Order]) (out string, err error) {
 	token := t.Fence()
 	r := p.a.Ledger.begin(Run{
-		Task: t.ID(), Epoch: token.Epoch, N: token.Seq, Process: p.String(), Instance: p.Name, Session: p.Session.Number(),
+		Task: t.ID(), Epoch: token.Epoch, N: token.Seq, Process: p.String(), Instance: p.Name, Session: bridge.Number(p.Session),
 		Stubborn: t.Input.Stubborn, From: time.Now(),
 	}, t.Checkpoint())
 	how := "panicked"

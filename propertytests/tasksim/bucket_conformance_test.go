@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -94,12 +95,22 @@ type bucketPair struct {
 
 	mu    sync.Mutex
 	log   []protocol.Entry
-	hosts map[*arena.Process]election.Host
+	hosts map[*arena.Process]lease
+}
+
+// lease is a lease as package assign sees it.
+type lease interface {
+	Believes() bool
+	Session() uint64
+	Members() []election.MemberInfo
+	Role(name string) (election.RoleInfo, bool)
+	Dead(instance string, workerOnly bool, session uint64) bool
+	Closed(instance string, workerOnly bool, session uint64) bool
 }
 
 // begin writes down everything that is stored.
 func (c *bucketPair) begin() {
-	c.hosts = map[*arena.Process]election.Host{}
+	c.hosts = map[*arena.Process]lease{}
 	bucket, err := natskv.Open(c.t.Context(), c.a.Operator(), arena.Bucket)
 	if err != nil {
 		c.t.Fatal(err)
@@ -130,7 +141,7 @@ func (c *bucketPair) join(name string) {
 	})
 	err := p.Session.Attach("conformance", func(ctx context.Context, h election.Host) error {
 		c.mu.Lock()
-		c.hosts[p] = h
+		c.hosts[p] = bridge.LeaseOf(h).(lease)
 		c.mu.Unlock()
 		<-ctx.Done()
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -22,7 +23,7 @@ import (
 
 // fixture makes schedulings that have no loop: nothing of theirs is sent or stored.
 type fixture struct {
-	h      election.Host
+	h      Host
 	closed *natskv.Writer
 }
 
@@ -34,7 +35,7 @@ func newScheduler(tb testing.TB) fixture {
 		tb.Fatal(err)
 	}
 	got := make(chan election.Host, 1)
-	if err := session.AttachOnce("fuzz", func(ctx context.Context, h election.Host) error {
+	if err := bridge.AttachOnce(session, "fuzz", func(ctx context.Context, h election.Host) error {
 		got <- h
 		<-ctx.Done()
 		return nil
@@ -50,7 +51,7 @@ func newScheduler(tb testing.TB) fixture {
 		tb.Fatal(err)
 	}
 	w.Close()
-	return fixture{<-got, w}
+	return fixture{bridge.LeaseOf(<-got).(Host), w}
 }
 
 const (

@@ -27,7 +27,7 @@ import (
 )
 
 // Run hands out the namespace's tasks for one term. It returns nil when ctx has ended.
-func Run(ctx context.Context, t *election.Term, h election.Host, cfg Config) error {
+func Run(ctx context.Context, t *election.Term, h Host, cfg Config) error {
 	stream, err := awaitStream(ctx, h, cfg.Stream)
 	if err != nil {
 		return unlessEnded(ctx, err)
@@ -57,7 +57,7 @@ func unlessEnded(ctx context.Context, err error) error {
 }
 
 // awaitStream opens the stream. It tries again while the fault may pass.
-func awaitStream(ctx context.Context, h election.Host, cfg stream.Options) (*natskv.Stream, error) {
+func awaitStream(ctx context.Context, h Host, cfg stream.Options) (*natskv.Stream, error) {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
 	return backoff.Retry(ctx, func() (*natskv.Stream, error) {
@@ -78,7 +78,7 @@ type scheduler struct {
 	cfg       Config
 	sub       record.Subjects
 	t         *election.Term
-	h         election.Host
+	h         Host
 	nc        *nats.Conn
 	stream    *natskv.Stream
 	writer    *natskv.Writer
@@ -140,7 +140,7 @@ const (
 	explainWithin = time.Second
 )
 
-func newScheduling(cfg Config, t *election.Term, h election.Host, stream *natskv.Stream) *scheduler {
+func newScheduling(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *scheduler {
 	l := &scheduler{
 		cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), t: t, h: h, nc: h.Conn(), stream: stream, in: mailbox.New[any](), inbox: h.Conn().NewInbox() + ".",
 		mark: uuid.NewString(), epoch: t.Epoch(), began: time.Now(), peers: map[uint64]peer{},

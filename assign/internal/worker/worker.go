@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -29,7 +30,7 @@ type worker struct {
 	handlers *Registry
 	session  *election.Session
 	ctx      context.Context // of the lease
-	h        election.Host
+	h        Host
 	out      *natsconn.Sender
 	in       *mailbox.Mailbox[any] // bounded by what the scheduler may have unanswered, and by the slots
 
@@ -88,7 +89,7 @@ const (
 )
 
 // Run works until the lease of ctx has ended, or the session has been drained.
-func Run(ctx context.Context, h election.Host, session *election.Session, cfg Config, handlers *Registry) error {
+func Run(ctx context.Context, h Host, session *election.Session, cfg Config, handlers *Registry) error {
 	var wg sync.WaitGroup
 	s := &worker{
 		cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), handlers: handlers, session: session, ctx: ctx, h: h, out: natsconn.NewSender(h.Conn(), &wg), in: mailbox.New[any](), runs: map[string]*execution{},
@@ -186,7 +187,7 @@ func (s *worker) run() error {
 		s.settleDown(now)
 		wait := min(s.quarter(), s.next(now, &drain))
 		if drain.phase != working { // nothing else tells that the lease is lost
-			wait = min(wait, max(s.session.BelievesFor(), 0))
+			wait = min(wait, max(bridge.TrustedFor(s.session), 0))
 		}
 		timer.Reset(wait)
 	}

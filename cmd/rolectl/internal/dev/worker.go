@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // The built-in worker of dev: one member, which hands out the tasks of the namespace and runs two kinds of them, so that a task
@@ -87,7 +88,7 @@ func (w *devWorker) attend(ctx context.Context) {
 			}
 			w.say("%s works in %s by itself: the built-in worker leaves, and does not come back", other, w.namespace)
 		}
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.session.ClosesWithin())
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), bridge.ClosesWithin(w.session))
 		defer cancel()
 		if err := w.session.Close(closing); err != nil {
 			w.say("the built-in worker: %v", err)
@@ -108,7 +109,7 @@ func (w *devWorker) other() string {
 		if !known {
 			w.seen[m.Session] = moved
 		}
-		if m.Session > w.session.Number() || known && moved.Sub(first) > devMoved {
+		if m.Session > bridge.Number(w.session) || known && moved.Sub(first) > devMoved {
 			return m.Instance
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/supervise"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
 // work is the work of one term: the command, again and again if so wanted. It returns when nothing of it is left.
@@ -101,11 +102,11 @@ func (l *leadership) command(t *election.Term) supervise.Command {
 func (l *leadership) lease(ctx context.Context, t *election.Term) supervise.Lease {
 	lease := supervise.For(l.session.Config().TTL)
 	lease.Stop = l.stop
-	number := l.session.Number()
+	number := bridge.Number(l.session)
 	lease.Left = func() time.Duration {
-		left := l.session.BelievesFor()
+		left := bridge.TrustedFor(l.session)
 		switch {
-		case l.session.Number() != number: // read after: what was believed in was this lease, or one before it
+		case bridge.Number(l.session) != number: // read after: what was believed in was this lease, or one before it
 			return 0
 		case ctx.Err() == nil && !t.Valid():
 			// Its belief has run out, or the term is being ended this very moment; then its cause says how.

@@ -1,0 +1,35 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
+)
+
+// Host is the lease under which a worker works: what the worker uses of it. Package election documents
+// the methods. See bridge.LeaseOf.
+type Host interface {
+	Conn() *nats.Conn
+	Instance() string
+	Session() uint64
+	Config() election.SessionConfig
+	Signer() *fencing.Signer
+
+	Role(name string) (election.RoleInfo, bool)
+	Changed() <-chan struct{}
+	Believes() bool
+	Awake(ctx context.Context) error
+	Busy(busy bool)
+	Describe(ctx context.Context, namespace string, w *election.Workplace) error
+	Refresh()
+	Drains(d time.Duration)
+	End(reason string)
+
+	Emit(event.Event)
+	Meta() event.Meta
+}

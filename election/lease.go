@@ -1,0 +1,252 @@
+package election
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// lease is a session's lease as package assign works with it, see bridge.LeaseOf. [Host] shows a part
+// of it.
+type lease struct {
+	s       *Session
+	a       *attachment
+	l       *loop
+	number  uint64
+	belief  *belief
+	changed chan struct{}
+	beaten  chan struct{}
+}
+
+// Conn is the session's connection.
+func (h lease) Conn() *nats.Conn { return h.l.nc }
+
+// Bucket is the session's bucket.
+func (h lease) Bucket() string { return h.s.cfg.Bucket }
+
+// Instance is the session's instance id.
+func (h lease) Instance() string { return h.s.cfg.InstanceID }
+
+// Session is the number of the lease.
+func (h lease) Session() uint64 { return h.number }
+
+// Config is the session's configuration with its defaults.
+func (h lease) Config() SessionConfig { return h.s.cfg }
+
+// Signer proves that a frame comes from this session; its public key stands in the records of the roles it holds.
+func (h lease) Signer() *fencing.Signer { return h.s.signer }
+
+// Believes reports whether the lease is still believed in, idle or not; it costs one reading of the clock. Terms need more
+// than that: see election.Term.Valid.
+func (h lease) Believes() bool { return h.belief.left() > 0 }
+
+// Changed gives a token when the leader of a role or a member may have changed since the last one. Heartbeats do not count.
+func (h lease) Changed() <-chan struct{} { return h.changed }
+
+// Drains says how long this attachment may take to return when the session is closed, from then on: its context has ended with
+// ErrClosed, and the lease is kept meanwhile. Otherwise it is the session's DrainTimeout.
+func (h lease) Drains(d time.Duration) {
+	h.a.mu.Lock()
+	defer h.a.mu.Unlock()
+	h.a.drains = d
+}
+
+// Emit brings an event to the session's sinks and subscribers; Meta is what it should carry.
+func (h lease) Emit(e event.Event) { h.s.emit(e) }
+
+// Meta is what an event of this session carries.
+func (h lease) Meta() event.Meta { return h.s.meta() }
+
+// Role is what the view says of a role.
+func (h lease) Role(name string) (RoleInfo, bool) { return h.s.Role(name) }
+
+// Members are the members whose session is not known to be dead.
+func (h lease) Members() []MemberInfo { return h.s.Members() }
+
+// Dead reports whether a session of a member has ended for certain: by a later session, a close or a kill.
+func (h lease) Dead(instance string, workerOnly bool, session uint64) (dead bool) {
+	h.s.query(func(m *protocol.Machine, _ protocol.Now) {
+		dead = m.View().Dead(peer(instance, workerOnly), session)
+	})
+	return dead
+}
+
+// Closed reports whether a dead session is known to have been closed by its own process, after all of its work had ended.
+func (h lease) Closed(instance string, workerOnly bool, session uint64) (closed bool) {
+	h.s.query(func(m *protocol.Machine, _ protocol.Now) {
+		closed = m.View().Closed(peer(instance, workerOnly), session)
+	})
+	return closed
+}
+
+// Busy keeps the session on short beats while it runs tasks, though it holds no role, until whoever has said so has said
+// once that it does not. A session that is closed meanwhile is left to run out, as it is while the work of a role goes on: its
+// tasks are then run again no sooner than if it had crashed.
+func (h lease) Busy(busy bool) {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	if busy {
+		h.s.busy++
+	} else {
+		h.s.busy--
+	}
+	h.s.post(protocol.Busy{Busy: h.s.busy > 0})
+}
+
+// Awake returns when a short beat is acknowledged, with no longer one sent since: an idle session may be ended by others at
+// once, so nothing is begun under it. Call Busy before it.
+func (h lease) Awake(ctx context.Context) error {
+	for {
+		awake := false
+		h.s.query(func(m *protocol.Machine, _ protocol.Now) { awake = m.Awake() })
+		if awake {
+			return nil
+		}
+		select {
+		case <-h.beaten:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Refresh asks for a new watch: the present one seems to have missed something.
+func (h lease) Refresh() { h.l.watcher.rebuild() }
+
+// Describe publishes what this member offers in a namespace, nil for nothing, and returns when the record is stored and
+// the session's own watch has shown it: whatever that watch showed of a role before is older than the record. It holds for this
+// lease: the next one offers nothing before it says so. Errors: ErrSessionLost when the lease is not believed in any more.
+func (h lease) Describe(ctx context.Context, namespace string, w *Workplace) error {
+	answer, err := h.offer(namespace, w)
+	if err == nil {
+		_, err = answer(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return h.until(ctx, func(m *protocol.Machine) bool { return m.Self().MemberDelivered() })
+}
+
+// offer tells the machine what is offered now, unless that came after the end of the lease, see withdraw.
+func (h lease) offer(namespace string, w *Workplace) (answer func(context.Context) (string, error), err error) {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	if !h.Believes() {
+		return nil, ErrSessionLost
+	}
+	all := maps.Clone(h.s.workplaces)
+	if all == nil {
+		all = map[string]protocol.Workplace{}
+	}
+	if w == nil {
+		delete(all, namespace)
+	} else {
+		all[namespace] = protocol.Workplace{Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels)}
+	}
+	h.s.workplaces = all
+	return h.s.order(func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
+}
+
+// withdraw has the record of the next lease offer nothing, after the belief in the last one has ended: whoever offered something has
+// not subscribed to anything under the next one, and what is sent there would be heard by nobody. The machine is told twice: before
+// anything else comes to it, since the watch may show the next lease first, and behind what was still offered under the last one.
+func (s *Session) withdraw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.workplaces = nil
+	s.post(nothing)
+}
+
+// nothing is all that a new lease offers.
+var nothing = protocol.Describe{Assign: map[string]protocol.Workplace{}}
+
+// Widen makes the session's watch carry every key of the bucket, workers included, until release is called. It returns
+// when that one watch has itself delivered the record of role at epoch or later, and the lease of every member that was
+// there before: so Members then knows everybody who may have taken orders from an earlier leader.
+func (h lease) Widen(ctx context.Context, role string, epoch uint64) (release func(), err error) {
+	release = h.l.watcher.widen()
+	err = h.until(ctx, func(m *protocol.Machine) bool { return m.View().Carried(role, epoch) })
+	if err == nil {
+		err = h.seenAll(ctx, epoch)
+	}
+	h.s.query(func(m *protocol.Machine, _ protocol.Now) { m.View().SeenAll() })
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("election: watch the whole bucket: %w", err)
+	}
+	return release, nil
+}
+
+// seenAll waits until the view knows every lease that stood in the bucket at a revision. A snapshot alone does not say
+// so: a lease that was renewed while it was being sent may come after its end.
+func (h lease) seenAll(ctx context.Context, revision uint64) error {
+	for _, filter := range protocol.LeaseFilters() {
+		keys, at, err := h.l.bucket.Keys(ctx, filter)
+		for err == nil && at < revision { // a server that lags
+			if err = sleep(ctx, h.s.cfg.OpTimeout); err == nil {
+				keys, at, err = h.l.bucket.Keys(ctx, filter)
+			}
+		}
+		if err != nil {
+			return public(err)
+		}
+		err = h.until(ctx, func(m *protocol.Machine) bool {
+			return !slices.ContainsFunc(keys, func(key string) bool { return !m.View().SeenLease(key) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// End gives the lease up: every term ends, and a new lease is opened. For an attachment that can no longer do its part.
+func (h lease) End(reason string) { h.s.post(protocol.Abandon{Session: h.number, Reason: reason}) }
+
+// until waits for a condition on the view, looked at again whenever it has changed.
+func (h lease) until(ctx context.Context, ok func(m *protocol.Machine) bool) error {
+	defer func() { // whoever waits for changes next has not seen those that passed here
+		select {
+		case h.changed <- struct{}{}:
+		default:
+		}
+	}()
+	for {
+		holds := false
+		h.s.query(func(m *protocol.Machine, _ protocol.Now) { holds = ok(m) })
+		if holds {
+			return nil
+		}
+		select {
+		case <-h.changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func peer(instance string, workerOnly bool) protocol.Peer {
+	if workerOnly {
+		return protocol.Peer{Class: protocol.Worker, Instance: instance}
+	}
+	return protocol.Peer{Class: protocol.Candidate, Instance: instance}
+}
