@@ -28,15 +28,15 @@ var stages = []stage{
 	// The property tests are shorter under the race detector by themselves.
 	{"race", races},
 	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time. One cycle of each test that plays
-	// cycles. Many of each, on record with the product that they are of: go run ./propertytests/cycles -cycles 50
+	// cycles. Many of each, on record with the product that they are of: go run ./propertytests/campaign/cycles -cycles 50
 	{"realtime", always(
 		step{line: "go test -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 -timeout 14m " +
-			"./internal/natstest/... ./fencing ./propertytests/cycles ./cmd/rolectl/... ./assign"},
-		step{line: "go run ./propertytests/cycles -cycles 1 -lanes 4 -file="},
+			"./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/... ./assign"},
+		step{line: "go run ./propertytests/campaign/cycles -cycles 1 -lanes 4 -file="},
 	)},
 	// Every fuzz target for a short while, and those of packages that were changed lately for longer. A long run:
-	// go run ./propertytests/fuzz -execs 10000000
-	{"fuzz", always(step{line: "go run ./propertytests/fuzz -time 3s -commits 10 -changed 20s -most 150s"})},
+	// go run ./propertytests/campaign/fuzz -execs 10000000
+	{"fuzz", always(step{line: "go run ./propertytests/campaign/fuzz -time 3s -commits 10 -changed 20s -most 150s"})},
 }
 
 // always is for a stage whose commands are the same wherever it runs.
@@ -44,11 +44,12 @@ func always(steps ...step) func(context.Context) ([]step, error) {
 	return func(context.Context) ([]step, error) { return steps, nil }
 }
 
-// mutants plants a few bugs, which have to be found. The commit chooses them, and they run side by side. For all of them, or for
-// those whose texts have changed, see propertytests/mutants. The driver's are left out: on the real server not every run is the same.
+// mutants plants a few bugs, which have to be found. The commit chooses them, and they run side by
+// side. For all of them, or for those whose texts have changed, see propertytests/campaign/mutants.
+// The driver's are left out: on the real server not every run is the same.
 func mutants(ctx context.Context) ([]step, error) {
 	return []step{{
-		line: "go test -count 1 -run Mutants$ ./propertytests/sim ./propertytests/tasksim ./propertytests/explore/...",
+		line: "go test -count 1 -run Mutants$ ./propertytests/model/...",
 		env:  []string{"MUTANTS=some", "MUTANTS_SEED=" + commit(ctx)},
 	}}, nil
 }

@@ -74,6 +74,6 @@
 //	   the machine, one role in it        machine.go, role.go, status.go
 //	   what goes in and out               event.go, effect.go, instant.go
 //
-// The simulation in propertytests/sim checks the invariants over drawn schedules, and takes out each rule to see that it is
-// missed.
+// The simulation in propertytests/model/electionsim checks the invariants over drawn schedules. It also
+// takes out each rule to see that it is missed.
 package protocol

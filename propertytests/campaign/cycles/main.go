@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+)
+
+func main() {
+	of := flag.String("of", "", "only the tests whose name matches")
+	cycles := flag.Int("cycles", 50, "how many cycles of each test the file shall have, of the product as it is")
+	part := flag.Int("part", 10, "how many of them make a line of the file")
+	lanes := flag.Int("lanes", 1, "how many tests are played at a time")
+	path := flag.String("file", "propertytests/campaign/cycles.csv", "the file, from the root of the module; if empty, nothing is put on record")
+	sum := flag.Bool("sum", false, "only say what the file comes to")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	run := func() error { return play(ctx, *of, *path, *cycles, *part, *lanes) }
+	if *sum {
+		run = func() error { return summed(ctx, os.Stdout, *of, *path) }
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// play goes on until the file has so many cycles of each test.
+func play(ctx context.Context, of, path string, cycles, part, lanes int) error {
+	if cycles < 1 || part < 1 || lanes < 1 {
+		return errors.New("cycles: -cycles, -part and -lanes are 1 at least")
+	}
+	all, err := matching(of)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "cycles-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p := player{dir: dir, path: path}
+	if err := p.build(ctx); err != nil {
+		return err
+	}
+	playing, unlessOneFails := errgroup.WithContext(ctx)
+	playing.SetLimit(lanes)
+	for _, t := range slices.Backward(all) { // so that in the end no lane is alone with the longest
+		playing.Go(func() error { return p.play(unlessOneFails, t, cycles, part) })
+	}
+	if err := playing.Wait(); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+func main() {
+	var p plan
+	flag.DurationVar(&p.each, "time", 10*time.Second, "how long each target runs")
+	flag.DurationVar(&p.longer, "changed", 20*time.Second, "with -commits: how long a target runs whose package has changed")
+	flag.IntVar(&p.commits, "commits", 0, "a package has changed if one of the last so many commits changed it")
+	flag.DurationVar(&p.most, "most", 0, "with -commits: how long all targets run together at most, unless -time alone takes longer; 0 is no limit")
+	only := flag.String("run", "", "only those whose name matches, as package.Name")
+	parallel := flag.Int("parallel", runtime.NumCPU(), "how many run at a time")
+	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
+	anew := flag.Bool("anew", false, "with -execs: only those of the sources as they are count")
+	part := flag.Int("part", 500_000, "with -execs: how many of them make a line of the file")
+	path := flag.String("file", "propertytests/campaign/fuzz.csv", "with -execs and -sum: the file, from the root of the module")
+	sum := flag.Bool("sum", false, "only say what the file comes to")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	run := func() error { return fuzz(ctx, *only, p, *parallel) }
+	if *execs > 0 {
+		run = func() error { return long(ctx, *only, *path, *execs, *part, *parallel, *anew) }
+	}
+	if *sum {
+		run = func() error { return summed(ctx, os.Stdout, *path) }
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func fuzz(ctx context.Context, only string, p plan, parallel int) error {
+	dir, err := os.MkdirTemp("", "fuzz-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	began := time.Now()
+	all, binaries, err := prepared(ctx, dir, only)
+	if err != nil {
+		return err
+	}
+	var dirs map[string]bool
+	if p.commits > 0 {
+		if dirs, err = changed(ctx, all[0].root(), p.commits); err != nil {
+			fmt.Fprintln(os.Stderr, "fuzz: no target is known to have changed:", err)
+		}
+	}
+	times := p.times(all, dirs, parallel)
+	fmt.Printf("%d targets, built in %v; each runs for %v to %v\n",
+		len(all), time.Since(began).Round(time.Second), slices.Min(times), slices.Max(times).Round(time.Millisecond))
+	results := make([]result, len(all))
+	var running errgroup.Group
+	running.SetLimit(parallel)
+	for i, t := range all {
+		running.Go(func() error {
+			results[i] = t.run(ctx, binaries[t.pkg.Dir], times[i])
+			if results[i].err == nil {
+				return nil
+			}
+			return fmt.Errorf("%s: %w\n%s", t, results[i].err, results[i].said)
+		})
+	}
+	err = running.Wait()
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	executions := 0
+	for i, t := range all {
+		executions += results[i].executions
+		fmt.Fprintf(table, "%s\t%v\t%d executions\t%v\n", t, times[i].Round(time.Millisecond), results[i].executions, results[i].verdict())
+	}
+	_ = table.Flush()
+	fmt.Printf("%d executions of %d targets in %v\n", executions, len(all), time.Since(began).Round(time.Second))
+	return err
+}
+
+// prepared are the targets whose names match, and the tests that hold them, built in a directory.
+func prepared(ctx context.Context, dir, only string) (all []target, binaries map[string]string, err error) {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return nil, nil, fmt.Errorf("-run: %w", err)
+	}
+	if all, err = targets(ctx, wanted); err != nil {
+		return nil, nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil, errors.New("fuzz: there is no such target")
+	}
+	binaries, err = build(ctx, dir, all)
+	return all, binaries, err
+}

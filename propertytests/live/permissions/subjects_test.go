@@ -1,0 +1,184 @@
+package permissions_test
+
+// rule is a subject of the system, and the users that may publish or subscribe to it. Everybody else may not; the owner may
+// do everything.
+type rule struct{ subject, users string }
+
+// publishing lists every subject that anything in the system is published to, for more than one name where a name is in
+// it, and what the JetStream API and the server offer beside.
+var publishing = []rule{
+	// Records of the bucket. A candidate may end any session, and remove what a dead one has left behind.
+	{"$KV.roles.role.scheduler", "a op"},
+	{"$KV.roles.role.metrics", "b op"},
+	{"$KV.roles.role.other", "op"},
+	{"$KV.roles.lease.a", "a b"},
+	{"$KV.roles.lease.b", "a b"},
+	{"$KV.roles.member.a", "a b"},
+	{"$KV.roles.member.b", "a b"},
+	{"$KV.roles.probe.a", "a"},
+	{"$KV.roles.probe.b", "b"},
+	{"$KV.roles.worker.lease.w", "a w"},
+	{"$KV.roles.worker.lease.v", "a"},
+	{"$KV.roles.worker.member.w", "a w"},
+	{"$KV.roles.worker.member.v", "a"},
+	{"$KV.roles.anything", ""},
+	{"$KV.other.role.scheduler", ""},
+
+	// Steering, and the question whether a candidate is ready.
+	{"$ROLES.roles.ctl.a", "op"},
+	{"$ROLES.roles.ctl.b", "op"},
+	{"$ROLES.roles.ready.a", "a b"},
+	{"$ROLES.roles.ready.b", "a b"},
+	{"$ROLES.other.ctl.a", ""},
+
+	// Tasks: submissions and outcomes, notes, checkpoints, cancels, unique keys, paused kinds, drained workers, recurrences and
+	// their ticks, the seal; announced outcomes, what watchers are told; frames, reports, questions.
+	{"jobs.q.task", "a s"},
+	{"jobs.t.task", "a"},
+	{"jobs.c.task", "a"},
+	{"jobs.x.task", "a s"},
+	{"jobs.u.digest", "a s"},
+	{"jobs.p.kind", "k"},
+	{"jobs.d.w", "k"},
+	{"jobs.r.often", "k"},
+	{"jobs.k.often", "a"},
+	{"jobs.seal", "a"},
+	{"jobs.done.task", "a"},
+	{"jobs.event.task", "a"},
+	{"jobs.work.assign.w", "a"},
+	{"jobs.work.cancel.w", "a"},
+	{"jobs.work.sync.w", "a"},
+	{"jobs.work.assign.a", "a"},
+	{"jobs.report.a", "a"},
+	{"jobs.report.w", "w"},
+	{"jobs.report.v", ""},
+	{"jobs.ctl", "a s"},
+	{"others.q.task", ""},
+	{"others.seal", ""},
+
+	// The fenced store.
+	{"$KV.ledger.key", "f"},
+	{"$KV.ledger._fence.seal", "f"},
+	{"$KV.ledger._fence.gate", "f"},
+
+	// Large outputs.
+	{"$O.TASKS_jobs.C.x", "w"},
+	{"$O.TASKS_jobs.M.x", "w"},
+	{"$O.other.C.x", ""},
+
+	// Answers to others.
+	{"_INBOX_a.x", ""},
+	{"_INBOX_w.x", ""},
+	{"_INBOX_op.x", ""},
+	{"_INBOX.x", ""},
+
+	// What may be asked of JetStream.
+	{"$JS.API.STREAM.INFO.KV_roles", "a b w o op"},
+	{"$JS.API.STREAM.INFO.TASKS_jobs", "a s k"},
+	{"$JS.API.STREAM.INFO.KV_ledger", "f r"},
+	{"$JS.API.STREAM.INFO.OBJ_TASKS_jobs", "w s"},
+	{"$JS.API.STREAM.MSG.GET.KV_roles", ""},
+	{"$JS.API.STREAM.MSG.GET.TASKS_jobs", "a s k"},
+	{"$JS.API.STREAM.MSG.GET.KV_ledger", "f r"},
+	{"$JS.API.STREAM.MSG.GET.OBJ_TASKS_jobs", "w s"},
+	{"$JS.API.DIRECT.GET.KV_roles", ""},
+	{"$JS.API.DIRECT.GET.KV_roles.$KV.roles.role.scheduler", ""},
+	{"$JS.API.DIRECT.GET.TASKS_jobs", ""},
+	{"$JS.API.DIRECT.GET.KV_ledger.$KV.ledger.key", ""},
+	{"$JS.API.DIRECT.GET.OBJ_TASKS_jobs.$O.TASKS_jobs.M.x", ""},
+	{"$JS.API.CONSUMER.CREATE.KV_roles.x", "a b w o op"},
+	{"$JS.API.CONSUMER.CREATE.KV_roles.x.$KV.roles.>", "a o"},
+	{"$JS.API.CONSUMER.CREATE.KV_roles.x.$KV.roles.role.scheduler", "a o"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x", ""},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.>", "a"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.q.>", "a s"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.r.>", "a k"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.k.>", "a k"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.jobs.t.>", "a"},
+	{"$JS.API.CONSUMER.CREATE.OBJ_TASKS_jobs.x.$O.TASKS_jobs.C.y", "w s"},
+	{"$JS.API.CONSUMER.CREATE.KV_ledger.x", "f"},
+	{"$JS.API.CONSUMER.CREATE.KV_ledger.x.$KV.ledger.>", "f"},
+	{"$JS.API.CONSUMER.DELETE.KV_roles.x", "a b w o op"},
+	{"$JS.API.CONSUMER.DELETE.TASKS_jobs.x", "a s k"},
+	{"$JS.API.CONSUMER.DELETE.KV_ledger.x", "f"},
+	{"$JS.API.CONSUMER.DELETE.OBJ_TASKS_jobs.x", "w s"},
+	{"$JS.API.CONSUMER.MSG.NEXT.KV_roles.x", ""},
+	{"$JS.API.CONSUMER.MSG.NEXT.TASKS_jobs.x", "s k"},
+	{"$JS.API.CONSUMER.MSG.NEXT.KV_ledger.x", "f"},
+	{"$JS.FC.KV_roles.x.y", "a b w o op"},
+	{"$JS.FC.TASKS_jobs.x.y", "a"},
+	{"$JS.FC.OBJ_TASKS_jobs.x.y", "w s"},
+	{"$JS.ACK.KV_roles.x.1.1.1.1.0", ""},
+
+	// The rest of the API, which is the owner's.
+	{"$JS.API.INFO", ""},
+	{"$JS.API.STREAM.NAMES", ""},
+	{"$JS.API.STREAM.LIST", ""},
+	{"$JS.API.STREAM.CREATE.KV_other", ""},
+	{"$JS.API.META.LEADER.STEPDOWN", ""},
+	{"$SYS.REQ.SERVER.PING", ""},
+	{"$SYS.REQ.ACCOUNT.PING.CONNZ", ""},
+	{"anything", ""},
+}
+
+// ofTheOwner are requests about one stream that nobody else may make of any.
+var ofTheOwner = []string{
+	"$JS.API.STREAM.CREATE.", "$JS.API.STREAM.UPDATE.", "$JS.API.STREAM.DELETE.", "$JS.API.STREAM.PURGE.",
+	"$JS.API.STREAM.MSG.DELETE.", "$JS.API.STREAM.SNAPSHOT.", "$JS.API.STREAM.RESTORE.", "$JS.API.STREAM.LEADER.STEPDOWN.",
+	"$JS.API.STREAM.PEER.REMOVE.", "$JS.API.CONSUMER.NAMES.", "$JS.API.CONSUMER.LIST.",
+}
+
+// ofTheOwnerNamed are such requests about one consumer.
+var ofTheOwnerNamed = []string{
+	"$JS.API.CONSUMER.DURABLE.CREATE.", "$JS.API.CONSUMER.INFO.", "$JS.API.CONSUMER.PAUSE.", "$JS.API.CONSUMER.UNPIN.",
+	"$JS.API.CONSUMER.LEADER.STEPDOWN.",
+}
+
+var streams = []string{"KV_roles", "TASKS_jobs", "KV_ledger", "OBJ_TASKS_jobs"}
+
+// subscribing lists what can be listened to.
+var subscribing = []rule{
+	{"_INBOX_a.>", "a"},
+	{"_INBOX_b.>", "b"},
+	{"_INBOX_w.x", "w"},
+	{"_INBOX_s.x", "s"},
+	{"_INBOX_k.x", "k"},
+	{"_INBOX_o.x", "o"},
+	{"_INBOX_op.x", "op"},
+	{"_INBOX_f.x", "f"},
+	{"_INBOX_r.x", "r"},
+	{"_INBOX.>", ""},
+	{"$ROLES.roles.ctl.a", "a"},
+	{"$ROLES.roles.ctl.b", "b"},
+	{"$ROLES.roles.ctl.*", ""},
+	{"$ROLES.roles.ready.a", "a"},
+	{"$ROLES.roles.ready.b", "b"},
+	{"$ROLES.>", ""},
+	{"$KV.roles.>", ""},
+	{"$KV.roles.role.scheduler", ""},
+	{"$KV.ledger.>", ""},
+	{"jobs.report.>", "a"},
+	{"jobs.report.w", "a"},
+	{"jobs.ctl", "a"},
+	{"jobs.work.assign.w", "w"},
+	{"jobs.work.cancel.w", "w"},
+	{"jobs.work.sync.w", "w"},
+	{"jobs.work.assign.a", "a"},
+	{"jobs.work.*.v", ""},
+	{"jobs.work.>", ""},
+	{"jobs.done.>", "a s k"},
+	{"jobs.done.task", "a s k"},
+	{"jobs.event.task", "s"},
+	{"jobs.event.>", "s"},
+	{"jobs.q.>", ""},
+	{"jobs.t.>", ""},
+	{"jobs.seal", ""},
+	{"jobs.>", ""},
+	{"$JS.API.>", ""},
+	{"$JS.EVENT.>", ""},
+	{"$JS.FC.>", ""},
+	{"$JS.ACK.>", ""},
+	{"$SYS.>", ""},
+	{">", ""},
+	{"*", ""},
+}

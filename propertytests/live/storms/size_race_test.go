@@ -1,0 +1,18 @@
+//go:build race
+
+package storms_test
+
+// The race detector makes each hour ten times as long, and what many do at once dearer still.
+const (
+	// stormHours is how many virtual hours the storms last together: most shapes for 12 to 50 minutes, "short" and many roles for 22
+	// seconds, and many processes for 7. The weather that it is then goes on to its calm, and comes again until every fault has struck.
+	stormHours = 2.0
+	// stormLull is how long the quiet between them is, against what each shape says.
+	stormLull = 0.05
+	// taskStormHours is how many virtual hours the storms of tasks last together.
+	taskStormHours = 0.3
+
+	// manyProcesses are candidates of one role, manyRoles those of each process.
+	manyProcesses = 50
+	manyRoles     = 250
+)

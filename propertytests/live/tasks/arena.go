@@ -1,0 +1,174 @@
+package tasks
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/propertytests/live/elections"
+)
+
+// Role is the role whose leader is the scheduler.
+const Role = "scheduler"
+
+// Config is one set of tasks: several can follow each other on one server.
+type Config struct {
+	Name    string // of the bucket and of the namespace
+	TTL     time.Duration
+	Storage jetstream.StorageType
+}
+
+// Arena is one set of tasks, the processes that take part, and what watches them.
+type Arena struct {
+	Config
+	TB        testing.TB
+	Network   elections.Network
+	Server    *natsrun.Server // nil on a cluster, and when it runs in another process
+	Ledger    *Ledger
+	Chronicle *Chronicle
+	Tally     *elections.Tally
+	// Client submits along Path, which can be broken as any other; Operator cannot.
+	Client, Operator *assign.Client
+	Path             *natsrun.Link
+	// Restarts says that the server was restarted: a record that was replaced meanwhile may not have been seen.
+	Restarts bool
+
+	replicas  int
+	stepping  bool // the server's wall clock is no measure of anything
+	began     time.Time
+	conns     []*nats.Conn
+	mu        sync.Mutex
+	processes []*Process
+	trace     []string
+}
+
+// New makes bucket and stream, with a replica on each server. Close ends all that it starts.
+func New(tb testing.TB, n elections.Network, cfg Config) *Arena {
+	tb.Helper()
+	a := &Arena{Config: cfg, TB: tb, Network: n, Ledger: newLedger(), Tally: elections.NewTally(), began: time.Now(), Path: n.Link(), replicas: elections.Replicas(n)}
+	a.Server, _ = n.(*natsrun.Server)
+	switch n.(type) {
+	case *natsrun.Process, *natsrun.ProcessCluster:
+		a.stepping = true
+	}
+	operator := a.connect("operator")
+	bucket := natskv.Config{Bucket: cfg.Name, Storage: cfg.Storage, Replicas: a.replicas}
+	if _, err := natskv.Create(tb.Context(), operator, bucket); err != nil {
+		tb.Fatal(err)
+	}
+	a.Operator = a.client(operator)
+	if _, err := assign.Recurrences(tb.Context(), a.Operator); err != nil { // the stream is there from now on
+		tb.Fatal(err)
+	}
+	a.Client = a.client(a.connect("client", a.Path.Options()...))
+	a.Chronicle = newChronicle(a, operator)
+	return a
+}
+
+func (a *Arena) connect(name string, opts ...nats.Option) *nats.Conn {
+	a.TB.Helper()
+	nc, err := a.Network.Connect(append(patient(name, a.TTL), opts...)...)
+	if err != nil {
+		a.TB.Fatal(err)
+	}
+	a.conns = append(a.conns, nc)
+	return nc
+}
+
+func (a *Arena) client(nc *nats.Conn) *assign.Client {
+	a.TB.Helper()
+	c, err := assign.NewClient(nc, assign.ClientConfig{
+		Namespace: a.Name, StreamAutoCreate: true, Storage: a.Storage, Replicas: a.replicas,
+	})
+	if err != nil {
+		a.TB.Fatal(err)
+	}
+	return c
+}
+
+// patient are the options of a connection that comes back from everything, and soon for that TTL.
+func patient(name string, ttl time.Duration) []nats.Option {
+	return []nats.Option{
+		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1),
+		nats.ReconnectWait(ttl / 50), nats.ReconnectJitter(ttl/100, 0),
+		nats.PingInterval(ttl / 4), nats.MaxPingsOutstanding(2), nats.Timeout(time.Second),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	}
+}
+
+// virtual reports whether this is a bubble, which begins in 2000: there what happens in one moment can be told from what does
+// not. Outside, goroutines run when they come to it.
+func (a *Arena) virtual() bool { return a.began.Before(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) }
+
+// Close ends everything. Call it before the server is shut down.
+func (a *Arena) Close() {
+	a.Path.Heal()
+	for _, p := range a.Processes() {
+		p.Abandon()
+	}
+	a.Chronicle.close()
+	a.Client.Close()
+	a.Operator.Close()
+	for _, nc := range a.conns {
+		nc.Close()
+	}
+}
+
+// Processes are all that ever joined.
+func (a *Arena) Processes() []*Process {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]*Process(nil), a.processes...)
+}
+
+// Alive are those that take part.
+func (a *Arena) Alive() (alive []*Process) {
+	for _, p := range a.Processes() {
+		if p.Alive() {
+			alive = append(alive, p)
+		}
+	}
+	return alive
+}
+
+// Leader is the process that leads now, nil for none.
+func (a *Arena) Leader() *Process {
+	for _, p := range a.Alive() {
+		if p.Election != nil && p.Election.IsLeader() {
+			return p
+		}
+	}
+	return nil
+}
+
+// Note adds a line to what a failure prints.
+func (a *Arena) Note(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.trace) == 2*noted {
+		a.trace = append(a.trace[:0], a.trace[noted:]...)
+	}
+	a.trace = append(a.trace, fmt.Sprintf("%12v  %s", a.since(time.Now()), fmt.Sprintf(format, args...)))
+}
+
+// noted is how many lines of the trace are kept at least.
+const noted = 80
+
+func (a *Arena) since(at time.Time) time.Duration { return at.Sub(a.began).Round(time.Millisecond) }
+
+// Lately is the end of the trace.
+func (a *Arena) Lately() (lines string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, line := range a.trace[max(0, len(a.trace)-noted):] {
+		lines += "\n  " + line
+	}
+	return lines
+}

@@ -1,0 +1,142 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign"
+)
+
+// errand is one thing that somebody wants while the storm rages: mostly a task. All that is left to chance is drawn here, what
+// may take time happens in a goroutine of its own.
+func (s *storm) errand() {
+	switch s.rng.IntN(40) {
+	case 0:
+		kind := Kinds[s.rng.IntN(len(Kinds))].Name()
+		s.paused[kind] = true
+		s.later("paused", func(ctx context.Context) error { return assign.PauseKind(ctx, s.a.Operator, kind, "a storm") })
+	case 1:
+		for kind := range s.paused {
+			delete(s.paused, kind)
+			s.later("resumed", func(ctx context.Context) error { return assign.ResumeKind(ctx, s.a.Operator, kind) })
+			break
+		}
+	case 2:
+		if alive := s.a.Alive(); len(alive) > 0 {
+			instance := alive[s.rng.IntN(len(alive))].Name
+			s.drained[instance] = true
+			s.later("drained", func(ctx context.Context) error { return assign.DrainWorker(ctx, s.a.Operator, instance, "a storm") })
+		}
+	default:
+		s.submit()
+	}
+}
+
+// later does something that may not succeed in time: then nobody knows whether it was done.
+func (s *storm) later(what string, f func(ctx context.Context) error) {
+	s.errands.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 6*s.a.TTL)
+		defer cancel()
+		if err := f(ctx); err != nil {
+			s.a.Tally.Add(what+"/not known", 1)
+			return
+		}
+		s.a.Tally.Add(what, 1)
+	})
+}
+
+// upTo draws a duration.
+func (s *storm) upTo(d time.Duration) time.Duration { return time.Duration(1 + s.rng.Int64N(int64(d))) }
+
+// oneIn draws whether something happens.
+func (s *storm) oneIn(n int) bool { return s.rng.IntN(n) == 0 }
+
+// submit has one task submitted, of any kind and fate.
+func (s *storm) submit() {
+	s.tasks++
+	ttl, id, kind := s.a.TTL, fmt.Sprintf("t%d", s.tasks), Kinds[s.rng.IntN(len(Kinds))]
+	o := Order{Run: s.upTo(ttl / 2), Permanent: s.oneIn(15), Snooze: s.oneIn(15), Panic: s.oneIn(2)}
+	if s.oneIn(4) {
+		o.Run = s.upTo(3 * ttl)
+	}
+	if s.oneIn(4) {
+		o.Fail = s.rng.IntN(6)
+	}
+	if s.oneIn(3) {
+		o.Steps = 1 + s.rng.IntN(4)
+	}
+	if s.oneIn(10) && !s.Peaceful { // who does not return in time is lost like one who crashes
+		o.Stubborn = s.upTo(ttl)
+	}
+	opts := []assign.SubmitOption{assign.WithID(id)}
+	draw := func(n int, option func() assign.SubmitOption) {
+		if s.oneIn(n) {
+			opts = append(opts, option())
+		}
+	}
+	due := time.Duration(0)
+	draw(5, func() assign.SubmitOption {
+		due = s.upTo(2 * ttl)
+		return assign.WithDelay(due)
+	})
+	draw(6, func() assign.SubmitOption { return assign.WithDeadline(due + time.Millisecond + s.upTo(4*ttl)) })
+	draw(3, func() assign.SubmitOption { return assign.WithPriority(s.rng.IntN(100) - 50) })
+	draw(4, func() assign.SubmitOption { return assign.WithSticky(fmt.Sprint("s", s.rng.IntN(3))) })
+	draw(4, func() assign.SubmitOption { return assign.WithLimitKey(fmt.Sprint("l", s.rng.IntN(3))) })
+	draw(6, func() assign.SubmitOption { return assign.WithUnique(fmt.Sprint("u", s.rng.IntN(3))) })
+	cancelAfter, requeue := time.Duration(0), s.oneIn(2)
+	if s.oneIn(6) {
+		cancelAfter = s.upTo(3 * ttl)
+	}
+	from := s.a.Client
+	s.errands.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 6*ttl)
+		defer cancel()
+		p, err := assign.Submit(ctx, from, kind, o, opts...)
+		if err != nil {
+			s.a.Tally.Add("submission not known", 1)
+			return
+		}
+		if p.Existing() {
+			s.a.Tally.Add("existing", 1)
+		}
+		s.a.Chronicle.Acked(p.ID())
+		s.a.Tally.Add("submitted", 1)
+		if cancelAfter > 0 {
+			time.Sleep(cancelAfter)
+			s.cancelled(p)
+			return
+		}
+		switch output, err := p.Wait(ctx); {
+		case err == nil:
+			s.a.Chronicle.Promises(p.ID(), output)
+		case errors.Is(err, assign.ErrTaskDead) && requeue && !p.Existing():
+			s.requeued(p.ID())
+		}
+	})
+}
+
+func (s *storm) cancelled(p *assign.Pending[string]) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*s.a.TTL)
+	defer cancel()
+	switch err := p.Cancel(ctx); {
+	case err == nil:
+		s.a.Tally.Add("cancelled", 1)
+		s.a.Chronicle.Promises(p.ID(), "cancelled")
+	case errors.Is(err, assign.ErrCancelPending):
+		s.a.Tally.Add("cancel pending", 1)
+	case errors.Is(err, assign.ErrTaskEnded):
+		s.a.Tally.Add("cancelled too late", 1)
+	}
+}
+
+func (s *storm) requeued(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*s.a.TTL)
+	defer cancel()
+	s.a.Chronicle.Requeues(id)
+	if err := assign.Requeue(ctx, s.a.Client, id); err == nil {
+		s.a.Tally.Add("requeued", 1)
+	}
+}

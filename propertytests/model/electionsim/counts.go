@@ -1,0 +1,134 @@
+package electionsim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Counts is what happened in one schedule, or in many: a run that elected nobody proves nothing.
+type Counts struct {
+	Schedules, Steps                               int
+	Sessions, SessionsLost, Closed, Duplicates     int
+	WentBack                                       int // sessions ended by a bucket that had lost what was seen
+	Terms, QuietTerms, Claims, UnknownClaims       int // QuietTerms: since everything has converged
+	Vacates, Sweeps, Rotations, Returned, Stuck    int
+	Kills, Evictions, MarkersOverLive, Wiped       int
+	Orphans, MutedIdle, Unseen, Errands            int
+	Lost, LostAcks, Late, UnknownBeats             int
+	Again, Outdated                                int // answers that came twice; after another write of that key was sent
+	Recreated, Gone, MadeAgain                     int // buckets; sessions ended by it
+	LateRefused, LateWon                           int // writes that were sent before it and landed after it
+	Apart, Stray                                   int // terms of two buckets at once; with both their records in the next one
+	Losses, LostWrites, LostTerms, LostApart       int // times that the bucket lost writes; those; terms whose record that was; beside another one
+	Mistaken                                       int // records overwritten that were taken for lost ones
+	GuardAdmitted, GuardRefused                    int // writes to guarded resources
+	GuardDeposed, GuardOutlived                    int // refused after those of a later term, and of a later bucket
+	GuardAfterLoss                                 int // refused, where the record of either term was lost
+	GuardUnaware, GuardForged, GuardRemade         int // sent by whoever had ceased to lead; forged; resources made again from their floor
+	Watches, Rebuilds, Lagging, Skipped, Validated int
+	LeadersCrashed, WithRecords                    int // in the quiet; records lost with them
+	CrashedIn, LedInTime, Irreplaceable            int // schedules with such crashes; roles led again; left alone, since nobody follows
+	Drifting                                       int // schedules in which two clocks drift apart by 15 % or more
+	Seconds                                        int // of virtual time
+	Faults, Causes                                 map[string]int
+}
+
+func newCounts() Counts { return Counts{Faults: map[string]int{}, Causes: map[string]int{}} }
+
+// Add adds up.
+func (c *Counts) Add(d Counts) {
+	if c.Faults == nil {
+		*c = newCounts()
+	}
+	for _, f := range []struct {
+		to   *int
+		from int
+	}{
+		{&c.Schedules, 1},
+		{&c.Steps, d.Steps},
+		{&c.Seconds, d.Seconds},
+		{&c.Sessions, d.Sessions},
+		{&c.SessionsLost, d.SessionsLost},
+		{&c.Closed, d.Closed},
+		{&c.Duplicates, d.Duplicates},
+		{&c.WentBack, d.WentBack},
+		{&c.Terms, d.Terms},
+		{&c.QuietTerms, d.QuietTerms},
+		{&c.Claims, d.Claims},
+		{&c.UnknownClaims, d.UnknownClaims},
+		{&c.Vacates, d.Vacates},
+		{&c.Sweeps, d.Sweeps},
+		{&c.Rotations, d.Rotations},
+		{&c.Returned, d.Returned},
+		{&c.Stuck, d.Stuck},
+		{&c.Kills, d.Kills},
+		{&c.Evictions, d.Evictions},
+		{&c.MarkersOverLive, d.MarkersOverLive},
+		{&c.Wiped, d.Wiped},
+		{&c.Orphans, d.Orphans},
+		{&c.MutedIdle, d.MutedIdle},
+		{&c.Unseen, d.Unseen},
+		{&c.Errands, d.Errands},
+		{&c.Lost, d.Lost},
+		{&c.LostAcks, d.LostAcks},
+		{&c.Late, d.Late},
+		{&c.UnknownBeats, d.UnknownBeats},
+		{&c.Again, d.Again},
+		{&c.Outdated, d.Outdated},
+		{&c.Recreated, d.Recreated},
+		{&c.Gone, d.Gone},
+		{&c.MadeAgain, d.MadeAgain},
+		{&c.LateRefused, d.LateRefused},
+		{&c.LateWon, d.LateWon},
+		{&c.Apart, d.Apart},
+		{&c.Stray, d.Stray},
+		{&c.Losses, d.Losses},
+		{&c.LostWrites, d.LostWrites},
+		{&c.LostTerms, d.LostTerms},
+		{&c.LostApart, d.LostApart},
+		{&c.Mistaken, d.Mistaken},
+		{&c.GuardAdmitted, d.GuardAdmitted},
+		{&c.GuardRefused, d.GuardRefused},
+		{&c.GuardDeposed, d.GuardDeposed},
+		{&c.GuardOutlived, d.GuardOutlived},
+		{&c.GuardAfterLoss, d.GuardAfterLoss},
+		{&c.GuardUnaware, d.GuardUnaware},
+		{&c.GuardForged, d.GuardForged},
+		{&c.GuardRemade, d.GuardRemade},
+		{&c.Watches, d.Watches},
+		{&c.Rebuilds, d.Rebuilds},
+		{&c.Lagging, d.Lagging},
+		{&c.Skipped, d.Skipped},
+		{&c.Validated, d.Validated},
+		{&c.LeadersCrashed, d.LeadersCrashed},
+		{&c.WithRecords, d.WithRecords},
+		{&c.CrashedIn, d.CrashedIn},
+		{&c.Drifting, d.Drifting},
+		{&c.LedInTime, d.LedInTime},
+		{&c.Irreplaceable, d.Irreplaceable},
+	} {
+		*f.to += f.from
+	}
+	for k, n := range d.Faults {
+		c.Faults[k] += n
+	}
+	for k, n := range d.Causes {
+		c.Causes[k] += n
+	}
+}
+
+func (c Counts) String() string {
+	list := func(m map[string]int) string {
+		var b strings.Builder
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			fmt.Fprintf(&b, " · %s %d", k, m[k])
+		}
+		return b.String()
+	}
+	type plain Counts // without this method and the lists
+	faults, causes := c.Faults, c.Causes
+	c.Faults, c.Causes = nil, nil
+	return fmt.Sprintf("%+v\nfaults%s\nends%s", plain(c), list(faults), list(causes))
+}

@@ -1,0 +1,50 @@
+package electionsim
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// labour has a process do something for a while that takes a session and no role: a task. It is begun as soon as the machine
+// says that it may be, and ends with the session, or when the process knows that the session is over.
+func (p *process) labour(d time.Duration) {
+	if p.closing || p.paused { // nor does what it would be begun by go on then
+		return
+	}
+	p.errands++
+	p.hand(protocol.Busy{Busy: true})
+	p.w.after(d, p.endErrand(p.life))
+}
+
+// endErrand is the end of one errand. A paused process does not come to it.
+func (p *process) endErrand(life int) func() {
+	return func() {
+		switch {
+		case p.life != life:
+		case p.paused:
+			p.w.after(50*time.Millisecond, p.endErrand(life))
+		default:
+			if p.errands--; p.errands == 0 {
+				p.working = 0
+			}
+			p.hand(protocol.Busy{Busy: p.errands > 0})
+		}
+	}
+}
+
+// takeUp begins what waits for the session to be awake.
+func (p *process) takeUp() {
+	if p.errands > 0 && p.working == 0 && !p.closing && p.m.Awake() {
+		p.working = p.session
+		p.w.Counts.Errands++
+		p.checkAwake("an errand")
+	}
+}
+
+// checkErrand: a session under which something is done says neither that it is idle nor that it is closed.
+func (p *process) checkErrand(c *commit) {
+	if l := c.entry.Lease; p.working != 0 && p.working == l.Session && (l.State == protocol.Idle || l.State == protocol.Closed) {
+		p.w.violate("I1: %s is on an errand, and its lease says that it is %s: %s", p, l.State, c)
+	}
+}

@@ -1,0 +1,151 @@
+package electionsim
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+)
+
+// feed is one watch: a snapshot, maybe of a replica that lags, then every commit in order, each with its delay. What was
+// overwritten before it was delivered may be skipped, since the bucket keeps one value.
+type feed struct {
+	p       *process
+	in      *store // the bucket that it is a watch of
+	next    int    // in the log
+	pumping bool
+	stalled time.Duration // delivers nothing until then
+	dead    bool
+}
+
+// rebuild makes a new watch after a while; one that is being made is enough.
+func (p *process) rebuild() {
+	w := p.w
+	p.feed = nil
+	p.building++
+	building, life := p.building, p.life
+	delay := w.between(2*time.Millisecond, watching)
+	if w.chance(w.plan.Noise.SlowWatch) {
+		delay = w.between(0, 2*time.Second)
+	}
+	w.after(delay, func() {
+		if p.life != life || p.building != building || !p.link {
+			return // with the link it is tried again
+		}
+		if w.now < p.blind {
+			p.rebuild()
+			return
+		}
+		p.attach()
+	})
+}
+
+func (p *process) watch() {
+	w := p.w
+	in := w.store
+	if w.stray != nil && w.rng.IntN(3) == 0 {
+		in = w.stray
+	}
+	rev, first := in.next()-1, in.first
+	if !in.single && w.chance(w.plan.Noise.Lag) {
+		rev -= min(uint64(w.rng.IntN(30)), rev-first+1)
+		w.Counts.Lagging++
+	}
+	f := &feed{p: p, in: in, next: int(rev - first + 1)}
+	p.feed = f
+	w.Counts.Watches++
+	last := rev // by the word of a leader that does not know yet that it is none
+	if rev%3 == 0 {
+		last = in.next() - 1 // or of one that takes this replica to be up to date
+	}
+	reset := protocol.WatchReset{
+		Wide: p.plan.Wide, Known: p.m.View().Last(), Begun: p.now(w.now).Observer,
+		Told: true, Single: in.single, Last: last,
+		Behind: rev < in.next()-1 && rev%2 == 0, // which may have noticed that it is cut off, or not
+	}
+	if w.stray != nil {
+		reset.Last, reset.Behind = w.store.next()-1, true
+	}
+	p.hear(reset)
+	for _, c := range in.snapshot(rev) {
+		if p.watches(c) {
+			p.shownAt = max(p.shownAt, c.at)
+			p.hear(&c.entry)
+		}
+	}
+	p.hear(protocol.SnapshotDone{})
+	f.pump()
+}
+
+// watches reports whether the filters of this process's watch select a key.
+func (p *process) watches(c *commit) bool {
+	switch e := &c.entry; e.Kind {
+	case protocol.KindRole:
+		return true
+	case protocol.KindLease, protocol.KindMember:
+		return e.Peer.Class == protocol.Candidate || p.plan.Wide || e.Peer == p.peer()
+	}
+	return false
+}
+
+// pump schedules the next delivery.
+func (f *feed) pump() {
+	w, log := f.p.w, f.in.log
+	for f.next < len(log) && !f.p.watches(log[f.next]) {
+		f.next++
+	}
+	if f.pumping || f.dead || f.p.feed != f || f.next >= len(log) {
+		return
+	}
+	delay := w.between(100*time.Microsecond, delivery)
+	if w.chance(w.plan.Noise.SlowWatch) {
+		delay = w.between(0, 800*time.Millisecond)
+	}
+	f.pumping = true
+	w.at(max(log[f.next].at+delay, f.stalled, w.now), f.deliver)
+}
+
+func (f *feed) deliver() {
+	w := f.p.w
+	f.pumping = false
+	if f.p.feed != f || f.dead || !f.p.alive {
+		return
+	}
+	if w.now < f.stalled {
+		f.pump()
+		return
+	}
+	for f.next < len(f.in.log) && f.in.log[f.next].at <= w.now {
+		c := f.in.log[f.next]
+		f.next++
+		past := f.in.keys[c.key]
+		if past[len(past)-1] != c && w.chance(w.plan.Noise.Skip) {
+			w.Counts.Skipped++
+			continue
+		}
+		if f.p.watches(c) {
+			f.p.shownAt = max(f.p.shownAt, c.at)
+			f.p.hear(&c.entry)
+			break
+		}
+	}
+	f.pump()
+}
+
+// committed tells every watch that there is something new, if there is.
+func (w *world) committed(c *commit) {
+	if c == nil {
+		return
+	}
+	w.trace.add(w.now, nil, "commit", c)
+	for _, p := range w.members {
+		if p.feed != nil {
+			p.feed.pump()
+		}
+	}
+	if w.expiring == c.key && c.entry.Form == protocol.FormRecord {
+		w.expiring = ""
+		w.after(w.between(0, 2*time.Millisecond), func() { w.expire(c.key) })
+	}
+	w.claimUnseen(c)
+	w.doomedBy(c)
+}

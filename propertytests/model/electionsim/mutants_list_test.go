@@ -1,0 +1,320 @@
+package electionsim
+
+import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+
+var all = []mutants.Mutant{
+	{Name: "no margin", Edits: []mutants.Edit{
+		{"\t\treturn c.Margin\n", "\t\treturn 0\n"},
+		{"m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin)", "m.lease.seenShort.Add(m.cfg.TTL)"},
+	}},
+	{Name: "claim on the timer without the kill", Edits: []mutants.Edit{
+		{"\t\tdefault:\n\t\t\tm.kill(p)\n", "\t\tdefault:\n\t\t\tfor _, r := range p.holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n\t\t\t\tm.kill(p)\n\t\t\t}\n"},
+		{
+			"if v.Dead(rv.Role.Holder(), rv.Role.Session) {",
+			"if p := v.peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == FormRecord && m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
+		},
+	}},
+	{Name: "markers are death", Edits: []mutants.Edit{
+		{"if l == nil || l.Form != FormRecord {\n\t\treturn false", "if l == nil || l.Form != FormRecord {\n\t\treturn l != nil && l.Form == FormMarker"},
+	}},
+	{Name: "no watch clause", Edits: []mutants.Edit{
+		{"return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
+	}},
+	{Name: "no wait after a forced vacancy", Edits: []mutants.Edit{
+		{"return rv.Seen.Add(rv.Role.TTL()), true", "return rv.Seen, true"},
+	}},
+	{Name: "neither the watch clause nor the wait", Edits: []mutants.Edit{
+		{"return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
+		{"return rv.Seen.Add(rv.Role.TTL()), true", "return rv.Seen, true"},
+	}},
+	{Name: "no wait for a lost record", Edits: []mutants.Edit{
+		{"return v.lostUntil(rv), true", "return rv.Seen, true"},
+	}},
+	{Name: "a lost lease counts for nothing", Edits: []mutants.Edit{
+		{"return max(r.Seen.Add(ttl), min(r.Seen.Add(v.MaxTTL), v.unread))", "return r.Seen.Add(ttl)"},
+	}},
+	{Name: "one beat number for all attempts", Edits: []mutants.Edit{
+		{"\tl.beat++\n", "\tif l.acked == l.beat {\n\t\tl.beat++\n\t} else {\n\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == l.beat })\n\t}\n"},
+	}},
+	{Name: "no nonce", Edits: []mutants.Edit{
+		{"m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo", "m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.Instance, longAgo, longAgo"},
+		{"nonce: m.cfg.NewID(), shown", "nonce: m.cfg.Instance, shown"},
+	}},
+	{Name: "no sweep", Edits: []mutants.Edit{
+		{"\t\t\tm.sweep(rv)\n", "\t\t\t_ = m.sweep\n"},
+	}},
+	{Name: "who sees nothing judges", Edits: []mutants.Edit{
+		{"case !m.watched(p, due):", "case false:"},
+	}},
+	{Name: "no short beat before a claim", Edits: []mutants.Edit{
+		{"return m.believes() && m.lease.awake() && !m.disconnected()", "return m.phase == open && m.now.Holder < m.lease.deadline"},
+	}},
+	{Name: "an idle beat of unknown outcome is forgotten", Edits: []mutants.Edit{
+		{"return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
+	}},
+	{Name: "an idle session is ended for what a former one held", Edits: []mutants.Edit{
+		{"if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
+	}},
+	{Name: "both of them", Edits: []mutants.Edit{
+		{"return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
+		{"if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
+	}},
+	{Name: "work is begun under an idle lease", Edits: []mutants.Edit{
+		{"return m.phase == open && m.believes() && m.lease.awake()", "return m.phase == open && m.believes()"},
+	}},
+	{Name: "a lease is idle while its session works", Edits: []mutants.Edit{
+		{" || m.busy || m.closing.asked", " || m.closing.asked"},
+	}},
+	{Name: "closed while it works", Edits: []mutants.Edit{
+		{"\tcase m.busy:\n\t\tm.finish(nil)\n", ""},
+	}},
+	{Name: "a worker's lease is not waited for to its end", Edits: []mutants.Edit{
+		{"\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\tif p.Peer.Class == Worker {\n\t\t\treturn p.Lease.TTL() / 2\n\t\t}\n\t\treturn p.Lease.TTL()\n\t}\n\tlongest"},
+	}},
+	{Name: "no confirmation before a hand-over", Edits: []mutants.Edit{
+		{"\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
+	}},
+	{Name: "neither liveness nor confirmation before a hand-over", Edits: []mutants.Edit{
+		{"\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
+		{"!said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now)", "!said.Eligible"},
+	}},
+	{Name: "no liveness before a hand-over", Edits: []mutants.Edit{
+		{"!said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now)", "!said.Eligible"},
+	}, By: &beside},
+	{Name: "trust counts from the reply", Edits: []mutants.Edit{
+		{"l.deadline = a.sent.Add(", "l.deadline = m.now.Holder.Add("},
+		{"max(l.seenShort, l.attempts[i].sent)", "max(l.seenShort, m.now.Holder)"},
+	}},
+	{Name: "kill without compare-and-swap", Edits: []mutants.Edit{
+		{"if s.last(key) != expect {", "if s.last(key) != expect && protocol.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Lease.State != protocol.Killed {"},
+	}},
+	{Name: "vacate without compare-and-swap", Edits: []mutants.Edit{
+		{"if s.last(key) != expect {", "if s.last(key) != expect && !protocol.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Role.Vacant {"},
+	}},
+	{Name: "unknown is refused", Edits: []mutants.Edit{
+		{"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == p.beat })\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
+	}},
+	{Name: "unknown is won: a beat", Edits: []mutants.Edit{
+		{"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
+	}},
+	{Name: "unknown is won: a claim", Edits: []mutants.Edit{
+		{"\t\tm.unknown(&rv.task.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.task.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
+	}},
+	{Name: "acting before the snapshot is complete", Edits: []mutants.Edit{
+		{"m.view.BeginWatch(w, m.self.Peer)\n", "m.view.BeginWatch(w, m.self.Peer); m.view.complete = true; if m.phase == syncing { m.phase = opening }\n"},
+	}},
+	{Name: "given away before the drain", Edits: []mutants.Edit{
+		{"if t.drained || t.stuck && r.undrained {", "if t != nil {"},
+	}},
+	{Name: "led again before the drain", Edits: []mutants.Edit{
+		{"if t.drained && t.given {", "if t.given {"},
+	}},
+	{Name: "one session number for ever", Edits: []mutants.Edit{
+		{"m.lease.number = rev", "m.lease.number = 1000"},
+	}},
+	{Name: "the wait does not start anew", Edits: []mutants.Edit{
+		{"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false"},
+	}},
+	{Name: "four leases are waited for before a kill", Edits: []mutants.Edit{
+		{"\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\treturn 4 * p.Lease.TTL()\n\t}\n\tlongest"},
+	}},
+	{Name: "a refusal of long ago is waited for", Edits: []mutants.Edit{
+		{"\tif p.explained() {\n\t\tt.retry = retry{}", "\tif false {\n\t\tt.retry = retry{}"},
+	}},
+	{Name: "nobody kills without a delay", Edits: []mutants.Edit{
+		{"return time.Duration(rank) * m.cfg.Delta", "return time.Duration(rank+1) * m.cfg.Delta"},
+	}},
+	{Name: "nobody claims without a delay", Edits: []mutants.Edit{
+		{"\treturn delay\n", "\treturn delay + m.cfg.Delta\n"},
+	}},
+	{Name: "whom a role was handed to has a moment, as everybody", Edits: []mutants.Edit{
+		{"\t\t\tdelay += m.cfg.Heartbeat\n", ""},
+	}, By: &beside},
+	{Name: "whatever record of a role is lost is waited for by L_max", Edits: []mutants.Edit{
+		{"\tttl := v.unreadTTL(r.lastTTL)\n", "\tttl := v.MaxTTL\n"},
+	}},
+	{Name: "views go back", Edits: []mutants.Edit{
+		{"return revision < known || revision == known && form != FormMissing", "return revision == known && form != FormMissing"},
+	}, By: &losses},
+	{Name: "the last record read was the last one written", Edits: []mutants.Edit{
+		{"ttl = max(ttl, p.Lease.TTL())", "_ = p"},
+	}},
+	{Name: "our own writes are missing in a lagging snapshot", Edits: []mutants.Edit{
+		{"v.last, r.gen = max(v.last, e.Revision), v.gen", "v.last = max(v.last, e.Revision)"},
+	}, By: &beside},
+	{Name: "peers are remembered for ever", Edits: []mutants.Edit{
+		{"	if v.peers[p.Peer] == p {", "	if v.peers[p.Peer] == nil {"},
+	}, By: &beside},
+	{Name: "an unknown shorter beat does not shorten belief", Edits: []mutants.Edit{
+		{"l.deadline = min(l.deadline, m.now.Holder.Add(ttl-m.cfg.margin(ttl)))", "_ = ttl"},
+	}},
+	{Name: "a rotation is not adopted", Edits: []mutants.Edit{
+		{"t.epoch, t.token, t.rotating = r.Revision, t.rotating, \"\"", "t.epoch, t.rotating = r.Revision, \"\""},
+	}},
+	{Name: "heartbeats for every event", Edits: []mutants.Edit{
+		{"if urgent || m.now.Holder >= l.nextBeat {", "if urgent || l.short || m.now.Holder >= l.nextBeat {"},
+	}},
+	{Name: "a write that wins below what was known proves nothing", Edits: []mutants.Edit{
+		{"if w.Revision <= p.known {", "if p.known == 1<<64-1 {"},
+	}, By: &losses},
+	{Name: "the last revision of a bucket proves nothing", Edits: []mutants.Edit{
+		{"if w.Last < w.Known {", "if w.Last == 1<<64-1 {"},
+	}},
+	{Name: "a key that goes back proves nothing", Edits: []mutants.Edit{
+		{"case e.Revision < known && known <= v.known:", "case e.Revision > known && known <= v.known:"},
+	}, By: &losses},
+	{Name: "an acknowledgement that was faster than the watch proves a loss", Edits: []mutants.Edit{
+		{"case e.Revision < known && known <= v.known:", "case e.Revision < known:"},
+	}, By: &losses},
+	{Name: "on replicas a doubt is proof at once", Edits: []mutants.Edit{
+		{"v.wentBack || v.begun >= v.doubt.due()", "true"},
+	}, By: &losses},
+	{Name: "on replicas nothing is ever proof", Edits: []mutants.Edit{
+		{"v.wentBack || v.begun >= v.doubt.due()", "v.wentBack"},
+	}, By: &losses},
+	{Name: "what a replica lacks that was learnt since proves a loss", Edits: []mutants.Edit{
+		{"if known <= v.doubt.known {", "if true {"},
+	}, By: &beside},
+	{Name: "a doubt never ends", Edits: []mutants.Edit{
+		{"	default:\n\t\tv.doubt = doubt{}\n", ""},
+	}, By: &beside},
+	{Name: "a claim that the watch shows below what was known counts", Edits: []mutants.Edit{
+		{"r.task.token == e.Role.Token && e.Revision <= r.task.known", "false"},
+	}, By: &losses},
+	{Name: "a beat that the watch shows below what was known counts", Edits: []mutants.Edit{
+		{"a.beat == e.Lease.Beat && e.Revision <= a.known", "false"},
+	}, By: &losses},
+	{Name: "a revision that is given again is the known one", Edits: []mutants.Edit{
+		{"e.Revision == known && v.otherwise(e)", "e.Revision == known && false"},
+	}, By: &losses},
+	{Name: "a revision that is given again under a live watch is the known one", Edits: []mutants.Edit{
+		{"e.Revision == known && v.otherwise(e)", "e.Revision == known && known <= v.known && v.otherwise(e)"},
+	}, By: &beside},
+	{Name: "a rotation is not waited for", Edits: []mutants.Edit{
+		{"r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "false"},
+	}, By: &losses},
+	{Name: "a rotation is waited for without end", Edits: []mutants.Edit{
+		{"r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "r.term.rotating != \"\""},
+	}, By: &losses},
+	{Name: "a watch that is not whole has passed what it has not shown", Edits: []mutants.Edit{
+		{"if !m.view.whole {\n\t\treturn\n\t}\n\tn := 0\n", "if false {\n\t\treturn\n\t}\n\tn := 0\n"},
+		{"\tm.view.BeginWatch(w, m.self.Peer)\n", "\tm.view.BeginWatch(w, m.self.Peer)\n\tm.expectAll()\n"},
+	}, By: &beside},
+	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
+		{"rv.task.mine != nil && rv.Revision > rv.delivered", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
+	}, By: &beside},
+	{Name: "what a watch has shown of a record that was taken back is not asked for again", Edits: []mutants.Edit{
+		{"if rv.delivered > 0 {", "if false {"},
+	}, By: &beside},
+	{Name: "what is known of a role goes back for a record that another has replaced", Edits: []mutants.Edit{
+		{"u.role.Revision != u.revision:", "false:"},
+	}, By: &beside},
+	{Name: "a record that the watch has passed stands all the same", Edits: []mutants.Edit{
+		{"\t\t\tm.takeBack(u.role)\n", ""},
+	}, By: &losses},
+	{Name: "what another watch has delivered counts for the present one", Edits: []mutants.Edit{
+		{"\t\tr.delivered = 0\n", "\t\t_ = r\n"},
+	}, By: &beside},
+	{Name: "a role is claimed while somebody may lead it by a record that is lost", Edits: []mutants.Edit{
+		{"return max(since, rv.waits), ok", "return since, ok"},
+	}, By: &losses},
+	{Name: "a lost record stands until the watch has come to a later revision", Edits: []mutants.Edit{
+		{"m.unshown[n].revision <= m.view.delivered; n++", "m.unshown[n].revision < m.view.delivered; n++"},
+	}, By: &beside},
+	{Name: "a lost record that is acknowledged late stands", Edits: []mutants.Edit{
+		{"\t\tm.passedBefore(p.role, w.Revision)\n", ""},
+	}, By: &beside},
+	{Name: "our own member record stands though the watch has passed it", Edits: []mutants.Edit{
+		{"	m.passedOwnMember()\n", ""},
+	}, By: &beside},
+	{Name: "a later session of ours that is lost is waited for", Edits: []mutants.Edit{
+		{"rv.Role.Session <= m.lease.number:", "true:"},
+	}, By: &beside},
+	{Name: "a later session of ours that is lost ends the present one again and again", Edits: []mutants.Edit{
+		{"case m.view.Last() < rv.Role.Session:", "case false:"},
+	}, By: &beside},
+	{Name: "a later session of another that is lost is waited for", Edits: []mutants.Edit{
+		{"return p.Lease.Alive() || m.view.whole && m.lostSession(p) != nil", "return p.Lease.Alive()"},
+	}, By: &beside},
+	{Name: "a member record is restored as often as it is changed", Edits: []mutants.Edit{
+		{"m.now.Observer < o.restoreAt || ", ""},
+	}, By: &beside},
+	{Name: "what stands at a known revision in another form is the known one", Edits: []mutants.Edit{
+		{"	return was != is\n", "	return false\n"},
+	}, By: &beside},
+	{Name: "who was put out by force comes back at once", Edits: []mutants.Edit{
+		{"	m.stayOut(r)\n", ""},
+	}, By: &beside},
+	{Name: "a bucket that was made again is not noticed", Edits: []mutants.Edit{
+		{"p.hand(protocol.Broken{Fault: errMadeAgain})", "p.watch()"},
+	}},
+	{Name: "the next bucket begins where the first one did", Edits: []mutants.Edit{
+		{"{ return s.next() }", "{ return firstRevision }"},
+	}},
+	{Name: "over a key that is missing any expectation holds", Edits: []mutants.Edit{
+		{"if s.last(key) != expect {", "if last := s.last(key); last != expect && last != 0 {"},
+	}},
+	{Name: "our own member record may be missing", Edits: []mutants.Edit{
+		{"if m.phase == open && m.self.MemberForm == FormMissing {", "if false {"},
+	}, By: &beside},
+	{Name: "a missing lease is death", Edits: []mutants.Edit{
+		{"if l == nil || l.Form != FormRecord {\n\t\treturn false", "if l == nil || l.Form != FormRecord {\n\t\treturn l != nil && l.Form == FormMissing"},
+	}, By: &beside},
+	{Name: "no wait for a missing record", Edits: []mutants.Edit{
+		{"\treturn v.lostUntil(rv), true\n", "\tif rv.Form == FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.lostUntil(rv), true\n"},
+	}, By: &beside},
+	{Name: "no patience with a missing lease", Edits: []mutants.Edit{
+		{"\tlongest := p.lastTTL\n", "\tif p.Form == FormMissing {\n\t\treturn 0\n\t}\n\tlongest := p.lastTTL\n"},
+	}, By: &beside},
+	{Name: "an answer that comes twice counts twice", Edits: []mutants.Edit{
+		{"\tdelete(m.writes, w.ID)\n", ""},
+	}},
+	{Name: "a guard admits a token that is older", Edits: []mutants.Edit{
+		{"return false, &StaleError{Token: t, High: *h}", "return false, nil"},
+	}},
+	{Name: "the largest token is the last one shown", Edits: []mutants.Edit{
+		{"return false, &StaleError{Token: t, High: *h}", "return true, nil"},
+	}},
+	{Name: "the largest token is the first one shown", Edits: []mutants.Edit{
+		{"\tcase c > 0:\n\t\treturn true, nil", "\tcase c > 0:\n\t\treturn false, nil"},
+	}},
+	{Name: "a restored floor is forgotten", Edits: []mutants.Edit{
+		{"\tif !floor.IsZero() {\n\t\tg.high.Store(&floor)", "\tif false {\n\t\tg.high.Store(&floor)"},
+	}},
+	{Name: "a floor of an epoch alone is none", Edits: []mutants.Edit{
+		{"\tif !floor.IsZero() {\n\t\tg.high", "\tif floor.id != nil {\n\t\tg.high"},
+	}},
+	{Name: "a restored floor refuses the term that it is of", Edits: []mutants.Edit{
+		{"\tcase c < 0:\n\t\treturn false, &Stale", "\tcase c < 0, c == 0 && h.id == nil:\n\t\treturn false, &Stale"},
+	}},
+	{Name: "two holders of one epoch are admitted", Edits: []mutants.Edit{
+		{"\tcase t.conflicts(*h):", "\tcase false:"},
+	}},
+	{Name: "refusals are tried again at once", Edits: []mutants.Edit{
+		{"r.after, r.refused = m.now.Observer.Add(explainTime), true", "r.after, r.refused = 0, false"},
+	}},
+	{Name: "what two snapshots of replicas that lag do not hold is missing", Edits: []mutants.Edit{
+		{"return gen < v.gen && (denied || revision <= reaches)", "return gen+1 < v.gen || gen < v.gen && revision <= reaches || denied && false"},
+	}, By: &beside},
+	{Name: "a refused write proves nothing missing", Edits: []mutants.Edit{
+		{"m.view.deny(&p.entry, p.expect)", "_ = m.view.deny"},
+	}, By: &beside},
+	{Name: "a refusal by our own rotation proves its record missing", Edits: []mutants.Edit{
+		{"(open == nil || !open(r))", "(open == nil || open != nil)"},
+	}, By: &beside},
+	{Name: "the word of a single server on how far it is proves nothing missing", Edits: []mutants.Edit{
+		{"if v.reaches = 0; w.Single {", "if v.reaches = 0; false {"},
+	}, By: &beside},
+	{Name: "a replica holds all that the store's leader has", Edits: []mutants.Edit{
+		{"if v.reaches = 0; w.Single {", "if v.reaches = 0; w.Told && !w.Behind {"},
+	}, By: &beside},
+	{Name: "a missing term that is taken back is not waited for", Edits: []mutants.Edit{
+		{"free, is := m.freeSince(rv)", "free, is := Instant(0), false"},
+	}, By: &beside},
+	{Name: "an older lease is never what stands", Edits: []mutants.Edit{
+		{"return older && denied && unsettled", "return older && denied && unsettled && false"},
+	}, By: &beside},
+	{Name: "our own member record is looked for under the watch that has shown it alone", Edits: []mutants.Edit{
+		{"shown := p.memberSeen >= p.MemberRevision && p.memberGen == m.view.gen", "shown := p.memberSeen >= p.MemberRevision"},
+	}, By: &beside},
+}

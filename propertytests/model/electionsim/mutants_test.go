@@ -1,0 +1,36 @@
+package electionsim
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+)
+
+var suite = mutants.Suite{
+	Below:  []string{"internal/protocol", "fencing", "propertytests"},
+	Record: "mutants.csv",
+	By: mutants.Test{
+		Run:  "^Test(LostReplies|UnreadyCandidate|BucketGoesBack|BucketInAnEarlierState|BucketMadeAgain|Election)$",
+		Args: []string{"-rapid.shrinktime", "1ms", "-sim.schedules", "6000", "-test.timeout", "20m"},
+		Says: says,
+	},
+	Mutants: all,
+}
+
+var says = regexp.MustCompile(`(?:failed after (?P<within>\d+ tests?): |panic: )(?P<what>.*)`)
+
+// losses is for the rules about a bucket that has lost acknowledged writes.
+var losses = mutants.Test{
+	Run: "^TestBucketLosesWrites$", Args: []string{"-sim.schedules", "12000", "-test.timeout", "20m"},
+	Says: says,
+}
+
+// beside is the tests beside the rules. They notice what compare-and-swap makes harmless here, and what is too rare here.
+var beside = mutants.Test{
+	Below: []string{"internal/protocol"}, Run: ".", Args: []string{"-test.timeout", "10m"},
+	Says: regexp.MustCompile(`--- FAIL: (?P<within>\S+)[^\n]*\n(?s:.*?)(_test.go:\d+: |panic: )(?P<what>[^\n]*)`),
+}
+
+func TestMutants(t *testing.T)    { suite.Run(t) }
+func TestMutantsFit(t *testing.T) { suite.Fit(t) }

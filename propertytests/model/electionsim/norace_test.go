@@ -1,0 +1,5 @@
+//go:build !race
+
+package electionsim
+
+const raceEnabled = false

@@ -1,0 +1,115 @@
+package electionsim
+
+import "time"
+
+// Plan is everything that is drawn for one schedule. The noise of the single messages comes from Seed; what a person wants
+// to read, and rapid to shrink, stands here by itself.
+type Plan struct {
+	Seed    uint64
+	Roles   int
+	Members []MemberPlan
+	Noise   Noise
+	Faults  []Fault
+	Sticky  bool // work that is stuck when the faults end never drains
+	Single  bool // the bucket has one replica, which cannot lag
+}
+
+// MemberPlan is one process.
+type MemberPlan struct {
+	TTL             time.Duration
+	Rate            int64 // parts per million by which its clocks run fast
+	Priorities      []int // by role
+	Takeover        bool
+	VacateUndrained bool
+	Rotation        time.Duration
+	Worker          bool
+	Wide            bool // its watch carries workers too, as that of whoever gives them work does
+}
+
+// Noise is how the network and the watch treat single messages, in per mille.
+type Noise struct {
+	LostRequest, LostReply, Late, Slow int
+	SlowWatch, Skip, Lag               int
+	SlowDrain, Returns                 int
+	Again                              int // answers that come a second time
+}
+
+// drift is by how many parts per million the fastest clock runs faster than the slowest.
+func (p *Plan) drift() int64 {
+	low, high := int64(0), int64(0)
+	for _, m := range p.Members {
+		low, high = min(low, m.Rate), max(high, m.Rate)
+	}
+	return high - low
+}
+
+// FaultKind names something that goes wrong, or that somebody does.
+type FaultKind int
+
+// The faults. Those of the second group are commands of operators and users, and weather.
+const (
+	Pause FaultKind = iota
+	Suspend
+	Crash
+	Cut
+	StallWatch
+	KillWatch
+	Blind // no watch delivers
+	Deaf  // nothing arrives at all, while what it sends still does
+	Mute  // from its next idle beat on its heartbeats land unanswered, and no watch delivers
+	Storm
+
+	Evict
+	DeleteRole
+	GarbleRole
+	ExpireLease
+	ExpireRenewal
+	GarbleLease
+	DeleteMember
+	Orphan // everybody leaves a role, its leader by a crash, and takes part in it again after a while
+	Wipe   // all that tells of a leader is lost, one after the other, while nothing reaches it
+	Unseen // the same of the next leader whose lease is longer than the last one's, before any watch has shown its claim
+	Duplicate
+
+	StepDown
+	Transfer
+	PauseRole
+	Sicken
+	LeaveRole
+	CloseSession
+	Validate
+	Describe
+	KindCount
+)
+
+// Recreate deletes the bucket, and makes it again after a while. Hardly anything goes on after it as before, so it is not drawn
+// as often as the others.
+const Recreate = KindCount
+
+// GoBack is outside what the bucket is trusted with: it loses its newest writes. Less is promised then, so it is drawn in schedules
+// of its own.
+const GoBack = KindCount + 1
+
+var kindNames = [...]string{
+	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
+	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan", "wipe", "unseen", "duplicate",
+	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
+	"recreate", "go back",
+}
+
+func (k FaultKind) String() string { return kindNames[k] }
+
+// Fault is one of them, at a time, to a process and a role, for a while.
+type Fault struct {
+	At   time.Duration
+	Kind FaultKind
+	Who  int
+	Role int
+	For  time.Duration
+}
+
+// Length is how long faults are made. MaxTTL is L_max of the simulated bucket: short, so that markers vanish within a run.
+const (
+	Length = 30 * time.Second
+	MaxTTL = 8 * time.Second
+)

@@ -1,0 +1,77 @@
+package electionsim
+
+import "time"
+
+// recreate deletes the bucket, and makes it again after a while: empty, and with revisions above all of the old one. What is
+// under way to it arrives in whichever there is then; before half of the deletions the network is at its worst, so there is
+// more of that.
+func (w *world) recreate(gap time.Duration) {
+	if w.chance(500) {
+		before := min(time.Second, max(Length-w.now, 0))
+		w.storm = max(w.storm, w.now+before)
+		w.after(before, func() { w.remove(gap) })
+		return
+	}
+	w.remove(gap)
+}
+
+func (w *world) remove(gap time.Duration) {
+	old := w.store
+	if old.deleted {
+		return
+	}
+	w.trace.add(w.now, nil, "bucket", "is deleted")
+	old.deleted, old.gone = true, w.now
+	w.gone = append(w.gone, old)
+	for _, p := range w.members {
+		p.hush()
+	}
+	if gap = min(gap, max(Length-w.now, 0)); gap == 0 {
+		w.makeAgain()
+		return
+	}
+	w.after(gap, w.makeAgain)
+}
+
+// makeAgain makes the bucket. The first revision of a real one is its time, far above all before; that it is above them is all
+// that counts, so half of them here begin right there.
+func (w *world) makeAgain() {
+	next := newStore()
+	next.first, next.single = w.store.firstOfNext(), w.store.single
+	if w.rng.IntN(2) == 0 {
+		next.first += 1_000_000
+	}
+	w.store = next
+	w.Counts.Recreated++
+	w.trace.add(w.now, nil, "bucket", "is made again")
+}
+
+// firstOfNext is the lowest revision with which the bucket after s may begin.
+func (s *store) firstOfNext() uint64 { return s.next() }
+
+// hush: a watch of a bucket that is gone falls silent, with or without what was on its way. Silence ends it after a while.
+func (p *process) hush() {
+	f := p.feed
+	if f == nil {
+		return
+	}
+	if p.w.rng.IntN(2) == 0 {
+		f.dead = true
+	}
+	p.inLife(p.w.between(3*time.Second, 6*time.Second), func() {
+		if p.feed == f {
+			p.rebuild()
+		}
+	})
+}
+
+// late counts what was sent while there was another bucket than the one in which it has landed.
+func (w *world) late(sentTo *store, c *commit) {
+	switch {
+	case w.store == sentTo || w.store.deleted:
+	case c != nil:
+		w.Counts.LateWon++
+	default:
+		w.Counts.LateRefused++
+	}
+}

@@ -1,0 +1,119 @@
+package electionsim
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// world is one schedule under way: virtual time, the store, the processes, and what was seen of them.
+type world struct {
+	plan  *Plan
+	rng   *rand.Rand
+	draws *rand.Rand // for what is beside the schedule: it takes nothing from rng
+	now   time.Duration
+	queue queue
+	seq   int
+	store *store
+	gone  []*store // the buckets before it, oldest first
+	stray *store   // what a replica shows that has kept what the others have lost, nil: there is none
+
+	members   []*process // the slots of the plan first, duplicates after them
+	epochs    map[string]uint64
+	granted   map[uint64]*process // by epoch
+	overlap   map[[2]uint64]bool  // epochs of two buckets that were believed in at the same time
+	sent      map[string]sending  // claims, by token
+	expiring  string              // a lease that a marker overwrites right after its next renewal
+	unseen    string              // the role whose next leader is lost before others see its claim
+	doomed    string              // the key whose next record is lost soon, within doom
+	doom      time.Duration
+	lostAt    time.Duration // when the bucket last lost writes, 0: never
+	quiet     bool          // the faults are over
+	storm     time.Duration // until then the network is at its worst
+	ids       int
+	commands  map[int]*question
+	resources map[string]*resource // by role
+	led       map[string]bool      // roles in which a term has begun since a leader was crashed in the quiet
+	Counts    Counts
+	trace     trace
+	violated  error
+}
+
+func newWorld(plan *Plan) *world {
+	return &world{
+		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), draws: rand.New(rand.NewPCG(plan.Seed, 3)), store: newStore(),
+		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{}, sent: map[string]sending{}, commands: map[int]*question{},
+		resources: map[string]*resource{}, led: map[string]bool{}, Counts: newCounts(),
+	}
+}
+
+type happening struct {
+	at  time.Duration
+	seq int
+	do  func()
+}
+
+type queue []happening
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(happening)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	(*q)[last] = happening{}
+	*q = (*q)[:last]
+	return x
+}
+
+// at does something at a later moment.
+func (w *world) at(t time.Duration, do func()) {
+	w.seq++
+	heap.Push(&w.queue, happening{max(t, w.now), w.seq, do})
+}
+
+func (w *world) after(d time.Duration, do func()) { w.at(w.now+d, do) }
+
+// runUntil lets time pass; it stops early when a promise was broken.
+func (w *world) runUntil(t time.Duration) {
+	for len(w.queue) > 0 && w.queue[0].at <= t && w.violated == nil {
+		h := heap.Pop(&w.queue).(happening)
+		w.now = h.at
+		h.do()
+	}
+	if w.violated == nil {
+		w.now = max(w.now, t)
+	}
+}
+
+func (w *world) chance(perMille int) bool {
+	if w.quiet {
+		return false
+	}
+	if w.now < w.storm {
+		perMille *= 8
+	}
+	return perMille > 0 && w.rng.IntN(1000) < perMille
+}
+
+// between draws a duration.
+func (w *world) between(lo, hi time.Duration) time.Duration {
+	return lo + time.Duration(w.rng.Int64N(int64(hi-lo)+1))
+}
+
+// violate notes the first broken promise.
+func (w *world) violate(format string, args ...any) {
+	if w.violated == nil {
+		w.violated = fmt.Errorf(format, args...)
+	}
+}
+
+// newID stands for a UUID.
+func (w *world) newID() string {
+	w.ids++
+	return fmt.Sprintf("id-%d", w.ids)
+}

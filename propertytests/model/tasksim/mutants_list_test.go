@@ -1,0 +1,232 @@
+package tasksim
+
+import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+
+// Rules are not here that the model meets too rarely, or has in another shape: that the members come from a watch that has carried
+// our own epoch, that a worker takes nothing before its own record is in view, that the key of a task's next submission is not
+// freed, that one seal is not enough in the beginning, and that a scheduler hears the reports of its own epochs only. They have
+// tests of their own, beside the rules and in package assign; the last one stands in the list of the driver's mutants.
+var drawn = []mutants.Mutant{
+	{Name: "hand out before everybody has answered", Edits: []mutants.Edit{
+		{"return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
+	}},
+	{Name: "hand out what nobody has claimed so far", Edits: []mutants.Edit{
+		{"\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n\tfor _, w := range s.line {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n\ts.round++\n\tfor t := range s.tasks.all() {\n\t\tid := t.id()\n\t\tfor _, w := range s.line {\n\t\t\tif w.synced && w.idle(s) && !claimed[id] && t.phase == waiting && s.numbered(t) {\n\t\t\t\ts.occupy(t)\n\t\t\t\ts.unqueue(t)\n\t\t\t\ts.seat(t, w)\n\t\t\t\ts.present(t)\n\t\t\t\ts.push(w)\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n\t}\n"},
+	}},
+	{Name: "no seal", Edits: []mutants.Edit{
+		{"if p.on != \"\" && s.last[p.on] != p.expect {", "if p.on != \"\" && s.last[p.on] != p.expect && (p.on != sealSubject || p.subject == sealSubject) {"},
+	}},
+	{Name: "no new seal after an unknown outcome", Edits: []mutants.Edit{
+		{"\t\ts.renewSlowly()\n\tdefault:\n\t\ts.renewSlowly()\n", "\t\ts.renewSlowly()\n\tdefault:\n\t\ts.send(w)\n"},
+	}},
+	{Name: "one seal is enough after an unknown outcome", Edits: []mutants.Edit{
+		{"(*write).doubtful))", "(*write).doubtful) && l.epoch == 0)"},
+	}},
+	{Name: "nothing remembered of what was answered", Edits: []mutants.Edit{
+		{"if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},
+	}},
+	{Name: "no low-water mark", Edits: []mutants.Edit{
+		{"\tif a.Serial <= w.low {\n\t\treturn Replayed\n\t}\n", ""},
+	}},
+	{Name: "no session in the audience", Edits: []mutants.Edit{
+		{" || v.Session != a.Session", ""},
+	}},
+	{Name: "any attempt is adopted", Edits: []mutants.Edit{
+		{"h.Attempt.Compare(t.attempt) <= 0", "(h.Attempt.Compare(t.attempt) <= 0) != (t.phase == running)"},
+	}},
+	{Name: "an attempt that is known to have ended is adopted", Edits: []mutants.Edit{
+		{"h.Attempt.Compare(t.attempt) <= 0", "t.phase == running && h.Attempt.Compare(t.attempt) <= 0"},
+	}},
+	{Name: "what belongs to a former submission is adopted", Edits: []mutants.Edit{
+		{" || t.revision != h.Revision", ""},
+	}},
+	{Name: "a stale epoch means that it does not run", Edits: []mutants.Edit{
+		{"case Full, UnknownKind,", "case StaleEpoch, Full, UnknownKind,"},
+	}},
+	{Name: "an outcome is accepted whatever its attempt", Edits: []mutants.Edit{
+		{" && t.run.worker.session == session && t.attempt == a\n", "\n"},
+	}},
+	{Name: "the outbox is dropped on a new epoch", Edits: []mutants.Edit{
+		{"func (k *worker) newLeader() {\n", "func (k *worker) newLeader() {\n\tfor _, h := range sorted(k.results) {\n\t\tk.step(tasks.Acked{ID: h.ID, Attempt: h.Attempt})\n\t}\n"},
+	}},
+	{Name: "frames of earlier epochs are believed", Edits: []mutants.Edit{
+		{"a.Epoch == 0 || v.Epoch != a.Epoch || ", ""},
+	}},
+	{Name: "frames and assignments of earlier epochs are believed", Edits: []mutants.Edit{
+		{"a.Epoch == 0 || v.Epoch != a.Epoch || ", ""},
+		{"\treturn term == w.term\n", "\treturn true\n"},
+	}},
+	{Name: "with nobody in view any scheduler is believed", Edits: []mutants.Edit{
+		{"a.Epoch == 0 || v.Epoch != a.Epoch", "a.Epoch != 0 && v.Epoch != a.Epoch"},
+	}},
+	{Name: "an epoch that is not in view yet is believed", Edits: []mutants.Edit{
+		{"case v.Epoch > a.Highest:", "case v.Epoch == 0:"},
+		{"v.Epoch != a.Epoch", "v.Epoch < a.Epoch"},
+	}},
+	{Name: "a push without an answer is given to somebody else", Edits: []mutants.Edit{
+		{"\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\ts.push(w)\n", "\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\tfor _, h := range slices.Clone(w.open) {\n\t\t\t\tif h.unanswered(w) {\n\t\t\t\t\ts.release(h.t, rejected, nil)\n\t\t\t\t}\n\t\t\t}\n"},
+	}},
+	{Name: "run again before the note is stored", Edits: []mutants.Edit{
+		{"\ts.reassigned(t, cause)\n\tw := s.write(t, noting, ref)\n", "\ts.reassigned(t, cause)\n\tif s.ready && t.run != nil && t.run.saving == nil {\n\t\ts.unassign(t)\n\t\ts.putAway(t)\n\t\ts.enqueue(t)\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n\t}\n\tw := s.write(t, noting, ref)\n"},
+	}},
+	{Name: "a worker that does not answer is dead", Edits: []mutants.Edit{
+		{"\t\tw.deaf = true\n", "\t\tDead{Session: w.session}.apply(s)\n"},
+		{"\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n", "\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.Unheard{Session: f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n"},
+	}},
+	{Name: "acknowledged before it is stored", Edits: []mutants.Edit{
+		{"\tr.write.waits(ref)\n", "\tif ref != nil {\n\t\ts.emit(Settle{Ref: ref})\n\t}\n"},
+	}},
+	{Name: "reports that come early are dropped and acknowledged", Edits: []mutants.Edit{
+		{"\t\ts.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold\n", "\t\ts.emit(Settle{Ref: e.Ref})\n"},
+	}},
+	{Name: "attempts begin anew with each submission", Edits: []mutants.Edit{
+		{"N: s.marks[markOf(t.id())]}", "N: 0}"},
+	}},
+	{Name: "a request is removed before the task has ended", Edits: []mutants.Edit{
+		{"\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n", "\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n\t\t\ts.dropCancel(e.ID)\n"},
+	}},
+	{Name: "a request is forgotten when nobody leads", Edits: []mutants.Edit{
+		{"\ts.cancels[e.ID] = e.Revision\n", "\tif !s.settled {\n\t\treturn\n\t}\n\ts.cancels[e.ID] = e.Revision\n"},
+	}},
+	{Name: "a paused kind is handed out", Edits: []mutants.Edit{
+		{" || l.kind.paused", ""},
+	}},
+	{Name: "a pause lets go what has not left", Edits: []mutants.Edit{
+		{"\t\tif e.Paused {\n\t\t\ts.takeBack", "\t\tif false {\n\t\t\ts.takeBack"},
+	}},
+	{Name: "a drained worker is given something", Edits: []mutants.Edit{
+		{" && !w.drained", ""},
+	}},
+	{Name: "a checkpoint is acknowledged before it is stored", Edits: []mutants.Edit{
+		{"\tw.waits(e.Ref)\n\tr.saving = w\n", "\ts.emit(Settle{Ref: e.Ref})\n\tr.saving = w\n"},
+	}},
+	{Name: "a late copy overwrites a checkpoint", Edits: []mutants.Edit{
+		{"\tcase e.Ran <= r.kept:\n", "\tcase e.Ran < 0:\n"},
+		{"case e.Ran <= r.kept && r.saving != nil:", "case e.Ran == r.kept && r.saving != nil:"},
+	}},
+	{Name: "a note says that the checkpoint before it is stored", Edits: []mutants.Edit{
+		{"\tif t.run.saving != nil {\n\t\treturn\n\t}\n", "\tif w := t.run.saving; w != nil {\n\t\tdelete(s.writes, w.number)\n\t\ts.settle(w, false)\n\t}\n"},
+	}},
+	{Name: "given back before its checkpoint is stored", Edits: []mutants.Edit{
+		{" || t.run.saving != nil\n}", "\n}"},
+		{"\tif t.run.saving = w.next; w.next != nil {", "\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tif t.run.saving = w.next; w.next != nil {"},
+		{"\tt.checkpoint, t.run.stored = max(t.checkpoint, revision), w.ran\n", "\tif t.checkpoint = max(t.checkpoint, revision); t.run != nil {\n\t\tt.run.stored = w.ran\n\t}\n"},
+		{"if r := w.t.run; r.kept == w.ran {", "if r := w.t.run; r != nil && r.kept == w.ran {"},
+	}},
+	{Name: "a checkpoint is not handed on", Edits: []mutants.Edit{
+		{"\t\t\tCheckpoint: t.checkpoint,\n", ""},
+	}},
+	{Name: "a key is freed though somebody has taken it", Edits: []mutants.Edit{
+		{"put{\"u.\" + e.Key, erased{}, \"u.\" + e.Key, e.Expect}", "put{\"u.\" + e.Key, erased{}, \"\", 0}"},
+	}},
+	{Name: "a key is freed before the task has ended", Edits: []mutants.Edit{
+		{"\ts.dropSaving(t)\n\tw := ", "\ts.dropSaving(t)\n\ts.freeUnique(t)\n\tw := "},
+	}},
+	{Name: "a key is freed before its submission was read", Edits: []mutants.Edit{
+		{"\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks.get(e.Task) == nil {\n\t\ts.free(e.Key, e.Revision)\n\t}\n"},
+	}},
+	{Name: "keys are not freed", Edits: []mutants.Edit{
+		{"\ts.dropCancel(t.id())\n\ts.freeUnique(t)\n", "\ts.dropCancel(t.id())\n"},
+	}},
+	{Name: "one more than a kind may", Edits: []mutants.Edit{
+		{"if k.Concurrency > 0 && k.held() >= k.Concurrency", "if k.Concurrency > 0 && k.held() > k.Concurrency"},
+	}},
+	{Name: "the bucket of a rate is full after a fail-over", Edits: []mutants.Edit{
+		{"c.arrival = ready.Add(slack + step)", "c.arrival = 1 + 0*ready.Add(step)"},
+	}},
+	{Name: "one more than a key may", Edits: []mutants.Edit{
+		{"l.running >= max(t.policy.KeyLimit, 1)", "l.running > max(t.policy.KeyLimit, 1)"},
+	}},
+	{Name: "what was set aside is forgotten", Edits: []mutants.Edit{
+		{"\t\tl.running--\n\t\ts.admit(key, l)\n", "\t\tl.running--\n"},
+	}},
+	{Name: "priority does not count", Edits: []mutants.Edit{
+		{"return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Priority))", "return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Weight))"},
+	}},
+	{Name: "what comes back waits behind the others", Edits: []mutants.Edit{
+		{"\tt.since = s.now\n", "\tt.since, t.due = s.now, s.now\n"},
+	}},
+	{Name: "a label needs no value", Edits: []mutants.Edit{
+		{"for k, v := range l.labels {\n\t\tif got, ok := w.labels[k]; !ok || got != v {", "for k := range l.labels {\n\t\tif _, ok := w.labels[k]; !ok {"},
+	}},
+	{Name: "a tick and its record are stored one after the other", Edits: []mutants.Edit{
+		{"\"q.\" + e.ID, 0},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})", "sealSubject, e.Guard})\n\t\tif w.chance(0.9) {\n\t\t\tl.write(1<<60, put{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})\n\t\t}"},
+	}},
+	{Name: "a tick takes the place of what stands there", Edits: []mutants.Edit{
+		{"submission{policy: e.Recurrence.Policy}, \"q.\" + e.ID, 0}", "submission{policy: e.Recurrence.Policy}, \"\", 0}"},
+	}},
+	{Name: "a refusal by another condition than the seal's is not understood", Edits: []mutants.Edit{
+		{"if w.refused && !foreign {", "if w.refused && foreign {"},
+	}},
+	{Name: "an outcome that may be gone is written without looking", Edits: []mutants.Edit{
+		{"w.again = w.again || s.outlived(w)", "w.again = false"},
+	}},
+	{Name: "a slow reading sees everything", Edits: []mutants.Edit{
+		{" || w.t.revision < s.first && s.reading > 0 && s.reading >= kept", ""},
+	}},
+	{Name: "a record is written while it is being erased", Edits: []mutants.Edit{
+		{"s.erasing[w.record()] > 0", "s.erasing[w.record()] > 1<<30"},
+	}},
+	{Name: "the local clock counts", Edits: []mutants.Edit{
+		{"\tif !c.told {\n", "\tif c.told || !c.told {\n"},
+	}},
+	{Name: "what the local clock let wait for a worker goes", Edits: []mutants.Edit{
+		{"\tif !first {\n", "\tif first || !first {\n"},
+	}},
+	{Name: "the stream's clock is never put back", Edits: []mutants.Edit{
+		{"case !c.told || shift <= c.shift && shift >= c.shift-tolerance:", "case !c.told || shift <= c.shift:"},
+	}},
+	{Name: "what has never been sent may have been sent before", Edits: []mutants.Edit{
+		{" || a.Verdict == Unsent && (e.Frame != w.frame || w.tries > 1) {", " {"},
+	}},
+	{Name: "the last tick of a definition that cannot be read is removed", Edits: []mutants.Edit{
+		{"if !s.settled || r.blind {", "if !s.settled {"},
+	}},
+	{Name: "a task that cannot be read is none", Edits: []mutants.Edit{
+		{"\treturn o.revision, open\n", "\treturn o.revision, open && o.noted && o.saved\n"},
+	}},
+	{Name: "the records of a task that cannot be read are removed", Edits: []mutants.Edit{
+		{"\treturn is\n}\n\n// unveil", "\treturn false\n}\n\n// unveil"},
+	}},
+	{Name: "the record of the last tick is not read", Edits: []mutants.Edit{
+		{"latest(r.since, r.fired, r.seen)", "latest(r.since, r.seen)"},
+	}},
+	{Name: "missed ticks are dropped that are all to be run", Edits: []mutants.Edit{
+		{"keep = min(keep, maxTicks)", "keep = min(keep, 1)"},
+	}},
+	{Name: "an outcome that is never stored is written again for ever", Edits: []mutants.Edit{
+		{"case w.kind == outcomeWrite && w.outcome.replaceable():", "case false:"},
+	}},
+	{Name: "a checkpoint that is never stored is acknowledged", Edits: []mutants.Edit{
+		{"\ts.settle(w, true)\n\ts.afterSaving(w)", "\ts.settle(w, false)\n\ts.afterSaving(w)"},
+	}},
+	{Name: "a checkpoint that is never stored is acknowledged when it is told again", Edits: []mutants.Edit{
+		{"\t\tr.kept = r.stored\n", ""},
+	}},
+	{Name: "a checkpoint that is never stored is waited for", Edits: []mutants.Edit{
+		{"\ts.settle(w, true)\n\ts.afterSaving(w)", "\ts.settle(w, true)"},
+	}},
+	{Name: "the record of a recurrence that was removed stays", Edits: []mutants.Edit{
+		{"\tif r.kept {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
+	}},
+}
+
+// poisonous are mutants that a task shows which takes the scheduler down with it.
+var poisonous = []mutants.Mutant{
+	{Name: "nobody is suspected after a crash", Edits: []mutants.Edit{
+		{"return t.revision < s.before", "return t.revision == 0"},
+	}},
+	{Name: "a peaceful end clears everybody", Edits: []mutants.Edit{
+		{"s.before = l.suspect", "s.before = 0"},
+	}},
+	{Name: "begun attempts are not counted", Edits: []mutants.Edit{
+		{"\ts.countBegun()\n", ""},
+	}},
+}
+
+// rare are those that a world without faults comes to no more, or hardly: the tests beside the rules catch them.
+var rare = []mutants.Mutant{
+	{Name: "what begun in a peaceful term counts as lost", Edits: []mutants.Edit{
+		{"a.Epoch == s.seal.rested", "false"},
+	}},
+}

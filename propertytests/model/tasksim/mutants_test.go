@@ -1,0 +1,43 @@
+package tasksim
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+)
+
+var suite = mutants.Suite{
+	Below:  []string{"internal/protocol", "propertytests"},
+	Record: "mutants.csv",
+	By: mutants.Test{
+		Run:   "TestRoughWorlds$",
+		Args:  []string{"-tasksim.seed", "1", "-tasksim.schedules", "60000", "-test.timeout", "1h"},
+		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
+		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
+	},
+	Mutants: slices.Concat(drawn, by(poison, poisonous), by(beside, rare)),
+}
+
+var (
+	poison = mutants.Test{
+		Run: "TestPoison$|TestNobodyPaysForPeace$", Args: []string{"-test.timeout", "10m"},
+		Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
+	}
+	beside = mutants.Test{
+		Below: []string{"internal/protocol/tasks"}, Run: ".", Args: []string{"-test.timeout", "10m"},
+		Says: regexp.MustCompile(`--- FAIL: (?P<within>\S+)[^\n]*\n(?s:.*?)_test.go:\d+: (?P<what>[^\n]*)`),
+	}
+)
+
+// by says which test has to notice those of a list.
+func by(test mutants.Test, list []mutants.Mutant) []mutants.Mutant {
+	for i := range list {
+		list[i].By = &test
+	}
+	return list
+}
+
+func TestMutants(t *testing.T)    { suite.Run(t) }
+func TestMutantsFit(t *testing.T) { suite.Fit(t) }
