@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -20,11 +19,18 @@ func SteppingServer(tb testing.TB) *natsrun.Process {
 	return process(tb, steppingProgram(tb), natsrun.Options{})
 }
 
+// stepping is the package of the server, which ./... leaves out.
+const stepping = "github.com/rolemanager/rolemanager/internal/natstest/testdata/stepping"
+
 // steppingProgram builds the server, and returns its path.
 func steppingProgram(tb testing.TB) string {
 	tb.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	source := filepath.Join(filepath.Dir(file), "testdata", "stepping")
+	// The go command knows the directory, with -trimpath too, which takes it out of the test binary.
+	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-f", "{{.Dir}}", stepping).Output()
+	if err != nil {
+		tb.Fatalf("go list %s: %v", stepping, err)
+	}
+	source := strings.TrimSpace(string(dir))
 	program := filepath.Join(tb.TempDir(), "stepping")
 	build := exec.CommandContext(tb.Context(), "go", "build", "-overlay", steppedTime(tb, source), "-o", program, ".")
 	build.Dir = source
