@@ -15,6 +15,10 @@ type stage struct {
 // tool runs what tools/go.mod pins.
 const tool = "go tool -modfile=tools/go.mod "
 
+// test runs tests. The vet stage has vetted them, and no debugger needs their binaries. Some packages wait for real time, so three run
+// at a time; a later -p says more where most of them wait. The time limit of a package is for a busy machine.
+const test = "go test -vet=off -ldflags=-w -timeout 20m -p 3 "
+
 // stages are all of them, the quick ones first.
 var stages = []stage{
 	{"format", always(step{line: tool + "gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})},
@@ -22,7 +26,8 @@ var stages = []stage{
 	// Every file but those that the tag excludes, which vet sees.
 	{"staticcheck", always(step{line: tool + "staticcheck -tags realtime ./..."})},
 	{"tidy", always(step{line: "go mod tidy -diff"})},
-	{"test", always(step{line: "go test ./..."})},
+	// The packages that take longest begin first.
+	{"test", always(step{line: test + "./propertytests/... ./..."})},
 	{"nested", nested},
 	{"mutants", mutants},
 	// The property tests are shorter under the race detector by themselves.
@@ -30,9 +35,9 @@ var stages = []stage{
 	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time. One cycle of each test that plays
 	// cycles. Many of each, on record with the product that they are of: go run ./propertytests/campaign/cycles -cycles 50
 	{"realtime", always(
-		step{line: "go test -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 -timeout 14m " +
+		step{line: test + "-p 6 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
 			"./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/... ./assign"},
-		step{line: "go run ./propertytests/campaign/cycles -cycles 1 -lanes 4 -file="},
+		step{line: "go run ./propertytests/campaign/cycles -cycles 1 -lanes 6 -file="},
 	)},
 	// Every fuzz target for a short while, and those of packages that were changed lately for longer. A long run:
 	// go run ./propertytests/campaign/fuzz -execs 10000000
@@ -49,7 +54,7 @@ func always(steps ...step) func(context.Context) ([]step, error) {
 // The driver's are left out: on the real server not every run is the same.
 func mutants(ctx context.Context) ([]step, error) {
 	return []step{{
-		line: "go test -count 1 -run Mutants$ ./propertytests/model/...",
+		line: test + "-count 1 -run Mutants$ ./propertytests/model/...",
 		env:  []string{"MUTANTS=some", "MUTANTS_SEED=" + commit(ctx)},
 	}}, nil
 }

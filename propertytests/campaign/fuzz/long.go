@@ -33,7 +33,7 @@ func long(ctx context.Context, only, path string, execs, part, parallel int, ane
 	if err != nil {
 		return err
 	}
-	all, binaries, err := prepared(ctx, dir, only)
+	all, binaries, err := prepared(ctx, dir, only, parallel)
 	if err != nil {
 		return err
 	}

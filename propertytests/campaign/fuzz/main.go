@@ -52,7 +52,7 @@ func fuzz(ctx context.Context, only string, p plan, parallel int) error {
 	}
 	defer os.RemoveAll(dir)
 	began := time.Now()
-	all, binaries, err := prepared(ctx, dir, only)
+	all, binaries, err := prepared(ctx, dir, only, parallel)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func fuzz(ctx context.Context, only string, p plan, parallel int) error {
 }
 
 // prepared are the targets whose names match, and the tests that hold them, built in a directory.
-func prepared(ctx context.Context, dir, only string) (all []target, binaries map[string]string, err error) {
+func prepared(ctx context.Context, dir, only string, parallel int) (all []target, binaries map[string]string, err error) {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return nil, nil, fmt.Errorf("-run: %w", err)
@@ -101,6 +101,6 @@ func prepared(ctx context.Context, dir, only string) (all []target, binaries map
 	if len(all) == 0 {
 		return nil, nil, errors.New("fuzz: there is no such target")
 	}
-	binaries, err = build(ctx, dir, all)
+	binaries, err = build(ctx, dir, all, parallel)
 	return all, binaries, err
 }

@@ -14,7 +14,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rolemanager/rolemanager/propertytests/campaign/sources"
 )
@@ -117,19 +120,25 @@ func inFile(path string) (names []string, err error) {
 // of all that after each execution, which makes that ten times slower and tells it nothing of a decoder.
 var instrumented = []string{"-gcflags=github.com/rolemanager/rolemanager/...=-d=libfuzzer", "-gcflags=encoding/json=-d=libfuzzer"}
 
-// build compiles the tests of each package that has a target, instrumented for fuzzing. The result is by directory.
-func build(ctx context.Context, dir string, all []target) (map[string]string, error) {
+// build compiles the tests of each package that has a target, instrumented for fuzzing and without what only a debugger reads, so
+// many at a time. The result is by directory.
+func build(ctx context.Context, dir string, all []target, parallel int) (map[string]string, error) {
 	binaries := map[string]string{}
+	building, unlessOneFails := errgroup.WithContext(ctx)
+	building.SetLimit(parallel)
 	for _, t := range all {
 		if binaries[t.pkg.Dir] != "" {
 			continue
 		}
 		binary := filepath.Join(dir, fmt.Sprint(len(binaries), ".test"))
-		cmd := exec.CommandContext(ctx, "go", append(append([]string{"test", "-c"}, instrumented...), "-o", binary, t.pkg.ImportPath)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", t.pkg.ImportPath, err, out)
-		}
 		binaries[t.pkg.Dir] = binary
+		building.Go(func() error {
+			args := slices.Concat([]string{"test", "-c", "-ldflags=-w"}, instrumented, []string{"-o", binary, t.pkg.ImportPath})
+			if out, err := exec.CommandContext(unlessOneFails, "go", args...).CombinedOutput(); err != nil {
+				return fmt.Errorf("build %s: %w\n%s", t.pkg.ImportPath, err, out)
+			}
+			return nil
+		})
 	}
-	return binaries, nil
+	return binaries, building.Wait()
 }
