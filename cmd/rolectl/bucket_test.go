@@ -31,11 +31,11 @@ func TestBucket(t *testing.T) {
 		code int
 		says string
 	}{
-		{"bucket create roles", 0, "bucket roles is there and fit"},
-		{"bucket create roles", 0, "bucket roles is there and fit"},
-		{"bucket create roles --replicas 3", 0, "was there already, with replicas 1, and is left so: nats stream edit KV_roles --replicas 3"},
-		{"bucket create roles --max-ttl 1h", 0, "was there already, with TTL up to 2m0s, and is left so"},
-		{"bucket create long --max-ttl 10m --storage memory", 0, "TTL up to 10m0s"},
+		{"bucket create roles", 0, "bucket roles exists and is fit"},
+		{"bucket create roles", 0, "bucket roles exists and is fit"},
+		{"bucket create roles --replicas 3", 0, "exists with replicas 1 and is not changed: use nats stream edit KV_roles --replicas 3"},
+		{"bucket create roles --max-ttl 1h", 0, "exists with a TTL of at most 2m0s and is not changed"},
+		{"bucket create long --max-ttl 10m --storage memory", 0, "TTL at most 10m0s"},
 		{"bucket check roles", 0, "bucket roles is fit"},
 		{"bucket check roles --fix", 0, "bucket roles is fit"},
 		{"bucket check missing", 1, "rolectl bucket create missing"},
@@ -47,9 +47,9 @@ func TestBucket(t *testing.T) {
 		{"bucket create roles --storage tape", 2, "use file or memory"},
 		{"bucket create roles --replicas 9", 2, "use 1, 3 or 5"},
 		{"bucket create roles --replicas 2", 2, "use 1, 3 or 5"},
-		{"bucket create spread --replicas 3", 1, "rolectl: this server has no cluster of 3: give --replicas 1"},
-		{"tasks create spread --replicas 5", 1, "rolectl: this server has no cluster of 5: give --replicas 1"},
-		{"bench --replicas 3", 1, "rolectl: this server has no cluster of 3: give --replicas 1"},
+		{"bucket create spread --replicas 3", 1, "rolectl: this server is not in a cluster of 3: give --replicas 1"},
+		{"tasks create spread --replicas 5", 1, "rolectl: this server is not in a cluster of 5: give --replicas 1"},
+		{"bench --replicas 3", 1, "rolectl: this server is not in a cluster of 3: give --replicas 1"},
 		{"bucket create x.y", 2, "use letters, digits, - and _"},
 		{"bucket create x.y --dry-run", 2, "use letters, digits, - and _"},
 		{"bucket check x.y", 2, "use letters, digits, - and _"},
@@ -133,7 +133,7 @@ func TestBucketDryRun(t *testing.T) {
 	if strings.Contains(string(m.Data), `"error"`) {
 		t.Fatalf("the server says %s", m.Data)
 	}
-	if out := p.ok("bucket", "create", "roles").out; !strings.Contains(out, "TTL up to 10m0s") {
+	if out := p.ok("bucket", "create", "roles").out; !strings.Contains(out, "TTL at most 10m0s") {
 		t.Errorf("the bucket is another one: %s", out)
 	}
 }

@@ -82,7 +82,7 @@ func TestLogins(t *testing.T) {
 		{"NATS_URL=" + url + " NATS_PASSWORD=x", "--no-context", cli.ExitUsage, "NATS_USER"},
 		{"NATS_URL=" + url + " NATS_CERT=x", "--no-context", cli.ExitUsage, "NATS_KEY"},
 		{"NATS_TIMEOUT=soon", "", cli.ExitUsage, "NATS_TIMEOUT"},
-		{"NATS_TLS_FIRST=perhaps", "", cli.ExitUsage, `NATS_TLS_FIRST="perhaps" is neither true nor false`},
+		{"NATS_TLS_FIRST=perhaps", "", cli.ExitUsage, `NATS_TLS_FIRST="perhaps" is not true or false`},
 		{"", "--context missing", cli.ExitUsage, "there are broken, cluster, domain, good, keyed, nsc, wrong"},
 		{"", "--context ../good", cli.ExitUsage, "cannot be a path"},
 		{"", "--context nsc", cli.ExitUsage, "--creds"},

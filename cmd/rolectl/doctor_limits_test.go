@@ -79,7 +79,7 @@ func TestDoctorBeats(t *testing.T) {
 	natstest.Eventually(t, "the beats of quick are seen", patience, func() (bool, string) { // the machine may be too busy to beat so often
 		r := far.run("doctor", "--for", "1500ms", "--timeout", "30s", "-o", "json")
 		d := document[doctorDoc](t, r.out)
-		return r.code >= doctorWarning && (d.has("round trip", "critical", "quick beats every") || d.has("round trip", "warning", "quick beats every")), r.out
+		return r.code >= doctorWarning && (d.has("round trip", "critical", "quick sends a heartbeat every") || d.has("round trip", "warning", "quick sends a heartbeat every")), r.out
 	})
 }
 
@@ -107,20 +107,20 @@ func TestDoctorPermissions(t *testing.T) {
 	}
 	natstest.Eventually(t, "with the answer that nobody is there", patience, func() (bool, string) {
 		d, _ := p.diagnosis()
-		return d.has("permissions", "ok", "may look and steer"), fmt.Sprint(d)
+		return d.has("permissions", "ok", "may read and steer"), fmt.Sprint(d)
 	})
 }
 
-// TestDoctorAbandonedRole: a role that was left in order and that nobody contends for any more is said to be so, and is not
-// wrong; one that work has failed for, or that was taken by force, is.
+// TestDoctorAbandonedRole: a role that was left cleanly and has no candidate is reported, and is not a fault. It is a fault if its
+// work has failed or the role was taken by force.
 func TestDoctorAbandonedRole(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	p.pair("scheduler")
 	p.ok("exec", "once", "-q", "--", "true")
-	natstest.Eventually(t, "it is no warning", patience, func() (bool, string) { // a busy machine may miss a heartbeat
+	natstest.Eventually(t, "it is not a warning", patience, func() (bool, string) { // a busy machine may miss a heartbeat
 		d, code := p.diagnosis()
-		return code == 0 && d.has("roles", "ok", "contends for them: once (") && d.has("roles", "ok", "1, all with a leader"), fmt.Sprint(d)
+		return code == 0 && d.has("roles", "ok", "with no candidates: once (") && d.has("roles", "ok", "1, all with a leader"), fmt.Sprint(d)
 	})
 	js, err := jetstream.New(p.connect())
 	if err != nil {
@@ -138,8 +138,8 @@ func TestDoctorAbandonedRole(t *testing.T) {
 	}
 	natstest.Eventually(t, "these are warnings", patience, func() (bool, string) {
 		d, code := p.diagnosis()
-		return code == doctorWarning && d.has("roles", "warning", "nobody contends for broken any more") &&
-			d.has("roles", "warning", "nobody contends for taken any more"), fmt.Sprint(d)
+		return code == doctorWarning && d.has("roles", "warning", "nobody has contended for broken") &&
+			d.has("roles", "warning", "nobody has contended for taken"), fmt.Sprint(d)
 	})
 }
 
@@ -160,10 +160,10 @@ func TestDoctorVersions(t *testing.T) {
 		})
 	}
 	contend(t, p.member("a"), election.RoleConfig{Role: "r"})
-	sees("nobody says", "ok", "no member says in Meta which version")
+	sees("nobody says", "ok", "no member gives its version")
 	contend(t, p.member("b", runs("web", "1")), election.RoleConfig{Role: "r"})
 	contend(t, p.member("c", runs("jobs", "2")), election.RoleConfig{Role: "r"})
-	sees("two programs", "ok", "of the 2 members that say theirs")
+	sees("two programs", "ok", "of the 2 members with a version")
 	contend(t, p.member("d", runs("jobs", "3")), election.RoleConfig{Role: "r"})
 	sees("two versions of one", "warning", "different versions of jobs (2: c; 3: d)")
 	held := p.start("exec", "r", "--instance", "e", "--", "true")

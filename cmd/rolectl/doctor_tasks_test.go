@@ -22,11 +22,11 @@ func (p *place) sees(what, level, says string) {
 	})
 }
 
-// TestDoctorTasks: tasks that nobody will run are found, with the reason; so is that nobody schedules, and that there is no stream.
+// TestDoctorTasks: it finds tasks that no worker will run, with the reason, a missing scheduler and a missing stream.
 func TestDoctorTasks(t *testing.T) {
 	t.Parallel()
 	w := working(t)
-	w.sees("all is well", "ok", "jobs: 0 open, handed out by a to 1 workers")
+	w.sees("all is well", "ok", "jobs: 0 open, handed out by a to 1 worker")
 	w.sees("no object store yet", "ok", "jobs: there is no object store")
 	js, err := jetstream.New(w.connect())
 	if err != nil {
@@ -44,7 +44,7 @@ func TestDoctorTasks(t *testing.T) {
 		t.Errorf("there is one, made by ourselves: %+v", d)
 	}
 	w.ok("tasks", "submit", "strange", "1", "--id", "unwanted")
-	w.sees("nobody handles it", "warning", "jobs: 1 tasks of kind strange wait: no worker handles it")
+	w.sees("nobody handles it", "warning", "jobs: 1 task of kind strange waiting: no worker handles it")
 	if d := document[taskDoc](t, w.ok("tasks", "get", "unwanted", "-o", "json").out); d.Task.Reason != assign.ReasonNoWorker {
 		t.Errorf("%+v", d)
 	}
@@ -59,7 +59,7 @@ func TestDoctorTasks(t *testing.T) {
 	w.ok("tasks", "cancel", "unwanted")
 	w.ok("tasks", "pause", "double")
 	w.ok("tasks", "submit", "double", "1")
-	w.sees("it is paused", "warning", "1 tasks of kind double wait: it is paused")
+	w.sees("it is paused", "warning", "1 task of kind double waiting: it is paused")
 	w.ok("tasks", "drain", "a")
 	w.ok("tasks", "resume", "double")
 	w.sees("the worker drains", "warning", "the workers for it are drained")
@@ -68,11 +68,11 @@ func TestDoctorTasks(t *testing.T) {
 	if err := w.scheduler.StepDown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.sees("nobody schedules", "warning", "jobs: nobody hands out tasks; the last was a at epoch")
+	w.sees("nobody schedules", "warning", "jobs: there is no scheduler; the last one was a at epoch")
 	if err := js.DeleteStream(t.Context(), "TASKS_jobs"); err != nil {
 		t.Fatal(err)
 	}
-	w.sees("the stream is gone", "critical", "jobs: members work there, and there is no stream TASKS_jobs")
+	w.sees("the stream is gone", "critical", "jobs: members work there, and stream TASKS_jobs does not exist")
 }
 
 // TestDoctorStaleSeal: a leader that does not answer for its tasks is found, and one that has not shut out its predecessor.
@@ -95,13 +95,13 @@ func TestDoctorStaleSeal(t *testing.T) {
 		}
 	}
 	seal("before", epoch-1)
-	p.sees("nobody answers", "warning", "nobody hands out tasks; the last was before at epoch")
+	p.sees("nobody answers", "warning", "there is no scheduler; the last one was before at epoch")
 	seal("a", epoch)
-	p.sees("the leader is mute", "critical", "a leads scheduler, and does not answer for its tasks")
+	p.sees("the leader is mute", "critical", "a leads scheduler, and does not answer questions about tasks")
 	seal("before", epoch-1)
 	if _, err := nc.Subscribe("jobs.ctl", func(m *nats.Msg) { // as a scheduler answers that is behind with its seal
 		answer := fmt.Sprintf(`{"ok":true,"overview":{"scheduler":"a","epoch":%d,"ready":false,"trouble":"the stream is full: raise max_bytes","kinds":[],"workers":[]}}`, epoch)
-		_ = m.Respond([]byte(answer)) // who hears nothing says so
+		_ = m.Respond([]byte(answer)) // without an answer the client reports a timeout
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestDoctorFullTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.sees("an empty one", "ok", "jobs: there are none")
+	p.sees("an empty one", "ok", "jobs: no tasks, and no scheduler yet")
 	for i := range 9 {
 		p.ok("tasks", "submit", "-n", "jobs", "double", "1", "--id", fmt.Sprint("t", i))
 	}
@@ -149,8 +149,8 @@ func TestDoctorFullTasks(t *testing.T) {
 		t.Errorf("without what to do: %+v", d)
 	}
 	limit(-1)
-	p.sees("with room again", "warning", "jobs: 9 records, and nobody has handed out tasks yet")
+	p.sees("with room again", "warning", "jobs: 9 records, and no scheduler yet")
 	if d, _ = p.diagnosis(); d.has("tasks", "critical", "") || d.has("tasks", "warning", "records of the stream") {
-		t.Errorf("it is full no longer: %+v", d)
+		t.Errorf("it is no longer full: %+v", d)
 	}
 }

@@ -89,7 +89,7 @@ func TestDoctorFinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, code := p.diagnosis(); code != doctorCritical || !d.has("bucket", "critical", "no bucket roles") {
+	if d, code := p.diagnosis(); code != doctorCritical || !d.has("bucket", "critical", "bucket roles does not exist") {
 		t.Errorf("without a bucket: %d, %+v", code, d)
 	}
 	if _, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "plain"}); err != nil {
@@ -127,11 +127,11 @@ func TestDoctorFinds(t *testing.T) {
 	natstest.Eventually(t, "it finds all of it", patience, func() (bool, string) {
 		d, code = p.diagnosis()
 		return code == doctorCritical && d.has("storage", "warning", "memory") &&
-			d.has("roles", "warning", "nobody would take alone over from a") &&
+			d.has("roles", "warning", "nobody would take over alone from a") &&
 			d.has("versions", "warning", "different versions (1.0: a; 1.1: b)") &&
-			d.has("churn", "warning", "3 sessions were ended by others") &&
+			d.has("churn", "warning", "others have ended 3 sessions") &&
 			d.has("records", "warning", "role.later was written by a later version") &&
-			d.has("roles", "warning", "whether anybody leads later cannot be told") &&
+			d.has("roles", "warning", "the leader of later is unknown") &&
 			d.has("roles", "critical", "nobody leads noise") &&
 			d.has("records", "warning", "member.noise cannot be read"), fmt.Sprintf("%d %+v", code, d)
 	})
@@ -140,7 +140,7 @@ func TestDoctorFinds(t *testing.T) {
 			t.Errorf("a record that is only not understood is to be removed: %+v", f)
 		}
 	}
-	if r := p.run("inspect", "later"); r.code != cli.ExitNoLeader || !strings.Contains(r.out, "not known: a later version") || strings.Contains(r.out, "nobody") {
+	if r := p.run("inspect", "later"); r.code != cli.ExitNoLeader || !strings.Contains(r.out, "unknown: a later version") || strings.Contains(r.out, "nobody") {
 		t.Errorf("inspect: exit %d, %s%s", r.code, r.out, r.errors)
 	}
 	if r := p.run("step-down", "later", "--yes"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "a later version") {
@@ -184,7 +184,7 @@ func TestDoctorFindsDeadLeader(t *testing.T) {
 	})
 }
 
-// TestDoctorSeesChurn: a role that changes hands again and again while it watches.
+// TestDoctorSeesChurn: a role whose leader keeps changing while it watches.
 func TestDoctorSeesChurn(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -205,7 +205,7 @@ func TestDoctorSeesChurn(t *testing.T) {
 	natstest.Eventually(t, "it is found", patience, func() (bool, string) {
 		r := p.run("doctor", "--for", "500ms", "-o", "json")
 		d := document[doctorDoc](t, r.out)
-		return r.code >= doctorWarning && d.has("churn", "warning", "hot has changed hands"), r.out
+		return r.code >= doctorWarning && d.has("churn", "warning", "hot keeps changing its leader"), r.out
 	})
 }
 

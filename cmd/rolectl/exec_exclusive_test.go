@@ -72,7 +72,7 @@ func exclusive(t *testing.T, p *place, env []string, disturb func(a *process), a
 	b.says(&b.errs, "contends for scheduler")
 	disturb(a)
 	second.begun()
-	natstest.Eventually(t, "b goes on", patience, func() (bool, string) {
+	natstest.Eventually(t, "b continues", patience, func() (bool, string) {
 		n := len(second.times())
 		return n > 10, fmt.Sprint(n, " beats\n", b.errs.String())
 	})
@@ -140,7 +140,7 @@ func TestExecEvicted(t *testing.T) {
 	}
 }
 
-// TestExecGuardKilled: without its guard the command does not go on.
+// TestExecGuardKilled: without its guard the command is ended.
 func TestExecGuardKilled(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -108,7 +108,7 @@ func TestExecOnTerminal(t *testing.T) {
 	p.ok("bucket", "create", "roles")
 	script := `trap 'echo told-INT' INT; trap 'echo told-HUP' HUP; trap 'echo told-TERM; told=1' TERM; echo on
 		while [ -z "$told" ]; do sleep 0.05; done; for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; exit 9`
-	for _, keys := range []string{"\x03", "\x03\x03"} { // also of who is impatient
+	for _, keys := range []string{"\x03", "\x03\x03"} { // also pressed twice
 		e, tty := p.onTerminal("exec", "scheduler", "--ttl", "1m", "--", "sh", "-c", script)
 		e.says(&e.out, "on\r\n")
 		typed(t, tty, keys)
@@ -157,7 +157,7 @@ func TestExecRestart(t *testing.T) {
 	p.ok("bucket", "create", "roles")
 	file := t.TempDir() + "/runs"
 	e := p.start("exec", "scheduler", "--restart", "--", "sh", "-c", `echo $EPOCH >> "`+file+`"; exit 3`)
-	e.says(&e.errs, "again in 2s")
+	e.says(&e.errs, "restart in 2s")
 	e.signal(syscall.SIGINT)
 	if r := e.wait(); r.code == cli.ExitLost {
 		t.Errorf("exit %d, %s", r.code, r.errors)
@@ -185,7 +185,7 @@ func TestExecUsage(t *testing.T) {
 		"exec scheduler --":                    "give a command after --",
 		"exec a..b -- true":                    "a..b",
 		"exec scheduler --ttl 1ms -- true":     "300ms",
-		"exec scheduler --ttl 10m -- true":     "--ttl 10m0s is above the 2m0s that bucket roles allows",
+		"exec scheduler --ttl 10m -- true":     "--ttl 10m0s is above 2m0s, the maximum of bucket roles",
 		"exec scheduler --on-lost x -- true":   "use exit or wait",
 		"exec scheduler --takeover -- true":    "Priority above 0",
 		"exec scheduler --instance a* -- true": "InstanceID",

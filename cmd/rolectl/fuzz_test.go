@@ -16,8 +16,8 @@ import (
 // rereads is for how many command lines one tree of commands is used: its flags keep what they were set to.
 const rereads = 10_000
 
-// FuzzCommandLine: whatever stands on the command line, one argument on each line, is read without harm; what makes no sense is
-// said in one line that a terminal can be shown, and what a flag has taken is within its bounds.
+// FuzzCommandLine: any command line, one argument on each line, is read without harm. A usage error is one line that cannot steer a
+// terminal. A value that a flag has taken is within the bounds of the flag.
 func FuzzCommandLine(f *testing.F) {
 	for _, line := range []string{
 		"roles -o json", "step-down scheduler --epoch 7 --wait 5s", "transfer r i --yes", "exec x --ttl 300ms --takeover=perhaps -- sh -c true",
@@ -36,7 +36,7 @@ func FuzzCommandLine(f *testing.F) {
 		}
 		n++
 		var err error
-		// What is no command is compared with each that there is, in a table as long as itself, where what is no letter takes three rows.
+		// A word that is not a command is compared with every command, in a table of its length, where a non-letter takes three rows.
 		heap.Bounded(t, 4*(1+len(cmd.Commands()))*len(lines), func() {
 			args := strings.Split(lines, "\n")
 			_ = cli.WantsJSON(args)
@@ -56,7 +56,7 @@ func FuzzCommandLine(f *testing.F) {
 	})
 }
 
-// read is what is done to a command line before anything is done for it.
+// read reads a command line as the program does before it does anything else.
 func read(cmd *cobra.Command, args []string) error {
 	c, rest, err := cmd.Find(args)
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Without it the first write that nobody reads would end the process where it stands. Unlike an ignored signal it is not
-	// passed on to the command of exec.
+	// Without this, the first write to a closed pipe would end the process at once. A caught signal, unlike an ignored one, is
+	// not inherited by the command of exec.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
-// inboxHint is for users whose answers come elsewhere.
-const inboxHint = ": give the prefix that this user may subscribe to with --inbox-prefix (NATS_INBOX_PREFIX); that of exec is _INBOX_ and its --instance"
+// inboxHint is for users who may subscribe only below another inbox prefix.
+const inboxHint = ": give the prefix that this user may subscribe to with --inbox-prefix (NATS_INBOX_PREFIX); exec uses _INBOX_ followed by its --instance"
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string) int {
@@ -39,27 +39,27 @@ func run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	if !a.Begun { // cobra has found the fault, before anything was done
+	if !a.Begun { // cobra refused the command line, and nothing was done
 		err = cli.UsageError(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 	}
-	code, text := cli.CodeOf(err), err.Error()
-	if code == cli.ExitUsage || code == cli.ExitConnection { // of several errors at once, too
+	code, text := cli.CodeOf(err), cli.Plain(err)
+	if code == cli.ExitUsage || code == cli.ExitConnection { // it may consist of several errors
 		text = show.OneLine(text)
 	}
 	if code == cli.ExitConnection && errors.Is(err, context.DeadlineExceeded) {
-		text += fmt.Sprintf(": nothing was heard within %v (--timeout); rolectl doctor may say more", a.Target.Timeout)
+		text += fmt.Sprintf(": no answer within %v (--timeout); rolectl doctor may tell more", a.Target.Timeout)
 	}
 	if code == cli.ExitConnection && strings.Contains(text, `subscribe to "_INBOX`) {
 		text += inboxHint
 	}
-	if text == "" { // all was said before
+	if text == "" { // the command has written its output already
 		return code
 	}
 	if cmd.Name() == doctor.Name {
-		code = doctor.ExitUnknown // nothing was found out; 2 would be read as critical
+		code = doctor.ExitUnknown // the check could not run; 2 would be read as critical
 	}
 	if cli.WantsJSON(args) {
-		_ = show.Printer{W: os.Stderr}.Line(cli.ErrorDocument(err, text, code, cmd.CommandPath())) // the exit code is left
+		_ = show.Printer{W: os.Stderr}.Line(cli.ErrorDocument(err, text, code, cmd.CommandPath())) // without it the exit code still tells
 	} else {
 		fmt.Fprintln(os.Stderr, "rolectl:", show.CleanLines(text))
 	}

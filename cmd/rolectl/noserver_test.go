@@ -24,7 +24,7 @@ var local = []string{"rolectl dev", "rolectl help", "rolectl completion", "rolec
 // of the program. A TTL that is longer than a test's patience shows whether something waits for leases.
 func everywhere(t *testing.T) (all [][]string) {
 	t.Helper()
-	stands := map[string]string{
+	values := map[string]string{
 		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--", "COMMAND": "true",
 	}
 	var a cli.App
@@ -49,10 +49,10 @@ func everywhere(t *testing.T) (all [][]string) {
 			if strings.HasPrefix(name, "[") {
 				continue
 			}
-			if stands[name] == "" {
+			if values[name] == "" {
 				t.Fatalf("%s: nobody knows what to give for %s", cmd.CommandPath(), name)
 			}
-			line = append(line, stands[name])
+			line = append(line, values[name])
 		}
 		all = append(all, line)
 	}
@@ -75,7 +75,7 @@ func TestNoServer(t *testing.T) {
 	off := func(o *natsrun.Options) { o.Configure = func(so *server.Options) { so.JetStream = false } }
 	without, mute := at(t, off), at(t, off)
 	nc := mute.connect()
-	if _, err := nc.Subscribe("$JS.>", func(*nats.Msg) {}); err != nil { // who asks finds somebody there, and hears nothing
+	if _, err := nc.Subscribe("$JS.>", func(*nats.Msg) {}); err != nil { // a subscriber that never answers
 		t.Fatal(err)
 	}
 	if err := nc.Flush(); err != nil {

@@ -75,7 +75,7 @@ func as(user string) []nats.Option {
 }
 
 // TestDocumentedPermissions: with the configuration of docs/reference/permissions.md an observer can run every reading command and none
-// other, an operator can steer, candidates can be run by exec, and tasks can be submitted and steered by whom it says.
+// other, an operator can steer, candidates can be run by exec, and the named users can submit and steer tasks.
 func TestDocumentedPermissions(t *testing.T) {
 	t.Parallel()
 	p := documented(t)
@@ -101,7 +101,7 @@ func TestDocumentedPermissions(t *testing.T) {
 		t.Errorf("watch: exit %d, %s", r.code, r.errors)
 	}
 	d := document[doctorDoc](t, observer.run("doctor", "--for", "100ms", "-o", "json").out)
-	if !d.has("permissions", "ok", "may not steer") || !d.has("limits", "ok", "not looked at") || !d.has("records", "ok", "") {
+	if !d.has("permissions", "ok", "may not steer") || !d.has("limits", "ok", "not checked") || !d.has("records", "ok", "") {
 		t.Errorf("the observer's doctor: %+v", d)
 	}
 
@@ -133,8 +133,8 @@ func TestDocumentedPermissions(t *testing.T) {
 	steward.ok("tasks", "cron", "set", "nightly", "double", "@daily", "1")
 	steward.ok("tasks", "cron", "ls")
 	steward.ok("tasks", "cron", "rm", "nightly")
-	if r := steward.run("tasks", "overview"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "permission denied: to publish to jobs.ctl") {
-		t.Errorf("overview by who may only steer: exit %d, %q", r.code, r.errors) // it is not that nobody schedules
+	if r := steward.run("tasks", "overview"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "permission denied: this user may not publish to jobs.ctl") {
+		t.Errorf("overview by a user who may only steer: exit %d, %q", r.code, r.errors) // there is a scheduler
 	}
 
 	if r := operator.run("step-down", "metrics", "--yes", "--wait", "2s", "-o", "json"); metrics.wait().code != cli.ExitLost {
@@ -145,26 +145,26 @@ func TestDocumentedPermissions(t *testing.T) {
 	}
 }
 
-// TestDocumentedObserverOfTasks: an observer that has what docs/reference/permissions.md gives besides sees tasks too, and changes nothing.
+// TestDocumentedObserverOfTasks: an observer with the additional permissions of docs/reference/permissions.md sees tasks too, and changes nothing.
 func TestDocumentedObserverOfTasks(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(permissions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, besides := confBlock.FindSubmatch(text), regexp.MustCompile(`(?m)^"\$JS\.API\.INFO".*\n".*$`).Find(text)
+	block, additional := confBlock.FindSubmatch(text), regexp.MustCompile(`(?m)^"\$JS\.API\.INFO".*\n".*$`).Find(text)
 	const observer = "{ user: o, password: x, permissions: {\n        publish: [\n"
-	if block == nil || besides == nil || !strings.Contains(string(block[1]), observer) {
+	if block == nil || additional == nil || !strings.Contains(string(block[1]), observer) {
 		t.Fatalf("%s does not give them", permissions)
 	}
-	p := configured(t, strings.Replace(string(block[1]), observer, observer+string(besides)+"\n", 1))
+	p := configured(t, strings.Replace(string(block[1]), observer, observer+string(additional)+"\n", 1))
 	p.as("owner").ok("bucket", "create", "roles")
 	scheduling(t, p)
 	o := p.as("o")
-	o.sees("the doctor looks at tasks", "ok", "jobs: 0 open, handed out by a to 1 workers")
+	o.sees("the doctor looks at tasks", "ok", "jobs: 0 open, handed out by a to 1 worker")
 	o.sees("and at large outputs", "ok", "jobs: there is no object store")
 	if d, _ := o.diagnosis(); !d.has("limits", "ok", "the account is well below its JetStream limits") {
-		t.Errorf("what the doctor says of the account's limits: %v", d)
+		t.Errorf("the account's limits: %v", d)
 	}
 	o.completes("tasks|ls|-n|", "jobs")
 	o.completes("bucket|check|", "roles")

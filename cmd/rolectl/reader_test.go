@@ -26,7 +26,7 @@ func (p *place) piped(args ...string) (*process, *os.File) {
 	return proc, reader
 }
 
-// TestReaderIsGone: who only looks ends when nobody reads any more, though nothing changes that it would write, and says nothing.
+// TestReaderIsGone: a command that only looks ends silently when nobody reads any more, even if it has nothing to write.
 func TestReaderIsGone(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -65,18 +65,18 @@ func TestReaderIsGone(t *testing.T) {
 			t.Errorf("%s: exit %d, %q", proc.name, r.code, r.errors)
 		}
 	}
-	// What was made to measure with is removed, and what was submitted stays.
+	// The streams of the benchmark are removed, and the submitted task stays.
 	m, err := p.connect().Request("$JS.API.STREAM.NAMES", nil, patience)
 	if err != nil || strings.Contains(string(m.Data), "bench") {
 		t.Errorf("%v, %s", err, m.Data)
 	}
-	natstest.Eventually(t, "the task is there", patience, func() (bool, string) { // who submits may have been slower than we
+	natstest.Eventually(t, "the task is there", patience, func() (bool, string) { // the submitter may be slower than this test
 		r := p.run("tasks", "get", "-n", "jobs", "left")
 		return r.code == 0, r.errors
 	})
 }
 
-// TestReaderIsGoneForOthers: what does something goes on, whoever reads of it.
+// TestReaderIsGoneForOthers: a command that changes something continues without a reader.
 func TestReaderIsGoneForOthers(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -113,7 +113,7 @@ func TestReaderIsGoneForOthers(t *testing.T) {
 	}
 }
 
-// TestUnreadResult: a result that nobody reads is no fault that is told, and a full device is.
+// TestUnreadResult: a result that nobody reads is not reported as an error, but a full device is.
 func TestUnreadResult(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -23,7 +23,7 @@ func TestRoles(t *testing.T) {
 		t.Errorf("without a bucket: exit %d, %s", r.code, r.errors)
 	}
 	p.ok("bucket", "create", "roles")
-	if r := p.ok("roles"); !strings.Contains(r.out, "no roles in bucket roles") {
+	if r := p.ok("roles"); !strings.Contains(r.out, "bucket roles has no roles yet") {
 		t.Errorf("of an empty bucket: %s", r.out)
 	}
 	if d := document[rolesDoc](t, p.ok("roles", "-o", "json").out); len(d.Roles) != 0 {
@@ -64,7 +64,7 @@ func TestRoles(t *testing.T) {
 	if !strings.Contains(wide, "CANDIDATES  IN LINE  SESSION") {
 		t.Errorf("wide:\n%s", wide)
 	}
-	if r := p.run("roles", "nobody"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "there are metrics, scheduler") {
+	if r := p.run("roles", "nobody"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "roles there: metrics, scheduler") {
 		t.Errorf("unknown role: exit %d, %s", r.code, r.errors)
 	}
 }
@@ -95,7 +95,7 @@ func TestMembers(t *testing.T) {
 	}
 	wide := p.ok("members", "-o", "wide").out
 	if strings.Contains(wide, "\x1b") || !strings.Contains(wide, "zone=north?[2J") {
-		t.Errorf("a member record writes to the terminal of who reads it:\n%q", wide)
+		t.Errorf("a member record steers the terminal of its reader:\n%q", wide)
 	}
 	if out := p.ok("members", "-o", "name").out; out != "a\nb\nw\n" {
 		t.Errorf("names: %q", out)
@@ -135,7 +135,7 @@ func TestInspect(t *testing.T) {
 
 		t.Errorf("after the step-down: %+v", d)
 	}
-	if r := p.run("inspect", "other"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "there are scheduler") {
+	if r := p.run("inspect", "other"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "roles there: scheduler") {
 		t.Errorf("unknown role: exit %d, %s", r.code, r.errors)
 	}
 }

@@ -16,18 +16,21 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/tasks"
 )
 
+// root builds the tree of all commands.
 func root(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rolectl", Short: "See and steer the roles that processes lead over NATS",
 		Long: `rolectl shows who leads which role in a bucket, hands roles over, runs commands under them, and finds out what is wrong.
 
-Where NATS is and as whom to go there is said by flags, by the environment (NATS_URL, NATS_CREDS, ... as for the nats tool),
-or by a context of the nats tool, in this order. Reading commands need read-only permissions.
+Flags, the environment (NATS_URL, NATS_CREDS, ... as for the nats tool) or a context of the nats tool say where NATS is and
+which user to connect as. Flags come before the environment, and that before a context. Commands that only read need
+read-only permissions.
 
-With -o json everything is a document of a versioned schema: data, and on standard error notes and, last, an error with a code.
+With -o json all output is JSON in a versioned schema: data on standard output, and on standard error notes and, at the end,
+an error with a code.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost, 141 nobody reads
-what is written (a closed pipe); exec passes on that of its command, doctor has its own.`,
+the output (a closed pipe). exec passes on the exit code of its command, and doctor has exit codes of its own.`,
 		Example: `  rolectl dev                                   # a server to try things out, in another terminal
   rolectl roles                                 # who leads
   rolectl watch                                 # the same, as it changes
@@ -50,7 +53,7 @@ what is written (a closed pipe); exec passes on that of its command, doctor has 
 		roles.List(a), roles.Inspect(a), roles.Members(a), roles.Watch(a), roles.StepDown(a), roles.Transfer(a), exec.Command(a), exec.GuardCommand(),
 		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a),
 	)
-	cmd.InitDefaultVersionFlag() // else a flag behind it is taken for its value
+	cmd.InitDefaultVersionFlag() // else a flag after --version is taken for its value
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	for _, c := range cmd.Commands() {
@@ -65,11 +68,11 @@ what is written (a closed pipe); exec passes on that of its command, doctor has 
 	return cmd
 }
 
-// helpAbout shows the help of the command that is named. Errors: there is none such.
+// helpAbout shows the help of the named command. It returns an error if there is no such command.
 func helpAbout(cmd *cobra.Command, args []string) error {
 	about, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return cli.UsageError(fmt.Errorf("no help about %q: see rolectl --help", strings.Join(args, " ")))
+		return cli.UsageError(fmt.Errorf("no command %q: see rolectl --help", strings.Join(args, " ")))
 	}
 	return about.Help()
 }

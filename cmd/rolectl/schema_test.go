@@ -13,8 +13,8 @@ import (
 
 const schemaFile = "../../docs/reference/rolectl-v1.json"
 
-// schemas are that of the documentation, as a reader has it, and a strict one: what a document holds beside what is documented
-// is no fault for a reader, and one of ours.
+// schemas are the documented schema, as a reader uses it, and a strict one: a field that is not documented
+// is not a fault for a reader, but it is one of ours.
 type schemas struct{ open, strict *jsonschema.Schema }
 
 var compiled = sync.OnceValues(func() (s schemas, err error) {
@@ -25,7 +25,7 @@ var compiled = sync.OnceValues(func() (s schemas, err error) {
 	return s, err
 })
 
-// compile reads the schema; edit may change what it says of each object that has named fields.
+// compile reads the schema; edit may change the schema of each object that has named fields.
 func compile(edit func(object map[string]any)) (*jsonschema.Schema, error) {
 	text, err := os.ReadFile(schemaFile)
 	if err != nil {

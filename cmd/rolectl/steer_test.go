@@ -37,7 +37,7 @@ func TestStepDown(t *testing.T) {
 		t.Fatal("a refusal has cost a the role")
 	}
 	d := document[handoverDoc](t, p.ok("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch), "-o", "json").out)
-	// The bucket keeps one revision: who looks late does not see the vacancy, and then no gap is known.
+	// The bucket keeps one revision: a late reader does not see the vacancy, and then the gap is unknown.
 	if d.Role != "scheduler" || d.From != "a" || d.FromEpoch != epoch || d.To != "b" || d.Epoch <= epoch || d.Gap < 0 || d.Forced {
 		t.Errorf("handed over: %+v", d)
 	}
@@ -45,7 +45,7 @@ func TestStepDown(t *testing.T) {
 		t.Errorf("b: %+v, the program says epoch %d", b.Status(), d.Epoch)
 	}
 	if r := p.run("step-down", "scheduler", "--yes"); r.code != cli.ExitNoLeader ||
-		!strings.Contains(r.errors, "nobody has taken scheduler") || !strings.HasPrefix(r.errors, "nobody is in line for scheduler") || !strings.Contains(r.out, "was given away by b") {
+		!strings.Contains(r.errors, "nobody has taken scheduler") || !strings.HasPrefix(r.errors, "nobody is in line for scheduler") || !strings.Contains(r.out, "b gave up scheduler") {
 		t.Errorf("with nobody left: exit %d, %s%s", r.code, r.out, r.errors)
 	}
 	if r := p.run("step-down", "scheduler", "--yes"); r.code != cli.ExitNoLeader {
@@ -56,7 +56,7 @@ func TestStepDown(t *testing.T) {
 	}
 }
 
-// TestSteerWhileItDrains: a leader whose work still drains leads no longer, and has given the role to nobody.
+// TestSteerWhileItDrains: a leader whose work is still draining has stopped leading, and has not given up the role.
 func TestSteerWhileItDrains(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -93,7 +93,7 @@ func TestSteerWhileItDrains(t *testing.T) {
 	}
 	for _, args := range [][]string{{"step-down", "scheduler"}, {"transfer", "scheduler", "b"}} {
 		r := p.run(append(args, "--yes")...)
-		if r.code != cli.ExitFailed || !strings.Contains(r.errors, fmt.Sprintf("a still drains its work for scheduler at epoch %d", epoch)) ||
+		if r.code != cli.ExitFailed || !strings.Contains(r.errors, fmt.Sprintf("a is still draining its work for scheduler at epoch %d", epoch)) ||
 			!strings.Contains(r.errors, "--force") || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q", args, r.code, r.errors)
 		}
@@ -184,7 +184,7 @@ func TestTransfer(t *testing.T) {
 	a, _ := p.pair("scheduler")
 	c := contend(t, p.member("c"), election.RoleConfig{Role: "scheduler"})
 	for args, says := range map[string]string{
-		"z": "there are b, c", "a": "leads scheduler already",
+		"z": "candidates: b, c", "a": "a already leads scheduler",
 	} {
 		if r := p.run("transfer", "scheduler", args, "--yes"); r.code != cli.ExitFailed || !strings.Contains(r.errors, says) {
 			t.Errorf("to %s: exit %d, %q", args, r.code, r.errors)

@@ -33,7 +33,7 @@ func TestTasksCreate(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	p.ok("tasks", "get", "-n", "jobs", "first")
-	if r := p.ok("tasks", "create", "jobs", "--replicas", "3", "--large-retention", "2h"); strings.Count(r.errors, "_jobs was there already, with replicas 1") != 2 || !strings.Contains(r.errors, "nats stream edit OBJ_TASKS_jobs --replicas 3") ||
+	if r := p.ok("tasks", "create", "jobs", "--replicas", "3", "--large-retention", "2h"); strings.Count(r.errors, "_jobs exists with replicas 1") != 2 || !strings.Contains(r.errors, "nats stream edit OBJ_TASKS_jobs --replicas 3") ||
 		!strings.Contains(r.errors, "keeps outputs for 24h0m0s") {
 		t.Errorf("what was asked for and is not so: %q", r.errors)
 	}

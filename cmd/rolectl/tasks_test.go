@@ -135,7 +135,7 @@ func TestTasksSubmit(t *testing.T) {
 		t.Errorf("what a handler returns steers the terminal: %q", r.errors)
 	}
 	for args, says := range map[string]string{
-		"submit double {":                     "no JSON",
+		"submit double {":                     "not JSON",
 		"submit double 1 --id a..b":           "a..b",
 		"submit dou*ble 1":                    "dou*ble",
 		"submit double 1 --priority 1000":     "priority",
@@ -174,7 +174,7 @@ func TestTasksProgress(t *testing.T) {
 		t.Errorf("waited for as long as was said: exit %d, %q", r.code, r.errors)
 	}
 	typed(t, other, "\x03")
-	if r := again.wait(); r.code != cli.ExitFailed || !strings.Contains(r.out, "slow goes on") {
+	if r := again.wait(); r.code != cli.ExitFailed || !strings.Contains(r.out, "slow continues") {
 		t.Errorf("interrupted: exit %d, %q", r.code, r.out)
 	}
 	w.in("slow", assign.StateRunning)
@@ -295,9 +295,9 @@ func TestTasksSteer(t *testing.T) {
 			return r.code == code && strings.Contains(r.errors, says) && strings.Count(r.errors, "\n") == 1, r.errors
 		})
 	}
-	says(cli.ExitFailed, `no worker "nosuch": there are a; give --force`, "drain nosuch", "tasks", "drain", "nosuch", "--undo")
-	says(cli.ExitFailed, `no kind "nosuch": there are double, fail, gate; give --force`, "pause nosuch", "tasks", "resume", "nosuch")
-	says(0, "nosuch was not paused: no kind is", "resume nosuch")
+	says(cli.ExitFailed, `unknown worker "nosuch": the scheduler knows a; give --force`, "drain nosuch", "tasks", "drain", "nosuch", "--undo")
+	says(cli.ExitFailed, `unknown kind "nosuch": the scheduler knows double, fail, gate; give --force`, "pause nosuch", "tasks", "resume", "nosuch")
+	says(0, "nosuch was not paused: no kind is paused", "resume nosuch")
 	says(0, "a was not drained", "drain a --undo")
 	w.ok("tasks", "drain", "nosuch", "--force")
 	w.ok("tasks", "pause", "nosuch", "--force")
@@ -307,7 +307,7 @@ func TestTasksSteer(t *testing.T) {
 	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "absent, drained for ") {
 		t.Errorf("as text:\n%s", out)
 	}
-	says(0, "double was not paused: paused are nosuch", "resume double")
+	says(0, "double was not paused: paused kinds: nosuch", "resume double")
 	w.ok("tasks", "resume", "nosuch")
 	w.ok("tasks", "drain", "nosuch", "--undo")
 	overview("nothing is paused", func(o overviewDoc) bool { return len(o.Kinds)+len(o.Held) == 0 })
@@ -352,7 +352,7 @@ func TestTasksSteer(t *testing.T) {
 	waiting := w.start("tasks", "submit", "gate", "{}", "--id", "left", "--wait")
 	w.in("left", assign.StateRunning)
 	waiting.signal(syscall.SIGINT)
-	if r := waiting.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, "left goes on") {
+	if r := waiting.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, "left continues") {
 		t.Errorf("interrupted: exit %d, %s", r.code, r.errors)
 	}
 	w.in("left", assign.StateRunning)

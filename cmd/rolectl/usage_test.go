@@ -16,7 +16,7 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
 	for args, says := range map[string]string{
-		"help dance":                                "no help about",
+		"help dance":                                "no command",
 		"completion dance":                          "unknown command",
 		"roles --timeout 0s":                        "use 1ms or more",
 		"roles --timeout -1s":                       "use 1ms or more",
@@ -25,7 +25,7 @@ func TestUsage(t *testing.T) {
 		"roles -s nats://127.0.0.1:99999":           "nats://host:port",
 		"roles -s :::":                              "nats://host:port",
 		"roles -s http://127.0.0.1:1":               "nats://host:port",
-		"roles --tlsca /proc/version":               "no certificate is in it",
+		"roles --tlsca /proc/version":               "contains no certificate",
 		"roles --tlscert /nope --tlskey /nope":      "--tlscert, --tlskey",
 		"inspect r --for -1s":                       "use 0s or more",
 		"step-down r --wait 0s":                     "use 1ms or more",
@@ -48,9 +48,9 @@ func TestUsage(t *testing.T) {
 		"tasks create a..b --dry-run":               "a..b",
 		"tasks create a --replicas 4":               "use 1, 3 or 5",
 		"tasks submit -n x k 1 --delay -1s":         "use 0s or more",
-		"tasks submit -n x k 1 --wait-timeout 1s":   "give --wait too",
+		"tasks submit -n x k 1 --wait-timeout 1s":   "needs --wait",
 		"tasks submit -n x":                         "KIND is missing: rolectl tasks submit KIND [INPUT|-]",
-		"tasks submit -n x k 1 2":                   "is one argument too many",
+		"tasks submit -n x k 1 2":                   "unexpected argument",
 		"tasks cron set -n x n k":                   "SCHEDULE is missing",
 		"tasks cron set -n x n k @daily --missed x": "use latest, all or skip",
 		"dance":                             "rolectl --help",
@@ -58,11 +58,11 @@ func TestUsage(t *testing.T) {
 		"roles --color":                     "unknown flag: --color",
 		"inspect":                           "ROLE is missing: rolectl inspect ROLE",
 		"step-down":                         "ROLE is missing",
-		"step-down a --epoch soon":          `invalid argument "soon" for "--epoch" flag: use a whole number from 0 on (see`,
-		"step-down a --epoch -1":            "use a whole number from 0 on",
-		"inspect a:b":                       `"a:b" cannot be the name of a role: use letters`,
-		"roles a b:c":                       `"b:c" cannot be the name of a role`,
-		"transfer a b:c --yes":              `"b:c" cannot be the name of an instance`,
+		"step-down a --epoch soon":          `invalid argument "soon" for "--epoch" flag: use a whole number, 0 or more (see`,
+		"step-down a --epoch -1":            "use a whole number, 0 or more",
+		"inspect a:b":                       `"a:b" is not a valid name for a role: use letters`,
+		"roles a b:c":                       `"b:c" is not a valid name for a role`,
+		"transfer a b:c --yes":              `"b:c" is not a valid name for an instance`,
 		"exec x --wait soon -- true":        "use a duration such as 5s",
 		"exec x --takeover=perhaps -- true": "use true or false",
 		"exec x --priority 99999999999999999999 -- true": "it is too large",
@@ -70,12 +70,12 @@ func TestUsage(t *testing.T) {
 		"tasks submit -n x k 1 --attempts many":          "use 0 to 10000",
 		"tasks submit -n x k 1 --label x":                "use name=value",
 		"watch --timeout soon":                           "invalid argument",
-		"members all":                                    "one argument too many",
+		"members all":                                    "unexpected argument",
 		"bucket dance":                                   `unknown command "dance" for "rolectl bucket"`,
 		"bench --rounds 0":                               "use 1 or more",
 		"bench --only all":                               "use heartbeat",
 		"bench --storage tape":                           "use file or memory",
-		"doctor now":                                     "one argument too many",
+		"doctor now":                                     "unexpected argument",
 		"dev --port many":                                "invalid argument",
 	} {
 		r := p.run(strings.Fields(args)...)
@@ -89,7 +89,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestVersion: it says which module this is, and which server dev runs.
+// TestVersion: it names the version of this module, and of the server that dev runs.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
@@ -134,7 +134,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s:\n%s", args, out)
 		}
 	}
-	if out := p.ok("exec", "--help").out; !strings.Contains(out, "SIGSTOP") || !strings.Contains(out, "before anything else") {
+	if out := p.ok("exec", "--help").out; !strings.Contains(out, "SIGSTOP") || !strings.Contains(out, "ended first when they continue") {
 		t.Errorf("it does not say what happens when rolectl is stopped:\n%s", out)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {

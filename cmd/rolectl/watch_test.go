@@ -63,8 +63,8 @@ func TestWatchLines(t *testing.T) {
 	}
 }
 
-// TestWatchNames: with -o name it is the name of a role on each line, whatever else changes: of each at first, then of those
-// whose leader has changed.
+// TestWatchNames: with -o name each line is the name of a role: first of each role, then of each role whose leader has changed. Other
+// changes write nothing.
 func TestWatchNames(t *testing.T) {
 	t.Parallel()
 	p := at(t)

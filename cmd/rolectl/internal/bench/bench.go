@@ -17,7 +17,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// benchmark is one run of bench: a bucket and a stream of its own on the user's server, and what is measured there.
+// benchmark is one run of bench, with a bucket and a stream of its own on the user's server.
 type benchmark struct {
 	a        *cli.App
 	rounds   int
@@ -28,23 +28,24 @@ type benchmark struct {
 	ctx      context.Context
 	stop     context.CancelCauseFunc
 
-	promotions chan time.Time // of all who have joined; room for those that nobody waits for
+	promotions chan time.Time // of all participants; with room for those that nobody waits for
 }
 
+// Command is the command "rolectl bench".
 func Command(a *cli.App) *cobra.Command {
 	b := benchmark{a: a, promotions: make(chan time.Time, 1024)}
 	var storage string
 	var only []string
 	cmd := &cobra.Command{
 		Use: "bench", Short: "Measure fail-over, hand-over, heartbeats and tasks on this server",
-		Long: `Measure on this server, in a bucket and a task stream of their own that are removed afterwards:
+		Long: `Measure on this server, in a new bucket and a new task stream, which are removed afterwards:
 
   heartbeat   from sending a heartbeat to its acknowledgement
-  handover    from the request to step down to the next promotion, the successor's as a rule; the work returns at once
+  handover    from the request to step down to the next promotion, normally of the successor; the work returns at once
   failover    from the end of a leader's connection to the promotion of the successor: about the TTL
   task        from submitting a task to its outcome, one at a time
 
-Times are those of processes here; all members are in this one. It needs the permission to make and to delete streams.`,
+Times include this process, which holds all members. The command needs the permission to create and delete streams.`,
 		Example: "  rolectl bench\n  rolectl bench --replicas 3 --ttl 15s --only failover\n  rolectl bench -o json",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,7 +65,7 @@ Times are those of processes here; all members are in this one. It needs the per
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&b.rounds, "rounds", 20, "how often the slow ones are repeated; heartbeats and tasks ten times as often")
+	f.IntVar(&b.rounds, "rounds", 20, "how often to repeat handover and failover; heartbeat and task are repeated ten times as often")
 	cli.DurationFlag(cmd, &b.ttl, "ttl", cli.MinTTL, time.Second, "TTL of the sessions")
 	cli.ReplicasFlag(cmd, &b.replicas)
 	cli.StorageFlag(cmd, &storage)
@@ -103,7 +104,7 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 		return err
 	}
 	if err := b.make(nc); err != nil {
-		if natskv.Permanent(err) { // it was refused: there is nothing to remove
+		if natskv.Permanent(err) { // refused: there is nothing to remove
 			return cli.PlacementError(err, b.replicas)
 		}
 		return errors.Join(cli.PlacementError(err, b.replicas), b.remove(nc))
@@ -113,7 +114,7 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 			return
 		}
 		left := b.remove(nc)
-		if left != nil && !nc.IsConnected() { // it went just now; then that is why, whatever has failed before
+		if left != nil && !nc.IsConnected() { // the connection was just lost, and is the cause
 			err = b.lost()
 		} else {
 			err = errors.Join(err, left)
@@ -131,7 +132,7 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 		var samples []time.Duration
 		if err := m.run(b, func(d time.Duration) { samples = append(samples, d) }); err != nil {
 			if b.ctx.Err() == nil {
-				err = fmt.Errorf("%w (if server or machine are busy, give a longer --ttl than %v)", err, b.ttl)
+				err = fmt.Errorf("%w (if the server or this machine is busy, give a --ttl above %v)", err, b.ttl)
 			}
 			return fmt.Errorf("measure %s: %w", m.plural, err)
 		}
@@ -166,6 +167,6 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 func (b *benchmark) session(instance string) election.SessionConfig {
 	return election.SessionConfig{
 		Bucket: b.name, InstanceID: instance, TTL: b.ttl,
-		CoolDown: time.Millisecond, // whoever has stepped down is to be the next successor
+		CoolDown: time.Millisecond, // the former leader shall be the next successor
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
-// errLost says that the server was not there for longer than is waited for it.
+// errLost says that the connection was lost for longer than --timeout.
 var errLost = errors.New("the connection was lost")
 
-// connect opens the connection that the benchmark asks and removes over. When it is lost for longer than --timeout the benchmark
-// ends: its members would go on trying. release ends the watch over it.
+// connect opens the connection for creating and removing. If it is lost for longer than --timeout, the benchmark ends: its members
+// would continue to try. release ends this watch.
 func (b *benchmark) connect() (nc *nats.Conn, release func(), err error) {
 	target, err := b.a.Settings.Resolve()
 	if err != nil {
@@ -25,19 +25,19 @@ func (b *benchmark) connect() (nc *nats.Conn, release func(), err error) {
 	w := absence{within: target.Timeout, end: func() { b.stop(errLost) }}
 	nc, err = b.a.Connect(
 		nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond), nats.ReconnectBufSize(-1),
-		nats.PingInterval(max(target.Timeout/4, 250*time.Millisecond)), nats.MaxPingsOutstanding(2), // who falls silent is gone too
+		nats.PingInterval(max(target.Timeout/4, 250*time.Millisecond)), nats.MaxPingsOutstanding(2), // a silent server counts as lost
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { w.begin() }), nats.ReconnectHandler(func(*nats.Conn) { w.over() }),
 	)
 	return nc, w.over, err
 }
 
-// absence ends something when a connection is away for too long.
+// absence calls end when a connection is lost for too long.
 type absence struct {
 	within time.Duration
 	end    func()
 
 	mu    sync.Mutex
-	timer *time.Timer // while it is away
+	timer *time.Timer // while it is lost
 }
 
 func (w *absence) begin() {
@@ -57,13 +57,13 @@ func (w *absence) over() {
 	}
 }
 
-// lost says what remains on a server that is gone.
+// lost is the error about a lost server. It names the streams that remain there.
 func (b *benchmark) lost() error {
-	return cli.ExitWith(cli.ExitConnection, fmt.Errorf("%w; when the server is back, remove what was measured with: nats stream rm -f KV_%s; nats stream rm -f TASKS_%[2]s", errLost, b.name))
+	return cli.ExitWith(cli.ExitConnection, fmt.Errorf("%w; when the server is back, remove the streams of the benchmark: nats stream rm -f KV_%s; nats stream rm -f TASKS_%[2]s", errLost, b.name))
 }
 
-// reason says why the benchmark ended early: what has failed while there was no connection, or after an interrupt, failed for
-// that.
+// reason returns why the benchmark ended early. A failure after the loss of the connection, or after an interrupt, is a
+// consequence of that.
 func (b *benchmark) reason(nc *nats.Conn, err error) error {
 	switch {
 	case err == nil:

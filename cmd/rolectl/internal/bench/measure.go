@@ -12,16 +12,16 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-// roundWithin bounds one round: what takes longer than many TTLs does not come any more.
+// roundWithin bounds one round. An event that takes longer than many TTLs will not happen.
 func (b *benchmark) roundWithin() time.Duration { return 20*b.ttl + 30*time.Second }
 
-// round bounds what is asked for within one.
+// round returns a context for one round.
 func (b *benchmark) round() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(b.ctx, b.roundWithin())
 }
 
-// promoted waits until somebody leads, since a moment or later: promotions before that were not asked for.
-// After a hand-over on a busy machine it may be who has stepped down, before its successor.
+// promoted waits for a promotion at or after a moment. Earlier promotions belong to earlier rounds. After a hand-over on a busy
+// machine the former leader may be promoted before its successor.
 func (b *benchmark) promoted(since time.Time) (time.Time, error) {
 	for {
 		began, err := await(b.ctx, b.roundWithin(), "promotion", b.promotions)
@@ -52,7 +52,7 @@ func (b *benchmark) heartbeat(sample func(time.Duration)) error {
 	if _, err := b.promoted(joined); err != nil {
 		return err
 	}
-	for range 10 * b.rounds { // beats come by themselves five times a TTL; asking for proof sends one at once
+	for range 10 * b.rounds { // five heartbeats come in each TTL; asking for proof sends one at once
 		for len(s.beats) > 0 {
 			<-s.beats
 		}
@@ -111,8 +111,8 @@ func (b *benchmark) handover(sample func(time.Duration)) error {
 	return nil
 }
 
-// inLine waits until one leads and the other would be its successor, and returns them in this order: on a machine that is too
-// busy for its TTL the role changes hands by itself.
+// inLine waits until one participant leads and the other is its successor, and returns them in this order. On a machine that is too
+// busy for the TTL the role changes its leader by itself.
 func (b *benchmark) inLine(one, other *participant) (leader, next *participant, err error) {
 	for end := time.Now().Add(b.roundWithin()); time.Now().Before(end); {
 		if other.IsLeader() {
@@ -127,7 +127,7 @@ func (b *benchmark) inLine(one, other *participant) (leader, next *participant, 
 			return one, other, b.ctx.Err()
 		}
 	}
-	return one, other, errors.New("nobody leads, or has a successor")
+	return one, other, errors.New("no leader with a successor")
 }
 
 func (b *benchmark) failover(sample func(time.Duration)) error {
@@ -146,7 +146,7 @@ func (b *benchmark) failover(sample func(time.Duration)) error {
 			return err
 		}
 		gone := time.Now()
-		leader.nc.Close() // without a word: nothing is given away
+		leader.nc.Close() // without giving the role up
 		began, err := b.promoted(gone)
 		leader.close()
 		leader = next
@@ -207,7 +207,7 @@ func (b *benchmark) task(sample func(time.Duration)) error {
 		if err != nil {
 			return err
 		}
-		if i > 0 { // the first one waits for the scheduler
+		if i > 0 { // the first task waits for the scheduler
 			sample(took)
 		}
 	}

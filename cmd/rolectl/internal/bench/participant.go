@@ -10,7 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// participant is one process of the benchmark, with a connection of its own so that it can be cut off by itself.
+// participant is one member, with a connection of its own that can be cut.
 type participant struct {
 	*election.Election
 	session *election.Session
@@ -20,7 +20,7 @@ type participant struct {
 
 const benchRole = "bench"
 
-// join opens a session and contends for the role, unless lead is nil.
+// join opens a session and contends for the role.
 func (b *benchmark) join(instance string) (*participant, error) {
 	nc, err := b.a.Target.Dial(nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
 	if err != nil {
@@ -66,6 +66,6 @@ func (s *participant) observe(e event.Event) {
 func (s *participant) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_ = s.session.Close(ctx) // the bucket is removed anyway
+	_ = s.session.Close(ctx) // the bucket will be removed
 	s.nc.Close()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// checkServer makes sure of a server that answers before anything is made there: what a mute one has made could not be removed.
+// checkServer makes sure that the server answers before anything is created there: a mute server could not remove it again.
 func (b *benchmark) checkServer(nc *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(b.ctx, b.a.Target.Timeout)
 	defer cancel()
@@ -23,8 +23,7 @@ func (b *benchmark) checkServer(nc *nats.Conn) error {
 	return nil
 }
 
-// make makes the bucket that is measured with. An interrupt does not end that: what the server has not answered for could come
-// to be after it was removed.
+// make creates the bucket. An interrupt does not end this: a request without an answer could be carried out after the removal.
 func (b *benchmark) make(nc *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), b.a.Target.Timeout)
 	defer cancel()
@@ -33,14 +32,14 @@ func (b *benchmark) make(nc *nats.Conn) error {
 	return err
 }
 
-// makeTasks makes the stream of tasks, likewise.
+// makeTasks creates the stream of tasks, which an interrupt does not end either.
 func (b *benchmark) makeTasks(nc *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), b.a.Target.Timeout)
 	defer cancel()
 	return inventory.CreateTasks(ctx, nc, assign.ClientConfig{Namespace: b.name, StreamAutoCreate: true, Replicas: b.replicas, Storage: b.storage})
 }
 
-// remove deletes what was made. Whether it was made is not asked: an interrupted run may have begun to.
+// remove deletes the bucket and the stream, if they exist: an interrupted run may have created one of them.
 func (b *benchmark) remove(nc *nats.Conn) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -50,7 +49,7 @@ func (b *benchmark) remove(nc *nats.Conn) error {
 	defer cancel()
 	for _, stream := range []string{"KV_" + b.name, "TASKS_" + b.name} {
 		if err := js.DeleteStream(ctx, stream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-			return fmt.Errorf("remove what was measured with (nats stream rm %s): %w", stream, err)
+			return fmt.Errorf("remove the stream of the benchmark (nats stream rm %s): %w", stream, err)
 		}
 	}
 	return nil

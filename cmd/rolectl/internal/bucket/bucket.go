@@ -10,13 +10,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
+// Command is the command "rolectl bucket".
 func Command(a *cli.App) *cobra.Command {
-	cmd := cli.Group("bucket", "Make and check the bucket that the roles live in")
+	cmd := cli.Group("bucket", "Create and check the bucket of the roles")
 	cmd.AddCommand(createCommand(a), checkCommand(a))
 	return cmd
 }
 
-// bucketDocument is a bucket in JSON documents.
+// bucketDocument is the JSON document of a bucket.
 type bucketDocument struct {
 	show.Document
 	Bucket   string   `json:"bucket"`

@@ -15,7 +15,7 @@ import (
 func checkCommand(a *cli.App) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
-		Use: "check NAME", Short: "Say whether a bucket is fit for elections, and with --fix upgrade it in place",
+		Use: "check NAME", Short: "Check whether a bucket is fit for elections; --fix upgrades it in place",
 		Example: "  rolectl bucket check roles\n  rolectl bucket check roles --fix", Args: cli.CheckArgs,
 		ValidArgsFunction: a.CompleteBuckets,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,21 +27,21 @@ func checkCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "upgrade the bucket in place; one that has to be made anew is left as it is")
+	cmd.Flags().BoolVar(&fix, "fix", false, "upgrade the bucket in place; a bucket that must be recreated is left as it is")
 	return cmd
 }
 
-// checkBucket opens a bucket, after a repair if so wanted.
+// checkBucket checks a bucket, and repairs it before that if fix is set.
 func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fix bool) error {
 	var repaired []string
 	if fix {
 		var err error
 		if repaired, err = natskv.Repair(ctx, nc, name); err != nil {
-			for _, r := range repaired { // what remains is the error
+			for _, r := range repaired { // the error names the rest
 				a.Say("repaired: %s", r)
 			}
 			if errors.As(err, new(*natskv.UnfitError)) && len(repaired) == 0 {
-				a.Say("nothing was changed: not all that is wrong can be repaired in place, and a bucket that stays unfit is left as it is")
+				a.Say("nothing was changed: some faults cannot be repaired in place, and a bucket that would stay unfit is left as it is")
 			}
 			return explainUnfit(a, name, err, repaired)
 		}

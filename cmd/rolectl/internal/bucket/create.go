@@ -18,8 +18,8 @@ func createCommand(a *cli.App) *cobra.Command {
 	var maxTTL time.Duration
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Make a bucket; one that is there already is checked and left as it is",
-		Example: "  rolectl bucket create roles --replicas 3\n  rolectl bucket create roles --dry-run   # the same as a command of the nats tool",
+		Use: "create NAME", Short: "Create a bucket; an existing bucket is checked and left as it is",
+		Example: "  rolectl bucket create roles --replicas 3\n  rolectl bucket create roles --dry-run   # print it as a command of the nats tool",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cli.CheckBucketName(args[0]); err != nil {
@@ -38,18 +38,18 @@ func createCommand(a *cli.App) *cobra.Command {
 					return cli.BucketError(cli.PlacementError(err, replicas))
 				}
 				if cmd.Flags().Changed("replicas") && b.Replicas() != replicas {
-					a.Say("bucket %s was there already, with replicas %d, and is left so: nats stream edit KV_%[1]s --replicas %[3]d changes that", b.Name(), b.Replicas(), replicas)
+					a.Say("bucket %s exists with replicas %d and is not changed: use nats stream edit KV_%[1]s --replicas %[3]d", b.Name(), b.Replicas(), replicas)
 				}
 				if cmd.Flags().Changed("max-ttl") && b.MaxTTL() != maxTTL {
-					a.Say("bucket %s was there already, with TTL up to %v, and is left so: make another one for %v", b.Name(), b.MaxTTL(), maxTTL)
+					a.Say("bucket %s exists with a TTL of at most %v and is not changed: create another bucket for %v", b.Name(), b.MaxTTL(), maxTTL)
 				}
-				return printBucket(a, describe(b), fmt.Sprintf("bucket %s is there and fit: replicas %d, TTL up to %v", b.Name(), b.Replicas(), b.MaxTTL()))
+				return printBucket(a, describe(b), fmt.Sprintf("bucket %s exists and is fit: replicas %d, TTL at most %v", b.Name(), b.Replicas(), b.MaxTTL()))
 			})
 		},
 	}
 	cli.ReplicasFlag(cmd, &replicas)
 	cli.StorageFlag(cmd, &storage)
 	cli.DurationFlag(cmd, &maxTTL, "max-ttl", time.Second, natskv.DefaultMaxTTL, "the longest TTL that a session may have")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent command of the nats tool, and make nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent command of the nats tool, and create nothing")
 	return cmd
 }

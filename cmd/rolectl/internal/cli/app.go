@@ -13,18 +13,18 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// App is what all commands have in common: the global flags, and one connection.
+// App is what all commands share: the global flags, and one connection.
 type App struct {
 	Settings connect.Settings
 	Bucket   string
 	Format   string
-	Begun    bool // a command has begun: what is wrong from now on is not its usage
+	Begun    bool // a command has begun: later errors are not usage errors
 	Conn     *nats.Conn
 	Target   connect.Target
-	Unread   atomic.Bool // nobody reads what is written
+	Unread   atomic.Bool // nobody reads the output any more
 }
 
-// Connect goes to the server; the connection is closed when the program ends.
+// Connect returns the connection to the server, which is closed when the program ends. Options count for the first call.
 func (a *App) Connect(options ...nats.Option) (*nats.Conn, error) {
 	if a.Conn != nil {
 		return a.Conn, nil
@@ -50,7 +50,7 @@ func (a *App) Disconnect() {
 	}
 }
 
-// ConnectFor connects and bounds what one question to the server may take.
+// ConnectFor connects, and returns a context for one question to the server.
 func (a *App) ConnectFor(cmd *cobra.Command) (context.Context, context.CancelFunc, *nats.Conn, error) {
 	nc, err := a.Connect()
 	if err != nil {
@@ -60,25 +60,25 @@ func (a *App) ConnectFor(cmd *cobra.Command) (context.Context, context.CancelFun
 	return ctx, cancel, nc, nil
 }
 
-// Printer writes data in the format that was asked for.
+// Printer writes data in the format of --output.
 func (a *App) Printer() show.Printer {
 	return show.Printer{W: os.Stdout, Format: a.Format, Color: show.WantsColor(os.Stdout)}
 }
 
-// Say tells the user something that is not data.
+// Say writes a note for the user, on standard error.
 func (a *App) Say(format string, args ...any) {
 	text := show.Clean(fmt.Sprintf(format, args...))
 	if a.Format != "json" {
 		fmt.Fprintln(os.Stderr, text)
 		return
 	}
-	_ = show.Printer{W: os.Stderr}.Line(struct { // nobody misses what cannot be written
+	_ = show.Printer{W: os.Stderr}.Line(struct { // a note that cannot be written is dropped
 		show.Document
 		Message string `json:"message"`
 	}{show.Of("note"), text})
 }
 
-// WithServer runs a command over the connection, within the time that one question has.
+// WithServer runs a command over the connection, within the time for one question.
 func (a *App) WithServer(cmd *cobra.Command, run func(ctx context.Context, nc *nats.Conn) error) error {
 	ctx, cancel, nc, err := a.ConnectFor(cmd)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// CheckArgs checks the arguments of a command by the names that its usage line has for them: "tasks submit KIND [INPUT|-]" wants
-// one, and may have a second. Those with dots may come any number of times.
+// CheckArgs checks the arguments of a command by their names in its usage line: "tasks submit KIND [INPUT|-]" needs one argument
+// and takes a second. A name with dots may have any number of arguments.
 func CheckArgs(cmd *cobra.Command, args []string) error {
 	names := ArgumentNames(cmd)
 	for i, name := range names {
@@ -30,12 +30,12 @@ func CheckArgs(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if len(args) > len(names) {
-		return fmt.Errorf("%q is one argument too many: %s", args[len(names)], Synopsis(cmd))
+		return fmt.Errorf("unexpected argument %q: %s", args[len(names)], Synopsis(cmd))
 	}
 	return nil
 }
 
-// checkName checks the arguments from one name on that can be checked without a server: what no role can be called is in no bucket.
+// checkName checks the arguments for a name, as far as that is possible without a server: an impossible name is in no bucket.
 func checkName(name string, args []string) error {
 	what := map[string]string{"ROLE": "a role", "INSTANCE": "an instance"}[strings.Trim(name, "[].")]
 	if !strings.Contains(name, "...") {
@@ -43,13 +43,13 @@ func checkName(name string, args []string) error {
 	}
 	for _, arg := range args {
 		if what != "" && arg != "" && !protocol.ValidName(arg) {
-			return fmt.Errorf("%q cannot be the name of %s: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends", arg, what)
+			return fmt.Errorf("%q is not a valid name for %s: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends", arg, what)
 		}
 	}
 	return nil
 }
 
-// ArgumentNames are the names of a command's arguments.
+// ArgumentNames returns the names of a command's arguments.
 func ArgumentNames(cmd *cobra.Command) (names []string) {
 	for _, word := range strings.Fields(cmd.Use)[1:] {
 		if word != "[flags]" {
@@ -59,7 +59,7 @@ func ArgumentNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// Synopsis is how a command is called, in one line.
+// Synopsis is the usage of a command in one line.
 func Synopsis(cmd *cobra.Command) string {
 	return strings.Join(append([]string{cmd.CommandPath()}, ArgumentNames(cmd)...), " ")
 }

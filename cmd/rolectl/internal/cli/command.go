@@ -8,18 +8,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// validBucket is what JetStream's key-value takes as the name of a bucket.
+// validBucket matches the bucket names that JetStream takes.
 var validBucket = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// CheckBucketName refuses a name that no bucket can have.
+// CheckBucketName returns an error for a name that no bucket can have.
 func CheckBucketName(name string) error {
 	if !validBucket.MatchString(name) {
-		return fmt.Errorf("%q cannot be the name of a bucket: use letters, digits, - and _", name)
+		return fmt.Errorf("%q is not a valid bucket name: use letters, digits, - and _", name)
 	}
 	return nil
 }
 
-// EnvOr is the value of an environment variable, or a default where that is empty.
+// EnvOr returns the value of an environment variable, or a default if that is empty.
 func EnvOr(name, otherwise string) string {
 	if v := os.Getenv(name); v != "" {
 		return v
@@ -27,7 +27,7 @@ func EnvOr(name, otherwise string) string {
 	return otherwise
 }
 
-// Group is a command that only has others below it: alone it shows them, and what it does not know is bad input.
+// Group is a command that only has subcommands: alone it shows them, and an unknown subcommand is a usage error.
 func Group(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,
@@ -35,5 +35,5 @@ func Group(use, short string) *cobra.Command {
 	}
 }
 
-// ShowHelp shows the help of a command that only has others below it.
+// ShowHelp shows the help of a command that only has subcommands.
 func ShowHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }

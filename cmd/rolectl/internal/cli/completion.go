@@ -13,10 +13,10 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// completeWithin bounds what a press of the tab key may take.
+// completeWithin is how long a press of the tab key may take.
 const completeWithin = time.Second
 
-// CompleteLive asks the server for names. Without one there are none, and nothing is said: the user is typing.
+// CompleteLive asks the server for names. Without a server it offers none and prints nothing, because the user is typing.
 func (a *App) CompleteLive(names func(ctx context.Context, nc *nats.Conn) ([]string, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
 	a.Settings.Timeout = completeWithin
 	nc, err := a.Connect()
@@ -37,7 +37,7 @@ func (a *App) CompleteLive(names func(ctx context.Context, nc *nats.Conn) ([]str
 	return slices.Compact(found), cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteBuckets offers the buckets in which sessions can be.
+// CompleteBuckets offers the key-value buckets of the account.
 func (a *App) CompleteBuckets(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -45,7 +45,7 @@ func (a *App) CompleteBuckets(_ *cobra.Command, args []string, _ string) ([]cobr
 	return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) { return StreamNames(ctx, nc, "KV_") })
 }
 
-// StreamNames are the names of those that begin so, without that beginning.
+// StreamNames returns the names of streams that begin with a prefix, without the prefix.
 func StreamNames(ctx context.Context, nc *nats.Conn, prefix string) (names []string, err error) {
 	js, err := jetstream.New(nc)
 	if err != nil {

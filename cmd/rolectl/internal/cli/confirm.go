@@ -11,13 +11,13 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// Confirm asks on the terminal before something is done. Off it there is nobody to ask: then --yes must say so.
+// Confirm asks the user on the terminal. Without a terminal there is nobody to ask, and --yes is needed.
 func Confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
 	}
 	if !show.IsTerminal(os.Stdin) || !show.IsTerminal(os.Stderr) {
-		return UsageError(errors.New("not on a terminal, so nobody can be asked: give --yes to go ahead"))
+		return UsageError(errors.New("not on a terminal, so nobody can be asked: give --yes to continue"))
 	}
 	fmt.Fprintf(os.Stderr, "%s [y/N] ", show.Clean(question))
 	answered := make(chan string, 1)

@@ -14,18 +14,18 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// Creation makes one stream over a connection.
+// Creation creates one stream over a connection.
 type Creation func(ctx context.Context, nc *nats.Conn) error
 
-// dryRunRequest is what a creation sends.
+// dryRunRequest is the request that a creation sends.
 type dryRunRequest struct {
 	Subject string          `json:"subject"`
 	Body    json.RawMessage `json:"body"`
 	Command string          `json:"command"` // the same for the nats tool
 }
 
-// PrintDryRun prints what creations would send, as commands of the nats tool. What they would send is found out by sending
-// it, to a server in this process that only listens: so the two cannot differ.
+// PrintDryRun prints the requests of creations, as commands of the nats tool. The creations run against a server in this process
+// that only records requests, so that a dry run and a real run cannot differ.
 func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation) error {
 	requests, err := captureRequests(cmd.Context(), creations)
 	if err != nil {
@@ -42,7 +42,7 @@ func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation
 	case "name":
 		return p.Print(show.Table{Rows: []show.Row{{Name: name}}})
 	}
-	text := "# revisions begin at the present time, so run it now rather than keep it\n"
+	text := "# the first revision is the present time: run this now, do not keep it\n"
 	for _, r := range requests {
 		text += r.Command + "\n"
 	}
@@ -50,7 +50,7 @@ func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation
 	return err
 }
 
-// quoted is an argument as a shell reads it: what it holds is JSON and subjects, without single quotes.
+// quoted is an argument in single quotes for a shell.
 func quoted(arg string) string { return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'" }
 
 func captureRequests(ctx context.Context, creations []Creation) (all []dryRunRequest, err error) {
@@ -58,20 +58,20 @@ func captureRequests(ctx context.Context, creations []Creation) (all []dryRunReq
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = s.Shutdown() }() // it has stored nothing
+	defer func() { _ = s.Shutdown() }() // nothing was stored
 	listening, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
 	defer listening.Close()
-	asked := make(chan *nats.Msg, len(creations)) // each asks once
+	asked := make(chan *nats.Msg, len(creations)) // one request each
 	_, err = listening.Subscribe("$JS.API.STREAM.>", func(m *nats.Msg) {
 		answer := `{"error":{"code":404,"err_code":10059,"description":"stream not found"}}`
 		if strings.HasPrefix(m.Subject, "$JS.API.STREAM.CREATE.") {
-			answer = `{"error":{"code":500,"err_code":10052,"description":"this server only listens"}}`
+			answer = `{"error":{"code":500,"err_code":10052,"description":"this server only records requests"}}`
 			asked <- m
 		}
-		_ = m.Respond([]byte(answer)) // who hears nothing says so
+		_ = m.Respond([]byte(answer)) // without an answer the creation returns an error
 	})
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func captureRequests(ctx context.Context, creations []Creation) (all []dryRunReq
 			body := strings.ReplaceAll(string(m.Data), `\u003e`, ">")
 			all = append(all, dryRunRequest{m.Subject, json.RawMessage(body), "nats request " + quoted(m.Subject) + " " + quoted(body)})
 		default:
-			return nil, fmt.Errorf("nothing would be made: %w", refused)
+			return nil, fmt.Errorf("nothing would be created: %w", refused)
 		}
 	}
 	return all, nil

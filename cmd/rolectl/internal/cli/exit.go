@@ -12,7 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// Exit codes of every command but exec, which passes on that of its child, and doctor, which has codes for monitoring.
+// Exit codes of all commands, except that exec passes on the exit code of its child and doctor has codes for monitoring.
 const (
 	ExitFailed     = 1
 	ExitUsage      = 2
@@ -22,7 +22,7 @@ const (
 	ExitUnread     = 128 + int(syscall.SIGPIPE) // as a shell reports a process that this signal has ended
 )
 
-// exitError is an error with the exit code that it asks for. Without an error nothing is said: all was said before.
+// exitError is an error with an exit code. Without an error nothing is printed.
 type exitError struct {
 	code int
 	err  error
@@ -37,10 +37,10 @@ func (f *exitError) Error() string {
 
 func (f *exitError) Unwrap() error { return f.err }
 
-// ExitWith gives an error the exit code that it asks for.
+// ExitWith gives an error an exit code.
 func ExitWith(code int, err error) error { return &exitError{code, err} }
 
-// ExitCode ends the program with a code and says nothing; 0 is no error.
+// ExitCode ends the program with a code and prints nothing. It returns nil for 0.
 func ExitCode(code int) error {
 	if code == 0 {
 		return nil
@@ -48,13 +48,13 @@ func ExitCode(code int) error {
 	return &exitError{code, nil}
 }
 
-// UsageError is an error in what the user typed.
+// UsageError marks an error in what the user typed.
 func UsageError(err error) error { return ExitWith(ExitUsage, err) }
 
 // ErrInterrupted says that the user has interrupted the command.
 var ErrInterrupted = ExitWith(ExitFailed, errors.New("interrupted"))
 
-// CodeOf is the exit code of an error.
+// CodeOf returns the exit code of an error.
 func CodeOf(err error) int {
 	var f *exitError
 	var unreachable *connect.Error

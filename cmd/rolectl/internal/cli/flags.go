@@ -11,16 +11,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Flags whose type cannot say what they take check it when they are read: what makes no sense is bad input, and is neither
-// corrected nor passed over in silence.
+// These flags check their values when they are read: a value that makes no sense is refused, and never corrected silently.
 
-// DurationFlag is a flag for durations from a least one on.
+// DurationFlag defines a flag for a duration that has a minimum.
 func DurationFlag(cmd *cobra.Command, d *time.Duration, name string, least, otherwise time.Duration, help string) {
 	*d = otherwise
 	cmd.Flags().Var(&durationValue{d, least}, name, help)
 }
 
-// ShortestWait is the least duration of what cannot take no time at all.
+// ShortestWait is the minimum of flags for which 0 makes no sense.
 const ShortestWait = time.Millisecond
 
 type durationValue struct {
@@ -32,7 +31,7 @@ func (s *durationValue) Type() string { return "duration" }
 
 func (s *durationValue) String() string {
 	if s.d == nil || *s.d == 0 {
-		return "" // as a default it is not worth telling
+		return "" // the help shows no default
 	}
 	return s.d.String()
 }
@@ -49,7 +48,7 @@ func (s *durationValue) Set(text string) error {
 	return nil
 }
 
-// ChoiceFlag is a flag for one of several words, which the shell completes.
+// ChoiceFlag defines a flag for one of several words, which the shell completes.
 func ChoiceFlag(cmd *cobra.Command, value *string, name, otherwise, help string, words ...string) {
 	*value = otherwise
 	cmd.Flags().Var(&choiceValue{value, words}, name, help)
@@ -79,11 +78,11 @@ func (c *choiceValue) Set(text string) error {
 	return nil
 }
 
-// ReplicasFlag is on how many servers something is kept. A stream with an even number survives the loss of no more servers
-// than one with a replica less, and is lost sooner.
+// ReplicasFlag defines the flag for the number of replicas. Even numbers are refused: a stream with 4 replicas survives the loss
+// of one server, as one with 3 does.
 func ReplicasFlag(cmd *cobra.Command, n *int) {
 	*n = 1
-	cmd.Flags().Var(&replicasValue{n}, "replicas", "on how many servers it is kept: 1, 3 or 5")
+	cmd.Flags().Var(&replicasValue{n}, "replicas", "number of servers that keep a copy: 1, 3 or 5")
 	CompleteFlag(cmd, "replicas", "1", "3", "5")
 }
 
@@ -107,7 +106,7 @@ func (o *replicasValue) Set(text string) error {
 	return nil
 }
 
-// IntFlag is a flag for whole numbers from a least to a greatest one.
+// IntFlag defines a flag for a whole number between two bounds.
 func IntFlag(cmd *cobra.Command, n *int, name string, least, most int, help string) {
 	cmd.Flags().Var(&intValue{n, least, most}, name, help)
 }
@@ -121,7 +120,7 @@ func (n *intValue) Type() string { return "int" }
 
 func (n *intValue) String() string {
 	if n.n == nil || *n.n == 0 {
-		return "" // as a default it is not worth telling
+		return "" // the help shows no default
 	}
 	return strconv.Itoa(*n.n)
 }
@@ -135,12 +134,12 @@ func (n *intValue) Set(text string) error {
 	return nil
 }
 
-// ExplainFlagError says what a flag takes where the library's own text tells how it was read.
+// ExplainFlagError replaces errors of the flags library that describe its parsing by what the flag takes.
 func ExplainFlagError(_ *cobra.Command, err error) error {
 	text := err.Error()
 	for raw, instead := range map[string]string{
 		"strconv.ParseBool:": "use true or false",
-		"strconv.ParseUint:": "use a whole number from 0 on",
+		"strconv.ParseUint:": "use a whole number, 0 or more",
 		"strconv.ParseInt:":  "use a whole number",
 		"time: ":             "use a duration such as 5s",
 		"must be formatted":  "use name=value",
@@ -158,13 +157,14 @@ func ExplainFlagError(_ *cobra.Command, err error) error {
 	return err
 }
 
-// CompleteFlag offers words for a flag.
+// CompleteFlag offers fixed words for a flag.
 func CompleteFlag(cmd *cobra.Command, name string, words ...string) {
 	CompleteFlagBy(cmd, name, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return words, cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
+// CompleteFlagBy offers for a flag what a function finds.
 func CompleteFlagBy(cmd *cobra.Command, name string, by cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(name, by); err != nil {
 		panic(err) // the flag is not there

@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errUnread says that nobody reads what is written: that is no fault, and there is nobody to tell.
+// errUnread says that nobody reads the output. It has no message, because nobody would read that either.
 var errUnread = ExitCode(ExitUnread)
 
-// lookForReader is how often it is looked whether somebody still reads. A write would say so too, but may be far away.
+// lookForReader is how often EndWhenUnread checks for a reader. A write would notice too, but the next one may be far away.
 const lookForReader = 250 * time.Millisecond
 
-// EndWhenUnread makes the context of a command end when nobody reads standard output any more, as in "rolectl watch | head -1". It
-// is for commands that only look: others do what they were told, whoever reads of it. release must be called at their end.
+// EndWhenUnread ends the context of a command when nobody reads standard output any more, as in "rolectl watch | head -1". It is
+// for commands that only look: a command that changes something continues. The command must call release at its end.
 func (a *App) EndWhenUnread(cmd *cobra.Command) (release func()) {
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	cmd.SetContext(ctx)
@@ -45,7 +45,8 @@ func (a *App) EndWhenUnread(cmd *cobra.Command) (release func()) {
 	}
 }
 
-// OutputClosed reports whether an error is that nobody reads standard output. Connections break in the same way, and that is one.
+// OutputClosed reports whether an error means that nobody reads standard output. A broken connection has the same errno, so the
+// file counts too.
 func OutputClosed(err error) bool {
 	var where *fs.PathError
 	return errors.Is(err, syscall.EPIPE) && errors.As(err, &where) && where.Path == os.Stdout.Name()

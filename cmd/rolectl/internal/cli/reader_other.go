@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// unread is found out by the next write.
+// unread knows nothing here: the next write fails instead.
 func unread(*os.File) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread reports whether the other side of a pipe, a socket or a terminal is gone.
+// unread reports whether the other end of a pipe, a socket or a terminal is closed.
 func unread(f *os.File) bool {
 	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}}
 	n, err := unix.Poll(fds, 0)

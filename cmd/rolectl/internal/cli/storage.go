@@ -10,11 +10,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// StorageFlag is where a stream is kept.
+// StorageFlag defines the flag for the storage of a stream.
 func StorageFlag(cmd *cobra.Command, storage *string) {
-	ChoiceFlag(cmd, storage, "storage", "file", "file or memory; what is in memory is lost with its server", "file", "memory")
+	ChoiceFlag(cmd, storage, "storage", "file", "file or memory; memory is lost when its server ends", "file", "memory")
 }
 
+// StorageType returns the storage type for a value of StorageFlag.
 func StorageType(name string) jetstream.StorageType {
 	if name == "memory" {
 		return jetstream.MemoryStorage
@@ -22,7 +23,7 @@ func StorageType(name string) jetstream.StorageType {
 	return jetstream.FileStorage
 }
 
-// PlacementError says plainly that a server has no room for so many replicas.
+// PlacementError explains the refusal of a server that cannot place the replicas of a stream.
 func PlacementError(err error, replicas int) error {
 	const notClustered, noPeers = 10074, 10005
 	var refused *jetstream.APIError
@@ -31,14 +32,14 @@ func PlacementError(err error, replicas int) error {
 	}
 	switch refused.ErrorCode {
 	case notClustered:
-		return ExitWith(ExitFailed, fmt.Errorf("this server has no cluster of %d: give --replicas 1, or connect to one that has", replicas))
+		return ExitWith(ExitFailed, fmt.Errorf("this server is not in a cluster of %d: give --replicas 1, or connect to such a cluster", replicas))
 	case noPeers:
-		return ExitWith(ExitFailed, fmt.Errorf("the cluster of this server cannot keep %d replicas, for want of servers or of room: give fewer --replicas: %w", replicas, err))
+		return ExitWith(ExitFailed, fmt.Errorf("the cluster has not enough servers or storage for %d replicas: give fewer --replicas: %w", replicas, err))
 	}
 	return err
 }
 
-// BucketError gives an error of the store its exit code: the bucket's own faults are told from those of the way there.
+// BucketError gives an error of a bucket its exit code: a missing or unfit bucket is a failure, not a lost connection.
 func BucketError(err error) error {
 	var unfit *natskv.UnfitError
 	if errors.As(err, &unfit) || errors.Is(err, natskv.ErrBucketNotFound) {

@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// ModuleVersion is that of the module: what "go install" was given, or what Go makes of a working copy.
+// ModuleVersion is the version of the module: the one given to "go install", or one that Go derives from a working copy.
 func ModuleVersion() string {
 	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
 		return build.Main.Version
@@ -16,7 +16,7 @@ func ModuleVersion() string {
 	return "(devel)"
 }
 
-// Version says what this program is, and which server dev runs.
+// Version is the version of this program, and of the server that dev runs.
 func Version() string {
 	return fmt.Sprintf("%s (dev runs nats-server %s; %s)", ModuleVersion(), server.VERSION, runtime.Version())
 }

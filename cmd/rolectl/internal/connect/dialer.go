@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// dialer bounds the first connection: each server has its share of the time for the dial and the handshake together. Later
-// dials, those of reconnects, have the connection's own limits. It keeps why a dial has failed: the client does not.
+// dialer bounds the first connection: each server has its share of the time for the dial and the handshake together. Dials of
+// reconnects have a limit of their own. The dialer keeps the reason of a failed dial, because the client does not.
 type dialer struct {
 	each      time.Duration
 	until     time.Time
 	connected atomic.Bool
 
 	mu     sync.Mutex
-	failed error // the last dial's
+	failed error // of the last dial
 }
 
 // reconnectWithin bounds one dial of a reconnect.
@@ -40,7 +40,7 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	return &bounded{conn, until}, nil
 }
 
-// bounded is a connection whose handshake ends when its server's share of the time does.
+// bounded is a connection whose handshake ends with its server's share of the time.
 type bounded struct {
 	net.Conn
 	until time.Time

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// explain says what stands in the way, and what to do about it. The texts of timeouts name sockets, which help nobody.
+// explain says why a server cannot be reached, and what to do about it. It drops the names of sockets, which do not help.
 func (d *dialer) explain(err error, within time.Duration) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -28,20 +28,20 @@ func (d *dialer) explain(err error, within time.Duration) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("connection refused: nothing listens there; start a server (rolectl dev), %s", elsewhere)
 	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return fmt.Errorf("no host is called %s: see that the name is right, %s", unknown.Name, elsewhere)
+		return fmt.Errorf("host %s does not exist: check its name, %s", unknown.Name, elsewhere)
 	case late && d.failed != nil:
-		return fmt.Errorf("cannot be reached within %v (--timeout): see that the address is right and no firewall is in between, %s", within, elsewhere)
+		return fmt.Errorf("not reachable within %v (--timeout): check the address and firewalls, %s", within, elsewhere)
 	case late:
-		return fmt.Errorf("something listens there and said nothing within %v (--timeout): is it a NATS server, and does it want TLS at once (--tlsfirst)? Give it more time, %s", within, elsewhere)
+		return fmt.Errorf("a program listens there and said nothing within %v (--timeout): check that it is a NATS server, and whether it needs --tlsfirst; give it more time, %s", within, elsewhere)
 	}
-	switch { // what they say is of no use
+	switch { // their own texts do not help
 	case strings.Contains(err.Error(), "connection closed by remote after TLS handshake"):
 		return errors.New("the server has closed the connection after the TLS handshake: " + wantsCertificate)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return errors.New("something listens there and has hung up without a word: is it a NATS server, does it want TLS at once (--tlsfirst), " +
+		return errors.New("a program listens there and has closed the connection without a word: check that it is a NATS server, whether it needs --tlsfirst, " +
 			"or a client certificate (--tlscert, --tlskey)?")
 	case strings.Contains(err.Error(), "malformed HTTP"):
-		return errors.New("no websocket is served there: use nats:// in --server")
+		return errors.New("the server has no websocket there: use nats:// in --server")
 	}
 	if fix := remedy(err); fix != "" {
 		return fmt.Errorf("%w: %s", err, fix)
@@ -51,8 +51,8 @@ func (d *dialer) explain(err error, within time.Duration) error {
 
 const wantsCertificate = "the server wants a client certificate that it trusts (--tlscert and --tlskey, NATS_CERT and NATS_KEY)"
 
-// remedy is what to do about a server that is there and lets nobody in, as far as that can be told. Some of what the two
-// libraries say has no type.
+// remedy says what to do about a server that rejects this user, as far as the error tells. Some errors of the two libraries
+// have no type.
 func remedy(err error) string {
 	says := func(text string) bool { return strings.Contains(err.Error(), text) }
 	switch {
@@ -67,7 +67,7 @@ func remedy(err error) string {
 	case errors.As(err, new(tls.RecordHeaderError)), says("first record does not look like a TLS handshake"):
 		return "the server speaks before TLS begins: leave --tlsfirst out (NATS_TLS_FIRST, tls_first of the context)"
 	case errors.Is(err, nats.ErrSecureConnWanted):
-		return "the server offers no TLS: leave --tlsca and --tlscert out, and use nats:// in --server"
+		return "the server has no TLS: leave out --tlsca and --tlscert, and use nats:// in --server"
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return "the server does not know this user: see --user and --password, --creds, --nkey, and which context is selected"
 	}

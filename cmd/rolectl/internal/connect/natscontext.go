@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// configDir is where the nats tool keeps its files, "" when this user has no home.
+// configDir is the directory of the nats tool's files, "" if this user has no home.
 func configDir() string {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "nats")
@@ -23,7 +23,7 @@ func configDir() string {
 	return filepath.Join(home, ".config", "nats")
 }
 
-// Contexts are the names of those that there are.
+// Contexts returns the names of all contexts.
 func Contexts() []string {
 	files, _ := filepath.Glob(filepath.Join(configDir(), "context", "*.json")) // the pattern is right, so there is no error
 	for i, f := range files {
@@ -59,7 +59,7 @@ func (t *Target) load(name string) error {
 	file := filepath.Join(configDir(), "context", name+".json")
 	data, err := os.ReadFile(file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !asked: // selected once, and removed since
+	case errors.Is(err, fs.ErrNotExist) && !asked: // selected, and removed later
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("no context %q: %s", name, known())
@@ -67,14 +67,14 @@ func (t *Target) load(name string) error {
 		return fmt.Errorf("read context %s: %w", name, err)
 	}
 	if t.login, err = readContext(data); err != nil {
-		return fmt.Errorf("context %s: %s is no context of the nats tool (%w): mend it with \"nats context edit %s\", or give --no-context", name, file, err, name)
+		return fmt.Errorf("context %s: %s is not a valid context of the nats tool (%w): repair it with \"nats context edit %s\", or give --no-context", name, file, err, name)
 	}
 	t.Context = name
 	return nil
 }
 
-// readContext reads the file of a context as the nats tool does. An error says where it is wrong, and nothing of what stands
-// there: passwords do.
+// readContext reads the file of a context as the nats tool does. An error gives the place of a fault, and nothing of the content,
+// which may be a password.
 func readContext(data []byte) (l login, err error) {
 	err = json.Unmarshal(data, &l)
 	syntax, kind := (*json.SyntaxError)(nil), (*json.UnmarshalTypeError)(nil)
@@ -82,11 +82,11 @@ func readContext(data []byte) (l login, err error) {
 	case err == nil:
 		return l, nil
 	case errors.As(err, &kind) && kind.Field != "":
-		err = fmt.Errorf("%s is no %s", kind.Field, kind.Type)
+		err = fmt.Errorf("%s is not a valid %s", kind.Field, kind.Type)
 	case errors.As(err, &syntax):
-		err = fmt.Errorf("byte %d is not as in JSON", syntax.Offset)
+		err = fmt.Errorf("byte %d is not valid JSON", syntax.Offset)
 	default:
-		err = errors.New("it is no object")
+		err = errors.New("it is not a JSON object")
 	}
 	return login{}, err
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzContext: whatever stands in the file of a context, what is read means the same when it is written again; an error names a field
-// or a byte, and repeats nothing that the file has; whoever says how to log in does so alone; and what leads somewhere else than the
-// file says is refused.
+// FuzzContext: a context that is read and written again means the same. An error names a field or a byte, and repeats nothing of the
+// file. One source alone decides how to log in. A context that would lead to another place than the file says is refused.
 func FuzzContext(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `null`, `[]`, ``, `{"url":"nats://a:4222,nats://b:4222","user":"u","password":"p"}`, `{"url":"tls://a","token":"t","tls_first":true,"inbox_prefix":"_IN"}`,
@@ -27,7 +26,7 @@ func FuzzContext(f *testing.F) {
 		var err error
 		heap.Bounded(t, len(data), func() { l, err = readContext(data) })
 		if err != nil {
-			if l != (login{}) || len(err.Error()) > 100 || !strings.HasPrefix(err.Error(), "byte ") && err.Error() != "it is no object" && !named(err.Error()) {
+			if l != (login{}) || len(err.Error()) > 100 || !strings.HasPrefix(err.Error(), "byte ") && err.Error() != "it is not a JSON object" && !named(err.Error()) {
 				t.Fatalf("%q: %+v, %v", data, l, err)
 			}
 			return
@@ -55,9 +54,9 @@ func FuzzContext(f *testing.F) {
 	})
 }
 
-// named reports whether an error says of a field of a context that it is of another kind.
+// named reports whether an error names a field of a context that has the wrong type.
 func named(text string) bool {
-	field, _, is := strings.Cut(text, " is no ")
+	field, _, is := strings.Cut(text, " is not a valid ")
 	for i := range reflect.TypeFor[login]().NumField() {
 		if is && field == reflect.TypeFor[login]().Field(i).Tag.Get("json") {
 			return true

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Options are those of a connection as this user. Errors: a file that cannot be read.
+// Options returns the options of a connection as this user. Errors: a file that cannot be read.
 func (t Target) Options() ([]nats.Option, error) {
 	var all []nats.Option
 	switch {
@@ -60,7 +60,7 @@ func (t Target) Options() ([]nats.Option, error) {
 	return all, nil
 }
 
-// credentials says plainly what is wrong with a file before the client says it in other words, at each attempt to connect.
+// credentials checks a file of credentials before the client does so, with less clear errors, at each attempt to connect.
 func credentials(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -68,20 +68,20 @@ func credentials(file string) error {
 	}
 	key, err := nkeys.ParseDecoratedUserNKey(data)
 	if err != nil {
-		return fmt.Errorf("credentials %s (--creds, NATS_CREDS): %w: give a file that nsc has made", file, err)
+		return fmt.Errorf("credentials %s (--creds, NATS_CREDS): %w: give a file that nsc has written", file, err)
 	}
 	key.Wipe()
 	return nil
 }
 
-// authority does so for certificate authorities.
+// authority checks a file of certificate authorities.
 func authority(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("read certificate authority (--tlsca): %w", err)
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(data) {
-		return fmt.Errorf("certificate authority %s (--tlsca, NATS_CA): no certificate is in it: give a file in PEM form", file)
+		return fmt.Errorf("certificate authority %s (--tlsca, NATS_CA): it contains no certificate: give a file in PEM form", file)
 	}
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Settings are what the flags say; what is empty is looked for elsewhere.
+// Settings are the values of the flags. Empty ones are taken from the environment or a context.
 type Settings struct {
 	Server      string
-	User        string // without a password it is a token, as for the nats tool
+	User        string // without a password it is a token, as in the nats tool
 	Password    string
 	Creds       string
 	NKey        string
@@ -23,14 +23,14 @@ type Settings struct {
 	TLSFirst    bool
 	InboxPrefix string
 	Context     string
-	NoContext   bool          // look at no context, not even the selected one
-	Timeout     time.Duration // 0: that of the environment, else DefaultTimeout
+	NoContext   bool          // use no context, not even the selected one
+	Timeout     time.Duration // 0: from the environment, else DefaultTimeout
 }
 
-// DefaultTimeout bounds the way to a server, and one question to it.
+// DefaultTimeout is how long connecting may take, and how long one question to the server may take.
 const DefaultTimeout = 5 * time.Second
 
-// login is one way to somewhere as somebody; contexts are stored in this form.
+// login is an address and a user. Contexts are stored in this form.
 type login struct {
 	URL         string `json:"url"`
 	Token       string `json:"token"`
@@ -45,23 +45,23 @@ type login struct {
 	TLSFirst    bool   `json:"tls_first"`
 	InboxPrefix string `json:"inbox_prefix"`
 
-	// What a context may say and this program cannot do.
+	// Settings of a context that this program does not support.
 	NSC        string `json:"nsc"`
 	SocksProxy string `json:"socks_proxy"`
 	Domain     string `json:"jetstream_domain"`
 	APIPrefix  string `json:"jetstream_api_prefix"`
 }
 
-// Target is where to go and as whom.
+// Target is a server and a user.
 type Target struct {
 	login
-	// Timeout bounds the way there.
+	// Timeout is how long connecting may take.
 	Timeout time.Duration
 	// Context is the name of the context that was used, "" for none.
 	Context string
 }
 
-// Resolve puts together what flags, environment and context say. Errors name the flag, the variable or the file.
+// Resolve combines flags, environment and context. Errors name the flag, the variable or the file.
 func (s Settings) Resolve() (Target, error) {
 	t := Target{Timeout: s.Timeout}
 	if t.Timeout == 0 {
@@ -69,7 +69,7 @@ func (s Settings) Resolve() (Target, error) {
 		if text := os.Getenv("NATS_TIMEOUT"); text != "" {
 			d, err := time.ParseDuration(text)
 			if err != nil || d <= 0 {
-				return Target{}, fmt.Errorf("NATS_TIMEOUT=%q is no duration: use one like 5s, or unset it", text)
+				return Target{}, fmt.Errorf("NATS_TIMEOUT=%q is not a valid duration: use one such as 5s, or unset it", text)
 			}
 			t.Timeout = d
 		}
@@ -93,7 +93,7 @@ func (s Settings) Resolve() (Target, error) {
 	if text := os.Getenv("NATS_TLS_FIRST"); text != "" {
 		var err error
 		if first, err = strconv.ParseBool(text); err != nil {
-			return Target{}, fmt.Errorf("NATS_TLS_FIRST=%q is neither true nor false: use one of these, or unset it", text)
+			return Target{}, fmt.Errorf("NATS_TLS_FIRST=%q is not true or false: use one of these, or unset it", text)
 		}
 	}
 	said.TLSFirst = s.TLSFirst || first
@@ -101,8 +101,8 @@ func (s Settings) Resolve() (Target, error) {
 	return t, t.check()
 }
 
-// over is l, and what l leaves open from below. Whoever names one way to log in replaces those below altogether: two of them
-// on one connection would be neither.
+// over returns l, with empty fields taken from below. If l has any way to log in, none is taken from below: two of them do not
+// work on one connection.
 func (l login) over(below login) login {
 	if l.Token+l.User+l.Creds+l.NKey != "" {
 		below.Token, below.User, below.Password, below.Creds, below.NKey, below.UserJWT, below.NSC = "", "", "", "", "", "", ""
@@ -117,10 +117,10 @@ func (l login) over(below login) login {
 	}
 }
 
-// check refuses what would silently lead somewhere else.
+// check refuses settings that would silently lead to another place.
 func (t Target) check() error {
 	refuse := func(what, instead string) error {
-		return fmt.Errorf("context %s uses %s, which rolectl cannot: %s", t.Context, what, instead)
+		return fmt.Errorf("context %s uses %s, which rolectl does not support: %s", t.Context, what, instead)
 	}
 	switch {
 	case t.NSC != "":
@@ -132,9 +132,9 @@ func (t Target) check() error {
 	case (t.Cert == "") != (t.Key == ""):
 		return fmt.Errorf("a client certificate needs its key: give both --tlscert and --tlskey (NATS_CERT, NATS_KEY)")
 	case !t.hasAddresses():
-		return fmt.Errorf("%q is no address of a server: give --server (NATS_URL) as nats://host:port", t.Address())
+		return fmt.Errorf("%q is not a valid server address: give --server (NATS_URL) as nats://host:port", t.Address())
 	case t.Password != "" && t.User == "":
-		return fmt.Errorf("a password without a user: give --user (NATS_USER) too")
+		return fmt.Errorf("the password has no user: give --user (NATS_USER) too")
 	}
 	return nil
 }

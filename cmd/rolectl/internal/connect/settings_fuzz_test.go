@@ -18,15 +18,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// variables are all that Resolve looks at.
+// variables are all variables that Resolve reads.
 var variables = []string{
 	"NATS_URL", "NATS_USER", "NATS_PASSWORD", "NATS_CREDS", "NATS_NKEY", "NATS_CERT", "NATS_KEY", "NATS_CA", "NATS_INBOX_PREFIX", "NATS_TIMEOUT",
 	"NATS_TLS_FIRST", "NATS_CONTEXT",
 }
 
-// FuzzSettings: whatever flags, environment and the name of a context say, it leads to a server that can be dialled, within some time,
-// as what was said, or is refused with what to do about it; the file of a context is never another than the one of that name; and no
-// error repeats the password.
+// FuzzSettings: any flags, environment and context name lead to a server that can be dialled, within some time and as the given user,
+// or are refused with a fix. A context name leads to no other file than the one of that name. No error repeats the password.
 func FuzzSettings(f *testing.F) {
 	home := f.TempDir()
 	contexts := filepath.Join(home, "nats", "context")
@@ -94,8 +93,8 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// FuzzAddress: whatever is given as the address of a server, what is shown of it has no password; and what can be dialled the client
-// dials, each server at a port that there is, unless it does not take them together.
+// FuzzAddress: an address is shown without its password. The client dials every address that can be dialled, each server at a valid
+// port, unless it refuses the combination.
 func FuzzAddress(f *testing.F) {
 	for _, text := range []string{
 		"nats://a:4222", "a", "a,b:1, tls://c ", "ws://a,wss://b", "ws://a,nats://b", "wS://a,nats://b", "nats://u:p@a", "u:p@a", "nats://u:se,cret@a,b", "nats://[::1]:4222", "[::1]", "::1", "nats://a:0", "nats://a:65536",
@@ -149,7 +148,7 @@ func isAddress(text string) bool {
 	return err == nil && host != "" && wrong == nil && 1 <= n && n <= 65535
 }
 
-// FuzzFiles: whatever stands in the file of credentials or of authorities, it is read without harm, and an error repeats nothing of it.
+// FuzzFiles: any file of credentials or authorities is read without harm, and an error repeats nothing of the file.
 func FuzzFiles(f *testing.F) {
 	key, err := nkeys.FromRawSeed(nkeys.PrefixByteUser, make([]byte, 32))
 	if err != nil {

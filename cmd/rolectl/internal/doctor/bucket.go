@@ -7,15 +7,17 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// bucket checks the stream of the bucket. An error says that it could not be asked for.
+// bucket checks the stream of the bucket. It returns an error if the server cannot tell about the stream.
 func (x *examination) bucket(ctx context.Context) error {
 	name := x.a.Bucket
 	state, err := natskv.Inspect(ctx, x.a.Conn, name)
 	if errors.Is(err, natskv.ErrBucketNotFound) {
-		x.add(critical, "bucket", natskv.Command(natskv.Config{Bucket: name}), "there is no bucket %s", name)
+		x.add(critical, "bucket", natskv.Command(natskv.Config{Bucket: name}), "bucket %s does not exist", name)
 		return nil
 	}
 	if err != nil {
@@ -23,13 +25,13 @@ func (x *examination) bucket(ctx context.Context) error {
 	}
 	for _, fault := range state.Faults {
 		what, fix := fault, "see docs/operations.md"
-		if i := strings.LastIndex(fault, ": "); i >= 0 { // what is wrong, then what to do about it
+		if i := strings.LastIndex(fault, ": "); i >= 0 { // first the fault, then its fix
 			what, fix = fault[:i], fault[i+2:]
 		}
 		x.add(critical, "bucket", fix, "%s", what)
 	}
 	if len(state.Faults) == 0 {
-		x.ok("bucket", "%s is fit: %d records, %d watchers", name, state.Keys, state.Watchers)
+		x.ok("bucket", "%s is fit: %s, %s", name, show.Count(uint64(state.Keys), "record"), show.Count(uint64(state.Watchers), "watcher"))
 	}
 	x.replicas(state)
 	x.room(ctx)
@@ -38,34 +40,37 @@ func (x *examination) bucket(ctx context.Context) error {
 
 func (x *examination) replicas(state natskv.State) {
 	clustered := x.a.Conn.ConnectedClusterName() != ""
-	const fix = "see which servers are down: nats server report jetstream"
+	const fix = "find the servers that are down: nats server report jetstream"
 	switch {
 	case clustered && state.Leader == "":
-		x.add(critical, "replicas", fix, "the stream has no leader: nothing can be written, and terms run out")
+		x.add(critical, "replicas", fix, "the stream has no leader: nothing can be written, and terms will run out")
 	case 2*state.Offline >= state.Replicas && state.Offline > 0:
 		x.add(critical, "replicas", fix, "%d of %d replicas are offline: there is no quorum", state.Offline, state.Replicas)
 	case state.Offline > 0:
 		x.add(warning, "replicas", fix, "%d of %d replicas are offline", state.Offline, state.Replicas)
 	case state.Lagging > 0:
-		x.add(warning, "replicas", "look again in a while; if it stays, see the load and the disks of the servers", "%d of %d replicas lag behind", state.Lagging, state.Replicas)
+		x.add(warning, "replicas", "check again in a while; if it persists, check the load and the disks of the servers", "%d of %d replicas lag behind", state.Lagging, state.Replicas)
 	case clustered && state.Replicas == 1:
-		x.add(warning, "replicas", "nats stream edit KV_"+x.a.Bucket+" --replicas 3", "the bucket is kept on one server of a cluster: without %s nobody leads", state.Leader)
+		x.add(warning, "replicas", "nats stream edit KV_"+x.a.Bucket+" --replicas 3", "the bucket is kept on one server of a cluster: without %s nobody can lead", state.Leader)
 	default:
 		x.ok("replicas", "%d", state.Replicas)
 	}
-	if state.Storage == jetstream.MemoryStorage && state.Replicas == 1 {
-		x.add(warning, "storage", "make it anew with file storage, unless the server lives in the one process that uses it", "the bucket lives in the memory of one server, and is lost when that restarts")
+	switch volatile := state.Storage == jetstream.MemoryStorage && state.Replicas == 1; {
+	case volatile && x.a.Conn.ConnectedServerName() == inventory.DevMember:
+		x.ok("storage", "in memory, until rolectl dev ends")
+	case volatile:
+		x.add(warning, "storage", "recreate it with file storage, unless the server runs inside the only process that uses it", "the bucket is kept in the memory of one server, and is lost when the server restarts")
 	}
 }
 
-// room checks how much of what the bucket may hold is used: a full bucket refuses heartbeats.
+// room checks how full the bucket is: a full bucket refuses heartbeats.
 func (x *examination) room(ctx context.Context) {
 	js, err := jetstream.New(x.a.Conn)
 	if err != nil {
 		return
 	}
 	s, err := js.Stream(ctx, "KV_"+x.a.Bucket)
-	if err != nil { // it was asked for a moment ago: others say what is wrong
+	if err != nil { // it answered a moment ago: other checks tell what is wrong
 		return
 	}
 	i := s.CachedInfo()

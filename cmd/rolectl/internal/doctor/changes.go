@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// changes counts what happens to roles and sessions while the doctor watches.
+// changes counts the writes to roles and the heartbeats of sessions while the doctor watches.
 type changes struct {
 	mu    sync.Mutex
 	begun bool
@@ -19,14 +19,14 @@ type changes struct {
 	beats map[protocol.Peer]pulse // of leases
 }
 
-// pulse is how often a lease was seen to be renewed.
+// pulse is what was seen of one lease: its last renewal, and the gaps between renewals.
 type pulse struct {
 	session, beat uint64
 	last          time.Time // by the server's clock
 	gaps          []time.Duration
 }
 
-// Bounds of what is remembered: the doctor may be asked to watch for long.
+// Bounds of the memory: the doctor may watch for a long time.
 const (
 	maxWatchedRoles = 1000
 	maxPulses       = 1000
@@ -50,7 +50,7 @@ func (c *changes) observe(r inventory.Record) {
 	}
 }
 
-// renewed counts a heartbeat. One that was not seen makes the gap that of two.
+// renewed counts a heartbeat. If heartbeats in between were not seen, the gap is divided among them.
 func (c *changes) renewed(r inventory.Record) {
 	p, seen := c.beats[r.Peer]
 	if !seen && len(c.beats) == maxPulses {
@@ -66,7 +66,8 @@ func (c *changes) renewed(r inventory.Record) {
 	c.beats[r.Peer] = p
 }
 
-// beatOf is how often a member beats: the middle of what was seen, or, where that is too little, what its TTL means by default.
+// beatOf returns the heartbeat interval of a member: the median of the gaps seen or, with fewer than three gaps, the default for
+// its TTL.
 func (c *changes) beatOf(m election.MemberInfo) time.Duration {
 	peer := protocol.Peer{Class: protocol.Candidate, Instance: m.Instance}
 	if m.WorkerOnly {
@@ -81,7 +82,7 @@ func (c *changes) beatOf(m election.MemberInfo) time.Duration {
 	return gaps[len(gaps)/2]
 }
 
-// writes are those to each role.
+// writes returns the number of writes to each role.
 func (c *changes) writes() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,16 +9,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// recently is how far back killed sessions count; their records stay for a day.
-const recently = time.Hour
+const (
+	// recently is how long killed sessions count; their records stay for a day.
+	recently = time.Hour
+	// manyKilled is the number of killed sessions that is more than one crashed machine.
+	manyKilled = 3
+	// manyWrites is the number of writes to a role that is more than one hand-over, which takes two.
+	manyWrites = 3
+)
 
-// manyKilled is from how many on they are more than a machine that went down.
-const manyKilled = 3
-
-// manyWrites to one role while the doctor watches: one hand-over takes two.
-const manyWrites = 3
-
-// churn looks for roles and sessions that come and go.
+// churn looks for roles and sessions that keep changing.
 func (x *examination) churn(watchFor time.Duration) {
 	var killed []string
 	for _, r := range x.s.All() {
@@ -31,16 +31,16 @@ func (x *examination) churn(watchFor time.Duration) {
 	calm := true
 	if len(killed) >= manyKilled {
 		calm = false
-		x.add(warning, "churn", "see whether these processes crash, pause or lose their connection; if they live, raise their TTL",
-			"%d sessions were ended by others within the last hour: %s", len(killed), show.FirstFew(killed))
+		x.add(warning, "churn", "check whether these processes crash, pause or lose their connection; if they are alive, raise their TTL",
+			"others have ended %s within the last hour: %s", show.Count(len(killed), "session"), show.FirstFew(killed))
 	}
 	for _, role := range slices.Sorted(maps.Keys(writes)) {
 		if writes[role] >= manyWrites {
 			calm = false
-			x.add(warning, "churn", "see why its work returns or fails: rolectl inspect "+role+" --for 30s", "%s has changed hands again and again: %d writes within %s", role, writes[role], watchFor)
+			x.add(warning, "churn", "find out why its work returns or fails: rolectl inspect "+role+" --for 30s", "%s keeps changing its leader: %d writes within %s", role, writes[role], watchFor)
 		}
 	}
 	if calm {
-		x.ok("churn", "%d sessions were ended by others within the last hour; no role changed hands again and again", len(killed))
+		x.ok("churn", "others have ended %s within the last hour; no role keeps changing its leader", show.Count(len(killed), "session"))
 	}
 }

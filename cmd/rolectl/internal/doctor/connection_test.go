@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 )
 
-// TestClock: a record that the server stored after another one, and says is older, is a clock that went back; so is a jump
-// against our own clock.
+// TestClock: a record with an earlier time than the one before it means that the clock went back. So does a jump against the
+// local clock.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

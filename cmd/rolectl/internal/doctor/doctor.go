@@ -16,31 +16,32 @@ import (
 
 const (
 	Name        = "doctor"
-	ExitUnknown = int(unknown) // what doctor ends with when nothing was found out
+	ExitUnknown = int(unknown) // the exit code if the checks could not run
 )
 
+// Command is the command "rolectl doctor".
 func Command(a *cli.App) *cobra.Command {
 	var watchFor time.Duration
 	cmd := &cobra.Command{
-		Use: Name, Short: "Find out what is wrong with a bucket, its servers, members and tasks, and say what to do",
-		Long: `Find out what is wrong with a bucket, its servers and members, and the tasks that these work on, and say what to do.
+		Use: Name, Short: "Find out what is wrong with a bucket, its servers, members and tasks, and what to do",
+		Long: `Find out what is wrong with a bucket, its servers, its members and their tasks, and what to do about it.
 
-It needs read-only permissions, and says what it could not find out with those that it has.
+It needs read-only permissions, and lists every check that it could not run for lack of permission.
 
 Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connection, no permission to look, bad usage).`,
-		Example: "  rolectl doctor\n  rolectl doctor --for 30s -o json\n  rolectl doctor -o name   # only the names of the checks that found something",
+		Example: "  rolectl doctor\n  rolectl doctor --for 30s -o json\n  rolectl doctor -o name   # only the names of checks with a fault",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer a.EndWhenUnread(cmd)()
 			found, err := examine(cmd.Context(), a, watchFor)
-			if cmd.Context().Err() != nil { // not everything was looked at, so nothing is well
+			if cmd.Context().Err() != nil { // some checks did not run, so the result is unknown
 				return cli.ErrInterrupted
 			}
 			if err != nil {
 				if cli.CodeOf(err) == cli.ExitUsage {
 					return err
 				}
-				found.add(unknown, "connection", "check --server and the credentials (rolectl --help says where they come from)", "%v", err)
+				found.add(unknown, "connection", "check --server and the credentials (rolectl --help lists their sources)", "%s", cli.Plain(err))
 			}
 			if err := report(a, found); err != nil {
 				return err
@@ -48,11 +49,11 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 			return cli.ExitCode(int(found.worst()))
 		},
 	}
-	cli.DurationFlag(cmd, &watchFor, "for", 0, 2*time.Second, "how long to watch for what only time shows")
+	cli.DurationFlag(cmd, &watchFor, "for", 0, 2*time.Second, "how long to watch heartbeats, clocks and changes")
 	return cmd
 }
 
-// examination is what the checks look at.
+// examination is one run of the checks.
 type examination struct {
 	findings
 	a    *cli.App
@@ -60,7 +61,7 @@ type examination struct {
 	seen *changes
 }
 
-// examine runs every check that can be run. An error says that nothing could be found out.
+// examine runs every check that can run. It returns an error if the server or the bucket cannot be reached.
 func examine(ctx context.Context, a *cli.App, watchFor time.Duration) (findings, error) {
 	x := examination{a: a, seen: &changes{beats: map[protocol.Peer]pulse{}}}
 	nc, err := a.Connect()
@@ -73,14 +74,14 @@ func examine(ctx context.Context, a *cli.App, watchFor time.Duration) (findings,
 	if err := x.bucket(opening); err != nil {
 		return x.findings, err
 	}
-	if x.worst() == critical { // a bucket that is not there, or not fit, cannot be observed
+	if x.worst() == critical { // a missing or unfit bucket cannot be observed
 		if _, err := natskv.Open(opening, nc, a.Bucket); err != nil {
 			return x.findings, nil
 		}
 	}
 	if x.s, err = inventory.OpenView(opening, a, true, x.seen.observe); err != nil {
 		if errors.Is(err, election.ErrPermission) {
-			x.add(unknown, "permissions", "give this user the permissions of an observer (docs/reference/permissions.md)", "%v", err)
+			x.add(unknown, "permissions", "give this user the permissions of an observer (docs/reference/permissions.md)", "%s", cli.Plain(err))
 			return x.findings, nil
 		}
 		return x.findings, err

@@ -2,7 +2,7 @@ package doctor
 
 import "fmt"
 
-// severity is how bad a finding is; its number is the exit code, as monitoring systems have it.
+// severity is how bad a finding is. Its number is the exit code that monitoring systems expect.
 type severity int
 
 const (
@@ -18,15 +18,15 @@ func (l severity) String() string { return severityNames[l] }
 
 func (l severity) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// finding is what one check has found.
+// finding is one result of a check.
 type finding struct {
 	Check   string   `json:"check"`
 	Level   severity `json:"level"`
 	Message string   `json:"message"`
-	Fix     string   `json:"fix,omitempty"` // never empty when something is wrong
+	Fix     string   `json:"fix,omitempty"` // empty only if nothing is wrong
 }
 
-// findings are those of one examination, in the order of the checks.
+// findings are the results of all checks, in their order.
 type findings []finding
 
 func (f *findings) ok(check, format string, args ...any) {
@@ -37,7 +37,7 @@ func (f *findings) add(l severity, check, fix, format string, args ...any) {
 	*f = append(*f, finding{check, l, fmt.Sprintf(format, args...), fix})
 }
 
-// worst is the exit code: what is known to be wrong comes before what is not known.
+// worst returns the exit code: a known fault counts more than an unknown state.
 func (f findings) worst() severity {
 	worst := healthy
 	for _, x := range f {

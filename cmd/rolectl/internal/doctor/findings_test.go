@@ -2,7 +2,7 @@ package doctor
 
 import "testing"
 
-// TestWorst: what is known to be wrong comes before what is not known, and that before what is well.
+// TestWorst: a known fault counts more than an unknown state, and that more than a healthy one.
 func TestWorst(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// records checks that what stands in the bucket can be read.
+// records checks that all records of the bucket can be read.
 func (x *examination) records() {
 	bad := 0
 	for _, r := range x.s.All() {
@@ -20,15 +20,15 @@ func (x *examination) records() {
 		}
 		switch r.Form {
 		case protocol.FormGarbage:
-			x.add(warning, "records", "find out who writes there (nats kv get "+x.a.Bucket+" "+show.Clean(r.Key)+"); members write over it when it has stood for a while",
+			x.add(warning, "records", "find out which program writes there (nats kv get "+x.a.Bucket+" "+show.Clean(r.Key)+"); members overwrite the record after a while",
 				"%s cannot be read: %s", r.Key, r.Problem)
 		case protocol.FormNewer:
-			x.add(warning, "records", "upgrade the members that are older, this program too", "%s was written by a later version", r.Key)
+			x.add(warning, "records", "upgrade the older members, and this program", "%s was written by a later version", r.Key)
 		default:
 			continue
 		}
 		if bad++; bad == 20 {
-			x.add(warning, "records", "mend those above first", "there are more that cannot be read")
+			x.add(warning, "records", "fix the records above first", "there are more records that cannot be read")
 			return
 		}
 	}
@@ -37,7 +37,7 @@ func (x *examination) records() {
 	}
 }
 
-// members checks that who has a session still moves its lease.
+// members checks that every member still renews its lease.
 func (x *examination) members() {
 	docs := x.s.DescribeMembers()
 	x.versions(docs)
@@ -45,11 +45,11 @@ func (x *examination) members() {
 	for _, m := range docs {
 		if m.HeartbeatAge > 2*m.TTL && len(m.Leads) == 0 {
 			silent++
-			x.add(warning, "members", "see whether the process lives; the record goes when another candidate has seen it stand still",
+			x.add(warning, "members", "check whether the process is alive; another candidate removes the record when it sees no heartbeat",
 				"%s has not renewed its lease for %s (TTL %s)", m.Instance, show.Age(m.HeartbeatAge), show.Age(m.TTL))
 		}
 		if m.Draining && m.HeartbeatAge <= m.TTL && len(m.Leads) > 0 {
-			x.add(warning, "members", "see why its work does not return; step-down --force takes the role without waiting for it",
+			x.add(warning, "members", "find out why its work does not return; step-down --force takes the role without waiting for it",
 				"%s is closing, and still holds %s", m.Instance, strings.Join(m.Leads, ", "))
 		}
 	}
@@ -58,11 +58,11 @@ func (x *examination) members() {
 	}
 }
 
-// versions checks that members of one program run one version, as far as they say so in Meta: the library's records have
-// no place for its own.
+// versions checks that all members of one program run the same version, as far as they give it in Meta. The records do not hold
+// the version of the library.
 func (x *examination) versions(docs []inventory.MemberState) {
 	type key struct{ program, version string }
-	who := map[key][]string{}
+	members := map[key][]string{}
 	programs := map[string][]string{} // their versions
 	silent := 0
 	for _, m := range docs {
@@ -71,10 +71,10 @@ func (x *examination) versions(docs []inventory.MemberState) {
 			silent++
 			continue
 		}
-		if len(who[k]) == 0 {
+		if len(members[k]) == 0 {
 			programs[k.program] = append(programs[k.program], k.version)
 		}
-		who[k] = append(who[k], m.Instance)
+		members[k] = append(members[k], m.Instance)
 	}
 	drift := false
 	for _, program := range slices.Sorted(maps.Keys(programs)) {
@@ -84,7 +84,7 @@ func (x *examination) versions(docs []inventory.MemberState) {
 		drift = true
 		var parts []string
 		for _, v := range slices.Sorted(slices.Values(programs[program])) {
-			parts = append(parts, fmt.Sprintf("%s: %s", v, show.FirstFew(who[key{program, v}])))
+			parts = append(parts, fmt.Sprintf("%s: %s", v, show.FirstFew(members[key{program, v}])))
 		}
 		of := ""
 		if program != "" {
@@ -95,9 +95,9 @@ func (x *examination) versions(docs []inventory.MemberState) {
 	switch {
 	case drift || len(docs) == 0:
 	case silent == len(docs):
-		x.ok("versions", "not looked at: no member says in Meta which %s it runs", inventory.MetaVersion)
+		x.ok("versions", "not checked: no member gives its %s in Meta", inventory.MetaVersion)
 	case silent > 0:
-		x.ok("versions", "one for each program, of the %d members that say theirs", len(docs)-silent)
+		x.ok("versions", "one for each program, of the %s with a version", show.Count(len(docs)-silent, "member"))
 	default:
 		x.ok("versions", "one for each program")
 	}

@@ -10,50 +10,51 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// inOrder are the causes that end a role's use when nobody else wants it: a command that ran once, a service that was taken down.
-var inOrder = []string{
+// cleanly are the reasons for which a role is left when it is no longer used: a command that ran once, a service that was shut
+// down.
+var cleanly = []string{
 	protocol.WorkReturned.String(), protocol.SessionClosed.String(), protocol.SteppedDown.String(), protocol.Transferred.String(),
 	protocol.Outranked.String(),
 }
 
-// roles checks that every role has a leader that beats, and somebody to take over. A role that was left in order and that nobody
-// contends for is told, and is not wrong: its record stays behind when it is no longer used.
+// roles checks that every role has a leader with heartbeats, and a successor. A role that was left cleanly and that nobody contends
+// for is reported, and is not a fault: its record stays in the bucket when the role is no longer used.
 func (x *examination) roles() {
 	docs, _ := x.s.DescribeRoles() // without names there is no error
 	led := 0
 	var left []string
 	for _, d := range docs {
 		switch {
-		case d.Vacant && len(d.Candidates) == 0 && slices.Contains(inOrder, d.Reason):
+		case d.Vacant && len(d.Candidates) == 0 && slices.Contains(cleanly, d.Reason):
 			left = append(left, fmt.Sprintf("%s (%s, for %s)", d.Role, d.WhyVacant(), show.Age(d.Age)))
-		case d.Newer: // it may well be led: to remove the record would take it from a leader that lives
-			x.add(warning, "roles", "ask with a rolectl of that version; older members leave the role alone until they are upgraded",
-				"whether anybody leads %s cannot be told: a later version wrote its record", d.Role)
+		case d.Newer: // removing the record could take the role from a live leader
+			x.add(warning, "roles", "use a rolectl of that version; older members leave the role alone until they are upgraded",
+				"the leader of %s is unknown: a later version wrote its record", d.Role)
 		case d.Unreadable:
-			x.add(critical, "roles", "see records above; if nobody claims it, remove the record: nats kv del "+x.a.Bucket+" "+protocol.RoleKey(d.Role),
+			x.add(critical, "roles", "see the check of records above; if nobody claims the role, remove the record: nats kv del "+x.a.Bucket+" "+protocol.RoleKey(d.Role),
 				"nobody leads %s: its record cannot be read", d.Role)
 		case d.Vacant && len(d.Candidates) == 0:
-			x.add(warning, "roles", "start a process that contends for it; if it is no longer used, remove its record: nats kv del "+x.a.Bucket+" "+protocol.RoleKey(d.Role),
-				"nobody contends for %s any more, since %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
+			x.add(warning, "roles", "start a process that contends for it; if the role is no longer used, remove its record: nats kv del "+x.a.Bucket+" "+protocol.RoleKey(d.Role),
+				"nobody has contended for %s for %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
 		case d.Leader == "" && len(d.Candidates) == 0:
-			x.add(critical, "roles", "start a process that contends for it", "nobody leads %s and nobody is a candidate, for %s", d.Role, show.Age(d.Age))
+			x.add(critical, "roles", "start a process that contends for it", "nobody has led %s for %s, and it has no candidate", d.Role, show.Age(d.Age))
 		case d.Leader == "" && d.Age > max(2*d.TTL, 5*time.Second):
-			x.add(critical, "roles", "see what its candidates log: rolectl inspect "+d.Role, "nobody leads %s, for %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
+			x.add(critical, "roles", "check the logs of its candidates: rolectl inspect "+d.Role, "nobody has led %s for %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
 		case d.Leader == "":
-			x.add(warning, "roles", "look again in a moment", "nobody leads %s just now: %s", d.Role, d.WhyVacant())
+			x.add(warning, "roles", "check again in a moment", "nobody leads %s at the moment: %s", d.Role, d.WhyVacant())
 		case d.HeartbeatAge < 0 || d.HeartbeatAge > d.TTL:
-			silent := "its last one is gone"
+			silent := "its lease is gone"
 			if d.HeartbeatAge >= 0 {
 				silent = "for " + show.Age(d.HeartbeatAge)
 			}
-			x.add(critical, "roles", "see whether "+d.Leader+" lives, and start another candidate: who sees its lease stand still takes over",
+			x.add(critical, "roles", "check whether "+d.Leader+" is alive, and start another candidate: it takes over when it sees no heartbeat",
 				"%s leads %s without a heartbeat: %s (TTL %s)", d.Leader, d.Role, silent, show.Age(d.TTL))
 		case d.HeartbeatLate():
-			x.add(warning, "roles", "see the load and the network of "+d.Leader, "%s leads %s, and its last heartbeat is %s old (TTL %s)", d.Leader, d.Role, show.Age(d.HeartbeatAge), show.Age(d.TTL))
-		case d.Successor == "" && d.Role == inventory.DevMember && x.programOf(d.Leader) == inventory.ProgramDev: // it is alone by design
+			x.add(warning, "roles", "check the load and the network of "+d.Leader, "%s leads %s, and its last heartbeat is %s old (TTL %s)", d.Leader, d.Role, show.Age(d.HeartbeatAge), show.Age(d.TTL))
+		case d.Successor == "" && d.Role == inventory.DevMember && x.programOf(d.Leader) == inventory.ProgramDev: // it needs no successor
 			led++
 		case d.Successor == "":
-			x.add(warning, "roles", "start a second process that contends for it", "nobody would take %s over from %s", d.Role, d.Leader)
+			x.add(warning, "roles", "start a second process that contends for it", "nobody would take over %s from %s", d.Role, d.Leader)
 		default:
 			led++
 		}
@@ -62,11 +63,11 @@ func (x *examination) roles() {
 		x.ok("roles", "%d, all with a leader and a successor", led)
 	}
 	if len(left) > 0 {
-		x.ok("roles", "left in order, and nobody contends for them: %s; if one is still used, start a process that does", show.FirstFew(left))
+		x.ok("roles", "left cleanly, with no candidates: %s; if a role is still used, start a process that contends for it", show.FirstFew(left))
 	}
 }
 
-// programOf is what a member says it runs.
+// programOf returns the program that a member gives in its Meta.
 func (x *examination) programOf(instance string) string {
 	for _, m := range x.s.Members() {
 		if m.Instance == instance {

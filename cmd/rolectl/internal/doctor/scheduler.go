@@ -15,11 +15,11 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// scheduling checks that what leads hands out tasks, and that somebody takes them.
+// scheduling checks that a scheduler hands out the tasks of a namespace, and that workers take them.
 func (x *examination) scheduling(ctx context.Context, namespace string, records uint64) string {
 	c, err := assign.NewClient(x.a.Conn, assign.ClientConfig{Namespace: namespace})
 	if err != nil {
-		return "not looked at: a stream of this name is none of tasks"
+		return "not checked: its name is not a valid namespace"
 	}
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, x.a.Target.Timeout)
@@ -29,25 +29,25 @@ func (x *examination) scheduling(ctx context.Context, namespace string, records 
 	case err == nil:
 		return x.overview(ctx, namespace, o)
 	case errors.Is(err, cli.ErrDenied):
-		return fmt.Sprintf("not looked at: %v", err)
+		return "not checked: " + cli.Plain(err)
 	case errors.Is(err, assign.ErrNoScheduler):
 		return x.unscheduled(ctx, namespace, records)
 	case errors.Is(err, context.DeadlineExceeded):
-		x.add(unknown, "tasks", "ask again", "%s: no answer: %v", namespace, err)
+		x.add(unknown, "tasks", "try again", "%s: no answer: %s", namespace, cli.Plain(err))
 	default:
-		x.add(critical, "tasks", "see what it says of the stream; rolectl tasks create "+namespace+" --dry-run prints how it should be", "%s: %s", namespace, show.OneLine(err.Error()))
+		x.add(critical, "tasks", "compare the stream with what rolectl tasks create "+namespace+" --dry-run prints", "%s: %s", namespace, show.OneLine(err.Error()))
 	}
 	return ""
 }
 
-// seal is the record by which a scheduler shuts out those before it.
+// seal is the record with which a scheduler shuts out earlier schedulers.
 type seal struct {
 	Version int    `json:"v"`
 	Epoch   uint64 `json:"epoch"`
 	Holder  string `json:"holder"`
 }
 
-// sealOf reads it. Epoch 0: there is none, or this user or this version may not read it.
+// sealOf reads the seal of a namespace. Epoch 0: there is no seal, or it cannot be read by this user or this version.
 func (x *examination) sealOf(ctx context.Context, namespace string) seal {
 	r, err := inventory.LastRecord(ctx, x.a.Conn, namespace, "seal")
 	if err != nil {
@@ -63,40 +63,40 @@ func readSeal(data []byte) (s seal) {
 	return s
 }
 
-// unscheduled says what is known while no scheduler answers.
+// unscheduled reports what is known while no scheduler answers.
 func (x *examination) unscheduled(ctx context.Context, namespace string, records uint64) string {
-	const fix = "start a process that leads the role whose Lead hands them out"
+	const fix = "start a process that leads the scheduler role"
 	last := x.sealOf(ctx, namespace)
 	switch {
 	case last.Epoch == 0 && records == 0:
-		return "there are none, and nobody has handed out any yet"
+		return "no tasks, and no scheduler yet"
 	case last.Epoch == 0:
-		x.add(warning, "tasks", fix, "%s: %d records, and nobody has handed out tasks yet", namespace, records)
+		x.add(warning, "tasks", fix, "%s: %s, and no scheduler yet", namespace, show.Count(records, "record"))
 		return ""
 	}
 	docs, _ := x.s.DescribeRoles() // without names there is no error
 	for _, d := range docs {
 		if d.Leader != "" && d.Epoch == last.Epoch {
-			x.add(critical, "tasks", "see the log of "+d.Leader, "%s: %s leads %s, and does not answer for its tasks", namespace, d.Leader, d.Role)
+			x.add(critical, "tasks", "check the log of "+d.Leader, "%s: %s leads %s, and does not answer questions about tasks", namespace, d.Leader, d.Role)
 			return ""
 		}
 	}
-	x.add(warning, "tasks", fix, "%s: nobody hands out tasks; the last was %s at epoch %d", namespace, last.Holder, last.Epoch)
+	x.add(warning, "tasks", fix, "%s: there is no scheduler; the last one was %s at epoch %d", namespace, last.Holder, last.Epoch)
 	return ""
 }
 
-// overview judges what the scheduler says.
+// overview judges the answer of the scheduler.
 func (x *examination) overview(ctx context.Context, namespace string, o assign.Overview) string {
 	if last := x.sealOf(ctx, namespace); last.Epoch != 0 && last.Epoch != o.Epoch {
-		x.add(warning, "tasks", "look again in a moment; if it stays, see the log of "+o.Scheduler,
-			"%s: %s leads at epoch %d, and the seal is still that of %s at epoch %d: nothing of it is stored before it has written its own",
+		x.add(warning, "tasks", "check again in a moment; if it persists, check the log of "+o.Scheduler,
+			"%s: %s leads at epoch %d, and the seal is still that of %s at epoch %d: the new scheduler stores nothing before its own seal",
 			namespace, o.Scheduler, o.Epoch, last.Holder, last.Epoch)
 	} else if !o.Ready {
-		x.add(warning, "tasks", "look again in a moment; if it stays, see which of its workers do not answer: rolectl tasks overview -n "+namespace,
+		x.add(warning, "tasks", "check again in a moment; if it persists, find the workers that do not answer: rolectl tasks overview -n "+namespace,
 			"%s: %s is still taking over", namespace, o.Scheduler)
 	}
 	if o.Trouble != "" {
-		x.add(critical, "tasks", "do what that says; until then nothing of how tasks end is stored", "%s: %s", namespace, show.OneLine(o.Trouble))
+		x.add(critical, "tasks", "follow that advice; until then no outcome of a task is stored", "%s: %s", namespace, show.OneLine(o.Trouble))
 	}
 	open := 0
 	for _, k := range o.Kinds {
@@ -104,7 +104,7 @@ func (x *examination) overview(ctx context.Context, namespace string, o assign.O
 		for _, why := range slices.Sorted(maps.Keys(k.Reasons)) {
 			if r, ok := inventory.BlockedReasons[why]; ok && o.Ready {
 				fix := strings.NewReplacer("NAMESPACE", namespace, "KIND", show.Clean(k.Kind)).Replace(r.Fix)
-				x.add(warning, "tasks", fix, "%s: %d tasks of kind %s wait: %s", namespace, k.Reasons[why], k.Kind, r.Text)
+				x.add(warning, "tasks", fix, "%s: %s of kind %s waiting: %s", namespace, show.Count(k.Reasons[why], "task"), k.Kind, r.Text)
 			}
 		}
 	}
@@ -117,5 +117,5 @@ func (x *examination) overview(ctx context.Context, namespace string, o assign.O
 	if o.Omitted > 0 {
 		more = " at least"
 	}
-	return fmt.Sprintf("%d open, handed out by %s to%s %d workers", open, o.Scheduler, more, present)
+	return fmt.Sprintf("%d open, handed out by %s to%s %s", open, o.Scheduler, more, show.Count(present, "worker"))
 }

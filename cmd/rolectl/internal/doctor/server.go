@@ -11,10 +11,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 )
 
-// server checks the servers themselves: their versions, and what the account may store.
+// server checks the servers: their versions, and the limits of the account.
 func (x *examination) server(ctx context.Context) {
 	nc := x.a.Conn
 	versions := map[string][]string{nc.ConnectedServerVersion(): {nc.ConnectedServerName()}}
@@ -42,21 +43,21 @@ func (x *examination) server(ctx context.Context) {
 		case older(v, 2, 12, 0):
 			x.add(critical, "server", "upgrade it to 2.12 or later", "%s is too old: it has no atomic batches", what)
 		case nc.ConnectedClusterName() != "" && older(v, 2, 14, 4):
-			x.add(warning, "server", "upgrade it to 2.14.4 or later", "%s: before 2.14.4 a cluster can take a proposal of a deposed stream leader", what)
+			x.add(warning, "server", "upgrade it to 2.14.4 or later", "%s: before 2.14.4 a cluster can accept a proposal of a deposed stream leader", what)
 		default:
 			x.ok("server", "%s", what)
 		}
 	}
 	if len(versions) > 1 {
-		x.add(warning, "server", "finish the upgrade", "the servers have %d different versions", len(versions))
+		x.add(warning, "server", "finish the upgrade", "the servers run %d different versions", len(versions))
 	}
 	if len(missing) > 0 {
-		x.ok("server", "not reached from here, and so not looked at: %s", strings.Join(missing, ", "))
+		x.ok("server", "not checked, because not reachable from here: %s", strings.Join(missing, ", "))
 	}
 	x.limits(ctx)
 }
 
-// older reports whether a version is below another one; what is no version is not.
+// older reports whether a version is below another one. A text that is not a version is not older.
 func older(version string, major, minor, patch int) bool {
 	var a, b, c int
 	if n, _ := fmt.Sscanf(version, "%d.%d.%d", &a, &b, &c); n < 2 {
@@ -65,24 +66,24 @@ func older(version string, major, minor, patch int) bool {
 	return slices.Compare([]int{a, b, c}, []int{major, minor, patch}) < 0
 }
 
-// limits checks how much of what the account may store is used.
+// limits checks how near the account is to its limits.
 func (x *examination) limits(ctx context.Context) {
 	m, denied, err := inventory.AskServer(ctx, x.a.Conn, "$JS.API.INFO", nil)
 	switch {
 	case denied:
-		x.ok("limits", "not looked at: this user may not publish to $JS.API.INFO")
+		x.ok("limits", "not checked: this user may not publish to $JS.API.INFO")
 		return
 	case errors.Is(err, nats.ErrNoResponders):
-		x.add(critical, "limits", "enable it with \"jetstream {}\" in the server's configuration", "JetStream is off: nobody answers for it")
+		x.add(critical, "limits", "enable it with \"jetstream {}\" in the server's configuration", "JetStream is off: no server answers for it")
 		return
 	case err != nil:
-		x.add(unknown, "limits", "ask again", "no answer about the limits of the account: %v", err)
+		x.add(unknown, "limits", "try again", "no answer about the limits of the account: %s", cli.Plain(err))
 		return
 	}
 	x.account(m.Data)
 }
 
-// account judges what the server says of the account.
+// account judges the answer of the server about the account.
 func (x *examination) account(data []byte) {
 	var a jetstream.AccountInfo
 	switch err := inventory.ReadAnswer(data, &a); {
@@ -90,7 +91,7 @@ func (x *examination) account(data []byte) {
 		x.add(critical, "limits", "enable JetStream for the account", "%s", err.(*jetstream.APIError).Description)
 		return
 	case err != nil:
-		x.add(unknown, "limits", "ask again", "the answer about the limits of the account cannot be read: %v", err)
+		x.add(unknown, "limits", "try again", "the answer about the limits of the account cannot be read: %s", cli.Plain(err))
 		return
 	}
 	before := len(x.findings)
@@ -99,7 +100,7 @@ func (x *examination) account(data []byte) {
 		tiers[name] = t
 	}
 	for name, t := range tiers {
-		of, fix := "", "raise the limit of the account, or remove what is no longer needed"
+		of, fix := "", "raise the limit of the account, or remove streams that are no longer needed"
 		if name != "" {
 			of = " of tier " + name
 		}
@@ -113,14 +114,14 @@ func (x *examination) account(data []byte) {
 	}
 }
 
-// checkUsage judges how full something is; a limit of 0 or less is none, or nothing that this account uses.
+// checkUsage judges how much of a limit is used. A limit of 0 or less is not a limit.
 func (x *examination) checkUsage(check, what, fix string, used uint64, limit int64) {
 	if limit <= 0 || used == 0 {
 		return
 	}
 	switch full := float64(used) / float64(limit); {
 	case full >= 0.95:
-		x.add(critical, check, fix, "%s: %d of %d used: writes are refused, or about to be", what, used, limit)
+		x.add(critical, check, fix, "%s: %d of %d used: writes are refused, or soon will be", what, used, limit)
 	case full >= 0.8:
 		x.add(warning, check, fix, "%s: %d of %d used", what, used, limit)
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 )
 
-// maxNamespaces bounds how many are looked at.
+// maxNamespaces bounds the number of namespaces that are checked.
 const maxNamespaces = 100
 
-// tasks checks the tasks of every namespace that members work in, or that the server has, as far as this user may look.
+// tasks checks every namespace that members work in or that the server has, as far as this user may read.
 func (x *examination) tasks(ctx context.Context) {
 	found := map[string]bool{}
 	for _, m := range x.s.Members() {
@@ -50,8 +50,8 @@ func (x *examination) tasks(ctx context.Context) {
 	}
 }
 
-// objects checks the store for large outputs. That it is missing is told, and is not wrong: workers that may make it do so with
-// the first large output, and where outputs are small it is not needed.
+// objects checks the store for large outputs. A missing store is reported, and is not a fault: workers that may create it do so
+// with the first large output, and small outputs do not need it.
 func (x *examination) objects(ctx context.Context, namespace string) {
 	stream := inventory.ObjectStreamPrefix + inventory.TaskStreamPrefix + namespace
 	var info jetstream.StreamInfo
@@ -61,19 +61,19 @@ func (x *examination) objects(ctx context.Context, namespace string) {
 	case err == nil:
 		if info.Config.AllowDirect {
 			x.add(critical, "tasks", "nats stream edit "+stream+" --no-allow-direct",
-				"%s: stream %s answers direct gets, so who may store an object can forge any record of the account, and workers store none there", namespace, stream)
+				"%s: stream %s answers direct gets, so a user who may store an object can forge any record of the account; workers store no objects there", namespace, stream)
 		}
 		x.checkUsage("tasks", namespace+": bytes of the object store", "raise max_bytes (nats stream edit "+stream+")", info.State.Bytes, info.Config.MaxBytes)
 	case errors.Is(err, cli.ErrDenied):
-		x.ok("tasks", "%s: whether there is an object store was not looked at: this user may not ask for stream %s", namespace, stream)
+		x.ok("tasks", "%s: the object store was not checked: this user may not read stream %s", namespace, stream)
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
-		x.ok("tasks", "%s: there is no object store: outputs above 64 KiB wait until a worker makes it (StreamAutoCreate), or rolectl tasks create %[1]s does", namespace)
+		x.ok("tasks", "%s: there is no object store: outputs above 64 KiB wait until a worker (StreamAutoCreate) or rolectl tasks create %[1]s creates it", namespace)
 	default:
-		x.add(unknown, "tasks", "ask again", "%s: no answer about stream %s: %v", namespace, stream, err)
+		x.add(unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
 	}
 }
 
-// namespace checks one, and says how it is when nothing was found to be wrong, and whether it is there.
+// namespace checks one namespace. It returns its state for the report if nothing is wrong, and whether its stream exists.
 func (x *examination) namespace(ctx context.Context, namespace string) (said string, there bool) {
 	stream := inventory.TaskStreamPrefix + namespace
 	var info jetstream.StreamInfo
@@ -81,15 +81,15 @@ func (x *examination) namespace(ctx context.Context, namespace string) (said str
 	var missing *jetstream.APIError
 	switch {
 	case errors.Is(err, cli.ErrDenied):
-		return "not looked at: this user may not ask for stream " + stream, false
+		return "not checked: this user may not read stream " + stream, false
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
-		x.add(critical, "tasks", "rolectl tasks create "+namespace, "%s: members work there, and there is no stream %s", namespace, stream)
+		x.add(critical, "tasks", "rolectl tasks create "+namespace, "%s: members work there, and stream %s does not exist", namespace, stream)
 		return "", false
 	case err != nil:
-		x.add(unknown, "tasks", "ask again", "%s: no answer about stream %s: %v", namespace, stream, err)
+		x.add(unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
 		return "", false
 	}
-	fix := "raise max_bytes and max_msgs (nats stream edit " + stream + "), or let outcomes be kept for less long (Retention)"
+	fix := "raise max_bytes and max_msgs (nats stream edit " + stream + "), or keep outcomes for less time (Retention)"
 	x.checkUsage("tasks", namespace+": bytes of the stream", fix, info.State.Bytes, info.Config.MaxBytes)
 	x.checkUsage("tasks", namespace+": records of the stream", fix, info.State.Msgs, info.Config.MaxMsgs)
 	return x.scheduling(ctx, namespace, info.State.Msgs), true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -14,28 +13,28 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// leadership is one exec: its part in the role, and the command while it leads.
+// leadership is one run of exec: its part in the election, and the command while it leads.
 type leadership struct {
 	execOptions
 	a       *cli.App
 	path    string
 	args    []string
-	program []string // starts the guard
+	program []string // the command line that starts the guard
 	session *election.Session
 
 	stopping context.Context // ends when this process is told to stop
 	began    chan struct{}   // cap 1: it leads, or has led
 	working  atomic.Bool     // the work of a term has begun and not returned
-	outcome  chan error      // cap 1: the first counts; nil is exit code 0
+	outcome  chan error      // cap 1: the first outcome counts; nil is exit code 0
 }
 
-// lead takes part in a role until the command is through.
+// lead contends for a role until the command has ended for good.
 func lead(ctx context.Context, a *cli.App, role, path string, args []string, o execOptions) error {
 	signals, unsubscribe := stopSignals()
 	defer unsubscribe()
 	self, err := thisProgram()
 	if err != nil {
-		return fmt.Errorf("find this program, which guards the command too: %w", err)
+		return fmt.Errorf("find this program, which is also the guard: %w", err)
 	}
 	stopping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -65,12 +64,12 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Target.Timeout)
 	defer cancel()
 	if left := l.session.Close(closing); left != nil && err == nil {
-		l.say("the role is held until the lease runs out: %v", left)
+		l.say("the role is held until the lease runs out: %s", cli.Plain(left))
 	}
 	return err
 }
 
-// thisProgram is where to find it, also when its file was replaced while it runs.
+// thisProgram returns the path of this program. It works even if the file was replaced while it runs.
 func thisProgram() (string, error) {
 	const self = "/proc/self/exe"
 	if _, err := os.Stat(self); err == nil {
@@ -79,7 +78,7 @@ func thisProgram() (string, error) {
 	return os.Executable()
 }
 
-// attend waits for what ends an exec, and returns its outcome.
+// attend waits until exec ends, and returns its outcome.
 func (l *leadership) attend(role string, signals <-chan os.Signal, stop func()) error {
 	var patience <-chan time.Time
 	if l.wait >= 0 {
@@ -93,11 +92,11 @@ func (l *leadership) attend(role string, signals <-chan os.Signal, stop func()) 
 		case err := <-l.outcome:
 			return err
 		case <-patience:
-			if len(l.began) > 0 { // both at once: it leads
+			if len(l.began) > 0 { // both at once: this process leads
 				continue
 			}
 			leader := l.leader(role)
-			if leader == "" && !extended { // the role is free, and we are about to take it
+			if leader == "" && !extended { // the role is free, and this process is about to claim it
 				extended, patience = true, time.After(l.claimWithin())
 				continue
 			}
@@ -107,7 +106,7 @@ func (l *leadership) attend(role string, signals <-chan os.Signal, stop func()) 
 			return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("not elected within %v: %s leads %s", l.wait, leader, role))
 		case s := <-signals:
 			stop()
-			if !l.working.Load() { // the work looks at stopping before it begins
+			if !l.working.Load() { // work that has not begun sees that it must not
 				return cli.ExitCode(128 + int(s.(syscall.Signal)))
 			}
 			if !told {
@@ -123,16 +122,16 @@ func (l *leadership) attend(role string, signals <-chan os.Signal, stop func()) 
 	}
 }
 
-// claimWithin is what taking a free role may need: a beat and a write, and a few attempts.
+// claimWithin is how long claiming a free role may take: a heartbeat, a write, and a few attempts.
 func (l *leadership) claimWithin() time.Duration { return max(l.session.Config().TTL, 2*time.Second) }
 
-// leader is who leads as our own session sees it.
+// leader returns the leader of a role as this session sees it.
 func (l *leadership) leader(role string) string {
 	r, _ := l.session.Role(role)
 	return r.Leader
 }
 
-// say tells what is going on. The command may write to the same place.
+// say reports progress. It names rolectl, because the command may write to the same terminal.
 func (l *leadership) say(format string, args ...any) {
 	if l.quiet {
 		return
@@ -143,7 +142,7 @@ func (l *leadership) say(format string, args ...any) {
 	l.a.Say(format, args...)
 }
 
-// observe tells the user what happens to the connection; what happens to the role is told by the work.
+// observe reports what happens to the connection. The work reports what happens to the role.
 func (l *leadership) observe(e event.Event) {
 	switch e := e.(type) {
 	case event.ConnectionChanged:
@@ -154,7 +153,7 @@ func (l *leadership) observe(e event.Event) {
 		}
 	case event.Fault:
 		if e.Attempts == 1 {
-			l.say("%s: %s: trying again", e.Doing, strings.TrimPrefix(fmt.Sprint(e.Err), "election: "))
+			l.say("%s: %s: trying again", e.Doing, cli.Plain(e.Err))
 		}
 	}
 }

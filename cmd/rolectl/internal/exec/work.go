@@ -15,7 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// work is the work of one term: the command, again and again if so wanted. It returns when nothing of it is left.
+// work is the work of one term: it runs the command, with --restart again and again. It returns when no process of it is left.
 func (l *leadership) work(ctx context.Context, t *election.Term) error {
 	l.working.Store(true)
 	defer l.working.Store(false)
@@ -47,7 +47,7 @@ func (l *leadership) work(ctx context.Context, t *election.Term) error {
 		if time.Since(started) > maxRestartPause {
 			pause = restartPause
 		}
-		l.say("%s has ended with %d: again in %v", l.args[0], result.Code, pause)
+		l.say("%s has ended with exit code %d: restart in %v", l.args[0], result.Code, pause)
 		select {
 		case <-time.After(pause):
 		case <-running.Done():
@@ -56,11 +56,13 @@ func (l *leadership) work(ctx context.Context, t *election.Term) error {
 	}
 }
 
-const restartPause = time.Second
+// The pause before a restart doubles while the command keeps ending soon.
+const (
+	restartPause    = time.Second
+	maxRestartPause = 30 * time.Second
+)
 
-const maxRestartPause = 30 * time.Second
-
-// ended decides what a run that did not end by itself means.
+// ended ends a run that was interrupted: by the end of the term, or because this process shall stop.
 func (l *leadership) ended(ctx context.Context, t *election.Term, result supervise.Result) error {
 	if ctx.Err() == nil && !result.Lost { // told to stop
 		l.end(cli.ExitCode(result.Code))
@@ -68,15 +70,15 @@ func (l *leadership) ended(ctx context.Context, t *election.Term, result supervi
 	}
 	why := context.Cause(ctx)
 	if why == nil {
-		why = errors.New("the lease was nearly over")
+		why = errors.New("the lease had nearly run out")
 	}
 	if l.onLost == "exit" {
-		l.end(cli.ExitWith(cli.ExitLost, fmt.Errorf("leads %s no longer: %w", t.Role(), why)))
+		l.end(cli.ExitWith(cli.ExitLost, fmt.Errorf("lost leadership of %s: %w", t.Role(), why)))
 		return nil
 	}
-	l.say("leads %s no longer: %v; waiting for it again", t.Role(), why)
+	l.say("lost leadership of %s: %s; waiting for it again", t.Role(), cli.Plain(why))
 	if ctx.Err() == nil {
-		return why // give the role up: what was ended must not count as led
+		return why // give the role up: the command of this term has been ended
 	}
 	return nil
 }
@@ -90,7 +92,7 @@ func (l *leadership) end(outcome error) {
 
 func (l *leadership) command(t *election.Term) supervise.Command {
 	c := supervise.Command{Path: l.path, Args: l.args, Stdout: os.Stdout, Stderr: os.Stderr}
-	if !show.IsTerminal(os.Stdin) { // a background group that reads a terminal is stopped
+	if !show.IsTerminal(os.Stdin) { // a background process group that reads a terminal is stopped
 		c.Stdin = os.Stdin
 	}
 	c.Env = append(os.Environ(), "ROLE="+t.Role(), "EPOCH="+strconv.FormatUint(t.Epoch(), 10),
@@ -98,7 +100,7 @@ func (l *leadership) command(t *election.Term) supervise.Command {
 	return c
 }
 
-// lease says for how much longer a term may be acted upon.
+// lease says how long this process may still act on a term.
 func (l *leadership) lease(ctx context.Context, t *election.Term) supervise.Lease {
 	lease := supervise.For(l.session.Config().TTL)
 	lease.Stop = l.stop
@@ -106,17 +108,17 @@ func (l *leadership) lease(ctx context.Context, t *election.Term) supervise.Leas
 	lease.Left = func() time.Duration {
 		left := bridge.TrustedFor(l.session)
 		switch {
-		case bridge.Number(l.session) != number: // read after: what was believed in was this lease, or one before it
+		case bridge.Number(l.session) != number: // read last: the trust was that in this lease or in an earlier one
 			return 0
 		case ctx.Err() == nil && !t.Valid():
-			// Its belief has run out, or the term is being ended this very moment; then its cause says how.
+			// The trust has run out, or the term is ending at this moment; then the cause tells how.
 			select {
 			case <-ctx.Done():
 			case <-time.After(time.Millisecond):
 				return 0
 			}
 		}
-		// Work whose role was taken by force, or whose lease is lost, has no time left that is its own.
+		// Work whose role was taken by force, or whose lease is lost, has no time left.
 		if cause := context.Cause(ctx); errors.Is(cause, election.ErrEvicted) || errors.Is(cause, election.ErrSessionLost) {
 			return 0
 		}

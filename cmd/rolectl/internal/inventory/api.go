@@ -12,10 +12,11 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
-// AskWithin bounds one question that may be denied without a word.
+// AskWithin is how long a question may take that a permission may deny silently.
 const AskWithin = time.Second
 
-// AskServer sends a request. A denial looks like silence, but the server complains on the side; after a round trip it has.
+// AskServer sends a request. The server does not answer a denied request, but it reports the denial to the connection: after a
+// round trip the report has arrived.
 func AskServer(ctx context.Context, nc *nats.Conn, subject string, data []byte) (m *nats.Msg, denied bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, AskWithin)
 	defer cancel()
@@ -39,7 +40,7 @@ func AskServer(ctx context.Context, nc *nats.Conn, subject string, data []byte) 
 	return m, false, err
 }
 
-// AskJetStream asks the JetStream API. Errors: cli.ErrDenied, no answer, and what the API says.
+// AskJetStream asks the JetStream API. Errors: cli.ErrDenied, no answer, or the error in the answer.
 func AskJetStream(ctx context.Context, nc *nats.Conn, subject string, question, into any) error {
 	data, err := json.Marshal(question)
 	if err != nil {
@@ -55,7 +56,7 @@ func AskJetStream(ctx context.Context, nc *nats.Conn, subject string, question, 
 	return ReadAnswer(m.Data, into)
 }
 
-// ReadAnswer reads what the JetStream API answers. What is in into after an error is not to be used.
+// ReadAnswer reads an answer of the JetStream API. After an error, into holds nothing of use.
 func ReadAnswer(data []byte, into any) error {
 	var fault struct {
 		Error *jetstream.APIError `json:"error"`
@@ -72,7 +73,7 @@ func ReadAnswer(data []byte, into any) error {
 	return nil
 }
 
-// StoredRecord is a record as the JetStream API shows it.
+// StoredRecord is a record as the JetStream API returns it.
 type StoredRecord struct {
 	Subject string    `json:"subject"`
 	Data    []byte    `json:"data"`
@@ -93,10 +94,10 @@ type messageAnswer struct {
 	Message StoredRecord `json:"message"`
 }
 
-// at is the record, which is to be that of the subject that was asked for, and to say when it was stored.
+// at returns the record, if it is the one at the requested subject and has a time.
 func (a messageAnswer) at(subject string) (StoredRecord, error) {
 	if a.Message.Subject != subject || a.Message.Time.IsZero() {
-		return StoredRecord{}, fmt.Errorf("no answer about the record at %s: it is about %q", subject, a.Message.Subject)
+		return StoredRecord{}, fmt.Errorf("the answer about the record at %s is about %q", subject, a.Message.Subject)
 	}
 	return a.Message, nil
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ClockStep is a record that the server's clock says is older than the one before it.
+// ClockStep is a record with an earlier server time than the record before it: the server's clock went back.
 type ClockStep struct {
 	Key  string
 	Back time.Duration
 }
 
-// maxSteps bounds what is remembered of a clock that goes mad.
+// maxSteps bounds the memory of a clock that steps often.
 const maxSteps = 16
 
-// ClockAhead asks the server what time it is there.
+// ClockAhead asks the server for its time, and returns by how much its clock is ahead of the local one.
 func ClockAhead(ctx context.Context, nc *nats.Conn, stream string) (time.Duration, error) {
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -33,7 +33,7 @@ func ClockAhead(ctx context.Context, nc *nats.Conn, stream string) (time.Duratio
 	return s.CachedInfo().TimeStamp.Sub(middle), nil
 }
 
-// WorstClockStep is the largest step back of the server's clock that was seen; the zero value when there was none.
+// WorstClockStep returns the largest step back of the server's clock so far, or the zero value.
 func (l *Records) WorstClockStep() (worst ClockStep) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

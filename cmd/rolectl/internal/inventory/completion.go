@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-// CompleteObserved is live with what an observer sees.
+// CompleteObserved offers names that an observer of the bucket finds.
 func CompleteObserved(a *cli.App, names func(o *election.Observer) []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) {
 		o, err := election.Observe(ctx, nc, a.Bucket)
@@ -23,7 +23,7 @@ func CompleteObserved(a *cli.App, names func(o *election.Observer) []string) ([]
 	})
 }
 
-// CompleteRoles offers the roles of the bucket for the first most arguments (-1: all), each once.
+// CompleteRoles offers the roles of the bucket for the first most arguments (-1: for all), each role once.
 func CompleteRoles(a *cli.App, most int) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if most >= 0 && len(args) >= most {

@@ -21,12 +21,13 @@ type MemberState struct {
 	Meta             map[string]string             `json:"meta,omitempty"`
 	Assign           map[string]election.Workplace `json:"assign,omitempty"`
 	Draining         bool                          `json:"draining"`
-	Described        bool                          `json:"described"` // its member record was seen: roles and meta mean something
+	Described        bool                          `json:"described"` // its member record was read, so roles and meta are known
 
 	HeartbeatAge time.Duration `json:"-"`
 	TTL          time.Duration `json:"-"`
 }
 
+// DescribeMembers describes all members.
 func (s *View) DescribeMembers() []MemberState {
 	leads := map[string][]string{}
 	for _, r := range s.Roles() {

@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
-// Overview asks the scheduler. A denied question looks like one that nobody answers, but the server complains on the side: then
-// nothing is waited for. Errors: cli.ErrDenied, those of assign.
+// Overview asks the scheduler. The server does not answer a denied question, but it reports the denial to the connection, which
+// ends the wait. Errors: cli.ErrDenied and those of assign.GetOverview.
 func Overview(ctx context.Context, nc *nats.Conn, c *assign.Client, namespace string) (assign.Overview, error) {
 	type answer struct {
 		overview assign.Overview
@@ -36,7 +36,7 @@ func Overview(ctx context.Context, nc *nats.Conn, c *assign.Client, namespace st
 			if nc.LastError() != before && cli.PublishDenied(nc, ctl) {
 				cancel()
 				<-answered
-				return assign.Overview{}, fmt.Errorf("%w: to publish to %s", cli.ErrDenied, ctl)
+				return assign.Overview{}, fmt.Errorf("%w: this user may not publish to %s", cli.ErrDenied, ctl)
 			}
 		}
 	}

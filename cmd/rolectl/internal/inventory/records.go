@@ -12,31 +12,31 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// Records is the records of a bucket as they stand, with what an observer has no use for: when the server stored them, the
-// tokens, and why one cannot be read. It follows the bucket until it is closed.
+// Records holds the current records of a bucket, with what an election.Observer does not report: the server's time of each
+// record, its token, and why it cannot be read. Records follows the bucket until Close.
 type Records struct {
 	bucket *natskv.Bucket
 	nc     *nats.Conn
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	// onRecord, when set, is told of every record from the snapshot on, from the goroutine of Records.
+	// onRecord, if set, is called with every record, those of the snapshot too, from the goroutine of Records.
 	onRecord func(Record)
 
 	mu      sync.Mutex
 	records map[string]Record
 	steps   []ClockStep
-	last    Record        // the newest of all
-	ahead   time.Duration // the server's clock less ours
+	last    Record        // the newest one
+	ahead   time.Duration // the server's clock minus the local clock
 }
 
-// Record is one of them.
+// Record is one record of a bucket.
 type Record struct {
 	protocol.Entry
 	Key  string
 	Time time.Time // by the clock of the stream's leader
 }
 
-// OpenRecords returns when the whole bucket was read. ctx bounds that only.
+// OpenRecords reads the whole bucket, and follows it from then on. ctx bounds the reading only.
 func OpenRecords(ctx context.Context, nc *nats.Conn, bucket string, workers bool, wrote func(Record)) (*Records, error) {
 	b, err := natskv.Open(ctx, nc, bucket)
 	if err != nil {
@@ -52,7 +52,7 @@ func OpenRecords(ctx context.Context, nc *nats.Conn, bucket string, workers bool
 	}
 	alive, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
-	complete := make(chan error, 1) // one answer, and nobody may wait for it any more
+	complete := make(chan error, 1) // one answer, and the caller may have left
 	l.wg.Go(func() { l.follow(alive, ctx, filters, complete) })
 	select {
 	case err = <-complete:
@@ -66,7 +66,7 @@ func OpenRecords(ctx context.Context, nc *nats.Conn, bucket string, workers bool
 	return l, nil
 }
 
-// follow keeps a watch going. The first one that fails before its snapshot is the answer to OpenRecords.
+// follow keeps a watch open. If the first watch fails before its snapshot, the error is the answer to OpenRecords.
 func (l *Records) follow(alive, opening context.Context, filters []string, complete chan<- error) {
 	ctx, first := opening, true
 	for alive.Err() == nil {
@@ -80,7 +80,7 @@ func (l *Records) follow(alive, opening context.Context, filters []string, compl
 			complete <- err
 			return
 		}
-		select { // what the observer beside it reports is why there is no watch
+		select { // the observer of the same View reports why there is no watch
 		case <-time.After(time.Second):
 		case <-alive.Done():
 		}
@@ -131,7 +131,7 @@ func (l *Records) apply(e natskv.Entry) {
 	}
 }
 
-// Record returns what stands at a key.
+// Record returns the record at a key.
 func (l *Records) Record(key string) (Record, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +139,7 @@ func (l *Records) Record(key string) (Record, bool) {
 	return r, ok
 }
 
-// All returns every record.
+// All returns all records.
 func (l *Records) All() []Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +150,7 @@ func (l *Records) All() []Record {
 	return all
 }
 
-// Age is how long ago the server stored a record, as its clock has it.
+// Age returns how long ago the server stored a record, by the server's clock.
 func (l *Records) Age(r Record) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// InLine is who would take the role, in this order.
+// InLine lists the instances that would take the role, the next one first.
 func (d RoleState) InLine() []string {
 	var names []string
 	for _, c := range d.Candidates {
@@ -22,14 +22,14 @@ func (d RoleState) InLine() []string {
 	return names
 }
 
-// HeartbeatLate reports whether the leader has missed more than one heartbeat, as far as its TTL tells: a fifth of it by default.
+// HeartbeatLate reports whether the leader has missed more than one heartbeat. By default a heartbeat comes every fifth of a TTL.
 func (d RoleState) HeartbeatLate() bool { return d.HeartbeatAge > d.TTL/2 }
 
-// WhyVacant says in short why nobody leads, if so.
+// WhyVacant says in short why nobody leads, "" if somebody does.
 func (d RoleState) WhyVacant() string {
 	switch {
 	case d.Newer:
-		return "not known: a later version wrote its record"
+		return "unknown: a later version wrote its record"
 	case d.Unreadable:
 		return "record cannot be read"
 	case d.Leader != "":
@@ -39,7 +39,7 @@ func (d RoleState) WhyVacant() string {
 	case d.Vacant:
 		return d.Reason
 	}
-	return "its leader's session is over"
+	return "the session of its leader has ended"
 }
 
 // RoleState is a role in JSON documents.
@@ -48,7 +48,7 @@ type RoleState struct {
 	Leader           string  `json:"leader"` // "" for nobody
 	Epoch            uint64  `json:"epoch,omitempty"`
 	Session          uint64  `json:"session,omitempty"`
-	AgeSeconds       float64 `json:"age_seconds"`                     // of the record as it stands
+	AgeSeconds       float64 `json:"age_seconds"`                     // of the record
 	HeartbeatSeconds float64 `json:"heartbeat_age_seconds,omitempty"` // of the leader's lease
 	TTLSeconds       float64 `json:"ttl_seconds,omitempty"`
 	Priority         int     `json:"priority"`
@@ -65,10 +65,10 @@ type RoleState struct {
 	Age          time.Duration `json:"-"`
 	HeartbeatAge time.Duration `json:"-"`
 	TTL          time.Duration `json:"-"`
-	Newer        bool          `json:"-"` // unreadable, because a later version wrote it
+	Newer        bool          `json:"-"` // unreadable because a later version wrote it
 }
 
-// DescribeRole describes one of them.
+// DescribeRole describes one role.
 func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	d := RoleState{
 		Role: info.Role, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session, TTLSeconds: show.Seconds(info.TTL),
@@ -91,7 +91,7 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	return d
 }
 
-// DescribeRoles describes all of them, or those that are named. Errors: one of those is not there.
+// DescribeRoles describes all roles, or the named ones. It returns an error if a named role does not exist.
 func (s *View) DescribeRoles(names ...string) ([]RoleState, error) {
 	infos := s.Roles()
 	if len(names) > 0 {
@@ -109,13 +109,14 @@ func (s *View) DescribeRoles(names ...string) ([]RoleState, error) {
 	return docs, nil
 }
 
+// UnknownRole is the error about a role that is not in the bucket.
 func (s *View) UnknownRole(name string) error {
 	var known []string
 	for _, i := range s.Roles() {
 		known = append(known, i.Role)
 	}
 	if len(known) == 0 {
-		return cli.UsageError(fmt.Errorf("no role %q in bucket %s: nobody has taken part in any yet", name, s.Observer.Bucket()))
+		return cli.UsageError(fmt.Errorf("no role %q in bucket %s: the bucket has no roles yet", name, s.Observer.Bucket()))
 	}
-	return cli.UsageError(fmt.Errorf("no role %q in bucket %s: there are %s", name, s.Observer.Bucket(), show.FirstFew(known)))
+	return cli.UsageError(fmt.Errorf("no role %q in bucket %s; roles there: %s", name, s.Observer.Bucket(), show.FirstFew(known)))
 }

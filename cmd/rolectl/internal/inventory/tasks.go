@@ -16,12 +16,12 @@ const (
 	ObjectStreamPrefix = "OBJ_"   // an object store
 )
 
-// RawKind is a kind of which only the name is known: what goes in and comes out is bytes.
+// RawKind makes a kind of which only the name is known: its input and its output are bytes.
 func RawKind(name string, options ...assign.KindOption) (assign.Kind[[]byte, []byte], error) {
 	return assign.MakeKind[[]byte, []byte](name, options...)
 }
 
-// CreateTasks makes the stream of a namespace, or opens the one that is there: a client does so with its first question.
+// CreateTasks creates the stream of a namespace, or opens the existing one: a client does so with its first question.
 func CreateTasks(ctx context.Context, nc *nats.Conn, cfg assign.ClientConfig) error {
 	c, err := assign.NewClient(nc, cfg)
 	if err != nil {

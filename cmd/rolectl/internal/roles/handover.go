@@ -14,18 +14,18 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// steerer is one command on one role.
+// steerer is one run of step-down or transfer.
 type steerer struct {
 	a       *cli.App
 	s       *inventory.View
 	before  election.RoleInfo
-	patient bool                  // wait for a leader also when nobody was in line
-	target  string                // whom it is handed to, if anybody
-	records chan inventory.Record // of the role, from the beginning on
+	patient bool                  // wait for a leader even if nobody was in line
+	target  string                // the instance that shall get the role; "" for step-down
+	records chan inventory.Record // of the role, from the snapshot on
 	cancel  context.CancelFunc
 }
 
-// steer looks at a role that shall be given away, at an epoch (0: whichever). Errors: nobody leads it, another epoch.
+// steer reads a role that shall be handed over, at an epoch (0: any). Errors: nobody leads it, or another epoch.
 func steer(ctx context.Context, a *cli.App, role string, epoch uint64) (*steerer, error) {
 	if _, err := a.Connect(); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func steer(ctx context.Context, a *cli.App, role string, epoch uint64) (*steerer
 	opening, cancel := context.WithTimeout(ctx, a.Target.Timeout)
 	defer cancel()
 	alive, stop := context.WithCancel(context.Background())
-	t := &steerer{a: a, records: make(chan inventory.Record, maxTerms), cancel: stop} // read only once the question was answered
+	t := &steerer{a: a, records: make(chan inventory.Record, maxTerms), cancel: stop} // read only after the user has answered
 	key := protocol.RoleKey(role)
 	var err error
 	t.s, err = inventory.OpenView(opening, a, false, func(r inventory.Record) {
@@ -54,11 +54,11 @@ func steer(ctx context.Context, a *cli.App, role string, epoch uint64) (*steerer
 	case !ok:
 		err = t.s.UnknownRole(role)
 	case t.s.DescribeRole(info).Newer:
-		err = fmt.Errorf("who leads %s is not known: a later version wrote its record: ask with a rolectl of that version", role)
+		err = fmt.Errorf("the leader of %s is unknown: a later version wrote its record: use a rolectl of that version", role)
 	case info.Leader == "":
-		err = cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody leads %s: there is nothing to give away", role))
+		err = cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody leads %s, so there is nothing to hand over", role))
 	case epoch != 0 && epoch != info.Epoch:
-		err = fmt.Errorf("%s is led by %s at epoch %d, not at %d: look again before you decide", role, info.Leader, info.Epoch, epoch)
+		err = fmt.Errorf("%s leads %s at epoch %d, not at %d: look again before you decide", info.Leader, role, info.Epoch, epoch)
 	}
 	if err != nil {
 		t.close()
@@ -73,7 +73,7 @@ func (t *steerer) close() {
 	t.s.Close()
 }
 
-// explain says what to do about an answer.
+// explain adds to an error what to do about it.
 func (t *steerer) explain(ctx context.Context, err error) error {
 	b := t.before
 	switch {
@@ -81,33 +81,33 @@ func (t *steerer) explain(ctx context.Context, err error) error {
 		errors.Is(err, election.ErrUnknownRole), errors.Is(err, election.ErrClosed):
 		return cli.ExitWith(cli.ExitFailed, t.refused(ctx, err))
 	case errors.Is(err, nats.ErrNoResponders):
-		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s does not listen: if it is gone its lease runs out within %s; step-down --force takes the role from it without asking", b.Leader, show.Age(b.TTL)))
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s does not answer: if it has crashed, its lease runs out within %s; step-down --force takes the role without asking", b.Leader, show.Age(b.TTL)))
 	case errors.Is(err, context.DeadlineExceeded):
-		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s has not answered within the time: its work may still drain; watch the role, or see --wait: %w", b.Leader, err))
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s has not answered in time: its work may still drain; watch the role, or see --wait: %w", b.Leader, err))
 	case errors.Is(err, election.ErrBusy):
-		return fmt.Errorf("%s is being handed over already: watch it (rolectl watch %s)", b.Role, b.Role)
+		return fmt.Errorf("%s is already being handed over: watch it (rolectl watch %s)", b.Role, b.Role)
 	}
 	return err
 }
 
-// refused says why the instance that was asked does not lead: the record may be another's by now, or its term is over while its
-// work still drains. Only the record tells the two apart, read anew: what was seen before may be late.
+// refused explains why the instance that was asked does not lead: another instance may hold the record, or the term is over and
+// its work still drains. Only a fresh read of the record tells which: the records seen before may be out of date.
 func (t *steerer) refused(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.a.Target.Timeout)
 	defer cancel()
 	b := t.before
 	fresh, failed := inventory.OpenRecords(ctx, t.a.Conn, t.a.Bucket, false, nil)
 	if failed != nil {
-		return fmt.Errorf("%s does not lead %s, and the record cannot be read again: %w", b.Leader, b.Role, errors.Join(err, failed))
+		return fmt.Errorf("%s does not lead %s, and its record cannot be read again: %w", b.Leader, b.Role, errors.Join(err, failed))
 	}
 	defer fresh.Close()
 	r, ok := fresh.Record(protocol.RoleKey(b.Role))
 	switch {
 	case !ok || r.Form != protocol.FormRecord || r.Role.Vacant:
-		return fmt.Errorf("%s gave %s away while you decided: look again (rolectl roles %s)", b.Leader, b.Role, b.Role)
+		return fmt.Errorf("%s gave up %s while you decided: look again (rolectl roles %s)", b.Leader, b.Role, b.Role)
 	case r.Revision != b.Epoch:
-		return fmt.Errorf("%s is led by %s at epoch %d by now: look again before you decide", b.Role, r.Role.ID, r.Revision)
+		return fmt.Errorf("%s now leads %s at epoch %d: look again before you decide", r.Role.ID, b.Role, r.Revision)
 	}
-	return fmt.Errorf("%s still drains its work for %s at epoch %d: wait for it (rolectl watch %s), or take the role without waiting (step-down --force)",
+	return fmt.Errorf("%s is still draining its work for %s at epoch %d: wait for it (rolectl watch %s), or take the role without waiting (step-down --force)",
 		b.Leader, b.Role, b.Epoch, b.Role)
 }

@@ -14,15 +14,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
+// Inspect is the command "rolectl inspect".
 func Inspect(a *cli.App) *cobra.Command {
 	var showToken bool
 	var watchFor time.Duration
 	cmd := &cobra.Command{
-		Use: "inspect ROLE", Short: "Show all there is to know of one role",
-		Long: `Show all there is to know of one role: its record, who would take it in which order, and the terms that were seen since the
-command began (a bucket keeps no history; --for says how long to watch).
+		Use: "inspect ROLE", Short: "Show everything about one role",
+		Long: `Show everything about one role: its record, its candidates in the order in which they would take it, and the terms that were
+seen since the command began. A bucket keeps no history: --for sets how long to watch.
 
-The token is what resources trust: it is shown only with --show-token. Exit code 3 when nobody leads.`,
+The token is a secret that resources trust: only --show-token shows it. Exit code 3 when nobody leads.`,
 		Example: "  rolectl inspect scheduler\n  rolectl inspect scheduler --for 1m -o json",
 		Args:    cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,11 +67,12 @@ The token is what resources trust: it is shown only with --show-token. Exit code
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&showToken, "show-token", false, "show the fencing token's id, which is a secret")
-	cli.DurationFlag(cmd, &watchFor, "for", 0, 0, "watch that long before the answer, for terms that begin and end")
+	cmd.Flags().BoolVar(&showToken, "show-token", false, "show the id of the fencing token, which is a secret")
+	cli.DurationFlag(cmd, &watchFor, "for", 0, 0, "watch for this long before answering, to see terms begin and end")
 	return cmd
 }
 
+// inspection is the JSON document of one role.
 type inspection struct {
 	show.Document
 	Bucket string `json:"bucket"`
@@ -98,7 +100,7 @@ func (d inspection) print(p show.Printer) error {
 		line("leader", "%s", d.Leader)
 		line("epoch", "%d", d.Epoch)
 		line("term", "for %s", show.Age(d.Age))
-		beat := "no heartbeat to be seen" // its lease is gone: whoever sees that ends the session
+		beat := "no heartbeat seen" // its lease is gone: the first candidate that notices ends the session
 		if d.HeartbeatAge >= 0 {
 			beat = "heartbeat " + show.Age(d.HeartbeatAge) + " ago"
 		}

@@ -10,14 +10,15 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
+// List is the command "rolectl roles".
 func List(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "roles [ROLE...]", Aliases: []string{"role", "ls"}, Short: "Show who leads each role, and who would be next",
-		Long: `Show who leads each role, and who would be next.
+		Use: "roles [ROLE...]", Aliases: []string{"role", "ls"}, Short: "Show who leads each role, and who is next in line",
+		Long: `Show who leads each role, and who is next in line.
 
-AGE is how long the term has lasted (or, of a role that nobody leads, how long its record stands so), HEARTBEAT how long ago
-the leader last renewed its lease: about a fifth of TTL at most, when all is well. PRIORITY is the leader's; CANDIDATES is how
-many processes contend for the role, the leader among them. -o wide names them, and says why nobody leads.`,
+AGE is the age of the term; for a role without a leader it is the age of its record. HEARTBEAT is the time since the leader
+last renewed its lease: normally at most a fifth of TTL. PRIORITY is the priority of the leader. CANDIDATES counts the
+processes that contend for the role, including the leader. -o wide names the candidates, and shows why nobody leads.`,
 		Example:           "  rolectl roles\n  rolectl roles scheduler -o json | jq -r '.roles[0].leader'\n  rolectl roles -o name",
 		Args:              cli.CheckArgs,
 		ValidArgsFunction: inventory.CompleteRoles(a, -1),
@@ -45,7 +46,7 @@ func roleTable(bucket string, docs []inventory.RoleState) show.Table {
 	t := show.Table{
 		Columns: []string{"ROLE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "PRIORITY", "SUCCESSOR", "CANDIDATES"},
 		Wide:    []string{"IN LINE", "SESSION", "REASON"},
-		Empty:   "no roles in bucket " + bucket + ": nobody has taken part in any yet",
+		Empty:   "bucket " + bucket + " has no roles yet",
 		JSON: struct {
 			show.Document
 			Bucket string                `json:"bucket"`

@@ -13,9 +13,10 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
+// Members is the command "rolectl members".
 func Members(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "members", Aliases: []string{"member"}, Short: "Show the processes that have a session, workers included",
+		Use: "members", Aliases: []string{"member"}, Short: "Show the processes that have a session, including workers",
 		Example: "  rolectl members\n  rolectl members -o wide\n  rolectl members -o json | jq '.members[] | select(.draining)'",
 		Args:    cli.CheckArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,6 +64,7 @@ func memberTable(bucket string, docs []inventory.MemberState) show.Table {
 	return t
 }
 
+// slotsOf lists the namespaces that a member works in, with its slots there.
 func slotsOf(d inventory.MemberState) string {
 	var all []string
 	for _, ns := range slices.Sorted(maps.Keys(d.Assign)) {

@@ -4,5 +4,5 @@ package roles
 
 import "os"
 
-// terminalResizes tells nothing here: the next redraw sees the size.
+// terminalResizes reports nothing here: the next redraw uses the new size.
 func terminalResizes() (<-chan os.Signal, func()) { return nil, func() {} }

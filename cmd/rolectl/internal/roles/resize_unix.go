@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// terminalResizes tells when the terminal has another size.
+// terminalResizes reports when the size of the terminal changes.
 func terminalResizes() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGWINCH)

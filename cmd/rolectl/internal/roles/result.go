@@ -12,21 +12,21 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// handover is one change of leader that a user has asked for: what was before, and what came of it.
+// handover is the JSON document of one hand-over: the leader before and after.
 type handover struct {
 	show.Document
 	Bucket    string  `json:"bucket"`
 	Role      string  `json:"role"`
 	From      string  `json:"from"`
 	FromEpoch uint64  `json:"from_epoch"`
-	To        string  `json:"to"` // "" when nobody had taken it in time
+	To        string  `json:"to"` // "" if nobody took the role in time
 	Epoch     uint64  `json:"epoch,omitempty"`
 	Gap       float64 `json:"gap_seconds,omitempty"` // without a leader, by the server's clock
 	Forced    bool    `json:"forced,omitempty"`
 }
 
-// result waits until somebody else's term, or a new one of the same instance, has begun, and prints what happened. Where nobody
-// was in line, and nobody has come since, it waits only until the role was vacated, unless it is to be patient.
+// result waits until a new term has begun, of another or of the same instance, and prints what happened. If nobody is in line
+// it waits only until the role is vacated, unless the user has set --wait.
 func (t *steerer) result(ctx context.Context, forced bool) error {
 	h := handover{
 		Document: show.Of("handover"), Bucket: t.a.Bucket, Role: t.before.Role, From: t.before.Leader,
@@ -44,7 +44,7 @@ func (t *steerer) result(ctx context.Context, forced bool) error {
 					if err := t.print(h, vacated); err != nil {
 						return err
 					}
-					return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s: nobody is in line for it (rolectl inspect %s)", h.Role, h.Role))
+					return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s, and nobody is in line for it (rolectl inspect %s)", h.Role, h.Role))
 				}
 			case !r.Role.Vacant:
 				h.To, h.Epoch = r.Role.ID, r.Revision
@@ -58,19 +58,19 @@ func (t *steerer) result(ctx context.Context, forced bool) error {
 			if err := t.print(h, vacated); err != nil {
 				return err
 			}
-			return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s yet: see its candidates with rolectl inspect %s", h.Role, h.Role))
+			return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s yet: rolectl inspect %s shows its candidates", h.Role, h.Role))
 		}
 	}
 	if err := t.print(h, vacated); err != nil {
 		return err
 	}
 	if t.target != "" && h.To != t.target {
-		return fmt.Errorf("%s did not take %s in time, so %s leads it: see how %s is (rolectl inspect %s)", t.target, h.Role, h.To, t.target, h.Role)
+		return fmt.Errorf("%s did not take %s in time, so %s leads it: check %s (rolectl inspect %s)", t.target, h.Role, h.To, t.target, h.Role)
 	}
 	return nil
 }
 
-// contended reports whether anybody but the former leader would take the role.
+// contended reports whether an instance other than the former leader would take the role.
 func (t *steerer) contended() bool {
 	info, _ := t.s.Role(t.before.Role)
 	return slices.ContainsFunc(info.Candidates, func(c election.Candidate) bool { return c.Instance != t.before.Leader })
@@ -87,9 +87,9 @@ func (t *steerer) print(h handover, vacated time.Time) error {
 	var err error
 	switch {
 	case h.To == "" && vacated.IsZero():
-		_, err = fmt.Fprintf(p.W, "%s is still held by %s at epoch %d\n", h.Role, h.From, h.FromEpoch)
+		_, err = fmt.Fprintf(p.W, "%s still holds %s at epoch %d\n", h.From, h.Role, h.FromEpoch)
 	case h.To == "":
-		_, err = fmt.Fprintf(p.W, "%s was given away by %s at epoch %d\n", h.Role, h.From, h.FromEpoch)
+		_, err = fmt.Fprintf(p.W, "%s gave up %s at epoch %d\n", h.From, h.Role, h.FromEpoch)
 	case vacated.IsZero():
 		_, err = fmt.Fprintf(p.W, "%s leads %s at epoch %d, after %s\n", h.To, h.Role, h.Epoch, h.From)
 	default:

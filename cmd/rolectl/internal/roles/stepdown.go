@@ -12,21 +12,23 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
+// StepDown is the command "rolectl step-down".
 func StepDown(a *cli.App) *cobra.Command {
 	var o steerOptions
 	var force bool
 	cmd := &cobra.Command{
 		Use: "step-down ROLE", Short: "Make the leader give a role to the next in line, after its work has drained",
-		Long: `Make the leader give a role to the next in line, and wait for the successor. When nobody is in line, it waits only for the
-drain, unless --wait says how long: the same instance may lead again after its cool-down.
+		Long: `Make the leader give a role to the next in line, and wait for the successor. When nobody is in line, the command waits only
+for the drain, unless --wait is given: the same instance may lead again after its cool-down.
 
-The leader stops its work, waits until that has returned, and vacates the role; it is out of the running for its cool-down.
-It is asked at the epoch that you were shown (or --epoch): if another has taken the role meanwhile, nothing happens.
+The leader stops its work, waits until the work has returned, and vacates the role. It does not contend for the role during
+its cool-down. The request names the epoch that you were shown (or --epoch): if another instance leads by then, nothing
+happens.
 
---force asks nobody: it writes the role's record. The leader's work is not waited for. It stops when the leader sees the
-record, or at the latest when its lease runs out; successors wait for the whole lease (TTL). What the work has sent before
-that may arrive after the successor has begun: only fencing tokens keep the two apart. It is for a leader that does not
-answer, or whose work does not return, and needs the permission to write to the role's key.`,
+--force does not ask the leader, and does not wait for its work: it writes the role's record. The work stops when the leader
+sees the record, at the latest when the lease runs out. Successors wait for the whole lease (TTL). A request that the work
+has sent before may still arrive after the successor has begun: only fencing tokens keep the two apart. Use --force for a
+leader that does not answer or whose work does not return. It needs the permission to write to the role's key.`,
 		Example: "  rolectl step-down scheduler\n  rolectl step-down scheduler --yes --epoch 1795183322603491\n  rolectl step-down scheduler --force",
 		Args:    cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,14 +40,14 @@ answer, or whose work does not return, and needs the permission to write to the 
 			b := t.before
 			next := b.Successor
 			if next == "" {
-				next = "nobody (the role stays without a leader until the cool-down of " + b.Leader + " is over)"
+				next = "nobody (the role has no leader until the cool-down of " + b.Leader + " is over)"
 				if o.yes {
-					a.Say("nobody is in line for %s: it stays without a leader until the cool-down of %s is over", b.Role, b.Leader)
+					a.Say("nobody is in line for %s: it has no leader until the cool-down of %s is over", b.Role, b.Leader)
 				}
 			}
 			question := fmt.Sprintf("%s leads %s at epoch %d; next in line is %s. Step it down?", b.Leader, b.Role, b.Epoch, next)
 			if force {
-				question = fmt.Sprintf("%s leads %s at epoch %d. Evict it? Its work is not waited for: it may go on until its lease runs out, and what it has sent may arrive later; successors wait %s. Only fencing tokens keep the two apart.",
+				question = fmt.Sprintf("%s leads %s at epoch %d. Evict it? Its work is not waited for: the work may continue until the lease runs out, and its requests may arrive later; successors wait %s. Only fencing tokens keep the two apart.",
 					b.Leader, b.Role, b.Epoch, show.Age(b.TTL))
 			}
 			if force && o.yes {
@@ -69,11 +71,11 @@ answer, or whose work does not return, and needs the permission to write to the 
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&force, "force", false, "ask nobody and wait for nothing: see above what that risks")
+	cmd.Flags().BoolVar(&force, "force", false, "do not ask the leader and do not wait for its work; the risks are described above")
 	return cmd
 }
 
-// steerOptions are the flags of all commands that move a role.
+// steerOptions are the flags of the commands that hand over a role.
 type steerOptions struct {
 	yes   bool
 	epoch uint64
@@ -81,7 +83,7 @@ type steerOptions struct {
 }
 
 func (o *steerOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask; needed where there is no terminal")
-	cmd.Flags().Uint64Var(&o.epoch, "epoch", 0, "only if the role is held at this epoch (0: at the one that is there now)")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask; needed without a terminal")
+	cmd.Flags().Uint64Var(&o.epoch, "epoch", 0, "only if the role is held at this epoch (0: the current one)")
 	cli.DurationFlag(cmd, &o.wait, "wait", cli.ShortestWait, 30*time.Second, "how long to wait for the drain and the successor")
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// term is one that was seen: how it began, and what the record said after it.
+// term is one term that was seen: its beginning, and how the record ended it.
 type term struct {
 	Leader string    `json:"leader"`
 	Epoch  uint64    `json:"epoch"`
 	Began  time.Time `json:"began"`
-	Ended  time.Time `json:"ended,omitzero"` // when it was vacated or claimed by another; zero while it stands
+	Ended  time.Time `json:"ended,omitzero"` // when it was vacated or claimed by another; zero while it lasts
 	Reason string    `json:"reason,omitempty"`
 }
 
-// termLog follows one role's record.
+// termLog collects the terms of one role from its records.
 type termLog struct {
 	key string
 
@@ -25,7 +25,7 @@ type termLog struct {
 	terms []term
 }
 
-// maxTerms bounds what is remembered; the oldest go.
+// maxTerms bounds the number of terms kept; the oldest are dropped.
 const maxTerms = 100
 
 func (l *termLog) observe(r inventory.Record) {

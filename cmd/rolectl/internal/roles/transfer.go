@@ -14,13 +14,15 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
+// Transfer is the command "rolectl transfer".
 func Transfer(a *cli.App) *cobra.Command {
 	var o steerOptions
 	cmd := &cobra.Command{
 		Use: "transfer ROLE INSTANCE", Short: "Make the leader hand a role to one instance, after its work has drained",
-		Long: `Make the leader hand a role to one instance, and wait until that leads.
+		Long: `Make the leader hand a role to one instance, and wait until that instance leads.
 
-The leader asks the instance whether it is ready, stops its work, waits until that has returned, and vacates the role for it.`,
+The leader asks the instance whether it is ready, stops its own work, waits until the work has returned, and vacates the role
+for the instance.`,
 		Example: "  rolectl transfer scheduler vm-2\n  rolectl transfer scheduler vm-2 --yes -o json",
 		Args:    cli.CheckArgs, ValidArgsFunction: completeTransfer(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,7 +34,7 @@ The leader asks the instance whether it is ready, stops its work, waits until th
 			b, target := t.before, args[1]
 			t.target = target
 			if target == b.Leader {
-				return fmt.Errorf("%s leads %s already", target, b.Role)
+				return fmt.Errorf("%s already leads %s", target, b.Role)
 			}
 			if !slices.ContainsFunc(b.Candidates, func(c election.Candidate) bool { return c.Instance == target }) {
 				return notCandidate(b, target)
@@ -46,7 +48,7 @@ The leader asks the instance whether it is ready, stops its work, waits until th
 			case errors.Is(err, election.ErrNotCandidate):
 				return notCandidate(b, target)
 			case errors.Is(err, election.ErrDeclined):
-				return fmt.Errorf("%s did not confirm that it is ready: %s keeps %s", target, b.Leader, b.Role)
+				return fmt.Errorf("%s did not confirm that it is ready, so %s keeps %s", target, b.Leader, b.Role)
 			case err != nil:
 				return t.explain(ctx, err)
 			}
@@ -57,6 +59,7 @@ The leader asks the instance whether it is ready, stops its work, waits until th
 	return cmd
 }
 
+// notCandidate is the error about an instance that cannot take a role.
 func notCandidate(b election.RoleInfo, target string) error {
 	var others []string
 	for _, c := range b.Candidates {
@@ -65,12 +68,12 @@ func notCandidate(b election.RoleInfo, target string) error {
 		}
 	}
 	if len(others) == 0 {
-		return fmt.Errorf("%s is no live, eligible candidate for %s, and nobody else is", target, b.Role)
+		return fmt.Errorf("%s is not a live, eligible candidate for %s, and there is no other", target, b.Role)
 	}
-	return fmt.Errorf("%s is no live, eligible candidate for %s: there are %s", target, b.Role, strings.Join(others, ", "))
+	return fmt.Errorf("%s is not a live, eligible candidate for %s; candidates: %s", target, b.Role, strings.Join(others, ", "))
 }
 
-// completeTransfer offers a role, then its candidates but the leader.
+// completeTransfer offers a role, then the candidates of the role except its leader.
 func completeTransfer(a *cli.App) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) != 1 {

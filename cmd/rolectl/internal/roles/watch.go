@@ -13,16 +13,17 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
+// Watch is the command "rolectl watch".
 func Watch(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch [ROLE...]", Short: "Follow who leads, as it changes, until interrupted",
 		Long: `Follow who leads, as it changes, until interrupted.
 
-On a terminal it is a table that is kept up to date. Elsewhere, or with -o json, it is one JSON document on each line: first
-the state of every role and member, then every change. With -o name it is the name of a role on each line: first of every one,
-then of each whose leader has changed.
+On a terminal it shows a table and keeps it up to date. Without a terminal, or with -o json, it writes one JSON document on
+each line: first the state of every role and member, then every change. With -o name it writes the name of a role on each
+line: first every role, then each role whose leader has changed.
 
-Without ROLE it also follows roles that are still to come.`,
+Without ROLE it also follows roles that are added later.`,
 		Example: `  rolectl watch
   rolectl watch scheduler | jq -r 'select(.role) | .role.leader'
   rolectl watch -o name | while read role; do ./refresh "$role"; done`,
@@ -51,16 +52,17 @@ Without ROLE it also follows roles that are still to come.`,
 	}
 }
 
+// watcher is one run of watch.
 type watcher struct {
 	s       *inventory.View
 	bucket  string
-	names   []string // of roles; none means all, and members
+	names   []string // roles to follow; none means all roles, and members
 	printer show.Printer
 	nc      *nats.Conn
-	named   map[string]leading // with -o name: whom each role's last line was for
+	named   map[string]leading // with -o name: the leader for which each role's last line was written
 }
 
-// leading is who leads a role, and since when.
+// leading is a leader of a role and its epoch.
 type leading struct {
 	leader string
 	epoch  uint64
@@ -73,7 +75,7 @@ func (w watcher) roles() []inventory.RoleState {
 	return slices.DeleteFunc(docs, func(d inventory.RoleState) bool { return !w.wants(d.Role) })
 }
 
-// ended says why there is nothing more to follow: the user has had enough, or something is wrong.
+// ended returns why the events have ended: nil if the user has interrupted the command.
 func (w watcher) ended(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil

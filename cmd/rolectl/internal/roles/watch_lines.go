@@ -25,7 +25,7 @@ type change struct {
 
 // lines writes the state, then every change.
 func (w watcher) lines(ctx context.Context) error {
-	events := w.s.Events(ctx) // before the state: what changes meanwhile comes twice rather than not at all
+	events := w.s.Events(ctx) // before the state: a change in between is reported twice rather than never
 	link := w.nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING)
 	defer w.nc.RemoveStatusListener(link)
 	for _, d := range w.roles() {
@@ -72,7 +72,7 @@ func (w watcher) line(c change) error {
 			return nil
 		}
 		now := leading{c.Role.Leader, c.Role.Epoch}
-		if before, ok := w.named[c.Role.Role]; ok && before == now { // several events tell of one change
+		if before, ok := w.named[c.Role.Role]; ok && before == now { // several events may report one change
 			return nil
 		}
 		w.named[c.Role.Role] = now
@@ -85,7 +85,7 @@ func (w watcher) line(c change) error {
 	return w.printer.Line(c)
 }
 
-// changes are the lines of an event, mostly one.
+// changes returns the lines for an event, usually one.
 func (w watcher) changes(e event.Event) []change {
 	at := event.MetaOf(e).Time
 	ofRole := func(what, role string) []change {

@@ -9,7 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// table keeps a table up to date on the other screen of the terminal, and leaves the last one on the ordinary one.
+// table keeps a table up to date on the alternate screen of the terminal. At the end it prints the last table on the normal one.
 func (w watcher) table(ctx context.Context) error {
 	events := w.s.Events(ctx)
 	resized, stop := terminalResizes()
@@ -24,9 +24,9 @@ func (w watcher) table(ctx context.Context) error {
 	for {
 		status := "connected"
 		if !w.nc.IsConnected() {
-			status = "no connection: this is how it was"
+			status = "no connection: this is the last known state"
 		}
-		title := fmt.Sprintf("bucket %s, %s, %d members", w.bucket, status, len(w.s.Members()))
+		title := fmt.Sprintf("bucket %s, %s, %s", w.bucket, status, show.Count(len(w.s.Members()), "member"))
 		if err := screen.Draw(title, func(p show.Printer) error {
 			p.Format = w.printer.Format
 			return p.Print(roleTable(w.bucket, w.roles()))

@@ -7,7 +7,15 @@ import (
 	"strings"
 )
 
-// FirstFew names the first few.
+// Count is a number with its noun: "1 worker", "2 workers".
+func Count[N int | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// FirstFew lists the first names, and says how many more there are.
 func FirstFew(names []string) string {
 	const few = 8
 	if len(names) <= few {
@@ -16,7 +24,7 @@ func FirstFew(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// Pairs is a map as name=value, sorted by name.
+// Pairs is a map as "name=value,name=value", sorted by name.
 func Pairs(m map[string]string) string {
 	var all []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -25,5 +33,5 @@ func Pairs(m map[string]string) string {
 	return strings.Join(all, ",")
 }
 
-// Words is a name of several words as people write it.
+// Words is a name such as no_worker with spaces between its words.
 func Words(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Distribution is what was measured many times.
+// Distribution is the result of a repeated measurement.
 type Distribution struct {
 	Name  string  `json:"name"`
 	Count int     `json:"count"`
@@ -29,7 +29,7 @@ func Distribute(name string, samples []time.Duration) Distribution {
 	return d
 }
 
-// at is the smallest sample that so large a part of all is not above (nearest rank).
+// at returns a percentile: the smallest sample that at least this part of all samples does not exceed (nearest rank).
 func (d Distribution) at(part float64) time.Duration {
 	if len(d.sorted) == 0 {
 		return 0
@@ -52,7 +52,7 @@ const (
 	barWidth = 50
 )
 
-// Histogram draws how the samples are spread, over bins of equal ratio: latencies have long tails.
+// Histogram draws the spread of the samples, with bins of equal ratio because latencies have long tails.
 func (p Printer) Histogram(d Distribution) error {
 	if d.Count == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 var Formats = []string{"table", "wide", "json", "name"}
 
 // Schema names the form of every JSON document of this program, docs/reference/rolectl-v1.json. Fields may be added to it;
-// another number means that one has gone or means something else.
+// another number means that a field has gone or has another meaning.
 const Schema = "rolectl/v1"
 
 // Printer writes in one format.
@@ -20,7 +20,7 @@ type Printer struct {
 	Color  bool
 }
 
-// Document is what every JSON document begins with.
+// Document is the beginning of every JSON document.
 type Document struct {
 	Schema string `json:"schema"`
 	Kind   string `json:"kind"`
@@ -29,14 +29,14 @@ type Document struct {
 // Of begins a document of a kind.
 func Of(kind string) Document { return Document{Schema, kind} }
 
-// Table is what one command shows in each of the formats.
+// Table is the data of a command in each of the formats.
 type Table struct {
 	Columns []string
-	Wide    []string // columns that only wide has, behind the others
+	Wide    []string // columns that only wide has, after the others
 	Rows    []Row
 	// JSON is the document.
 	JSON any
-	// Empty is said for a table without rows.
+	// Empty is printed for a table without rows.
 	Empty string
 }
 
@@ -68,7 +68,7 @@ func (p Printer) Print(t Table) error {
 	return p.table(t)
 }
 
-// JSON writes a document, readable for people too.
+// JSON writes a document with indentation.
 func (p Printer) JSON(document any) error {
 	e := json.NewEncoder(p.W)
 	e.SetIndent("", "  ")

@@ -23,7 +23,7 @@ func NewProgress(f *os.File, what string) *Progress {
 
 const progressWidth = 30
 
-// Draw replaces the bar: part is how much is done, of 1.
+// Draw replaces the bar; part is the finished part, from 0 to 1.
 func (p *Progress) Draw(state string, part float64) {
 	part = min(max(part, 0), 1)
 	done := int(part * progressWidth)
@@ -32,8 +32,8 @@ func (p *Progress) Draw(state string, part float64) {
 	if width, _, err := term.GetSize(int(p.f.Fd())); err == nil && width > 1 {
 		line, _ = cut(line, width-1)
 	}
-	_, _ = p.f.WriteString("\r" + line + "\x1b[K") // nobody misses a bar that cannot be drawn
+	_, _ = p.f.WriteString("\r" + line + "\x1b[K") // a bar that cannot be drawn is dropped
 }
 
-// Close leaves the last one, and goes to the next line.
+// Close leaves the last bar, and begins a new line.
 func (p *Progress) Close() { _, _ = p.f.WriteString("\n") }

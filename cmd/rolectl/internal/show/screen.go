@@ -10,19 +10,19 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen draws over the whole terminal, on its other screen: what stood there before is there again after Close.
+// Screen draws over the whole terminal, on its alternate screen. Close restores the previous content.
 type Screen struct {
 	f     *os.File
 	color bool
 }
 
-// OpenScreen takes the terminal over.
+// OpenScreen takes over the terminal.
 func OpenScreen(f *os.File) *Screen {
-	_, _ = f.WriteString("\x1b[?1049h\x1b[?25l") // a terminal that does not take it shows itself at the first Draw
+	_, _ = f.WriteString("\x1b[?1049h\x1b[?25l") // an error shows at the first Draw
 	return &Screen{f: f, color: WantsColor(f)}
 }
 
-// Draw replaces what is shown by a title and what body prints, cut to the size of the terminal.
+// Draw shows a title and the output of body, cut to the size of the terminal.
 func (s *Screen) Draw(title string, body func(p Printer) error) error {
 	var buf bytes.Buffer
 	if err := body(Printer{W: &buf, Color: s.color}); err != nil {
@@ -45,7 +45,7 @@ func (s *Screen) Draw(title string, body func(p Printer) error) error {
 		}
 		shown, n := cut(line, width)
 		out.WriteString(shown)
-		if n < width { // at the edge, where the cursor waits to wrap, it would take the last letter away
+		if n < width { // at the right edge, where the cursor waits to wrap, this would erase the last letter
 			out.WriteString("\x1b[K")
 		}
 	}
@@ -56,10 +56,10 @@ func (s *Screen) Draw(title string, body func(p Printer) error) error {
 	return err
 }
 
-// Close gives the terminal back as it was.
+// Close restores the terminal.
 func (s *Screen) Close() { _, _ = s.f.WriteString("\x1b[?25h\x1b[?1049l") }
 
-// cut shortens a line to a width, and says how wide it is then; colours do not count.
+// cut shortens a line to a width, and returns its new width; colours do not count.
 func cut(line string, width int) (shown string, n int) {
 	escaped, colored := false, false
 	for i, r := range line {
@@ -80,5 +80,5 @@ func cut(line string, width int) (shown string, n int) {
 	return line, n
 }
 
-// RedrawEvery is how often a table on a terminal is drawn anew when nothing changes: its ages do.
+// RedrawEvery is how often a table on a terminal is drawn again without other changes, because of the ages in it.
 const RedrawEvery = time.Second

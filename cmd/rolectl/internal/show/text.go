@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Clean replaces what could steer a terminal.
+// Clean replaces characters that could steer a terminal.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r) {
@@ -63,5 +63,5 @@ func trim(s string) string {
 	return s
 }
 
-// Seconds is a duration as JSON documents have it, to the microsecond.
+// Seconds is a duration in JSON documents: in seconds, to the microsecond.
 func Seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e6 }

@@ -13,7 +13,7 @@ import (
 // Command is what to run.
 type Command struct {
 	Path   string
-	Args   []string // the first is the name it is called by
+	Args   []string // the first one is the name of the program
 	Env    []string
 	Stdin  io.Reader
 	Stdout io.Writer
@@ -29,7 +29,7 @@ func (c Command) start(group int) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// code is the exit code of a command as a shell has it: 128 and the signal for one that was killed.
+// code returns the exit code of a command as a shell reports it: 128 plus the signal for a killed command.
 func code(state *os.ProcessState, err error) int {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		state = exit.ProcessState

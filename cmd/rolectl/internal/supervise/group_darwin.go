@@ -2,10 +2,10 @@ package supervise
 
 import "golang.org/x/sys/unix"
 
-// zombie is the state of the dead that nobody has waited for (SZOMB in sys/proc.h).
+// zombie is the state of a dead process that was not waited for (SZOMB in sys/proc.h).
 const zombie = 5
 
-// others reports whether anybody but the leader of a process group is in it, the dead that nobody has waited for aside.
+// others reports whether a process group has a live member other than its leader.
 func others(group int) bool {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.pgrp", group)
 	if err != nil {

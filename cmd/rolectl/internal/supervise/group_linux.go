@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// others reports whether anybody but the leader of a process group is in it, the dead that nobody has waited for aside.
+// others reports whether a process group has a live member other than its leader.
 func others(group int) bool {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right, so there is no error
 	for _, file := range stats {
 		data, err := os.ReadFile(file)
-		if err != nil { // it has ended meanwhile
+		if err != nil { // the process has ended meanwhile
 			continue
 		}
 		// pid (name) state ppid pgrp ...: the name may hold anything, parentheses too.

@@ -15,11 +15,11 @@ import (
 	"github.com/rolemanager/rolemanager/internal/clock"
 )
 
-// order is what the guard is told: when to send what, unless it is told something else before.
+// order tells the guard when to send which signal, unless another order comes first.
 type order struct {
 	Term, Kill clock.Instant // of the holder's scale
-	Stop       time.Duration // between TERM and KILL when whoever gives the orders is gone
-	Release    bool          // all is over: end, and signal nobody
+	Stop       time.Duration // between TERM and KILL when rolectl is gone
+	Release    bool          // the run is over: end, and send no signal
 }
 
 const orderSize = 4 * 8
@@ -41,7 +41,7 @@ func decodeOrder(b []byte) order {
 	return order{clock.Instant(at(0)), clock.Instant(at(1)), time.Duration(at(2)), at(3) != 0}
 }
 
-// guard is the process that watches over a group, as seen by who has started it.
+// guard is the guard process, as seen by the rolectl that started it.
 type guard struct {
 	cmd   *exec.Cmd
 	tell  *os.File
@@ -50,7 +50,7 @@ type guard struct {
 	ended chan struct{}
 }
 
-// tellWithin bounds a write to a guard that does not read, because it is stopped.
+// tellWithin bounds a write to a guard that is stopped and does not read.
 const tellWithin = 50 * time.Millisecond
 
 // startGuard starts program, which calls Guard, as the leader of a new process group, and waits until it listens.
@@ -85,17 +85,17 @@ func startGuard(program []string) (*guard, error) {
 	}
 	go func() { // joined by end
 		defer close(g.ended)
-		_, _ = said.Read(ready) // it says nothing more: this is its end
+		_, _ = said.Read(ready) // the guard writes nothing more: the read returns when it ends
 		said.Close()
 		close(g.gone)
 	}()
 	return g, nil
 }
 
-// group is the process group that it leads.
+// group is the process group that the guard leads.
 func (g *guard) group() int { return g.cmd.Process.Pid }
 
-// order tells the guard when to act. A guard that does not listen is stopped or gone: its owner acts too, and sees the end.
+// order tells the guard when to act. If the guard is stopped or gone, rolectl acts alone, and notices its end.
 func (g *guard) order(o order) {
 	if o == g.last {
 		return
@@ -105,18 +105,18 @@ func (g *guard) order(o order) {
 	_, _ = g.tell.Write(o.encode())
 }
 
-// signal sends a signal to everybody in the group, the guard included, which heeds KILL only.
-func (g *guard) signal(s syscall.Signal) { _ = syscall.Kill(-g.group(), s) } // fails only when nobody is left
+// signal sends a signal to all processes of the group. The guard is one of them, and ignores all signals but KILL.
+func (g *guard) signal(s syscall.Signal) { _ = syscall.Kill(-g.group(), s) } // fails only when no process is left
 
-// end lets the guard go and waits for it. Its number, and so that of the group, is free for others only now.
+// end releases the guard and waits for it. Only then its number, which is the group's too, may be reused.
 func (g *guard) end() {
 	g.order(order{Release: true})
 	g.tell.Close()
 	select {
 	case <-g.gone:
-	case <-time.After(time.Second): // it is stopped; nobody is left for it to guard
+	case <-time.After(time.Second): // it is stopped, and the group has no other process
 		_ = g.cmd.Process.Kill()
 	}
 	<-g.ended
-	_ = g.cmd.Wait() // how it ended says nothing
+	_ = g.cmd.Wait() // its exit code has no meaning
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/clock"
 )
 
-// glance is how often the guard looks at the clock at least: a timer stands still while the machine sleeps.
+// glance is how often the guard at least reads the clock: a timer does not advance while the machine sleeps.
 const glance = 250 * time.Millisecond
 
-// Guard is the whole life of a guard: it reads orders from in and signals its own process group when they say so, or when
-// nobody gives orders any more. It returns when it is released.
+// Guard is the main function of a guard. It reads orders from in, and signals its own process group when an order is due or when
+// rolectl is gone. It returns when it is released.
 func Guard(in io.Reader, out io.Writer) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN,
 		syscall.SIGTTOU, syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
 	orders := make(chan order)
-	go func() { // ends with in, which ends with who gives the orders; after a release with the process
+	go func() { // ends when in ends, that is with rolectl; after a release with the process
 		defer close(orders)
 		for b := make([]byte, orderSize); ; {
 			if _, err := io.ReadFull(in, b); err != nil {
@@ -30,7 +30,7 @@ func Guard(in io.Reader, out io.Writer) {
 			orders <- decodeOrder(b)
 		}
 	}()
-	if _, err := out.Write([]byte{'\n'}); err != nil { // it listens, and heeds no signal any more
+	if _, err := out.Write([]byte{'\n'}); err != nil { // it listens, and ignores signals from now on
 		return
 	}
 	clk := clock.System()
@@ -44,7 +44,7 @@ func Guard(in io.Reader, out io.Writer) {
 				return
 			case ok:
 				present, armed = o, true
-			default: // who gave the orders is gone, and the lease with it
+			default: // rolectl is gone, and its lease will end
 				now := clk.Holder()
 				present.Term = min(present.Term, now)
 				present.Kill = min(present.Kill, now.Add(present.Stop))
@@ -56,7 +56,7 @@ func Guard(in io.Reader, out io.Writer) {
 		now := clk.Holder()
 		if armed && now >= present.Kill {
 			_ = syscall.Kill(-os.Getpid(), syscall.SIGKILL) // this process too
-			return                                          // it leads no group: there is nobody to guard
+			return                                          // it leads no group, so there is nothing to guard
 		}
 		if armed && now >= present.Term && !termed {
 			termed = true
@@ -65,7 +65,7 @@ func Guard(in io.Reader, out io.Writer) {
 	}
 }
 
-// untilDue is how long nothing has to be done.
+// untilDue returns how long no signal is due.
 func untilDue(now clock.Instant, o order, armed, termed bool) time.Duration {
 	if !armed {
 		return time.Hour

@@ -12,23 +12,23 @@ import (
 	"github.com/rolemanager/rolemanager/internal/clock"
 )
 
-// ErrGuard says that the guard was killed, and the command was ended for that.
+// ErrGuard says that the guard was killed, and that the command was ended because of that.
 var ErrGuard = errors.New("the guard of the command was killed")
 
-// Result is how a run has ended.
+// Result is the end of a run.
 type Result struct {
-	// Code is the command's exit code as a shell has it.
+	// Code is the exit code of the command, as a shell reports it.
 	Code int
-	// Lost says that the lease came to its end, or nearly, and the command was ended for that.
+	// Lost says that the lease had ended or nearly ended, and that the command was ended because of that.
 	Lost bool
 }
 
-// slack is the least that a deadline must move by to be worth telling: reading two clocks is not exact.
+// slack is the smallest move of a deadline that the guard is told of: reading two clocks is not exact.
 const slack = time.Millisecond
 
-// Run runs a command as long as the lease allows and ctx goes on, and returns when nothing of it is left. program starts this
-// program anew so that it calls Guard. The end of ctx is an orderly one: TERM, and KILL after lease.Stop. Errors: the
-// command or the guard could not be started, ErrGuard.
+// Run runs a command until it ends, the lease nearly ends, or ctx ends. It returns when no process of the command is left.
+// program is the command line of a process that calls Guard. When ctx ends the command gets TERM, and KILL after lease.Stop.
+// Errors: the command or the guard could not be started, ErrGuard.
 func Run(ctx context.Context, program []string, c Command, lease Lease) (Result, error) {
 	g, err := startGuard(program)
 	if err != nil {
@@ -52,15 +52,15 @@ type run struct {
 	clock clock.Clock
 	cmd   *exec.Cmd
 
-	until  clock.Instant // when belief ends, as the guard was told
-	killAt clock.Instant // 0: not asked to end
+	until  clock.Instant // when the trust ends, as the guard was told
+	killAt clock.Instant // 0: the command was not asked to end
 	killed bool
 	lost   bool
 }
 
-// look reads how much is left and tells the guard. The clock is read first: if this process is stopped between the two, the
-// guard hears of an earlier end, never of a later one. What is about to pass, or has passed, is lost, also when the lease was
-// renewed meanwhile: the guard may have acted.
+// look reads how long the lease is still trusted, and tells the guard. It reads the clock first: if this process is stopped in
+// between, the guard gets an earlier deadline, never a later one. A lease whose deadline has nearly passed counts as lost even if
+// it was renewed meanwhile, because the guard may have acted.
 func (r *run) look() time.Duration {
 	now := r.clock.Holder()
 	if r.until != 0 && now >= r.until.Add(-r.lease.TermAhead-r.lease.Look) {
@@ -79,10 +79,10 @@ func (r *run) look() time.Duration {
 	return left
 }
 
-// attend watches the command, its lease and its guard until nobody is left.
+// attend watches the command, its lease and its guard until no process is left.
 //
-//	running ──► asked to end (TERM) ──► killed (KILL) ──► nobody left
-//	   └─────────────┴── the command has ended: what it left behind is asked to end ──┘
+//	running ──► asked to end (TERM) ──► killed (KILL) ──► no process left
+//	   └─────────────┴── the command has ended: processes that it left are asked to end ──┘
 func (r *run) attend(ctx context.Context) (Result, error) {
 	exited := make(chan int, 1) // one end, and it must not wait for its reader
 	go func() {                 // ends with the command; attend does not return before
@@ -104,7 +104,7 @@ func (r *run) attend(ctx context.Context) (Result, error) {
 		case <-asked:
 			asked = nil
 			r.end()
-		case <-gone: // its KILL or ours has hit it too, or that of a stranger
+		case <-gone: // killed, by our KILL, by its own, or by somebody else's
 			gone = nil
 			r.look()
 			if !r.killed && !r.lost && r.killAt == 0 {
@@ -121,7 +121,7 @@ func (r *run) attend(ctx context.Context) (Result, error) {
 	}
 }
 
-// enforce ends the command when there is too little left, or when it has had its time to end.
+// enforce kills the command when the lease has nearly ended, or when its time to end is over.
 func (r *run) enforce(left time.Duration) {
 	switch {
 	case r.killed:

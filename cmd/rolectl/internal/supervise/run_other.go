@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// ErrGuard is not reached here.
+// ErrGuard is never returned here.
 var ErrGuard = errors.New("the guard of the command was killed")
 
 // Command is what to run.
@@ -21,16 +21,16 @@ type Command struct {
 	Stderr io.Writer
 }
 
-// Result is how a run has ended.
+// Result is the end of a run.
 type Result struct {
 	Code int
 	Lost bool
 }
 
-// Run refuses: without process groups and a clock that processes share, the promises of this package cannot be kept.
+// Run returns an error: without process groups and a clock shared by processes, this package cannot keep its promises.
 func Run(context.Context, []string, Command, Lease) (Result, error) {
 	return Result{}, errors.New("commands can be run under a role on Linux and macOS only")
 }
 
-// Guard has nothing to guard.
+// Guard does nothing here.
 func Guard(io.Reader, io.Writer) {}

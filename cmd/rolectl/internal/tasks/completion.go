@@ -12,14 +12,14 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 )
 
-// completeNamespaces offers those that the server has tasks of.
+// completeNamespaces offers the namespaces of the server.
 func (t *scope) completeNamespaces(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return t.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) {
 		return cli.StreamNames(ctx, nc, inventory.TaskStreamPrefix)
 	})
 }
 
-// completeNames offers names that a client finds for the argument of a command at a position.
+// completeNames offers names that a client finds, for the argument at a position.
 func (t *scope) completeNames(position int, names func(ctx context.Context, c *assign.Client, typed string) ([]string, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) != position {
@@ -36,10 +36,10 @@ func (t *scope) completeNames(position int, names func(ctx context.Context, c *a
 	}
 }
 
-// manyCompletions bounds what is read of what may be thousands.
+// manyCompletions bounds the number of tasks that are offered.
 const manyCompletions = 100
 
-// completeTasks offers tasks in some states, those of the stream also while nobody schedules.
+// completeTasks offers tasks in some states. Without a scheduler it still offers tasks that have ended.
 func (t *scope) completeTasks(states ...assign.State) cobra.CompletionFunc {
 	return t.completeNames(0, func(ctx context.Context, c *assign.Client, typed string) (ids []string, err error) {
 		found, _, err := listTasks(ctx, c, assign.ListOptions{States: states, Prefix: typed}, manyCompletions)
@@ -53,7 +53,7 @@ func (t *scope) completeTasks(states ...assign.State) cobra.CompletionFunc {
 	})
 }
 
-// completeKinds offers the kinds that the scheduler knows: of open tasks, of workers, and those that are paused.
+// completeKinds offers kinds that the scheduler knows.
 func (t *scope) completeKinds(position int, which func(k knownKind) bool) cobra.CompletionFunc {
 	return t.completeNames(position, func(ctx context.Context, c *assign.Client, _ string) (names []string, err error) {
 		o, err := assign.GetOverview(ctx, c)
@@ -66,7 +66,7 @@ func (t *scope) completeKinds(position int, which func(k knownKind) bool) cobra.
 	})
 }
 
-// completeWorkers offers workers: to drain, those that are not drained; to undo that, those that are.
+// completeWorkers offers the workers that are not drained; with --undo, the drained ones.
 func (t *scope) completeWorkers(undo *bool) cobra.CompletionFunc {
 	return t.completeNames(0, func(ctx context.Context, c *assign.Client, _ string) (names []string, err error) {
 		o, err := assign.GetOverview(ctx, c)
@@ -79,7 +79,7 @@ func (t *scope) completeWorkers(undo *bool) cobra.CompletionFunc {
 	})
 }
 
-// completeRecurrences offers the names of what recurs.
+// completeRecurrences offers the names of recurring tasks.
 func (t *scope) completeRecurrences() cobra.CompletionFunc {
 	return t.completeNames(0, func(ctx context.Context, c *assign.Client, _ string) (names []string, err error) {
 		all, err := assign.Recurrences(ctx, c)

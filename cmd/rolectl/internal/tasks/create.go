@@ -21,11 +21,11 @@ func createCommand(t *scope) *cobra.Command {
 	var keep time.Duration
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use: "create [NAMESPACE]", Short: "Make a namespace of tasks; one that is there already is checked and left as it is",
-		Long: `Make a namespace of tasks: the stream that keeps submissions and outcomes, and the object store that keeps outputs above 64 KiB.
-What is there already is checked and left as it is. Without NAMESPACE it is that of --namespace. Programs whose StreamAutoCreate
-is set make both by themselves.`,
-		Example: "  rolectl tasks create jobs --replicas 3\n  rolectl tasks create jobs --dry-run   # the same as commands of the nats tool",
+		Use: "create [NAMESPACE]", Short: "Create a namespace of tasks; an existing namespace is checked and left as it is",
+		Long: `Create a namespace of tasks: the stream that keeps submissions and outcomes, and the object store that keeps outputs above
+64 KiB. An existing stream or store is checked and left as it is. Without NAMESPACE the command uses --namespace. Programs
+with StreamAutoCreate create both by themselves.`,
+		Example: "  rolectl tasks create jobs --replicas 3\n  rolectl tasks create jobs --dry-run   # print it as commands of the nats tool",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg := assign.ClientConfig{
@@ -53,7 +53,7 @@ is set make both by themselves.`,
 					}
 				}
 				if cmd.Flags().Changed("large-retention") && objects.Retention != keep {
-					t.Say("object store %s was there already, and keeps outputs for %v: it is left so", objects.Name, objects.Retention)
+					t.Say("object store %s exists, keeps outputs for %v, and is not changed", objects.Name, objects.Retention)
 				}
 				return t.printNamespace(ctx, nc, cfg.Namespace, objects, changed(cmd, "replicas", replicas))
 			})
@@ -62,11 +62,11 @@ is set make both by themselves.`,
 	cli.ReplicasFlag(cmd, &replicas)
 	cli.StorageFlag(cmd, &storage)
 	cli.DurationFlag(cmd, &keep, "large-retention", time.Second, 0, "how long outputs above 64 KiB are kept (default 24h)")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent commands of the nats tool, and make nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent commands of the nats tool, and create nothing")
 	return cmd
 }
 
-// objectsDoc is an object store in JSON documents.
+// objectsDoc is an object store in the JSON document of a namespace.
 type objectsDoc struct {
 	Name      string  `json:"name"`
 	Retention float64 `json:"retention_seconds"` // 0 for ever
@@ -74,7 +74,7 @@ type objectsDoc struct {
 	Storage   string  `json:"storage"`
 }
 
-// changed is the value of a flag that was given, 0 for one that was not.
+// changed returns the value of a flag if the user has given it, else 0.
 func changed(cmd *cobra.Command, flag string, value int) int {
 	if !cmd.Flags().Changed(flag) {
 		return 0
@@ -82,7 +82,7 @@ func changed(cmd *cobra.Command, flag string, value int) int {
 	return value
 }
 
-// printNamespace says how a namespace is kept, and where that is not on as many replicas as were asked for (0: not asked).
+// printNamespace prints how a namespace is kept, with a note if its replicas differ from the requested ones (0: none requested).
 func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace string, o assign.Objects, replicas int) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 		replicas int
 	}{{how.Name, how.Replicas}, {inventory.ObjectStreamPrefix + o.Name, o.Replicas}} {
 		if replicas != 0 && has.replicas != replicas {
-			t.Say("stream %s was there already, with replicas %d, and is left so: nats stream edit %[1]s --replicas %[3]d changes that", has.stream, has.replicas, replicas)
+			t.Say("stream %s exists with replicas %d and is not changed: use nats stream edit %[1]s --replicas %[3]d", has.stream, has.replicas, replicas)
 		}
 	}
 	p := t.Printer()
@@ -122,7 +122,7 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 		if o.Retention > 0 {
 			kept = "for " + show.Age(o.Retention)
 		}
-		_, err = fmt.Fprintf(p.W, "tasks %s are there and fit: stream %s, replicas %d, %s storage\noutputs above 64 KiB: object store %s, replicas %d, %s storage, kept %s\n",
+		_, err = fmt.Fprintf(p.W, "namespace %s exists and is fit: stream %s, replicas %d, %s storage\noutputs above 64 KiB: object store %s, replicas %d, %s storage, kept %s\n",
 			namespace, how.Name, how.Replicas, storageName(how.Storage), o.Name, o.Replicas, storageName(o.Storage), kept)
 	}
 	return err

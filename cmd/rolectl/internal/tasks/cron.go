@@ -13,14 +13,14 @@ import (
 )
 
 func cronCommand(t *scope) *cobra.Command {
-	cmd := cli.Group("cron", "See and define tasks that recur")
+	cmd := cli.Group("cron", "See and define recurring tasks")
 	cmd.AddCommand(cronList(t), cronSet(t), cronRemove(t))
 	return cmd
 }
 
 func cronList(t *scope) *cobra.Command {
 	return &cobra.Command{
-		Use: "ls", Short: "List what recurs, and when it does next",
+		Use: "ls", Short: "List recurring tasks, and their next ticks",
 		Example: "  rolectl tasks cron ls -n jobs",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,7 +41,7 @@ func cronTable(namespace string, all []assign.Recurrence) show.Table {
 	}
 	t := show.Table{
 		Columns: []string{"NAME", "KIND", "SCHEDULE", "ZONE", "LAST", "NEXT", "NOTE"}, Wide: []string{"MISSED", "GRACE", "SINCE"},
-		Empty: "nothing recurs in namespace " + namespace,
+		Empty: "no recurring tasks in namespace " + namespace,
 		JSON: struct {
 			show.Document
 			Namespace   string              `json:"namespace"`
@@ -72,9 +72,9 @@ func cronSet(t *scope) *cobra.Command {
 	var zone, missed string
 	var grace time.Duration
 	cmd := &cobra.Command{
-		Use: "set NAME KIND SCHEDULE [INPUT|-]", Short: "Have a task submitted at each tick of a schedule",
-		Long: `Have a task submitted at each tick of a schedule, by whoever schedules. SCHEDULE is a cron expression of five fields, or a word
-such as @daily or "@every 10m". What was defined under the name before is replaced.`,
+		Use: "set NAME KIND SCHEDULE [INPUT|-]", Short: "Submit a task at each tick of a schedule",
+		Long: `Let the scheduler submit a task at each tick of a schedule. SCHEDULE is a cron expression with five fields, or a word such as
+@daily or "@every 10m". An earlier definition under the same name is replaced.`,
 		Example: `  rolectl tasks cron set -n jobs nightly echo '0 3 * * *' '"hello"' --zone Europe/Berlin`,
 		Args:    cli.CheckArgs, ValidArgsFunction: t.completeKinds(1, func(knownKind) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,15 +104,15 @@ such as @daily or "@every 10m". What was defined under the name before is replac
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&zone, "zone", "UTC", "time zone of the schedule")
-	cli.ChoiceFlag(cmd, &missed, "missed", string(assign.RunLatest), fmt.Sprintf("what becomes of ticks while nobody schedules: %s, %s or %s", assign.RunLatest, assign.RunAll, assign.Skip),
+	cli.ChoiceFlag(cmd, &missed, "missed", string(assign.RunLatest), fmt.Sprintf("what to do about ticks that passed while no scheduler led: %s, %s or %s", assign.RunLatest, assign.RunAll, assign.Skip),
 		string(assign.RunLatest), string(assign.RunAll), string(assign.Skip))
-	cli.DurationFlag(cmd, &grace, "grace", 0, 0, "how late a tick may be without having been missed (0: 1m)")
+	cli.DurationFlag(cmd, &grace, "grace", 0, 0, "how late a tick may be before it counts as missed (0: 1m)")
 	return cmd
 }
 
 func cronRemove(t *scope) *cobra.Command {
-	return t.nameCommand("rm NAME", "Let a task recur no more; those that were submitted go on", "  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(),
+	return t.nameCommand("rm NAME", "Stop a recurring task; tasks that were submitted continue", "  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(),
 		func(ctx context.Context, c *assign.Client, name string) (string, error) {
-			return name + " recurs no more", assign.Unrecur(ctx, c, name)
+			return name + " no longer recurs", assign.Unrecur(ctx, c, name)
 		})
 }

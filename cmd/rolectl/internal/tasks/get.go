@@ -16,7 +16,7 @@ import (
 func getCommand(t *scope) *cobra.Command {
 	var result bool
 	cmd := &cobra.Command{
-		Use: "get TASK", Short: "Show one task, or with --result what it has returned",
+		Use: "get TASK", Short: "Show one task, or its output with --result",
 		Example: "  rolectl tasks get -n jobs nightly-1\n  rolectl tasks get -n jobs nightly-1 --result | jq .",
 		Args:    cli.CheckArgs, ValidArgsFunction: t.completeTasks(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -29,13 +29,13 @@ func getCommand(t *scope) *cobra.Command {
 					return t.printTask(s, outcome{})
 				}
 				if !s.State.Terminal() {
-					return fmt.Errorf("%s is %s: it has not returned anything yet", s.ID, s.State)
+					return fmt.Errorf("%s is %s and has no output yet", s.ID, s.State)
 				}
 				return t.printResult(ctx, c, s)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&result, "result", false, "write what the task has returned, as it is; with -o json within the document of the task")
+	cmd.Flags().BoolVar(&result, "result", false, "write the output of the task unchanged; with -o json as a part of its document")
 	return cmd
 }
 
@@ -55,7 +55,7 @@ func (t *scope) printResult(ctx context.Context, c *assign.Client, s assign.Task
 	return writeOutput(out)
 }
 
-// outcome is what a task has returned, in JSON documents: as it is where it is JSON itself.
+// outcome is the output of a task in its JSON document. Output that is valid JSON is embedded unchanged.
 type outcome struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Bytes  []byte          `json:"result_bytes,omitempty"`

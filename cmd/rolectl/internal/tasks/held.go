@@ -13,7 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// hold is a kind that is paused or a worker that is drained, since when, and what was said to that.
+// hold is a paused kind or a drained worker, since when, and the reason that the operator gave.
 type hold struct {
 	Kind     string    `json:"kind,omitempty"`
 	Instance string    `json:"instance,omitempty"`
@@ -21,16 +21,16 @@ type hold struct {
 	Since    time.Time `json:"since"`
 }
 
-// maxHeld bounds how many are asked for.
+// maxHeld bounds the number of records that are read.
 const maxHeld = 50
 
-// readHolds reads the reasons that the scheduler does not tell. Who may not read the stream is shown the rest.
+// readHolds reads the reasons for holds, which the scheduler does not report. A user who may not read the stream sees no reasons.
 func (t *scope) readHolds(ctx context.Context, o assign.Overview) []hold {
 	all, asked := []hold{}, 0
-	read := func(h hold, key string) (goOn bool) {
+	read := func(h hold, key string) (more bool) {
 		asked++
 		r, err := inventory.LastRecord(ctx, t.Conn, t.namespace, key)
-		var absent *jetstream.APIError // it was ended meanwhile
+		var absent *jetstream.APIError // the hold has ended meanwhile
 		if err != nil && !errors.As(err, &absent) {
 			return false
 		}
@@ -53,7 +53,7 @@ func (t *scope) readHolds(ctx context.Context, o assign.Overview) []hold {
 	return all
 }
 
-// readHold reads the record of who steers: it stands, so it holds. An empty one in its place says that it does no more.
+// readHold reads the record of a hold. An empty record means that the hold has ended.
 func readHold(data []byte) (reason string, holds bool) {
 	var said struct {
 		Version int    `json:"v"`
@@ -65,7 +65,7 @@ func readHold(data []byte) (reason string, holds bool) {
 	return said.Reason, true
 }
 
-// withHold says of a state what is known of it.
+// withHold adds to a state how long it has lasted, and its reason, if known.
 func withHold(state string, all []hold, is func(h hold) bool) string {
 	for _, h := range all {
 		if is(h) {

@@ -12,10 +12,10 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// knownWithin bounds the question whether somebody knows a name: what is wanted can be stored without an answer.
+// knownWithin is how long lookUp waits for the scheduler: the request can be stored without an answer.
 const knownWithin = 2 * time.Second
 
-// lookUp asks the scheduler for the names that are known, to tell a name that was mistyped. Without an answer nothing is known.
+// lookUp asks the scheduler for the names that it knows, to notice a mistyped name. Without an answer ok is false.
 func (t *scope) lookUp(ctx context.Context, c *assign.Client) (o assign.Overview, ok bool) {
 	within, cancel := context.WithTimeout(ctx, knownWithin)
 	defer cancel()
@@ -23,31 +23,31 @@ func (t *scope) lookUp(ctx context.Context, c *assign.Client) (o assign.Overview
 	return o, err == nil && o.Ready
 }
 
-// uncheckedNote says that a name was not checked.
+// uncheckedNote says that a name was not checked, if no scheduler was asked.
 func uncheckedNote(asked bool, what string) string {
 	if asked {
 		return ""
 	}
-	return " (stored; no scheduler answers, so whether there is such a " + what + " is not known)"
+	return " (stored; no scheduler answers, so the name of the " + what + " was not checked)"
 }
 
-// unknownName is an error for a name that nobody knows, with what to do instead.
+// unknownName is the error about a name that the scheduler does not know.
 func unknownName(what, name, effect string, names []string) error {
 	slices.Sort(names)
-	there := "there is none"
+	known := "the scheduler knows none"
 	if len(names) > 0 {
-		there = "there are " + show.FirstFew(names)
+		known = "the scheduler knows " + show.FirstFew(names)
 	}
-	return cli.ExitWith(cli.ExitFailed, fmt.Errorf("no %s %q: %s; give --force to %s all the same", what, name, there, effect))
+	return cli.ExitWith(cli.ExitFailed, fmt.Errorf("unknown %s %q: %s; give --force to %s anyway", what, name, known, effect))
 }
 
-// knownKind is a kind of which the scheduler knows.
+// knownKind is a kind that the scheduler knows.
 type knownKind struct {
 	name   string
 	paused bool
 }
 
-// knownKinds are those of open tasks, those of workers, and those that are paused.
+// knownKinds returns the kinds of open tasks and of workers, and the paused kinds.
 func knownKinds(o assign.Overview) (kinds []knownKind) {
 	seen := map[string]bool{}
 	for _, k := range o.Kinds {

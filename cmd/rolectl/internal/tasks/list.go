@@ -22,8 +22,8 @@ func listCommand(t *scope) *cobra.Command {
 	var most int
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List tasks, the open ones first",
-		Long: `List tasks: first those that are open, which the scheduler tells, then those that have ended and are still kept. While nobody
-schedules only the latter are listed, and the exit code is 3.`,
+		Long: `List tasks: first the open tasks, which the scheduler reports, then tasks that have ended and are still kept. Without a
+scheduler the command lists only tasks that have ended, and exits with 3.`,
 		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead -o name | xargs -r -n1 rolectl tasks requeue -n jobs",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,7 +37,7 @@ schedules only the latter are listed, and the exit code is 3.`,
 				found, more, err := listTasks(ctx, c, o, most)
 				var partly error
 				if errors.Is(err, assign.ErrNoScheduler) && len(o.States) == 0 {
-					partly = cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("only tasks that have ended are listed: %w", err))
+					partly = cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("the list has only tasks that have ended: %w", err))
 					o.States = endedStates
 					found, more, err = listTasks(ctx, c, o, most)
 				}
@@ -46,28 +46,28 @@ schedules only the latter are listed, and the exit code is 3.`,
 				}
 				table := taskTable(t.namespace, found, more)
 				if partly != nil {
-					table.Empty = "no tasks of namespace " + t.namespace + " that have ended are kept"
+					table.Empty = "namespace " + t.namespace + " keeps no tasks that have ended"
 				}
 				if err := t.Printer().Print(table); err != nil {
 					return err
 				}
 				if more && t.Format != "json" {
-					t.Say("there are more: see --limit, --state, --kind and --prefix")
+					t.Say("there are more tasks: see --limit, --state, --kind and --prefix")
 				}
 				return partly
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&states, "state", nil, "only these: pending, delayed, running, retrying, succeeded, dead, cancelled, expired")
+	f.StringSliceVar(&states, "state", nil, "only tasks in these states: pending, delayed, running, retrying, succeeded, dead, cancelled, expired")
 	cli.CompleteFlag(cmd, "state", "pending", "delayed", "running", "retrying", "succeeded", "dead", "cancelled", "expired")
 	f.StringSliceVar(&o.Kinds, "kind", nil, "only tasks of these kinds")
-	f.StringVar(&o.Prefix, "prefix", "", "only tasks whose id begins so")
-	f.IntVar(&most, "limit", 100, "list so many at most")
+	f.StringVar(&o.Prefix, "prefix", "", "only tasks whose id begins with this")
+	f.IntVar(&most, "limit", 100, "maximum number of tasks")
 	return cmd
 }
 
-// listTasks reads pages until there are enough.
+// listTasks reads pages until it has enough tasks.
 func listTasks(ctx context.Context, c *assign.Client, o assign.ListOptions, most int) (found []assign.TaskStatus, more bool, err error) {
 	const page = 500
 	for o.Cursor = ""; ; {
@@ -122,7 +122,7 @@ func taskTable(namespace string, found []assign.TaskStatus, more bool) show.Tabl
 	return t
 }
 
-// note is the one thing beside its state that is worth knowing of a task.
+// note returns the most useful detail about a task: its progress, why it waits, when it is due, or its error.
 func note(s assign.TaskStatus) string {
 	switch {
 	case s.State == assign.StateRunning && s.Progress > 0:

@@ -17,7 +17,7 @@ import (
 
 func overviewCommand(t *scope) *cobra.Command {
 	return &cobra.Command{
-		Use: "overview", Short: "Show how many tasks of each kind are open, what is held back and why, and the workers",
+		Use: "overview", Short: "Show the open tasks of each kind, why tasks wait, and the workers",
 		Example: "  rolectl tasks overview -n jobs\n  rolectl tasks overview -n jobs -o json",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -96,7 +96,7 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 	return p.Print(workers)
 }
 
-// reasons are why tasks of a kind wait, and how many.
+// reasons lists why tasks of a kind wait, with the number of tasks for each reason.
 func reasons(k assign.KindOverview) string {
 	var all []string
 	for _, why := range slices.Sorted(maps.Keys(k.Reasons)) {

@@ -15,7 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// nameCommand is a command that does one thing with one name.
+// nameCommand makes a command that does one thing with one name.
 func (t *scope) nameCommand(use, short, example string, names cobra.CompletionFunc, run func(ctx context.Context, c *assign.Client, name string) (done string, err error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: example, Args: cli.CheckArgs, ValidArgsFunction: names,
@@ -31,7 +31,7 @@ func (t *scope) nameCommand(use, short, example string, names cobra.CompletionFu
 	}
 }
 
-// printDone says what was done to what has a name: with -o json or name as data, else beside it.
+// printDone reports what was done with a name: as data with -o json or -o name, else as a note.
 func (t *scope) printDone(cmd *cobra.Command, name, text string) error {
 	p := t.Printer()
 	switch p.Format {
@@ -53,7 +53,7 @@ func (t *scope) printDone(cmd *cobra.Command, name, text string) error {
 
 func cancelCommand(t *scope) *cobra.Command {
 	open := []assign.State{assign.StatePending, assign.StateDelayed, assign.StateRunning, assign.StateRetrying}
-	cmd := t.nameCommand("cancel TASK", "Cancel a task: its outcome is then cancelled, whatever its handler returns",
+	cmd := t.nameCommand("cancel TASK", "Cancel a task: its outcome becomes cancelled, whatever its handler returns",
 		"  rolectl tasks cancel -n jobs nightly-1", t.completeTasks(open...),
 		func(ctx context.Context, c *assign.Client, id string) (string, error) {
 			kind, err := inventory.RawKind("any")
@@ -62,27 +62,27 @@ func cancelCommand(t *scope) *cobra.Command {
 			}
 			err = assign.Find(c, kind, id).Cancel(ctx)
 			if errors.Is(err, assign.ErrCancelPending) {
-				err = fmt.Errorf("%w: %s", assign.ErrCancelPending, id) // that the time was over is no news
+				err = fmt.Errorf("%w: %s", assign.ErrCancelPending, id) // that the time was over is not of interest
 			}
 			return id + " is cancelled", err
 		})
-	cmd.Long = `Cancel a task, and wait until it has ended: its outcome is then cancelled, whatever its handler returns. The request is
-stored first. Exit code 3 when nobody schedules: then it takes effect when somebody does.`
+	cmd.Long = `Cancel a task, and wait until it has ended: its outcome becomes cancelled, whatever its handler returns. The request is
+stored first. Exit code 3 when there is no scheduler: the request takes effect when a scheduler leads.`
 	return cmd
 }
 
 func requeueCommand(t *scope) *cobra.Command {
-	return t.nameCommand("requeue TASK", "Submit a dead task once more, with all its attempts",
+	return t.nameCommand("requeue TASK", "Submit a dead task again, with all its attempts",
 		"  rolectl tasks requeue -n jobs nightly-1", t.completeTasks(assign.StateDead),
 		func(ctx context.Context, c *assign.Client, id string) (string, error) {
-			return id + " is submitted once more", assign.Requeue(ctx, c, id)
+			return id + " is submitted again", assign.Requeue(ctx, c, id)
 		})
 }
 
 func drainCommand(t *scope) *cobra.Command {
 	var undo, force bool
 	var reason string
-	cmd := t.nameCommand("drain INSTANCE", "Give an instance no more tasks, until it is undone; those that it runs go on",
+	cmd := t.nameCommand("drain INSTANCE", "Give an instance no more tasks, until --undo; tasks that it runs continue",
 		"  rolectl tasks drain -n jobs vm-2 --reason 'new kernel'\n  rolectl tasks drain -n jobs vm-2 --undo", t.completeWorkers(&undo),
 		func(ctx context.Context, c *assign.Client, instance string) (string, error) {
 			o, asked := t.lookUp(ctx, c)
@@ -97,24 +97,25 @@ func drainCommand(t *scope) *cobra.Command {
 				for _, w := range o.Workers {
 					names = append(names, w.Instance)
 				}
-				return "", unknownName("worker", instance, "keep tasks from it when it comes", names)
+				return "", unknownName("worker", instance, "drain it when it joins", names)
 			}
 			return instance + " is given no more tasks" + uncheckedNote(asked, "worker"), assign.DrainWorker(ctx, c, instance, reason)
 		})
-	cmd.Long = `Give an instance no more tasks, whatever session it has by then, until it is undone; those that it runs go on.
+	cmd.Long = `Give an instance no more tasks until drain --undo; tasks that it runs continue. This holds for later sessions of the instance
+too.
 
-It is stored and needs no scheduler. While one answers, an instance that it does not know is refused, unless --force says that
-it is still to come.`
-	cmd.Flags().BoolVar(&undo, "undo", false, "give it tasks again")
-	cmd.Flags().BoolVar(&force, "force", false, "also an instance that the scheduler does not know")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
+The request is stored and needs no scheduler. If a scheduler answers, an instance that it does not know is refused. --force
+accepts an instance that will join later.`
+	cmd.Flags().BoolVar(&undo, "undo", false, "give the instance tasks again")
+	cmd.Flags().BoolVar(&force, "force", false, "accept an instance that the scheduler does not know")
+	cmd.Flags().StringVar(&reason, "reason", "", "the reason, shown to people")
 	return cmd
 }
 
 func pauseCommand(t *scope) *cobra.Command {
 	var force bool
 	var reason string
-	cmd := t.nameCommand("pause KIND", "Hand out no tasks of a kind, until it is resumed; those that run go on",
+	cmd := t.nameCommand("pause KIND", "Hand out no tasks of a kind until it is resumed; running tasks continue",
 		"  rolectl tasks pause -n jobs echo --reason 'bad release'", t.completeKinds(0, func(k knownKind) bool { return !k.paused }),
 		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
 			o, asked := t.lookUp(ctx, c)
@@ -129,12 +130,12 @@ func pauseCommand(t *scope) *cobra.Command {
 			}
 			return kind + " is paused" + uncheckedNote(asked, "kind"), assign.PauseKind(ctx, c, kind, reason)
 		})
-	cmd.Long = `Hand out no tasks of a kind, until it is resumed; those that run go on.
+	cmd.Long = `Hand out no tasks of a kind until it is resumed; running tasks continue.
 
-It is stored and needs no scheduler. While one answers, a kind of which it knows no open task and no worker is refused, unless
---force says that it is still to come.`
-	cmd.Flags().BoolVar(&force, "force", false, "also a kind that the scheduler does not know")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
+The request is stored and needs no scheduler. If a scheduler answers, a kind without an open task and without a worker is
+refused. --force accepts a kind that will be used later.`
+	cmd.Flags().BoolVar(&force, "force", false, "accept a kind that the scheduler does not know")
+	cmd.Flags().StringVar(&reason, "reason", "", "the reason, shown to people")
 	return cmd
 }
 
@@ -146,7 +147,7 @@ func resumeCommand(t *scope) *cobra.Command {
 			if o, asked := t.lookUp(ctx, c); asked && !slices.ContainsFunc(o.Kinds, func(k assign.KindOverview) bool { return k.Paused && k.Kind == kind }) {
 				done = kind + " was not paused: " + pausedKinds(o)
 			}
-			return done, assign.ResumeKind(ctx, c, kind) // what was paused a moment ago may not be known yet
+			return done, assign.ResumeKind(ctx, c, kind) // a pause from a moment ago may not be known yet
 		})
 }
 
@@ -158,7 +159,7 @@ func pausedKinds(o assign.Overview) string {
 		}
 	}
 	if len(names) == 0 {
-		return "no kind is"
+		return "no kind is paused"
 	}
-	return "paused are " + strings.Join(names, ", ")
+	return "paused kinds: " + strings.Join(names, ", ")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// submission is what the flags of submit, and of cron set, say of a task.
+// submission is the part of a task that the flags of submit and of cron set define.
 type submission struct {
 	attempts int
 	each     time.Duration
@@ -30,12 +30,12 @@ type submission struct {
 func (s *submission) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	cli.IntFlag(cmd, &s.attempts, "attempts", 0, 10_000, "how many attempts may fail (0: 5)")
-	cli.DurationFlag(cmd, &s.each, "attempt-timeout", 0, 0, "how long one attempt may take (0: as long as it wants)")
+	cli.DurationFlag(cmd, &s.each, "attempt-timeout", 0, 0, "how long one attempt may take (0: no limit)")
 	cli.DurationFlag(cmd, &s.keep, "retention", 0, 0, "how long the outcome is kept (0: 1h)")
-	cli.IntFlag(cmd, &s.priority, "priority", -100, 100, "which tasks go first, -100 to 100")
-	f.StringToStringVar(&s.labels, "label", nil, "what the worker must have, name=value")
-	f.StringToStringVar(&s.headers, "header", nil, "what is passed on to the handler, name=value")
-	f.BoolVar(&s.raw, "raw", false, "take the input as it is, though it is no JSON")
+	cli.IntFlag(cmd, &s.priority, "priority", -100, 100, "tasks with a higher priority go first, -100 to 100")
+	f.StringToStringVar(&s.labels, "label", nil, "a label that the worker must have, name=value")
+	f.StringToStringVar(&s.headers, "header", nil, "a header for the handler, name=value")
+	f.BoolVar(&s.raw, "raw", false, "accept input that is not JSON")
 }
 
 func (s *submission) kind(name string) (assign.Kind[[]byte, []byte], error) {
@@ -62,10 +62,10 @@ func (s *submission) kind(name string) (assign.Kind[[]byte, []byte], error) {
 	return kind, nil
 }
 
-// maxInput bounds what is read from standard input; the server's own limit comes below it.
+// maxInput bounds what is read from standard input. The limit of the server is lower.
 const maxInput = 64 << 20
 
-// input is the argument, or what comes on standard input for "-" or none.
+// input returns the argument, or standard input for "-" or no argument.
 func (s *submission) input(args []string) ([]byte, error) {
 	data := []byte("null")
 	switch {
@@ -84,7 +84,7 @@ func (s *submission) input(args []string) ([]byte, error) {
 		}
 	}
 	if !s.raw && !json.Valid(data) {
-		return nil, cli.UsageError(errors.New(`the input is no JSON: quote a text as '"text"', or give --raw`))
+		return nil, cli.UsageError(errors.New(`the input is not JSON: quote a text as '"text"', or give --raw`))
 	}
 	return data, nil
 }

@@ -19,21 +19,20 @@ func submitCommand(t *scope) *cobra.Command {
 	var delay, deadline, waitFor time.Duration
 	var wait bool
 	cmd := &cobra.Command{
-		Use: "submit KIND [INPUT|-]", Short: "Submit a task; with --wait, wait for what it returns",
-		Long: `Submit a task: its kind by name, its input as JSON, as an argument or on standard input. It is stored when the command returns,
-needs no scheduler for that, and prints the task's id. A task of the same --id that is there already is that task.
+		Use: "submit KIND [INPUT|-]", Short: "Submit a task; with --wait, wait for its output",
+		Long: `Submit a task: a kind, and an input as JSON, as an argument or on standard input. The command stores the task, which needs no
+scheduler, and prints the id of the task. If a task with the same --id exists, no second one is submitted.
 
-With --wait it waits until the task has ended and writes what it has returned, as it is (with -o json: the document of the task,
-with that in it). On a terminal, a bar on standard error
-shows how far it is; elsewhere a line says why it waits, whenever that has changed. Exit code 1 when the task did not succeed.
-Interrupting that leaves the task as it is.`,
+With --wait the command waits until the task has ended, and writes its output unchanged (with -o json: the document of the
+task, with the output in it). On a terminal, standard error shows a progress bar. Without a terminal, it shows a line whenever
+the reason for waiting changes. Exit code 1 when the task did not succeed. An interrupt ends the command, not the task.`,
 		Example: `  rolectl tasks submit -n jobs echo '"hello"'
   rolectl tasks submit -n jobs echo '"hello"' --wait
   jq -c . job.json | rolectl tasks submit -n jobs import.v2 - --id import-2026-01 --attempts 3`,
 		Args: cli.CheckArgs, ValidArgsFunction: t.completeKinds(0, func(knownKind) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if waitFor > 0 && !wait {
-				return cli.UsageError(errors.New("--wait-timeout says how long to wait: give --wait too"))
+				return cli.UsageError(errors.New("--wait-timeout needs --wait"))
 			}
 			kind, err := s.kind(args[0])
 			if err != nil {
@@ -74,10 +73,10 @@ Interrupting that leaves the task as it is.`,
 					return err
 				}
 				if task.Existing() {
-					t.Say("%s was there already", task.ID())
+					t.Say("%s exists already", task.ID())
 				}
 				if wait {
-					defer t.EndWhenUnread(cmd)() // what was submitted stays
+					defer t.EndWhenUnread(cmd)() // the task itself continues
 					return t.waitForOutcome(cmd.Context(), c, task, waitFor)
 				}
 				return t.submitted(task.ID(), args[0], task.Existing())
@@ -86,14 +85,14 @@ Interrupting that leaves the task as it is.`,
 	}
 	s.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&id, "id", "", "name of the task (default: one that nobody else has)")
-	f.StringVar(&unique, "unique", "", "only if no task of this kind with this key is open")
+	f.StringVar(&id, "id", "", "id of the task (default: a unique one)")
+	f.StringVar(&unique, "unique", "", "submit only if no task of this kind with this key is open")
 	f.StringVar(&sticky, "sticky", "", "prefer one worker for all tasks of this key")
 	f.StringVar(&limitKey, "limit-key", "", "run tasks of this key one at a time")
-	cli.DurationFlag(cmd, &delay, "delay", 0, 0, "how long it is not due yet")
-	cli.DurationFlag(cmd, &deadline, "deadline", 0, 0, "how long after its submission it expires")
-	f.BoolVarP(&wait, "wait", "w", false, "wait until the task has ended, and write what it has returned")
-	cli.DurationFlag(cmd, &waitFor, "wait-timeout", 0, 0, "how long to wait (0: as long as it takes)")
+	cli.DurationFlag(cmd, &delay, "delay", 0, 0, "how long to wait before the task is due")
+	cli.DurationFlag(cmd, &deadline, "deadline", 0, 0, "time from submission until the task expires")
+	f.BoolVarP(&wait, "wait", "w", false, "wait until the task has ended, and write its output")
+	cli.DurationFlag(cmd, &waitFor, "wait-timeout", 0, 0, "how long to wait (0: no limit)")
 	return cmd
 }
 

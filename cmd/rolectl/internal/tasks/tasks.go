@@ -15,20 +15,21 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// scope is what the commands about tasks have in common: the namespace.
+// scope is what the commands about tasks share: the app and the namespace.
 type scope struct {
 	*cli.App
 	namespace string
 }
 
+// Command is the command "rolectl tasks".
 func Command(a *cli.App) *cobra.Command {
 	t := &scope{App: a}
 	cmd := cli.Group("tasks", "See, submit and steer the tasks of a namespace")
 	cmd.Aliases = []string{"task"}
 	cmd.Long = `See, submit and steer the tasks of a namespace.
 
-Submitting, cancelling, pausing and draining need no scheduler: what is asked for is stored, and takes effect when one leads.
-Open tasks are listed by the scheduler; tasks that have ended are read from the stream.`
+Submitting, cancelling, pausing and draining need no scheduler: the request is stored, and takes effect when a scheduler
+leads. The scheduler lists open tasks; tasks that have ended are read from the stream.`
 	cmd.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", os.Getenv("TASKS_NAMESPACE"), "namespace of the tasks (TASKS_NAMESPACE)")
 	cmd.AddCommand(
 		createCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t), drainCommand(t), pauseCommand(t), resumeCommand(t),
@@ -38,10 +39,10 @@ Open tasks are listed by the scheduler; tasks that have ended are read from the 
 	return cmd
 }
 
-// withClient runs something over a client, within the time that one question has (0: that of --timeout; negative: no limit).
+// withClient runs a function with a client, within a time (0: --timeout; negative: no limit).
 func (t *scope) withClient(cmd *cobra.Command, within time.Duration, run func(ctx context.Context, c *assign.Client) error) error {
 	if t.namespace == "" {
-		return cli.UsageError(errors.New("which tasks? give --namespace, or set TASKS_NAMESPACE"))
+		return cli.UsageError(errors.New("the namespace is missing: give --namespace, or set TASKS_NAMESPACE"))
 	}
 	nc, err := t.Connect()
 	if err != nil {
@@ -62,10 +63,10 @@ func (t *scope) withClient(cmd *cobra.Command, within time.Duration, run func(ct
 		defer cancel()
 	}
 	if err = run(ctx, c); errors.Is(err, assign.ErrStreamNotFound) {
-		return &reworded{fmt.Sprintf("there are no tasks %s on this server (no stream %s%[1]s): make them with \"rolectl tasks create %[1]s\"", t.namespace, inventory.TaskStreamPrefix), err}
+		return &reworded{fmt.Sprintf("namespace %s does not exist on this server (no stream %s%[1]s): create it with \"rolectl tasks create %[1]s\"", t.namespace, inventory.TaskStreamPrefix), err}
 	}
 	if errors.Is(err, assign.ErrNoScheduler) && cli.PublishDenied(nc, t.namespace+".ctl") {
-		return cli.ExitWith(cli.ExitConnection, fmt.Errorf("%w: to publish to %s.ctl, where the scheduler is asked", cli.ErrDenied, t.namespace))
+		return cli.ExitWith(cli.ExitConnection, fmt.Errorf("%w: this user may not publish to %s.ctl, the subject of questions to the scheduler", cli.ErrDenied, t.namespace))
 	}
 	return exitFor(err)
 }
@@ -82,7 +83,7 @@ func exitFor(err error) error {
 	return err
 }
 
-// toneOf is how good a state is.
+// toneOf returns the colour of a state.
 func toneOf(s assign.State) show.Tone {
 	switch s {
 	case assign.StateDead:
@@ -93,7 +94,7 @@ func toneOf(s assign.State) show.Tone {
 	return show.Plain
 }
 
-// reworded is an error in words that say what to do with this program.
+// reworded is an error with a text that says what to do with this program.
 type reworded struct {
 	text  string
 	cause error

@@ -13,7 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// waitForOutcome follows a task to its end: on a terminal with a bar, elsewhere by a line for each reason for which it waits.
+// waitForOutcome waits until a task has ended. Meanwhile a terminal shows a progress bar; other outputs get a line for each reason
+// to wait.
 func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assign.Pending[[]byte], within time.Duration) error {
 	if within > 0 {
 		var cancel context.CancelFunc
@@ -22,10 +23,10 @@ func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assi
 	}
 	out, err := t.waitAndExplain(ctx, c, task)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s has not ended within %v and goes on: see it with rolectl tasks get -n %s %s", task.ID(), within, t.namespace, task.ID()))
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s has not ended within %v and continues: see rolectl tasks get -n %s %s", task.ID(), within, t.namespace, task.ID()))
 	}
 	if err != nil && ctx.Err() != nil {
-		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s goes on: see it with rolectl tasks get -n %s %s", task.ID(), t.namespace, task.ID()))
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s continues: see rolectl tasks get -n %s %s", task.ID(), t.namespace, task.ID()))
 	}
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assi
 	return t.printTask(s, returned(out))
 }
 
-// waitAndExplain waits for a task, and says meanwhile what it waits for.
+// waitAndExplain waits for a task, and reports meanwhile why the task waits.
 func (t *scope) waitAndExplain(ctx context.Context, c *assign.Client, task *assign.Pending[[]byte]) ([]byte, error) {
 	looking, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -69,7 +70,7 @@ func (t *scope) waitAndExplain(ctx context.Context, c *assign.Client, task *assi
 	return task.Wait(ctx)
 }
 
-// drawProgress draws a bar until the task has ended or ctx has.
+// drawProgress draws a progress bar until the task or ctx ends.
 func drawProgress(ctx context.Context, task *assign.Pending[[]byte], whys <-chan string) error {
 	events, err := task.Events(ctx)
 	if err != nil {
@@ -104,7 +105,7 @@ func drawProgress(ctx context.Context, task *assign.Pending[[]byte], whys <-chan
 	}
 }
 
-// writeOutput writes what a task has returned, as it is; on a terminal the line is ended.
+// writeOutput writes the output of a task unchanged. On a terminal it ends the last line.
 func writeOutput(out []byte) error {
 	if _, err := os.Stdout.Write(out); err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// lookAgain is how often it is asked why a task waits; one that ends before that is not asked about.
+// lookAgain is how often watchReasons asks. A task that ends sooner is not asked about.
 const lookAgain = time.Second
 
-// watchReasons tells why a task waits, whenever that has changed; "" when it waits no longer.
+// watchReasons reports why a task waits, whenever the reason changes; "" when it no longer waits.
 func (t *scope) watchReasons(ctx context.Context, c *assign.Client, id string, tell chan<- string) {
 	look := time.NewTicker(lookAgain)
 	defer look.Stop()
@@ -27,7 +27,7 @@ func (t *scope) watchReasons(ctx context.Context, c *assign.Client, id string, t
 			return
 		}
 		why, err := t.waitReason(ctx, c, id)
-		if err != nil || why == last { // the connection comes back, or whoever waits for the task says what is wrong
+		if err != nil || why == last { // the caller, which waits for the task, returns lasting errors
 			continue
 		}
 		last = why
@@ -39,7 +39,7 @@ func (t *scope) watchReasons(ctx context.Context, c *assign.Client, id string, t
 	}
 }
 
-// waitReason is why a task waits, and what would end that.
+// waitReason returns why a task waits, and what would end the wait.
 func (t *scope) waitReason(ctx context.Context, c *assign.Client, id string) (string, error) {
 	s, err := assign.Get(ctx, c, id)
 	if err != nil {
@@ -56,12 +56,12 @@ func (t *scope) waitReason(ctx context.Context, c *assign.Client, id string) (st
 		return t.explainReason(s), nil
 	}
 	if _, err = inventory.Overview(ctx, t.Conn, c, t.namespace); errors.Is(err, assign.ErrNoScheduler) {
-		return "no scheduler answers: start a process that leads the role whose Lead hands tasks out", nil
+		return "no scheduler answers: start a process that leads the scheduler role", nil
 	}
 	return "", err
 }
 
-// explainReason says what the scheduler says in a word, and what to do about it where time alone does not help.
+// explainReason puts a reason of the scheduler into words, with a fix if the reason does not pass with time.
 func (t *scope) explainReason(s assign.TaskStatus) string {
 	r, ok := inventory.BlockedReasons[s.Reason]
 	if !ok {
