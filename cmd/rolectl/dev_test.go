@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
@@ -20,7 +21,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// begin starts a dev server in dir and returns when it is ready, with somebody who uses it.
+// begin starts a dev server in dir, and returns when it is ready, with a user of it.
 func (p *place) begin(dir string, args ...string) (*process, *place) {
 	p.t.Helper()
 	dev := p.start(append([]string{"dev", "--port", "0", "--store-dir", dir}, args...)...)
@@ -29,7 +30,7 @@ func (p *place) begin(dir string, args ...string) (*process, *place) {
 	return dev, &place{t: p.t, env: append(clean(p.t), "NATS_URL="+url)}
 }
 
-// TestDev: the other commands work on it, and what it has stored is there again at the next start.
+// TestDev: the other commands work on it, and a store directory is used again at the next start.
 func TestDev(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
@@ -43,7 +44,7 @@ func TestDev(t *testing.T) {
 	user.ok("tasks", "pause", "-n", "jobs", "hello")
 	user.ok("exec", "scheduler", "-q", "--", "true")
 	port := strings.TrimPrefix(strings.TrimSpace(dev.out.String()), "nats://127.0.0.1:")
-	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != cli.ExitFailed || !strings.Contains(r.errors, "--port 0 --store-dir") || strings.Count(r.errors, "\n") != 1 {
+	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != cli.ExitFailed || !strings.Contains(r.errors, "give --port 0 to use a free port") || strings.Count(r.errors, "\n") != 1 {
 		t.Errorf("on a port that is taken: exit %d, %q", r.code, r.errors)
 	}
 	if r := p.run("dev", "--port", "0", "--store-dir", dir); r.code != cli.ExitFailed || !strings.Contains(r.errors, dir) ||
@@ -64,12 +65,59 @@ func TestDev(t *testing.T) {
 	<-dev.done
 	_, user = p.begin(dir)
 	user.ok("tasks", "submit", "-n", "jobs", "echo", "1", "--wait")
-	if d := document[taskDoc](t, user.ok("tasks", "submit", "-n", "jobs", "echo", "--raw", "no JSON", "--wait", "-o", "json").out); string(d.Bytes) != "no JSON" || d.Result != nil {
-		t.Errorf("what is no JSON: %+v", d)
+	if d := document[taskDoc](t, user.ok("tasks", "submit", "-n", "jobs", "echo", "--raw", "not JSON", "--wait", "-o", "json").out); string(d.Bytes) != "not JSON" || d.Result != nil {
+		t.Errorf("output that is not JSON: %+v", d)
 	}
 }
 
-// TestDevInvites: what it tells a new user to type works as it stands.
+// TestDevInMemory: without a store directory it keeps everything in memory: two servers do not disturb each other, the doctor finds
+// nothing wrong, and the next start is empty.
+func TestDevInMemory(t *testing.T) {
+	t.Parallel()
+	p := &place{t: t, env: append(clean(t), "TMPDIR="+t.TempDir())}
+	start := func() (dev *process, user *place, url string) {
+		dev = p.start("dev", "--port", "0", "-o", "json")
+		dev.says(&dev.out, "\n")
+		d := eachLine[devDoc](t, dev.out.String())[0]
+		if d.StoreDir != "" {
+			t.Errorf("store directory %q", d.StoreDir)
+		}
+		return dev, &place{t: t, env: append(clean(t), "NATS_URL="+d.URL)}, d.URL
+	}
+	one, first, url := start()
+	_, second, _ := start()
+	first.ok("tasks", "submit", "-n", "jobs", "echo", "1", "--id", "kept", "--wait")
+	nc, err := nats.Connect(url, nats.Timeout(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"KV_roles", "TASKS_jobs", "OBJ_TASKS_jobs"} {
+		if s, err := js.Stream(t.Context(), name); err != nil || s.CachedInfo().Config.Storage != jetstream.MemoryStorage {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if r := second.run("tasks", "get", "-n", "jobs", "kept"); r.code != cli.ExitFailed {
+		t.Errorf("the other server knows the task: exit %d, %s", r.code, r.out)
+	}
+	if r := first.run("doctor", "--for", "0s"); r.code != 0 || !strings.Contains(r.out, "in memory, until rolectl dev ends") {
+		t.Errorf("doctor: exit %d\n%s", r.code, r.out)
+	}
+	one.signal(syscall.SIGTERM)
+	if r := one.wait(); r.code != 0 {
+		t.Errorf("told to stop: exit %d, %s", r.code, r.errors)
+	}
+	_, third, _ := start()
+	if r := third.run("tasks", "get", "-n", "jobs", "kept"); r.code != cli.ExitFailed {
+		t.Errorf("after a new start: exit %d, %s", r.code, r.out)
+	}
+}
+
+// TestDevInvites: the commands that it suggests to a new user work unchanged.
 func TestDevInvites(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: append(clean(t), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))}
@@ -133,7 +181,7 @@ func TestDevWorkerLeaves(t *testing.T) {
 	dir := t.TempDir()
 	dev, user := p.begin(dir)
 	program(t, dev, "mine")
-	dev.says(&dev.errs, "mine works in jobs by itself")
+	dev.says(&dev.errs, "mine works in jobs too")
 	if out := user.ok("tasks", "submit", "-n", "jobs", "double", "21", "--wait").out; out != "42" {
 		t.Errorf("the program's own task: %q", out)
 	}
@@ -149,7 +197,7 @@ func TestDevWorkerLeaves(t *testing.T) {
 	}
 	user.ok("tasks", "submit", "-n", "jobs", "sleep", `"3s"`, "--wait") // it looks around meanwhile
 	if said := dev.errs.String(); strings.Contains(said, "mine works") {
-		t.Errorf("it has left for one who is dead: %s", said)
+		t.Errorf("it has left for a dead program: %s", said)
 	}
 }
 
@@ -239,7 +287,7 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// TestBenchLosesServer: it ends when the server is gone, whatever it waits for, and says what remains there.
+// TestBenchLosesServer: every measurement ends when the server is gone, and names the streams that remain there.
 func TestBenchLosesServer(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/assign"
@@ -19,32 +18,34 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
+// Command is the command "rolectl dev".
 func Command(a *cli.App) *cobra.Command {
 	d := devServer{a: a}
 	cmd := &cobra.Command{
-		Use: "dev", Short: "Run a NATS server for trying things out, with a bucket and tasks that are ready",
-		Long: `Run a NATS server with JetStream on loopback, with a bucket and a namespace of tasks that are ready for the other
-commands, until interrupted.
+		Use: "dev", Short: "Run a NATS server for trying things out, with a bucket and a namespace of tasks",
+		Long: `Run a NATS server with JetStream on loopback until interrupted. Its bucket and its namespace of tasks are ready for the other
+commands.
 
-A built-in worker hands out the tasks of the namespace and runs those of the kinds echo (returns its input) and sleep (takes a
-duration, such as '"5s"'), until a program of yours hands out tasks there; --worker=false leaves it out.
+A built-in worker hands out the tasks of the namespace. It runs tasks of the kind echo, which returns its input, and of the
+kind sleep, which takes a duration such as '"5s"'. It leaves when a program of yours hands out tasks there. --worker=false
+leaves it out from the start.
 
-What is stored lies in --store-dir and is there again at the next start; two servers cannot share one. It has no passwords and
-one replica: it is for development. The first line on standard output is its address, when all is ready.`,
+The bucket and the tasks are kept in memory, and are gone when the server ends. With --store-dir they are kept in files, and
+are there again at the next start; two servers cannot share a directory.
+
+The server has no passwords and one replica: it is for development. The first line on standard output is its address, when
+everything is ready.`,
 		Example: "  rolectl dev\n  rolectl dev --port 0 --store-dir /tmp/nats --bucket jobs\n  rolectl dev --worker=false -o json",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if d.port < 0 || d.port > 65535 {
 				return cli.UsageError(fmt.Errorf("--port %d: use 1 to 65535, or 0 for a free one", d.port))
 			}
-			if d.dir == "" {
-				d.dir = filepath.Join(os.TempDir(), "rolectl-dev")
-			}
 			return d.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&d.dir, "store-dir", "", "where to keep what is stored (default rolectl-dev among the temporary files)")
-	cmd.Flags().StringVarP(&d.namespace, "namespace", "n", cli.EnvOr("TASKS_NAMESPACE", "jobs"), "namespace of tasks that is ready (TASKS_NAMESPACE)")
+	cmd.Flags().StringVar(&d.dir, "store-dir", "", "directory to keep everything in (default: in memory, until the server ends)")
+	cmd.Flags().StringVarP(&d.namespace, "namespace", "n", cli.EnvOr("TASKS_NAMESPACE", "jobs"), "namespace of tasks to create (TASKS_NAMESPACE)")
 	cmd.Flags().IntVar(&d.port, "port", 4222, "port on loopback; 0 takes a free one")
 	cmd.Flags().BoolVar(&d.works, "worker", true, "run tasks of the kinds echo and sleep")
 	return cmd
@@ -60,31 +61,32 @@ type devServer struct {
 }
 
 func (d *devServer) run(ctx context.Context) error {
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
-		return fmt.Errorf("make store directory (--store-dir): %w", err)
+	storage := jetstream.MemoryStorage
+	if d.dir != "" {
+		storage = jetstream.FileStorage
+		unlock, err := openStore(d.dir)
+		if err != nil {
+			return err
+		}
+		defer unlock() // after the server has ended
 	}
-	unlock, err := lockStore(d.dir)
-	if err != nil {
-		return err
-	}
-	defer unlock() // after the server has ended
 	s, err := natsrun.Start(natsrun.Options{StoreDir: d.dir, Listen: true, Port: d.port, Name: inventory.DevMember})
 	if err != nil {
 		if taken(err) {
-			err = fmt.Errorf("port %d is taken: give --port 0 --store-dir DIR for a free one with a store of its own", d.port)
+			err = fmt.Errorf("port %d is in use: give --port 0 to use a free port", d.port)
 		}
 		return err
 	}
-	defer func() { _ = s.Shutdown() }() // a store that was given is kept
+	defer func() { _ = s.Shutdown() }() // the directory of --store-dir is kept
 	nc, err := s.Connect()
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	if _, err := natskv.Create(ctx, nc, natskv.Config{Bucket: d.a.Bucket}); err != nil {
+	if _, err := natskv.Create(ctx, nc, natskv.Config{Bucket: d.a.Bucket, Storage: storage}); err != nil {
 		return err
 	}
-	cfg := assign.ClientConfig{Namespace: d.namespace, StreamAutoCreate: true}
+	cfg := assign.ClientConfig{Namespace: d.namespace, StreamAutoCreate: true, Storage: storage}
 	if err := inventory.CreateTasks(ctx, nc, cfg); err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func (d *devServer) run(ctx context.Context) error {
 	return nil
 }
 
-// ready says where the server is, and what can be done with it.
+// ready prints the address of the server, and what a user can do with it.
 func (d *devServer) ready(url string) error {
 	p := d.a.Printer()
 	if p.Format == "json" {
@@ -122,7 +124,7 @@ func (d *devServer) ready(url string) error {
 			URL       string  `json:"url"`
 			Bucket    string  `json:"bucket"`
 			Namespace string  `json:"namespace"`
-			StoreDir  string  `json:"store_dir"`
+			StoreDir  string  `json:"store_dir"` // "": in memory
 			Worker    *worker `json:"worker,omitempty"`
 		}{show.Of("dev"), url, d.a.Bucket, d.namespace, d.dir, nil}
 		if d.works {
@@ -133,7 +135,11 @@ func (d *devServer) ready(url string) error {
 	if _, err := fmt.Fprintln(p.W, url); err != nil {
 		return err
 	}
-	d.a.Say("NATS with bucket %s and tasks %s, stored in %s; end it with Ctrl-C. In another terminal:", d.a.Bucket, d.namespace, d.dir)
+	kept := "in memory"
+	if d.dir != "" {
+		kept = "in " + d.dir
+	}
+	d.a.Say("NATS with bucket %s and tasks %s, kept %s; end it with Ctrl-C. In another terminal:", d.a.Bucket, d.namespace, kept)
 	export := ""
 	if url != "nats://127.0.0.1:4222" {
 		export = "NATS_URL=" + url + " "
@@ -148,11 +154,11 @@ func (d *devServer) ready(url string) error {
 	}
 	d.a.Say("  %srolectl tasks submit -n %s %s '\"world\"' --wait", export, d.namespace, kindEcho)
 	d.a.Say("  %srolectl tasks submit -n %s %s '\"5s\"' --wait", export, d.namespace, kindSleep)
-	d.a.Say("The built-in worker %s runs these two kinds until a program of yours hands out tasks of %s (--worker=false leaves it out).", inventory.DevMember, d.namespace)
+	d.a.Say("The built-in worker %s runs these two kinds until a program of yours hands out the tasks of %s (--worker=false leaves it out).", inventory.DevMember, d.namespace)
 	return nil
 }
 
-// taken reports whether a server did not start because its port is in use. The server's log is all it leaves.
+// taken reports whether a server did not start because its port is in use. Only the server's log tells.
 func taken(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "address already in use")
 }

@@ -9,14 +9,16 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-const kindEcho = "echo"
+// Kinds of tasks that the built-in worker runs.
+const (
+	kindEcho  = "echo"
+	kindSleep = "sleep"
+)
 
-const kindSleep = "sleep"
-
-// echoed returns what goes in.
+// echoed returns its input.
 func echoed(_ context.Context, t *assign.Task[[]byte]) ([]byte, error) { return t.Input, nil }
 
-// slept takes as long as the input says, and tells how far it is.
+// slept takes as long as its input says, and reports its progress.
 func slept(ctx context.Context, t *assign.Task[[]byte]) ([]byte, error) {
 	var text string
 	err := json.Unmarshal(t.Input, &text)
@@ -25,7 +27,7 @@ func slept(ctx context.Context, t *assign.Task[[]byte]) ([]byte, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return nil, assign.Permanent(fmt.Errorf(`%q is no duration: use one such as '"5s"'`, text))
+		return nil, assign.Permanent(fmt.Errorf(`%q is not a valid duration: use one such as '"5s"'`, text))
 	}
 	const steps = 20
 	step := time.NewTicker(max(d/steps, time.Millisecond))

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lockStore keeps a store directory to this process: two servers on one store each believe that they alone write to it. The
-// kernel drops the lock with the process, however that ends, so the file that stays behind means nothing.
+// lockStore keeps a store directory to this process: two servers on one store would overwrite each other's files. The kernel
+// drops the lock when the process ends, however it ends, so a lock file that is left behind means nothing.
 func lockStore(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "rolectl-dev.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -28,7 +28,7 @@ func lockStore(dir string) (unlock func(), err error) {
 	}
 	_ = f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("another rolectl dev stores in %s: use that one, or give --port 0 --store-dir DIR", dir)
+		return nil, fmt.Errorf("another rolectl dev uses %s: use that server, or give another --store-dir DIR and --port 0", dir)
 	}
 	return nil, fmt.Errorf("lock store directory %s (--store-dir): %w", dir, err)
 }

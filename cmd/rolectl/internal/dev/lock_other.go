@@ -2,5 +2,5 @@
 
 package dev
 
-// lockStore does nothing here: a port that is taken is the only sign of another server.
+// lockStore does nothing here: only a port in use tells of another server.
 func lockStore(string) (unlock func(), err error) { return func() {}, nil }

@@ -14,13 +14,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// The built-in worker of dev: one member, which hands out the tasks of the namespace and runs two kinds of them, so that a task
-// that is submitted by hand comes to its end. It makes room for the first program that hands out tasks there itself: under
-// another role each of the two would shut the other out, again and again.
+// The built-in worker of dev is one member. It hands out the tasks of the namespace, and runs two kinds of tasks, so that a task
+// that a user submits by hand ends. It leaves when another program hands out tasks in the namespace: two schedulers under
+// different roles would shut each other out again and again.
 const (
 	devTTL   = 3 * time.Second
-	devLook  = time.Second           // how often it looks for others
-	devMoved = 20 * time.Millisecond // less may be the inexactness of two clock readings; heartbeats are further apart
+	devLook  = time.Second           // how often it looks for another program
+	devMoved = 20 * time.Millisecond // two readings of a clock differ by less; heartbeats are further apart
 
 )
 
@@ -30,10 +30,10 @@ type devWorker struct {
 	namespace string
 	say       func(format string, args ...any)
 	ended     chan struct{}
-	seen      map[uint64]time.Time // by session: when the lease of somebody who works here had moved, at first sight
+	seen      map[uint64]time.Time // by session of a member that works here: when its lease last moved, as first seen
 }
 
-// startDevWorker returns when it leads, or when a predecessor that was killed still holds the role.
+// startDevWorker opens the session of the worker, and starts to contend for its role.
 func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string, say func(string, ...any)) (w *devWorker, err error) {
 	w = &devWorker{namespace: namespace, say: say, ended: make(chan struct{}), seen: map[uint64]time.Time{}}
 	w.session, err = election.NewSession(election.SessionConfig{
@@ -58,7 +58,7 @@ func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string
 	if w.part, err = w.session.Campaign(election.RoleConfig{Role: inventory.DevMember, Lead: tasks.Lead}); err != nil {
 		return nil, err
 	}
-	opening, cancel := context.WithTimeout(ctx, 4*devTTL) // over the lease of one that was killed
+	opening, cancel := context.WithTimeout(ctx, 4*devTTL) // the lease of a killed predecessor must run out first
 	defer cancel()
 	if err := w.session.Open(opening, nc); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string
 	return w, nil
 }
 
-// attend keeps the worker until ctx ends or somebody else hands out the tasks of the namespace, and closes it.
+// attend keeps the worker until ctx ends or another program hands out the tasks of the namespace. Then it closes the worker.
 func (w *devWorker) attend(ctx context.Context) {
 	defer close(w.ended)
 	look := time.NewTicker(devLook)
@@ -79,26 +79,26 @@ func (w *devWorker) attend(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-w.session.Done():
-			w.say("the built-in worker has ended: %v", w.session.Err())
+			w.say("the built-in worker has ended: %s", cli.Plain(w.session.Err()))
 			return
 		case <-look.C:
 			other := w.other()
 			if other == "" {
 				continue
 			}
-			w.say("%s works in %s by itself: the built-in worker leaves, and does not come back", other, w.namespace)
+			w.say("%s works in %s too: the built-in worker leaves for good", other, w.namespace)
 		}
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), bridge.ClosesWithin(w.session))
 		defer cancel()
 		if err := w.session.Close(closing); err != nil {
-			w.say("the built-in worker: %v", err)
+			w.say("the built-in worker: %s", cli.Plain(err))
 		}
 		return
 	}
 }
 
-// other is a member that works in the namespace and could lead, "" for none. One that was there before us may have died with the
-// server: it counts when its lease has moved.
+// other returns a member that works in the namespace and could lead, "" if there is none. A member with an older session may have
+// died together with the server: it counts only when its lease moves.
 func (w *devWorker) other() string {
 	for _, m := range w.session.Members() {
 		if _, works := m.Assign[w.namespace]; !works || m.WorkerOnly || m.Instance == w.session.Instance() {
@@ -116,5 +116,5 @@ func (w *devWorker) other() string {
 	return ""
 }
 
-// wait returns when it has ended; ctx of its start must end first.
+// wait returns when the worker has ended. The context of its start must end first.
 func (w *devWorker) wait() { <-w.ended }
