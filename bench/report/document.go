@@ -53,7 +53,7 @@ func document(docs string) error {
 		return err
 	}
 	t, err := template.New("document.md").Funcs(template.FuncMap{
-		"machine": s.machine, "compared": s.compared,
+		"machine": s.machine, "compared": s.compared, "summary": s.summary,
 		"go": s.goFigure, "runs": s.goRuns, "slowest": s.slowest, "scale": s.scaled, "largest": s.largest,
 		"atMost": s.atMost, "atLeast": s.atLeast, "within": s.within, "largestMode": s.largestMode, "withinMode": s.withinMode, "reached": reached, "restAim": s.restAim, "flatAim": s.flatAim, "lead": func(figure string) string { return number(s.lead(figure)) }, "ahead": s.ahead,
 		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,

@@ -34,9 +34,9 @@ var compared = map[string][]struct{ label, job, mode, figure string }{
 		{"… submitted in batches", "throughput", "buffered", "tasks/s-batch"},
 		{"tasks a second, synced (more is better)", "throughput", "synced", "tasks/s"},
 		{"… submitted in batches", "throughput", "synced", "tasks/s-batch"},
-		{"idle: submission until it begins, as it comes", "latency", "as it comes", "begins-ms"},
+		{"idle: submission until it begins, with the defaults", "latency", "defaults", "begins-ms"},
 		{"idle: submission until it begins, tuned", "latency", "tuned", "begins-ms"},
-		{"crash of a worker: until its tasks run elsewhere, as it comes", "rerun", "as it comes", "rerun-ms"},
+		{"crash of a worker: until its tasks run elsewhere, with the defaults", "rerun", "defaults", "rerun-ms"},
 		{"… as soon as the peer can be set to", "rerun", "impatient", "rerun-ms"},
 	},
 }
@@ -189,7 +189,7 @@ func (s *source) leftOut() string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "What could not be done:\n\n" + b.String()
+	return "These could not be done:\n\n" + b.String()
 }
 
 // dots draws the samples of one figure, a row for each peer and mode.

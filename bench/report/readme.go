@@ -32,19 +32,25 @@ var (
 	taskClaims = []claim{
 		{"tasks a second, where a power failure may take the last ones", "throughput", "buffered", "tasks/s", 100_000, sample.median, number},
 		{"… where it takes none", "throughput", "synced", "tasks/s", 5_000, sample.median, number},
-		{"idle, as it comes: from submission until it begins", "latency", "as it comes", "begins-ms", 1, sample.median, duration},
-		{"a worker is killed, as it comes: until its tasks run elsewhere", "rerun", "as it comes", "rerun-ms", 1, sample.median, duration},
-		{"… as soon as it can be set to (river, asyncjobs: if no task may take 5 s)", "rerun", "impatient", "rerun-ms", 1, sample.median, duration},
+		{"idle, with the defaults: from submission until it begins", "latency", "defaults", "begins-ms", 1, sample.median, duration},
+		{"a worker is killed, with the defaults: until its tasks run elsewhere", "rerun", "defaults", "rerun-ms", 1, sample.median, duration},
+		{"… as soon as the settings allow (river, asyncjobs: if no task may take 5 s)", "rerun", "impatient", "rerun-ms", 1, sample.median, duration},
 	}
 )
 
 // readme is the part of the README that is figures.
 func (s *source) readme() string {
 	var b strings.Builder
-	b.WriteString("\n" + s.claims(s.elections, electionClaims) + "\n" + s.claims(s.tasks, taskClaims) + "\n")
-	b.WriteString("Medians where it says nothing else; what stands in one table was measured side by side on one machine of two processors,\n" +
-		"which need not be as fast as that of another table. Versions, settings, every sample and how to repeat it are in [docs/explanation/benchmarks.md](docs/explanation/benchmarks.md).\n\n")
+	b.WriteString("\n" + s.summary() + "\n")
+	b.WriteString("The figures are medians where nothing else is said. Each table was measured side by side on one machine of two processors, which\n" +
+		"need not be as fast as that of another table. Versions, settings, every sample and how to repeat it are in the\n" +
+		"[benchmarks](docs/explanation/benchmarks.md).\n\n")
 	return b.String()
+}
+
+// summary is the figures that matter most, of elections and of tasks.
+func (s *source) summary() string {
+	return s.claims(s.elections, electionClaims) + "\n" + s.claims(s.tasks, taskClaims)
 }
 
 func (s *source) claims(of data, all []claim) string {

@@ -213,7 +213,7 @@ func TestReadmeFigures(t *testing.T) {
 		row("other", "frozen", "TTL 1s", "both-work-ms", 1, 1662, ""),
 	}, tasks: data{
 		row(ours, "throughput", "buffered", "tasks/s", 100_000, 25_000, ""), row("river", "throughput", "buffered", "tasks/s", 100_000, 6000, ""),
-		row("river", "rerun", "as it comes", "rerun-ms", 1, 60_000, "not within 1m0s"),
+		row("river", "rerun", "defaults", "rerun-ms", 1, 60_000, "not within 1m0s"),
 	}}
 	text, err := s.withFigures("above\n" + readmeBegins + "| old |\n" + readmeEnds + "below\n")
 	if err != nil || !strings.HasPrefix(text, "above\n"+readmeBegins) || !strings.HasSuffix(text, readmeEnds+"below\n") || strings.Contains(text, "old") {

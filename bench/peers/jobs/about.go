@@ -50,7 +50,7 @@ func (r *Run) About(chosen func(job, peer string) bool) {
 			for _, m := range []struct {
 				name string
 				c    queue.Config
-			}{{"as it comes", queue.Config{}}, {"tuned", queue.Config{Tuned: true}}, {"impatient", queue.Config{Impatient: true}}} {
+			}{{"defaults", queue.Config{}}, {"tuned", queue.Config{Tuned: true}}, {"impatient", queue.Config{Impatient: true}}} {
 				note(p.Name, m.name, "settings", p.Settings(m.c))
 			}
 		}

@@ -29,7 +29,7 @@ func latencyOf(ctx context.Context, r *Run, p queue.Peer, tuned bool) error {
 	if err := c.hire(2, queue.Note); err != nil {
 		return err
 	}
-	row := figures.Row{Job: "latency", Peer: p.Name, Mode: "as it comes", N: 1, Figure: "begins-ms"}
+	row := figures.Row{Job: "latency", Peer: p.Name, Mode: "defaults", N: 1, Figure: "begins-ms"}
 	if tuned {
 		row.Mode = "tuned"
 	}

@@ -79,7 +79,7 @@ func rerunOnce(ctx context.Context, r *Run, c *crew, tasks int, limit time.Durat
 		if who != victim {
 			continue
 		}
-		row := figures.Row{Job: "rerun", Peer: c.peer.Name, Mode: "as it comes", N: 1, Figure: "rerun-ms"}
+		row := figures.Row{Job: "rerun", Peer: c.peer.Name, Mode: "defaults", N: 1, Figure: "rerun-ms"}
 		if c.config.Impatient {
 			row.Mode = "impatient"
 		}
