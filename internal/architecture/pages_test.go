@@ -1,0 +1,74 @@
+package architecture
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The bounds of a page, in words: of a sentence in the mean, and of each.
+const (
+	meanWords = 20
+	mostWords = 35
+)
+
+// TestPlainEnglish: the documents keep the rules of stumbles, and their sentences are short. Code does not count, and tables
+// count for the rules only.
+func TestPlainEnglish(t *testing.T) {
+	for _, path := range documents(t) {
+		paragraphs, cells := prose(read(t, path))
+		n, words := 0, 0
+		for _, p := range paragraphs {
+			for _, s := range sentences(p) {
+				l := length(s)
+				n, words = n+1, words+l
+				if l > mostWords {
+					t.Errorf("%s: %d words, more than %d: %s", path, l, mostWords, s)
+				}
+			}
+		}
+		if n > 0 && words > meanWords*n {
+			t.Errorf("%s: %.1f words a sentence, more than %d", path, float64(words)/float64(n), meanWords)
+		}
+		for _, p := range append(paragraphs, cells...) {
+			for _, s := range sentences(p) {
+				for _, fault := range stumbles(s) {
+					t.Errorf("%s: %s: %s", path, s, fault)
+				}
+			}
+		}
+	}
+}
+
+var (
+	comment  = regexp.MustCompile(`(?s)<!--.*?-->`)
+	anyLink  = regexp.MustCompile(`!?\[([^\]]*)\]\([^()\s]*\)`)
+	listItem = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
+)
+
+// prose is what a page says in sentences, by paragraphs and items of lists, and the cells of its tables. Headings and code are
+// left out; code within a line counts as a word.
+func prose(text string) (paragraphs, cells []string) {
+	text = comment.ReplaceAllString(fencedBlock.ReplaceAllString(text, ""), "")
+	text = anyLink.ReplaceAllString(inlineCode.ReplaceAllString(text, "code"), "$1")
+	open := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		item := listItem.FindString(line)
+		switch {
+		case strings.TrimSpace(line) == "", strings.HasPrefix(line, "#"):
+			open = false
+		case strings.HasPrefix(line, "|"):
+			open = false
+			for _, cell := range strings.Split(strings.Trim(line, "|"), "|") {
+				cells = append(cells, strings.TrimSpace(cell))
+			}
+		case !open || item != "":
+			open = true
+			paragraphs = append(paragraphs, line[len(item):])
+		default:
+			paragraphs[len(paragraphs)-1] += " " + strings.TrimSpace(line)
+		}
+	}
+	return paragraphs, cells
+}

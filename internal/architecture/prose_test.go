@@ -1,0 +1,95 @@
+package architecture
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// The rules of plain English that a machine can check. They are for everything that people read: documents, and comments and
+// texts of the sources.
+
+// relative begins a sentence with a clause in the place of a noun.
+var relative = regexp.MustCompile(`^(?:Who|Whoever|What|Whatever|Of what|That which)\b`)
+
+// unidiomatic are phrases that readers stumble over, with what to write.
+var unidiomatic = []struct {
+	phrase *regexp.Regexp
+	write  string
+}{
+	{regexp.MustCompile(`(?i)\banew\b`), "again, or recreated"},
+	{regexp.MustCompile(`(?i)\bleads? \S+ no longer\b`), "lost leadership of"},
+	{regexp.MustCompile(`(?i)\bis no (?:bucket|role|record|key|name|candidate|leader|task|kind|session|token|stream|member|worker|namespace|instance|duration|number|error|failure|proof|password|store|server|place|priority|schedule)\b`), "is not a valid …, or is not a …"},
+	{regexp.MustCompile(`(?i)\bmended\b`), "fixed"},
+	{regexp.MustCompile(`(?i)\bas it comes\b`), "with its defaults"},
+}
+
+// thereIsNo is good English, and has the words of what is not.
+var thereIsNo = regexp.MustCompile(`(?i)\bthere is no\b`)
+
+// stumbles are the faults of one sentence.
+func stumbles(sentence string) (faults []string) {
+	if relative.MatchString(sentence) && !strings.HasSuffix(sentence, "?") {
+		faults = append(faults, "begins with a clause in the place of a noun: say \"a process that …\"")
+	}
+	rest := thereIsNo.ReplaceAllString(sentence, "")
+	for _, u := range unidiomatic {
+		if found := u.phrase.FindString(rest); found != "" {
+			faults = append(faults, "says \""+found+"\": write "+u.write)
+		}
+	}
+	return faults
+}
+
+// sentences are those of a paragraph. A sentence ends with a full stop, a question mark or an exclamation mark before a space.
+func sentences(paragraph string) (all []string) {
+	words := strings.Fields(paragraph)
+	begin := 0
+	for i, w := range words {
+		end := strings.TrimRight(w, "\"')*_”’")
+		if i+1 == len(words) || strings.HasSuffix(end, ".") && len(end) > 1 || strings.HasSuffix(end, "?") || strings.HasSuffix(end, "!") {
+			all = append(all, strings.Join(words[begin:i+1], " "))
+			begin = i + 1
+		}
+	}
+	return all
+}
+
+// length is how many words a sentence has.
+func length(sentence string) (n int) {
+	for _, w := range strings.Fields(sentence) {
+		if strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestSentences(t *testing.T) {
+	got := sentences("One ends. Version 2.12 does not! Does (this one)? It **does.** Last")
+	want := []string{"One ends.", "Version 2.12 does not!", "Does (this one)?", "It **does.**", "Last"}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := length("Two – words"); n != 2 {
+		t.Errorf("%d words", n)
+	}
+}
+
+func TestStumbles(t *testing.T) {
+	for text, want := range map[string]int{
+		"Whoever leads is told.":                         1,
+		"What does it cost?":                             0,
+		"Whatever it costs, it is made anew.":            2,
+		"The process leads scheduler no longer.":         1,
+		"This is no bucket of ours.":                     1,
+		"The fault was mended, and is used as it comes.": 2,
+		"Somebody who leads is told.":                    0,
+		"There is no bucket.":                            0,
+	} {
+		if got := stumbles(text); len(got) != want {
+			t.Errorf("%s: %q, want %d", text, got, want)
+		}
+	}
+}
