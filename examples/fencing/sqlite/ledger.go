@@ -21,7 +21,7 @@ const raise = `
 INSERT INTO fence (role, epoch) VALUES (?1, ?2)
 ON CONFLICT (role) DO UPDATE SET epoch = excluded.epoch WHERE epoch <= excluded.epoch`
 
-// update changes a row that exists. SET fence is what refuses earlier terms afterwards: without it nothing would.
+// update changes a row that exists. SET fence makes the row refuse earlier terms afterwards: without it nothing would.
 const update = `
 UPDATE account SET cents = ?2, fence = ?3 WHERE name = ?1 AND fence <= ?3`
 
@@ -42,7 +42,7 @@ type ledger struct {
 
 // open raises the role's fence to the epoch of a term.
 func open(ctx context.Context, db *sql.DB, t fencing.Token) (*ledger, error) {
-	if t.Epoch > math.MaxInt64 { // SQL has no unsigned numbers; today's epochs are below 2^51
+	if t.Epoch > math.MaxInt64 { // SQLite has no unsigned numbers; today's epochs are below 2^51
 		return nil, fmt.Errorf("ledger: epoch %d has more than 63 bits", t.Epoch)
 	}
 	l := &ledger{db: db, role: t.Role, epoch: int64(t.Epoch)}
