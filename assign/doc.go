@@ -46,7 +46,7 @@
 //	                                      runs on all the same the session is left to run out, as if its process had crashed
 //	scheduler dies                        running handlers go on; their results wait for the next scheduler
 //	nobody leads                          what was asked for is stored and waits; ErrNoScheduler for who asks about open tasks,
-//	                                      ErrCancelPending for who waits for a cancel; missed ticks as OnMissed says
+//	                                      ErrCancelPending for who waits for a cancel; missed ticks as CatchUp says
 //	acknowledgement of a client's write   written again under the same condition, or found to be there: each is
 //	is lost                               stored once, and a copy that comes late undoes nothing that was decided since
 //	client gives up waiting (its ctx)     what it wrote may be stored or not; the same call again is safe

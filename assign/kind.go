@@ -62,9 +62,9 @@ func Retention(d time.Duration) KindOption {
 // each step of priority is worth [Config].AgingStep of waiting.
 func Priority(n int) KindOption { return func(p *record.Policy) { p.Prioritize("Priority", n) } }
 
-// Weight is how many of a worker's slots a task takes, 1 to 4096 (1).
-func Weight(slots int) KindOption {
-	return func(p *record.Policy) { record.Bounded(p, "Weight", &p.Weight, slots, 1, record.MaxWeight) }
+// Slots is how many of a worker's slots a task takes, 1 to 4096 (1).
+func Slots(slots int) KindOption {
+	return func(p *record.Policy) { record.Bounded(p, "Slots", &p.Weight, slots, 1, record.MaxWeight) }
 }
 
 // Labels are what a worker must have to be given a task: each of them, with this value. See [Config].Labels.

@@ -45,7 +45,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 			{assign.WithID(""), assign.ErrInvalidID, "leave WithID out"},
 			{assign.WithDeadline(-time.Second), assign.ErrInvalidOption, "WithDeadline(-1s): use"},
 			{assign.WithLabels(map[string]string{"": "x"}), assign.ErrInvalidOption, "WithLabels"},
-			{assign.With(assign.Weight(-1)), assign.ErrInvalidOption, "Weight(-1): use 1 to 4096"},
+			{assign.With(assign.Slots(-1)), assign.ErrInvalidOption, "Slots(-1): use 1 to 4096"},
 			{assign.With(assign.MaxAttempts(0)), assign.ErrInvalidOption, "MaxAttempts(0): use 1 to 10000"},
 			{assign.With(nil), assign.ErrInvalidOption, "nil"},
 			{assign.WithEach(func(int) []assign.SubmitOption { return nil }), assign.ErrInvalidOption, "SubmitBatch"},
@@ -169,8 +169,8 @@ func TestKindsThatCannotBe(t *testing.T) {
 		"Retention(1s): use":       assign.Retention(time.Second),
 		"Retention(876000h0m0s):":  assign.Retention(100 * 365 * 24 * time.Hour),
 		"Priority(-101): use":      assign.Priority(-101),
-		"Weight(0): use":           assign.Weight(0),
-		"Weight(4097): use":        assign.Weight(4097),
+		"Slots(0): use":            assign.Slots(0),
+		"Slots(4097): use":         assign.Slots(4097),
 		"Concurrency(-1): use":     assign.Concurrency(-1),
 		"KeyLimit(0): use":         assign.KeyLimit(0),
 		"Rate(+Inf): use":          assign.Rate(math.Inf(1)),
@@ -188,8 +188,8 @@ func TestKindsThatCannotBe(t *testing.T) {
 	}
 	_, err := assign.MakeKind[int, int]("no good", assign.Timeout(0))
 	says(t, err, assign.ErrInvalidKind, "no good")
-	_, err = assign.MakeKind[int, int]("k", assign.Weight(0), assign.Priority(200))
-	says(t, err, assign.ErrInvalidKind, "Weight(0)")
+	_, err = assign.MakeKind[int, int]("k", assign.Slots(0), assign.Priority(200))
+	says(t, err, assign.ErrInvalidKind, "Slots(0)")
 	says(t, err, assign.ErrInvalidKind, "Priority(200)")
 	if _, err := assign.MakeKind[int, int]("k", assign.Timeout(0), assign.Concurrency(0), assign.Rate(0), assign.Rate(1.0/86400)); err != nil {
 		t.Errorf("what means none: %v", err)

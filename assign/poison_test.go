@@ -203,7 +203,7 @@ func (p *counting) Place(task assign.Placed, among []assign.Candidate) int {
 func TestPlacement(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()
-		k := assign.NewKind[time.Duration, string]("placed", assign.Weight(3), assign.Priority(7))
+		k := assign.NewKind[time.Duration, string]("placed", assign.Slots(3), assign.Priority(7))
 		p := &counting{asked: map[string]int{}}
 		a := newNode(t, s, "a", r.handle(t, "a", k), placing(p), slots(64))
 		leader(t, a)

@@ -12,16 +12,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// Missed says what becomes of the ticks of a recurrence that nobody fired in time, since nobody led.
-type Missed string
+// CatchUpPolicy says what becomes of the ticks of a recurrence that nobody fired in time, since nobody led.
+type CatchUpPolicy string
 
 const (
-	// RunLatest fires the last of those that are due, and drops the others, however short a time nobody led.
-	RunLatest Missed = record.MissedLatest
-	// RunAll fires each of them, the newest 1,000 at most.
-	RunAll Missed = record.MissedAll
-	// Skip drops all that are late by more than the [Grace], and fires the others.
-	Skip Missed = record.MissedSkip
+	// CatchUpLatest fires the last of those that are due, and drops the others, however short a time nobody led.
+	CatchUpLatest CatchUpPolicy = record.MissedLatest
+	// CatchUpAll fires each of them, the newest 1,000 at most.
+	CatchUpAll CatchUpPolicy = record.MissedAll
+	// CatchUpSkip drops all that are late by more than the [CatchUpWindow], and fires the others.
+	CatchUpSkip CatchUpPolicy = record.MissedSkip
 )
 
 // RecurOption changes how a recurrence is treated.
@@ -32,14 +32,15 @@ type RecurOption func(*record.Recurrence)
 // github.com/robfig/cron has it).
 func InZone(name string) RecurOption { return func(r *record.Recurrence) { r.Zone = name } }
 
-// OnMissed says what becomes of ticks that were missed (RunLatest).
-func OnMissed(m Missed) RecurOption { return func(r *record.Recurrence) { r.Missed = string(m) } }
+// CatchUp says what becomes of ticks that nobody fired in time. Default CatchUpLatest.
+func CatchUp(m CatchUpPolicy) RecurOption { return func(r *record.Recurrence) { r.Missed = string(m) } }
 
-// Grace is how late a tick may be fired with [Skip] (1 min). [RunLatest] and [RunAll] do not ask how late a tick is.
-func Grace(d time.Duration) RecurOption {
+// CatchUpWindow is how late a tick may be fired with [CatchUpSkip]. Default 1 min. [CatchUpLatest] and
+// [CatchUpAll] do not ask how late a tick is.
+func CatchUpWindow(d time.Duration) RecurOption {
 	return func(r *record.Recurrence) {
 		if d <= 0 || d > record.MaxDuration {
-			r.Task.Refuse("Grace", d, "use a positive duration of 10 years at most")
+			r.Task.Refuse("CatchUpWindow", d, "use a positive duration of 10 years at most")
 			return
 		}
 		r.Grace = record.Milliseconds(d)
@@ -86,7 +87,7 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 		return taskerr.Doing(err, "recur %s", name)
 	}
 	r := record.Recurrence{
-		Version: 1, Spec: spec, Zone: "UTC", Missed: string(RunLatest), Grace: defaultGrace.Milliseconds(), Task: k.policy, Input: data,
+		Version: 1, Spec: spec, Zone: "UTC", Missed: string(CatchUpLatest), Grace: defaultGrace.Milliseconds(), Task: k.policy, Input: data,
 	}
 	for i, o := range opts {
 		if o == nil {
@@ -102,8 +103,8 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 	return c.Define(ctx, name, &r)
 }
 
-// Unrecur removes a recurrence; tasks that it has submitted go on. Errors: ErrRecurrenceNotFound, and those of Recur.
-func Unrecur(ctx context.Context, in Submitter, name string) error {
+// RemoveRecurrence removes a recurrence; tasks that it has submitted go on. Errors: ErrRecurrenceNotFound, and those of Recur.
+func RemoveRecurrence(ctx context.Context, in Submitter, name string) error {
 	if !protocol.ValidName(name) {
 		return fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
 	}

@@ -41,15 +41,15 @@ func TestRecurringTasks(t *testing.T) {
 			t.Errorf("ran: %v\n%s", ran.of, a.dump())
 		}
 		all := recurrences(t, c)
-		if len(all) != 1 || all[0].Name != "minutely" || all[0].Kind != "double" || all[0].Zone != "Europe/Berlin" || all[0].Missed != assign.RunLatest ||
-			all[0].Grace != time.Minute || !all[0].Next.Equal(time.Date(2000, 1, 1, 0, 4, 0, 0, time.UTC)) ||
+		if len(all) != 1 || all[0].Name != "minutely" || all[0].Kind != "double" || all[0].Zone != "Europe/Berlin" || all[0].CatchUp != assign.CatchUpLatest ||
+			all[0].CatchUpWindow != time.Minute || !all[0].Next.Equal(time.Date(2000, 1, 1, 0, 4, 0, 0, time.UTC)) ||
 			!all[0].Last.Equal(time.Date(2000, 1, 1, 0, 3, 0, 0, time.UTC)) || all[0].Error != "" {
 			t.Errorf("%+v", all)
 		}
-		if err := assign.Unrecur(t.Context(), c, "minutely"); err != nil {
+		if err := assign.RemoveRecurrence(t.Context(), c, "minutely"); err != nil {
 			t.Fatal(err)
 		}
-		if err := assign.Unrecur(t.Context(), c, "minutely"); !errors.Is(err, assign.ErrRecurrenceNotFound) {
+		if err := assign.RemoveRecurrence(t.Context(), c, "minutely"); !errors.Is(err, assign.ErrRecurrenceNotFound) {
 			t.Errorf("removed again: %v", err)
 		}
 		if all := recurrences(t, c); len(all) != 0 {
@@ -66,7 +66,7 @@ func TestSameRecurrenceIsWrittenOnce(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c, link := lossyClient(t, s)
 		define := func(spec string) error {
-			return assign.Recur(t.Context(), c, double, "x", spec, 1, assign.OnMissed(assign.RunAll), assign.Grace(time.Hour),
+			return assign.Recur(t.Context(), c, double, "x", spec, 1, assign.CatchUp(assign.CatchUpAll), assign.CatchUpWindow(time.Hour),
 				assign.RecurHeader("a", "1"), assign.RecurHeader("b", "2"), assign.RecurWith(assign.Priority(3)))
 		}
 		if err := define("@every 10m"); err != nil {
@@ -82,10 +82,10 @@ func TestSameRecurrenceIsWrittenOnce(t *testing.T) {
 		}
 		loseWrite(t, link, func() error { return define("@every 20m") })
 		changed := recurrences(t, c)[0]
-		if changed.Spec != "@every 20m" || !changed.Since.After(since) || changed.Missed != assign.RunAll || changed.Grace != time.Hour {
+		if changed.Spec != "@every 20m" || !changed.Since.After(since) || changed.CatchUp != assign.CatchUpAll || changed.CatchUpWindow != time.Hour {
 			t.Errorf("changed: %+v", changed)
 		}
-		loseWrite(t, link, func() error { return assign.Unrecur(t.Context(), c, "x") })
+		loseWrite(t, link, func() error { return assign.RemoveRecurrence(t.Context(), c, "x") })
 		if all := recurrences(t, c); len(all) != 0 {
 			t.Errorf("removed: %+v", all)
 		}
@@ -105,9 +105,9 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 			{name: "x", spec: "* * * *", want: assign.ErrInvalidSpec, says: "5"},
 			{name: "x", spec: "", want: assign.ErrInvalidSpec},
 			{name: "x", spec: "@hourly", option: assign.InZone("Atlantis/Capital"), want: assign.ErrInvalidSpec, says: "Atlantis"},
-			{name: "x", spec: "@hourly", option: assign.OnMissed("whatever"), want: assign.ErrInvalidOption, says: "whatever"},
+			{name: "x", spec: "@hourly", option: assign.CatchUp("whatever"), want: assign.ErrInvalidOption, says: "whatever"},
 			{name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidOption, says: "MaxAttempts(0): use 1"},
-			{name: "x", spec: "@hourly", option: assign.Grace(-time.Second), want: assign.ErrInvalidOption, says: "Grace(-1s)"},
+			{name: "x", spec: "@hourly", option: assign.CatchUpWindow(-time.Second), want: assign.ErrInvalidOption, says: "CatchUpWindow(-1s)"},
 			{name: "x", spec: "@hourly", option: assign.RecurHeader("", "x"), want: assign.ErrInvalidOption, says: "RecurHeader"},
 			{name: "x", spec: "@hourly", option: assign.RecurHeader("a", "x\ny"), want: assign.ErrInvalidOption, says: "RecurHeader: the value of a"},
 			{name: "x", spec: "@every -5s", want: assign.ErrInvalidSpec, says: "1s at least"},
@@ -131,7 +131,7 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 		if err := assign.Recur(t.Context(), c, assign.Kind[int, int]{}, "x", "@hourly", 1); !errors.Is(err, assign.ErrInvalidKind) {
 			t.Errorf("no kind: %v", err)
 		}
-		if err := assign.Unrecur(t.Context(), c, "no good"); !errors.Is(err, assign.ErrInvalidName) {
+		if err := assign.RemoveRecurrence(t.Context(), c, "no good"); !errors.Is(err, assign.ErrInvalidName) {
 			t.Errorf("%v", err)
 		}
 	})

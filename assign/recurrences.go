@@ -9,12 +9,12 @@ import (
 
 // Recurrence is a definition as it is stored, and how far it is.
 type Recurrence struct {
-	Name   string        `json:"name"`
-	Kind   string        `json:"kind"`
-	Spec   string        `json:"spec"`
-	Zone   string        `json:"zone"`
-	Missed Missed        `json:"missed"`
-	Grace  time.Duration `json:"grace_ns"`
+	Name          string        `json:"name"`
+	Kind          string        `json:"kind"`
+	Spec          string        `json:"spec"`
+	Zone          string        `json:"zone"`
+	CatchUp       CatchUpPolicy `json:"missed"`
+	CatchUpWindow time.Duration `json:"grace_ns"`
 	// Since is when the definition was stored.
 	Since time.Time `json:"since"`
 	// Last is the last tick that was submitted, zero for none; Next the one that is. It lies in the past while nobody leads.
@@ -45,12 +45,12 @@ func Recurrences(ctx context.Context, in Submitter) ([]Recurrence, error) {
 func recurrenceFrom(s *client.Recurrence) Recurrence {
 	d := &s.Definition
 	r := Recurrence{
-		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, Missed: Missed(d.Missed), Since: s.Since, Last: s.Last, Next: s.Next,
+		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.Missed), Since: s.Since, Last: s.Last, Next: s.Next,
 	}
 	if s.Err != nil {
 		r.Error = s.Err.Error()
 	} else {
-		r.Grace = time.Duration(d.Grace) * time.Millisecond
+		r.CatchUpWindow = time.Duration(d.Grace) * time.Millisecond
 	}
 	return r
 }

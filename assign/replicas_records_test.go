@@ -55,7 +55,7 @@ func TestRecordsOnThreeReplicas(t *testing.T) {
 	defer cancel()
 
 	for _, name := range []string{"one", "two"} {
-		if err := assign.Recur(ctx, c, sweep, name, "@every 1s", 0, assign.OnMissed(assign.RunAll)); err != nil {
+		if err := assign.Recur(ctx, c, sweep, name, "@every 1s", 0, assign.CatchUp(assign.CatchUpAll)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
 	t.Cleanup(c.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	if err := assign.Recur(ctx, c, sweep, "often", "@every 1s", 0, assign.OnMissed(assign.RunAll)); err != nil {
+	if err := assign.Recur(ctx, c, sweep, "often", "@every 1s", 0, assign.CatchUp(assign.CatchUpAll)); err != nil {
 		t.Fatal(err)
 	}
 	model, err := assign.Submit(ctx, c, sweep, squatter, assign.WithID("model"), assign.WithDelay(time.Hour))

@@ -15,8 +15,8 @@ const (
 	ReasonNoWorker = Reason(tasks.ReasonNoWorker)
 	// ReasonLabels: no worker that handles its kind has its labels.
 	ReasonLabels = Reason(tasks.ReasonLabels)
-	// ReasonWeight: no such worker has so many slots, even when it does nothing else.
-	ReasonWeight = Reason(tasks.ReasonWeight)
+	// ReasonSlots: no such worker has so many slots, even when it does nothing else.
+	ReasonSlots = Reason(tasks.ReasonWeight)
 	// ReasonDrained: those that could take it are drained (see UndrainWorker), or are leaving.
 	ReasonDrained = Reason(tasks.ReasonDrained)
 	// ReasonUnreachable: those that could take it do not listen to the scheduler.

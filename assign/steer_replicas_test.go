@@ -62,7 +62,7 @@ func TestClientOnThreeReplicas(t *testing.T) {
 		}
 		return len(page.Tasks) >= 2, ""
 	})
-	must(assign.Unrecur(ctx, c, "often"))
+	must(assign.RemoveRecurrence(ctx, c, "often"))
 	if ran.max() != 1 {
 		t.Errorf("a tick ran %d times", ran.max())
 	}

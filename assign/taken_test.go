@@ -37,7 +37,7 @@ func TestATickThatIsThereAlready(t *testing.T) {
 		began := time.Now().Truncate(time.Second)
 		names := []string{"one", "two", "three", "four", "five"}
 		for _, name := range names {
-			if err := assign.Recur(t.Context(), c, k, name, "* * * * *", 0, assign.OnMissed(assign.RunAll)); err != nil {
+			if err := assign.Recur(t.Context(), c, k, name, "* * * * *", 0, assign.CatchUp(assign.CatchUpAll)); err != nil {
 				t.Fatal(err)
 			}
 		}

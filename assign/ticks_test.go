@@ -51,7 +51,7 @@ func TestTicksAcrossFailovers(t *testing.T) {
 		newNode(t, s, "w", r.handle(t, "w", k), workerOnly)
 		c := New(t, s)
 		leader(t, a, z)
-		if err := assign.Recur(t.Context(), c, k, "sweep", "@every 1s", 0, assign.OnMissed(assign.RunAll)); err != nil {
+		if err := assign.Recur(t.Context(), c, k, "sweep", "@every 1s", 0, assign.CatchUp(assign.CatchUpAll)); err != nil {
 			t.Fatal(err)
 		}
 		if err := assign.Recur(t.Context(), c, k, "minutely", "* * * * *", 0); err != nil {
@@ -71,7 +71,7 @@ func TestTicksAcrossFailovers(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		n := int(time.Since(began) / time.Second)
-		if err := assign.Unrecur(t.Context(), c, "sweep"); err != nil {
+		if err := assign.RemoveRecurrence(t.Context(), c, "sweep"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -93,8 +93,8 @@ func TestMissedTicks(t *testing.T) {
 		leader(t, a)
 		c := New(t, s)
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(90 * time.Second))) // half past a minute
-		for name, how := range map[string]assign.Missed{"all": assign.RunAll, "latest": assign.RunLatest, "skip": assign.Skip} {
-			if err := assign.Recur(t.Context(), c, k, name, "* * * * *", 0, assign.OnMissed(how), assign.Grace(10*time.Second)); err != nil {
+		for name, how := range map[string]assign.CatchUpPolicy{"all": assign.CatchUpAll, "latest": assign.CatchUpLatest, "skip": assign.CatchUpSkip} {
+			if err := assign.Recur(t.Context(), c, k, name, "* * * * *", 0, assign.CatchUp(how), assign.CatchUpWindow(10*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}

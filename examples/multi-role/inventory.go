@@ -50,7 +50,7 @@ func takeInventory(_ context.Context, t *assign.Task[inventoryIn]) (out inventor
 // BeginInventory lets the task recur. The seconds of a fail-over are caught up.
 func (s *submitter) BeginInventory(ctx context.Context, dir string) error {
 	err := assign.Recur(ctx, s.client, inventory, s.inventoryName(), "@every 1s", inventoryIn{dir},
-		assign.OnMissed(assign.RunAll))
+		assign.CatchUp(assign.CatchUpAll))
 	if err != nil {
 		return fmt.Errorf("begin the inventory: %w", err)
 	}
@@ -59,7 +59,7 @@ func (s *submitter) BeginInventory(ctx context.Context, dir string) error {
 
 // EndInventory ends that.
 func (s *submitter) EndInventory(ctx context.Context) error {
-	if err := assign.Unrecur(ctx, s.client, s.inventoryName()); err != nil {
+	if err := assign.RemoveRecurrence(ctx, s.client, s.inventoryName()); err != nil {
 		return fmt.Errorf("end the inventory: %w", err)
 	}
 	return nil

@@ -228,7 +228,7 @@ const enoughTicks = 3
 
 // recurring: each tick of a recurrence comes, whoever leads.
 func (s *scenario) recurring(ctx context.Context) error {
-	err := assign.Recur(ctx, s.a.Client, tasks.Plain, "often", "@every 1s", tasks.Order{Run: quick}, assign.OnMissed(assign.RunAll))
+	err := assign.Recur(ctx, s.a.Client, tasks.Plain, "often", "@every 1s", tasks.Order{Run: quick}, assign.CatchUp(assign.CatchUpAll))
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (s *scenario) recurring(ctx context.Context) error {
 	for s.a.Ticks("often", time.Second) < enoughTicks && ctx.Err() == nil { // servers that have no time elect for long
 		time.Sleep(time.Second)
 	}
-	return assign.Unrecur(ctx, s.a.Client, "often")
+	return assign.RemoveRecurrence(ctx, s.a.Client, "often")
 }
 
 // expect checks what the arena does not know: the fates of the scenario.

@@ -24,7 +24,7 @@ const (
 func recur(a *tasks.Arena) {
 	a.TB.Helper()
 	err := assign.Recur(a.TB.Context(), a.Operator, tasks.Plain, beat, fmt.Sprint("@every ", beatStep), tasks.Order{Run: 50 * time.Millisecond},
-		assign.OnMissed(assign.RunAll))
+		assign.CatchUp(assign.CatchUpAll))
 	if err != nil {
 		a.TB.Fatal(err)
 	}

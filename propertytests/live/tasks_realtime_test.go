@@ -186,7 +186,7 @@ func serverOf(t *testing.T, cluster *natsrun.Cluster) (i int) {
 // end waits until all has ended, and closes the sessions of all that run.
 func (c *taskChildren) end(a *tasks.Arena) {
 	c.t.Helper()
-	if err := assign.Unrecur(c.t.Context(), a.Operator, beat); err != nil {
+	if err := assign.RemoveRecurrence(c.t.Context(), a.Operator, beat); err != nil {
 		c.t.Fatal(err)
 	}
 	a.Settled(patience)

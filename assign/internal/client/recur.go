@@ -45,5 +45,5 @@ func (c *Client) Undefine(ctx context.Context, name string) error {
 		}
 		return nil, taskerr.ErrRecurrenceNotFound
 	})
-	return taskerr.Doing(c.offline(err), "unrecur %s", name)
+	return taskerr.Doing(c.offline(err), "remove recurrence %s", name)
 }

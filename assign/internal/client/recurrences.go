@@ -28,7 +28,7 @@ func (c *Client) scanAll(ctx context.Context, l *line, family string, each func(
 				continue
 			}
 			if n++; n > maxRecurrences {
-				return errors.New("there are more than 10,000: remove some with Unrecur")
+				return errors.New("there are more than 10,000: remove some with RemoveRecurrence")
 			}
 			each(e.Key[len(family):], e)
 		}

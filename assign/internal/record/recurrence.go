@@ -24,7 +24,7 @@ func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %q in zone %q: %w", taskerr.ErrInvalidSpec, r.Spec, r.Zone, err)
 	}
 	if _, known := missed[r.Missed]; !known {
-		return nil, fmt.Errorf("%w: OnMissed(%q): use RunLatest, RunAll or Skip", taskerr.ErrInvalidOption, r.Missed)
+		return nil, fmt.Errorf("%w: CatchUp(%q): use CatchUpLatest, CatchUpAll or CatchUpSkip", taskerr.ErrInvalidOption, r.Missed)
 	}
 	if r.Task.Kind == "" {
 		return nil, fmt.Errorf("%w: use NewKind or MakeKind", taskerr.ErrInvalidKind)

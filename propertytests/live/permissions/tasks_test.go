@@ -88,5 +88,5 @@ func manages(t *testing.T, nc *nats.Conn) {
 			t.Fatalf("a recurrence has submitted nothing within a minute: %+v", all)
 		}
 	}
-	note("unrecur", assign.Unrecur(ctx, c, "often"))
+	note("unrecur", assign.RemoveRecurrence(ctx, c, "often"))
 }

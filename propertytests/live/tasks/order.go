@@ -30,7 +30,7 @@ var (
 	Timed = assign.NewKind[Order, string]("timed", assign.Backoff(100*time.Millisecond, 2*time.Second), assign.MaxAttempts(3), assign.Retention(48*time.Hour),
 		assign.Timeout(3*time.Second), assign.Priority(20))
 	Few = assign.NewKind[Order, string]("few", assign.Backoff(100*time.Millisecond, 2*time.Second), assign.MaxAttempts(4), assign.Retention(48*time.Hour),
-		assign.Concurrency(3), assign.KeyLimit(1), assign.Weight(2))
+		assign.Concurrency(3), assign.KeyLimit(1), assign.Slots(2))
 )
 
 // attemptsOf is how many attempts of a task may fail, by kind.

@@ -60,7 +60,7 @@ func (a *Arena) Rage(plan Storm) {
 	for range plan.Workers {
 		s.join(true, "")
 	}
-	err := assign.Recur(a.TB.Context(), a.Operator, Plain, Recurrence, fmt.Sprint("@every ", Step), Order{Run: time.Second}, assign.OnMissed(assign.RunAll))
+	err := assign.Recur(a.TB.Context(), a.Operator, Plain, Recurrence, fmt.Sprint("@every ", Step), Order{Run: time.Second}, assign.CatchUp(assign.CatchUpAll))
 	if err != nil {
 		a.TB.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func cronTable(namespace string, all []assign.Recurrence) show.Table {
 		}
 		t.Rows = append(t.Rows, show.Row{
 			Name: r.Name, Tone: tone, Cells: []string{r.Name, r.Kind, r.Spec, r.Zone, at(r.Last), at(r.Next), r.Error},
-			Wide: []string{string(r.Missed), show.Age(r.Grace), at(r.Since)},
+			Wide: []string{string(r.CatchUp), show.Age(r.CatchUpWindow), at(r.Since)},
 		})
 	}
 	return t
@@ -86,9 +86,9 @@ func cronSet(t *scope) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			options := []assign.RecurOption{assign.InZone(zone), assign.OnMissed(assign.Missed(missed))}
+			options := []assign.RecurOption{assign.InZone(zone), assign.CatchUp(assign.CatchUpPolicy(missed))}
 			if grace != 0 {
-				options = append(options, assign.Grace(grace))
+				options = append(options, assign.CatchUpWindow(grace))
 			}
 			for name, value := range s.headers {
 				options = append(options, assign.RecurHeader(name, value))
@@ -104,8 +104,8 @@ func cronSet(t *scope) *cobra.Command {
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&zone, "zone", "UTC", "time zone of the schedule")
-	cli.ChoiceFlag(cmd, &missed, "missed", string(assign.RunLatest), fmt.Sprintf("what to do about ticks that passed while no scheduler led: %s, %s or %s", assign.RunLatest, assign.RunAll, assign.Skip),
-		string(assign.RunLatest), string(assign.RunAll), string(assign.Skip))
+	cli.ChoiceFlag(cmd, &missed, "missed", string(assign.CatchUpLatest), fmt.Sprintf("what to do about ticks that passed while no scheduler led: %s, %s or %s", assign.CatchUpLatest, assign.CatchUpAll, assign.CatchUpSkip),
+		string(assign.CatchUpLatest), string(assign.CatchUpAll), string(assign.CatchUpSkip))
 	cli.DurationFlag(cmd, &grace, "grace", 0, 0, "how late a tick may be before it counts as missed (0: 1m)")
 	return cmd
 }
@@ -113,6 +113,6 @@ func cronSet(t *scope) *cobra.Command {
 func cronRemove(t *scope) *cobra.Command {
 	return t.nameCommand("rm NAME", "Stop a recurring task; tasks that were submitted continue", "  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(),
 		func(ctx context.Context, c *assign.Client, name string) (string, error) {
-			return name + " no longer recurs", assign.Unrecur(ctx, c, name)
+			return name + " no longer recurs", assign.RemoveRecurrence(ctx, c, name)
 		})
 }
