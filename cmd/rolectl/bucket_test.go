@@ -107,7 +107,8 @@ func TestBucketJSON(t *testing.T) {
 	}
 }
 
-// TestBucketDryRun: what it prints makes the bucket that it would have made, and itself it makes nothing.
+// TestBucketDryRun: what it prints makes the bucket that it would have made, and itself it makes
+// nothing.
 func TestBucketDryRun(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// completes waits until the shell is offered just these names, for a command line whose words are separated by bars.
+// completes waits until the shell is offered just these names, for a command line whose words are
+// separated by bars.
 func (p *place) completes(line string, want ...string) {
 	p.t.Helper()
 	natstest.Eventually(p.t, line, patience, func() (bool, string) {
@@ -62,7 +63,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionOfTasks: kinds and workers come from the scheduler, tasks from it and from the stream.
+// TestCompletionOfTasks: kinds and workers come from the scheduler, tasks from it and from the
+// stream.
 func TestCompletionOfTasks(t *testing.T) {
 	t.Parallel()
 	w := working(t)

@@ -15,8 +15,9 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
-// TestCreds: a server that trusts an operator accepts users with a JWT and a proof of their key: from a file of credentials, named by
-// flag, environment or context, or from a context with only a bearer JWT.
+// TestCreds: a server that trusts an operator accepts users with a JWT and a proof of their key:
+// from a file of credentials, named by flag, environment or context, or from a context with only a
+// bearer JWT.
 func TestCreds(t *testing.T) {
 	t.Parallel()
 	operator, account, system := key(t, nkeys.CreateOperator), key(t, nkeys.CreateAccount), key(t, nkeys.CreateAccount)

@@ -70,8 +70,8 @@ func TestDev(t *testing.T) {
 	}
 }
 
-// TestDevInMemory: without a store directory it keeps everything in memory: two servers do not disturb each other, the doctor finds
-// nothing wrong, and the next start is empty.
+// TestDevInMemory: without a store directory it keeps everything in memory: two servers do not
+// disturb each other, the doctor finds nothing wrong, and the next start is empty.
 func TestDevInMemory(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: append(clean(t), "TMPDIR="+t.TempDir())}
@@ -173,8 +173,8 @@ func TestDevJSON(t *testing.T) {
 	}
 }
 
-// TestDevWorkerLeaves: it makes room for a program that hands out tasks itself, under another role; not for one of which only
-// the records are left, since it died together with the server.
+// TestDevWorkerLeaves: it makes room for a program that hands out tasks itself, under another role;
+// not for one of which only the records are left, since it died together with the server.
 func TestDevWorkerLeaves(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
@@ -201,8 +201,8 @@ func TestDevWorkerLeaves(t *testing.T) {
 	}
 }
 
-// program is one that hands out tasks of the namespace jobs on a dev server, and runs those of the kind double. It goes with the
-// server: its lease outlives it by far.
+// program is one that hands out tasks of the namespace jobs on a dev server, and runs those of the
+// kind double. It goes with the server: its lease outlives it by far.
 func program(t *testing.T, dev *process, instance string) {
 	t.Helper()
 	nc, err := nats.Connect(strings.TrimSpace(dev.out.String()), nats.Timeout(patience), nats.NoReconnect())
@@ -287,7 +287,8 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// TestBenchLosesServer: every measurement ends when the server is gone, and names the streams that remain there.
+// TestBenchLosesServer: every measurement ends when the server is gone, and names the streams that
+// remain there.
 func TestBenchLosesServer(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -1,4 +1,5 @@
-// Command rolectl shows who leads which role, steers roles and tasks, runs commands under a role, and finds out what is wrong.
+// Command rolectl shows who leads which role, steers roles and tasks, runs commands under a role,
+// and finds out what is wrong.
 //
 //	rolectl roles | watch | inspect ROLE | members          look: read-only permissions suffice
 //	rolectl step-down ROLE | transfer ROLE INSTANCE         hand a role over
@@ -6,11 +7,13 @@
 //	rolectl doctor | bench | dev | bucket create | check    the servers, the bucket, a server to try things out
 //	rolectl tasks create | ls | get | submit | cancel | requeue | drain | pause | resume | overview | cron
 //
-// Flags, the environment or a context of the nats tool say where NATS is and which user to connect as. Data goes to stdout
-// (-o table, wide, json or name; the JSON follows docs/reference/rolectl-v1.json). Everything else goes to stderr, as JSON with -o json.
+// Flags, the environment or a context of the nats tool say where NATS is and which user to connect
+// as. Data goes to stdout (-o table, wide, json or name; the JSON follows
+// docs/reference/rolectl-v1.json). Everything else goes to stderr, as JSON with -o json.
 //
-// Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost, 141 nobody reads
-// the output. exec passes on the exit code of its command, and doctor has exit codes of its own.
+// Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5
+// leadership lost, 141 nobody reads the output. exec passes on the exit code of its command, and
+// doctor has exit codes of its own.
 //
 // # Promises
 //

@@ -28,7 +28,8 @@ func documents(t *testing.T) []string {
 	return files
 }
 
-// TestDocumentedCommands: every command line of the documents and of the helps is one that this program takes.
+// TestDocumentedCommands: every command line of the documents and of the helps is one that this
+// program takes.
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{}

@@ -15,7 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestDoctorLimits: an account that has nearly used up what it may store is found before writes are refused.
+// TestDoctorLimits: an account that has nearly used up what it may store is found before writes are
+// refused.
 func TestDoctorLimits(t *testing.T) {
 	t.Parallel()
 	p := configured(t, "accounts { APP { jetstream { max_file: 1000000, max_streams: 20 }, users: [ { user: joe, password: x } ] } }\n")
@@ -58,8 +59,9 @@ func TestDoctorLimits(t *testing.T) {
 	finds("many streams", doctorWarning, "warning", "streams: 18 of 20 used")
 }
 
-// TestDoctorBeats: the round trip is held against how often each member beats, not against what its TTL would mean: the way
-// to the server takes 120 ms there and back, which is nothing to a TTL of 20 s, and too long for a beat each 200 ms.
+// TestDoctorBeats: the round trip is held against how often each member beats, not against what its
+// TTL would mean: the way to the server takes 120 ms there and back, which is nothing to a TTL of
+// 20 s, and too long for a beat each 200 ms.
 func TestDoctorBeats(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -111,8 +113,8 @@ func TestDoctorPermissions(t *testing.T) {
 	})
 }
 
-// TestDoctorAbandonedRole: a role that was left cleanly and has no candidate is reported, and is not a fault. It is a fault if its
-// work has failed or the role was taken by force.
+// TestDoctorAbandonedRole: a role that was left cleanly and has no candidate is reported, and is
+// not a fault. It is a fault if its work has failed or the role was taken by force.
 func TestDoctorAbandonedRole(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -143,7 +145,8 @@ func TestDoctorAbandonedRole(t *testing.T) {
 	})
 }
 
-// TestDoctorVersions: members of one program should run one version; what other programs run is not compared with it.
+// TestDoctorVersions: members of one program should run one version; what other programs run is not
+// compared with it.
 func TestDoctorVersions(t *testing.T) {
 	t.Parallel()
 	p := at(t)

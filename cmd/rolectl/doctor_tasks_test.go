@@ -22,7 +22,8 @@ func (p *place) sees(what, level, says string) {
 	})
 }
 
-// TestDoctorTasks: it finds tasks that no worker will run, with the reason, a missing scheduler and a missing stream.
+// TestDoctorTasks: it finds tasks that no worker will run, with the reason, a missing scheduler and
+// a missing stream.
 func TestDoctorTasks(t *testing.T) {
 	t.Parallel()
 	w := working(t)
@@ -75,7 +76,8 @@ func TestDoctorTasks(t *testing.T) {
 	w.sees("the stream is gone", "critical", "jobs: members work there, and stream TASKS_jobs does not exist")
 }
 
-// TestDoctorStaleSeal: a leader that does not answer for its tasks is found, and one that has not shut out its predecessor.
+// TestDoctorStaleSeal: a leader that does not answer for its tasks is found, and one that has not
+// shut out its predecessor.
 func TestDoctorStaleSeal(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -233,7 +233,8 @@ func TestDoctorUnknown(t *testing.T) {
 	}
 }
 
-// TestDoctorInterrupted: a doctor that is stopped has not looked at everything, and does not say that it is well.
+// TestDoctorInterrupted: a doctor that is stopped has not looked at everything, and does not say
+// that it is well.
 func TestDoctorInterrupted(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -18,7 +18,8 @@ type faultTestDoc struct {
 
 type noteDoc struct{ Kind, Message string }
 
-// TestFaultsJSON: with -o json an error is a document too, the last line on standard error, with the same exit code.
+// TestFaultsJSON: with -o json an error is a document too, the last line on standard error, with
+// the same exit code.
 func TestFaultsJSON(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -53,15 +53,16 @@ func (b beats) begun() {
 	natstest.Eventually(b.t, "the command runs", patience, func() (bool, string) { return len(b.times()) > 0, "no trace" })
 }
 
-// lives reports whether more is added to the trace; what runs adds ten lines a second at least on any machine that is alive.
+// lives reports whether more is added to the trace; what runs adds ten lines a second at least on
+// any machine that is alive.
 func (b beats) lives() bool {
 	before := len(b.times())
 	time.Sleep(500 * time.Millisecond)
 	return len(b.times()) != before
 }
 
-// exclusive runs a's command and b's in waiting, does something to a, and checks that nothing of a's command ran any more when
-// b's began: it is a grandchild that ignores TERM.
+// exclusive runs a's command and b's in waiting, does something to a, and checks that nothing of
+// a's command ran any more when b's began: it is a grandchild that ignores TERM.
 func exclusive(t *testing.T, p *place, env []string, disturb func(a *process), after func(a *process) result) result {
 	t.Helper()
 	first, second := newBeats(t), newBeats(t)
@@ -87,7 +88,8 @@ func exclusive(t *testing.T, p *place, env []string, disturb func(a *process), a
 	return r
 }
 
-// TestExecStopped: while rolectl itself is stopped its command is ended all the same, before the next one begins.
+// TestExecStopped: while rolectl itself is stopped its command is ended all the same, before the
+// next one begins.
 func TestExecStopped(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -39,7 +39,8 @@ func TestExecPassesOn(t *testing.T) {
 	}
 }
 
-// TestExecLeavesNobodyBehind: what the command has started in the background ends with it, before the role is given up.
+// TestExecLeavesNobodyBehind: what the command has started in the background ends with it, before
+// the role is given up.
 func TestExecLeavesNobodyBehind(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -72,7 +73,8 @@ func TestExecWait(t *testing.T) {
 	}
 }
 
-// TestExecStops: told to stop, it lets the command end in its own way, gives the role up and passes the exit code on.
+// TestExecStops: told to stop, it lets the command end in its own way, gives the role up and passes
+// the exit code on.
 func TestExecStops(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -100,8 +102,8 @@ func TestExecStops(t *testing.T) {
 	}
 }
 
-// TestExecOnTerminal: after Ctrl-C on a terminal the command is told to end, once and by TERM; its exit code is passed on, and the
-// role is free at once.
+// TestExecOnTerminal: after Ctrl-C on a terminal the command is told to end, once and by TERM; its
+// exit code is passed on, and the role is free at once.
 func TestExecOnTerminal(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -124,7 +126,8 @@ func TestExecOnTerminal(t *testing.T) {
 	}
 }
 
-// TestExecIsSteered: a step-down drains the command; exec exits with 5, or waits for the role again.
+// TestExecIsSteered: a step-down drains the command; exec exits with 5, or waits for the role
+// again.
 func TestExecIsSteered(t *testing.T) {
 	t.Parallel()
 	p := at(t)

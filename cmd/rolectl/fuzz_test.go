@@ -13,11 +13,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// rereads is for how many command lines one tree of commands is used: its flags keep what they were set to.
+// rereads is for how many command lines one tree of commands is used: its flags keep what they were
+// set to.
 const rereads = 10_000
 
-// FuzzCommandLine: any command line, one argument on each line, is read without harm. A usage error is one line that cannot steer a
-// terminal. A value that a flag has taken is within the bounds of the flag.
+// FuzzCommandLine: any command line, one argument on each line, is read without harm. A usage error
+// is one line that cannot steer a terminal. A value that a flag has taken is within the bounds of
+// the flag.
 func FuzzCommandLine(f *testing.F) {
 	for _, line := range []string{
 		"roles -o json", "step-down scheduler --epoch 7 --wait 5s", "transfer r i --yes", "exec x --ttl 300ms --takeover=perhaps -- sh -c true",
@@ -36,7 +38,8 @@ func FuzzCommandLine(f *testing.F) {
 		}
 		n++
 		var err error
-		// A word that is not a command is compared with every command, in a table of its length, where a non-letter takes three rows.
+		// A word that is not a command is compared with every command, in a table of its length,
+		// where a non-letter takes three rows.
 		heap.Bounded(t, 4*(1+len(cmd.Commands()))*len(lines), func() {
 			args := strings.Split(lines, "\n")
 			_ = cli.WantsJSON(args)

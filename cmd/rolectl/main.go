@@ -17,8 +17,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Without this, the first write to a closed pipe would end the process at once. A caught signal, unlike an ignored one, is
-	// not inherited by the command of exec.
+	// Without this, the first write to a closed pipe would end the process at once. A caught
+	// signal, unlike an ignored one, is not inherited by the command of exec.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:]))
 }

@@ -17,7 +17,8 @@ var binary string
 
 func TestMain(m *testing.M) { os.Exit(tested(m)) }
 
-// together is how many tests run beside each other: most of the time they wait for processes, and these for leases.
+// together is how many tests run beside each other: most of the time they wait for processes, and
+// these for leases.
 const together = 16
 
 func tested(m *testing.M) int {

@@ -20,8 +20,9 @@ import (
 // local are the commands that go to no server.
 var local = []string{"rolectl dev", "rolectl help", "rolectl completion", "rolectl guard-process-group"}
 
-// everywhere is every command that needs a server, as it may be called: a new one is among them by itself, since they are those
-// of the program. A TTL that is longer than a test's patience shows whether something waits for leases.
+// everywhere is every command that needs a server, as it may be called: a new one is among them by
+// itself, since they are those of the program. A TTL that is longer than a test's patience shows
+// whether something waits for leases.
 func everywhere(t *testing.T) (all [][]string) {
 	t.Helper()
 	values := map[string]string{
@@ -63,8 +64,9 @@ func everywhere(t *testing.T) (all [][]string) {
 	return all
 }
 
-// TestNoServer: no command hangs without a server, with one that does not speak, and with one that has no JetStream or whose
-// JetStream does not answer. Each says so in a line, and the exit code tells it from other failures.
+// TestNoServer: no command hangs without a server, with one that does not speak, and with one that
+// has no JetStream or whose JetStream does not answer. Each says so in a line, and the exit code
+// tells it from other failures.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts; nobody answers

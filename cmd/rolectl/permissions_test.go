@@ -25,7 +25,8 @@ const permissions = "../../docs/reference/permissions.md"
 
 var confBlock = regexp.MustCompile("(?ms)^```conf\n(.*?)^```")
 
-// documented starts a server with the configuration that docs/reference/permissions.md gives to copy.
+// documented starts a server with the configuration that docs/reference/permissions.md gives to
+// copy.
 func documented(t *testing.T) *place {
 	t.Helper()
 	text, err := os.ReadFile(permissions)
@@ -74,8 +75,9 @@ func as(user string) []nats.Option {
 	}
 }
 
-// TestDocumentedPermissions: with the configuration of docs/reference/permissions.md an observer can run every reading command and none
-// other, an operator can steer, candidates can be run by exec, and the named users can submit and steer tasks.
+// TestDocumentedPermissions: with the configuration of docs/reference/permissions.md an observer
+// can run every reading command and none other, an operator can steer, candidates can be run by
+// exec, and the named users can submit and steer tasks.
 func TestDocumentedPermissions(t *testing.T) {
 	t.Parallel()
 	p := documented(t)
@@ -145,7 +147,8 @@ func TestDocumentedPermissions(t *testing.T) {
 	}
 }
 
-// TestDocumentedObserverOfTasks: an observer with the additional permissions of docs/reference/permissions.md sees tasks too, and changes nothing.
+// TestDocumentedObserverOfTasks: an observer with the additional permissions of
+// docs/reference/permissions.md sees tasks too, and changes nothing.
 func TestDocumentedObserverOfTasks(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(permissions)

@@ -26,7 +26,8 @@ func (p *place) piped(args ...string) (*process, *os.File) {
 	return proc, reader
 }
 
-// TestReaderIsGone: a command that only looks ends silently when nobody reads any more, even if it has nothing to write.
+// TestReaderIsGone: a command that only looks ends silently when nobody reads any more, even if it
+// has nothing to write.
 func TestReaderIsGone(t *testing.T) {
 	t.Parallel()
 	p := at(t)

@@ -13,8 +13,8 @@ import (
 
 const schemaFile = "../../docs/reference/rolectl-v1.json"
 
-// schemas are the documented schema, as a reader uses it, and a strict one: a field that is not documented
-// is not a fault for a reader, but it is one of ours.
+// schemas are the documented schema, as a reader uses it, and a strict one: a field that is not
+// documented is not a fault for a reader, but it is one of ours.
 type schemas struct{ open, strict *jsonschema.Schema }
 
 var compiled = sync.OnceValues(func() (s schemas, err error) {
@@ -89,7 +89,8 @@ func document[T any](t *testing.T, text string) (d T) {
 	return d
 }
 
-// withoutMaps takes the field of a later version out of what has names of the user's rather than fields.
+// withoutMaps takes the field of a later version out of what has names of the user's rather than
+// fields.
 func withoutMaps(value any) any {
 	each(value, func(object map[string]any) {
 		for name, below := range object {
@@ -101,7 +102,8 @@ func withoutMaps(value any) any {
 	return value
 }
 
-// TestSchemaIsStrict: the strict schema refuses what is not documented, at every depth, so that the tests notice it.
+// TestSchemaIsStrict: the strict schema refuses what is not documented, at every depth, so that the
+// tests notice it.
 func TestSchemaIsStrict(t *testing.T) {
 	t.Parallel()
 	s, err := compiled()

@@ -38,7 +38,8 @@ func at(t *testing.T, opts ...func(*natsrun.Options)) *place {
 	return &place{t: t, server: s, env: slices.Clip(append(clean(t), "NATS_URL="+s.URL()))} // several add to it
 }
 
-// clean is an environment without anything that says where NATS is, with a home of its own and time for a busy machine.
+// clean is an environment without anything that says where NATS is, with a home of its own and time
+// for a busy machine.
 func clean(t *testing.T) (env []string) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "NATS_") && !strings.HasPrefix(v, "ROLES_") && !strings.HasPrefix(v, "XDG_") && !strings.HasPrefix(v, "NO_COLOR") {
@@ -48,7 +49,8 @@ func clean(t *testing.T) (env []string) {
 	return slices.Clip(append(env, "HOME="+t.TempDir(), "TERM=xterm", "NATS_TIMEOUT=20s"))
 }
 
-// connect is a connection of this process, for as long as the test lasts. It waits as long as a busy machine needs.
+// connect is a connection of this process, for as long as the test lasts. It waits as long as a
+// busy machine needs.
 func (p *place) connect(options ...nats.Option) *nats.Conn {
 	p.t.Helper()
 	return natstest.Connect(p.t, p.server, append([]nats.Option{nats.Timeout(patience)}, options...)...)
@@ -157,8 +159,8 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// member opens a session in this process, with a connection of its own. Its lease is long: nothing is lost because the machine
-// is busy.
+// member opens a session in this process, with a connection of its own. Its lease is long: nothing
+// is lost because the machine is busy.
 func (p *place) member(id string, edit ...func(*election.SessionConfig)) *election.Session {
 	p.t.Helper()
 	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: id, TTL: 20 * time.Second, CoolDown: time.Hour}
@@ -193,7 +195,8 @@ func contend(t *testing.T, s *election.Session, cfg election.RoleConfig) *electi
 	return e
 }
 
-// leads waits until an election of this process knows that it leads: what a program has read in the bucket may come first.
+// leads waits until an election of this process knows that it leads: what a program has read in the
+// bucket may come first.
 func leads(t *testing.T, e *election.Election) {
 	t.Helper()
 	natstest.Eventually(t, "it leads", patience, func() (bool, string) { return e.IsLeader(), e.Status().State.String() })

@@ -37,7 +37,8 @@ func TestStepDown(t *testing.T) {
 		t.Fatal("a refusal has cost a the role")
 	}
 	d := document[handoverDoc](t, p.ok("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch), "-o", "json").out)
-	// The bucket keeps one revision: a late reader does not see the vacancy, and then the gap is unknown.
+	// The bucket keeps one revision: a late reader does not see the vacancy, and then the gap is
+	// unknown.
 	if d.Role != "scheduler" || d.From != "a" || d.FromEpoch != epoch || d.To != "b" || d.Epoch <= epoch || d.Gap < 0 || d.Forced {
 		t.Errorf("handed over: %+v", d)
 	}
@@ -56,7 +57,8 @@ func TestStepDown(t *testing.T) {
 	}
 }
 
-// TestSteerWhileItDrains: a leader whose work is still draining has stopped leading, and has not given up the role.
+// TestSteerWhileItDrains: a leader whose work is still draining has stopped leading, and has not
+// given up the role.
 func TestSteerWhileItDrains(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -151,7 +153,8 @@ func TestConfirm(t *testing.T) {
 	leads(t, b)
 }
 
-// TestTransferAsks: on a terminal it asks, and does nothing unless told to: not when the terminal is closed, nor after Ctrl-C.
+// TestTransferAsks: on a terminal it asks, and does nothing unless told to: not when the terminal
+// is closed, nor after Ctrl-C.
 func TestTransferAsks(t *testing.T) {
 	t.Parallel()
 	p := at(t)

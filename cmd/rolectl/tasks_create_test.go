@@ -17,7 +17,8 @@ type namespaceDoc struct {
 	}
 }
 
-// TestTasksCreate: the command that an error names makes what was missing, once; it does no harm again.
+// TestTasksCreate: the command that an error names makes what was missing, once; it does no harm
+// again.
 func TestTasksCreate(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -45,7 +46,8 @@ func TestTasksCreate(t *testing.T) {
 	}
 }
 
-// TestTasksCreateDryRun: what it prints makes the stream that it would have made, and itself it makes nothing.
+// TestTasksCreateDryRun: what it prints makes the stream that it would have made, and itself it
+// makes nothing.
 func TestTasksCreateDryRun(t *testing.T) {
 	t.Parallel()
 	p := at(t)

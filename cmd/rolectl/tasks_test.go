@@ -27,7 +27,8 @@ type taskDoc struct {
 	Bytes  []byte            `json:"result_bytes"`
 }
 
-// works is a scheduler that runs its tasks itself: "double" doubles numbers, "gate" waits until it is opened, "fail" fails.
+// works is a scheduler that runs its tasks itself: "double" doubles numbers, "gate" waits until it
+// is opened, "fail" fails.
 type works struct {
 	*place
 	scheduler *election.Election
@@ -162,7 +163,8 @@ func TestTasksSubmit(t *testing.T) {
 	}
 }
 
-// TestTasksProgress: on a terminal a bar shows how far a task is; interrupting the wait leaves it as it is.
+// TestTasksProgress: on a terminal a bar shows how far a task is; interrupting the wait leaves it
+// as it is.
 func TestTasksProgress(t *testing.T) {
 	t.Parallel()
 	w := working(t)
@@ -185,7 +187,8 @@ func TestTasksProgress(t *testing.T) {
 	_ = tty
 }
 
-// TestTasksWaitSaysWhy: off a terminal a wait says why the task waits, each reason once, and what to do about it.
+// TestTasksWaitSaysWhy: off a terminal a wait says why the task waits, each reason once, and what
+// to do about it.
 func TestTasksWaitSaysWhy(t *testing.T) {
 	t.Parallel()
 	w := working(t)

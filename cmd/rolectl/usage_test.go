@@ -11,7 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
-// TestUsage: bad input gets one line that says what to do. Monitoring reads the doctor's 2 as critical: its bad usage is 3.
+// TestUsage: bad input gets one line that says what to do. Monitoring reads the doctor's 2 as
+// critical: its bad usage is 3.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}

@@ -63,8 +63,8 @@ func TestWatchLines(t *testing.T) {
 	}
 }
 
-// TestWatchNames: with -o name each line is the name of a role: first of each role, then of each role whose leader has changed. Other
-// changes write nothing.
+// TestWatchNames: with -o name each line is the name of a role: first of each role, then of each
+// role whose leader has changed. Other changes write nothing.
 func TestWatchNames(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -112,7 +112,8 @@ func TestWatchNamesOnce(t *testing.T) {
 	w.says(&w.out, "mark\nsolo\nsolo\nmark\n")
 }
 
-// TestWatchOnTerminal: on a terminal it is a table on the other screen; the last one stays on the ordinary one.
+// TestWatchOnTerminal: on a terminal it is a table on the other screen; the last one stays on the
+// ordinary one.
 func TestWatchOnTerminal(t *testing.T) {
 	t.Parallel()
 	const other, back, red = "\x1b[?1049h", "\x1b[?1049l", "\x1b[31m"

@@ -15,8 +15,8 @@ import (
 // errLost says that the connection was lost for longer than --timeout.
 var errLost = errors.New("the connection was lost")
 
-// connect opens the connection for creating and removing. If it is lost for longer than --timeout, the benchmark ends: its members
-// would continue to try. release ends this watch.
+// connect opens the connection for creating and removing. If it is lost for longer than --timeout,
+// the benchmark ends: its members would continue to try. release ends this watch.
 func (b *benchmark) connect() (nc *nats.Conn, release func(), err error) {
 	target, err := b.a.Settings.Resolve()
 	if err != nil {
@@ -62,8 +62,8 @@ func (b *benchmark) lost() error {
 	return cli.ExitWith(cli.ExitConnection, fmt.Errorf("%w; when the server is back, remove the streams of the benchmark: nats stream rm -f KV_%s; nats stream rm -f TASKS_%[2]s", errLost, b.name))
 }
 
-// reason returns why the benchmark ended early. A failure after the loss of the connection, or after an interrupt, is a
-// consequence of that.
+// reason returns why the benchmark ended early. A failure after the loss of the connection, or
+// after an interrupt, is a consequence of that.
 func (b *benchmark) reason(nc *nats.Conn, err error) error {
 	switch {
 	case err == nil:

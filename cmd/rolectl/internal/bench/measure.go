@@ -20,8 +20,8 @@ func (b *benchmark) round() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(b.ctx, b.roundWithin())
 }
 
-// promoted waits for a promotion at or after a moment. Earlier promotions belong to earlier rounds. After a hand-over on a busy
-// machine the former leader may be promoted before its successor.
+// promoted waits for a promotion at or after a moment. Earlier promotions belong to earlier rounds.
+// After a hand-over on a busy machine the former leader may be promoted before its successor.
 func (b *benchmark) promoted(since time.Time) (time.Time, error) {
 	for {
 		began, err := await(b.ctx, b.roundWithin(), "promotion", b.promotions)
@@ -111,8 +111,8 @@ func (b *benchmark) handover(sample func(time.Duration)) error {
 	return nil
 }
 
-// inLine waits until one participant leads and the other is its successor, and returns them in this order. On a machine that is too
-// busy for the TTL the role changes its leader by itself.
+// inLine waits until one participant leads and the other is its successor, and returns them in this
+// order. On a machine that is too busy for the TTL the role changes its leader by itself.
 func (b *benchmark) inLine(one, other *participant) (leader, next *participant, err error) {
 	for end := time.Now().Add(b.roundWithin()); time.Now().Before(end); {
 		if other.IsLeader() {

@@ -13,7 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// checkServer makes sure that the server answers before anything is created there: a mute server could not remove it again.
+// checkServer makes sure that the server answers before anything is created there: a mute server
+// could not remove it again.
 func (b *benchmark) checkServer(nc *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(b.ctx, b.a.Target.Timeout)
 	defer cancel()
@@ -23,7 +24,8 @@ func (b *benchmark) checkServer(nc *nats.Conn) error {
 	return nil
 }
 
-// make creates the bucket. An interrupt does not end this: a request without an answer could be carried out after the removal.
+// make creates the bucket. An interrupt does not end this: a request without an answer could be
+// carried out after the removal.
 func (b *benchmark) make(nc *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), b.a.Target.Timeout)
 	defer cancel()
@@ -39,7 +41,8 @@ func (b *benchmark) makeTasks(nc *nats.Conn) error {
 	return inventory.CreateTasks(ctx, nc, assign.ClientConfig{Namespace: b.name, StreamAutoCreate: true, Replicas: b.replicas, Storage: b.storage})
 }
 
-// remove deletes the bucket and the stream, if they exist: an interrupted run may have created one of them.
+// remove deletes the bucket and the stream, if they exist: an interrupted run may have created one
+// of them.
 func (b *benchmark) remove(nc *nats.Conn) error {
 	js, err := jetstream.New(nc)
 	if err != nil {

@@ -59,7 +59,8 @@ func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fi
 	return printBucket(a, d, text)
 }
 
-// unfit is the error of a bucket that cannot be used; where that is because of how it is made, a document says it too.
+// unfit is the error of a bucket that cannot be used; where that is because of how it is made, a
+// document says it too.
 func explainUnfit(a *cli.App, name string, err error, repaired []string) error {
 	var unfit *natskv.UnfitError
 	if a.Format == "json" && errors.As(err, &unfit) {

@@ -24,7 +24,8 @@ type App struct {
 	Unread   atomic.Bool // nobody reads the output any more
 }
 
-// Connect returns the connection to the server, which is closed when the program ends. Options count for the first call.
+// Connect returns the connection to the server, which is closed when the program ends. Options
+// count for the first call.
 func (a *App) Connect(options ...nats.Option) (*nats.Conn, error) {
 	if a.Conn != nil {
 		return a.Conn, nil

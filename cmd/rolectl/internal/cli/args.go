@@ -9,8 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// CheckArgs checks the arguments of a command by their names in its usage line: "tasks submit KIND [INPUT|-]" needs one argument
-// and takes a second. A name with dots may have any number of arguments.
+// CheckArgs checks the arguments of a command by their names in its usage line: "tasks submit KIND
+// [INPUT|-]" needs one argument and takes a second. A name with dots may have any number of
+// arguments.
 func CheckArgs(cmd *cobra.Command, args []string) error {
 	names := ArgumentNames(cmd)
 	for i, name := range names {
@@ -35,7 +36,8 @@ func CheckArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// checkName checks the arguments for a name, as far as that is possible without a server: an impossible name is in no bucket.
+// checkName checks the arguments for a name, as far as that is possible without a server: an
+// impossible name is in no bucket.
 func checkName(name string, args []string) error {
 	what := map[string]string{"ROLE": "a role", "INSTANCE": "an instance"}[strings.Trim(name, "[].")]
 	if !strings.Contains(name, "...") {

@@ -27,7 +27,8 @@ func EnvOr(name, otherwise string) string {
 	return otherwise
 }
 
-// Group is a command that only has subcommands: alone it shows them, and an unknown subcommand is a usage error.
+// Group is a command that only has subcommands: alone it shows them, and an unknown subcommand is a
+// usage error.
 func Group(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,

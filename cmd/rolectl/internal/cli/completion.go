@@ -16,7 +16,8 @@ import (
 // completeWithin is how long a press of the tab key may take.
 const completeWithin = time.Second
 
-// CompleteLive asks the server for names. Without a server it offers none and prints nothing, because the user is typing.
+// CompleteLive asks the server for names. Without a server it offers none and prints nothing,
+// because the user is typing.
 func (a *App) CompleteLive(names func(ctx context.Context, nc *nats.Conn) ([]string, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
 	a.Settings.Timeout = completeWithin
 	nc, err := a.Connect()

@@ -11,7 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// Confirm asks the user on the terminal. Without a terminal there is nobody to ask, and --yes is needed.
+// Confirm asks the user on the terminal. Without a terminal there is nobody to ask, and --yes is
+// needed.
 func Confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil

@@ -24,8 +24,9 @@ type dryRunRequest struct {
 	Command string          `json:"command"` // the same for the nats tool
 }
 
-// PrintDryRun prints the requests of creations, as commands of the nats tool. The creations run against a server in this process
-// that only records requests, so that a dry run and a real run cannot differ.
+// PrintDryRun prints the requests of creations, as commands of the nats tool. The creations run
+// against a server in this process that only records requests, so that a dry run and a real run
+// cannot differ.
 func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation) error {
 	requests, err := captureRequests(cmd.Context(), creations)
 	if err != nil {

@@ -79,8 +79,8 @@ func classOf(err error, exit int) (code, fix string) {
 	return "failed", ""
 }
 
-// WantsJSON reports whether a command line asks for JSON. It reads the arguments itself: after a usage error the flags may not
-// have been parsed, and the error must be JSON nevertheless.
+// WantsJSON reports whether a command line asks for JSON. It reads the arguments itself: after a
+// usage error the flags may not have been parsed, and the error must be JSON nevertheless.
 func WantsJSON(args []string) bool {
 	format := ""
 	for i, arg := range args {

@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// Exit codes of all commands, except that exec passes on the exit code of its child and doctor has codes for monitoring.
+// Exit codes of all commands, except that exec passes on the exit code of its child and doctor has
+// codes for monitoring.
 const (
 	ExitFailed     = 1
 	ExitUsage      = 2

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// These flags check their values when they are read: a value that makes no sense is refused, and never corrected silently.
+// These flags check their values when they are read: a value that makes no sense is refused, and
+// never corrected silently.
 
 // DurationFlag defines a flag for a duration that has a minimum.
 func DurationFlag(cmd *cobra.Command, d *time.Duration, name string, least, otherwise time.Duration, help string) {
@@ -78,8 +79,8 @@ func (c *choiceValue) Set(text string) error {
 	return nil
 }
 
-// ReplicasFlag defines the flag for the number of replicas. Even numbers are refused: a stream with 4 replicas survives the loss
-// of one server, as one with 3 does.
+// ReplicasFlag defines the flag for the number of replicas. Even numbers are refused: a stream with
+// 4 replicas survives the loss of one server, as one with 3 does.
 func ReplicasFlag(cmd *cobra.Command, n *int) {
 	*n = 1
 	cmd.Flags().Var(&replicasValue{n}, "replicas", "number of servers that keep a copy: 1, 3 or 5")
@@ -134,7 +135,8 @@ func (n *intValue) Set(text string) error {
 	return nil
 }
 
-// ExplainFlagError replaces errors of the flags library that describe its parsing by what the flag takes.
+// ExplainFlagError replaces errors of the flags library that describe its parsing by what the flag
+// takes.
 func ExplainFlagError(_ *cobra.Command, err error) error {
 	text := err.Error()
 	for raw, instead := range map[string]string{

@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzFlags: any command line, one argument on each line, is read without harm. A value that a flag has taken is within the
-// bounds of the flag, and a value that it refuses is explained in one line.
+// FuzzFlags: any command line, one argument on each line, is read without harm. A value that a flag
+// has taken is within the bounds of the flag, and a value that it refuses is explained in one line.
 func FuzzFlags(f *testing.F) {
 	for _, line := range []string{
 		"x --wait 5s", "x --wait 0s", "x --wait 1e9h", "x --n 7", "x --n -101", "x --replicas 3", "x --replicas 2", "x --word b", "x --word d",

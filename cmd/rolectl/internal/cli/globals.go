@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// GlobalFlags defines the flags that every command has: where NATS is, the bucket and the format of the output.
+// GlobalFlags defines the flags that every command has: where NATS is, the bucket and the format of
+// the output.
 func (a *App) GlobalFlags(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	s := &a.Settings

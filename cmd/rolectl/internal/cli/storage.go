@@ -39,7 +39,8 @@ func PlacementError(err error, replicas int) error {
 	return err
 }
 
-// BucketError gives an error of a bucket its exit code: a missing or unfit bucket is a failure, not a lost connection.
+// BucketError gives an error of a bucket its exit code: a missing or unfit bucket is a failure, not
+// a lost connection.
 func BucketError(err error) error {
 	var unfit *natskv.UnfitError
 	if errors.As(err, &unfit) || errors.Is(err, natskv.ErrBucketNotFound) {

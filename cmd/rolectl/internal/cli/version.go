@@ -8,7 +8,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// ModuleVersion is the version of the module: the one given to "go install", or one that Go derives from a working copy.
+// ModuleVersion is the version of the module: the one given to "go install", or one that Go derives
+// from a working copy.
 func ModuleVersion() string {
 	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
 		return build.Main.Version

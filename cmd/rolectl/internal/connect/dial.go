@@ -21,7 +21,8 @@ func (e *Error) Error() string { return fmt.Sprintf("connect to %s: %v", e.To, e
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Dial connects within Timeout. The options override those of the target. Errors: *Error, and those of Options.
+// Dial connects within Timeout. The options override those of the target. Errors: *Error, and those
+// of Options.
 func (t Target) Dial(options ...nats.Option) (*nats.Conn, error) {
 	own, err := t.Options()
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// dialer bounds the first connection: each server has its share of the time for the dial and the handshake together. Dials of
-// reconnects have a limit of their own. The dialer keeps the reason of a failed dial, because the client does not.
+// dialer bounds the first connection: each server has its share of the time for the dial and the
+// handshake together. Dials of reconnects have a limit of their own. The dialer keeps the reason of
+// a failed dial, because the client does not.
 type dialer struct {
 	each      time.Duration
 	until     time.Time

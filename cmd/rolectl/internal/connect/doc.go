@@ -1,14 +1,15 @@
-// Package connect finds out where NATS is and which user to connect as, as the nats tool does, and connects within a time
-// limit.
+// Package connect finds out where NATS is and which user to connect as, as the nats tool does, and
+// connects within a time limit.
 //
 //	flag ──▶ environment ──▶ context ──▶ default        the first one with a value counts, field by field
 //
-// A context is a file that the nats tool has written: ~/.config/nats/context/<name>.json, below XDG_CONFIG_HOME where that
-// is set. The one named by --context or NATS_CONTEXT is used, else the selected one (~/.config/nats/context.txt), else none.
+// A context is a file that the nats tool has written: ~/.config/nats/context/<name>.json, below
+// XDG_CONFIG_HOME where that is set. The one named by --context or NATS_CONTEXT is used, else the
+// selected one (~/.config/nats/context.txt), else none.
 //
-// Promises: an unreachable server costs no more than the time limit, for any number of addresses. No error repeats a
-// password.
+// Promises: an unreachable server costs no more than the time limit, for any number of addresses.
+// No error repeats a password.
 //
-// Files: settings.go flags and environment · natscontext.go contexts · options.go the options of a connection · dial.go the
-// connection · dialer.go its limits · explain.go failures.
+// Files: settings.go flags and environment · natscontext.go contexts · options.go the options of a
+// connection · dial.go the connection · dialer.go its limits · explain.go failures.
 package connect

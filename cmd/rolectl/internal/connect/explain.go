@@ -14,7 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// explain says why a server cannot be reached, and what to do about it. It drops the names of sockets, which do not help.
+// explain says why a server cannot be reached, and what to do about it. It drops the names of
+// sockets, which do not help.
 func (d *dialer) explain(err error, within time.Duration) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -51,8 +52,8 @@ func (d *dialer) explain(err error, within time.Duration) error {
 
 const wantsCertificate = "the server wants a client certificate that it trusts (--tlscert and --tlskey, NATS_CERT and NATS_KEY)"
 
-// remedy says what to do about a server that rejects this user, as far as the error tells. Some errors of the two libraries
-// have no type.
+// remedy says what to do about a server that rejects this user, as far as the error tells. Some
+// errors of the two libraries have no type.
 func remedy(err error) string {
 	says := func(text string) bool { return strings.Contains(err.Error(), text) }
 	switch {

@@ -73,8 +73,8 @@ func (t *Target) load(name string) error {
 	return nil
 }
 
-// readContext reads the file of a context as the nats tool does. An error gives the place of a fault, and nothing of the content,
-// which may be a password.
+// readContext reads the file of a context as the nats tool does. An error gives the place of a
+// fault, and nothing of the content, which may be a password.
 func readContext(data []byte) (l login, err error) {
 	err = json.Unmarshal(data, &l)
 	syntax, kind := (*json.SyntaxError)(nil), (*json.UnmarshalTypeError)(nil)

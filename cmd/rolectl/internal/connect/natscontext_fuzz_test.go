@@ -9,8 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzContext: a context that is read and written again means the same. An error names a field or a byte, and repeats nothing of the
-// file. One source alone decides how to log in. A context that would lead to another place than the file says is refused.
+// FuzzContext: a context that is read and written again means the same. An error names a field or a
+// byte, and repeats nothing of the file. One source alone decides how to log in. A context that
+// would lead to another place than the file says is refused.
 func FuzzContext(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `null`, `[]`, ``, `{"url":"nats://a:4222,nats://b:4222","user":"u","password":"p"}`, `{"url":"tls://a","token":"t","tls_first":true,"inbox_prefix":"_IN"}`,

@@ -60,7 +60,8 @@ func (t Target) Options() ([]nats.Option, error) {
 	return all, nil
 }
 
-// credentials checks a file of credentials before the client does so, with less clear errors, at each attempt to connect.
+// credentials checks a file of credentials before the client does so, with less clear errors, at
+// each attempt to connect.
 func credentials(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

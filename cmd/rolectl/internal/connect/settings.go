@@ -101,8 +101,8 @@ func (s Settings) Resolve() (Target, error) {
 	return t, t.check()
 }
 
-// over returns l, with empty fields taken from below. If l has any way to log in, none is taken from below: two of them do not
-// work on one connection.
+// over returns l, with empty fields taken from below. If l has any way to log in, none is taken
+// from below: two of them do not work on one connection.
 func (l login) over(below login) login {
 	if l.Token+l.User+l.Creds+l.NKey != "" {
 		below.Token, below.User, below.Password, below.Creds, below.NKey, below.UserJWT, below.NSC = "", "", "", "", "", "", ""

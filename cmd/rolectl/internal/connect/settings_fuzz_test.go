@@ -24,8 +24,9 @@ var variables = []string{
 	"NATS_TLS_FIRST", "NATS_CONTEXT",
 }
 
-// FuzzSettings: any flags, environment and context name lead to a server that can be dialled, within some time and as the given user,
-// or are refused with a fix. A context name leads to no other file than the one of that name. No error repeats the password.
+// FuzzSettings: any flags, environment and context name lead to a server that can be dialled,
+// within some time and as the given user, or are refused with a fix. A context name leads to no
+// other file than the one of that name. No error repeats the password.
 func FuzzSettings(f *testing.F) {
 	home := f.TempDir()
 	contexts := filepath.Join(home, "nats", "context")
@@ -93,8 +94,8 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// FuzzAddress: an address is shown without its password. The client dials every address that can be dialled, each server at a valid
-// port, unless it refuses the combination.
+// FuzzAddress: an address is shown without its password. The client dials every address that can be
+// dialled, each server at a valid port, unless it refuses the combination.
 func FuzzAddress(f *testing.F) {
 	for _, text := range []string{
 		"nats://a:4222", "a", "a,b:1, tls://c ", "ws://a,wss://b", "ws://a,nats://b", "wS://a,nats://b", "nats://u:p@a", "u:p@a", "nats://u:se,cret@a,b", "nats://[::1]:4222", "[::1]", "::1", "nats://a:0", "nats://a:65536",
@@ -148,7 +149,8 @@ func isAddress(text string) bool {
 	return err == nil && host != "" && wrong == nil && 1 <= n && n <= 65535
 }
 
-// FuzzFiles: any file of credentials or authorities is read without harm, and an error repeats nothing of the file.
+// FuzzFiles: any file of credentials or authorities is read without harm, and an error repeats
+// nothing of the file.
 func FuzzFiles(f *testing.F) {
 	key, err := nkeys.FromRawSeed(nkeys.PrefixByteUser, make([]byte, 32))
 	if err != nil {

@@ -158,7 +158,8 @@ func (d *devServer) ready(url string) error {
 	return nil
 }
 
-// taken reports whether a server did not start because its port is in use. Only the server's log tells.
+// taken reports whether a server did not start because its port is in use. Only the server's log
+// tells.
 func taken(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "address already in use")
 }

@@ -1,7 +1,9 @@
-// Package dev holds the command "rolectl dev": a NATS server for trying things out, with a bucket, a namespace of tasks, and a
-// built-in worker that runs two kinds of tasks. Everything is kept in memory unless a store directory is given.
+// Package dev holds the command "rolectl dev": a NATS server for trying things out, with a bucket,
+// a namespace of tasks, and a built-in worker that runs two kinds of tasks. Everything is kept in
+// memory unless a store directory is given.
 //
 // The built-in worker leaves for good as soon as another program hands out tasks in the namespace.
 //
-// Files: dev.go the command · store.go, lock*.go one server for each store directory · worker.go, kinds.go the built-in worker.
+// Files: dev.go the command · store.go, lock*.go one server for each store directory · worker.go,
+// kinds.go the built-in worker.
 package dev

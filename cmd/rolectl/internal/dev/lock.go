@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// lockStore keeps a store directory to this process: two servers on one store would overwrite each other's files. The kernel
-// drops the lock when the process ends, however it ends, so a lock file that is left behind means nothing.
+// lockStore keeps a store directory to this process: two servers on one store would overwrite each
+// other's files. The kernel drops the lock when the process ends, however it ends, so a lock file
+// that is left behind means nothing.
 func lockStore(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "rolectl-dev.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -14,9 +14,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// The built-in worker of dev is one member. It hands out the tasks of the namespace, and runs two kinds of tasks, so that a task
-// that a user submits by hand ends. It leaves when another program hands out tasks in the namespace: two schedulers under
-// different roles would shut each other out again and again.
+// The built-in worker of dev is one member. It hands out the tasks of the namespace, and runs two
+// kinds of tasks, so that a task that a user submits by hand ends. It leaves when another program
+// hands out tasks in the namespace: two schedulers under different roles would shut each other out
+// again and again.
 const (
 	devTTL   = 3 * time.Second
 	devLook  = time.Second           // how often it looks for another program
@@ -70,7 +71,8 @@ func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string
 	return w, nil
 }
 
-// attend keeps the worker until ctx ends or another program hands out the tasks of the namespace. Then it closes the worker.
+// attend keeps the worker until ctx ends or another program hands out the tasks of the namespace.
+// Then it closes the worker.
 func (w *devWorker) attend(ctx context.Context) {
 	defer close(w.ended)
 	look := time.NewTicker(devLook)
@@ -97,8 +99,9 @@ func (w *devWorker) attend(ctx context.Context) {
 	}
 }
 
-// other returns a member that works in the namespace and could lead, "" if there is none. A member with an older session may have
-// died together with the server: it counts only when its lease moves.
+// other returns a member that works in the namespace and could lead, "" if there is none. A member
+// with an older session may have died together with the server: it counts only when its lease
+// moves.
 func (w *devWorker) other() string {
 	for _, m := range w.session.Members() {
 		if _, works := m.Assign[w.namespace]; !works || m.WorkerOnly || m.Instance == w.session.Instance() {

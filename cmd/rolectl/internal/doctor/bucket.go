@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// bucket checks the stream of the bucket. It returns an error if the server cannot tell about the stream.
+// bucket checks the stream of the bucket. It returns an error if the server cannot tell about the
+// stream.
 func (x *examination) bucket(ctx context.Context) error {
 	name := x.a.Bucket
 	state, err := natskv.Inspect(ctx, x.a.Conn, name)

@@ -50,7 +50,8 @@ func (c *changes) observe(r inventory.Record) {
 	}
 }
 
-// renewed counts a heartbeat. If heartbeats in between were not seen, the gap is divided among them.
+// renewed counts a heartbeat. If heartbeats in between were not seen, the gap is divided among
+// them.
 func (c *changes) renewed(r inventory.Record) {
 	p, seen := c.beats[r.Peer]
 	if !seen && len(c.beats) == maxPulses {
@@ -66,8 +67,8 @@ func (c *changes) renewed(r inventory.Record) {
 	c.beats[r.Peer] = p
 }
 
-// beatOf returns the heartbeat interval of a member: the median of the gaps seen or, with fewer than three gaps, the default for
-// its TTL.
+// beatOf returns the heartbeat interval of a member: the median of the gaps seen or, with fewer
+// than three gaps, the default for its TTL.
 func (c *changes) beatOf(m election.MemberInfo) time.Duration {
 	peer := protocol.Peer{Class: protocol.Candidate, Instance: m.Instance}
 	if m.WorkerOnly {

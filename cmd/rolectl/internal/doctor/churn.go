@@ -14,7 +14,8 @@ const (
 	recently = time.Hour
 	// manyKilled is the number of killed sessions that is more than one crashed machine.
 	manyKilled = 3
-	// manyWrites is the number of writes to a role that is more than one hand-over, which takes two.
+	// manyWrites is the number of writes to a role that is more than one hand-over, which takes
+	// two.
 	manyWrites = 3
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// roundTrip compares the round trip to the server with the shortest heartbeat interval of a member, as seen or as its TTL
-// suggests.
+// roundTrip compares the round trip to the server with the shortest heartbeat interval of a member,
+// as seen or as its TTL suggests.
 func (x *examination) roundTrip() {
 	worst := time.Duration(0)
 	for range 5 {
@@ -56,7 +56,8 @@ type drift struct {
 	samples   int
 }
 
-// clock compares the server's clock with the local clock for a while, to find jumps. A constant difference does no harm.
+// clock compares the server's clock with the local clock for a while, to find jumps. A constant
+// difference does no harm.
 func (x *examination) clock(ctx context.Context, watchFor time.Duration) {
 	stream := "KV_" + x.a.Bucket
 	var d drift
@@ -83,7 +84,8 @@ func (x *examination) clock(ctx context.Context, watchFor time.Duration) {
 	x.judgeClock(d, x.s.WorstClockStep(), watchFor)
 }
 
-// judgeClock reports whether a clock has jumped, by the comparison and by the times of stored records.
+// judgeClock reports whether a clock has jumped, by the comparison and by the times of stored
+// records.
 func (x *examination) judgeClock(d drift, worst inventory.ClockStep, watchFor time.Duration) {
 	const fix = "slew the clocks of the servers, do not step them (chrony or ntpd): the server expires records by its wall clock"
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 )
 
-// TestClock: a record with an earlier time than the one before it means that the clock went back. So does a jump against the
-// local clock.
+// TestClock: a record with an earlier time than the one before it means that the clock went back.
+// So does a jump against the local clock.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -61,7 +61,8 @@ type examination struct {
 	seen *changes
 }
 
-// examine runs every check that can run. It returns an error if the server or the bucket cannot be reached.
+// examine runs every check that can run. It returns an error if the server or the bucket cannot be
+// reached.
 func examine(ctx context.Context, a *cli.App, watchFor time.Duration) (findings, error) {
 	x := examination{a: a, seen: &changes{beats: map[protocol.Peer]pulse{}}}
 	nc, err := a.Connect()

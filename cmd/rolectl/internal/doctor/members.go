@@ -58,8 +58,8 @@ func (x *examination) members() {
 	}
 }
 
-// versions checks that all members of one program run the same version, as far as they give it in Meta. The records do not hold
-// the version of the library.
+// versions checks that all members of one program run the same version, as far as they give it in
+// Meta. The records do not hold the version of the library.
 func (x *examination) versions(docs []inventory.MemberState) {
 	type key struct{ program, version string }
 	members := map[key][]string{}

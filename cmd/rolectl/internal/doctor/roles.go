@@ -10,15 +10,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// cleanly are the reasons for which a role is left when it is no longer used: a command that ran once, a service that was shut
-// down.
+// cleanly are the reasons for which a role is left when it is no longer used: a command that ran
+// once, a service that was shut down.
 var cleanly = []string{
 	protocol.WorkReturned.String(), protocol.SessionClosed.String(), protocol.SteppedDown.String(), protocol.Transferred.String(),
 	protocol.Outranked.String(),
 }
 
-// roles checks that every role has a leader with heartbeats, and a successor. A role that was left cleanly and that nobody contends
-// for is reported, and is not a fault: its record stays in the bucket when the role is no longer used.
+// roles checks that every role has a leader with heartbeats, and a successor. A role that was left
+// cleanly and that nobody contends for is reported, and is not a fault: its record stays in the
+// bucket when the role is no longer used.
 func (x *examination) roles() {
 	docs, _ := x.s.DescribeRoles() // without names there is no error
 	led := 0

@@ -15,7 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// scheduling checks that a scheduler hands out the tasks of a namespace, and that workers take them.
+// scheduling checks that a scheduler hands out the tasks of a namespace, and that workers take
+// them.
 func (x *examination) scheduling(ctx context.Context, namespace string, records uint64) string {
 	c, err := assign.NewClient(x.a.Conn, assign.ClientConfig{Namespace: namespace})
 	if err != nil {
@@ -47,7 +48,8 @@ type seal struct {
 	Holder  string `json:"holder"`
 }
 
-// sealOf reads the seal of a namespace. Epoch 0: there is no seal, or it cannot be read by this user or this version.
+// sealOf reads the seal of a namespace. Epoch 0: there is no seal, or it cannot be read by this
+// user or this version.
 func (x *examination) sealOf(ctx context.Context, namespace string) seal {
 	r, err := inventory.LastRecord(ctx, x.a.Conn, namespace, "seal")
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzSeal: only a seal that this version writes is taken for one, and it means the same when it is written again.
+// FuzzSeal: only a seal that this version writes is taken for one, and it means the same when it is
+// written again.
 func FuzzSeal(f *testing.F) {
 	for _, text := range []string{
 		`{"v":1,"epoch":7,"holder":"a","mark":"m","clean":true,"since":5}`, `{"v":2,"epoch":7,"holder":"a"}`, `{"epoch":7}`, `{"v":1,"epoch":-1}`,

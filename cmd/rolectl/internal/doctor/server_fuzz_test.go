@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzAccount: for any answer about the account, the doctor reports each limit at most once, reports an answer that it cannot read,
-// and is never silent.
+// FuzzAccount: for any answer about the account, the doctor reports each limit at most once,
+// reports an answer that it cannot read, and is never silent.
 func FuzzAccount(f *testing.F) {
 	for _, text := range []string{
 		`{"memory":0,"storage":90,"streams":1,"consumers":9,"limits":{"max_memory":-1,"max_storage":100,"max_streams":-1,"max_consumers":10}}`,
@@ -44,8 +44,9 @@ func FuzzAccount(f *testing.F) {
 	})
 }
 
-// FuzzOlder: a version is older than another one exactly if its numbers say so, with any suffix. A text that is not a version is not
-// older. A version that is older than another is older than all later ones.
+// FuzzOlder: a version is older than another one exactly if its numbers say so, with any suffix. A
+// text that is not a version is not older. A version that is older than another is older than all
+// later ones.
 func FuzzOlder(f *testing.F) {
 	for _, v := range []string{"2.12.0", "2.11.9-RC.1", "2.9", "2.14.4+x", "v2.1.0", "", "2", ".", "2.", "-1.9.9", "+2.+1", " 2.1", "2.99999999999999999999.1", "2.14.x"} {
 		f.Add(v, uint16(2), uint16(14), uint16(4), "-beta")

@@ -16,7 +16,8 @@ import (
 // maxNamespaces bounds the number of namespaces that are checked.
 const maxNamespaces = 100
 
-// tasks checks every namespace that members work in or that the server has, as far as this user may read.
+// tasks checks every namespace that members work in or that the server has, as far as this user may
+// read.
 func (x *examination) tasks(ctx context.Context) {
 	found := map[string]bool{}
 	for _, m := range x.s.Members() {
@@ -50,8 +51,8 @@ func (x *examination) tasks(ctx context.Context) {
 	}
 }
 
-// objects checks the store for large outputs. A missing store is reported, and is not a fault: workers that may create it do so
-// with the first large output, and small outputs do not need it.
+// objects checks the store for large outputs. A missing store is reported, and is not a fault:
+// workers that may create it do so with the first large output, and small outputs do not need it.
 func (x *examination) objects(ctx context.Context, namespace string) {
 	stream := inventory.ObjectStreamPrefix + inventory.TaskStreamPrefix + namespace
 	var info jetstream.StreamInfo
@@ -73,7 +74,8 @@ func (x *examination) objects(ctx context.Context, namespace string) {
 	}
 }
 
-// namespace checks one namespace. It returns its state for the report if nothing is wrong, and whether its stream exists.
+// namespace checks one namespace. It returns its state for the report if nothing is wrong, and
+// whether its stream exists.
 func (x *examination) namespace(ctx context.Context, namespace string) (said string, there bool) {
 	stream := inventory.TaskStreamPrefix + namespace
 	var info jetstream.StreamInfo

@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// completeInstance offers names for --instance: those of ended sessions in the bucket, and the name of this machine. The name of
-// a live session would be refused.
+// completeInstance offers names for --instance: those of ended sessions in the bucket, and the name
+// of this machine. The name of a live session would be refused.
 func completeInstance(a *cli.App) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) (names []string, err error) {

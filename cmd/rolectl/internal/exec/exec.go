@@ -103,7 +103,8 @@ func GuardCommand() *cobra.Command {
 
 const guardName = "guard-process-group"
 
-// stopSignals delivers the signals that ask this process to stop. An ignored HUP stays ignored (nohup).
+// stopSignals delivers the signals that ask this process to stop. An ignored HUP stays ignored
+// (nohup).
 func stopSignals() (<-chan os.Signal, func()) {
 	which := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -69,7 +69,8 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	return err
 }
 
-// thisProgram returns the path of this program. It works even if the file was replaced while it runs.
+// thisProgram returns the path of this program. It works even if the file was replaced while it
+// runs.
 func thisProgram() (string, error) {
 	const self = "/proc/self/exe"
 	if _, err := os.Stat(self); err == nil {

@@ -51,7 +51,8 @@ func openSession(ctx context.Context, a *cli.App, s *election.Session) error {
 	if ttl := s.Config().TTL; ttl > b.MaxTTL() {
 		return cli.UsageError(fmt.Errorf("--ttl %v is above %v, the maximum of bucket %s: give less, or create a bucket with a larger --max-ttl", ttl, b.MaxTTL(), a.Bucket))
 	}
-	// If a predecessor of the same name has left a lease, opening waits until that lease has run out.
+	// If a predecessor of the same name has left a lease, opening waits until that lease has run
+	// out.
 	ctx, cancel = context.WithTimeout(ctx, a.Target.Timeout+4*s.Config().TTL)
 	defer cancel()
 	return s.Open(ctx, nc)

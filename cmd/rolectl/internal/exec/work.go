@@ -15,7 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// work is the work of one term: it runs the command, with --restart again and again. It returns when no process of it is left.
+// work is the work of one term: it runs the command, with --restart again and again. It returns
+// when no process of it is left.
 func (l *leadership) work(ctx context.Context, t *election.Term) error {
 	l.working.Store(true)
 	defer l.working.Store(false)
@@ -62,7 +63,8 @@ const (
 	maxRestartPause = 30 * time.Second
 )
 
-// ended ends a run that was interrupted: by the end of the term, or because this process shall stop.
+// ended ends a run that was interrupted: by the end of the term, or because this process shall
+// stop.
 func (l *leadership) ended(ctx context.Context, t *election.Term, result supervise.Result) error {
 	if ctx.Err() == nil && !result.Lost { // told to stop
 		l.end(cli.ExitCode(result.Code))
@@ -111,7 +113,8 @@ func (l *leadership) lease(ctx context.Context, t *election.Term) supervise.Leas
 		case bridge.Number(l.session) != number: // read last: the trust was that in this lease or in an earlier one
 			return 0
 		case ctx.Err() == nil && !t.Valid():
-			// The trust has run out, or the term is ending at this moment; then the cause tells how.
+			// The trust has run out, or the term is ending at this moment; then the cause tells
+			// how.
 			select {
 			case <-ctx.Done():
 			case <-time.After(time.Millisecond):

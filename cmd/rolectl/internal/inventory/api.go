@@ -15,8 +15,8 @@ import (
 // AskWithin is how long a question may take that a permission may deny silently.
 const AskWithin = time.Second
 
-// AskServer sends a request. The server does not answer a denied request, but it reports the denial to the connection: after a
-// round trip the report has arrived.
+// AskServer sends a request. The server does not answer a denied request, but it reports the denial
+// to the connection: after a round trip the report has arrived.
 func AskServer(ctx context.Context, nc *nats.Conn, subject string, data []byte) (m *nats.Msg, denied bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, AskWithin)
 	defer cancel()
@@ -40,7 +40,8 @@ func AskServer(ctx context.Context, nc *nats.Conn, subject string, data []byte) 
 	return m, false, err
 }
 
-// AskJetStream asks the JetStream API. Errors: cli.ErrDenied, no answer, or the error in the answer.
+// AskJetStream asks the JetStream API. Errors: cli.ErrDenied, no answer, or the error in the
+// answer.
 func AskJetStream(ctx context.Context, nc *nats.Conn, subject string, question, into any) error {
 	data, err := json.Marshal(question)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzAnswered: an error in an answer of the JetStream API is returned as it is, and nothing else is taken from that answer. A record
-// is the requested one, and means the same when it is written again.
+// FuzzAnswered: an error in an answer of the JetStream API is returned as it is, and nothing else
+// is taken from that answer. A record is the requested one, and means the same when it is written
+// again.
 func FuzzAnswered(f *testing.F) {
 	for _, text := range []string{
 		`{"message":{"subject":"jobs.seal","seq":7,"data":"eyJ2IjoxLCJlcG9jaCI6NywiaG9sZGVyIjoiYSJ9","time":"2026-03-28T10:07:03.5Z"}}`,

@@ -9,7 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ClockStep is a record with an earlier server time than the record before it: the server's clock went back.
+// ClockStep is a record with an earlier server time than the record before it: the server's clock
+// went back.
 type ClockStep struct {
 	Key  string
 	Back time.Duration
@@ -18,7 +19,8 @@ type ClockStep struct {
 // maxSteps bounds the memory of a clock that steps often.
 const maxSteps = 16
 
-// ClockAhead asks the server for its time, and returns by how much its clock is ahead of the local one.
+// ClockAhead asks the server for its time, and returns by how much its clock is ahead of the local
+// one.
 func ClockAhead(ctx context.Context, nc *nats.Conn, stream string) (time.Duration, error) {
 	js, err := jetstream.New(nc)
 	if err != nil {

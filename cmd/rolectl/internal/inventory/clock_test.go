@@ -11,8 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestClockSteps: a record with an earlier time than the one before it is a step back of the server's clock. A server in this
-// process cannot step its clock, so the records with earlier times are applied directly.
+// TestClockSteps: a record with an earlier time than the one before it is a step back of the
+// server's clock. A server in this process cannot step its clock, so the records with earlier times
+// are applied directly.
 func TestClockSteps(t *testing.T) {
 	t.Parallel()
 	nc := natstest.Connect(t, natstest.Server(t), nats.Timeout(time.Minute))

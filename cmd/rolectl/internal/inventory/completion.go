@@ -23,7 +23,8 @@ func CompleteObserved(a *cli.App, names func(o *election.Observer) []string) ([]
 	})
 }
 
-// CompleteRoles offers the roles of the bucket for the first most arguments (-1: for all), each role once.
+// CompleteRoles offers the roles of the bucket for the first most arguments (-1: for all), each
+// role once.
 func CompleteRoles(a *cli.App, most int) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if most >= 0 && len(args) >= most {

@@ -1,12 +1,14 @@
-// Package inventory reads what a bucket and a namespace of tasks hold, and says what it means. It only reads, except for
-// CreateTasks, and read-only permissions suffice.
+// Package inventory reads what a bucket and a namespace of tasks hold, and says what it means. It
+// only reads, except for CreateTasks, and read-only permissions suffice.
 //
 //	View ─┬─ election.Observer   roles, candidates and members as the library sees them
 //	      └─ Records             each record with the server's time, for what an observer does not report
 //
-// RoleState and MemberState are the JSON documents of a role and of a member. AskServer and AskJetStream put questions that a
-// permission may deny: a denial looks like silence, so they watch for the complaint of the server.
+// RoleState and MemberState are the JSON documents of a role and of a member. AskServer and
+// AskJetStream put questions that a permission may deny: a denial looks like silence, so they watch
+// for the complaint of the server.
 //
-// Files: view.go, records.go, clock.go the bucket · role.go, member.go the documents · api.go, overview.go questions · tasks.go,
-// reasons.go tasks · program.go what members say about themselves · completion.go names of roles for the shell.
+// Files: view.go, records.go, clock.go the bucket · role.go, member.go the documents · api.go,
+// overview.go questions · tasks.go, reasons.go tasks · program.go what members say about themselves
+// · completion.go names of roles for the shell.
 package inventory

@@ -11,8 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 )
 
-// Overview asks the scheduler. The server does not answer a denied question, but it reports the denial to the connection, which
-// ends the wait. Errors: cli.ErrDenied and those of assign.GetOverview.
+// Overview asks the scheduler. The server does not answer a denied question, but it reports the
+// denial to the connection, which ends the wait. Errors: cli.ErrDenied and those of
+// assign.GetOverview.
 func Overview(ctx context.Context, nc *nats.Conn, c *assign.Client, namespace string) (assign.Overview, error) {
 	type answer struct {
 		overview assign.Overview

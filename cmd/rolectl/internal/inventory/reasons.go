@@ -2,7 +2,8 @@ package inventory
 
 import "github.com/rolemanager/rolemanager/assign"
 
-// BlockedReasons are the reasons for waiting that do not pass with time, as far as the scheduler can tell.
+// BlockedReasons are the reasons for waiting that do not pass with time, as far as the scheduler
+// can tell.
 var BlockedReasons = map[assign.Reason]struct{ Text, Fix string }{
 	assign.ReasonPaused:      {"it is paused", "rolectl tasks resume -n NAMESPACE KIND"},
 	assign.ReasonNoWorker:    {"no worker handles it", "start a process that handles this kind, or cancel the tasks"},

@@ -12,14 +12,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// Records holds the current records of a bucket, with what an election.Observer does not report: the server's time of each
-// record, its token, and why it cannot be read. Records follows the bucket until Close.
+// Records holds the current records of a bucket, with what an election.Observer does not report:
+// the server's time of each record, its token, and why it cannot be read. Records follows the
+// bucket until Close.
 type Records struct {
 	bucket *natskv.Bucket
 	nc     *nats.Conn
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	// onRecord, if set, is called with every record, those of the snapshot too, from the goroutine of Records.
+	// onRecord, if set, is called with every record, those of the snapshot too, from the goroutine
+	// of Records.
 	onRecord func(Record)
 
 	mu      sync.Mutex
@@ -66,7 +68,8 @@ func OpenRecords(ctx context.Context, nc *nats.Conn, bucket string, workers bool
 	return l, nil
 }
 
-// follow keeps a watch open. If the first watch fails before its snapshot, the error is the answer to OpenRecords.
+// follow keeps a watch open. If the first watch fails before its snapshot, the error is the answer
+// to OpenRecords.
 func (l *Records) follow(alive, opening context.Context, filters []string, complete chan<- error) {
 	ctx, first := opening, true
 	for alive.Err() == nil {

@@ -22,7 +22,8 @@ func (d RoleState) InLine() []string {
 	return names
 }
 
-// HeartbeatLate reports whether the leader has missed more than one heartbeat. By default a heartbeat comes every fifth of a TTL.
+// HeartbeatLate reports whether the leader has missed more than one heartbeat. By default a
+// heartbeat comes every fifth of a TTL.
 func (d RoleState) HeartbeatLate() bool { return d.HeartbeatAge > d.TTL/2 }
 
 // WhyVacant says in short why nobody leads, "" if somebody does.
@@ -91,7 +92,8 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	return d
 }
 
-// DescribeRoles describes all roles, or the named ones. It returns an error if a named role does not exist.
+// DescribeRoles describes all roles, or the named ones. It returns an error if a named role does
+// not exist.
 func (s *View) DescribeRoles(names ...string) ([]RoleState, error) {
 	infos := s.Roles()
 	if len(names) > 0 {

@@ -21,7 +21,8 @@ func RawKind(name string, options ...assign.KindOption) (assign.Kind[[]byte, []b
 	return assign.MakeKind[[]byte, []byte](name, options...)
 }
 
-// CreateTasks creates the stream of a namespace, or opens the existing one: a client does so with its first question.
+// CreateTasks creates the stream of a namespace, or opens the existing one: a client does so with
+// its first question.
 func CreateTasks(ctx context.Context, nc *nats.Conn, cfg assign.ClientConfig) error {
 	c, err := assign.NewClient(nc, cfg)
 	if err != nil {

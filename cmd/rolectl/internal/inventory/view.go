@@ -8,14 +8,15 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-// View is a bucket as the reading commands see it: the Observer knows what it means, and Records what is stored in it.
+// View is a bucket as the reading commands see it: the Observer knows what it means, and Records
+// what is stored in it.
 type View struct {
 	*election.Observer
 	*Records
 }
 
-// OpenView opens the bucket; read-only permissions suffice. A user who may not watch workers sees only the other members. ctx
-// bounds the opening only.
+// OpenView opens the bucket; read-only permissions suffice. A user who may not watch workers sees
+// only the other members. ctx bounds the opening only.
 func OpenView(ctx context.Context, a *cli.App, workers bool, wrote func(Record)) (*View, error) {
 	nc, err := a.Connect()
 	if err != nil {

@@ -25,7 +25,8 @@ type steerer struct {
 	cancel  context.CancelFunc
 }
 
-// steer reads a role that shall be handed over, at an epoch (0: any). Errors: nobody leads it, or another epoch.
+// steer reads a role that shall be handed over, at an epoch (0: any). Errors: nobody leads it, or
+// another epoch.
 func steer(ctx context.Context, a *cli.App, role string, epoch uint64) (*steerer, error) {
 	if _, err := a.Connect(); err != nil {
 		return nil, err
@@ -90,8 +91,9 @@ func (t *steerer) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// refused explains why the instance that was asked does not lead: another instance may hold the record, or the term is over and
-// its work still drains. Only a fresh read of the record tells which: the records seen before may be out of date.
+// refused explains why the instance that was asked does not lead: another instance may hold the
+// record, or the term is over and its work still drains. Only a fresh read of the record tells
+// which: the records seen before may be out of date.
 func (t *steerer) refused(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.a.Target.Timeout)
 	defer cancel()

@@ -25,8 +25,9 @@ type handover struct {
 	Forced    bool    `json:"forced,omitempty"`
 }
 
-// result waits until a new term has begun, of another or of the same instance, and prints what happened. If nobody is in line
-// it waits only until the role is vacated, unless the user has set --wait.
+// result waits until a new term has begun, of another or of the same instance, and prints what
+// happened. If nobody is in line it waits only until the role is vacated, unless the user has set
+// --wait.
 func (t *steerer) result(ctx context.Context, forced bool) error {
 	h := handover{
 		Document: show.Of("handover"), Bucket: t.a.Bucket, Role: t.before.Role, From: t.before.Leader,

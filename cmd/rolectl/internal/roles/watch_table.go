@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// table keeps a table up to date on the alternate screen of the terminal. At the end it prints the last table on the normal one.
+// table keeps a table up to date on the alternate screen of the terminal. At the end it prints the
+// last table on the normal one.
 func (w watcher) table(ctx context.Context) error {
 	events := w.s.Events(ctx)
 	resized, stop := terminalResizes()

@@ -29,7 +29,8 @@ func Distribute(name string, samples []time.Duration) Distribution {
 	return d
 }
 
-// at returns a percentile: the smallest sample that at least this part of all samples does not exceed (nearest rank).
+// at returns a percentile: the smallest sample that at least this part of all samples does not
+// exceed (nearest rank).
 func (d Distribution) at(part float64) time.Duration {
 	if len(d.sorted) == 0 {
 		return 0
@@ -52,7 +53,8 @@ const (
 	barWidth = 50
 )
 
-// Histogram draws the spread of the samples, with bins of equal ratio because latencies have long tails.
+// Histogram draws the spread of the samples, with bins of equal ratio because latencies have long
+// tails.
 func (p Printer) Histogram(d Distribution) error {
 	if d.Count == 0 {
 		return nil

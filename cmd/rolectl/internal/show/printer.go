@@ -9,8 +9,8 @@ import (
 // Formats are what -o takes.
 var Formats = []string{"table", "wide", "json", "name"}
 
-// Schema names the form of every JSON document of this program, docs/reference/rolectl-v1.json. Fields may be added to it;
-// another number means that a field has gone or has another meaning.
+// Schema names the form of every JSON document of this program, docs/reference/rolectl-v1.json.
+// Fields may be added to it; another number means that a field has gone or has another meaning.
 const Schema = "rolectl/v1"
 
 // Printer writes in one format.

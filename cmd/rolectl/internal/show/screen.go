@@ -10,7 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen draws over the whole terminal, on its alternate screen. Close restores the previous content.
+// Screen draws over the whole terminal, on its alternate screen. Close restores the previous
+// content.
 type Screen struct {
 	f     *os.File
 	color bool
@@ -80,5 +81,6 @@ func cut(line string, width int) (shown string, n int) {
 	return line, n
 }
 
-// RedrawEvery is how often a table on a terminal is drawn again without other changes, because of the ages in it.
+// RedrawEvery is how often a table on a terminal is drawn again without other changes, because of
+// the ages in it.
 const RedrawEvery = time.Second

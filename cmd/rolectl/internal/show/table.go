@@ -6,7 +6,8 @@ import (
 	"text/tabwriter"
 )
 
-// table writes aligned columns. Colours come after the alignment, line by line: tabwriter would count them as text.
+// table writes aligned columns. Colours come after the alignment, line by line: tabwriter would
+// count them as text.
 func (p Printer) table(t Table) error {
 	var buf bytes.Buffer
 	w := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTable: any text of records and answers is shown in one line for each row, without characters that steer a terminal, and no
-// line of a screen is wider than the screen.
+// FuzzTable: any text of records and answers is shown in one line for each row, without characters
+// that steer a terminal, and no line of a screen is wider than the screen.
 func FuzzTable(f *testing.F) {
 	for _, cell := range []string{"plain ä", "a\x1b[31mb", "a\nb\tc\r\v\f", "\u202etxt", "\xff", "\u009b1m", "\u2028", "", " ", strings.Repeat("w", 300), "&lt;<b>"} {
 		f.Add(cell, "x", uint8(10))

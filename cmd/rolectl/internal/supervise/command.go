@@ -29,7 +29,8 @@ func (c Command) start(group int) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// code returns the exit code of a command as a shell reports it: 128 plus the signal for a killed command.
+// code returns the exit code of a command as a shell reports it: 128 plus the signal for a killed
+// command.
 func code(state *os.ProcessState, err error) int {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		state = exit.ProcessState

@@ -1,5 +1,5 @@
-// Package supervise runs a command no longer than a lease is trusted, even if the process that holds the lease is stopped or
-// killed.
+// Package supervise runs a command no longer than a lease is trusted, even if the process that
+// holds the lease is stopped or killed.
 //
 //	rolectl ──── deadlines, over a pipe ────▶ guard          the guard is a second rolectl, and leads the process group:
 //	   │                                        │            its number stays the group's while the guard is alive
@@ -8,8 +8,9 @@
 //
 // # Authority
 //
-// The lease decides: Lease.Left says how much longer it is trusted. When that time has passed, no process of the command runs.
-// Deadlines are instants of a clock that all processes of a machine share and that also counts the time of a suspended machine.
+// The lease decides: Lease.Left says how much longer it is trusted. When that time has passed, no
+// process of the command runs. Deadlines are instants of a clock that all processes of a machine
+// share and that also counts the time of a suspended machine.
 //
 // # Promises
 //
@@ -20,10 +21,12 @@
 //
 // # Failures
 //
-// A process that leaves the group (setsid, a daemon) is not followed. If rolectl and the guard are both stopped, or the whole
-// machine is, nothing can end the command until they run again. A killed guard takes the command with it. Fencing tokens
-// protect against all of this: the command has one in its environment.
+// A process that leaves the group (setsid, a daemon) is not followed. If rolectl and the guard are
+// both stopped, or the whole machine is, nothing can end the command until they run again. A killed
+// guard takes the command with it. Fencing tokens protect against all of this: the command has one
+// in its environment.
 //
-// Files: lease.go the lease · run.go one run from start to end · guard.go rolectl's end of the guard ·
-// guardian.go the guard itself · command.go the command · group_*.go the members of a process group.
+// Files: lease.go the lease · run.go one run from start to end · guard.go rolectl's end of the
+// guard · guardian.go the guard itself · command.go the command · group_*.go the members of a
+// process group.
 package supervise

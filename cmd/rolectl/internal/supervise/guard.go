@@ -53,7 +53,8 @@ type guard struct {
 // tellWithin bounds a write to a guard that is stopped and does not read.
 const tellWithin = 50 * time.Millisecond
 
-// startGuard starts program, which calls Guard, as the leader of a new process group, and waits until it listens.
+// startGuard starts program, which calls Guard, as the leader of a new process group, and waits
+// until it listens.
 func startGuard(program []string) (*guard, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
@@ -95,7 +96,8 @@ func startGuard(program []string) (*guard, error) {
 // group is the process group that the guard leads.
 func (g *guard) group() int { return g.cmd.Process.Pid }
 
-// order tells the guard when to act. If the guard is stopped or gone, rolectl acts alone, and notices its end.
+// order tells the guard when to act. If the guard is stopped or gone, rolectl acts alone, and
+// notices its end.
 func (g *guard) order(o order) {
 	if o == g.last {
 		return
@@ -105,10 +107,12 @@ func (g *guard) order(o order) {
 	_, _ = g.tell.Write(o.encode())
 }
 
-// signal sends a signal to all processes of the group. The guard is one of them, and ignores all signals but KILL.
+// signal sends a signal to all processes of the group. The guard is one of them, and ignores all
+// signals but KILL.
 func (g *guard) signal(s syscall.Signal) { _ = syscall.Kill(-g.group(), s) } // fails only when no process is left
 
-// end releases the guard and waits for it. Only then its number, which is the group's too, may be reused.
+// end releases the guard and waits for it. Only then its number, which is the group's too, may be
+// reused.
 func (g *guard) end() {
 	g.order(order{Release: true})
 	g.tell.Close()

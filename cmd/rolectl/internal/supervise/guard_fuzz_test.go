@@ -12,8 +12,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzOrder: an order that is written again is the same order. A guard with an order reads the clock again within a glance: at once
-// when a signal is due, and not earlier than needed when none is due.
+// FuzzOrder: an order that is written again is the same order. A guard with an order reads the
+// clock again within a glance: at once when a signal is due, and not earlier than needed when none
+// is due.
 func FuzzOrder(f *testing.F) {
 	for _, o := range []order{
 		{}, {Term: 1, Kill: 2, Stop: 3, Release: true}, {Term: math.MaxInt64, Kill: math.MaxInt64, Stop: math.MaxInt64}, {Term: math.MinInt64, Kill: math.MinInt64, Stop: -1},

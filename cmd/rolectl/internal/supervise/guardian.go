@@ -12,11 +12,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/clock"
 )
 
-// glance is how often the guard at least reads the clock: a timer does not advance while the machine sleeps.
+// glance is how often the guard at least reads the clock: a timer does not advance while the
+// machine sleeps.
 const glance = 250 * time.Millisecond
 
-// Guard is the main function of a guard. It reads orders from in, and signals its own process group when an order is due or when
-// rolectl is gone. It returns when it is released.
+// Guard is the main function of a guard. It reads orders from in, and signals its own process group
+// when an order is due or when rolectl is gone. It returns when it is released.
 func Guard(in io.Reader, out io.Writer) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN,
 		syscall.SIGTTOU, syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)

@@ -4,7 +4,8 @@ import "time"
 
 // Lease is what allows a command to run.
 type Lease struct {
-	// Left returns how much longer the lease is trusted without further news; 0 or less when it has ended.
+	// Left returns how much longer the lease is trusted without further news; 0 or less when it has
+	// ended.
 	Left func() time.Duration
 	// TermAhead and KillAhead are how long before the end of the lease TERM and KILL are sent.
 	TermAhead, KillAhead time.Duration
@@ -14,8 +15,8 @@ type Lease struct {
 	Look time.Duration
 }
 
-// For returns the times for the TTL of a session. KILL comes well before the trust ends, which is a margin before another
-// process may lead.
+// For returns the times for the TTL of a session. KILL comes well before the trust ends, which is a
+// margin before another process may lead.
 func For(ttl time.Duration) Lease {
 	return Lease{
 		TermAhead: ttl / 5, KillAhead: max(ttl/20, 10*time.Millisecond),

@@ -19,16 +19,19 @@ var ErrGuard = errors.New("the guard of the command was killed")
 type Result struct {
 	// Code is the exit code of the command, as a shell reports it.
 	Code int
-	// Lost says that the lease had ended or nearly ended, and that the command was ended because of that.
+	// Lost says that the lease had ended or nearly ended, and that the command was ended because of
+	// that.
 	Lost bool
 }
 
-// slack is the smallest move of a deadline that the guard is told of: reading two clocks is not exact.
+// slack is the smallest move of a deadline that the guard is told of: reading two clocks is not
+// exact.
 const slack = time.Millisecond
 
-// Run runs a command until it ends, the lease nearly ends, or ctx ends. It returns when no process of the command is left.
-// program is the command line of a process that calls Guard. When ctx ends the command gets TERM, and KILL after lease.Stop.
-// Errors: the command or the guard could not be started, ErrGuard.
+// Run runs a command until it ends, the lease nearly ends, or ctx ends. It returns when no process
+// of the command is left. program is the command line of a process that calls Guard. When ctx ends
+// the command gets TERM, and KILL after lease.Stop. Errors: the command or the guard could not be
+// started, ErrGuard.
 func Run(ctx context.Context, program []string, c Command, lease Lease) (Result, error) {
 	g, err := startGuard(program)
 	if err != nil {
@@ -58,9 +61,10 @@ type run struct {
 	lost   bool
 }
 
-// look reads how long the lease is still trusted, and tells the guard. It reads the clock first: if this process is stopped in
-// between, the guard gets an earlier deadline, never a later one. A lease whose deadline has nearly passed counts as lost even if
-// it was renewed meanwhile, because the guard may have acted.
+// look reads how long the lease is still trusted, and tells the guard. It reads the clock first: if
+// this process is stopped in between, the guard gets an earlier deadline, never a later one. A
+// lease whose deadline has nearly passed counts as lost even if it was renewed meanwhile, because
+// the guard may have acted.
 func (r *run) look() time.Duration {
 	now := r.clock.Holder()
 	if r.until != 0 && now >= r.until.Add(-r.lease.TermAhead-r.lease.Look) {

@@ -27,7 +27,8 @@ type Result struct {
 	Lost bool
 }
 
-// Run returns an error: without process groups and a clock shared by processes, this package cannot keep its promises.
+// Run returns an error: without process groups and a clock shared by processes, this package cannot
+// keep its promises.
 func Run(context.Context, []string, Command, Lease) (Result, error) {
 	return Result{}, errors.New("commands can be run under a role on Linux and macOS only")
 }

@@ -39,7 +39,8 @@ func (t *scope) completeNames(position int, names func(ctx context.Context, c *a
 // manyCompletions bounds the number of tasks that are offered.
 const manyCompletions = 100
 
-// completeTasks offers tasks in some states. Without a scheduler it still offers tasks that have ended.
+// completeTasks offers tasks in some states. Without a scheduler it still offers tasks that have
+// ended.
 func (t *scope) completeTasks(states ...assign.State) cobra.CompletionFunc {
 	return t.completeNames(0, func(ctx context.Context, c *assign.Client, typed string) (ids []string, err error) {
 		found, _, err := listTasks(ctx, c, assign.ListOptions{States: states, Prefix: typed}, manyCompletions)

@@ -82,7 +82,8 @@ func changed(cmd *cobra.Command, flag string, value int) int {
 	return value
 }
 
-// printNamespace prints how a namespace is kept, with a note if its replicas differ from the requested ones (0: none requested).
+// printNamespace prints how a namespace is kept, with a note if its replicas differ from the
+// requested ones (0: none requested).
 func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace string, o assign.Objects, replicas int) error {
 	js, err := jetstream.New(nc)
 	if err != nil {

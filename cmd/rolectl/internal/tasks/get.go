@@ -55,7 +55,8 @@ func (t *scope) printResult(ctx context.Context, c *assign.Client, s assign.Task
 	return writeOutput(out)
 }
 
-// outcome is the output of a task in its JSON document. Output that is valid JSON is embedded unchanged.
+// outcome is the output of a task in its JSON document. Output that is valid JSON is embedded
+// unchanged.
 type outcome struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Bytes  []byte          `json:"result_bytes,omitempty"`

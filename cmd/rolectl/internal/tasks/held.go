@@ -24,7 +24,8 @@ type hold struct {
 // maxHeld bounds the number of records that are read.
 const maxHeld = 50
 
-// readHolds reads the reasons for holds, which the scheduler does not report. A user who may not read the stream sees no reasons.
+// readHolds reads the reasons for holds, which the scheduler does not report. A user who may not
+// read the stream sees no reasons.
 func (t *scope) readHolds(ctx context.Context, o assign.Overview) []hold {
 	all, asked := []hold{}, 0
 	read := func(h hold, key string) (more bool) {

@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzHold: only a hold of this version is taken for one, and it means the same when it is written again.
+// FuzzHold: only a hold of this version is taken for one, and it means the same when it is written
+// again.
 func FuzzHold(f *testing.F) {
 	for _, text := range []string{
 		`{"v":1,"by":"ops","reason":"disk full"}`, `{"v":1}`, `{"v":1,"reason":"two\nlines \u001b[31m"}`, "{\"v\":1,\"reason\":\"\xff\"}",

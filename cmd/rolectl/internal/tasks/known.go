@@ -12,10 +12,12 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// knownWithin is how long lookUp waits for the scheduler: the request can be stored without an answer.
+// knownWithin is how long lookUp waits for the scheduler: the request can be stored without an
+// answer.
 const knownWithin = 2 * time.Second
 
-// lookUp asks the scheduler for the names that it knows, to notice a mistyped name. Without an answer ok is false.
+// lookUp asks the scheduler for the names that it knows, to notice a mistyped name. Without an
+// answer ok is false.
 func (t *scope) lookUp(ctx context.Context, c *assign.Client) (o assign.Overview, ok bool) {
 	within, cancel := context.WithTimeout(ctx, knownWithin)
 	defer cancel()

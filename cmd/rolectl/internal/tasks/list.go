@@ -122,7 +122,8 @@ func taskTable(namespace string, found []assign.TaskStatus, more bool) show.Tabl
 	return t
 }
 
-// note returns the most useful detail about a task: its progress, why it waits, when it is due, or its error.
+// note returns the most useful detail about a task: its progress, why it waits, when it is due, or
+// its error.
 func note(s assign.TaskStatus) string {
 	switch {
 	case s.State == assign.StateRunning && s.Progress > 0:

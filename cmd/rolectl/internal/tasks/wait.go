@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// waitForOutcome waits until a task has ended. Meanwhile a terminal shows a progress bar; other outputs get a line for each reason
-// to wait.
+// waitForOutcome waits until a task has ended. Meanwhile a terminal shows a progress bar; other
+// outputs get a line for each reason to wait.
 func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assign.Pending[[]byte], within time.Duration) error {
 	if within > 0 {
 		var cancel context.CancelFunc

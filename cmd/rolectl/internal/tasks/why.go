@@ -61,7 +61,8 @@ func (t *scope) waitReason(ctx context.Context, c *assign.Client, id string) (st
 	return "", err
 }
 
-// explainReason puts a reason of the scheduler into words, with a fix if the reason does not pass with time.
+// explainReason puts a reason of the scheduler into words, with a fix if the reason does not pass
+// with time.
 func (t *scope) explainReason(s assign.TaskStatus) string {
 	r, ok := inventory.BlockedReasons[s.Reason]
 	if !ok {
