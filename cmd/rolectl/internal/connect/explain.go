@@ -22,7 +22,7 @@ func (d *dialer) explain(err error, within time.Duration) error {
 	if errors.Is(err, nats.ErrNoServers) && d.failed != nil {
 		err = d.failed
 	}
-	const elsewhere = "or say where one is (--server, NATS_URL)"
+	const elsewhere = "or give its address (--server, NATS_URL)"
 	unknown, timed := (*net.DNSError)(nil), net.Error(nil)
 	late := errors.Is(err, nats.ErrTimeout) || errors.As(err, &timed) && timed.Timeout()
 	switch {

@@ -40,7 +40,7 @@ func unknownName(what, name, effect string, names []string) error {
 	if len(names) > 0 {
 		known = "the scheduler knows " + show.FirstFew(names)
 	}
-	return cli.ExitWith(cli.ExitFailed, fmt.Errorf("unknown %s %q: %s; give --force to %s anyway", what, name, known, effect))
+	return cli.ExitWith(cli.ExitFailed, fmt.Errorf("unknown %s %q: %s; give --force to %s", what, name, known, effect))
 }
 
 // knownKind is a kind that the scheduler knows.

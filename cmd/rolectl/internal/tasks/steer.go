@@ -97,7 +97,7 @@ func drainCommand(t *scope) *cobra.Command {
 				for _, w := range o.Workers {
 					names = append(names, w.Instance)
 				}
-				return "", unknownName("worker", instance, "drain it when it joins", names)
+				return "", unknownName("worker", instance, "drain it anyway", names)
 			}
 			return instance + " is given no more tasks" + uncheckedNote(asked, "worker"), assign.DrainWorker(ctx, c, instance, reason)
 		})
@@ -125,7 +125,7 @@ func pauseCommand(t *scope) *cobra.Command {
 					names = append(names, k.name)
 				}
 				if !slices.Contains(names, kind) {
-					return "", unknownName("kind", kind, "pause it before its first task comes", names)
+					return "", unknownName("kind", kind, "pause it anyway", names)
 				}
 			}
 			return kind + " is paused" + uncheckedNote(asked, "kind"), assign.PauseKind(ctx, c, kind, reason)
