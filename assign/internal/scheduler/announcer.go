@@ -6,21 +6,17 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 )
 
-// sender sends messages in order, without blocking. It is a *natsconn.Sender.
-type sender interface {
-	Send(subject, reply string, data []byte)
-	MaxPayload() int
-	Refresh()
-	Stop()
-}
-
-// announcer tells those who wait, on <ns>.done.<audience>, how tasks have ended, once their outcomes are stored. What is
-// acknowledged to us is announced in full. Of what only the stream shows (the acknowledgement was lost, or the write was another
-// scheduler's) it is said that there is something to read. What comes up in one turn of the scheduler's loop goes out at its
-// end, a message for each audience: one for each task would cost a task a tenth more. What is large goes to who waits for that
-// task: another client that waits for one of them hears of all that are announced together.
+// announcer sends the outcomes of tasks to the clients that wait, on <ns>.done.<audience>, after the outcomes are
+// stored.
 //
-// Announcements are messages, and may be lost: who waits reads now and then. The scheduler's loop owns it.
+// An outcome whose write was acknowledged to us is announced in full. An outcome that only the stream shows (the
+// acknowledgement was lost, or another scheduler wrote it) is announced as one to read. The announcements of one
+// turn of the loop leave at the end of the turn, in one message for each audience: a message for each task would
+// raise the cost of a task by a tenth. A large announcement goes only to the clients that wait for that task:
+// a client that waits for one task of an audience receives the announcements of all.
+//
+// Announcements are messages and may be lost, so a client that waits also reads from time to time. The loop owns
+// the announcer.
 type announcer struct {
 	out       sender
 	subject   func(audience string) string
@@ -28,16 +24,16 @@ type announcer struct {
 	bulletins map[string][]byte // of this turn, by audience
 
 	ends map[string]end // by task: outcomes that we have written
-	// former are tasks that had ended when the term began, the last ones, in a ring: a scheduler that was lost may have stored
-	// their outcomes and not announced them.
+	// former is a ring of the last tasks that had ended when the term began: a scheduler that was lost may have
+	// stored their outcomes without announcing them.
 	former []string
 	next   int
-	began  bool // the stream was read up to now, and these were announced
+	began  bool // the stream is read up to the present, and the former tasks are announced
 }
 
-// end is how far the outcome of a task is. It is forgotten when the stream has shown it and the write was answered.
+// end is how far the outcome of a task is. It is dropped when the stream has shown the outcome and the write was answered.
 type end struct {
-	write uint64 // the number of the last write of it
+	write uint64 // the number of the last write of the outcome
 	state ending
 }
 
@@ -50,16 +46,16 @@ const (
 )
 
 const (
-	// maxFormer is more than there usually are writes in flight. Who waits for what is before that reads.
+	// maxFormer is more than the usual number of writes in flight. Clients that wait for an earlier outcome read it.
 	maxFormer = 4096
-	// maxEnds bounds what is kept while the stream shows nothing. What is forgotten is announced twice.
+	// maxEnds bounds the ends that are kept while the stream shows nothing. An outcome whose end is dropped is announced twice.
 	maxEnds = 1 << 16
-	// Bytes: what a bulletin of several announcements may have, and an announcement that goes into it.
+	// Bytes of a bulletin of several announcements, and of an announcement that goes into one.
 	bulletinSize      = 64 << 10
 	smallAnnouncement = 2 << 10
-	// framing is what an announcement takes in a bulletin besides its task and itself, at most.
+	// framing is the most bytes that an announcement adds to a bulletin beyond its task and its own text.
 	framing = 2 * binary.MaxVarintLen32
-	// manyAudiences are more than a turn usually has.
+	// manyAudiences is more than a turn usually has.
 	manyAudiences = 64
 )
 
@@ -67,22 +63,22 @@ func newAnnouncer(out sender, subject func(audience string) string, most int) *a
 	return &announcer{out: out, subject: subject, most: most, bulletins: map[string][]byte{}, ends: map[string]end{}}
 }
 
-// writes hears that an outcome is about to be written, or written again.
-func (a *announcer) writes(task string, number uint64) {
+// writing notes that an outcome is about to be written, or written again.
+func (a *announcer) writing(task string, number uint64) {
 	if len(a.ends) >= maxEnds {
 		clear(a.ends)
 	}
 	a.ends[task] = end{number, underWay}
 }
 
-// answered hears what became of a write of ours. It is over: what was tried in vain is written again under another number.
-func (a *announcer) answered(w *commit, stored bool) {
+// answered notes the final outcome of a write of ours. A write that failed is tried again under another number.
+func (a *announcer) answered(w *write, stored bool) {
 	if len(w.op.Header) == 0 || w.op.Header[0].Name != record.HeaderOutcome {
 		return
 	}
 	task := w.op.Key[len(record.QueueKey):]
 	if stored {
-		a.tell(task, record.EncodeAnnouncement(&w.op))
+		a.announce(task, record.EncodeAnnouncement(&w.op))
 	}
 	e, known := a.ends[task]
 	switch {
@@ -99,7 +95,7 @@ func (a *announcer) answered(w *commit, stored bool) {
 	}
 }
 
-// reconnected hears that answers may be lost.
+// reconnected notes that answers may be lost.
 func (a *announcer) reconnected() {
 	for task, e := range a.ends {
 		if e.state == unanswered {
@@ -109,8 +105,8 @@ func (a *announcer) reconnected() {
 	}
 }
 
-// show hears that the stream shows an outcome.
-func (a *announcer) show(task string) {
+// shown notes that the stream shows an outcome.
+func (a *announcer) shown(task string) {
 	switch e := a.ends[task]; {
 	case e.state == underWay:
 		a.ends[task] = end{e.write, unanswered}
@@ -127,7 +123,7 @@ func (a *announcer) show(task string) {
 	}
 }
 
-// begin hears that the stream was read up to now.
+// begin notes that the stream is read up to the present.
 func (a *announcer) begin() {
 	a.began = true
 	for _, task := range a.former {
@@ -136,10 +132,10 @@ func (a *announcer) begin() {
 	a.former = nil
 }
 
-func (a *announcer) toRead(task string) { a.tell(task, nil) }
+func (a *announcer) toRead(task string) { a.announce(task, nil) }
 
-// tell puts an announcement into a bulletin. What no message can hold is to be read.
-func (a *announcer) tell(task string, announcement []byte) {
+// announce puts an announcement into a bulletin. An outcome that no message can hold is announced as one to read.
+func (a *announcer) announce(task string, announcement []byte) {
 	if len(task)+len(announcement)+framing > a.most {
 		announcement = nil
 	}
@@ -161,7 +157,7 @@ func (a *announcer) flush() {
 	for to, b := range a.bulletins {
 		a.out.Send(a.subject(to), "", b)
 	}
-	if len(a.bulletins) > manyAudiences { // walking an emptied map takes what it has held at most
+	if len(a.bulletins) > manyAudiences { // the time to walk an emptied map depends on the most that it ever held
 		a.bulletins = map[string][]byte{}
 	}
 	clear(a.bulletins)

@@ -51,9 +51,9 @@ func announcing() (a *announcer, said func() []string) {
 	}
 }
 
-func ended(task string, number uint64) *commit {
+func ended(task string, number uint64) *write {
 	h, data := record.EncodeOutcome("k", tasks.Outcome{Status: tasks.StatusSucceeded, Tries: 1}, "", nil)
-	return &commit{number: number, op: natskv.Write{Key: record.QueueKey + task, Header: h, Value: data}}
+	return &write{number: number, op: natskv.Write{Key: record.QueueKey + task, Header: h, Value: data}}
 }
 
 func TestAnOutcomeIsAnnouncedOnce(t *testing.T) {
@@ -65,48 +65,48 @@ func TestAnOutcomeIsAnnouncedOnce(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	a.writes("a", 1)
+	a.writing("a", 1)
 	a.answered(ended("a", 1), true)
 	expect("one that is acknowledged first", "a ended")
-	a.show("a")
+	a.shown("a")
 	expect("and then shown")
-	a.writes("b", 2)
-	a.show("b")
+	a.writing("b", 2)
+	a.shown("b")
 	expect("one that is shown first")
 	a.answered(ended("b", 2), true)
 	expect("and then acknowledged", "b ended")
-	a.writes("c", 3)
+	a.writing("c", 3)
 	a.answered(ended("c", 3), false)
 	expect("one whose acknowledgement is lost")
-	a.show("c")
+	a.shown("c")
 	expect("and that is shown then", "c read")
-	a.writes("d", 4)
-	a.show("d")
+	a.writing("d", 4)
+	a.shown("d")
 	a.answered(ended("d", 4), false)
 	expect("the same, shown first", "d read")
-	a.writes("e", 5)
+	a.writing("e", 5)
 	a.answered(ended("e", 5), false)
-	a.writes("e", 6)
+	a.writing("e", 6)
 	a.answered(ended("e", 6), true)
 	expect("one that is written again", "e ended")
-	a.show("e")
-	a.writes("h", 7)
-	a.writes("h", 8)
+	a.shown("e")
+	a.writing("h", 7)
+	a.writing("h", 8)
 	a.answered(ended("h", 7), false)
-	a.show("h")
+	a.shown("h")
 	a.answered(ended("h", 8), true)
 	expect("one that is written again before the first is answered", "h ended")
-	a.writes("i", 9)
-	a.show("i")
-	a.writes("k", 10)
+	a.writing("i", 9)
+	a.shown("i")
+	a.writing("k", 10)
 	a.reconnected()
 	expect("one whose answer is lost with the connection", "i read")
 	a.answered(ended("i", 9), false)
 	a.answered(ended("k", 10), false)
-	a.show("f")
+	a.shown("f")
 	expect("another scheduler's", "f read")
-	a.answered(&commit{op: natskv.Write{Key: record.NoteKey + "g", Value: []byte("{}")}}, true)
-	a.answered(&commit{op: natskv.Write{Key: record.QueueKey + "g", Header: []natskv.Field{{Name: record.HeaderTask, Value: "{}"}}}}, true)
+	a.answered(&write{op: natskv.Write{Key: record.NoteKey + "g", Value: []byte("{}")}}, true)
+	a.answered(&write{op: natskv.Write{Key: record.QueueKey + "g", Header: []natskv.Field{{Name: record.HeaderTask, Value: "{}"}}}}, true)
 	expect("a note, and a tick")
 	if len(a.ends) != 0 {
 		t.Errorf("kept for nothing: %v", a.ends)
@@ -118,7 +118,7 @@ func TestWhatATermBeforeHasStoredIsAnnounced(t *testing.T) {
 	for _, n := range []int{0, 3, maxFormer, maxFormer + 3} {
 		a, said := announcing()
 		for i := range n {
-			a.show(fmt.Sprint(i))
+			a.shown(fmt.Sprint(i))
 		}
 		if early := said(); len(early) > 0 {
 			t.Fatalf("said before the stream was read: %v", early)
@@ -142,7 +142,7 @@ func TestWhatIsAnnouncedAheadOfTheStreamIsBounded(t *testing.T) {
 	a.begin()
 	for i := range 2*maxEnds + 5 {
 		task := fmt.Sprint(i)
-		a.writes(task, uint64(i))
+		a.writing(task, uint64(i))
 		a.answered(ended(task, uint64(i)), true)
 	}
 	if len(a.ends) > maxEnds || len(said()) != 2*maxEnds+5 {

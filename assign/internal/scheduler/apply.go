@@ -5,89 +5,110 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// tell tells the books what a record says.
-func (l *scheduler) tell(e *natskv.Entry) {
+// applier gives the rules every record of the stream as an event.
+type applier struct {
+	*term
+	loop
+	fence       func(error) // ends the term, whatever else has gone wrong
+	out         sender
+	payloads    *payloads
+	deadLetters *deadLetters
+	announcer   *announcer
+
+	policies policies
+	sealed   uint64 // revision of the last seal of ours that the stream has shown
+
+	// These come thousands of times a second. One event that is used again costs no memory.
+	submitted tasks.Submitted
+	settled   tasks.Settled
+}
+
+func newApplier(t *term, l loop, fence func(error), out sender, p *payloads, d *deadLetters, a *announcer) *applier {
+	return &applier{term: t, loop: l, fence: fence, out: out, payloads: p, deadLetters: d, announcer: a, policies: newPolicies()}
+}
+
+// applyRecord gives the rules one record.
+func (a *applier) applyRecord(e *natskv.Entry) {
 	if e.Key == record.SealKey {
-		l.tellSeal(e)
+		a.applySeal(e)
 		return
 	}
 	family, name := e.Key[:min(2, len(e.Key))], e.Key[min(2, len(e.Key)):]
-	gone := e.Marker || len(e.Value) == 0                       // but for tasks, whose input may be empty
+	gone := e.Marker || len(e.Value) == 0                       // except for tasks, whose input may be empty
 	if family != record.DrainKey && !protocol.ValidName(name) { // nothing could be written there
-		l.ignored(e, record.ErrRecord)
+		a.ignored(e, record.ErrRecord)
 		return
 	}
 	switch family {
 	case record.QueueKey:
-		l.tellTask(e, name)
+		a.applyTask(e, name)
 	case record.NoteKey:
-		l.tellNote(e, name, gone)
+		a.applyNote(e, name, gone)
 	case record.CheckpointKey:
-		// An empty checkpoint is one, and says whose it is.
+		// An empty checkpoint is a checkpoint if it names its attempt.
 		gone = gone && (e.Marker || len(e.Header[record.HeaderAttempt]) == 0)
-		l.step(tasks.Saved{ID: name, Revision: e.Revision, Gone: gone})
+		a.step(tasks.Saved{ID: name, Revision: e.Revision, Gone: gone})
 	case record.CancelKey:
-		if l.steered(e, gone) {
-			l.step(tasks.CancelAsked{ID: name, Revision: e.Revision, Gone: gone})
+		if a.readableSteer(e, gone) {
+			a.step(tasks.CancelAsked{ID: name, Revision: e.Revision, Gone: gone})
 		}
 	case record.PauseKey:
-		if l.steered(e, gone) {
-			l.step(tasks.PauseSeen{Kind: name, Revision: e.Revision, Paused: !gone})
+		if a.readableSteer(e, gone) {
+			a.step(tasks.PauseSeen{Kind: name, Revision: e.Revision, Paused: !gone})
 		}
 	case record.DrainKey:
-		if l.steered(e, gone) {
-			l.step(tasks.DrainSeen{Instance: name, Revision: e.Revision, Draining: !gone})
+		if a.readableSteer(e, gone) {
+			a.step(tasks.DrainSeen{Instance: name, Revision: e.Revision, Draining: !gone})
 		}
 	case record.UniqueKey:
-		l.tellUnique(e, name, gone)
+		a.applyUnique(e, name, gone)
 	case record.RecurKey:
-		l.tellRecurrence(e, name, gone)
+		a.applyRecurrence(e, name, gone)
 	case record.TickKey:
-		l.tellTick(e, name, gone)
+		a.applyTick(e, name, gone)
 	}
 }
 
-func (l *scheduler) tellSeal(e *natskv.Entry) {
+func (a *applier) applySeal(e *natskv.Entry) {
 	s, err := record.DecodeSeal(e.Value)
 	if err != nil && record.LaterVersion(e.Value) { // never written over
-		l.fenced = errors.Join(taskerr.ErrFenced, err)
+		a.fence(errors.Join(taskerr.ErrFenced, err))
 		return
 	}
-	if err != nil { // no seal at all: whoever is the scheduler writes a new one
-		l.ignored(e, err)
+	if err != nil { // not a seal at all: the present scheduler writes a new one
+		a.ignored(e, err)
 	}
-	ours := s.Mark == l.mark
+	ours := s.Mark == a.mark
 	if ours {
-		l.sealed = e.Revision
+		a.sealed = e.Revision
 	}
-	l.step(tasks.SealSeen{
+	a.step(tasks.SealSeen{
 		Revision: e.Revision, Stored: e.Time, Epoch: s.Epoch, Ours: ours, Clean: s.Clean, Since: s.Since, Suspect: s.Suspect,
 	})
 }
 
-func (l *scheduler) tellTask(e *natskv.Entry, id string) {
-	if d := l.dying[id]; d != nil && d.write.Revision < e.Revision {
-		delete(l.dying, id) // its place is taken
-	}
+func (a *applier) applyTask(e *natskv.Entry, id string) {
+	a.deadLetters.replaced(id, e.Revision)
 	if len(e.Header[record.HeaderOutcome]) > 0 {
-		l.payloads.drop(id)
-		l.news.settled = tasks.Settled{ID: id, Revision: e.Revision}
-		if !l.books.Ready() { // it matters to those who still run it
-			l.news.settled.Status, l.news.settled.Attempt = record.EndedAs(e)
+		a.payloads.drop(id)
+		a.settled = tasks.Settled{ID: id, Revision: e.Revision}
+		if !a.rules.Ready() { // it matters to workers that still run the task
+			a.settled.Status, a.settled.Attempt = record.EndedAs(e)
 		}
-		l.step(&l.news.settled)
-		l.announcer.show(id)
+		a.step(&a.settled)
+		a.announcer.shown(id)
 		return
 	}
-	how, err := l.policies.of(record.First(e.Header[record.HeaderTask]))
-	if err != nil && !e.Marker && record.LaterVersion([]byte(record.First(e.Header[record.HeaderTask]))) { // it is for who can read it
-		l.ignored(e, err)
-		l.step(tasks.Opaque{ID: id, Revision: e.Revision})
+	how, err := a.policies.of(record.First(e.Header[record.HeaderTask]))
+	if err != nil && !e.Marker && record.LaterVersion([]byte(record.First(e.Header[record.HeaderTask]))) { // a later scheduler can read it
+		a.ignored(e, err)
+		a.step(tasks.Opaque{ID: id, Revision: e.Revision})
 		return
 	}
 	if e.Marker {
@@ -97,77 +118,84 @@ func (l *scheduler) tellTask(e *natskv.Entry, id string) {
 	if err == nil {
 		keys, err = record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
 	}
-	if err != nil { // and what stood here before is gone
-		l.ignored(e, err)
-		l.step(tasks.Settled{ID: id, Revision: e.Revision})
+	if err != nil { // and the record that it replaced is gone
+		a.ignored(e, err)
+		a.step(tasks.Settled{ID: id, Revision: e.Revision})
 		return
 	}
 	x := payloadOf(e)
-	l.payloads.keep(id, e.Revision, x)
-	l.news.submitted = tasks.Submitted{
+	a.payloads.keep(id, e.Revision, x)
+	a.submitted = tasks.Submitted{
 		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys, Tag: record.PackTrace(x.trace),
 	}
-	l.step(&l.news.submitted)
+	a.step(&a.submitted)
 }
 
-func (l *scheduler) tellNote(e *natskv.Entry, id string, gone bool) {
+func (a *applier) applyNote(e *natskv.Entry, id string, gone bool) {
 	if gone {
-		l.step(tasks.Noted{ID: id, Revision: e.Revision, Gone: true})
+		a.step(tasks.Noted{ID: id, Revision: e.Revision, Gone: true})
 		return
 	}
 	r, err := record.DecodeNote(e.Value)
 	if err != nil {
-		l.ignored(e, err)
+		a.ignored(e, err)
 		return
 	}
-	l.step(tasks.Noted{ID: id, Revision: e.Revision, Stored: e.Time, Retry: r})
+	a.step(tasks.Noted{ID: id, Revision: e.Revision, Stored: e.Time, Retry: r})
 }
 
-// steered reports whether a steerRecord can be read. What cannot is left as it is, and so is what stood before it.
-func (l *scheduler) steered(e *natskv.Entry, gone bool) bool {
+// readableSteer reports whether the record of a command can be read. One that cannot be read changes nothing: the
+// command before it stays in force.
+func (a *applier) readableSteer(e *natskv.Entry, gone bool) bool {
 	if gone {
 		return true
 	}
 	if _, err := record.DecodeSteer(e.Value); err != nil {
-		l.ignored(e, err)
+		a.ignored(e, err)
 		return false
 	}
 	return true
 }
 
-func (l *scheduler) tellUnique(e *natskv.Entry, key string, gone bool) {
+func (a *applier) applyUnique(e *natskv.Entry, key string, gone bool) {
 	var u record.Unique
 	if !gone {
 		var err error
 		if u, err = record.DecodeUnique(e.Value); err != nil {
-			l.ignored(e, err)
+			a.ignored(e, err)
 			return
 		}
 	}
-	l.step(tasks.UniqueSeen{Key: key, Revision: e.Revision, Task: u.Task})
+	a.step(tasks.UniqueSeen{Key: key, Revision: e.Revision, Task: u.Task})
 }
 
-// tellRecurrence takes a definition. One that cannot be read fires nothing, and neither does what stood before it.
-func (l *scheduler) tellRecurrence(e *natskv.Entry, name string, gone bool) {
+// applyRecurrence handles a definition. One that cannot be read fires nothing, and neither does the one that it
+// replaced.
+func (a *applier) applyRecurrence(e *natskv.Entry, name string, gone bool) {
 	defined := tasks.Defined{Name: name, Revision: e.Revision, Since: e.Time}
 	if !gone {
 		var err error
-		if defined.Recurrence, err = l.recurrence(name, e); err != nil {
+		if defined.Recurrence, err = a.policies.recurrence(name, e, a.out.MaxPayload()); err != nil {
 			defined.Unreadable = true
-			l.ignored(e, err)
+			a.ignored(e, err)
 		}
 	}
-	l.step(defined)
+	a.step(defined)
 }
 
-func (l *scheduler) tellTick(e *natskv.Entry, name string, gone bool) {
+func (a *applier) applyTick(e *natskv.Entry, name string, gone bool) {
 	fired := tasks.Fired{Name: name, Revision: e.Revision, Stored: e.Time}
 	if !gone {
 		var err error
 		if fired.Tick, err = record.DecodeTick(e.Value); err != nil {
-			l.ignored(e, err)
+			a.ignored(e, err)
 			return
 		}
 	}
-	l.step(fired)
+	a.step(fired)
+}
+
+// ignored reports a record that this scheduler cannot read. The record is left in the stream.
+func (a *applier) ignored(e *natskv.Entry, err error) {
+	a.emit(event.RecordIgnored{Meta: a.host.Meta(), Key: a.subjects.Prefix + e.Key, Reason: err.Error()})
 }

@@ -26,9 +26,9 @@ func posts(most int) (*announcer, func() []*nats.Msg) {
 	}
 }
 
-func endedWith(task string, data []byte) *commit {
+func endedWith(task string, data []byte) *write {
 	h, data := record.EncodeOutcome("k", tasks.Outcome{Status: tasks.StatusSucceeded, Tries: 1, Body: &tasks.Finding{Data: data}}, "", nil)
-	return &commit{op: natskv.Write{Key: record.QueueKey + task, Header: h, Value: data}}
+	return &write{op: natskv.Write{Key: record.QueueKey + task, Header: h, Value: data}}
 }
 
 func TestATurnIsOneMessageToEachAudience(t *testing.T) {
@@ -124,7 +124,7 @@ func TestNothingIsKeptOfAWideTurn(t *testing.T) {
 	a, posted := posts(1 << 20)
 	wide := a.bulletins
 	for i := range 10 * manyAudiences {
-		a.tell(fmt.Sprint(i), nil)
+		a.announce(fmt.Sprint(i), nil)
 	}
 	if n := len(posted()); n != 10*manyAudiences {
 		t.Fatalf("%d messages", n)
@@ -138,11 +138,11 @@ func TestNothingIsKeptOfAWideTurn(t *testing.T) {
 func TestTheLastOutcomesOfATermAreAnnounced(t *testing.T) {
 	a, posted := posts(1 << 20)
 	out := a.out.(*recorder)
-	l := &scheduler{in: mailbox.New[any](), announcer: a}
-	l.in.Put(written{endedWith("one", nil), natskv.Result{Outcome: natskv.Won, Revision: 7}})
-	l.in.Put(batchDone{[]commit{*endedWith("two", nil), *endedWith("three", nil)}, natskv.Result{Outcome: natskv.Won, Revision: 9}})
-	l.in.Put(written{endedWith("refused", nil), natskv.Result{Outcome: natskv.Refused}})
-	l.announceLast()
+	s := &scheduler{in: mailbox.New[any](), announcer: a}
+	s.in.Put(singleDone{endedWith("one", nil), natskv.Result{Outcome: natskv.Won, Revision: 7}})
+	s.in.Put(batchDone{[]write{*endedWith("two", nil), *endedWith("three", nil)}, natskv.Result{Outcome: natskv.Won, Revision: 9}})
+	s.in.Put(singleDone{endedWith("refused", nil), natskv.Result{Outcome: natskv.Refused}})
+	s.announceLast()
 	if sent := out.take(); len(sent) != 3 {
 		t.Errorf("%d of 3 messages were sent", len(sent))
 	}

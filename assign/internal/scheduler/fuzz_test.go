@@ -14,20 +14,19 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
-	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// fixture makes schedulings that have no loop: nothing of theirs is sent or stored.
+// fixture makes schedulers whose loop does not run: they send and store nothing.
 type fixture struct {
 	h      Host
 	closed *natskv.Writer
 }
 
-func newScheduler(tb testing.TB) fixture {
+func newFixture(tb testing.TB) fixture {
 	tb.Helper()
 	nc := natstest.Connect(tb, natstest.Server(tb))
 	session, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a", TTL: time.Minute})
@@ -62,17 +61,16 @@ const (
 
 var heardPolicy = &tasks.Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute, Retention: time.Hour, Weight: 1, KeyLimit: 1}
 
-// holding is a scheduling in whose books w.1 was handed x, which it has not answered, and runs y, in a frame before; z waits.
-func (s fixture) holding(tb testing.TB) *scheduler {
-	out := &recorder{most: 1 << 20}
-	l := &scheduler{
-		cfg: Config{Namespace: "work", Role: "r"}, sub: record.SubjectsOf("work"), h: s.h, nc: s.h.Conn(), writer: s.closed, out: out, in: mailbox.New[any](),
-		announcer: newAnnouncer(out, record.SubjectsOf("work").Done, 1<<20), inbox: heardInbox, mark: "ours", epoch: heardEpoch, began: time.Now().Add(-time.Hour),
-		peers: map[uint64]peer{heardSession: {instance: "w.1"}}, policies: newPolicies(), payloads: &payloads{kept: map[string]kept{}, wanted: mailbox.New[want]()},
-		stream: &natskv.Stream{}, loading: map[uint64]*loading{}, partial: map[uint64]*control.Assembly{}, dying: dying{}, reading: newReading(), largest: record.MaxCheckpoint,
-		books: tasks.NewScheduler(tasks.SchedulerConfig{Epoch: heardEpoch, CrashBudget: 3, AnswerTime: time.Second, WriteTime: time.Second, Rand: func() float64 { return 0.5 }}),
-	}
-	l.commits = commits{l: l, batched: true, most: natskv.MaxBatch}
+// holding is a scheduler in whose state w.1 was handed x, which it has not answered, and runs y, of an earlier frame; z waits.
+func (f fixture) holding(tb testing.TB) *scheduler {
+	s := newScheduler(&term{
+		cfg: Config{Namespace: "work", Role: "r"}, subjects: record.SubjectsOf("work"), host: f.h, conn: f.h.Conn(), stream: &natskv.Stream{},
+		inbox: heardInbox, mark: "ours", first: heardEpoch, epoch: heardEpoch, began: time.Now().Add(-time.Hour),
+		rules: tasks.NewScheduler(tasks.SchedulerConfig{Epoch: heardEpoch, CrashBudget: 3, AnswerTime: time.Second, WriteTime: time.Second, Rand: func() float64 { return 0.5 }}),
+	})
+	s.assemble(&recorder{most: 1 << 20}, f.closed)
+	s.members.peers[heardSession] = peer{instance: "w.1"}
+	s.writes.batched = true
 	submitted := func(id string, revision uint64) tasks.Event {
 		return tasks.Submitted{ID: id, Revision: revision, Policy: heardPolicy, Stored: time.Unix(1_774_692_423, 0)}
 	}
@@ -89,25 +87,25 @@ func (s fixture) holding(tb testing.TB) *scheduler {
 		submitted("x", 4), submitted("z", 5),
 		tasks.Tick{},
 	} {
-		l.books.Step(l.now(), ev, nil)
+		s.rules.Step(s.now(), ev, nil)
 	}
-	return l
+	return s
 }
 
 var firstAttempt = tasks.Attempt{Epoch: heardEpoch, N: 1}
 
-// listed is what the books say of their tasks, but for how old they are.
-func (l *scheduler) listed() []tasks.Glance {
-	page, _ := l.books.List(0, 0, tasks.Filter{}, control.MaxPage)
+// listed is the state of the open tasks, except for their age.
+func (s *scheduler) listed() []tasks.Glance {
+	page, _ := s.rules.List(0, 0, tasks.Filter{}, control.MaxPage)
 	return page
 }
 
-// FuzzHeard: whatever comes as an answer of a worker or as its report, on whatever subject, nobody but the worker who has a task, in
-// the session that has it, moves that task; of what another one says the books know nothing.
+// FuzzHeard shows that no answer or report, on any subject, moves a task unless it is of the worker that has the task, in the session
+// that has it. A message of any other sender leaves the state as it is.
 func FuzzHeard(f *testing.F) {
-	s := newScheduler(f)
-	if l := s.holding(f); len(l.listed()) != 3 || !l.listed()[0].Running || l.listed()[1].Instance != "w.1" || l.listed()[2].Instance != "" {
-		f.Fatalf("%+v", l.listed())
+	x := newFixture(f)
+	if s := x.holding(f); len(s.listed()) != 3 || !s.listed()[0].Running || s.listed()[1].Instance != "w.1" || s.listed()[2].Instance != "" {
+		f.Fatalf("%+v", s.listed())
 	}
 	answers := func(session uint64, verdict tasks.Verdict) []byte {
 		return tasks.EncodeAnswers(session, 2, []tasks.Answer{{ID: "x", Attempt: tasks.Attempt{Epoch: heardEpoch, N: 2}, Verdict: verdict}, {ID: "y", Attempt: firstAttempt}})
@@ -131,21 +129,21 @@ func FuzzHeard(f *testing.F) {
 		f.Add("in.7.2", p, false)
 	}
 	f.Fuzz(func(t *testing.T, subject string, data []byte, report bool) {
-		var l *scheduler
+		var s *scheduler
 		var before []tasks.Glance
 		m := &nats.Msg{Subject: subject, Reply: "back", Data: data}
 		heap.Bounded(t, len(data), func() {
-			l = s.holding(t)
-			before = l.listed()
+			s = x.holding(t)
+			before = s.listed()
 			if report {
-				l.report(m)
+				s.reports.handle(m)
 			} else {
-				l.answer(m)
+				s.answers.handle(m)
 			}
 		})
-		settled := l.out.(*recorder).take()
-		if !report && len(settled) > 0 || len(settled) > 1 || len(l.in.Drain(nil)) > 0 || l.fenced != nil {
-			t.Fatalf("%q, %x: %d messages, %v", subject, data, len(settled), l.fenced)
+		settled := s.out.(*recorder).take()
+		if !report && len(settled) > 0 || len(settled) > 1 || len(s.in.Drain(nil)) > 0 || s.failure != nil {
+			t.Fatalf("%q, %x: %d messages, %v", subject, data, len(settled), s.failure)
 		}
 		for _, m := range settled {
 			_, _, _, list, err := tasks.DecodeReport(data)
@@ -153,8 +151,8 @@ func FuzzHeard(f *testing.F) {
 				t.Fatalf("%q, %x is answered with %q, %x", subject, data, m.Subject, m.Data)
 			}
 		}
-		after := l.listed()
-		if reflect.DeepEqual(before, after) && len(l.commits.queue) == 0 && len(settled) == 0 {
+		after := s.listed()
+		if reflect.DeepEqual(before, after) && len(s.writes.queue) == 0 && len(settled) == 0 {
 			return
 		}
 		var session, epoch uint64
@@ -202,11 +200,11 @@ func sameTime(g tasks.Glance) tasks.Glance {
 	return g
 }
 
-// FuzzStream: whatever record stands in the stream, at whatever key and with whatever headers, twice in a row, a scheduler
-// reads it without harm, in memory in proportion; the open tasks of the books are those that stood there, and at most the one of
-// that key besides. A complaint of the server about such a key is heard without harm, too.
+// FuzzStream shows that a scheduler reads any record, at any key and with any headers, twice in a row, without harm and in
+// memory in proportion. Afterwards the open tasks are those from before, and at most the one of that key in addition. The
+// server's report that such a key is not permitted does no harm either.
 func FuzzStream(f *testing.F) {
-	s := newScheduler(f)
+	x := newFixture(f)
 	const submission = `{"v":1,"kind":"k","attempts":5,"backoff_ms":1000,"max_backoff_ms":3600000,"retention_s":3600}`
 	for _, key := range append(slices.Clone(record.Families), "", "q", "o.", "seal") {
 		for _, value := range []string{
@@ -227,28 +225,28 @@ func FuzzStream(f *testing.F) {
 				header[name] = []string{text}
 			}
 		}
-		var l *scheduler
+		var s *scheduler
 		heap.Bounded(t, len(key)+len(value)+2*(len(task)+len(outcome)+len(keys)+len(meta)), func() {
-			l = s.holding(t)
+			s = x.holding(t)
 			for i := range uint64(2) {
 				e := &natskv.Entry{Key: key, Value: value, Revision: 6 + i, Header: header, Marker: marker, Time: time.Unix(1_774_692_423, 0)}
-				l.tell(e)
+				s.applier.applyRecord(e)
 				_, _ = record.EndedAs(e)
-				_ = l.inputOf(e)
+				_ = s.deadLetters.inputOf(e)
 				_ = record.LaterVersion([]byte(meta))
-				if x := payloadOf(e); x.trace != meta || x.meta != meta {
-					t.Errorf("%q becomes %+v", meta, x)
+				if p := payloadOf(e); p.trace != meta || p.meta != meta {
+					t.Errorf("%q becomes %+v", meta, p)
 				}
 			}
-			l.denied(&natskv.PermissionError{Subject: "work." + key})
+			s.denials.handle(&natskv.PermissionError{Subject: "work." + key})
 		})
-		for _, g := range l.listed() {
+		for _, g := range s.listed() {
 			if record.QueueKey+g.ID != key && !slices.Contains([]string{"x", "y", "z"}, g.ID) || g.Kind == "" {
 				t.Fatalf("%q, %q: %+v", key, task, g)
 			}
 		}
 		for _, known := range []string{"x", "y", "z"} {
-			stays := slices.ContainsFunc(l.listed(), func(g tasks.Glance) bool { return g.ID == known })
+			stays := slices.ContainsFunc(s.listed(), func(g tasks.Glance) bool { return g.ID == known })
 			if !stays && !strings.HasSuffix(key, "."+known) {
 				t.Fatalf("%q: %s is gone", key, known)
 			}

@@ -7,23 +7,41 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// widen makes the session's watch carry every member, and tells the loop when it has: nothing is handed out before. A
-// connection that is lost meanwhile fails the attempt, not the term, so it is made again until ctx ends.
-func (l *scheduler) widen(ctx context.Context, epoch uint64) {
+// members gives the rules the members of the bucket, after it has made the session's watch carry every member.
+type members struct {
+	*term
+	loop
+	peers      peers
+	dispatcher *dispatcher
+	answers    *answers
+
+	widened chan func()     // the watch carries every member; the function gives the width back. Size 1: sent once.
+	narrow  func()          // gives the width back, nil while the watch is narrow
+	changed <-chan struct{} // the members have changed; nil while the watch is narrow
+}
+
+func newMembers(t *term, l loop, p peers, d *dispatcher, a *answers) *members {
+	return &members{term: t, loop: l, peers: p, dispatcher: d, answers: a, widened: make(chan func(), 1)}
+}
+
+// widen makes the session's watch carry every member, and tells the loop when it does: nothing is handed out before.
+// A connection that is lost meanwhile fails the attempt, not the term, so widen tries until ctx ends.
+func (m *members) widen(ctx context.Context) {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
 	for attempts := 1; ; attempts++ {
-		narrow, err := l.h.Widen(ctx, l.cfg.Role, epoch)
+		narrow, err := m.host.Widen(ctx, m.cfg.Role, m.first)
 		if err == nil {
-			l.carried <- narrow // size 1, and this is the only one
+			m.widened <- narrow
 			return
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		l.emit(event.Fault{Meta: l.h.Meta(), Role: l.cfg.Role, Doing: "watch every member", Err: err, Attempts: attempts})
+		m.emit(event.Fault{Meta: m.host.Meta(), Role: m.cfg.Role, Doing: "watch every member", Err: err, Attempts: attempts})
 		timer := time.NewTimer(pace.NextBackOff())
 		select {
 		case <-timer.C:
@@ -31,5 +49,56 @@ func (l *scheduler) widen(ctx context.Context, epoch uint64) {
 			timer.Stop()
 			return
 		}
+	}
+}
+
+// begin starts to follow the members, once the watch carries every one.
+func (m *members) begin(narrow func()) {
+	m.narrow = narrow
+	m.changed = m.host.Changed()
+	m.apply()
+}
+
+// apply tells the rules which members are present, and which of the members that they know are certainly dead.
+func (m *members) apply() {
+	own := m.host.Session()
+	all := m.host.Members()
+	list := make([]tasks.Member, 0, len(all))
+	present := make(map[uint64]bool, len(all))
+	for i := range all {
+		x := &all[i]
+		place, works := x.Assign[m.cfg.Namespace]
+		if x.Session == own && !m.cfg.SchedulerWorks {
+			place.Slots = 0
+		}
+		present[x.Session] = true
+		m.peers[x.Session] = peer{x.Instance, x.WorkerOnly}
+		list = append(list, tasks.Member{
+			Instance: x.Instance, Session: x.Session, Described: x.Described, Works: works, Draining: x.Draining,
+			Slots: place.Slots, Kinds: place.Kinds, Labels: place.Labels, Own: x.Session == own,
+		})
+	}
+	m.step(tasks.Members{List: list})
+	for _, session := range m.rules.Sessions() {
+		if p := m.peers[session]; !present[session] && m.host.Dead(p.instance, p.workerOnly, session) {
+			m.dispatcher.forget(session)
+			m.answers.forget(session)
+			m.step(tasks.Dead{Session: session, Closed: m.host.Closed(p.instance, p.workerOnly, session)})
+		}
+	}
+	if len(m.peers) > 2*len(all)+64 {
+		m.peers.keep(m.rules.Sessions())
+	}
+}
+
+// end gives the width of the watch back.
+func (m *members) end() {
+	select {
+	case narrow := <-m.widened:
+		narrow()
+	default:
+	}
+	if m.narrow != nil {
+		m.narrow()
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// payload is what a handler gets of a submission.
+// payload is the part of a submission that its handler gets.
 type payload struct {
 	data        []byte
 	trace, meta string
@@ -23,12 +23,12 @@ func payloadOf(e *natskv.Entry) payload {
 
 func (x *payload) size() int { return len(x.data) + len(x.trace) + len(x.meta) + keptCost }
 
-// payloads keeps the inputs of tasks that wait, as far as there is room. The rest stays in the stream and is read when it is
-// handed out: so an open task costs little memory, however large its input is.
+// payloads keeps the inputs of waiting tasks as far as there is room. Any other input stays in the stream, and is
+// read when its task is handed out. So an open task costs little memory, however large its input is.
 type payloads struct {
 	kept   map[string]kept // by task
 	bytes  int
-	wanted *mailbox.Mailbox[want] // bounded by the frames that wait, one per worker, and by the tasks that die
+	wanted *mailbox.Mailbox[want] // bounded by the frames that wait, one per worker, and by the dead tasks
 }
 
 type kept struct {
@@ -42,7 +42,7 @@ type want struct {
 	task     string
 }
 
-// fetched is what was read.
+// fetched is the record that was read, or why it was not.
 type fetched struct {
 	want
 	entry natskv.Entry
@@ -51,13 +51,16 @@ type fetched struct {
 
 const (
 	payloadRoom = 64 << 20 // bytes
-	keptCost    = 256      // bytes, of a payload besides its own
+	keptCost    = 256      // bytes that a payload takes beyond its own
 	fetchers    = 4
 )
 
-// newPayloads starts goroutines that read until ctx ends; got must not block.
-func newPayloads(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *sync.WaitGroup, got func(fetched)) *payloads {
-	p := &payloads{kept: map[string]kept{}, wanted: mailbox.New[want]()}
+func newPayloads() *payloads {
+	return &payloads{kept: map[string]kept{}, wanted: mailbox.New[want]()}
+}
+
+// run starts goroutines that read until ctx ends; got must not block.
+func (p *payloads) run(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *sync.WaitGroup, got func(fetched)) {
 	work := make(chan want)
 	wg.Go(func() {
 		defer close(work)
@@ -88,7 +91,6 @@ func newPayloads(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *
 			}
 		})
 	}
-	return p
 }
 
 func (p *payloads) keep(task string, revision uint64, x payload) {
@@ -100,7 +102,7 @@ func (p *payloads) keep(task string, revision uint64, x payload) {
 	p.kept[task] = kept{revision, x}
 }
 
-// take gives a payload away. A task that is handed out again is read again: that is rare.
+// take gives a payload away. The input of a task that is handed out again is read again: that is rare.
 func (p *payloads) take(task string, revision uint64) (payload, bool) {
 	x, ok := p.kept[task]
 	if !ok || x.revision != revision {
@@ -110,7 +112,7 @@ func (p *payloads) take(task string, revision uint64) (payload, bool) {
 	return x.payload, true
 }
 
-// drop forgets the payload of a task that has ended, or is another one now.
+// drop removes the payload of a task that has ended or was submitted again.
 func (p *payloads) drop(task string) {
 	if x, ok := p.kept[task]; ok {
 		delete(p.kept, task)

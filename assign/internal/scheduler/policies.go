@@ -8,22 +8,22 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// policies are those of the submissions that a scheduler has read. Tasks that are submitted alike have the same header; those
-// that are due or expire at times of their own share a policy all the same, so that the books hold it once.
+// policies caches the policies of the submissions that a scheduler has read. Tasks that are submitted alike have
+// the same header. Tasks that are due or expire at different times still share a policy, so the rules hold it once.
 type policies struct {
-	read   map[string]treatment                // by header, unless that is long
+	read   map[string]treatment                // by header, unless the header is long
 	shared map[[sha256.Size]byte]*tasks.Policy // by the digest of a header without times
 }
 
-// treatment is what a submission says of how it is to be treated.
+// treatment is the policy of a submission, and its times.
 type treatment struct {
 	policy *tasks.Policy
 	times  tasks.Times
 }
 
 const (
-	maxPolicies = 10_000  // in each of the two; what is dropped is read anew, and shared anew
-	longHeader  = 1 << 10 // bytes; a longer one is read each time
+	maxPolicies = 10_000  // in each of the two maps; an entry that was dropped is made again
+	longHeader  = 1 << 10 // bytes; a longer header is read each time
 )
 
 func newPolicies() policies {
@@ -52,7 +52,7 @@ func (c *policies) of(header string) (treatment, error) {
 	return t, nil
 }
 
-// share is the policy of all that are treated like this, but for their times.
+// share returns the one policy of all submissions that differ from p at most in their times.
 func (c *policies) share(p record.Policy) (*tasks.Policy, error) {
 	p.Delay, p.Deadline = 0, 0
 	text, err := json.Marshal(p)

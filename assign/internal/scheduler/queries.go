@@ -3,6 +3,7 @@ package scheduler
 import (
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -12,44 +13,58 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// maxQueries is how many questions wait at most: who gets no answer asks again.
-const maxQueries = 1024
-
-// asked takes a question, in the connection's goroutine.
-func (l *scheduler) asked(m *nats.Msg) {
-	if l.queries.Add(1) > maxQueries {
-		l.queries.Add(-1)
-		return
-	}
-	l.in.Put(queried{m})
+// queries answers the questions of clients, and sends the changes of the tasks that they watch.
+type queries struct {
+	*term
+	loop
+	out      sender
+	shortage *shortage
+	waiting  atomic.Int32 // questions that wait for the loop
 }
 
-// query answers a question.
-func (l *scheduler) query(m *nats.Msg) {
-	l.queries.Add(-1)
-	q, ok := control.ReadQuery(m.Data)
+// maxQueries is the number of questions that may wait: a client that gets no answer asks again.
+const maxQueries = 1024
+
+// arrivedQuery is a client's question.
+type arrivedQuery struct{ m *nats.Msg }
+
+// arrive runs in the connection's goroutine.
+func (q *queries) arrive(m *nats.Msg) {
+	if q.waiting.Add(1) > maxQueries {
+		q.waiting.Add(-1)
+		return
+	}
+	q.put(arrivedQuery{m})
+}
+
+// handle answers a question.
+func (q *queries) handle(m *nats.Msg) {
+	q.waiting.Add(-1)
+	query, ok := control.ReadQuery(m.Data)
 	if !ok || m.Reply == "" {
 		return
 	}
-	switch q.Op {
+	switch query.Op {
 	case control.OpStatus:
-		l.respond(m.Reply, l.answerStatus(q))
+		q.respond(m.Reply, q.answerStatus(query))
 	case control.OpWatch:
-		l.respond(m.Reply, l.answerWatch(q))
+		q.respond(m.Reply, q.answerWatch(query))
 	case control.OpList:
-		if l.books.Settled() { // before, they may hold tasks that have ended; who gets no answer asks again
-			l.respond(m.Reply, l.answerList(q))
+		if q.rules.Settled() { // before, the rules may hold tasks that have ended; the client asks again
+			q.respond(m.Reply, q.answerList(query))
 		}
 	case control.OpOverview:
-		l.respond(m.Reply, l.answerOverview())
+		o := overviewOf(q.rules.Overview())
+		o.Scheduler, o.Trouble = q.host.Instance(), q.shortage.sentence(time.Now())
+		q.respond(m.Reply, control.Answer{OK: true, Overview: o})
 	default:
-		l.respond(m.Reply, control.Answer{Error: "unknown operation"})
+		q.respond(m.Reply, control.Answer{Error: "unknown operation"})
 	}
 }
 
-// respond answers, with less of an overview where all of it does not fit into a message.
-func (l *scheduler) respond(to string, a control.Answer) {
-	most := l.out.MaxPayload()
+// respond answers. An overview that does not fit into a message loses workers until it does.
+func (q *queries) respond(to string, a control.Answer) {
+	most := q.out.MaxPayload()
 	data, err := json.Marshal(a)
 	for o := a.Overview; err == nil && len(data) > most && o != nil && len(o.Workers) > 0; data, err = json.Marshal(a) {
 		left := len(o.Workers) / 2
@@ -60,40 +75,40 @@ func (l *scheduler) respond(to string, a control.Answer) {
 		data, err = json.Marshal(control.Answer{Error: fmt.Sprintf("the answer has %d bytes, and the server's max_payload is %d: raise it", len(data), most)})
 	}
 	if err == nil {
-		l.out.Send(to, "", data)
+		q.out.Send(to, "", data)
 	}
 }
 
-func (l *scheduler) answerStatus(q control.Query) control.Answer {
-	g, ok := l.books.Glance(l.now(), q.ID)
+func (q *queries) answerStatus(query control.Query) control.Answer {
+	g, ok := q.rules.Glance(q.now(), query.ID)
 	if !ok {
 		return control.Answer{}
 	}
 	return control.Answer{OK: true, Task: statusOf(&g, time.Now())}
 }
 
-// answerWatch begins to tell what happens to a task. Its status follows as the first event: what happens meanwhile is not
-// lost between the two. A task whose submission has not been read yet has no status, and all of it is told.
-func (l *scheduler) answerWatch(q control.Query) control.Answer {
-	if !protocol.ValidName(q.ID) {
+// answerWatch begins to send the changes of a task. The status of the task follows as the first change, so no change
+// between the two is lost. A task whose submission has not been read yet has no status, and all its changes are sent.
+func (q *queries) answerWatch(query control.Query) control.Answer {
+	if !protocol.ValidName(query.ID) {
 		return control.Answer{}
 	}
-	l.step(tasks.Watched{ID: q.ID, For: control.WatchFor})
-	if !l.books.Watching(q.ID) {
+	q.step(tasks.Watched{ID: query.ID, For: control.WatchFor})
+	if !q.rules.Watching(query.ID) {
 		return control.Answer{Error: "too many tasks are watched"}
 	}
-	a := l.answerStatus(q)
+	a := q.answerStatus(query)
 	a.OK = true
 	return a
 }
 
-// answerList is a page of the open tasks. It may be short though others follow: its cost is bounded, whatever the filter
-// lets through.
-func (l *scheduler) answerList(q control.Query) control.Answer {
-	f, limit := q.Page()
-	page, next := l.books.List(l.now(), q.Cursor, f, limit)
+// answerList returns a page of the open tasks. It may be short although others follow: its cost is bounded, however
+// few tasks the filter admits.
+func (q *queries) answerList(query control.Query) control.Answer {
+	f, limit := query.Page()
+	page, next := q.rules.List(q.now(), query.Cursor, f, limit)
 	a, size, now := control.Answer{OK: true, Cursor: next}, 0, time.Now()
-	most := min(control.MaxPageBytes, l.out.MaxPayload()/2)
+	most := min(control.MaxPageBytes, q.out.MaxPayload()/2)
 	for i := range page {
 		s := statusOf(&page[i], now)
 		if size += statusSize(s); size > most && i > 0 {
@@ -108,57 +123,12 @@ func (l *scheduler) answerList(q control.Query) control.Answer {
 	return a
 }
 
-// statusSize is about what a status takes in JSON.
-func statusSize(s *control.Task) int {
-	n := 256 + len(s.ID) + len(s.Kind) + len(s.Worker)
-	if s.Keys != nil {
-		n += 2 * (len(s.Keys.Unique) + len(s.Keys.Sticky) + len(s.Keys.Limit))
-	}
-	return n
-}
-
-// statusOf is what the books have of a task, for others.
-func statusOf(g *tasks.Glance, now time.Time) *control.Task {
-	s := &control.Task{
-		ID: g.ID, Kind: g.Kind, State: g.State, Reason: g.Reason, Attempts: g.Tries, Worker: g.Instance, Progress: float64(g.Progress),
-		Priority: g.Priority, Submitted: now.Add(-g.Age),
-	}
-	if g.Due > 0 {
-		s.Due = now.Add(g.Due)
-	}
-	if k := g.Keys; k != nil {
-		s.Keys = &control.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}
-	}
-	return s
-}
-
-func (l *scheduler) answerOverview() control.Answer {
-	v := l.books.Overview()
-	o := &control.Overview{
-		Scheduler: l.h.Instance(), Epoch: v.Epoch, Ready: v.Ready, Trouble: l.commits.ails(time.Now()), Kinds: make([]control.Kind, 0, len(v.Kinds)),
-		Workers: make([]control.Worker, 0, len(v.Workers)),
-	}
-	for _, k := range v.Kinds {
-		o.Kinds = append(o.Kinds, control.Kind{
-			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused, Concurrency: k.Concurrency, Rate: k.Rate,
-			Reasons: k.Reasons,
-		})
-	}
-	for _, w := range v.Workers {
-		o.Workers = append(o.Workers, control.Worker{
-			Instance: w.Instance, Session: w.Session, Slots: w.Slots, Load: w.Load, Draining: w.Draining, Drained: w.Drained, Labels: w.Labels,
-			Kinds: append([]string{}, w.Kinds...), // JSON knows no nil slice
-		})
-	}
-	return control.Answer{OK: true, Overview: o}
-}
-
-// moved tells those who watch a task where it is now. Its end they hear from the stream.
-func (l *scheduler) moved(e *tasks.Moved) {
+// moved sends the new state of a task to the clients that watch it. They learn the end of the task from the stream.
+func (q *queries) moved(e *tasks.Moved) {
 	if e.Outcome != nil {
 		return
 	}
 	if data, err := json.Marshal(statusOf(&e.Glance, time.Now())); err == nil {
-		l.out.Send(l.sub.Event(e.Glance.ID), "", data)
+		q.out.Send(q.subjects.Event(e.Glance.ID), "", data)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// recurrence reads a definition.
-func (l *scheduler) recurrence(name string, e *natskv.Entry) (*tasks.Recurrence, error) {
-	d, err := record.ReadDefinition(name, e, int64(l.out.MaxPayload()))
+// recurrence reads a definition. The input of the recurrence must fit into a message of maxPayload bytes.
+func (c *policies) recurrence(name string, e *natskv.Entry, maxPayload int) (*tasks.Recurrence, error) {
+	d, err := record.ReadDefinition(name, e, int64(maxPayload))
 	if err != nil {
 		return nil, err
 	}
-	how, err := l.policies.of(d.TaskHeader)
+	how, err := c.of(d.TaskHeader)
 	if err != nil {
 		return nil, err
 	}

@@ -6,38 +6,38 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// retire says in the seal that the term has ended in peace: the process did not die of a task that it ran itself. Where
-// this is not said, the next scheduler is careful with the tasks that it finds. Nothing waits for the answer longer than
-// for other writes of the end.
+// retire notes in the seal that the term has ended in peace: the process did not die of a task that it ran itself.
+// Without that note, the next scheduler is careful with the tasks that it finds. The wait for the answer is bounded
+// by the operation timeout.
 //
-// It is also a new seal: of our writes none that is still under way lands after it.
-func (l *scheduler) retire() {
-	if l.sealed == 0 || l.fenced != nil || !l.books.Ready() || !natsconn.Soon(l.nc.IsConnected, false) {
+// It also makes a new seal, after which none of our writes that are still under way is stored.
+func (s *scheduler) retire() {
+	if s.applier.sealed == 0 || s.failure != nil || !s.rules.Ready() || !natsconn.Soon(s.conn.IsConnected, false) {
 		return
 	}
-	op, err := sealing(record.Seal{
-		Version: 1, Epoch: l.epoch, Holder: l.h.Instance(), Mark: l.mark, Clean: true, Since: l.first, Suspect: l.books.Suspected(),
-	}, l.sealed)
+	op, err := sealWrite(record.Seal{
+		Version: 1, Epoch: s.epoch, Holder: s.host.Instance(), Mark: s.mark, Clean: true, Since: s.first, Suspect: s.rules.Suspected(),
+	}, s.applier.sealed)
 	if err != nil {
 		return // strings and numbers can always be encoded
 	}
 	answered := make(chan struct{})
-	l.writer.Submit(op, l.h.Config().OpTimeout, func(natskv.Result) { close(answered) })
+	s.writer.Submit(op, s.host.Config().OpTimeout, func(natskv.Result) { close(answered) })
 	<-answered // the writer answers within the time that it was given
 }
 
-// announceLast announces the outcomes whose answers have come since the loop has ended: before that to the seal, which retire
-// has waited for.
-func (l *scheduler) announceLast() {
-	for _, m := range l.in.Drain(nil) {
+// announceLast announces the outcomes whose writes were acknowledged after the loop had ended. The acknowledgement of
+// the seal, for which retire has waited, comes after them.
+func (s *scheduler) announceLast() {
+	for _, m := range s.in.Drain(nil) {
 		switch m := m.(type) {
-		case written:
-			l.announcer.answered(m.w, m.result.Outcome == natskv.Won)
+		case singleDone:
+			s.announcer.answered(m.w, m.result.Outcome == natskv.Won)
 		case batchDone:
 			for i := range m.list {
-				l.announcer.answered(&m.list[i], m.result.Outcome == natskv.Won)
+				s.announcer.answered(&m.list[i], m.result.Outcome == natskv.Won)
 			}
 		}
 	}
-	l.announcer.flush()
+	s.announcer.flush()
 }

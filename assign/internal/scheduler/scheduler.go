@@ -2,361 +2,200 @@ package scheduler
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
-	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
-	"github.com/rolemanager/rolemanager/assign/internal/stream"
-	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
-	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Run hands out the namespace's tasks for one term. It returns nil when ctx has ended.
-func Run(ctx context.Context, t *election.Term, h Host, cfg Config) error {
-	stream, err := awaitStream(ctx, h, cfg.Stream)
-	if err != nil {
-		return unlessEnded(ctx, err)
-	}
-	l := newScheduling(cfg, t, h, stream)
-	if err := l.begin(ctx); err != nil {
-		l.end()
-		return unlessEnded(ctx, err)
-	}
-	if err = l.run(ctx); err == nil {
-		l.retire()
-		l.announceLast()
-	}
-	l.end()
-	return unlessEnded(ctx, err)
-}
-
-// unlessEnded drops an error that came of the end of ctx, and makes a denial one that errors.Is finds.
-func unlessEnded(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	if errors.Is(err, nats.ErrPermissionViolation) && !errors.Is(err, election.ErrPermission) {
-		return taskerr.Permission(err)
-	}
-	return err
-}
-
-// awaitStream opens the stream. It tries again while the fault may pass.
-func awaitStream(ctx context.Context, h Host, cfg stream.Options) (*natskv.Stream, error) {
-	pace := backoff.NewExponentialBackOff()
-	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
-	return backoff.Retry(ctx, func() (*natskv.Stream, error) {
-		s, err := stream.Open(ctx, h.Conn(), cfg)
-		if err != nil && (natskv.Permanent(err) || errors.Is(err, taskerr.ErrStreamNotFound)) {
-			err = backoff.Permanent(err)
-		}
-		return s, err
-	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(0))
-}
-
-// scheduler is one term: a goroutine that owns the books, hears of everything, and carries out what they want.
-//
-//	stream ─────► books ──► frames to workers
-//	members ────►       ──► guarded writes ──► acknowledgements ──► books
-//	reports ────►       ──► answers to reports, after the commit
+// scheduler is the loop of one term: a goroutine that owns the rules, gives them every event, and has the parts
+// carry out the effects. Each part owns its state. It knows the parts below it, and of the loop only put, step and
+// emit; the parts that may end the term know fail, too.
 type scheduler struct {
-	cfg       Config
-	sub       record.Subjects
-	t         *election.Term
-	h         Host
-	nc        *nats.Conn
-	stream    *natskv.Stream
-	writer    *natskv.Writer
-	out       sender
-	announcer *announcer
-	in        *mailbox.Mailbox[any] // bounded by writes in flight, frames without an answer, and reports under way
-	subs      []*nats.Subscription
-	inbox     string // of answers to frames; session and frame follow
-	mark      string // of our seals
+	*term
+	out    sender
+	writer *natskv.Writer
+	in     *mailbox.Mailbox[any] // bounded by writes in flight, frames without an answer, and reports under way
 
-	books    *tasks.Scheduler
-	news     news
-	effects  []tasks.Effect
-	epoch    uint64
-	first    uint64 // epoch of the term
-	began    time.Time
-	peers    map[uint64]peer // by session
-	policies policies
-	payloads *payloads
-	loading  map[uint64]*loading          // frames that wait for payloads, by session
-	partial  map[uint64]*control.Assembly // answers of which parts are missing, by session
-	dying    dying
-	commits  commits
-	reading  reading
-	carried  chan func() // the watch has carried every member; call it to give the width back
-	narrow   func()
-	fenced   error              // what ends the term
-	largest  int                // checkpoint that may be stored, in bytes
-	sealed   uint64             // revision of the last seal of ours that the stream has shown
-	queries  atomic.Int32       // that wait
-	progress event.TaskProgress // since it was told
-	told     time.Time
-	unread   atomic.Int64 // bytes of reports that wait for the loop
-	early    int          // bytes of reports that have come before the books were complete
-	late     late
-	meta     event.Meta // of the events of one turn of the loop
+	payloads    *payloads
+	announcer   *announcer
+	writes      *writeQueue
+	deadLetters *deadLetters
+	applier     *applier
+	reader      *reader
+	dispatcher  *dispatcher
+	answers     *answers
+	reports     *reports
+	queries     *queries
+	members     *members
+	gauges      *gauges
+	awaited     *awaited
+	notices     *notices
+	denials     *denials
+	effects     *effects
 
+	tick     tasks.Tick     // one event that is used again
+	returned []tasks.Effect // of the last step; its room is used again
+	failure  error          // what ends the term
+
+	subs   []*nats.Subscription
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // what may hang in the connection, and what ends at once
+	wg     sync.WaitGroup // goroutines that end at once, or may hang in the connection
 }
 
-// news are the events that come thousands of times a second: there is one of each, so that telling it costs no memory.
-type news struct {
-	tick      tasks.Tick
-	submitted tasks.Submitted
-	settled   tasks.Settled
-	done      tasks.Done
-	written   tasks.Written
-}
+const explainWithin = time.Second
 
-// peer is how a session on the books is found in the bucket.
-type peer struct {
-	instance   string
-	workerOnly bool
-}
-
-const (
-	writeWithin   = 5 * time.Second
-	explainWithin = time.Second
-)
-
-func newScheduling(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *scheduler {
-	l := &scheduler{
-		cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), t: t, h: h, nc: h.Conn(), stream: stream, in: mailbox.New[any](), inbox: h.Conn().NewInbox() + ".",
-		mark: uuid.NewString(), epoch: t.Epoch(), began: time.Now(), peers: map[uint64]peer{},
-		policies: newPolicies(), loading: map[uint64]*loading{}, dying: dying{},
-		partial: map[uint64]*control.Assembly{},
-		reading: newReading(), carried: make(chan func(), 1), cancel: func() {}, largest: record.MaxCheckpoint,
+func newTerm(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *term {
+	return &term{
+		cfg: cfg, host: h, lead: t, conn: h.Conn(), stream: stream, subjects: record.SubjectsOf(cfg.Namespace),
+		began: time.Now(), first: t.Epoch(), epoch: t.Epoch(), mark: uuid.NewString(), inbox: h.Conn().NewInbox() + ".",
+		rules: tasks.NewScheduler(tasks.SchedulerConfig{
+			Epoch: t.Epoch(), CrashBudget: cfg.CrashBudget, AnswerTime: cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
+			AgingStep: cfg.AgingStep, Placement: cfg.Placement,
+		}),
 	}
-	l.first, l.late.told = l.epoch, l.began
-	l.books = tasks.NewScheduler(tasks.SchedulerConfig{
-		Epoch: l.epoch, CrashBudget: cfg.CrashBudget, AnswerTime: cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
-		AgingStep: cfg.AgingStep, Placement: cfg.Placement,
-	})
-	return l
 }
 
-// begin starts everything that the loop hears of.
-func (l *scheduler) begin(ctx context.Context) (err error) {
-	ctx, l.cancel = context.WithCancel(ctx)
-	l.out = natsconn.NewSender(l.nc, &l.wg)
-	l.announcer = newAnnouncer(l.out, l.sub.Done, l.out.MaxPayload())
-	if l.writer, err = natskv.NewWriter(l.nc, l.stream); err != nil {
-		return fmt.Errorf("assign: %w", err)
-	}
-	l.payloads = newPayloads(ctx, l.nc, l.stream, &l.wg, func(f fetched) { l.in.Put(f) })
-	l.commits = commits{l: l, batched: l.stream.Replicas() > 1, most: natskv.MaxBatch}
-	l.subs, err = natsconn.Subscribe(l.nc, map[string]nats.MsgHandler{
-		l.inbox + ">":     func(m *nats.Msg) { l.in.Put(answered{m}) },
-		l.sub.Report(">"): l.reportArrives,
-		l.sub.Ctl():       l.asked,
-	})
-	if err != nil {
-		return fmt.Errorf("assign: %w", err)
-	}
-	l.wg.Go(func() { natsconn.WatchDenials(ctx, l.nc, func(d *natskv.PermissionError) { l.in.Put(d) }) })
-	l.wg.Go(func() { l.read(ctx) })
-	l.wg.Go(func() { l.watchConnection(ctx) })
-	l.wg.Go(func() { l.widen(ctx, l.first) })
-	return nil
+func newScheduler(t *term) *scheduler {
+	return &scheduler{term: t, in: mailbox.New[any](), cancel: func() {}}
 }
 
-// end stops everything.
-func (l *scheduler) end() {
-	l.cancel()
-	l.out.Stop()
-	if l.writer != nil {
-		l.writer.Stop()
+// assemble makes the parts, each one after the parts that it knows.
+func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
+	l := loop{put: s.put, step: s.step, emit: s.emit}
+	t, known := s.term, peers{}
+	s.out, s.writer = out, writer
+
+	s.payloads = newPayloads()
+	s.announcer = newAnnouncer(out, t.subjects.Done, out.MaxPayload())
+	s.gauges = &gauges{term: t, emit: l.emit}
+	s.awaited = &awaited{term: t, emit: l.emit, reported: t.began}
+	s.notices = &notices{term: t, emit: l.emit}
+	s.denials = &denials{term: t, emit: l.emit, fail: s.fail}
+
+	shortage := &shortage{term: t, emit: l.emit}
+	s.writes = newWriteQueue(t, l, s.fail, writer, s.announcer, shortage)
+	s.deadLetters = newDeadLetters(out, s.payloads, s.writes)
+	s.applier = newApplier(t, l, s.fence, out, s.payloads, s.deadLetters, s.announcer)
+	s.reader = newReader(t, l, s.applier, s.announcer)
+
+	s.dispatcher = newDispatcher(t, l.put, out, s.payloads)
+	s.answers = newAnswers(t, l, known)
+	s.reports = newReports(t, l, out, known, s.writes, s.gauges)
+	s.queries = &queries{term: t, loop: l, out: out, shortage: shortage}
+	s.members = newMembers(t, l, known, s.dispatcher, s.answers)
+	s.effects = &effects{
+		term: t, fence: s.fence, writes: s.writes, deadLetters: s.deadLetters, dispatcher: s.dispatcher, reports: s.reports,
+		queries: s.queries, gauges: s.gauges, reader: s.reader, notices: s.notices,
 	}
-	natsconn.Within(l.h.Config().OpTimeout, func() {
-		for _, s := range l.subs {
-			_ = s.Unsubscribe() // fails only when the connection is closed
-		}
-		if l.writer != nil {
-			l.writer.Close()
-		}
-		l.wg.Wait()
-		select {
-		case narrow := <-l.carried:
-			narrow()
-		default:
-		}
-		if l.narrow != nil {
-			l.narrow()
-		}
-	})
-	l.emit(event.TaskGauges{Meta: l.h.Meta(), Namespace: l.cfg.Namespace})
 }
 
-func (l *scheduler) now() tasks.Instant { return protocol.Instant(time.Since(l.began)) + 1 }
-
-// run is the loop. What comes at once is told to the books at once, and then they hand out.
-func (l *scheduler) run(ctx context.Context) error {
+// run is the loop. It gives the rules all the events that have come, and then lets the rules hand out tasks.
+func (s *scheduler) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var batch []any
-	var changed <-chan struct{}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-l.in.Ready():
-		case u, ok := <-l.reading.updates:
-			l.turn(u, ok)
-		case w := <-l.reading.watches:
-			l.reading.watch, l.reading.updates = w, w.C()
-		case err := <-l.reading.failed:
+		case <-s.in.Ready():
+		case u, ok := <-s.reader.updates:
+			s.reader.update(u, ok)
+		case w := <-s.reader.watches:
+			s.reader.follow(w)
+		case err := <-s.reader.failed:
 			return err
-		case l.narrow = <-l.carried:
-			changed = l.h.Changed()
-			l.members()
-		case <-changed:
-			l.members()
+		case narrow := <-s.members.widened:
+			s.members.begin(narrow)
+		case <-s.members.changed:
+			s.members.apply()
 		case <-timer.C:
 		}
-		l.meta = event.Meta{}
-		batch = l.in.Drain(batch)
+		s.notices.turn()
+		batch = s.in.Drain(batch)
 		for _, m := range batch {
-			l.take(m)
+			s.handle(m)
 		}
-		if epoch := l.t.Epoch(); epoch > l.epoch {
-			l.epoch = epoch
-			l.step(tasks.Rotated{Epoch: epoch})
+		if epoch := s.lead.Epoch(); epoch > s.epoch {
+			s.epoch = epoch
+			s.step(tasks.Rotated{Epoch: epoch})
 		}
-		if l.t.Valid() {
-			l.news.tick.Wall = time.Now().Round(0) // the wall clock, which goes on while the machine sleeps
-			l.step(&l.news.tick)
+		if s.lead.Valid() {
+			s.tick.Wall = time.Now().Round(0) // the wall clock, which advances while the machine sleeps
+			s.step(&s.tick)
 		}
-		starved := l.commits.tend(time.Now())
-		l.commits.flush()
-		l.announcer.flush()
-		if l.fenced != nil {
-			return l.fenced
+		retry := s.writes.retryDue(time.Now())
+		s.writes.flush()
+		s.announcer.flush()
+		if s.failure != nil {
+			return s.failure
 		}
-		l.gauges()
-		l.tellLate()
-		timer.Reset(max(min(l.books.Next(l.now()), l.readAgain(time.Now()), starved, gaugesEvery), time.Millisecond))
+		s.gauges.publish()
+		s.awaited.publish()
+		timer.Reset(max(min(s.rules.Next(s.now()), s.deadLetters.retryDue(time.Now()), retry, gaugesEvery), time.Millisecond))
 	}
 }
 
-// take handles what others have sent.
-func (l *scheduler) take(m any) {
+// handle gives a message to its part.
+func (s *scheduler) handle(m any) {
 	switch m := m.(type) {
-	case answered:
-		l.answer(m.m)
-	case reported:
-		l.unread.Add(-int64(len(m.m.Data)))
-		l.report(m.m)
-	case queried:
-		l.query(m.m)
-	case written:
-		l.commits.over(m.w, outcomes[m.result.Outcome], m.result.Revision)
+	case arrivedAnswer:
+		s.answers.handle(m.m)
+	case arrivedReport:
+		s.reports.read(m.m)
+		s.reports.handle(m.m)
+	case arrivedQuery:
+		s.queries.handle(m.m)
+	case singleDone:
+		s.writes.singleDone(m)
 	case tasks.Reconnected:
-		l.step(m)
-		l.announcer.reconnected()
+		s.step(m)
+		s.announcer.reconnected()
 	case tasks.Event:
-		l.step(m)
+		s.step(m)
 	case batchDone:
-		l.commits.done(m)
-	case unstored:
-		l.commits.fault([]commit{m.w}, m.err)
+		s.writes.batchDone(m)
+	case singleUnknown:
+		s.writes.unknown([]write{m.w}, m.err)
 	case fetched:
-		l.fetched(m)
+		if m.task != "" {
+			s.deadLetters.inputFetched(m)
+		} else {
+			s.dispatcher.fetched(m)
+		}
 	case *natskv.PermissionError:
-		l.denied(m)
+		s.denials.handle(m)
 	}
 }
 
-func (l *scheduler) step(ev tasks.Event) {
-	l.effects = l.books.Step(l.now(), ev, l.effects[:0])
-	for i, e := range l.effects {
-		l.carryOut(e)
-		l.effects[i] = nil
+func (s *scheduler) put(message any) { s.in.Put(message) }
+
+func (s *scheduler) step(ev tasks.Event) {
+	s.returned = s.rules.Step(s.now(), ev, s.returned[:0])
+	for i, e := range s.returned {
+		s.effects.execute(e)
+		s.returned[i] = nil
 	}
 }
 
-// members tells the books who is there, and which of those that they know is dead for certain.
-func (l *scheduler) members() {
-	own := l.h.Session()
-	all := l.h.Members()
-	list := make([]tasks.Member, 0, len(all))
-	present := make(map[uint64]bool, len(all))
-	for i := range all {
-		m := &all[i]
-		place, works := m.Assign[l.cfg.Namespace]
-		if m.Session == own && !l.cfg.SchedulerWorks {
-			place.Slots = 0
-		}
-		present[m.Session] = true
-		l.peers[m.Session] = peer{m.Instance, m.WorkerOnly}
-		list = append(list, tasks.Member{
-			Instance: m.Instance, Session: m.Session, Described: m.Described, Works: works, Draining: m.Draining,
-			Slots: place.Slots, Kinds: place.Kinds, Labels: place.Labels, Own: m.Session == own,
-		})
-	}
-	l.step(tasks.Members{List: list})
-	for _, session := range l.books.Sessions() {
-		if p := l.peers[session]; !present[session] && l.h.Dead(p.instance, p.workerOnly, session) {
-			delete(l.loading, session)
-			delete(l.partial, session)
-			l.step(tasks.Dead{Session: session, Closed: l.h.Closed(p.instance, p.workerOnly, session)})
-		}
-	}
-	if len(l.peers) > 2*len(all)+64 {
-		kept := map[uint64]peer{}
-		for _, session := range l.books.Sessions() {
-			kept[session] = l.peers[session]
-		}
-		l.peers = kept
-	}
-}
-
-// watchConnection tells the books when the connection was another one: late copies of writes may be under way.
-func (l *scheduler) watchConnection(ctx context.Context) {
-	changes := l.nc.StatusChanged(nats.CONNECTED)
-	defer l.nc.RemoveStatusListener(changes)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case _, ok := <-changes:
-			if !ok {
-				return
-			}
-			l.in.Put(tasks.Reconnected{})
-		}
-	}
-}
-
-func (l *scheduler) emit(e event.Event) { l.h.Emit(e) }
+func (s *scheduler) emit(e event.Event) { s.host.Emit(e) }
 
 // fail ends the term. The first reason counts.
-func (l *scheduler) fail(err error) {
-	if l.fenced == nil {
-		l.fenced = err
+func (s *scheduler) fail(err error) {
+	if s.failure == nil {
+		s.failure = err
 	}
 }
 
-// checkpointsBelow notes that the stream has not taken a checkpoint of size bytes: so large a one is refused at once, for the
-// rest of the term.
-func (l *scheduler) checkpointsBelow(size int) { l.largest = min(l.largest, size-1) }
+// fence ends the term for a reason that counts more than any failure.
+func (s *scheduler) fence(err error) { s.failure = err }

@@ -1,122 +1,107 @@
 package scheduler
 
 import (
+	"time"
+
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// commits writes what the books want stored, each write under the condition that our seal is the last.
+// writeQueue stores what the rules want stored. Each write carries the condition that our seal is the last one.
 //
-// On one server the writes are pipelined, but for those of two records: these go in atomic batches, one at a time. Replicas
-// refuse a second write in flight under the same condition: there what comes meanwhile gathers, and all goes in such batches. A
-// stream that is given replicas during a term is found out by such a refusal.
+// On one server the writes are pipelined. A write of two records goes into an atomic batch, and one batch is
+// under way at a time. Replicas refuse a second write in flight under the same condition. There, writes gather
+// while a batch is under way, and all of them go into batches. Such a refusal also reveals a stream that is
+// given replicas during a term.
 //
-// A batch is stored as a whole or not at all. When the server does not take one, its halves are tried, and so on, until it is
-// known which write is the cause: the others are not to wait for it.
-type commits struct {
-	l       *scheduler
+// A batch is stored as a whole or not at all. If the server does not take a batch, its halves are tried, and so
+// on, until the write that is the cause is known: the others must not wait for that write.
+type writeQueue struct {
+	*term
+	loop
+	fail      func(error) // ends the term
+	writer    *natskv.Writer
+	announcer *announcer
+	shortage  *shortage
+
 	batched bool
-	queue   []commit
+	queue   []write
 	guard   uint64 // of the last write that was asked for
-	most    int    // writes that the next batch may hold; grows again with every one that is stored
+	most    int    // writes that the next batch may hold; grows again with every batch that is stored
 	flying  bool
-	short   shortage
+	largest int // the size of the largest checkpoint that may be stored, in bytes
+
+	written tasks.Written // told thousands of times a second: one that is used again costs no memory
 }
 
-// commit is one write of the books.
-type commit struct {
-	number, guard uint64
-	op            natskv.Write
-	also          *natskv.Write // stored in the same step, after op
-	lean          *natskv.Write // what would do instead of op, if that is too large
-	each          bool          // op and also have conditions of their own
-}
-
-func (w *commit) records() int {
-	if w.also != nil {
-		return 2
+func newWriteQueue(t *term, l loop, fail func(error), w *natskv.Writer, a *announcer, s *shortage) *writeQueue {
+	return &writeQueue{
+		term: t, loop: l, fail: fail, writer: w, announcer: a, shortage: s,
+		batched: t.stream.Replicas() > 1, most: natskv.MaxBatch, largest: record.MaxCheckpoint,
 	}
-	return 1
 }
 
-func (w *commit) size() int {
-	n := sizeOf(&w.op)
-	if w.also != nil {
-		n += sizeOf(w.also)
-	}
-	return n
-}
-
-func sizeOf(op *natskv.Write) int {
-	n := len(op.Value)
-	for _, v := range op.Header {
-		n += len(v.Value)
-	}
-	return n
-}
-
-// written is the outcome of a single write, unstored that of one that is not known to be stored, batchDone that of a batch.
+// singleDone is the outcome of a single write, singleUnknown that of one that may not be stored, batchDone that of
+// a batch.
 type (
-	written struct {
-		w      *commit
+	singleDone struct {
+		w      *write
 		result natskv.Result
+	}
+	singleUnknown struct {
+		w   write
+		err error
 	}
 	batchDone struct {
-		list   []commit
+		list   []write
 		result natskv.Result
-	}
-	unstored struct {
-		w   commit
-		err error
 	}
 )
 
-const batchSize = 4 << 20 // bytes of values in one batch
+const (
+	batchSize   = 4 << 20 // bytes of values in one batch
+	writeWithin = 5 * time.Second
+)
 
-var outcomes = [...]protocol.Outcome{
-	natskv.Unknown: protocol.Unknown, natskv.Won: protocol.Won, natskv.Refused: protocol.Refused,
-}
-
-func (c *commits) write(w commit) {
-	c.guard = max(c.guard, w.guard)
-	if c.batched || w.also != nil {
-		c.queue = append(c.queue, w)
+func (q *writeQueue) add(w write) {
+	q.guard = max(q.guard, w.guard)
+	if q.batched || w.also != nil {
+		q.queue = append(q.queue, w)
 		return
 	}
-	c.swap(w.op, w)
+	q.submit(w.op, w)
 }
 
-// swap writes one record, as op says: under the seal if that has no condition of its own.
-func (c *commits) swap(op natskv.Write, w commit) {
+// submit writes the one record op, under the seal if op has no condition of its own.
+func (q *writeQueue) submit(op natskv.Write, w write) {
 	if op.Expect == 0 && w.guard != 0 {
 		op.Guard = &natskv.Guard{Key: record.SealKey, Revision: w.guard}
 	}
-	c.l.writer.Submit(op, writeWithin, func(r natskv.Result) {
+	q.writer.Submit(op, writeWithin, func(r natskv.Result) {
 		if r.Outcome == natskv.Unknown {
-			c.l.in.Put(unstored{w, r.Err})
+			q.put(singleUnknown{w, r.Err})
 			return
 		}
-		c.l.in.Put(written{&w, r})
+		q.put(singleDone{&w, r})
 	})
 }
 
-// flush sends what has gathered, as long as nothing is under way. The records of one write stay together.
-func (c *commits) flush() {
-	if c.flying || len(c.queue) == 0 || c.batched && c.short.waits() {
+// flush sends the writes that have gathered, unless a batch is under way. The records of one write stay together.
+func (q *writeQueue) flush() {
+	if q.flying || len(q.queue) == 0 || q.batched && q.shortage.waits() {
 		return
 	}
 	size, taken, used := 0, 0, 0
 	var ops []natskv.Write
-	var list []commit
-	for i := range c.queue {
-		w := &c.queue[i]
-		if w.guard != c.guard { // all that is still wanted was asked for anew under the later seal
+	var list []write
+	for i := range q.queue {
+		w := &q.queue[i]
+		if w.guard != q.guard { // the rules have asked again, under the later seal, for all that they still want
 			used++
 			continue
 		}
-		if taken > 0 && (w.each != list[0].each || taken >= c.most || len(ops)+w.records() > natskv.MaxBatch || size+w.size() > batchSize) {
+		if taken > 0 && (w.each != list[0].each || taken >= q.most || len(ops)+w.records() > natskv.MaxBatch || size+w.size() > batchSize) {
 			break
 		}
 		size += w.size()
@@ -128,56 +113,17 @@ func (c *commits) flush() {
 		taken++
 		used++
 	}
-	rest := append(c.queue[:0], c.queue[used:]...)
-	clear(c.queue[len(rest):])
-	c.queue = rest
+	rest := append(q.queue[:0], q.queue[used:]...)
+	clear(q.queue[len(rest):])
+	q.queue = rest
 	if taken == 0 {
 		return
 	}
-	c.flying = true
-	done := func(r natskv.Result) { c.l.in.Put(batchDone{list, r}) }
+	q.flying = true
+	done := func(r natskv.Result) { q.put(batchDone{list, r}) }
 	if list[0].each {
-		c.l.writer.SubmitEach(ops, writeWithin, done)
+		q.writer.SubmitEach(ops, writeWithin, done)
 		return
 	}
-	c.l.writer.SubmitBatch(natskv.Guard{Key: record.SealKey, Revision: c.guard}, ops, writeWithin, done)
-}
-
-// done tells the books what became of a batch. Its records stand one after the other.
-func (c *commits) done(b batchDone) {
-	c.flying = false
-	switch {
-	case b.result.Outcome == natskv.Unknown:
-		c.fault(b.list, b.result.Err)
-		return
-	case b.result.Outcome == natskv.Refused && b.list[0].each && len(b.list) > 1: // one of their conditions does not hold
-		c.halve(b.list)
-		return
-	case b.result.Outcome == natskv.Won:
-		c.most = min(max(c.most, 2*len(b.list)), natskv.MaxBatch)
-	}
-	revision := b.result.Revision
-	if revision > 0 {
-		for i := range b.list {
-			revision -= uint64(b.list[i].records())
-		}
-	}
-	for i := range b.list {
-		w := &b.list[i]
-		if b.result.Revision > 0 {
-			revision += uint64(w.records())
-		}
-		c.over(w, outcomes[b.result.Outcome], revision)
-	}
-}
-
-// over tells what became of a write to all who are to hear of it.
-func (c *commits) over(w *commit, o protocol.Outcome, revision uint64) {
-	c.tell(w.number, o, revision)
-	c.l.announcer.answered(w, o == protocol.Won)
-}
-
-func (c *commits) tell(number uint64, o protocol.Outcome, revision uint64) {
-	c.l.news.written = tasks.Written{Write: number, Outcome: o, Revision: revision}
-	c.l.step(&c.l.news.written)
+	q.writer.SubmitBatch(natskv.Guard{Key: record.SealKey, Revision: q.guard}, ops, writeWithin, done)
 }

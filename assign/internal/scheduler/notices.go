@@ -1,0 +1,59 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// notices gives the user's sinks an event for the effects that are only news.
+type notices struct {
+	*term
+	emit func(event.Event)
+	meta event.Meta // the same for all events of one turn of the loop; zero before the first one
+}
+
+// turn begins another turn of the loop.
+func (n *notices) turn() { n.meta = event.Meta{} }
+
+func (n *notices) notice(effect tasks.Effect) {
+	if n.meta.Time.IsZero() {
+		n.meta = n.host.Meta()
+	}
+	meta, ns := n.meta, n.cfg.Namespace
+	switch e := effect.(type) {
+	case tasks.Ready:
+		n.emit(event.TaskRecovered{Meta: meta, Namespace: ns, Open: e.Open, Adopted: e.Adopted, Took: time.Since(n.began)})
+	case tasks.Queued:
+		n.emit(event.TaskSubmitted{Meta: meta, Namespace: ns, Kind: e.Kind})
+	case tasks.Given:
+		n.emit(event.TaskAssigned{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Wait: e.Wait})
+	case tasks.Rejected:
+		n.emit(event.TaskRejected{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Reason: e.Verdict.String()})
+	case tasks.Completed:
+		n.emit(event.TaskCompleted{
+			Meta: meta, Namespace: ns, Kind: e.Kind, Outcome: string(e.Outcome.Status), Run: time.Duration(e.Outcome.Ran), Attempts: e.Outcome.Tries,
+		})
+	case tasks.Reassigned:
+		n.emit(event.TaskReassigned{Meta: meta, Namespace: ns, Kind: e.Kind, Cause: e.Cause})
+	case tasks.Stale:
+		n.emit(event.TaskStale{Meta: meta, Namespace: ns, Kind: e.Kind, Reason: e.Reason})
+	case tasks.Ticked:
+		n.emit(event.TaskTicked{Meta: meta, Namespace: ns, Recurrence: e.Name, Fired: e.Fired, Dropped: e.Dropped})
+	case tasks.Ahead:
+		n.emit(event.Fault{Meta: meta, Doing: "fire recurrence " + e.Name, Role: n.cfg.Role, Err: aheadError(&e)})
+	case tasks.Refused:
+		n.emit(event.TaskFenced{Meta: meta, Namespace: ns, Op: e.Op})
+	}
+}
+
+// aheadError says that a clock was wrong, or is wrong now.
+func aheadError(e *tasks.Ahead) error {
+	what := "the clock was wrong when it was written, and ticks count from now on"
+	if e.Believed {
+		what = "this machine's clock has come to it, the server's clock is wrong: set it; until then nothing is fired"
+	}
+	return fmt.Errorf("assign: its record says %s, and the stream's clock %s: %s", e.Tick.Format(time.RFC3339), e.Now.Format(time.RFC3339), what)
+}

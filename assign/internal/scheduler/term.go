@@ -1,0 +1,48 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// term is what every part knows of the term that it serves. All but epoch stays as it is made.
+type term struct {
+	cfg      Config
+	host     Host
+	lead     *election.Term
+	conn     *nats.Conn
+	stream   *natskv.Stream
+	subjects record.Subjects
+	rules    *tasks.Scheduler // parts read it; only the loop's step changes it
+	began    time.Time
+	first    uint64 // the epoch at which the term began
+	epoch    uint64 // the present epoch; only the loop's goroutine reads and raises it
+	mark     string // tells the seals of this term from those of every other term
+	inbox    string // workers answer frames below it: the session and the frame follow
+}
+
+// now is the time of the rules.
+func (t *term) now() tasks.Instant { return protocol.Instant(time.Since(t.began)) + 1 }
+
+// loop is all that a part knows of the loop that it belongs to.
+type loop struct {
+	put  func(message any)    // gives the loop a message, from any goroutine
+	step func(ev tasks.Event) // gives the rules an event, in the loop's goroutine only
+	emit func(e event.Event)  // gives the user's sinks an event, from any goroutine
+}
+
+// sender sends messages in order, without blocking. It is a *natsconn.Sender.
+type sender interface {
+	Send(subject, reply string, data []byte)
+	MaxPayload() int
+	Refresh()
+	Stop()
+}

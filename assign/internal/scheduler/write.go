@@ -1,0 +1,35 @@
+package scheduler
+
+import "github.com/rolemanager/rolemanager/internal/natskv"
+
+// write is one write that the rules want.
+type write struct {
+	number, guard uint64
+	op            natskv.Write
+	also          *natskv.Write // stored in the same step, after op
+	lean          *natskv.Write // replaces op if the server does not take op because of its size
+	each          bool          // op and also have conditions of their own
+}
+
+func (w *write) records() int {
+	if w.also != nil {
+		return 2
+	}
+	return 1
+}
+
+func (w *write) size() int {
+	n := sizeOf(&w.op)
+	if w.also != nil {
+		n += sizeOf(w.also)
+	}
+	return n
+}
+
+func sizeOf(op *natskv.Write) int {
+	n := len(op.Value)
+	for _, v := range op.Header {
+		n += len(v.Value)
+	}
+	return n
+}
