@@ -7,44 +7,44 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// life ends once, with a cause. It is what a context would be too, at a fraction of the cost: there is one for every attempt,
-// and hardly any is waited for.
-type life struct {
+// cancellation ends an attempt once, with a cause. It does what a context would do at a fraction of the cost: every
+// attempt has one, and hardly any is waited for.
+type cancellation struct {
 	mu    sync.Mutex
-	cause error         // nil until it has ended
-	over  chan struct{} // made by the first who waits
+	cause error         // nil until the end
+	over  chan struct{} // made by the first call of done
 }
 
-func (l *life) end(cause error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cause != nil {
+func (c *cancellation) end(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause != nil {
 		return
 	}
-	l.cause = cause
-	if l.over != nil {
-		close(l.over)
+	c.cause = cause
+	if c.over != nil {
+		close(c.over)
 	}
 }
 
-// ended is the cause, nil while it goes on.
-func (l *life) ended() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.cause
+// ended returns the cause, nil before the end.
+func (c *cancellation) ended() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cause
 }
 
-// done is closed when it has ended.
-func (l *life) done() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over == nil {
-		l.over = make(chan struct{})
-		if l.cause != nil {
-			close(l.over)
+// done returns a channel that is closed at the end.
+func (c *cancellation) done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over == nil {
+		c.over = make(chan struct{})
+		if c.cause != nil {
+			close(c.over)
 		}
 	}
-	return l.over
+	return c.over
 }
 
 // stoppedBy is the cause of the end of an attempt whose task has ended with this status.

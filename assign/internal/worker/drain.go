@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/event"
-	"github.com/rolemanager/rolemanager/internal/natsconn"
 )
 
 type drainPhase uint8
@@ -20,7 +18,7 @@ const (
 	leaving              // what runs was cancelled and is given back
 )
 
-// drain is the end of a shift whose session is being closed.
+// drain is the end of a worker whose session is being closed.
 //
 //	working ──close──► finishing ──timeout──► leaving ──timeout──► over
 //	                       └── all has ended and is settled ──► over
@@ -52,20 +50,6 @@ func (s *worker) drained(d *drain, now time.Time) bool {
 	s.stubborn = len(s.runs) > 0
 	s.abandon()
 	return true
-}
-
-// leave says that nothing is offered any more, and rejects what has come until that was seen: the session may live on for long, for
-// the work of roles or other namespaces, and a scheduler would wait for the answers of nobody. While a handler runs it has to wait.
-func (s *worker) leave() {
-	if s.machine.Live() > 0 || len(s.handlers.kinds()) == 0 || !natsconn.Soon(s.h.Conn().IsConnected, false) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.h.Config().OpTimeout) // the lease's has ended
-	defer cancel()
-	_ = s.h.Describe(ctx, s.cfg.Namespace, nil) // or it is waited for until the session has ended
-	for _, m := range s.in.Drain(nil) {
-		s.take(m)
-	}
 }
 
 // handingBack is how long cancelled handlers may take to return, and their tasks to be given back.

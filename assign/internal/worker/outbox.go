@@ -8,7 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -27,6 +26,13 @@ type outbox struct {
 	pause    time.Time // nothing is sent before
 }
 
+// acknowledged answers a report.
+type acknowledged struct {
+	number uint64
+	stale  []bool
+	ok     bool
+}
+
 // item is an attempt's result, or how far it is: then x is the attempt, and what is told is its latest when it is sent. Number
 // says which that was. So the answer to a report of progress is never taken for that to the result of the same attempt.
 //
@@ -38,12 +44,6 @@ type item struct {
 	number uint64
 	lapses int // reports of it that had no answer
 	share  int // how many the next one may hold, 0 for as many as there is room for
-}
-
-// reporting is what the loop knows of the reports of one attempt's progress. At most one is under way.
-type reporting struct {
-	queued, flying, cool bool
-	ran                  int64 // of the last one: they are ordered by it
 }
 
 // cooling is an attempt whose progress was reported, until it may be again.
@@ -87,7 +87,7 @@ func (o *outbox) forget(id string, a tasks.Attempt) {
 // progress queues how far an attempt is, as soon as that may be told.
 func (o *outbox) progress(x *execution) {
 	news := x.progress.news()
-	if news == nothing || news < atOnce && x.cool || x.queued || x.flying || x.life.ended() != nil {
+	if news == nothing || news < atOnce && x.cool || x.queued || x.flying || x.cancelled.ended() != nil {
 		return
 	}
 	x.queued = true
@@ -232,7 +232,7 @@ func (o *outbox) finding(it *item) (f tasks.Finding, ok bool) {
 		f, ok = o.findings[it.held.ID]
 		return f, ok && f.Attempt == it.held.Attempt
 	}
-	if it.x.life.ended() != nil || it.x.progress.news() == nothing {
+	if it.x.cancelled.ended() != nil || it.x.progress.news() == nothing {
 		return f, false
 	}
 	f, it.number = it.x.progress.take()
@@ -247,25 +247,6 @@ func (o *outbox) chill(x *execution, now time.Time) {
 	if !x.cool {
 		x.cool = true
 		o.cooling = append(o.cooling, cooling{x, now.Add(progressEvery)})
-	}
-}
-
-// send reports what is to be reported, to the scheduler in view.
-func (s *worker) send(now time.Time) {
-	o := &s.outbox
-	o.overdue(now)
-	o.warm(now)
-	if s.gate.epoch == 0 || now.Before(o.pause) {
-		return
-	}
-	size := max(min(reportSize, s.out.MaxPayload()-record.Headroom), 0)
-	for {
-		number, list := o.report(now, size, s.cfg.AnswerTimeout)
-		if number == 0 {
-			return
-		}
-		s.out.Send(s.sub.Report(s.h.Instance()), o.inbox+strconv.FormatUint(number, 36),
-			tasks.EncodeReport(s.h.Instance(), s.h.Session(), s.gate.epoch, list))
 	}
 }
 

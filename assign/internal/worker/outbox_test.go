@@ -26,7 +26,7 @@ func newDesk() *desk {
 }
 
 func (d *desk) run(id string) *execution {
-	x := &execution{s: d.s, id: id, attempt: tasks.Attempt{Epoch: 1, N: 1}, began: d.now}
+	x := &execution{attempts: &attempts{put: func(m any) { d.s.in.Put(m) }}, id: id, attempt: tasks.Attempt{Epoch: 1, N: 1}, began: d.now}
 	x.ctx, x.cancel = context.WithCancelCause(context.Background())
 	d.runs[id] = x
 	return x

@@ -47,9 +47,11 @@ func objectName(id string, a tasks.Attempt, try int) string {
 	return name
 }
 
-// objects stores large outputs, for one shift.
+// objects stores large outputs, under one lease.
 type objects struct {
-	s      *worker
+	cfg    Config
+	h      Host
+	out    *natsconn.Sender
 	opened atomic.Pointer[openObjects]
 	missed atomic.Int64 // when the store was first found to be missing, Unix nanoseconds; 0 when it was there at last
 }
@@ -60,8 +62,8 @@ type openObjects struct {
 }
 
 // inline is how large an output may be to go along with its report.
-func (s *worker) inline() int {
-	return max(min(inlineMax, s.out.MaxPayload()-record.Headroom), 0)
+func (o *objects) inline() int {
+	return max(min(inlineMax, o.out.MaxPayload()-record.Headroom), 0)
 }
 
 // finding stores an output and is what to report of it. It tries as long as what the attempt says counts; its timeout does not
@@ -72,23 +74,23 @@ func (s *worker) inline() int {
 // its output, and nothing was wrong with it. But workers do not stand still for a fault of the set-up for ever: when that has
 // lasted for missingPatience, the task is dead at once, since no further attempt would mend that, and so is each that needs the
 // store until it is as it should be.
-func (o *objects) finding(ctx context.Context, x *execution, data []byte, retention time.Duration) tasks.Finding {
-	if most := o.s.cfg.MaxResult; len(data) > most {
+func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attempt, data []byte, retention time.Duration) tasks.Finding {
+	if most := o.cfg.MaxResult; len(data) > most {
 		return attemptResult(ctx, nil, taskerr.Permanent(fmt.Errorf(
 			"the output has %d bytes, the limit is %d: raise MaxResult, or store it elsewhere and return its name", len(data), most)))
 	}
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 100*time.Millisecond, 5*time.Second
 	tries := 1
-	kept, err := backoff.Retry(x.ctx, func() (r record.Object, err error) {
-		within, cancel := context.WithTimeout(x.ctx, objectWithin+time.Duration(len(data)>>20)*time.Second)
+	kept, err := backoff.Retry(attempt, func() (r record.Object, err error) {
+		within, cancel := context.WithTimeout(attempt, objectWithin+time.Duration(len(data)>>20)*time.Second)
 		defer cancel()
-		within, release := natsconn.UntilReconnect(within, o.s.h.Conn(), nil, nil)
-		r, err = o.store(within, objectName(x.id, x.attempt, tries), data, retention)
+		within, release := natsconn.UntilReconnect(within, o.h.Conn(), nil, nil)
+		r, err = o.store(within, objectName(id, a, tries), data, retention)
 		if err = release(err); err == nil {
 			return r, nil
 		}
-		if x.ctx.Err() != nil { // the attempt was ended meanwhile: that is no fault
+		if attempt.Err() != nil { // the attempt was ended meanwhile: that is no fault
 			return r, backoff.Permanent(err)
 		}
 		if (errors.Is(err, taskerr.ErrObjectsNotFound) || errors.As(err, new(*natskv.UnfitError))) && o.missing() {
@@ -97,12 +99,12 @@ func (o *objects) finding(ctx context.Context, x *execution, data []byte, retent
 		if !passing(err) {
 			return r, backoff.Permanent(err)
 		}
-		o.s.h.Emit(event.Fault{Meta: o.s.meta(), Doing: "store a large output", Err: err, Attempts: tries})
+		o.h.Emit(event.Fault{Meta: o.h.Meta(), Doing: "store a large output", Err: err, Attempts: tries})
 		tries++
 		return r, err
 	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(storePatience))
-	if err != nil && x.ctx.Err() != nil {
-		return attemptResult(x.ctx, nil, err)
+	if err != nil && attempt.Err() != nil {
+		return attemptResult(attempt, nil, err)
 	}
 	if err != nil {
 		return attemptResult(ctx, nil, fmt.Errorf("store the output of %d bytes: %w", len(data), err))
@@ -143,7 +145,7 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 		return r, taskerr.Permanent(fmt.Errorf("the outcome is kept for %v, but a large output for %v only: give the kind a shorter Retention, or raise "+
 			"LargeRetention and the max age of the object store %s", retention, b.Retention, b.Name))
 	}
-	chunk := max(min(objectChunk, o.s.out.MaxPayload()/2), 1)
+	chunk := max(min(objectChunk, o.out.MaxPayload()/2), 1)
 	info, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}}, pausing{bytes.NewReader(data)})
 	if err != nil {
 		o.opened.Store(nil)
@@ -152,7 +154,7 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 	if len(data) > chunk {
 		// The client uses one buffer for all chunks: one that is sent again, since the stream had no leader for a moment, may
 		// hold the bytes of a later one.
-		if _, err := stream.ReadChunks(ctx, o.s.h.Conn(), info); err != nil { // it compares the digest
+		if _, err := stream.ReadChunks(ctx, o.h.Conn(), info); err != nil { // it compares the digest
 			return r, fmt.Errorf("read it back: %w", err)
 		}
 	}
@@ -175,7 +177,7 @@ func (o *objects) open(ctx context.Context) (*openObjects, error) {
 	if b := o.opened.Load(); b != nil {
 		return b, nil
 	}
-	store, how, err := stream.OpenObjects(ctx, o.s.h.Conn(), o.s.cfg.Stream)
+	store, how, err := stream.OpenObjects(ctx, o.h.Conn(), o.cfg.Stream)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -114,25 +113,8 @@ func (p *progress) settle(number uint64, stale bool) {
 	p.waiting = kept
 }
 
-// Progress is the handler's side: it says, and waits for a checkpoint to be stored.
-func (x *execution) Progress(ctx context.Context, fraction float64, checkpoint []byte) error {
-	if err := x.life.ended(); err != nil {
-		return err
-	}
-	done, tell := x.progress.say(fraction, checkpoint)
-	if tell {
-		x.s.in.Put(progressed{x})
-	}
-	if checkpoint == nil {
-		return nil
-	}
-	defer x.progress.leave(done)
-	select {
-	case err := <-done:
-		return err
-	case <-x.life.done():
-		return x.life.ended()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+// reporting is what the loop knows of the reports of one attempt's progress. At most one is under way.
+type reporting struct {
+	queued, flying, cool bool
+	ran                  int64 // of the last one: they are ordered by it
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// sealed is a gate of a worker's session, and frames of every type that its scheduler has signed for it.
-func sealed(tb testing.TB) (*gate, [][]byte) {
+// sealed is a verifier of a worker's session, and frames of every type that its scheduler has signed for it.
+func sealed(tb testing.TB) (*frameVerifier, [][]byte) {
 	tb.Helper()
 	signer, err := fencing.NewSigner()
 	if err != nil {
@@ -24,7 +24,7 @@ func sealed(tb testing.TB) (*gate, [][]byte) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	g := &gate{namespace: "work", role: "scheduler", instance: "w.1", session: 1 << 50, open: true, own: stranger}
+	g := &frameVerifier{namespace: "work", role: "scheduler", instance: "w.1", session: 1 << 50, open: true, own: stranger}
 	g.see(election.RoleInfo{Leader: "a", Epoch: 1<<50 + 7, Revision: 1<<50 + 7, PublicKey: signer.PublicKey()})
 	v := tasks.Envelope{Namespace: "work", Role: "scheduler", Epoch: 1<<50 + 7, Term: 1<<50 + 5, Instance: "w.1", Session: 1 << 50, Number: 6}
 	policy := &tasks.Policy{Kind: "checksum.v1", Timeout: time.Minute, Retention: time.Hour, Weight: 1}

@@ -29,10 +29,10 @@ func TestGate(t *testing.T) {
 	}
 	same := func(*tasks.Envelope) {}
 	for _, tt := range []struct {
-		name string
-		data []byte
-		gate func(*gate)
-		want tasks.Verdict
+		name   string
+		data   []byte
+		change func(*frameVerifier)
+		want   tasks.Verdict
 	}{
 		{"good", seal(same, leader), nil, tasks.Accepted},
 		{"too large", make([]byte, 2000), nil, tasks.TooLarge},
@@ -43,26 +43,26 @@ func TestGate(t *testing.T) {
 		{"another instance", seal(func(v *tasks.Envelope) { v.Instance = "x" }, leader), nil, tasks.Foreign},
 		{"another namespace", seal(func(v *tasks.Envelope) { v.Namespace = "x" }, leader), nil, tasks.Foreign},
 		{"another role", seal(func(v *tasks.Envelope) { v.Role = "x" }, leader), nil, tasks.Foreign},
-		{"our own record is not in view", seal(same, leader), func(g *gate) { g.open = false }, tasks.NotReady},
-		{"nobody leads any more", seal(same, leader), func(g *gate) {
+		{"our own record is not in view", seal(same, leader), func(g *frameVerifier) { g.open = false }, tasks.NotReady},
+		{"nobody leads any more", seal(same, leader), func(g *frameVerifier) {
 			g.see(election.RoleInfo{Vacant: true, Revision: 12})
 		}, tasks.StaleEpoch},
-		{"nobody leads, and that is no epoch", seal(func(v *tasks.Envelope) { v.Epoch, v.Term = 0, 0 }, leader), func(g *gate) {
+		{"nobody leads, and that is no epoch", seal(func(v *tasks.Envelope) { v.Epoch, v.Term = 0, 0 }, leader), func(g *frameVerifier) {
 			g.see(election.RoleInfo{Vacant: true, Revision: 12})
 		}, tasks.StaleEpoch},
-		{"signatures are not checked", seal(same, stranger), func(g *gate) { g.trusting = true }, tasks.Accepted},
-		{"signatures are not checked, the rest is", seal(func(v *tasks.Envelope) { v.Session = 6 }, stranger), func(g *gate) { g.trusting = true }, tasks.Foreign},
+		{"signatures are not checked", seal(same, stranger), func(g *frameVerifier) { g.trusting = true }, tasks.Accepted},
+		{"signatures are not checked, the rest is", seal(func(v *tasks.Envelope) { v.Session = 6 }, stranger), func(g *frameVerifier) { g.trusting = true }, tasks.Foreign},
 		{"a term that begins after its epoch", seal(func(v *tasks.Envelope) { v.Term = 11 }, leader), nil, tasks.StaleEpoch},
-		{"the view went back", seal(same, leader), func(g *gate) {
+		{"the view went back", seal(same, leader), func(g *frameVerifier) {
 			g.see(election.RoleInfo{Leader: "b", Epoch: 12, Revision: 12, PublicKey: stranger.PublicKey()})
 			g.see(info)
 		}, tasks.StaleEpoch},
 	} {
 		for whose, own := range map[string]*fencing.Signer{"another's": stranger, "our own": leader} {
-			g := gate{namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: own}
+			g := frameVerifier{namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: own}
 			g.see(info)
-			if tt.gate != nil {
-				tt.gate(&g)
+			if tt.change != nil {
+				tt.change(&g)
 			}
 			if _, _, got := g.check(&nats.Msg{Data: tt.data}, 1000); got != tt.want {
 				t.Errorf("%s, the session that leads being %s: %v, want %v", tt.name, whose, got, tt.want)

@@ -1,0 +1,148 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/bridge"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// frame takes a frame; until is set when it has waited.
+func (s *worker) frame(m *nats.Msg, until time.Time) {
+	frame, v, verdict := s.verifier.check(m, s.out.MaxPayload())
+	if verdict == tasks.Later {
+		s.look()
+		frame, v, verdict = s.verifier.check(m, s.out.MaxPayload())
+	}
+	if verdict == tasks.Later {
+		s.park(m, until, tasks.Later)
+		return
+	}
+	if verdict == tasks.TooLarge {
+		s.out.Refresh()
+	}
+	if verdict != tasks.Accepted {
+		s.reject(m, v, verdict)
+		return
+	}
+	switch tasks.FrameType(frame[1]) {
+	case tasks.FrameAssign:
+		s.assigned(frame, m, until)
+	case tasks.FrameStop:
+		_, told, err := tasks.DecodeStop(frame)
+		if err != nil {
+			s.rejected("", record.Malformed)
+			return
+		}
+		s.step(told)
+		s.out.Send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
+	case tasks.FrameSync:
+		s.answerAll(m.Reply, tasks.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
+	default:
+		s.reject(m, v, tasks.Unsupported)
+	}
+}
+
+// assigned takes a frame of assignments that the verifier has accepted; until is set when it has waited. Under an idle session
+// nothing is begun: the frame waits for the beat that ends that.
+func (s *worker) assigned(frame []byte, m *nats.Msg, until time.Time) {
+	v, low, list, err := tasks.DecodeAssign(frame)
+	if err != nil {
+		s.rejected("", record.Malformed)
+		return
+	}
+	assignments := make([]tasks.Assignment, len(list))
+	for i := range list {
+		assignments[i] = list[i].Assignment
+	}
+	if !s.h.Believes() {
+		s.reject(m, v, tasks.NotReady)
+		return
+	}
+	if !s.closing && !s.wake() {
+		s.park(m, until, tasks.NotReady)
+		return
+	}
+	s.step(tasks.Pushed{
+		Term: v.Term, Low: low, List: assignments, Ref: &reply{m.Reply, v.Number}, Blocked: s.handlers.blockedTasks(),
+	})
+	i := 0
+	for _, e := range s.effects {
+		switch e := e.(type) {
+		case tasks.Start:
+			for list[i].ID != e.Assignment.ID || list[i].Serial != e.Assignment.Serial { // starts are in the frame's order
+				i++
+			}
+			s.start(&list[i])
+		case tasks.Reply:
+			for j, answer := range e.Answers {
+				if answer.Verdict == tasks.Replayed { // the scheduler has done with it, and would not count it
+					s.rejected(list[j].Policy.Kind, answer.Verdict.String())
+				}
+			}
+		}
+	}
+}
+
+// start runs a handler in a goroutine of its own.
+func (s *worker) start(t *tasks.Task) {
+	x := &execution{attempts: &s.attempts, id: t.ID, kind: t.Policy.Kind, attempt: t.Attempt, weight: max(t.Policy.Weight, 1), began: time.Now()}
+	x.ctx, x.cancel = context.WithCancelCause(context.Background())
+	x.release = context.AfterFunc(s.ctx, x.leaseOver)
+	s.runs[t.ID] = x
+	h := s.handlers.handler(t.Policy.Kind)
+	run := bridge.TaskRun{
+		ID: t.ID, Kind: t.Policy.Kind, Attempt: t.Try, Token: fence(t.ID, s.h.Instance(), t.Attempt), Trace: t.Trace,
+		Headers: record.HeadersOf(t.Header), Began: x.began, Reporter: x,
+	}
+	if len(t.Saved) > 0 {
+		run.Checkpoint = t.Saved
+	}
+	bounds := attemptBounds{timeout: t.Policy.Timeout, left: t.Left, retention: t.Policy.Retention}
+	go x.run(h, t.Payload, run, bounds) // awaited by the drain; after the loss of the session it blocks its task here until it returns
+}
+
+// unpark looks again at what waits. A frame that waits for a short beat is not checked anew before there is one: each look
+// would cost a signature. A scheduler that asks what we hold waits for us with everything: the session gets a new watch.
+func (s *worker) unpark(now time.Time) {
+	if len(s.parked) == 0 {
+		return
+	}
+	waiting := s.parked
+	s.parked = nil
+	asleep := false
+	for _, p := range waiting {
+		if !now.Before(p.until) {
+			if p.why == tasks.Later && isSync(p.m) {
+				s.h.Refresh()
+			}
+			s.reject(p.m, tasks.Envelope{}, p.why)
+			continue
+		}
+		if asleep = asleep || p.why == tasks.NotReady && !s.wake(); asleep && p.why == tasks.NotReady {
+			s.parked = append(s.parked, p)
+			continue
+		}
+		s.frame(p.m, p.until)
+	}
+}
+
+// ended takes what a handler returned.
+func (s *worker) ended(r returned) {
+	if s.runs[r.x.id] == r.x {
+		delete(s.runs, r.x.id)
+	}
+	s.outbox.keep(r.finding)
+	s.step(tasks.Ended{ID: r.finding.ID, Attempt: r.finding.Attempt})
+}
+
+// fence is the token of an attempt. Its id is random: whoever holds the token was handed it by this worker.
+func fence(id, holder string, a tasks.Attempt) fencing.Token {
+	return fencing.NewToken("task/"+id, holder, a.Epoch, a.N, uuid.New())
+}

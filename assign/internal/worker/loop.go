@@ -1,0 +1,212 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/bridge"
+	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/natsconn"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// arrivedFrame is a frame of the scheduler.
+type arrivedFrame struct{ m *nats.Msg }
+
+// Run works until the lease of ctx has ended, or the session has been drained.
+func Run(ctx context.Context, h Host, session *election.Session, cfg Config, handlers *Registry) error {
+	var wg sync.WaitGroup
+	s := &worker{
+		cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), handlers: handlers, session: session, ctx: ctx, h: h, out: natsconn.NewSender(h.Conn(), &wg), in: mailbox.New[any](), runs: map[string]*execution{},
+		machine: tasks.NewWorker(tasks.WorkerConfig{Slots: cfg.Slots, MaxOutbox: maxOutbox}),
+	}
+	s.verifier = frameVerifier{
+		namespace: cfg.Namespace, role: cfg.Role, instance: h.Instance(), session: h.Session(), trusting: cfg.Unverified,
+		own: h.Signer(),
+	}
+	s.attempts = attempts{
+		lease: ctx, handlers: handlers, objects: &objects{cfg: cfg, h: h, out: s.out}, put: func(m any) { s.in.Put(m) },
+	}
+	h.Drains(cfg.DrainTimeout + s.handingBack() + 3*h.Config().OpTimeout)
+	if cfg.Unverified {
+		handlers.unchecked.Do(func() { h.Emit(event.FramesUnverified{Meta: h.Meta(), Namespace: cfg.Namespace}) })
+	}
+	s.outbox = newOutbox(h.Conn().NewInbox() + ".")
+	subs, err := s.subscribe()
+	if err == nil {
+		wg.Go(s.watchdog)
+		wg.Go(func() { natsconn.WatchDenials(s.ctx, h.Conn(), func(d *natskv.PermissionError) { s.in.Put(d) }) })
+		err = s.run()
+		if s.busy && !s.stubborn {
+			h.Busy(false)
+		}
+	}
+	s.out.Stop()
+	natsconn.Within(h.Config().OpTimeout, func() {
+		for _, sub := range subs {
+			_ = sub.Unsubscribe() // fails only when the connection is closed
+		}
+		wg.Wait()
+	})
+	return err
+}
+
+func (s *worker) subscribe() ([]*nats.Subscription, error) {
+	me := s.h.Instance()
+	frame := func(m *nats.Msg) { s.in.Put(arrivedFrame{m}) }
+	subs, err := natsconn.Subscribe(s.h.Conn(), map[string]nats.MsgHandler{
+		s.sub.Assign(me): frame, s.sub.Cancel(me): frame, s.sub.Sync(me): frame,
+		s.outbox.inbox + "*": func(m *nats.Msg) { s.in.Put(s.outbox.answer(m)) },
+	})
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		err = taskerr.Permission(err)
+	}
+	return subs, err
+}
+
+// run is the loop, until the lease is lost or the drain has ended.
+func (s *worker) run() error {
+	s.look()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var batch []any
+	var drain drain
+	lease := s.ctx.Done()
+	for {
+		if !s.offered && drain.phase == working {
+			s.describe()
+		}
+		select {
+		case <-s.in.Ready():
+			batch = s.in.Drain(batch)
+			for _, m := range batch {
+				s.take(m)
+			}
+		case <-s.h.Changed():
+			s.look()
+		case <-s.handlers.offer:
+			s.offered = false
+		case <-timer.C:
+		case <-lease:
+			if !errors.Is(context.Cause(s.ctx), election.ErrClosed) {
+				s.abandon()
+				return nil
+			}
+			lease, s.closing = nil, true
+			s.machine.Step(tasks.Drain{}, nil)
+			drain.begin(s.cfg.DrainTimeout)
+		}
+		now := time.Now()
+		s.alive.Store(now.UnixNano())
+		if !s.h.Believes() {
+			s.stuck(&drain)
+			s.abandon() // the lease's context ends in a moment, or has ended, when the session is being closed
+			if drain.phase != working {
+				return nil
+			}
+		}
+		if drain.phase != working && s.drained(&drain, now) {
+			s.leave()
+			return nil
+		}
+		s.unpark(now)
+		s.send(now)
+		s.settleDown(now)
+		wait := min(s.quarter(), s.next(now, &drain))
+		if drain.phase != working { // nothing else tells that the lease is lost
+			wait = min(wait, max(bridge.TrustedFor(s.session), 0))
+		}
+		timer.Reset(wait)
+	}
+}
+
+// take handles one message.
+func (s *worker) take(m any) {
+	switch m := m.(type) {
+	case arrivedFrame:
+		s.frame(m.m, time.Time{})
+	case returned:
+		s.ended(m)
+	case progressed:
+		s.outbox.progress(m.x)
+	case acknowledged:
+		for _, e := range s.outbox.acknowledge(m) {
+			s.step(tasks.Acked{ID: e.ID, Attempt: e.Attempt})
+		}
+	case *natskv.PermissionError:
+		s.denied(m)
+	}
+}
+
+// describe publishes what we offer, and waits until the watch has shown it: whatever it shows of the scheduler's role is not
+// older then. A worker without handlers offers nothing.
+func (s *worker) describe() {
+	kinds := s.handlers.kinds()
+	if len(kinds) == 0 {
+		s.offered = true
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.h.Config().TTL)
+	defer cancel()
+	s.machine.Offer(kinds)
+	err := s.h.Describe(ctx, s.cfg.Namespace, &election.Workplace{Slots: s.cfg.Slots, Kinds: kinds, Labels: s.cfg.Labels})
+	s.offered = err == nil
+	s.verifier.open = s.verifier.open || s.offered
+	s.look()
+}
+
+func (s *worker) next(now time.Time, d *drain) time.Duration {
+	next := s.outbox.next(now)
+	if len(s.parked) > 0 {
+		next = min(next, parkedPoll)
+	}
+	if !s.offered {
+		next = min(next, 50*time.Millisecond)
+	}
+	if d.phase != working {
+		next = min(next, max(d.until.Sub(now), 0))
+	}
+	return max(next, time.Millisecond)
+}
+
+// leave says that nothing is offered any more, and rejects what has come until that was seen: the session may live on for long, for
+// the work of roles or other namespaces, and a scheduler would wait for the answers of nobody. While a handler runs it has to wait.
+func (s *worker) leave() {
+	if s.machine.Live() > 0 || len(s.handlers.kinds()) == 0 || !natsconn.Soon(s.h.Conn().IsConnected, false) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.h.Config().OpTimeout) // the lease's has ended
+	defer cancel()
+	_ = s.h.Describe(ctx, s.cfg.Namespace, nil) // or it is waited for until the session has ended
+	for _, m := range s.in.Drain(nil) {
+		s.take(m)
+	}
+}
+
+// watchdog ends the session when the loop has been stuck for a lease's time: it could not answer a new scheduler.
+func (s *worker) watchdog() {
+	ttl := s.h.Config().TTL
+	s.alive.CompareAndSwap(0, time.Now().UnixNano())
+	tick := time.NewTicker(ttl / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case now := <-tick.C:
+			if now.UnixNano()-s.alive.Load() > int64(ttl) {
+				s.h.End("the worker's loop is stuck")
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// park keeps a frame for a moment, until its epoch is in view or the session on short beats: what is dropped comes again
+// only when the scheduler has waited for its answer in vain.
+func (s *worker) park(m *nats.Msg, until time.Time, why tasks.Verdict) {
+	if until.IsZero() {
+		until = time.Now().Add(s.cfg.AnswerTimeout)
+		if len(s.parked) >= maxParked {
+			s.reject(m, tasks.Envelope{}, why)
+			return
+		}
+	}
+	s.parked = append(s.parked, parked{m, until, why})
+}
+
+// reject counts a frame under its reason. It answers only a stale one: any other might be accepted when a copy of it comes,
+// and its sender must not give the tasks to somebody else before.
+func (s *worker) reject(m *nats.Msg, v tasks.Envelope, verdict tasks.Verdict) {
+	reason := verdict.String()
+	if verdict == tasks.Later {
+		reason = record.UnknownEpoch
+	}
+	s.rejected("", reason)
+	if m.Reply == "" || verdict != tasks.StaleEpoch {
+		return
+	}
+	var answers []tasks.Answer
+	if frame, _, err := tasks.Open(m.Data); err == nil {
+		if _, _, list, err := tasks.DecodeAssign(frame); err == nil {
+			for i := range list {
+				answers = append(answers, tasks.Answer{ID: list[i].ID, Attempt: list[i].Attempt, Verdict: verdict})
+			}
+		}
+	}
+	if len(answers) > 0 && v.Session == s.h.Session() {
+		s.out.Send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, answers))
+	}
+}
+
+func (s *worker) rejected(kind, reason string) {
+	s.h.Emit(event.TaskRejected{Meta: s.meta(), Namespace: s.cfg.Namespace, Kind: kind, Worker: s.h.Instance(), Reason: reason})
+}
+
+// answerAll answers the scheduler, in as many messages as the answer needs.
+func (s *worker) answerAll(to string, frame []byte) {
+	s.answers++
+	for _, part := range control.Parts(frame, s.out.MaxPayload(), s.answers) {
+		s.out.Send(to, "", part)
+	}
+}
+
+func isSync(m *nats.Msg) bool {
+	frame, _, err := tasks.Open(m.Data)
+	return err == nil && tasks.FrameType(frame[1]) == tasks.FrameSync
+}
