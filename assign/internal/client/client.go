@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
@@ -220,5 +221,54 @@ func (c *Client) unlessClosed(l *line, err error) (*line, error) {
 		return nil, taskerr.ErrClosed
 	default:
 		return l, nil
+	}
+}
+
+// listen receives the announcements to the given audiences until leave is called.
+func (c *Client) listen(audiences ...string) (leave func(), err error) {
+	l := &c.subscriptions
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, to := range audiences {
+		if err := l.join(to, func() (*nats.Subscription, error) { return c.nc.Subscribe(c.sub.Done(to), c.heard) }); err != nil {
+			l.part(audiences[:i])
+			return nil, err
+		}
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.part(audiences)
+	}, nil
+}
+
+// heard handles the announcements of a scheduler. An announcement counts only on the subjects of its task.
+func (c *Client) heard(m *nats.Msg) {
+	to := m.Subject[len(c.sub.Done("")):]
+	for task, announcement := range record.Entries(m.Data) {
+		if to == task || to == record.Audience(task) {
+			c.waiters.announce(task, announcement)
+		}
+	}
+}
+
+// newPace is the wait between two attempts at the stream.
+func newPace() *backoff.ExponentialBackOff {
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
+	return pace
+}
+
+// pause waits before the next attempt. Errors: taskerr.ErrClosed, ctx's.
+func (c *Client) pause(ctx context.Context, pace *backoff.ExponentialBackOff) error {
+	timer := time.NewTimer(pace.NextBackOff())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-c.closed:
+		return taskerr.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

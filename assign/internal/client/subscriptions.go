@@ -4,8 +4,6 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/rolemanager/rolemanager/assign/internal/record"
 )
 
 // subscriptions is a client's subscriptions to what is announced, one for each subject, however many wait.
@@ -21,28 +19,11 @@ type subscription struct {
 	users int
 }
 
-// listen hears what is announced to one audience or to another until leave is called.
-func (c *Client) listen(audiences ...string) (leave func(), err error) {
-	l := &c.subscriptions
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, to := range audiences {
-		if err := l.join(c, to); err != nil {
-			l.part(audiences[:i])
-			return nil, err
-		}
-	}
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.part(audiences)
-	}, nil
-}
-
-func (l *subscriptions) join(c *Client, to string) error {
+// join adds a user to the subscription of an audience, which subscribe makes for the first one.
+func (l *subscriptions) join(to string, subscribe func() (*nats.Subscription, error)) error {
 	e := l.open[to]
 	if e == nil {
-		sub, err := c.nc.Subscribe(c.sub.Done(to), c.heard)
+		sub, err := subscribe()
 		if err != nil {
 			return err
 		}
@@ -59,16 +40,6 @@ func (l *subscriptions) part(audiences []string) {
 		if e.users--; e.users == 0 {
 			delete(l.open, to)
 			_ = e.sub.Unsubscribe() // fails only when the connection is closed
-		}
-	}
-}
-
-// heard takes what a scheduler announces. Of a task only what comes where it is announced is believed.
-func (c *Client) heard(m *nats.Msg) {
-	to := m.Subject[len(c.sub.Done("")):]
-	for task, announcement := range record.Entries(m.Data) {
-		if to == task || to == record.Audience(task) {
-			c.waiters.announce(task, announcement)
 		}
 	}
 }

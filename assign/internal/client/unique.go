@@ -12,9 +12,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// errLags says that a server has answered that lags behind: it is asked again.
-var errLags = errors.New("the answer of a server that lags")
-
 // storeUnique is store for a task with a unique key. The record of the key, which names the task that has it, and the
 // submission are written as one: both or neither, each under a condition of its own.
 //
