@@ -130,10 +130,10 @@ func (o *Observer) take(b batch) error {
 	now := protocol.Instant(o.clock.Now().Observer)
 	for _, ev := range b.events {
 		switch ev := ev.(type) {
-		case *protocol.Entry:
-			o.view.Deliver(now, ev, &o.news)
+		case protocol.Delivered:
+			o.view.Deliver(now, ev.Entry, &o.news)
 		case protocol.WatchReset:
-			o.view.BeginWatch(ev, protocol.Peer{})
+			o.view.BeginWatch(protocol.Watch(ev), protocol.Peer{})
 		case protocol.SnapshotDone:
 			o.view.EndSnapshot(now, nil, &o.news)
 		}

@@ -31,7 +31,7 @@ type batch struct {
 // before it has been seen.
 func (b batch) news() bool {
 	return b.snapshot || slices.ContainsFunc(b.events, func(ev protocol.Event) bool {
-		e, ok := ev.(*protocol.Entry)
+		e, ok := ev.(protocol.Delivered)
 		return ok && (e.Kind != protocol.KindLease || e.Form != protocol.FormRecord || !e.Lease.Alive() || e.Lease.Session == 0)
 	})
 }
@@ -165,7 +165,7 @@ func (w *watcher) decode(u natskv.Update) batch {
 	for _, e := range u.Entries {
 		entry := protocol.Decode(e.Key, e.Value, e.Revision, e.Marker, w.bucket.MaxTTL())
 		if entry.Kind != protocol.KindOther {
-			events = append(events, &entry)
+			events = append(events, protocol.Delivered{Entry: &entry})
 		}
 	}
 	if u.Snapshot {

@@ -48,7 +48,7 @@ func TestANewLeaseOffersNothing(t *testing.T) {
 				select {
 				case b := <-l.watcher.out:
 					for _, ev := range b.events {
-						if e, ok := ev.(*protocol.Entry); ok && e.Kind == protocol.KindMember && e.Form == protocol.FormRecord && e.Member.Session > former {
+						if e, ok := ev.(protocol.Delivered); ok && e.Kind == protocol.KindMember && e.Form == protocol.FormRecord && e.Member.Session > former {
 							offered = offered || len(e.Member.Assign) > 0
 						}
 						l.step(ev)

@@ -74,7 +74,7 @@ func TestIdleHolder(t *testing.T) {
 func (g *rig) sees(key string, rec any) {
 	g.rev++
 	e := Decode(key, Encode(rec), g.rev, false, g.m.cfg.MaxTTL)
-	g.step(&e)
+	g.step(Delivered{&e})
 }
 
 func (g *rig) killed(instance string) bool {

@@ -224,7 +224,7 @@ func (b *busy) next() {
 		at, what = b.late[0].at, func() { b.answer(Written{ID: b.late[0].write, Outcome: Unknown}) }
 	}
 	if len(b.stored.waits) > 0 && b.stored.done <= at {
-		at, what = b.stored.done, func() { b.step(b.stored.take(b.now, b.show)) }
+		at, what = b.stored.done, func() { b.step(Delivered{b.stored.take(b.now, b.show)}) }
 	}
 	if len(b.sent.waits) > 0 && b.sent.done <= at {
 		at, what = b.sent.done, func() { b.commit(b.sent.take(b.now, b.store)) }

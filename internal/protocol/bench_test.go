@@ -32,7 +32,7 @@ func (b *bucket) settle(m *Machine, now Now, out []Effect) {
 			}
 			entry := b.write(w)
 			next = m.Step(now, Written{ID: w.ID, Outcome: Won, Revision: entry.Revision}, next)
-			next = m.Step(now, &entry, next)
+			next = m.Step(now, Delivered{&entry}, next)
 		}
 		out = next
 	}
@@ -45,7 +45,7 @@ func opened(b *bucket, instance string, now Now, roles int) *Machine {
 		out = m.Step(now, Join{RoleConfig{Name: fmt.Sprintf("r%d", i)}}, out)
 	}
 	for i := range b.entries {
-		out = m.Step(now, &b.entries[i], out)
+		out = m.Step(now, Delivered{&b.entries[i]}, out)
 	}
 	b.settle(m, now, m.Step(now, SnapshotDone{}, out))
 	return m
@@ -60,7 +60,7 @@ func BenchmarkForeignBeat(b *testing.B) {
 		b.Fatalf("it leads %d roles", leader.leading)
 	}
 	m := opened(store, "follower", at(0), 10_000)
-	e := Entry{Kind: KindLease, Peer: Peer{Candidate, "leader"}, Form: FormRecord, Lease: leader.self.Lease}
+	e := Entry{Kind: KindLease, Peer: Peer{Class: Candidate, Instance: "leader"}, Form: FormRecord, Lease: leader.self.Lease}
 	out := make([]Effect, 0, 8)
 	elapsed := time.Duration(0)
 	b.ReportAllocs()
@@ -69,7 +69,7 @@ func BenchmarkForeignBeat(b *testing.B) {
 		store.last++
 		e.Revision = store.last
 		e.Lease.Beat++
-		if out = m.Step(at(elapsed), &e, out[:0]); len(out) > 0 {
+		if out = m.Step(at(elapsed), Delivered{&e}, out[:0]); len(out) > 0 {
 			b.StopTimer()
 			store.settle(m, at(elapsed), out)
 			store.entries = store.entries[:0]

@@ -1,5 +1,7 @@
 package protocol
 
+import "time"
+
 // claim is a write of ours that would make us the leader, from its first sending until the watch or its acknowledgement
 // has shown what became of it. Every attempt carries the same token and expects the same revision: whichever lands is ours.
 type claim struct {
@@ -26,7 +28,7 @@ func (m *Machine) freeSince(rv *RoleView) (since Instant, ok bool) {
 	v := m.view
 	switch rv.Form {
 	case FormNone:
-		return v.since, v.complete
+		return v.CompleteSince()
 	case FormRecord:
 		if rv.Role.Vacant {
 			if rv.Role.Forced {
@@ -35,7 +37,7 @@ func (m *Machine) freeSince(rv *RoleView) (since Instant, ok bool) {
 			return rv.Seen, true
 		}
 		if v.Dead(rv.Role.Holder(), rv.Role.Session) {
-			return max(rv.Seen, v.peer(rv.Role.Holder()).endSeen), true
+			return max(rv.Seen, v.Peer(rv.Role.Holder()).endSeen), true
 		}
 		return 0, false
 	case FormNewer:
@@ -46,7 +48,7 @@ func (m *Machine) freeSince(rv *RoleView) (since Instant, ok bool) {
 
 // tryClaim claims a role when it is free and it is our turn.
 func (m *Machine) tryClaim(r *role) {
-	if !r.told || m.closing.asked || r.task.inflight {
+	if !r.told || m.closing.asked || r.Notes.inflight {
 		return
 	}
 	since, ok := m.claimableSince(r.RoleView)
@@ -72,7 +74,7 @@ func (m *Machine) tryClaim(r *role) {
 		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), since: since, sent: m.now.Observer,
 		handed: r.Form == FormRecord && r.Role.Vacant && r.Role.Next == m.cfg.Instance,
 	}
-	r.task.token, r.task.known = r.claim.token, m.view.Last()
+	r.Notes.token, r.Notes.known = r.claim.token, m.view.Last()
 	m.claims.add(r)
 	m.sendClaim(r)
 }
@@ -82,7 +84,7 @@ func (m *Machine) sendClaim(r *role) {
 		V: Version, TTLms: m.cfg.TTL.Milliseconds(),
 		ID: m.cfg.Instance, Session: m.lease.number, Token: r.claim.token, Key: m.cfg.Key, Priority: r.priority,
 	}
-	r.task.inflight = true
+	r.Notes.inflight = true
 	m.put(pending{
 		purpose: forClaim, role: r.RoleView, expect: r.claim.expect, stood: r.Revision,
 		entry: Entry{Kind: KindRole, Name: r.Name, Form: FormRecord, Role: rec},
@@ -91,7 +93,7 @@ func (m *Machine) sendClaim(r *role) {
 
 func (m *Machine) claimed(p pending, w Written, mine bool) {
 	rv := p.role
-	rv.task.inflight = false
+	rv.Notes.inflight = false
 	m.emit(Claimed{rv.Name, w.Outcome, m.elapsed(p)})
 	m.touchRole(rv)
 	if !mine {
@@ -99,19 +101,19 @@ func (m *Machine) claimed(p pending, w Written, mine bool) {
 	}
 	switch w.Outcome {
 	case Won:
-		rv.task.retry = retry{}
+		rv.Notes.retry = retry{}
 	case Refused:
-		if rv.task.retry = (retry{}); rv.Revision == p.stood {
-			m.unexplained(&rv.task.retry)
+		if rv.Notes.retry = (retry{}); rv.Revision == p.stood {
+			m.unexplained(&rv.Notes.retry)
 		}
 	case Unknown:
-		m.unknown(&rv.task.retry, "claim", rv.Name)
+		m.unknown(&rv.Notes.retry, "claim", rv.Name)
 	}
 }
 
 // reconcileClaim resolves an open claim by what the view shows, and by that alone; or sends it once more.
 func (m *Machine) reconcileClaim(r *role) {
-	c, t := r.claim, &r.task
+	c, t := r.claim, &r.Notes
 	switch {
 	case r.held() && r.Role.Token == c.token && m.names(r.RoleView):
 		m.endClaim(r)
@@ -133,14 +135,14 @@ func (m *Machine) reconcileClaim(r *role) {
 }
 
 func (m *Machine) endClaim(r *role) {
-	r.claim, r.task.retry = nil, retry{}
+	r.claim, r.Notes.retry = nil, retry{}
 	m.claims.remove(r)
 }
 
 // dropClaims forgets the claims of a session that has ended: what lands of them names a dead session.
 func (m *Machine) dropClaims() {
 	for _, r := range m.claims.clear() {
-		r.claim, r.task.retry = nil, retry{}
+		r.claim, r.Notes.retry = nil, retry{}
 	}
 	m.wanting.clear()
 }
@@ -149,7 +151,7 @@ func (m *Machine) dropClaims() {
 // had given up. It is never resumed at an epoch that has ended. A token that is none of ours was written by somebody else
 // over a leader who may still believe, so that vacancy counts as forced.
 func (m *Machine) sweep(rv *RoleView) {
-	t := &rv.task
+	t := &rv.Notes
 	switch {
 	case t.mine != nil && t.mine.leaving != nil && !t.mine.leaving.vacate: // left to the end of the session
 	case t.inflight:
@@ -158,4 +160,24 @@ func (m *Machine) sweep(rv *RoleView) {
 	case m.enter(rv):
 		m.vacate(rv, "swept", "", rv.Role.Token != t.token)
 	}
+}
+
+// turnDelay is how long we let those before us go first for a role that can be claimed: a moment for each, and a heartbeat for
+// whom the role was handed to. That one has confirmed that it takes the role, so it is only slow, and nobody else was meant.
+func (m *Machine) turnDelay(r *role) (delay time.Duration) {
+	me := Contender{m.cfg.Instance, m.lease.number, r.priority, r.takeover}
+	for _, p := range r.candidates {
+		if p == m.self {
+			continue
+		}
+		c, ok := m.view.contender(m.now.Observer, r.Name, p)
+		if !ok || compareContenders(&r.Role, c, me) > 0 {
+			continue
+		}
+		delay += m.cfg.Delta
+		if r.Role.Vacant && c.Instance == r.Role.Next {
+			delay += m.cfg.Heartbeat
+		}
+	}
+	return delay
 }

@@ -21,7 +21,7 @@ func (c Close) apply(m *Machine) {
 	m.closing.asked, m.closing.due = true, due
 	m.change()
 	m.endAll(SessionClosed)
-	for _, rv := range m.view.roleList {
+	for _, rv := range m.view.Roles() {
 		m.touchRole(rv)
 	}
 }
@@ -96,8 +96,8 @@ func (m *Machine) abandonCommands() {
 			}
 		}
 	}
-	for _, rv := range m.view.roleList {
-		r := rv.task.mine
+	for _, rv := range m.view.Roles() {
+		r := rv.Notes.mine
 		if r == nil {
 			continue
 		}

@@ -44,3 +44,7 @@ func TestIdlePace(t *testing.T) {
 		}
 	}
 }
+
+func heldBy(id string, session uint64, ttl int64) Role {
+	return Role{V: 1, ID: id, Session: session, TTLms: ttl, Token: "t"}
+}

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"testing"
-	"time"
 )
 
 // second is a point in time at which a watch is begun.
@@ -13,18 +12,18 @@ type over struct{ *watcher }
 
 func newOver() over {
 	o := over{newWatcher()}
-	o.sees("role.r", 20, heldBy("b", 8, 1000))
+	o.sees("role.r", 20, ledBy("b", 8, 1000))
 	o.sees("lease.a", 21, Lease{V: 1, Nonce: "y", TTLms: 1000, State: Live})
-	o.sees("role.last", 30, heldBy("b", 8, 1000))
+	o.sees("role.last", 30, ledBy("b", 8, 1000))
 	return o
 }
 
 // begins is a watch that was begun at at, over a state that ends at last. What it delivers is given, and whether that is all.
 func (o over) begins(at float64, last uint64, whole bool, show ...func()) {
-	o.beginsBy(WatchReset{Begun: second(at), Told: true, Last: last}, whole, show...)
+	o.beginsBy(Watch{Begun: second(at), Told: true, Last: last}, whole, show...)
 }
 
-func (o over) beginsBy(reset WatchReset, whole bool, show ...func()) {
+func (o over) beginsBy(reset Watch, whole bool, show ...func()) {
 	reset.Known = o.Last()
 	o.BeginWatch(reset, Peer{})
 	for _, deliver := range show {
@@ -36,7 +35,7 @@ func (o over) beginsBy(reset WatchReset, whole bool, show ...func()) {
 }
 
 func (o over) role(name string, rev uint64) func() {
-	return func() { o.sees("role."+name, rev, heldBy("b", 8, 1000)) }
+	return func() { o.sees("role."+name, rev, ledBy("b", 8, 1000)) }
 }
 
 // TestDoubt: on replicas a watch that shows an older state than was known may come from one that lags. It is proof that the
@@ -91,7 +90,7 @@ func TestDoubt(t *testing.T) {
 // late it was begun, and what it does not show neither; nor does the last revision that nobody who leads has named. The doubt stays,
 // and asks for another watch as much later.
 func TestDoubtIsNotSettled(t *testing.T) {
-	for name, reset := range map[string]WatchReset{
+	for name, reset := range map[string]Watch{
 		"a replica is behind": {Told: true, Behind: true, Last: 90},
 		"there is no leader":  {Last: 5},
 	} {
@@ -135,7 +134,7 @@ func TestDoubtIsNotSettled(t *testing.T) {
 			if o.WentBack() {
 				t.Fatal("went back at once")
 			}
-			o.beginsBy(WatchReset{Begun: second(at), Told: true, Behind: true, Last: 29}, true)
+			o.beginsBy(Watch{Begun: second(at), Told: true, Behind: true, Last: 29}, true)
 		}
 		if !o.WentBack() {
 			t.Fatal("went back: false")
@@ -175,7 +174,7 @@ func TestDoubtAsksOnce(t *testing.T) {
 
 // TestRevisionGivenAgain: another record at a known revision is proof, also on replicas: no lag shows that.
 func TestRevisionGivenAgain(t *testing.T) {
-	role := heldBy("b", 8, 1000)
+	role := ledBy("b", 8, 1000)
 	vacant, another, later := Role{V: 1, Vacant: true, TTLms: 1000}, role, role
 	another.ID, later.Session = "c", 9
 	token := role
@@ -211,7 +210,7 @@ func TestRevisionGivenAgain(t *testing.T) {
 		for _, single := range []bool{true, false} {
 			w := newWatcher()
 			w.sees(c.key, 20, c.was)
-			w.BeginWatch(WatchReset{Told: true, Single: single, Last: 90, Known: 20, Begun: second(0)}, Peer{})
+			w.BeginWatch(Watch{Told: true, Single: single, Last: 90, Known: 20, Begun: second(0)}, Peer{})
 			w.sees(c.key, 20, c.is)
 			if w.WentBack() != c.want {
 				t.Errorf("%s (single: %v): went back: %v, want %v", c.name, single, w.WentBack(), c.want)
@@ -222,53 +221,6 @@ func TestRevisionGivenAgain(t *testing.T) {
 		live.sees(c.key, 20, c.is)
 		if live.WentBack() != c.want {
 			t.Errorf("%s, under one watch: went back: %v, want %v", c.name, live.WentBack(), c.want)
-		}
-	}
-}
-
-// TestSessionInDoubt: a session over replicas that went back asks for one watch after BackPatience, and ends by what that shows.
-func TestSessionInDoubt(t *testing.T) {
-	for _, lost := range []bool{true, false} {
-		g := newRig(t, nil)
-		g.sees("role.other", heldBy("b", 8, 1000))
-		g.run(time.Second, nil)
-		watch := func(last uint64) {
-			g.step(WatchReset{Begun: g.now.Observer, Told: true, Last: last, Known: g.m.View().Last()})
-			if own := g.m.self; own.Member != nil {
-				g.step(&Entry{Kind: KindMember, Peer: own.Peer, Revision: own.MemberRevision, Form: FormRecord, Member: own.Member})
-			}
-			g.step(SnapshotDone{})
-		}
-		before := g.m.View().Last() - 1
-		watch(before)
-		asked := func() (n int) {
-			for _, e := range g.effs {
-				if _, ok := e.(RebuildWatch); ok {
-					n++
-				}
-			}
-			return n
-		}
-		g.run(BackPatience-50*time.Millisecond, nil)
-		if asked() != 0 {
-			t.Fatalf("asks for a watch before %v", BackPatience)
-		}
-		g.run(4*BackPatience, nil) // nobody makes it
-		if asked() != 1 {
-			t.Fatalf("asks %d times for a watch, want once", asked())
-		}
-		if lost {
-			watch(before)
-		} else {
-			watch(g.rev)
-		}
-		ended, is := g.effs[len(g.effs)-1].(Ended)
-		if is != lost || is && ended.Fault != ErrWentBack {
-			t.Errorf("lost: %v, and it has ended: %v (%+v)", lost, is, ended)
-		}
-		g.run(4*BackPatience, nil)
-		if asked() != 1 {
-			t.Errorf("asks %d times for a watch, want once", asked())
 		}
 	}
 }

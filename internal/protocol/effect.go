@@ -2,8 +2,9 @@ package protocol
 
 import "time"
 
-// Effect is what a machine wants done, or wants known. Its driver carries effects out in order.
-type Effect interface{ effect() }
+// Effect is what a machine wants done, or wants known. Its driver carries effects out in their order. Notices of the view are
+// effects too.
+type Effect interface{ IsEffect() }
 
 type (
 	// Write asks for one conditional write; Written answers it, after the operation timeout at the latest.
@@ -71,6 +72,9 @@ type (
 	}
 )
 
+// Notice is what a view has to tell: its owner only passes it on, as an effect.
+type Notice interface{ IsEffect() }
+
 // Notices: what the driver only passes on.
 type (
 	LeaderChanged struct {
@@ -120,25 +124,25 @@ type (
 	}
 )
 
-func (Write) effect()         {}
-func (RebuildWatch) effect()  {}
-func (BeginTerm) effect()     {}
-func (EndTerm) effect()       {}
-func (Rotated) effect()       {}
-func (Ask) effect()           {}
-func (Done) effect()          {}
-func (Opened) effect()        {}
-func (Lost) effect()          {}
-func (Ended) effect()         {}
-func (LeaderChanged) effect() {}
-func (RoleVacant) effect()    {}
-func (RoleStuck) effect()     {}
-func (RoleGiven) effect()     {}
-func (MemberJoined) effect()  {}
-func (MemberLeft) effect()    {}
-func (MemberChanged) effect() {}
-func (PeerKilled) effect()    {}
-func (Ignored) effect()       {}
-func (Beat) effect()          {}
-func (Claimed) effect()       {}
-func (Retrying) effect()      {}
+func (Write) IsEffect()         {}
+func (RebuildWatch) IsEffect()  {}
+func (BeginTerm) IsEffect()     {}
+func (EndTerm) IsEffect()       {}
+func (Rotated) IsEffect()       {}
+func (Ask) IsEffect()           {}
+func (Done) IsEffect()          {}
+func (Opened) IsEffect()        {}
+func (Lost) IsEffect()          {}
+func (Ended) IsEffect()         {}
+func (LeaderChanged) IsEffect() {}
+func (RoleVacant) IsEffect()    {}
+func (RoleStuck) IsEffect()     {}
+func (RoleGiven) IsEffect()     {}
+func (MemberJoined) IsEffect()  {}
+func (MemberLeft) IsEffect()    {}
+func (MemberChanged) IsEffect() {}
+func (PeerKilled) IsEffect()    {}
+func (Ignored) IsEffect()       {}
+func (Beat) IsEffect()          {}
+func (Claimed) IsEffect()       {}
+func (Retrying) IsEffect()      {}

@@ -27,20 +27,8 @@ type (
 	// Tick says that time has passed.
 	Tick struct{}
 
-	// WatchReset says that a new watch has begun to deliver, over every key if Wide.
-	WatchReset struct {
-		Wide bool
-		// Known is the highest revision seen when the making of this watch began, which was at Begun, on the observer's scale; 0:
-		// not known. If Last is before it, or what was known of a key then is delivered older, the store has lost something, or
-		// whoever said so lags.
-		Known uint64
-		Begun Instant
-		// Last is the last revision of the store by the word of whoever has answered since, or Known if nobody has. Told: that was
-		// the store's leader. Single: there is no replica beside it, so nothing lags. Behind: some of the replicas are not up to
-		// date, and the watch may be of one of them.
-		Last                 uint64
-		Told, Single, Behind bool
-	}
+	// WatchReset says that a new watch has begun to deliver.
+	WatchReset Watch
 
 	// SnapshotDone says that the watch has delivered all that stood in the bucket when it began.
 	SnapshotDone struct{}

@@ -263,7 +263,7 @@ func (m *Machine) seenOwnLease(e *Entry) {
 // comes notes that the watch is on its way to the beat that waits to be seen: it delivers in the order of revisions, and this one is
 // new.
 func (m *Machine) comes(e *Entry) {
-	if l := &m.lease; l.unseenSince != 0 && m.view.delivered < e.Revision && e.Revision < l.unseenRev {
+	if l := &m.lease; l.unseenSince != 0 && m.view.Delivered() < e.Revision && e.Revision < l.unseenRev {
 		l.unseenSince = m.now.Holder
 	}
 }

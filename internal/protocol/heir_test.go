@@ -15,14 +15,14 @@ func TestStepDownNamesWhoLeadsNow(t *testing.T) {
 		term := g.begin("r")
 		sessions := map[string]uint64{}
 		for _, id := range members {
-			p := Peer{Candidate, id}
+			p := Peer{Class: Candidate, Instance: id}
 			g.rev++
 			sessions[id] = g.rev
-			g.step(&Entry{Kind: KindLease, Peer: p, Revision: g.rev, Form: FormRecord, Lease: Lease{V: 1, Nonce: id, TTLms: 6000, State: Live}})
+			g.step(Delivered{&Entry{Kind: KindLease, Peer: p, Revision: g.rev, Form: FormRecord, Lease: Lease{V: 1, Nonce: id, TTLms: 6000, State: Live}}})
 			g.rev++
-			g.step(&Entry{Kind: KindMember, Peer: p, Revision: g.rev, Form: FormRecord, Member: &Member{
+			g.step(Delivered{&Entry{Kind: KindMember, Peer: p, Revision: g.rev, Form: FormRecord, Member: &Member{
 				V: 1, Session: sessions[id], Roles: map[string]Candidacy{"r": {Eligible: true}},
-			}})
+			}}})
 		}
 		g.step(StepDown{ID: 7, Role: "r"})
 		g.mute = true
@@ -43,8 +43,8 @@ func TestStepDownNamesWhoLeadsNow(t *testing.T) {
 		claimed := Entry{Kind: KindRole, Name: "r", Revision: g.rev, Form: FormRecord, Role: Role{
 			V: 1, ID: "b", Session: sessions["b"], Token: "t", TTLms: 6000,
 		}}
-		g.step(&claimed) // the vacancy was superseded before the watch could show it
-		g.step(&seen)    // late, from a new watch: it changes nothing
+		g.step(Delivered{&claimed}) // the vacancy was superseded before the watch could show it
+		g.step(Delivered{&seen})    // late, from a new watch: it changes nothing
 		g.step(Written{ID: vacancy.ID, Outcome: Won, Revision: stored})
 		if d, ok := g.done(7); !ok || d.Err != nil || d.Successor != "b" {
 			t.Errorf("with members %v: answered %v with %+v, want successor b", members, ok, d)

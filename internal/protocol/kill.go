@@ -12,20 +12,20 @@ type leaseTask struct {
 	stood     uint64 // what a refused write expected
 }
 
-// explained reports whether the watch has shown since why the last write was refused.
-func (p *PeerView) explained() bool {
+// explained reports whether the watch has shown since why the last write to the records of p was refused.
+func explained(p *PeerView) bool {
 	stands := p.Revision
-	if p.task.reaped {
+	if p.Notes.reaped {
 		stands = p.MemberRevision
 	}
-	return p.task.retry.refused && p.task.stood != stands
+	return p.Notes.retry.refused && p.Notes.stood != stands
 }
 
 // reconcilePeer does what the rules ask for about somebody's lease: kill a session that has stood still for its time, and
 // remove the member record that a dead one left behind.
 func (m *Machine) reconcilePeer(p *PeerView) {
-	t := &p.task
-	if p.explained() {
+	t := &p.Notes
+	if explained(p) {
 		t.retry = retry{}
 	}
 	switch {
@@ -68,7 +68,7 @@ func (m *Machine) mayKill(p *PeerView) bool {
 	case m.phase != open || m.cfg.Class != Candidate || p.Form == FormNewer:
 		return false
 	case p.Form == FormRecord:
-		return p.Lease.Alive() || m.view.whole && m.lostSession(p) != nil
+		return p.Lease.Alive() || m.view.Whole() && m.lostSession(p) != nil
 	}
 	return p.Member != nil || len(p.holds) > 0
 }
@@ -106,29 +106,29 @@ func (m *Machine) killTurn(p *PeerView, due Instant) Instant {
 // safety. (An idle session that a role still names may be ended without.)
 func (m *Machine) watched(p *PeerView, due Instant) bool {
 	blind := m.now.Holder.Sub(m.lease.shown)
-	return p == m.self || m.view.whole && m.now.Observer.Add(-blind) >= p.Seen.Add(due.Sub(p.Seen)/2)
+	return p == m.self || m.view.Whole() && m.now.Observer.Add(-blind) >= p.Seen.Add(due.Sub(p.Seen)/2)
 }
 
 // suspect looks at p again when the watch has shown our next beat.
 func (m *Machine) suspect(p *PeerView) {
-	if !p.task.suspected {
-		p.task.suspected = true
+	if !p.Notes.suspected {
+		p.Notes.suspected = true
 		m.suspects = append(m.suspects, p)
 	}
 }
 
 // looks reports whether a beat has to be sent for the sake of those who are suspected: there is none that the watch is still to show.
 func (m *Machine) looks() bool {
-	return len(m.suspects) > 0 && m.view.whole && m.lease.unseenSince == 0
+	return len(m.suspects) > 0 && m.view.Whole() && m.lease.unseenSince == 0
 }
 
 // judge looks again at all who are suspected, unless there is a snapshot to come first: it does not tell what came before what.
 func (m *Machine) judge() {
-	if !m.view.whole {
+	if !m.view.Whole() {
 		return
 	}
 	for _, p := range m.suspects {
-		p.task.suspected = false
+		p.Notes.suspected = false
 		m.touchPeer(p)
 	}
 	clear(m.suspects)
@@ -172,7 +172,7 @@ func (m *Machine) patience(p *PeerView) time.Duration {
 // rankDelay keeps a herd from doing the same thing at once: our rank by session number among the live candidates, times δ.
 func (m *Machine) rankDelay(about *PeerView) time.Duration {
 	rank := 0
-	for _, q := range m.view.peers {
+	for _, q := range m.view.Peers() {
 		if q != about && q != m.self && q.Peer.Class == Candidate && q.Active(m.now.Observer) && q.Session() < m.lease.number {
 			rank++
 		}
@@ -185,7 +185,7 @@ func (m *Machine) kill(p *PeerView) {
 	if p.Form == FormRecord {
 		rec.Session, rec.Nonce, rec.Beat = p.Session(), p.Lease.Nonce, p.Lease.Beat
 	}
-	p.task.inflight = true
+	p.Notes.inflight = true
 	m.put(pending{
 		purpose: forKill, peer: p, expect: standing(p.Form, p.Revision), stood: p.Revision,
 		entry: Entry{Kind: KindLease, Peer: p.Peer, Form: FormRecord, Lease: rec},
@@ -199,7 +199,7 @@ func (m *Machine) mayReap(p *PeerView) bool {
 }
 
 func (m *Machine) reap(p *PeerView) {
-	p.task.inflight = true
+	p.Notes.inflight = true
 	m.put(pending{
 		purpose: forReap, peer: p, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormMarker},
@@ -207,7 +207,7 @@ func (m *Machine) reap(p *PeerView) {
 }
 
 func (m *Machine) killedOrReaped(p pending, w Written) {
-	peer, t := p.peer, &p.peer.task
+	peer, t := p.peer, &p.peer.Notes
 	t.inflight = false
 	known, doing := peer.Revision, "kill the session of "+peer.Peer.Instance
 	if p.purpose == forReap {

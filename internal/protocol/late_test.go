@@ -24,8 +24,8 @@ func TestALateWatchEndsNobody(t *testing.T) {
 		return of
 	}
 	g.rev += 2
-	g.step(lease("dead", 1, g.rev-1))
-	g.step(lease("lives", 1, g.rev))
+	g.step(Delivered{lease("dead", 1, g.rev-1)})
+	g.step(Delivered{lease("lives", 1, g.rev)})
 	g.mute = true // below, the store answers and the watch does not
 	var unseen []*Entry
 	for range 300 {
@@ -47,11 +47,11 @@ func TestALateWatchEndsNobody(t *testing.T) {
 		t.Fatal("it has not beaten")
 	}
 	g.rev++
-	g.step(lease("lives", 2, g.rev))
+	g.step(Delivered{lease("lives", 2, g.rev)})
 	g.mute = false
 	for i, e := range unseen {
 		if i == len(unseen)-1 || e.Kind != KindLease {
-			g.step(e)
+			g.step(Delivered{e})
 		}
 	}
 	for range 20 {

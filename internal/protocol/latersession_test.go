@@ -43,7 +43,7 @@ func TestALaterSessionOfAnother(t *testing.T) {
 			g := newRig(t, nil)
 			g.step(Join{RoleConfig{Name: "x"}}) // so that it beats often
 			g.run(time.Second, nil)
-			g.sees(LeaseKey(Peer{Candidate, "b"}), Lease{V: Version, Session: 900, Nonce: "n", State: Killed, By: "c"})
+			g.sees(LeaseKey(Peer{Class: Candidate, Instance: "b"}), Lease{V: Version, Session: 900, Nonce: "n", State: Killed, By: "c"})
 			later := g.rev + 1 + ahead
 			g.sees(RoleKey("r"), Role{V: Version, TTLms: 6000, ID: "b", Session: later, Token: "t"})
 			g.step(Join{RoleConfig{Name: "r"}})

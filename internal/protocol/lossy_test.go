@@ -100,7 +100,7 @@ func (s *lossy) commit(key string, value []byte, marker bool) uint64 {
 func (n *lossyNode) deliver(key string) {
 	x := n.s.keys[key]
 	if e := Decode(key, x.value, x.revision, x.marker, n.m.cfg.MaxTTL); e.Kind != KindOther {
-		n.step(&e)
+		n.step(Delivered{&e})
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *lossy) others(n int) {
 
 // someMember writes what every watch shows, and nobody is concerned with.
 func (s *lossy) someMember() (key string) {
-	key = MemberKey(Peer{Candidate, "nobody"})
+	key = MemberKey(Peer{Class: Candidate, Instance: "nobody"})
 	s.commit(key, nil, true)
 	return key
 }

@@ -66,8 +66,7 @@ func New(cfg Config) *Machine {
 		cfg: cfg, view: NewView(cfg.MaxTTL), downSince: never,
 		writes: map[WriteID]pending{}, window: window{size: firstWindow},
 	}
-	m.self = m.view.peer(Peer{cfg.Class, cfg.Instance})
-	m.view.self = m.self
+	m.self = m.view.Own(Peer{Class: cfg.Class, Instance: cfg.Instance})
 	m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo
 	return m
 }
@@ -114,16 +113,18 @@ func (m *Machine) settle() {
 		if m.phase == ended || len(m.todoPeer)+len(m.todoRole)+len(m.news.Notices) == 0 {
 			return
 		}
-		m.out = append(m.out, m.news.Notices...)
+		for _, n := range m.news.Notices {
+			m.emit(n)
+		}
 		m.news.Notices = m.news.Notices[:0]
 		for len(m.todoPeer) > 0 {
 			p := m.todoPeer[len(m.todoPeer)-1]
 			m.todoPeer = m.todoPeer[:len(m.todoPeer)-1]
-			p.task.queued = false
+			p.Notes.queued = false
 			m.reconcilePeer(p)
 		}
 		for i := 0; i < len(m.todoRole); i++ { // in order: the claims of many roles go out as they came in
-			m.todoRole[i].task.queued = false
+			m.todoRole[i].Notes.queued = false
 			m.reconcileRole(m.todoRole[i])
 		}
 		m.todoRole = m.todoRole[:0]
@@ -148,15 +149,15 @@ func (m *Machine) collect() {
 }
 
 func (m *Machine) touchPeer(p *PeerView) {
-	if !p.task.queued {
-		p.task.queued = true
+	if !p.Notes.queued {
+		p.Notes.queued = true
 		m.todoPeer = append(m.todoPeer, p)
 	}
 }
 
 func (m *Machine) touchRole(r *RoleView) {
-	if !r.task.queued {
-		r.task.queued = true
+	if !r.Notes.queued {
+		r.Notes.queued = true
 		m.todoRole = append(m.todoRole, r)
 	}
 }
@@ -200,34 +201,8 @@ func (m *Machine) finish(fault error) {
 	m.emit(Ended{Undrained: m.undrained(), Fault: fault})
 }
 
-func (e *Entry) apply(m *Machine) {
-	if m.slow {
-		m.hurry(slowAfter)
-	}
-	if m.backdated(e) {
-		m.fail(ErrWentBack)
-		return
-	}
-	m.comes(e)
-	if e.Kind == KindLease && e.Peer == m.self.Peer {
-		m.seenOwnLease(e)
-	}
-	if e.Kind == KindMember && e.Peer == m.self.Peer {
-		m.seenOwnMember(e)
-	}
-	m.view.Deliver(m.now.Observer, e, &m.news)
-	if m.view.WentBack() {
-		m.fail(ErrWentBack)
-		return
-	}
-	m.passed()
-	if e.Kind == KindLease {
-		m.moved(e)
-	}
-}
-
 func (w WatchReset) apply(m *Machine) {
-	m.view.BeginWatch(w, m.self.Peer)
+	m.view.BeginWatch(Watch(w), m.self.Peer)
 	if m.view.WentBack() {
 		m.fail(ErrWentBack)
 	}

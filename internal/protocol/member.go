@@ -37,8 +37,8 @@ func (m *Machine) describe() {
 		V: Version, Session: m.lease.number, Roles: map[string]Candidacy{},
 		Meta: o.meta, Assign: o.assign, Draining: m.closing.asked,
 	}
-	for _, rv := range m.view.roleList {
-		if r := rv.task.mine; r != nil && r.leaving == nil {
+	for _, rv := range m.view.Roles() {
+		if r := rv.Notes.mine; r != nil && r.leaving == nil {
 			rec.Roles[rv.Name] = Candidacy{Priority: r.priority, Takeover: r.takeover, Eligible: r.told}
 		}
 	}

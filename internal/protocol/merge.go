@@ -6,17 +6,19 @@ import (
 )
 
 // News collects what a merge has changed, for whoever acts on the view: a machine, or an observer that only tells.
-type News struct {
-	Roles   []*RoleView // to be looked at again; may repeat
-	Peers   []*PeerView
-	Notices []Effect
+type theNews[P, R any] struct {
+	Roles   []*theRole[P, R] // to be looked at again; may repeat
+	Peers   []*thePeer[P, R]
+	Notices []Notice
 }
 
 // Reset empties n for reuse.
-func (n *News) Reset() { n.Roles, n.Peers, n.Notices = n.Roles[:0], n.Peers[:0], n.Notices[:0] }
+func (n *theNews[P, R]) Reset() {
+	n.Roles, n.Peers, n.Notices = n.Roles[:0], n.Peers[:0], n.Notices[:0]
+}
 
 // Deliver takes in an entry that the watch has delivered.
-func (v *View) Deliver(now Instant, e *Entry, n *News) {
+func (v *theView[P, R]) Deliver(now Instant, e *Entry, n *theNews[P, R]) {
 	v.delivered = max(v.delivered, e.Revision)
 	var known uint64
 	switch e.Kind {
@@ -29,7 +31,7 @@ func (v *View) Deliver(now Instant, e *Entry, n *News) {
 		known, p.memberGen, p.memberSeen = p.MemberRevision, v.gen, e.Revision
 		p.memberOlder, p.memberDenied = e.Revision < known, p.memberDenied && e.Revision != known
 	case KindRole:
-		r := v.role(e.Name)
+		r := v.Mention(e.Name)
 		known, r.gen, r.delivered = r.Revision, v.gen, e.Revision
 		r.denied = r.denied && e.Revision != known
 	}
@@ -45,7 +47,7 @@ func (v *View) Deliver(now Instant, e *Entry, n *News) {
 }
 
 // Merge takes in an entry, delivered or known from the acknowledgement of our own write. An old revision changes nothing.
-func (v *View) Merge(now Instant, e *Entry, n *News) {
+func (v *theView[P, R]) Merge(now Instant, e *Entry, n *theNews[P, R]) {
 	switch e.Kind {
 	case KindLease:
 		v.mergeLease(now, e, n)
@@ -61,7 +63,7 @@ func stale(revision, known uint64, form Form) bool {
 	return revision < known || revision == known && form != FormMissing
 }
 
-func (v *View) mergeLease(now Instant, e *Entry, n *News) {
+func (v *theView[P, R]) mergeLease(now Instant, e *Entry, n *theNews[P, R]) {
 	p := v.peer(e.Peer)
 	if stale(e.Revision, p.Revision, p.Form) {
 		return
@@ -94,13 +96,13 @@ func (v *View) mergeLease(now Instant, e *Entry, n *News) {
 	v.tellMember(p, n)
 	if p.Member != nil {
 		for _, name := range roleNames(p.Member) { // its candidacies count, or no longer do
-			n.Roles = append(n.Roles, v.role(name))
+			n.Roles = append(n.Roles, v.Mention(name))
 		}
 	}
 	v.forget(p)
 }
 
-func (v *View) mergeMember(now Instant, e *Entry, n *News) {
+func (v *theView[P, R]) mergeMember(now Instant, e *Entry, n *theNews[P, R]) {
 	p := v.peer(e.Peer)
 	if stale(e.Revision, p.MemberRevision, p.MemberForm) {
 		return
@@ -117,25 +119,25 @@ func (v *View) mergeMember(now Instant, e *Entry, n *News) {
 	v.setMember(p, e.Member, n)
 }
 
-func (v *View) setMember(p *PeerView, m *Member, n *News) {
+func (v *theView[P, R]) setMember(p *thePeer[P, R], m *Member, n *theNews[P, R]) {
 	old := p.Member
 	p.Member = m
 	if old != nil {
 		for _, name := range roleNames(old) {
-			r, was := v.role(name), old.Roles[name]
+			r, was := v.Mention(name), old.Roles[name]
 			is, stays := m.candidacy(name)
 			if stays && is == was && old.Session == m.Session && old.Draining == m.Draining {
 				continue
 			}
 			if !stays {
-				r.candidates = slices.DeleteFunc(r.candidates, func(q *PeerView) bool { return q == p })
+				r.candidates = slices.DeleteFunc(r.candidates, func(q *thePeer[P, R]) bool { return q == p })
 			}
 			n.Roles = append(n.Roles, r)
 		}
 	}
 	if m != nil {
 		for _, name := range roleNames(m) {
-			r := v.role(name)
+			r := v.Mention(name)
 			m.Roles[r.Name] = m.Roles[name] // so that there is one copy of the name
 			if _, had := old.candidacy(name); !had {
 				r.candidates = append(r.candidates, p)
@@ -150,16 +152,8 @@ func (v *View) setMember(p *PeerView, m *Member, n *News) {
 
 func roleNames(m *Member) []string { return slices.Sorted(maps.Keys(m.Roles)) }
 
-func (m *Member) candidacy(role string) (c Candidacy, ok bool) {
-	if m == nil {
-		return c, false
-	}
-	c, ok = m.Roles[role]
-	return c, ok
-}
-
-func (v *View) mergeRole(now Instant, e *Entry, n *News) {
-	r := v.role(e.Name)
+func (v *theView[P, R]) mergeRole(now Instant, e *Entry, n *theNews[P, R]) {
+	r := v.Mention(e.Name)
 	if stale(e.Revision, r.Revision, r.Form) {
 		return
 	}
@@ -171,7 +165,7 @@ func (v *View) mergeRole(now Instant, e *Entry, n *News) {
 	}
 }
 
-func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec Role, n *News) {
+func (v *theView[P, R]) setRole(now Instant, r *theRole[P, R], revision uint64, form Form, rec Role, n *theNews[P, R]) {
 	former := v.peers[r.Role.Holder()]
 	if r.held() {
 		former.release(r)
@@ -195,19 +189,19 @@ func (v *View) setRole(now Instant, r *RoleView, revision uint64, form Form, rec
 }
 
 // unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
-func (v *View) unlearn(now Instant, r *RoleView, n *News) {
+func (v *theView[P, R]) unlearn(now Instant, r *theRole[P, R], n *theNews[P, R]) {
 	v.setRole(now, r, 0, FormMissing, Role{}, n)
 }
 
 // unlearnMember does that with a member record.
-func (v *View) unlearnMember(p *PeerView, n *News) {
+func (v *theView[P, R]) unlearnMember(p *thePeer[P, R], n *theNews[P, R]) {
 	p.MemberRevision, p.MemberForm, p.memberOlder, p.memberDenied = 0, FormMissing, false, false
 	v.setMember(p, nil, n)
 }
 
 // BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it is not wide the view forgets
 // the workers but keep, whose records such a watch does not carry.
-func (v *View) BeginWatch(w WatchReset, keep Peer) {
+func (v *theView[P, R]) BeginWatch(w Watch, keep Peer) {
 	v.gen++
 	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
 	v.begun, v.blind, v.lags, v.doubted = w.Begun, !w.Told || w.Behind, false, false
@@ -243,7 +237,7 @@ func (v *View) BeginWatch(w WatchReset, keep Peer) {
 // but where the doubt cannot be settled in its time the older one is taken for what stands; again says that another watch is to show
 // it. Not missing is the record of a role that an open write of ours may have replaced. A mistake here costs a refused write, never
 // safety.
-func (v *View) EndSnapshot(now Instant, open func(*RoleView) bool, n *News) (again bool) {
+func (v *theView[P, R]) EndSnapshot(now Instant, open func(*theRole[P, R]) bool, n *theNews[P, R]) (again bool) {
 	reaches := max(v.delivered, v.reaches)
 	gone := func(gen uint32, revision uint64, denied bool) bool {
 		return gen < v.gen && (denied || revision <= reaches)
@@ -293,7 +287,7 @@ func (v *View) EndSnapshot(now Instant, open func(*RoleView) bool, n *News) (aga
 }
 
 // deny takes in that the store has refused a write of e because its key does not stand at that revision.
-func (v *View) deny(e *Entry, revision uint64) {
+func (v *theView[P, R]) deny(e *Entry, revision uint64) {
 	switch p, r := v.peers[e.Peer], v.roles[e.Name]; {
 	case e.Kind == KindLease && p != nil:
 		p.denied = p.denied || p.Revision == revision
@@ -305,13 +299,13 @@ func (v *View) deny(e *Entry, revision uint64) {
 }
 
 // awaited starts the wait for a peer that is named while it has no lease.
-func (p *PeerView) awaited(now Instant) {
+func (p *thePeer[P, R]) awaited(now Instant) {
 	if p.Form == FormNone && !p.named {
 		p.named, p.Seen = true, now
 	}
 }
 
-func (v *View) ignored(e *Entry, key string, n *News) {
+func (v *theView[P, R]) ignored(e *Entry, key string, n *theNews[P, R]) {
 	switch e.Form {
 	case FormGarbage:
 		n.Notices = append(n.Notices, Ignored{key, e.Problem})
@@ -320,7 +314,7 @@ func (v *View) ignored(e *Entry, key string, n *News) {
 	}
 }
 
-func (v *View) tellLeader(r *RoleView, n *News) {
+func (v *theView[P, R]) tellLeader(r *theRole[P, R], n *theNews[P, R]) {
 	if leader := v.Leader(r); leader != r.leader {
 		r.leader = leader
 		epoch := r.Revision
@@ -331,7 +325,7 @@ func (v *View) tellLeader(r *RoleView, n *News) {
 	}
 }
 
-func (v *View) tellMember(p *PeerView, n *News) {
+func (v *theView[P, R]) tellMember(p *thePeer[P, R], n *theNews[P, R]) {
 	switch joined := p.Belongs(); {
 	case joined && !p.joined:
 		n.Notices = append(n.Notices, MemberJoined{p.Peer, p.Session()})

@@ -24,12 +24,12 @@ func TestMissingIsWaitedFor(t *testing.T) {
 				lease.Beat++
 				g.sees("lease.b", lease)
 			} else {
-				g.step(&Entry{Kind: KindRole, Name: "r", Revision: role.Revision, Form: FormRecord, Role: role.Role})
+				g.step(Delivered{&Entry{Kind: KindRole, Name: "r", Revision: role.Revision, Form: FormRecord, Role: role.Role}})
 			}
 			g.sees("lease.a", g.m.self.Lease) // newer than what is lost: no replica that lags
 			g.step(SnapshotDone{})
 			form := g.m.View().Role("r").Form
-			if b := g.m.View().Peer(Peer{Candidate, "b"}); lost == "lease.b" && b != nil {
+			if b := g.m.View().Peer(Peer{Class: Candidate, Instance: "b"}); lost == "lease.b" && b != nil {
 				form = b.Form
 			}
 			g.run(ttl-100*time.Millisecond, nil)
@@ -103,8 +103,8 @@ func TestReplicaThatLagsBehindARotation(t *testing.T) {
 	s.until("a rotates", func() bool { return len(a.lost) > 0 })
 	a.loses, s.lags = nil, true
 	s.commit("role.r", a.lost[0].Value, false)
-	r := a.m.view.Role("r").task.mine
-	s.until("it is refused", func() bool { return r.task.retry.refused })
+	r := a.m.view.Role("r").Notes.mine
+	s.until("it is refused", func() bool { return r.Notes.retry.refused })
 	keys, last := s.copied()
 	s.back(old, oldLast)
 	a.watch()

@@ -56,10 +56,10 @@ func (m *Machine) opened(rev uint64) {
 	m.opening = openState{lastSent: m.opening.lastSent, lastTTL: m.cfg.TTL}
 	m.emit(Opened{rev})
 	m.change()
-	for _, p := range m.view.peerList {
+	for _, p := range m.view.Peers() {
 		m.touchPeer(p)
 	}
-	for _, r := range m.view.roleList {
+	for _, r := range m.view.Roles() {
 		m.touchRole(r)
 	}
 }
@@ -75,7 +75,7 @@ func (m *Machine) lose(reason string) {
 	m.dropProofs()
 	m.kept.clear()
 	m.vacates = 0
-	for _, r := range m.view.roleList { // whatever waited for the session to do something waits for it no longer
+	for _, r := range m.view.Roles() { // whatever waited for the session to do something waits for it no longer
 		m.touchRole(r)
 	}
 	m.touchPeer(m.self) // what stands at our key may have to be waited for

@@ -31,8 +31,8 @@ func (m *Machine) expect(epoch uint64, rv *RoleView) {
 // expectAll does that for all records that a whole snapshot has not shown.
 func (m *Machine) expectAll() {
 	m.unshown = m.unshown[:0]
-	for _, rv := range m.view.roleList {
-		if rv.task.mine != nil && rv.Revision > rv.delivered {
+	for _, rv := range m.view.Roles() {
+		if rv.Notes.mine != nil && rv.Revision > rv.delivered {
 			m.unshown = append(m.unshown, unshown{rv.Revision, rv})
 		}
 	}
@@ -41,17 +41,17 @@ func (m *Machine) expectAll() {
 
 // passed takes back the records that the watch has passed.
 func (m *Machine) passed() {
-	if !m.view.whole {
+	if !m.view.Whole() {
 		return
 	}
 	n := 0
 	var open []unshown
-	for ; n < len(m.unshown) && m.unshown[n].revision <= m.view.delivered; n++ {
+	for ; n < len(m.unshown) && m.unshown[n].revision <= m.view.Delivered(); n++ {
 		u := m.unshown[n]
 		switch {
 		case u.role.Revision != u.revision: // another one is known by now
 		case u.role.delivered >= u.revision:
-		case m.rotatesStill(u.role.task.mine):
+		case m.rotatesStill(u.role.Notes.mine):
 			open = append(open, u)
 		default:
 			m.takeBack(u.role)
@@ -64,8 +64,8 @@ func (m *Machine) passed() {
 // passedBefore does it with a record that is known by its acknowledgement only when the watch has passed it.
 func (m *Machine) passedBefore(rv *RoleView, revision uint64) {
 	switch {
-	case rv == nil || !m.view.whole || rv.Revision != revision || rv.delivered >= revision || revision > m.view.delivered:
-	case !m.rotatesStill(rv.task.mine):
+	case rv == nil || !m.view.Whole() || rv.Revision != revision || rv.delivered >= revision || revision > m.view.Delivered():
+	case !m.rotatesStill(rv.Notes.mine):
 		m.takeBack(rv)
 	}
 }
@@ -87,8 +87,8 @@ func (m *Machine) takeBack(rv *RoleView) {
 // passedOwnMember does the same with our own member record: without it nobody counts on us.
 func (m *Machine) passedOwnMember() {
 	p := m.self
-	shown := p.memberSeen >= p.MemberRevision && p.memberGen == m.view.gen
-	if p.MemberForm == FormRecord && !shown && p.MemberRevision <= m.view.delivered {
+	shown := p.memberSeen >= p.MemberRevision && m.view.Current(p)
+	if p.MemberForm == FormRecord && !shown && p.MemberRevision <= m.view.Delivered() {
 		m.view.unlearnMember(p, &m.news)
 		m.change()
 		m.rebuild("our member record does not stand")
@@ -102,6 +102,6 @@ func (m *Machine) rotatesStill(r *role) bool {
 
 // mayHaveReplaced reports whether an open write of ours, a rotation or a claim, may stand in the place of a role's record.
 func (m *Machine) mayHaveReplaced(rv *RoleView) bool {
-	r := rv.task.mine
+	r := rv.Notes.mine
 	return m.rotatesStill(r) || r != nil && r.claim != nil && m.now.Observer < r.claim.sent.Add(m.cfg.TTL-m.cfg.Margin)
 }

@@ -374,25 +374,6 @@ func TestAVacancyThatIsKnown(t *testing.T) {
 	}
 }
 
-// TestCarriedByThePresentWatch: what a former watch has delivered, the present one has to deliver again.
-func TestCarriedByThePresentWatch(t *testing.T) {
-	w := newWatcher()
-	whole := func(deliver bool) bool {
-		w.BeginWatch(WatchReset{Told: true, Wide: true, Last: 20, Known: w.Last()}, Peer{})
-		if deliver {
-			w.sees("role.r", 20, heldBy("b", 8, 1000))
-		}
-		w.EndSnapshot(w.now, nil, &w.news)
-		return w.Carried("r", 20)
-	}
-	if !whole(true) || w.Carried("r", 21) {
-		t.Error("what the watch has delivered is not carried, or what it has not")
-	}
-	if whole(false) {
-		t.Error("what the watch before has delivered counts as carried")
-	}
-}
-
 // TestALostTermIsWaitedFor: a claim is lost, and what stands there is the vacancy before it. Whoever has seen the claim waits for who
 // leads by it, and is cut off, as for a record that has vanished; and claims the role then.
 func TestALostTermIsWaitedFor(t *testing.T) {
@@ -489,7 +470,7 @@ func TestALostClaimAcknowledgedLate(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("not claimed: %v", g.pend)
 	}
-	g.sees(MemberKey(Peer{Candidate, "nobody"}), Member{V: Version, Session: 1})
+	g.sees(MemberKey(Peer{Class: Candidate, Instance: "nobody"}), Member{V: Version, Session: 1})
 	g.step(Written{ID: g.pend[i].ID, Outcome: Won, Revision: g.rev})
 	if s := g.m.Status("r"); s.Leading {
 		t.Errorf("it leads at epoch %d, the revision of another record", s.Epoch)

@@ -71,6 +71,15 @@ type Member struct {
 	Draining bool                 `json:"draining,omitempty"`
 }
 
+// candidacy is what the member says of itself for a role; ok reports whether it says anything. A nil member says nothing.
+func (m *Member) candidacy(role string) (c Candidacy, ok bool) {
+	if m == nil {
+		return c, false
+	}
+	c, ok = m.Roles[role]
+	return c, ok
+}
+
 // Role is the record at role.<role>: held, or vacant.
 type Role struct {
 	V     int   `json:"v"`

@@ -109,29 +109,6 @@ func FuzzDecodeRole(f *testing.F) {
 	})
 }
 
-// FuzzDecode feeds what it decodes to a view: whatever stands in the bucket, nobody falls over it.
-func FuzzDecode(f *testing.F) {
-	for key, rec := range map[string]any{
-		"lease.a": goodLease, "member.a": goodMember, "role.r": goodRole, "worker.lease.w": goodLease, "probe.a": nil,
-	} {
-		f.Add(key, Encode(rec), uint64(5), false)
-		f.Add(key, []byte("{"), uint64(6), true)
-	}
-	f.Fuzz(func(t *testing.T, key string, value []byte, revision uint64, marker bool) {
-		v, news := NewView(time.Minute), News{}
-		v.BeginWatch(WatchReset{Wide: true}, Peer{})
-		for i := range uint64(2) {
-			e := Decode(key, value, revision+i, marker, time.Minute)
-			v.Deliver(1, &e, &news)
-		}
-		v.EndSnapshot(2, nil, &news)
-		for _, r := range v.Roles() {
-			v.Line(3, r)
-			v.Successor(3, r)
-		}
-	})
-}
-
 func known(t *testing.T, err error) {
 	if !errors.Is(err, errNewer) && !errors.Is(err, errGarbage) {
 		t.Fatalf("an error of no kind: %v", err)

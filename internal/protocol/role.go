@@ -37,24 +37,24 @@ type roleTask struct {
 
 // part is our part in a role, nil when we have none. (What we keep to the end of the session is not one.)
 func (m *Machine) part(name string) *role {
-	rv := m.view.roles[name]
-	if rv == nil || rv.task.mine == nil || m.kept.has(rv.task.mine) {
+	rv := m.view.Role(name)
+	if rv == nil || rv.Notes.mine == nil || m.kept.has(rv.Notes.mine) {
 		return nil
 	}
-	return rv.task.mine
+	return rv.Notes.mine
 }
 
 func (j Join) apply(m *Machine) {
-	rv := m.view.role(j.Role.Name)
-	if rv.task.mine != nil && rv.task.mine.leaving == nil {
+	rv := m.view.Mention(j.Role.Name)
+	if rv.Notes.mine != nil && rv.Notes.mine.leaving == nil {
 		return
 	}
 	r := &role{RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained, told: !m.closing.asked}
-	if old := rv.task.mine; old != nil { // joined again while it was still leaving
+	if old := rv.Notes.mine; old != nil { // joined again while it was still leaving
 		r.term, r.claim = old.term, old.claim
 		m.replace(old, r)
 	}
-	rv.task.mine = r
+	rv.Notes.mine = r
 	m.change()
 	m.touchRole(rv)
 }
@@ -100,7 +100,7 @@ func (r *role) eligible(now Instant) bool {
 // way, and never at which event came: so it is right after any of them, in any order.
 func (m *Machine) reconcileRole(rv *RoleView) {
 	m.rolesDue.set(rv, never)
-	r := rv.task.mine
+	r := rv.Notes.mine
 	if m.phase != open || m.cfg.Class != Candidate {
 		if r != nil && r.term != nil {
 			m.reconcileTerm(r)
@@ -164,7 +164,7 @@ func (m *Machine) names(rv *RoleView) bool {
 
 // forget drops a role that we have left once nothing of it is under way.
 func (m *Machine) forget(r *role) {
-	if r == nil || r.leaving == nil || r.term != nil || r.claim != nil || r.task.inflight {
+	if r == nil || r.leaving == nil || r.term != nil || r.claim != nil || r.Notes.inflight {
 		return
 	}
 	if r.leaving.vacate && m.names(r.RoleView) {
@@ -174,7 +174,7 @@ func (m *Machine) forget(r *role) {
 		m.kept.add(r)
 	} else {
 		m.kept.remove(r)
-		r.task.mine = nil
+		r.Notes.mine = nil
 	}
 	m.wanting.remove(r)
 	if r.leaving.command != 0 {

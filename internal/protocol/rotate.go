@@ -3,7 +3,7 @@ package protocol
 // considerRotation rewrites our own role record now and then, with a fresh token: its new revision is the next epoch of
 // the same, uninterrupted term.
 func (m *Machine) considerRotation(r *role) {
-	t, task := r.term, &r.task
+	t, task := r.term, &r.Notes
 	switch {
 	case t.rotateAt == 0 || task.inflight || t.handover.target != "":
 	case m.now.Observer < t.rotateAt:
@@ -41,19 +41,19 @@ func (m *Machine) adoptRotation(r *role) {
 
 func (m *Machine) rotated(p pending, w Written, mine bool) {
 	rv := p.role
-	rv.task.inflight = false
+	rv.Notes.inflight = false
 	m.touchRole(rv)
 	if !mine {
 		return
 	}
 	switch w.Outcome {
 	case Won:
-		rv.task.retry = retry{}
+		rv.Notes.retry = retry{}
 	case Refused:
-		if rv.task.retry = (retry{}); rv.Revision == p.stood {
-			m.unexplained(&rv.task.retry)
+		if rv.Notes.retry = (retry{}); rv.Revision == p.stood {
+			m.unexplained(&rv.Notes.retry)
 		}
 	case Unknown:
-		m.unknown(&rv.task.retry, "rotate the token", rv.Name)
+		m.unknown(&rv.Notes.retry, "rotate the token", rv.Name)
 	}
 }

@@ -32,16 +32,3 @@ func (m *Machine) Status(name string) RoleStatus {
 
 // Self is our own slot in the view.
 func (m *Machine) Self() *PeerView { return m.self }
-
-// SeenLease reports whether any event of the lease at key has been seen; a lease that was seen to be gone counts.
-func (v *View) SeenLease(key string) bool {
-	_, p, _ := ParseKey(key)
-	if _, gone := v.forgotten[p]; gone {
-		return true
-	}
-	known := v.peers[p]
-	return known != nil && known.Form != FormNone
-}
-
-// SeenAll says that nobody will ask SeenLease of this watch any more: it need not remember who is gone.
-func (v *View) SeenAll() { v.forgotten = nil }

@@ -3,7 +3,6 @@ package protocol
 import (
 	"cmp"
 	"slices"
-	"time"
 )
 
 // Contender is a candidate as the succession sees it.
@@ -16,7 +15,7 @@ type Contender struct {
 
 // Line is the order in which live, eligible candidates claim a role that falls vacant now: the hinted one, then by
 // priority, then by age of the session; who just vacated comes last. It is a matter of delay only, never of safety.
-func (v *View) Line(now Instant, r *RoleView) []Contender {
+func (v *theView[P, R]) Line(now Instant, r *theRole[P, R]) []Contender {
 	var line []Contender
 	for _, p := range r.candidates {
 		if c, ok := v.contender(now, r.Name, p); ok {
@@ -28,7 +27,7 @@ func (v *View) Line(now Instant, r *RoleView) []Contender {
 }
 
 // Successor is who would take r over from its present leader, or "".
-func (v *View) Successor(now Instant, r *RoleView) string {
+func (v *theView[P, R]) Successor(now Instant, r *theRole[P, R]) string {
 	if r.Form == FormNewer {
 		return "" // nobody claims over it
 	}
@@ -40,7 +39,7 @@ func (v *View) Successor(now Instant, r *RoleView) string {
 	return ""
 }
 
-func (v *View) contender(now Instant, role string, p *PeerView) (c Contender, ok bool) {
+func (v *theView[P, R]) contender(now Instant, role string, p *thePeer[P, R]) (c Contender, ok bool) {
 	said, ok := p.Member.candidacy(role)
 	if !ok || !said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now) || p.Peer.Class != Candidate {
 		return c, false
@@ -64,24 +63,4 @@ func toInt(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// turnDelay is how long we let those before us go first for a role that can be claimed: a moment for each, and a heartbeat for
-// whom the role was handed to. That one has confirmed that it takes the role, so it is only slow, and nobody else was meant.
-func (m *Machine) turnDelay(r *role) (delay time.Duration) {
-	me := Contender{m.cfg.Instance, m.lease.number, r.priority, r.takeover}
-	for _, p := range r.candidates {
-		if p == m.self {
-			continue
-		}
-		c, ok := m.view.contender(m.now.Observer, r.Name, p)
-		if !ok || compareContenders(&r.Role, c, me) > 0 {
-			continue
-		}
-		delay += m.cfg.Delta
-		if r.Role.Vacant && c.Instance == r.Role.Next {
-			delay += m.cfg.Heartbeat
-		}
-	}
-	return delay
 }

@@ -98,11 +98,11 @@ func (d Returned) apply(m *Machine) {
 }
 
 func (m *Machine) termOf(name string, id uint64) *role {
-	rv := m.view.roles[name]
-	if rv == nil || rv.task.mine == nil || rv.task.mine.term == nil || rv.task.mine.term.id != id {
+	rv := m.view.Role(name)
+	if rv == nil || rv.Notes.mine == nil || rv.Notes.mine.term == nil || rv.Notes.mine.term.id != id {
 		return nil
 	}
-	return rv.task.mine
+	return rv.Notes.mine
 }
 
 // reconcileTerm carries a term forward.
@@ -162,7 +162,7 @@ func (m *Machine) watchDrain(r *role) {
 
 // giveAway vacates the record by CAS, if the session that holds it is still ours. Never blind, never a delete.
 func (m *Machine) giveAway(r *role) {
-	t, task := r.term, &r.task
+	t, task := r.term, &r.Notes
 	switch {
 	case t.session != m.lease.number || m.phase != open || !m.names(r.RoleView):
 		t.given = true
@@ -181,7 +181,7 @@ func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
 	rec := Role{
 		V: Version, TTLms: rv.Role.TTLms, Vacant: true, By: m.cfg.Instance, Reason: reason, Next: next, Forced: forced,
 	}
-	rv.task.inflight = true
+	rv.Notes.inflight = true
 	m.vacates++
 	m.put(pending{
 		purpose: forVacate, role: rv, expect: rv.Revision, stood: rv.Revision,
@@ -191,7 +191,7 @@ func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
 
 func (m *Machine) vacated(p pending, w Written, mine bool) {
 	rv := p.role
-	rv.task.inflight = false
+	rv.Notes.inflight = false
 	m.touchRole(rv)
 	if !mine {
 		return
@@ -199,20 +199,20 @@ func (m *Machine) vacated(p pending, w Written, mine bool) {
 	m.vacates--
 	switch w.Outcome {
 	case Won:
-		rv.task.retry = retry{}
+		rv.Notes.retry = retry{}
 	case Refused:
-		if rv.task.retry = (retry{}); rv.Revision == p.stood {
-			m.unexplained(&rv.task.retry)
+		if rv.Notes.retry = (retry{}); rv.Revision == p.stood {
+			m.unexplained(&rv.Notes.retry)
 		}
 	case Unknown:
-		m.unknown(&rv.task.retry, "vacate", rv.Name)
+		m.unknown(&rv.Notes.retry, "vacate", rv.Name)
 	}
 }
 
 // endOfTerm makes the term history; only now may this process claim the role again.
 func (m *Machine) endOfTerm(r *role) {
 	t := r.term
-	r.term, r.task.retry = nil, retry{}
+	r.term, r.Notes.retry = nil, retry{}
 	m.active.remove(r)
 	m.emit(RoleGiven{r.Name, t.epoch})
 	successor := m.heir(r.RoleView)

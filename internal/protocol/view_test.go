@@ -5,15 +5,18 @@ import (
 	"time"
 )
 
+// none is what nobody keeps beside a peer or a role.
+type none = struct{}
+
 // watcher feeds a view by hand.
 type watcher struct {
-	*View
+	*theView[none, none]
 	now  Instant
-	news News
+	news theNews[none, none]
 }
 
 func newWatcher() *watcher {
-	w := &watcher{View: NewView(time.Minute)}
+	w := &watcher{theView: newView[none, none](time.Minute)}
 	w.snapshot()
 	return w
 }
@@ -29,7 +32,7 @@ func (w *watcher) sees(key string, rev uint64, rec any) {
 }
 
 func (w *watcher) snapshot(keys ...func()) {
-	w.BeginWatch(WatchReset{}, Peer{})
+	w.BeginWatch(Watch{}, Peer{})
 	for _, deliver := range keys {
 		deliver()
 	}
@@ -42,14 +45,14 @@ func (w *watcher) waits(role string) time.Duration {
 	return w.lostUntil(w.Role(role)).Sub(w.Role(role).Seen).Round(time.Millisecond)
 }
 
-func heldBy(id string, session uint64, ttl int64) Role {
+func ledBy(id string, session uint64, ttl int64) Role {
 	return Role{V: 1, ID: id, Session: session, TTLms: ttl, Token: "t"}
 }
 
 func TestViewNeverGoesBack(t *testing.T) {
 	w := newWatcher()
-	w.sees("role.r", 20, heldBy("b", 8, 1000))
-	w.sees("role.r", 10, heldBy("a", 7, 1000))
+	w.sees("role.r", 20, ledBy("b", 8, 1000))
+	w.sees("role.r", 10, ledBy("a", 7, 1000))
 	if r := w.Role("r"); r.Revision != 20 || w.Leader(r) != "b" || w.Last() != 20 {
 		t.Fatalf("an old record came back: %+v", r)
 	}
@@ -59,9 +62,9 @@ func TestViewNeverGoesBack(t *testing.T) {
 // store has refused a write that expected it; and what was missing by mistake comes back.
 func TestLaggingSnapshot(t *testing.T) {
 	w := newWatcher()
-	w.sees("role.old", 10, heldBy("a", 7, 1000))
-	w.sees("role.new", 20, heldBy("a", 7, 1000))
-	old := func() { w.sees("role.old", 10, heldBy("a", 7, 1000)) }
+	w.sees("role.old", 10, ledBy("a", 7, 1000))
+	w.sees("role.new", 20, ledBy("a", 7, 1000))
+	old := func() { w.sees("role.old", 10, ledBy("a", 7, 1000)) }
 	denied := func(revision uint64) { w.deny(&Entry{Kind: KindRole, Name: "new"}, revision) }
 	denied(9)
 	for range 3 {
@@ -75,11 +78,11 @@ func TestLaggingSnapshot(t *testing.T) {
 	if w.Role("new").Form != FormMissing {
 		t.Fatal("not missing after a refused write and a snapshot without it")
 	}
-	w.sees("role.new", 20, heldBy("a", 7, 1000))
+	w.sees("role.new", 20, ledBy("a", 7, 1000))
 	if w.Role("new").Form != FormRecord {
 		t.Fatal("it does not come back")
 	}
-	w.snapshot(func() { w.sees("role.new", 20, heldBy("a", 7, 1000)) })
+	w.snapshot(func() { w.sees("role.new", 20, ledBy("a", 7, 1000)) })
 	if w.Role("old").Form != FormMissing {
 		t.Fatal("not missing though the snapshot was newer")
 	}
@@ -89,16 +92,16 @@ func TestLaggingSnapshot(t *testing.T) {
 // A replica may not have applied what the store's leader takes it to have.
 func TestSnapshotThatReachesFarther(t *testing.T) {
 	for _, told := range []struct {
-		reset WatchReset
+		reset Watch
 		want  Form
 	}{
-		{WatchReset{Told: true, Single: true, Last: 20}, FormMissing},
-		{WatchReset{Told: true, Last: 20}, FormRecord},
-		{WatchReset{Told: true, Last: 20, Behind: true}, FormRecord},
-		{WatchReset{Last: 20}, FormRecord},
+		{Watch{Told: true, Single: true, Last: 20}, FormMissing},
+		{Watch{Told: true, Last: 20}, FormRecord},
+		{Watch{Told: true, Last: 20, Behind: true}, FormRecord},
+		{Watch{Last: 20}, FormRecord},
 	} {
 		w := newWatcher()
-		w.sees("role.r", 20, heldBy("a", 7, 1000))
+		w.sees("role.r", 20, ledBy("a", 7, 1000))
 		w.BeginWatch(told.reset, Peer{})
 		w.EndSnapshot(w.now, nil, &w.news)
 		if form := w.Role("r").Form; form != told.want {
@@ -111,13 +114,13 @@ func TestSnapshotThatReachesFarther(t *testing.T) {
 func TestAcknowledgedIsNotMissing(t *testing.T) {
 	w := newWatcher()
 	w.snapshot()
-	e := Entry{Kind: KindRole, Name: "r", Revision: 20, Form: FormRecord, Role: heldBy("a", 7, 1000)}
+	e := Entry{Kind: KindRole, Name: "r", Revision: 20, Form: FormRecord, Role: ledBy("a", 7, 1000)}
 	w.Merge(w.now, &e, &w.news)
 	w.snapshot()
 	if w.Role("r").Form != FormRecord {
 		t.Fatal("our own write is taken for missing by the first snapshot that lags")
 	}
-	w.BeginWatch(WatchReset{Single: true, Last: 40}, Peer{}) // the server was asked for its last revision after that
+	w.BeginWatch(Watch{Single: true, Last: 40}, Peer{}) // the server was asked for its last revision after that
 	e.Revision = 30
 	w.Merge(w.now, &e, &w.news)
 	w.EndSnapshot(w.now, nil, &w.news)
@@ -131,8 +134,8 @@ func TestMemberMarkerThatVanishes(t *testing.T) {
 	w.sees("lease.a", 5, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
 	w.sees("member.a", 6, nil)
 	w.snapshot(func() { w.sees("lease.a", 7, Lease{V: 1, Session: 5, Nonce: "n", State: Live, TTLms: 1000}) })
-	if p := w.Peer(Peer{Candidate, "a"}); standing(p.MemberForm, p.MemberRevision) != 0 {
-		t.Fatal("a write would still expect a marker that is gone")
+	if form := w.Peer(Peer{Class: Candidate, Instance: "a"}).MemberForm; form != FormMissing {
+		t.Fatalf("a marker that is gone is of form %v", form)
 	}
 }
 
@@ -143,7 +146,7 @@ func TestNobodyIsRememberedForEver(t *testing.T) {
 		id := string(rune('a'+rev%26)) + string(rune('a'+rev/40))
 		w.sees("lease."+id, rev, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
 		w.sees("member."+id, rev+1, Member{V: 1, Session: rev, Roles: map[string]Candidacy{"r": {Eligible: true}}})
-		w.sees("role.r", rev+2, heldBy(id, rev, 1000))
+		w.sees("role.r", rev+2, ledBy(id, rev, 1000))
 		w.sees("role.r", rev+3, Role{V: 1, Vacant: true, TTLms: 1000})
 		w.sees("member."+id, rev+4, nil)
 		w.sees("lease."+id, rev+5, nil)
@@ -157,7 +160,7 @@ func TestNobodyIsRememberedForEver(t *testing.T) {
 }
 
 func TestDead(t *testing.T) {
-	a := Peer{Candidate, "a"}
+	a := Peer{Class: Candidate, Instance: "a"}
 	for _, c := range []struct {
 		name string
 		rec  any
@@ -173,7 +176,7 @@ func TestDead(t *testing.T) {
 		{"a marker", nil, false},
 	} {
 		w := newWatcher()
-		w.sees("role.r", 8, heldBy("a", 7, 1000)) // keeps the peer known
+		w.sees("role.r", 8, ledBy("a", 7, 1000)) // keeps the peer known
 		w.sees("lease.a", 20, c.rec)
 		if w.Dead(a, 7) != c.want {
 			t.Errorf("%s: dead is %v", c.name, !c.want)
@@ -184,7 +187,7 @@ func TestDead(t *testing.T) {
 	}
 	w := newWatcher()
 	w.sees("lease.a", 7, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
-	role := func() { w.sees("role.r", 8, heldBy("a", 7, 1000)) }
+	role := func() { w.sees("role.r", 8, ledBy("a", 7, 1000)) }
 	w.snapshot(role)
 	if form := w.Peer(a).Form; form != FormMissing || w.Dead(a, 7) {
 		t.Errorf("a lease that a complete snapshot lacks: form %v, dead is %v", form, w.Dead(a, 7))
@@ -194,7 +197,7 @@ func TestDead(t *testing.T) {
 // TestLostRecordWaitsForWhoeverMayHold: the record of a longer lease was overwritten before this process could read it.
 func TestLostRecordWaitsForWhoeverMayHold(t *testing.T) {
 	w := newWatcher()
-	w.sees("role.r", 10, heldBy("short", 5, 1000))
+	w.sees("role.r", 10, ledBy("short", 5, 1000))
 	w.sees("lease.long", 11, Lease{V: 1, Nonce: "n", State: Live, TTLms: 9000})
 	w.sees("role.r", 20, nil) // long led it from 12 to 19
 	if got := w.waits("r"); got != 9*time.Second {
@@ -225,7 +228,7 @@ func TestLostRecordWaitsForWhoseLeaseIsLostToo(t *testing.T) {
 		{"closed", func(w *watcher) { w.sees("lease.long", 21, Lease{V: 1, State: Closed}) }, time.Second},
 	} {
 		w := newWatcher()
-		w.sees("role.r", 10, heldBy("short", 5, 1000))
+		w.sees("role.r", 10, ledBy("short", 5, 1000))
 		w.sees("lease.short", 9, short)
 		w.sees("lease.long", 11, Lease{V: 1, Nonce: "n", State: Live, TTLms: 9000})
 		w.sees("role.r", 20, nil)

@@ -55,7 +55,7 @@ func (g *rig) win(w Write, deliver bool) {
 	g.step(Written{ID: w.ID, Outcome: Won, Revision: rev})
 	e := Decode(w.Key, w.Value, rev, w.Delete, g.m.cfg.MaxTTL)
 	if deliver && e.Kind != KindOther {
-		g.step(&e)
+		g.step(Delivered{&e})
 	}
 }
 
@@ -197,33 +197,12 @@ func TestRotationIsNoDisproof(t *testing.T) {
 	}
 }
 
-// TestForgottenPeers: a watch over everything remembers who is gone only while somebody asks for it.
-func TestForgottenPeers(t *testing.T) {
-	v := NewView(time.Minute)
-	var n News
-	v.BeginWatch(WatchReset{Wide: true}, Peer{})
-	v.EndSnapshot(1, nil, &n)
-	v.SeenAll()
-	rev := uint64(1)
-	for i := range 10000 {
-		p := Peer{Worker, fmt.Sprint("w", i)}
-		rev++
-		v.Deliver(Instant(rev), &Entry{Kind: KindLease, Peer: p, Revision: rev, Form: FormRecord, Lease: Lease{V: 1, Nonce: "x", TTLms: 1000, State: Live}}, &n)
-		rev++
-		v.Deliver(Instant(rev), &Entry{Kind: KindLease, Peer: p, Revision: rev, Form: FormMarker}, &n)
-		n.Reset()
-	}
-	if len(v.peers)+len(v.forgotten) > 0 {
-		t.Errorf("%d peers, %d forgotten ones", len(v.peers), len(v.forgotten))
-	}
-}
-
 // TestIdlePaceCountsTheLiving: closed sessions, which stand for a day, do not slow the idle beat.
 func TestIdlePaceCountsTheLiving(t *testing.T) {
 	g := newRig(t, nil)
 	for i := range 3000 { // 3000 restarts with generated ids within 24 h
 		g.rev++
-		g.step(&Entry{Kind: KindLease, Peer: Peer{Candidate, fmt.Sprint("old", i)}, Revision: g.rev, Form: FormRecord, Lease: Lease{V: 1, Session: 1, State: Closed}})
+		g.step(Delivered{&Entry{Kind: KindLease, Peer: Peer{Class: Candidate, Instance: fmt.Sprint("old", i)}, Revision: g.rev, Form: FormRecord, Lease: Lease{V: 1, Session: 1, State: Closed}}})
 	}
 	g.run(20*time.Second, nil)
 	iv, ttl := g.m.pace(false)
@@ -238,7 +217,7 @@ func TestIdlePaceCountsWorkers(t *testing.T) {
 	lease := func(g *rig, p Peer, l Lease) {
 		g.rev++
 		l.V, l.Nonce, l.TTLms, l.Beat = Version, "x", time.Minute.Milliseconds(), 1
-		g.step(&Entry{Kind: KindLease, Peer: p, Revision: g.rev, Form: FormRecord, Lease: l})
+		g.step(Delivered{&Entry{Kind: KindLease, Peer: p, Revision: g.rev, Form: FormRecord, Lease: l}})
 	}
 	sees := newRig(t, nil)
 	for i := range 903 {
@@ -246,7 +225,7 @@ func TestIdlePaceCountsWorkers(t *testing.T) {
 		if i < 3 {
 			l.State = Closed
 		}
-		lease(sees, Peer{Worker, fmt.Sprint("w", i)}, l)
+		lease(sees, Peer{Class: Worker, Instance: fmt.Sprint("w", i)}, l)
 	}
 	sees.run(10*time.Second, nil)
 	if got := sees.m.self.Lease.Workers; got != 900 {
@@ -254,8 +233,8 @@ func TestIdlePaceCountsWorkers(t *testing.T) {
 	}
 	for _, class := range []Class{Candidate, Worker} {
 		g := newRig(t, func(c *Config) { c.Class = class })
-		lease(g, Peer{Candidate, "scheduler"}, Lease{State: Live, Workers: 900})
-		lease(g, Peer{Candidate, "closed"}, Lease{State: Closed, Workers: 9000})
+		lease(g, Peer{Class: Candidate, Instance: "scheduler"}, Lease{State: Live, Workers: 900})
+		lease(g, Peer{Class: Candidate, Instance: "closed"}, Lease{State: Closed, Workers: 9000})
 		g.run(30*time.Second, nil)
 		candidates := 1
 		if class == Candidate {
@@ -269,7 +248,7 @@ func TestIdlePaceCountsWorkers(t *testing.T) {
 			t.Errorf("%v: one of %d idle members beats every %v", class, all, iv)
 		}
 		// Nobody says so any more.
-		lease(g, Peer{Candidate, "scheduler"}, Lease{State: Live})
+		lease(g, Peer{Class: Candidate, Instance: "scheduler"}, Lease{State: Live})
 		iv, _ := g.m.pace(false)
 		if want, _ := g.m.cfg.idlePace(candidates); iv != want {
 			t.Errorf("%v: one of %d idle members beats every %v, want %v", class, candidates, iv, want)

@@ -1,9 +1,6 @@
 package protocol
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // BackPatience is how much later a watch over replicas must have begun than one that has shown too old a state, to prove that
 // this is no lag: longer than a stream leader that has lost its quorum goes on to answer (up to twenty seconds), and than a
@@ -29,7 +26,7 @@ func (d doubt) due() Instant { return d.since.Add(BackPatience) }
 // same, begun BackPatience earlier: what was known already at that time is not there yet. For that it must be certain: the word of
 // the store's leader, or be delivered while by that word all replicas are up to date. One that is cut off lags for as long as it
 // is, so by itself it only raises a doubt.
-func (v *View) older(known uint64, certain bool) {
+func (v *theView[P, R]) older(known uint64, certain bool) {
 	switch {
 	case v.single:
 		v.wentBack = true
@@ -52,7 +49,7 @@ func (v *View) older(known uint64, certain bool) {
 
 // otherwise reports whether e stands at the revision of what is known of its key and is something else. No lag does that: the
 // revision was given again. Our own records are known as they were sent, so of two records only what says whose they are counts.
-func (v *View) otherwise(e *Entry) bool {
+func (v *theView[P, R]) otherwise(e *Entry) bool {
 	switch e.Kind {
 	case KindLease:
 		p := v.peer(e.Peer)
@@ -62,7 +59,7 @@ func (v *View) otherwise(e *Entry) bool {
 		p := v.peer(e.Peer)
 		return changed(p.MemberForm, e.Form, p.Member != nil && e.Member != nil && p.Member.Session != e.Member.Session)
 	case KindRole:
-		r := v.role(e.Name)
+		r := v.Mention(e.Name)
 		was, is := &r.Role, &e.Role
 		return changed(r.Form, e.Form, was.Holder() != is.Holder() || was.Session != is.Session || was.Token != is.Token)
 	}
@@ -80,27 +77,9 @@ func changed(was, is Form, record bool) bool {
 	return was != is
 }
 
-// backdated reports whether e is a beat, a claim or a rotation of ours that stands at or below what was known when it was sent:
-// so what was known is lost. Its acknowledgement, which says the same, need not have come.
-func (m *Machine) backdated(e *Entry) bool {
-	if e.Form != FormRecord {
-		return false
-	}
-	switch {
-	case e.Kind == KindLease && e.Peer == m.self.Peer && e.Lease.Nonce == m.lease.nonce:
-		return slices.ContainsFunc(m.lease.attempts, func(a attempt) bool {
-			return a.beat == e.Lease.Beat && e.Revision <= a.known
-		})
-	case e.Kind == KindRole && e.Role.Token != "":
-		r := m.view.roles[e.Name]
-		return r != nil && r.task.token == e.Role.Token && e.Revision <= r.task.known
-	}
-	return false
-}
-
 // settleDoubt ends the doubt when a whole snapshot has shown nothing of it that could have. One that lacks only what was learnt
 // since leaves a doubt of its own.
-func (v *View) settleDoubt() {
+func (v *theView[P, R]) settleDoubt() {
 	v.asked = false
 	switch {
 	case v.doubted:
@@ -113,10 +92,10 @@ func (v *View) settleDoubt() {
 }
 
 // WentBack reports whether the store has lost what was known of it: nothing in the view can be relied on any more.
-func (v *View) WentBack() bool { return v.wentBack }
+func (v *theView[P, R]) WentBack() bool { return v.wentBack }
 
 // AskAt is from when on AskAgain wants to be asked, on the observer's scale; at the end of time if for nothing.
-func (v *View) AskAt() Instant {
+func (v *theView[P, R]) AskAt() Instant {
 	if v.doubt.known == 0 || v.asked || v.begun >= v.doubt.due() && !v.blind {
 		return never
 	}
@@ -125,7 +104,7 @@ func (v *View) AskAt() Instant {
 
 // AskAgain reports whether the owner of the view is to make a new watch now, so that a doubt ends or becomes proof. Once it has
 // said so it does not before another whole snapshot has arrived, and then only if that was begun too early to tell.
-func (v *View) AskAgain(now Instant) bool {
+func (v *theView[P, R]) AskAgain(now Instant) bool {
 	if now < v.AskAt() {
 		return false
 	}

@@ -32,8 +32,8 @@ func (m *Machine) enter(rv *RoleView) bool {
 		w.inflight++
 		return true
 	}
-	if !rv.task.queuing {
-		rv.task.queuing = true
+	if !rv.Notes.queuing {
+		rv.Notes.queuing = true
 		w.queue = append(w.queue, rv)
 	}
 	return false
@@ -50,7 +50,7 @@ func (m *Machine) room() int {
 // late reports whether the watch is behind with what was stored through the window, and there is belief to lose. One that is as late
 // without that comes no sooner for our waiting.
 func (m *Machine) late() bool {
-	return m.view.delivered < m.window.stored && m.behind() && m.believes()
+	return m.view.Delivered() < m.window.stored && m.behind() && m.believes()
 }
 
 // leave gives the place of a write back.
@@ -73,7 +73,7 @@ func (m *Machine) refill() {
 	w := &m.window
 	n := min(m.room(), len(w.queue))
 	for _, rv := range w.queue[:n] {
-		rv.task.queuing = false
+		rv.Notes.queuing = false
 		m.touchRole(rv)
 	}
 	if w.queue = w.queue[n:]; len(w.queue) == 0 {

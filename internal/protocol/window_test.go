@@ -36,7 +36,7 @@ func TestWindowOfABurst(t *testing.T) {
 			for _, w := range asked { // what was in flight is answered together
 				entry := store.write(w)
 				out = m.Step(at(now), Written{ID: w.ID, Outcome: Won, Revision: entry.Revision}, out)
-				out = m.Step(at(now), &entry, out)
+				out = m.Step(at(now), Delivered{&entry}, out)
 			}
 			if m.window.inflight > m.window.size {
 				t.Fatalf("burst %d: %d in flight, the window is %d", burst, m.window.inflight, m.window.size)
@@ -76,7 +76,7 @@ func TestWindow(t *testing.T) {
 				if rv != waiting[0] {
 					t.Fatalf("%s is let in before %s", rv.Name, waiting[0].Name)
 				}
-				rv.task.queued = false
+				rv.Notes.queued = false
 				waiting = waiting[1:]
 				enter(rv)
 			}
@@ -93,7 +93,7 @@ func TestWindow(t *testing.T) {
 			if len(inflight) > 0 && rapid.Bool().Draw(t, "answer") {
 				answer(rapid.SampledFrom([]Outcome{Won, Refused, Unknown, Unknown}).Draw(t, "outcome"))
 			} else {
-				enter(m.view.role(fmt.Sprint("r", i)))
+				enter(m.view.Mention(fmt.Sprint("r", i)))
 			}
 		}
 		for len(inflight) > 0 {

@@ -150,13 +150,13 @@ func (m *Machine) hurry(failures int32) {
 	leave(&m.lease.retry)
 	leave(&m.own.retry)
 	leave(&m.closing.retry)
-	for _, p := range m.view.peerList {
-		if leave(&p.task.retry) {
+	for _, p := range m.view.Peers() {
+		if leave(&p.Notes.retry) {
 			m.touchPeer(p)
 		}
 	}
-	for _, r := range m.view.roleList {
-		if leave(&r.task.retry) {
+	for _, r := range m.view.Roles() {
+		if leave(&r.Notes.retry) {
 			m.touchRole(r)
 		}
 	}

@@ -69,7 +69,7 @@ func (p *process) watch() {
 	for _, c := range in.snapshot(rev) {
 		if p.watches(c) {
 			p.shownAt = max(p.shownAt, c.at)
-			p.hear(&c.entry)
+			p.hear(protocol.Delivered{Entry: &c.entry})
 		}
 	}
 	p.hear(protocol.SnapshotDone{})
@@ -124,7 +124,7 @@ func (f *feed) deliver() {
 		}
 		if f.p.watches(c) {
 			f.p.shownAt = max(f.p.shownAt, c.at)
-			f.p.hear(&c.entry)
+			f.p.hear(protocol.Delivered{Entry: &c.entry})
 			break
 		}
 	}

@@ -220,14 +220,14 @@ func (p *process) learn(ev protocol.Event) {
 	case protocol.SnapshotDone:
 		p.partial = false
 		p.snapshots++
-	case *protocol.Entry:
+	case protocol.Delivered:
 		if ev.Kind == protocol.KindRole {
 			p.highest[ev.Name] = max(p.highest[ev.Name], ev.Revision)
 		} else if p.w.lostAt == 0 {
 			return // nobody asks
 		}
-		if _, before := p.told[ev]; !before {
-			p.told[ev] = p.w.Counts.Steps
+		if _, before := p.told[ev.Entry]; !before {
+			p.told[ev.Entry] = p.w.Counts.Steps
 		}
 	}
 }

@@ -144,7 +144,7 @@ func (w *world) leaderless(p *process, lost loss) time.Duration {
 // notes takes down when a process finds the lease of a candidate gone, or cannot read it.
 func (p *process) notes(ev protocol.Event) {
 	switch e := ev.(type) {
-	case *protocol.Entry:
+	case protocol.Delivered:
 		if e.Kind == protocol.KindLease && e.Peer.Class == protocol.Candidate && e.Form != protocol.FormRecord {
 			p.unread = true
 		}

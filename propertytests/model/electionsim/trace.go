@@ -55,8 +55,8 @@ func show(what any) string {
 	switch x := what.(type) {
 	case string:
 		return x
-	case *protocol.Entry:
-		return showEntry(x)
+	case protocol.Delivered:
+		return showEntry(x.Entry)
 	case protocol.Write:
 		if x.GuardKey != "" {
 			return fmt.Sprintf("write #%d %s guarded by %s@%d", x.ID, x.Key, x.GuardKey, x.GuardRevision)

@@ -156,12 +156,12 @@ func (x *Model) events(q *process, s stimulus) (all []protocol.Event) {
 	case tick:
 		return []protocol.Event{protocol.Tick{}}
 	case delivered:
-		return []protocol.Event{s.entry.event()}
+		return []protocol.Event{protocol.Delivered{Entry: s.entry.event()}}
 	case watched:
 		all = append(all, protocol.WatchReset{})
 		for _, c := range s.snapshot.standing {
 			if c.watched() {
-				all = append(all, c.event())
+				all = append(all, protocol.Delivered{Entry: c.event()})
 			}
 		}
 		return append(all, protocol.SnapshotDone{})

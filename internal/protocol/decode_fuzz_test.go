@@ -1,0 +1,31 @@
+package protocol
+
+import (
+	"testing"
+	"time"
+)
+
+// FuzzDecode feeds what it decodes to a view: whatever stands in the bucket, nobody falls over it.
+func FuzzDecode(f *testing.F) {
+	lease := Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: Live}
+	member := Member{V: 1, Session: 7, Roles: map[string]Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}}}
+	for key, rec := range map[string]any{
+		"lease.a": lease, "member.a": member, "role.r": ledBy("a.b", 7, 10_000), "worker.lease.w": lease, "probe.a": nil,
+	} {
+		f.Add(key, Encode(rec), uint64(5), false)
+		f.Add(key, []byte("{"), uint64(6), true)
+	}
+	f.Fuzz(func(t *testing.T, key string, value []byte, revision uint64, marker bool) {
+		v, news := newView[none, none](time.Minute), theNews[none, none]{}
+		v.BeginWatch(Watch{Wide: true}, Peer{})
+		for i := range uint64(2) {
+			e := Decode(key, value, revision+i, marker, time.Minute)
+			v.Deliver(1, &e, &news)
+		}
+		v.EndSnapshot(2, nil, &news)
+		for _, r := range v.Roles() {
+			v.Line(3, r)
+			v.Successor(3, r)
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package protocol
+
+import "slices"
+
+// Delivered is an entry that the watch has delivered. The machine does not keep a pointer to it.
+type Delivered struct{ *Entry }
+
+func (d Delivered) apply(m *Machine) {
+	e := d.Entry
+	if m.slow {
+		m.hurry(slowAfter)
+	}
+	if m.backdated(e) {
+		m.fail(ErrWentBack)
+		return
+	}
+	m.comes(e)
+	if e.Kind == KindLease && e.Peer == m.self.Peer {
+		m.seenOwnLease(e)
+	}
+	if e.Kind == KindMember && e.Peer == m.self.Peer {
+		m.seenOwnMember(e)
+	}
+	m.view.Deliver(m.now.Observer, e, &m.news)
+	if m.view.WentBack() {
+		m.fail(ErrWentBack)
+		return
+	}
+	m.passed()
+	if e.Kind == KindLease {
+		m.moved(e)
+	}
+}
+
+// backdated reports whether e is a beat, a claim or a rotation of ours that stands at or below what was known when it was sent:
+// so what was known is lost. Its acknowledgement, which says the same, need not have come.
+func (m *Machine) backdated(e *Entry) bool {
+	if e.Form != FormRecord {
+		return false
+	}
+	switch {
+	case e.Kind == KindLease && e.Peer == m.self.Peer && e.Lease.Nonce == m.lease.nonce:
+		return slices.ContainsFunc(m.lease.attempts, func(a attempt) bool {
+			return a.beat == e.Lease.Beat && e.Revision <= a.known
+		})
+	case e.Kind == KindRole && e.Role.Token != "":
+		r := m.view.Role(e.Name)
+		return r != nil && r.Notes.token == e.Role.Token && e.Revision <= r.Notes.known
+	}
+	return false
+}
