@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // Submitter is what tasks can be submitted to: a [*Client] or an [*Assigner].
@@ -57,7 +57,7 @@ func clientOf(ctx context.Context, in Submitter) (*client.Client, error) {
 
 // clientOfTask is clientOf, for what is asked about a task. Errors: also ErrInvalidID.
 func clientOfTask(ctx context.Context, in Submitter, id string) (*client.Client, error) {
-	if !protocol.ValidName(id) {
+	if !naming.Valid(id) {
 		return nil, fmt.Errorf("%w: %q", ErrInvalidID, id)
 	}
 	return clientOf(ctx, in)

@@ -13,7 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/scheduler"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/worker"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // Config configures an [Assigner]. Namespace and Role are required.
@@ -121,7 +121,7 @@ func (c Config) validate() error {
 			faults = append(faults, &ConfigError{field, fmt.Sprintf(fix, args...)})
 		}
 	}
-	fault(protocol.ValidName(c.Role), "Role", "%q cannot be part of a key: use letters, digits, - _ = / and dots", c.Role)
+	fault(naming.Valid(c.Role), "Role", "%q cannot be part of a key: use letters, digits, - _ = / and dots", c.Role)
 	fault(c.Slots > 0 && c.Slots <= 4096, "Slots", "%d: use 1 to 4096", c.Slots)
 	fault(c.DrainTimeout > 0, "DrainTimeout", "%v: use a positive duration, or 0 for the session's", c.DrainTimeout)
 	fault(c.CrashBudget > 0 && c.CrashBudget < 1000, "CrashBudget", "%d: use 1 to 999", c.CrashBudget)

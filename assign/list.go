@@ -6,7 +6,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/assign/internal/control"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -52,11 +52,11 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 		}
 	}
 	// An id goes on where the prefix ends: that may be at a dot, or be the whole.
-	if o.Prefix != "" && !protocol.ValidName(o.Prefix) && !protocol.ValidName(o.Prefix+"x") {
+	if o.Prefix != "" && !naming.Valid(o.Prefix) && !naming.Valid(o.Prefix+"x") {
 		return ListPage{}, fmt.Errorf("%w: Prefix %.220q: no id begins so: use letters, digits, - _ = / and dots between them", ErrInvalidOption, o.Prefix)
 	}
 	for _, k := range o.Kinds {
-		if !protocol.ValidName(k) {
+		if !naming.Valid(k) {
 			return ListPage{}, fmt.Errorf("%w: Kinds: %.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most", ErrInvalidOption, k)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // CatchUpPolicy says what becomes of the ticks of a recurrence that nobody fired in time, since nobody led.
@@ -105,7 +105,7 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 
 // RemoveRecurrence removes a recurrence; tasks that it has submitted go on. Errors: ErrRecurrenceNotFound, and those of Recur.
 func RemoveRecurrence(ctx context.Context, in Submitter, name string) error {
-	if !protocol.ValidName(name) {
+	if !naming.Valid(name) {
 		return fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
 	}
 	c, err := clientOf(ctx, in)

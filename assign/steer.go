@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // PauseKind keeps tasks of a kind from being handed out until [ResumeKind]; those that run go on. It is stored, needs no
@@ -35,7 +35,7 @@ func UndrainWorker(ctx context.Context, in Submitter, instance string) error {
 
 // steer sets or removes the record at which something is held.
 func steer(ctx context.Context, in Submitter, doing string, of client.Hold, name string, hold bool, reason string) error {
-	if !protocol.ValidName(name) {
+	if !naming.Valid(name) {
 		return fmt.Errorf("%w: %s %q", ErrInvalidName, doing, name)
 	}
 	if len(reason) > record.MaxMeta {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // attachment is something that lives and dies with each lease of a session. One goroutine runs it, again for each lease.
@@ -68,7 +69,7 @@ func (s *Session) attach(name string, run func(ctx context.Context, h Host) erro
 	l := s.loop
 	s.mu.Unlock()
 	if l != nil {
-		l.s.box.Put(message{run: func(*protocol.Machine, protocol.Now) {
+		l.s.box.Put(message{run: func(*protocol.Machine, record.Now) {
 			if n := s.number.Load(); n != 0 {
 				a.begin(l, n)
 			}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/clock"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // belief is how long the terms of one session may be believed in. Everybody who asks compares it with the clock, so that
@@ -36,7 +36,7 @@ func (b *belief) left() time.Duration {
 	return time.Duration(until - now)
 }
 
-func (b *belief) extend(terms, lease protocol.Instant) {
+func (b *belief) extend(terms, lease record.Instant) {
 	b.until.Store(int64(terms))
 	b.lease.Store(int64(lease))
 }

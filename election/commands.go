@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 func newID() string { return uuid.NewString() }
@@ -44,7 +45,7 @@ func (s *Session) order(of func(protocol.CommandID) protocol.Event) (answer func
 }
 
 // query runs f between two steps of the machine, or after the last one. It reports false when there is no machine yet.
-func (s *Session) query(f func(m *protocol.Machine, now protocol.Now)) bool {
+func (s *Session) query(f func(m *protocol.Machine, now record.Now)) bool {
 	s.mu.Lock()
 	l := s.loop
 	s.mu.Unlock()
@@ -52,7 +53,7 @@ func (s *Session) query(f func(m *protocol.Machine, now protocol.Now)) bool {
 		return false
 	}
 	done := make(chan struct{})
-	if s.box.Put(message{run: func(m *protocol.Machine, now protocol.Now) {
+	if s.box.Put(message{run: func(m *protocol.Machine, now record.Now) {
 		f(m, now)
 		close(done)
 	}}) {
@@ -79,7 +80,7 @@ func (s *Session) join(e *Election) {
 	if !s.box.Put(message{event: protocol.Join{Role: protocol.RoleConfig{
 		Name: e.cfg.Role, Priority: int32(e.cfg.Priority), Takeover: e.cfg.AllowPriorityTakeover,
 		VacateUndrained: e.cfg.VacateUndrained,
-	}}, run: func(m *protocol.Machine, _ protocol.Now) {
+	}}, run: func(m *protocol.Machine, _ record.Now) {
 		e.leader.Store(s.loop.leaderName(m.View().Leader(m.View().Role(e.cfg.Role))))
 	}}) {
 		go e.finish(ErrClosed)

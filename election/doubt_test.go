@@ -9,6 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // TestObserverInDoubt: an observer that a watch over replicas has shown an older state than it knew makes a new one by itself
@@ -30,21 +32,21 @@ func TestObserverInDoubt(t *testing.T) {
 		t.Cleanup(o.Close)
 		lags := func(begun time.Duration) {
 			var reset protocol.WatchReset
-			o.read(func(v *protocol.View, now protocol.Instant) {
+			o.read(func(v *protocol.View, now record.Instant) {
 				reset = protocol.WatchReset{Begun: now.Add(begun), Told: true, Last: v.Last() - 1, Known: v.Last()}
 			})
 			o.watcher.out <- batch{events: []protocol.Event{reset}}
 		}
 		doubts := func() (does bool) {
 			natstest.Settle(t)
-			o.read(func(v *protocol.View, now protocol.Instant) { does = v.AskAt().Sub(now) < time.Hour })
+			o.read(func(v *protocol.View, now record.Instant) { does = v.AskAt().Sub(now) < time.Hour })
 			return does
 		}
 		if doubts() {
 			t.Fatal("in doubt before anything has happened")
 		}
 		lags(0)
-		time.Sleep(protocol.BackPatience - time.Second)
+		time.Sleep(view.BackPatience - time.Second)
 		if !doubts() || o.Err() != nil {
 			t.Fatalf("not in doubt any more, though no other watch was made: %v", o.Err())
 		}
@@ -53,11 +55,11 @@ func TestObserverInDoubt(t *testing.T) {
 			t.Fatalf("in doubt after a watch that lacks nothing, or ended: %v", o.Err())
 		}
 		lags(0)
-		lags(protocol.BackPatience - 1)
+		lags(view.BackPatience - 1)
 		if !doubts() || o.Err() != nil {
 			t.Fatalf("ended by a watch that was begun too early: %v", o.Err())
 		}
-		lags(protocol.BackPatience)
+		lags(view.BackPatience)
 		<-o.Done()
 		if !errors.Is(o.Err(), ErrWentBack) {
 			t.Errorf("ended with %v, want %v", o.Err(), ErrWentBack)

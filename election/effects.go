@@ -9,6 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // carryOut does what the machine wants, and never waits for it.
@@ -74,8 +76,8 @@ func (l *loop) write(w protocol.Write) {
 	})
 }
 
-var outcomes = map[natskv.Outcome]protocol.Outcome{
-	natskv.Unknown: protocol.Unknown, natskv.Won: protocol.Won, natskv.Refused: protocol.Refused,
+var outcomes = map[natskv.Outcome]record.Outcome{
+	natskv.Unknown: record.Unknown, natskv.Won: record.Won, natskv.Refused: record.Refused,
 }
 
 // opened begins a lease: a belief of its own, and the attachments.
@@ -139,13 +141,13 @@ func (l *loop) tell(notice protocol.Effect) {
 		s.emit(e)
 	}
 	switch n := notice.(type) {
-	case protocol.LeaderChanged:
+	case view.LeaderChanged:
 		if el := s.election(n.Role); el != nil {
 			el.leader.Store(l.leaderName(n.Leader))
 			l.leaders.changed(el)
 		}
 	case protocol.Beat:
-		if n.Outcome == protocol.Won {
+		if n.Outcome == record.Won {
 			s.beaten.Store(meta.Time.UnixNano())
 			s.rtt.Store(int64(n.Took))
 			for _, a := range s.attachments() {
@@ -166,7 +168,7 @@ func (l *loop) tell(notice protocol.Effect) {
 // pulse wakes the attachments when what they see of the bucket has changed.
 func (l *loop) pulse(notice protocol.Effect) {
 	switch notice.(type) {
-	case protocol.LeaderChanged, protocol.MemberJoined, protocol.MemberLeft, protocol.MemberChanged, protocol.RoleVacant:
+	case view.LeaderChanged, view.MemberJoined, view.MemberLeft, view.MemberChanged, view.RoleVacant:
 		l.pulseAll()
 	}
 }
@@ -180,19 +182,19 @@ func (l *loop) pulseAll() {
 // noticeEvent is the event of a notice that an observer can tell too, nil for the others.
 func noticeEvent(meta event.Meta, notice protocol.Effect) event.Event {
 	switch n := notice.(type) {
-	case protocol.LeaderChanged:
+	case view.LeaderChanged:
 		return event.LeaderChanged{Meta: meta, Role: n.Role, Leader: n.Leader, Epoch: n.Epoch}
-	case protocol.RoleVacant:
+	case view.RoleVacant:
 		return event.RoleVacant{Meta: meta, Role: n.Role, By: n.By, Reason: n.Reason}
 	case protocol.RoleStuck:
 		return event.RoleStuck{Meta: meta, Role: n.Role, Epoch: n.Epoch, Since: n.Since}
-	case protocol.MemberJoined:
+	case view.MemberJoined:
 		return event.MemberJoined{Meta: meta, Member: n.Peer.Instance, MemberSession: n.Session}
-	case protocol.MemberLeft:
+	case view.MemberLeft:
 		return event.MemberLeft{Meta: meta, Member: n.Peer.Instance, Reason: n.Reason}
 	case protocol.PeerKilled:
 		return event.SessionKilled{Meta: meta, Victim: n.Peer.Instance, VictimSession: n.Session}
-	case protocol.Ignored:
+	case view.Ignored:
 		return event.RecordIgnored{Meta: meta, Key: n.Key, Reason: n.Reason}
 	case protocol.Claimed:
 		return event.ClaimAttempted{Meta: meta, Role: n.Role, Outcome: n.Outcome.String(), Duration: n.Took}
@@ -201,9 +203,9 @@ func noticeEvent(meta event.Meta, notice protocol.Effect) event.Event {
 }
 
 func (s *Session) machineConfig(maxTTL time.Duration) protocol.Config {
-	class := protocol.Candidate
+	class := record.Candidate
 	if s.cfg.WorkerOnly {
-		class = protocol.Worker
+		class = record.Worker
 	}
 	c := s.cfg
 	return protocol.Config{

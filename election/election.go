@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // Election is one process's part in one role, from Start to Stop. All methods are safe for concurrent use.
@@ -244,7 +245,7 @@ func (e *Election) ValidateTokenOrDemote(ctx context.Context) bool {
 	ok, err := e.ValidateToken(ctx)
 	if err != nil {
 		e.session.post(protocol.StepDown{Role: e.cfg.Role, Cause: protocol.Evicted})
-		e.session.query(func(*protocol.Machine, protocol.Now) {}) // comes behind it: the term has ended
+		e.session.query(func(*protocol.Machine, record.Now) {}) // comes behind it: the term has ended
 	}
 	return ok
 }

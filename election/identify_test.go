@@ -16,7 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestNothingIsHeardOfAnotherBucket: the bucket is deleted and made again after it was asked about, and before its watch is made.
@@ -30,7 +30,7 @@ func TestNothingIsHeardOfAnotherBucket(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		t.Cleanup(wg.Wait)
-		w := newWatcher(t.Context(), &wg, watching, bucket, clock.System(), []string{protocol.AllFilter})
+		w := newWatcher(t.Context(), &wg, watching, bucket, clock.System(), []string{record.AllFilter})
 		once := func() (heard int, err error) {
 			ended := make(chan error, 1)
 			go func() { ended <- w.once(watchTimeout) }()
@@ -87,7 +87,7 @@ func TestADenialToAskWhichBucketIsSaid(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	t.Cleanup(wg.Wait)
-	w := newWatcher(t.Context(), &wg, watching, bucket, clock.System(), []string{protocol.AllFilter})
+	w := newWatcher(t.Context(), &wg, watching, bucket, clock.System(), []string{record.AllFilter})
 	less := options.Clone()
 	less.Users = []*server.User{{Username: "owner", Password: "x"}, {Username: "a", Password: "x", Permissions: &server.Permissions{
 		Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.INFO.KV_roles"}},

@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // roleInfo is what a view says of a role.
-func roleInfo(v *protocol.View, r *protocol.RoleView, now protocol.Instant) RoleInfo {
+func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleInfo {
 	info := RoleInfo{
 		Role: r.Name, Leader: v.Leader(r), Revision: r.Revision, Since: now.Sub(r.Seen),
-		Unreadable: r.Form == protocol.FormGarbage || r.Form == protocol.FormNewer,
+		Unreadable: r.Form == record.FormGarbage || r.Form == record.FormNewer,
 		Successor:  v.Successor(now, r), Candidates: candidates(v, r, now),
 	}
-	if r.Form == protocol.FormRecord {
+	if r.Form == record.FormRecord {
 		info.TTL = r.Role.TTL()
 		info.Vacant, info.By, info.Reason, info.Next = r.Role.Vacant, r.Role.By, r.Role.Reason, r.Role.Next
 	}
@@ -25,7 +26,7 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now protocol.Instant) Role
 	return info
 }
 
-func candidates(v *protocol.View, r *protocol.RoleView, now protocol.Instant) []Candidate {
+func candidates(v *protocol.View, r *protocol.RoleView, now record.Instant) []Candidate {
 	line := v.Line(now, r)
 	all := make([]Candidate, len(line))
 	for i, c := range line {
@@ -35,7 +36,7 @@ func candidates(v *protocol.View, r *protocol.RoleView, now protocol.Instant) []
 }
 
 // roleInfos are the roles that have a record or a candidate, by name.
-func roleInfos(v *protocol.View, now protocol.Instant) []RoleInfo {
+func roleInfos(v *protocol.View, now record.Instant) []RoleInfo {
 	var all []RoleInfo
 	for _, r := range v.Roles() {
 		if r.Revision != 0 || len(v.Line(now, r)) > 0 {
@@ -47,10 +48,10 @@ func roleInfos(v *protocol.View, now protocol.Instant) []RoleInfo {
 }
 
 // memberInfos are the members whose session is not known to be dead, by class and name.
-func memberInfos(v *protocol.View, now protocol.Instant) []MemberInfo {
+func memberInfos(v *protocol.View, now record.Instant) []MemberInfo {
 	var all []MemberInfo
 	for _, p := range v.Peers() {
-		if p.Form == protocol.FormRecord && p.Lease.Alive() {
+		if p.Form == record.FormRecord && p.Lease.Alive() {
 			all = append(all, memberInfo(p, now))
 		}
 	}
@@ -58,10 +59,10 @@ func memberInfos(v *protocol.View, now protocol.Instant) []MemberInfo {
 	return all
 }
 
-func memberInfo(p *protocol.PeerView, now protocol.Instant) MemberInfo {
+func memberInfo(p *protocol.PeerView, now record.Instant) MemberInfo {
 	info := MemberInfo{
-		Instance: p.Peer.Instance, Session: p.Session(), WorkerOnly: p.Peer.Class == protocol.Worker,
-		Idle: p.Lease.State == protocol.Idle, TTL: p.Lease.TTL(), LastSeen: now.Sub(p.Seen), Described: p.Belongs(),
+		Instance: p.Peer.Instance, Session: p.Session(), WorkerOnly: p.Peer.Class == record.Worker,
+		Idle: p.Lease.State == record.Idle, TTL: p.Lease.TTL(), LastSeen: now.Sub(p.Seen), Described: p.Belongs(),
 	}
 	if !info.Described {
 		return info
@@ -82,13 +83,13 @@ func memberInfo(p *protocol.PeerView, now protocol.Instant) MemberInfo {
 
 // Roles are the roles of the bucket as this session sees them, by name; nil before Open.
 func (s *Session) Roles() (all []RoleInfo) {
-	s.query(func(m *protocol.Machine, now protocol.Now) { all = roleInfos(m.View(), now.Observer) })
+	s.query(func(m *protocol.Machine, now record.Now) { all = roleInfos(m.View(), now.Observer) })
 	return all
 }
 
 // Role is one of them.
 func (s *Session) Role(name string) (info RoleInfo, ok bool) {
-	s.query(func(m *protocol.Machine, now protocol.Now) {
+	s.query(func(m *protocol.Machine, now record.Now) {
 		if r := m.View().Role(name); r != nil {
 			info, ok = roleInfo(m.View(), r, now.Observer), true
 		}
@@ -99,7 +100,7 @@ func (s *Session) Role(name string) (info RoleInfo, ok bool) {
 // Members are the members whose session is not known to be dead, by name; worker-only ones only while something of this
 // session watches them.
 func (s *Session) Members() (all []MemberInfo) {
-	s.query(func(m *protocol.Machine, now protocol.Now) { all = memberInfos(m.View(), now.Observer) })
+	s.query(func(m *protocol.Machine, now record.Now) { all = memberInfos(m.View(), now.Observer) })
 	return all
 }
 
@@ -110,10 +111,10 @@ func (s *Session) status(e *Election) Status {
 	if last := e.last.Load(); last != nil {
 		st.LastTransition, st.Reason = last.at, last.reason
 	}
-	s.query(func(m *protocol.Machine, now protocol.Now) {
+	s.query(func(m *protocol.Machine, now record.Now) {
 		own := m.Status(e.cfg.Role)
 		if r := m.View().Role(e.cfg.Role); r != nil {
-			if r.Form == protocol.FormNewer {
+			if r.Form == record.FormNewer {
 				st.Reason = "the role's record was written by a later version"
 			}
 			st.Revision, st.Successor = r.Revision, m.View().Successor(now.Observer, r)

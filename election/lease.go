@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // lease is a session's lease as package assign works with it, see bridge.LeaseOf. [Host] shows a part
@@ -73,7 +74,7 @@ func (h lease) Members() []MemberInfo { return h.s.Members() }
 
 // Dead reports whether a session of a member has ended for certain: by a later session, a close or a kill.
 func (h lease) Dead(instance string, workerOnly bool, session uint64) (dead bool) {
-	h.s.query(func(m *protocol.Machine, _ protocol.Now) {
+	h.s.query(func(m *protocol.Machine, _ record.Now) {
 		dead = m.View().Dead(peer(instance, workerOnly), session)
 	})
 	return dead
@@ -81,7 +82,7 @@ func (h lease) Dead(instance string, workerOnly bool, session uint64) (dead bool
 
 // Closed reports whether a dead session is known to have been closed by its own process, after all of its work had ended.
 func (h lease) Closed(instance string, workerOnly bool, session uint64) (closed bool) {
-	h.s.query(func(m *protocol.Machine, _ protocol.Now) {
+	h.s.query(func(m *protocol.Machine, _ record.Now) {
 		closed = m.View().Closed(peer(instance, workerOnly), session)
 	})
 	return closed
@@ -106,7 +107,7 @@ func (h lease) Busy(busy bool) {
 func (h lease) Awake(ctx context.Context) error {
 	for {
 		awake := false
-		h.s.query(func(m *protocol.Machine, _ protocol.Now) { awake = m.Awake() })
+		h.s.query(func(m *protocol.Machine, _ record.Now) { awake = m.Awake() })
 		if awake {
 			return nil
 		}
@@ -144,12 +145,12 @@ func (h lease) offer(namespace string, w *Workplace) (answer func(context.Contex
 	}
 	all := maps.Clone(h.s.workplaces)
 	if all == nil {
-		all = map[string]protocol.Workplace{}
+		all = map[string]record.Workplace{}
 	}
 	if w == nil {
 		delete(all, namespace)
 	} else {
-		all[namespace] = protocol.Workplace{Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels)}
+		all[namespace] = record.Workplace{Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels)}
 	}
 	h.s.workplaces = all
 	return h.s.order(func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
@@ -166,7 +167,7 @@ func (s *Session) withdraw() {
 }
 
 // nothing is all that a new lease offers.
-var nothing = protocol.Describe{Assign: map[string]protocol.Workplace{}}
+var nothing = protocol.Describe{Assign: map[string]record.Workplace{}}
 
 // Widen makes the session's watch carry every key of the bucket, workers included, until release is called. It returns
 // when that one watch has itself delivered the record of role at epoch or later, and the lease of every member that was
@@ -177,7 +178,7 @@ func (h lease) Widen(ctx context.Context, role string, epoch uint64) (release fu
 	if err == nil {
 		err = h.seenAll(ctx, epoch)
 	}
-	h.s.query(func(m *protocol.Machine, _ protocol.Now) { m.View().SeenAll() })
+	h.s.query(func(m *protocol.Machine, _ record.Now) { m.View().SeenAll() })
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("election: watch the whole bucket: %w", err)
@@ -188,7 +189,7 @@ func (h lease) Widen(ctx context.Context, role string, epoch uint64) (release fu
 // seenAll waits until the view knows every lease that stood in the bucket at a revision. A snapshot alone does not say
 // so: a lease that was renewed while it was being sent may come after its end.
 func (h lease) seenAll(ctx context.Context, revision uint64) error {
-	for _, filter := range protocol.LeaseFilters() {
+	for _, filter := range record.LeaseFilters() {
 		keys, at, err := h.l.bucket.Keys(ctx, filter)
 		for err == nil && at < revision { // a server that lags
 			if err = sleep(ctx, h.s.cfg.OpTimeout); err == nil {
@@ -232,7 +233,7 @@ func (h lease) until(ctx context.Context, ok func(m *protocol.Machine) bool) err
 	}()
 	for {
 		holds := false
-		h.s.query(func(m *protocol.Machine, _ protocol.Now) { holds = ok(m) })
+		h.s.query(func(m *protocol.Machine, _ record.Now) { holds = ok(m) })
 		if holds {
 			return nil
 		}
@@ -244,9 +245,9 @@ func (h lease) until(ctx context.Context, ok func(m *protocol.Machine) bool) err
 	}
 }
 
-func peer(instance string, workerOnly bool) protocol.Peer {
+func peer(instance string, workerOnly bool) record.Peer {
 	if workerOnly {
-		return protocol.Peer{Class: protocol.Worker, Instance: instance}
+		return record.Peer{Class: record.Worker, Instance: instance}
 	}
-	return protocol.Peer{Class: protocol.Candidate, Instance: instance}
+	return record.Peer{Class: record.Candidate, Instance: instance}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // message is what others ask of the loop: to hand an event to the machine, or to run something between its steps.
@@ -18,7 +19,7 @@ type message struct {
 	fault  error               // why the outcome in event is unknown
 	answer func(protocol.Done) // of a command: called by the loop, never blocks
 	id     protocol.CommandID
-	run    func(m *protocol.Machine, now protocol.Now)
+	run    func(m *protocol.Machine, now record.Now)
 }
 
 // loop owns the machine: one goroutine that feeds it what happens and carries out what it wants. It never calls the
@@ -36,7 +37,7 @@ type loop struct {
 	leaders *leaderCalls
 
 	machine *protocol.Machine
-	now     protocol.Now
+	now     record.Now
 	effects []protocol.Effect
 	inbox   []message
 	waiting map[protocol.CommandID]func(protocol.Done)
@@ -83,9 +84,9 @@ func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Buck
 
 func filters(cfg SessionConfig) []string {
 	if cfg.WorkerOnly {
-		return protocol.WorkerFilters(cfg.InstanceID)
+		return record.WorkerFilters(cfg.InstanceID)
 	}
-	return protocol.CandidateFilters()
+	return record.CandidateFilters()
 }
 
 func (l *loop) start() {
@@ -123,9 +124,9 @@ func (l *loop) run() {
 	l.shutdown()
 }
 
-func (l *loop) read() protocol.Now {
+func (l *loop) read() record.Now {
 	now := l.s.cfg.clock.Now()
-	return protocol.Now{Holder: protocol.Instant(now.Holder), Observer: protocol.Instant(now.Observer)}
+	return record.Now{Holder: record.Instant(now.Holder), Observer: record.Instant(now.Observer)}
 }
 
 func (l *loop) take(m message) {

@@ -12,6 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/clock"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // Observer watches a bucket without taking part: it holds no lease and needs read-only permissions. It resumes by itself
@@ -71,7 +73,7 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
-	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, o.clock, protocol.CandidateFilters())
+	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, o.clock, record.CandidateFilters())
 	if options.workers {
 		o.watcher.wide.Store(1)
 	}
@@ -127,13 +129,13 @@ func (o *Observer) run(failed <-chan error) {
 
 func (o *Observer) take(b batch) error {
 	o.mu.Lock()
-	now := protocol.Instant(o.clock.Now().Observer)
+	now := record.Instant(o.clock.Now().Observer)
 	for _, ev := range b.events {
 		switch ev := ev.(type) {
 		case protocol.Delivered:
 			o.view.Deliver(now, ev.Entry, &o.news)
 		case protocol.WatchReset:
-			o.view.BeginWatch(protocol.Watch(ev), protocol.Peer{})
+			o.view.BeginWatch(view.Watch(ev), record.Peer{})
 		case protocol.SnapshotDone:
 			o.view.EndSnapshot(now, nil, &o.news)
 		}
@@ -163,7 +165,7 @@ func (o *Observer) take(b batch) error {
 
 // askAgain makes a new watch if the view wants one now, and tells how long it is until it does.
 func (o *Observer) askAgain() (wait time.Duration) {
-	o.read(func(v *protocol.View, now protocol.Instant) {
+	o.read(func(v *protocol.View, now record.Instant) {
 		if v.AskAgain(now) {
 			o.watcher.rebuild()
 		}
@@ -172,10 +174,10 @@ func (o *Observer) askAgain() (wait time.Duration) {
 	return wait
 }
 
-func (o *Observer) read(f func(v *protocol.View, now protocol.Instant)) {
+func (o *Observer) read(f func(v *protocol.View, now record.Instant)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	f(o.view, protocol.Instant(o.clock.Now().Observer))
+	f(o.view, record.Instant(o.clock.Now().Observer))
 }
 
 // Bucket is the name of the bucket.
@@ -183,13 +185,13 @@ func (o *Observer) Bucket() string { return o.bucket.Name() }
 
 // Roles are the roles of the bucket, by name.
 func (o *Observer) Roles() (all []RoleInfo) {
-	o.read(func(v *protocol.View, now protocol.Instant) { all = roleInfos(v, now) })
+	o.read(func(v *protocol.View, now record.Instant) { all = roleInfos(v, now) })
 	return all
 }
 
 // Role is one of them.
 func (o *Observer) Role(name string) (info RoleInfo, ok bool) {
-	o.read(func(v *protocol.View, now protocol.Instant) {
+	o.read(func(v *protocol.View, now record.Instant) {
 		if r := v.Role(name); r != nil {
 			info, ok = roleInfo(v, r, now), true
 		}
@@ -199,7 +201,7 @@ func (o *Observer) Role(name string) (info RoleInfo, ok bool) {
 
 // Members are the members whose session is not known to be dead, by name.
 func (o *Observer) Members() (all []MemberInfo) {
-	o.read(func(v *protocol.View, now protocol.Instant) { all = memberInfos(v, now) })
+	o.read(func(v *protocol.View, now record.Instant) { all = memberInfos(v, now) })
 	return all
 }
 

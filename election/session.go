@@ -18,6 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // Session is one process's membership in one bucket: a lease kept alive by one heartbeat, under which any number of roles
@@ -42,7 +43,7 @@ type Session struct {
 	elections  map[string]*Election
 	bindings   map[<-chan struct{}]*binding
 	attached   []*attachment
-	workplaces map[string]protocol.Workplace
+	workplaces map[string]record.Workplace
 	loop       *loop                   // nil until Open has what it takes
 	giveUp     context.CancelCauseFunc // what Open does before it has; nil before Open
 	closing    bool

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // requestPace is how long a control request waits for its answer before it is sent again, under the same id: the holder
@@ -57,11 +58,11 @@ func (o *Observer) Evict(ctx context.Context, role string, epoch uint64) error {
 		return public(err)
 	}
 	defer writer.Close()
-	rec := protocol.Role{
-		V: protocol.Version, TTLms: info.TTL.Milliseconds(), Vacant: true, By: info.Leader, Reason: "evicted", Forced: true,
+	rec := record.Role{
+		V: record.Version, TTLms: info.TTL.Milliseconds(), Vacant: true, By: info.Leader, Reason: "evicted", Forced: true,
 	}
 	answered := make(chan natskv.Result, 1)
-	writer.Submit(natskv.Write{Key: protocol.RoleKey(role), Value: protocol.Encode(rec), Expect: epoch}, watchTimeout,
+	writer.Submit(natskv.Write{Key: record.RoleKey(role), Value: record.Encode(rec), Expect: epoch}, watchTimeout,
 		func(r natskv.Result) { answered <- r })
 	select {
 	case r := <-answered:

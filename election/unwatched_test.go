@@ -13,7 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestAWatchThatIsGivenUpIsNoFault: one that is being made when its owner ends; one that fails before is told of.
@@ -29,7 +29,7 @@ func TestAWatchThatIsGivenUpIsNoFault(t *testing.T) {
 			link.Hold(natsrun.Both)
 			ctx, cancel := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
-			w := newWatcher(ctx, &wg, nc, bucket, clock.System(), []string{protocol.AllFilter})
+			w := newWatcher(ctx, &wg, nc, bucket, clock.System(), []string{record.AllFilter})
 			var told []error
 			w.note = func(err error, _ int) { told = append(told, err) }
 			w.broken = func(err error) { told = append(told, err) }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // ConfigError is one fault of a configuration. All faults of one are joined: errors.As finds the first, and the message
@@ -41,10 +42,10 @@ func (c SessionConfig) Validate() error {
 	c = c.withDefaults()
 	var f faults
 	f.check(bucketName.MatchString(c.Bucket), "Bucket", "%q is no bucket name: use letters, digits, - and _", c.Bucket)
-	f.check(protocol.ValidName(c.InstanceID), "InstanceID", "%q cannot be part of a key: %s", c.InstanceID, nameRule)
+	f.check(naming.Valid(c.InstanceID), "InstanceID", "%q cannot be part of a key: %s", c.InstanceID, nameRule)
 	f.check(c.Replicas >= 1 && c.Replicas <= 5 && c.Replicas%2 == 1, "Replicas", "%d: use 1, 3 or 5", c.Replicas)
 	f.check(c.TTL >= minTTL, "TTL", "%v < %v: use at least %[2]v", c.TTL, minTTL)
-	f.check(c.TTL <= protocol.MaxSupportedTTL, "TTL", "%v > %v: use less", c.TTL, protocol.MaxSupportedTTL)
+	f.check(c.TTL <= record.MaxSupportedTTL, "TTL", "%v > %v: use less", c.TTL, record.MaxSupportedTTL)
 	if c.TTL < minTTL { // what follows from it would be nonsense
 		return errors.Join(f...)
 	}
@@ -84,7 +85,7 @@ func (c SessionConfig) Validate() error {
 func (c RoleConfig) Validate(heartbeat time.Duration) error {
 	c = c.withDefaults()
 	var f faults
-	f.check(protocol.ValidName(c.Role), "Role", "%q cannot be part of a key: %s", c.Role, nameRule)
+	f.check(naming.Valid(c.Role), "Role", "%q cannot be part of a key: %s", c.Role, nameRule)
 	f.check(c.Priority == int(int32(c.Priority)), "Priority", "%d: use one of 32 bits, %d to %d", c.Priority, math.MinInt32, math.MaxInt32)
 	f.check(!c.AllowPriorityTakeover || c.Priority > 0, "AllowPriorityTakeover",
 		"role %q has priority %d: give it a Priority above 0, or leave takeover off", c.Role, c.Priority)
@@ -103,12 +104,12 @@ func (c Config) Validate() error {
 func defaultInstanceID() string {
 	host, err := os.Hostname()
 	host = strings.Trim(strings.Map(func(c rune) rune {
-		if c < 128 && protocol.ValidName(string(c)) || c == '.' {
+		if c < 128 && naming.Valid(string(c)) || c == '.' {
 			return c
 		}
 		return '-'
 	}, host), ".")
-	if err != nil || !protocol.ValidName(host) {
+	if err != nil || !naming.Valid(host) {
 		host = "node"
 	}
 	return host + "-" + uuid.NewString()[:8]

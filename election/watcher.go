@@ -15,6 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/clock"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // watchTimeout bounds the making of one watch, until that proves to be too little.
@@ -32,7 +33,7 @@ type batch struct {
 func (b batch) news() bool {
 	return b.snapshot || slices.ContainsFunc(b.events, func(ev protocol.Event) bool {
 		e, ok := ev.(protocol.Delivered)
-		return ok && (e.Kind != protocol.KindLease || e.Form != protocol.FormRecord || !e.Lease.Alive() || e.Lease.Session == 0)
+		return ok && (e.Kind != record.KindLease || e.Form != record.FormRecord || !e.Lease.Alive() || e.Lease.Session == 0)
 	})
 }
 
@@ -163,8 +164,8 @@ func (w *watcher) pass(watch *natskv.Watch, reset protocol.WatchReset) error {
 func (w *watcher) decode(u natskv.Update) batch {
 	events := make([]protocol.Event, 0, len(u.Entries)+1)
 	for _, e := range u.Entries {
-		entry := protocol.Decode(e.Key, e.Value, e.Revision, e.Marker, w.bucket.MaxTTL())
-		if entry.Kind != protocol.KindOther {
+		entry := record.Decode(e.Key, e.Value, e.Revision, e.Marker, w.bucket.MaxTTL())
+		if entry.Kind != record.KindOther {
 			events = append(events, protocol.Delivered{Entry: &entry})
 		}
 	}
@@ -185,7 +186,7 @@ func (w *watcher) send(b batch) bool {
 
 func (w *watcher) selected(wide bool) []string {
 	if wide {
-		return []string{protocol.AllFilter}
+		return []string{record.AllFilter}
 	}
 	return w.filters
 }
@@ -195,7 +196,7 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 	// Read before the store is asked, and in this order: what the store shows is of a later time than this, and what is known
 	// was known by then.
 	reset.Known = w.seen.Load()
-	reset.Begun, reset.Last = protocol.Instant(w.clock.Now().Observer), reset.Known
+	reset.Begun, reset.Last = record.Instant(w.clock.Now().Observer), reset.Known
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout/3) // the rest is for the watch
 	defer cancel()
 	state, err := w.bucket.Inspect(ctx)

@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestANewLeaseOffersNothing, also when the watch shows it before the loop has come to what others ask of it: no record of it names what
@@ -40,7 +41,7 @@ func TestANewLeaseOffersNothing(t *testing.T) {
 		<-described
 		natstest.Settle(t)
 		offers := make(chan bool, 1)
-		session.box.Put(message{run: func(m *protocol.Machine, _ protocol.Now) {
+		session.box.Put(message{run: func(m *protocol.Machine, _ record.Now) {
 			l, offered := session.loop, false
 			former := session.number.Load()
 			l.step(protocol.Abandon{Session: former, Reason: "for a test"})
@@ -48,7 +49,7 @@ func TestANewLeaseOffersNothing(t *testing.T) {
 				select {
 				case b := <-l.watcher.out:
 					for _, ev := range b.events {
-						if e, ok := ev.(protocol.Delivered); ok && e.Kind == protocol.KindMember && e.Form == protocol.FormRecord && e.Member.Session > former {
+						if e, ok := ev.(protocol.Delivered); ok && e.Kind == record.KindMember && e.Form == record.FormRecord && e.Member.Session > former {
 							offered = offered || len(e.Member.Assign) > 0
 						}
 						l.step(ev)

@@ -15,35 +15,38 @@ const module = "github.com/rolemanager/rolemanager"
 // allowed is what each package may import of our own; a trailing /... stands for a package and those below it. A package
 // that is not listed may not be imported from where it is not listed either: add it here, and think first.
 var allowed = map[string][]string{
-	"event":                   {},
-	"fencing":                 {"internal/natskv"},
-	"metrics":                 {"event"},
-	"internal/protocol":       {},
-	"internal/protocol/tasks": {"internal/protocol"},
-	"internal/clock":          {},
-	"internal/mailbox":        {},
-	"internal/natskv":         {"internal/mailbox"},
-	"internal/bridge":         {"fencing", "internal/clock"},
-	"internal/natsrun":        {},
-	"internal/natstest":       {"internal/natsrun"},
-	"election":                {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/protocol"},
-	"roles":                   {"election", "event", "fencing", "internal/bridge"},
+	"event":                    {},
+	"fencing":                  {"internal/natskv"},
+	"metrics":                  {"event"},
+	"internal/naming":          {},
+	"internal/protocol":        {"internal/naming", "internal/protocol/record", "internal/protocol/view"},
+	"internal/protocol/record": {"internal/naming"},
+	"internal/protocol/view":   {"internal/protocol/record"},
+	"internal/protocol/tasks":  {"internal/protocol/record"},
+	"internal/clock":           {},
+	"internal/mailbox":         {},
+	"internal/natskv":          {"internal/mailbox"},
+	"internal/bridge":          {"fencing", "internal/clock"},
+	"internal/natsrun":         {},
+	"internal/natstest":        {"internal/natsrun"},
+	"election":                 {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view"},
+	"roles":                    {"election", "event", "fencing", "internal/bridge"},
 	"assign": {
-		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
+		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler", "assign/internal/stream",
 		"assign/internal/taskerr", "assign/internal/worker",
 	},
 	"assign/internal/taskerr": {"election"},
-	"assign/internal/record":  {"assign/internal/taskerr", "internal/natskv", "internal/protocol", "internal/protocol/tasks"},
+	"assign/internal/record":  {"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks"},
 	"assign/internal/control": {"internal/protocol/tasks"},
 	"assign/internal/stream":  {"assign/internal/record", "assign/internal/taskerr", "internal/natskv"},
 	"assign/internal/client": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"internal/natsconn", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
+		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/protocol", "internal/protocol/tasks",
+		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks",
 	},
 	"assign/internal/worker": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
@@ -61,12 +64,12 @@ var allowed = map[string][]string{
 	"cmd/rolectl/internal/bench":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "event", "internal/natskv"),
 	"cmd/rolectl/internal/bucket":    append(under("cmd/rolectl/internal", "cli", "show"), "internal/natskv"),
 	"cmd/rolectl/internal/dev":       append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/natsrun", "internal/bridge"),
-	"cmd/rolectl/internal/doctor":    append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/protocol"),
-	"cmd/rolectl/internal/exec":      append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"), "election", "event", "internal/natskv", "internal/protocol", "internal/bridge"),
-	"cmd/rolectl/internal/roles":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "election", "event", "internal/protocol"),
+	"cmd/rolectl/internal/doctor":    append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/protocol", "internal/protocol/record"),
+	"cmd/rolectl/internal/exec":      append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"), "election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge"),
+	"cmd/rolectl/internal/roles":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "election", "event", "internal/protocol/record"),
 	"cmd/rolectl/internal/tasks":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign"),
-	"cmd/rolectl/internal/inventory": append(under("cmd/rolectl/internal", "cli", "show"), "assign", "election", "internal/natskv", "internal/protocol"),
-	"cmd/rolectl/internal/cli":       append(under("cmd/rolectl/internal", "connect", "show"), "assign", "election", "internal/natskv", "internal/natsrun", "internal/protocol"),
+	"cmd/rolectl/internal/inventory": append(under("cmd/rolectl/internal", "cli", "show"), "assign", "election", "internal/natskv", "internal/protocol/record"),
+	"cmd/rolectl/internal/cli":       append(under("cmd/rolectl/internal", "connect", "show"), "assign", "election", "internal/natskv", "internal/natsrun", "internal/naming"),
 	"cmd/rolectl/internal/connect":   {},
 	"cmd/rolectl/internal/show":      {},
 	"cmd/rolectl/internal/supervise": {"internal/clock"},
@@ -91,7 +94,7 @@ var only = map[string][]string{
 }
 
 // pure packages have no I/O, no clock and no concurrency of their own.
-var pure = []string{"internal/protocol", "internal/protocol/tasks"}
+var pure = []string{"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view", "internal/protocol/tasks"}
 
 var impure = []string{"context", "sync", "sync/atomic", "net", "os", "io", "log", "log/slog"}
 

@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestIdleBeatThatMayStand: an idle beat of which nothing is known may stand, so nothing is begun under the session before a
@@ -17,12 +19,12 @@ func TestIdleBeatThatMayStand(t *testing.T) {
 		g.run(100*time.Millisecond, nil)
 	}
 	idle := g.pend[0]
-	if e := Decode(idle.Key, idle.Value, g.rev, false, g.m.cfg.MaxTTL); e.Lease.State != Idle {
+	if e := record.Decode(idle.Key, idle.Value, g.rev, false, g.m.cfg.MaxTTL); e.Lease.State != record.Idle {
 		t.Fatalf("%s instead of an idle beat", idle.Value)
 	}
 	g.pend = nil
 	g.step(Join{RoleConfig{Name: "r"}})
-	g.step(Written{ID: idle.ID, Outcome: Unknown})
+	g.step(Written{ID: idle.ID, Outcome: record.Unknown})
 	g.run(500*time.Millisecond, nil)
 	byKey := map[string]Write{}
 	for _, w := range g.pend {
@@ -56,7 +58,7 @@ func TestIdleHolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t, nil)
-			g.sees("lease.b", Lease{V: 1, Session: 20, Nonce: "x", TTLms: 60_000, Beat: 2, State: Idle})
+			g.sees("lease.b", record.Lease{V: 1, Session: 20, Nonce: "x", TTLms: 60_000, Beat: 2, State: record.Idle})
 			role := heldBy("b", c.holder, 6000)
 			g.sees("role.r", role)
 			g.run(role.TTL()-100*time.Millisecond, nil)
@@ -73,7 +75,7 @@ func TestIdleHolder(t *testing.T) {
 
 func (g *rig) sees(key string, rec any) {
 	g.rev++
-	e := Decode(key, Encode(rec), g.rev, false, g.m.cfg.MaxTTL)
+	e := record.Decode(key, record.Encode(rec), g.rev, false, g.m.cfg.MaxTTL)
 	g.step(Delivered{&e})
 }
 

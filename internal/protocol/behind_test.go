@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestBehind: whoever claims any number of roles of a busy store, and gives some of them away later, keeps its session, its other
@@ -50,7 +52,7 @@ func TestALateWatchIsKept(t *testing.T) {
 	}
 	const others = 1100
 	for i := range others { // behind the last beat, before the next
-		b.commit(Write{Key: RoleKey(fmt.Sprint("other-", i)), Value: Encode(Role{V: Version, TTLms: 2000, Vacant: true})})
+		b.commit(Write{Key: record.RoleKey(fmt.Sprint("other-", i)), Value: record.Encode(record.Role{V: record.Version, TTLms: 2000, Vacant: true})})
 	}
 	latest := time.Duration(0)
 	for range 4 * others {
@@ -93,7 +95,7 @@ func TestADeadWatchKeepsNoRole(t *testing.T) {
 		b.next()
 		for _, role := range []string{"r1", "r2"} {
 			if b.m.leading == 0 {
-				b.step(Drained{role, b.keys[RoleKey(role)]})
+				b.step(Drained{role, b.keys[record.RoleKey(role)]})
 			}
 		}
 	}
@@ -106,13 +108,13 @@ func TestADeadWatchKeepsNoRole(t *testing.T) {
 // after the other. It has one client, loses nothing, and answers nobody who no longer waits.
 type busy struct {
 	m           *Machine
-	now         Instant
+	now         record.Instant
 	store, show time.Duration // for each write
 	lag         time.Duration // from when it is stored until it can be shown
 	last        uint64
 	keys        map[string]uint64
 	sent        line[Write]
-	stored      line[*Entry]
+	stored      line[*record.Entry]
 	waits       map[WriteID]bool
 	late        []deadline // of writes, in order
 	left        int        // roles that were left and are given away
@@ -122,22 +124,22 @@ type busy struct {
 // line is what waits for one who takes his time; the first of it is done at the instant.
 type line[T any] struct {
 	waits []waiting[T]
-	done  Instant
+	done  record.Instant
 }
 
 type waiting[T any] struct {
 	x    T
-	from Instant // not begun before
+	from record.Instant // not begun before
 }
 
-func (l *line[T]) add(x T, from Instant, takes time.Duration) {
+func (l *line[T]) add(x T, from record.Instant, takes time.Duration) {
 	if len(l.waits) == 0 {
 		l.done = from.Add(takes)
 	}
 	l.waits = append(l.waits, waiting[T]{x, from})
 }
 
-func (l *line[T]) take(now Instant, takes time.Duration) T {
+func (l *line[T]) take(now record.Instant, takes time.Duration) T {
 	x := l.waits[0].x
 	if l.waits = l.waits[1:]; len(l.waits) > 0 {
 		l.done = max(now, l.waits[0].from).Add(takes)
@@ -147,7 +149,7 @@ func (l *line[T]) take(now Instant, takes time.Duration) T {
 
 type deadline struct {
 	write WriteID
-	at    Instant
+	at    record.Instant
 }
 
 func newBusy(store, show time.Duration) *busy {
@@ -187,7 +189,7 @@ func (b *busy) until(t *rapid.T, within time.Duration, reached func() bool) {
 }
 
 func (b *busy) step(ev Event) []Effect {
-	out := b.m.Step(Now{b.now, b.now}, ev, nil)
+	out := b.m.Step(record.Now{Holder: b.now, Observer: b.now}, ev, nil)
 	for _, e := range out {
 		switch e := e.(type) {
 		case Write:
@@ -219,9 +221,9 @@ func (b *busy) next() {
 	for len(b.late) > 0 && !b.waits[b.late[0].write] {
 		b.late = b.late[1:]
 	}
-	at, what := b.now.Add(b.m.Next(Now{b.now, b.now})), func() { b.step(Tick{}) }
+	at, what := b.now.Add(b.m.Next(record.Now{Holder: b.now, Observer: b.now})), func() { b.step(Tick{}) }
 	if len(b.late) > 0 && b.late[0].at <= at {
-		at, what = b.late[0].at, func() { b.answer(Written{ID: b.late[0].write, Outcome: Unknown}) }
+		at, what = b.late[0].at, func() { b.answer(Written{ID: b.late[0].write, Outcome: record.Unknown}) }
 	}
 	if len(b.stored.waits) > 0 && b.stored.done <= at {
 		at, what = b.stored.done, func() { b.step(Delivered{b.stored.take(b.now, b.show)}) }
@@ -235,14 +237,14 @@ func (b *busy) next() {
 
 func (b *busy) commit(w Write) {
 	if b.keys[w.Key] != w.Expect {
-		b.answer(Written{ID: w.ID, Outcome: Refused})
+		b.answer(Written{ID: w.ID, Outcome: record.Refused})
 		return
 	}
 	b.last++
 	b.keys[w.Key] = b.last
-	e := Decode(w.Key, w.Value, b.last, w.Delete, b.m.cfg.MaxTTL)
+	e := record.Decode(w.Key, w.Value, b.last, w.Delete, b.m.cfg.MaxTTL)
 	b.stored.add(&e, b.now.Add(b.lag), b.show)
-	b.answer(Written{ID: w.ID, Outcome: Won, Revision: b.last})
+	b.answer(Written{ID: w.ID, Outcome: record.Won, Revision: b.last})
 }
 
 func (b *busy) answer(w Written) {

@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestWritesBelowWhatWasKnown: what a session has under way when the store goes back may still be written, since its key stood
@@ -35,13 +37,13 @@ func TestWritesBelowWhatWasKnown(t *testing.T) {
 				back := g.m.writes[w.ID].known
 				switch told {
 				case "acknowledged":
-					g.step(Written{ID: w.ID, Outcome: Won, Revision: back})
+					g.step(Written{ID: w.ID, Outcome: record.Won, Revision: back})
 				case "seen":
-					g.step(Written{ID: w.ID, Outcome: Unknown})
-					e := Decode(w.Key, w.Value, back, false, g.m.cfg.MaxTTL)
+					g.step(Written{ID: w.ID, Outcome: record.Unknown})
+					e := record.Decode(w.Key, w.Value, back, false, g.m.cfg.MaxTTL)
 					g.step(Delivered{&e})
 				case "above":
-					g.step(Written{ID: w.ID, Outcome: Won, Revision: g.rev + 1})
+					g.step(Written{ID: w.ID, Outcome: record.Won, Revision: g.rev + 1})
 				}
 				var ended *Ended
 				for _, e := range g.effs[base:] {
@@ -77,8 +79,8 @@ func (g *rig) next(key string) Write {
 			}
 			g.win(w, true)
 		}
-		g.now.Holder += Instant(10 * time.Millisecond)
-		g.now.Observer += Instant(10 * time.Millisecond)
+		g.now.Holder += record.Instant(10 * time.Millisecond)
+		g.now.Observer += record.Instant(10 * time.Millisecond)
 		g.step(Tick{})
 	}
 	g.t.Fatalf("%s is not written", key)

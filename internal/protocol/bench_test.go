@@ -4,25 +4,29 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // bucket is a store for benchmarks and transcripts: every write wins, and is delivered to all that watch.
 type bucket struct {
 	last    uint64
-	entries []Entry
+	entries []record.Entry
 }
 
-func (b *bucket) write(w Write) Entry {
+func (b *bucket) write(w Write) record.Entry {
 	b.last++
-	e := Decode(w.Key, w.Value, b.last, w.Delete, 2*time.Minute)
+	e := record.Decode(w.Key, w.Value, b.last, w.Delete, 2*time.Minute)
 	b.entries = append(b.entries, e)
 	return e
 }
 
-func at(t time.Duration) Now { return Now{Instant(time.Hour + t), Instant(time.Hour + t)} }
+func at(t time.Duration) record.Now {
+	return record.Now{Holder: record.Instant(time.Hour + t), Observer: record.Instant(time.Hour + t)}
+}
 
 // lead opens a session of m and lets it claim what it can: every write wins at once.
-func (b *bucket) settle(m *Machine, now Now, out []Effect) {
+func (b *bucket) settle(m *Machine, now record.Now, out []Effect) {
 	for len(out) > 0 {
 		var next []Effect
 		for _, e := range out {
@@ -31,14 +35,14 @@ func (b *bucket) settle(m *Machine, now Now, out []Effect) {
 				continue
 			}
 			entry := b.write(w)
-			next = m.Step(now, Written{ID: w.ID, Outcome: Won, Revision: entry.Revision}, next)
+			next = m.Step(now, Written{ID: w.ID, Outcome: record.Won, Revision: entry.Revision}, next)
 			next = m.Step(now, Delivered{&entry}, next)
 		}
 		out = next
 	}
 }
 
-func opened(b *bucket, instance string, now Now, roles int) *Machine {
+func opened(b *bucket, instance string, now record.Now, roles int) *Machine {
 	m := New(testConfig(instance))
 	out := m.Step(now, WatchReset{}, nil)
 	for i := range roles {
@@ -60,7 +64,7 @@ func BenchmarkForeignBeat(b *testing.B) {
 		b.Fatalf("it leads %d roles", leader.leading)
 	}
 	m := opened(store, "follower", at(0), 10_000)
-	e := Entry{Kind: KindLease, Peer: Peer{Class: Candidate, Instance: "leader"}, Form: FormRecord, Lease: leader.self.Lease}
+	e := record.Entry{Kind: record.KindLease, Peer: record.Peer{Class: record.Candidate, Instance: "leader"}, Form: record.FormRecord, Lease: leader.self.Lease}
 	out := make([]Effect, 0, 8)
 	elapsed := time.Duration(0)
 	b.ReportAllocs()
@@ -115,7 +119,7 @@ func BenchmarkMassClaim(b *testing.B) {
 		b.StartTimer()
 		store.settle(m, now, m.Step(now, Tick{}, nil))
 		for range 3 { // the kill, its short beat, the claims after their turn
-			now = Now{now.Holder.Add(100 * time.Millisecond), now.Observer.Add(100 * time.Millisecond)}
+			now = record.Now{Holder: now.Holder.Add(100 * time.Millisecond), Observer: now.Observer.Add(100 * time.Millisecond)}
 			store.settle(m, now, m.Step(now, Tick{}, nil))
 		}
 		if m.leading != 1000 {

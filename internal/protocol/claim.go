@@ -1,15 +1,20 @@
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
 
 // claim is a write of ours that would make us the leader, from its first sending until the watch or its acknowledgement
 // has shown what became of it. Every attempt carries the same token and expects the same revision: whichever lands is ours.
 type claim struct {
 	expect uint64
 	token  string
-	handed bool    // the vacancy named us as next
-	since  Instant // when the role could first be claimed
-	sent   Instant // when it was first sent, on the observer's scale
+	handed bool           // the vacancy named us as next
+	since  record.Instant // when the role could first be claimed
+	sent   record.Instant // when it was first sent, on the observer's scale
 }
 
 // claimableSince is when the role became free to be claimed, ok whether it is.
@@ -19,17 +24,17 @@ type claim struct {
 //   - after a term whose record was lost: not before its leader has ceased to believe
 //   - vacated by force, deleted, or unreadable: the lease time after it was first seen so, since the former leader believes
 //     for that long if it has not seen it
-func (m *Machine) claimableSince(rv *RoleView) (since Instant, ok bool) {
+func (m *Machine) claimableSince(rv *RoleView) (since record.Instant, ok bool) {
 	since, ok = m.freeSince(rv)
-	return max(since, rv.waits), ok
+	return max(since, rv.Waits), ok
 }
 
-func (m *Machine) freeSince(rv *RoleView) (since Instant, ok bool) {
+func (m *Machine) freeSince(rv *RoleView) (since record.Instant, ok bool) {
 	v := m.view
 	switch rv.Form {
-	case FormNone:
+	case record.FormNone:
 		return v.CompleteSince()
-	case FormRecord:
+	case record.FormRecord:
 		if rv.Role.Vacant {
 			if rv.Role.Forced {
 				return rv.Seen.Add(rv.Role.TTL()), true
@@ -37,13 +42,13 @@ func (m *Machine) freeSince(rv *RoleView) (since Instant, ok bool) {
 			return rv.Seen, true
 		}
 		if v.Dead(rv.Role.Holder(), rv.Role.Session) {
-			return max(rv.Seen, v.Peer(rv.Role.Holder()).endSeen), true
+			return max(rv.Seen, v.Peer(rv.Role.Holder()).EndSeen), true
 		}
 		return 0, false
-	case FormNewer:
+	case record.FormNewer:
 		return 0, false
 	}
-	return v.lostUntil(rv), true
+	return v.LostUntil(rv), true
 }
 
 // tryClaim claims a role when it is free and it is our turn.
@@ -72,7 +77,7 @@ func (m *Machine) tryClaim(r *role) {
 	}
 	r.claim = &claim{
 		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), since: since, sent: m.now.Observer,
-		handed: r.Form == FormRecord && r.Role.Vacant && r.Role.Next == m.cfg.Instance,
+		handed: r.Form == record.FormRecord && r.Role.Vacant && r.Role.Next == m.cfg.Instance,
 	}
 	r.Notes.token, r.Notes.known = r.claim.token, m.view.Last()
 	m.claims.add(r)
@@ -80,15 +85,15 @@ func (m *Machine) tryClaim(r *role) {
 }
 
 func (m *Machine) sendClaim(r *role) {
-	rec := Role{
-		V: Version, TTLms: m.cfg.TTL.Milliseconds(),
+	rec := record.Role{
+		V: record.Version, TTLms: m.cfg.TTL.Milliseconds(),
 		ID: m.cfg.Instance, Session: m.lease.number, Token: r.claim.token, Key: m.cfg.Key, Priority: r.priority,
 	}
 	r.Notes.inflight = true
 	m.put(pending{
 		purpose: forClaim, role: r.RoleView, expect: r.claim.expect, stood: r.Revision,
-		entry: Entry{Kind: KindRole, Name: r.Name, Form: FormRecord, Role: rec},
-	}, Write{Key: RoleKey(r.Name)}, rec)
+		entry: record.Entry{Kind: record.KindRole, Name: r.Name, Form: record.FormRecord, Role: rec},
+	}, Write{Key: record.RoleKey(r.Name)}, rec)
 }
 
 func (m *Machine) claimed(p pending, w Written, mine bool) {
@@ -100,13 +105,13 @@ func (m *Machine) claimed(p pending, w Written, mine bool) {
 		return
 	}
 	switch w.Outcome {
-	case Won:
+	case record.Won:
 		rv.Notes.retry = retry{}
-	case Refused:
+	case record.Refused:
 		if rv.Notes.retry = (retry{}); rv.Revision == p.stood {
 			m.unexplained(&rv.Notes.retry)
 		}
-	case Unknown:
+	case record.Unknown:
 		m.unknown(&rv.Notes.retry, "claim", rv.Name)
 	}
 }
@@ -115,7 +120,7 @@ func (m *Machine) claimed(p pending, w Written, mine bool) {
 func (m *Machine) reconcileClaim(r *role) {
 	c, t := r.claim, &r.Notes
 	switch {
-	case r.held() && r.Role.Token == c.token && m.names(r.RoleView):
+	case r.Held() && r.Role.Token == c.token && m.names(r.RoleView):
 		m.endClaim(r)
 		if m.canAct() && r.told {
 			m.beginTerm(r, c)
@@ -165,13 +170,13 @@ func (m *Machine) sweep(rv *RoleView) {
 // turnDelay is how long we let those before us go first for a role that can be claimed: a moment for each, and a heartbeat for
 // whom the role was handed to. That one has confirmed that it takes the role, so it is only slow, and nobody else was meant.
 func (m *Machine) turnDelay(r *role) (delay time.Duration) {
-	me := Contender{m.cfg.Instance, m.lease.number, r.priority, r.takeover}
-	for _, p := range r.candidates {
+	me := view.Contender{Instance: m.cfg.Instance, Session: m.lease.number, Priority: r.priority, Takeover: r.takeover}
+	for _, p := range r.Candidates {
 		if p == m.self {
 			continue
 		}
-		c, ok := m.view.contender(m.now.Observer, r.Name, p)
-		if !ok || compareContenders(&r.Role, c, me) > 0 {
+		c, ok := m.view.Contender(m.now.Observer, r.Name, p)
+		if !ok || view.CompareContenders(&r.Role, c, me) > 0 {
 			continue
 		}
 		delay += m.cfg.Delta

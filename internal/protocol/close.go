@@ -3,12 +3,14 @@ package protocol
 import (
 	"maps"
 	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 type closeState struct {
 	asked    bool
-	due      Instant // observer's scale: then it ends, drained or not
-	farewell bool    // our member record is removed, or its removal was tried
+	due      record.Instant // observer's scale: then it ends, drained or not
+	farewell bool           // our member record is removed, or its removal was tried
 	retry    retry
 }
 
@@ -54,17 +56,17 @@ func (m *Machine) removeMember() {
 	m.own.inflight = true
 	m.put(pending{
 		purpose: forMember, version: m.own.wanted, expect: p.MemberRevision, stood: p.MemberRevision,
-		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormMarker},
-	}, Write{Key: MemberKey(p.Peer), Delete: true}, nil)
+		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},
+	}, Write{Key: record.MemberKey(p.Peer), Delete: true}, nil)
 }
 
 func (m *Machine) writeClosed() {
 	m.lease.inflight = true
-	rec := Lease{V: Version, Session: m.lease.number, Nonce: m.lease.nonce, State: Closed}
+	rec := record.Lease{V: record.Version, Session: m.lease.number, Nonce: m.lease.nonce, State: record.Closed}
 	m.put(pending{
 		purpose: forClose, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
-		entry: Entry{Kind: KindLease, Peer: m.self.Peer, Form: FormRecord, Lease: rec},
-	}, Write{Key: LeaseKey(m.self.Peer), TTL: tombstoneTTL}, rec)
+		entry: record.Entry{Kind: record.KindLease, Peer: m.self.Peer, Form: record.FormRecord, Lease: rec},
+	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: tombstoneTTL}, rec)
 }
 
 func (m *Machine) closed(p pending, w Written, mine bool) {
@@ -73,13 +75,13 @@ func (m *Machine) closed(p pending, w Written, mine bool) {
 	}
 	m.lease.inflight = false
 	switch w.Outcome {
-	case Won:
+	case record.Won:
 		m.finish(nil)
-	case Refused:
+	case record.Refused:
 		if m.closing.retry = (retry{}); m.self.Revision == p.stood {
 			m.unexplained(&m.closing.retry)
 		}
-	case Unknown:
+	case record.Unknown:
 		m.unknown(&m.closing.retry, "close the session", "")
 	}
 }

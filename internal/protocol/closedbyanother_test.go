@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestClosedByAnother: a lease that says that its session is closed, though that goes on, was written by somebody else. Others take
@@ -13,7 +15,7 @@ func TestClosedByAnother(t *testing.T) {
 	g.run(3*time.Second, nil)
 	term, session := g.begin("r").Epoch, g.m.lease.number
 	g.effs = nil
-	g.sees(LeaseKey(g.m.self.Peer), Lease{V: Version, Session: session, Nonce: g.m.lease.nonce, State: Closed})
+	g.sees(record.LeaseKey(g.m.self.Peer), record.Lease{V: record.Version, Session: session, Nonce: g.m.lease.nonce, State: record.Closed})
 	lost, ended := 0, 0
 	for _, e := range g.effs {
 		switch e := e.(type) {

@@ -1,12 +1,16 @@
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
 
 // Config fixes what one machine does for its whole life. Durations are those of architecture.md; the caller has checked
 // them against each other (TTL >= 3 Heartbeat, Margin leaves two heartbeats, TTL <= MaxTTL).
 type Config struct {
 	Instance string
-	Class    Class
+	Class    record.Class
 	Key      string // public key of the signer, written into every role record
 
 	TTL       time.Duration // L: how long others must see our lease stand still before they may kill the session
@@ -70,7 +74,7 @@ func (c *Config) margin(ttl time.Duration) time.Duration {
 func (c *Config) idlePace(m int) (interval, ttl time.Duration) {
 	interval = max(time.Duration(c.IdleFactor)*c.Heartbeat, time.Duration(m)*memberPace)
 	ratio := float64(c.TTL) / float64(c.Heartbeat)
-	interval = min(interval, time.Duration(float64(min(c.MaxTTL, MaxSupportedTTL))/ratio))
+	interval = min(interval, time.Duration(float64(min(c.MaxTTL, record.MaxSupportedTTL))/ratio))
 	ttl = time.Duration(float64(interval) * ratio).Truncate(time.Millisecond)
 	if ttl < c.TTL {
 		return c.Heartbeat, c.TTL

@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 func testConfig(instance string) Config {
@@ -45,6 +47,6 @@ func TestIdlePace(t *testing.T) {
 	}
 }
 
-func heldBy(id string, session uint64, ttl int64) Role {
-	return Role{V: 1, ID: id, Session: session, TTLms: ttl, Token: "t"}
+func heldBy(id string, session uint64, ttl int64) record.Role {
+	return record.Role{V: 1, ID: id, Session: session, TTLms: ttl, Token: "t"}
 }

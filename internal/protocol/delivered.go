@@ -1,9 +1,13 @@
 package protocol
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
 
 // Delivered is an entry that the watch has delivered. The machine does not keep a pointer to it.
-type Delivered struct{ *Entry }
+type Delivered struct{ *record.Entry }
 
 func (d Delivered) apply(m *Machine) {
 	e := d.Entry
@@ -15,10 +19,10 @@ func (d Delivered) apply(m *Machine) {
 		return
 	}
 	m.comes(e)
-	if e.Kind == KindLease && e.Peer == m.self.Peer {
+	if e.Kind == record.KindLease && e.Peer == m.self.Peer {
 		m.seenOwnLease(e)
 	}
-	if e.Kind == KindMember && e.Peer == m.self.Peer {
+	if e.Kind == record.KindMember && e.Peer == m.self.Peer {
 		m.seenOwnMember(e)
 	}
 	m.view.Deliver(m.now.Observer, e, &m.news)
@@ -27,23 +31,23 @@ func (d Delivered) apply(m *Machine) {
 		return
 	}
 	m.passed()
-	if e.Kind == KindLease {
+	if e.Kind == record.KindLease {
 		m.moved(e)
 	}
 }
 
 // backdated reports whether e is a beat, a claim or a rotation of ours that stands at or below what was known when it was sent:
 // so what was known is lost. Its acknowledgement, which says the same, need not have come.
-func (m *Machine) backdated(e *Entry) bool {
-	if e.Form != FormRecord {
+func (m *Machine) backdated(e *record.Entry) bool {
+	if e.Form != record.FormRecord {
 		return false
 	}
 	switch {
-	case e.Kind == KindLease && e.Peer == m.self.Peer && e.Lease.Nonce == m.lease.nonce:
+	case e.Kind == record.KindLease && e.Peer == m.self.Peer && e.Lease.Nonce == m.lease.nonce:
 		return slices.ContainsFunc(m.lease.attempts, func(a attempt) bool {
 			return a.beat == e.Lease.Beat && e.Revision <= a.known
 		})
-	case e.Kind == KindRole && e.Role.Token != "":
+	case e.Kind == record.KindRole && e.Role.Token != "":
 		r := m.view.Role(e.Name)
 		return r != nil && r.Notes.token == e.Role.Token && e.Revision <= r.Notes.known
 	}

@@ -56,23 +56,23 @@
 //
 //	O  opening a session                  open.go
 //	H  heartbeat, D  belief               heartbeat.go
-//	   idle members, when to look again   idle.go, schedule.go
+//	   idle members, when to look again   idle.go
 //	K  killing what has stood still       kill.go
-//	C  claiming, Sweep                    claim.go, roleset.go
-//	   succession                         succession.go
-//	V  the end of a term, vacating        term.go, passed.go
+//	C  claiming, Sweep                    claim.go
+//	V  the end of a term, vacating        term.go, overtaken.go
 //	P  priority takeover and transfer     handover.go, ready.go
 //	E  step-down on request               handover.go, control.go
 //	X  closing                            close.go
 //	R  rotation                           rotate.go
 //	   Validate                           validate.go
-//	   records, keys, entries             record.go, keys.go, entry.go
-//	   the view and its merging           view.go, merge.go
-//	   a store that has lost something    wentback.go
+//	   what the watch delivers            delivered.go
 //	   the member record                  member.go
 //	   writes, retries, the slow lane     write.go, window.go, config.go
-//	   the machine, one role in it        machine.go, role.go, status.go
-//	   what goes in and out               event.go, effect.go, instant.go
+//	   the machine, one role in it        machine.go, role.go, status.go, set.go
+//	   what goes in and out               event.go, effect.go
+//
+// Package record has the keys and records of the bucket. Package view has what the watch has shown, how it is merged, the
+// succession, and how a store shows that it has lost something; views.go says what the machine keeps in it.
 //
 // The simulation in propertytests/model/electionsim checks the invariants over drawn schedules. It also
 // takes out each rule to see that it is missed.

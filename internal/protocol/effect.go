@@ -1,6 +1,10 @@
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
 
 // Effect is what a machine wants done, or wants known. Its driver carries effects out in their order. Notices of the view are
 // effects too.
@@ -72,17 +76,9 @@ type (
 	}
 )
 
-// Notice is what a view has to tell: its owner only passes it on, as an effect.
-type Notice interface{ IsEffect() }
-
 // Notices: what the driver only passes on.
 type (
-	LeaderChanged struct {
-		Role, Leader string // Leader is "" while there is none
-		Epoch        uint64
-	}
-	RoleVacant struct{ Role, By, Reason string }
-	RoleStuck  struct {
+	RoleStuck struct {
 		Role  string
 		Epoch uint64
 		Since time.Duration
@@ -91,29 +87,21 @@ type (
 		Role  string
 		Epoch uint64
 	} // vacated, or found to be another's: the term is history
-	MemberJoined struct {
-		Peer    Peer
-		Session uint64
-	}
-	MemberChanged struct{ Peer Peer } // what it says of itself
-	MemberLeft    struct {
-		Peer   Peer
-		Reason string
-	}
+
 	PeerKilled struct {
-		Peer    Peer
+		Peer    record.Peer
 		Session uint64
 	}
-	Ignored struct{ Key, Reason string }
-	Beat    struct {
-		Outcome  Outcome
+
+	Beat struct {
+		Outcome  record.Outcome
 		Revision uint64
 		Took     time.Duration
 		Idle     bool
 	}
 	Claimed struct {
 		Role    string
-		Outcome Outcome
+		Outcome record.Outcome
 		Took    time.Duration
 	}
 	Retrying struct { // a transient fault
@@ -124,25 +112,22 @@ type (
 	}
 )
 
-func (Write) IsEffect()         {}
-func (RebuildWatch) IsEffect()  {}
-func (BeginTerm) IsEffect()     {}
-func (EndTerm) IsEffect()       {}
-func (Rotated) IsEffect()       {}
-func (Ask) IsEffect()           {}
-func (Done) IsEffect()          {}
-func (Opened) IsEffect()        {}
-func (Lost) IsEffect()          {}
-func (Ended) IsEffect()         {}
-func (LeaderChanged) IsEffect() {}
-func (RoleVacant) IsEffect()    {}
-func (RoleStuck) IsEffect()     {}
-func (RoleGiven) IsEffect()     {}
-func (MemberJoined) IsEffect()  {}
-func (MemberLeft) IsEffect()    {}
-func (MemberChanged) IsEffect() {}
-func (PeerKilled) IsEffect()    {}
-func (Ignored) IsEffect()       {}
-func (Beat) IsEffect()          {}
-func (Claimed) IsEffect()       {}
-func (Retrying) IsEffect()      {}
+func (Write) IsEffect()        {}
+func (RebuildWatch) IsEffect() {}
+func (BeginTerm) IsEffect()    {}
+func (EndTerm) IsEffect()      {}
+func (Rotated) IsEffect()      {}
+func (Ask) IsEffect()          {}
+func (Done) IsEffect()         {}
+func (Opened) IsEffect()       {}
+func (Lost) IsEffect()         {}
+func (Ended) IsEffect()        {}
+
+func (RoleStuck) IsEffect() {}
+func (RoleGiven) IsEffect() {}
+
+func (PeerKilled) IsEffect() {}
+
+func (Beat) IsEffect()     {}
+func (Claimed) IsEffect()  {}
+func (Retrying) IsEffect() {}

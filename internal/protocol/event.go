@@ -1,6 +1,11 @@
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
 
 // Event is what happens to a machine: news of the watch, outcomes of its writes, reports of its driver, and commands. Each
 // is handled in the file of its rule, by its apply method.
@@ -12,23 +17,12 @@ type WriteID uint64
 // CommandID names a command from its event to its Done effect; it is the driver's to choose.
 type CommandID uint64
 
-// Outcome is what is known of a write. Unknown is never taken for Refused: it is resolved from the watch.
-type Outcome uint8
-
-const (
-	Unknown Outcome = iota
-	Won
-	Refused
-)
-
-func (o Outcome) String() string { return [...]string{"unknown", "won", "refused"}[o] }
-
 type (
 	// Tick says that time has passed.
 	Tick struct{}
 
 	// WatchReset says that a new watch has begun to deliver.
-	WatchReset Watch
+	WatchReset view.Watch
 
 	// SnapshotDone says that the watch has delivered all that stood in the bucket when it began.
 	SnapshotDone struct{}
@@ -36,7 +30,7 @@ type (
 	// Written is the outcome of a Write effect. A Fault is permanent and ends the machine.
 	Written struct {
 		ID       WriteID
-		Outcome  Outcome
+		Outcome  record.Outcome
 		Revision uint64 // when Won
 		Fault    error
 	}
@@ -114,7 +108,7 @@ type (
 	Describe struct {
 		ID     CommandID
 		Meta   map[string]string
-		Assign map[string]Workplace
+		Assign map[string]record.Workplace
 	}
 
 	// Busy keeps the session on short beats though it holds no role: it runs tasks.

@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestHandedOver: a role that was handed to somebody who has confirmed is left to it for a heartbeat, though it be slow on a busy
@@ -21,16 +23,16 @@ func TestHandedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t, nil)
-			g.sees("lease.b", Lease{V: 1, Nonce: "b", TTLms: 6000, State: Live})
+			g.sees("lease.b", record.Lease{V: 1, Nonce: "b", TTLms: 6000, State: record.Live})
 			session := g.rev
-			g.sees("member.b", Member{V: 1, Session: session, Roles: map[string]Candidacy{"r": {Eligible: !c.gone}}})
-			g.sees("role.r", Role{V: 1, ID: "b", Session: session, Token: "t", TTLms: 6000})
+			g.sees("member.b", record.Member{V: 1, Session: session, Roles: map[string]record.Candidacy{"r": {Eligible: !c.gone}}})
+			g.sees("role.r", record.Role{V: 1, ID: "b", Session: session, Token: "t", TTLms: 6000})
 			g.step(Join{RoleConfig{Name: "r"}})
 			g.run(2*time.Second, nil) // a session of our own that may claim
 			if g.claims("r") {
 				t.Fatal("it was claimed while b led it")
 			}
-			g.sees("role.r", Role{V: 1, Vacant: true, By: "a", Next: c.next, TTLms: 6000})
+			g.sees("role.r", record.Role{V: 1, Vacant: true, By: "a", Next: c.next, TTLms: 6000})
 			g.run(c.from, nil)
 			if c.from > 0 && g.claims("r") {
 				t.Error("it was claimed before b could")

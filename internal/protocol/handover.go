@@ -1,15 +1,20 @@
 package protocol
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
 
 // handover is a leader's part in giving its role to somebody better, or to somebody named. It is never taken by force.
 type handover struct {
-	notBefore Instant // after a hand-over to us or a declined one, so that roles do not flap
+	notBefore record.Instant // after a hand-over to us or a declined one, so that roles do not flap
 
 	declined []string // who did not confirm; the others are asked before them
 
 	rival string // who outranks us, and since when we have seen it so
-	since Instant
+	since record.Instant
 
 	target  string // asked to confirm that it is ready; its answer is awaited
 	cause   Cause
@@ -53,16 +58,16 @@ func (m *Machine) challenger(r *role) (instance string, later bool) {
 }
 
 func (m *Machine) bestChallenger(r *role, but []string) (instance string, later bool) {
-	var best Contender
-	for _, p := range r.candidates {
-		said, ok := p.Member.candidacy(r.Name)
+	var best view.Contender
+	for _, p := range r.Candidates {
+		said, ok := p.Member.Candidacy(r.Name)
 		if p == m.self || !ok || slices.Contains(but, p.Peer.Instance) || !said.Takeover || said.Priority <= r.priority {
 			continue
 		}
-		c, ok := m.view.contender(m.now.Observer, r.Name, p)
+		c, ok := m.view.Contender(m.now.Observer, r.Name, p)
 		if !ok {
 			later = true
-		} else if best.Instance == "" || compareContenders(&r.Role, c, best) < 0 {
+		} else if best.Instance == "" || view.CompareContenders(&r.Role, c, best) < 0 {
 			best = c
 		}
 	}
@@ -148,9 +153,9 @@ func (m *Machine) commanded(name string, epoch uint64) (*role, error) {
 }
 
 func (m *Machine) inLine(r *role, instance string) bool {
-	for _, p := range r.candidates {
+	for _, p := range r.Candidates {
 		if p != m.self && p.Peer.Instance == instance {
-			_, ok := m.view.contender(m.now.Observer, r.Name, p)
+			_, ok := m.view.Contender(m.now.Observer, r.Name, p)
 			return ok
 		}
 	}

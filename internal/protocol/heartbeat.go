@@ -4,6 +4,9 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // lease is our own, from the first attempt to open a session to its end.
@@ -24,38 +27,38 @@ type lease struct {
 	// must not lengthen a lease that others began to count earlier. The beat with the highest revision decides, even an
 	// earlier deadline, since that record is what others now wait for. An attempt that is not acknowledged never lengthens
 	// it, but one with a shorter ttl shortens it: it may stand.
-	deadline  Instant
-	short     bool    // the beat at rev is a short one
-	idled     uint64  // the last attempt that was not
-	shown     Instant // send time of the newest beat that the watch has shown us
-	seenShort Instant // the same of short ones
+	deadline  record.Instant
+	short     bool           // the beat at rev is a short one
+	idled     uint64         // the last attempt that was not
+	shown     record.Instant // send time of the newest beat that the watch has shown us
+	seenShort record.Instant // the same of short ones
 
-	nextBeat    Instant
-	interval    time.Duration // from the last beat to the next
-	linger      Instant       // stay on short beats until then
+	nextBeat    record.Instant
+	interval    time.Duration  // from the last beat to the next
+	linger      record.Instant // stay on short beats until then
 	retry       retry
-	unseenSince Instant // an acknowledged beat waits to be seen, and the watch has shown nothing before it, since then; 0: none
+	unseenSince record.Instant // an acknowledged beat waits to be seen, and the watch has shown nothing before it, since then; 0: none
 	unseenRev   uint64
 }
 
 type attempt struct {
 	beat  uint64
-	sent  Instant // holder's scale, before the write was handed out
+	sent  record.Instant // holder's scale, before the write was handed out
 	ttl   time.Duration
 	short bool
 	known uint64 // the highest revision known then
 }
 
-const longAgo = Instant(math.MinInt64 / 2)
+const longAgo = record.Instant(math.MinInt64 / 2)
 
 // believeUntil is when terms of this session are no longer believed: at its deadline, or when the watch has not shown one
 // of our own short beats for too long. The second clause ends the belief of a process that can write but no longer sees
 // what others do to the roles.
-func (m *Machine) believeUntil() Instant {
+func (m *Machine) believeUntil() record.Instant {
 	if m.phase != open {
 		return longAgo
 	}
-	if m.cfg.Class == Worker {
+	if m.cfg.Class == record.Worker {
 		return m.lease.deadline
 	}
 	return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))
@@ -63,11 +66,11 @@ func (m *Machine) believeUntil() Instant {
 
 // BelieveUntil is the instant, on the holder's scale, up to which terms begun so far may be believed without asking the
 // machine again. It only holds for the session that was open when it was read.
-func (m *Machine) BelieveUntil() Instant { return m.believeUntil() }
+func (m *Machine) BelieveUntil() record.Instant { return m.believeUntil() }
 
 // LeaseUntil is the instant, on the holder's scale, up to which the session itself is believed in: by its acknowledged
 // beats alone, idle ones included. That is enough for what holds no role.
-func (m *Machine) LeaseUntil() Instant {
+func (m *Machine) LeaseUntil() record.Instant {
 	if m.phase != open {
 		return longAgo
 	}
@@ -96,7 +99,7 @@ func (m *Machine) behind() bool {
 }
 
 func (m *Machine) disconnected() bool {
-	return m.downSince != never && m.now.Holder >= m.downSince.Add(m.cfg.Grace)
+	return m.downSince != view.Never && m.now.Holder >= m.downSince.Add(m.cfg.Grace)
 }
 
 // Awake reports whether something may be begun under the session: it is believed in, and on short beats.
@@ -129,7 +132,7 @@ func (m *Machine) lapse() {
 // unseenDue is when an unseen beat means that the watch is dead: two intervals after its acknowledgement, or after the last
 // that the watch has shown of what was stored before it. One that is only behind is left alone: the next would have to show all of
 // that again.
-func (m *Machine) unseenDue() Instant {
+func (m *Machine) unseenDue() record.Instant {
 	return m.lease.unseenSince.Add(2 * m.lease.interval)
 }
 
@@ -141,7 +144,7 @@ func (m *Machine) keepAlive() {
 	if l.inflight || !m.due(&l.retry) {
 		return
 	}
-	urgent := short && l.idled == l.beat || m.self.Form != FormRecord || m.proofWaits() || m.looks()
+	urgent := short && l.idled == l.beat || m.self.Form != record.FormRecord || m.proofWaits() || m.looks()
 	if urgent || m.now.Holder >= l.nextBeat {
 		m.beat(short)
 	}
@@ -151,7 +154,7 @@ func (m *Machine) pace(short bool) (interval, ttl time.Duration) {
 	if short {
 		return m.cfg.Heartbeat, m.cfg.TTL
 	}
-	return m.cfg.idlePace(m.view.members())
+	return m.cfg.idlePace(m.view.Members())
 }
 
 // beat writes the lease over what the view says stands there.
@@ -160,9 +163,9 @@ func (m *Machine) beat(short bool) {
 	interval, ttl := m.pace(short)
 	short = ttl == m.cfg.TTL
 	l.beat++
-	state := Live
+	state := record.Live
 	if !short {
-		state, l.idled = Idle, l.beat
+		state, l.idled = record.Idle, l.beat
 	}
 	l.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { // one that landed so late would not be believed
 		return a.sent.Add(a.ttl-m.cfg.margin(a.ttl)) <= m.now.Holder
@@ -174,24 +177,24 @@ func (m *Machine) beat(short bool) {
 	}
 	m.opening.lastSent, m.opening.lastTTL = m.now.Observer, max(ttl, m.opening.lastTTL)
 
-	rec := Lease{
-		V: Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state, Workers: m.view.workers(),
+	rec := record.Lease{
+		V: record.Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state, Workers: m.view.Workers(),
 	}
 	m.put(pending{
 		purpose: forBeat, beat: l.beat, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
-		entry: Entry{Kind: KindLease, Peer: m.self.Peer, Form: FormRecord, Lease: rec},
-	}, Write{Key: LeaseKey(m.self.Peer), TTL: max(minLeaseRetention, 10*ttl)}, rec)
+		entry: record.Entry{Kind: record.KindLease, Peer: m.self.Peer, Form: record.FormRecord, Lease: rec},
+	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: max(minLeaseRetention, 10*ttl)}, rec)
 }
 
 func (m *Machine) beaten(p pending, w Written, mine bool) {
 	l := &m.lease
-	m.emit(Beat{w.Outcome, w.Revision, m.elapsed(p), p.entry.Lease.State == Idle})
+	m.emit(Beat{w.Outcome, w.Revision, m.elapsed(p), p.entry.Lease.State == record.Idle})
 	if !mine {
 		return
 	}
 	l.inflight = false
 	switch w.Outcome {
-	case Won:
+	case record.Won:
 		l.retry = retry{}
 		if m.adopt(p.beat, w.Revision); p.session != l.generation {
 			return // it came too late, and was the end of its session
@@ -199,11 +202,11 @@ func (m *Machine) beaten(p pending, w Written, mine bool) {
 		if l.unseenSince == 0 && w.Revision > l.unseenRev {
 			l.unseenSince, l.unseenRev = m.now.Holder, w.Revision
 		}
-	case Refused:
+	case record.Refused:
 		if l.retry = (retry{}); m.self.Revision == p.stood {
 			m.unexplained(&l.retry)
 		}
-	case Unknown:
+	case record.Unknown:
 		m.unknown(&l.retry, "heartbeat", "")
 		l.nextBeat = m.now.Holder // the retry alone paces it, and the connection's return ends that
 		if m.phase == open {      // a lease at stake knows no slow lane
@@ -238,9 +241,9 @@ func (m *Machine) adopt(beat, rev uint64) {
 
 // seenOwnLease is what the watch shows of our lease, before it is merged: also a revision that we know already proves
 // that the watch is alive.
-func (m *Machine) seenOwnLease(e *Entry) {
+func (m *Machine) seenOwnLease(e *record.Entry) {
 	l := &m.lease
-	if e.Form != FormRecord || e.Lease.Nonce != l.nonce || !e.Lease.Alive() {
+	if e.Form != record.FormRecord || e.Lease.Nonce != l.nonce || !e.Lease.Alive() {
 		return
 	}
 	m.adopt(e.Lease.Beat, e.Revision)
@@ -262,14 +265,14 @@ func (m *Machine) seenOwnLease(e *Entry) {
 
 // comes notes that the watch is on its way to the beat that waits to be seen: it delivers in the order of revisions, and this one is
 // new.
-func (m *Machine) comes(e *Entry) {
+func (m *Machine) comes(e *record.Entry) {
 	if l := &m.lease; l.unseenSince != 0 && m.view.Delivered() < e.Revision && e.Revision < l.unseenRev {
 		l.unseenSince = m.now.Holder
 	}
 }
 
 // moved looks at our own lease after a delivery.
-func (m *Machine) moved(e *Entry) {
+func (m *Machine) moved(e *record.Entry) {
 	l, p := &m.lease, m.self
 	if e.Peer != p.Peer || e.Revision != p.Revision {
 		return
@@ -278,10 +281,10 @@ func (m *Machine) moved(e *Entry) {
 		l.retry = retry{}
 	}
 	switch {
-	case p.Form == FormRecord && p.Lease.Nonce == l.nonce && p.Lease.Alive():
-	case p.Form == FormRecord && p.Lease.Nonce == l.nonce && p.Lease.State == Closed && m.closing.asked:
+	case p.Form == record.FormRecord && p.Lease.Nonce == l.nonce && p.Lease.Alive():
+	case p.Form == record.FormRecord && p.Lease.Nonce == l.nonce && p.Lease.State == record.Closed && m.closing.asked:
 		m.closedSeen()
-	case p.Form != FormRecord && p.Form != FormNewer:
+	case p.Form != record.FormRecord && p.Form != record.FormNewer:
 		// Wiped or garbled: while the session is open the next beat goes over it, by CAS on that revision. Whoever wants
 		// to kill the session waits anew from there.
 	case m.phase == open:
@@ -293,11 +296,11 @@ func (m *Machine) moved(e *Entry) {
 
 func usurped(p *PeerView) string {
 	switch {
-	case p.Form == FormNewer:
+	case p.Form == record.FormNewer:
 		return "a later version has taken the lease"
-	case p.Lease.State == Killed:
+	case p.Lease.State == record.Killed:
 		return "killed by " + p.Lease.By
-	case p.Lease.State == Closed && p.Lease.Nonce != "":
+	case p.Lease.State == record.Closed && p.Lease.Nonce != "":
 		return "somebody else has closed it"
 	}
 	return "another session has taken the lease"

@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestStepDownNamesWhoLeadsNow: the watch shows the vacancy and the successor's claim before our own write is acknowledged.
@@ -15,13 +17,13 @@ func TestStepDownNamesWhoLeadsNow(t *testing.T) {
 		term := g.begin("r")
 		sessions := map[string]uint64{}
 		for _, id := range members {
-			p := Peer{Class: Candidate, Instance: id}
+			p := record.Peer{Class: record.Candidate, Instance: id}
 			g.rev++
 			sessions[id] = g.rev
-			g.step(Delivered{&Entry{Kind: KindLease, Peer: p, Revision: g.rev, Form: FormRecord, Lease: Lease{V: 1, Nonce: id, TTLms: 6000, State: Live}}})
+			g.step(Delivered{&record.Entry{Kind: record.KindLease, Peer: p, Revision: g.rev, Form: record.FormRecord, Lease: record.Lease{V: 1, Nonce: id, TTLms: 6000, State: record.Live}}})
 			g.rev++
-			g.step(Delivered{&Entry{Kind: KindMember, Peer: p, Revision: g.rev, Form: FormRecord, Member: &Member{
-				V: 1, Session: sessions[id], Roles: map[string]Candidacy{"r": {Eligible: true}},
+			g.step(Delivered{&record.Entry{Kind: record.KindMember, Peer: p, Revision: g.rev, Form: record.FormRecord, Member: &record.Member{
+				V: 1, Session: sessions[id], Roles: map[string]record.Candidacy{"r": {Eligible: true}},
 			}}})
 		}
 		g.step(StepDown{ID: 7, Role: "r"})
@@ -29,7 +31,7 @@ func TestStepDownNamesWhoLeadsNow(t *testing.T) {
 		g.step(Drained{"r", term.Epoch})
 		var vacancy *Write
 		for i := range g.pend {
-			if g.pend[i].Key == RoleKey("r") {
+			if g.pend[i].Key == record.RoleKey("r") {
 				vacancy = &g.pend[i]
 			}
 		}
@@ -37,15 +39,15 @@ func TestStepDownNamesWhoLeadsNow(t *testing.T) {
 			t.Fatalf("nothing was given away: %v", g.pend)
 		}
 		g.rev++
-		seen := Decode(vacancy.Key, vacancy.Value, g.rev, false, g.m.cfg.MaxTTL)
+		seen := record.Decode(vacancy.Key, vacancy.Value, g.rev, false, g.m.cfg.MaxTTL)
 		stored := g.rev
 		g.rev++
-		claimed := Entry{Kind: KindRole, Name: "r", Revision: g.rev, Form: FormRecord, Role: Role{
+		claimed := record.Entry{Kind: record.KindRole, Name: "r", Revision: g.rev, Form: record.FormRecord, Role: record.Role{
 			V: 1, ID: "b", Session: sessions["b"], Token: "t", TTLms: 6000,
 		}}
 		g.step(Delivered{&claimed}) // the vacancy was superseded before the watch could show it
 		g.step(Delivered{&seen})    // late, from a new watch: it changes nothing
-		g.step(Written{ID: vacancy.ID, Outcome: Won, Revision: stored})
+		g.step(Written{ID: vacancy.ID, Outcome: record.Won, Revision: stored})
 		if d, ok := g.done(7); !ok || d.Err != nil || d.Successor != "b" {
 			t.Errorf("with members %v: answered %v with %+v, want successor b", members, ok, d)
 		}

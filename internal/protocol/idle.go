@@ -1,5 +1,10 @@
 package protocol
 
+import (
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
+
 // wantShort reports whether the session must beat fast: it holds or wants a role, has a write open that depends on it, suspects
 // another session, runs tasks, or did so a moment ago. Everything else may be idle, so that idle traffic is bounded however many
 // there are.
@@ -29,12 +34,12 @@ func (m *Machine) wakeWanting() {
 func (b Busy) apply(m *Machine) { m.busy = b.Busy }
 
 // nextHolder is when the holder's scale wants the next Tick. Only what lies ahead counts: what was due has been done.
-func (m *Machine) nextHolder() Instant {
+func (m *Machine) nextHolder() record.Instant {
 	if m.phase != open {
-		return never
+		return view.Never
 	}
-	l, next := &m.lease, never
-	ahead := func(t Instant) {
+	l, next := &m.lease, view.Never
+	ahead := func(t record.Instant) {
 		if t > m.now.Holder {
 			next = min(next, t)
 		}
@@ -45,7 +50,7 @@ func (m *Machine) nextHolder() Instant {
 	}
 	if m.leading > 0 {
 		ahead(m.believeUntil())
-		if m.downSince != never {
+		if m.downSince != view.Never {
 			ahead(m.downSince.Add(m.cfg.Grace))
 		}
 	}
@@ -59,9 +64,9 @@ func (m *Machine) nextHolder() Instant {
 }
 
 // nextObserver is the same on the observer's scale, for what no schedule keeps.
-func (m *Machine) nextObserver() Instant {
-	next := min(m.peersDue.next(), m.rolesDue.next())
-	ahead := func(t Instant) {
+func (m *Machine) nextObserver() record.Instant {
+	next := min(m.peersDue.Next(), m.rolesDue.Next())
+	ahead := func(t record.Instant) {
 		if t > m.now.Observer {
 			next = min(next, t)
 		}

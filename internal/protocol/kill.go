@@ -1,9 +1,13 @@
 package protocol
 
-import "time"
+import (
+	"time"
 
-// leaseTask is what the machine has under way for a peer's records.
-type leaseTask struct {
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// peerNotes is what the machine has under way for a peer's records.
+type peerNotes struct {
 	queued    bool
 	inflight  bool // a kill, or the removal of a dead member's record
 	suspected bool // its time is up, as far as a late watch tells
@@ -34,9 +38,9 @@ func (m *Machine) reconcilePeer(p *PeerView) {
 		due := m.killDue(p)
 		switch turn := m.killTurn(p, due); {
 		case m.now.Observer < turn:
-			m.peersDue.set(p, turn)
+			m.peersDue.Set(p, turn)
 		case !m.due(&t.retry):
-			m.peersDue.set(p, t.retry.after)
+			m.peersDue.Set(p, t.retry.after)
 		case !m.watched(p, due):
 			m.suspect(p)
 		default:
@@ -44,14 +48,14 @@ func (m *Machine) reconcilePeer(p *PeerView) {
 		}
 	case m.mayReap(p):
 		due := p.Seen.Add(m.rankDelay(p))
-		if p.Lease.State == Closed {
+		if p.Lease.State == record.Closed {
 			due = due.Add(m.cfg.Heartbeat) // its owner does it itself, as a rule
 		}
 		switch {
 		case m.now.Observer < due:
-			m.peersDue.set(p, due)
+			m.peersDue.Set(p, due)
 		case !m.due(&t.retry):
-			m.peersDue.set(p, t.retry.after)
+			m.peersDue.Set(p, t.retry.after)
 		default:
 			m.reap(p)
 		}
@@ -63,26 +67,26 @@ func (m *Machine) reconcilePeer(p *PeerView) {
 func (m *Machine) mayKill(p *PeerView) bool {
 	switch {
 	case p == m.self:
-		return m.phase == opening && !m.closing.asked && p.Form != FormNone && p.Form != FormNewer &&
-			(p.Form != FormRecord || p.Lease.Alive() && !m.ownNonce(p.Lease.Nonce))
-	case m.phase != open || m.cfg.Class != Candidate || p.Form == FormNewer:
+		return m.phase == opening && !m.closing.asked && p.Form != record.FormNone && p.Form != record.FormNewer &&
+			(p.Form != record.FormRecord || p.Lease.Alive() && !m.ownNonce(p.Lease.Nonce))
+	case m.phase != open || m.cfg.Class != record.Candidate || p.Form == record.FormNewer:
 		return false
-	case p.Form == FormRecord:
+	case p.Form == record.FormRecord:
 		return p.Lease.Alive() || m.view.Whole() && m.lostSession(p) != nil
 	}
-	return p.Member != nil || len(p.holds) > 0
+	return p.Member != nil || len(p.Holds) > 0
 }
 
 // killDue is when p may be killed: its lease has stood at one revision for its own ttl since we first saw that revision.
 //
 // What cannot be read, or is gone, is waited for by the longest ttl in its last lease and in the roles it holds.
-func (m *Machine) killDue(p *PeerView) (due Instant) {
+func (m *Machine) killDue(p *PeerView) (due record.Instant) {
 	due = p.Seen.Add(m.patience(p))
-	if p.Form == FormRecord && !p.Lease.Alive() {
+	if p.Form == record.FormRecord && !p.Lease.Alive() {
 		due = m.lostDue(p, m.lostSession(p))
 	}
-	if p.Form == FormRecord && p.Lease.State == Idle && p != m.self {
-		for _, r := range p.holds { // it says that it holds nothing, so it does not work; somebody needs the role
+	if p.Form == record.FormRecord && p.Lease.State == record.Idle && p != m.self {
+		for _, r := range p.Holds { // it says that it holds nothing, so it does not work; somebody needs the role
 			if !m.view.Dead(p.Peer, r.Role.Session) { // who needs what a former session held need not end this one
 				due = min(due, r.Seen.Add(r.Role.TTL()))
 			}
@@ -92,7 +96,7 @@ func (m *Machine) killDue(p *PeerView) (due Instant) {
 }
 
 // killTurn is when whoever ranks before us has had the time to do it.
-func (m *Machine) killTurn(p *PeerView, due Instant) Instant {
+func (m *Machine) killTurn(p *PeerView, due record.Instant) record.Instant {
 	if m.now.Observer < due || p == m.self {
 		return due
 	}
@@ -104,7 +108,7 @@ func (m *Machine) killTurn(p *PeerView, due Instant) Instant {
 // long as a lease: then all leases stand still, to all who have such a watch. Each of them would try to end every other one, again and
 // again, and keep the store too busy to come in time. Whoever is refused has ended nobody; so this is for the sake of load, not of
 // safety. (An idle session that a role still names may be ended without.)
-func (m *Machine) watched(p *PeerView, due Instant) bool {
+func (m *Machine) watched(p *PeerView, due record.Instant) bool {
 	blind := m.now.Holder.Sub(m.lease.shown)
 	return p == m.self || m.view.Whole() && m.now.Observer.Add(-blind) >= p.Seen.Add(due.Sub(p.Seen)/2)
 }
@@ -138,7 +142,7 @@ func (m *Machine) judge() {
 // lostSession is a role whose record names a session of p that is later than the one that has ended, nil for none. The store has lost
 // what was written of that one: nobody ever would end it.
 func (m *Machine) lostSession(p *PeerView) *RoleView {
-	for _, r := range p.holds {
+	for _, r := range p.Holds {
 		if !m.view.Dead(p.Peer, r.Role.Session) {
 			return r
 		}
@@ -147,7 +151,7 @@ func (m *Machine) lostSession(p *PeerView) *RoleView {
 }
 
 // lostDue is when it is ended again, at a revision above that session: so the lease tells that it is dead.
-func (m *Machine) lostDue(p *PeerView, r *RoleView) Instant {
+func (m *Machine) lostDue(p *PeerView, r *RoleView) record.Instant {
 	due := max(p.Seen, r.Seen).Add(r.Role.TTL())
 	if m.now.Observer >= due && m.view.Last() < r.Role.Session {
 		return m.now.Observer.Add(m.cfg.Heartbeat)
@@ -156,24 +160,24 @@ func (m *Machine) lostDue(p *PeerView, r *RoleView) Instant {
 }
 
 func (m *Machine) patience(p *PeerView) time.Duration {
-	if p.Form == FormRecord {
-		if p == m.self && p.Lease.State == Idle {
+	if p.Form == record.FormRecord {
+		if p == m.self && p.Lease.State == record.Idle {
 			return p.Lease.TTL() * 2 / 3 // two of its intervals at least: a lease lasts three or more
 		}
 		return p.Lease.TTL()
 	}
-	longest := p.lastTTL
-	for _, r := range p.holds {
+	longest := p.LastTTL
+	for _, r := range p.Holds {
 		longest = max(longest, r.Role.TTL())
 	}
-	return m.view.unreadTTL(longest)
+	return m.view.UnreadTTL(longest)
 }
 
 // rankDelay keeps a herd from doing the same thing at once: our rank by session number among the live candidates, times δ.
 func (m *Machine) rankDelay(about *PeerView) time.Duration {
 	rank := 0
 	for _, q := range m.view.Peers() {
-		if q != about && q != m.self && q.Peer.Class == Candidate && q.Active(m.now.Observer) && q.Session() < m.lease.number {
+		if q != about && q != m.self && q.Peer.Class == record.Candidate && q.Active(m.now.Observer) && q.Session() < m.lease.number {
 			rank++
 		}
 	}
@@ -181,29 +185,29 @@ func (m *Machine) rankDelay(about *PeerView) time.Duration {
 }
 
 func (m *Machine) kill(p *PeerView) {
-	rec := Lease{V: Version, State: Killed, By: m.cfg.Instance}
-	if p.Form == FormRecord {
+	rec := record.Lease{V: record.Version, State: record.Killed, By: m.cfg.Instance}
+	if p.Form == record.FormRecord {
 		rec.Session, rec.Nonce, rec.Beat = p.Session(), p.Lease.Nonce, p.Lease.Beat
 	}
 	p.Notes.inflight = true
 	m.put(pending{
 		purpose: forKill, peer: p, expect: standing(p.Form, p.Revision), stood: p.Revision,
-		entry: Entry{Kind: KindLease, Peer: p.Peer, Form: FormRecord, Lease: rec},
-	}, Write{Key: LeaseKey(p.Peer), TTL: tombstoneTTL}, rec)
+		entry: record.Entry{Kind: record.KindLease, Peer: p.Peer, Form: record.FormRecord, Lease: rec},
+	}, Write{Key: record.LeaseKey(p.Peer), TTL: tombstoneTTL}, rec)
 }
 
 // mayReap reports whether a member record stands for a session that is dead.
 func (m *Machine) mayReap(p *PeerView) bool {
-	return p != m.self && m.phase == open && m.cfg.Class == Candidate &&
-		p.Form == FormRecord && p.Member != nil && m.view.Dead(p.Peer, p.Member.Session)
+	return p != m.self && m.phase == open && m.cfg.Class == record.Candidate &&
+		p.Form == record.FormRecord && p.Member != nil && m.view.Dead(p.Peer, p.Member.Session)
 }
 
 func (m *Machine) reap(p *PeerView) {
 	p.Notes.inflight = true
 	m.put(pending{
 		purpose: forReap, peer: p, expect: p.MemberRevision, stood: p.MemberRevision,
-		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormMarker},
-	}, Write{Key: MemberKey(p.Peer), Delete: true}, nil)
+		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},
+	}, Write{Key: record.MemberKey(p.Peer), Delete: true}, nil)
 }
 
 func (m *Machine) killedOrReaped(p pending, w Written) {
@@ -214,17 +218,17 @@ func (m *Machine) killedOrReaped(p pending, w Written) {
 		known, doing = peer.MemberRevision, "remove the member record of "+peer.Peer.Instance
 	}
 	switch w.Outcome {
-	case Won:
+	case record.Won:
 		t.retry = retry{}
 		if p.purpose == forKill {
 			m.emit(PeerKilled{peer.Peer, p.entry.Lease.Session})
 		}
-	case Refused: // it lives: the beat that got in first will be seen, and the wait starts anew from there
+	case record.Refused: // it lives: the beat that got in first will be seen, and the wait starts anew from there
 		if t.retry = (retry{}); known == p.stood {
 			t.stood, t.reaped = p.stood, p.purpose == forReap
 			m.unexplained(&t.retry)
 		}
-	case Unknown:
+	case record.Unknown:
 		m.unknown(&t.retry, doing, "")
 	}
 	m.touchPeer(peer)

@@ -4,20 +4,22 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestALateWatchEndsNobody: while the watch shows nothing, not even our own beats, which are acknowledged all the time, every lease
 // stands still. Nobody is judged by that; and as soon as the watch shows a beat of ours, who is dead is ended, and who lives is not.
 func TestALateWatchEndsNobody(t *testing.T) {
 	g := newRig(t, nil)
-	lease := func(name string, beat, rev uint64) *Entry {
+	lease := func(name string, beat, rev uint64) *record.Entry {
 		rec := fmt.Sprintf(`{"v":1,"session":1,"nonce":%q,"ttl_ms":6000,"beat":%d,"state":"live"}`, name, beat)
-		e := Decode("lease."+name, []byte(rec), rev, false, time.Minute)
+		e := record.Decode("lease."+name, []byte(rec), rev, false, time.Minute)
 		return &e
 	}
 	kills := func() (of []string) {
 		for _, e := range g.effs {
-			if w, ok := e.(Write); ok && Decode(w.Key, w.Value, 1, false, time.Minute).Lease.State == Killed {
+			if w, ok := e.(Write); ok && record.Decode(w.Key, w.Value, 1, false, time.Minute).Lease.State == record.Killed {
 				of = append(of, w.Key)
 			}
 		}
@@ -27,7 +29,7 @@ func TestALateWatchEndsNobody(t *testing.T) {
 	g.step(Delivered{lease("dead", 1, g.rev-1)})
 	g.step(Delivered{lease("lives", 1, g.rev)})
 	g.mute = true // below, the store answers and the watch does not
-	var unseen []*Entry
+	var unseen []*record.Entry
 	for range 300 {
 		g.now.Holder, g.now.Observer = g.now.Holder.Add(100*time.Millisecond), g.now.Observer.Add(100*time.Millisecond)
 		g.step(Tick{})
@@ -35,9 +37,9 @@ func TestALateWatchEndsNobody(t *testing.T) {
 		g.pend = nil
 		for _, w := range writes {
 			g.rev++
-			e := Decode(w.Key, w.Value, g.rev, false, time.Minute)
+			e := record.Decode(w.Key, w.Value, g.rev, false, time.Minute)
 			unseen = append(unseen, &e)
-			g.step(Written{ID: w.ID, Outcome: Won, Revision: g.rev})
+			g.step(Written{ID: w.ID, Outcome: record.Won, Revision: g.rev})
 		}
 	}
 	if of := kills(); len(of) > 0 {
@@ -50,7 +52,7 @@ func TestALateWatchEndsNobody(t *testing.T) {
 	g.step(Delivered{lease("lives", 2, g.rev)})
 	g.mute = false
 	for i, e := range unseen {
-		if i == len(unseen)-1 || e.Kind != KindLease {
+		if i == len(unseen)-1 || e.Kind != record.KindLease {
 			g.step(Delivered{e})
 		}
 	}

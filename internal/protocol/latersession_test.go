@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestALaterSessionOfOurs: the record of a role names a session of ours that is later than the one that goes on: the store has lost
@@ -13,7 +15,7 @@ func TestALaterSessionOfOurs(t *testing.T) {
 	g.run(3*time.Second, nil)
 	term, later := g.begin("r").Epoch, g.rev+20
 	g.effs = nil
-	g.sees(RoleKey("r"), Role{V: Version, TTLms: 6000, ID: "a", Session: later, Token: "t"})
+	g.sees(record.RoleKey("r"), record.Role{V: record.Version, TTLms: 6000, ID: "a", Session: later, Token: "t"})
 	g.step(Drained{"r", term})
 	lost := func() (n int) {
 		for _, e := range g.effs {
@@ -43,9 +45,9 @@ func TestALaterSessionOfAnother(t *testing.T) {
 			g := newRig(t, nil)
 			g.step(Join{RoleConfig{Name: "x"}}) // so that it beats often
 			g.run(time.Second, nil)
-			g.sees(LeaseKey(Peer{Class: Candidate, Instance: "b"}), Lease{V: Version, Session: 900, Nonce: "n", State: Killed, By: "c"})
+			g.sees(record.LeaseKey(record.Peer{Class: record.Candidate, Instance: "b"}), record.Lease{V: record.Version, Session: 900, Nonce: "n", State: record.Killed, By: "c"})
 			later := g.rev + 1 + ahead
-			g.sees(RoleKey("r"), Role{V: Version, TTLms: 6000, ID: "b", Session: later, Token: "t"})
+			g.sees(record.RoleKey("r"), record.Role{V: record.Version, TTLms: 6000, ID: "b", Session: later, Token: "t"})
 			g.step(Join{RoleConfig{Name: "r"}})
 			at := g.now.Observer
 			g.run(time.Minute, func() {

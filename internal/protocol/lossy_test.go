@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // lossy is a bucket that can lose what it has acknowledged, with the machines that use it. Time passes in hundredths of seconds;
@@ -16,7 +18,7 @@ type lossy struct {
 	last  uint64
 	keys  map[string]stored
 	nodes []*lossyNode
-	now   Instant
+	now   record.Instant
 	reset WatchReset // what is said of the store when a watch is made, but for revisions and times
 	lags  bool
 }
@@ -66,7 +68,7 @@ func (n *lossyNode) step(ev Event) {
 	if n.fault != nil {
 		return
 	}
-	for _, e := range n.m.Step(Now{n.s.now, n.s.now}, ev, nil) {
+	for _, e := range n.m.Step(record.Now{Holder: n.s.now, Observer: n.s.now}, ev, nil) {
 		switch e := e.(type) {
 		case Write:
 			n.writes = append(n.writes, e)
@@ -99,7 +101,7 @@ func (s *lossy) commit(key string, value []byte, marker bool) uint64 {
 
 func (n *lossyNode) deliver(key string) {
 	x := n.s.keys[key]
-	if e := Decode(key, x.value, x.revision, x.marker, n.m.cfg.MaxTTL); e.Kind != KindOther {
+	if e := record.Decode(key, x.value, x.revision, x.marker, n.m.cfg.MaxTTL); e.Kind != record.KindOther {
 		n.step(Delivered{&e})
 	}
 }
@@ -113,7 +115,7 @@ func (s *lossy) others(n int) {
 
 // someMember writes what every watch shows, and nobody is concerned with.
 func (s *lossy) someMember() (key string) {
-	key = MemberKey(Peer{Class: Candidate, Instance: "nobody"})
+	key = record.MemberKey(record.Peer{Class: record.Candidate, Instance: "nobody"})
 	s.commit(key, nil, true)
 	return key
 }
@@ -138,10 +140,10 @@ func (n *lossyNode) answer(w Write) {
 		key, expect = w.GuardKey, w.GuardRevision
 	}
 	if s.keys[key].revision != expect {
-		n.step(Written{ID: w.ID, Outcome: Refused})
+		n.step(Written{ID: w.ID, Outcome: record.Refused})
 		return
 	}
-	n.step(Written{ID: w.ID, Outcome: Won, Revision: s.commit(w.Key, w.Value, w.Delete)})
+	n.step(Written{ID: w.ID, Outcome: record.Won, Revision: s.commit(w.Key, w.Value, w.Delete)})
 }
 
 // leave cuts a machine off; what it writes is not answered, until it comes back.
@@ -154,7 +156,7 @@ func (n *lossyNode) comeBack() {
 	writes := n.writes
 	n.away, n.wants, n.writes = false, true, nil
 	for _, w := range writes {
-		n.step(Written{ID: w.ID, Outcome: Unknown})
+		n.step(Written{ID: w.ID, Outcome: record.Unknown})
 	}
 	n.step(Connection{Up: true})
 }
@@ -175,7 +177,7 @@ func (s *lossy) tick() {
 		for _, w := range writes {
 			if n.loses != nil && n.loses(w) {
 				n.lost = append(n.lost, w)
-				n.step(Written{ID: w.ID, Outcome: Unknown})
+				n.step(Written{ID: w.ID, Outcome: record.Unknown})
 				continue
 			}
 			n.answer(w)

@@ -3,6 +3,9 @@ package protocol
 import (
 	"math"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 type phase uint8
@@ -25,48 +28,48 @@ type Machine struct {
 	lease   lease
 	past    []string // nonces of former sessions of this process, the newest last
 	own     own
-	active  roleSet   // the roles with a term, drained or not
-	unshown []unshown // by epoch
+	active  set[*role] // the roles with a term, drained or not
+	unshown []unshown  // by epoch
 	opening openState
 	closing closeState
 
-	leading int     // terms that are believed in
-	running int     // terms whose work has not drained
-	claims  roleSet // whose claim is open
-	wanting roleSet // whose claim waits for a short beat
+	leading int        // terms that are believed in
+	running int        // terms whose work has not drained
+	claims  set[*role] // whose claim is open
+	wanting set[*role] // whose claim waits for a short beat
 	window  window
-	vacates int     // vacates in flight
-	kept    roleSet // left, but named by their record to the end of the session
+	vacates int        // vacates in flight
+	kept    set[*role] // left, but named by their record to the end of the session
 	busy    bool
 
-	slow       bool    // something may be in the slow lane
-	downSince  Instant // holder's scale; never while connected
+	slow       bool           // something may be in the slow lane
+	downSince  record.Instant // holder's scale; never while connected
 	rebuilding bool
 	ready      []readyAsk
-	readyUntil Instant
+	readyUntil record.Instant
 	proofs     []proof
 
 	writes    map[WriteID]pending
 	lastWrite WriteID
 
 	suspects []*PeerView // who is looked at again when the watch has shown our next beat
-	peersDue schedule[*PeerView]
-	rolesDue schedule[*RoleView]
+	peersDue view.Schedule[*PeerView]
+	rolesDue view.Schedule[*RoleView]
 	news     News
 	todoPeer []*PeerView
 	todoRole []*RoleView
 
-	now Now
+	now record.Now
 	out []Effect
 }
 
 // New returns a machine that waits for its first snapshot.
 func New(cfg Config) *Machine {
 	m := &Machine{
-		cfg: cfg, view: NewView(cfg.MaxTTL), downSince: never,
+		cfg: cfg, view: NewView(cfg.MaxTTL), downSince: view.Never,
 		writes: map[WriteID]pending{}, window: window{size: firstWindow},
 	}
-	m.self = m.view.Own(Peer{Class: cfg.Class, Instance: cfg.Instance})
+	m.self = m.view.Own(record.Peer{Class: cfg.Class, Instance: cfg.Instance})
 	m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo
 	return m
 }
@@ -75,7 +78,7 @@ func New(cfg Config) *Machine {
 //
 // Time is looked at first, so that nothing is decided on a belief that has ended; the event comes second; then every lease
 // and role that either has touched is brought in line with the rules.
-func (m *Machine) Step(now Now, ev Event, out []Effect) []Effect {
+func (m *Machine) Step(now record.Now, ev Event, out []Effect) []Effect {
 	m.now, m.out = now, out
 	if m.phase != ended {
 		m.lapse()
@@ -90,16 +93,16 @@ func (m *Machine) Step(now Now, ev Event, out []Effect) []Effect {
 func (m *Machine) View() *View { return m.view }
 
 // Next is how long after now the machine wants its next Tick, at the latest.
-func (m *Machine) Next(now Now) time.Duration {
+func (m *Machine) Next(now record.Now) time.Duration {
 	if m.phase == ended {
 		return math.MaxInt64
 	}
 	holder, observer := m.nextHolder(), m.nextObserver()
 	wait := time.Duration(math.MaxInt64)
-	if holder != never {
+	if holder != view.Never {
 		wait = min(wait, holder.Sub(now.Holder))
 	}
-	if observer != never {
+	if observer != view.Never {
 		wait = min(wait, observer.Sub(now.Observer))
 	}
 	return max(wait, 0)
@@ -140,10 +143,10 @@ func (m *Machine) collect() {
 		m.touchRole(r)
 	}
 	m.news.Peers, m.news.Roles = m.news.Peers[:0], m.news.Roles[:0]
-	for p, ok := m.peersDue.pop(m.now.Observer); ok; p, ok = m.peersDue.pop(m.now.Observer) {
+	for p, ok := m.peersDue.Pop(m.now.Observer); ok; p, ok = m.peersDue.Pop(m.now.Observer) {
 		m.touchPeer(p)
 	}
-	for r, ok := m.rolesDue.pop(m.now.Observer); ok; r, ok = m.rolesDue.pop(m.now.Observer) {
+	for r, ok := m.rolesDue.Pop(m.now.Observer); ok; r, ok = m.rolesDue.Pop(m.now.Observer) {
 		m.touchRole(r)
 	}
 }
@@ -202,7 +205,7 @@ func (m *Machine) finish(fault error) {
 }
 
 func (w WatchReset) apply(m *Machine) {
-	m.view.BeginWatch(Watch(w), m.self.Peer)
+	m.view.BeginWatch(view.Watch(w), m.self.Peer)
 	if m.view.WentBack() {
 		m.fail(ErrWentBack)
 	}
@@ -228,9 +231,9 @@ func (b Broken) apply(m *Machine) { m.fail(b.Fault) }
 func (c Connection) apply(m *Machine) {
 	switch {
 	case c.Up:
-		m.downSince = never
+		m.downSince = view.Never
 		m.hurry(1)
-	case m.downSince == never:
+	case m.downSince == view.Never:
 		m.downSince = m.now.Holder
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // FuzzMachine puts anything at any key of the bucket, twice, while a machine leads, and lets it go on until every lease is over
@@ -14,17 +15,17 @@ import (
 // memory in proportion to what was put there.
 func FuzzMachine(f *testing.F) {
 	records := []any{
-		Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: Live},
-		Lease{V: 1, State: Killed, By: "b"},
-		Member{V: 1, Session: 7, Roles: map[string]Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}}},
-		Role{V: 1, ID: "a.b", Session: 7, Token: "t", TTLms: 10_000},
-		Role{V: 1, Vacant: true, By: "a", Next: "b", Forced: true, TTLms: 10_000},
+		record.Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: record.Live},
+		record.Lease{V: 1, State: record.Killed, By: "b"},
+		record.Member{V: 1, Session: 7, Roles: map[string]record.Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}}},
+		record.Role{V: 1, ID: "a.b", Session: 7, Token: "t", TTLms: 10_000},
+		record.Role{V: 1, Vacant: true, By: "a", Next: "b", Forced: true, TTLms: 10_000},
 	}
 	const late = 28 * 8 // of seven seconds: the first one has had its effects, and what it took from us is ours again
 	for _, key := range []string{"lease.a", "lease.b", "member.a", "member.b", "role.r", "role.s", "probe.a", "worker.lease.w", "other", ""} {
 		for _, gap := range []uint8{0, late} {
-			for _, record := range records {
-				f.Add(key, Encode(record), false, gap)
+			for _, rec := range records {
+				f.Add(key, record.Encode(rec), false, gap)
 			}
 			f.Add(key, []byte("{"), false, gap+2)
 			f.Add(key, []byte(`{"v":2}`), false, gap)
@@ -41,7 +42,7 @@ func FuzzMachine(f *testing.F) {
 			s = leads(t, read)
 			for _, after := range []time.Duration{time.Duration(gap/8) * time.Second / 4, outlasting} {
 				s.rev += uint64(gap)%8 + 1
-				e := Decode(key, value, s.rev, marker, s.m.cfg.MaxTTL)
+				e := record.Decode(key, value, s.rev, marker, s.m.cfg.MaxTTL)
 				s.step(Delivered{&e})
 				s.pass(after)
 			}
@@ -120,16 +121,16 @@ func FuzzControl(f *testing.F) {
 const outlasting = 13 * time.Second
 
 // entries are what the machine has written, as it is delivered. That is much the same whatever the input, and read once.
-type entries map[string]Entry
+type entries map[string]record.Entry
 
-func (es entries) of(w Write, revision uint64, maxTTL time.Duration) *Entry {
+func (es entries) of(w Write, revision uint64, maxTTL time.Duration) *record.Entry {
 	id := w.Key + " " + string(w.Value)
 	e, known := es[id]
 	if !known {
 		if len(es) > 1000 {
 			clear(es)
 		}
-		e = Decode(w.Key, w.Value, 0, w.Delete, maxTTL)
+		e = record.Decode(w.Key, w.Value, 0, w.Delete, maxTTL)
 		es[id] = e
 	}
 	e.Revision = revision
@@ -139,7 +140,7 @@ func (es entries) of(w Write, revision uint64, maxTTL time.Duration) *Entry {
 // solo is a machine that is alone with a store, which takes every write, and answers in turn.
 type solo struct {
 	m       *Machine
-	now     Instant
+	now     record.Instant
 	rev     uint64
 	ids     int
 	effs    []Effect
@@ -172,13 +173,13 @@ func leads(t *testing.T, read entries) *solo {
 
 // step hands over an event and all that follows from it at once: writes are stored, acknowledged and delivered.
 func (s *solo) step(ev Event) {
-	now := Now{s.now, s.now}
+	now := record.Now{Holder: s.now, Observer: s.now}
 	for s.effs = s.m.Step(now, ev, s.effs); s.handled < len(s.effs); s.handled++ {
 		switch e := s.effs[s.handled].(type) {
 		case Write:
 			s.rev++
-			s.effs = s.m.Step(now, Written{ID: e.ID, Outcome: Won, Revision: s.rev}, s.effs)
-			if en := s.read.of(e, s.rev, s.m.cfg.MaxTTL); en.Kind != KindOther {
+			s.effs = s.m.Step(now, Written{ID: e.ID, Outcome: record.Won, Revision: s.rev}, s.effs)
+			if en := s.read.of(e, s.rev, s.m.cfg.MaxTTL); en.Kind != record.KindOther {
 				s.effs = s.m.Step(now, Delivered{en}, s.effs)
 			}
 		case EndTerm:
@@ -191,9 +192,9 @@ func (s *solo) step(ev Event) {
 
 // pass lets time pass. The machine looks again when it wants to, or somewhat late.
 func (s *solo) pass(d time.Duration) {
-	const late, while = Instant(50 * time.Millisecond), Instant(200 * time.Millisecond)
+	const late, while = record.Instant(50 * time.Millisecond), record.Instant(200 * time.Millisecond)
 	for end := s.now.Add(d); s.now < end; {
-		wait := Instant(min(s.m.Next(Now{s.now, s.now}), d)) + late
+		wait := record.Instant(min(s.m.Next(record.Now{Holder: s.now, Observer: s.now}), d)) + late
 		if len(s.later) > 0 {
 			wait = min(wait, while)
 		}

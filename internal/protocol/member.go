@@ -3,6 +3,8 @@ package protocol
 import (
 	"bytes"
 	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // own is our member record: what others may know of us beside that we live.
@@ -10,11 +12,11 @@ type own struct {
 	wanted, acked uint64 // versions of what we want to say, and of what is known to stand there
 	inflight      bool
 	retry         retry
-	restoreAt     Instant // not written before: others have changed what stood there
-	said          *Member // the last one sent
-	saying        uint64  // its version
+	restoreAt     record.Instant // not written before: others have changed what stood there
+	said          *record.Member // the last one sent
+	saying        uint64         // its version
 	meta          map[string]string
-	assign        map[string]Workplace
+	assign        map[string]record.Workplace
 	waiting       []awaitedMember
 }
 
@@ -33,21 +35,21 @@ func (m *Machine) describe() {
 	if o.acked == o.wanted || o.inflight || m.closing.farewell || m.now.Observer < o.restoreAt || !m.due(&o.retry) {
 		return
 	}
-	rec := &Member{
-		V: Version, Session: m.lease.number, Roles: map[string]Candidacy{},
+	rec := &record.Member{
+		V: record.Version, Session: m.lease.number, Roles: map[string]record.Candidacy{},
 		Meta: o.meta, Assign: o.assign, Draining: m.closing.asked,
 	}
 	for _, rv := range m.view.Roles() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {
-			rec.Roles[rv.Name] = Candidacy{Priority: r.priority, Takeover: r.takeover, Eligible: r.told}
+			rec.Roles[rv.Name] = record.Candidacy{Priority: r.priority, Takeover: r.takeover, Eligible: r.told}
 		}
 	}
 	o.inflight, o.said, o.saying = true, rec, o.wanted
 	p := m.self
 	m.put(pending{
 		purpose: forMember, version: o.wanted, expect: standing(p.MemberForm, p.MemberRevision), stood: p.MemberRevision,
-		entry: Entry{Kind: KindMember, Peer: p.Peer, Form: FormRecord, Member: rec},
-	}, Write{Key: MemberKey(p.Peer)}, rec)
+		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormRecord, Member: rec},
+	}, Write{Key: record.MemberKey(p.Peer)}, rec)
 }
 
 func (m *Machine) described(p pending, w Written, mine bool) {
@@ -57,15 +59,15 @@ func (m *Machine) described(p pending, w Written, mine bool) {
 	}
 	o.inflight = false
 	switch w.Outcome {
-	case Won:
-		if p.entry.Form == FormRecord {
+	case record.Won:
+		if p.entry.Form == record.FormRecord {
 			m.stands(p.version)
 		}
-	case Refused:
+	case record.Refused:
 		if o.retry = (retry{}); m.self.MemberRevision == p.stood {
 			m.unexplained(&o.retry)
 		}
-	case Unknown:
+	case record.Unknown:
 		m.unknown(&o.retry, "write our member record", "")
 	}
 }
@@ -88,7 +90,7 @@ func (m *Machine) stands(version uint64) {
 
 // seenOwnMember restores the record when somebody has removed or changed it: at once, and not twice within a heartbeat. Another
 // process of our name may believe in a session of its own, and does the same, if the store has lost the record that decides.
-func (m *Machine) seenOwnMember(e *Entry) {
+func (m *Machine) seenOwnMember(e *record.Entry) {
 	o := &m.own
 	if e.Revision <= m.self.MemberRevision || m.phase != open {
 		return
@@ -97,7 +99,7 @@ func (m *Machine) seenOwnMember(e *Entry) {
 		o.retry = retry{}
 	}
 	switch {
-	case e.Form != FormRecord || o.said == nil || !bytes.Equal(Encode(e.Member), Encode(o.said)):
+	case e.Form != record.FormRecord || o.said == nil || !bytes.Equal(record.Encode(e.Member), record.Encode(o.said)):
 		m.change()
 		if o.restoreAt <= m.now.Observer {
 			o.restoreAt = max(m.now.Observer, o.restoreAt.Add(m.cfg.Heartbeat))
@@ -109,7 +111,7 @@ func (m *Machine) seenOwnMember(e *Entry) {
 
 // missOwnMember restores the record when a whole snapshot has shown that it is gone: nothing need tell of its removal.
 func (m *Machine) missOwnMember() {
-	if m.phase == open && m.self.MemberForm == FormMissing {
+	if m.phase == open && m.self.MemberForm == record.FormMissing {
 		m.change()
 	}
 }

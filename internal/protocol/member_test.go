@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestOwnMemberRecordThatIsMissing: a snapshot without our own member record is all that tells of its removal, when the marker
@@ -22,7 +24,7 @@ func TestOwnMemberRecordThatIsMissing(t *testing.T) {
 	for _, rec := range []struct {
 		key string
 		rec any
-	}{{"lease.a", lease}, {"lease.b", Lease{V: 1, Session: g.rev, Nonce: "x", TTLms: 6000, Beat: 1, State: Live}}} {
+	}{{"lease.a", lease}, {"lease.b", record.Lease{V: 1, Session: g.rev, Nonce: "x", TTLms: 6000, Beat: 1, State: record.Live}}} {
 		g.sees(rec.key, rec.rec)
 	}
 	g.step(SnapshotDone{})
@@ -39,7 +41,7 @@ func TestOwnMemberRecordThatIsMissing(t *testing.T) {
 // members are the writes of our member record up to now.
 func (g *rig) members() (out []Write) {
 	for _, e := range g.effs {
-		if w, ok := e.(Write); ok && w.Key == MemberKey(g.m.self.Peer) {
+		if w, ok := e.(Write); ok && w.Key == record.MemberKey(g.m.self.Peer) {
 			out = append(out, w)
 		}
 	}
@@ -54,8 +56,8 @@ func TestMemberRecordsDoNotFight(t *testing.T) {
 	g.effs = nil
 	const long = 5 * time.Second
 	g.run(long, func() {
-		if n := len(g.members()); n > 0 || g.now.Observer%Instant(50*time.Millisecond) == 0 {
-			g.sees(MemberKey(g.m.self.Peer), Member{V: Version, Session: 1})
+		if n := len(g.members()); n > 0 || g.now.Observer%record.Instant(50*time.Millisecond) == 0 {
+			g.sees(record.MemberKey(g.m.self.Peer), record.Member{V: record.Version, Session: 1})
 		}
 	})
 	if n, most := len(g.members()), int(long/g.m.cfg.Heartbeat)+1; n == 0 || n > most {

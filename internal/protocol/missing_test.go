@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestMissingIsWaitedFor: a complete snapshot that lacks the record of a role, or the lease of its holder, is no proof that the
@@ -12,7 +14,7 @@ func TestMissingIsWaitedFor(t *testing.T) {
 	for _, lost := range []string{"role.r", "lease.b"} {
 		t.Run(lost, func(t *testing.T) {
 			g := newRig(t, nil)
-			lease := Lease{V: 1, Session: g.rev + 1, Nonce: "x", TTLms: ttl.Milliseconds(), Beat: 1, State: Live}
+			lease := record.Lease{V: 1, Session: g.rev + 1, Nonce: "x", TTLms: ttl.Milliseconds(), Beat: 1, State: record.Live}
 			g.sees("lease.b", lease)
 			g.sees("role.r", heldBy("b", lease.Session, ttl.Milliseconds()))
 			g.step(Join{RoleConfig{Name: "r"}})
@@ -24,19 +26,19 @@ func TestMissingIsWaitedFor(t *testing.T) {
 				lease.Beat++
 				g.sees("lease.b", lease)
 			} else {
-				g.step(Delivered{&Entry{Kind: KindRole, Name: "r", Revision: role.Revision, Form: FormRecord, Role: role.Role}})
+				g.step(Delivered{&record.Entry{Kind: record.KindRole, Name: "r", Revision: role.Revision, Form: record.FormRecord, Role: role.Role}})
 			}
 			g.sees("lease.a", g.m.self.Lease) // newer than what is lost: no replica that lags
 			g.step(SnapshotDone{})
 			form := g.m.View().Role("r").Form
-			if b := g.m.View().Peer(Peer{Class: Candidate, Instance: "b"}); lost == "lease.b" && b != nil {
+			if b := g.m.View().Peer(record.Peer{Class: record.Candidate, Instance: "b"}); lost == "lease.b" && b != nil {
 				form = b.Form
 			}
 			g.run(ttl-100*time.Millisecond, nil)
 			if killed := g.killed("b"); killed || g.claims("r") {
 				t.Fatalf("before the lease time was over: session ended %v, role claimed %v", killed, g.claims("r"))
 			}
-			if form != FormMissing {
+			if form != record.FormMissing {
 				t.Fatalf("after that snapshot it was of form %v, not missing", form)
 			}
 			g.run(time.Second, nil)
@@ -50,7 +52,7 @@ func TestMissingIsWaitedFor(t *testing.T) {
 // claims reports whether a role was ever claimed.
 func (g *rig) claims(role string) bool {
 	for _, e := range g.effs {
-		if w, ok := e.(Write); ok && w.Key == RoleKey(role) {
+		if w, ok := e.(Write); ok && w.Key == record.RoleKey(role) {
 			return true
 		}
 	}
@@ -99,7 +101,7 @@ func TestReplicaThatLagsBehindARotation(t *testing.T) {
 	old, oldLast := s.copied()
 	a.step(Join{RoleConfig{Name: "r"}})
 	s.until("a leads r", func() bool { return a.leads("r") })
-	a.loses = func(w Write) bool { return w.Key == RoleKey("r") }
+	a.loses = func(w Write) bool { return w.Key == record.RoleKey("r") }
 	s.until("a rotates", func() bool { return len(a.lost) > 0 })
 	a.loses, s.lags = nil, true
 	s.commit("role.r", a.lost[0].Value, false)
@@ -156,7 +158,7 @@ func TestAnOlderLeaseStands(t *testing.T) {
 func TestAMissingTermIsWaitedFor(t *testing.T) {
 	for _, missing := range []bool{false, true} {
 		s := newLossy(t, WatchReset{Told: true, Behind: true})
-		s.commit(RoleKey("r"), Encode(Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
+		s.commit(record.RoleKey("r"), record.Encode(record.Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
 		c := s.join("c", 0, "x")
 		s.until("c leads x", func() bool { return c.leads("x") })
 		keys, last := s.copied()

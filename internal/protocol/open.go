@@ -3,11 +3,13 @@ package protocol
 import (
 	"slices"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // openState is what opening a session remembers.
 type openState struct {
-	lastSent Instant // observer's scale: when the last beat of the former session was sent
+	lastSent record.Instant // observer's scale: when the last beat of the former session was sent
 	lastTTL  time.Duration
 	rival    string // nonce of a live lease under our id that is not ours
 	rivalRev uint64 // where it stood when we last looked: a new watch shows the same revision again
@@ -27,11 +29,11 @@ func (m *Machine) tryOpen() {
 		return
 	}
 	switch p := m.self; p.Form {
-	case FormNone:
-	case FormNewer:
+	case record.FormNone:
+	case record.FormNewer:
 		m.fail(ErrNewerRecord)
 		return
-	case FormRecord:
+	case record.FormRecord:
 		if p.Lease.Alive() && !(slices.Contains(m.past, p.Lease.Nonce) && m.formerIsOver()) {
 			return
 		}
@@ -47,7 +49,7 @@ func (m *Machine) formerIsOver() bool {
 	return m.allDrained() || m.now.Observer >= m.formerDue()
 }
 
-func (m *Machine) formerDue() Instant { return m.opening.lastSent.Add(m.opening.lastTTL) }
+func (m *Machine) formerDue() record.Instant { return m.opening.lastSent.Add(m.opening.lastTTL) }
 
 // opened begins the session whose first write stands at rev.
 func (m *Machine) opened(rev uint64) {
@@ -94,7 +96,7 @@ func (m *Machine) disown() {
 // rivalMoved counts how often a lease under our id moves that is not ours.
 func (m *Machine) rivalMoved() {
 	p := m.self
-	if p.Form != FormRecord || !p.Lease.Alive() || slices.Contains(m.past, p.Lease.Nonce) {
+	if p.Form != record.FormRecord || !p.Lease.Alive() || slices.Contains(m.past, p.Lease.Nonce) {
 		return
 	}
 	if p.Revision == m.opening.rivalRev {

@@ -3,6 +3,8 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestPutOut: a role that is taken from its leader by force, whether it still led or already drained, is not claimed by it again
@@ -20,7 +22,7 @@ func TestPutOut(t *testing.T) {
 			term := g.begin("r").Epoch
 			before(g)
 			at := g.now.Observer
-			g.sees(RoleKey("r"), Role{V: Version, TTLms: ttl.Milliseconds(), Vacant: true, By: "a", Reason: "evicted", Forced: true})
+			g.sees(record.RoleKey("r"), record.Role{V: record.Version, TTLms: ttl.Milliseconds(), Vacant: true, By: "a", Reason: "evicted", Forced: true})
 			g.step(Drained{"r", term})
 			if s := g.m.Status("r"); s.Leading || !s.Cooling || s.Eligible {
 				t.Fatalf("after it was put out: %+v", s)
@@ -40,7 +42,7 @@ func TestPutOut(t *testing.T) {
 		g := newRig(t, nil)
 		g.step(Join{RoleConfig{Name: "r"}})
 		g.run(3*time.Second, nil)
-		g.sees(RoleKey("r"), Role{V: Version, TTLms: ttl.Milliseconds(), Vacant: true, By: "a", Forced: true})
+		g.sees(record.RoleKey("r"), record.Role{V: record.Version, TTLms: ttl.Milliseconds(), Vacant: true, By: "a", Forced: true})
 		g.step(Drained{"r", g.begin("r").Epoch})
 		g.step(Resume{ID: 8, Role: "r"})
 		g.run(ttl+time.Second, nil)

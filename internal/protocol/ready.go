@@ -1,10 +1,12 @@
 package protocol
 
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
+
 // readyAsk is a leader's question whether we would take its role, until we can answer it.
 type readyAsk struct {
 	command CommandID
 	role    string
-	until   Instant // holder's scale
+	until   record.Instant // holder's scale
 }
 
 // maxReady bounds the questions that wait at one time; more are declined.

@@ -1,5 +1,10 @@
 package protocol
 
+import (
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
+
 // role is our part in one role: how we take part, and the claim or the term we have.
 type role struct {
 	*RoleView
@@ -10,10 +15,10 @@ type role struct {
 
 	paused    bool
 	unhealthy bool
-	told      bool     // what our member record says, or is about to say: eligible
-	failures  int32    // in a row, so that the cool-down grows
-	coolUntil Instant  // observer's scale; not eligible before
-	leaving   *leaving // set: takes part no longer
+	told      bool           // what our member record says, or is about to say: eligible
+	failures  int32          // in a row, so that the cool-down grows
+	coolUntil record.Instant // observer's scale; not eligible before
+	leaving   *leaving       // set: takes part no longer
 
 	claim *claim
 	term  *term
@@ -24,8 +29,8 @@ type leaving struct {
 	vacate  bool
 }
 
-// roleTask is what the machine has under way for the record of a role, ours or not.
-type roleTask struct {
+// roleNotes is what the machine has under way for the record of a role, ours or not.
+type roleNotes struct {
 	queued   bool // to be looked at in this step
 	queuing  bool // for a place among the writes in flight
 	inflight bool // a claim, a vacate or a rotation
@@ -61,7 +66,7 @@ func (j Join) apply(m *Machine) {
 
 // replace hands the term or the claim of a role that was leaving to its new configuration.
 func (m *Machine) replace(old, r *role) {
-	for _, set := range []*roleSet{&m.active, &m.claims} {
+	for _, set := range []*set[*role]{&m.active, &m.claims} {
 		if set.has(old) {
 			set.remove(old)
 			set.add(r)
@@ -89,7 +94,7 @@ func (l Leave) apply(m *Machine) {
 }
 
 // eligible reports whether we would lead the role now. With work of a former term that does not return we could not.
-func (r *role) eligible(now Instant) bool {
+func (r *role) eligible(now record.Instant) bool {
 	if r.term != nil && r.term.stuck && !r.term.drained {
 		return false
 	}
@@ -99,9 +104,9 @@ func (r *role) eligible(now Instant) bool {
 // reconcileRole does what the rules ask for about one role. It looks at what stands in the view and at what we have under
 // way, and never at which event came: so it is right after any of them, in any order.
 func (m *Machine) reconcileRole(rv *RoleView) {
-	m.rolesDue.set(rv, never)
+	m.rolesDue.Set(rv, view.Never)
 	r := rv.Notes.mine
-	if m.phase != open || m.cfg.Class != Candidate {
+	if m.phase != open || m.cfg.Class != record.Candidate {
 		if r != nil && r.term != nil {
 			m.reconcileTerm(r)
 		}
@@ -140,7 +145,7 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 // store has lost what was written of it. Then nobody would ever claim the role, and our next session is later still.
 func (m *Machine) outlived(rv *RoleView) bool {
 	switch {
-	case !rv.held() || rv.Role.Holder() != m.self.Peer || rv.Role.Session <= m.lease.number:
+	case !rv.Held() || rv.Role.Holder() != m.self.Peer || rv.Role.Session <= m.lease.number:
 		return false
 	case m.view.Last() < rv.Role.Session:
 		m.wakeRole(rv, m.now.Observer.Add(m.cfg.Heartbeat))
@@ -151,15 +156,15 @@ func (m *Machine) outlived(rv *RoleView) bool {
 }
 
 // wakeRole makes sure that a role is looked at again at t.
-func (m *Machine) wakeRole(rv *RoleView, t Instant) {
-	if t < rv.alarm.at {
-		m.rolesDue.set(rv, t)
+func (m *Machine) wakeRole(rv *RoleView, t record.Instant) {
+	if t < rv.Alarm.At {
+		m.rolesDue.Set(rv, t)
 	}
 }
 
 // names reports whether a role's record says that our present session holds it.
 func (m *Machine) names(rv *RoleView) bool {
-	return m.phase == open && rv.held() && rv.Role.Holder() == m.self.Peer && rv.Role.Session == m.lease.number
+	return m.phase == open && rv.Held() && rv.Role.Holder() == m.self.Peer && rv.Role.Session == m.lease.number
 }
 
 // forget drops a role that we have left once nothing of it is under way.

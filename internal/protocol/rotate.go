@@ -1,5 +1,7 @@
 package protocol
 
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
+
 // considerRotation rewrites our own role record now and then, with a fresh token: its new revision is the next epoch of
 // the same, uninterrupted term.
 func (m *Machine) considerRotation(r *role) {
@@ -20,8 +22,8 @@ func (m *Machine) considerRotation(r *role) {
 		task.inflight = true
 		m.put(pending{
 			purpose: forRotate, role: r.RoleView, expect: t.epoch, stood: t.epoch,
-			entry: Entry{Kind: KindRole, Name: r.Name, Form: FormRecord, Role: rec},
-		}, Write{Key: RoleKey(r.Name)}, rec)
+			entry: record.Entry{Kind: record.KindRole, Name: r.Name, Form: record.FormRecord, Role: rec},
+		}, Write{Key: record.RoleKey(r.Name)}, rec)
 	}
 }
 
@@ -47,13 +49,13 @@ func (m *Machine) rotated(p pending, w Written, mine bool) {
 		return
 	}
 	switch w.Outcome {
-	case Won:
+	case record.Won:
 		rv.Notes.retry = retry{}
-	case Refused:
+	case record.Refused:
 		if rv.Notes.retry = (retry{}); rv.Revision == p.stood {
 			m.unexplained(&rv.Notes.retry)
 		}
-	case Unknown:
+	case record.Unknown:
 		m.unknown(&rv.Notes.retry, "rotate the token", rv.Name)
 	}
 }

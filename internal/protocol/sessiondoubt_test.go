@@ -3,6 +3,9 @@ package protocol
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // TestSessionInDoubt: a session over replicas that went back asks for one watch after BackPatience, and ends by what that shows.
@@ -14,7 +17,7 @@ func TestSessionInDoubt(t *testing.T) {
 		watch := func(last uint64) {
 			g.step(WatchReset{Begun: g.now.Observer, Told: true, Last: last, Known: g.m.View().Last()})
 			if own := g.m.self; own.Member != nil {
-				g.step(Delivered{&Entry{Kind: KindMember, Peer: own.Peer, Revision: own.MemberRevision, Form: FormRecord, Member: own.Member}})
+				g.step(Delivered{&record.Entry{Kind: record.KindMember, Peer: own.Peer, Revision: own.MemberRevision, Form: record.FormRecord, Member: own.Member}})
 			}
 			g.step(SnapshotDone{})
 		}
@@ -28,11 +31,11 @@ func TestSessionInDoubt(t *testing.T) {
 			}
 			return n
 		}
-		g.run(BackPatience-50*time.Millisecond, nil)
+		g.run(view.BackPatience-50*time.Millisecond, nil)
 		if asked() != 0 {
-			t.Fatalf("asks for a watch before %v", BackPatience)
+			t.Fatalf("asks for a watch before %v", view.BackPatience)
 		}
-		g.run(4*BackPatience, nil) // nobody makes it
+		g.run(4*view.BackPatience, nil) // nobody makes it
 		if asked() != 1 {
 			t.Fatalf("asks %d times for a watch, want once", asked())
 		}
@@ -45,7 +48,7 @@ func TestSessionInDoubt(t *testing.T) {
 		if is != lost || is && ended.Fault != ErrWentBack {
 			t.Errorf("lost: %v, and it has ended: %v (%+v)", lost, is, ended)
 		}
-		g.run(4*BackPatience, nil)
+		g.run(4*view.BackPatience, nil)
 		if asked() != 1 {
 			t.Errorf("asks %d times for a watch, want once", asked())
 		}

@@ -1,5 +1,7 @@
 package protocol
 
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
+
 // term is one period of leadership, from winning the role to the moment it is given away. It ends in this order: belief
 // (the machine and, by EndTerm, everybody who asks), the work and its callbacks (Drained), the record (vacate).
 type term struct {
@@ -7,10 +9,10 @@ type term struct {
 	epoch   uint64
 	token   string
 	session uint64
-	began   Instant // observer's scale
+	began   record.Instant // observer's scale
 
 	cause   Cause // set: belief has ended
-	ended   Instant
+	ended   record.Instant
 	drained bool
 	stuck   bool // told of as stuck
 	given   bool // the record is another's, or a dead session's: nothing is left to give away
@@ -18,10 +20,10 @@ type term struct {
 	next    string
 	version uint64 // of the member record that must stand before the role is given away
 
-	rotateAt Instant
+	rotateAt record.Instant
 	rotating string // the token of a rotation whose outcome is open
 
-	rotatingSince Instant // observer's scale
+	rotatingSince record.Instant // observer's scale
 	handover      handover
 	waiting       []CommandID // told when it is over
 }
@@ -138,7 +140,7 @@ func (m *Machine) holds(r *role) bool {
 // stayOut keeps us from a role that was taken from us by force: for the lease time that all others wait first, and then the
 // cool-down, so that one of them leads it.
 func (m *Machine) stayOut(r *role) {
-	if t := r.term; !t.putOut && r.Form == FormRecord && r.Role.Vacant && r.Role.Forced && r.Role.By == m.cfg.Instance {
+	if t := r.term; !t.putOut && r.Form == record.FormRecord && r.Role.Vacant && r.Role.Forced && r.Role.By == m.cfg.Instance {
 		t.putOut = true
 		r.coolUntil = max(r.coolUntil, r.Seen.Add(r.Role.TTL()+m.cfg.CoolDown))
 		m.touchRole(r.RoleView)
@@ -178,15 +180,15 @@ func (m *Machine) giveAway(r *role) {
 }
 
 func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
-	rec := Role{
-		V: Version, TTLms: rv.Role.TTLms, Vacant: true, By: m.cfg.Instance, Reason: reason, Next: next, Forced: forced,
+	rec := record.Role{
+		V: record.Version, TTLms: rv.Role.TTLms, Vacant: true, By: m.cfg.Instance, Reason: reason, Next: next, Forced: forced,
 	}
 	rv.Notes.inflight = true
 	m.vacates++
 	m.put(pending{
 		purpose: forVacate, role: rv, expect: rv.Revision, stood: rv.Revision,
-		entry: Entry{Kind: KindRole, Name: rv.Name, Form: FormRecord, Role: rec},
-	}, Write{Key: RoleKey(rv.Name)}, rec)
+		entry: record.Entry{Kind: record.KindRole, Name: rv.Name, Form: record.FormRecord, Role: rec},
+	}, Write{Key: record.RoleKey(rv.Name)}, rec)
 }
 
 func (m *Machine) vacated(p pending, w Written, mine bool) {
@@ -198,13 +200,13 @@ func (m *Machine) vacated(p pending, w Written, mine bool) {
 	}
 	m.vacates--
 	switch w.Outcome {
-	case Won:
+	case record.Won:
 		rv.Notes.retry = retry{}
-	case Refused:
+	case record.Refused:
 		if rv.Notes.retry = (retry{}); rv.Revision == p.stood {
 			m.unexplained(&rv.Notes.retry)
 		}
-	case Unknown:
+	case record.Unknown:
 		m.unknown(&rv.Notes.retry, "vacate", rv.Name)
 	}
 }

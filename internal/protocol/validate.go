@@ -1,6 +1,10 @@
 package protocol
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
 
 // proof is a question whether a term is the present one. A heartbeat proves that the session lives, a write guarded by the
 // role's revision that the role is still ours; nothing less proves leadership now.
@@ -43,7 +47,7 @@ func (m *Machine) prove() {
 		}
 		p.epoch = r.term.epoch
 		m.put(pending{purpose: forProof, proof: p}, Write{
-			Key: ProbeKey(m.cfg.Instance), TTL: probeTTL, GuardKey: RoleKey(p.role), GuardRevision: r.term.epoch,
+			Key: record.ProbeKey(m.cfg.Instance), TTL: probeTTL, GuardKey: record.RoleKey(p.role), GuardRevision: r.term.epoch,
 		}, nil)
 		return true
 	})
@@ -55,12 +59,12 @@ func (m *Machine) proved(p pending, w Written) {
 	switch {
 	case r == nil || !r.term.leading() || !m.believes():
 		err = ErrNotLeader
-	case w.Outcome == Refused && r.term.epoch != p.proof.epoch: // by a rotation of our own: once more, at its epoch
+	case w.Outcome == record.Refused && r.term.epoch != p.proof.epoch: // by a rotation of our own: once more, at its epoch
 		m.proofs = append(m.proofs, p.proof)
 		return
-	case w.Outcome == Unknown, w.Outcome == Refused && r.term.rotating != "":
+	case w.Outcome == record.Unknown, w.Outcome == record.Refused && r.term.rotating != "":
 		err = ErrUnproven
-	case w.Outcome == Refused: // proof of the contrary
+	case w.Outcome == record.Refused: // proof of the contrary
 		m.endTerm(r, Evicted, "")
 		err = ErrNotLeader
 	}

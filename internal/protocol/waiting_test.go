@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // rig drives a machine by hand against a store that answers at once, or, muted, not at all.
 type rig struct {
 	t    *testing.T
 	m    *Machine
-	now  Now
+	now  record.Now
 	rev  uint64
 	n    int
 	effs []Effect
@@ -19,7 +21,7 @@ type rig struct {
 }
 
 func newRig(t *testing.T, mod func(*Config)) *rig {
-	g := &rig{t: t, rev: 1000, now: Now{1e12, 1e12}}
+	g := &rig{t: t, rev: 1000, now: record.Now{Holder: 1e12, Observer: 1e12}}
 	cfg := Config{
 		Instance: "a", Key: "k", TTL: 6 * time.Second, Heartbeat: time.Second, OpTimeout: time.Second,
 		Margin: time.Second, Grace: 20 * time.Second, Delta: 10 * time.Millisecond, Drain: 5 * time.Second, CoolDown: 10 * time.Second,
@@ -52,9 +54,9 @@ func (g *rig) step(ev Event) []Effect {
 func (g *rig) win(w Write, deliver bool) {
 	g.rev++
 	rev := g.rev
-	g.step(Written{ID: w.ID, Outcome: Won, Revision: rev})
-	e := Decode(w.Key, w.Value, rev, w.Delete, g.m.cfg.MaxTTL)
-	if deliver && e.Kind != KindOther {
+	g.step(Written{ID: w.ID, Outcome: record.Won, Revision: rev})
+	e := record.Decode(w.Key, w.Value, rev, w.Delete, g.m.cfg.MaxTTL)
+	if deliver && e.Kind != record.KindOther {
 		g.step(Delivered{&e})
 	}
 }
@@ -62,8 +64,8 @@ func (g *rig) win(w Write, deliver bool) {
 func (g *rig) run(d time.Duration, every func()) {
 	end := g.now.Holder.Add(d)
 	for g.now.Holder < end {
-		g.now.Holder += Instant(10 * time.Millisecond)
-		g.now.Observer += Instant(10 * time.Millisecond)
+		g.now.Holder += record.Instant(10 * time.Millisecond)
+		g.now.Observer += record.Instant(10 * time.Millisecond)
 		if every != nil {
 			every()
 		}
@@ -92,7 +94,7 @@ func (g *rig) begin(name string) BeginTerm {
 
 // expire: unanswered writes end Unknown after OpTimeout
 func (g *rig) outage() func() {
-	at := map[WriteID]Instant{}
+	at := map[WriteID]record.Instant{}
 	return func() {
 		keep := g.pend[:0:0]
 		old := g.pend
@@ -102,7 +104,7 @@ func (g *rig) outage() func() {
 				at[w.ID] = g.now.Holder
 			}
 			if g.now.Holder.Sub(at[w.ID]) >= time.Second {
-				g.step(Written{ID: w.ID, Outcome: Unknown})
+				g.step(Written{ID: w.ID, Outcome: record.Unknown})
 			} else {
 				keep = append(keep, w)
 			}
@@ -153,8 +155,8 @@ func TestRotationIsNoDisproof(t *testing.T) {
 	b := g.begin("r")
 	// hold everything from just before the rotation
 	for g.now.Holder < 1e18 {
-		g.now.Holder += Instant(10 * time.Millisecond)
-		g.now.Observer += Instant(10 * time.Millisecond)
+		g.now.Holder += record.Instant(10 * time.Millisecond)
+		g.now.Observer += record.Instant(10 * time.Millisecond)
 		g.mute = g.m.part("r").term.rotateAt.Sub(g.now.Observer) <= 10*time.Millisecond
 		g.step(Tick{})
 		if g.mute {
@@ -189,7 +191,7 @@ func TestRotationIsNoDisproof(t *testing.T) {
 	}
 	proof := g.pend[0]
 	g.win(r, true) // the server had the rotation first: won
-	g.step(Written{ID: proof.ID, Outcome: Refused})
+	g.step(Written{ID: proof.ID, Outcome: record.Refused})
 	d, _ := g.done(9)
 	t.Logf("done=%+v status=%+v", d, g.m.Status("r"))
 	if !g.m.Status("r").Leading {
@@ -202,7 +204,7 @@ func TestIdlePaceCountsTheLiving(t *testing.T) {
 	g := newRig(t, nil)
 	for i := range 3000 { // 3000 restarts with generated ids within 24 h
 		g.rev++
-		g.step(Delivered{&Entry{Kind: KindLease, Peer: Peer{Class: Candidate, Instance: fmt.Sprint("old", i)}, Revision: g.rev, Form: FormRecord, Lease: Lease{V: 1, Session: 1, State: Closed}}})
+		g.step(Delivered{&record.Entry{Kind: record.KindLease, Peer: record.Peer{Class: record.Candidate, Instance: fmt.Sprint("old", i)}, Revision: g.rev, Form: record.FormRecord, Lease: record.Lease{V: 1, Session: 1, State: record.Closed}}})
 	}
 	g.run(20*time.Second, nil)
 	iv, ttl := g.m.pace(false)
@@ -214,30 +216,30 @@ func TestIdlePaceCountsTheLiving(t *testing.T) {
 // TestIdlePaceCountsWorkers: whoever sees the workers says in its lease how many they are, and all that have nothing to do
 // make room for them, the workers too, which do not see each other. Who has ended is not counted, nor believed.
 func TestIdlePaceCountsWorkers(t *testing.T) {
-	lease := func(g *rig, p Peer, l Lease) {
+	lease := func(g *rig, p record.Peer, l record.Lease) {
 		g.rev++
-		l.V, l.Nonce, l.TTLms, l.Beat = Version, "x", time.Minute.Milliseconds(), 1
-		g.step(Delivered{&Entry{Kind: KindLease, Peer: p, Revision: g.rev, Form: FormRecord, Lease: l}})
+		l.V, l.Nonce, l.TTLms, l.Beat = record.Version, "x", time.Minute.Milliseconds(), 1
+		g.step(Delivered{&record.Entry{Kind: record.KindLease, Peer: p, Revision: g.rev, Form: record.FormRecord, Lease: l}})
 	}
 	sees := newRig(t, nil)
 	for i := range 903 {
-		l := Lease{State: Idle}
+		l := record.Lease{State: record.Idle}
 		if i < 3 {
-			l.State = Closed
+			l.State = record.Closed
 		}
-		lease(sees, Peer{Class: Worker, Instance: fmt.Sprint("w", i)}, l)
+		lease(sees, record.Peer{Class: record.Worker, Instance: fmt.Sprint("w", i)}, l)
 	}
 	sees.run(10*time.Second, nil)
 	if got := sees.m.self.Lease.Workers; got != 900 {
 		t.Errorf("it says that it sees %d workers, of 900", got)
 	}
-	for _, class := range []Class{Candidate, Worker} {
+	for _, class := range []record.Class{record.Candidate, record.Worker} {
 		g := newRig(t, func(c *Config) { c.Class = class })
-		lease(g, Peer{Class: Candidate, Instance: "scheduler"}, Lease{State: Live, Workers: 900})
-		lease(g, Peer{Class: Candidate, Instance: "closed"}, Lease{State: Closed, Workers: 9000})
+		lease(g, record.Peer{Class: record.Candidate, Instance: "scheduler"}, record.Lease{State: record.Live, Workers: 900})
+		lease(g, record.Peer{Class: record.Candidate, Instance: "closed"}, record.Lease{State: record.Closed, Workers: 9000})
 		g.run(30*time.Second, nil)
 		candidates := 1
-		if class == Candidate {
+		if class == record.Candidate {
 			candidates++
 		}
 		if g.m.self.Lease.Workers != 0 {
@@ -248,7 +250,7 @@ func TestIdlePaceCountsWorkers(t *testing.T) {
 			t.Errorf("%v: one of %d idle members beats every %v", class, all, iv)
 		}
 		// Nobody says so any more.
-		lease(g, Peer{Class: Candidate, Instance: "scheduler"}, Lease{State: Live})
+		lease(g, record.Peer{Class: record.Candidate, Instance: "scheduler"}, record.Lease{State: record.Live})
 		iv, _ := g.m.pace(false)
 		if want, _ := g.m.cfg.idlePace(candidates); iv != want {
 			t.Errorf("%v: one of %d idle members beats every %v, want %v", class, candidates, iv, want)

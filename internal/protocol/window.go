@@ -1,5 +1,7 @@
 package protocol
 
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
+
 // window bounds the role writes (claims, vacates, rotations) that one session has in flight.
 //
 // Without a bound, 10,000 claims on a slow store end unknown, are tried again all at once, starve the heartbeat that they depend
@@ -54,11 +56,11 @@ func (m *Machine) late() bool {
 }
 
 // leave gives the place of a write back.
-func (m *Machine) leave(o Outcome, revision uint64) {
+func (m *Machine) leave(o record.Outcome, revision uint64) {
 	w := &m.window
 	w.inflight--
 	w.stored = max(w.stored, revision)
-	if o == Unknown {
+	if o == record.Unknown {
 		w.size = max(w.size/2, minWindow)
 	} else {
 		w.size = min(w.size+1, maxWindow)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestWindowOfABurst: who can claim a thousand roles sends a few at first, more with each answer, and begins anew with the next
@@ -35,7 +37,7 @@ func TestWindowOfABurst(t *testing.T) {
 			out = out[:0:0]
 			for _, w := range asked { // what was in flight is answered together
 				entry := store.write(w)
-				out = m.Step(at(now), Written{ID: w.ID, Outcome: Won, Revision: entry.Revision}, out)
+				out = m.Step(at(now), Written{ID: w.ID, Outcome: record.Won, Revision: entry.Revision}, out)
 				out = m.Step(at(now), Delivered{&entry}, out)
 			}
 			if m.window.inflight > m.window.size {
@@ -81,7 +83,7 @@ func TestWindow(t *testing.T) {
 				enter(rv)
 			}
 		}
-		answer := func(o Outcome) {
+		answer := func(o record.Outcome) {
 			inflight = inflight[1:]
 			m.leave(o, 0)
 			refill()
@@ -91,13 +93,13 @@ func TestWindow(t *testing.T) {
 		}
 		for i := range rapid.IntRange(1, 400).Draw(t, "steps") {
 			if len(inflight) > 0 && rapid.Bool().Draw(t, "answer") {
-				answer(rapid.SampledFrom([]Outcome{Won, Refused, Unknown, Unknown}).Draw(t, "outcome"))
+				answer(rapid.SampledFrom([]record.Outcome{record.Won, record.Refused, record.Unknown, record.Unknown}).Draw(t, "outcome"))
 			} else {
 				enter(m.view.Mention(fmt.Sprint("r", i)))
 			}
 		}
 		for len(inflight) > 0 {
-			answer(Won)
+			answer(record.Won)
 		}
 	})
 }

@@ -1,6 +1,10 @@
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
 
 // purpose says what a write is for, and so who hears of its outcome.
 type purpose uint8
@@ -21,12 +25,12 @@ const (
 // pending is a write whose outcome is not known yet.
 type pending struct {
 	purpose purpose
-	entry   Entry  // what stands at the key if it wins, but for the revision
-	expect  uint64 // the revision it replaces
-	stood   uint64 // the highest revision known of that key when it was sent
-	known   uint64 // and of any key: a write that wins at or below it proves that revisions went back
-	session uint64 // ours when it was sent; an outcome that outlives its session concerns the view only
-	at      Instant
+	entry   record.Entry // what stands at the key if it wins, but for the revision
+	expect  uint64       // the revision it replaces
+	stood   uint64       // the highest revision known of that key when it was sent
+	known   uint64       // and of any key: a write that wins at or below it proves that revisions went back
+	session uint64       // ours when it was sent; an outcome that outlives its session concerns the view only
+	at      record.Instant
 	beat    uint64
 	version uint64
 	peer    *PeerView
@@ -35,11 +39,11 @@ type pending struct {
 }
 
 // put sends a conditional write of a record.
-func (m *Machine) put(p pending, w Write, record any) {
+func (m *Machine) put(p pending, w Write, rec any) {
 	m.lastWrite++
 	w.ID = m.lastWrite
-	if record != nil {
-		w.Value = Encode(record)
+	if rec != nil {
+		w.Value = record.Encode(rec)
 	}
 	w.Expect = p.expect
 	p.at, p.session, p.known = m.now.Holder, m.lease.generation, m.view.Last()
@@ -61,7 +65,7 @@ func (w Written) apply(m *Machine) {
 		return
 	}
 	switch w.Outcome {
-	case Won:
+	case record.Won:
 		if w.Revision <= p.known { // revisions are of the whole bucket
 			m.fail(ErrWentBack)
 			return
@@ -69,8 +73,8 @@ func (w Written) apply(m *Machine) {
 		p.entry.Revision = w.Revision
 		m.view.Merge(m.now.Observer, &p.entry, &m.news)
 		m.passedBefore(p.role, w.Revision)
-	case Refused:
-		m.view.deny(&p.entry, p.expect)
+	case record.Refused:
+		m.view.Deny(&p.entry, p.expect)
 	}
 	mine := p.session == m.lease.generation
 	switch p.purpose {
@@ -94,8 +98,8 @@ func (w Written) apply(m *Machine) {
 }
 
 // standing is the revision a write must expect at a key, by what the view knows: a missing key is absent to the server.
-func standing(form Form, revision uint64) uint64 {
-	if form == FormNone || form == FormMissing {
+func standing(form record.Form, revision uint64) uint64 {
+	if form == record.FormNone || form == record.FormMissing {
 		return 0
 	}
 	return revision
@@ -103,12 +107,12 @@ func standing(form Form, revision uint64) uint64 {
 
 // retry paces the attempts at one thing, on the observer's scale.
 type retry struct {
-	after    Instant
+	after    record.Instant
 	failures int32
 	refused  bool // the last outcome was a refusal that the view has not explained yet
 }
 
-func (r *retry) waiting(now Instant) bool { return now < r.after }
+func (r *retry) waiting(now record.Instant) bool { return now < r.after }
 
 // unknown notes an attempt without an answer.
 func (m *Machine) unknown(r *retry, doing, role string) {

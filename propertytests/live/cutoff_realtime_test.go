@@ -16,7 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
@@ -64,7 +64,7 @@ func cutOff(t *testing.T, _ int, all *counts) {
 	})
 
 	reach(minority, majority)
-	over := time.NewTimer(protocol.BackPatience + 15*time.Second)
+	over := time.NewTimer(view.BackPatience + 15*time.Second)
 	defer over.Stop()
 	select {
 	case <-s.Done():

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
@@ -275,7 +275,7 @@ func TestPeerAliAssarConfiguredTTLIsUsed(t *testing.T) {
 		inArena(t, func(t *testing.T, a *elections.Arena) {
 			all := crowd(a, 2, func(p *elections.Plan) { p.Session.TTL = want })
 			e, ok := a.Chronicle.Role(role)
-			if !ok || e.Form != protocol.FormRecord || e.Role.TTL() != want {
+			if !ok || e.Form != record.FormRecord || e.Role.TTL() != want {
 				t.Errorf("the record says %+v, want %v", e, want)
 			}
 			crashed := time.Now()

@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -102,7 +102,7 @@ func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint
 // those whose outcome is under way are looked up in the stream; what has ended there comes with the last pages.
 func (c *Client) stillOpen(ctx context.Context, l *line, page []control.Task, ending []int) ([]control.Task, error) {
 	for n, i := range ending {
-		if i < 0 || i >= len(page) || n > 0 && i <= ending[n-1] || !protocol.ValidName(page[i].ID) { // each once, and in order
+		if i < 0 || i >= len(page) || n > 0 && i <= ending[n-1] || !naming.Valid(page[i].ID) { // each once, and in order
 			return nil, nonsense(fmt.Errorf("task %d of %d ends", i, len(page)))
 		}
 	}

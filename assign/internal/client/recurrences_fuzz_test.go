@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // FuzzRecurrence: whatever stands at a recurrence and at its last tick, whenever it was stored, is read without harm; what is
@@ -84,7 +84,7 @@ func FuzzRecurrence(f *testing.F) {
 				if !next.After(from) || next.Nanosecond() != 0 {
 					t.Fatalf("%s: %v follows %v", value, next, from)
 				}
-				if id := record.TickID(name, next); next.Year() < 9999 && next.Year() > 0 && !protocol.ValidName(id) {
+				if id := record.TickID(name, next); next.Year() < 9999 && next.Year() > 0 && !naming.Valid(id) {
 					t.Fatalf("%s: the task of %v would be %q", value, next, id)
 				}
 				from = next

@@ -8,8 +8,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // Submit stores one task.
@@ -56,7 +56,7 @@ func (s *Submission) write(data []byte) (op natskv.Write, err error) {
 		return op, fmt.Errorf("%w: use NewKind or MakeKind", taskerr.ErrInvalidKind)
 	case s.Fault != nil:
 		return op, s.Fault
-	case !protocol.ValidName(s.ID):
+	case !naming.Valid(s.ID):
 		return op, fmt.Errorf("%w: %q", taskerr.ErrInvalidID, s.ID)
 	case strings.HasPrefix(s.ID, record.TickPrefix):
 		return op, fmt.Errorf("%w: %q: what begins with %q is for the tasks of recurrences", taskerr.ErrInvalidID, s.ID, record.TickPrefix)

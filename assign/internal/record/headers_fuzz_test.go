@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // FuzzHeaders: whatever a submitter or a worker has put beside an input or an output is read without harm. Keys are within their
@@ -47,7 +47,7 @@ func readHeaders(t *testing.T, text string) {
 	k, err := ParseKeys(text)
 	if err == nil && k != nil {
 		sum, err := base64.RawURLEncoding.Strict().DecodeString(k.Unique)
-		if k.Unique != "" && (err != nil || base64.RawURLEncoding.EncodeToString(sum) != k.Unique || !protocol.ValidName(k.Unique)) ||
+		if k.Unique != "" && (err != nil || base64.RawURLEncoding.EncodeToString(sum) != k.Unique || !naming.Valid(k.Unique)) ||
 			len(k.Sticky) > MaxKey || len(k.Limit) > MaxKey {
 			t.Errorf("keys %q: %+v", text, k)
 		}

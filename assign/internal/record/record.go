@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -54,7 +54,7 @@ func (p Policy) check() error {
 		}
 	}
 	switch {
-	case !protocol.ValidName(p.Kind):
+	case !naming.Valid(p.Kind):
 		return fmt.Errorf("%.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most", p.Kind)
 	case p.Attempts < 1 || p.Attempts > MaxAttempts:
 		return fmt.Errorf("%d attempts: use 1 to %d", p.Attempts, MaxAttempts)

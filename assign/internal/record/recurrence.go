@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // Encode checks a definition and makes its record: the same one always makes the same bytes.
@@ -14,9 +14,9 @@ func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
 	// The id of a tick's task is to be a name too.
 	id := TickID(name, time.Unix(0, 0))
 	switch {
-	case name == "" || !protocol.ValidName(name) && len(name) <= maxRecurrence:
+	case name == "" || !naming.Valid(name) && len(name) <= maxRecurrence:
 		return nil, fmt.Errorf("%w: recurrence %q", taskerr.ErrInvalidName, name)
-	case !protocol.ValidName(id):
+	case !naming.Valid(id):
 		return nil, fmt.Errorf("%w: recurrence %.220q: %d bytes: use %d at most, since its tasks are named %s<name>/<time>",
 			taskerr.ErrInvalidName, name, len(name), maxRecurrence, TickPrefix)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -110,7 +110,7 @@ func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err
 	if _, known := missed[r.Missed]; r.Version != 1 || r.Task.Version != 1 || !known {
 		return d, ErrRecord
 	}
-	if !protocol.ValidName(TickID(name, e.Time)) {
+	if !naming.Valid(TickID(name, e.Time)) {
 		return d, fmt.Errorf("a name of %d bytes is too long for the ids of its tasks", len(name))
 	}
 	if most := int64(MaxDuration / time.Millisecond); r.Grace < 0 || r.Grace > most {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -80,7 +80,7 @@ func DecodeUnique(data []byte) (u Unique, err error) {
 	if err := json.Unmarshal(data, &u); err != nil {
 		return u, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	if u.Version != 1 || !protocol.ValidName(u.Task) {
+	if u.Version != 1 || !naming.Valid(u.Task) {
 		return u, ErrRecord
 	}
 	return u, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -40,8 +40,8 @@ func (a *applier) applyRecord(e *natskv.Entry) {
 		return
 	}
 	family, name := e.Key[:min(2, len(e.Key))], e.Key[min(2, len(e.Key)):]
-	gone := e.Marker || len(e.Value) == 0                       // except for tasks, whose input may be empty
-	if family != record.DrainKey && !protocol.ValidName(name) { // nothing could be written there
+	gone := e.Marker || len(e.Value) == 0                 // except for tasks, whose input may be empty
+	if family != record.DrainKey && !naming.Valid(name) { // nothing could be written there
 		a.ignored(e, record.ErrRecord)
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign/internal/control"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -90,7 +90,7 @@ func (q *queries) answerStatus(query control.Query) control.Answer {
 // answerWatch begins to send the changes of a task. The status of the task follows as the first change, so no change
 // between the two is lost. A task whose submission has not been read yet has no status, and all its changes are sent.
 func (q *queries) answerWatch(query control.Query) control.Answer {
-	if !protocol.ValidName(query.ID) {
+	if !naming.Valid(query.ID) {
 		return control.Answer{}
 	}
 	q.step(tasks.Watched{ID: query.ID, For: control.WatchFor})

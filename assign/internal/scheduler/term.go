@@ -9,7 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -30,7 +30,7 @@ type term struct {
 }
 
 // now is the time of the rules.
-func (t *term) now() tasks.Instant { return protocol.Instant(time.Since(t.began)) + 1 }
+func (t *term) now() tasks.Instant { return protocolrecord.Instant(time.Since(t.began)) + 1 }
 
 // loop is all that a part knows of the loop that it belongs to.
 type loop struct {

@@ -12,12 +12,12 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-var outcomes = [...]protocol.Outcome{
-	natskv.Unknown: protocol.Unknown, natskv.Won: protocol.Won, natskv.Refused: protocol.Refused,
+var outcomes = [...]protocolrecord.Outcome{
+	natskv.Unknown: protocolrecord.Unknown, natskv.Won: protocolrecord.Won, natskv.Refused: protocolrecord.Refused,
 }
 
 // singleDone handles the answer to a single write.
@@ -54,12 +54,12 @@ func (q *writeQueue) batchDone(b batchDone) {
 }
 
 // finish gives the rules and the announcer the outcome of a write.
-func (q *writeQueue) finish(w *write, o protocol.Outcome, revision uint64) {
+func (q *writeQueue) finish(w *write, o protocolrecord.Outcome, revision uint64) {
 	q.stepWritten(w.number, o, revision)
-	q.announcer.answered(w, o == protocol.Won)
+	q.announcer.answered(w, o == protocolrecord.Won)
 }
 
-func (q *writeQueue) stepWritten(number uint64, o protocol.Outcome, revision uint64) {
+func (q *writeQueue) stepWritten(number uint64, o protocolrecord.Outcome, revision uint64) {
 	q.written = tasks.Written{Write: number, Outcome: o, Revision: revision}
 	q.step(&q.written)
 }
@@ -81,7 +81,7 @@ func (q *writeQueue) unknown(list []write, err error) {
 			q.shortage.trouble(fmt.Errorf("assign: %w", err))
 		}
 		for i := range list {
-			q.finish(&list[i], protocol.Unknown, 0)
+			q.finish(&list[i], protocolrecord.Unknown, 0)
 		}
 	case len(list) > 1:
 		q.halve(list)
@@ -90,7 +90,7 @@ func (q *writeQueue) unknown(list []write, err error) {
 	case v == stream.Never:
 		q.giveUp(&list[0], err)
 	default:
-		q.finish(&list[0], protocol.Unknown, 0)
+		q.finish(&list[0], protocolrecord.Unknown, 0)
 	}
 }
 
@@ -118,7 +118,7 @@ func (q *writeQueue) deferFull(w *write, err error) {
 func (q *writeQueue) retryDue(now time.Time) time.Duration {
 	list, wait := q.shortage.due(now)
 	for _, number := range list {
-		q.stepWritten(number, protocol.Unknown, 0)
+		q.stepWritten(number, protocolrecord.Unknown, 0)
 	}
 	return wait
 }

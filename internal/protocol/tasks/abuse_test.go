@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestAWriteThatIsNeverTakenIsNoLoop: a write that the server never takes: the seals between the attempts take their time.
@@ -23,13 +23,13 @@ func TestAWriteThatIsNeverTakenIsNoLoop(t *testing.T) {
 		if !ok {
 			break
 		}
-		out = b.s.Step(b.now, Written{Write: w.Write, Outcome: protocol.Unknown}, nil)
+		out = b.s.Step(b.now, Written{Write: w.Write, Outcome: record.Unknown}, nil)
 		sw, ok := find[WriteSeal](out)
 		if !ok {
 			break
 		}
 		seals++
-		b.s.Step(b.now, Written{Write: sw.Write, Outcome: protocol.Won}, nil)
+		b.s.Step(b.now, Written{Write: sw.Write, Outcome: record.Won}, nil)
 		rev++
 		out = b.s.Step(b.now, SealSeen{Revision: rev, Epoch: 100, Ours: true}, nil)
 		if _, second := find[WriteSeal](out); second {
@@ -62,7 +62,7 @@ func TestARateIsKeptAmongManyKinds(t *testing.T) {
 				b.s.Step(b.now, Answered{p.Session, p.Frame, []Answer{{a.ID, a.Attempt, Accepted}}}, nil)
 				for _, e := range b.step(Done{Session: p.Session, ID: a.ID, Attempt: a.Attempt, Result: Result{Verb: Succeeded}}) {
 					if w, ok := e.(WriteOutcome); ok {
-						b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 9999})
+						b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 9999})
 					}
 				}
 			}
@@ -111,11 +111,11 @@ func TestCheckpointsAreStoredInOrder(t *testing.T) {
 	if !ok || string(again.Data) != "one" || again.Guard != 102 {
 		t.Fatalf("%+v", again)
 	}
-	second, ok := find[WriteCheckpoint](b.step(Written{Write: again.Write, Outcome: protocol.Won, Revision: 103}))
+	second, ok := find[WriteCheckpoint](b.step(Written{Write: again.Write, Outcome: record.Won, Revision: 103}))
 	if !ok || string(second.Data) != "two" || second.Guard != 102 {
 		t.Fatalf("%+v", second)
 	}
-	settled, ok := find[Settle](b.step(Written{Write: second.Write, Outcome: protocol.Won, Revision: 104}))
+	settled, ok := find[Settle](b.step(Written{Write: second.Write, Outcome: record.Won, Revision: 104}))
 	if !ok || settled.Ref != 2 || settled.Stale {
 		t.Errorf("%+v", settled)
 	}
@@ -134,7 +134,7 @@ func TestSnoozedForEver(t *testing.T) {
 		n++
 		b.accept([]Effect{p})
 		w, _ := find[WriteNote](b.s.Step(b.now, Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Snoozed, Delay: math.MaxInt64}}, nil))
-		b.s.Step(b.now, Written{Write: w.Write, Outcome: protocol.Won, Revision: 103}, nil)
+		b.s.Step(b.now, Written{Write: w.Write, Outcome: record.Won, Revision: 103}, nil)
 	}
 	if n > 1 {
 		t.Errorf("ran %d times in %d ms", n, n)
@@ -245,7 +245,7 @@ func TestWhatCannotBeSentIsNoLoop(t *testing.T) {
 	pushes := 0
 	for range 100 {
 		if n, ok := find[WriteNote](effects); ok {
-			effects = b.step(Written{Write: n.Write, Outcome: protocol.Won, Revision: 10})
+			effects = b.step(Written{Write: n.Write, Outcome: record.Won, Revision: 10})
 		} else if p, ok := find[Push](effects); ok {
 			pushes++
 			effects = b.step(Answered{200, p.Frame, []Answer{{"x", p.List[0].Attempt, Unsent}}})

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // Instant is a point on the time scale of one process.
-type Instant = protocol.Instant
+type Instant = record.Instant
 
 const never = Instant(1<<63 - 1)
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestAttemptsNeverRepeatWithinAnEpoch, though a task is submitted anew under its id again and again.
@@ -94,7 +94,7 @@ func TestASuspectIsNotedBeforeItRunsHere(t *testing.T) {
 	if _, early := find[Push](effects); !ok || early || n.Retry.Started != (Attempt{100, 1}) || !n.Retry.Attempt.IsZero() {
 		t.Fatalf("%+v", effects)
 	}
-	effects = b.step(Written{Write: n.Write, Outcome: protocol.Won, Revision: 11})
+	effects = b.step(Written{Write: n.Write, Outcome: record.Won, Revision: 11})
 	p, ok := find[Push](effects)
 	if !ok || p.List[0].Attempt != n.Retry.Started {
 		t.Fatalf("%+v", effects)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // stage is a scheduler that hands out, with workers of many slots, driven without a driver: what it wants written is written
@@ -77,7 +77,7 @@ func (g *stage) finish() {
 			for _, e := range g.step(&Done{Session: p.Session, ID: p.List[i].ID, Attempt: p.List[i].Attempt, Result: Result{Verb: Succeeded}, Ref: g}) {
 				if w, ok := e.(WriteOutcome); ok {
 					g.revision++
-					g.step(&Written{Write: w.Write, Outcome: protocol.Won, Revision: g.revision})
+					g.step(&Written{Write: w.Write, Outcome: record.Won, Revision: g.revision})
 					g.ended++
 				}
 			}

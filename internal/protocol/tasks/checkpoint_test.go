@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // progress reports a checkpoint of the first attempt of x at session 200.
@@ -48,7 +48,7 @@ func TestCheckpointIsAcknowledgedWhenItIsStored(t *testing.T) {
 	if again := b.step(progress(1, "one", "b")); len(again) != 0 { // the report was sent again
 		t.Errorf("%+v", again)
 	}
-	settled := findAll[Settle](b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 77}))
+	settled := findAll[Settle](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 77}))
 	if len(settled) != 2 || settled[0].Stale || settled[1].Stale {
 		t.Errorf("%+v", settled)
 	}
@@ -80,7 +80,7 @@ func TestALateCopyDoesNotOverwrite(t *testing.T) {
 	if effects := b.step(progress(1, "one", "c")); len(effects) != 0 {
 		t.Errorf("%+v", effects)
 	}
-	effects := b.step(Written{Write: first.Write, Outcome: protocol.Won, Revision: 78})
+	effects := b.step(Written{Write: first.Write, Outcome: record.Won, Revision: 78})
 	if settled := findAll[Settle](effects); len(settled) != 2 {
 		t.Errorf("%+v", effects)
 	}
@@ -88,7 +88,7 @@ func TestALateCopyDoesNotOverwrite(t *testing.T) {
 	if !ok || string(later.Data) != "two" {
 		t.Fatalf("%+v", effects)
 	}
-	if settled := findAll[Settle](b.step(Written{Write: later.Write, Outcome: protocol.Won, Revision: 79})); len(settled) != 1 {
+	if settled := findAll[Settle](b.step(Written{Write: later.Write, Outcome: record.Won, Revision: 79})); len(settled) != 1 {
 		t.Errorf("%+v", settled)
 	}
 }
@@ -104,7 +104,7 @@ func TestNothingRunsAgainBeforeItsCheckpointIsStored(t *testing.T) {
 		if p, early := find[Push](b.pass(time.Second)); early {
 			t.Errorf("%v: %+v", verb, p)
 		}
-		p, ok := find[Push](b.step(Written{Write: cp.Write, Outcome: protocol.Won, Revision: 79}))
+		p, ok := find[Push](b.step(Written{Write: cp.Write, Outcome: record.Won, Revision: 79}))
 		if !ok || p.List[0].Checkpoint != 79 {
 			t.Errorf("%v: %+v", verb, p)
 		}

@@ -3,7 +3,7 @@ package tasks
 import (
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // Event is what happens to a scheduler: news of the stream and of the bucket, outcomes of its writes, what workers say.
@@ -187,7 +187,7 @@ type (
 	// Written is the outcome of a write.
 	Written struct {
 		Write    uint64
-		Outcome  protocol.Outcome
+		Outcome  record.Outcome
 		Revision uint64
 	}
 

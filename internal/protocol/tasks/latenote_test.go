@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestAWaitThatBeginsWhileTheClockIsBehind: a record that has come late puts the clock back. What an attempt that fails just then is to
@@ -38,7 +38,7 @@ func TestAWaitThatBeginsWhileTheClockIsBehind(t *testing.T) {
 			if !ok {
 				t.Fatal("the failure is not noted")
 			}
-			acknowledged := Written{Write: note.Write, Outcome: protocol.Won, Revision: 6}
+			acknowledged := Written{Write: note.Write, Outcome: record.Won, Revision: 6}
 			noted := Noted{ID: "x", Revision: 6, Stored: c.stored, Retry: note.Retry}
 			next := Submitted{ID: "next", Revision: 5, Stored: c.next, Policy: other}
 			all := []Event{acknowledged, next, noted}

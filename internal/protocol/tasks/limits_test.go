@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // storeAll answers every write among effects, and returns what comes of it.
@@ -25,7 +25,7 @@ func (b *books) storeAll(effects []Effect) (more []Effect) {
 			continue
 		}
 		b.revision++
-		more = append(more, b.step(Written{Write: number, Outcome: protocol.Won, Revision: b.revision})...)
+		more = append(more, b.step(Written{Write: number, Outcome: record.Won, Revision: b.revision})...)
 	}
 	return more
 }

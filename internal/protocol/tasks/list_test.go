@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestAListingMeetsEveryTask that is open all the while, once, whatever comes and goes between its pages.
@@ -211,7 +211,7 @@ func TestATaskThatIsEndingSaysSo(t *testing.T) {
 	if !ok || !ending() {
 		t.Errorf("written: %v, and it looks as if nothing were", ok)
 	}
-	b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
+	b.step(Written{Write: w.Write, Outcome: record.Unknown})
 	if !ending() {
 		t.Error("the outcome may stand in the stream")
 	}

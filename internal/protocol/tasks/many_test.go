@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestManyLanesThatNobodyTakes cost a round nothing, and finding out that nobody does is spread over several.
@@ -51,7 +51,7 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 	expect(t, "somebody who has the labels", got, "t17@w300")
 	for i := range n { // those that end leave nothing behind
 		if w, ok := find[WriteOutcome](g.step(CancelAsked{ID: fmt.Sprint("t", i), Revision: 1 << 40})); ok {
-			g.step(&Written{Write: w.Write, Outcome: protocol.Won, Revision: 1 << 41})
+			g.step(&Written{Write: w.Write, Outcome: record.Won, Revision: 1 << 41})
 		}
 	}
 	if len(g.s.lanes) > maxLanes || g.s.tasks.len() != 1 {
@@ -98,7 +98,7 @@ func TestVeryManyExpireAtOnce(t *testing.T) {
 			number := wanted[0]
 			wanted = wanted[1:]
 			g.revision++
-			take(g.step(&Written{Write: number, Outcome: protocol.Won, Revision: g.revision}))
+			take(g.step(&Written{Write: number, Outcome: record.Won, Revision: g.revision}))
 			ended++
 		}
 		if g.s.tasks.len() != 0 || g.s.expired != 0 {

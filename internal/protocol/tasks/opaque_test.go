@@ -3,7 +3,7 @@ package tasks
 import (
 	"testing"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // opaqueBooks has read the submission of x, which it cannot read, and all that belongs to it.
@@ -98,7 +98,7 @@ func TestATaskOfALaterVersionTakesTheBooksPlace(t *testing.T) {
 		t.Fatalf("%+v", again)
 	}
 	w, _ := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: again.List[0].Attempt, Result: Result{Verb: Succeeded}}))
-	if e, ok := find[Erase](b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 31})); len(b.s.opaque) > 0 || ok && e.What != NoteRecord {
+	if e, ok := find[Erase](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 31})); len(b.s.opaque) > 0 || ok && e.What != NoteRecord {
 		t.Errorf("%+v, %v", e, b.s.opaque)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestAnOutcomeThatMayBeGone: the acknowledgement of an outcome was lost, and it has taken longer to find out than the outcome
@@ -37,14 +37,14 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 			if !ok || w.Again {
 				t.Fatalf("%+v", w)
 			}
-			b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
+			b.step(Written{Write: w.Write, Outcome: record.Unknown})
 			b.now = b.now.Add(c.later)
 			stored := at(0, 0).Add(c.later + c.steps)
 			again, ok := find[WriteOutcome](b.sealAt(9, stored))
 			if !ok || again.Again != c.again || again.Revision != 3 || again.Guard != 9 {
 				t.Fatalf("%+v", again)
 			}
-			effects := b.step(Written{Write: again.Write, Outcome: protocol.Refused})
+			effects := b.step(Written{Write: again.Write, Outcome: record.Refused})
 			if _, settled := find[Settle](effects); settled {
 				t.Fatalf("settled before it is known why it was refused: %+v", effects)
 			}
@@ -96,7 +96,7 @@ func TestANoteOfTheSubmissionBefore(t *testing.T) {
 		t.Fatal("nothing is noted")
 	}
 	b.step(Submitted{ID: "x", Revision: 20, Stored: at(0, 1), Policy: &p})
-	b.step(Written{Write: note.Write, Outcome: protocol.Won, Revision: 21})
+	b.step(Written{Write: note.Write, Outcome: record.Won, Revision: 21})
 	effects := b.step(Noted{ID: "x", Revision: 21, Stored: at(0, 1), Retry: note.Retry})
 	if len(handedOut(effects)) == 0 {
 		effects = b.pass(2 * time.Second)
@@ -110,7 +110,7 @@ func TestANoteOfTheSubmissionBefore(t *testing.T) {
 	if !ok {
 		t.Fatal("it does not end")
 	}
-	if e, erased := find[Erase](b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 30})); !erased || e.What != NoteRecord {
+	if e, erased := find[Erase](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 30})); !erased || e.What != NoteRecord {
 		t.Errorf("%+v: its note stays", e)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // clocked is a scheduler that hands out, by a stream whose clock stands at now.
@@ -30,7 +30,7 @@ func (b *books) ticks(minutes int) (all []string) {
 			}
 			all = append(all, w.Tick.Format("15:04"))
 			b.revision++
-			effects = b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: b.revision})
+			effects = b.step(Written{Write: w.Write, Outcome: record.Won, Revision: b.revision})
 		}
 	}
 	return all
@@ -107,7 +107,7 @@ func TestATickThatIsThereAlready(t *testing.T) {
 		if !ok || !first.Tick.Equal(at(1, 0)) {
 			t.Fatalf("%+v", first)
 		}
-		seal, ok := find[WriteSeal](b.step(Written{Write: first.Write, Outcome: protocol.Refused}))
+		seal, ok := find[WriteSeal](b.step(Written{Write: first.Write, Outcome: record.Refused}))
 		if !ok {
 			t.Fatal("no seal")
 		}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // minutes is a schedule of every full minute.
@@ -117,12 +117,12 @@ func TestTicksAreSubmittedInOrder(t *testing.T) {
 	if f, told := find[Ticked](effects); !ok || !told || f.Fired != 1 || !second.Tick.Equal(at(2, 0)) {
 		t.Fatalf("%+v", effects)
 	}
-	third, _ := find[WriteTick](b.step(Written{Write: second.Write, Outcome: protocol.Won, Revision: 7}))
+	third, _ := find[WriteTick](b.step(Written{Write: second.Write, Outcome: record.Won, Revision: 7}))
 	if !third.Tick.Equal(at(3, 0)) {
 		t.Errorf("%+v", third)
 	}
 	b.step(Fired{Name: "r", Revision: 6, Tick: at(2, 0)}) // what the stream shows is behind what we know
-	b.step(Written{Write: third.Write, Outcome: protocol.Won, Revision: 8})
+	b.step(Written{Write: third.Write, Outcome: record.Won, Revision: 8})
 	if w, ok := find[WriteTick](b.wall(at(3, 59))); ok {
 		t.Errorf("%+v", w)
 	}

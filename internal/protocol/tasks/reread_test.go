@@ -4,20 +4,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestAReadingThatLags: what stands at the seal is refused again and again, and not shown: another reading is asked for. A store that
 // does not answer asks for none, nor does a refusal that is explained soon.
 func TestAReadingThatLags(t *testing.T) {
 	for _, c := range []struct {
-		outcome protocol.Outcome
+		outcome record.Outcome
 		times   int
 		want    bool
 	}{
-		{protocol.Refused, rereadAfter - 1, false},
-		{protocol.Refused, rereadAfter, true},
-		{protocol.Unknown, 3 * rereadAfter, false},
+		{record.Refused, rereadAfter - 1, false},
+		{record.Refused, rereadAfter, true},
+		{record.Unknown, 3 * rereadAfter, false},
 	} {
 		b := newBooks(t)
 		b.step(Submitted{ID: "x", Revision: 1, Policy: policy})

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // books drives a scheduler of epoch 100 by hand.
@@ -52,7 +52,7 @@ func (b *books) read() {
 	if !ok {
 		b.t.Fatal("no seal was written")
 	}
-	b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 2})
+	b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 2})
 	b.seal(2)
 }
 
@@ -172,7 +172,7 @@ func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
 	if !ok || w.Guard != 2 {
 		t.Fatalf("%+v", w)
 	}
-	effects := b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
+	effects := b.step(Written{Write: w.Write, Outcome: record.Unknown})
 	seal, ok := find[WriteSeal](effects)
 	if _, again := find[WriteOutcome](effects); !ok || again || seal.Expect != 2 {
 		t.Fatalf("%+v", effects)
@@ -218,7 +218,7 @@ func TestASubmissionBehindTheSealIsNotWrittenOver(t *testing.T) {
 	b := newBooks(t)
 	a := b.begin().List[0]
 	w, _ := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Permanent}}))
-	b.step(Written{Write: w.Write, Outcome: protocol.Unknown})
+	b.step(Written{Write: w.Write, Outcome: record.Unknown})
 	b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})
 	b.step(Submitted{ID: "x", Revision: 10, Policy: policy})
 	effects := b.step(SealSeen{Revision: 11, Epoch: 100, Ours: true})
@@ -274,7 +274,7 @@ func TestCrashBudget(t *testing.T) {
 			t.Fatalf("%+v", effects)
 		}
 		b.step(Members{List: []Member{member(session)}})
-		p, ok := find[Push](b.step(Written{Write: n.Write, Outcome: protocol.Won}))
+		p, ok := find[Push](b.step(Written{Write: n.Write, Outcome: record.Won}))
 		if !ok || p.List[0].Try != i+2 {
 			t.Fatalf("not run again: %+v", p)
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // seal is what makes the server refuse a deposed scheduler's writes: one record that every write of the scheduler names by
@@ -137,16 +137,16 @@ func (s *Scheduler) sealed(revision uint64) {
 
 // sealWritten is the outcome of the seal. The stream confirms one that was won, and then has also shown all that came
 // before; it explains one that was refused, and resolves one that is unknown. If it does not, another is written.
-func (s *Scheduler) sealWritten(o protocol.Outcome) {
+func (s *Scheduler) sealWritten(o record.Outcome) {
 	l := &s.seal
 	l.write = 0
-	if o == protocol.Won {
+	if o == record.Won {
 		l.retry = s.now.Add(s.cfg.WriteTime)
 		return
 	}
 	l.fails++
 	l.retry = s.now.Add(min(50*time.Millisecond<<min(l.fails-1, 10), retryCap))
-	if o == protocol.Refused && l.fails >= rereadAfter {
+	if o == record.Refused && l.fails >= rereadAfter {
 		s.emit(Reread{})
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestAnOutcomeThatCannotBeStoredIsReplaced: the task ends all the same, once, and whoever reported it is answered then.
@@ -26,7 +26,7 @@ func TestAnOutcomeThatCannotBeStoredIsReplaced(t *testing.T) {
 		if late := b.step(Unstorable{Write: first.Write, Body: "late"}); len(late) != 0 {
 			t.Errorf("%v: the write before it counts: %+v", verb, late)
 		}
-		effects = b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 50})
+		effects = b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 50})
 		settled, ok := find[Settle](effects)
 		if done, ended := find[Completed](effects); !ok || settled.Stale || !ended || done.Outcome.Status != StatusDead {
 			t.Errorf("%v: %+v", verb, effects)
@@ -54,16 +54,16 @@ func TestWhatCannotBeStoredAtAllIsWrittenWithTheNextSealOnly(t *testing.T) {
 	if !ok {
 		t.Fatal("no seal")
 	}
-	b.step(Written{Write: seal.Write, Outcome: protocol.Won, Revision: 60})
+	b.step(Written{Write: seal.Write, Outcome: record.Won, Revision: 60})
 	effects := b.step(SealSeen{Revision: 60, Epoch: 100, Ours: true})
 	if again, second := find[WriteSeal](effects); second { // an outcome was under way
-		b.step(Written{Write: again.Write, Outcome: protocol.Won, Revision: 61})
+		b.step(Written{Write: again.Write, Outcome: record.Won, Revision: 61})
 		effects = b.step(SealSeen{Revision: 61, Epoch: 100, Ours: true})
 	}
 	if w, ok = find[WriteOutcome](effects); !ok || w.Outcome.Cause != CauseUnstorable {
 		t.Fatalf("%+v", effects)
 	}
-	if _, ok := find[Completed](b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 62})); !ok {
+	if _, ok := find[Completed](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 62})); !ok {
 		t.Error("it has not ended")
 	}
 }
@@ -78,7 +78,7 @@ func TestACancellationIsNeverCalledAFailure(t *testing.T) {
 	if effects := b.step(Unstorable{Write: w.Write}); len(effects) != 0 {
 		t.Errorf("%+v", effects)
 	}
-	if _, ok := find[Completed](b.step(Written{Write: w.Write, Outcome: protocol.Won, Revision: 62})); !ok {
+	if _, ok := find[Completed](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 62})); !ok {
 		t.Error("it has not ended")
 	}
 }
@@ -87,7 +87,7 @@ func TestACancellationIsNeverCalledAFailure(t *testing.T) {
 func TestACheckpointThatCannotBeStoredIsGivenUp(t *testing.T) {
 	b := runningX(t)
 	one, _ := find[WriteCheckpoint](b.step(progress(1, "one", "a")))
-	b.step(Written{Write: one.Write, Outcome: protocol.Won, Revision: 77})
+	b.step(Written{Write: one.Write, Outcome: record.Won, Revision: 77})
 	two, _ := find[WriteCheckpoint](b.step(progress(2, "two is too large", "b")))
 	b.step(progress(3, "three", "c")) // comes meanwhile
 	effects := b.step(Unstorable{Write: two.Write})

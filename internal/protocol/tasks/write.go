@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 type writeKind uint8
@@ -194,13 +194,13 @@ func (e Written) apply(s *Scheduler) {
 	case w.kind == sealWrite:
 		delete(s.writes, e.Write)
 		s.sealWritten(e.Outcome)
-	case e.Outcome == protocol.Won:
+	case e.Outcome == record.Won:
 		s.seal.trouble = 0
 		s.stored(w, e.Revision)
-	case e.Outcome == protocol.Refused && w.expect != 0:
+	case e.Outcome == record.Refused && w.expect != 0:
 		delete(s.writes, e.Write) // somebody else has written there meanwhile, and that counts
 	case w.guard != s.seal.valid: // a new seal is under way, and decides
-	case e.Outcome == protocol.Refused:
+	case e.Outcome == record.Refused:
 		w.refused = w.twofold()
 		s.emit(Refused{Op: writeNames[w.kind]})
 		s.renewSlowly()

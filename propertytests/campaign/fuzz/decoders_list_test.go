@@ -90,7 +90,7 @@ var decoders = map[string]string{
 	"election/Session.begin":   "the id is one that the machine of this process has made",
 	"election/control.receive": "FuzzRequest",
 	"election/readResponse":    "FuzzAnswer",
-	"election/watcher.decode":  "it hands on what protocol.Decode reads",
+	"election/watcher.decode":  "it hands on what record.Decode reads",
 
 	"fencing/NewVerifier":     "FuzzSignature",
 	"fencing/Parse":           "FuzzToken",
@@ -115,12 +115,12 @@ var decoders = map[string]string{
 	"internal/natskv/rules":            "FuzzMetadata",
 	"internal/natskv/tooOld":           "FuzzVersion",
 
-	"internal/protocol/Decode":       "FuzzDecode",
-	"internal/protocol/DecodeLease":  "FuzzRecords",
-	"internal/protocol/DecodeMember": "FuzzRecords",
-	"internal/protocol/DecodeRole":   "FuzzRecords",
-	"internal/protocol/ParseKey":     "FuzzDecode",
-	"internal/protocol/decode":       "FuzzRecords",
+	"internal/protocol/record/Decode":       "FuzzDecode",
+	"internal/protocol/record/DecodeLease":  "FuzzRecords",
+	"internal/protocol/record/DecodeMember": "FuzzRecords",
+	"internal/protocol/record/DecodeRole":   "FuzzRecords",
+	"internal/protocol/record/ParseKey":     "FuzzDecode",
+	"internal/protocol/record/decode":       "FuzzRecords",
 
 	"internal/protocol/tasks/DecodeAnswers":  "FuzzEveryFrame",
 	"internal/protocol/tasks/DecodeAssign":   "FuzzEveryFrame",

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // hottest is how many records may be stored at one key within a second. A heartbeat is one in some hundred milliseconds; a
@@ -47,7 +47,7 @@ type sighting struct {
 	at   time.Time
 }
 
-type roleRecords = map[string]protocol.Entry
+type roleRecords = map[string]record.Entry
 
 type burst struct {
 	since time.Time
@@ -114,20 +114,20 @@ func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
 	c.last = raw.Revision
 	c.writes[raw.Key]++
 	c.heat(raw.Key, raw.Time)
-	switch e := protocol.Decode(raw.Key, raw.Value, raw.Revision, raw.Marker, maxTTL); {
-	case e.Kind == protocol.KindRole:
+	switch e := record.Decode(raw.Key, raw.Value, raw.Revision, raw.Marker, maxTTL); {
+	case e.Kind == record.KindRole:
 		c.givenAway(e, raw.Header.Get(expectHeader), now)
 		c.roles[e.Name] = e
-	case e.Kind == protocol.KindLease && e.Form == protocol.FormMarker:
+	case e.Kind == record.KindLease && e.Form == record.FormMarker:
 		before := c.leases[raw.Key]
 		x := Expiry{raw.Key, before.what, now.Sub(before.at)}
 		c.expired = append(c.expired, x)
 		c.a.Note("expired: %v", x)
-	case e.Kind == protocol.KindLease && e.Lease.State == protocol.Killed:
+	case e.Kind == record.KindLease && e.Lease.State == record.Killed:
 		c.kills++
 		c.leases[raw.Key] = sighting{"it was killed", now}
-	case e.Kind == protocol.KindLease:
-		if e.Lease.State == protocol.Closed {
+	case e.Kind == record.KindLease:
+		if e.Lease.State == record.Closed {
 			c.a.Tally.Add(leaseClosed, 1)
 		}
 		c.leases[raw.Key] = sighting{fmt.Sprintf("a record of session %d, %v", e.Lease.Session, e.Lease.State), now}
@@ -151,10 +151,10 @@ func (c *Chronicle) heat(key string, stored time.Time) {
 // givenAway is E7: when a holder gives a role away, its work has returned. A vacancy by force is somebody else's doing, and
 // successors wait for it. The condition of the write says which record it replaced: where the watch was lost meanwhile, that
 // need not be the last one seen, and then nobody knows whose role was given away.
-func (c *Chronicle) givenAway(e protocol.Entry, replaced string, now time.Time) {
+func (c *Chronicle) givenAway(e record.Entry, replaced string, now time.Time) {
 	before, known := c.roles[e.Name]
-	if c.Undrained || !known || before.Form != protocol.FormRecord || before.Role.Vacant ||
-		e.Form != protocol.FormRecord || !e.Role.Vacant || e.Role.Forced || replaced != strconv.FormatUint(before.Revision, 10) {
+	if c.Undrained || !known || before.Form != record.FormRecord || before.Role.Vacant ||
+		e.Form != record.FormRecord || !e.Role.Vacant || e.Role.Forced || replaced != strconv.FormatUint(before.Revision, 10) {
 		return
 	}
 	c.a.Tally.Add("given away", 1)
@@ -203,7 +203,7 @@ func (c *Chronicle) Expired() []Expiry {
 }
 
 // Role is the last record of a role.
-func (c *Chronicle) Role(name string) (e protocol.Entry, ok bool) {
+func (c *Chronicle) Role(name string) (e record.Entry, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok = c.roles[name]

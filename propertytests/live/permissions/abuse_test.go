@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // victim is a, leading its role, and an observer that nobody disturbs.
@@ -61,7 +62,7 @@ func TestACandidateCanEndAnySessionOfItsBucket(t *testing.T) {
 		var heard complaints
 		v := leads(t, s, &heard)
 		b := as(t, s, "b", &heard)
-		killed := protocol.Encode(protocol.Lease{V: protocol.Version, State: protocol.Killed, By: "b"})
+		killed := record.Encode(record.Lease{V: record.Version, State: record.Killed, By: "b"})
 		if _, err := b.Request("$KV.roles.lease.a", killed, time.Second); err != nil {
 			t.Fatal(err)
 		}

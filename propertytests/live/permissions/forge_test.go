@@ -11,14 +11,14 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 const roleSubject = "$KV.roles.role.scheduler"
 
 // vacancy is a record that says that a has given its role up.
 func vacancy() []byte {
-	return protocol.Encode(protocol.Role{V: protocol.Version, Vacant: true, By: "a", TTLms: 1000})
+	return record.Encode(record.Role{V: record.Version, Vacant: true, By: "a", TTLms: 1000})
 }
 
 // TestNobodyForgesARole: who may store a text of his own and read it again cannot have the answer stored as a role's record. A
@@ -92,7 +92,7 @@ func TestAConsumerCannotForgeARole(t *testing.T) {
 func TestTwoLeadForALease(t *testing.T) {
 	for name, forge := range map[string]func(t *testing.T, s *natsrun.Server, heard *complaints){
 		"a candidate kills a session that lives": func(t *testing.T, s *natsrun.Server, heard *complaints) {
-			killed := protocol.Encode(protocol.Lease{V: protocol.Version, State: protocol.Killed, By: "b"})
+			killed := record.Encode(record.Lease{V: record.Version, State: record.Killed, By: "b"})
 			if _, err := as(t, s, "b", heard).Request("$KV.roles.lease.a", killed, time.Second); err != nil {
 				t.Fatal(err)
 			}

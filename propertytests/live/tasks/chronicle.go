@@ -17,7 +17,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // Chronicle is what was stored, along a path without faults: as the stream republishes it for us, which shows also what is
@@ -163,14 +163,14 @@ func (c *Chronicle) take(id string, revision uint64, stored time.Time, h nats.He
 }
 
 func (c *Chronicle) lease(e natskv.Entry) {
-	lease := protocol.Decode(e.Key, e.Value, e.Revision, e.Marker, time.Hour)
+	lease := record.Decode(e.Key, e.Value, e.Revision, e.Marker, time.Hour)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e.Revision <= c.last { // a new watch begins with what stands there
 		return
 	}
 	c.last = e.Revision
-	if lease.Kind != protocol.KindLease || lease.Form != protocol.FormRecord || lease.Lease.Alive() {
+	if lease.Kind != record.KindLease || lease.Form != record.FormRecord || lease.Lease.Alive() {
 		return
 	}
 	c.over[over{lease.Peer.Instance, lease.Lease.Session}] = c.when(e.Time)

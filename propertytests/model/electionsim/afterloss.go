@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // When the bucket has lost what it had acknowledged, less is promised (docs/explanation/guarantees.md), and looked at here:
@@ -44,8 +45,8 @@ func (p *process) checkStands(t *work) {
 }
 
 // has reports whether a record of a session was ever written, and is not lost.
-func (s *store) has(p protocol.Peer, session uint64) bool {
-	return slices.ContainsFunc(s.keys[protocol.LeaseKey(p)], func(c *commit) bool {
+func (s *store) has(p record.Peer, session uint64) bool {
+	return slices.ContainsFunc(s.keys[record.LeaseKey(p)], func(c *commit) bool {
 		return c.entry.Lease.Session == session || c.entry.Revision == session
 	})
 }
@@ -93,7 +94,7 @@ func (w *world) apartByLoss(p *process, t *work, q *process, u *work) bool {
 
 // followsVacancy reports whether the role was given away since then, before it was claimed for u.
 func (u *work) followsVacancy(since time.Duration) bool {
-	return slices.ContainsFunc(u.in.keys[protocol.RoleKey(u.role)], func(c *commit) bool {
+	return slices.ContainsFunc(u.in.keys[record.RoleKey(u.role)], func(c *commit) bool {
 		return c.at >= since && c.entry.Role.Vacant && c.entry.Revision < u.term
 	})
 }
@@ -115,15 +116,15 @@ func (p *process) restsOnLost() bool {
 
 // lives reports whether the lease of a process that stands is of its session, and has not ended it.
 func (w *world) lives(p *process) bool {
-	c := w.store.newest(protocol.LeaseKey(p.peer()))
-	return c != nil && c.entry.Form == protocol.FormRecord && c.entry.Lease.Alive() &&
+	c := w.store.newest(record.LeaseKey(p.peer()))
+	return c != nil && c.entry.Form == record.FormRecord && c.entry.Lease.Alive() &&
 		(c.entry.Lease.Session == p.session || c.entry.Revision == p.session)
 }
 
 // mistake notes that p has overwritten what it, in this life, was never shown: it has the revision of something that was.
 func (w *world) mistake(p *process, c *commit) {
 	past := w.store.keys[c.key]
-	if w.lostAt == 0 || len(past) < 2 || c.entry.Kind == protocol.KindMember {
+	if w.lostAt == 0 || len(past) < 2 || c.entry.Kind == record.KindMember {
 		return
 	}
 	over := past[len(past)-2]
@@ -132,7 +133,7 @@ func (w *world) mistake(p *process, c *commit) {
 		return
 	}
 	owner := over.entry.Peer
-	if over.entry.Kind == protocol.KindRole {
+	if over.entry.Kind == record.KindRole {
 		owner = over.entry.Role.Holder()
 	}
 	for _, q := range w.members {
@@ -149,10 +150,10 @@ func (p *process) byLostBeat(until time.Duration) bool {
 }
 
 // misled is who holds a role whose session a process takes for dead by a lease that is lost, nobody for none.
-func (p *process) misled(role string) (nobody protocol.Peer) {
+func (p *process) misled(role string) (nobody record.Peer) {
 	v := p.m.View()
 	r := v.Role(role)
-	if p.w.lostAt == 0 || r == nil || r.Form != protocol.FormRecord || r.Role.Vacant {
+	if p.w.lostAt == 0 || r == nil || r.Form != record.FormRecord || r.Role.Vacant {
 		return nobody
 	}
 	holder := r.Role.Holder()
@@ -160,7 +161,7 @@ func (p *process) misled(role string) (nobody protocol.Peer) {
 	if known == nil {
 		return nobody
 	}
-	if stands := p.w.store.at(known.Revision); stands != nil && stands.key == protocol.LeaseKey(holder) {
+	if stands := p.w.store.at(known.Revision); stands != nil && stands.key == record.LeaseKey(holder) {
 		return nobody
 	}
 	return holder
@@ -175,7 +176,7 @@ func (w *world) overMisled(p *process, epoch uint64) bool {
 
 // checkEnds: whoever is told that a write of its own won at or below a revision that it knew when it sent that has ended.
 func (p *process) checkEnds(x protocol.Write, ev protocol.Written, known uint64) {
-	if ev.Outcome == protocol.Won && ev.Revision <= known && p.alive && !p.paused {
+	if ev.Outcome == record.Won && ev.Revision <= known && p.alive && !p.paused {
 		p.w.violate("E2: %s goes on though it knew of revision %d and its write of %s has got %d", p, known, x.Key, ev.Revision)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // believe takes up what the last step says of the terms, and checks E1: whoever believes now, nobody else does in the same
@@ -63,7 +65,7 @@ func (w *world) grant(p *process, t *work, token string) {
 		w.violate("E2: epoch %d of %s is no revision", epoch, role)
 		return
 	}
-	if c.key != protocol.RoleKey(role) || c.entry.Role.Token != token || c.entry.Role.ID != p.instance {
+	if c.key != record.RoleKey(role) || c.entry.Role.Token != token || c.entry.Role.ID != p.instance {
 		w.violate("E2: %s leads %s at epoch %d, where stands %s", p, role, epoch, c)
 	}
 	t.records = append(t.records, c)
@@ -77,7 +79,7 @@ func (p *process) checkWrite(x protocol.Write) {
 	}
 	role, isRole := strings.CutPrefix(x.Key, "role.")
 	switch {
-	case x.Key == protocol.LeaseKey(p.peer()):
+	case x.Key == record.LeaseKey(p.peer()):
 		p.steady++
 	default:
 		p.other++
@@ -86,7 +88,7 @@ func (p *process) checkWrite(x protocol.Write) {
 	if !isRole {
 		return
 	}
-	e := protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
+	e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
 	if !e.Role.Vacant {
 		p.claims[e.Role.Token] = claim{}
 		if _, before := w.sent[e.Role.Token]; !before {
@@ -108,7 +110,7 @@ func (p *process) checkWrite(x protocol.Write) {
 
 // resolved notes what the machine is told of a write.
 func (p *process) resolved(x protocol.Write, ev protocol.Written) {
-	if ev.Outcome == protocol.Unknown {
+	if ev.Outcome == record.Unknown {
 		if f := p.beats[x.ID]; f != nil {
 			f.unknown = true
 			if f.landed {
@@ -116,7 +118,7 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 			}
 		}
 		if strings.HasPrefix(x.Key, "role.") {
-			e := protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
+			e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
 			if !e.Role.Vacant {
 				p.claims[e.Role.Token] = claim{unknown: true}
 			}
@@ -127,8 +129,8 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 
 // checkAwake: whoever begins to lead or to work does not say that it is idle, since others may end it at once then.
 func (p *process) checkAwake(what string) {
-	c := p.w.store.newest(protocol.LeaseKey(p.peer()))
-	if c != nil && c.at > p.w.lostAt && c.entry.Lease.State == protocol.Idle && c.entry.Lease.Session == p.session {
+	c := p.w.store.newest(record.LeaseKey(p.peer()))
+	if c != nil && c.at > p.w.lostAt && c.entry.Lease.State == record.Idle && c.entry.Lease.Session == p.session {
 		p.w.violate("I1: %s begins %s, and its lease says that it is idle: %s", p, what, c)
 	}
 }
@@ -136,8 +138,8 @@ func (p *process) checkAwake(what string) {
 // checkEvicted: nobody ends a term for a record that was changed while its own stands, or the rotation of it that it has sent: unless
 // that has been open for so long that others would not wait for it any more. (What was shown may be lost by now.)
 func (p *process) checkEvicted(t *work) {
-	c := p.w.store.newest(protocol.RoleKey(t.role))
-	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.ID != p.instance || c.entry.Role.Session != t.session ||
+	c := p.w.store.newest(record.RoleKey(t.role))
+	if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.ID != p.instance || c.entry.Role.Session != t.session ||
 		t.in != p.w.store || t.lost() || p.w.stray != nil ||
 		p.highest[t.role] > c.entry.Revision {
 		return
@@ -154,7 +156,7 @@ func (w *world) checkKill(by *process, c *commit) {
 	if len(past) < 2 {
 		return
 	}
-	mayEnd := past[len(past)-2].entry.Lease.State == protocol.Idle && (by.instance == c.entry.Peer.Instance || w.hasHeld(c))
+	mayEnd := past[len(past)-2].entry.Lease.State == record.Idle && (by.instance == c.entry.Peer.Instance || w.hasHeld(c))
 	for _, p := range w.members {
 		if !p.alive || p.session == 0 || p.session != c.entry.Lease.Session || p.instance != c.entry.Peer.Instance || mayEnd && p.working == 0 {
 			continue
@@ -169,12 +171,12 @@ func (w *world) checkKill(by *process, c *commit) {
 // lease something was written that it has been shown. (An idle lease may be ended early, for a role.)
 func (p *process) checkJudgement(x protocol.Write) {
 	w := p.w
-	if e := protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL); e.Kind != protocol.KindLease || e.Lease.State != protocol.Killed || w.lostAt > 0 {
+	if e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL); e.Kind != record.KindLease || e.Lease.State != record.Killed || w.lostAt > 0 {
 		return
 	}
 	past := w.store.keys[x.Key]
 	i := slices.IndexFunc(past, func(c *commit) bool { return c.entry.Revision == x.Expect })
-	if i < 0 || past[i].entry.Lease.State != protocol.Live {
+	if i < 0 || past[i].entry.Lease.State != record.Live {
 		return
 	}
 	if half := past[i].at + p.lasts(past[i].entry.Lease.TTL()/2) - rounding; p.shownAt < half {
@@ -186,7 +188,7 @@ func (p *process) checkJudgement(x protocol.Write) {
 // instance, which is lost.
 func (w *world) hasHeld(c *commit) bool {
 	held := func(r *commit) bool {
-		return r.entry.Kind == protocol.KindRole && r.entry.Role.ID == c.entry.Peer.Instance && r.entry.Role.Session >= c.entry.Lease.Session
+		return r.entry.Kind == record.KindRole && r.entry.Role.ID == c.entry.Peer.Instance && r.entry.Role.Session >= c.entry.Lease.Session
 	}
 	return slices.ContainsFunc(w.store.log, held) || slices.ContainsFunc(w.store.lost, held)
 }
@@ -195,11 +197,11 @@ func (w *world) hasHeld(c *commit) bool {
 func (w *world) landed(p *process, x protocol.Write, c *commit) {
 	w.mistake(p, c)
 	switch {
-	case c.entry.Kind == protocol.KindRole && !c.entry.Role.Vacant:
+	case c.entry.Kind == record.KindRole && !c.entry.Role.Vacant:
 		w.Counts.Claims++
-	case c.entry.Kind == protocol.KindLease && c.entry.Lease.State == protocol.Killed:
+	case c.entry.Kind == record.KindLease && c.entry.Lease.State == record.Killed:
 		w.checkKill(p, c)
-	case c.entry.Kind == protocol.KindLease:
+	case c.entry.Kind == record.KindLease:
 		p.checkErrand(c)
 	}
 }
@@ -259,7 +261,7 @@ func (p *process) holdsStuck(role string) bool {
 	if t == nil || t.drained || t.leading || p.plan.VacateUndrained {
 		return false
 	}
-	c := p.w.store.newest(protocol.RoleKey(role))
+	c := p.w.store.newest(record.RoleKey(role))
 	return c != nil && c.entry.Role.ID == p.instance && c.entry.Role.Session == p.session
 }
 
@@ -293,7 +295,7 @@ func (w *world) bound() time.Duration {
 		}
 	}
 	if w.lostAt > 0 {
-		return 100*time.Second + 3*protocol.BackPatience
+		return 100*time.Second + 3*view.BackPatience
 	}
 	return 100 * time.Second
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // lateness is how late the server may be to remove what has expired: it looks in intervals, and the last look may be just over.
@@ -119,16 +120,16 @@ func (p *pair) pass(d time.Duration) {
 // value is a record that differs from all others.
 func (p *pair) value(key string, garbage bool) []byte {
 	p.serial++
-	kind, _, _ := protocol.ParseKey(key)
+	kind, _, _ := record.ParseKey(key)
 	switch {
 	case garbage:
 		return fmt.Appendf(nil, `{"v":%d`, p.serial)
-	case kind == protocol.KindLease:
-		return protocol.Encode(protocol.Lease{V: protocol.Version, Nonce: "n", TTLms: 1000, Beat: p.serial, State: protocol.Live})
-	case kind == protocol.KindMember:
-		return protocol.Encode(protocol.Member{V: protocol.Version, Session: p.serial})
-	case kind == protocol.KindRole:
-		return protocol.Encode(protocol.Role{V: protocol.Version, ID: "a", Session: p.serial, Token: "t", TTLms: 1000})
+	case kind == record.KindLease:
+		return record.Encode(record.Lease{V: record.Version, Nonce: "n", TTLms: 1000, Beat: p.serial, State: record.Live})
+	case kind == record.KindMember:
+		return record.Encode(record.Member{V: record.Version, Session: p.serial})
+	case kind == record.KindRole:
+		return record.Encode(record.Role{V: record.Version, ID: "a", Session: p.serial, Token: "t", TTLms: 1000})
 	}
 	return nil
 }
@@ -362,7 +363,7 @@ func (p *pair) heard(e *natskv.Entry) error {
 }
 
 func (p *pair) equal(c *commit, e *natskv.Entry) error {
-	got := protocol.Decode(e.Key, e.Value, p.ours(e.Revision), e.Marker, MaxTTL)
+	got := record.Decode(e.Key, e.Value, p.ours(e.Revision), e.Marker, MaxTTL)
 	if e.Key != c.key || e.Marker != c.marker || !reflect.DeepEqual(got, c.entry) {
 		return fmt.Errorf("the server delivers %s at %d, %s, marker %t; the model has %v", e.Key, p.ours(e.Revision), e.Value, e.Marker, c)
 	}
@@ -372,7 +373,7 @@ func (p *pair) equal(c *commit, e *natskv.Entry) error {
 // snapshot compares what a new watch begins with.
 func (p *pair) snapshot(ctx context.Context, which int) error {
 	p.seen["snapshot"]++
-	filters := [][]string{nil, protocol.CandidateFilters(), {"role.>"}, protocol.WorkerFilters("w")}[which%4]
+	filters := [][]string{nil, record.CandidateFilters(), {"role.>"}, record.WorkerFilters("w")}[which%4]
 	want := slices.DeleteFunc(p.model.snapshot(firstRevision+uint64(len(p.model.log))), func(c *commit) bool {
 		return len(filters) > 0 && !slices.ContainsFunc(filters, func(f string) bool {
 			prefix, below := strings.CutSuffix(f, ">")

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // labour has a process do something for a while that takes a session and no role: a task. It is begun as soon as the machine
@@ -44,7 +45,7 @@ func (p *process) takeUp() {
 
 // checkErrand: a session under which something is done says neither that it is idle nor that it is closed.
 func (p *process) checkErrand(c *commit) {
-	if l := c.entry.Lease; p.working != 0 && p.working == l.Session && (l.State == protocol.Idle || l.State == protocol.Closed) {
+	if l := c.entry.Lease; p.working != 0 && p.working == l.Session && (l.State == record.Idle || l.State == record.Closed) {
 		p.w.violate("I1: %s is on an errand, and its lease says that it is %s: %s", p, l.State, c)
 	}
 }

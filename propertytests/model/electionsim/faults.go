@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // strike makes one fault happen.
 func (w *world) strike(f Fault) {
 	p, role := w.members[f.Who%len(w.members)], roleName(f.Role%w.plan.Roles)
-	lease := protocol.LeaseKey(p.peer())
+	lease := record.LeaseKey(p.peer())
 	w.trace.add(w.now, p, "FAULT", f)
 	w.Counts.Faults[f.Kind.String()]++
 	switch f.Kind {
@@ -22,11 +23,11 @@ func (w *world) strike(f Fault) {
 	case Evict:
 		w.after(w.between(0, time.Second), w.evictAt(role))
 	case DeleteRole:
-		if w.store.newest(protocol.RoleKey(role)) != nil {
-			w.committed(w.store.put(w.now, protocol.RoleKey(role), nil, true))
+		if w.store.newest(record.RoleKey(role)) != nil {
+			w.committed(w.store.put(w.now, record.RoleKey(role), nil, true))
 		}
 	case GarbleRole:
-		w.committed(w.store.put(w.now, protocol.RoleKey(role), garbage[w.rng.IntN(len(garbage))], false))
+		w.committed(w.store.put(w.now, record.RoleKey(role), garbage[w.rng.IntN(len(garbage))], false))
 	case ExpireLease:
 		w.expire(lease)
 	case ExpireRenewal:
@@ -40,9 +41,9 @@ func (w *world) strike(f Fault) {
 	case Wipe:
 		w.wipe(role, 3*time.Second)
 	case Unseen:
-		w.unseen = protocol.RoleKey(role)
+		w.unseen = record.RoleKey(role)
 	case DeleteMember:
-		key := protocol.MemberKey(p.peer())
+		key := record.MemberKey(p.peer())
 		w.committed(w.store.put(w.now, key, garbage[w.rng.IntN(len(garbage))], w.rng.IntN(2) == 0))
 	case Duplicate:
 		w.newProcess(p.slot, p.instance, w.members[w.rng.IntN(len(w.plan.Members))].plan).start()
@@ -61,7 +62,7 @@ func (w *world) expire(key string) {
 	if c == nil || c.marker || w.outgrown(key) {
 		return
 	}
-	if c.entry.Form == protocol.FormRecord && c.entry.Lease.Alive() {
+	if c.entry.Form == record.FormRecord && c.entry.Lease.Alive() {
 		w.Counts.MarkersOverLive++
 	}
 	w.committed(w.store.put(w.now, key, nil, true))
@@ -70,8 +71,8 @@ func (w *world) expire(key string) {
 // orphan makes everybody leave a role. Its record goes on to name the session in which its leader has crashed, while that one
 // is back and does something else, until somebody takes part in the role again.
 func (w *world) orphan(role string, away time.Duration) {
-	c := w.store.newest(protocol.RoleKey(role))
-	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.Vacant {
+	c := w.store.newest(record.RoleKey(role))
+	if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.Vacant {
 		return
 	}
 	for _, p := range w.members {
@@ -92,14 +93,14 @@ func (w *world) orphan(role string, away time.Duration) {
 
 // evictAt is an operator who has just looked, and forces the term at the epoch that was seen.
 func (w *world) evictAt(role string) func() {
-	c := w.store.newest(protocol.RoleKey(role))
+	c := w.store.newest(record.RoleKey(role))
 	return func() {
-		if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.Vacant {
+		if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.Vacant {
 			return
 		}
 		e := c.entry
-		v := protocol.Encode(protocol.Role{
-			V: protocol.Version, TTLms: e.Role.TTLms, Vacant: true, By: e.Role.ID, Reason: "evicted", Forced: true,
+		v := record.Encode(record.Role{
+			V: record.Version, TTLms: e.Role.TTLms, Vacant: true, By: e.Role.ID, Reason: "evicted", Forced: true,
 		})
 		if c := w.store.write(w.now, protocol.Write{Key: c.key, Value: v, Expect: e.Revision}); c != nil {
 			w.Counts.Evictions++

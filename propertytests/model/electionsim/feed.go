@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // feed is one watch: a snapshot, maybe of a replica that lags, then every commit in order, each with its delay. What was
@@ -79,10 +80,10 @@ func (p *process) watch() {
 // watches reports whether the filters of this process's watch select a key.
 func (p *process) watches(c *commit) bool {
 	switch e := &c.entry; e.Kind {
-	case protocol.KindRole:
+	case record.KindRole:
 		return true
-	case protocol.KindLease, protocol.KindMember:
-		return e.Peer.Class == protocol.Candidate || p.plan.Wide || e.Peer == p.peer()
+	case record.KindLease, record.KindMember:
+		return e.Peer.Class == record.Candidate || p.plan.Wide || e.Peer == p.peer()
 	}
 	return false
 }
@@ -142,7 +143,7 @@ func (w *world) committed(c *commit) {
 			p.feed.pump()
 		}
 	}
-	if w.expiring == c.key && c.entry.Form == protocol.FormRecord {
+	if w.expiring == c.key && c.entry.Form == record.FormRecord {
 		w.expiring = ""
 		w.after(w.between(0, 2*time.Millisecond), func() { w.expire(c.key) })
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // goBack makes the bucket lose its newest writes, acknowledged or not: a few of them, those of a while, or those since the next
@@ -19,7 +19,7 @@ func (w *world) goBack(f Fault) {
 		i, _ := slices.BinarySearchFunc(s.log, w.now-f.For/4, func(c *commit, at time.Duration) int { return int(c.at - at) })
 		w.lose(s.first + uint64(i))
 	default:
-		w.doomed, w.doom = protocol.RoleKey(roleName(f.Role%w.plan.Roles)), f.For/8
+		w.doomed, w.doom = record.RoleKey(roleName(f.Role%w.plan.Roles)), f.For/8
 	}
 }
 
@@ -86,7 +86,7 @@ func (p *process) watchOn(from uint64) {
 
 // hasBeaten reports whether c is a beat of a process's present session.
 func (p *process) hasBeaten(c *commit) bool {
-	return p.session != 0 && c.entry.Kind == protocol.KindLease && c.entry.Peer == p.peer() && c.entry.Lease.Alive() &&
+	return p.session != 0 && c.entry.Kind == record.KindLease && c.entry.Peer == p.peer() && c.entry.Lease.Alive() &&
 		(c.entry.Lease.Session == p.session || c.entry.Revision == p.session)
 }
 

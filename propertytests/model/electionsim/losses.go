@@ -3,14 +3,14 @@ package electionsim
 import (
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // wipe loses the record of a role, and the lease and the member record of its leader, one after the other and not always all of
 // them, while the leader sees nothing.
 func (w *world) wipe(role string, within time.Duration) {
-	c := w.store.newest(protocol.RoleKey(role))
-	if c == nil || c.entry.Form != protocol.FormRecord || c.entry.Role.Vacant {
+	c := w.store.newest(record.RoleKey(role))
+	if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.Vacant {
 		return
 	}
 	left := max(Length-w.now, 0)
@@ -21,7 +21,7 @@ func (w *world) wipe(role string, within time.Duration) {
 		}
 	}
 	lost := 0
-	for _, key := range []string{protocol.RoleKey(role), protocol.LeaseKey(leader), protocol.MemberKey(leader)} {
+	for _, key := range []string{record.RoleKey(role), record.LeaseKey(leader), record.MemberKey(leader)} {
 		if w.chance(700) {
 			lost++
 			value, marker := garbage[w.rng.IntN(len(garbage))], w.chance(500)
@@ -58,12 +58,12 @@ func (w *world) claimUnseen(c *commit) {
 
 // outlasts reports whether a record of a role is of a leader whose lease is longer than that of the leader before.
 func (w *world) outlasts(c *commit) bool {
-	if c.entry.Form != protocol.FormRecord || c.entry.Role.Vacant {
+	if c.entry.Form != record.FormRecord || c.entry.Role.Vacant {
 		return false
 	}
 	past := w.store.keys[c.key]
 	for i := len(past) - 2; i >= 0; i-- {
-		if r := past[i].entry; r.Form == protocol.FormRecord {
+		if r := past[i].entry; r.Form == record.FormRecord {
 			return c.entry.Role.TTLms > r.Role.TTLms
 		}
 	}
@@ -74,12 +74,12 @@ func (w *world) outlasts(c *commit) bool {
 // overwrite such a one before everybody has seen it is what the rules do not allow for: who knows the former lease waits for that
 // one's TTL. (An operator who does that has to hit the seconds in which the instance comes back.)
 func (w *world) outgrown(key string) bool {
-	var last *protocol.Lease
+	var last *record.Lease
 	past := w.store.keys[key]
 	for i := len(past) - 1; i >= 0; i-- {
 		e := &past[i].entry
 		switch {
-		case e.Kind != protocol.KindLease || e.Form != protocol.FormRecord || e.Lease.State != protocol.Live:
+		case e.Kind != record.KindLease || e.Form != record.FormRecord || e.Lease.State != record.Live:
 		case last == nil:
 			last = &e.Lease
 		case e.Lease.Nonce != last.Nonce && e.Lease.TTLms < last.TTLms:

@@ -8,14 +8,14 @@ var all = []mutants.Mutant{
 		{"m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin)", "m.lease.seenShort.Add(m.cfg.TTL)"},
 	}},
 	{Name: "claim on the timer without the kill", Edits: []mutants.Edit{
-		{"\t\tdefault:\n\t\t\tm.kill(p)\n", "\t\tdefault:\n\t\t\tfor _, r := range p.holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n\t\t\t\tm.kill(p)\n\t\t\t}\n"},
+		{"\t\tdefault:\n\t\t\tm.kill(p)\n", "\t\tdefault:\n\t\t\tfor _, r := range p.Holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n\t\t\t\tm.kill(p)\n\t\t\t}\n"},
 		{
 			"if v.Dead(rv.Role.Holder(), rv.Role.Session) {",
-			"if p := v.peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == FormRecord && m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
+			"if p := v.Peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == record.FormRecord && m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
 		},
 	}},
 	{Name: "markers are death", Edits: []mutants.Edit{
-		{"if l == nil || l.Form != FormRecord {\n\t\treturn false", "if l == nil || l.Form != FormRecord {\n\t\treturn l != nil && l.Form == FormMarker"},
+		{"if l == nil || l.Form != record.FormRecord {\n\t\treturn false", "if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMarker"},
 	}},
 	{Name: "no watch clause", Edits: []mutants.Edit{
 		{"return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
@@ -28,7 +28,7 @@ var all = []mutants.Mutant{
 		{"return rv.Seen.Add(rv.Role.TTL()), true", "return rv.Seen, true"},
 	}},
 	{Name: "no wait for a lost record", Edits: []mutants.Edit{
-		{"return v.lostUntil(rv), true", "return rv.Seen, true"},
+		{"return v.LostUntil(rv), true", "return rv.Seen, true"},
 	}},
 	{Name: "a lost lease counts for nothing", Edits: []mutants.Edit{
 		{"return max(r.Seen.Add(ttl), min(r.Seen.Add(v.MaxTTL), v.unread))", "return r.Seen.Add(ttl)"},
@@ -69,7 +69,7 @@ var all = []mutants.Mutant{
 		{"\tcase m.busy:\n\t\tm.finish(nil)\n", ""},
 	}},
 	{Name: "a worker's lease is not waited for to its end", Edits: []mutants.Edit{
-		{"\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\tif p.Peer.Class == Worker {\n\t\t\treturn p.Lease.TTL() / 2\n\t\t}\n\t\treturn p.Lease.TTL()\n\t}\n\tlongest"},
+		{"\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\tif p.Peer.Class == record.Worker {\n\t\t\treturn p.Lease.TTL() / 2\n\t\t}\n\t\treturn p.Lease.TTL()\n\t}\n\tlongest"},
 	}},
 	{Name: "no confirmation before a hand-over", Edits: []mutants.Edit{
 		{"\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
@@ -86,10 +86,10 @@ var all = []mutants.Mutant{
 		{"max(l.seenShort, l.attempts[i].sent)", "max(l.seenShort, m.now.Holder)"},
 	}},
 	{Name: "kill without compare-and-swap", Edits: []mutants.Edit{
-		{"if s.last(key) != expect {", "if s.last(key) != expect && protocol.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Lease.State != protocol.Killed {"},
+		{"if s.last(key) != expect {", "if s.last(key) != expect && record.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Lease.State != record.Killed {"},
 	}},
 	{Name: "vacate without compare-and-swap", Edits: []mutants.Edit{
-		{"if s.last(key) != expect {", "if s.last(key) != expect && !protocol.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Role.Vacant {"},
+		{"if s.last(key) != expect {", "if s.last(key) != expect && !record.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Role.Vacant {"},
 	}},
 	{Name: "unknown is refused", Edits: []mutants.Edit{
 		{"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == p.beat })\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
@@ -98,10 +98,11 @@ var all = []mutants.Mutant{
 		{"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
 	}},
 	{Name: "unknown is won: a claim", Edits: []mutants.Edit{
-		{"\t\tm.unknown(&rv.task.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.task.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
+		{"\t\tm.unknown(&rv.Notes.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.Notes.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
 	}},
 	{Name: "acting before the snapshot is complete", Edits: []mutants.Edit{
-		{"m.view.BeginWatch(w, m.self.Peer)\n", "m.view.BeginWatch(w, m.self.Peer); m.view.complete = true; if m.phase == syncing { m.phase = opening }\n"},
+		{"m.view.BeginWatch(view.Watch(w), m.self.Peer)\n", "m.view.BeginWatch(view.Watch(w), m.self.Peer); if m.phase == syncing { m.phase = opening }\n"},
+		{"\tv.gen++\n", "\tv.gen++\n\tv.complete = true\n"},
 	}},
 	{Name: "given away before the drain", Edits: []mutants.Edit{
 		{"if t.drained || t.stuck && r.undrained {", "if t != nil {"},
@@ -119,7 +120,7 @@ var all = []mutants.Mutant{
 		{"\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\treturn 4 * p.Lease.TTL()\n\t}\n\tlongest"},
 	}},
 	{Name: "a refusal of long ago is waited for", Edits: []mutants.Edit{
-		{"\tif p.explained() {\n\t\tt.retry = retry{}", "\tif false {\n\t\tt.retry = retry{}"},
+		{"\tif explained(p) {\n\t\tt.retry = retry{}", "\tif false {\n\t\tt.retry = retry{}"},
 	}},
 	{Name: "nobody kills without a delay", Edits: []mutants.Edit{
 		{"return time.Duration(rank) * m.cfg.Delta", "return time.Duration(rank+1) * m.cfg.Delta"},
@@ -131,10 +132,10 @@ var all = []mutants.Mutant{
 		{"\t\t\tdelay += m.cfg.Heartbeat\n", ""},
 	}, By: &beside},
 	{Name: "whatever record of a role is lost is waited for by L_max", Edits: []mutants.Edit{
-		{"\tttl := v.unreadTTL(r.lastTTL)\n", "\tttl := v.MaxTTL\n"},
+		{"\tttl := v.UnreadTTL(r.lastTTL)\n", "\tttl := v.MaxTTL\n"},
 	}},
 	{Name: "views go back", Edits: []mutants.Edit{
-		{"return revision < known || revision == known && form != FormMissing", "return revision == known && form != FormMissing"},
+		{"return revision < known || revision == known && form != record.FormMissing", "return revision == known && form != record.FormMissing"},
 	}, By: &losses},
 	{Name: "the last record read was the last one written", Edits: []mutants.Edit{
 		{"ttl = max(ttl, p.Lease.TTL())", "_ = p"},
@@ -179,7 +180,7 @@ var all = []mutants.Mutant{
 		{"	default:\n\t\tv.doubt = doubt{}\n", ""},
 	}, By: &beside},
 	{Name: "a claim that the watch shows below what was known counts", Edits: []mutants.Edit{
-		{"r.task.token == e.Role.Token && e.Revision <= r.task.known", "false"},
+		{"r.Notes.token == e.Role.Token && e.Revision <= r.Notes.known", "false"},
 	}, By: &losses},
 	{Name: "a beat that the watch shows below what was known counts", Edits: []mutants.Edit{
 		{"a.beat == e.Lease.Beat && e.Revision <= a.known", "false"},
@@ -197,14 +198,14 @@ var all = []mutants.Mutant{
 		{"r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "r.term.rotating != \"\""},
 	}, By: &losses},
 	{Name: "a watch that is not whole has passed what it has not shown", Edits: []mutants.Edit{
-		{"if !m.view.whole {\n\t\treturn\n\t}\n\tn := 0\n", "if false {\n\t\treturn\n\t}\n\tn := 0\n"},
-		{"\tm.view.BeginWatch(w, m.self.Peer)\n", "\tm.view.BeginWatch(w, m.self.Peer)\n\tm.expectAll()\n"},
+		{"if !m.view.Whole() {\n\t\treturn\n\t}\n\tn := 0\n", "if false {\n\t\treturn\n\t}\n\tn := 0\n"},
+		{"\tm.view.BeginWatch(view.Watch(w), m.self.Peer)\n", "\tm.view.BeginWatch(view.Watch(w), m.self.Peer)\n\tm.expectAll()\n"},
 	}, By: &beside},
 	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
-		{"rv.task.mine != nil && rv.Revision > rv.delivered", "rv.task.mine != nil && rv.task.mine.term != nil && rv.task.mine.term.leading()"},
+		{"rv.Notes.mine != nil && rv.Revision > rv.Delivered", "rv.Notes.mine != nil && rv.Notes.mine.term != nil && rv.Notes.mine.term.leading()"},
 	}, By: &beside},
 	{Name: "what a watch has shown of a record that was taken back is not asked for again", Edits: []mutants.Edit{
-		{"if rv.delivered > 0 {", "if false {"},
+		{"if rv.Delivered > 0 {", "if false {"},
 	}, By: &beside},
 	{Name: "what is known of a role goes back for a record that another has replaced", Edits: []mutants.Edit{
 		{"u.role.Revision != u.revision:", "false:"},
@@ -213,13 +214,13 @@ var all = []mutants.Mutant{
 		{"\t\t\tm.takeBack(u.role)\n", ""},
 	}, By: &losses},
 	{Name: "what another watch has delivered counts for the present one", Edits: []mutants.Edit{
-		{"\t\tr.delivered = 0\n", "\t\t_ = r\n"},
+		{"\t\tr.Delivered = 0\n", "\t\t_ = r\n"},
 	}, By: &beside},
 	{Name: "a role is claimed while somebody may lead it by a record that is lost", Edits: []mutants.Edit{
-		{"return max(since, rv.waits), ok", "return since, ok"},
+		{"return max(since, rv.Waits), ok", "return since, ok"},
 	}, By: &losses},
 	{Name: "a lost record stands until the watch has come to a later revision", Edits: []mutants.Edit{
-		{"m.unshown[n].revision <= m.view.delivered; n++", "m.unshown[n].revision < m.view.delivered; n++"},
+		{"m.unshown[n].revision <= m.view.Delivered(); n++", "m.unshown[n].revision < m.view.Delivered(); n++"},
 	}, By: &beside},
 	{Name: "a lost record that is acknowledged late stands", Edits: []mutants.Edit{
 		{"\t\tm.passedBefore(p.role, w.Revision)\n", ""},
@@ -234,7 +235,7 @@ var all = []mutants.Mutant{
 		{"case m.view.Last() < rv.Role.Session:", "case false:"},
 	}, By: &beside},
 	{Name: "a later session of another that is lost is waited for", Edits: []mutants.Edit{
-		{"return p.Lease.Alive() || m.view.whole && m.lostSession(p) != nil", "return p.Lease.Alive()"},
+		{"return p.Lease.Alive() || m.view.Whole() && m.lostSession(p) != nil", "return p.Lease.Alive()"},
 	}, By: &beside},
 	{Name: "a member record is restored as often as it is changed", Edits: []mutants.Edit{
 		{"m.now.Observer < o.restoreAt || ", ""},
@@ -255,16 +256,16 @@ var all = []mutants.Mutant{
 		{"if s.last(key) != expect {", "if last := s.last(key); last != expect && last != 0 {"},
 	}},
 	{Name: "our own member record may be missing", Edits: []mutants.Edit{
-		{"if m.phase == open && m.self.MemberForm == FormMissing {", "if false {"},
+		{"if m.phase == open && m.self.MemberForm == record.FormMissing {", "if false {"},
 	}, By: &beside},
 	{Name: "a missing lease is death", Edits: []mutants.Edit{
-		{"if l == nil || l.Form != FormRecord {\n\t\treturn false", "if l == nil || l.Form != FormRecord {\n\t\treturn l != nil && l.Form == FormMissing"},
+		{"if l == nil || l.Form != record.FormRecord {\n\t\treturn false", "if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMissing"},
 	}, By: &beside},
 	{Name: "no wait for a missing record", Edits: []mutants.Edit{
-		{"\treturn v.lostUntil(rv), true\n", "\tif rv.Form == FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.lostUntil(rv), true\n"},
+		{"\treturn v.LostUntil(rv), true\n", "\tif rv.Form == record.FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.LostUntil(rv), true\n"},
 	}, By: &beside},
 	{Name: "no patience with a missing lease", Edits: []mutants.Edit{
-		{"\tlongest := p.lastTTL\n", "\tif p.Form == FormMissing {\n\t\treturn 0\n\t}\n\tlongest := p.lastTTL\n"},
+		{"\tlongest := p.LastTTL\n", "\tif p.Form == record.FormMissing {\n\t\treturn 0\n\t}\n\tlongest := p.LastTTL\n"},
 	}, By: &beside},
 	{Name: "an answer that comes twice counts twice", Edits: []mutants.Edit{
 		{"\tdelete(m.writes, w.ID)\n", ""},
@@ -297,7 +298,7 @@ var all = []mutants.Mutant{
 		{"return gen < v.gen && (denied || revision <= reaches)", "return gen+1 < v.gen || gen < v.gen && revision <= reaches || denied && false"},
 	}, By: &beside},
 	{Name: "a refused write proves nothing missing", Edits: []mutants.Edit{
-		{"m.view.deny(&p.entry, p.expect)", "_ = m.view.deny"},
+		{"m.view.Deny(&p.entry, p.expect)", "_ = m.view.Deny"},
 	}, By: &beside},
 	{Name: "a refusal by our own rotation proves its record missing", Edits: []mutants.Edit{
 		{"(open == nil || !open(r))", "(open == nil || open != nil)"},
@@ -309,12 +310,12 @@ var all = []mutants.Mutant{
 		{"if v.reaches = 0; w.Single {", "if v.reaches = 0; w.Told && !w.Behind {"},
 	}, By: &beside},
 	{Name: "a missing term that is taken back is not waited for", Edits: []mutants.Edit{
-		{"free, is := m.freeSince(rv)", "free, is := Instant(0), false"},
+		{"free, is := m.freeSince(rv)", "free, is := record.Instant(0), false"},
 	}, By: &beside},
 	{Name: "an older lease is never what stands", Edits: []mutants.Edit{
 		{"return older && denied && unsettled", "return older && denied && unsettled && false"},
 	}, By: &beside},
 	{Name: "our own member record is looked for under the watch that has shown it alone", Edits: []mutants.Edit{
-		{"shown := p.memberSeen >= p.MemberRevision && p.memberGen == m.view.gen", "shown := p.memberSeen >= p.MemberRevision"},
+		{"shown := p.MemberSeen >= p.MemberRevision && m.view.Current(p)", "shown := p.MemberSeen >= p.MemberRevision"},
 	}, By: &beside},
 }

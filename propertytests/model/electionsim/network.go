@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // send carries a conditional write over the network. Its reply, or Unknown after the operation timeout, reaches the machine;
@@ -14,7 +15,7 @@ func (p *process) send(x protocol.Write) {
 	life, answered := p.life, false
 	fate, sentTo, known := &landing{}, w.store, p.m.View().Last()
 	p.latest[x.Key] = x.ID
-	beat := x.Key == protocol.LeaseKey(p.peer())
+	beat := x.Key == record.LeaseKey(p.peer())
 	if beat {
 		p.beats[x.ID] = fate
 		p.fallMute(x)
@@ -28,13 +29,13 @@ func (p *process) send(x protocol.Write) {
 		p.hand(ev)
 		p.checkEnds(x, ev, known)
 	}
-	w.after(p.lasts(p.cfg.OpTimeout), func() { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown}) })
+	w.after(p.lasts(p.cfg.OpTimeout), func() { answer(protocol.Written{ID: x.ID, Outcome: record.Unknown}) })
 
 	delay := w.between(50*time.Microsecond, hop)
 	switch {
 	case !p.link:
 		if w.chance(500) {
-			w.after(time.Millisecond, func() { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown}) })
+			w.after(time.Millisecond, func() { answer(protocol.Written{ID: x.ID, Outcome: record.Unknown}) })
 		}
 		if !w.chance(n.Late * 4) {
 			return
@@ -55,10 +56,10 @@ func (p *process) send(x protocol.Write) {
 		nobody := w.store.deleted
 		c := w.store.write(w.now, x)
 		w.late(sentTo, c)
-		reply := protocol.Written{ID: x.ID, Outcome: protocol.Refused}
+		reply := protocol.Written{ID: x.ID, Outcome: record.Refused}
 		if c != nil {
 			fate.landed, c.by, c.life = true, p, life
-			reply.Outcome, reply.Revision = protocol.Won, c.entry.Revision
+			reply.Outcome, reply.Revision = record.Won, c.entry.Revision
 			w.landed(p, x, c)
 			w.committed(c)
 		}
@@ -76,7 +77,7 @@ func (p *process) send(x protocol.Write) {
 			switch {
 			case p.life != life || !p.link || p.deaf || beat && w.now < p.muteUntil:
 			case nobody:
-				p.inquire(func(fault error) { answer(protocol.Written{ID: x.ID, Outcome: protocol.Unknown, Fault: fault}) })
+				p.inquire(func(fault error) { answer(protocol.Written{ID: x.ID, Outcome: record.Unknown, Fault: fault}) })
 			default:
 				answer(reply)
 				p.again(x, reply)
@@ -107,7 +108,7 @@ func (p *process) again(x protocol.Write, reply protocol.Written) {
 // fallMute begins what Mute is about: with an idle beat, of which its sender is not to know that it stands.
 func (p *process) fallMute(x protocol.Write) {
 	w := p.w
-	if p.muteFor == 0 || w.quiet || protocol.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL).Lease.State != protocol.Idle {
+	if p.muteFor == 0 || w.quiet || record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL).Lease.State != record.Idle {
 		return
 	}
 	w.Counts.MutedIdle++

@@ -3,7 +3,7 @@ package electionsim
 import (
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // bucketOf is the bucket to which a revision belongs: the present one, unless it is of a former one.
@@ -74,7 +74,7 @@ func (s sending) knew(t *work) bool {
 
 // firstClaim is the first one that has landed of the role of u in the bucket of u since then.
 func (w *world) firstClaim(u *work, since time.Duration) sending {
-	for _, c := range u.in.keys[protocol.RoleKey(u.role)] {
+	for _, c := range u.in.keys[record.RoleKey(u.role)] {
 		if s, sent := w.sent[c.entry.Role.Token]; sent && c.at >= since {
 			return s
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // process is a machine and its driver: it carries effects out with delays, loses them, stops and goes on.
@@ -54,7 +55,7 @@ type process struct {
 	away    map[string]time.Duration // roles that it does not, until then
 	claims  map[string]claim         // by token
 	unread  bool                     // it has found a lease gone, or could not read it
-	told    map[*protocol.Entry]int  // at which step its machine was shown a record of a role, or any since the bucket has lost some
+	told    map[*record.Entry]int    // at which step its machine was shown a record of a role, or any since the bucket has lost some
 	highest map[string]uint64        // the highest revision of those, by role
 	beats   map[protocol.WriteID]*landing
 	latest  map[string]protocol.WriteID // the last write of each key
@@ -89,8 +90,8 @@ type sending struct {
 	at     int
 	when   time.Duration
 	known  uint64 // the highest revision that its sender knew then
-	misled protocol.Peer
-	told   map[*protocol.Entry]int
+	misled record.Peer
+	told   map[*record.Entry]int
 }
 
 type landing struct{ landed, unknown bool }
@@ -117,11 +118,11 @@ func (p *process) start() {
 	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.latest = map[string]protocol.WriteID{}
-	p.busy, p.joined, p.told = nil, map[string]bool{}, map[*protocol.Entry]int{}
+	p.busy, p.joined, p.told = nil, map[string]bool{}, map[*record.Entry]int{}
 	p.highest, p.beatLostAt, p.mistakenAt = map[string]uint64{}, 0, 0
-	ttl, class := p.plan.TTL, protocol.Candidate
+	ttl, class := p.plan.TTL, record.Candidate
 	if p.plan.Worker {
-		class = protocol.Worker
+		class = record.Worker
 	}
 	p.cfg = protocol.Config{
 		Instance: p.instance, Class: class, Key: "key", TTL: ttl, Heartbeat: ttl / 5, OpTimeout: ttl / 10, Margin: ttl / 5,
@@ -221,7 +222,7 @@ func (p *process) learn(ev protocol.Event) {
 		p.partial = false
 		p.snapshots++
 	case protocol.Delivered:
-		if ev.Kind == protocol.KindRole {
+		if ev.Kind == record.KindRole {
 			p.highest[ev.Name] = max(p.highest[ev.Name], ev.Revision)
 		} else if p.w.lostAt == 0 {
 			return // nobody asks
@@ -269,8 +270,8 @@ func (p *process) count(what *int) {
 	}
 }
 
-func (p *process) peer() protocol.Peer {
-	return protocol.Peer{Class: p.cfg.Class, Instance: p.instance}
+func (p *process) peer() record.Peer {
+	return record.Peer{Class: p.cfg.Class, Instance: p.instance}
 }
 
 func (p *process) String() string { return fmt.Sprintf("%s/%d.%d", p.instance, p.slot, p.life) }

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // Run plays one schedule: faults for a while, then quiet until everything has converged, a window in which nothing may happen
@@ -24,9 +25,9 @@ func run(plan *Plan) *world {
 	for i := range plan.Members {
 		p := w.newProcess(i, fmt.Sprintf("p%d", i), &plan.Members[i])
 		w.at(w.between(0, 500*time.Millisecond), p.restart)
-		p.cfg.Class = protocol.Candidate
+		p.cfg.Class = record.Candidate
 		if p.plan.Worker {
-			p.cfg.Class = protocol.Worker
+			p.cfg.Class = record.Worker
 		}
 	}
 	if plan.drift() >= 150_000 {
@@ -61,7 +62,7 @@ func (w *world) calm() {
 	}
 	heals := 10 * time.Second
 	if w.lostAt > 0 {
-		heals += 5 * protocol.BackPatience / 2 // and every doubt is settled, also those of watches that could not tell
+		heals += 5 * view.BackPatience / 2 // and every doubt is settled, also those of watches that could not tell
 	}
 	w.runUntil(w.now + heals)
 	w.converge(Length)
@@ -111,7 +112,7 @@ func (w *world) unburied() string {
 			continue
 		}
 		for _, q := range p.m.View().Peers() {
-			if q.Member != nil && q.Form != protocol.FormRecord && q.Form != protocol.FormNewer {
+			if q.Member != nil && q.Form != record.FormRecord && q.Form != record.FormNewer {
 				return fmt.Sprintf("%s has yet to end %v", p, q.Peer)
 			}
 		}

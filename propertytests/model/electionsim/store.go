@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // store is the one model among the tests: a bucket with compare-and-swap by key, one sequence of revisions, markers, and a
@@ -25,7 +26,7 @@ type store struct {
 }
 
 type commit struct {
-	entry   protocol.Entry
+	entry   record.Entry
 	key     string
 	at      time.Duration
 	marker  bool
@@ -75,7 +76,7 @@ func (s *store) put(now time.Duration, key string, value []byte, marker bool) *c
 		return nil
 	}
 	rev := s.next()
-	c := &commit{key: key, at: now, marker: marker, entry: protocol.Decode(key, value, rev, marker, MaxTTL)}
+	c := &commit{key: key, at: now, marker: marker, entry: record.Decode(key, value, rev, marker, MaxTTL)}
 	s.log = append(s.log, c)
 	if len(s.keys[key]) == 0 {
 		s.all = append(s.all, key)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // What a message, a timer and a new watch take at most when nothing goes wrong.
@@ -77,10 +78,10 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 		w.committed(w.store.put(w.now, key, garbage[w.rng.IntN(len(garbage))], w.rng.IntN(2) == 0))
 	}
 	if lost == itsLease || lost == both {
-		destroy(protocol.LeaseKey(p.peer()))
+		destroy(record.LeaseKey(p.peer()))
 	}
 	if lost == itsRole || lost == both {
-		destroy(protocol.RoleKey(role))
+		destroy(record.RoleKey(role))
 	}
 	watches, blind := w.watchesMade(), slices.ContainsFunc(w.members, func(q *process) bool { return q.alive && q.feed == nil })
 	w.runUntil(began + within)
@@ -123,7 +124,7 @@ func (w *world) watchesMade() (n int) {
 // who may have written it last, and that may be the lease of whoever claims it; or by L_max at most, by whoever has found a lease
 // gone in its life, since it may not know how long that was.
 func (w *world) leaderless(p *process, lost loss) time.Duration {
-	ttl, slowest := w.store.newest(protocol.LeaseKey(p.peer())).entry.Lease.TTL(), p
+	ttl, slowest := w.store.newest(record.LeaseKey(p.peer())).entry.Lease.TTL(), p
 	for _, q := range w.members {
 		if q == p || !q.alive || q.plan.Worker {
 			continue
@@ -145,13 +146,13 @@ func (w *world) leaderless(p *process, lost loss) time.Duration {
 func (p *process) notes(ev protocol.Event) {
 	switch e := ev.(type) {
 	case protocol.Delivered:
-		if e.Kind == protocol.KindLease && e.Peer.Class == protocol.Candidate && e.Form != protocol.FormRecord {
+		if e.Kind == record.KindLease && e.Peer.Class == record.Candidate && e.Form != record.FormRecord {
 			p.unread = true
 		}
 	case protocol.SnapshotDone: // what it does not have any more
 		for _, q := range p.w.members {
-			known, there := p.m.View().Peer(q.peer()), p.w.store.newest(protocol.LeaseKey(q.peer()))
-			if known != nil && known.Form == protocol.FormRecord && (there == nil || there.entry.Form != protocol.FormRecord) {
+			known, there := p.m.View().Peer(q.peer()), p.w.store.newest(record.LeaseKey(q.peer()))
+			if known != nil && known.Form == record.FormRecord && (there == nil || there.entry.Form != record.FormRecord) {
 				p.unread = true
 			}
 		}

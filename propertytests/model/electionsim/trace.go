@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // trace keeps the last lines of what happened, unformatted until somebody wants to read them.
@@ -57,6 +58,8 @@ func show(what any) string {
 		return x
 	case protocol.Delivered:
 		return showEntry(x.Entry)
+	case *record.Entry:
+		return showEntry(x)
 	case protocol.Write:
 		if x.GuardKey != "" {
 			return fmt.Sprintf("write #%d %s guarded by %s@%d", x.ID, x.Key, x.GuardKey, x.GuardRevision)
@@ -72,18 +75,18 @@ func show(what any) string {
 	return fmt.Sprintf("%T%+v", what, what)
 }
 
-func showEntry(e *protocol.Entry) string {
+func showEntry(e *record.Entry) string {
 	form := [...]string{"none", "record", "marker", "missing", "garbage", "newer"}[e.Form]
 	switch {
-	case e.Form != protocol.FormRecord:
+	case e.Form != record.FormRecord:
 		return fmt.Sprintf("%v %s%s @%d is a %s", e.Kind, e.Peer.Instance, e.Name, e.Revision, form)
-	case e.Kind == protocol.KindLease:
+	case e.Kind == record.KindLease:
 		l := e.Lease
 		return fmt.Sprintf("lease %s @%d session %d %s beat %d %s ttl %d", e.Peer.Instance, e.Revision, l.Session, l.Nonce, l.Beat, l.State, l.TTLms)
-	case e.Kind == protocol.KindMember:
-		return fmt.Sprintf("member %s @%d %s", e.Peer.Instance, e.Revision, protocol.Encode(e.Member))
-	case e.Kind == protocol.KindRole:
-		return fmt.Sprintf("role %s @%d %s", e.Name, e.Revision, protocol.Encode(e.Role))
+	case e.Kind == record.KindMember:
+		return fmt.Sprintf("member %s @%d %s", e.Peer.Instance, e.Revision, record.Encode(e.Member))
+	case e.Kind == record.KindRole:
+		return fmt.Sprintf("role %s @%d %s", e.Name, e.Revision, record.Encode(e.Role))
 	}
 	return fmt.Sprintf("other @%d", e.Revision)
 }

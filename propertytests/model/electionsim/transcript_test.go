@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestTranscripts plays small stories without noise and compares what the machines did, line by line. With -rewrite the
@@ -101,7 +102,7 @@ func (s *story) tell() string {
 			protocol.PeerKilled, protocol.RoleGiven, protocol.Drained, protocol.Ended:
 			text = strings.TrimPrefix(text, "protocol.")
 		case protocol.Written:
-			if x.Outcome == protocol.Won {
+			if x.Outcome == record.Won {
 				continue
 			}
 			text = fmt.Sprintf("write #%d is %v", x.ID, x.Outcome)

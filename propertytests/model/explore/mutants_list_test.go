@@ -19,14 +19,14 @@ var electionMutants = []mutants.Mutant{
 		{"m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin)", "m.lease.seenShort.Add(m.cfg.TTL - m.cfg.Margin/2)"},
 	}},
 	{Name: "claim on the timer without the kill", By: inElections("one fault"), Edits: []mutants.Edit{
-		{"\t\tdefault:\n\t\t\tm.kill(p)\n", "\t\tdefault:\n\t\t\tfor _, r := range p.holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n\t\t\t\tm.kill(p)\n\t\t\t}\n"},
+		{"\t\tdefault:\n\t\t\tm.kill(p)\n", "\t\tdefault:\n\t\t\tfor _, r := range p.Holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n\t\t\t\tm.kill(p)\n\t\t\t}\n"},
 		{
 			"if v.Dead(rv.Role.Holder(), rv.Role.Session) {",
-			"if p := v.peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == FormRecord && m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
+			"if p := v.Peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == record.FormRecord && m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
 		},
 	}},
 	{Name: "markers are death", By: inElections("one fault"), Edits: []mutants.Edit{
-		{"if l == nil || l.Form != FormRecord {\n\t\treturn false", "if l == nil || l.Form != FormRecord {\n\t\treturn l != nil && l.Form == FormMarker"},
+		{"if l == nil || l.Form != record.FormRecord {\n\t\treturn false", "if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMarker"},
 	}},
 	{Name: "neither the watch clause nor the wait after a forced vacancy", By: inElections("two faults"), Edits: []mutants.Edit{
 		{"return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
@@ -39,10 +39,10 @@ var electionMutants = []mutants.Mutant{
 		{"return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
 	}},
 	{Name: "no wait for a lost record", By: inElections("one fault"), Edits: []mutants.Edit{
-		{"return v.lostUntil(rv), true", "return rv.Seen, true"},
+		{"return v.LostUntil(rv), true", "return rv.Seen, true"},
 	}},
 	{Name: "kill without compare-and-swap", By: inElections("two faults"), Edits: []mutants.Edit{
-		{"if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && l.data.Lease.State != protocol.Killed {"},
+		{"if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && l.data.Lease.State != record.Killed {"},
 	}},
 	{Name: "vacate without compare-and-swap", By: inElections("late vacate"), Edits: []mutants.Edit{
 		{"if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && !l.data.Role.Vacant {"},
@@ -51,10 +51,11 @@ var electionMutants = []mutants.Mutant{
 		{"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
 	}},
 	{Name: "unknown is won: a claim", By: inElections("late vacate"), Edits: []mutants.Edit{
-		{"\t\tm.unknown(&rv.task.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.task.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
+		{"\t\tm.unknown(&rv.Notes.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.Notes.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
 	}},
 	{Name: "acting before the snapshot is complete", By: inElections("starting"), Edits: []mutants.Edit{
-		{"m.view.BeginWatch(w, m.self.Peer)\n", "m.view.BeginWatch(w, m.self.Peer); m.view.complete = true; if m.phase == syncing { m.phase = opening }\n"},
+		{"m.view.BeginWatch(view.Watch(w), m.self.Peer)\n", "m.view.BeginWatch(view.Watch(w), m.self.Peer); if m.phase == syncing { m.phase = opening }\n"},
+		{"\tv.gen++\n", "\tv.gen++\n\tv.complete = true\n"},
 	}},
 	{Name: "given away before the drain", By: inElections("one fault"), Edits: []mutants.Edit{
 		{"if t.drained || t.stuck && r.undrained {", "if t != nil {"},
@@ -75,17 +76,17 @@ var electionMutants = []mutants.Mutant{
 		{"if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
 	}},
 	{Name: "an answer that comes twice renews the lease", By: inElections("repeated answers"), Edits: secondAnswer(
-		"if w.Outcome == Won && w.Revision == m.lease.rev { m.lease.deadline = m.now.Holder.Add(m.cfg.TTL - m.cfg.Margin) }",
+		"if w.Outcome == record.Won && w.Revision == m.lease.rev { m.lease.deadline = m.now.Holder.Add(m.cfg.TTL - m.cfg.Margin) }",
 	)},
 	{Name: "an answer that comes twice is of the next beat", By: inElections("repeated answers"), Edits: secondAnswer(
-		"if l := &m.lease; w.Outcome == Won && w.Revision == l.rev && l.inflight {" +
+		"if l := &m.lease; w.Outcome == record.Won && w.Revision == l.rev && l.inflight {" +
 			" l.deadline = l.attempts[len(l.attempts)-1].sent.Add(m.cfg.TTL - m.cfg.Margin) }",
 	)},
 	{Name: "an answer that comes twice ends the wait for another one", By: inElections("repeated, starting"), Edits: secondAnswer(
-		"for _, q := range m.writes { if q.role != nil { q.role.task.inflight = false; m.touchRole(q.role) } }",
+		"for _, q := range m.writes { if q.role != nil { q.role.Notes.inflight = false; m.touchRole(q.role) } }",
 	)},
 	{Name: "an idle beat that was refused does not stand", By: inElections("repeated to the idle"), Edits: []mutants.Edit{
-		{"\tcase Refused:\n\t\tif l.retry =", "\tcase Refused:\n\t\tif p.beat == l.idled {\n\t\t\tl.idled = 0\n\t\t}\n\t\tif l.retry ="},
+		{"\tcase record.Refused:\n\t\tif l.retry =", "\tcase record.Refused:\n\t\tif p.beat == l.idled {\n\t\t\tl.idled = 0\n\t\t}\n\t\tif l.retry ="},
 	}},
 	{Name: "a request is for whichever term it finds", By: inElections("repeated requests"), Edits: []mutants.Edit{
 		{"case epoch != 0 && epoch != r.term.epoch:", "case false:"},

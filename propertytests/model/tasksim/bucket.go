@@ -11,8 +11,8 @@ const (
 	deathRecord // a session was killed or closed
 )
 
-// record is one entry of the bucket's log; its revision is its place, from 1.
-type record struct {
+// entry is one entry of the bucket's log; its revision is its place, from 1.
+type entry struct {
 	kind     kindOf
 	revision uint64
 	p        *process
@@ -23,7 +23,7 @@ type record struct {
 
 // bucket is the one order of everything that is said of sessions and roles.
 type bucket struct {
-	log  []record
+	log  []entry
 	base int // what stands before that was in a bucket that is gone, see remake
 	dead map[uint64]bool
 }
@@ -34,7 +34,7 @@ func (w *world) append(kind kindOf, p *process, session uint64) uint64 {
 	if kind == leaseRecord {
 		session = revision
 	}
-	w.bucket.log = append(w.bucket.log, record{kind: kind, revision: revision, p: p, session: session})
+	w.bucket.log = append(w.bucket.log, entry{kind: kind, revision: revision, p: p, session: session})
 	w.tell(w.Trace, "bucket %d: %s of %s, session %d", revision, [...]string{"lease", "member", "role", "death"}[kind], p.name, session)
 	if kind == deathRecord {
 		if w.bucket.dead == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
@@ -94,7 +94,7 @@ type bucketPair struct {
 	now  map[string]*elections.Process // who lives under each name
 
 	mu    sync.Mutex
-	log   []protocol.Entry
+	log   []record.Entry
 	hosts map[*elections.Process]lease
 }
 
@@ -124,7 +124,7 @@ func (c *bucketPair) begin() {
 		for u := range watch.C() {
 			c.mu.Lock()
 			for _, e := range u.Entries {
-				c.log = append(c.log, protocol.Decode(e.Key, e.Value, e.Revision, e.Marker, bucket.MaxTTL()))
+				c.log = append(c.log, record.Decode(e.Key, e.Value, e.Revision, e.Marker, bucket.MaxTTL()))
 			}
 			c.mu.Unlock()
 		}
@@ -239,14 +239,14 @@ func (c *bucketPair) rebuild() *modelBucket {
 	return m
 }
 
-func (m *modelBucket) take(e *protocol.Entry, seen map[string]int) error {
-	if e.Form != protocol.FormRecord {
+func (m *modelBucket) take(e *record.Entry, seen map[string]int) error {
+	if e.Form != record.FormRecord {
 		return nil
 	}
 	switch e.Kind {
-	case protocol.KindLease:
+	case record.KindLease:
 		return m.lease(e, seen)
-	case protocol.KindMember:
+	case record.KindMember:
 		s := e.Member.Session
 		switch {
 		case m.sessions[s] != e.Peer.Instance:
@@ -255,7 +255,7 @@ func (m *modelBucket) take(e *protocol.Entry, seen map[string]int) error {
 			m.described[s] = true
 			m.w.append(memberRecord, m.procs[e.Peer.Instance], m.model[s])
 		}
-	case protocol.KindRole:
+	case record.KindRole:
 		if m.vacant = e.Role.Vacant; m.vacant {
 			seen["vacancies"]++
 			return nil
@@ -270,7 +270,7 @@ func (m *modelBucket) take(e *protocol.Entry, seen map[string]int) error {
 	return nil
 }
 
-func (m *modelBucket) lease(e *protocol.Entry, seen map[string]int) error {
+func (m *modelBucket) lease(e *record.Entry, seen map[string]int) error {
 	name, s := e.Peer.Instance, e.Lease.Session
 	switch {
 	case !e.Lease.Alive():

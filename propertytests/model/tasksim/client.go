@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -90,7 +90,7 @@ func (w *world) submit(id string, s submission) {
 }
 
 func (w *world) try(id string, s submission, done *bool) {
-	w.request(func() (protocol.Outcome, bool) {
+	w.request(func() (record.Outcome, bool) {
 		first := put{"q." + id, s, "q." + id, 0}
 		if s.keys == nil || s.keys.Unique == "" {
 			o, _ := w.store.write(first) // refused: it is there
@@ -99,7 +99,7 @@ func (w *world) try(id string, s submission, done *bool) {
 		u := "u." + s.keys.Unique
 		if has, ok := w.store.record(u).(uniqueOf); ok && w.store.open(has.task) && has.task != id {
 			w.Shared++
-			return protocol.Refused, false // another one has the key: that is its task
+			return record.Refused, false // another one has the key: that is its task
 		}
 		o, _ := w.store.write(put{u, uniqueOf{id}, u, w.store.last[u]}, first)
 		return o, w.store.last["q."+id] != 0
@@ -120,7 +120,7 @@ func (w *world) try(id string, s submission, done *bool) {
 }
 
 // request carries out a client's write after a while, and lets it know: either may be lost.
-func (w *world) request(write func() (protocol.Outcome, bool), answer func(bool)) {
+func (w *world) request(write func() (record.Outcome, bool), answer func(bool)) {
 	if !w.calm && w.chance(w.Loss) {
 		return
 	}
@@ -138,7 +138,7 @@ func (w *world) askCancel(id string) {
 	if !w.store.open(id) {
 		return
 	}
-	w.request(func() (protocol.Outcome, bool) {
+	w.request(func() (record.Outcome, bool) {
 		w.Requests++
 		o, _ := w.store.write(put{"x." + id, steering{}, "q." + id, revision})
 		return o, true
@@ -160,7 +160,7 @@ func (w *world) requeue(id string, s submission) {
 		}
 		all = append([]put{{u, uniqueOf{id}, u, w.store.last[u]}}, all...)
 	}
-	if o, _ := w.store.write(all...); o == protocol.Won {
+	if o, _ := w.store.write(all...); o == record.Won {
 		w.Requeued++
 	}
 }
@@ -184,7 +184,7 @@ func (w *world) retain(id string, before any, revision uint64) {
 			if w.live[id] > 0 || w.calm {
 				return
 			}
-			if o, _ := w.store.write(put{"q." + id, s, "q." + id, 0}); o == protocol.Won {
+			if o, _ := w.store.write(put{"q." + id, s, "q." + id, 0}); o == record.Won {
 				w.Reused++
 				w.acked[id] = true
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 var conformance = flag.Int("tasksim.conformance", 10, "how many programs to run on the model of the stream and on a real one")
@@ -208,12 +208,12 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen 
 			return seen, errUncertain
 		}
 		outcome, first := model.write(puts...)
-		same := outcome == protocol.Won && r.Outcome == natskv.Won && r.Revision == first+uint64(len(puts))-1 ||
-			outcome == protocol.Refused && r.Outcome == natskv.Refused
+		same := outcome == record.Won && r.Outcome == natskv.Won && r.Revision == first+uint64(len(puts))-1 ||
+			outcome == record.Refused && r.Outcome == natskv.Refused
 		if !same {
 			return seen, fmt.Errorf("write %d, %+v: the model says %v from %d, the server %v at %d, %v", i, puts, outcome, first, r.Outcome, r.Revision, r.Err)
 		}
-		if outcome != protocol.Won {
+		if outcome != record.Won {
 			seen.refused++
 			continue
 		}

@@ -35,7 +35,7 @@ func TestEpochsTell(t *testing.T) {
 			if i > 3 && !c.rotated {
 				session = 6
 			}
-			w.bucket.log = append(w.bucket.log, record{kind: kind, revision: uint64(i + 1), session: session})
+			w.bucket.log = append(w.bucket.log, entry{kind: kind, revision: uint64(i + 1), session: session})
 		}
 		k := &worker{w: w, p: &process{w: w, name: "a", seen: c.seen}}
 		k.starts(&frame{epoch: c.frame}, attempt(c.attempt))

@@ -3,7 +3,7 @@ package tasksim
 import (
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // pause stops a process for a while, as SIGSTOP does: it does nothing, and what comes for it waits. Its clock goes on, so
@@ -51,7 +51,7 @@ func (p *process) at() time.Duration {
 }
 
 // instant is the process's monotonic clock.
-func (p *process) instant() protocol.Instant { return protocol.Instant(p.at()) }
+func (p *process) instant() record.Instant { return record.Instant(p.at()) }
 
 // maxRate is by how much a clock may be fast or slow.
 const maxRate = 0.03

@@ -1,7 +1,7 @@
 package tasksim
 
 import (
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -59,13 +59,13 @@ func (l *lead) unsent(push *tasks.Push, a tasks.Assignment) {
 func (l *lead) write(number uint64, all ...put) {
 	w := l.w
 	answered := false
-	answer := func(o protocol.Outcome, sequence uint64) {
+	answer := func(o record.Outcome, sequence uint64) {
 		if !answered {
 			answered = true
 			l.step(tasks.Written{Write: number, Outcome: o, Revision: sequence})
 		}
 	}
-	l.p.later(w.Lease, func() { answer(protocol.Unknown, 0) })
+	l.p.later(w.Lease, func() { answer(record.Unknown, 0) })
 	if l.p.cut && w.chance(0.5) || !w.calm && w.chance(w.Loss) {
 		return
 	}

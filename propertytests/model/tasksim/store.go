@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -66,11 +66,11 @@ const sealSubject = "seal"
 func (s *store) init(w *world) { s.w, s.last = w, map[string]uint64{} }
 
 // write stores records if all of their conditions hold, all or none. It returns the sequence of the first one.
-func (s *store) write(all ...put) (protocol.Outcome, uint64) {
+func (s *store) write(all ...put) (record.Outcome, uint64) {
 	for _, p := range all {
 		if p.on != "" && s.last[p.on] != p.expect {
 			s.w.Refused++
-			return protocol.Refused, 0
+			return record.Refused, 0
 		}
 	}
 	first := uint64(len(s.log) + 1)
@@ -80,7 +80,7 @@ func (s *store) write(all ...put) (protocol.Outcome, uint64) {
 		s.last[p.subject] = uint64(len(s.log))
 		s.w.wrote(p.subject, p.value, before, s.last[p.subject])
 	}
-	return protocol.Won, first
+	return record.Won, first
 }
 
 // takes reports whether the stream takes a record at all, whatever stands there: some results and checkpoints are larger than it

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // CheckArgs checks the arguments of a command by their names in its usage line: "tasks submit KIND
@@ -44,7 +44,7 @@ func checkName(name string, args []string) error {
 		args = args[:min(1, len(args))]
 	}
 	for _, arg := range args {
-		if what != "" && arg != "" && !protocol.ValidName(arg) {
+		if what != "" && arg != "" && !naming.Valid(arg) {
 			return fmt.Errorf("%q is not a valid name for %s: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends", arg, what)
 		}
 	}

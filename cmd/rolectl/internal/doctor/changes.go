@@ -8,15 +8,15 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // changes counts the writes to roles and the heartbeats of sessions while the doctor watches.
 type changes struct {
 	mu    sync.Mutex
 	begun bool
-	roles map[string]int          // record writes
-	beats map[protocol.Peer]pulse // of leases
+	roles map[string]int        // record writes
+	beats map[record.Peer]pulse // of leases
 }
 
 // pulse is what was seen of one lease: its last renewal, and the gaps between renewals.
@@ -43,9 +43,9 @@ func (c *changes) observe(r inventory.Record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case r.Kind == protocol.KindLease && r.Form == protocol.FormRecord && r.Lease.State == protocol.Live:
+	case r.Kind == record.KindLease && r.Form == record.FormRecord && r.Lease.State == record.Live:
 		c.renewed(r)
-	case r.Kind == protocol.KindRole && c.begun && len(c.roles) < maxWatchedRoles:
+	case r.Kind == record.KindRole && c.begun && len(c.roles) < maxWatchedRoles:
 		c.roles[r.Name]++
 	}
 }
@@ -70,9 +70,9 @@ func (c *changes) renewed(r inventory.Record) {
 // beatOf returns the heartbeat interval of a member: the median of the gaps seen or, with fewer
 // than three gaps, the default for its TTL.
 func (c *changes) beatOf(m election.MemberInfo) time.Duration {
-	peer := protocol.Peer{Class: protocol.Candidate, Instance: m.Instance}
+	peer := record.Peer{Class: record.Candidate, Instance: m.Instance}
 	if m.WorkerOnly {
-		peer.Class = protocol.Worker
+		peer.Class = record.Worker
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 func (x *examination) churn(watchFor time.Duration) {
 	var killed []string
 	for _, r := range x.s.All() {
-		if r.Kind == protocol.KindLease && r.Form == protocol.FormRecord && r.Lease.State == protocol.Killed && x.s.Age(r) < recently {
+		if r.Kind == record.KindLease && r.Form == record.FormRecord && r.Lease.State == record.Killed && x.s.Age(r) < recently {
 			killed = append(killed, r.Peer.Instance)
 		}
 	}

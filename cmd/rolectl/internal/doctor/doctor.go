@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 const (
@@ -64,7 +64,7 @@ type examination struct {
 // examine runs every check that can run. It returns an error if the server or the bucket cannot be
 // reached.
 func examine(ctx context.Context, a *cli.App, watchFor time.Duration) (findings, error) {
-	x := examination{a: a, seen: &changes{beats: map[protocol.Peer]pulse{}}}
+	x := examination{a: a, seen: &changes{beats: map[record.Peer]pulse{}}}
 	nc, err := a.Connect()
 	if err != nil {
 		return nil, err

@@ -8,21 +8,21 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // records checks that all records of the bucket can be read.
 func (x *examination) records() {
 	bad := 0
 	for _, r := range x.s.All() {
-		if r.Kind == protocol.KindOther {
+		if r.Kind == record.KindOther {
 			continue
 		}
 		switch r.Form {
-		case protocol.FormGarbage:
+		case record.FormGarbage:
 			x.add(warning, "records", "find out which program writes there (nats kv get "+x.a.Bucket+" "+show.Clean(r.Key)+"); members overwrite the record after a while",
 				"%s cannot be read: %s", r.Key, r.Problem)
-		case protocol.FormNewer:
+		case record.FormNewer:
 			x.add(warning, "records", "upgrade the older members, and this program", "%s was written by a later version", r.Key)
 		default:
 			continue

@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // cleanly are the reasons for which a role is left when it is no longer used: a command that ran
@@ -32,10 +33,10 @@ func (x *examination) roles() {
 			x.add(warning, "roles", "use a rolectl of that version; older members leave the role alone until they are upgraded",
 				"the leader of %s is unknown: a later version wrote its record", d.Role)
 		case d.Unreadable:
-			x.add(critical, "roles", "see the check of records above; if nobody claims the role, remove the record: nats kv del "+x.a.Bucket+" "+protocol.RoleKey(d.Role),
+			x.add(critical, "roles", "see the check of records above; if nobody claims the role, remove the record: nats kv del "+x.a.Bucket+" "+record.RoleKey(d.Role),
 				"nobody leads %s: its record cannot be read", d.Role)
 		case d.Vacant && len(d.Candidates) == 0:
-			x.add(warning, "roles", "start a process that contends for it; if the role is no longer used, remove its record: nats kv del "+x.a.Bucket+" "+protocol.RoleKey(d.Role),
+			x.add(warning, "roles", "start a process that contends for it; if the role is no longer used, remove its record: nats kv del "+x.a.Bucket+" "+record.RoleKey(d.Role),
 				"nobody has contended for %s for %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
 		case d.Leader == "" && len(d.Candidates) == 0:
 			x.add(critical, "roles", "start a process that contends for it", "nobody has led %s for %s, and it has no candidate", d.Role, show.Age(d.Age))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // completeInstance offers names for --instance: those of ended sessions in the bucket, and the name
@@ -25,7 +25,7 @@ func completeInstance(a *cli.App) cobra.CompletionFunc {
 			defer l.Close()
 			alive := map[string]bool{}
 			for _, r := range l.All() {
-				if r.Kind != protocol.KindLease || r.Form != protocol.FormRecord {
+				if r.Kind != record.KindLease || r.Form != record.FormRecord {
 					continue
 				}
 				names = append(names, r.Peer.Instance)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // MemberState is a member in JSON documents.
@@ -43,13 +43,13 @@ func (s *View) DescribeMembers() []MemberState {
 			Meta: m.Meta, Assign: m.Assign, Draining: m.Draining, Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
 			Leads: []string{},
 		}
-		class := protocol.Candidate
+		class := record.Candidate
 		if m.WorkerOnly {
-			class = protocol.Worker
+			class = record.Worker
 		} else {
 			d.Leads = orEmpty(leads[m.Instance])
 		}
-		if r, ok := s.Record(protocol.LeaseKey(protocol.Peer{Class: class, Instance: m.Instance})); ok {
+		if r, ok := s.Record(record.LeaseKey(record.Peer{Class: class, Instance: m.Instance})); ok {
 			d.HeartbeatAge = s.Age(r)
 		}
 		d.HeartbeatSeconds = show.Seconds(d.HeartbeatAge)

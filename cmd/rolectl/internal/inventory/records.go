@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // Records holds the current records of a bucket, with what an election.Observer does not report:
@@ -33,7 +33,7 @@ type Records struct {
 
 // Record is one record of a bucket.
 type Record struct {
-	protocol.Entry
+	record.Entry
 	Key  string
 	Time time.Time // by the clock of the stream's leader
 }
@@ -48,7 +48,7 @@ func OpenRecords(ctx context.Context, nc *nats.Conn, bucket string, workers bool
 	if l.ahead, err = ClockAhead(ctx, nc, b.Stream()); err != nil {
 		return nil, err
 	}
-	filters := protocol.CandidateFilters()
+	filters := record.CandidateFilters()
 	if workers {
 		filters = append(filters, "worker.>")
 	}
@@ -116,7 +116,7 @@ func (l *Records) watchOnce(alive, opening context.Context, filters []string, co
 }
 
 func (l *Records) apply(e natskv.Entry) {
-	r := Record{protocol.Decode(e.Key, e.Value, e.Revision, e.Marker, l.bucket.MaxTTL()), e.Key, e.Time}
+	r := Record{record.Decode(e.Key, e.Value, e.Revision, e.Marker, l.bucket.MaxTTL()), e.Key, e.Time}
 	l.mu.Lock()
 	known := l.records[e.Key].Revision >= e.Revision
 	if !known {

@@ -8,7 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // InLine lists the instances that would take the role, the next one first.
@@ -79,11 +79,11 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	if d.Candidates == nil {
 		d.Candidates = []election.Candidate{}
 	}
-	if r, ok := s.Record(protocol.RoleKey(info.Role)); ok && r.Revision == info.Revision {
-		d.Age, d.Newer = s.Age(r), r.Form == protocol.FormNewer
+	if r, ok := s.Record(record.RoleKey(info.Role)); ok && r.Revision == info.Revision {
+		d.Age, d.Newer = s.Age(r), r.Form == record.FormNewer
 	}
 	if info.Leader != "" {
-		if r, ok := s.Record(protocol.LeaseKey(protocol.Peer{Class: protocol.Candidate, Instance: info.Leader})); ok {
+		if r, ok := s.Record(record.LeaseKey(record.Peer{Class: record.Candidate, Instance: info.Leader})); ok {
 			d.HeartbeatAge = s.Age(r)
 			d.HeartbeatSeconds = show.Seconds(d.HeartbeatAge)
 		}

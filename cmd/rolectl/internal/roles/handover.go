@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // steerer is one run of step-down or transfer.
@@ -35,7 +35,7 @@ func steer(ctx context.Context, a *cli.App, role string, epoch uint64) (*steerer
 	defer cancel()
 	alive, stop := context.WithCancel(context.Background())
 	t := &steerer{a: a, records: make(chan inventory.Record, maxTerms), cancel: stop} // read only after the user has answered
-	key := protocol.RoleKey(role)
+	key := record.RoleKey(role)
 	var err error
 	t.s, err = inventory.OpenView(opening, a, false, func(r inventory.Record) {
 		if r.Key != key {
@@ -103,9 +103,9 @@ func (t *steerer) refused(ctx context.Context, err error) error {
 		return fmt.Errorf("%s does not lead %s, and its record cannot be read again: %w", b.Leader, b.Role, errors.Join(err, failed))
 	}
 	defer fresh.Close()
-	r, ok := fresh.Record(protocol.RoleKey(b.Role))
+	r, ok := fresh.Record(record.RoleKey(b.Role))
 	switch {
-	case !ok || r.Form != protocol.FormRecord || r.Role.Vacant:
+	case !ok || r.Form != record.FormRecord || r.Role.Vacant:
 		return fmt.Errorf("%s gave up %s while you decided: look again (rolectl roles %s)", b.Leader, b.Role, b.Role)
 	case r.Revision != b.Epoch:
 		return fmt.Errorf("%s now leads %s at epoch %d: look again before you decide", r.Role.ID, b.Role, r.Revision)

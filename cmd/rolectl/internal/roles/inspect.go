@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // Inspect is the command "rolectl inspect".
@@ -33,7 +33,7 @@ The token is a secret that resources trust: only --show-token shows it. Exit cod
 				return err
 			}
 			defer cancel()
-			terms := termLog{key: protocol.RoleKey(args[0])}
+			terms := termLog{key: record.RoleKey(args[0])}
 			s, err := inventory.OpenView(ctx, a, false, terms.observe)
 			if err != nil {
 				return err

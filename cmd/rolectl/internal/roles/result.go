@@ -9,7 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // handover is the JSON document of one hand-over: the leader before and after.
@@ -38,7 +38,7 @@ func (t *steerer) result(ctx context.Context, forced bool) error {
 		select {
 		case r := <-t.records:
 			switch {
-			case r.Revision <= t.before.Epoch || r.Form != protocol.FormRecord:
+			case r.Revision <= t.before.Epoch || r.Form != record.FormRecord:
 			case r.Role.Vacant && vacated.IsZero():
 				vacated = r.Time
 				if !t.patient && t.before.Successor == "" && !t.contended() {

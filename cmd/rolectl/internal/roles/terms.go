@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // term is one term that was seen: its beginning, and how the record ended it.
@@ -44,7 +44,7 @@ func (l *termLog) observe(r inventory.Record) {
 			}
 		}
 	}
-	if r.Form == protocol.FormRecord && !r.Role.Vacant {
+	if r.Form == record.FormRecord && !r.Role.Vacant {
 		l.terms = append(l.terms, term{Leader: r.Role.ID, Epoch: r.Revision, Began: r.Time})
 		if len(l.terms) > maxTerms {
 			l.terms = l.terms[1:]

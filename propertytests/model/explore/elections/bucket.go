@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
@@ -21,17 +22,17 @@ type bucket struct {
 // commit is one write that has won.
 type commit struct {
 	key   string
-	entry protocol.Entry
+	entry record.Entry
 }
 
 // event is the entry for a machine, which may not keep it.
-func (c *commit) event() *protocol.Entry {
+func (c *commit) event() *record.Entry {
 	e := c.entry
 	return &e
 }
 
 // watched reports whether candidates watch the key.
-func (c *commit) watched() bool { return c.entry.Kind != protocol.KindOther }
+func (c *commit) watched() bool { return c.entry.Kind != record.KindOther }
 
 // letter is a conditional write on its way.
 type letter struct {
@@ -39,7 +40,7 @@ type letter struct {
 	key  string
 	on   string // the key whose revision is the condition
 	at   uint64 // that revision
-	data protocol.Entry
+	data record.Entry
 }
 
 func (x *Model) letter(w protocol.Write) *letter {
@@ -79,12 +80,12 @@ func (x *Model) lookKey(key string) {
 }
 
 // decode reads a record as a watch does; the same bytes are read once.
-func (x *Model) decode(key, value string, marker bool) protocol.Entry {
+func (x *Model) decode(key, value string, marker bool) record.Entry {
 	at := [2]string{key, value}
 	if e, ok := x.decoded.Get(at); ok && !marker {
 		return e
 	}
-	e := protocol.Decode(key, []byte(value), 0, marker, time.Duration(x.cfg.MaxTTL)*unit)
+	e := record.Decode(key, []byte(value), 0, marker, time.Duration(x.cfg.MaxTTL)*unit)
 	if !marker {
 		x.decoded.Put(at, e)
 	}
@@ -108,7 +109,7 @@ func (b *bucket) revision(key string) uint64 {
 }
 
 // put writes without a condition.
-func (x *Model) put(b *bucket, key string, e protocol.Entry) (*bucket, *commit) {
+func (x *Model) put(b *bucket, key string, e record.Entry) (*bucket, *commit) {
 	e.Revision = b.last + 1
 	c := x.keepCommit(&commit{key, e})
 	next := &bucket{last: e.Revision, granted: b.granted}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // unit is the grain of time: whatever happens, happens at a whole number of units on the clock of a process.
@@ -112,7 +113,7 @@ func (c *Config) alike(i, j int) bool { return c.priority(i) == c.priority(j) }
 func (c *Config) machine(i int, newID func() string) protocol.Config {
 	units := func(n int) time.Duration { return time.Duration(n) * unit }
 	return protocol.Config{
-		Instance: instance(i), Class: protocol.Candidate, Key: "key",
+		Instance: instance(i), Class: record.Candidate, Key: "key",
 		TTL: units(c.TTL), Heartbeat: units(c.Heartbeat), OpTimeout: units(c.OpTimeout), Margin: units(c.Margin),
 		Grace: units(c.TTL), Delta: units(c.Delta), Drain: units(c.Drain), CoolDown: units(c.CoolDown),
 		Rotation: units(c.Rotation), MaxTTL: units(c.MaxTTL), IdleFactor: max(c.IdleFactor, 1),

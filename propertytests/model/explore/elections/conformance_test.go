@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestBucketConforms: the bucket of the search and one of the real server, given the same steps, say the same: which
@@ -177,13 +178,13 @@ func (p *pair) expected(e expectation, on string) uint64 {
 // value is a record that differs from all others.
 func (p *pair) value(key string) []byte {
 	n := uint64(len(p.writes))
-	switch kind, _, _ := protocol.ParseKey(key); kind {
-	case protocol.KindLease:
-		return protocol.Encode(protocol.Lease{V: protocol.Version, Nonce: "#1", TTLms: 1000, Beat: n, State: protocol.Live})
-	case protocol.KindMember:
-		return protocol.Encode(protocol.Member{V: protocol.Version, Session: n})
-	case protocol.KindRole:
-		return protocol.Encode(protocol.Role{V: protocol.Version, ID: "=a", Session: n, Token: "#1", TTLms: 1000})
+	switch kind, _, _ := record.ParseKey(key); kind {
+	case record.KindLease:
+		return record.Encode(record.Lease{V: record.Version, Nonce: "#1", TTLms: 1000, Beat: n, State: record.Live})
+	case record.KindMember:
+		return record.Encode(record.Member{V: record.Version, Session: n})
+	case record.KindRole:
+		return record.Encode(record.Role{V: record.Version, ID: "=a", Session: n, Token: "#1", TTLms: 1000})
 	}
 	return nil
 }
@@ -196,7 +197,7 @@ func (p *pair) write(w protocol.Write, what string) error {
 	}
 	over := "nothing"
 	if c := p.model.newest(on); c != nil {
-		over = map[bool]string{false: "a record", true: "a marker"}[c.entry.Form == protocol.FormMarker]
+		over = map[bool]string{false: "a record", true: "a marker"}[c.entry.Form == record.FormMarker]
 	}
 	answered := make(chan natskv.Result, 1)
 	p.writer.Submit(real, time.Minute, func(r natskv.Result) { answered <- r })
@@ -228,7 +229,7 @@ func (p *pair) shows(ctx context.Context, nc *nats.Conn) error {
 	for u := range w.C() {
 		for i := range u.Entries {
 			e := &u.Entries[i]
-			got := protocol.Decode(e.Key, e.Value, e.Revision, e.Marker, time.Minute)
+			got := record.Decode(e.Key, e.Value, e.Revision, e.Marker, time.Minute)
 			if found >= len(p.model.standing) || e.Key != p.model.standing[found].key || !reflect.DeepEqual(got, p.model.standing[found].entry) {
 				return fmt.Errorf("the server shows %s at %d, %s, marker %t, as number %d of %+v", e.Key, e.Revision, e.Value, e.Marker, found, p.model.standing)
 			}

@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 )
 
-const formRecord = protocol.FormRecord
+const formRecord = record.FormRecord
 
-func peer(i int) protocol.Peer {
-	return protocol.Peer{Class: protocol.Candidate, Instance: instance(i)}
+func peer(i int) record.Peer {
+	return record.Peer{Class: record.Candidate, Instance: instance(i)}
 }
 
-func leaseKey(i int) string { return protocol.LeaseKey(peer(i)) }
+func leaseKey(i int) string { return record.LeaseKey(peer(i)) }
 
-func roleKey(r int) string { return protocol.RoleKey(roleName(r)) }
+func roleKey(r int) string { return record.RoleKey(roleName(r)) }
 
 // Do makes a move.
 func (x *Model) Do(w World, m search.Move) (World, error) {
@@ -183,7 +184,7 @@ func (x *Model) hand(w *World, i int, s stimulus, next *wire, tell *story) error
 // awake checks that who begins to lead does not say that it is idle, since others may end it at once then.
 func (x *Model) awake(w *World, i int, role string, err error) error {
 	c := w.bucket.newest(leaseKey(i))
-	if err != nil || c == nil || c.entry.Lease.State != protocol.Idle || c.entry.Lease.Session != w.procs[i].number {
+	if err != nil || c == nil || c.entry.Lease.State != record.Idle || c.entry.Lease.Session != w.procs[i].number {
 		return err
 	}
 	return fmt.Errorf("I1: %s begins to lead %s, and its lease says that it is idle", instance(i), role)
@@ -213,7 +214,7 @@ func (x *Model) answer(w *World, i, n int, unknown bool, tell *story) error {
 	f := &next.flights[n]
 	s := stimulus{kind: written, write: f.letter.id, outcome: f.outcome, revision: f.revision}
 	if unknown {
-		s.outcome, s.revision = protocol.Unknown, 0
+		s.outcome, s.revision = record.Unknown, 0
 	}
 	if f.stage == delayed || f.stage == going {
 		f.stage, f.left = orphan, 0

@@ -1,6 +1,6 @@
 package elections
 
-import "github.com/rolemanager/rolemanager/internal/protocol"
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
 // What a search of elections is to come by.
 const (
@@ -21,9 +21,9 @@ func (x *Model) At(w World) (at uint32) {
 		e := c.entry
 		switch {
 		case e.Form != formRecord || e.Revision <= x.begun.last:
-		case e.Kind == protocol.KindLease && e.Lease.State == protocol.Killed:
+		case e.Kind == record.KindLease && e.Lease.State == record.Killed:
 			at |= 1 << killedSession
-		case e.Kind == protocol.KindRole && !e.Role.Vacant && x.led(c.key) && e.Role.Session != x.begun.newest(c.key).entry.Role.Session:
+		case e.Kind == record.KindRole && !e.Role.Vacant && x.led(c.key) && e.Role.Session != x.begun.newest(c.key).entry.Role.Session:
 			at |= 1 << otherLeader
 		}
 	}

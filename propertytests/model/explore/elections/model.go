@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
@@ -40,7 +40,7 @@ type Model struct {
 	commits   *snapshot.Table[snapshot.Sum, *commit]
 	reactions *snapshot.Table[cause, *reaction]
 	later     *snapshot.Table[*process, *process]
-	decoded   *snapshot.Table[[2]string, protocol.Entry]
+	decoded   *snapshot.Table[[2]string, record.Entry]
 }
 
 // room is how many parts of each sort are remembered, twice.
@@ -54,7 +54,7 @@ func New(c *Config) *Model {
 		processes: snapshot.NewTable[snapshot.Sum, *process](room), wires: snapshot.NewTable[snapshot.Sum, *wire](room),
 		buckets: snapshot.NewTable[snapshot.Sum, *bucket](room), commits: snapshot.NewTable[snapshot.Sum, *commit](room),
 		reactions: snapshot.NewTable[cause, *reaction](room), later: snapshot.NewTable[*process, *process](room),
-		decoded: snapshot.NewTable[[2]string, protocol.Entry](room),
+		decoded: snapshot.NewTable[[2]string, record.Entry](room),
 	}
 	return x
 }
@@ -77,7 +77,7 @@ func (x *Model) Start() ([]World, *search.Violation) {
 func (x *Model) started() World {
 	w := World{bucket: x.keepBucket(&bucket{last: firstRevision})}
 	for i := range x.cfg.Members {
-		w.procs[i] = x.keepProcess(i, &process{now: protocol.Instant(time.Hour)})
+		w.procs[i] = x.keepProcess(i, &process{now: record.Instant(time.Hour)})
 		w.wires[i] = x.keepWire(i, &wire{})
 		if i > 0 && x.cfg.Apart > 0 {
 			continue // see settle

@@ -1,7 +1,7 @@
 package elections
 
 import (
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 )
 
@@ -159,7 +159,7 @@ func (x *Model) strayed(w *World, i, n int, to []search.Move) []search.Move {
 	case back:
 		may(delayReply)
 		may(repeatReply)
-		if f.outcome == protocol.Won { // else both answers are the same
+		if f.outcome == record.Won { // else both answers are the same
 			may(repeatRequest)
 			may(refusedFirst)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // land brings a write to the bucket.
@@ -15,8 +16,8 @@ func (x *Model) land(w *World, i, n int, tell *story) error {
 	w.bucket = b
 	if f.stage == orphan {
 		next.dropFlight(n)
-	} else if f.stage, f.outcome = back, protocol.Refused; c != nil {
-		f.outcome, f.revision = protocol.Won, c.entry.Revision
+	} else if f.stage, f.outcome = back, record.Refused; c != nil {
+		f.outcome, f.revision = record.Won, c.entry.Revision
 	}
 	w.wires[i] = x.keepWire(i, next)
 	tell.landed(c)
@@ -54,11 +55,11 @@ func (x *Model) publish(w *World, c *commit) {
 
 // checkKill: whose session is killed does not believe in it any more, by its own clock, unless it had said that it is idle.
 func (x *Model) checkKill(w *World, former *bucket, c *commit) error {
-	if c.entry.Kind != protocol.KindLease || c.entry.Lease.State != protocol.Killed {
+	if c.entry.Kind != record.KindLease || c.entry.Lease.State != record.Killed {
 		return nil
 	}
 	i := member(c.entry.Peer.Instance)
-	if old := former.newest(c.key); old != nil && old.entry.Lease.State == protocol.Idle {
+	if old := former.newest(c.key); old != nil && old.entry.Lease.State == record.Idle {
 		return nil
 	}
 	if p := w.procs[i]; p.alive() && p.number == c.entry.Lease.Session && p.now < p.lease {
@@ -146,15 +147,15 @@ func (x *Model) crash(w *World, i int) error {
 
 // interfere is a write of somebody else: an operator, or a server whose clock has jumped.
 func (x *Model) interfere(w *World, v verb, i, n int, tell *story) error {
-	key, e := leaseKey(i), protocol.Entry{Kind: protocol.KindLease, Peer: peer(i), Form: protocol.FormMarker}
+	key, e := leaseKey(i), record.Entry{Kind: record.KindLease, Peer: peer(i), Form: record.FormMarker}
 	if v != wipeLease {
-		key, e = roleKey(n), protocol.Entry{Kind: protocol.KindRole, Name: roleName(n), Form: protocol.FormMarker}
+		key, e = roleKey(n), record.Entry{Kind: record.KindRole, Name: roleName(n), Form: record.FormMarker}
 	}
 	if v == evict {
 		held := w.bucket.newest(key).entry.Role
-		e.Form = protocol.FormRecord
-		e.Role = protocol.Role{
-			V: protocol.Version, TTLms: held.TTLms, Vacant: true, By: "operator", Reason: "evicted", Forced: true,
+		e.Form = record.FormRecord
+		e.Role = record.Role{
+			V: record.Version, TTLms: held.TTLms, Vacant: true, By: "operator", Reason: "evicted", Forced: true,
 		}
 	}
 	b, c := x.put(w.bucket, key, e)

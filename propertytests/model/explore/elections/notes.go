@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // note keeps the books of a process for one effect of its machine, and checks what the process alone has promised: its
@@ -86,12 +87,12 @@ func obeyed(i int, q *process, s stimulus, e protocol.Effect) error {
 // knows which ends it.
 func (x *Model) early(i int, q *process, w protocol.Write) error {
 	killed := x.decode(w.Key, string(w.Value), w.Delete)
-	if killed.Kind != protocol.KindLease || killed.Lease.State != protocol.Killed || killed.Peer == peer(i) {
+	if killed.Kind != record.KindLease || killed.Lease.State != record.Killed || killed.Peer == peer(i) {
 		return nil
 	}
 	v := q.m.View()
 	p := v.Peer(killed.Peer)
-	if p.Form != formRecord || p.Lease.State != protocol.Idle || q.now >= p.Seen.Add(p.Lease.TTL()) {
+	if p.Form != formRecord || p.Lease.State != record.Idle || q.now >= p.Seen.Add(p.Lease.TTL()) {
 		return nil
 	}
 	for _, r := range v.Roles() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
@@ -15,7 +16,7 @@ type process struct {
 	part snapshot.Part
 
 	m      *protocol.Machine // nil: it does not run
-	now    protocol.Instant  // on its own clock; both scales are one here
+	now    record.Instant    // on its own clock; both scales are one here
 	paused bool
 	ended  bool   // closed or failed for good, until it is started again
 	ids    uint64 // names handed out, in all its lives
@@ -25,9 +26,9 @@ type process struct {
 	work   [maxRoles]work
 
 	// Read from the machine after each step.
-	until protocol.Instant // belief in its terms ends then
-	lease protocol.Instant // and in its session
-	due   bool             // it wants a Tick
+	until record.Instant // belief in its terms ends then
+	lease record.Instant // and in its session
+	due   bool           // it wants a Tick
 }
 
 // work is what a term runs.
@@ -56,7 +57,7 @@ type stimulus struct {
 	entry    *commit
 	snapshot *bucket
 	write    protocol.WriteID
-	outcome  protocol.Outcome
+	outcome  record.Outcome
 	revision uint64
 	role     uint8
 	term     uint64
@@ -110,7 +111,7 @@ func (x *Model) step(i int, p *process, s stimulus) *reaction {
 	q := *p
 	r := &reaction{}
 	x.source, x.owner = &q.ids, uint64(i)
-	now := protocol.Now{Holder: p.now, Observer: p.now}
+	now := record.Now{Holder: p.now, Observer: p.now}
 	if s.kind == started {
 		q.m = protocol.New(x.cfg.machine(i, x.newID))
 		q.ended, q.synced, q.joined, q.paused = false, false, false, false
@@ -199,7 +200,7 @@ func (p *process) read() {
 		return
 	}
 	p.until, p.lease = p.m.BelieveUntil(), p.m.LeaseUntil()
-	p.due = p.m.Next(protocol.Now{Holder: p.now, Observer: p.now}) == 0
+	p.due = p.m.Next(record.Now{Holder: p.now, Observer: p.now}) == 0
 }
 
 // pass lets one unit pass on the clock of a process.

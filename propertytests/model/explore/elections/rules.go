@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
@@ -14,27 +15,27 @@ const firstRevision = 1 << 40
 
 // omitted are the fields of the core that no decision is made upon, in these worlds. Everything else counts.
 var omitted = map[string]string{
-	"Machine.cfg":     "the same for the whole life of a process; members with different ones are not alike",
-	"Machine.now":     "of the last step; each step brings its own",
-	"theView.peers":   "the same as peerList, by name",
-	"theView.roles":   "the same as roleList, by name",
-	"thePeer.place":   "follows from the order of peerList",
-	"theRole.place":   "follows from the order of holds",
-	"roleSet.place":   "follows from the order of the list",
-	"thePeer.joined":  "decides only what is told",
-	"theRole.leader":  "decides only what is told",
-	"pending.at":      "only measures how long a write took",
-	"claim.since":     "only measures how long a role was vacant",
-	"term.began":      "asked only when work has failed, which it does not here",
-	"window.size":     "at least 8 writes, more than these worlds have roles",
-	"Member.Meta":     "not set",
-	"Member.Assign":   "not set",
-	"own.meta":        "not set",
-	"own.assign":      "not set",
-	"Machine.out":     "empty between steps",
-	"theNews.Notices": "empty between steps",
-	"Role.Reason":     "a text for people",
-	"Lease.By":        "a text for people",
+	"Machine.cfg":   "the same for the whole life of a process; members with different ones are not alike",
+	"Machine.now":   "of the last step; each step brings its own",
+	"View.peers":    "the same as peerList, by name",
+	"View.roles":    "the same as roleList, by name",
+	"Peer.place":    "follows from the order of peerList",
+	"Role.place":    "follows from the order of holds",
+	"set.place":     "follows from the order of the list",
+	"Peer.joined":   "decides only what is told",
+	"Role.leader":   "decides only what is told",
+	"pending.at":    "only measures how long a write took",
+	"claim.since":   "only measures how long a role was vacant",
+	"term.began":    "asked only when work has failed, which it does not here",
+	"window.size":   "at least 8 writes, more than these worlds have roles",
+	"Member.Meta":   "not set",
+	"Member.Assign": "not set",
+	"own.meta":      "not set",
+	"own.assign":    "not set",
+	"Machine.out":   "empty between steps",
+	"News.Notices":  "empty between steps",
+	"Role.Reason":   "a text for people",
+	"Lease.By":      "a text for people",
 }
 
 // apart is what makes numbers.
@@ -49,19 +50,19 @@ var counters = map[string]snapshot.Class{
 
 func newRules(c *Config) *snapshot.Rules {
 	return &snapshot.Rules{
-		Frozen:  []reflect.Type{reflect.TypeFor[protocol.Member]()}, // never changed once decoded or sent
+		Frozen:  []reflect.Type{reflect.TypeFor[record.Member]()}, // never changed once decoded or sent
 		Omitted: omitted, Apart: apart, Fields: counters,
 		Clipped: map[string]int{"retry.failures": 11},
 		Types:   map[reflect.Type]snapshot.Class{reflect.TypeFor[protocol.WriteID](): snapshot.Write},
-		Instant: reflect.TypeFor[protocol.Instant](),
+		Instant: reflect.TypeFor[record.Instant](),
 		Horizon: int64(time.Duration(max(c.MaxTTL, c.Drain)+2) * unit),
 		Number: func(x uint64) (snapshot.Name, bool) {
 			return snapshot.Name{Class: snapshot.Revision, Value: x - firstRevision}, x >= firstRevision && x < 1<<56
 		},
 		Text: nameIn,
 		Hooks: map[reflect.Type]snapshot.Hook{
-			reflect.TypeFor[protocol.Entry](): func(w *snapshot.Walk, x any, rest func()) {
-				ownBeat(w, &x.(*protocol.Entry).Lease, x.(*protocol.Entry).Peer, rest)
+			reflect.TypeFor[record.Entry](): func(w *snapshot.Walk, x any, rest func()) {
+				ownBeat(w, &x.(*record.Entry).Lease, x.(*record.Entry).Peer, rest)
 			},
 			reflect.TypeFor[protocol.PeerView](): func(w *snapshot.Walk, x any, rest func()) {
 				p := x.(*protocol.PeerView)
@@ -75,7 +76,7 @@ func newRules(c *Config) *snapshot.Rules {
 }
 
 // ownBeat lets the number of a beat be a name of whose lease it is; in the record of an ended session it means nothing.
-func ownBeat(w *snapshot.Walk, l *protocol.Lease, p protocol.Peer, rest func()) {
+func ownBeat(w *snapshot.Walk, l *record.Lease, p record.Peer, rest func()) {
 	owner, beat := w.Owner, l.Beat
 	if p.Instance != "" {
 		w.Owner = uint8(member(p.Instance))

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 )
 
@@ -42,7 +44,7 @@ func (x *Model) Tell(w World, m search.Move) (World, []string, error) {
 	return w, s.lines, err
 }
 
-func clockOf(t protocol.Instant) time.Duration { return time.Duration(t) - time.Hour }
+func clockOf(t record.Instant) time.Duration { return time.Duration(t) - time.Hour }
 
 func (s *story) move(w *World, m search.Move) {
 	if s == nil {
@@ -89,11 +91,11 @@ func (s *story) effects(i int, r *reaction) {
 		switch e := e.(type) {
 		case protocol.Write:
 			text, letters = "writes "+letters[0].String(), letters[1:]
-		case protocol.LeaderChanged, protocol.MemberChanged, protocol.MemberJoined, protocol.MemberLeft, protocol.RoleVacant,
+		case view.LeaderChanged, view.MemberChanged, view.MemberJoined, view.MemberLeft, view.RoleVacant,
 			protocol.RoleGiven, protocol.Claimed:
 			continue
 		case protocol.Beat:
-			if e.Outcome == protocol.Won {
+			if e.Outcome == record.Won {
 				continue
 			}
 		case protocol.BeginTerm:
@@ -123,7 +125,7 @@ func (c *commit) String() string {
 	return fmt.Sprintf("%s@%d %s", c.key, c.entry.Revision-firstRevision, show(&c.entry))
 }
 
-func show(e *protocol.Entry) string {
+func show(e *record.Entry) string {
 	session := func(n uint64) string {
 		if n == 0 {
 			return "new"
@@ -131,13 +133,13 @@ func show(e *protocol.Entry) string {
 		return fmt.Sprint(n - firstRevision)
 	}
 	switch {
-	case e.Form == protocol.FormMarker:
+	case e.Form == record.FormMarker:
 		return "a marker"
-	case e.Kind == protocol.KindLease:
+	case e.Kind == record.KindLease:
 		return fmt.Sprintf("%s beat %d session %s %s", e.Lease.State, e.Lease.Beat, session(e.Lease.Session), e.Lease.Nonce)
-	case e.Kind == protocol.KindRole && e.Role.Vacant:
+	case e.Kind == record.KindRole && e.Role.Vacant:
 		return fmt.Sprintf("vacant (%s, forced %t, next %q)", e.Role.Reason, e.Role.Forced, e.Role.Next)
-	case e.Kind == protocol.KindRole:
+	case e.Kind == record.KindRole:
 		return fmt.Sprintf("held by %s session %s token %s", e.Role.ID, session(e.Role.Session), e.Role.Token)
 	case e.Member != nil:
 		return fmt.Sprintf("member of session %s %v", session(e.Member.Session), e.Member.Roles)

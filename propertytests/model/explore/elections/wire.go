@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
@@ -37,7 +38,7 @@ type flight struct {
 	letter   *letter
 	stage    stage
 	left     int // units until it is given up
-	outcome  protocol.Outcome
+	outcome  record.Outcome
 	revision uint64
 }
 
@@ -116,9 +117,9 @@ func (l *wire) repeatFlight(v verb, n int) {
 	twin.stage, twin.left = echo, 0
 	switch v {
 	case repeatRequest:
-		twin.outcome, twin.revision = protocol.Refused, 0
+		twin.outcome, twin.revision = record.Refused, 0
 	case refusedFirst:
-		l.flights[n].outcome, l.flights[n].revision = protocol.Refused, 0
+		l.flights[n].outcome, l.flights[n].revision = record.Refused, 0
 	}
 	l.flights = append(l.flights, twin)
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestStreamConforms: the stream of the search and one of the real server, given the same conditional writes, and copies of
@@ -107,9 +107,9 @@ func conforms(nc *nats.Conn, namespace string, steps []step, seen map[string]int
 		switch {
 		case err != nil:
 			return err
-		case outcome == protocol.Won && r.Outcome == natskv.Won && r.Revision == sequence:
+		case outcome == record.Won && r.Outcome == natskv.Won && r.Revision == sequence:
 			seen[what+" on "+over+" won"]++
-		case outcome == protocol.Refused && r.Outcome == natskv.Refused:
+		case outcome == record.Refused && r.Outcome == natskv.Refused:
 			seen[what+" on "+over+" refused"]++
 		default:
 			return fmt.Errorf("step %d, %+v: the model says %v at %d, the server %v at %d, %v", i, s, outcome, sequence, r.Outcome, r.Revision, r.Err)
@@ -120,7 +120,7 @@ func conforms(nc *nats.Conn, namespace string, steps []step, seen map[string]int
 
 // message is the write of a step; what it stores, no condition asks.
 func (l *ledger) message(s step) *message {
-	m := &message{kind: writes, record: &record{Subject: s.Subject, Kind: note}, on: s.On, expect: l.sequence(s.On)}
+	m := &message{kind: writes, record: &stored{Subject: s.Subject, Kind: note}, on: s.On, expect: l.sequence(s.On)}
 	switch s.Expect {
 	case nothing:
 		m.expect = 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
@@ -139,19 +139,19 @@ func (x *Model) carryOut(w *World, k int, l *leader, e tasks.Effect) error {
 		}
 		panic("assignment: no such session")
 	}
-	write := func(number uint64, r record, on string, expect uint64) {
+	write := func(number uint64, r stored, on string, expect uint64) {
 		l.asked = append(slices.Clone(l.asked), number)
 		x.send(w, &message{kind: writes, leader: uint8(k), member: uint8(l.host), write: number, record: &r, on: on, expect: expect})
 	}
 	switch e := e.(type) {
 	case tasks.WriteSeal:
-		write(e.Write, record{Subject: "seal", Kind: seal, Epoch: e.Epoch, By: uint8(k + 1)}, "seal", e.Expect)
+		write(e.Write, stored{Subject: "seal", Kind: seal, Epoch: e.Epoch, By: uint8(k + 1)}, "seal", e.Expect)
 	case tasks.WriteOutcome:
-		write(e.Write, record{Subject: "q." + e.ID, Kind: outcome, Outcome: e.Outcome}, "seal", e.Guard)
+		write(e.Write, stored{Subject: "q." + e.ID, Kind: outcome, Outcome: e.Outcome}, "seal", e.Guard)
 	case tasks.WriteNote:
-		write(e.Write, record{Subject: "t." + e.ID, Kind: note, Retry: e.Retry}, "seal", e.Guard)
+		write(e.Write, stored{Subject: "t." + e.ID, Kind: note, Retry: e.Retry}, "seal", e.Guard)
 	case tasks.Erase:
-		write(e.Write, record{Subject: "t." + e.ID, Kind: erased}, "seal", e.Guard)
+		write(e.Write, stored{Subject: "t." + e.ID, Kind: erased}, "seal", e.Guard)
 	case tasks.Push:
 		x.send(w, &message{kind: pushes, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session, frame: e.Frame, push: &e})
 	case tasks.Stop:
@@ -260,7 +260,7 @@ func (x *Model) pass(w *World) error {
 			}
 		}
 		for _, number := range asked {
-			if err := x.tell(w, k, tasks.Written{Write: number, Outcome: protocol.Unknown}); err != nil {
+			if err := x.tell(w, k, tasks.Written{Write: number, Outcome: record.Unknown}); err != nil {
 				return err
 			}
 		}

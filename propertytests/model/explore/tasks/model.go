@@ -3,7 +3,7 @@ package tasks
 import (
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
@@ -41,7 +41,7 @@ func (x *Model) Start() ([]World, *search.Violation) {
 		w.members[i] = &member{session: session, w: newWorker(x.cfg)}
 	}
 	for t := range x.cfg.Tasks {
-		l.put(record{Subject: "q." + taskID(t), Kind: submission})
+		l.put(stored{Subject: "q." + taskID(t), Kind: submission})
 	}
 	w.ledger = x.keepLedger(l)
 	for i, m := range w.members {
@@ -67,7 +67,7 @@ func (x *Model) appoint(w *World, i int) {
 		}
 	}
 	w.leaders[w.terms] = x.keepLeader(w.terms, &leader{
-		host: i, epoch: epoch, now: protocol.Instant(time.Hour), feed: l.stream, tick: true,
+		host: i, epoch: epoch, now: record.Instant(time.Hour), feed: l.stream, tick: true,
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: epoch, CrashBudget: 100, AnswerTime: unit, WriteTime: unit, Rand: func() float64 { return 0.5 },
 		}),
@@ -104,7 +104,7 @@ func keep[T any](x *Model, sort int, part *snapshot.Part, to *T) *T {
 }
 
 // look begins to look at a part. Its numbers of writes, frames and assignments are those of a term, from 0: each counts for itself.
-func (x *Model) look(term int, now protocol.Instant) *snapshot.Walk {
+func (x *Model) look(term int, now record.Instant) *snapshot.Walk {
 	x.walk.Begin(uint8(term), int64(now))
 	return &x.walk
 }

@@ -3,7 +3,7 @@ package tasks
 import (
 	"slices"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
@@ -23,11 +23,11 @@ type leader struct {
 	part snapshot.Part
 
 	s        *tasks.Scheduler // nil: the term is over
-	now      protocol.Instant
+	now      record.Instant
 	host     int
 	epoch    uint64
 	tick     bool      // something has come since the last Tick
-	feed     []*record // what the stream has for it
+	feed     []*stored // what the stream has for it
 	lags     bool      // its reading stands still
 	caughtUp bool
 	knows    int      // how much of the bucket's log it was told
@@ -67,7 +67,7 @@ type result struct {
 type ledger struct {
 	part    snapshot.Part
 	log     []fact
-	stream  []*record // in the order of their sequences, the newest of each subject
+	stream  []*stored // in the order of their sequences, the newest of each subject
 	next    uint64    // sequence
 	largest [maxTasks]tasks.Attempt
 	ended   [maxTasks]tasks.Verb // how that one has ended, 0: it has not
@@ -90,8 +90,8 @@ const (
 	deathFact
 )
 
-// record is one entry of the stream.
-type record struct {
+// stored is one entry of the stream.
+type stored struct {
 	Subject  string
 	Sequence uint64
 	Kind     recordKind
@@ -134,10 +134,10 @@ type message struct {
 	task    uint8
 	attempt tasks.Attempt
 	verb    tasks.Verb
-	record  *record // to be written
+	record  *stored // to be written
 	on      string
 	expect  uint64
-	result  protocol.Outcome
+	result  record.Outcome
 }
 
 type messageKind uint8
@@ -195,7 +195,7 @@ func (l *ledger) holder() (f fact, dead bool) {
 	return f, dead
 }
 
-func (l *ledger) newest(subject string) *record {
+func (l *ledger) newest(subject string) *stored {
 	for _, r := range l.stream {
 		if r.Subject == subject {
 			return r
@@ -228,10 +228,10 @@ func (l *ledger) add(kind factKind, who int, session uint64) uint64 {
 }
 
 // put stores a record.
-func (l *ledger) put(r record) *record {
+func (l *ledger) put(r stored) *stored {
 	r.Sequence = l.next
 	l.next++
-	l.stream = slices.DeleteFunc(l.stream, func(o *record) bool { return o.Subject == r.Subject })
+	l.stream = slices.DeleteFunc(l.stream, func(o *stored) bool { return o.Subject == r.Subject })
 	l.stream = append(l.stream, &r)
 	return &r
 }

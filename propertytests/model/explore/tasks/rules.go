@@ -3,7 +3,7 @@ package tasks
 import (
 	"reflect"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
@@ -103,7 +103,7 @@ func newRules() *snapshot.Rules {
 		Frozen:  []reflect.Type{reflect.TypeFor[tasks.Policy]()},
 		Omitted: omitted, Apart: apart, Fields: counters,
 		Clipped: map[string]int{"seal.fails": 12, "seal.trouble": 12, "worker.tries": 6, "worker.refused": 10},
-		Instant: reflect.TypeFor[protocol.Instant](),
+		Instant: reflect.TypeFor[record.Instant](),
 		Horizon: int64(2 * unit),
 		Number: func(x uint64) (snapshot.Name, bool) {
 			return snapshot.Name{Class: snapshot.Revision, Value: x - firstRevision}, x >= firstRevision && x < 1<<56

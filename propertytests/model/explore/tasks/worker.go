@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
@@ -185,9 +185,9 @@ func (x *Model) report(w *World, i int) {
 
 // store carries out a conditional write, and checks an outcome: the first one, of the largest attempt that was started, and
 // of one that has succeeded if it says so.
-func (x *Model) store(w *World, m *message) (protocol.Outcome, uint64, error) {
+func (x *Model) store(w *World, m *message) (record.Outcome, uint64, error) {
 	if w.ledger.sequence(m.on) != m.expect {
-		return protocol.Refused, 0, nil
+		return record.Refused, 0, nil
 	}
 	l := w.ledger.copied()
 	if m.record.Kind == outcome {
@@ -210,10 +210,10 @@ func (x *Model) store(w *World, m *message) (protocol.Outcome, uint64, error) {
 	for k, old := range w.leaders[:w.terms] {
 		if old.s != nil {
 			c := *old
-			c.feed = slices.DeleteFunc(slices.Clone(old.feed), func(o *record) bool { return o.Subject == r.Subject })
+			c.feed = slices.DeleteFunc(slices.Clone(old.feed), func(o *stored) bool { return o.Subject == r.Subject })
 			c.feed = append(c.feed, r) // what was overwritten is not read any more
 			w.leaders[k] = x.keepLeader(k, &c)
 		}
 	}
-	return protocol.Won, r.Sequence, nil
+	return record.Won, r.Sequence, nil
 }

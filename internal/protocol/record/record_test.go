@@ -1,10 +1,12 @@
-package protocol
+package record
 
 import (
 	"errors"
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 var (
@@ -110,7 +112,24 @@ func FuzzDecodeRole(f *testing.F) {
 }
 
 func known(t *testing.T, err error) {
-	if !errors.Is(err, errNewer) && !errors.Is(err, errGarbage) {
+	if !errors.Is(err, ErrNewer) && !errors.Is(err, errGarbage) {
 		t.Fatalf("an error of no kind: %v", err)
 	}
+}
+
+// FuzzDecode: whatever is at a key, it is decoded to an entry with that revision, in memory in proportion to its size.
+func FuzzDecode(f *testing.F) {
+	for key, rec := range map[string]any{
+		"lease.a": goodLease, "member.a": goodMember, "role.r": goodRole, "worker.lease.w": goodLease, "probe.a": nil,
+	} {
+		f.Add(key, Encode(rec), uint64(5), false)
+		f.Add(key, []byte("{"), uint64(6), true)
+	}
+	f.Fuzz(func(t *testing.T, key string, value []byte, revision uint64, marker bool) {
+		var e Entry
+		heap.Bounded(t, len(key)+len(value), func() { e = Decode(key, value, revision, marker, time.Minute) })
+		if e.Revision != revision || (e.Form == FormGarbage) != (e.Problem != "") || marker != (e.Form == FormMarker) {
+			t.Errorf("%s: %+v", key, e)
+		}
+	})
 }

@@ -1,8 +1,10 @@
-package protocol
+package view
 
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // none is what nobody keeps beside a peer or a role.
@@ -10,29 +12,29 @@ type none = struct{}
 
 // watcher feeds a view by hand.
 type watcher struct {
-	*theView[none, none]
-	now  Instant
-	news theNews[none, none]
+	*View[none, none]
+	now  record.Instant
+	news News[none, none]
 }
 
 func newWatcher() *watcher {
-	w := &watcher{theView: newView[none, none](time.Minute)}
+	w := &watcher{View: New[none, none](time.Minute)}
 	w.snapshot()
 	return w
 }
 
 func (w *watcher) sees(key string, rev uint64, rec any) {
 	w.now++
-	e := Entry{Revision: rev, Form: FormMarker}
+	e := record.Entry{Revision: rev, Form: record.FormMarker}
 	if rec != nil {
-		e = Decode(key, Encode(rec), rev, false, time.Minute)
+		e = record.Decode(key, record.Encode(rec), rev, false, time.Minute)
 	}
-	e.Kind, e.Peer, e.Name = ParseKey(key)
+	e.Kind, e.Peer, e.Name = record.ParseKey(key)
 	w.Deliver(w.now, &e, &w.news)
 }
 
 func (w *watcher) snapshot(keys ...func()) {
-	w.BeginWatch(Watch{}, Peer{})
+	w.BeginWatch(Watch{}, record.Peer{})
 	for _, deliver := range keys {
 		deliver()
 	}
@@ -42,11 +44,11 @@ func (w *watcher) snapshot(keys ...func()) {
 
 // waits is how long a role is waited for whose record was lost, from when that was seen.
 func (w *watcher) waits(role string) time.Duration {
-	return w.lostUntil(w.Role(role)).Sub(w.Role(role).Seen).Round(time.Millisecond)
+	return w.LostUntil(w.Role(role)).Sub(w.Role(role).Seen).Round(time.Millisecond)
 }
 
-func ledBy(id string, session uint64, ttl int64) Role {
-	return Role{V: 1, ID: id, Session: session, TTLms: ttl, Token: "t"}
+func ledBy(id string, session uint64, ttl int64) record.Role {
+	return record.Role{V: 1, ID: id, Session: session, TTLms: ttl, Token: "t"}
 }
 
 func TestViewNeverGoesBack(t *testing.T) {
@@ -65,25 +67,25 @@ func TestLaggingSnapshot(t *testing.T) {
 	w.sees("role.old", 10, ledBy("a", 7, 1000))
 	w.sees("role.new", 20, ledBy("a", 7, 1000))
 	old := func() { w.sees("role.old", 10, ledBy("a", 7, 1000)) }
-	denied := func(revision uint64) { w.deny(&Entry{Kind: KindRole, Name: "new"}, revision) }
+	denied := func(revision uint64) { w.Deny(&record.Entry{Kind: record.KindRole, Name: "new"}, revision) }
 	denied(9)
 	for range 3 {
 		w.snapshot(old)
-		if w.Role("new").Form != FormRecord {
+		if w.Role("new").Form != record.FormRecord {
 			t.Fatal("missing after lagging snapshots")
 		}
 	}
 	denied(20)
 	w.snapshot(old)
-	if w.Role("new").Form != FormMissing {
+	if w.Role("new").Form != record.FormMissing {
 		t.Fatal("not missing after a refused write and a snapshot without it")
 	}
 	w.sees("role.new", 20, ledBy("a", 7, 1000))
-	if w.Role("new").Form != FormRecord {
+	if w.Role("new").Form != record.FormRecord {
 		t.Fatal("it does not come back")
 	}
 	w.snapshot(func() { w.sees("role.new", 20, ledBy("a", 7, 1000)) })
-	if w.Role("old").Form != FormMissing {
+	if w.Role("old").Form != record.FormMissing {
 		t.Fatal("not missing though the snapshot was newer")
 	}
 }
@@ -93,16 +95,16 @@ func TestLaggingSnapshot(t *testing.T) {
 func TestSnapshotThatReachesFarther(t *testing.T) {
 	for _, told := range []struct {
 		reset Watch
-		want  Form
+		want  record.Form
 	}{
-		{Watch{Told: true, Single: true, Last: 20}, FormMissing},
-		{Watch{Told: true, Last: 20}, FormRecord},
-		{Watch{Told: true, Last: 20, Behind: true}, FormRecord},
-		{Watch{Last: 20}, FormRecord},
+		{Watch{Told: true, Single: true, Last: 20}, record.FormMissing},
+		{Watch{Told: true, Last: 20}, record.FormRecord},
+		{Watch{Told: true, Last: 20, Behind: true}, record.FormRecord},
+		{Watch{Last: 20}, record.FormRecord},
 	} {
 		w := newWatcher()
 		w.sees("role.r", 20, ledBy("a", 7, 1000))
-		w.BeginWatch(told.reset, Peer{})
+		w.BeginWatch(told.reset, record.Peer{})
 		w.EndSnapshot(w.now, nil, &w.news)
 		if form := w.Role("r").Form; form != told.want {
 			t.Errorf("%+v: of form %v, want %v", told.reset, form, told.want)
@@ -114,27 +116,29 @@ func TestSnapshotThatReachesFarther(t *testing.T) {
 func TestAcknowledgedIsNotMissing(t *testing.T) {
 	w := newWatcher()
 	w.snapshot()
-	e := Entry{Kind: KindRole, Name: "r", Revision: 20, Form: FormRecord, Role: ledBy("a", 7, 1000)}
+	e := record.Entry{Kind: record.KindRole, Name: "r", Revision: 20, Form: record.FormRecord, Role: ledBy("a", 7, 1000)}
 	w.Merge(w.now, &e, &w.news)
 	w.snapshot()
-	if w.Role("r").Form != FormRecord {
+	if w.Role("r").Form != record.FormRecord {
 		t.Fatal("our own write is taken for missing by the first snapshot that lags")
 	}
-	w.BeginWatch(Watch{Single: true, Last: 40}, Peer{}) // the server was asked for its last revision after that
+	w.BeginWatch(Watch{Single: true, Last: 40}, record.Peer{}) // the server was asked for its last revision after that
 	e.Revision = 30
 	w.Merge(w.now, &e, &w.news)
 	w.EndSnapshot(w.now, nil, &w.news)
-	if w.Role("r").Form != FormRecord {
+	if w.Role("r").Form != record.FormRecord {
 		t.Fatal("our own write is taken for missing by the snapshot that was on its way")
 	}
 }
 
 func TestMemberMarkerThatVanishes(t *testing.T) {
 	w := newWatcher()
-	w.sees("lease.a", 5, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
+	w.sees("lease.a", 5, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
 	w.sees("member.a", 6, nil)
-	w.snapshot(func() { w.sees("lease.a", 7, Lease{V: 1, Session: 5, Nonce: "n", State: Live, TTLms: 1000}) })
-	if form := w.Peer(Peer{Class: Candidate, Instance: "a"}).MemberForm; form != FormMissing {
+	w.snapshot(func() {
+		w.sees("lease.a", 7, record.Lease{V: 1, Session: 5, Nonce: "n", State: record.Live, TTLms: 1000})
+	})
+	if form := w.Peer(record.Peer{Class: record.Candidate, Instance: "a"}).MemberForm; form != record.FormMissing {
 		t.Fatalf("a marker that is gone is of form %v", form)
 	}
 }
@@ -144,35 +148,35 @@ func TestNobodyIsRememberedForEver(t *testing.T) {
 	w := newWatcher()
 	for rev := uint64(10); rev < 1000; rev += 10 {
 		id := string(rune('a'+rev%26)) + string(rune('a'+rev/40))
-		w.sees("lease."+id, rev, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
-		w.sees("member."+id, rev+1, Member{V: 1, Session: rev, Roles: map[string]Candidacy{"r": {Eligible: true}}})
+		w.sees("lease."+id, rev, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
+		w.sees("member."+id, rev+1, record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": {Eligible: true}}})
 		w.sees("role.r", rev+2, ledBy(id, rev, 1000))
-		w.sees("role.r", rev+3, Role{V: 1, Vacant: true, TTLms: 1000})
+		w.sees("role.r", rev+3, record.Role{V: 1, Vacant: true, TTLms: 1000})
 		w.sees("member."+id, rev+4, nil)
 		w.sees("lease."+id, rev+5, nil)
 	}
 	if n := len(w.Peers()); n != 0 {
 		t.Fatalf("%d peers are still known", n)
 	}
-	if n := len(w.Role("r").candidates); n != 0 {
+	if n := len(w.Role("r").Candidates); n != 0 {
 		t.Fatalf("%d candidates are still known", n)
 	}
 }
 
 func TestDead(t *testing.T) {
-	a := Peer{Class: Candidate, Instance: "a"}
+	a := record.Peer{Class: record.Candidate, Instance: "a"}
 	for _, c := range []struct {
 		name string
 		rec  any
 		want bool
 	}{
-		{"the same session", Lease{V: 1, Session: 7, Nonce: "n", State: Live, TTLms: 1000}, false},
-		{"idle", Lease{V: 1, Session: 7, Nonce: "n", State: Idle, TTLms: 1000}, false},
-		{"an earlier session", Lease{V: 1, Session: 6, Nonce: "n", State: Live, TTLms: 1000}, false},
-		{"a later session", Lease{V: 1, Session: 9, Nonce: "n", State: Live, TTLms: 1000}, true},
-		{"the first write of a later session", Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000}, true},
-		{"killed", Lease{V: 1, State: Killed}, true},
-		{"closed", Lease{V: 1, State: Closed}, true},
+		{"the same session", record.Lease{V: 1, Session: 7, Nonce: "n", State: record.Live, TTLms: 1000}, false},
+		{"idle", record.Lease{V: 1, Session: 7, Nonce: "n", State: record.Idle, TTLms: 1000}, false},
+		{"an earlier session", record.Lease{V: 1, Session: 6, Nonce: "n", State: record.Live, TTLms: 1000}, false},
+		{"a later session", record.Lease{V: 1, Session: 9, Nonce: "n", State: record.Live, TTLms: 1000}, true},
+		{"the first write of a later session", record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000}, true},
+		{"killed", record.Lease{V: 1, State: record.Killed}, true},
+		{"closed", record.Lease{V: 1, State: record.Closed}, true},
 		{"a marker", nil, false},
 	} {
 		w := newWatcher()
@@ -186,10 +190,10 @@ func TestDead(t *testing.T) {
 		t.Error("a key of which nothing was ever seen is no proof of death")
 	}
 	w := newWatcher()
-	w.sees("lease.a", 7, Lease{V: 1, Nonce: "n", State: Live, TTLms: 1000})
+	w.sees("lease.a", 7, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
 	role := func() { w.sees("role.r", 8, ledBy("a", 7, 1000)) }
 	w.snapshot(role)
-	if form := w.Peer(a).Form; form != FormMissing || w.Dead(a, 7) {
+	if form := w.Peer(a).Form; form != record.FormMissing || w.Dead(a, 7) {
 		t.Errorf("a lease that a complete snapshot lacks: form %v, dead is %v", form, w.Dead(a, 7))
 	}
 }
@@ -198,7 +202,7 @@ func TestDead(t *testing.T) {
 func TestLostRecordWaitsForWhoeverMayHold(t *testing.T) {
 	w := newWatcher()
 	w.sees("role.r", 10, ledBy("short", 5, 1000))
-	w.sees("lease.long", 11, Lease{V: 1, Nonce: "n", State: Live, TTLms: 9000})
+	w.sees("lease.long", 11, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 9000})
 	w.sees("role.r", 20, nil) // long led it from 12 to 19
 	if got := w.waits("r"); got != 9*time.Second {
 		t.Fatalf("waits %v for somebody who may believe for 9 s", got)
@@ -208,7 +212,7 @@ func TestLostRecordWaitsForWhoeverMayHold(t *testing.T) {
 // TestLostRecordWaitsForWhoseLeaseIsLostToo: what was known of a lease counts when it can be read no longer, however that came
 // about, and for as long as somebody may believe in it.
 func TestLostRecordWaitsForWhoseLeaseIsLostToo(t *testing.T) {
-	short := Lease{V: 1, Session: 5, Nonce: "s", State: Live, TTLms: 1000}
+	short := record.Lease{V: 1, Session: 5, Nonce: "s", State: record.Live, TTLms: 1000}
 	for _, c := range []struct {
 		name string
 		lose func(w *watcher)
@@ -225,12 +229,12 @@ func TestLostRecordWaitsForWhoseLeaseIsLostToo(t *testing.T) {
 			w.snapshot(others)
 		}, 9 * time.Second},
 		{"deleted, of somebody of whom nothing was read", func(w *watcher) { w.sees("lease.unknown", 21, nil) }, time.Minute},
-		{"closed", func(w *watcher) { w.sees("lease.long", 21, Lease{V: 1, State: Closed}) }, time.Second},
+		{"closed", func(w *watcher) { w.sees("lease.long", 21, record.Lease{V: 1, State: record.Closed}) }, time.Second},
 	} {
 		w := newWatcher()
 		w.sees("role.r", 10, ledBy("short", 5, 1000))
 		w.sees("lease.short", 9, short)
-		w.sees("lease.long", 11, Lease{V: 1, Nonce: "n", State: Live, TTLms: 9000})
+		w.sees("lease.long", 11, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 9000})
 		w.sees("role.r", 20, nil)
 		c.lose(w)
 		if got := w.waits("r"); got != c.want {
@@ -243,28 +247,28 @@ func TestLine(t *testing.T) {
 	w := newWatcher()
 	for i, id := range []string{"old", "young", "high", "gone", "last"} {
 		rev := uint64(10 + i)
-		w.sees("lease."+id, rev, Lease{V: 1, Nonce: id, State: Live, TTLms: 1000})
-		c := Candidacy{Eligible: id != "gone"}
+		w.sees("lease."+id, rev, record.Lease{V: 1, Nonce: id, State: record.Live, TTLms: 1000})
+		c := record.Candidacy{Eligible: id != "gone"}
 		if id == "high" {
 			c.Priority = 3
 		}
-		w.sees("member."+id, rev+10, Member{V: 1, Session: rev, Roles: map[string]Candidacy{"r": c}})
+		w.sees("member."+id, rev+10, record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": c}})
 	}
-	order := func(role Role) (ids string) {
+	order := func(role record.Role) (ids string) {
 		w.sees("role.r", w.Last()+1, role)
 		for _, c := range w.Line(w.now, w.Role("r")) {
 			ids += c.Instance + " "
 		}
 		return ids
 	}
-	if got := order(Role{V: 1, Vacant: true, TTLms: 1000, By: "last"}); got != "high old young last " {
+	if got := order(record.Role{V: 1, Vacant: true, TTLms: 1000, By: "last"}); got != "high old young last " {
 		t.Error(got)
 	}
-	if got := order(Role{V: 1, Vacant: true, TTLms: 1000, By: "high", Next: "young"}); got != "young old last high " {
+	if got := order(record.Role{V: 1, Vacant: true, TTLms: 1000, By: "high", Next: "young"}); got != "young old last high " {
 		t.Error(got)
 	}
 	w.now = w.now.Add(2 * time.Second)
-	if got := order(Role{V: 1, Vacant: true, TTLms: 1000}); got != "" {
+	if got := order(record.Role{V: 1, Vacant: true, TTLms: 1000}); got != "" {
 		t.Errorf("leases that stand still are in line: %s", got)
 	}
 }

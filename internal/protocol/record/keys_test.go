@@ -1,8 +1,10 @@
-package protocol
+package record
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 func TestKeys(t *testing.T) {
@@ -30,7 +32,7 @@ func TestValidName(t *testing.T) {
 		"": false, ".a": false, "a.": false, "a..b": false, "a b": false, "*": false, "a.>": false, "ä": false,
 		strings.Repeat("x", 201): false,
 	} {
-		if ValidName(name) != want {
+		if naming.Valid(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}

@@ -1,4 +1,6 @@
-package protocol
+package view
+
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
 // Watch is what is known of a watch when it begins to deliver.
 type Watch struct {
@@ -7,7 +9,7 @@ type Watch struct {
 	// not known. The store has lost something if Last is before Known, or if the watch delivers something older than was known of
 	// its key then; or a replica lags.
 	Known uint64
-	Begun Instant
+	Begun record.Instant
 	// Last is the last revision of the store, by an answer that came after Begun; without an answer it is Known. Told means that
 	// the store's leader answered. Single means that there is no other replica, so nothing lags. Behind means that some replicas
 	// are not up to date, and the watch may be of one of them.

@@ -1,12 +1,16 @@
-package protocol
+package view
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
 
 // TestCarriedByThePresentWatch: what a former watch has delivered, the present one has to deliver again.
 func TestCarriedByThePresentWatch(t *testing.T) {
 	w := newWatcher()
 	whole := func(deliver bool) bool {
-		w.BeginWatch(Watch{Told: true, Wide: true, Last: 20, Known: w.Last()}, Peer{})
+		w.BeginWatch(Watch{Told: true, Wide: true, Last: 20, Known: w.Last()}, record.Peer{})
 		if deliver {
 			w.sees("role.r", 20, ledBy("b", 8, 1000))
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // replicas are what may be said of the store when a watch is made.
@@ -69,7 +71,7 @@ func TestALostClaimOfTheOnlyCandidate(t *testing.T) {
 		} {
 			t.Run(name+", "+what, func(t *testing.T) {
 				s := newLossy(t, reset)
-				s.commit(RoleKey("r"), Encode(Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
+				s.commit(record.RoleKey("r"), record.Encode(record.Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
 				a := s.join("a", 0, "x")
 				s.until("a leads x", func() bool { return a.leads("x") })
 				s.beat("a")
@@ -122,7 +124,7 @@ func TestALostVacancy(t *testing.T) {
 func TestTwoLostClaims(t *testing.T) {
 	s := newLossy(t, WatchReset{Told: true, Behind: true})
 	for _, role := range []string{"p", "r"} {
-		s.commit(RoleKey(role), Encode(Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
+		s.commit(record.RoleKey(role), record.Encode(record.Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
 	}
 	a := s.join("a", 0, "x")
 	s.until("a leads x", func() bool { return a.leads("x") })
@@ -154,7 +156,7 @@ func TestARotationThatIsStoredLate(t *testing.T) {
 	a, b := s.join("a", 3*time.Second, "r"), s.join("b", 0, "x")
 	s.until("both lead", func() bool { return a.leads("r") && b.leads("x") })
 	s.beat("b")
-	a.loses = func(w Write) bool { return w.Key == RoleKey("r") }
+	a.loses = func(w Write) bool { return w.Key == record.RoleKey("r") }
 	s.until("it rotates", func() bool { return len(a.lost) > 0 })
 	s.pass(5500*time.Millisecond, nil) // longer than a rotation is waited for
 	a.watches = false
@@ -252,7 +254,7 @@ func TestATermGoesOn(t *testing.T) {
 					if s.keys[w.Key].revision == w.Expect && w.GuardKey == "" {
 						s.commit(w.Key, w.Value, w.Delete)
 						a.writes = append(a.writes[:i], a.writes[i+1:]...)
-						a.step(Written{ID: w.ID, Outcome: Unknown})
+						a.step(Written{ID: w.ID, Outcome: record.Unknown})
 						break
 					}
 				}
@@ -275,7 +277,7 @@ func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
 	a.step(Connection{})
 	var rotation Write
 	s.until("a rotates, and is not answered", func() bool {
-		i := slices.IndexFunc(a.writes, func(w Write) bool { return w.Key == RoleKey("r") })
+		i := slices.IndexFunc(a.writes, func(w Write) bool { return w.Key == record.RoleKey("r") })
 		if i >= 0 {
 			rotation = a.writes[i]
 		}
@@ -283,7 +285,7 @@ func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
 	})
 	s.beat("b") // what stands before it, and after the former epoch
 	stored := s.commit(rotation.Key, rotation.Value, rotation.Delete)
-	a.step(Written{ID: rotation.ID, Outcome: Unknown})
+	a.step(Written{ID: rotation.ID, Outcome: record.Unknown})
 	a.away, a.wants, a.writes = false, true, nil
 	a.step(Connection{Up: true})
 	for range 100 {
@@ -301,7 +303,7 @@ func TestALostRecordUnderARotation(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
 			s := newLossy(t, reset)
-			s.commit(RoleKey("r"), Encode(Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
+			s.commit(record.RoleKey("r"), record.Encode(record.Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
 			a := s.join("a", 3*time.Second, "x")
 			s.until("a leads x", func() bool { return a.leads("x") })
 			s.beat("a")
@@ -313,7 +315,7 @@ func TestALostRecordUnderARotation(t *testing.T) {
 			s.back(keys, last)
 			s.others(30)
 			s.until("a rotates, or knows", func() bool {
-				return a.fault != nil || slices.ContainsFunc(a.writes, func(w Write) bool { return w.Key == RoleKey("r") })
+				return a.fault != nil || slices.ContainsFunc(a.writes, func(w Write) bool { return w.Key == record.RoleKey("r") })
 			})
 			s.lags, a.wants = false, true
 			went := s.pass(10*time.Minute, func() bool { return a.leads("r") && a.m.Status("r").Epoch == epoch })
@@ -337,7 +339,7 @@ func TestAWatchThatIsLate(t *testing.T) {
 	s.beat("b")
 	i := -1
 	s.until("a rotates", func() bool {
-		i = slices.IndexFunc(a.writes, func(w Write) bool { return w.Key == RoleKey("r") })
+		i = slices.IndexFunc(a.writes, func(w Write) bool { return w.Key == record.RoleKey("r") })
 		return i >= 0
 	})
 	rotation := a.writes[i]
@@ -346,7 +348,7 @@ func TestAWatchThatIsLate(t *testing.T) {
 	if !a.leads("r") {
 		t.Error("the term has ended before the watch has shown the rotation")
 	}
-	a.deliver(RoleKey("r"))
+	a.deliver(record.RoleKey("r"))
 	if got := a.m.Status("r"); !got.Leading || got.Epoch != stored {
 		t.Errorf("%+v, and the record stands at %d", got, stored)
 	}
@@ -369,7 +371,7 @@ func TestAVacancyThatIsKnown(t *testing.T) {
 	a.step(StepDown{ID: 77, Role: "r"})
 	s.until("it is vacant", func() bool { return a.m.view.Role("r").Role.Vacant })
 	a.deliver(between)
-	if r := a.m.view.Role("r"); !r.Role.Vacant || r.Revision != s.keys[RoleKey("r")].revision {
+	if r := a.m.view.Role("r"); !r.Role.Vacant || r.Revision != s.keys[record.RoleKey("r")].revision {
 		t.Errorf("known of it now: %+v at %d", r.Role, r.Revision)
 	}
 }
@@ -396,8 +398,8 @@ func TestALostTermIsWaitedFor(t *testing.T) {
 			s.others(30)
 			s.someMember()
 			s.pass(time.Second, nil)
-			if r := c.m.View().Role("r"); c.fault == nil && (!r.Role.Vacant || r.Revision != keys[RoleKey("r")].revision) {
-				t.Errorf("c knows of %+v at %d, and there stands the vacancy at %d", r.Role, r.Revision, keys[RoleKey("r")].revision)
+			if r := c.m.View().Role("r"); c.fault == nil && (!r.Role.Vacant || r.Revision != keys[record.RoleKey("r")].revision) {
+				t.Errorf("c knows of %+v at %d, and there stands the vacancy at %d", r.Role, r.Revision, keys[record.RoleKey("r")].revision)
 			}
 			if both := s.pass(20*time.Second, func() bool { return a.leads("r") && c.leads("r") }); both > 0 {
 				t.Errorf("both lead for %v", both)
@@ -449,8 +451,8 @@ func TestALostMemberRecord(t *testing.T) {
 			s.lags = false
 			s.others(5)
 			s.pass(3*time.Second, nil)
-			e := Decode("member.a", s.keys["member.a"].value, 1, false, time.Minute)
-			if a.fault == nil && (e.Form != FormRecord || e.Member.Meta["n"] != "1" || a.m.self.MemberRevision != s.keys["member.a"].revision) {
+			e := record.Decode("member.a", s.keys["member.a"].value, 1, false, time.Minute)
+			if a.fault == nil && (e.Form != record.FormRecord || e.Member.Meta["n"] != "1" || a.m.self.MemberRevision != s.keys["member.a"].revision) {
 				t.Errorf("the record that stands is %+v at %d, and %d is known", e.Member, s.keys["member.a"].revision, a.m.self.MemberRevision)
 			}
 		})
@@ -466,12 +468,12 @@ func TestALostClaimAcknowledgedLate(t *testing.T) {
 	g.begin("x")
 	g.mute = true
 	g.step(Join{RoleConfig{Name: "r"}})
-	i := slices.IndexFunc(g.pend, func(w Write) bool { return w.Key == RoleKey("r") })
+	i := slices.IndexFunc(g.pend, func(w Write) bool { return w.Key == record.RoleKey("r") })
 	if i < 0 {
 		t.Fatalf("not claimed: %v", g.pend)
 	}
-	g.sees(MemberKey(Peer{Class: Candidate, Instance: "nobody"}), Member{V: Version, Session: 1})
-	g.step(Written{ID: g.pend[i].ID, Outcome: Won, Revision: g.rev})
+	g.sees(record.MemberKey(record.Peer{Class: record.Candidate, Instance: "nobody"}), record.Member{V: record.Version, Session: 1})
+	g.step(Written{ID: g.pend[i].ID, Outcome: record.Won, Revision: g.rev})
 	if s := g.m.Status("r"); s.Leading {
 		t.Errorf("it leads at epoch %d, the revision of another record", s.Epoch)
 	}

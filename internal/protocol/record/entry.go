@@ -1,4 +1,4 @@
-package protocol
+package record
 
 import (
 	"errors"
@@ -52,7 +52,7 @@ func Decode(key string, value []byte, revision uint64, marker bool, maxTTL time.
 		e.Role, err = DecodeRole(value, maxTTL)
 	}
 	switch {
-	case errors.Is(err, errNewer):
+	case errors.Is(err, ErrNewer):
 		e.Form = FormNewer
 	case err != nil:
 		e.Form, e.Problem = FormGarbage, err.Error()

@@ -1,29 +1,33 @@
-package protocol
+package view
 
-import "math"
+import (
+	"math"
 
-// never is the due time of what waits for an event only.
-const never = Instant(math.MaxInt64)
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// Never is the due time of what waits for an event only.
+const Never = record.Instant(math.MaxInt64)
 
 // alarm is the part of a lease or a role that the schedule keeps: when to look at it again, on the observer's scale.
 type alarm struct {
-	at     Instant // when it is due now
-	queued Instant // when the schedule will look; may be earlier than at, never later
+	At     record.Instant // when it is due now
+	queued record.Instant // when the schedule will look; may be earlier than at, never later
 }
 
-// schedule orders alarms by time. Moving an alarm to a later time costs nothing: it is found not due when it comes up and
+// Schedule orders alarms by time. Moving an alarm to a later time costs nothing: it is found not due when it comes up and
 // goes back. So a heartbeat of somebody else, which moves one alarm, costs O(1).
-type schedule[T interface{ clock() *alarm }] struct{ heap []scheduled[T] }
+type Schedule[T interface{ clock() *alarm }] struct{ heap []scheduled[T] }
 
 type scheduled[T any] struct {
-	at   Instant
+	at   record.Instant
 	what T
 }
 
-// set makes x due at t; an x that is due earlier already comes up then and is put back.
-func (s *schedule[T]) set(x T, t Instant) {
+// Set makes x due at t; an x that is due earlier already comes up then and is put back.
+func (s *Schedule[T]) Set(x T, t record.Instant) {
 	a := x.clock()
-	a.at = t
+	a.At = t
 	if a.queued <= t {
 		return
 	}
@@ -31,34 +35,34 @@ func (s *schedule[T]) set(x T, t Instant) {
 	s.push(scheduled[T]{t, x})
 }
 
-// next is when the schedule wants to look again.
-func (s *schedule[T]) next() Instant {
+// Next is when the schedule wants to look again.
+func (s *Schedule[T]) Next() record.Instant {
 	if len(s.heap) == 0 {
-		return never
+		return Never
 	}
 	return s.heap[0].at
 }
 
-// pop takes out one x that is due at now.
-func (s *schedule[T]) pop(now Instant) (x T, ok bool) {
+// Pop takes out one x that is due at now.
+func (s *Schedule[T]) Pop(now record.Instant) (x T, ok bool) {
 	for len(s.heap) > 0 && s.heap[0].at <= now {
 		top := s.take()
 		a := top.what.clock()
 		if a.queued != top.at {
 			continue // superseded by an earlier entry
 		}
-		a.queued = never
-		if a.at > now {
-			s.set(top.what, a.at)
+		a.queued = Never
+		if a.At > now {
+			s.Set(top.what, a.At)
 			continue
 		}
-		a.at = never
+		a.At = Never
 		return top.what, true
 	}
 	return x, false
 }
 
-func (s *schedule[T]) push(e scheduled[T]) {
+func (s *Schedule[T]) push(e scheduled[T]) {
 	s.heap = append(s.heap, e)
 	for i := len(s.heap) - 1; i > 0; {
 		parent := (i - 1) / 2
@@ -70,7 +74,7 @@ func (s *schedule[T]) push(e scheduled[T]) {
 	}
 }
 
-func (s *schedule[T]) take() scheduled[T] {
+func (s *Schedule[T]) take() scheduled[T] {
 	top, last := s.heap[0], len(s.heap)-1
 	s.heap[0] = s.heap[last]
 	s.heap[last] = scheduled[T]{}

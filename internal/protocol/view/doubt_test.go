@@ -1,11 +1,13 @@
-package protocol
+package view
 
 import (
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // second is a point in time at which a watch is begun.
-func second(n float64) Instant { return Instant(1e12 + n*1e9) }
+func second(n float64) record.Instant { return record.Instant(1e12 + n*1e9) }
 
 // over feeds a view by watches over replicas, all of which were told how far the stream is.
 type over struct{ *watcher }
@@ -13,7 +15,7 @@ type over struct{ *watcher }
 func newOver() over {
 	o := over{newWatcher()}
 	o.sees("role.r", 20, ledBy("b", 8, 1000))
-	o.sees("lease.a", 21, Lease{V: 1, Nonce: "y", TTLms: 1000, State: Live})
+	o.sees("lease.a", 21, record.Lease{V: 1, Nonce: "y", TTLms: 1000, State: record.Live})
 	o.sees("role.last", 30, ledBy("b", 8, 1000))
 	return o
 }
@@ -25,7 +27,7 @@ func (o over) begins(at float64, last uint64, whole bool, show ...func()) {
 
 func (o over) beginsBy(reset Watch, whole bool, show ...func()) {
 	reset.Known = o.Last()
-	o.BeginWatch(reset, Peer{})
+	o.BeginWatch(reset, record.Peer{})
 	for _, deliver := range show {
 		deliver()
 	}
@@ -167,7 +169,7 @@ func TestDoubtAsksOnce(t *testing.T) {
 	asks(100, false)
 	o.EndSnapshot(second(101), nil, &o.news)
 	asks(1000, false)
-	if o.WentBack() || o.AskAt() != never {
+	if o.WentBack() || o.AskAt() != Never {
 		t.Errorf("went back: %v, asks at %v after a watch that lacks nothing", o.WentBack(), o.AskAt())
 	}
 }
@@ -175,13 +177,13 @@ func TestDoubtAsksOnce(t *testing.T) {
 // TestRevisionGivenAgain: another record at a known revision is proof, also on replicas: no lag shows that.
 func TestRevisionGivenAgain(t *testing.T) {
 	role := ledBy("b", 8, 1000)
-	vacant, another, later := Role{V: 1, Vacant: true, TTLms: 1000}, role, role
+	vacant, another, later := record.Role{V: 1, Vacant: true, TTLms: 1000}, role, role
 	another.ID, later.Session = "c", 9
 	token := role
 	token.Token = "u"
-	lease := Lease{V: 1, Session: 5, Nonce: "y", TTLms: 1000, State: Live}
+	lease := record.Lease{V: 1, Session: 5, Nonce: "y", TTLms: 1000, State: record.Live}
 	nonce, killed, session := lease, lease, lease
-	nonce.Nonce, killed.State, session.Session = "z", Killed, 6
+	nonce.Nonce, killed.State, session.Session = "z", record.Killed, 6
 	for _, c := range []struct {
 		name string
 		key  string
@@ -199,18 +201,18 @@ func TestRevisionGivenAgain(t *testing.T) {
 		{"another nonce", "lease.a", lease, nonce, true},
 		{"another state", "lease.a", lease, killed, true},
 		{"another session of the lease", "lease.a", lease, session, true},
-		{"the same member", "member.a", Member{V: 1, Session: 5}, Member{V: 1, Session: 5}, false},
-		{"another session of the member", "member.a", Member{V: 1, Session: 5}, Member{V: 1, Session: 6}, true},
+		{"the same member", "member.a", record.Member{V: 1, Session: 5}, record.Member{V: 1, Session: 5}, false},
+		{"another session of the member", "member.a", record.Member{V: 1, Session: 5}, record.Member{V: 1, Session: 6}, true},
 		{"what cannot be read", "role.r", role, "{}", true},
 		{"what could not be read", "role.r", "{}", role, true},
-		{"a marker", "member.a", Member{V: 1, Session: 5}, nil, true},
+		{"a marker", "member.a", record.Member{V: 1, Session: 5}, nil, true},
 		{"no marker any more", "role.r", nil, role, true},
 		{"the same marker", "member.a", nil, nil, false},
 	} {
 		for _, single := range []bool{true, false} {
 			w := newWatcher()
 			w.sees(c.key, 20, c.was)
-			w.BeginWatch(Watch{Told: true, Single: single, Last: 90, Known: 20, Begun: second(0)}, Peer{})
+			w.BeginWatch(Watch{Told: true, Single: single, Last: 90, Known: 20, Begun: second(0)}, record.Peer{})
 			w.sees(c.key, 20, c.is)
 			if w.WentBack() != c.want {
 				t.Errorf("%s (single: %v): went back: %v, want %v", c.name, single, w.WentBack(), c.want)

@@ -1,9 +1,11 @@
-package protocol
+package view
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 type sleeper struct{ alarm alarm }
@@ -14,33 +16,33 @@ func (s *sleeper) clock() *alarm { return &s.alarm }
 // however its alarm was moved.
 func TestSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s schedule[*sleeper]
+		var s Schedule[*sleeper]
 		all := make([]*sleeper, 8)
 		for i := range all {
-			all[i] = &sleeper{alarm{never, never}}
+			all[i] = &sleeper{alarm{Never, Never}}
 		}
-		now := Instant(0)
+		now := record.Instant(0)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if x := all[rapid.IntRange(0, len(all)-1).Draw(t, "who")]; rapid.Bool().Draw(t, "set") {
-				at := now + Instant(rapid.IntRange(1, 50).Draw(t, "in"))
+				at := now + record.Instant(rapid.IntRange(1, 50).Draw(t, "in"))
 				if rapid.IntRange(0, 9).Draw(t, "never") == 0 {
-					at = never
+					at = Never
 				}
-				s.set(x, at)
+				s.Set(x, at)
 			}
-			next := never
+			next := Never
 			for _, x := range all {
-				next = min(next, x.alarm.at)
+				next = min(next, x.alarm.At)
 			}
-			if s.next() > next {
-				t.Fatalf("wants to look at %d, %d is due", s.next(), next)
+			if s.Next() > next {
+				t.Fatalf("wants to look at %d, %d is due", s.Next(), next)
 			}
-			now += Instant(rapid.IntRange(0, 20).Draw(t, "pass"))
+			now += record.Instant(rapid.IntRange(0, 20).Draw(t, "pass"))
 			due := map[*sleeper]bool{}
 			for _, x := range all {
-				due[x] = x.alarm.at <= now
+				due[x] = x.alarm.At <= now
 			}
-			for x, ok := s.pop(now); ok; x, ok = s.pop(now) {
+			for x, ok := s.Pop(now); ok; x, ok = s.Pop(now) {
 				if !due[x] {
 					t.Fatal("came up before its time, or twice")
 				}
@@ -51,7 +53,7 @@ func TestSchedule(t *testing.T) {
 					t.Fatal("did not come up")
 				}
 			}
-			if s.next() <= now {
+			if s.Next() <= now {
 				t.Fatal("still wants to look at the past")
 			}
 		}

@@ -1,11 +1,11 @@
-package protocol
+package record
 
 import (
 	"bytes"
 	"testing"
 	"time"
 
-	"github.com/rolemanager/rolemanager/propertytests/fuzz/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 func recordSeeds(f *testing.F) {

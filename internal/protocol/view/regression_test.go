@@ -1,8 +1,10 @@
-package protocol
+package view
 
 import (
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestWentBack: a store that has lost what was seen is told from one whose replica lags, whichever of both marks it leaves: a
@@ -18,8 +20,8 @@ func TestWentBack(t *testing.T) {
 		want  bool
 	}{
 		{"role", single(90), "role.r", ledBy("a", 7, 1000), 10, true},
-		{"lease", single(90), "lease.a", Lease{V: 1, Nonce: "x", TTLms: 1000, State: Live}, 11, true},
-		{"member", single(90), "member.a", Member{V: 1}, 12, true},
+		{"lease", single(90), "lease.a", record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live}, 11, true},
+		{"member", single(90), "member.a", record.Member{V: 1}, 12, true},
 		{"marker", single(90), "role.r", nil, 10, true},
 		{"last revision", single(29), "role.other", ledBy("a", 7, 1000), 15, true},
 		{"nothing new", single(30), "role.r", ledBy("b", 8, 1000), 20, false},
@@ -31,10 +33,10 @@ func TestWentBack(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWatcher()
 			w.sees("role.r", 20, ledBy("b", 8, 1000))
-			w.sees("lease.a", 21, Lease{V: 1, Nonce: "y", TTLms: 1000, State: Live})
-			w.sees("member.a", 22, Member{V: 1})
+			w.sees("lease.a", 21, record.Lease{V: 1, Nonce: "y", TTLms: 1000, State: record.Live})
+			w.sees("member.a", 22, record.Member{V: 1})
 			w.sees("role.last", 30, ledBy("b", 8, 1000))
-			w.BeginWatch(c.reset, Peer{})
+			w.BeginWatch(c.reset, record.Peer{})
 			w.sees(c.key, c.rev, c.rec)
 			if w.WentBack() != c.want {
 				t.Errorf("went back: %v, want %v", !c.want, c.want)
@@ -46,8 +48,8 @@ func TestWentBack(t *testing.T) {
 // TestWentBackCountsNoAcknowledgement: our own write may be known before the watch comes to the record that it replaced.
 func TestWentBackCountsNoAcknowledgement(t *testing.T) {
 	w := newWatcher()
-	w.BeginWatch(Watch{Told: true, Single: true, Last: 20, Known: 20}, Peer{})
-	w.Merge(w.now, &Entry{Kind: KindRole, Name: "r", Revision: 21, Form: FormRecord, Role: ledBy("a", 7, 1000)}, &w.news)
+	w.BeginWatch(Watch{Told: true, Single: true, Last: 20, Known: 20}, record.Peer{})
+	w.Merge(w.now, &record.Entry{Kind: record.KindRole, Name: "r", Revision: 21, Form: record.FormRecord, Role: ledBy("a", 7, 1000)}, &w.news)
 	w.sees("role.r", 20, ledBy("b", 8, 1000))
 	w.sees("role.r", 21, ledBy("a", 7, 1000))
 	if w.WentBack() {
@@ -60,15 +62,15 @@ func TestWentBackCountsNoAcknowledgement(t *testing.T) {
 func TestWentBackIsProvedLater(t *testing.T) {
 	for key, rec := range map[string]any{
 		"role.r":   ledBy("a", 7, 1000),
-		"lease.a":  Lease{V: 1, Nonce: "x", TTLms: 1000, State: Live},
-		"member.a": Member{V: 1, Session: 5},
+		"lease.a":  record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live},
+		"member.a": record.Member{V: 1, Session: 5},
 	} {
 		t.Run(key, func(t *testing.T) {
 			w := newWatcher()
-			e := Decode(key, Encode(rec), 20, false, time.Minute)
+			e := record.Decode(key, record.Encode(rec), 20, false, time.Minute)
 			w.Merge(w.now, &e, &w.news)
 			for _, reset := range []Watch{{Known: 20}, {Told: true, Single: true, Last: 90, Known: 20}} {
-				w.BeginWatch(reset, Peer{})
+				w.BeginWatch(reset, record.Peer{})
 				w.sees(key, 10, rec)
 				if w.WentBack() != reset.Single {
 					t.Errorf("after a watch with %+v: went back: %v, want %v", reset, w.WentBack(), reset.Single)

@@ -1,38 +1,40 @@
-package protocol
+package view
 
 import (
 	"maps"
 	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // News collects what a merge has changed, for whoever acts on the view: a machine, or an observer that only tells.
-type theNews[P, R any] struct {
-	Roles   []*theRole[P, R] // to be looked at again; may repeat
-	Peers   []*thePeer[P, R]
+type News[P, R any] struct {
+	Roles   []*Role[P, R] // to be looked at again; may repeat
+	Peers   []*Peer[P, R]
 	Notices []Notice
 }
 
 // Reset empties n for reuse.
-func (n *theNews[P, R]) Reset() {
+func (n *News[P, R]) Reset() {
 	n.Roles, n.Peers, n.Notices = n.Roles[:0], n.Peers[:0], n.Notices[:0]
 }
 
 // Deliver takes in an entry that the watch has delivered.
-func (v *theView[P, R]) Deliver(now Instant, e *Entry, n *theNews[P, R]) {
+func (v *View[P, R]) Deliver(now record.Instant, e *record.Entry, n *News[P, R]) {
 	v.delivered = max(v.delivered, e.Revision)
 	var known uint64
 	switch e.Kind {
-	case KindLease:
+	case record.KindLease:
 		p := v.peer(e.Peer)
 		known, p.gen = p.Revision, v.gen
 		p.older, p.denied = e.Revision < known, p.denied && e.Revision != known
-	case KindMember:
+	case record.KindMember:
 		p := v.peer(e.Peer)
-		known, p.memberGen, p.memberSeen = p.MemberRevision, v.gen, e.Revision
+		known, p.memberGen, p.MemberSeen = p.MemberRevision, v.gen, e.Revision
 		p.memberOlder, p.memberDenied = e.Revision < known, p.memberDenied && e.Revision != known
-	case KindRole:
+	case record.KindRole:
 		r := v.Mention(e.Name)
-		known, r.gen, r.delivered = r.Revision, v.gen, e.Revision
+		known, r.gen, r.Delivered = r.Revision, v.gen, e.Revision
 		r.denied = r.denied && e.Revision != known
 	}
 	switch {
@@ -47,39 +49,39 @@ func (v *theView[P, R]) Deliver(now Instant, e *Entry, n *theNews[P, R]) {
 }
 
 // Merge takes in an entry, delivered or known from the acknowledgement of our own write. An old revision changes nothing.
-func (v *theView[P, R]) Merge(now Instant, e *Entry, n *theNews[P, R]) {
+func (v *View[P, R]) Merge(now record.Instant, e *record.Entry, n *News[P, R]) {
 	switch e.Kind {
-	case KindLease:
+	case record.KindLease:
 		v.mergeLease(now, e, n)
-	case KindMember:
+	case record.KindMember:
 		v.mergeMember(now, e, n)
-	case KindRole:
+	case record.KindRole:
 		v.mergeRole(now, e, n)
 	}
 }
 
 // stale reports whether an entry tells nothing new. A key found missing by a lagging snapshot comes back as it was.
-func stale(revision, known uint64, form Form) bool {
-	return revision < known || revision == known && form != FormMissing
+func stale(revision, known uint64, form record.Form) bool {
+	return revision < known || revision == known && form != record.FormMissing
 }
 
-func (v *theView[P, R]) mergeLease(now Instant, e *Entry, n *theNews[P, R]) {
+func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, R]) {
 	p := v.peer(e.Peer)
 	if stale(e.Revision, p.Revision, p.Form) {
 		return
 	}
 	v.last, p.gen = max(v.last, e.Revision), v.gen
-	same := p.Form == FormRecord && e.Form == FormRecord && p.Lease.Nonce == e.Lease.Nonce && p.Lease.Alive()
+	same := p.Form == record.FormRecord && e.Form == record.FormRecord && p.Lease.Nonce == e.Lease.Nonce && p.Lease.Alive()
 	state := p.Lease.State
 	if !same || !e.Lease.Alive() {
-		p.endSeen = now
+		p.EndSeen = now
 	}
 	p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false
-	if e.Form != FormRecord {
+	if e.Form != record.FormRecord {
 		v.cannotRead(now, p)
 	}
 	if p.Lease.Alive() {
-		p.lastTTL = p.Lease.TTL()
+		p.LastTTL = p.Lease.TTL()
 		if same { // the common case: somebody lives; nothing depends on it but its own alarm
 			if state != p.Lease.State {
 				n.Peers = append(n.Peers, p)
@@ -87,9 +89,9 @@ func (v *theView[P, R]) mergeLease(now Instant, e *Entry, n *theNews[P, R]) {
 			return
 		}
 	}
-	v.ignored(e, LeaseKey(p.Peer), n)
+	v.ignored(e, record.LeaseKey(p.Peer), n)
 	n.Peers = append(n.Peers, p)
-	for _, r := range p.holds {
+	for _, r := range p.Holds {
 		v.tellLeader(r, n)
 		n.Roles = append(n.Roles, r)
 	}
@@ -102,7 +104,7 @@ func (v *theView[P, R]) mergeLease(now Instant, e *Entry, n *theNews[P, R]) {
 	v.forget(p)
 }
 
-func (v *theView[P, R]) mergeMember(now Instant, e *Entry, n *theNews[P, R]) {
+func (v *View[P, R]) mergeMember(now record.Instant, e *record.Entry, n *News[P, R]) {
 	p := v.peer(e.Peer)
 	if stale(e.Revision, p.MemberRevision, p.MemberForm) {
 		return
@@ -110,8 +112,8 @@ func (v *theView[P, R]) mergeMember(now Instant, e *Entry, n *theNews[P, R]) {
 	p.awaited(now)
 	v.last, p.memberGen = max(v.last, e.Revision), v.gen
 	p.MemberRevision, p.MemberForm, p.memberDenied = e.Revision, e.Form, false
-	v.ignored(e, MemberKey(p.Peer), n)
-	if e.Form != FormRecord {
+	v.ignored(e, record.MemberKey(p.Peer), n)
+	if e.Form != record.FormRecord {
 		v.setMember(p, nil, n)
 		v.forget(p)
 		return
@@ -119,18 +121,18 @@ func (v *theView[P, R]) mergeMember(now Instant, e *Entry, n *theNews[P, R]) {
 	v.setMember(p, e.Member, n)
 }
 
-func (v *theView[P, R]) setMember(p *thePeer[P, R], m *Member, n *theNews[P, R]) {
+func (v *View[P, R]) setMember(p *Peer[P, R], m *record.Member, n *News[P, R]) {
 	old := p.Member
 	p.Member = m
 	if old != nil {
 		for _, name := range roleNames(old) {
 			r, was := v.Mention(name), old.Roles[name]
-			is, stays := m.candidacy(name)
+			is, stays := m.Candidacy(name)
 			if stays && is == was && old.Session == m.Session && old.Draining == m.Draining {
 				continue
 			}
 			if !stays {
-				r.candidates = slices.DeleteFunc(r.candidates, func(q *thePeer[P, R]) bool { return q == p })
+				r.Candidates = slices.DeleteFunc(r.Candidates, func(q *Peer[P, R]) bool { return q == p })
 			}
 			n.Roles = append(n.Roles, r)
 		}
@@ -139,8 +141,8 @@ func (v *theView[P, R]) setMember(p *thePeer[P, R], m *Member, n *theNews[P, R])
 		for _, name := range roleNames(m) {
 			r := v.Mention(name)
 			m.Roles[r.Name] = m.Roles[name] // so that there is one copy of the name
-			if _, had := old.candidacy(name); !had {
-				r.candidates = append(r.candidates, p)
+			if _, had := old.Candidacy(name); !had {
+				r.Candidates = append(r.Candidates, p)
 				n.Roles = append(n.Roles, r)
 			}
 		}
@@ -150,34 +152,34 @@ func (v *theView[P, R]) setMember(p *thePeer[P, R], m *Member, n *theNews[P, R])
 	v.tellMember(p, n)
 }
 
-func roleNames(m *Member) []string { return slices.Sorted(maps.Keys(m.Roles)) }
+func roleNames(m *record.Member) []string { return slices.Sorted(maps.Keys(m.Roles)) }
 
-func (v *theView[P, R]) mergeRole(now Instant, e *Entry, n *theNews[P, R]) {
+func (v *View[P, R]) mergeRole(now record.Instant, e *record.Entry, n *News[P, R]) {
 	r := v.Mention(e.Name)
 	if stale(e.Revision, r.Revision, r.Form) {
 		return
 	}
 	v.last, r.gen = max(v.last, e.Revision), v.gen
 	v.setRole(now, r, e.Revision, e.Form, e.Role, n)
-	v.ignored(e, RoleKey(r.Name), n)
-	if r.Form == FormRecord && r.Role.Vacant {
+	v.ignored(e, record.RoleKey(r.Name), n)
+	if r.Form == record.FormRecord && r.Role.Vacant {
 		n.Notices = append(n.Notices, RoleVacant{r.Name, r.Role.By, r.Role.Reason})
 	}
 }
 
-func (v *theView[P, R]) setRole(now Instant, r *theRole[P, R], revision uint64, form Form, rec Role, n *theNews[P, R]) {
+func (v *View[P, R]) setRole(now record.Instant, r *Role[P, R], revision uint64, form record.Form, rec record.Role, n *News[P, R]) {
 	former := v.peers[r.Role.Holder()]
-	if r.held() {
+	if r.Held() {
 		former.release(r)
 	}
 	r.Revision, r.Form, r.Role, r.Seen, r.denied = revision, form, rec, now, false
-	if form == FormRecord {
+	if form == record.FormRecord {
 		r.lastTTL = rec.TTL()
 	}
-	if r.held() {
+	if r.Held() {
 		p := v.peer(rec.Holder())
-		r.place = len(p.holds)
-		p.holds = append(p.holds, r)
+		r.place = len(p.Holds)
+		p.Holds = append(p.Holds, r)
 		p.awaited(now)
 		n.Peers = append(n.Peers, p)
 	}
@@ -188,20 +190,20 @@ func (v *theView[P, R]) setRole(now Instant, r *theRole[P, R], revision uint64, 
 	v.tellLeader(r, n)
 }
 
-// unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
-func (v *theView[P, R]) unlearn(now Instant, r *theRole[P, R], n *theNews[P, R]) {
-	v.setRole(now, r, 0, FormMissing, Role{}, n)
+// Unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
+func (v *View[P, R]) Unlearn(now record.Instant, r *Role[P, R], n *News[P, R]) {
+	v.setRole(now, r, 0, record.FormMissing, record.Role{}, n)
 }
 
-// unlearnMember does that with a member record.
-func (v *theView[P, R]) unlearnMember(p *thePeer[P, R], n *theNews[P, R]) {
-	p.MemberRevision, p.MemberForm, p.memberOlder, p.memberDenied = 0, FormMissing, false, false
+// UnlearnMember does that with a member record.
+func (v *View[P, R]) UnlearnMember(p *Peer[P, R], n *News[P, R]) {
+	p.MemberRevision, p.MemberForm, p.memberOlder, p.memberDenied = 0, record.FormMissing, false, false
 	v.setMember(p, nil, n)
 }
 
 // BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it is not wide the view forgets
 // the workers but keep, whose records such a watch does not carry.
-func (v *theView[P, R]) BeginWatch(w Watch, keep Peer) {
+func (v *View[P, R]) BeginWatch(w Watch, keep record.Peer) {
 	v.gen++
 	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
 	v.begun, v.blind, v.lags, v.doubted = w.Begun, !w.Told || w.Behind, false, false
@@ -212,7 +214,7 @@ func (v *theView[P, R]) BeginWatch(w Watch, keep Peer) {
 		v.doubt.again = v.begun.Add(BackPatience)
 	}
 	for _, r := range v.roleList {
-		r.delivered = 0
+		r.Delivered = 0
 	}
 	for _, p := range v.peerList {
 		p.older, p.memberOlder = false, false
@@ -221,11 +223,11 @@ func (v *theView[P, R]) BeginWatch(w Watch, keep Peer) {
 		v.older(w.Last+1, w.Told)
 	}
 	if w.Wide {
-		v.forgotten = map[Peer]struct{}{}
+		v.forgotten = map[record.Peer]struct{}{}
 		return
 	}
 	for i := len(v.peerList) - 1; i >= 0; i-- {
-		if p := v.peerList[i]; p.Peer.Class == Worker && p.Peer != keep {
+		if p := v.peerList[i]; p.Peer.Class == record.Worker && p.Peer != keep {
 			v.drop(p)
 		}
 	}
@@ -237,7 +239,7 @@ func (v *theView[P, R]) BeginWatch(w Watch, keep Peer) {
 // but where the doubt cannot be settled in its time the older one is taken for what stands; again says that another watch is to show
 // it. Not missing is the record of a role that an open write of ours may have replaced. A mistake here costs a refused write, never
 // safety.
-func (v *theView[P, R]) EndSnapshot(now Instant, open func(*theRole[P, R]) bool, n *theNews[P, R]) (again bool) {
+func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool, n *News[P, R]) (again bool) {
 	reaches := max(v.delivered, v.reaches)
 	gone := func(gen uint32, revision uint64, denied bool) bool {
 		return gen < v.gen && (denied || revision <= reaches)
@@ -245,33 +247,33 @@ func (v *theView[P, R]) EndSnapshot(now Instant, open func(*theRole[P, R]) bool,
 	unsettled := v.blind && v.doubt.known != 0 && v.begun >= v.doubt.due()
 	lost := func(older, denied bool) bool { return older && denied && unsettled }
 	for _, p := range v.peerList {
-		if p.Form == FormNone && !v.complete {
+		if p.Form == record.FormNone && !v.complete {
 			p.Seen = now // only now does its absence mean anything
 		}
-		if isLost := lost(p.older, p.denied); isLost || p.Form != FormNone && p.Form != FormMissing && gone(p.gen, p.Revision, p.denied) {
+		if isLost := lost(p.older, p.denied); isLost || p.Form != record.FormNone && p.Form != record.FormMissing && gone(p.gen, p.Revision, p.denied) {
 			if isLost {
 				p.Revision, p.older, p.denied, again = 0, false, false, true
 			}
-			p.Form, p.Lease, p.Seen = FormMissing, Lease{}, now
+			p.Form, p.Lease, p.Seen = record.FormMissing, record.Lease{}, now
 			v.cannotRead(now, p)
-			for _, r := range p.holds {
+			for _, r := range p.Holds {
 				v.tellLeader(r, n)
 			}
 			v.tellMember(p, n)
 		}
 		switch {
 		case lost(p.memberOlder, p.memberDenied):
-			v.unlearnMember(p, n)
+			v.UnlearnMember(p, n)
 			again = true
-		case p.MemberForm != FormNone && p.MemberForm != FormMissing && gone(p.memberGen, p.MemberRevision, p.memberDenied):
-			p.MemberForm = FormMissing
+		case p.MemberForm != record.FormNone && p.MemberForm != record.FormMissing && gone(p.memberGen, p.MemberRevision, p.memberDenied):
+			p.MemberForm = record.FormMissing
 			v.setMember(p, nil, n)
 		}
 		n.Peers = append(n.Peers, p)
 	}
 	for _, r := range v.roleList {
-		if r.Form != FormNone && r.Form != FormMissing && gone(r.gen, r.Revision, r.denied) && (open == nil || !open(r)) {
-			v.setRole(now, r, r.Revision, FormMissing, Role{}, n)
+		if r.Form != record.FormNone && r.Form != record.FormMissing && gone(r.gen, r.Revision, r.denied) && (open == nil || !open(r)) {
+			v.setRole(now, r, r.Revision, record.FormMissing, record.Role{}, n)
 		}
 		n.Roles = append(n.Roles, r)
 	}
@@ -286,35 +288,35 @@ func (v *theView[P, R]) EndSnapshot(now Instant, open func(*theRole[P, R]) bool,
 	return again
 }
 
-// deny takes in that the store has refused a write of e because its key does not stand at that revision.
-func (v *theView[P, R]) deny(e *Entry, revision uint64) {
+// Deny takes in that the store has refused a write of e because its key does not stand at that revision.
+func (v *View[P, R]) Deny(e *record.Entry, revision uint64) {
 	switch p, r := v.peers[e.Peer], v.roles[e.Name]; {
-	case e.Kind == KindLease && p != nil:
+	case e.Kind == record.KindLease && p != nil:
 		p.denied = p.denied || p.Revision == revision
-	case e.Kind == KindMember && p != nil:
+	case e.Kind == record.KindMember && p != nil:
 		p.memberDenied = p.memberDenied || p.MemberRevision == revision
-	case e.Kind == KindRole && r != nil:
+	case e.Kind == record.KindRole && r != nil:
 		r.denied = r.denied || r.Revision == revision
 	}
 }
 
 // awaited starts the wait for a peer that is named while it has no lease.
-func (p *thePeer[P, R]) awaited(now Instant) {
-	if p.Form == FormNone && !p.named {
+func (p *Peer[P, R]) awaited(now record.Instant) {
+	if p.Form == record.FormNone && !p.named {
 		p.named, p.Seen = true, now
 	}
 }
 
-func (v *theView[P, R]) ignored(e *Entry, key string, n *theNews[P, R]) {
+func (v *View[P, R]) ignored(e *record.Entry, key string, n *News[P, R]) {
 	switch e.Form {
-	case FormGarbage:
+	case record.FormGarbage:
 		n.Notices = append(n.Notices, Ignored{key, e.Problem})
-	case FormNewer:
-		n.Notices = append(n.Notices, Ignored{key, errNewer.Error()})
+	case record.FormNewer:
+		n.Notices = append(n.Notices, Ignored{key, record.ErrNewer.Error()})
 	}
 }
 
-func (v *theView[P, R]) tellLeader(r *theRole[P, R], n *theNews[P, R]) {
+func (v *View[P, R]) tellLeader(r *Role[P, R], n *News[P, R]) {
 	if leader := v.Leader(r); leader != r.leader {
 		r.leader = leader
 		epoch := r.Revision
@@ -325,7 +327,7 @@ func (v *theView[P, R]) tellLeader(r *theRole[P, R], n *theNews[P, R]) {
 	}
 }
 
-func (v *theView[P, R]) tellMember(p *thePeer[P, R], n *theNews[P, R]) {
+func (v *View[P, R]) tellMember(p *Peer[P, R], n *News[P, R]) {
 	switch joined := p.Belongs(); {
 	case joined && !p.joined:
 		n.Notices = append(n.Notices, MemberJoined{p.Peer, p.Session()})
@@ -333,11 +335,11 @@ func (v *theView[P, R]) tellMember(p *thePeer[P, R], n *theNews[P, R]) {
 	case !joined && p.joined:
 		reason := "gone"
 		switch {
-		case p.Form == FormRecord && p.Lease.Alive() && p.Member == nil: // a closing member takes its record away first
-			reason = string(Closed)
-		case p.Form == FormRecord && p.Lease.Alive():
+		case p.Form == record.FormRecord && p.Lease.Alive() && p.Member == nil: // a closing member takes its record away first
+			reason = string(record.Closed)
+		case p.Form == record.FormRecord && p.Lease.Alive():
 			reason = "replaced"
-		case p.Form == FormRecord:
+		case p.Form == record.FormRecord:
 			reason = string(p.Lease.State)
 		}
 		n.Notices = append(n.Notices, MemberLeft{p.Peer, reason})

@@ -1,8 +1,10 @@
-package protocol
+package view
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // Contender is a candidate as the succession sees it.
@@ -15,39 +17,39 @@ type Contender struct {
 
 // Line is the order in which live, eligible candidates claim a role that falls vacant now: the hinted one, then by
 // priority, then by age of the session; who just vacated comes last. It is a matter of delay only, never of safety.
-func (v *theView[P, R]) Line(now Instant, r *theRole[P, R]) []Contender {
+func (v *View[P, R]) Line(now record.Instant, r *Role[P, R]) []Contender {
 	var line []Contender
-	for _, p := range r.candidates {
-		if c, ok := v.contender(now, r.Name, p); ok {
+	for _, p := range r.Candidates {
+		if c, ok := v.Contender(now, r.Name, p); ok {
 			line = append(line, c)
 		}
 	}
-	slices.SortFunc(line, func(a, b Contender) int { return compareContenders(&r.Role, a, b) })
+	slices.SortFunc(line, func(a, b Contender) int { return CompareContenders(&r.Role, a, b) })
 	return line
 }
 
 // Successor is who would take r over from its present leader, or "".
-func (v *theView[P, R]) Successor(now Instant, r *theRole[P, R]) string {
-	if r.Form == FormNewer {
+func (v *View[P, R]) Successor(now record.Instant, r *Role[P, R]) string {
+	if r.Form == record.FormNewer {
 		return "" // nobody claims over it
 	}
 	for _, c := range v.Line(now, r) {
-		if !r.held() || c.Instance != r.Role.ID {
+		if !r.Held() || c.Instance != r.Role.ID {
 			return c.Instance
 		}
 	}
 	return ""
 }
 
-func (v *theView[P, R]) contender(now Instant, role string, p *thePeer[P, R]) (c Contender, ok bool) {
-	said, ok := p.Member.candidacy(role)
-	if !ok || !said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now) || p.Peer.Class != Candidate {
+func (v *View[P, R]) Contender(now record.Instant, role string, p *Peer[P, R]) (c Contender, ok bool) {
+	said, ok := p.Member.Candidacy(role)
+	if !ok || !said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now) || p.Peer.Class != record.Candidate {
 		return c, false
 	}
 	return Contender{p.Peer.Instance, p.Session(), said.Priority, said.Takeover}, true
 }
 
-func compareContenders(rec *Role, a, b Contender) int {
+func CompareContenders(rec *record.Role, a, b Contender) int {
 	last := func(c Contender) int { return toInt(rec.Vacant && c.Instance == rec.By) }
 	hinted := func(c Contender) int { return toInt(!rec.Vacant || rec.Next == "" || c.Instance != rec.Next) }
 	return cmp.Or(

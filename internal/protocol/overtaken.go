@@ -3,6 +3,8 @@ package protocol
 import (
 	"cmp"
 	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // unshown is a record of a role that we take part in, which the present watch has not delivered yet.
@@ -32,7 +34,7 @@ func (m *Machine) expect(epoch uint64, rv *RoleView) {
 func (m *Machine) expectAll() {
 	m.unshown = m.unshown[:0]
 	for _, rv := range m.view.Roles() {
-		if rv.Notes.mine != nil && rv.Revision > rv.delivered {
+		if rv.Notes.mine != nil && rv.Revision > rv.Delivered {
 			m.unshown = append(m.unshown, unshown{rv.Revision, rv})
 		}
 	}
@@ -50,7 +52,7 @@ func (m *Machine) passed() {
 		u := m.unshown[n]
 		switch {
 		case u.role.Revision != u.revision: // another one is known by now
-		case u.role.delivered >= u.revision:
+		case u.role.Delivered >= u.revision:
 		case m.rotatesStill(u.role.Notes.mine):
 			open = append(open, u)
 		default:
@@ -64,7 +66,7 @@ func (m *Machine) passed() {
 // passedBefore does it with a record that is known by its acknowledgement only when the watch has passed it.
 func (m *Machine) passedBefore(rv *RoleView, revision uint64) {
 	switch {
-	case rv == nil || !m.view.Whole() || rv.Revision != revision || rv.delivered >= revision || revision > m.view.Delivered():
+	case rv == nil || !m.view.Whole() || rv.Revision != revision || rv.Delivered >= revision || revision > m.view.Delivered():
 	case !m.rotatesStill(rv.Notes.mine):
 		m.takeBack(rv)
 	}
@@ -74,12 +76,12 @@ func (m *Machine) passedBefore(rv *RoleView, revision uint64) {
 // this one: somebody else that it names as the leader may believe for its lease time.
 func (m *Machine) takeBack(rv *RoleView) {
 	free, is := m.freeSince(rv)
-	if !is && rv.held() && rv.Role.Holder() != m.self.Peer {
+	if !is && rv.Held() && rv.Role.Holder() != m.self.Peer {
 		free = m.now.Observer.Add(rv.Role.TTL())
 	}
-	rv.waits = max(rv.waits, free)
-	m.view.unlearn(m.now.Observer, rv, &m.news)
-	if rv.delivered > 0 {
+	rv.Waits = max(rv.Waits, free)
+	m.view.Unlearn(m.now.Observer, rv, &m.news)
+	if rv.Delivered > 0 {
 		m.rebuild("a record that was known does not stand")
 	}
 }
@@ -87,9 +89,9 @@ func (m *Machine) takeBack(rv *RoleView) {
 // passedOwnMember does the same with our own member record: without it nobody counts on us.
 func (m *Machine) passedOwnMember() {
 	p := m.self
-	shown := p.memberSeen >= p.MemberRevision && m.view.Current(p)
-	if p.MemberForm == FormRecord && !shown && p.MemberRevision <= m.view.Delivered() {
-		m.view.unlearnMember(p, &m.news)
+	shown := p.MemberSeen >= p.MemberRevision && m.view.Current(p)
+	if p.MemberForm == record.FormRecord && !shown && p.MemberRevision <= m.view.Delivered() {
+		m.view.UnlearnMember(p, &m.news)
 		m.change()
 		m.rebuild("our member record does not stand")
 	}

@@ -1,4 +1,4 @@
-package protocol
+package record
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 	"unique"
+
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // Version is the format of the records this process writes and the only one it acts upon.
@@ -15,7 +17,7 @@ const Version = 1
 const MaxSupportedTTL = time.Hour
 
 var (
-	errNewer   = errors.New("written by a later version")
+	ErrNewer   = errors.New("written by a later version")
 	errGarbage = errors.New("not a record")
 )
 
@@ -71,8 +73,8 @@ type Member struct {
 	Draining bool                 `json:"draining,omitempty"`
 }
 
-// candidacy is what the member says of itself for a role; ok reports whether it says anything. A nil member says nothing.
-func (m *Member) candidacy(role string) (c Candidacy, ok bool) {
+// Candidacy is what the member says of itself for a role; ok reports whether it says anything. A nil member says nothing.
+func (m *Member) Candidacy(role string) (c Candidacy, ok bool) {
 	if m == nil {
 		return c, false
 	}
@@ -145,7 +147,7 @@ func DecodeRole(b []byte, maxTTL time.Duration) (r Role, err error) {
 	if err := decode(b, &r, &r.V); err != nil {
 		return Role{}, err
 	}
-	if !r.Vacant && (!ValidName(r.ID) || r.Session == 0) {
+	if !r.Vacant && (!naming.Valid(r.ID) || r.Session == 0) {
 		return Role{}, fmt.Errorf("%w: role held by nobody", errGarbage)
 	}
 	r.ID, r.Key = unique.Make(r.ID).Value(), unique.Make(r.Key).Value() // a session may hold thousands of roles
@@ -167,13 +169,13 @@ func decode(b []byte, record any, version *int) error {
 			V int `json:"v"`
 		}
 		if json.Unmarshal(b, &v) == nil && v.V > Version {
-			return errNewer
+			return ErrNewer
 		}
 		return fmt.Errorf("%w: %w", errGarbage, err)
 	}
 	switch {
 	case *version > Version:
-		return errNewer
+		return ErrNewer
 	case *version != Version:
 		return fmt.Errorf("%w: version %d", errGarbage, *version)
 	}

@@ -1,31 +1,31 @@
 package protocol
 
-// roleSet is a set of roles that is walked in an order which depends on nothing but the history of the machine, so that a
+// set is a set that is walked in an order which depends on nothing but the history of the machine, so that a
 // simulation with one seed is one schedule.
-type roleSet struct {
-	list  []*role
-	place map[*role]int
+type set[T comparable] struct {
+	list  []T
+	place map[T]int
 }
 
-func (s *roleSet) len() int { return len(s.list) }
+func (s *set[T]) len() int { return len(s.list) }
 
-func (s *roleSet) has(r *role) bool {
+func (s *set[T]) has(r T) bool {
 	_, ok := s.place[r]
 	return ok
 }
 
-func (s *roleSet) add(r *role) {
+func (s *set[T]) add(r T) {
 	if s.has(r) {
 		return
 	}
 	if s.place == nil {
-		s.place = map[*role]int{}
+		s.place = map[T]int{}
 	}
 	s.place[r] = len(s.list)
 	s.list = append(s.list, r)
 }
 
-func (s *roleSet) remove(r *role) {
+func (s *set[T]) remove(r T) {
 	i, ok := s.place[r]
 	if !ok {
 		return
@@ -33,14 +33,15 @@ func (s *roleSet) remove(r *role) {
 	last := len(s.list) - 1
 	s.list[i] = s.list[last]
 	s.place[s.list[i]] = i
-	s.list[last] = nil
+	var none T
+	s.list[last] = none
 	s.list = s.list[:last]
 	delete(s.place, r)
 }
 
 // clear empties the set and returns what was in it.
-func (s *roleSet) clear() []*role {
+func (s *set[T]) clear() []T {
 	list := s.list
-	*s = roleSet{}
+	*s = set[T]{}
 	return list
 }

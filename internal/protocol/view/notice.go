@@ -1,0 +1,39 @@
+package view
+
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
+
+// Notice is what a view has to tell: its owner only passes it on, as an effect.
+type Notice interface{ IsEffect() }
+
+type LeaderChanged struct {
+	Role, Leader string // Leader is "" while there is none
+	Epoch        uint64
+}
+
+type RoleVacant struct{ Role, By, Reason string }
+
+type MemberJoined struct {
+	Peer    record.Peer
+	Session uint64
+}
+
+type MemberChanged struct{ Peer record.Peer } // what it says of itself
+
+type MemberLeft struct {
+	Peer   record.Peer
+	Reason string
+}
+
+type Ignored struct{ Key, Reason string }
+
+func (LeaderChanged) IsEffect() {}
+
+func (RoleVacant) IsEffect() {}
+
+func (MemberJoined) IsEffect() {}
+
+func (MemberLeft) IsEffect() {}
+
+func (MemberChanged) IsEffect() {}
+
+func (Ignored) IsEffect() {}

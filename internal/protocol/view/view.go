@@ -1,0 +1,329 @@
+package view
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// View is what the watch has told of the bucket. Entries merge by revision and never go back, also when a new watch reads
+// from a replica that lags. Roles are indexed by holder, so that the end of a session touches its own roles only.
+//
+// Nothing in the view has a clock of its own; Seen is when this process first saw a revision, on the observer's scale.
+type View[P, R any] struct {
+	MaxTTL time.Duration // what an unknown lease is waited for (L_max of the bucket)
+
+	peers    map[record.Peer]*Peer[P, R]
+	roles    map[string]*Role[P, R]
+	peerList []*Peer[P, R] // the same, in the order of their first mention
+	roleList []*Role[P, R]
+	// forgotten are the peers that the present watch over everything has shown to be gone.
+	forgotten map[record.Peer]struct{}
+	self      *Peer[P, R] // our own slot, never forgotten; nil for an observer
+	last      uint64      // the highest revision seen
+	delivered uint64      // the highest one of the present watch
+	known     uint64      // the highest one seen before the present watch was made
+	single    bool        // the present watch is over a store with one replica
+	wentBack  bool        // the store has lost what was known
+	gen       uint32      // counts watches: an entry that the present one did not deliver may be gone
+	complete  bool        // one initial snapshot has arrived whole
+	wide      bool        // the present watch carries every key
+	whole     bool        // and its snapshot has arrived whole
+	since     record.Instant
+	// unread is until when somebody may believe in a session whose lease is gone or cannot be read: it may lead what its lease
+	// does not tell of any more.
+	unread record.Instant
+
+	doubt   doubt
+	begun   record.Instant // when the present watch was begun to be made
+	blind   bool           // what it delivers may be of a replica that lags, for however long
+	reaches uint64         // its snapshot holds all up to here, at least
+	lags    bool           // it has shown, for certain, an older state than was known before
+	doubted bool           // older than was known when the doubt came up
+	asked   bool           // a new watch was asked for because of the doubt
+}
+
+// PeerView is what is known of one session slot: its lease and its member record.
+type Peer[P, R any] struct {
+	Peer     record.Peer
+	Revision uint64 // of the newest event of its lease
+	Form     record.Form
+	Lease    record.Lease
+	Seen     record.Instant // since when its lease stands at Revision
+	EndSeen  record.Instant // when a session of it was last seen to have ended
+	LastTTL  time.Duration  // of the last lease that could be read
+
+	Member         *record.Member // the newest that could be read; nil when there is none
+	MemberRevision uint64
+	MemberForm     record.Form
+
+	Holds      []*Role[P, R]
+	named      bool // by a role or a member record, before any lease of it was seen
+	joined     bool // told of as a member
+	place      int  // in the list of the view
+	alarm      alarm
+	gen        uint32
+	memberGen  uint32
+	MemberSeen uint64 // the last revision of its member record that a watch has delivered
+
+	denied, memberDenied bool // the two do not stand as known, by a refused write
+	older, memberOlder   bool // the present watch has shown them older than known
+	Notes                P    // of the owner
+}
+
+// RoleView is what is known of one role.
+type Role[P, R any] struct {
+	Name     string
+	Revision uint64
+	Role     record.Role
+	Seen     record.Instant // since when the record stands at Revision
+
+	// What is small stands together, as in Role.
+	Form   record.Form
+	denied bool // it does not stand as known, by a refused write
+	gen    uint32
+
+	leader     string         // told of as its leader
+	lastTTL    time.Duration  // of the last record that could be read
+	Candidates []*Peer[P, R]  // whose member record names the role
+	place      int            // in the holder's holds
+	Delivered  uint64         // the last revision that the present watch has delivered, 0: none
+	Waits      record.Instant // nobody claims it before: somebody may lead it by a record that is lost
+	Alarm      alarm
+	Notes      R // of the owner
+}
+
+func (p *Peer[P, R]) clock() *alarm { return &p.alarm }
+func (r *Role[P, R]) clock() *alarm { return &r.Alarm }
+
+// New returns an empty view of a bucket with that L_max.
+func New[P, R any](maxTTL time.Duration) *View[P, R] {
+	return &View[P, R]{MaxTTL: maxTTL, peers: map[record.Peer]*Peer[P, R]{}, roles: map[string]*Role[P, R]{}}
+}
+
+// Complete reports whether a whole snapshot has been seen: before that, absence means nothing.
+func (v *View[P, R]) Complete() bool { return v.complete }
+
+// CompleteSince is since when absence means something, ok whether it does.
+func (v *View[P, R]) CompleteSince() (since record.Instant, ok bool) { return v.since, v.complete }
+
+// Whole reports whether the snapshot of the present watch has arrived whole.
+func (v *View[P, R]) Whole() bool { return v.whole }
+
+// Delivered is the highest revision that the present watch has delivered.
+func (v *View[P, R]) Delivered() uint64 { return v.delivered }
+
+// Last is the highest revision the view has seen.
+func (v *View[P, R]) Last() uint64 { return v.last }
+
+// Peer returns what is known of p, or nil.
+func (v *View[P, R]) Peer(p record.Peer) *Peer[P, R] { return v.peers[p] }
+
+// Role returns what is known of a role, or nil.
+func (v *View[P, R]) Role(name string) *Role[P, R] { return v.roles[name] }
+
+// Peers is every peer of which something stands in the bucket. It is the view's own slice.
+func (v *View[P, R]) Peers() []*Peer[P, R] { return v.peerList }
+
+// Roles is every role ever mentioned, in the order of the first mention. It is the view's own slice.
+func (v *View[P, R]) Roles() []*Role[P, R] { return v.roleList }
+
+// Session is the number of the session that the lease declares: the revision of its first write.
+func (p *Peer[P, R]) Session() uint64 {
+	if p.Lease.Session == 0 {
+		return p.Revision
+	}
+	return p.Lease.Session
+}
+
+// Dead reports whether session s of peer p has ended for certain. Nothing but a later session, or an end declared at a
+// later revision, is proof: not a marker, not a timer, not a missing key.
+func (v *View[P, R]) Dead(p record.Peer, s uint64) bool {
+	l := v.peers[p]
+	if l == nil || l.Form != record.FormRecord {
+		return false
+	}
+	if l.Lease.Alive() {
+		return l.Session() > s
+	}
+	return l.Revision > s
+}
+
+// Closed reports whether session s of peer p is known to have been ended by its own process, with nothing of it at work any
+// more. False may also mean that its next session was seen first.
+func (v *View[P, R]) Closed(p record.Peer, s uint64) bool {
+	l := v.peers[p]
+	return l != nil && l.Form == record.FormRecord && l.Lease.State == record.Closed && l.Lease.Session == s
+}
+
+// Active reports whether the lease of p declares a session and has moved within its time, as seen at now.
+func (p *Peer[P, R]) Active(now record.Instant) bool {
+	return p.Form == record.FormRecord && p.Lease.Alive() && now.Sub(p.Seen) < p.Lease.TTL()
+}
+
+// Belongs reports whether the member record is of the present session of p.
+func (p *Peer[P, R]) Belongs() bool {
+	return p.Member != nil && p.Form == record.FormRecord && p.Lease.Alive() && p.Member.Session == p.Session()
+}
+
+// Leader is the instance that holds r in a session not known to be dead, or "".
+func (v *View[P, R]) Leader(r *Role[P, R]) string {
+	if r == nil || r.Form != record.FormRecord || r.Role.Vacant || v.Dead(r.Role.Holder(), r.Role.Session) {
+		return ""
+	}
+	return r.Role.ID
+}
+
+// peer returns the entry of p, made on first mention.
+func (v *View[P, R]) peer(p record.Peer) *Peer[P, R] {
+	e := v.peers[p]
+	if e == nil {
+		e = &Peer[P, R]{Peer: p, alarm: alarm{Never, Never}}
+		v.peers[p] = e
+		e.place = len(v.peerList)
+		v.peerList = append(v.peerList, e)
+	}
+	return e
+}
+
+// forget drops a peer that nothing in the bucket speaks of any more, so that instance ids which come and go do not fill
+// the memory. What it takes away could only have made somebody wait longer: a marker is no proof of anything.
+func (v *View[P, R]) forget(p *Peer[P, R]) {
+	if p == v.self || p.Form == record.FormRecord || p.Form == record.FormGarbage || p.Form == record.FormNewer || p.Member != nil || len(p.Holds) > 0 {
+		return
+	}
+	if v.peers[p.Peer] == p {
+		v.drop(p)
+		if v.forgotten != nil {
+			v.forgotten[p.Peer] = struct{}{}
+		}
+	}
+}
+
+func (v *View[P, R]) drop(p *Peer[P, R]) {
+	if p.Member != nil {
+		for name := range p.Member.Roles {
+			r := v.Mention(name)
+			r.Candidates = slices.DeleteFunc(r.Candidates, func(q *Peer[P, R]) bool { return q == p })
+		}
+	}
+	last := v.peerList[len(v.peerList)-1]
+	last.place = p.place
+	v.peerList[p.place] = last
+	v.peerList[len(v.peerList)-1] = nil
+	v.peerList = v.peerList[:len(v.peerList)-1]
+	delete(v.peers, p.Peer)
+	p.Form, p.Member = record.FormNone, nil // whoever still has it on a list finds nothing to do
+}
+
+// Own returns the entry of the owner's own slot, which is never forgotten.
+func (v *View[P, R]) Own(p record.Peer) *Peer[P, R] {
+	v.self = v.peer(p)
+	return v.self
+}
+
+// Mention returns the entry of a role, made on first mention.
+func (v *View[P, R]) Mention(name string) *Role[P, R] {
+	r := v.roles[name]
+	if r == nil {
+		name = strings.Clone(name) // it may be a part of a subject
+		r = &Role[P, R]{Name: name, Alarm: alarm{Never, Never}}
+		v.roles[name] = r
+		v.roleList = append(v.roleList, r)
+	}
+	return r
+}
+
+func (p *Peer[P, R]) release(r *Role[P, R]) {
+	last := len(p.Holds) - 1
+	p.Holds[r.place] = p.Holds[last]
+	p.Holds[r.place].place = r.place
+	p.Holds[last] = nil
+	p.Holds = p.Holds[:last]
+}
+
+func (r *Role[P, R]) Held() bool { return r.Form == record.FormRecord && !r.Role.Vacant }
+
+// LostUntil is until when the former leader of a role may still believe whose record is gone or cannot be read: that came to be
+// so at Seen or before, and for longer than its lease time after that nobody believes who has not seen it.
+//
+// Which lease time that is, the record does not tell any more. A watch may skip what was overwritten, so the last record that
+// this process could read need not have been the last one written; but whoever wrote that had a live lease before, and has it
+// still unless that was ended, or is gone or cannot be read itself. Our own is live too: so whoever waits for it has seen all
+// leases that were live when the record was lost, as they stood then or later.
+func (v *View[P, R]) LostUntil(r *Role[P, R]) record.Instant {
+	ttl := v.UnreadTTL(r.lastTTL)
+	for _, p := range v.peerList {
+		if p.Form == record.FormRecord && p.Lease.State == record.Live {
+			ttl = max(ttl, p.Lease.TTL())
+		}
+	}
+	return max(r.Seen.Add(ttl), min(r.Seen.Add(v.MaxTTL), v.unread))
+}
+
+// cannotRead notes that the lease of p is gone or cannot be read. (Workers lead nothing.)
+func (v *View[P, R]) cannotRead(now record.Instant, p *Peer[P, R]) {
+	if p.Peer.Class == record.Candidate {
+		v.unread = max(v.unread, now.Add(v.UnreadTTL(p.LastTTL)))
+	}
+}
+
+// UnreadTTL is how long a record that is gone or cannot be read is waited for.
+func (v *View[P, R]) UnreadTTL(last time.Duration) time.Duration {
+	if last > 0 {
+		return last
+	}
+	return v.MaxTTL
+}
+
+// Carried reports whether one watch over the whole bucket has itself delivered the record of a role at revision or later,
+// and with its snapshot every member that was described before.
+func (v *View[P, R]) Carried(role string, revision uint64) bool {
+	r := v.roles[role]
+	return v.wide && v.whole && r != nil && r.Delivered >= revision
+}
+
+// MemberDelivered reports whether the watch has shown the member record as it stands. An acknowledgement is not enough
+// where the order against other records matters.
+func (p *Peer[P, R]) MemberDelivered() bool {
+	return p.Member != nil && p.MemberSeen >= p.MemberRevision
+}
+
+// Current reports whether the present watch has delivered the member record of p, or what replaced it, or it is known since.
+func (v *View[P, R]) Current(p *Peer[P, R]) bool { return p.memberGen == v.gen }
+
+// Workers counts the live worker-only sessions in view but our own: all of them where the watch carries every key.
+func (v *View[P, R]) Workers() (n uint32) {
+	for _, p := range v.peerList {
+		if p.Peer.Class == record.Worker && p != v.self && p.Form == record.FormRecord && p.Lease.Alive() {
+			n++
+		}
+	}
+	return n
+}
+
+// Members counts the live sessions: every view has the candidates, and those that see the workers say how many they are.
+func (v *View[P, R]) Members() int {
+	candidates, workers := 0, uint32(0)
+	for _, p := range v.peerList {
+		if p.Peer.Class == record.Candidate && p.Form == record.FormRecord && p.Lease.Alive() {
+			candidates, workers = candidates+1, max(workers, p.Lease.Workers)
+		}
+	}
+	return candidates + int(workers)
+}
+
+// SeenLease reports whether any event of the lease at key has been seen; a lease that was seen to be gone counts.
+func (v *View[P, R]) SeenLease(key string) bool {
+	_, p, _ := record.ParseKey(key)
+	if _, gone := v.forgotten[p]; gone {
+		return true
+	}
+	known := v.peers[p]
+	return known != nil && known.Form != record.FormNone
+}
+
+// SeenAll says that nobody will ask SeenLease of this watch any more: it need not remember who is gone.
+func (v *View[P, R]) SeenAll() { v.forgotten = nil }
