@@ -30,6 +30,28 @@ func TestBehind(t *testing.T) {
 	})
 }
 
+// TestBehindAFullStore: the writes in flight never take the store so long that the heartbeat behind them is unknown. With these
+// figures the window once widened to 430 writes, 0.4 s of the store's time, and the session was lost.
+func TestBehindAFullStore(t *testing.T) {
+	const store, roles = 893 * time.Microsecond, 2956
+	for _, away := range []int{886, 1577, roles} {
+		b := newBusy(store, 2*store)
+		b.join(roles)
+		for until := b.now.Add(roles * 3 * store); b.m.leading < roles && b.harm == "" && b.now < until; {
+			b.next()
+		}
+		for i := range away {
+			b.leave(fmt.Sprint("r", i))
+		}
+		for until := b.now.Add(roles*3*store + b.m.cfg.TTL); b.left < away && b.harm == "" && b.now < until; {
+			b.next()
+		}
+		if b.harm != "" || b.left != away {
+			t.Errorf("%d of %d roles are given away: %s", b.left, away, b.harm)
+		}
+	}
+}
+
 // TestAWatchThatIsAlwaysLate: a watch that shows everything, and all of it late, keeps nobody from leading, as long as it is not
 // so late that it counts as dead.
 func TestAWatchThatIsAlwaysLate(t *testing.T) {

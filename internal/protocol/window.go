@@ -1,6 +1,10 @@
 package protocol
 
-import "github.com/rolemanager/rolemanager/internal/protocol/record"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
 
 // window bounds the role writes (claims, vacates, rotations) that one session has in flight.
 //
@@ -14,6 +18,11 @@ import "github.com/rolemanager/rolemanager/internal/protocol/record"
 // A store may take writes faster than the watch shows them, and a beat is shown behind all that was stored before it. Who went on as
 // fast as the store would end its own belief, and have everything to claim again. So while the watch is late the window is shut, until
 // all is shown that has been stored through it.
+//
+// A heartbeat waits in the store behind the writes in flight. If they take the store longer than OpTimeout, the heartbeat is
+// unknown, the next one is refused, and a late watch explains the refusal too late for the lease. So a write that took more
+// than half of OpTimeout does not widen the window: the delay, not the first loss, says that the store is full (as in TCP
+// Vegas; Brakmo and Peterson 1995).
 type window struct {
 	size     int
 	inflight int
@@ -56,13 +65,14 @@ func (m *Machine) late() bool {
 }
 
 // leave gives the place of a write back.
-func (m *Machine) leave(o record.Outcome, revision uint64) {
+func (m *Machine) leave(o record.Outcome, revision uint64, took time.Duration) {
 	w := &m.window
 	w.inflight--
 	w.stored = max(w.stored, revision)
-	if o == record.Unknown {
+	switch {
+	case o == record.Unknown:
 		w.size = max(w.size/2, minWindow)
-	} else {
+	case took <= m.cfg.OpTimeout/2:
 		w.size = min(w.size+1, maxWindow)
 	}
 	if w.inflight == 0 {

@@ -85,7 +85,7 @@ func TestWindow(t *testing.T) {
 		}
 		answer := func(o record.Outcome) {
 			inflight = inflight[1:]
-			m.leave(o, 0)
+			m.leave(o, 0, 0)
 			refill()
 			if len(inflight) == 0 && (len(waiting) > 0 || m.window.size > firstWindow) {
 				t.Fatalf("at rest %d wait, the window is %d", len(waiting), m.window.size)

@@ -58,7 +58,7 @@ func (w Written) apply(m *Machine) {
 	}
 	delete(m.writes, w.ID)
 	if p.role != nil {
-		m.leave(w.Outcome, w.Revision)
+		m.leave(w.Outcome, w.Revision, m.elapsed(p))
 	}
 	if w.Fault != nil {
 		m.fail(w.Fault)
