@@ -318,4 +318,7 @@ var all = []mutants.Mutant{
 	{Name: "our own member record is looked for under the watch that has shown it alone", Edits: []mutants.Edit{
 		{"shown := p.MemberSeen >= p.MemberRevision && m.view.Current(p)", "shown := p.MemberSeen >= p.MemberRevision"},
 	}, By: &beside},
+	{Name: "the window widens however long the store takes", Edits: []mutants.Edit{
+		{"\tcase took <= m.cfg.OpTimeout/2:\n", "\tdefault:\n"},
+	}, By: &fullStore},
 }

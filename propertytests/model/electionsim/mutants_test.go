@@ -32,5 +32,8 @@ var beside = mutants.Test{
 	Says: regexp.MustCompile(`--- FAIL: (?P<within>\S+)[^\n]*\n(?s:.*?)(_test.go:\d+: |panic: )(?P<what>[^\n]*)`),
 }
 
+// fullStore is the test of the one rule that only a full store needs.
+var fullStore = mutants.Test{Below: beside.Below, Run: "^TestBehindAFullStore$", Args: beside.Args, Says: beside.Says}
+
 func TestMutants(t *testing.T)    { suite.Run(t) }
 func TestMutantsFit(t *testing.T) { suite.Fit(t) }
