@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzPattern: what is taken for a pattern matches the keys that the server would send for it, and no others.
@@ -16,7 +18,7 @@ func FuzzPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, key string) {
 		var err error
 		var matched bool
-		if most := 256<<10 + 64*uint64(len(pattern)+len(key)); allocated(most, func() { err, matched = checkPattern(pattern), matches(pattern, key) }) > most {
+		if most := 256<<10 + 64*uint64(len(pattern)+len(key)); heap.Took(most, func() { err, matched = checkPattern(pattern), matches(pattern, key) }) > most {
 			t.Errorf("more than %d bytes for %d and %d", most, len(pattern), len(key))
 		}
 		if err != nil || checkKey(key) != nil || len(pattern) > 200 {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzAcknowledgement: of whatever comes as the answer to a write, it was stored only where the server names our stream and a
@@ -30,7 +32,7 @@ func FuzzAcknowledgement(f *testing.F) {
 		var revision uint64
 		var v verdict
 		var err error
-		if most := 256<<10 + 128*uint64(len(data)); allocated(most, func() { revision, v, err = acknowledged(stream, data) }) > most {
+		if most := 256<<10 + 128*uint64(len(data)); heap.Took(most, func() { revision, v, err = acknowledged(stream, data) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(data))
 		}
 		var a pubAck

@@ -4,26 +4,11 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
-	"runtime/metrics"
 	"strings"
 	"testing"
-)
 
-// allocated is how many bytes do takes from the heap, roughly. Whatever else runs is counted too, so a figure above most is
-// measured again.
-func allocated(most uint64, do func()) (took uint64) {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	for range 10 {
-		metrics.Read(sample)
-		before := sample[0].Value.Uint64()
-		do()
-		metrics.Read(sample)
-		if took = sample[0].Value.Uint64() - before; took <= most {
-			break
-		}
-	}
-	return took
-}
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+)
 
 // FuzzToken: a text is the text of one token or of none; what a Guard says of it depends on its parts alone; reading takes
 // memory in proportion to the text, and an error never holds any of it.
@@ -39,7 +24,7 @@ func FuzzToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var tok Token
 		var err error
-		if most := 256<<10 + 64*uint64(len(text)); allocated(most, func() { tok, err = Parse(text) }) > most {
+		if most := 256<<10 + 64*uint64(len(text)); heap.Took(most, func() { tok, err = Parse(text) }) > most {
 			t.Errorf("more than %d bytes for a text of %d", most, len(text))
 		}
 		if err != nil {
@@ -80,7 +65,7 @@ func FuzzSignature(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key string, m, signature []byte) {
 		var v *Verifier
 		var err error
-		if most := 256<<10 + 64*uint64(len(key)+len(m)+len(signature)); allocated(most, func() {
+		if most := 256<<10 + 64*uint64(len(key)+len(m)+len(signature)); heap.Took(most, func() {
 			if v, err = NewVerifier(key); err == nil {
 				_ = v.Verify(m, signature)
 			}
@@ -116,7 +101,7 @@ func FuzzSeal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var rec sealRecord
 		var is bool
-		if most := 256<<10 + 64*uint64(len(b)); allocated(most, func() { rec, is = decodeSeal(b) }) > most {
+		if most := 256<<10 + 64*uint64(len(b)); heap.Took(most, func() { rec, is = decodeSeal(b) }) > most {
 			t.Errorf("more than %d bytes for a record of %d", most, len(b))
 		}
 		if !is {

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzDelivery: whatever comes among the deliveries of a watch, under whatever subject and with whatever header, what the watch tells
@@ -50,7 +51,7 @@ func FuzzDelivery(f *testing.F) {
 		defer w.replies.Close()
 		d := delivery{w: w, alive: t.Context(), prefix: "s."}
 		var err error
-		if most := mayAllocate(len(subject) + len(reply) + len(header) + len(value)); allocated(most, func() {
+		if most := mayAllocate(len(subject) + len(reply) + len(header) + len(value)); heap.Took(most, func() {
 			w.out, d = make(chan Update, 8), delivery{w: w, alive: t.Context(), prefix: "s."}
 			_, err = d.take([]*nats.Msg{
 				{Subject: "s.first", Reply: ack(7, 1, 2), Sub: sub}, m, m, {Subject: "s.last", Reply: ack(1<<62, d.number+3, 0), Sub: sub},
@@ -100,7 +101,7 @@ func FuzzStored(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var e Entry
 		var err error
-		if most := mayAllocate(len(data)); allocated(most, func() { e, err = at.record(data) }) > most {
+		if most := mayAllocate(len(data)); heap.Took(most, func() { e, err = at.record(data) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(data))
 		}
 		var a messageAnswer
@@ -133,7 +134,7 @@ func FuzzStreamInfo(f *testing.F) {
 		var a streamAnswer
 		var err error
 		var found []string
-		if most := mayAllocate(len(data) + len(version)); allocated(most, func() {
+		if most := mayAllocate(len(data) + len(version)); heap.Took(most, func() {
 			if a = (streamAnswer{}); json.Unmarshal(data, &a) == nil {
 				found = faults("b", &a.StreamInfo, version)
 			} else {
@@ -180,7 +181,7 @@ func FuzzDenied(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var d *PermissionError
-		if most := mayAllocate(len(text)); allocated(most, func() { d = Denied(fmt.Errorf("%w: %s", nats.ErrPermissionViolation, text)) }) > most {
+		if most := mayAllocate(len(text)); heap.Took(most, func() { d = Denied(fmt.Errorf("%w: %s", nats.ErrPermissionViolation, text)) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(text))
 		}
 		if d != nil && (d.Subject == "" || !strings.Contains(text, `"`+d.Subject+`"`) || !Permanent(d)) {

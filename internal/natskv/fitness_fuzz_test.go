@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzVersion: whatever a server says of its version, it is too old only for a reason that is told; of what is a version it is told
@@ -23,7 +25,7 @@ func FuzzVersion(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, version string, major, minor uint16, rest string) {
 		var told string
-		if most := mayAllocate(len(version)); allocated(most, func() { told = tooOld(version) }) > most {
+		if most := mayAllocate(len(version)); heap.Took(most, func() { told = tooOld(version) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(version))
 		}
 		if told != "" && (!strings.Contains(told, version) || !strings.Contains(told, "2.12") || !strings.ContainsAny(version, "0123456789")) {
@@ -63,7 +65,7 @@ func FuzzMetadata(f *testing.F) {
 			s.Config.Metadata[metaFormat] = format
 		}
 		given := len(s.Config.Metadata)
-		if most := mayAllocate(len(ms) + len(format) + len(key) + len(value)); allocated(most, func() {
+		if most := mayAllocate(len(ms) + len(format) + len(key) + len(value)); heap.Took(most, func() {
 			_, _ = known.fit("b", s), complete.fit("b", s)
 			_, _ = complete.repair(s)
 		}) > most {

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
 // FuzzReply: whatever comes where acknowledgements are awaited, at most the write whose number stands in the subject ends, once, and as
@@ -26,7 +27,7 @@ func FuzzReply(f *testing.F) {
 		var w *Writer
 		ended := map[uint64][]Result{}
 		m := &nats.Msg{Subject: subject, Data: data, Header: nats.Header{"Status": {status}}}
-		if most := mayAllocate(len(subject) + len(data) + len(status)); allocated(most, func() {
+		if most := mayAllocate(len(subject) + len(data) + len(status)); heap.Took(most, func() {
 			clear(ended)
 			w = &Writer{at: place{stream: "S"}, inbox: "in.", doubt: make(chan struct{}, 1), open: map[uint64]*pending{}}
 			for number := range uint64(9) {
@@ -79,7 +80,7 @@ func FuzzAPI(f *testing.F) {
 		said = data
 		for _, into := range []answer{&streamAnswer{}, &consumerAnswer{}} {
 			var err error
-			if most := 2*mayAllocate(len(data)) + 1<<20; allocated(most, func() { err = request(t.Context(), nc, at, "api", map[string]int{}, into) }) > most {
+			if most := 2*mayAllocate(len(data)) + 1<<20; heap.Took(most, func() { err = request(t.Context(), nc, at, "api", map[string]int{}, into) }) > most {
 				t.Errorf("more than %d bytes for %d", most, len(data))
 			}
 			var named struct {

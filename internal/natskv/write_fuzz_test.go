@@ -3,26 +3,11 @@ package natskv
 import (
 	"encoding/json"
 	"errors"
-	"runtime/metrics"
 	"strings"
 	"testing"
-)
 
-// allocated is how many bytes do takes from the heap, roughly. Whatever else runs is counted too, so a figure above most is
-// measured again.
-func allocated(most uint64, do func()) (took uint64) {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	for range 10 {
-		metrics.Read(sample)
-		before := sample[0].Value.Uint64()
-		do()
-		metrics.Read(sample)
-		if took = sample[0].Value.Uint64() - before; took <= most {
-			break
-		}
-	}
-	return took
-}
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+)
 
 // mayAllocate is how much reading an input of n bytes may take: a multiple of it, and what the measure is off by.
 func mayAllocate(n int) uint64 { return 256<<10 + 128*uint64(n) }
@@ -48,7 +33,7 @@ func FuzzAcknowledgement(f *testing.F) {
 		var byHand uint64
 		var plain bool
 		var r Result
-		if most := mayAllocate(len(data)); allocated(most, func() {
+		if most := mayAllocate(len(data)); heap.Took(most, func() {
 			byHand, plain = plainAck(at, data)
 			r = outcome(at, data)
 		}) > most {

@@ -15,12 +15,17 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/race"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
 // boundaries is how many writes one run makes at least, in any case: below it the n-th must have come.
 const boundaries = 30
+
+// boundaryStep is 1 to lose a scheduler at every write. The race detector makes each run ten times as
+// long.
+var boundaryStep = map[bool]int{false: 1, true: 7}[race.Enabled]
 
 // TestTasksSchedulerLostAtEveryWrite: the scheduler's process is lost at its n-th write into the stream, for each n: before
 // the write is sent, when it is stored and not acknowledged, and with all that it sends being held, to be let go when its

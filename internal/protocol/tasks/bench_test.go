@@ -222,7 +222,7 @@ func idOf(i int) string { return fmt.Sprintf("0197a3f2-7c1d-7000-8000-%012d", i)
 func memoryOf(n int, of func(i int, e *Submitted)) float64 {
 	g := newStage(1, 4, SchedulerConfig{})
 	g.s.ready = false
-	before := heap()
+	before := heapInUse()
 	for i := range n {
 		g.revision += 2
 		e := Submitted{ID: idOf(i), Revision: g.revision, Policy: policy, Size: 100}
@@ -233,12 +233,12 @@ func memoryOf(n int, of func(i int, e *Submitted)) float64 {
 		g.step(&e)
 		g.step(&Noted{ID: e.ID, Revision: g.revision, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
 	}
-	each := float64(heap()-before) / float64(n)
+	each := float64(heapInUse()-before) / float64(n)
 	runtime.KeepAlive(g)
 	return each
 }
 
-func heap() uint64 {
+func heapInUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

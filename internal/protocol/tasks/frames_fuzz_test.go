@@ -2,27 +2,12 @@ package tasks
 
 import (
 	"reflect"
-	"runtime/metrics"
 	"strings"
 	"testing"
 	"time"
-)
 
-// allocated is how many bytes do takes from the heap, roughly. Whatever else runs is counted too, so a figure above most is
-// measured again.
-func allocated(most uint64, do func()) (took uint64) {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	for range 10 {
-		metrics.Read(sample)
-		before := sample[0].Value.Uint64()
-		do()
-		metrics.Read(sample)
-		if took = sample[0].Value.Uint64() - before; took <= most {
-			break
-		}
-	}
-	return took
-}
+	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+)
 
 // mayAllocate is how much reading a frame of n bytes may take: a multiple of it, and what the measure is off by.
 func mayAllocate(n int) uint64 { return 256<<10 + 64*uint64(n) }
@@ -136,7 +121,7 @@ func FuzzEveryFrame(f *testing.F) {
 		for _, c := range codecs {
 			var x any
 			var err error
-			if most := mayAllocate(len(b)); allocated(most, func() { x, err = c.read(b) }) > most {
+			if most := mayAllocate(len(b)); heap.Took(most, func() { x, err = c.read(b) }) > most {
 				t.Errorf("%s: more than %d bytes for a frame of %d", c.name, most, len(b))
 			}
 			if err != nil {

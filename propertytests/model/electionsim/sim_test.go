@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/race"
 )
 
 var (
@@ -19,7 +21,7 @@ var (
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // a few megabytes live at a time: to look through them less often saves a tenth
 	flag.Parse()
-	if raceEnabled {
+	if race.Enabled {
 		*schedules = min(*schedules, 300)
 	}
 	if testing.Short() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rolemanager/rolemanager/internal/natstest/race"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/elections"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/tasks"
@@ -99,11 +100,11 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 		if *states == usual && slices.Contains(eventful, name) {
 			bounds.States = more
 		}
-		if raceEnabled { // nothing here is concurrent: a look at the copying of memory is enough
+		if race.Enabled { // nothing here is concurrent: a look at the copying of memory is enough
 			bounds.States = min(bounds.States, 500)
 		}
 		bounds.Hope = *states == 0 || *states > usual || slices.Contains(whole, name)
-		all := slices.Contains(whole, name) && *depth == 0 && !raceEnabled
+		all := slices.Contains(whole, name) && *depth == 0 && !race.Enabled
 		if all {
 			bounds.States = 0
 		}
@@ -140,7 +141,7 @@ func except(missing, known []string) []string {
 
 // enough fails a run that has looked at too little to say anything.
 func enough(t *testing.T, all []search.Report, least int) {
-	if *only != "" || *depth != 0 || raceEnabled || t.Failed() {
+	if *only != "" || *depth != 0 || race.Enabled || t.Failed() {
 		return
 	}
 	total := sum(all)

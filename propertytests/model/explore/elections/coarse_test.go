@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rolemanager/rolemanager/internal/natstest/race"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
@@ -128,7 +129,7 @@ type onlooker struct {
 // look searches a configuration to its end, in which no promise may be broken.
 func look(t *testing.T, c Config) *onlooker {
 	t.Helper()
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("nothing here is concurrent, and it takes long")
 	}
 	o := &onlooker{New(&c), map[uint64]bool{}, map[uint64]string{}, map[uint64]string{}}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package electionsim
-
-const raceEnabled = false

@@ -1,5 +1,0 @@
-//go:build race
-
-package elections
-
-const raceEnabled = true
