@@ -33,15 +33,15 @@ var stages = []stage{
 	// The property tests are shorter under the race detector by themselves.
 	{"race", races},
 	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time. One cycle of each test that plays
-	// cycles. Many of each, on record with the product that they are of: go run ./propertytests/campaign/cycles -cycles 50
+	// cycles. Many of each, on record with the product that they are of: go run ./propertytests/campaign cycles -cycles 50
 	{"realtime", always(
 		step{line: test + "-p 6 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
 			"./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/... ./assign"},
-		step{line: "go run ./propertytests/campaign/cycles -cycles 1 -lanes 6 -file="},
+		step{line: "go run ./propertytests/campaign cycles -cycles 1 -lanes 6 -file="},
 	)},
 	// Every fuzz target for a short while, and those of packages that were changed lately for longer. A long run:
-	// go run ./propertytests/campaign/fuzz -execs 10000000
-	{"fuzz", always(step{line: "go run ./propertytests/campaign/fuzz -time 3s -commits 10 -changed 20s -most 150s"})},
+	// go run ./propertytests/campaign fuzz -execs 10000000
+	{"fuzz", always(step{line: "go run ./propertytests/campaign fuzz -time 3s -commits 10 -changed 20s -most 150s"})},
 }
 
 // always is for a stage whose commands are the same wherever it runs.

@@ -22,5 +22,5 @@
 //
 // The tag realtime adds clusters and servers that are processes. ROLEMANAGER_CYCLES is how many cycles a test plays there.
 // ROLEMANAGER_CYCLES_BEFORE is how many were played before: where faults are drawn, the next seed follows from it.
-// The command campaign/cycles sets both.
+// The subcommand cycles of campaign sets both.
 package live

@@ -1,4 +1,4 @@
-package main
+package cycles
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func TestTheDocumentQuotesTheSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign/cycles -sum", func(w io.Writer) error { return tell(w, lines, tests) })
+	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign cycles -sum", func(w io.Writer) error { return tell(w, lines, tests) })
 }
 
 // said is what a test says that has passed.

@@ -1,11 +1,11 @@
-// Command cycles plays the tests of this module that do something to real processes, servers and clocks, cycle after cycle, and
+// Package cycles plays the tests of this module that do something to real processes, servers and clocks, cycle after cycle, and
 // adds a line to propertytests/campaign/cycles.csv for each part of it: how many cycles of which test, what that came to, and of which
 // product; or, of a part that has failed, no cycles and why it failed.
 //
-//	go run ./propertytests/campaign/cycles -cycles 50
-//	go run ./propertytests/campaign/cycles -of FencedLedgers -cycles 50
-//	go run ./propertytests/campaign/cycles -cycles 1 -lanes 4 -file ''
-//	go run ./propertytests/campaign/cycles -sum
+//	go run ./propertytests/campaign cycles -cycles 50
+//	go run ./propertytests/campaign cycles -of FencedLedgers -cycles 50
+//	go run ./propertytests/campaign cycles -cycles 1 -lanes 4 -file ''
+//	go run ./propertytests/campaign cycles -sum
 //
 // It goes on until the file has so many cycles of each test, of the product as it is, in parts of -part cycles. So it can be stopped
 // at any time, and goes on where the file ends; what was played of a part that is interrupted does not count. Several tests are
@@ -30,6 +30,5 @@
 // apart here. What such runs have found in the product stands in docs/verification/findings.md. Parts that failed before
 // 22 November 2026 have left no line.
 //
-// Files: main.go, tests.go (which there are, and what they are about), product.go (its mark), play.go (a part), group_*.go (its
-// processes), said.go (what a test says), table.go (a line of the file), sum.go (all of them).
-package main
+// Files: command.go, tests.go (which there are, and what they are about), product.go (its mark), play.go (a part), said.go (what a test says), table.go (a line of the file), sum.go (all of them).
+package cycles

@@ -1,6 +1,6 @@
 //go:build realtime
 
-package main
+package cycles
 
 import (
 	"context"
@@ -15,8 +15,9 @@ import (
 // interrupted leaves no line, and neither does one that there is not.
 func TestRealtimePart(t *testing.T) {
 	t.Chdir("../../..") // the root of the module
-	p := player{dir: t.TempDir(), path: filepath.Join(t.TempDir(), "cycles.csv")}
-	if err := p.build(t.Context()); err != nil {
+	dir := t.TempDir()
+	p := player{path: filepath.Join(t.TempDir(), "cycles.csv")}
+	if err := p.build(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	torn := test{"TestRealtimeTornTail", elections}
@@ -47,7 +48,7 @@ func TestRealtimePart(t *testing.T) {
 	if s, err := total(lines, torn.name, now.mark); err != nil || s.cycles != 2 || !strings.Contains(s.String(), "1 parts failed: ROLEMANAGER_CYCLES: ") {
 		t.Errorf("%v, %v, want two cycles, and one part that has failed", s, err)
 	}
-	if left, err := os.ReadDir(p.dir); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("beside the tests there is %v, %v", left, err)
 	}
 }

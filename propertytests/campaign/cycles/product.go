@@ -1,4 +1,4 @@
-package main
+package cycles
 
 import (
 	"context"
@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/rolemanager/rolemanager/propertytests/campaign/sources"
+	"github.com/rolemanager/rolemanager/propertytests/campaign/testbinary"
 )
-
-const module = "github.com/rolemanager/rolemanager/"
 
 // product is one state of the product.
 type product struct {
@@ -43,14 +42,14 @@ func products(ctx context.Context) (map[subject]product, error) {
 func (s subject) dirs(ctx context.Context) (dirs []string, err error) {
 	args := []string{"list", "-deps"}
 	for pkg := range strings.FieldsSeq(string(s)) {
-		args = append(args, module+pkg)
+		args = append(args, testbinary.Module+pkg)
 	}
 	out, err := said(ctx, "go", args...)
 	if err != nil {
 		return nil, err
 	}
 	for pkg := range strings.FieldsSeq(out) {
-		if dir, is := strings.CutPrefix(pkg, module); is {
+		if dir, is := strings.CutPrefix(pkg, testbinary.Module); is {
 			dirs = append(dirs, dir)
 		}
 	}

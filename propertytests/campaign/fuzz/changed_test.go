@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/propertytests/campaign/testbinary"
 )
 
 // TestChanged: a package has changed if one of the last commits changed it, or if it differs from the last commit.
@@ -68,7 +70,7 @@ func TestChanged(t *testing.T) {
 
 // TestTimes: a target whose package has changed runs longer, as far as there is time.
 func TestTimes(t *testing.T) {
-	all := []target{{pkg{ImportPath: module + "a"}, "FuzzA"}, {pkg{ImportPath: module + "b"}, "FuzzB"}, {pkg{ImportPath: module + "b"}, "FuzzC"}}
+	all := []target{{pkg{ImportPath: testbinary.Module + "a"}, "FuzzA"}, {pkg{ImportPath: testbinary.Module + "b"}, "FuzzB"}, {pkg{ImportPath: testbinary.Module + "b"}, "FuzzC"}}
 	both, b := map[string]bool{"a": true, "b": true}, map[string]bool{"b": true}
 	for _, c := range []struct {
 		name    string

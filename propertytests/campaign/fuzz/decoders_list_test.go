@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 // decoders are the functions that read what comes from outside: each with the target of its package that comes to it, or with the
 // reason why none needs to.

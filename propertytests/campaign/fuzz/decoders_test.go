@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 import (
 	"go/ast"
@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/propertytests/campaign/testbinary"
 )
 
 // TestEveryDecoderHasATarget: each function that reads what comes from outside is in the table, with a target that comes to it or the
@@ -39,7 +41,7 @@ func TestEveryDecoderHasATarget(t *testing.T) {
 			continue // a reason
 		}
 		from := node{d.dir, "Fuzz" + by, true}
-		switch is := slices.ContainsFunc(all, func(f target) bool { return f.name == from.name && f.pkg.ImportPath == module+d.dir }); {
+		switch is := slices.ContainsFunc(all, func(f target) bool { return f.name == from.name && f.pkg.ImportPath == testbinary.Module+d.dir }); {
 		case !is:
 			t.Errorf("%s: there is no %s in its package", name, from.name)
 		case !s.leads(from, d):

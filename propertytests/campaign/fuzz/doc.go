@@ -1,9 +1,9 @@
-// Command fuzz runs every fuzz target of the module for a while each, and says how many executions each of them had.
+// Package fuzz runs every fuzz target of the module for a while each, and says how many executions each of them had.
 //
-//	go run ./propertytests/campaign/fuzz -time 10s
-//	go run ./propertytests/campaign/fuzz -time 3s -commits 10 -changed 20s -most 150s
-//	go run ./propertytests/campaign/fuzz -execs 10000000
-//	go run ./propertytests/campaign/fuzz -sum
+//	go run ./propertytests/campaign fuzz -time 10s
+//	go run ./propertytests/campaign fuzz -time 3s -commits 10 -changed 20s -most 150s
+//	go run ./propertytests/campaign fuzz -execs 10000000
+//	go run ./propertytests/campaign fuzz -sum
 //
 // It finds them in the source, so that a new one is not forgotten. Several run at a time, each on one processor; what is found
 // on the way is kept in the build cache as `go test -fuzz` keeps it, and goes on from there the next time. An input that fails
@@ -23,5 +23,5 @@
 //
 // docs/verification/runs.md quotes the sum of the file, and a test holds it to that: who adds lines quotes it anew.
 //
-// Files: main.go, targets.go (which there are), changed.go (how long each runs), run.go (one of them), long.go (many executions), table.go (a line of the file).
-package main
+// Files: command.go, targets.go (which there are), changed.go (how long each runs), run.go (one of them), long.go (many executions), table.go (a line of the file).
+package fuzz

@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 import (
 	"io"
@@ -10,7 +10,7 @@ import (
 
 // TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
-	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign/fuzz -sum", func(w io.Writer) error { return tell(w, "../fuzz.csv") })
+	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign fuzz -sum", func(w io.Writer) error { return tell(w, "../fuzz.csv") })
 }
 
 // TestTheFileGoesOn: what was played of the sources as they are is summed up by target, and whoever has the least is the next, until all have enough.

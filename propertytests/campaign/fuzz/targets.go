@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rolemanager/rolemanager/propertytests/campaign/sources"
+	"github.com/rolemanager/rolemanager/propertytests/campaign/testbinary"
 )
 
 // pkg is a package as `go list` shows it.
@@ -37,7 +38,7 @@ type target struct {
 func (t target) String() string { return filepath.Base(t.pkg.ImportPath) + "." + t.name }
 
 // dir is the directory of its package, from the root of the module.
-func (t target) dir() string { return strings.TrimPrefix(t.pkg.ImportPath, module) }
+func (t target) dir() string { return strings.TrimPrefix(t.pkg.ImportPath, testbinary.Module) }
 
 // root is the directory of the module.
 func (t target) root() string { return strings.TrimSuffix(filepath.ToSlash(t.pkg.Dir), t.dir()) }
@@ -74,8 +75,6 @@ func targets(ctx context.Context, wanted *regexp.Regexp) (all []target, err erro
 		}
 	}
 }
-
-const module = "github.com/rolemanager/rolemanager/"
 
 // marks are those of what the tests of each target's package are made of, by target.
 func marks(ctx context.Context) (map[string]string, error) {
@@ -130,15 +129,9 @@ func build(ctx context.Context, dir string, all []target, parallel int) (map[str
 		if binaries[t.pkg.Dir] != "" {
 			continue
 		}
-		binary := filepath.Join(dir, fmt.Sprint(len(binaries), ".test"))
-		binaries[t.pkg.Dir] = binary
-		building.Go(func() error {
-			args := slices.Concat([]string{"test", "-c", "-ldflags=-w"}, instrumented, []string{"-o", binary, t.pkg.ImportPath})
-			if out, err := exec.CommandContext(unlessOneFails, "go", args...).CombinedOutput(); err != nil {
-				return fmt.Errorf("build %s: %w\n%s", t.pkg.ImportPath, err, out)
-			}
-			return nil
-		})
+		tests := testbinary.In(dir, t.dir())
+		binaries[t.pkg.Dir] = tests.Path
+		building.Go(func() error { return tests.Build(unlessOneFails, slices.Concat(instrumented, []string{"-ldflags=-w"})...) })
 	}
 	return binaries, building.Wait()
 }

@@ -10,7 +10,7 @@
 //	MUTANTS=1 go test -timeout 2h -run Mutants ./propertytests/...        all of them
 //	MUTANTS=changed go test -timeout 2h -run Mutants ./propertytests/...  those without a death on record for their texts and test
 //	MUTANTS=old go test -timeout 2h -run Mutants ./propertytests/...      also those whose deaths are of earlier sources
-//	go run ./propertytests/campaign/mutants/ages                                   how many of the deaths are of earlier sources
+//	go run ./propertytests/campaign mutants                                   how many of the deaths are of earlier sources
 //	make mutants                                                          a few, of the suites that play each seed the same way
 //
 // The mutants of a suite run side by side, as many as the flag -parallel allows; the default is GOMAXPROCS. They end in any order.
@@ -34,7 +34,8 @@
 // # Sources of a death
 //
 // Each row also has a mark of the sources: the rules, the world and the checks that the test was made of. When these change, the
-// mutant might survive now, since a check may have become blind. The tests do not fail for it. Fit and the command ages report it.
+// mutant might survive now, since a check may have become blind. The tests do not fail for it. Fit and the subcommand mutants of
+// campaign report it.
 //
 // A few mutants (MUTANTS=some) run in CI with every commit, after the tests. They follow from MUTANTS_SEED, which is there the hash
 // of the commit, so that each has its turn in time. A mutant that does not die within four minutes fails the run. Nothing is put
@@ -48,5 +49,5 @@
 //
 // Files: mutant.go (a mutant), tree.go (the files that may hold its texts), test.go (what has to notice, and where it is), kill.go
 // (compiles and runs), suite.go (all mutants of a package), run.go (which of them, side by side), some.go (a few of them), record.go
-// (the file), age.go (the sources of a death), tally.go (what the deaths took); ages has the command.
+// (the file), age.go (the sources of a death), tally.go (what the deaths took), command.go (campaign mutants).
 package mutants

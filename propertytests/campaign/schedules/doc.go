@@ -1,11 +1,11 @@
-// Command schedules plays simulated schedules, and storms on the real server in virtual time, range after range of seeds, and adds
+// Package schedules plays simulated schedules, and storms on the real server in virtual time, range after range of seeds, and adds
 // a line to propertytests/campaign/schedules.csv for each range. It goes on where the file ends, so that a long run can be stopped at any
 // time, and nothing is played twice.
 //
-//	go run ./propertytests/campaign/schedules -of elections -for 1h
-//	go run ./propertytests/campaign/schedules -of losses -for 1h
-//	go run ./propertytests/campaign/schedules -of storms -for 1h
-//	go run ./propertytests/campaign/schedules -sum
+//	go run ./propertytests/campaign schedules -of elections -for 1h
+//	go run ./propertytests/campaign schedules -of losses -for 1h
+//	go run ./propertytests/campaign schedules -of storms -for 1h
+//	go run ./propertytests/campaign schedules -sum
 //
 // Losses are schedules of elections in which the bucket loses its newest writes.
 //
@@ -31,6 +31,6 @@
 // The sum has all violations. Of a range that one has stopped it has the schedules only if there are counters of the same
 // schedules; it says how many ranges it leaves out.
 //
-// Files: main.go, kinds.go and storms.go (what is played), play.go (a range of it), rules.go (by which rules), said.go (what the test says of it), table.go (a
+// Files: command.go, kinds.go and storms.go (what is played), play.go (a range of it), rules.go (by which rules), said.go (what the test says of it), table.go (a
 // line of the file), sum.go (all of them).
-package main
+package schedules

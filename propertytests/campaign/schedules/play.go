@@ -1,36 +1,31 @@
-package main
+package schedules
 
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/rolemanager/rolemanager/propertytests/campaign/testbinary"
 )
 
 // player plays ranges of one kind by a test that is compiled once.
 type player struct {
 	kind
-	dir       string // of the test and all that it leaves behind
+	tests     testbinary.Binary
 	path      string // of the file
 	schedules int    // of each range
 	mark      string // of the rules
 }
 
-const module = "github.com/rolemanager/rolemanager/"
-
-func (p player) binary() string { return filepath.Join(p.dir, "play.test") }
-
-func (p *player) build(ctx context.Context) (err error) {
+// build compiles the test into a folder, and takes down of which rules it is.
+func (p *player) build(ctx context.Context, dir string) (err error) {
 	if p.mark, err = p.present(); err != nil {
 		return err
 	}
-	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", p.binary(), module+p.pkg).CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", p.pkg, err, out)
-	}
-	return nil
+	p.tests = testbinary.In(dir, p.pkg)
+	return p.tests.Build(ctx)
 }
 
 // next plays the range behind all in the file, and adds its line. What was played of one that is interrupted does not count.
@@ -46,14 +41,11 @@ func (p player) next(ctx context.Context) error {
 		env = p.env(first, p.schedules)
 	}
 	what := strings.Join(slices.Concat(env, args), " ")
-	cmd := exec.CommandContext(ctx, p.binary(), args...)
-	cmd.Dir = p.dir
-	cmd.Env = slices.Concat(os.Environ(), env, []string{"TMPDIR=" + p.dir})
-	out, failed := cmd.CombinedOutput()
+	out, failed := p.tests.Play(ctx, filepath.Dir(p.tests.Path), env, args...)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	l, err := p.read(first, p.schedules, string(out), failed != nil)
+	l, err := p.read(first, p.schedules, out, failed != nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

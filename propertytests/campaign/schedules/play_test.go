@@ -1,4 +1,4 @@
-package main
+package schedules
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 // and not played again; one that is interrupted does not count.
 func TestStormsArePlayed(t *testing.T) {
 	t.Chdir("../../..") // the root of the module
-	p := player{kind: storms("storms", "^TestBubbleStorms$/^short$", 1, 1), dir: t.TempDir(), path: filepath.Join(t.TempDir(), "schedules.csv"), schedules: 1}
-	if err := p.build(t.Context()); err != nil {
+	p := player{kind: storms("storms", "^TestBubbleStorms$/^short$", 1, 1), path: filepath.Join(t.TempDir(), "schedules.csv"), schedules: 1}
+	if err := p.build(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -1,4 +1,4 @@
-package main
+package schedules
 
 import (
 	"io"
@@ -15,7 +15,7 @@ func TestTheDocumentQuotesTheSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign/schedules -sum", func(w io.Writer) error { return tell(w, lines) })
+	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign schedules -sum", func(w io.Writer) error { return tell(w, lines) })
 }
 
 func TestTheFileGoesOn(t *testing.T) {

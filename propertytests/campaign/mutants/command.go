@@ -1,42 +1,39 @@
-package main
+package mutants
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
 )
 
-func main() {
-	root := flag.String("root", ".", "the root of the module")
-	fail := flag.Bool("fail", false, "end with 1 if a death is of earlier sources")
-	sum := flag.Bool("sum", false, "only say how many deaths there are, and what they took")
-	flag.Parse()
+// Main is the subcommand mutants of the command campaign.
+func Main(_ context.Context, args []string) error {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	root := flags.String("root", ".", "the root of the module")
+	fail := flags.Bool("fail", false, "end with 1 if a death is of earlier sources")
+	sum := flags.Bool("sum", false, "only say how many deaths there are, and what they took")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 	if *sum {
-		if err := tell(os.Stdout, *root); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+		return tell(os.Stdout, *root)
 	}
 	older, err := ages(*root)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	if err == nil && *fail && older > 0 {
+		err = fmt.Errorf("mutants: %d deaths are of earlier sources", older)
 	}
-	if err != nil || *fail && older > 0 {
-		os.Exit(1)
-	}
+	return err
 }
 
 // tell writes the tallies of all records.
 func tell(w io.Writer, root string) error {
-	var all mutants.Tally
+	var all Tally
 	err := records(root, func(path string) error {
-		tally, err := mutants.TallyOf(path)
+		tally, err := TallyOf(path)
 		if err != nil {
 			return err
 		}
@@ -66,7 +63,7 @@ func records(root string, do func(path string) error) error {
 // ages tells of every record of the module, and returns how many deaths are of earlier sources.
 func ages(root string) (older int, err error) {
 	err = records(root, func(path string) error {
-		age, err := mutants.AgeOf(root, path)
+		age, err := AgeOf(root, path)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package mutants
 
 import (
 	"io"
@@ -9,6 +9,6 @@ import (
 
 // TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the deaths on record is what the records say.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
-	const root = "../../../.."
-	runlog.Quoted(t, root, "go run ./propertytests/campaign/mutants/ages -sum", func(w io.Writer) error { return tell(w, root) })
+	const root = "../../.."
+	runlog.Quoted(t, root, "go run ./propertytests/campaign mutants -sum", func(w io.Writer) error { return tell(w, root) })
 }

@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"regexp"
 	"runtime"
 	"slices"
@@ -16,36 +15,35 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-func main() {
+// Main is the subcommand fuzz.
+func Main(ctx context.Context, args []string) error {
 	var p plan
-	flag.DurationVar(&p.each, "time", 10*time.Second, "how long each target runs")
-	flag.DurationVar(&p.longer, "changed", 20*time.Second, "with -commits: how long a target runs whose package has changed")
-	flag.IntVar(&p.commits, "commits", 0, "a package has changed if one of the last so many commits changed it")
-	flag.DurationVar(&p.most, "most", 0, "with -commits: how long all targets run together at most, unless -time alone takes longer; 0 is no limit")
-	only := flag.String("run", "", "only those whose name matches, as package.Name")
-	parallel := flag.Int("parallel", runtime.NumCPU(), "how many run at a time")
-	execs := flag.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
-	anew := flag.Bool("anew", false, "with -execs: only those of the sources as they are count")
-	part := flag.Int("part", 500_000, "with -execs: how many of them make a line of the file")
-	path := flag.String("file", "propertytests/campaign/fuzz.csv", "with -execs and -sum: the file, from the root of the module")
-	sum := flag.Bool("sum", false, "only say what the file comes to")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	run := func() error { return fuzz(ctx, *only, p, *parallel) }
-	if *execs > 0 {
-		run = func() error { return long(ctx, *only, *path, *execs, *part, *parallel, *anew) }
+	flags := flag.NewFlagSet("fuzz", flag.ContinueOnError)
+	flags.DurationVar(&p.each, "time", 10*time.Second, "how long each target runs")
+	flags.DurationVar(&p.longer, "changed", 20*time.Second, "with -commits: how long a target runs whose package has changed")
+	flags.IntVar(&p.commits, "commits", 0, "a package has changed if one of the last so many commits changed it")
+	flags.DurationVar(&p.most, "most", 0, "with -commits: how long all targets run together at most, unless -time alone takes longer; 0 is no limit")
+	only := flags.String("run", "", "only those whose name matches, as package.Name")
+	parallel := flags.Int("parallel", runtime.NumCPU(), "how many run at a time")
+	execs := flags.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
+	anew := flags.Bool("anew", false, "with -execs: only those of the sources as they are count")
+	part := flags.Int("part", 500_000, "with -execs: how many of them make a line of the file")
+	path := flags.String("file", "propertytests/campaign/fuzz.csv", "with -execs and -sum: the file, from the root of the module")
+	sum := flags.Bool("sum", false, "only say what the file comes to")
+	if err := flags.Parse(args); err != nil {
+		return err
 	}
 	if *sum {
-		run = func() error { return summed(ctx, os.Stdout, *path) }
+		return summed(ctx, os.Stdout, *path)
 	}
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if *execs > 0 {
+		return long(ctx, *only, *path, *execs, *part, *parallel, *anew)
 	}
+	return short(ctx, *only, p, *parallel)
 }
 
-func fuzz(ctx context.Context, only string, p plan, parallel int) error {
+// short gives every target its time.
+func short(ctx context.Context, only string, p plan, parallel int) error {
 	dir, err := os.MkdirTemp("", "fuzz-")
 	if err != nil {
 		return err

@@ -1,0 +1,48 @@
+package schedules
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"os"
+	"time"
+)
+
+// Main is the subcommand schedules.
+func Main(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("schedules", flag.ContinueOnError)
+	of := flags.String("of", "elections", "what to play: elections, losses, tasks, storms, taskstorms")
+	length := flags.Duration("for", 10*time.Minute, "how long; the range that is being played is finished")
+	schedules := flags.Int("range", 0, "how many schedules of each range, or virtual hours of storms; 0: 15,000, and 200 or 16 of tasks")
+	path := flags.String("file", "propertytests/campaign/schedules.csv", "the file, from the root of the module")
+	sum := flags.Bool("sum", false, "only say what the file comes to")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *sum {
+		return summed(os.Stdout, *path)
+	}
+	return play(ctx, *of, *path, *schedules, *length)
+}
+
+func play(ctx context.Context, of, path string, schedules int, length time.Duration) error {
+	k, err := kindOf(of)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "schedules-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p := player{kind: k, path: path, schedules: cmp.Or(schedules, k.usual)}
+	if err := p.build(ctx, dir); err != nil {
+		return err
+	}
+	for end := time.Now().Add(length); time.Now().Before(end) && ctx.Err() == nil; {
+		if err := p.next(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
