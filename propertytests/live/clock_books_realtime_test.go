@@ -74,7 +74,7 @@ func (b *books) keepOver(ctx context.Context, t *election.Term, js jetstream.Jet
 	pace := time.NewTicker(steppedTTL / 100)
 	defer pace.Stop()
 	for n := 0; ; n++ {
-		e := entry{t.Epoch(), n, k.holder}
+		e := ledgerEntry{t.Epoch(), n, k.holder}
 		if err := file.add(e); err != nil {
 			b.refusedBy("file", err)
 			return err
@@ -170,7 +170,7 @@ func (b *books) refuseInFile(t *testing.T, epoch uint64) {
 		t.Fatal(err)
 	}
 	defer file.file.Close()
-	if err := file.add(entry{epoch, -1, b.of(epoch).holder}); !b.refusedBy("file", err) {
+	if err := file.add(ledgerEntry{epoch, -1, b.of(epoch).holder}); !b.refusedBy("file", err) {
 		t.Errorf("the file took a write of epoch %d after a later one: %v", epoch, err)
 	}
 }
@@ -182,7 +182,7 @@ func (b *books) late(t *testing.T, epoch uint64) error {
 	ctx, cancel := context.WithTimeout(t.Context(), steppedTTL)
 	defer cancel()
 	k := b.of(epoch)
-	_, err := k.store.Put(ctx, "late", []byte(entry{epoch, -1, k.holder}.String()))
+	_, err := k.store.Put(ctx, "late", []byte(ledgerEntry{epoch, -1, k.holder}.String()))
 	if err == nil {
 		t.Fatalf("the store took a write of epoch %d after a later one", epoch)
 	}
@@ -207,10 +207,10 @@ func (b *books) check(t *testing.T) string {
 	t.Helper()
 	b.mu.Lock()
 	terms := len(b.terms)
-	var acknowledged []entry
+	var acknowledged []ledgerEntry
 	for epoch, k := range b.terms {
 		for _, n := range k.taken {
-			acknowledged = append(acknowledged, entry{epoch, n, k.holder})
+			acknowledged = append(acknowledged, ledgerEntry{epoch, n, k.holder})
 		}
 	}
 	b.mu.Unlock()
@@ -218,20 +218,20 @@ func (b *books) check(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var inStore []entry
+	var inStore []ledgerEntry
 	natstest.Eventually(t, "the store has all that it has acknowledged", patience, func() (bool, string) { // it is read from any server
 		var err error
 		if inStore, err = stored(t, b.js.Conn(), b.name); err != nil {
 			return false, err.Error() // the stream has no leader
 		}
-		has := make(map[entry]bool, len(inStore))
+		has := make(map[ledgerEntry]bool, len(inStore))
 		for _, e := range inStore {
 			has[e] = true
 		}
-		lacks := slices.DeleteFunc(slices.Clone(acknowledged), func(e entry) bool { return has[e] })
+		lacks := slices.DeleteFunc(slices.Clone(acknowledged), func(e ledgerEntry) bool { return has[e] })
 		return len(lacks) == 0, fmt.Sprintf("%d of %d are not there, among them %v", len(lacks), len(acknowledged), lacks[:min(5, len(lacks))])
 	})
-	for where, all := range map[string][]entry{"file": inFile, "store": inStore} {
+	for where, all := range map[string][]ledgerEntry{"file": inFile, "store": inStore} {
 		if n := stale(all); n > 0 {
 			t.Errorf("%d stale entries among %d in the %s", n, len(all), where)
 		}

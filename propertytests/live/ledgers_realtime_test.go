@@ -60,7 +60,7 @@ func TestRealtimeFencedLedgers(t *testing.T) {
 		ps.writes(next, dir)
 		time.Sleep(time.Until(since.Add(2 * childTTL))) // the next one may have led and written sooner
 		signalTo(t, running[leader.name], syscall.SIGCONT)
-		ps.await(leader.name+" stops", func(l line) bool { return l == line{leader.name, "stops", leader.epoch} })
+		ps.await(leader.name+" stops", func(l childLine) bool { return l == childLine{leader.name, "stops", leader.epoch} })
 
 		leader = next
 		signalTo(t, running[leader.name], syscall.SIGKILL)
@@ -93,7 +93,7 @@ func (ps *processes) notYetLate(dir string) (missing []string) {
 	}
 	said := ps.all(ps.t)
 	for _, by := range []string{"file", "store"} {
-		if !slices.ContainsFunc(said, func(l line) bool { return l.what == "refused-by-"+by }) {
+		if !slices.ContainsFunc(said, func(l childLine) bool { return l.what == "refused-by-"+by }) {
 			missing = append(missing, "write refused by the "+by)
 		}
 	}
@@ -101,11 +101,11 @@ func (ps *processes) notYetLate(dir string) (missing []string) {
 }
 
 // writes waits until a leader has written under its epoch.
-func (ps *processes) writes(l line, dir string) {
+func (ps *processes) writes(l childLine, dir string) {
 	ps.t.Helper()
 	natstest.Eventually(ps.t, fmt.Sprint(l.name, " writes"), patience, func() (bool, string) {
 		all, err := readLedger(filepath.Join(dir, fencedFile))
-		return slices.ContainsFunc(all, func(e entry) bool { return e.holder == l.name && e.epoch >= l.epoch }), fmt.Sprint(len(all), " entries, ", err)
+		return slices.ContainsFunc(all, func(e ledgerEntry) bool { return e.holder == l.name && e.epoch >= l.epoch }), fmt.Sprint(len(all), " entries, ", err)
 	})
 }
 
@@ -117,7 +117,7 @@ func (ps *processes) checkLedgers(server *natsrun.Server, dir string) (all count
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledgers := map[string][]entry{"store": inStore}
+	ledgers := map[string][]ledgerEntry{"store": inStore}
 	for _, name := range []string{fencedFile, controlFile} {
 		all, err := readLedger(filepath.Join(dir, name))
 		if err != nil {
@@ -164,7 +164,7 @@ func (ps *processes) checkLedgers(server *natsrun.Server, dir string) (all count
 }
 
 // stored are the entries of a store, in the order in which the server has stored them.
-func stored(t *testing.T, nc *nats.Conn, name string) (all []entry, err error) {
+func stored(t *testing.T, nc *nats.Conn, name string) (all []ledgerEntry, err error) {
 	t.Helper()
 	bucket, err := natskv.Open(t.Context(), nc, name)
 	if err != nil {
@@ -176,7 +176,7 @@ func stored(t *testing.T, nc *nats.Conn, name string) (all []entry, err error) {
 	}
 	defer watch.Close()
 	type at struct {
-		entry
+		ledgerEntry
 		revision uint64
 	}
 	var found []at
@@ -198,7 +198,7 @@ func stored(t *testing.T, nc *nats.Conn, name string) (all []entry, err error) {
 	}
 	slices.SortFunc(found, func(a, b at) int { return cmp.Compare(a.revision, b.revision) })
 	for _, a := range found {
-		all = append(all, a.entry)
+		all = append(all, a.ledgerEntry)
 	}
 	return all, nil
 }

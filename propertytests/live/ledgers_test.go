@@ -28,24 +28,24 @@ const (
 
 var errOldEpoch = errors.New("a later epoch has written")
 
-// entry is one line of a ledger.
-type entry struct {
+// ledgerEntry is one line of a ledger.
+type ledgerEntry struct {
 	epoch  uint64
 	n      int
 	holder string
 }
 
-func (e entry) String() string { return fmt.Sprintln(e.epoch, e.n, e.holder) }
+func (e ledgerEntry) String() string { return fmt.Sprintln(e.epoch, e.n, e.holder) }
 
 // readLedger reads a whole one.
-func readLedger(path string) (all []entry, err error) {
+func readLedger(path string) (all []ledgerEntry, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var e entry
+		var e ledgerEntry
 		if _, err := fmt.Sscan(lines.Text(), &e.epoch, &e.n, &e.holder); err != nil {
 			return nil, fmt.Errorf("%s: %q: %w", path, lines.Text(), err)
 		}
@@ -63,7 +63,7 @@ func openFenced(dir string) (*fencedLedger, error) {
 	return &fencedLedger{f}, err
 }
 
-func (l *fencedLedger) add(e entry) (err error) {
+func (l *fencedLedger) add(e ledgerEntry) (err error) {
 	if err := syscall.Flock(int(l.file.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func writeLedgers(ctx context.Context, nc *nats.Conn, dir string, t *election.Te
 		return err
 	}
 	for n := 0; t.Valid() && ctx.Err() == nil; n++ {
-		e := entry{t.Epoch(), n, t.Token().Holder}
+		e := ledgerEntry{t.Epoch(), n, t.Token().Holder}
 		time.Sleep(5 * time.Millisecond) // what it takes to prepare a write
 		if _, err := control.WriteString(e.String()); err != nil {
 			return err
@@ -139,7 +139,7 @@ func writeLedgers(ctx context.Context, nc *nats.Conn, dir string, t *election.Te
 }
 
 // stale counts the entries that come after one of a later epoch.
-func stale(all []entry) (n int) {
+func stale(all []ledgerEntry) (n int) {
 	high := uint64(0)
 	for _, e := range all {
 		if e.epoch < high {
@@ -166,15 +166,15 @@ func TestFencedLedger(t *testing.T) {
 	defer b.file.Close()
 	for _, step := range []struct {
 		to   *fencedLedger
-		e    entry
+		e    ledgerEntry
 		want error
 	}{
-		{a, entry{4, 0, "a"}, nil},
-		{b, entry{9, 0, "b"}, nil},
-		{a, entry{4, 1, "a"}, errOldEpoch},
-		{b, entry{9, 1, "b"}, nil},
-		{a, entry{12, 0, "a"}, nil},
-		{b, entry{9, 2, "b"}, errOldEpoch},
+		{a, ledgerEntry{4, 0, "a"}, nil},
+		{b, ledgerEntry{9, 0, "b"}, nil},
+		{a, ledgerEntry{4, 1, "a"}, errOldEpoch},
+		{b, ledgerEntry{9, 1, "b"}, nil},
+		{a, ledgerEntry{12, 0, "a"}, nil},
+		{b, ledgerEntry{9, 2, "b"}, errOldEpoch},
 	} {
 		if err := step.to.add(step.e); !errors.Is(err, step.want) {
 			t.Errorf("%v: %v, want %v", step.e, err, step.want)
@@ -184,7 +184,7 @@ func TestFencedLedger(t *testing.T) {
 	if err != nil || len(all) != 4 || stale(all) != 0 {
 		t.Errorf("the ledger holds %v, %v", all, err)
 	}
-	if n := stale(append(all, entry{9, 3, "b"})); n != 1 {
+	if n := stale(append(all, ledgerEntry{9, 3, "b"})); n != 1 {
 		t.Errorf("%d stale entries were counted, want 1", n)
 	}
 }

@@ -127,18 +127,18 @@ func (ps *processes) said() string {
 	return strings.Join(ps.lines, "; ")
 }
 
-// line is one that a child has written: what happened to the term of that epoch.
-type line struct {
+// childLine is one that a child has written: what happened to the term of that epoch.
+type childLine struct {
 	name, what string
 	epoch      uint64
 }
 
-func (ps *processes) all(t *testing.T) (all []line) {
+func (ps *processes) all(t *testing.T) (all []childLine) {
 	t.Helper()
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	for _, text := range ps.lines {
-		var l line
+		var l childLine
 		if _, err := fmt.Sscanf(text, "%s %s %d", &l.name, &l.what, &l.epoch); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
@@ -148,7 +148,7 @@ func (ps *processes) all(t *testing.T) (all []line) {
 }
 
 // await waits until something was said.
-func (ps *processes) await(what string, is func(line) bool) (l line) {
+func (ps *processes) await(what string, is func(childLine) bool) (l childLine) {
 	ps.t.Helper()
 	natstest.Eventually(ps.t, what, patience, func() (bool, string) {
 		all := ps.all(ps.t)
@@ -163,9 +163,9 @@ func (ps *processes) await(what string, is func(line) bool) (l line) {
 
 // leads waits for a term of one of them that began after that epoch. What a machine that stalls for longer than a lease may
 // bring in between, does no harm: terms that nobody waits for.
-func (ps *processes) leads(after uint64, names ...string) line {
+func (ps *processes) leads(after uint64, names ...string) childLine {
 	ps.t.Helper()
-	return ps.await(fmt.Sprintf("%v leads after epoch %d", names, after), func(l line) bool {
+	return ps.await(fmt.Sprintf("%v leads after epoch %d", names, after), func(l childLine) bool {
 		return l.what == "leads" && l.epoch > after && slices.Contains(names, l.name)
 	})
 }
@@ -202,7 +202,7 @@ func TestProcessKill(t *testing.T) {
 		signalTo(t, running[name], syscall.SIGSTOP)
 		next := ps.leads(leader.epoch, others(name)...)
 		signalTo(t, running[name], syscall.SIGCONT)
-		ps.await(name+" stops", func(l line) bool { return l == line{name, "stops", leader.epoch} })
+		ps.await(name+" stops", func(l childLine) bool { return l == childLine{name, "stops", leader.epoch} })
 		leader = next
 
 		name = leader.name

@@ -48,7 +48,7 @@ func (b *books) goOn(ctx context.Context, calm <-chan struct{}, epoch uint64) {
 	defer pace.Stop()
 	byFile, byStore := false, false
 	for n := 1; !byFile || !byStore; n++ {
-		e := entry{epoch, -n, k.holder}
+		e := ledgerEntry{epoch, -n, k.holder}
 		byFile = byFile || b.refusedBy("file", file.add(e))
 		if !byStore {
 			attempt, cancel := context.WithTimeout(ctx, steppedTTL)

@@ -23,20 +23,20 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// resource is something that leaders use, behind a guard.
-type resource struct {
+// guardedResource is something that leaders use, behind a guard.
+type guardedResource struct {
 	guard    *fencing.Guard
 	mu       sync.Mutex
 	admitted map[uint64]string // the holder of each epoch
 	refused  map[string]error  // by holder and epoch, the last
 }
 
-func newResource() *resource {
-	return &resource{guard: fencing.NewGuard(fencing.Token{}), admitted: map[uint64]string{}, refused: map[string]error{}}
+func newResource() *guardedResource {
+	return &guardedResource{guard: fencing.NewGuard(fencing.Token{}), admitted: map[uint64]string{}, refused: map[string]error{}}
 }
 
 // use is work that shows its token all the time.
-func (r *resource) use(ctx context.Context, term *election.Term) error {
+func (r *guardedResource) use(ctx context.Context, term *election.Term) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -58,7 +58,7 @@ func (r *resource) use(ctx context.Context, term *election.Term) error {
 }
 
 // uses reports whether a holder was admitted with a later epoch.
-func (r *resource) uses(holder string, after uint64) bool {
+func (r *guardedResource) uses(holder string, after uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for epoch, by := range r.admitted {
@@ -69,7 +69,7 @@ func (r *resource) uses(holder string, after uint64) bool {
 	return false
 }
 
-func (r *resource) refusals() map[string]error {
+func (r *guardedResource) refusals() map[string]error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := map[string]error{}
@@ -80,7 +80,7 @@ func (r *resource) refusals() map[string]error {
 }
 
 // onProcess runs an arena on a server with file storage that is a process of its own.
-func onProcess(t *testing.T, syncAlways bool) (*elections.Arena, *natsrun.Process, *resource, func(name string) *elections.Process) {
+func onProcess(t *testing.T, syncAlways bool) (*elections.Arena, *natsrun.Process, *guardedResource, func(name string) *elections.Process) {
 	t.Helper()
 	server := natstest.Process(t, func(o *natsrun.Options) { o.SyncAlways = syncAlways })
 	a, r := elections.New(t, server, jetstream.FileStorage), newResource()

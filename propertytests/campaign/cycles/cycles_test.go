@@ -114,7 +114,7 @@ func TestWhatHasFailedIsCounted(t *testing.T) {
 		"3 cycles: 1 parts failed: timeout; 3 leaders killed; 0 violations",
 		"3 cycles: 2 parts failed: timeout; 3 leaders killed; 0 violations",
 	} {
-		if err := table(path).Add([]line{timeout, passed, timeout}[i]); err != nil {
+		if err := table(path).Add([]cyclePart{timeout, passed, timeout}[i]); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := table(path).Read()

@@ -50,7 +50,7 @@ func (p player) play(ctx context.Context, t test, cycles, part int) error {
 	}
 	s, err := total(lines, t.name, p.present[t.about].mark)
 	for played := s.cycles; played < cycles && err == nil; {
-		var l line
+		var l cyclePart
 		l, err = p.next(ctx, t, played, min(cycles-played, part))
 		played += l.cycles
 	}
@@ -58,7 +58,7 @@ func (p player) play(ctx context.Context, t test, cycles, part int) error {
 }
 
 // lines are those of the file, none if nothing is put on record.
-func (p player) lines() ([]line, error) {
+func (p player) lines() ([]cyclePart, error) {
 	if p.path == "" {
 		return nil, nil
 	}
@@ -66,7 +66,7 @@ func (p player) lines() ([]line, error) {
 }
 
 // add puts a line on record.
-func (p player) add(t test, l line) error {
+func (p player) add(t test, l cyclePart) error {
 	if p.path == "" {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (p player) add(t test, l line) error {
 
 // next plays so many cycles of a test, some having been played before, and adds its line, which says what has failed if the test has.
 // What was played of a part that is interrupted does not count.
-func (p player) next(ctx context.Context, t test, before, cycles int) (l line, err error) {
+func (p player) next(ctx context.Context, t test, before, cycles int) (l cyclePart, err error) {
 	env := []string{fmt.Sprint("ROLEMANAGER_CYCLES=", cycles), fmt.Sprint("ROLEMANAGER_CYCLES_BEFORE=", before)}
 	began := time.Now()
 	out, err := p.tests.Play(ctx, tested, env, "-test.v", "-test.run=^"+t.name+"$", fmt.Sprint("-test.timeout=", bound(cycles)))

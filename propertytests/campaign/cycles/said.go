@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// count is how often something has happened.
-type count struct {
+// figure is how often something has happened.
+type figure struct {
 	n    int
 	what string
 }
 
-// counts are what cycles have come to.
-type counts []count
+// figures are what cycles have come to.
+type figures []figure
 
-func (all counts) String() string {
+func (all figures) String() string {
 	texts := make([]string, 0, len(all))
 	for _, c := range all {
 		texts = append(texts, fmt.Sprint(c.n, " ", c.what))
@@ -27,10 +27,10 @@ func (all counts) String() string {
 }
 
 // with are both, what has one name added up.
-func (all counts) with(more counts) counts {
+func (all figures) with(more figures) figures {
 	sum := slices.Clone(all)
 	for _, c := range more {
-		if i := slices.IndexFunc(sum, func(s count) bool { return s.what == c.what }); i >= 0 {
+		if i := slices.IndexFunc(sum, func(s figure) bool { return s.what == c.what }); i >= 0 {
 			sum[i].n += c.n
 		} else {
 			sum = append(sum, c)
@@ -40,14 +40,14 @@ func (all counts) with(more counts) counts {
 }
 
 // countsIn reads what String has written.
-func countsIn(text string) (all counts, err error) {
+func countsIn(text string) (all figures, err error) {
 	for item := range strings.SplitSeq(text, "; ") {
 		number, what, is := strings.Cut(item, " ")
 		n, err := strconv.Atoi(number)
 		if err != nil || !is {
 			return nil, fmt.Errorf("cycles: %q is no count of anything", item)
 		}
-		all = append(all, count{n, what})
+		all = append(all, figure{n, what})
 	}
 	return all, nil
 }
@@ -59,7 +59,7 @@ var (
 )
 
 // read makes a line from what a test has said.
-func (t test) read(said string) (l line, err error) {
+func (t test) read(said string) (l cyclePart, err error) {
 	played, counted := playedText.FindAllStringSubmatch(said, -1), countedText.FindAllStringSubmatch(said, -1)
 	switch {
 	case !strings.Contains(said, "--- PASS: "+t.name+" "):
@@ -84,7 +84,7 @@ var (
 
 // failed makes the line of a part that has failed: no cycles, and one part that failed with a violation, with a timeout, with the last
 // message of the test, or with what its process ended with.
-func (t test) failed(said string, err error) line {
+func (t test) failed(said string, err error) cyclePart {
 	why := err.Error()
 	said = countedText.ReplaceAllString(playedText.ReplaceAllString(said, ""), "") // it may say that after it has failed
 	if all := messageText.FindAllStringSubmatch(said, -1); len(all) > 0 {
@@ -96,5 +96,5 @@ func (t test) failed(said string, err error) line {
 		why = "timeout"
 	}
 	why = strings.ReplaceAll(why, "; ", ", ") // between two counts
-	return line{test: t.name, counted: counts{{1, "parts failed: " + why}}.String()}
+	return cyclePart{test: t.name, counted: figures{{1, "parts failed: " + why}}.String()}
 }

@@ -6,21 +6,21 @@ import (
 	"io"
 )
 
-// sum is what the lines of a test come to.
-type sum struct {
+// cycleSum is what the lines of a test come to.
+type cycleSum struct {
 	cycles  int
-	counted counts
+	counted figures
 }
 
 // total sums up a test, or what is of some product of it.
-func total(lines []line, test, mark string) (s sum, err error) {
+func total(lines []cyclePart, test, mark string) (s cycleSum, err error) {
 	for _, l := range lines {
 		if l.test != test || mark != "" && l.product != mark {
 			continue
 		}
 		all, err := countsIn(l.counted)
 		if err != nil {
-			return sum{}, fmt.Errorf("%s: %w", l.test, err)
+			return cycleSum{}, fmt.Errorf("%s: %w", l.test, err)
 		}
 		s.cycles += l.cycles
 		s.counted = s.counted.with(all)
@@ -28,7 +28,7 @@ func total(lines []line, test, mark string) (s sum, err error) {
 	return s, nil
 }
 
-func (s sum) String() string {
+func (s cycleSum) String() string {
 	if s.cycles == 0 && len(s.counted) == 0 {
 		return "no cycles"
 	}
@@ -36,7 +36,7 @@ func (s sum) String() string {
 }
 
 // tell writes what the lines come to, whatever the product is now, so that a document can quote it.
-func tell(w io.Writer, lines []line, of []test) error {
+func tell(w io.Writer, lines []cyclePart, of []test) error {
 	for _, t := range of {
 		ever, err := total(lines, t.name, "")
 		if err != nil {

@@ -63,7 +63,7 @@ func short(ctx context.Context, only string, p plan, parallel int) error {
 	times := p.times(all, dirs, parallel)
 	fmt.Printf("%d targets, built in %v; each runs for %v to %v\n",
 		len(all), time.Since(began).Round(time.Second), slices.Min(times), slices.Max(times).Round(time.Millisecond))
-	results := make([]result, len(all))
+	results := make([]outcome, len(all))
 	var running errgroup.Group
 	running.SetLimit(parallel)
 	for i, t := range all {

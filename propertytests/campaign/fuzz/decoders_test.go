@@ -40,7 +40,7 @@ func TestEveryDecoderHasATarget(t *testing.T) {
 		if by, is = strings.CutPrefix(by, "Fuzz"); !is {
 			continue // a reason
 		}
-		from := node{d.dir, "Fuzz" + by, true}
+		from := declaration{d.dir, "Fuzz" + by, true}
 		switch is := slices.ContainsFunc(all, func(f target) bool { return f.name == from.name && f.pkg.ImportPath == testbinary.Module+d.dir }); {
 		case !is:
 			t.Errorf("%s: there is no %s in its package", name, from.name)
@@ -73,7 +73,7 @@ func TestWhatDecodes(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for name, want := range map[string]bool{"a/read": true, "a/T.UnmarshalJSON": true, "a/way": true, "a/parse4": false, "a/other": false, "b/Far": false} {
-		if s.leads(node{"a", "FuzzA", true}, s.decoders[name]) != want {
+		if s.leads(declaration{"a", "FuzzA", true}, s.decoders[name]) != want {
 			t.Errorf("FuzzA comes to %s: %v", name, !want)
 		}
 	}
@@ -96,22 +96,22 @@ var (
 	named   = regexp.MustCompile("^(decode|Decode|parse|Parse|Unmarshal)")
 )
 
-// node is what has one name in one directory, in its tests or beside them: functions, methods of whatever type and variables, taken
-// together.
-type node struct {
+// declaration is what has one name in one directory, in its tests or beside them: functions, methods of whatever type and
+// variables, taken together.
+type declaration struct {
 	dir, name string
 	test      bool
 }
 
 // source are the names in the declarations of each node of a module, and which functions of it decode, by their full names.
 type source struct {
-	nodes    map[node]map[string]bool
-	decoders map[string]node
+	nodes    map[declaration]map[string]bool
+	decoders map[string]declaration
 }
 
 func newSource(t *testing.T, root string) source {
 	t.Helper()
-	s := source{map[node]map[string]bool{}, map[string]node{}}
+	s := source{map[declaration]map[string]bool{}, map[string]declaration{}}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -155,17 +155,17 @@ func (s source) add(dir string, f *ast.File, test bool) {
 			if d.Recv != nil {
 				full = receiver(d) + "." + full
 			}
-			s.mention(node{dir, d.Name.Name, test}, d)
+			s.mention(declaration{dir, d.Name.Name, test}, d)
 			if !test && decodes(d.Name.Name, d, imports) {
-				s.decoders[path.Join(dir, full)] = node{dir, d.Name.Name, false}
+				s.decoders[path.Join(dir, full)] = declaration{dir, d.Name.Name, false}
 			}
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				v, is := spec.(*ast.ValueSpec)
 				for i := 0; is && i < len(v.Names); i++ {
-					s.mention(node{dir, v.Names[i].Name, test}, v)
+					s.mention(declaration{dir, v.Names[i].Name, test}, v)
 					if !test && decodes("", v, imports) {
-						s.decoders[path.Join(dir, v.Names[i].Name)] = node{dir, v.Names[i].Name, false}
+						s.decoders[path.Join(dir, v.Names[i].Name)] = declaration{dir, v.Names[i].Name, false}
 					}
 				}
 			}
@@ -183,7 +183,7 @@ func receiver(d *ast.FuncDecl) (name string) {
 	return name
 }
 
-func (s source) mention(n node, in ast.Node) {
+func (s source) mention(n declaration, in ast.Node) {
 	if s.nodes[n] == nil {
 		s.nodes[n] = map[string]bool{}
 	}
@@ -203,16 +203,16 @@ var byLibraries = []string{"UnmarshalJSON", "UnmarshalText", "Set"}
 const farthest = 3
 
 // leads reports whether a target names a decoder, by way of other tests and of few functions besides.
-func (s source) leads(target, decoder node) bool {
-	far, todo := map[node]int{target: 0}, []node{target}
+func (s source) leads(target, decoder declaration) bool {
+	far, todo := map[declaration]int{target: 0}, []declaration{target}
 	for _, name := range byLibraries {
-		n := node{target.dir, name, false}
+		n := declaration{target.dir, name, false}
 		far[n], todo = 1, append(todo, n)
 	}
 	for ; len(todo) > 0; todo = todo[1:] {
 		n := todo[0]
 		for name := range s.nodes[n] {
-			for _, to := range []node{{n.dir, name, true}, {n.dir, name, false}} {
+			for _, to := range []declaration{{n.dir, name, true}, {n.dir, name, false}} {
 				d := far[n]
 				if !to.test {
 					d++

@@ -18,7 +18,7 @@ type course struct {
 	marks map[string]string
 
 	mu   sync.Mutex
-	sums map[string]line
+	sums map[string]fuzzPart
 	busy map[string]bool
 }
 
@@ -83,7 +83,7 @@ func (c *course) next(all []target) (next target, is bool) {
 }
 
 // played writes a part down. What was interrupted does not count; a failure does, and ends the run.
-func (c *course) played(ctx context.Context, t target, r result) error {
+func (c *course) played(ctx context.Context, t target, r outcome) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name := t.String()
@@ -91,7 +91,7 @@ func (c *course) played(ctx context.Context, t target, r result) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	l := line{target: name, executions: r.executions, found: r.found, sources: c.marks[name]}
+	l := fuzzPart{target: name, executions: r.executions, found: r.found, sources: c.marks[name]}
 	if r.err != nil {
 		l.failures = 1
 	}

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// result is what one target has come to.
-type result struct {
+// outcome is what one target has come to.
+type outcome struct {
 	executions int
 	found      int // inputs that went a way that no other went
 	said       []byte
 	err        error
 }
 
-func (r result) verdict() string {
+func (r outcome) verdict() string {
 	if r.err != nil {
 		return "FAILED"
 	}
@@ -34,7 +34,7 @@ var executions = regexp.MustCompile(`execs: (\d+) \(.*new interesting: (\d+)`)
 var errIdle = errors.New("it has executed nothing")
 
 // run gives the target its time. A machine that is so busy that nothing was executed in it gives it more.
-func (t target) run(ctx context.Context, binary string, each time.Duration) (r result) {
+func (t target) run(ctx context.Context, binary string, each time.Duration) (r outcome) {
 	for _, d := range []time.Duration{each, 10 * each} {
 		if r = t.runFor(ctx, binary, d.String()); r.err != nil || r.executions > 0 {
 			return r
@@ -45,14 +45,14 @@ func (t target) run(ctx context.Context, binary string, each time.Duration) (r r
 }
 
 // runFor runs the target for a time (10s) or a number of executions (1000x), as -fuzztime takes it.
-func (t target) runFor(ctx context.Context, binary, each string) (r result) {
+func (t target) runFor(ctx context.Context, binary, each string) (r outcome) {
 	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
-		return result{err: err}
+		return outcome{err: err}
 	}
 	corpus := filepath.Join(strings.TrimSpace(string(cache)), "fuzz", t.pkg.ImportPath)
 	if err := os.MkdirAll(corpus, 0o777); err != nil {
-		return result{err: err}
+		return outcome{err: err}
 	}
 	cmd := exec.CommandContext(ctx, binary, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+each,
 		"-test.fuzzcachedir="+corpus, "-test.fuzzminimizetime=100x", "-test.parallel=1", "-test.timeout=0")

@@ -9,25 +9,25 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/runlog"
 )
 
-// line is what one part has come to, or the sum of some.
-type line struct {
+// fuzzPart is what one part has come to, or the sum of some.
+type fuzzPart struct {
 	target                      string
 	executions, found, failures int
 	sources                     string // the mark of what the tests of its package are made of; older lines have none
 }
 
 // Cells are its values in the file.
-func (l *line) Cells() []any {
+func (l *fuzzPart) Cells() []any {
 	return []any{&l.target, &l.executions, &l.found, &l.failures, &l.sources}
 }
 
-func table(path string) runlog.Table[line, *line] {
-	return runlog.Table[line, *line]{Path: path, Head: []string{"target", "executions", "new_inputs", "failures", "sources"}}
+func table(path string) runlog.Table[fuzzPart, *fuzzPart] {
+	return runlog.Table[fuzzPart, *fuzzPart]{Path: path, Head: []string{"target", "executions", "new_inputs", "failures", "sources"}}
 }
 
 // sums are what the lines come to for each target.
-func sums(lines []line) map[string]line {
-	all := map[string]line{}
+func sums(lines []fuzzPart) map[string]fuzzPart {
+	all := map[string]fuzzPart{}
 	for _, l := range lines {
 		all[l.target] = l.after(all[l.target])
 	}
@@ -35,12 +35,12 @@ func sums(lines []line) map[string]line {
 }
 
 // after is a part and what was played before it, of whatever sources.
-func (l line) after(sum line) line {
-	return line{target: l.target, executions: sum.executions + l.executions, found: sum.found + l.found, failures: sum.failures + l.failures}
+func (l fuzzPart) after(sum fuzzPart) fuzzPart {
+	return fuzzPart{target: l.target, executions: sum.executions + l.executions, found: sum.found + l.found, failures: sum.failures + l.failures}
 }
 
 // present are those of the lines that are of the sources as they are.
-func present(lines []line, marks map[string]string) (now []line) {
+func present(lines []fuzzPart, marks map[string]string) (now []fuzzPart) {
 	for _, l := range lines {
 		if l.sources != "" && l.sources == marks[l.target] {
 			now = append(now, l)
@@ -61,8 +61,8 @@ func tell(w io.Writer, path string) error {
 	return say(w, lines)
 }
 
-func say(w io.Writer, lines []line) error {
-	var all line
+func say(w io.Writer, lines []fuzzPart) error {
+	var all fuzzPart
 	var each []int
 	for _, l := range sums(lines) {
 		all = l.after(all)

@@ -131,7 +131,9 @@ func build(ctx context.Context, dir string, all []target, parallel int) (map[str
 		}
 		tests := testbinary.In(dir, t.dir())
 		binaries[t.pkg.Dir] = tests.Path
-		building.Go(func() error { return tests.Build(unlessOneFails, slices.Concat(instrumented, []string{"-ldflags=-w"})...) })
+		building.Go(func() error {
+			return tests.Build(unlessOneFails, slices.Concat(instrumented, []string{"-ldflags=-w"})...)
+		})
 	}
 	return binaries, building.Wait()
 }

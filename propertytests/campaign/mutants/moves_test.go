@@ -121,7 +121,7 @@ func TestMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		for which, want := range map[string]bool{"changed": true, "old": !move.sourcesNew} {
-			if done, err := (run{s, p, nil}).done(which, s.Mutants[0], died["a"]); err != nil || done != want {
+			if done, err := (suiteRun{s, p, nil}).done(which, s.Mutants[0], died["a"]); err != nil || done != want {
 				t.Errorf("%s has moved: MUTANTS=%s leaves it out: %v, %v", move.from, which, done, err)
 			}
 		}

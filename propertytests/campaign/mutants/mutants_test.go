@@ -135,7 +135,7 @@ func TestAge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := run{s, place{root: root}, nil}
+		r := suiteRun{s, place{root: root}, nil}
 		for i, want := range []bool{!change.older, false} {
 			m := s.Mutants[i]
 			for which, want := range map[string]bool{"old": want, "changed": true, "1": false} {

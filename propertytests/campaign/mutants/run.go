@@ -38,7 +38,7 @@ func (s Suite) Run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run{s, p, map[string]func() error{}}
+	r := suiteRun{s, p, map[string]func() error{}}
 	for _, m := range chosen {
 		by := s.by(m)
 		if mark := by.mark(Mutant{}); r.sound[mark] == nil {
@@ -71,15 +71,15 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-// run is what the mutants of a suite share while they run.
-type run struct {
+// suiteRun is what the mutants of a suite share while they run.
+type suiteRun struct {
 	Suite
 	place
 	sound map[string]func() error // by the mark of a test: whether it passes without a mutant
 }
 
 // done reports whether the death of a mutant is on record, so that it need not run.
-func (r run) done(which string, m Mutant, d death) (bool, error) {
+func (r suiteRun) done(which string, m Mutant, d death) (bool, error) {
 	if which != "changed" && which != "old" || d.Of != r.by(m).mark(m) {
 		return false, nil
 	}
@@ -92,7 +92,7 @@ func (r run) done(which string, m Mutant, d death) (bool, error) {
 
 // kill wants a mutant to die, and puts on record how. A few (MUTANTS=some) have less time, and stay off the record. Their tests
 // are not run without a mutant, since a run of a few follows a run of the tests.
-func (r run) kill(ctx context.Context, which string, m Mutant) (death, error) {
+func (r suiteRun) kill(ctx context.Context, which string, m Mutant) (death, error) {
 	by := r.by(m)
 	if which == "some" {
 		by.Args = slices.Concat(by.Args, []string{"-test.timeout", soon}) // the last one counts

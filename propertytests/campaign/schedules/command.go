@@ -35,7 +35,7 @@ func play(ctx context.Context, of, path string, schedules int, length time.Durat
 		return err
 	}
 	defer os.RemoveAll(dir)
-	p := player{kind: k, path: path, schedules: cmp.Or(schedules, k.usual)}
+	p := rangePlayer{kind: k, path: path, schedules: cmp.Or(schedules, k.usual)}
 	if err := p.build(ctx, dir); err != nil {
 		return err
 	}

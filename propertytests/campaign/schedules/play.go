@@ -10,8 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/testbinary"
 )
 
-// player plays ranges of one kind by a test that is compiled once.
-type player struct {
+// rangePlayer plays ranges of one kind by a test that is compiled once.
+type rangePlayer struct {
 	kind
 	tests     testbinary.Binary
 	path      string // of the file
@@ -20,7 +20,7 @@ type player struct {
 }
 
 // build compiles the test into a folder, and takes down of which rules it is.
-func (p *player) build(ctx context.Context, dir string) (err error) {
+func (p *rangePlayer) build(ctx context.Context, dir string) (err error) {
 	if p.mark, err = p.present(); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (p *player) build(ctx context.Context, dir string) (err error) {
 }
 
 // next plays the range behind all in the file, and adds its line. What was played of one that is interrupted does not count.
-func (p player) next(ctx context.Context) error {
+func (p rangePlayer) next(ctx context.Context) error {
 	lines, err := table(p.path).Read()
 	if err != nil {
 		return err

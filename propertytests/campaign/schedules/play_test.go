@@ -12,7 +12,7 @@ import (
 // and not played again; one that is interrupted does not count.
 func TestStormsArePlayed(t *testing.T) {
 	t.Chdir("../../..") // the root of the module
-	p := player{kind: storms("storms", "^TestBubbleStorms$/^short$", 1, 1), path: filepath.Join(t.TempDir(), "schedules.csv"), schedules: 1}
+	p := rangePlayer{kind: storms("storms", "^TestBubbleStorms$/^short$", 1, 1), path: filepath.Join(t.TempDir(), "schedules.csv"), schedules: 1}
 	if err := p.build(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 
 // read makes the line of a range from what its test has said. Of one that has failed not everything may be known; of another that
 // is an error.
-func (k kind) read(first uint64, schedules int, said string, failed bool) (l line, err error) {
-	l = line{what: k.name, first: first, last: first + uint64(k.seeds(schedules)) - 1, schedules: schedules}
+func (k kind) read(first uint64, schedules int, said string, failed bool) (l seedRange, err error) {
+	l = seedRange{what: k.name, first: first, last: first + uint64(k.seeds(schedules)) - 1, schedules: schedules}
 	missing := ""
 	for _, c := range []struct {
 		to    *int
@@ -42,7 +42,7 @@ func (k kind) read(first uint64, schedules int, said string, failed bool) (l lin
 
 // violated counts a violation, and no more schedules than were played until then. With all counters, and no word of how many it
 // played, the test has come to its end, and what failed is what it checks there.
-func (k kind) violated(l *line, said string, counted bool) {
+func (k kind) violated(l *seedRange, said string, counted bool) {
 	l.violations++
 	if !counted {
 		l.seconds, l.faults, l.terms = 0, 0, 0 // some of them without the others would be of nothing

@@ -9,14 +9,14 @@ import (
 	"text/tabwriter"
 )
 
-// sum is what some ranges of a kind come to.
-type sum struct {
-	line
+// rangeSum is what some ranges of a kind come to.
+type rangeSum struct {
+	seedRange
 	stopped int // ranges that a violation has stopped, without counters: only their violations are in the sum
 }
 
 // bound is how rare a violation is, with a confidence of 95 %, by the rule of three: none in n terms says that it is not in three of n.
-func (s *sum) bound() string {
+func (s *rangeSum) bound() string {
 	if s.violations > 0 || s.terms < 3 {
 		return "-"
 	}
@@ -24,13 +24,13 @@ func (s *sum) bound() string {
 }
 
 // total sums up a kind, or what is of some rules of it.
-func total(all []line, what, rules string) sum {
-	s := sumOf(all, func(l line) bool { return l.what == what && (rules == "" || l.rules == rules) })
+func total(all []seedRange, what, rules string) rangeSum {
+	s := sumOf(all, func(l seedRange) bool { return l.what == what && (rules == "" || l.rules == rules) })
 	s.what, s.rules = what, rules
 	return s
 }
 
-func sumOf(all []line, counts func(line) bool) (s sum) {
+func sumOf(all []seedRange, counts func(seedRange) bool) (s rangeSum) {
 	for _, l := range all {
 		if !counts(l) {
 			continue
@@ -56,11 +56,11 @@ var since = []uint64{392_001, 5_132_001}
 
 // tell writes what the lines come to: of each kind all, then what is of each mark of rules; and the seeds without a line. It is of
 // the lines alone, so that a document can quote it.
-func tell(w io.Writer, all []line) error {
+func tell(w io.Writer, all []seedRange) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "played\trules\tfirst seed\tlast seed\tschedules\thours\tfaults\tterms\tviolations\tnot counted\tbelow")
-	row := func(what, rules string, counts func(line) bool) {
-		s := sumOf(all, func(l line) bool { return l.what == what && counts(l) })
+	row := func(what, rules string, counts func(seedRange) bool) {
+		s := sumOf(all, func(l seedRange) bool { return l.what == what && counts(l) })
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n",
 			what, rules, s.first, s.last, s.schedules, s.seconds/3600, s.faults, s.terms, s.violations, s.stopped, s.bound())
 	}
@@ -76,10 +76,10 @@ func tell(w io.Writer, all []line) error {
 			missing = append(missing, k.name+": no line")
 			continue
 		}
-		row(k.name, "all", func(line) bool { return true })
+		row(k.name, "all", func(seedRange) bool { return true })
 		for _, seed := range since {
 			if k.name == "elections" {
-				row(k.name, "since", func(l line) bool { return l.first >= seed })
+				row(k.name, "since", func(l seedRange) bool { return l.first >= seed })
 			}
 		}
 		for _, mark := range marks {
@@ -87,7 +87,7 @@ func tell(w io.Writer, all []line) error {
 			if name == "" {
 				name = "not noted"
 			}
-			row(k.name, name, func(l line) bool { return l.rules == mark })
+			row(k.name, name, func(l seedRange) bool { return l.rules == mark })
 		}
 		for _, g := range gaps(all, k.name) {
 			missing = append(missing, fmt.Sprintf("%s: no line has seeds %d to %d", k.name, g[0], g[1]))
@@ -101,9 +101,9 @@ func tell(w io.Writer, all []line) error {
 }
 
 // gaps are the seeds between the first and the last of a kind that no line has: of each gap its first and its last one.
-func gaps(all []line, what string) (found [][2]uint64) {
-	mine := slices.DeleteFunc(slices.Clone(all), func(l line) bool { return l.what != what })
-	slices.SortFunc(mine, func(a, b line) int { return cmp.Compare(a.first, b.first) })
+func gaps(all []seedRange, what string) (found [][2]uint64) {
+	mine := slices.DeleteFunc(slices.Clone(all), func(l seedRange) bool { return l.what != what })
+	slices.SortFunc(mine, func(a, b seedRange) int { return cmp.Compare(a.first, b.first) })
 	next := uint64(1)
 	for _, l := range mine {
 		if l.first > next {

@@ -105,7 +105,7 @@ func (p *Process) start() {
 }
 
 func (p *Process) campaign(role election.RoleConfig) {
-	w := &worker{p: p, role: role.Role}
+	w := &roleWorker{p: p, role: role.Role}
 	role.Lead = w.lead
 	e, err := p.Session.Campaign(role)
 	if err != nil {

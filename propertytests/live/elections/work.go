@@ -24,8 +24,8 @@ type Work struct {
 	Do func(ctx context.Context, t *election.Term) error
 }
 
-// worker is the work of one process in one role, with the callbacks beside it.
-type worker struct {
+// roleWorker is the work of one process in one role, with the callbacks beside it.
+type roleWorker struct {
 	p        *Process
 	role     string
 	election *election.Election
@@ -36,7 +36,7 @@ type worker struct {
 var errWork = errors.New("arena: the work failed")
 
 // lead is the work: it writes down when it was begun, when its context ended, and when it returned.
-func (w *worker) lead(ctx context.Context, t *election.Term) (err error) {
+func (w *roleWorker) lead(ctx context.Context, t *election.Term) (err error) {
 	p, ledger := w.p, w.p.a.Ledger
 	if !p.enter() {
 		return nil
@@ -101,7 +101,7 @@ func (p *Process) drawWork() (end, drain time.Duration, fail func() error) {
 	return end, drain, fail
 }
 
-func (w *worker) promoted(ctx context.Context, t fencing.Token) {
+func (w *roleWorker) promoted(ctx context.Context, t fencing.Token) {
 	if before, n := w.demotes.Load(), w.promotes.Add(1); n != before+1 {
 		w.p.a.Ledger.violated("E4: %s: promotion %d of %s comes after %d demotions", w.p, n, w.role, before)
 	}
@@ -112,7 +112,7 @@ func (w *worker) promoted(ctx context.Context, t fencing.Token) {
 	<-ctx.Done()
 }
 
-func (w *worker) demoted() {
+func (w *roleWorker) demoted() {
 	if !w.p.enter() {
 		return
 	}

@@ -22,7 +22,7 @@ type victim struct {
 	seen  *election.Observer
 }
 
-func leads(t *testing.T, s *natsrun.Server, heard *complaints) *victim {
+func leads(t *testing.T, s *natsrun.Server, heard *denials) *victim {
 	t.Helper()
 	settles(t)
 	v := &victim{terms: make(chan *election.Term, 16), owner: as(t, s, "owner", heard)}
@@ -59,7 +59,7 @@ func (v *victim) losesFor(t *testing.T) {
 // forge_test.go.
 func TestACandidateCanEndAnySessionOfItsBucket(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		var heard complaints
+		var heard denials
 		v := leads(t, s, &heard)
 		b := as(t, s, "b", &heard)
 		killed := record.Encode(record.Lease{V: record.Version, State: record.Killed, By: "b"})
@@ -78,7 +78,7 @@ func TestACandidateCanEndAnySessionOfItsBucket(t *testing.T) {
 // this fails because the record stays, then NATS checks reply subjects now, and the documents may promise more.
 func TestAnObserverCanHaveTheServerWriteGarbage(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		var heard complaints
+		var heard denials
 		v := leads(t, s, &heard)
 		o := as(t, s, "o", &heard)
 		if err := o.PublishRequest("$JS.API.STREAM.INFO.KV_roles", "$KV.roles.role.scheduler", nil); err != nil {
@@ -99,7 +99,7 @@ func TestAnObserverCanHaveTheServerWriteGarbage(t *testing.T) {
 // which it was stored, and is no order.
 func TestAWorkersRecordIsNoOrder(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		var heard complaints
+		var heard denials
 		v := leads(t, s, &heard)
 		w := as(t, s, "w", &heard)
 		order, err := json.Marshal(protocol.Request{ID: "forged", Op: protocol.OpStepDown, Role: scheduler, Epoch: v.term.Epoch()})

@@ -35,7 +35,7 @@ func TestNobodyForgesARole(t *testing.T) {
 	} {
 		t.Run(by.user+" "+by.stream, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-				var heard complaints
+				var heard denials
 				v := leads(t, s, &heard)
 				nc := as(t, s, by.user, &heard)
 				if _, err := nc.Request(by.key, vacancy(), time.Second); err != nil {
@@ -62,7 +62,7 @@ func TestAConsumerCannotForgeARole(t *testing.T) {
 	for name, push := range map[string]bool{"push": true, "pull": false} {
 		t.Run(name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-				var heard complaints
+				var heard denials
 				v := leads(t, s, &heard)
 				f := as(t, s, "f", &heard)
 				if _, err := f.Request("$KV.ledger.forged", vacancy(), time.Second); err != nil {
@@ -90,14 +90,14 @@ func TestAConsumerCannotForgeARole(t *testing.T) {
 // the account, can have a second one lead. It lasts until the first one's own clock ends its term, TTL - margin after its last
 // acknowledged heartbeat; and the second one's epoch is the larger one, so fences refuse what the first one still does.
 func TestTwoLeadForALease(t *testing.T) {
-	for name, forge := range map[string]func(t *testing.T, s *natsrun.Server, heard *complaints){
-		"a candidate kills a session that lives": func(t *testing.T, s *natsrun.Server, heard *complaints) {
+	for name, forge := range map[string]func(t *testing.T, s *natsrun.Server, heard *denials){
+		"a candidate kills a session that lives": func(t *testing.T, s *natsrun.Server, heard *denials) {
 			killed := record.Encode(record.Lease{V: record.Version, State: record.Killed, By: "b"})
 			if _, err := as(t, s, "b", heard).Request("$KV.roles.lease.a", killed, time.Second); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"a bucket of the account has direct gets": func(t *testing.T, s *natsrun.Server, heard *complaints) {
+		"a bucket of the account has direct gets": func(t *testing.T, s *natsrun.Server, heard *denials) {
 			owner := as(t, s, "owner", heard) // for whoever may write to that bucket and make them
 			js, err := jetstream.New(owner)
 			if err != nil {
@@ -118,7 +118,7 @@ func TestTwoLeadForALease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				settles(t)
-				var heard complaints
+				var heard denials
 				owner := as(t, s, "owner", &heard)
 				owns(t, owner)
 				link := s.Link()

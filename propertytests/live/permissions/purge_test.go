@@ -33,7 +33,7 @@ func TestWhoMayWriteOneRecordCanPurgeTheBucket(t *testing.T) {
 	for user, subject := range map[string]string{"b": "$KV.roles.probe.b", "w": "$KV.roles.worker.lease.w"} {
 		t.Run(user, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-				var heard complaints
+				var heard denials
 				v := leads(t, s, &heard)
 				if said := rollUp(t, as(t, s, user, &heard), subject, "all"); said != "" {
 					t.Fatal(said)
@@ -50,7 +50,7 @@ func TestWhoMayWriteOneRecordCanPurgeTheBucket(t *testing.T) {
 // TestWhoMayStoreALargeOutputCanPurgeAll of them; what their tasks have come to stands.
 func TestWhoMayStoreALargeOutputCanPurgeAll(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		var heard complaints
+		var heard denials
 		v := leads(t, s, &heard)
 		w := as(t, s, "w", &heard)
 		for _, subject := range []string{"$O.TASKS_jobs.C.one", "$O.TASKS_jobs.M.one"} {
@@ -81,7 +81,7 @@ func TestWhoMayStoreALargeOutputCanPurgeAll(t *testing.T) {
 // TestNobodyPurgesTasks: their stream takes no roll-up, from whoever may write what, and whatever it is to take the place of.
 func TestNobodyPurgesTasks(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		var heard complaints
+		var heard denials
 		v := leads(t, s, &heard)
 		for _, what := range []string{"all", "sub"} {
 			for user, subject := range map[string]string{"owner": "jobs.q.x", "a": "jobs.seal", "s": "jobs.q.x"} {

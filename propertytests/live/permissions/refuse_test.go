@@ -32,7 +32,7 @@ func TestEverythingElseIsRefused(t *testing.T) {
 	}
 	refused := 0
 	for _, user := range limited {
-		var heard complaints
+		var heard denials
 		nc := as(t, s, user, &heard)
 		for _, r := range rules {
 			denied := complains(t, nc, "Publish", r.subject, func() error { return nc.Publish(r.subject, nil) })
@@ -89,7 +89,7 @@ func complains(t *testing.T, nc *nats.Conn, what, subject string, do func() erro
 // TestAnotherAccountIsAnotherWorld: a user of another account may do everything there, and reaches nothing here.
 func TestAnotherAccountIsAnotherWorld(t *testing.T) {
 	s := natstest.Server(t, published(t))
-	var heard complaints
+	var heard denials
 	owner, stranger := as(t, s, "owner", &heard), as(t, s, "stranger", &heard)
 	owns(t, owner)
 	everything, err := stranger.SubscribeSync(">")

@@ -50,8 +50,8 @@ func published(t *testing.T) func(*natsrun.Options) {
 // server leaves behind whoever was about to flush a file, for a millisecond, and a bubble may not end before everybody has.
 func settles(t *testing.T) { t.Cleanup(func() { time.Sleep(time.Second) }) }
 
-// complaints are what the server has said to somebody about permissions.
-type complaints struct {
+// denials are what the server has said to somebody about permissions.
+type denials struct {
 	mu    sync.Mutex
 	list  []string
 	conns []conn
@@ -63,14 +63,14 @@ type conn struct {
 	closed chan struct{}
 }
 
-func (c *complaints) add(user string, err error) {
+func (c *denials) add(user string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list = append(c.list, fmt.Sprintf("%s: %v", user, err))
 }
 
 // all closes every connection, when the server has judged everything that was sent on it, and returns what it has said.
-func (c *complaints) all(t *testing.T) string {
+func (c *denials) all(t *testing.T) string {
 	t.Helper()
 	for _, conn := range c.conns {
 		if err := conn.nc.Flush(); err != nil {
@@ -85,7 +85,7 @@ func (c *complaints) all(t *testing.T) string {
 }
 
 // as connects a user, with an inbox prefix of its own.
-func as(t *testing.T, s *natsrun.Server, user string, heard *complaints, more ...nats.Option) *nats.Conn {
+func as(t *testing.T, s *natsrun.Server, user string, heard *denials, more ...nats.Option) *nats.Conn {
 	t.Helper()
 	closed := make(chan struct{})
 	nc := natstest.Connect(t, s, append([]nats.Option{

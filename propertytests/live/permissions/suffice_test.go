@@ -36,7 +36,7 @@ const (
 func TestPublishedSetsSuffice(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settles(t)
-		var heard complaints
+		var heard denials
 		owner := as(t, s, "owner", &heard)
 		owns(t, owner)
 

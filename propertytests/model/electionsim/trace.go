@@ -11,11 +11,11 @@ import (
 
 // trace keeps the last lines of what happened, unformatted until somebody wants to read them.
 type trace struct {
-	lines []line
+	lines []traceLine
 	next  int
 }
 
-type line struct {
+type traceLine struct {
 	at   time.Duration
 	p    *process
 	life int
@@ -26,7 +26,7 @@ type line struct {
 const traceLength = 3000 // lines
 
 func (t *trace) add(at time.Duration, p *process, tag string, what any) {
-	l := line{at: at, p: p, tag: tag, what: what}
+	l := traceLine{at: at, p: p, tag: tag, what: what}
 	if p != nil {
 		l.life = p.life
 	}

@@ -16,19 +16,19 @@ import (
 // files are written anew; read them as an introduction to the rules.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		s := story{t: t, plan: Plan{Roles: 1}}
+		s := playedStory{t: t, plan: Plan{Roles: 1}}
 		datadriven.RunTest(t, path, s.run)
 	})
 }
 
-type story struct {
+type playedStory struct {
 	t    *testing.T
 	plan Plan
 	w    *world
 	told int
 }
 
-func (s *story) run(t *testing.T, d *datadriven.TestData) string {
+func (s *playedStory) run(t *testing.T, d *datadriven.TestData) string {
 	if s.w == nil {
 		s.w = newWorld(&s.plan)
 	}
@@ -62,7 +62,7 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 	return ""
 }
 
-func (s *story) does(d *datadriven.TestData, i int, p *process) string {
+func (s *playedStory) does(d *datadriven.TestData, i int, p *process) string {
 	w := s.w
 	switch d.Cmd {
 	case "crash":
@@ -88,7 +88,7 @@ func (s *story) does(d *datadriven.TestData, i int, p *process) string {
 }
 
 // tell is what has happened since the last telling, without heartbeats and the watch.
-func (s *story) tell() string {
+func (s *playedStory) tell() string {
 	var b strings.Builder
 	for ; s.told < len(s.w.trace.lines); s.told++ {
 		l := s.w.trace.lines[s.told]

@@ -128,7 +128,7 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 			t.Errorf("no state %s: %v", strings.Join(missing, ", nor one "), r)
 		}
 		if *record != "" {
-			keep(t, row{t.Name(), name, r})
+			keep(t, searchRow{t.Name(), name, r})
 		}
 	})
 	return r

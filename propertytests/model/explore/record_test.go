@@ -14,8 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 )
 
-// row is what a long run has seen of one configuration.
-type row struct {
+// searchRow is what a long run has seen of one configuration.
+type searchRow struct {
 	test, configuration string
 	report              search.Report
 }
@@ -23,7 +23,7 @@ type row struct {
 var recordHead = []string{"search", "configuration", "states", "transitions", "depth", "whole", "landmarks", "sources"}
 
 // texts are its cells. The last one marks the sources that were searched.
-func (r row) texts(searched string) []string {
+func (r searchRow) texts(searched string) []string {
 	var landmarks []string
 	for _, l := range r.report.Landmarks {
 		landmarks = append(landmarks, fmt.Sprintf("%d %s", l.States, l.Name))
@@ -46,7 +46,7 @@ var mark = sync.OnceValues(func() (string, error) {
 })
 
 // keep adds a row to the file.
-func keep(t *testing.T, r row) {
+func keep(t *testing.T, r searchRow) {
 	t.Helper()
 	searched, err := mark()
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 type entry struct {
 	kind     kindOf
 	revision uint64
-	p        *process
+	p        *participant
 	session  uint64
 	draining bool // of a member record: the session is about to be closed
 	closed   bool // of a death: by its own process, and nothing of it is at work
@@ -29,7 +29,7 @@ type bucket struct {
 }
 
 // append writes a record, and lets every view have it after a while.
-func (w *world) append(kind kindOf, p *process, session uint64) uint64 {
+func (w *taskWorld) append(kind kindOf, p *participant, session uint64) uint64 {
 	revision := uint64(len(w.bucket.log) + 1)
 	if kind == leaseRecord {
 		session = revision
@@ -48,9 +48,9 @@ func (w *world) append(kind kindOf, p *process, session uint64) uint64 {
 	return revision
 }
 
-// process is one member: a session, a view, a worker, and now and then a term.
-type process struct {
-	w         *world
+// participant is one member: a session, a view, a worker, and now and then a term.
+type participant struct {
+	w         *taskWorld
 	name      string
 	campaigns bool
 	lag       time.Duration // of its view, at most
@@ -78,7 +78,7 @@ type process struct {
 }
 
 // join opens a session.
-func (p *process) join() {
+func (p *participant) join() {
 	if p.cut || p.stopped || p.session != 0 {
 		return
 	}
@@ -99,7 +99,7 @@ func (p *process) join() {
 }
 
 // see lets the view have the log up to n. A process that is cut off sees nothing.
-func (p *process) see(n int) {
+func (p *participant) see(n int) {
 	if p.base != p.w.bucket.base {
 		return // its watch is of one that is gone
 	}
@@ -110,7 +110,7 @@ func (p *process) see(n int) {
 	p.catchUp()
 }
 
-func (p *process) catchUp() {
+func (p *participant) catchUp() {
 	if p.deaths == nil {
 		p.deaths = map[uint64]bool{}
 	}
@@ -145,7 +145,7 @@ func (p *process) catchUp() {
 }
 
 // lapse ends belief in the session: the worker cancels what runs, the scheduler stops.
-func (p *process) lapse() {
+func (p *participant) lapse() {
 	if p.session == 0 {
 		return
 	}
@@ -162,7 +162,7 @@ func (p *process) lapse() {
 }
 
 // crash ends a process at once; its session is killed when its lease has run out.
-func (p *process) crash() {
+func (p *participant) crash() {
 	w, session := p.w, p.session
 	w.Crashes++
 	for _, l := range w.leads {
@@ -184,21 +184,21 @@ func (p *process) crash() {
 	})
 }
 
-func (w *world) bury(p *process, session uint64) {
+func (w *taskWorld) bury(p *participant, session uint64) {
 	if !w.bucket.dead[session] && !w.gone(session) {
 		w.append(deathRecord, p, session)
 	}
 }
 
 // close ends a session in which nothing is at work any more.
-func (w *world) close(p *process, session uint64) {
+func (w *taskWorld) close(p *participant, session uint64) {
 	if !w.bucket.dead[session] && !w.gone(session) {
 		w.bucket.log[w.append(deathRecord, p, session)-1].closed = true // nobody has read it yet
 	}
 }
 
 // sever cuts a process off for a while. Its belief ends before others may kill its session.
-func (p *process) sever(d time.Duration) {
+func (p *participant) sever(d time.Duration) {
 	w := p.w
 	w.Cuts++
 	p.cut = true
@@ -215,7 +215,7 @@ func (p *process) sever(d time.Duration) {
 }
 
 // expire ends belief in the session of one who no longer beats, if nothing has changed by then; and a while later the session.
-func (p *process) expire(still func() bool) {
+func (p *participant) expire(still func() bool) {
 	w, session, belief := p.w, p.session, p.belief
 	since := w.upTo(w.Lease / 4) // since its last beat
 	left := time.Duration(float64(w.Lease*4/5-since) / (1 + p.rate))
@@ -229,7 +229,7 @@ func (p *process) expire(still func() bool) {
 }
 
 // rejoin opens a new session when the last one is gone.
-func (p *process) rejoin() {
+func (p *participant) rejoin() {
 	if p.up && p.session == 0 && !p.cut {
 		p.join()
 	}
@@ -237,10 +237,10 @@ func (p *process) rejoin() {
 
 // govern grants the role when its holder is dead, and now and then while it lives: that one goes on for a while. Now and then
 // it is rotated.
-func (w *world) govern() {
+func (w *taskWorld) govern() {
 	w.after(w.Lease/4+w.upTo(w.Lease/4), w.govern)
 	holder := uint64(0)
-	var by *process
+	var by *participant
 	for i := len(w.bucket.log) - 1; i >= w.bucket.base && by == nil; i-- {
 		if r := w.bucket.log[i]; r.kind == roleRecord {
 			holder, by = r.session, r.p
@@ -254,7 +254,7 @@ func (w *world) govern() {
 		}
 		return
 	}
-	var able []*process
+	var able []*participant
 	for _, p := range w.procs {
 		if p.campaigns && p.up && !p.cut && !p.stopped && p.session != 0 && !w.gone(p.session) && p.open && (p != by || !alive) {
 			able = append(able, p)
@@ -281,7 +281,7 @@ func (w *world) govern() {
 }
 
 // fault does something bad now and then.
-func (w *world) fault() {
+func (w *taskWorld) fault() {
 	w.after(w.upTo(2*w.Faults), func() {
 		if w.calm {
 			return
@@ -303,7 +303,7 @@ func (w *world) fault() {
 }
 
 // restart has the process that leads restarted in peace now and then.
-func (w *world) restart() {
+func (w *taskWorld) restart() {
 	if w.Rest == 0 {
 		return
 	}
@@ -321,7 +321,7 @@ func (w *world) restart() {
 }
 
 // heal ends all faults, and old versions.
-func (w *world) heal() {
+func (w *taskWorld) heal() {
 	w.calm = true
 	for _, p := range w.procs {
 		p.cut = false

@@ -207,8 +207,8 @@ func (c *bucketPair) leaderless() {
 
 // modelBucket is the model with what was written so far.
 type modelBucket struct {
-	w         *world
-	procs     map[string]*process
+	w         *taskWorld
+	procs     map[string]*participant
 	model     map[uint64]uint64 // by real revision: leases and roles
 	real      map[uint64]uint64 // the other way round
 	sessions  map[uint64]string // by real number, with their instance
@@ -220,14 +220,14 @@ type modelBucket struct {
 
 // rebuild puts the log into a model, and checks that records come in an order that the model can have.
 func (c *bucketPair) rebuild() *modelBucket {
-	w := &world{rng: rand.New(rand.NewPCG(1, 1))}
+	w := &taskWorld{rng: rand.New(rand.NewPCG(1, 1))}
 	w.checks.init()
 	m := &modelBucket{
-		w: w, procs: map[string]*process{}, model: map[uint64]uint64{}, real: map[uint64]uint64{}, sessions: map[uint64]string{},
+		w: w, procs: map[string]*participant{}, model: map[uint64]uint64{}, real: map[uint64]uint64{}, sessions: map[uint64]string{},
 		present: map[string]uint64{}, described: map[uint64]bool{}, dead: map[uint64]bool{},
 	}
 	for _, name := range bucketNames {
-		m.procs[name] = &process{w: w, name: name, up: true}
+		m.procs[name] = &participant{w: w, name: name, up: true}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

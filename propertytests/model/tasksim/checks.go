@@ -55,7 +55,7 @@ func (c *checks) fail(format string, args ...any) {
 }
 
 // wrote checks a record that has just been stored over what stood there.
-func (w *world) wrote(subject string, value, before any, revision uint64) {
+func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 	family, id, _ := strings.Cut(subject, ".")
 	switch v := value.(type) {
 	case submission:
@@ -91,7 +91,7 @@ func (w *world) wrote(subject string, value, before any, revision uint64) {
 }
 
 // ofPresent reports whether a note or a checkpoint is of the present submission.
-func (w *world) ofPresent(id string, record any) bool {
+func (w *taskWorld) ofPresent(id string, record any) bool {
 	var a tasks.Attempt
 	switch r := record.(type) {
 	case tasks.Retry:
@@ -102,7 +102,7 @@ func (w *world) ofPresent(id string, record any) bool {
 	return w.lifeOf[id][a] != 0 && w.lifeOf[id][a] == w.lives[id]
 }
 
-func (w *world) opened(id string, s submission, before any, revision uint64) {
+func (w *taskWorld) opened(id string, s submission, before any, revision uint64) {
 	if old := w.lives[id]; old != 0 && before == nil && !w.reused[id] { // its outcome has expired; or somebody knew of no answer until then
 		w.reused[id] = true
 		w.live[w.task(id, old)] = w.live[id]
@@ -129,7 +129,7 @@ func (w *world) opened(id string, s submission, before any, revision uint64) {
 
 // begins takes note of a handler that starts. One of a session whose bucket is gone may run beside a later one, and begin after
 // it; nothing that it does counts any more then.
-func (w *world) begins(r *handlerRun, by string) {
+func (w *taskWorld) begins(r *handlerRun, by string) {
 	c, id, a, revision, number := &w.checks, r.id, r.attempt, r.revision, r.number
 	c.Started++
 	if r.outlives {
@@ -182,7 +182,7 @@ func (c *checks) ends(r *handlerRun, v tasks.Verb) {
 
 // stopped checks what a handler is told of its task when it is stopped: nothing that is not true, and if that very attempt was on
 // the books when its task was cancelled or expired, that.
-func (w *world) stopped(r *handlerRun, end tasks.Status) {
+func (w *taskWorld) stopped(r *handlerRun, end tasks.Status) {
 	switch end {
 	case tasks.StatusCancelled:
 		if !w.asked[life{r.id, r.revision}] {
@@ -204,7 +204,7 @@ func (w *world) stopped(r *handlerRun, end tasks.Status) {
 }
 
 // outcome checks one that is being stored over what stands there.
-func (w *world) outcome(id string, o tasks.Outcome, over any) {
+func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 	c := &w.checks
 	c.Outcomes++
 	s, open := over.(submission)
@@ -259,12 +259,12 @@ func (w *world) outcome(id string, o tasks.Outcome, over any) {
 }
 
 // revived reports whether a task has ended, and its outcome has expired, while a scheduler was reading: it cannot know.
-func (w *world) revived(of life) bool {
+func (w *taskWorld) revived(of life) bool {
 	return w.Retention > 0 && w.done[of] && w.store.last["q."+of.id] != of.revision
 }
 
 // failed takes note of a failure that a scheduler has settled: it must count, for every later scheduler too.
-func (w *world) failed(id string, a tasks.Attempt) {
+func (w *taskWorld) failed(id string, a tasks.Attempt) {
 	of := life{id, w.lifeOf[id][a]}
 	if w.revived(of) {
 		return
@@ -285,7 +285,7 @@ var (
 
 // haunted reports whether a scheduler has a task on its books that has ended, and whose outcome has expired, while it was reading:
 // the next one removes what that has left.
-func (w *world) haunted(id string) bool {
+func (w *taskWorld) haunted(id string) bool {
 	for _, l := range w.leads {
 		if g, known := l.s.Glance(l.p.instant(), id); !l.over && known && g.Revision != w.store.last["q."+id] && w.done[life{id, g.Revision}] {
 			return true
@@ -295,13 +295,13 @@ func (w *world) haunted(id string) bool {
 }
 
 // over reports whether a task has its outcome, or had it.
-func (w *world) over(id string) bool {
+func (w *taskWorld) over(id string) bool {
 	_, ended := w.store.record("q." + id).(tasks.Outcome)
 	return ended || w.store.last["q."+id] == 0 && w.done[life{id, w.lives[id]}]
 }
 
 // finish checks what must hold in the end.
-func (w *world) finish() {
+func (w *taskWorld) finish() {
 	if w.broken != nil {
 		return
 	}
@@ -319,7 +319,7 @@ func (w *world) finish() {
 }
 
 // describe says where everybody stands, for a failure.
-func (w *world) describe(id string) string {
+func (w *taskWorld) describe(id string) string {
 	out := ""
 	for _, l := range w.leads {
 		if !l.over {

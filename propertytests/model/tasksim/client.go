@@ -20,7 +20,7 @@ const (
 )
 
 // treatments are drawn from for most tasks the first, and for the others any.
-func (w *world) treatments() []submission {
+func (w *taskWorld) treatments() []submission {
 	retry := tasks.Policy{MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, KeyLimit: keyLimit, Weight: 1, Retention: w.Retention}
 	if w.Retention == 0 {
 		retry.Retention = 1000 * time.Hour
@@ -50,7 +50,7 @@ func (w *world) treatments() []submission {
 }
 
 // keysOf draws the keys of a task.
-func (w *world) keysOf() *tasks.Keys {
+func (w *taskWorld) keysOf() *tasks.Keys {
 	key := func(p float64, name string, of int) string {
 		if w.chance(p) {
 			return fmt.Sprint(name, w.rng.IntN(of))
@@ -65,7 +65,7 @@ func (w *world) keysOf() *tasks.Keys {
 }
 
 // submitAll lets clients submit, over the length of the run, each until it has an acknowledgement.
-func (w *world) submitAll() {
+func (w *taskWorld) submitAll() {
 	treatments := w.treatments()
 	for i := range w.Tasks {
 		keys, later, s := w.keysOf(), w.Versions && w.chance(0.3), treatments[0]
@@ -81,7 +81,7 @@ func (w *world) submitAll() {
 
 // submit stores a task, and again until it is known to be there: whatever is lost, the condition makes the second one see
 // the first.
-func (w *world) submit(id string, s submission) {
+func (w *taskWorld) submit(id string, s submission) {
 	done := false
 	w.try(id, s, &done)
 	if w.chance(0.05) {
@@ -89,7 +89,7 @@ func (w *world) submit(id string, s submission) {
 	}
 }
 
-func (w *world) try(id string, s submission, done *bool) {
+func (w *taskWorld) try(id string, s submission, done *bool) {
 	w.request(func() (record.Outcome, bool) {
 		first := put{"q." + id, s, "q." + id, 0}
 		if s.keys == nil || s.keys.Unique == "" {
@@ -120,7 +120,7 @@ func (w *world) try(id string, s submission, done *bool) {
 }
 
 // request carries out a client's write after a while, and lets it know: either may be lost.
-func (w *world) request(write func() (record.Outcome, bool), answer func(bool)) {
+func (w *taskWorld) request(write func() (record.Outcome, bool), answer func(bool)) {
 	if !w.calm && w.chance(w.Loss) {
 		return
 	}
@@ -133,7 +133,7 @@ func (w *world) request(write func() (record.Outcome, bool), answer func(bool)) 
 }
 
 // askCancel stores the request to cancel a task, if it is open: it holds whoever leads.
-func (w *world) askCancel(id string) {
+func (w *taskWorld) askCancel(id string) {
 	revision := w.store.last["q."+id]
 	if !w.store.open(id) {
 		return
@@ -146,7 +146,7 @@ func (w *world) askCancel(id string) {
 }
 
 // requeue submits a task that is dead anew, in the place of its outcome. A unique key is taken anew with it.
-func (w *world) requeue(id string, s submission) {
+func (w *taskWorld) requeue(id string, s submission) {
 	o, ended := w.store.record("q." + id).(tasks.Outcome)
 	if !ended || o.Status != tasks.StatusDead || w.calm || w.poison(id) {
 		return
@@ -166,7 +166,7 @@ func (w *world) requeue(id string, s submission) {
 }
 
 // retain lets an outcome expire, and its id be used again now and then.
-func (w *world) retain(id string, before any, revision uint64) {
+func (w *taskWorld) retain(id string, before any, revision uint64) {
 	if w.Retention == 0 {
 		return
 	}
@@ -193,7 +193,7 @@ func (w *world) retain(id string, before any, revision uint64) {
 }
 
 // steer pauses kinds and drains workers now and then, for a while.
-func (w *world) steer() {
+func (w *taskWorld) steer() {
 	w.after(w.upTo(4*w.Lease), func() {
 		if w.calm {
 			return
@@ -212,7 +212,7 @@ func (w *world) steer() {
 }
 
 // result is what a handler returns.
-func (w *world) result() tasks.Result {
+func (w *taskWorld) result() tasks.Result {
 	switch n := w.rng.IntN(100); {
 	case n < 80:
 		return tasks.Result{Verb: tasks.Succeeded}
@@ -228,7 +228,7 @@ func (w *world) result() tasks.Result {
 }
 
 // effort is how long a handler runs.
-func (w *world) effort() time.Duration {
+func (w *taskWorld) effort() time.Duration {
 	if w.chance(0.2) {
 		return w.upTo(3 * w.Lease)
 	}

@@ -159,8 +159,8 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen 
 		return seen, err
 	}
 	defer writer.Close()
-	var model store
-	model.init(&world{})
+	var model taskStream
+	model.init(&taskWorld{})
 	var sent [][]put
 	kept := map[string]uint64{} // sequences of records that expire, by subject
 	for i, step := range steps {
@@ -233,7 +233,7 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen 
 }
 
 // before is the sequence of the record before the last one at a subject, 0 for none.
-func before(s *store, subject string) uint64 {
+func before(s *taskStream, subject string) uint64 {
 	for i := int(s.last[subject]) - 2; i >= 0; i-- {
 		if s.log[i].subject == subject {
 			return uint64(i + 1)
@@ -243,7 +243,7 @@ func before(s *store, subject string) uint64 {
 }
 
 // read compares what a late reader of the stream sees with the model: the last record of every subject, in order.
-func read(ctx context.Context, s server, stream *natskv.Stream, model *store) error {
+func read(ctx context.Context, s server, stream *natskv.Stream, model *taskStream) error {
 	nc, err := s.Connect()
 	if err != nil {
 		return err

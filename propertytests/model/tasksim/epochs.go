@@ -12,7 +12,7 @@ type epochs struct {
 }
 
 // shown is the largest epoch that was ever in the view of a process, in whatever session.
-func (p *process) shown() uint64 {
+func (p *participant) shown() uint64 {
 	for ; p.epochs.looked < p.seen; p.epochs.looked++ {
 		if r := p.w.bucket.log[p.epochs.looked]; r.kind == roleRecord {
 			if p.epochs.top = r.revision; p.epochs.session != r.session {

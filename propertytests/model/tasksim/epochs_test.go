@@ -29,7 +29,7 @@ func TestEpochsTell(t *testing.T) {
 		"an attempt of the last": {6, 5, 2, false, "starts attempt 2.1 of t1, after epoch 5"},
 		"one of the same term":   {6, 5, 2, true, ""},
 	} {
-		w := &world{}
+		w := &taskWorld{}
 		for i, kind := range []kindOf{leaseRecord, roleRecord, memberRecord, deathRecord, roleRecord, leaseRecord} {
 			session := uint64(1)
 			if i > 3 && !c.rotated {
@@ -37,7 +37,7 @@ func TestEpochsTell(t *testing.T) {
 			}
 			w.bucket.log = append(w.bucket.log, entry{kind: kind, revision: uint64(i + 1), session: session})
 		}
-		k := &worker{w: w, p: &process{w: w, name: "a", seen: c.seen}}
+		k := &worker{w: w, p: &participant{w: w, name: "a", seen: c.seen}}
 		k.starts(&frame{epoch: c.frame}, attempt(c.attempt))
 		switch {
 		case c.want == "" && w.broken != nil:

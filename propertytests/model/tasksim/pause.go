@@ -8,7 +8,7 @@ import (
 
 // pause stops a process for a while, as SIGSTOP does: it does nothing, and what comes for it waits. Its clock goes on, so
 // belief in its session may be over when it goes on itself, and its session dead; it looks at that clock before it does anything.
-func (p *process) pause(d time.Duration) {
+func (p *participant) pause(d time.Duration) {
 	w := p.w
 	w.Pauses++
 	p.stopped = true
@@ -17,7 +17,7 @@ func (p *process) pause(d time.Duration) {
 }
 
 // goOn lets a process do what has waited, in any order but that of its connection.
-func (p *process) goOn() {
+func (p *participant) goOn() {
 	if !p.stopped {
 		return
 	}
@@ -32,7 +32,7 @@ func (p *process) goOn() {
 }
 
 // does has a process do something, now or when it goes on.
-func (p *process) does(do func()) {
+func (p *participant) does(do func()) {
 	if p.stopped {
 		p.held = append(p.held, do)
 		return
@@ -41,22 +41,22 @@ func (p *process) does(do func()) {
 }
 
 // later has a process do something after a time by its own clock.
-func (p *process) later(d time.Duration, do func()) {
+func (p *participant) later(d time.Duration, do func()) {
 	p.w.after(time.Duration(float64(d)/(1+p.rate)), func() { p.does(do) })
 }
 
 // at is the reading of a clock that goes as the process's.
-func (p *process) at() time.Duration {
+func (p *participant) at() time.Duration {
 	return p.w.now + time.Duration(float64(p.w.now)*p.rate)
 }
 
 // instant is the process's monotonic clock.
-func (p *process) instant() record.Instant { return record.Instant(p.at()) }
+func (p *participant) instant() record.Instant { return record.Instant(p.at()) }
 
 // maxRate is by how much a clock may be fast or slow.
 const maxRate = 0.03
 
 // off is by how much its clock may be off over a time.
-func (p *process) off(d time.Duration) time.Duration {
+func (p *participant) off(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(p.rate, -p.rate))
 }

@@ -14,7 +14,9 @@ type every struct{ step time.Duration }
 func (e every) Next(t time.Time) time.Time { return t.Truncate(e.step).Add(e.step) }
 
 // wall is the wall clock.
-func (w *world) wall(at time.Duration) time.Time { return time.Unix(1_800_000_000, 0).Add(at).UTC() }
+func (w *taskWorld) wall(at time.Duration) time.Time {
+	return time.Unix(1_800_000_000, 0).Add(at).UTC()
+}
 
 // recurring are the definitions of one run. None is written while faults go on but in the beginning, and all are removed some
 // time after they have ended.
@@ -24,7 +26,7 @@ var recurring = []tasks.Recurrence{
 	{Name: "skip", Schedule: every{2 * time.Second}, Missed: tasks.Skip, Grace: 3 * time.Second},
 }
 
-func (w *world) recur() {
+func (w *taskWorld) recur() {
 	if !w.Recurring {
 		return
 	}
@@ -57,8 +59,8 @@ func (w *world) recur() {
 }
 
 // removal removes the definitions, when somebody has led for some time after the faults, and has read the stream before that.
-func (w *world) removal() {
-	if !slices.ContainsFunc(w.procs, func(p *process) bool {
+func (w *taskWorld) removal() {
+	if !slices.ContainsFunc(w.procs, func(p *participant) bool {
 		return p.term != nil && p.term.able() && p.term.s.Ready() && w.now > p.term.model.ready+6*w.Lease
 	}) {
 		w.after(w.Lease, w.removal)
@@ -74,7 +76,7 @@ func (w *world) removal() {
 }
 
 // checkTicks: under RunAll each tick was submitted, from the definition until it was removed, and not one more.
-func (w *world) checkTicks() {
+func (w *taskWorld) checkTicks() {
 	if !w.Recurring {
 		return
 	}

@@ -5,7 +5,7 @@ import "time"
 // remake deletes the bucket and makes it again: nothing that was said in it stands, and the new one has no record of it. Whoever
 // has a session of the old one goes on with it until it asks again, or its belief ends; until then, and no longer, its handlers
 // may run beside those of the new one.
-func (w *world) remake() {
+func (w *taskWorld) remake() {
 	w.Remade++
 	w.bucket.base = len(w.bucket.log)
 	w.tell(w.Trace, "the bucket is made again")
@@ -31,10 +31,10 @@ func (w *world) remake() {
 }
 
 // gone reports whether a session is of a bucket that was deleted.
-func (w *world) gone(session uint64) bool { return session <= uint64(w.bucket.base) }
+func (w *taskWorld) gone(session uint64) bool { return session <= uint64(w.bucket.base) }
 
 // watch begins to watch the bucket that there is, with nothing known of it.
-func (p *process) watch() {
+func (p *participant) watch() {
 	base := p.w.bucket.base
 	if p.base == base {
 		return

@@ -12,8 +12,8 @@ import (
 
 // lead is one term: the real rules, a reading of the stream, and a way to write.
 type lead struct {
-	w        *world
-	p        *process
+	w        *taskWorld
+	p        *participant
 	session  uint64
 	term     uint64 // its first epoch
 	epoch    uint64 // rotation moves it
@@ -30,7 +30,7 @@ type lead struct {
 	sent     time.Duration // when the last write arrives: one connection keeps their order
 }
 
-func newLead(p *process, epoch uint64) *lead {
+func newLead(p *participant, epoch uint64) *lead {
 	w := p.w
 	l := &lead{
 		w: w, p: p, session: p.session, term: epoch, epoch: epoch, snapshot: len(w.store.log), told: map[uint64]bool{},
@@ -106,7 +106,7 @@ func (l *lead) step(ev tasks.Event) {
 }
 
 // budget is how many lost workers a task may have: only a poison is to die of them.
-func (w *world) budget() int {
+func (w *taskWorld) budget() int {
 	if w.Poison {
 		return 3
 	}

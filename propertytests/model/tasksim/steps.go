@@ -10,7 +10,7 @@ const maxAhead = 40 * time.Second
 
 // step puts the stream's clock forward and back now and then. Where outcomes expire it is put back only: if it were put forward, an outcome
 // could expire, and its id be in use again, in the instant in which a scheduler looks.
-func (w *world) step() {
+func (w *taskWorld) step() {
 	if w.Steps == 0 {
 		return
 	}
@@ -28,7 +28,7 @@ func (w *world) step() {
 	})
 }
 
-func (s *store) ahead() time.Duration {
+func (s *taskStream) ahead() time.Duration {
 	if n := len(s.steps); n > 0 {
 		return s.steps[n-1].ahead
 	}
@@ -36,10 +36,10 @@ func (s *store) ahead() time.Duration {
 }
 
 // clock is the stream's.
-func (s *store) clock() time.Duration { return s.w.now + s.ahead() }
+func (s *taskStream) clock() time.Duration { return s.w.now + s.ahead() }
 
 // aheadSince is the least and the most that it was ahead by since a moment.
-func (s *store) aheadSince(at time.Duration) (least, most time.Duration) {
+func (s *taskStream) aheadSince(at time.Duration) (least, most time.Duration) {
 	least, most = s.ahead(), s.ahead()
 	for i := len(s.steps) - 1; i >= 0 && s.steps[i].at > at; i-- {
 		before := time.Duration(0)
@@ -52,7 +52,7 @@ func (s *store) aheadSince(at time.Duration) (least, most time.Duration) {
 }
 
 // once has something done when the stream's clock shows a time.
-func (w *world) once(at time.Duration, do func()) {
+func (w *taskWorld) once(at time.Duration, do func()) {
 	w.after(at-w.store.clock(), func() {
 		if w.store.clock() < at { // it was put back
 			w.once(at, do)

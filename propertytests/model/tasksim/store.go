@@ -10,9 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// store is the stream of a namespace: one record per subject, and the conditions of a write.
-type store struct {
-	w     *world
+// taskStream is the stream of a namespace: one record per subject, and the conditions of a write.
+type taskStream struct {
+	w     *taskWorld
 	log   []stored
 	last  map[string]uint64 // sequence of the last record by subject
 	steps []step            // of its clock
@@ -63,10 +63,10 @@ type (
 
 const sealSubject = "seal"
 
-func (s *store) init(w *world) { s.w, s.last = w, map[string]uint64{} }
+func (s *taskStream) init(w *taskWorld) { s.w, s.last = w, map[string]uint64{} }
 
 // write stores records if all of their conditions hold, all or none. It returns the sequence of the first one.
-func (s *store) write(all ...put) (record.Outcome, uint64) {
+func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 	for _, p := range all {
 		if p.on != "" && s.last[p.on] != p.expect {
 			s.w.Refused++
@@ -85,7 +85,7 @@ func (s *store) write(all ...put) (record.Outcome, uint64) {
 
 // takes reports whether the stream takes a record at all, whatever stands there: some results and checkpoints are larger than it
 // allows. How a task has ended is always stored, if nothing is said of the result.
-func (s *store) takes(p put) bool {
+func (s *taskStream) takes(p put) bool {
 	_, id, _ := strings.Cut(p.subject, ".")
 	switch v := p.value.(type) {
 	case tasks.Outcome:
@@ -97,14 +97,14 @@ func (s *store) takes(p put) bool {
 }
 
 // tooLarge reports whether a checkpoint of an attempt, or its result (0), is never stored: it is always the same of one.
-func (w *world) tooLarge(id string, a tasks.Attempt, number int) bool {
+func (w *taskWorld) tooLarge(id string, a tasks.Attempt, number int) bool {
 	h := fnv.New64a()
 	fmt.Fprint(h, w.Seed, id, a, number)
 	return float64(h.Sum64()%1000) < 1000*w.Unstorable
 }
 
 // expire removes a record if it is still the last one of its subject.
-func (s *store) expire(subject string, sequence uint64) bool {
+func (s *taskStream) expire(subject string, sequence uint64) bool {
 	if s.last[subject] != sequence {
 		return false
 	}
@@ -113,7 +113,7 @@ func (s *store) expire(subject string, sequence uint64) bool {
 }
 
 // record is what stands at a subject, nil for nothing.
-func (s *store) record(subject string) any {
+func (s *taskStream) record(subject string) any {
 	if n := s.last[subject]; n > 0 {
 		return s.log[n-1].value
 	}
@@ -121,13 +121,13 @@ func (s *store) record(subject string) any {
 }
 
 // open reports whether a task has a submission and no outcome.
-func (s *store) open(id string) bool {
+func (s *taskStream) open(id string) bool {
 	_, open := s.record("q." + id).(submission)
 	return open
 }
 
 // leftOver is a record of a task that has ended, of which nothing should be left; "" for none.
-func (s *store) leftOver() string {
+func (s *taskStream) leftOver() string {
 	for subject, n := range s.last {
 		family, id, _ := strings.Cut(subject, ".")
 		value := s.log[n-1].value

@@ -8,8 +8,8 @@ import (
 
 // worker is one session's worker: the real rules behind a follower's checks.
 type worker struct {
-	w       *world
-	p       *process
+	w       *taskWorld
+	p       *participant
 	session uint64
 	m       *tasks.Worker
 	runs    map[string]*handlerRun
@@ -41,7 +41,7 @@ type frame struct {
 	saved   map[string]int // checkpoints of what is pushed
 }
 
-func newWorker(p *process) *worker {
+func newWorker(p *participant) *worker {
 	k := &worker{
 		w: p.w, p: p, session: p.session, runs: map[string]*handlerRun{}, results: map[string]tasks.Held{}, verbs: map[string]tasks.Result{},
 		said: map[string]*saying{},

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// world is everything, on one clock.
-type world struct {
+// taskWorld is everything, on one clock.
+type taskWorld struct {
 	Scenario
 	rng    *rand.Rand
 	now    time.Duration
 	queue  events
 	count  uint64
 	bucket bucket
-	store  store
-	procs  []*process
+	store  taskStream
+	procs  []*participant
 	leads  []*lead
 	calm   bool // faults have ended
 	unsure int  // submissions without an answer
@@ -49,18 +49,18 @@ func (q *events) Pop() any {
 }
 
 // after makes do happen once d has passed.
-func (w *world) after(d time.Duration, do func()) {
+func (w *taskWorld) after(d time.Duration, do func()) {
 	w.count++
 	heap.Push(&w.queue, event{w.now + max(d, 0), w.count, do})
 }
 
 // Run plays a scenario and returns what was counted; an error is a promise that was broken.
 func Run(s Scenario) (Counts, error) {
-	w := &world{Scenario: s, rng: rand.New(rand.NewPCG(s.Seed, 7))}
+	w := &taskWorld{Scenario: s, rng: rand.New(rand.NewPCG(s.Seed, 7))}
 	w.checks.init()
 	w.store.init(w)
 	for i := range s.Processes {
-		p := &process{w: w, name: string(rune('a' + i)), campaigns: i < s.Candidates, lag: s.Lag}
+		p := &participant{w: w, name: string(rune('a' + i)), campaigns: i < s.Candidates, lag: s.Lag}
 		if w.chance(0.5) {
 			p.lag /= 20
 		}
@@ -101,7 +101,7 @@ func Run(s Scenario) (Counts, error) {
 }
 
 // settled reports whether every task that was submitted has its outcome, some time after the faults have ended.
-func (w *world) settled() bool {
+func (w *taskWorld) settled() bool {
 	if w.now < w.Length+10*w.Lease || w.unsure > 0 || w.Recurring && (w.removed == 0 || w.now < w.removed+w.Lease) || w.store.leftOver() != "" {
 		return false
 	}
@@ -113,12 +113,14 @@ func (w *world) settled() bool {
 	return true
 }
 
-func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
+func (w *taskWorld) chance(p float64) bool { return w.rng.Float64() < p }
 
-func (w *world) upTo(d time.Duration) time.Duration { return time.Duration(w.rng.Int64N(int64(d) + 1)) }
+func (w *taskWorld) upTo(d time.Duration) time.Duration {
+	return time.Duration(w.rng.Int64N(int64(d) + 1))
+}
 
 // travel is how long a message is under way: mostly short, sometimes very long.
-func (w *world) travel() time.Duration {
+func (w *taskWorld) travel() time.Duration {
 	if !w.calm && w.chance(w.Late) {
 		return w.upTo(5 * w.Lease)
 	}
@@ -126,7 +128,7 @@ func (w *world) travel() time.Duration {
 }
 
 // send carries a message to whoever it is for: it may be lost, doubled and late.
-func (w *world) send(from, to *process, deliver func()) {
+func (w *taskWorld) send(from, to *participant, deliver func()) {
 	copies := 1
 	if !w.calm {
 		if w.chance(w.Loss) {
@@ -147,7 +149,7 @@ func (w *world) send(from, to *process, deliver func()) {
 }
 
 // tell tells what happens to one task, or to all, when that is asked for.
-func (w *world) tell(id, format string, args ...any) {
+func (w *taskWorld) tell(id, format string, args ...any) {
 	if w.Story != nil && (w.Trace == id || w.Trace == "") {
 		fmt.Fprintf(w.Story, "%12v %s\n", w.now, fmt.Sprintf(format, args...))
 	}

@@ -9,30 +9,30 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
-// bucket is what stands in the store: one value per key, one sequence of revisions, compare-and-swap by key. It is never
+// storeState is what stands in the store: one value per key, one sequence of revisions, compare-and-swap by key. It is never
 // changed: a write makes another one.
-type bucket struct {
+type storeState struct {
 	part     snapshot.Part
 	last     uint64 // revision
-	standing []*commit
+	standing []*wonWrite
 	granted  [maxRoles]uint64 // the last epoch at which somebody has begun to lead
-	before   *bucket          // the one before the last write, for a replica that lags
+	before   *storeState      // the one before the last write, for a replica that lags
 }
 
-// commit is one write that has won.
-type commit struct {
+// wonWrite is one write that has won.
+type wonWrite struct {
 	key   string
 	entry record.Entry
 }
 
 // event is the entry for a machine, which may not keep it.
-func (c *commit) event() *record.Entry {
+func (c *wonWrite) event() *record.Entry {
 	e := c.entry
 	return &e
 }
 
 // watched reports whether candidates watch the key.
-func (c *commit) watched() bool { return c.entry.Kind != record.KindOther }
+func (c *wonWrite) watched() bool { return c.entry.Kind != record.KindOther }
 
 // letter is a conditional write on its way.
 type letter struct {
@@ -92,7 +92,7 @@ func (x *Model) decode(key, value string, marker bool) record.Entry {
 	return e
 }
 
-func (b *bucket) newest(key string) *commit {
+func (b *storeState) newest(key string) *wonWrite {
 	for _, c := range b.standing {
 		if c.key == key {
 			return c
@@ -101,7 +101,7 @@ func (b *bucket) newest(key string) *commit {
 	return nil
 }
 
-func (b *bucket) revision(key string) uint64 {
+func (b *storeState) revision(key string) uint64 {
 	if c := b.newest(key); c != nil {
 		return c.entry.Revision
 	}
@@ -109,13 +109,13 @@ func (b *bucket) revision(key string) uint64 {
 }
 
 // put writes without a condition.
-func (x *Model) put(b *bucket, key string, e record.Entry) (*bucket, *commit) {
+func (x *Model) put(b *storeState, key string, e record.Entry) (*storeState, *wonWrite) {
 	e.Revision = b.last + 1
-	c := x.keepCommit(&commit{key, e})
-	next := &bucket{last: e.Revision, granted: b.granted}
-	next.standing = make([]*commit, 0, len(b.standing)+1)
+	c := x.keepCommit(&wonWrite{key, e})
+	next := &storeState{last: e.Revision, granted: b.granted}
+	next.standing = make([]*wonWrite, 0, len(b.standing)+1)
 	next.standing = append(next.standing, b.standing...)
-	next.standing = slices.DeleteFunc(next.standing, func(o *commit) bool { return o.key == key })
+	next.standing = slices.DeleteFunc(next.standing, func(o *wonWrite) bool { return o.key == key })
 	next.standing = append(next.standing, c) // so they stand in the order of their revisions
 	if x.cfg.most(LagWatch) > 0 {
 		former := *b
@@ -126,7 +126,7 @@ func (x *Model) put(b *bucket, key string, e record.Entry) (*bucket, *commit) {
 }
 
 // keepCommit returns the one commit that is like c.
-func (x *Model) keepCommit(c *commit) *commit {
+func (x *Model) keepCommit(c *wonWrite) *wonWrite {
 	x.walk.Begin(0, 0)
 	snapshot.Look(x.looker, &x.walk, &c.entry)
 	part := x.walk.Part()
@@ -139,7 +139,7 @@ func (x *Model) keepCommit(c *commit) *commit {
 }
 
 // write carries out a conditional write; a nil commit means refused.
-func (x *Model) write(b *bucket, l *letter) (*bucket, *commit) {
+func (x *Model) write(b *storeState, l *letter) (*storeState, *wonWrite) {
 	if b.revision(l.on) != l.at {
 		return b, nil
 	}
@@ -147,7 +147,7 @@ func (x *Model) write(b *bucket, l *letter) (*bucket, *commit) {
 }
 
 // keepBucket looks at a bucket, and returns the one like it that is known already, if there is one.
-func (x *Model) keepBucket(b *bucket) *bucket {
+func (x *Model) keepBucket(b *storeState) *storeState {
 	w := &x.walk
 	w.Begin(0, 0)
 	for _, c := range b.standing { // the last of them tells the last revision

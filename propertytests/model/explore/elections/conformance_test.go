@@ -44,29 +44,29 @@ func TestBucketConforms(t *testing.T) {
 	}
 }
 
-type action uint8
+type operation uint8
 
 const (
-	conditional action = iota
+	conditional operation = iota
 	replay
 	wipe
 )
 
-// step is one thing that is done to both.
-type step struct {
-	Do     action
+// parallelStep is one thing that is done to both.
+type parallelStep struct {
+	Do     operation
 	Key    string
 	Guard  string // "" for none: the expectation is then about the key itself
-	Expect expectation
+	Expect expectedRevision
 	Delete bool
 	Back   int // how many writes ago a copy was sent first
 }
 
-// expectation says which revision a write expects.
-type expectation uint8
+// expectedRevision says which revision a write expects.
+type expectedRevision uint8
 
 const (
-	right expectation = iota
+	right expectedRevision = iota
 	nothing
 	former // or that of another key
 	newest // of all keys
@@ -75,11 +75,11 @@ const (
 
 var storeKeys = []string{"lease.=a", "lease.=b", "member.=a", "role.r0", "role.r1", "probe.=a"}
 
-func drawStep(t *rapid.T) step {
-	s := step{
-		Do:     rapid.SampledFrom([]action{conditional, conditional, conditional, replay, replay, wipe}).Draw(t, "do"),
+func drawStep(t *rapid.T) parallelStep {
+	s := parallelStep{
+		Do:     rapid.SampledFrom([]operation{conditional, conditional, conditional, replay, replay, wipe}).Draw(t, "do"),
 		Key:    rapid.SampledFrom(storeKeys).Draw(t, "key"),
-		Expect: rapid.SampledFrom([]expectation{right, right, right, right, nothing, former, newest, unborn}).Draw(t, "expect"),
+		Expect: rapid.SampledFrom([]expectedRevision{right, right, right, right, nothing, former, newest, unborn}).Draw(t, "expect"),
 		Delete: rapid.IntRange(0, 4).Draw(t, "delete") == 4,
 		Back:   rapid.IntRange(0, 9).Draw(t, "back"),
 	}
@@ -90,10 +90,10 @@ func drawStep(t *rapid.T) step {
 }
 
 // conforms runs a program on both.
-func conforms(nc *nats.Conn, name string, steps []step, seen map[string]int) error {
+func conforms(nc *nats.Conn, name string, steps []parallelStep, seen map[string]int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	p := &pair{x: New(&Config{Members: 2, Roles: 2, MaxTTL: 60}), seen: seen}
+	p := &pairedBuckets{x: New(&Config{Members: 2, Roles: 2, MaxTTL: 60}), seen: seen}
 	var err error
 	if p.bucket, err = natskv.Create(ctx, nc, natskv.Config{Bucket: name, MaxTTL: time.Minute}); err != nil {
 		return err
@@ -102,7 +102,7 @@ func conforms(nc *nats.Conn, name string, steps []step, seen map[string]int) err
 	if err != nil {
 		return err
 	}
-	p.model = p.x.keepBucket(&bucket{last: state.FirstSeq - 1})
+	p.model = p.x.keepBucket(&storeState{last: state.FirstSeq - 1})
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
@@ -125,10 +125,10 @@ func conforms(nc *nats.Conn, name string, steps []step, seen map[string]int) err
 	return js.DeleteKeyValue(ctx, name)
 }
 
-// pair is the model and the real bucket, in step.
-type pair struct {
+// pairedBuckets is the model and the real bucket, in step.
+type pairedBuckets struct {
 	x      *Model
-	model  *bucket
+	model  *storeState
 	bucket *natskv.Bucket
 	kv     jetstream.KeyValue
 	writer *natskv.Writer
@@ -136,7 +136,7 @@ type pair struct {
 	seen   map[string]int
 }
 
-func (p *pair) take(ctx context.Context, s step) error {
+func (p *pairedBuckets) take(ctx context.Context, s parallelStep) error {
 	switch {
 	case s.Do == wipe: // by hand, without a condition
 		if err := p.kv.Delete(ctx, s.Key); err != nil {
@@ -160,7 +160,7 @@ func (p *pair) take(ctx context.Context, s step) error {
 }
 
 // expected is the revision that a write on a key names.
-func (p *pair) expected(e expectation, on string) uint64 {
+func (p *pairedBuckets) expected(e expectedRevision, on string) uint64 {
 	revision := p.model.revision(on)
 	switch e {
 	case nothing:
@@ -176,7 +176,7 @@ func (p *pair) expected(e expectation, on string) uint64 {
 }
 
 // value is a record that differs from all others.
-func (p *pair) value(key string) []byte {
+func (p *pairedBuckets) value(key string) []byte {
 	n := uint64(len(p.writes))
 	switch kind, _, _ := record.ParseKey(key); kind {
 	case record.KindLease:
@@ -190,7 +190,7 @@ func (p *pair) value(key string) []byte {
 }
 
 // write does a conditional write on both.
-func (p *pair) write(w protocol.Write, what string) error {
+func (p *pairedBuckets) write(w protocol.Write, what string) error {
 	real, on := natskv.Write{Key: w.Key, Value: w.Value, Delete: w.Delete, Expect: w.Expect}, w.Key
 	if w.GuardKey != "" {
 		real.Guard, on = &natskv.Guard{Key: w.GuardKey, Revision: w.GuardRevision}, w.GuardKey
@@ -219,7 +219,7 @@ func (p *pair) write(w protocol.Write, what string) error {
 }
 
 // shows compares what a new watch begins with.
-func (p *pair) shows(ctx context.Context, nc *nats.Conn) error {
+func (p *pairedBuckets) shows(ctx context.Context, nc *nats.Conn) error {
 	w, err := p.bucket.Watch(ctx, nc, nil)
 	if err != nil {
 		return err

@@ -14,18 +14,18 @@ const maxMembers = 3
 
 // World is one state. It is never changed.
 type World struct {
-	procs  [maxMembers]*process
+	procs  [maxMembers]*memberState
 	wires  [maxMembers]*wire
 	ahead  [maxMembers]uint8 // of the slowest clock
 	passed uint8             // units on the slowest clock since the search began, where they are bounded
-	bucket *bucket
+	bucket *storeState
 	spent  [Faults]uint8
 }
 
 // Model is a configuration that can be searched.
 type Model struct {
 	cfg   *Config
-	begun *bucket // what stands when the search begins
+	begun *storeState // what stands when the search begins
 
 	cloner  *snapshot.Cloner
 	looker  *snapshot.Looker
@@ -34,12 +34,12 @@ type Model struct {
 	source  *uint64 // of the names that the process takes which is being stepped
 	owner   uint64
 
-	processes *snapshot.Table[snapshot.Sum, *process]
+	processes *snapshot.Table[snapshot.Sum, *memberState]
 	wires     *snapshot.Table[snapshot.Sum, *wire]
-	buckets   *snapshot.Table[snapshot.Sum, *bucket]
-	commits   *snapshot.Table[snapshot.Sum, *commit]
+	buckets   *snapshot.Table[snapshot.Sum, *storeState]
+	commits   *snapshot.Table[snapshot.Sum, *wonWrite]
 	reactions *snapshot.Table[cause, *reaction]
-	later     *snapshot.Table[*process, *process]
+	later     *snapshot.Table[*memberState, *memberState]
 	decoded   *snapshot.Table[[2]string, record.Entry]
 }
 
@@ -51,9 +51,9 @@ func New(c *Config) *Model {
 	rules := newRules(c)
 	x := &Model{
 		cfg: c, cloner: snapshot.NewCloner(rules), looker: snapshot.NewLooker(rules),
-		processes: snapshot.NewTable[snapshot.Sum, *process](room), wires: snapshot.NewTable[snapshot.Sum, *wire](room),
-		buckets: snapshot.NewTable[snapshot.Sum, *bucket](room), commits: snapshot.NewTable[snapshot.Sum, *commit](room),
-		reactions: snapshot.NewTable[cause, *reaction](room), later: snapshot.NewTable[*process, *process](room),
+		processes: snapshot.NewTable[snapshot.Sum, *memberState](room), wires: snapshot.NewTable[snapshot.Sum, *wire](room),
+		buckets: snapshot.NewTable[snapshot.Sum, *storeState](room), commits: snapshot.NewTable[snapshot.Sum, *wonWrite](room),
+		reactions: snapshot.NewTable[cause, *reaction](room), later: snapshot.NewTable[*memberState, *memberState](room),
 		decoded: snapshot.NewTable[[2]string, record.Entry](room),
 	}
 	return x
@@ -75,9 +75,9 @@ func (x *Model) Start() ([]World, *search.Violation) {
 }
 
 func (x *Model) started() World {
-	w := World{bucket: x.keepBucket(&bucket{last: firstRevision})}
+	w := World{bucket: x.keepBucket(&storeState{last: firstRevision})}
 	for i := range x.cfg.Members {
-		w.procs[i] = x.keepProcess(i, &process{now: record.Instant(time.Hour)})
+		w.procs[i] = x.keepProcess(i, &memberState{now: record.Instant(time.Hour)})
 		w.wires[i] = x.keepWire(i, &wire{})
 		if i > 0 && x.cfg.Apart > 0 {
 			continue // see settle

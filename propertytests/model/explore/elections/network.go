@@ -29,7 +29,7 @@ func (x *Model) land(w *World, i, n int, tell *story) error {
 }
 
 // publish tells every watch of a commit, and forgets what can no longer win because of it.
-func (x *Model) publish(w *World, c *commit) {
+func (x *Model) publish(w *World, c *wonWrite) {
 	for j := range x.cfg.Members {
 		l := w.wires[j]
 		feeds := c.watched() && (l.watch == watching || l.watch == stalled)
@@ -54,7 +54,7 @@ func (x *Model) publish(w *World, c *commit) {
 }
 
 // checkKill: whose session is killed does not believe in it any more, by its own clock, unless it had said that it is idle.
-func (x *Model) checkKill(w *World, former *bucket, c *commit) error {
+func (x *Model) checkKill(w *World, former *storeState, c *wonWrite) error {
 	if c.entry.Kind != record.KindLease || c.entry.Lease.State != record.Killed {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (x *Model) reply(w *World, d protocol.Done) {
 // crash ends a process. What it has sent may still arrive; who has asked it something hears nothing.
 func (x *Model) crash(w *World, i int) error {
 	q := *w.procs[i]
-	q.m, q.paused, q.number, q.work = nil, false, 0, [maxRoles]work{}
+	q.m, q.paused, q.number, q.work = nil, false, 0, [maxRoles]roleWork{}
 	q.read()
 	w.procs[i] = x.keepProcess(i, &q)
 	next := w.wires[i].copied()

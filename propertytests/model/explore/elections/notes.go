@@ -11,7 +11,7 @@ import (
 // note keeps the books of a process for one effect of its machine, and checks what the process alone has promised: its
 // terms take turns (E4), it gives no role away whose work still runs (E7), it ends no idle session early without a reason (I1), and
 // it writes nothing before it knows what stands.
-func (x *Model) note(i int, q *process, e protocol.Effect) error {
+func (x *Model) note(i int, q *memberState, e protocol.Effect) error {
 	who := instance(i)
 	switch e := e.(type) {
 	case protocol.BeginTerm:
@@ -19,7 +19,7 @@ func (x *Model) note(i int, q *process, e protocol.Effect) error {
 		if k.leading || k.runs() {
 			return fmt.Errorf("E4: %s begins a term of %s before the work of the last one has drained", who, e.Role)
 		}
-		*k = work{term: e.Epoch, epoch: e.Epoch, leading: true}
+		*k = roleWork{term: e.Epoch, epoch: e.Epoch, leading: true}
 	case protocol.EndTerm:
 		k := &q.work[roleIndex(e.Role)]
 		if !k.leading || k.term != e.Term {
@@ -60,7 +60,7 @@ func (x *Model) note(i int, q *process, e protocol.Effect) error {
 }
 
 // obeyed checks that a request which names an epoch is carried out at that epoch, and at no other one.
-func obeyed(i int, q *process, s stimulus, e protocol.Effect) error {
+func obeyed(i int, q *memberState, s stimulus, e protocol.Effect) error {
 	if s.kind != stepDown && s.kind != transfer {
 		return nil
 	}
@@ -85,7 +85,7 @@ func obeyed(i int, q *process, s stimulus, e protocol.Effect) error {
 
 // early checks that an idle session of somebody else is ended before its time only if it holds a role, by all that the process
 // knows which ends it.
-func (x *Model) early(i int, q *process, w protocol.Write) error {
+func (x *Model) early(i int, q *memberState, w protocol.Write) error {
 	killed := x.decode(w.Key, string(w.Value), w.Delete)
 	if killed.Kind != record.KindLease || killed.Lease.State != record.Killed || killed.Peer == peer(i) {
 		return nil

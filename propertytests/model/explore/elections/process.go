@@ -11,8 +11,8 @@ import (
 
 const maxRoles = 2
 
-// process is one member: the real machine and what its driver knows. It is never changed: a step makes another one.
-type process struct {
+// memberState is one member: the real machine and what its driver knows. It is never changed: a step makes another one.
+type memberState struct {
 	part snapshot.Part
 
 	m      *protocol.Machine // nil: it does not run
@@ -23,7 +23,7 @@ type process struct {
 	number uint64 // of its session, 0: none
 	synced bool   // has had a whole snapshot
 	joined bool   // its roles
-	work   [maxRoles]work
+	work   [maxRoles]roleWork
 
 	// Read from the machine after each step.
 	until record.Instant // belief in its terms ends then
@@ -31,31 +31,31 @@ type process struct {
 	due   bool           // it wants a Tick
 }
 
-// work is what a term runs.
-type work struct {
+// roleWork is what a term runs.
+type roleWork struct {
 	term, epoch uint64
 	leading     bool
 	drained     bool
 }
 
 // runs reports whether the handlers of a term may still be at it.
-func (k work) runs() bool { return k.term != 0 && !k.drained }
+func (k roleWork) runs() bool { return k.term != 0 && !k.drained }
 
-func (p *process) alive() bool { return p.m != nil }
+func (p *memberState) alive() bool { return p.m != nil }
 
 // hears reports whether a process takes events.
-func (p *process) hears() bool { return p.m != nil && !p.paused }
+func (p *memberState) hears() bool { return p.m != nil && !p.paused }
 
 // leads reports whether a process believes, now, that it leads a role.
-func (p *process) leads(role int) bool {
+func (p *memberState) leads(role int) bool {
 	return p.m != nil && p.work[role].leading && p.now < p.until
 }
 
 // stimulus is one event for a machine. Two that are equal are the same to the same process.
 type stimulus struct {
 	kind     stimulusKind
-	entry    *commit
-	snapshot *bucket
+	entry    *wonWrite
+	snapshot *storeState
 	write    protocol.WriteID
 	outcome  record.Outcome
 	revision uint64
@@ -85,19 +85,19 @@ const (
 
 // reaction is what a process becomes, and wants.
 type reaction struct {
-	to      *process
+	to      *memberState
 	effects []protocol.Effect
 	letters []*letter // of the writes among them, in order
 	err     error
 }
 
 type cause struct {
-	p *process
+	p *memberState
 	s stimulus
 }
 
 // react steps a machine. Equal causes are looked up: most states differ in what others do meanwhile.
-func (x *Model) react(i int, p *process, s stimulus) *reaction {
+func (x *Model) react(i int, p *memberState, s stimulus) *reaction {
 	key := cause{p, s}
 	if r, ok := x.reactions.Get(key); ok {
 		return r
@@ -107,7 +107,7 @@ func (x *Model) react(i int, p *process, s stimulus) *reaction {
 	return r
 }
 
-func (x *Model) step(i int, p *process, s stimulus) *reaction {
+func (x *Model) step(i int, p *memberState, s stimulus) *reaction {
 	q := *p
 	r := &reaction{}
 	x.source, x.owner = &q.ids, uint64(i)
@@ -115,7 +115,7 @@ func (x *Model) step(i int, p *process, s stimulus) *reaction {
 	if s.kind == started {
 		q.m = protocol.New(x.cfg.machine(i, x.newID))
 		q.ended, q.synced, q.joined, q.paused = false, false, false, false
-		q.work, q.number = [maxRoles]work{}, 0
+		q.work, q.number = [maxRoles]roleWork{}, 0
 	} else {
 		q.m = snapshot.Clone(x.cloner, p.m)
 	}
@@ -140,7 +140,7 @@ func (x *Model) step(i int, p *process, s stimulus) *reaction {
 	}
 	if q.ended {
 		q.m, q.paused, q.number = nil, false, 0
-		q.work = [maxRoles]work{}
+		q.work = [maxRoles]roleWork{}
 	}
 	q.read()
 	r.to = x.keepProcess(i, &q)
@@ -151,7 +151,7 @@ func (x *Model) step(i int, p *process, s stimulus) *reaction {
 }
 
 // events are what a stimulus is to a machine.
-func (x *Model) events(q *process, s stimulus) (all []protocol.Event) {
+func (x *Model) events(q *memberState, s stimulus) (all []protocol.Event) {
 	role := roleName(int(s.role))
 	switch s.kind {
 	case tick:
@@ -194,7 +194,7 @@ func (x *Model) events(q *process, s stimulus) (all []protocol.Event) {
 }
 
 // read takes up what the machine says of itself between steps.
-func (p *process) read() {
+func (p *memberState) read() {
 	p.until, p.lease, p.due = 0, 0, false
 	if p.m == nil {
 		return
@@ -204,7 +204,7 @@ func (p *process) read() {
 }
 
 // pass lets one unit pass on the clock of a process.
-func (x *Model) pass(i int, p *process) *process {
+func (x *Model) pass(i int, p *memberState) *memberState {
 	if !p.alive() {
 		return p
 	}

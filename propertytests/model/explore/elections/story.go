@@ -70,7 +70,7 @@ func (s *story) move(w *World, m search.Move) {
 	s.lines = append(s.lines, line)
 }
 
-func (s *story) landed(c *commit) {
+func (s *story) landed(c *wonWrite) {
 	if s == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (c control) String() string {
 	return "step down from " + at
 }
 
-func (c *commit) String() string {
+func (c *wonWrite) String() string {
 	return fmt.Sprintf("%s@%d %s", c.key, c.entry.Revision-firstRevision, show(&c.entry))
 }
 

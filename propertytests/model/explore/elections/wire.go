@@ -14,7 +14,7 @@ import (
 type wire struct {
 	part    snapshot.Part
 	flights []flight
-	feed    []*commit // what the watch has not delivered yet
+	feed    []*wonWrite // what the watch has not delivered yet
 	watch   watch
 	drains  []drain
 	asks    []ask
@@ -143,7 +143,7 @@ func (l *wire) dropFlight(n int) { l.flights = slices.Delete(l.flights, n, n+1) 
 const fullFeed = 4
 
 // receive takes in what was written.
-func (l *wire) receive(c *commit) {
+func (l *wire) receive(c *wonWrite) {
 	l.feed = append(l.feed, c)
 	l.compact(fullFeed)
 }
@@ -151,7 +151,7 @@ func (l *wire) receive(c *commit) {
 // compact drops what was overwritten, the oldest first, until no more than so much is left.
 func (l *wire) compact(most int) {
 	for n := 0; n < len(l.feed) && len(l.feed) > most; {
-		if later := l.feed[n+1:]; slices.ContainsFunc(later, func(o *commit) bool { return o.key == l.feed[n].key }) {
+		if later := l.feed[n+1:]; slices.ContainsFunc(later, func(o *wonWrite) bool { return o.key == l.feed[n].key }) {
 			l.feed = slices.Delete(l.feed, n, n+1)
 		} else {
 			n++
@@ -175,7 +175,7 @@ func (l *wire) crash() {
 // overwritten reports whether something in the feed has been followed by another one of its key.
 func (l *wire) overwritten() bool {
 	for n, c := range l.feed {
-		if slices.ContainsFunc(l.feed[n+1:], func(o *commit) bool { return o.key == c.key }) {
+		if slices.ContainsFunc(l.feed[n+1:], func(o *wonWrite) bool { return o.key == c.key }) {
 			return true
 		}
 	}
@@ -238,7 +238,7 @@ func (x *Model) keepWire(i int, l *wire) *wire {
 }
 
 // keepProcess does the same for a process.
-func (x *Model) keepProcess(i int, p *process) *process {
+func (x *Model) keepProcess(i int, p *memberState) *memberState {
 	w := &x.walk
 	w.Begin(uint8(i), int64(p.now))
 	w.Flag(p.m != nil)

@@ -39,19 +39,19 @@ func TestStreamConforms(t *testing.T) {
 	}
 }
 
-// step is one write that is done to both.
-type step struct {
+// parallelWrite is one write that is done to both.
+type parallelWrite struct {
 	Subject, On string
-	Expect      expectation
+	Expect      expectedSequence
 	Replay      bool // a copy of a former one instead
 	Back        int  // how many writes ago that was
 }
 
-// expectation says which sequence a write expects.
-type expectation uint8
+// expectedSequence says which sequence a write expects.
+type expectedSequence uint8
 
 const (
-	right expectation = iota
+	right expectedSequence = iota
 	nothing
 	former // or that of another subject
 	unborn
@@ -59,10 +59,10 @@ const (
 
 var storeSubjects = []string{"q.t0", "q.t1", "t.t0", "t.t1", "seal"}
 
-func drawStep(t *rapid.T) step {
-	s := step{
+func drawStep(t *rapid.T) parallelWrite {
+	s := parallelWrite{
 		Subject: rapid.SampledFrom(storeSubjects).Draw(t, "subject"),
-		Expect:  rapid.SampledFrom([]expectation{right, right, right, nothing, former, unborn}).Draw(t, "expect"),
+		Expect:  rapid.SampledFrom([]expectedSequence{right, right, right, nothing, former, unborn}).Draw(t, "expect"),
 		Replay:  rapid.IntRange(0, 2).Draw(t, "replay") == 2,
 		Back:    rapid.IntRange(0, 4).Draw(t, "back"),
 	}
@@ -73,7 +73,7 @@ func drawStep(t *rapid.T) step {
 }
 
 // conforms runs a program on both.
-func conforms(nc *nats.Conn, namespace string, steps []step, seen map[string]int) error {
+func conforms(nc *nats.Conn, namespace string, steps []parallelWrite, seen map[string]int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	stream, err := natskv.CreateStream(ctx, nc, namespace+".", jetstream.StreamConfig{
@@ -89,7 +89,7 @@ func conforms(nc *nats.Conn, namespace string, steps []step, seen map[string]int
 	}
 	defer writer.Close()
 	x := New(&Config{Leaders: 1, Tasks: maxTasks, Slots: 1})
-	w := World{net: x.keepNet(&net{}), ledger: x.keepLedger(&ledger{next: 1})}
+	w := World{net: x.keepNet(&net{}), ledger: x.keepLedger(&history{next: 1})}
 	var sent []*message
 	for i, s := range steps {
 		m, what := w.ledger.message(s), "write"
@@ -119,8 +119,8 @@ func conforms(nc *nats.Conn, namespace string, steps []step, seen map[string]int
 }
 
 // message is the write of a step; what it stores, no condition asks.
-func (l *ledger) message(s step) *message {
-	m := &message{kind: writes, record: &stored{Subject: s.Subject, Kind: note}, on: s.On, expect: l.sequence(s.On)}
+func (l *history) message(s parallelWrite) *message {
+	m := &message{kind: writes, record: &streamEntry{Subject: s.Subject, Kind: note}, on: s.On, expect: l.sequence(s.On)}
 	switch s.Expect {
 	case nothing:
 		m.expect = 0
@@ -144,7 +144,7 @@ func written(writer *natskv.Writer, m *message) natskv.Result {
 }
 
 // shows compares what a late reader of the stream sees: the newest record of each subject, in order.
-func shows(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, l *ledger) error {
+func shows(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, l *history) error {
 	w, err := stream.Watch(ctx, nc, []string{"q.>", "t.>", "seal"}, 0)
 	if err != nil {
 		return err

@@ -63,7 +63,7 @@ func (x *Model) apply(w *World, mv search.Move) error {
 }
 
 // member is what happens to a process.
-func (x *Model) member(w *World, v verb, i, n int) error {
+func (x *Model) member(w *World, v moveKind, i, n int) error {
 	m := *w.members[i]
 	switch v {
 	case sees:
@@ -93,7 +93,7 @@ func (x *Model) member(w *World, v verb, i, n int) error {
 		w.ledger = x.keepLedger(l)
 		m = member{session: session, w: newWorker(x.cfg)}
 	case succeeds, fails, releases, stopsHandler:
-		verb := map[verb]tasks.Verb{succeeds: tasks.Succeeded, fails: tasks.Failed, releases: tasks.Released, stopsHandler: tasks.Failed}[v]
+		verb := map[moveKind]tasks.Verb{succeeds: tasks.Succeeded, fails: tasks.Failed, releases: tasks.Released, stopsHandler: tasks.Failed}[v]
 		return x.end(w, i, n, verb)
 	default:
 		return fmt.Errorf("what is move %d", v)
@@ -139,19 +139,19 @@ func (x *Model) carryOut(w *World, k int, l *leader, e tasks.Effect) error {
 		}
 		panic("assignment: no such session")
 	}
-	write := func(number uint64, r stored, on string, expect uint64) {
+	write := func(number uint64, r streamEntry, on string, expect uint64) {
 		l.asked = append(slices.Clone(l.asked), number)
 		x.send(w, &message{kind: writes, leader: uint8(k), member: uint8(l.host), write: number, record: &r, on: on, expect: expect})
 	}
 	switch e := e.(type) {
 	case tasks.WriteSeal:
-		write(e.Write, stored{Subject: "seal", Kind: seal, Epoch: e.Epoch, By: uint8(k + 1)}, "seal", e.Expect)
+		write(e.Write, streamEntry{Subject: "seal", Kind: seal, Epoch: e.Epoch, By: uint8(k + 1)}, "seal", e.Expect)
 	case tasks.WriteOutcome:
-		write(e.Write, stored{Subject: "q." + e.ID, Kind: outcome, Outcome: e.Outcome}, "seal", e.Guard)
+		write(e.Write, streamEntry{Subject: "q." + e.ID, Kind: outcome, Outcome: e.Outcome}, "seal", e.Guard)
 	case tasks.WriteNote:
-		write(e.Write, stored{Subject: "t." + e.ID, Kind: note, Retry: e.Retry}, "seal", e.Guard)
+		write(e.Write, streamEntry{Subject: "t." + e.ID, Kind: note, Retry: e.Retry}, "seal", e.Guard)
 	case tasks.Erase:
-		write(e.Write, stored{Subject: "t." + e.ID, Kind: erased}, "seal", e.Guard)
+		write(e.Write, streamEntry{Subject: "t." + e.ID, Kind: erased}, "seal", e.Guard)
 	case tasks.Push:
 		x.send(w, &message{kind: pushes, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session, frame: e.Frame, push: &e})
 	case tasks.Stop:

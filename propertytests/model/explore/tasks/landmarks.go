@@ -47,7 +47,7 @@ func (x *Model) At(w World) (at uint32) {
 }
 
 // began is the first epoch of the present term: the later ones are its rotations.
-func (l *ledger) began() (epoch uint64) {
+func (l *history) began() (epoch uint64) {
 	session := uint64(0)
 	for _, f := range l.log {
 		if f.kind == roleFact && f.session != session {

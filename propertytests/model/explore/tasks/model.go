@@ -33,7 +33,7 @@ func New(c *Config) *Model {
 // Start returns the world in which all members are there, all tasks are submitted, and the first of them has just won the
 // role.
 func (x *Model) Start() ([]World, *search.Violation) {
-	l := &ledger{next: firstSequence}
+	l := &history{next: firstSequence}
 	w := World{net: x.keepNet(&net{})}
 	for i := range w.members {
 		session := l.add(leaseFact, i, 0)
@@ -41,7 +41,7 @@ func (x *Model) Start() ([]World, *search.Violation) {
 		w.members[i] = &member{session: session, w: newWorker(x.cfg)}
 	}
 	for t := range x.cfg.Tasks {
-		l.put(stored{Subject: "q." + taskID(t), Kind: submission})
+		l.put(streamEntry{Subject: "q." + taskID(t), Kind: submission})
 	}
 	w.ledger = x.keepLedger(l)
 	for i, m := range w.members {
@@ -160,7 +160,7 @@ func (x *Model) keepMember(i int, m *member) *member {
 	return keep(x, 20+i, &m.part, m)
 }
 
-func (x *Model) keepLedger(l *ledger) *ledger {
+func (x *Model) keepLedger(l *history) *history {
 	w := x.look(0, 0) // no numbers of any term
 	for _, f := range l.log {
 		w.Word(uint64(f.kind)<<8 | uint64(f.who))

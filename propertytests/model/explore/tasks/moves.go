@@ -2,11 +2,11 @@ package tasks
 
 import "github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 
-// verb is what can happen.
-type verb uint8
+// moveKind is what can happen.
+type moveKind uint8
 
 const (
-	arrives verb = iota // a message
+	arrives moveKind = iota // a message
 	ticks
 	reads // what the stream has
 	sees  // what the bucket has
@@ -39,14 +39,16 @@ const (
 	rotates
 )
 
-var faultOf = map[verb]Fault{
+var faultOf = map[moveKind]Fault{
 	delays: Delay, repeats: Repeat, unheard: Deaf, lagsView: Lag, lagsReading: Lag, crashes: Crash, cuts: Crash,
 	deposes: Depose, fails: Failure, releases: Release, renews: Renew, rotates: Rotate,
 }
 
-func move(v verb, who, n int) search.Move { return search.Move(int(v)<<16 | who<<8 | n) }
+func move(v moveKind, who, n int) search.Move { return search.Move(int(v)<<16 | who<<8 | n) }
 
-func parts(m search.Move) (v verb, who, n int) { return verb(m >> 16), int(m>>8) & 255, int(m) & 255 }
+func parts(m search.Move) (v moveKind, who, n int) {
+	return moveKind(m >> 16), int(m>>8) & 255, int(m) & 255
+}
 
 // Moves appends all that can happen. A message that is not late is dealt with before anything else.
 func (x *Model) Moves(w World, to []search.Move) []search.Move {
@@ -54,7 +56,7 @@ func (x *Model) Moves(w World, to []search.Move) []search.Move {
 	for _, n := range w.spent {
 		spent += int(n)
 	}
-	fault := func(v verb, who, n int) {
+	fault := func(v moveKind, who, n int) {
 		if f := faultOf[v]; spent < x.cfg.Faults && int(w.spent[f]) < x.cfg.Most[f] {
 			to = append(to, move(v, who, n))
 		}

@@ -124,7 +124,7 @@ func (x *Model) answered(w *World, k int, number uint64) {
 }
 
 // addressee is what a member holds frames against.
-func (m *member) addressee(l *ledger) tasks.Addressee {
+func (m *member) addressee(l *history) tasks.Addressee {
 	v := m.view(l)
 	return tasks.Addressee{Session: m.session, Epoch: v.epoch, Highest: v.highest, Open: v.open}
 }
@@ -142,7 +142,7 @@ func (m *message) envelope() *tasks.Envelope {
 }
 
 // waits reports whether a frame is from an epoch that is not in view yet.
-func (m *member) waits(l *ledger, frame *message) bool {
+func (m *member) waits(l *history, frame *message) bool {
 	us := m.addressee(l)
 	return us.Judge(frame.envelope(), func() bool { return true }) == tasks.Later
 }

@@ -13,7 +13,7 @@ type World struct {
 	terms   int
 	leaders [maxLeaders]*leader
 	members [maxWorkers]*member
-	ledger  *ledger
+	ledger  *history
 	net     *net
 	spent   [Faults]uint8
 }
@@ -26,9 +26,9 @@ type leader struct {
 	now      record.Instant
 	host     int
 	epoch    uint64
-	tick     bool      // something has come since the last Tick
-	feed     []*stored // what the stream has for it
-	lags     bool      // its reading stands still
+	tick     bool           // something has come since the last Tick
+	feed     []*streamEntry // what the stream has for it
+	lags     bool           // its reading stands still
 	caughtUp bool
 	knows    int      // how much of the bucket's log it was told
 	asked    []uint64 // writes without an answer
@@ -46,29 +46,29 @@ type member struct {
 	draining bool
 	seen     int  // how much of the bucket's log its view has
 	lags     bool // its view stands still
-	runs     [maxTasks]run
-	results  [maxTasks]result
+	runs     [maxTasks]liveHandler
+	results  [maxTasks]handlerResult
 }
 
-// run is a live handler.
-type run struct {
+// liveHandler is a live handler.
+type liveHandler struct {
 	attempt tasks.Attempt
 	live    bool
 	halted  bool
 }
 
-// result is what a handler has returned and nobody has settled.
-type result struct {
+// handlerResult is what a handler has returned and nobody has settled.
+type handlerResult struct {
 	attempt tasks.Attempt
 	verb    tasks.Verb
 }
 
-// ledger is what is stored: the bucket's log, the stream, and what was seen of every task.
-type ledger struct {
+// history is what is stored: the bucket's log, the stream, and what was seen of every task.
+type history struct {
 	part    snapshot.Part
 	log     []fact
-	stream  []*stored // in the order of their sequences, the newest of each subject
-	next    uint64    // sequence
+	stream  []*streamEntry // in the order of their sequences, the newest of each subject
+	next    uint64         // sequence
 	largest [maxTasks]tasks.Attempt
 	ended   [maxTasks]tasks.Verb // how that one has ended, 0: it has not
 }
@@ -90,8 +90,8 @@ const (
 	deathFact
 )
 
-// stored is one entry of the stream.
-type stored struct {
+// streamEntry is one entry of the stream.
+type streamEntry struct {
 	Subject  string
 	Sequence uint64
 	Kind     recordKind
@@ -134,7 +134,7 @@ type message struct {
 	task    uint8
 	attempt tasks.Attempt
 	verb    tasks.Verb
-	record  *stored // to be written
+	record  *streamEntry // to be written
 	on      string
 	expect  uint64
 	result  record.Outcome
@@ -164,7 +164,7 @@ type view struct {
 	open    bool // its own member record is there
 }
 
-func (m *member) view(l *ledger) (v view) {
+func (m *member) view(l *history) (v view) {
 	holder := uint64(0)
 	for _, f := range l.log[:m.seen] {
 		switch f.kind {
@@ -182,7 +182,7 @@ func (m *member) view(l *ledger) (v view) {
 }
 
 // holder is who has the role, and whether that session is dead.
-func (l *ledger) holder() (f fact, dead bool) {
+func (l *history) holder() (f fact, dead bool) {
 	for _, x := range l.log {
 		switch {
 		case x.kind == roleFact:
@@ -195,7 +195,7 @@ func (l *ledger) holder() (f fact, dead bool) {
 	return f, dead
 }
 
-func (l *ledger) newest(subject string) *stored {
+func (l *history) newest(subject string) *streamEntry {
 	for _, r := range l.stream {
 		if r.Subject == subject {
 			return r
@@ -204,21 +204,21 @@ func (l *ledger) newest(subject string) *stored {
 	return nil
 }
 
-func (l *ledger) sequence(subject string) uint64 {
+func (l *history) sequence(subject string) uint64 {
 	if r := l.newest(subject); r != nil {
 		return r.Sequence
 	}
 	return 0
 }
 
-func (l *ledger) copied() *ledger {
+func (l *history) copied() *history {
 	c := *l
 	c.log, c.stream = slices.Clone(l.log), slices.Clone(l.stream)
 	return &c
 }
 
 // add writes a fact.
-func (l *ledger) add(kind factKind, who int, session uint64) uint64 {
+func (l *history) add(kind factKind, who int, session uint64) uint64 {
 	revision := uint64(firstRevision + len(l.log))
 	if kind == leaseFact {
 		session = revision
@@ -228,10 +228,10 @@ func (l *ledger) add(kind factKind, who int, session uint64) uint64 {
 }
 
 // put stores a record.
-func (l *ledger) put(r stored) *stored {
+func (l *history) put(r streamEntry) *streamEntry {
 	r.Sequence = l.next
 	l.next++
-	l.stream = slices.DeleteFunc(l.stream, func(o *stored) bool { return o.Subject == r.Subject })
+	l.stream = slices.DeleteFunc(l.stream, func(o *streamEntry) bool { return o.Subject == r.Subject })
 	l.stream = append(l.stream, &r)
 	return &r
 }

@@ -88,7 +88,7 @@ func (x *Model) work(w *World, i int, ev tasks.WorkerEvent, answer *message) err
 			answer.answers = e.Answers
 		case tasks.Start:
 			t := taskIndex(e.Assignment.ID)
-			m.runs[t] = run{attempt: e.Assignment.Attempt, live: true}
+			m.runs[t] = liveHandler{attempt: e.Assignment.Attempt, live: true}
 			if err := x.begins(w, i, t, e.Assignment.Attempt); err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func (x *Model) work(w *World, i int, ev tasks.WorkerEvent, answer *message) err
 			}
 		case tasks.Forget:
 			if r := &m.results[taskIndex(e.ID)]; r.attempt == e.Attempt {
-				*r = result{}
+				*r = handlerResult{}
 			}
 		}
 	}
@@ -136,9 +136,9 @@ func show(a tasks.Attempt) string {
 func (x *Model) end(w *World, i, t int, v tasks.Verb) error {
 	m := *w.members[i]
 	r := m.runs[t]
-	m.runs[t] = run{}
+	m.runs[t] = liveHandler{}
 	if !r.halted {
-		m.results[t] = result{r.attempt, v}
+		m.results[t] = handlerResult{r.attempt, v}
 	}
 	if l := w.ledger; l.largest[t] == r.attempt {
 		c := l.copied()
@@ -210,7 +210,7 @@ func (x *Model) store(w *World, m *message) (record.Outcome, uint64, error) {
 	for k, old := range w.leaders[:w.terms] {
 		if old.s != nil {
 			c := *old
-			c.feed = slices.DeleteFunc(slices.Clone(old.feed), func(o *stored) bool { return o.Subject == r.Subject })
+			c.feed = slices.DeleteFunc(slices.Clone(old.feed), func(o *streamEntry) bool { return o.Subject == r.Subject })
 			c.feed = append(c.feed, r) // what was overwritten is not read any more
 			w.leaders[k] = x.keepLeader(k, &c)
 		}
