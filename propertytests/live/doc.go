@@ -2,6 +2,7 @@
 //
 //	elections    real sessions on a real server, over links that can be cut and held, in virtual or in real time
 //	tasks        the same with tasks: who ran what when, and every record of it
+//	storm        the faults, the drawing and the healing that storms of elections and of tasks share
 //	storms       random faults at both over hours of virtual time
 //	permissions  the published permissions: what they suffice for, and what they refuse
 //

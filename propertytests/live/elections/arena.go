@@ -16,6 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
 
 // Bucket is the bucket of every arena.
@@ -40,6 +41,8 @@ func Replicas(n Network) int {
 
 // Arena is one bucket, the processes that take part in it, and what watches them.
 type Arena struct {
+	storm.Trace
+
 	TB        testing.TB
 	Network   Network
 	Server    *natsrun.Server // nil on a cluster, and when it runs in another process
@@ -50,24 +53,22 @@ type Arena struct {
 	// Expect are faults that may end sessions without that being a violation: the test brings them about.
 	Expect []error
 
-	began    time.Time
 	operator *nats.Conn // on a path without faults
 
 	mu         sync.Mutex
 	processes  []*Process
-	trace      []string
 	leaderless time.Duration // the longest time from calm until every role was led
 }
 
 // New makes the bucket, with a replica on each server. What the arena starts has ended when the test has.
 func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	tb.Helper()
-	a := &Arena{TB: tb, Network: n, Tally: NewTally(), began: time.Now()}
-	a.Ledger = NewLedger(a.began.After(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC))) // a bubble begins in 2000
+	a := &Arena{Trace: storm.Trace{Began: time.Now()}, TB: tb, Network: n, Tally: NewTally()}
+	a.Ledger = NewLedger(a.Began.After(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC))) // a bubble begins in 2000
 	a.Server, _ = n.(*natsrun.Server)
 	bucket := natskv.Config{Bucket: Bucket, Storage: storage, Replicas: Replicas(n)}
 	var err error
-	if a.operator, err = n.Connect(append(patient("operator", 10*time.Second), nats.CustomInboxPrefix(operatorInbox))...); err != nil {
+	if a.operator, err = n.Connect(append(storm.Patient("operator", 10*time.Second), nats.CustomInboxPrefix(operatorInbox))...); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(a.operator.Close)
@@ -77,16 +78,6 @@ func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	a.Chronicle = newChronicle(a)
 	tb.Cleanup(a.close)
 	return a
-}
-
-// patient are the options of a connection that comes back from everything, and soon for that TTL.
-func patient(name string, ttl time.Duration) []nats.Option {
-	return []nats.Option{
-		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1),
-		nats.ReconnectWait(ttl / 50), nats.ReconnectJitter(ttl/100, 0),
-		nats.PingInterval(ttl / 4), nats.MaxPingsOutstanding(2), nats.Timeout(time.Second),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
-	}
 }
 
 func (a *Arena) close() {
@@ -127,24 +118,6 @@ func (a *Arena) KV() (jetstream.KeyValue, error) {
 	return js.KeyValue(ctx, Bucket)
 }
 
-// Note adds a line to what a failure prints.
-func (a *Arena) Note(format string, args ...any) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.trace = append(a.trace, fmt.Sprintf("%12v  %s", time.Since(a.began).Round(time.Millisecond), fmt.Sprintf(format, args...)))
-}
-
-// lately is the end of the trace.
-func (a *Arena) lately() (lines string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	from := max(0, len(a.trace)-60)
-	for _, line := range a.trace[from:] {
-		lines += "\n  " + line
-	}
-	return lines
-}
-
 // Check reports every violation so far as errors of the test, with what led to them.
 func (a *Arena) Check() {
 	a.TB.Helper()
@@ -162,7 +135,7 @@ func (a *Arena) Check() {
 		a.TB.Error(v)
 	}
 	if len(violations) > 0 {
-		a.TB.Logf("what led to it:%s", a.lately())
+		a.TB.Logf("what led to it:%s", a.Lately())
 	}
 }
 
@@ -227,5 +200,5 @@ func (a *Arena) state(role string) (lines string) {
 		lines += fmt.Sprintf("\n  %s: %v, sees %q, %s, session %d, connected %t", p, st.State, st.LeaderID, st.Reason,
 			bridge.Number(p.Session), p.Conn.IsConnected())
 	}
-	return lines + "\nafter:" + a.lately()
+	return lines + "\nafter:" + a.Lately()
 }

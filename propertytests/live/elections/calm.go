@@ -9,12 +9,9 @@ import (
 
 // calm heals everything, and insists that every role is led again within its bound (E5), that it stays with its leader, and
 // that the best candidate leads if there are priorities (E6).
-func (s *storm) calm() {
+func (s *electionStorm) calm() {
 	s.a.TB.Helper()
-	for _, p := range s.broken {
-		s.heal(p)
-	}
-	s.broken = nil
+	s.HealAll()
 	if len(s.a.Alive()) < 2 {
 		s.join("")
 		s.join("")
@@ -25,10 +22,10 @@ func (s *storm) calm() {
 		s.a.Await(fmt.Sprintf("E5: %s is led again (%v)", role, s.Storm), role, s.bound(), func() bool { return s.a.Leader(role) != nil })
 	}
 	s.a.recovered(time.Since(began))
-	if s.Ranked && s.rng.IntN(2) == 0 {
+	if s.Ranked && s.Rand.IntN(2) == 0 {
 		s.converge()
 	}
-	s.pass(time.Duration(s.rng.Int64N(int64(s.Lull))))
+	s.Pass(s.Below(s.Lull))
 }
 
 // bound is within which everything must be right again after faults: work that is stuck keeps its role for three TTLs, and then or
@@ -38,7 +35,7 @@ func (s *storm) calm() {
 // once to claim.
 //
 // What is promised of a leader that is lost when all is well is far less: see leaderless.
-func (s *storm) bound() time.Duration {
+func (s *electionStorm) bound() time.Duration {
 	bound := 4*s.longest() + time.Minute
 	if s.wiped {
 		bound += 2 * natskv.DefaultMaxTTL
@@ -47,7 +44,7 @@ func (s *storm) bound() time.Duration {
 }
 
 // converge is E6: after a while of quiet the eligible candidate of the highest priority leads.
-func (s *storm) converge() {
+func (s *electionStorm) converge() {
 	s.a.TB.Helper()
 	for _, role := range s.roles {
 		s.a.Await(fmt.Sprintf("E6: the best candidate leads %s (%v)", role, s.Storm), role, s.bound(), func() bool { return s.best(role) })
@@ -56,7 +53,7 @@ func (s *storm) converge() {
 }
 
 // best reports whether no candidate in line outranks the leader.
-func (s *storm) best(role string) bool {
+func (s *electionStorm) best(role string) bool {
 	leader := s.a.Leader(role)
 	if leader == nil {
 		return false

@@ -1,16 +1,22 @@
 package elections
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/rolemanager/rolemanager/propertytests/live/storm"
+)
+
+type electionFault = storm.Fault[*electionStorm, *Process]
 
 // deck says which fault is next: each kind once, in an order drawn at random, and from then on by weight. So a storm has had
 // every kind after some two dozen faults, where weights alone leave some out for hours.
 type deck struct {
-	kinds  []fault
-	due    []fault // have not struck yet
-	balked bool    // the first of them could not be done when it was drawn last
+	kinds  []electionFault
+	due    []electionFault // have not struck yet
+	balked bool            // the first of them could not be done when it was drawn last
 }
 
-func newDeck(kinds []fault, rng *rand.Rand) *deck {
+func newDeck(kinds []electionFault, rng *rand.Rand) *deck {
 	d := &deck{kinds: kinds}
 	for _, i := range rng.Perm(len(kinds)) {
 		d.due = append(d.due, kinds[i])
@@ -19,31 +25,21 @@ func newDeck(kinds []fault, rng *rand.Rand) *deck {
 }
 
 // draw is the next fault. After one that could not be done comes any other: it may be what makes the first possible.
-func (d *deck) draw(rng *rand.Rand) fault {
+func (d *deck) draw(rng *rand.Rand) electionFault {
 	if len(d.due) > 0 && !d.balked {
 		next := d.due[0]
 		d.due, d.balked = append(d.due[1:], next), true
 		return next
 	}
 	d.balked = false
-	total := 0
-	for _, f := range d.kinds {
-		total += f.weight
-	}
-	n := rng.IntN(total)
-	for _, f := range d.kinds {
-		if n -= f.weight; n < 0 {
-			return f
-		}
-	}
-	panic("arena: weights that do not add up")
+	return storm.Draw(rng, d.kinds)
 }
 
 // struck says that a fault could be done.
-func (d *deck) struck(f fault) {
+func (d *deck) struck(f electionFault) {
 	d.balked = false
 	for i, due := range d.due {
-		if due.name == f.name {
+		if due.Name == f.Name {
 			d.due = append(d.due[:i], d.due[i+1:]...)
 			return
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/clock"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
 
 // Plan says how a process takes part.
@@ -69,7 +70,7 @@ func (a *Arena) Join(plan Plan) *Process {
 	a.mu.Unlock()
 	p.rng = rand.New(rand.NewPCG(plan.Seed, uint64(p.n)))
 	p.Link = a.Network.Link()
-	nc, err := a.Network.Connect(append(patient(p.String(), cmp.Or(plan.Session.TTL, 10*time.Second)), p.Link.Options()...)...)
+	nc, err := a.Network.Connect(append(storm.Patient(p.String(), cmp.Or(plan.Session.TTL, 10*time.Second)), p.Link.Options()...)...)
 	if err != nil {
 		a.TB.Fatal(err)
 	}
@@ -166,6 +167,12 @@ func (p *Process) observe(e event.Event) {
 }
 
 func (p *Process) String() string { return fmt.Sprintf("%s#%d", p.Name, p.n) }
+
+// Wire is its path to the server.
+func (p *Process) Wire() *natsrun.Link { return p.Link }
+
+// Lost reports whether its path is never healed again.
+func (p *Process) Lost() bool { return p.crashed.Load() }
 
 // Alive reports whether it takes part.
 func (p *Process) Alive() bool {

@@ -16,7 +16,7 @@ const (
 const overtime = 40
 
 // assemble waits until every process is in line for every role: a storm is as large as its plan says before its first fault.
-func (s *storm) assemble() {
+func (s *electionStorm) assemble() {
 	s.a.TB.Helper()
 	for _, role := range s.roles {
 		s.a.Await(fmt.Sprintf("%d candidates contend for %s (%v)", s.Processes, role, s.Storm), role, s.bound(), func() bool {
@@ -37,7 +37,7 @@ func (s *storm) assemble() {
 }
 
 // contend counts the candidates of a role, as its leader sees them.
-func (s *storm) contend(role string) int {
+func (s *electionStorm) contend(role string) int {
 	leader := s.a.Leader(role)
 	if leader == nil {
 		return 0
@@ -53,7 +53,7 @@ func (s *storm) contend(role string) int {
 
 // owes is what a storm has not brought about yet of what makes it prove anything: every kind of fault that it can have, what
 // those lead to, and a second term of every role.
-func (s *storm) owes() []string {
+func (s *electionStorm) owes() []string {
 	owed := s.a.Tally.Missing(append(FaultNames(s.Restarts),
 		joined, leaseClosed, "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away", ledInTime)...)
 	first := 0

@@ -9,18 +9,18 @@ import (
 
 // TestDeckDealsEveryKind: once each before weights decide, whichever of them cannot be done for a while.
 func TestDeckDealsEveryKind(t *testing.T) {
-	all := kinds(true)
+	all := faults
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		d, struck := newDeck(all, rng), map[string]int{}
 		for range all {
 			f := d.draw(rng)
-			struck[f.name]++
+			struck[f.Name]++
 			d.struck(f)
 		}
 		for _, f := range all {
-			if struck[f.name] != 1 {
-				t.Fatalf("seed %d: %q came %d times among the first %d", seed, f.name, struck[f.name], len(all))
+			if struck[f.Name] != 1 {
+				t.Fatalf("seed %d: %q came %d times among the first %d", seed, f.Name, struck[f.Name], len(all))
 			}
 		}
 
@@ -31,10 +31,10 @@ func TestDeckDealsEveryKind(t *testing.T) {
 				t.Fatalf("seed %d: after %d draws only %v", seed, draws, struck)
 			}
 			f := d.draw(rng)
-			if f.name == "join" && struck["crash"]+struck["leave"]+struck["double"] < 5 {
+			if f.Name == "join" && struck["crash"]+struck["leave"]+struck["double"] < 5 {
 				continue
 			}
-			struck[f.name]++
+			struck[f.Name]++
 			d.struck(f)
 		}
 	}
@@ -49,7 +49,7 @@ func TestKindsKnowRestarts(t *testing.T) {
 
 // TestStormOwesWhatHasNotHappened: a storm without a fault, a kind of fault, a consequence or a second term of each role owes it.
 func TestStormOwesWhatHasNotHappened(t *testing.T) {
-	s := &storm{Storm: Storm{Roles: 2}, a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: []string{"r", "q"}}
+	s := &electionStorm{Storm: Storm{Roles: 2}, a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: []string{"r", "q"}}
 	at := time.Unix(1000, 0)
 	owes := func(want ...string) {
 		t.Helper()

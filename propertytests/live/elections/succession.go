@@ -14,7 +14,7 @@ const ledInTime = "led again in time"
 
 // crashLeader crashes somebody who leads when all is quiet, and wants each role that it led to be led again in time, if somebody
 // else is in line for it (E5). Then another process takes its place.
-func (s *storm) crashLeader() {
+func (s *electionStorm) crashLeader() {
 	s.a.TB.Helper()
 	role := s.role()
 	s.quiet(role)
@@ -33,7 +33,7 @@ func (s *storm) crashLeader() {
 	s.a.Note("%s crashes in the calm, leader of %d roles", p, len(roles))
 	crashed := time.Now()
 	p.Crash()
-	s.doomed = append(s.doomed, doom{p, crashed.Add(3 * s.TTL)})
+	s.Doom(p, 3*s.TTL)
 	for _, r := range roles {
 		what := fmt.Sprintf("E5: %s is led again within %v after the crash of %s (%v)", r, within, p, s.Storm)
 		s.a.Await(what, r, within-time.Since(crashed), func() bool { return s.a.Ledger.ledSince(r, crashed, p) })
@@ -45,9 +45,9 @@ func (s *storm) crashLeader() {
 
 // quiet waits until a role is led and what was before can be felt no more: watches that were stalled go on, links that were cut are
 // known to be, and everybody sees the sessions of those who take part and no others.
-func (s *storm) quiet(role string) {
+func (s *electionStorm) quiet(role string) {
 	s.a.TB.Helper()
-	s.pass(3 * s.longest())
+	s.Pass(3 * s.longest())
 	what := fmt.Sprintf("%s is led, and everybody sees those who take part (%v)", role, s.Storm)
 	s.a.Await(what, role, s.bound(), func() bool {
 		alive := s.a.Alive()
@@ -69,7 +69,7 @@ func (s *storm) quiet(role string) {
 }
 
 // follows reports whether p sees somebody else in line for a role who takes part.
-func (s *storm) follows(role string, p *Process) bool {
+func (s *electionStorm) follows(role string, p *Process) bool {
 	line := p.Elections[role].Status().Candidates
 	return slices.ContainsFunc(s.a.Alive(), func(q *Process) bool {
 		return q != p && slices.ContainsFunc(line, func(c election.Candidate) bool { return c.Instance == q.Name })
@@ -83,17 +83,17 @@ func (s *storm) follows(role string, p *Process) bool {
 // On the virtual clock messages take no time. Succession adds nothing: of those who live and see the same some process is the first
 // to kill, one is the first in line, and neither waits for anybody. Nor does the stream: no server is lost, so it elects none.
 // Await looks every 10 ms.
-func (s *storm) leaderless(p *Process) time.Duration {
+func (s *electionStorm) leaderless(p *Process) time.Duration {
 	return s.slowest(p.Session.Config().TTL) + 10*time.Millisecond
 }
 
 // slowest is how long a span takes at most by the clock of a process.
-func (s *storm) slowest(d time.Duration) time.Duration {
+func (s *electionStorm) slowest(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / (1 - s.Skew))
 }
 
 // longest is the longest TTL that a process has.
-func (s *storm) longest() time.Duration {
+func (s *electionStorm) longest() time.Duration {
 	if s.Mixed {
 		return 3 * s.TTL
 	}

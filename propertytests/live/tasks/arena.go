@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
+	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
 
 // Role is the role whose leader is the scheduler.
@@ -28,6 +28,8 @@ type Config struct {
 // Arena is one set of tasks, the processes that take part, and what watches them.
 type Arena struct {
 	Config
+	storm.Trace
+
 	TB        testing.TB
 	Network   elections.Network
 	Server    *natsrun.Server // nil on a cluster, and when it runs in another process
@@ -42,17 +44,15 @@ type Arena struct {
 
 	replicas  int
 	stepping  bool // the server's wall clock is no measure of anything
-	began     time.Time
 	conns     []*nats.Conn
 	mu        sync.Mutex
 	processes []*Process
-	trace     []string
 }
 
 // New makes bucket and stream, with a replica on each server. Close ends all that it starts.
 func New(tb testing.TB, n elections.Network, cfg Config) *Arena {
 	tb.Helper()
-	a := &Arena{Config: cfg, TB: tb, Network: n, Ledger: newLedger(), Tally: elections.NewTally(), began: time.Now(), Path: n.Link(), replicas: elections.Replicas(n)}
+	a := &Arena{Config: cfg, Trace: storm.Trace{Began: time.Now()}, TB: tb, Network: n, Ledger: newLedger(), Tally: elections.NewTally(), Path: n.Link(), replicas: elections.Replicas(n)}
 	a.Server, _ = n.(*natsrun.Server)
 	switch n.(type) {
 	case *natsrun.Process, *natsrun.ProcessCluster:
@@ -74,7 +74,7 @@ func New(tb testing.TB, n elections.Network, cfg Config) *Arena {
 
 func (a *Arena) connect(name string, opts ...nats.Option) *nats.Conn {
 	a.TB.Helper()
-	nc, err := a.Network.Connect(append(patient(name, a.TTL), opts...)...)
+	nc, err := a.Network.Connect(append(storm.Patient(name, a.TTL), opts...)...)
 	if err != nil {
 		a.TB.Fatal(err)
 	}
@@ -93,19 +93,9 @@ func (a *Arena) client(nc *nats.Conn) *assign.Client {
 	return c
 }
 
-// patient are the options of a connection that comes back from everything, and soon for that TTL.
-func patient(name string, ttl time.Duration) []nats.Option {
-	return []nats.Option{
-		nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1),
-		nats.ReconnectWait(ttl / 50), nats.ReconnectJitter(ttl/100, 0),
-		nats.PingInterval(ttl / 4), nats.MaxPingsOutstanding(2), nats.Timeout(time.Second),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
-	}
-}
-
 // virtual reports whether this is a bubble, which begins in 2000: there what happens in one moment can be told from what does
 // not. Outside, goroutines run when they come to it.
-func (a *Arena) virtual() bool { return a.began.Before(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) }
+func (a *Arena) virtual() bool { return a.Began.Before(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) }
 
 // Close ends everything. Call it before the server is shut down.
 func (a *Arena) Close() {
@@ -146,29 +136,4 @@ func (a *Arena) Leader() *Process {
 		}
 	}
 	return nil
-}
-
-// Note adds a line to what a failure prints.
-func (a *Arena) Note(format string, args ...any) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.trace) == 2*noted {
-		a.trace = append(a.trace[:0], a.trace[noted:]...)
-	}
-	a.trace = append(a.trace, fmt.Sprintf("%12v  %s", a.since(time.Now()), fmt.Sprintf(format, args...)))
-}
-
-// noted is how many lines of the trace are kept at least.
-const noted = 80
-
-func (a *Arena) since(at time.Time) time.Duration { return at.Sub(a.began).Round(time.Millisecond) }
-
-// Lately is the end of the trace.
-func (a *Arena) Lately() (lines string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, line := range a.trace[max(0, len(a.trace)-noted):] {
-		lines += "\n  " + line
-	}
-	return lines
 }

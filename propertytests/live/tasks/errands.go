@@ -11,10 +11,10 @@ import (
 
 // errand is one thing that somebody wants while the storm rages: mostly a task. All that is left to chance is drawn here, what
 // may take time happens in a goroutine of its own.
-func (s *storm) errand() {
-	switch s.rng.IntN(40) {
+func (s *taskStorm) errand() {
+	switch s.Rand.IntN(40) {
 	case 0:
-		kind := Kinds[s.rng.IntN(len(Kinds))].Name()
+		kind := Kinds[s.Rand.IntN(len(Kinds))].Name()
 		s.paused[kind] = true
 		s.later("paused", func(ctx context.Context) error { return assign.PauseKind(ctx, s.a.Operator, kind, "a storm") })
 	case 1:
@@ -25,7 +25,7 @@ func (s *storm) errand() {
 		}
 	case 2:
 		if alive := s.a.Alive(); len(alive) > 0 {
-			instance := alive[s.rng.IntN(len(alive))].Name
+			instance := alive[s.Rand.IntN(len(alive))].Name
 			s.drained[instance] = true
 			s.later("drained", func(ctx context.Context) error { return assign.DrainWorker(ctx, s.a.Operator, instance, "a storm") })
 		}
@@ -35,7 +35,7 @@ func (s *storm) errand() {
 }
 
 // later does something that may not succeed in time: then nobody knows whether it was done.
-func (s *storm) later(what string, f func(ctx context.Context) error) {
+func (s *taskStorm) later(what string, f func(ctx context.Context) error) {
 	s.errands.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 6*s.a.TTL)
 		defer cancel()
@@ -48,24 +48,26 @@ func (s *storm) later(what string, f func(ctx context.Context) error) {
 }
 
 // upTo draws a duration.
-func (s *storm) upTo(d time.Duration) time.Duration { return time.Duration(1 + s.rng.Int64N(int64(d))) }
+func (s *taskStorm) upTo(d time.Duration) time.Duration {
+	return time.Duration(1 + s.Rand.Int64N(int64(d)))
+}
 
 // oneIn draws whether something happens.
-func (s *storm) oneIn(n int) bool { return s.rng.IntN(n) == 0 }
+func (s *taskStorm) oneIn(n int) bool { return s.Rand.IntN(n) == 0 }
 
 // submit has one task submitted, of any kind and fate.
-func (s *storm) submit() {
+func (s *taskStorm) submit() {
 	s.tasks++
-	ttl, id, kind := s.a.TTL, fmt.Sprintf("t%d", s.tasks), Kinds[s.rng.IntN(len(Kinds))]
+	ttl, id, kind := s.a.TTL, fmt.Sprintf("t%d", s.tasks), Kinds[s.Rand.IntN(len(Kinds))]
 	o := Order{Run: s.upTo(ttl / 2), Permanent: s.oneIn(15), Snooze: s.oneIn(15), Panic: s.oneIn(2)}
 	if s.oneIn(4) {
 		o.Run = s.upTo(3 * ttl)
 	}
 	if s.oneIn(4) {
-		o.Fail = s.rng.IntN(6)
+		o.Fail = s.Rand.IntN(6)
 	}
 	if s.oneIn(3) {
-		o.Steps = 1 + s.rng.IntN(4)
+		o.Steps = 1 + s.Rand.IntN(4)
 	}
 	if s.oneIn(10) && !s.Peaceful { // who does not return in time is lost like one who crashes
 		o.Stubborn = s.upTo(ttl)
@@ -82,10 +84,10 @@ func (s *storm) submit() {
 		return assign.WithDelay(due)
 	})
 	draw(6, func() assign.SubmitOption { return assign.WithDeadline(due + time.Millisecond + s.upTo(4*ttl)) })
-	draw(3, func() assign.SubmitOption { return assign.WithPriority(s.rng.IntN(100) - 50) })
-	draw(4, func() assign.SubmitOption { return assign.WithSticky(fmt.Sprint("s", s.rng.IntN(3))) })
-	draw(4, func() assign.SubmitOption { return assign.WithLimitKey(fmt.Sprint("l", s.rng.IntN(3))) })
-	draw(6, func() assign.SubmitOption { return assign.WithUnique(fmt.Sprint("u", s.rng.IntN(3))) })
+	draw(3, func() assign.SubmitOption { return assign.WithPriority(s.Rand.IntN(100) - 50) })
+	draw(4, func() assign.SubmitOption { return assign.WithSticky(fmt.Sprint("s", s.Rand.IntN(3))) })
+	draw(4, func() assign.SubmitOption { return assign.WithLimitKey(fmt.Sprint("l", s.Rand.IntN(3))) })
+	draw(6, func() assign.SubmitOption { return assign.WithUnique(fmt.Sprint("u", s.Rand.IntN(3))) })
 	cancelAfter, requeue := time.Duration(0), s.oneIn(2)
 	if s.oneIn(6) {
 		cancelAfter = s.upTo(3 * ttl)
@@ -118,7 +120,7 @@ func (s *storm) submit() {
 	})
 }
 
-func (s *storm) cancelled(p *assign.Pending[string]) {
+func (s *taskStorm) cancelled(p *assign.Pending[string]) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*s.a.TTL)
 	defer cancel()
 	switch err := p.Cancel(ctx); {
@@ -132,7 +134,7 @@ func (s *storm) cancelled(p *assign.Pending[string]) {
 	}
 }
 
-func (s *storm) requeued(id string) {
+func (s *taskStorm) requeued(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*s.a.TTL)
 	defer cancel()
 	s.a.Chronicle.Requeues(id)

@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
 
 // Plan says how a process takes part.
@@ -57,7 +58,7 @@ func (a *Arena) Join(plan Plan) *Process {
 		dialer = plan.Path(p.Link)
 	}
 	var err error
-	if p.Conn, err = a.Network.Connect(append(patient(p.String(), a.TTL), nats.SetCustomDialer(dialer))...); err == nil {
+	if p.Conn, err = a.Network.Connect(append(storm.Patient(p.String(), a.TTL), nats.SetCustomDialer(dialer))...); err == nil {
 		err = p.start()
 	}
 	if err != nil {
@@ -132,6 +133,12 @@ func (p *Process) observe(e event.Event) {
 }
 
 func (p *Process) String() string { return fmt.Sprintf("%s#%d", p.Name, p.n) }
+
+// Wire is its path to the server.
+func (p *Process) Wire() *natsrun.Link { return p.Link }
+
+// Lost reports whether its path is never healed again.
+func (p *Process) Lost() bool { return !p.Alive() }
 
 // Alive reports whether it takes part.
 func (p *Process) Alive() bool {

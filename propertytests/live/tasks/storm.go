@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
 
 // Storm is a random schedule of faults and errands.
@@ -21,24 +22,16 @@ type Storm struct {
 	Peaceful   bool          // nothing breaks: processes come and go in good order, as when a new version is rolled out
 }
 
-// storm is one that rages.
-type storm struct {
+// taskStorm is one that rages.
+type taskStorm struct {
 	Storm
+	storm.Weather[*Process]
 	a       *Arena
-	rng     *rand.Rand
 	joined  int
 	tasks   int
-	broken  []*Process
-	doomed  []doom
 	paused  map[string]bool
 	drained map[string]bool
 	errands sync.WaitGroup
-}
-
-// doom is when what is left of a process ends that was crashed or closed.
-type doom struct {
-	p  *Process
-	at time.Time
 }
 
 // Recurrence is that of every storm, with its step: each tick is to come, once.
@@ -51,7 +44,17 @@ const (
 // end, and checks all promises.
 func (a *Arena) Rage(plan Storm) {
 	a.TB.Helper()
-	s := &storm{Storm: plan, a: a, rng: rand.New(rand.NewPCG(plan.Seed, 0x7a5c5)), paused: map[string]bool{}, drained: map[string]bool{}}
+	s := &taskStorm{Storm: plan, a: a, paused: map[string]bool{}, drained: map[string]bool{}}
+	s.Weather = storm.Weather[*Process]{
+		Rand: rand.New(rand.NewPCG(plan.Seed, 0x7a5c5)), Lease: a.TTL, Note: a.Note, Count: a.Tally.Add,
+		Join: func(like *Process, sameName bool) {
+			if sameName {
+				s.join(like.Worker, like.Name)
+			} else {
+				s.join(like.Worker, "")
+			}
+		},
+	}
 	a.Note("%+v", plan)
 	defer s.errands.Wait()
 	for range plan.Candidates {
@@ -65,15 +68,15 @@ func (a *Arena) Rage(plan Storm) {
 		a.TB.Fatal(err)
 	}
 	for end := time.Now().Add(plan.Length); time.Now().Before(end) && !a.TB.Failed(); {
-		for range 4 + s.rng.IntN(8) {
-			for range s.rng.IntN(8) {
+		for range 4 + s.Rand.IntN(8) {
+			for range s.Rand.IntN(8) {
 				s.errand()
 			}
-			s.pass(time.Duration(s.rng.Int64N(int64(a.TTL))))
+			s.Pass(s.Below(a.TTL))
 			s.strike()
-			s.pass(time.Duration(s.rng.Int64N(int64(2 * a.TTL))))
-			if s.rng.IntN(3) == 0 {
-				s.healOne()
+			s.Pass(s.Below(2 * a.TTL))
+			if s.Rand.IntN(3) == 0 && !s.HealOne() {
+				a.Path.Heal()
 			}
 		}
 		s.calm()
@@ -82,13 +85,10 @@ func (a *Arena) Rage(plan Storm) {
 }
 
 // calm heals everything, and insists that every task ends and that every promise was kept.
-func (s *storm) calm() {
+func (s *taskStorm) calm() {
 	a := s.a
 	a.TB.Helper()
-	for _, p := range s.broken {
-		s.heal(p)
-	}
-	s.broken = nil
+	s.HealAll()
 	a.Path.Heal()
 	s.errands.Wait() // none of them pauses or drains anything after this
 	for _, kind := range Kinds {
@@ -109,11 +109,11 @@ func (s *storm) calm() {
 		a.checkUnharmed()
 	}
 	if a.Check() {
-		s.pass(time.Duration(s.rng.Int64N(int64(s.Lull))))
+		s.Pass(s.Below(s.Lull))
 	}
 }
 
-func (s *storm) alive() (candidates, workers int) {
+func (s *taskStorm) alive() (candidates, workers int) {
 	for _, p := range s.a.Alive() {
 		if p.Worker {
 			workers++
@@ -125,7 +125,7 @@ func (s *storm) alive() (candidates, workers int) {
 }
 
 // join starts a process under that name, or a new one.
-func (s *storm) join(worker bool, name string) *Process {
+func (s *taskStorm) join(worker bool, name string) *Process {
 	s.joined++
 	if name == "" {
 		name = fmt.Sprintf("p%d", s.joined)
@@ -133,27 +133,13 @@ func (s *storm) join(worker bool, name string) *Process {
 			name = fmt.Sprintf("w%d", s.joined)
 		}
 	}
-	p := s.a.Join(Plan{Name: name, Worker: worker, Idle: s.rng.IntN(3) == 0, Slots: 3 + s.rng.IntN(6), Budget: 3})
+	p := s.a.Join(Plan{Name: name, Worker: worker, Idle: s.Rand.IntN(3) == 0, Slots: 3 + s.Rand.IntN(6), Budget: 3})
 	s.a.Note("%s joins", p)
 	return p
 }
 
-// pass lets time pass; what is left of crashed processes ends when its time has come.
-func (s *storm) pass(d time.Duration) {
-	time.Sleep(d)
-	kept := s.doomed[:0]
-	for _, d := range s.doomed {
-		if time.Now().Before(d.at) {
-			kept = append(kept, d)
-			continue
-		}
-		d.p.Abandon()
-	}
-	s.doomed = kept
-}
-
 // steer does what an operator asks for until it is done: its path has no faults, but the server may be away.
-func (s *storm) steer(f func(ctx context.Context) error) {
+func (s *taskStorm) steer(f func(ctx context.Context) error) {
 	ctx, cancel := context.WithTimeout(s.a.TB.Context(), time.Minute)
 	defer cancel()
 	if err := f(ctx); err != nil {
