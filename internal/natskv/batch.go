@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// MaxBatch is how many writes one batch holds at most (the server's limit).
+// MaxBatch is the most writes that one batch may hold (the server's limit).
 const MaxBatch = 1000
 
 // Header names of atomic batches (ADR-50 of NATS).
@@ -19,11 +19,11 @@ const (
 	headerBatchCommit   = "Nats-Batch-Commit"
 )
 
-// SubmitBatch is Submit for several writes that are stored all or none, in this order: Won says that all are, and
-// Revision is the last one's. The condition is guard alone; Expect and Guard of the writes do not count. No write may be
-// too large, or all of them are lost with it.
+// SubmitBatch is Submit for several writes, of which all are stored, in this order, or none. Won
+// means that all are stored, and Revision is that of the last one. guard is the only condition:
+// Expect and Guard of the writes do not count. If one write is too large, the whole batch is lost.
 //
-// On a store with replicas no other write with that guard may be in flight.
+// On a store with replicas, no other write with that guard may be in flight.
 func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, done func(Result)) {
 	if len(ops) == 1 {
 		op := ops[0]
@@ -40,9 +40,10 @@ func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, do
 	})
 }
 
-// SubmitEach is SubmitBatch with a condition for each write: its own Expect, or Guard. All are stored when all conditions
-// hold, else none, and Refused says that one of them at least did not. No two writes may have the same key, and none may
-// be guarded by a key that one before it writes.
+// SubmitEach is SubmitBatch with a condition for each write: its own Expect, or Guard. If all
+// conditions hold, all writes are stored. Otherwise none is, and Refused means that at least one
+// condition did not hold. No two writes may have the same key, and no write may be guarded by a key
+// that an earlier one writes.
 func (w *Writer) SubmitEach(ops []Write, timeout time.Duration, done func(Result)) {
 	if len(ops) == 1 {
 		w.Submit(ops[0], timeout, done)
@@ -73,7 +74,8 @@ func (w *Writer) submitAll(ops []Write, timeout time.Duration, done func(Result)
 	w.enter(&pending{number: number, ahead: msgs[:last], msg: msgs[last], done: done}, timeout)
 }
 
-// batch makes the messages. Only the last asks for an answer: the server tells there what was wrong with any of them.
+// batch makes the messages. Only the last asks for an answer, in which the server reports what was
+// wrong with any of them.
 func batch(at place, ops []Write, reply string, each message) ([]*nats.Msg, error) {
 	if len(ops) == 0 || len(ops) > MaxBatch {
 		return nil, fmt.Errorf("a batch of %d writes: use 1 to %d", len(ops), MaxBatch)

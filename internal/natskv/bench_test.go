@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// 10,000 creates of distinct keys, all in flight at once.
+// BenchmarkPipelinedCreates creates 10,000 distinct keys, all in flight at once.
 func BenchmarkPipelinedCreates(b *testing.B) {
 	const n = 10_000
 	_, nc, bucket := newBucket(b)
@@ -29,7 +29,7 @@ func BenchmarkPipelinedCreates(b *testing.B) {
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "writes/s")
 }
 
-// One heartbeat after the other: the round trip.
+// BenchmarkHeartbeat sends one heartbeat after the other, and measures the round trip.
 func BenchmarkHeartbeat(b *testing.B) {
 	_, nc, bucket := newBucket(b)
 	w := newWriter(b, nc, bucket)
@@ -40,7 +40,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 	}
 }
 
-// From the write to its entry on the watch.
+// BenchmarkWriteToWatch measures the time from the write to its entry on the watch.
 func BenchmarkWriteToWatch(b *testing.B) {
 	_, nc, bucket := newBucket(b)
 	w := newWriter(b, nc, bucket)
@@ -55,7 +55,7 @@ func BenchmarkWriteToWatch(b *testing.B) {
 	}
 }
 
-// A snapshot of 10,000 keys, from the call to the mark.
+// BenchmarkSnapshot measures a snapshot of 10,000 keys, from the call to the mark.
 func BenchmarkSnapshot(b *testing.B) {
 	const n = 10_000
 	_, nc, bucket := newBucket(b)

@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// Everything here also works in virtual time: an hour of heartbeats, an idle watch that lives, a TTL that expires.
+// The package also works in virtual time: an hour of heartbeats, an idle watch that lives, a TTL
+// that expires.
 func TestInABubble(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) {
 		w, err := NewWriter(nc, b)

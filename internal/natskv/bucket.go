@@ -14,7 +14,7 @@ import (
 
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// Bucket is a bucket that was found fit when it was opened. It holds no resources.
+// Bucket is a bucket that passed all checks when it was opened. It holds no resources.
 type Bucket struct {
 	nc       *nats.Conn
 	name     string
@@ -30,28 +30,33 @@ func (b *Bucket) Name() string { return b.name }
 // Stream is the name of the bucket's stream.
 func (b *Bucket) Stream() string { return streamName(b.name) }
 
-// Created is when the bucket was made, as its server says. A bucket of the same name with another time is another
-// bucket; a restored one keeps its time.
+// Created is when the bucket was created, by its server's clock. A bucket with the same name and
+// another creation time is another bucket; a restored bucket keeps its time.
 func (b *Bucket) Created() time.Time { return b.created }
 
 // MaxTTL is L_max: the longest TTL a session in this bucket may have.
 func (b *Bucket) MaxTTL() time.Duration { return b.maxTTL }
 
-// Replicas is on how many servers the bucket was kept when it was opened.
+// Replicas is the number of servers that kept the bucket when it was opened.
 func (b *Bucket) Replicas() int { return b.replicas }
 
-// Volatile reports whether the bucket lives in the memory of one server, and is lost when that restarts. A server on
-// its own forgets the bucket; made anew, its revisions still go on increasing, because they begin at the time. In a
-// cluster the stream comes back empty and its revisions begin anew where they began the first time: epochs repeat, and
-// what was fenced by them is open. Such a bucket is for tests and for servers embedded in the one process that uses
-// them. Opening it is not an error: whoever asked for memory has said so.
+// Volatile reports whether the bucket lives in the memory of one server, and is lost when that
+// server restarts.
+//
+// A standalone server forgets the bucket. The revisions of the recreated bucket continue to
+// increase, because they begin at the time of creation. In a cluster the stream comes back empty,
+// and its revisions begin again where they began the first time: epochs repeat, and what they
+// fenced is open.
+//
+// Such a bucket is for tests, and for servers embedded in the one process that uses them. Opening
+// it is not an error, because somebody has asked for memory.
 func (b *Bucket) Volatile() bool { return b.storage == jetstream.MemoryStorage && b.replicas == 1 }
 
-// State is what the server says about a bucket.
+// State is what the server reports about a bucket.
 type State struct {
 	Created time.Time
-	// FirstSeq and LastSeq are the revisions of the oldest and of the last record. LastSeq that has gone back means that
-	// an older state was restored, or acknowledged writes were lost.
+	// FirstSeq and LastSeq are the revisions of the oldest and of the last record. If LastSeq has
+	// gone back, an older state was restored, or acknowledged writes were lost.
 	FirstSeq, LastSeq uint64
 	// Keys counts the records, markers included.
 	Keys, Bytes uint64
@@ -59,19 +64,21 @@ type State struct {
 	Watchers int
 	Replicas int
 	Storage  jetstream.StorageType
-	// Leader is the server that leads the stream, empty outside a cluster or when there is none just now: then the answer is
-	// of any replica, and says what that one has. Offline, Lagging and Current count the others: those that are not there, those
-	// that are not up to date, and those that are.
+	// Leader is the server that leads the stream. It is empty outside a cluster, and when there is
+	// no leader now: any replica may then have answered, with what it has. Offline, Lagging and
+	// Current count the other replicas: those that are not there, those that are behind, and those
+	// that are up to date.
 	Leader                    string
 	Offline, Lagging, Current int
 	// Domain is the JetStream domain, usually empty.
 	Domain string
-	// Faults are those Open would report, empty when the bucket is fit.
+	// Faults are those that Open would report. It is empty when the bucket is fit.
 	Faults []string
 }
 
-// Create makes the bucket, or opens the one that is there: then its own configuration counts, not cfg. Several
-// processes may do this at once; those that lose the race read again and check. Errors are those of Open.
+// Create creates the bucket, or opens an existing one, whose own configuration then counts instead
+// of cfg. Several processes may do this at once; those that lose the race read the bucket again and
+// check it. Errors are those of Open.
 func Create(ctx context.Context, nc *nats.Conn, cfg Config) (*Bucket, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -91,8 +98,8 @@ func Create(ctx context.Context, nc *nats.Conn, cfg Config) (*Bucket, error) {
 	return opened(nc, cfg.Bucket, info)
 }
 
-// Open opens a bucket and checks it, and corrects nothing. Errors: NotFoundError, UnfitError, PermissionError,
-// ErrJetStreamOff, and what the connection or the API says.
+// Open opens a bucket and checks it, but corrects nothing. Errors: NotFoundError, UnfitError,
+// PermissionError, ErrJetStreamOff, and those of the connection and the API.
 func Open(ctx context.Context, nc *nats.Conn, bucket string) (*Bucket, error) {
 	info, err := streamInfo(ctx, nc, bucket)
 	if err != nil {
@@ -101,13 +108,14 @@ func Open(ctx context.Context, nc *nats.Conn, bucket string) (*Bucket, error) {
 	return opened(nc, bucket, info)
 }
 
-// Inspect asks the server for the bucket's state. The answer may be old by the time it arrives, and on a cluster the
-// server that gave it may not be the leader any more: nothing may be decided from it but to look again.
+// Inspect asks the server for the bucket's state. The answer may be out of date when it arrives,
+// and in a cluster the server that gave it may no longer be the leader. The state may therefore
+// decide nothing except to look again.
 func (b *Bucket) Inspect(ctx context.Context) (State, error) {
 	return Inspect(ctx, b.nc, b.name)
 }
 
-// Inspect is Bucket.Inspect for a bucket that need not be fit.
+// Inspect is Bucket.Inspect for a bucket that may be unfit.
 func Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State, error) {
 	info, err := streamInfo(ctx, nc, bucket)
 	if err != nil {
@@ -152,7 +160,7 @@ func (c Config) validate() error {
 	return errors.Join(errs...)
 }
 
-// opened checks a stream and makes the bucket of it.
+// opened checks a stream and returns its bucket.
 func opened(nc *nats.Conn, bucket string, info *streamAnswer) (*Bucket, error) {
 	if f := faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion()); len(f) > 0 {
 		return nil, &UnfitError{Bucket: bucket, Faults: f}
@@ -165,7 +173,7 @@ func opened(nc *nats.Conn, bucket string, info *streamAnswer) (*Bucket, error) {
 	}, nil
 }
 
-// streamAnswer is what the API says to STREAM.INFO, CREATE and UPDATE.
+// streamAnswer is the API's answer to STREAM.INFO, CREATE and UPDATE.
 type streamAnswer struct {
 	jetstream.StreamInfo
 	Error *jetstream.APIError `json:"error"`
@@ -188,20 +196,21 @@ func infoOf(ctx context.Context, nc *nats.Conn, at place) (*streamAnswer, error)
 	return &a, nil
 }
 
-// createStream makes the stream, or reads the one somebody else has just made. Two creators never agree on FirstSeq,
-// so the server tells the second that the name is taken.
+// createStream creates the stream, or reads the one that another process has just created. Two
+// creators never agree on FirstSeq, so the server tells the second that the name is taken.
 func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.StreamConfig) (*streamAnswer, error) {
 	made, err := again(ctx, func() (*streamAnswer, error) {
 		var a streamAnswer
 		err := request(ctx, nc, at, "$JS.API.STREAM.CREATE."+at.stream, cfg, &a)
-		// The server removes directories of a deleted stream after it has answered, and may take those of a new one with
-		// them. Then nothing was made, and the next attempt finds the way clear.
+		// The server removes the directories of a deleted stream after it has answered, and may
+		// remove those of a new stream with them. Then nothing was created, and the next attempt
+		// succeeds.
 		if err != nil && !hasCode(err, codeStreamNotMade) {
 			return nil, backoff.Permanent(err)
 		}
 		return &a, err
 	})
-	if hasCode(err, codeMaxConsumers) && cfg.MaxConsumers > 0 { // more than the account allows: its own bound, then
+	if hasCode(err, codeMaxConsumers) && cfg.MaxConsumers > 0 { // more than the account allows: its own bound applies
 		cfg.MaxConsumers = -1
 		return createStream(ctx, nc, at, cfg)
 	}
@@ -217,7 +226,7 @@ func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.St
 	})
 }
 
-// again tries for as long as one answer may take.
+// again retries for at most the time that one answer may take.
 func again[T any](ctx context.Context, try func() (T, error)) (T, error) {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.Multiplier = 50*time.Millisecond, 2

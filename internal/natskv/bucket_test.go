@@ -38,7 +38,7 @@ func TestCreateMakesAFitBucket(t *testing.T) {
 	if d := time.Since(time.UnixMicro(int64(s.FirstSeq))).Abs(); d > time.Minute {
 		t.Errorf("the first revision is %v away from now", d)
 	}
-	// Making it again opens it, and its own configuration counts.
+	// Creating it a second time opens it, and its own configuration counts.
 	third, err := Create(t.Context(), nc, Config{Bucket: "b", MaxTTL: time.Hour})
 	if err != nil || third.MaxTTL() != DefaultMaxTTL {
 		t.Errorf("create again: %+v, %v", third, err)
@@ -51,7 +51,7 @@ func TestRevisionsIncreaseOverDeletion(t *testing.T) {
 	first := mustWin(t, w, Write{Key: "k"})
 	deleteBucket(t, nc, "b")
 	if _, err := Create(t.Context(), nc, Config{Bucket: "b"}); err != nil {
-		t.Fatalf("create anew: %v", err)
+		t.Fatalf("create again: %v", err)
 	}
 	if second := mustWin(t, w, Write{Key: "k"}); second <= first {
 		t.Errorf("revision %d after %d", second, first)
@@ -112,7 +112,7 @@ func TestCreateRejectsNonsense(t *testing.T) {
 	}
 }
 
-// A bucket as the jetstream package makes it, with everything wrong that can be.
+// The bucket is made by the jetstream package, with every possible fault.
 func TestOpenNamesAllFaultsAndRepairsWhatItCan(t *testing.T) {
 	s := startServer(t, nil)
 	nc := connect(t, s.ClientURL())
@@ -142,7 +142,7 @@ func TestOpenNamesAllFaultsAndRepairsWhatItCan(t *testing.T) {
 			t.Errorf("fault without a fix: %s", f)
 		}
 	}
-	// FirstSeq cannot be repaired, so nothing is touched.
+	// FirstSeq cannot be repaired, so Repair touches nothing.
 	changed, err := Repair(t.Context(), nc, "b")
 	if len(changed) > 0 || !errors.As(err, &unfit) {
 		t.Errorf("repair: changed %v, %v", changed, err)
@@ -258,7 +258,7 @@ func TestKVClientsWorkOnTheBucket(t *testing.T) {
 	}
 }
 
-// What Bucket.Volatile says of a server on its own.
+// A standalone server forgets a bucket in memory, as Bucket.Volatile describes.
 func TestMemoryBucketIsForgottenByARestart(t *testing.T) {
 	dir := t.TempDir()
 	s := startServerIn(t, dir, nil)
@@ -322,7 +322,7 @@ func TestPermissionDeniedByTheAPI(t *testing.T) {
 	}
 }
 
-// An old complaint that is still the connection's last error is not taken for a new one.
+// An old complaint that is still the connection's last error must not be taken for a new one.
 func TestOldComplaintIsNotBelieved(t *testing.T) {
 	s := startServer(t, users{"u": {Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.DELETE.>"}}}})
 	nc := connect(t, s.ClientURL(), nats.UserInfo("u", "x"))
@@ -352,8 +352,8 @@ func deleteBucket(tb testing.TB, nc *nats.Conn, bucket string) {
 	}
 }
 
-// A server removes directories of a deleted bucket after it has answered, and for a moment it may take those of a new one
-// with them: Create tries again.
+// A server removes the directories of a deleted bucket after it has answered. For a moment it may
+// remove those of a new bucket with them, and Create tries again.
 func TestMadeAgainAtOnce(t *testing.T) {
 	_, nc, _ := newBucket(t)
 	for range 60 {

@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// Creators on every server make one bucket; its stream's leader dies, and writes end Unknown until there is another,
-// never as if the bucket were gone.
+// Creators on every server create one bucket. When the leader of its stream dies, writes end
+// Unknown until there is a new leader, and never as if the bucket were gone.
 func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 	cluster := natstest.Cluster(t)
 	conns := make([]*nats.Conn, cluster.Size())
@@ -69,8 +69,9 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 		return false, fmt.Sprintf("%v: %v; %s led; now %+v, %v", r.Outcome, r.Err, state.Leader, now, err)
 	})
 	t.Logf("%d writes unknown, won again after %v", unknown, time.Since(start))
-	// Both records are there. To make a watch, JetStream's own leader is needed, who may have been the same server. It may be
-	// served by a replica that lags: then the later record comes after the snapshot.
+	// Both records are there. A new watch needs JetStream's own leader, which may have been the
+	// same server. A replica that lags may serve the watch; the later record then comes after the
+	// snapshot.
 	var again *Watch
 	eventually(t, "a watch is made", func() bool {
 		again, err = buckets[survivor].Watch(within(t), conns[survivor], nil)

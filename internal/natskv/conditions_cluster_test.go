@@ -16,11 +16,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestConditionsHoldForManyWriters: six writers on three servers replace one record while the leader of its stream moves: in the
-// order of revisions, each write that was won has expected the one won before it, or what an unknown one has stored since. So no
-// revision was replaced twice, whoever led the stream: all that is promised of epochs rests on this.
+// TestConditionsHoldForManyWriters: six writers on three servers replace one record while the
+// leader of its stream moves. In the order of revisions, each write that was won expected either
+// the write won before it, or what an unknown write has stored since. So no revision was replaced
+// twice, whichever server led the stream. All promises about epochs rest on this.
 func TestConditionsHoldForManyWriters(t *testing.T) {
-	const moves, each = 3, 25 // wins before, between and after the moves, at least
+	const moves, each = 3, 25 // the least number of wins before, between and after the moves
 	cluster := natstest.Cluster(t)
 	b, err := Create(within(t), connect(t, cluster.URLs()), Config{Bucket: "b", Replicas: 3})
 	if err != nil {
@@ -59,7 +60,8 @@ func TestConditionsHoldForManyWriters(t *testing.T) {
 				default:
 					unknown.Add(1)
 				}
-				if s, err := js.Stream(ctx, "KV_b"); err == nil { // whoever is told something older is refused once more
+				// a writer that reads something older is refused once more
+				if s, err := js.Stream(ctx, "KV_b"); err == nil {
 					if m, err := s.GetLastMsgForSubject(ctx, "$KV.b.k"); err == nil {
 						expect = m.Sequence
 					}
@@ -81,7 +83,8 @@ func TestConditionsHoldForManyWriters(t *testing.T) {
 		if n == moves {
 			break
 		}
-		natstest.Eventually(t, "the stream's leader moves", 5*time.Minute, func() (bool, string) { // it may be elected again
+		// the same server may be elected again
+		natstest.Eventually(t, "the stream's leader moves", 5*time.Minute, func() (bool, string) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			_, _, err := cluster.MoveLeader(ctx, "KV_b")

@@ -12,17 +12,20 @@ import (
 )
 
 const (
-	// idleHeartbeat is how often the server speaks when there is nothing to deliver.
+	// idleHeartbeat is how often the server sends a heartbeat when there is nothing to deliver.
 	idleHeartbeat = 2 * time.Second
-	// silentFor is how long a watch may be silent before the server is asked whether there is more: two heartbeats, and some.
+	// silentFor is how long a watch may be silent before it asks the server whether there is more:
+	// a little more than two heartbeats.
 	silentFor = 5 * time.Second
-	// answerTime is how long the answer may take. One that is slow has much to do, and a new watch is more of that.
+	// answerTime is how long the answer may take. A server that answers slowly is busy, and a new
+	// watch would give it more work.
 	answerTime = 30 * time.Second
 	// forgotten is how long the server keeps the consumer of a process that is gone.
 	forgotten = 10 * time.Second
 )
 
-// Headers of what the server says on a delivery subject besides deliveries (ADR-15 of NATS).
+// Headers of messages that the server sends on a delivery subject in addition to deliveries (ADR-15
+// of NATS).
 const (
 	headerLastDelivery = "Nats-Last-Consumer"
 	headerStalled      = "Nats-Consumer-Stalled"
@@ -31,10 +34,10 @@ const (
 // consumer is the server's side of a watch.
 type consumer struct {
 	name    string
-	pending uint64 // what there was to deliver when it was made
+	pending uint64 // the number of records to deliver when it was created
 }
 
-// consumerRequest is what the API takes for CONSUMER.CREATE.
+// consumerRequest is the request of CONSUMER.CREATE.
 type consumerRequest struct {
 	Stream string                   `json:"stream_name"`
 	Config jetstream.ConsumerConfig `json:"config"`
@@ -48,9 +51,9 @@ type consumerAnswer struct {
 
 func (a *consumerAnswer) fault() *jetstream.APIError { return a.Error }
 
-// createConsumer makes a consumer that delivers the last record of every matching key and then every later one, in
-// stream order whatever the filters are, on one replica, in memory, without acknowledgements. With from it begins at that
-// revision.
+// createConsumer creates a consumer that delivers the last record of every matching key and then
+// every later one, in stream order whichever filters it has. It has one replica, in memory, and no
+// acknowledgements. If from is set, it begins at that revision.
 func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string, filters []string, from uint64) (consumer, error) {
 	cfg := jetstream.ConsumerConfig{
 		Name:              nuid.Next(),
@@ -72,7 +75,7 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string
 	}
 	subject := "$JS.API.CONSUMER.CREATE." + at.stream + "." + cfg.Name
 	if len(subjects) == 1 {
-		// The one filter stands in the subject, so that permissions can be given for it.
+		// The only filter is part of the subject, so that a permission can be given for it.
 		cfg.FilterSubject = subjects[0]
 		subject += "." + subjects[0]
 	} else {
@@ -91,8 +94,8 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string
 	return consumer{name: cfg.Name, pending: a.NumPending}, nil
 }
 
-// deleteSubject removes the consumer when something is published to it. Nobody waits for the answer: a consumer without
-// listeners goes by itself.
+// deleteSubject is the subject on which any message removes the consumer. The writer does not wait
+// for the answer, because the server also removes a consumer without listeners.
 func (c consumer) deleteSubject(at place) string {
 	return "$JS.API.CONSUMER.DELETE." + at.stream + "." + c.name
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzDelivery: whatever comes among the deliveries of a watch, under whatever subject and with whatever header, what the watch tells
-// are records under the prefix, by increasing revision, and its snapshot is complete once; else the watch is lost. A record that
-// comes in its turn is told, whoever has stored it with whatever header.
+// FuzzDelivery: a message with any subject and any header comes among the deliveries of a watch.
+// The watch delivers records under the prefix, by increasing revision, and completes its snapshot
+// once; otherwise the watch is lost. A record that comes in its turn is delivered, with any header
+// and from any writer.
 func FuzzDelivery(f *testing.F) {
 	const header = "NATS/1.0%s\r\n%s\r\n"
 	ack := func(stream, consumer, pending uint64) string {
@@ -86,8 +87,9 @@ func FuzzDelivery(f *testing.F) {
 	})
 }
 
-// FuzzStored: whatever the server answers to who asks for a record, what is taken for one is under the prefix and has a revision, and
-// only the server's own word says that there is none.
+// FuzzStored: the server gives any answer to a request for a record. If the answer is taken for a
+// record, that record is under the prefix and has a revision. Only the server's own answer means
+// that there is none.
 func FuzzStored(f *testing.F) {
 	for _, text := range []string{
 		`{"message":{"subject":"s.a","seq":7,"hdrs":"TkFUUy8xLjANCkg6IHgNCg0K","data":"dmFsdWU=","time":"2026-03-28T10:07:03.5Z"}}`,
@@ -117,8 +119,8 @@ func FuzzStored(f *testing.F) {
 	})
 }
 
-// FuzzStreamInfo: whatever the server says of a stream, and of itself, faults are told one by one, what a repair writes in the place
-// of the configuration is fit for that rule, and the longest TTL is a positive one.
+// FuzzStreamInfo: the server gives any description of a stream and of itself. Each fault is told by
+// itself, the configuration that a repair writes passes that rule, and the longest TTL is positive.
 func FuzzStreamInfo(f *testing.F) {
 	for _, text := range []string{
 		`{"config":{"name":"KV_b","subjects":["$KV.b.>"],"max_msgs_per_subject":1,"max_age":0,"discard":"new","allow_rollup_hdrs":true,"deny_delete":true,"allow_msg_ttl":true,"metadata":{"rolemanager.max_ttl_ms":"60000"}},"state":{"last_seq":1099511627776}}`,
@@ -165,13 +167,14 @@ func FuzzStreamInfo(f *testing.F) {
 			}
 			mended := a
 			if err := json.Unmarshal(config, &mended); err != nil || !r.fit("b", &mended.StreamInfo) {
-				t.Fatalf("%s: %s does not mend %q: %v", data, config, r.fault, err)
+				t.Fatalf("%s: %s does not repair %q: %v", data, config, r.fault, err)
 			}
 		}
 	})
 }
 
-// FuzzDenied: whatever the server complains of, a permission is told with the subject that it names.
+// FuzzDenied: the server makes any complaint. A missing permission is reported with the subject
+// that the complaint names.
 func FuzzDenied(f *testing.F) {
 	for _, text := range []string{
 		`Permissions Violation for Publish to "$KV.b.role.r"`, `permissions violation for subscription to "a b"`, `Permissions Violation for Subscription to "_INBOX.>" using queue "q"`,

@@ -7,11 +7,13 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// permissionText is how the server words its complaint (nats-server, sendErr in client.go). nats.go keeps the text.
+// permissionText is the server's wording of its complaint (nats-server, sendErr in client.go).
+// nats.go keeps the text.
 var permissionText = regexp.MustCompile(`Permissions Violation for (Publish|Subscription) to "([^"]+)"`)
 
-// deniedIn reads the subject out of what Conn.LastError returned, nil when it is something else. LastError keeps old
-// errors: compare with the value read before to tell a new complaint. Every complaint is a value of its own.
+// deniedIn reads the subject from an error of Conn.LastError. It returns nil for any other error.
+// LastError keeps old errors: a caller compares with the error that it read before to recognize a
+// new complaint. Every complaint is a value of its own.
 func deniedIn(err error) *PermissionError {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return nil
@@ -23,5 +25,6 @@ func deniedIn(err error) *PermissionError {
 	return &PermissionError{Subject: m[2], Subscribe: m[1] == "Subscription"}
 }
 
-// Denied is what the server has complained of when err is what Conn.LastError returned, nil when that is something else.
+// Denied returns the server's complaint when err is what Conn.LastError returned. It returns nil
+// for any other error.
 func Denied(err error) *PermissionError { return deniedIn(err) }

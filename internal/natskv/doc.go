@@ -1,32 +1,38 @@
-// Package natskv is the only code that talks JetStream key-value: it sets a bucket up and checks it, writes by
-// compare-and-swap with exactly three outcomes, and watches keys in revision order. Plain streams of one record per subject
-// are written and watched in the same way.
+// Package natskv is the only code that uses the JetStream key-value store. It sets a bucket up and
+// checks it, writes by compare-and-swap with exactly three outcomes, and watches keys in revision
+// order. Plain streams of one record per subject are written and watched in the same way.
 //
 //	Create, Open, Repair ──▶ Bucket ──▶ NewWriter: Submit(write) ──▶ done(Won | Refused | Unknown)
 //	                                └─▶ Watch: snapshot, then every later entry, in revision order
 //
 // Promises.
-//   - A bucket that opens is fit for epochs: one record per key, revisions that stay increasing even when the bucket
-//     is deleted and made again, no record that vanishes by itself but those that were written with a TTL, and no
-//     removal without a marker. What is not fit is refused, all faults in one error, and never corrected silently.
-//   - Won means stored, and Result.Revision is where. Refused means certainly not stored: the condition did not
-//     hold. Everything else, and only that, is Unknown: it may be stored now, later, or never.
-//   - Submit never waits, whatever the socket does, and done is called exactly once for each, at the latest when the
-//     timeout counted from Submit has passed.
-//   - A watch delivers entries by strictly increasing revision across all its filters, says when the snapshot is
-//     complete, and ends with an error rather than leave something out.
+//   - A bucket that opens is fit for epochs. It keeps one record per key. Its revisions increase
+//     even when the bucket is deleted and recreated. No record vanishes by itself, except one that
+//     was written with a TTL, and every removal leaves a marker. An unfit bucket is refused, with
+//     all faults in one error, and never corrected silently.
+//   - Won means stored, at Result.Revision. Refused means certainly not stored, because the
+//     condition did not hold. Every other result, and only those, is Unknown: the write may be
+//     stored now, later, or never.
+//   - Submit never waits, not even for a socket that hangs. done is called exactly once for each
+//     write, at the latest when the timeout counted from Submit has passed.
+//   - A watch delivers entries by strictly increasing revision across all its filters, and reports
+//     when the snapshot is complete. It ends with an error rather than leave something out.
 //
 // Failures.
-//   - Faults that waiting does not cure (bucket gone, JetStream off, permission denied, connection closed) are told
-//     from those it may: see Permanent. A denied permission looks like silence to a NATS client, so whoever waits
-//     looks for the server's complaint and names the subject.
+//   - Permanent distinguishes faults that waiting does not cure (bucket gone, JetStream off,
+//     permission denied, connection closed) from faults that it may cure. A denied permission looks
+//     like silence to a NATS client, so a call that waits looks for the server's complaint and
+//     names the subject.
 //   - When the peer's TCP is frozen, any call on the connection may hang until its flush deadline
-//     (nats.FlusherTimeout, a minute by default), because the connection holds its lock meanwhile. Only goroutines
-//     made for that call the connection; Submit, the timeouts, and the Stop methods never do. Create, Open, Inspect,
-//     Repair, Watch and the Close methods may wait that long.
+//     (nats.FlusherTimeout, a minute by default), because the connection holds its lock meanwhile.
+//     Only goroutines made for that call the connection; Submit, the timeouts, and the Stop methods
+//     never do. Create, Open, Inspect, Repair, Watch and the Close methods may wait that long.
 //
-// Files: bucket.go open, create, inspect · stream.go the stream of a bucket · fitness.go what is checked ·
-// repair.go upgrade in place · rawstream.go plain streams · leader.go the first leader of one · scan.go a bounded part of one · place.go what both have in common · request.go one question to the JetStream API · denied.go permissions · errors.go ·
-// write.go a write and its outcome · batch.go several as one · writer.go the pipeline · timetable.go its timeouts · inquiry.go why there is no
-// answer · verdict.go whether the bucket is gone · watch.go the ordered watch · consumer.go its server side · entry.go its entries.
+// Files: bucket.go open, create, inspect · stream.go the stream of a bucket · fitness.go what is
+// checked · repair.go upgrade in place · rawstream.go plain streams · leader.go the first leader of
+// one · scan.go a bounded part of one · place.go what both have in common · request.go one question
+// to the JetStream API · denied.go permissions · errors.go · write.go a write and its outcome ·
+// batch.go several as one · writer.go the pipeline · timetable.go its timeouts · inquiry.go why
+// there is no answer · verdict.go whether the bucket is gone · watch.go the ordered watch ·
+// consumer.go its server side · entry.go its entries.
 package natskv

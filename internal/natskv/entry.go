@@ -13,31 +13,34 @@ type Entry struct {
 	Key string
 	// Value belongs to the receiver.
 	Value []byte
-	// Revision is the record's place in the stream of the bucket.
+	// Revision is the record's position in the bucket's stream.
 	Revision uint64
-	// Header is what was stored along with the value, the server's conditions included; nil when there is none.
+	// Header was stored along with the value, and includes the server's conditions. It is nil when
+	// there is none.
 	Header nats.Header
-	// Time is when it was stored, by the clock of the stream's leader.
+	// Time is when the record was stored, by the clock of the stream's leader.
 	Time time.Time
-	// Marker is true when the record says that the key was deleted, purged, or has expired. The next write of the key
-	// must expect this revision.
+	// Marker is true when the record says that the key was deleted, purged, or has expired. The
+	// next write of the key must expect this revision.
 	Marker bool
 }
 
-// Headers of markers: written by a KV client, and by the server for expired and removed records (ADR-8, ADR-43).
+// Headers of markers: written by a KV client, and by the server for expired and removed records
+// (ADR-8, ADR-43).
 const (
 	headerOperation    = "KV-Operation"
 	headerMarkerReason = "Nats-Marker-Reason"
 )
 
-// isControl reports whether the server says something besides deliveries: that comes to the subject that was subscribed to. Records
-// keep the subject that they were stored under, and may have been stored with any header.
+// isControl reports whether the server sent something other than a delivery. Such a message comes
+// on the subject of the subscription. A record keeps the subject under which it was stored, and may
+// have been stored with any header.
 func isControl(prefix string, m *nats.Msg) bool {
 	return m.Header.Get("Status") != "" && !strings.HasPrefix(m.Subject, prefix)
 }
 
-// entry reads a message of the watch's consumer, its place in the consumer's numbering, and how many more the server
-// had for this consumer when it sent this one.
+// entry reads a message of the watch's consumer, the message's number within the consumer, and how
+// many more messages the server had for this consumer when it sent this one.
 func entry(prefix string, m *nats.Msg) (e Entry, number, after uint64, err error) {
 	meta, err := m.Metadata()
 	if err != nil {
@@ -52,7 +55,7 @@ func entry(prefix string, m *nats.Msg) (e Entry, number, after uint64, err error
 		op := m.Header.Get(headerOperation)
 		marker = op == "DEL" || op == "PURGE" || m.Header.Get(headerMarkerReason) != ""
 	}
-	// nats.go copies every payload out of its read buffer, so m.Data may be kept.
+	// nats.go copies every payload out of its read buffer, so the entry may keep m.Data.
 	e = Entry{Key: key, Value: m.Data, Revision: meta.Sequence.Stream, Header: m.Header, Time: meta.Timestamp, Marker: marker}
 	return e, meta.Sequence.Consumer, meta.NumPending, nil
 }

@@ -11,25 +11,27 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The texts carry no package prefix: the public packages wrap them and say whose they are.
+// The texts carry no package prefix, because the public packages wrap them and add their own.
 var (
-	// ErrBucketNotFound says that there is no such bucket, or no longer. See NotFoundError.
+	// ErrBucketNotFound means that the bucket does not exist, or no longer exists. See
+	// NotFoundError.
 	ErrBucketNotFound = errors.New("bucket not found")
-	// ErrJetStreamOff says that JetStream is disabled on the server or for the account.
+	// ErrJetStreamOff means that JetStream is disabled on the server or for the account.
 	ErrJetStreamOff = errors.New("JetStream is off: enable it on the server (jetstream {}) and for the account")
 	// ErrRefused is the Result.Err of a refused write.
 	ErrRefused = errors.New("refused: wrong last revision")
 	// ErrTimeout is the Result.Err of a write that was not answered in time.
 	ErrTimeout = errors.New("no answer in time")
-	// ErrNoLeader is the Result.Err of a write that nobody received although the bucket exists: its stream has no
-	// leader just now.
+	// ErrNoLeader is the Result.Err of a write that nobody received although the bucket exists: its
+	// stream has no leader now.
 	ErrNoLeader = errors.New("the bucket has no stream leader just now")
 	// ErrClosed is the Result.Err of a write that was open when its writer ended.
 	ErrClosed = errors.New("writer closed")
-	// ErrInvalidKey says that a key cannot be a KV key (letters, digits and -/_=. without dots at the ends).
+	// ErrInvalidKey means that a key is not a valid KV key (letters, digits and -/_=. without dots
+	// at the ends).
 	ErrInvalidKey = errors.New("invalid key")
-	// ErrWatchLost ends a watch that missed something, or has heard nothing for longer than a live one is silent.
-	// A new watch begins with a complete snapshot.
+	// ErrWatchLost ends a watch that missed something, or that was silent for longer than a live
+	// watch is. A new watch begins with a complete snapshot.
 	ErrWatchLost = errors.New("watch lost")
 )
 
@@ -49,7 +51,7 @@ func (e *NotFoundError) Error() string {
 
 func (e *NotFoundError) Is(target error) bool { return target == ErrBucketNotFound }
 
-// UnfitError says what keeps a bucket from being used. Every fault names its fix.
+// UnfitError lists the faults that make a bucket unusable. Every fault names its fix.
 type UnfitError struct {
 	Bucket string
 	// Stream is set instead of Bucket for a plain stream.
@@ -68,10 +70,10 @@ func (e *UnfitError) Error() string {
 	return fmt.Sprintf("%s is unfit:\n- %s", what, strings.Join(e.Faults, "\n- "))
 }
 
-// PermissionError names the subject on which the server denied us.
+// PermissionError names the subject for which the server denied a permission.
 type PermissionError struct {
 	Subject string
-	// Subscribe is true when subscribing was denied, else publishing was.
+	// Subscribe is true when the server denied subscribing, and false when it denied publishing.
 	Subscribe bool
 }
 
@@ -85,15 +87,15 @@ func (e *PermissionError) Error() string {
 
 func (e *PermissionError) Is(target error) bool { return target == nats.ErrPermissionViolation }
 
-// NotConnectedError says that there is no connection just now.
+// NotConnectedError means that the connection is down.
 type NotConnectedError struct {
-	// Servers are the URLs that are tried, without credentials.
+	// Servers are the URLs that the client tries, without credentials.
 	Servers []string
-	// Err is why the last attempt failed, nil when the connection does not tell.
+	// Err is why the last attempt failed. It is nil when the connection does not report the reason.
 	Err error
 }
 
-// Error has no ports of this side in it: they are others with each attempt.
+// Error leaves out the local ports, which change with each attempt.
 func (e *NotConnectedError) Error() string {
 	servers := strings.Join(e.Servers, ", ")
 	if e.unanswered() {
@@ -106,7 +108,7 @@ func (e *NotConnectedError) Error() string {
 	return fmt.Sprintf("cannot connect to %s: %v", servers, err)
 }
 
-// unanswered reports whether nothing was heard from a server, as far as is known.
+// unanswered reports whether, as far as is known, no server has answered.
 func (e *NotConnectedError) unanswered() bool {
 	late := net.Error(nil)
 	return e.Err == nil || errors.Is(e.Err, nats.ErrNoServers) || errors.Is(e.Err, syscall.ECONNREFUSED) ||
@@ -138,16 +140,16 @@ const (
 	codeTTLOff            = 10166
 )
 
-// lasting are the codes that mean the same answer next time.
+// lasting are the codes that will be the same at the next attempt.
 var lasting = []jetstream.ErrorCode{
 	codeAccountNotFound, codeOffForAccount, codeInvalidConfig, codeTooLarge, codeStreamNotFound, codeOtherStream,
 	codeSubjectOverlap, codeNoReplicas, codeOff, codeHeaderTooLarge, codeSealed, codeNoLimits, codeInvalidTTL, codeTTLOff,
 }
 
-// Permanent reports whether err will still be there when the same is tried again: the bucket is gone or unfit, a server
-// says that JetStream is off, a permission is missing, the connection is closed for good, the write itself is
-// impossible. That nobody answers for JetStream is ErrJetStreamOff but not permanent: it is also what a server looks
-// like that is shutting down.
+// Permanent reports whether the same attempt would end with err again: the bucket is gone or unfit,
+// a server reports that JetStream is off, a permission is missing, the connection is closed for
+// good, or the write itself is impossible. If nobody answers for JetStream, the error is
+// ErrJetStreamOff but not permanent, because a server that is shutting down looks the same.
 func Permanent(err error) bool {
 	if silent := (*silentAPI)(nil); errors.As(err, &silent) {
 		return false
@@ -173,7 +175,7 @@ func Permanent(err error) bool {
 	return false
 }
 
-// fromAPI turns an answer of the JetStream API about a store into the error that says what it means here.
+// fromAPI turns an error of the JetStream API about a store into the error of this package.
 func fromAPI(at place, e *jetstream.APIError) error {
 	switch e.ErrorCode {
 	case codeStreamNotFound:

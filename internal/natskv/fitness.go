@@ -10,13 +10,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// rule is one thing a bucket's stream must fulfil, why, and how it is put right.
+// rule is one requirement for a bucket's stream, with its reason and its repair.
 type rule struct {
-	// fit reports whether the stream is as it must be.
+	// fit reports whether the stream meets the requirement.
 	fit func(bucket string, s *jetstream.StreamInfo) bool
-	// fault says what is wrong and why it matters.
+	// fault describes what is wrong and why it matters.
 	fault string
-	// repair corrects it in place, key and value of the stream's JSON configuration; nil when that cannot be done.
+	// repair gives the key and the value in the stream's JSON configuration that correct the fault
+	// in place. It is nil when that is impossible.
 	repair func(s *jetstream.StreamInfo) (key string, value any)
 	// cure is what to do when there is no repair. "%s" is the bucket.
 	cure string
@@ -24,14 +25,15 @@ type rule struct {
 
 const (
 	repairCure = "repair it with \"rolectl bucket check %s --fix\""
-	anewCure   = "delete the bucket and make it anew with \"rolectl bucket create %s\""
+	anewCure   = "delete the bucket and recreate it with \"rolectl bucket create %s\""
 )
 
 func set(key string, value any) func(*jetstream.StreamInfo) (string, any) {
 	return func(*jetstream.StreamInfo) (string, any) { return key, value }
 }
 
-// rules are checked in this order. Those without a repair come first: they decide whether repairing makes sense.
+// rules are checked in this order. Rules without a repair come first, because they decide whether
+// repairing makes sense.
 var rules = []rule{
 	{
 		fit: func(b string, s *jetstream.StreamInfo) bool {
@@ -43,9 +45,10 @@ var rules = []rule{
 		cure:  anewCure,
 	},
 	{
-		// The last revision, not the configured first one: what counts is what the next epoch will be.
+		// The last revision matters, and not the configured first one, because it decides what the
+		// next epoch will be.
 		fit:   func(_ string, s *jetstream.StreamInfo) bool { return s.State.LastSeq >= lowestRevision-1 },
-		fault: "its revisions count from 1 (no FirstSeq), so epochs would repeat if it were deleted and made anew",
+		fault: "its revisions count from 1 (no FirstSeq), so epochs would repeat if it were deleted and recreated",
 		cure:  anewCure,
 	},
 	{
@@ -85,9 +88,10 @@ var rules = []rule{
 		repair: set("allow_rollup_hdrs", true),
 	},
 	{
-		// The answer to a direct get is the bare record, and it is stored if the request asks for it to be sent to a record.
+		// The answer to a direct get is the bare record, and a request that names a record's
+		// subject as its reply subject would store it there.
 		fit:    func(_ string, s *jetstream.StreamInfo) bool { return !s.Config.AllowDirect },
-		fault:  "direct gets are on: replicas that lag answer them, and who may write here and ask for one can forge any record of the account",
+		fault:  "direct gets are on: replicas that lag answer them, and a user who may write here and ask for one can forge any record of the account",
 		repair: set("allow_direct", false),
 	},
 	{
@@ -127,7 +131,7 @@ var rules = []rule{
 				metaMaxTTL: strconv.FormatInt(longestTTL(s).Milliseconds(), 10),
 			}
 			for k, v := range s.Config.Metadata {
-				if k != metaMaxTTL { // the one that may be there and unreadable
+				if k != metaMaxTTL { // the one that may be there but be unreadable
 					meta[k] = v
 				}
 			}
@@ -144,7 +148,7 @@ func longestTTL(s *jetstream.StreamInfo) time.Duration {
 	return DefaultMaxTTL
 }
 
-// faults lists what keeps the bucket from being used, each with its fix.
+// faults lists the faults of a bucket, each with its fix.
 func faults(bucket string, s *jetstream.StreamInfo, serverVersion string) []string {
 	var out []string
 	if f := tooOld(serverVersion); f != "" {
@@ -169,8 +173,8 @@ func (r rule) text(bucket string) string {
 	return r.fault + ": " + cure
 }
 
-// tooOld says what is wrong with a server's version; "" when nothing is, or when it is unknown because we are not
-// connected. Atomic batches came with 2.12.
+// tooOld describes the fault of a server's version. It is "" when there is no fault, or when the
+// version is unknown because the client is not connected. Atomic batches came with 2.12.
 func tooOld(version string) string {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzVersion: whatever a server says of its version, it is too old only for a reason that is told; of what is a version it is told
-// exactly of those below 2.12, whatever follows, and never of what comes after one that is new enough.
+// FuzzVersion: a server reports any version. It is too old only for a reason that is told. A true
+// version is too old exactly below 2.12, with any suffix, and never when it follows one that is new
+// enough.
 func FuzzVersion(f *testing.F) {
 	for _, v := range []string{"2.12.0", "2.11.9-RC.1", "2.9", "3.0", "1.4.1", "0.0", "v2.1", "", "2", ".", "2.", "-1.99", "+2.+1", "2.0x1", "2.1_2", " 2.1", "2\n.1", "2.99999999999999999999", "99999999999999999999.1", "2.12\x1b[31m"} {
 		f.Add(v, uint16(2), uint16(12), ".0-beta")
@@ -44,9 +45,10 @@ func FuzzVersion(f *testing.F) {
 	})
 }
 
-// FuzzMetadata: whatever texts stand in the metadata of a stream, the longest TTL is what they say in milliseconds, or they say none;
-// a format is known only as a number that is not above ours; and what a repair writes is read as it was meant, with all that is not
-// ours as it was, and is complete then; to find that out takes memory in proportion.
+// FuzzMetadata: the metadata of a stream hold any texts. The longest TTL is what they give in
+// milliseconds, or they give none. A format is known only as a number that is not above ours. After
+// a repair, what the repair wrote is read as it was meant, what is not ours is unchanged, and
+// nothing is missing. Checking this takes memory in proportion to the input.
 func FuzzMetadata(f *testing.F) {
 	for _, text := range []string{"60000", "1", "0", "-1", "+5", "007", "1e3", " 1", "1.5", "9223372036854775807", "9223372036854", "9223372036855", "9223372036854775808", "", "x"} {
 		f.Add(true, text, true, "1", "made-by", "ops")
@@ -87,7 +89,7 @@ func FuzzMetadata(f *testing.F) {
 		_, v := complete.repair(s)
 		mended := withMetadata(v.(map[string]string))
 		if d, ok := maxTTL(&mended.Config); !complete.fit("b", mended) || !ok || d != longestTTL(s) {
-			t.Fatalf("%q is mended to %q: %v, %v", s.Config.Metadata, mended.Config.Metadata, d, ok)
+			t.Fatalf("%q is repaired to %q: %v, %v", s.Config.Metadata, mended.Config.Metadata, d, ok)
 		}
 		for k, before := range s.Config.Metadata {
 			if after := mended.Config.Metadata[k]; k != metaMaxTTL && after != before {
@@ -104,7 +106,7 @@ func withMetadata(m map[string]string) *jetstream.StreamInfo {
 	return &jetstream.StreamInfo{Config: jetstream.StreamConfig{Metadata: m}}
 }
 
-// against is the rule that takes the one metadata and not the other.
+// against is the rule that accepts the one metadata and rejects the other.
 func against(t testing.TB, taken, not map[string]string) (found rule) {
 	t.Helper()
 	n := 0

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// inquiryPause is the least time between two inquiries, so that a store that answers nobody is not asked by
-	// everybody's retries. Two of them fit into the second within which a denied permission is to be named.
+	// inquiryPause is the least time between two inquiries, so that everybody's retries do not all
+	// ask a store that answers nobody. Two inquiries fit into the second within which a denied
+	// permission must be named.
 	inquiryPause = 400 * time.Millisecond
 	// inquiryWithin bounds one question of an inquiry.
 	inquiryWithin = 2 * time.Second
 )
 
-// inquire finds out why writes get no answer, for all open ones at once. known is the connection's last error that is
-// older than the writer.
+// inquire finds out why writes get no answer, for all open writes at once. known is the
+// connection's last error that is older than the writer.
 func (w *Writer) inquire(known error) {
 	for {
 		select {
@@ -39,9 +40,10 @@ func (w *Writer) inquire(known error) {
 	}
 }
 
-// lookForComplaint ends the writes whose subject the server denied us. The server sends complaints in order with its
-// other answers, so after a flush they are here. Only the last complaint can be read; another one shows when its write
-// is tried again. It returns the complaint it has seen.
+// lookForComplaint ends the writes whose subject the server denied. The server sends complaints in
+// order with its other answers, so they have arrived after a flush. Only the last complaint can be
+// read; an earlier one shows when its write is tried again. It returns the complaint that it has
+// seen.
 func (w *Writer) lookForComplaint(known error) error {
 	ctx, cancel := context.WithTimeout(w.ctx, inquiryWithin)
 	defer cancel()
@@ -58,7 +60,8 @@ func (w *Writer) lookForComplaint(known error) error {
 	return last
 }
 
-// lookForBucket ends the writes that nobody received, and tells a bucket that is gone from one without a leader.
+// lookForBucket ends the writes that nobody received, and distinguishes a bucket that is gone from
+// one without a leader.
 func (w *Writer) lookForBucket() {
 	unheard := func(p *pending) bool { return p.unheard }
 	w.mu.Lock()

@@ -7,12 +7,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Keys lists the keys that match filter (a key with wildcards), those that hold a marker included, as one server knows
-// them. On a cluster that server may lag; the list holds every such key that existed at the revision at, and perhaps
-// later ones. It needs no permission but that to ask for the stream.
+// Keys lists the keys that match filter (a key with wildcards), as one server knows them, including
+// those that hold a marker. In a cluster that server may lag. The list holds every such key that
+// existed at the revision at, and perhaps later ones. Keys needs only the permission to ask for the
+// stream.
 //
-// A watch cannot tell as much: a record that is overwritten while a snapshot is being sent is left out at its old place
-// and comes again at its new one, which may be after the end of the snapshot.
+// A watch cannot give that list: a record that is overwritten while a snapshot is being sent is
+// left out at its old position and comes again at its new one, which may be after the end of the
+// snapshot.
 func (b *Bucket) Keys(ctx context.Context, filter string) (keys []string, at uint64, err error) {
 	js, err := jetstream.New(b.nc)
 	if err != nil {

@@ -11,13 +11,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// AwaitLeader waits until the leader of the stream answers, for as long as one answer may take. It asks for a record that is not
-// there, with Get's permission.
+// AwaitLeader waits until the leader of the stream answers, for at most the time that one answer
+// may take. It asks for a record that does not exist, which needs the same permission as Get.
 //
-// While a new stream on replicas elects its first leader, the server that is to be it answers STREAM.INFO already, and every
-// replica a second creator. But what only a leader may answer, such as STREAM.MSG.GET, all of them drop without a word (nats-server
-// 2.15), also when they can name the leader and it is about to begin. Who asks that once, as nats.go does, waits until his context
-// ends.
+// While a new stream on replicas elects its first leader, the future leader answers STREAM.INFO
+// already, and every replica answers a second creator. But a request that only a leader may answer,
+// such as STREAM.MSG.GET, is dropped without an answer by all of them (nats-server 2.15), even when
+// they can name the leader and it is about to begin. A caller that asks such a request once, as
+// nats.go does, waits until its context ends.
 func (s *Stream) AwaitLeader(ctx context.Context, nc *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -34,7 +35,8 @@ func (s *Stream) AwaitLeader(ctx context.Context, nc *nats.Conn) error {
 		switch {
 		case errors.Is(err, ErrRecordNotFound):
 			return e, nil
-		case err != nil && !errors.Is(err, ErrBucketNotFound) && !unavailable(err): // the answer may come from where it is not known yet
+		// a server that does not know the stream yet may have answered
+		case err != nil && !errors.Is(err, ErrBucketNotFound) && !unavailable(err):
 			return e, backoff.Permanent(err)
 		}
 		return e, err
@@ -45,7 +47,7 @@ func (s *Stream) AwaitLeader(ctx context.Context, nc *nats.Conn) error {
 	return nil
 }
 
-// unavailable reports whether the server says that it cannot answer just now.
+// unavailable reports whether the server's error means that it cannot answer now.
 func unavailable(err error) bool {
 	api := (*jetstream.APIError)(nil)
 	return errors.As(err, &api) && api.Code >= 500

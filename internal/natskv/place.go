@@ -5,7 +5,7 @@ import "fmt"
 // Store is where a [Writer] writes: a [Bucket] or a [Stream].
 type Store interface{ place() place }
 
-// place says where records lie: in which stream, and what stands before the keys in their subjects.
+// place tells where records are: in which stream, and with which prefix before their keys.
 type place struct {
 	stream, prefix string
 	bucket         string // "" for a plain stream

@@ -12,8 +12,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Stream is a stream of one record per subject that is no KV bucket. It is written by a [Writer] and watched like a bucket;
-// its keys are what follows the prefix in its subjects. It holds no resources.
+// Stream is a stream of one record per subject that is not a KV bucket. It is written by a [Writer]
+// and watched like a bucket. A key is the part of a subject after the prefix. A Stream holds no
+// resources.
 type Stream struct {
 	nc       *nats.Conn
 	at       place
@@ -21,14 +22,14 @@ type Stream struct {
 	replicas int
 }
 
-// ErrRecordNotFound says that no record was found at a key or revision. On a cluster it may come from a server that has
-// been deposed: it proves nothing.
+// ErrRecordNotFound means that no record was found at a key or revision. In a cluster it may come
+// from a server that has been deposed, so it proves nothing.
 var ErrRecordNotFound = errors.New("record not found")
 
 const codeMessageNotFound = 10037
 
-// CreateStream makes the stream, or opens the one that is there: then its own configuration counts, and unfit says what
-// is wrong with it. Errors are those of OpenStream.
+// CreateStream creates the stream, or opens an existing one, whose own configuration then counts;
+// unfit reports what is wrong with it. Errors are those of OpenStream.
 func CreateStream(ctx context.Context, nc *nats.Conn, prefix string, cfg jetstream.StreamConfig, unfit func(*jetstream.StreamInfo) []string) (*Stream, error) {
 	s, err := OpenStream(ctx, nc, prefix, cfg.Name, unfit)
 	if !errors.Is(err, ErrBucketNotFound) {
@@ -42,8 +43,8 @@ func CreateStream(ctx context.Context, nc *nats.Conn, prefix string, cfg jetstre
 	return openedStream(nc, at, info, unfit)
 }
 
-// OpenStream opens a stream and checks it, and corrects nothing. Errors: NotFoundError, UnfitError, PermissionError,
-// ErrJetStreamOff, and what the connection or the API says.
+// OpenStream opens a stream and checks it, but corrects nothing. Errors: NotFoundError, UnfitError,
+// PermissionError, ErrJetStreamOff, and those of the connection and the API.
 func OpenStream(ctx context.Context, nc *nats.Conn, prefix, name string, unfit func(*jetstream.StreamInfo) []string) (*Stream, error) {
 	at := place{stream: name, prefix: prefix}
 	info, err := infoOf(ctx, nc, at)
@@ -69,20 +70,21 @@ func (s *Stream) place() place { return s.at }
 // Name is the name of the stream.
 func (s *Stream) Name() string { return s.at.stream }
 
-// Created is when the stream was made, see [Bucket.Created].
+// Created is when the stream was created, see [Bucket.Created].
 func (s *Stream) Created() time.Time { return s.created }
 
-// Replicas is on how many servers the stream was kept when it was opened.
+// Replicas is the number of servers that kept the stream when it was opened.
 func (s *Stream) Replicas() int { return s.replicas }
 
-// Watch is [Bucket.Watch] for the keys of a stream. With from it begins with the record at that revision, or the first one
-// after it, instead of the last record of every key.
+// Watch is [Bucket.Watch] for the keys of a stream. If from is set, the watch begins with the
+// record at that revision or the first one after it, and not with the last record of every key.
 func (s *Stream) Watch(ctx context.Context, nc *nats.Conn, filters []string, from uint64) (*Watch, error) {
 	return watch(ctx, nc, s.at, filters, from)
 }
 
-// Get asks the stream's leader for the last record of a key. On a cluster the answer may come from one that was deposed
-// and does not know it: a record was there once, and none proves nothing. Errors: ErrRecordNotFound, and the connection's.
+// Get asks the stream's leader for the last record of a key. In a cluster the answer may come from
+// a server that was deposed and does not know it: a record existed at some time, and a missing
+// record proves nothing. Errors: ErrRecordNotFound, and those of the connection.
 func (s *Stream) Get(ctx context.Context, nc *nats.Conn, key string) (Entry, error) {
 	if err := checkKey(key); err != nil {
 		return Entry{}, err
@@ -95,7 +97,7 @@ func (s *Stream) GetRevision(ctx context.Context, nc *nats.Conn, revision uint64
 	return s.get(ctx, nc, map[string]any{"seq": revision})
 }
 
-// messageAnswer is what the API says to STREAM.MSG.GET.
+// messageAnswer is the API's answer to STREAM.MSG.GET.
 type messageAnswer struct {
 	Message struct {
 		Subject string    `json:"subject"`

@@ -9,7 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// rawAnswer keeps the configuration as the server sent it, with the fields this version does not know.
+// rawAnswer keeps the configuration as the server sent it, including fields that this version does
+// not know.
 type rawAnswer struct {
 	Config map[string]json.RawMessage `json:"config"`
 	Error  *jetstream.APIError        `json:"error"`
@@ -17,9 +18,10 @@ type rawAnswer struct {
 
 func (a *rawAnswer) fault() *jetstream.APIError { return a.Error }
 
-// Repair upgrades a bucket in place, as far as the server allows it, and returns the faults it has corrected. It keeps
-// every record that is the last of its key, and changes nothing when the bucket is fit. What remains comes back as an
-// UnfitError, also when something else was corrected. It needs the permission to update the stream.
+// Repair upgrades a bucket in place, as far as the server allows it, and returns the faults that it
+// has corrected. It keeps every record that is the last of its key, and changes nothing when the
+// bucket is fit. It returns the remaining faults as an UnfitError, even when it has corrected
+// others. It needs the permission to update the stream.
 func Repair(ctx context.Context, nc *nats.Conn, bucket string) (changed []string, err error) {
 	info, err := streamInfo(ctx, nc, bucket)
 	if err != nil {
@@ -37,7 +39,8 @@ func Repair(ctx context.Context, nc *nats.Conn, bucket string) (changed []string
 			continue
 		}
 		if r.repair == nil {
-			// Nothing of a bucket that stays unfit, or that a newer version understands better, is touched.
+			// A bucket that would stay unfit, or that a newer version understands better, is not
+			// touched.
 			return nil, &UnfitError{Bucket: bucket, Faults: faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion())}
 		}
 		key, value := r.repair(&info.StreamInfo)

@@ -14,8 +14,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzReply: whatever comes where acknowledgements are awaited, at most the write whose number stands in the subject ends, once, and as
-// what is said of it; who hears that nobody listens goes on waiting.
+// FuzzReply: any message comes where acknowledgements are awaited. At most the write whose number
+// is in the subject ends, once, and with the outcome that the message gives. A write for which
+// nobody listens continues to wait.
 func FuzzReply(f *testing.F) {
 	for _, subject := range []string{"in.7", "in.8", "in.07", "in.", "in", "7", "in.-7", "in.+7", "in.zzzzzzzzzzzzzzz", "in.7.7", ""} {
 		f.Add(subject, []byte(`{"stream":"S","seq":9}`), "")
@@ -54,8 +55,8 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// FuzzAPI: whatever is answered to a question to the JetStream API, as it comes over a connection, it is what can be decoded and names
-// no error, or the error that it names.
+// FuzzAPI: any answer to a question to the JetStream API comes over a connection. The result is
+// either what can be decoded and names no error, or the error that the answer names.
 func FuzzAPI(f *testing.F) {
 	for _, text := range []string{
 		`{"config":{"name":"KV_b","max_age":1},"state":{"last_seq":7,"subjects":{"s.a":1}}}`, `{"num_pending":7,"name":"c","config":{"ack_policy":"none"}}`, `{"num_pending":-1}`,

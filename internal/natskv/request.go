@@ -13,30 +13,32 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// answerWithin bounds one question to the JetStream API when the caller's context leaves more time. In a cluster
-// without a leader nobody answers; whoever asked asks again.
+// answerWithin bounds one question to the JetStream API when the caller's context leaves more time.
+// In a cluster without a leader nobody answers; the caller asks again.
 const answerWithin = 5 * time.Second
 
-// askAgainAfter is how long a question waits. A cluster drops what is asked about a stream that is only just being made
-// or has no leader, and answers when asked again.
+// askAgainAfter is how long to wait before a question is asked again. A cluster drops questions
+// about a stream that is being created or has no leader, and answers a later one.
 const askAgainAfter = 500 * time.Millisecond
 
-// maxAnswers is how many answers may wait to be read: one for each time that a question is asked. Only the first is read.
+// maxAnswers is how many answers may wait to be read: one for each time that a question is asked.
+// Only the first is read.
 const maxAnswers = int(answerWithin/askAgainAfter) + 1
 
-// answer is what the JetStream API sends back.
+// answer is an answer of the JetStream API.
 type answer interface{ fault() *jetstream.APIError }
 
-// request asks the JetStream API one thing. ask is sent as JSON, nothing when nil. Errors: PermissionError, ErrJetStreamOff,
-// NotFoundError, *jetstream.APIError, or the context's with the subject that got no answer.
+// request sends one request to the JetStream API. ask is sent as JSON; nothing is sent when it is
+// nil. Errors: PermissionError, ErrJetStreamOff, NotFoundError, *jetstream.APIError, or the
+// context's error with the subject that got no answer.
 func request(ctx context.Context, nc *nats.Conn, at place, subject string, ask any, into answer) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	return requestPatiently(ctx, nc, at, subject, ask, into)
 }
 
-// requestPatiently is request for as long as the context says, which ends sometime. It is for what costs the server so much that
-// to ask twice would make it later.
+// requestPatiently is request without a bound other than ctx, which must end at some time. It is
+// for requests that cost the server so much that asking twice would delay the answer.
 func requestPatiently(ctx context.Context, nc *nats.Conn, at place, subject string, ask any, into answer) error {
 	var body []byte
 	if ask != nil {
@@ -58,9 +60,9 @@ func requestPatiently(ctx context.Context, nc *nats.Conn, at place, subject stri
 	return nil
 }
 
-// exchange sends a request and waits for the reply or for the server's complaint that we may not send it. The flush is
-// what brings the complaint: the server answers it after everything sent before. A mere question, one without a body,
-// is asked again while there is no answer.
+// exchange sends a request, and waits for the reply or for the server's complaint that the request
+// was denied. The flush brings the complaint, because the server answers it after everything that
+// was sent before. A mere question, one without a body, is asked again while there is no answer.
 func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
 	if body == nil {
 		return repeat(ctx, nc, subject, body, askAgainAfter)
@@ -70,7 +72,8 @@ func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (
 
 // repeat is an exchange that asks again after every wait without an answer.
 //
-// The answers go to a channel of our own: the one that nats.go makes for SubscribeSync takes half a megabyte.
+// The answers go to a channel of this package: the channel that nats.go makes for SubscribeSync
+// takes half a megabyte.
 func repeat(ctx context.Context, nc *nats.Conn, subject string, body []byte, wait time.Duration) (*nats.Msg, error) {
 	inbox := nc.NewInbox()
 	before := nc.LastError()
@@ -80,7 +83,7 @@ func repeat(ctx context.Context, nc *nats.Conn, subject string, body []byte, wai
 		return nil, fmt.Errorf("subscribe to the answer of %s: %w", subject, err)
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
-	open, end := context.WithCancel(ctx)     // ends with the subscription, of which the channel does not tell
+	open, end := context.WithCancel(ctx)     // ends with the subscription, whose end the channel does not report
 	defer end()
 	sub.SetClosedHandler(func(string) { end() })
 	for {
@@ -115,14 +118,15 @@ func repeat(ctx context.Context, nc *nats.Conn, subject string, body []byte, wai
 	}
 }
 
-// notConnected says that there is no connection, and what the last attempt to make one was told.
+// notConnected reports that the connection is down, with the error of the last attempt to connect.
 func notConnected(nc *nats.Conn) error {
-	servers := nc.Servers() // in the order in which they are tried next
+	servers := nc.Servers() // in the order in which the client tries them next
 	slices.Sort(servers)
 	return &NotConnectedError{servers, nc.LastError()}
 }
 
-// unsent says why nothing was sent to a subject. Without a connection, what cannot be kept for later is refused.
+// unsent reports why nothing was sent to a subject. Without a connection, a message that cannot be
+// kept for later is refused.
 func unsent(nc *nats.Conn, subject string, err error) error {
 	if errors.Is(err, nats.ErrReconnectBufExceeded) {
 		return notConnected(nc)
@@ -130,8 +134,9 @@ func unsent(nc *nats.Conn, subject string, err error) error {
 	return fmt.Errorf("publish to %s: %w", subject, lost(nc, err))
 }
 
-// lost corrects what nats.go says to a flush that a reconnect has interrupted: that the connection is closed. It is
-// closed for good only when the connection itself says so.
+// lost corrects the error that nats.go returns for a flush that a reconnect has interrupted: "the
+// connection is closed". A connection is closed for good only when the connection itself reports
+// that.
 func lost(nc *nats.Conn, err error) error {
 	if errors.Is(err, nats.ErrConnectionClosed) && !nc.IsClosed() {
 		return nats.ErrDisconnected
@@ -139,9 +144,10 @@ func lost(nc *nats.Conn, err error) error {
 	return err
 }
 
-// silentAPI says that nobody listens to the JetStream API. Where JetStream is off that is so for good. But a server that
-// is shutting down stops listening seconds before it drops its clients, and one that only relays into its cluster may
-// have lost sight of the others: so it is not permanent.
+// silentAPI means that nobody listens to the JetStream API. Where JetStream is off, this is
+// permanent. But a server that is shutting down stops listening seconds before it drops its
+// clients, and a server that only relays into its cluster may have lost sight of the others. The
+// error is therefore not permanent.
 type silentAPI struct{ subject string }
 
 func (e *silentAPI) Error() string {

@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// A mere question is asked again as long as nobody answers. When all answers come at once, before any is read, the first counts
-// and none is one too many for the connection.
+// A mere question is asked again while nobody answers. If all answers come at once, before any is
+// read, the first one counts, and the connection has room for all of them.
 func TestAQuestionIsAskedAgain(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		const asks = int(answerWithin / askAgainAfter)
@@ -53,7 +53,8 @@ func TestAQuestionIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A question ends when its connection is closed or its caller gives up, however long it would wait for its answer.
+// A question ends when its connection is closed or its caller gives up, even if it would wait
+// longer for its answer.
 func TestAQuestionThatIsNotAnsweredEnds(t *testing.T) {
 	for name, x := range map[string]struct {
 		end  func(nc *nats.Conn, giveUp func())

@@ -12,28 +12,30 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// Scan says which records to read.
+// Scan describes which records to read.
 type Scan struct {
 	Filter string // a key with wildcards
 	// From is the lowest revision.
 	From uint64
-	// Limit is how many records to read at most, 1 to 1,000.
+	// Limit is the most records to read, 1 to 1,000.
 	Limit int
 	// HeadersOnly leaves the values out.
 	HeadersOnly bool
 }
 
-// maxScan is the largest Limit: it bounds what one scan holds in memory, and what is lost with the connection.
+// maxScan is the largest Limit. It bounds the records that one scan holds in memory, and those that
+// are lost with the connection.
 const maxScan = 1000
 
-// scanForgotten is how long the server keeps the consumer of a scan that was broken off.
+// scanForgotten is how long the server keeps the consumer of an interrupted scan.
 const scanForgotten = 10 * time.Second
 
-// Scan reads records in the order of their revisions, as one server knows them, and reports whether there were more: then the
-// next scan goes on behind the last revision. It leaves nothing on the server but for a moment. A record that is replaced
-// between two scans is found at its new place, which is behind.
+// Scan reads records in the order of their revisions, as one server knows them, and reports whether
+// there are more. The next scan then continues after the last revision. Scan leaves nothing on the
+// server, except for a moment. A record that is replaced between two scans is found at its new
+// position, which is later.
 //
-// Errors: those of Watch, and that something was lost on the way.
+// Errors: those of Watch, and one for a loss on the way.
 func (s *Stream) Scan(ctx context.Context, nc *nats.Conn, what Scan) (entries []Entry, more bool, err error) {
 	if what.Limit < 1 || what.Limit > maxScan {
 		return nil, false, fmt.Errorf("scan %s: %d records: use 1 to %d", s.at, what.Limit, maxScan)
@@ -45,7 +47,8 @@ func (s *Stream) Scan(ctx context.Context, nc *nats.Conn, what Scan) (entries []
 	if err != nil {
 		return nil, false, fmt.Errorf("scan %s: %w", s.at, err)
 	}
-	defer func() { _ = nc.Publish("$JS.API.CONSUMER.DELETE."+s.at.stream+"."+name, nil) }() // or it goes by itself
+	// the server also removes it by itself
+	defer func() { _ = nc.Publish("$JS.API.CONSUMER.DELETE."+s.at.stream+"."+name, nil) }()
 	if pending == 0 {
 		return nil, false, nil
 	}
@@ -55,7 +58,7 @@ func (s *Stream) Scan(ctx context.Context, nc *nats.Conn, what Scan) (entries []
 	return entries, more, nil
 }
 
-// pullConsumer makes a consumer that delivers when it is asked to, and says how many records there are.
+// pullConsumer creates a consumer that delivers on request, and returns how many records there are.
 func (s *Stream) pullConsumer(ctx context.Context, nc *nats.Conn, name string, what Scan) (pending uint64, err error) {
 	cfg := jetstream.ConsumerConfig{
 		Name: name, FilterSubject: s.at.prefix + what.Filter, HeadersOnly: what.HeadersOnly,
@@ -73,14 +76,15 @@ func (s *Stream) pullConsumer(ctx context.Context, nc *nats.Conn, name string, w
 // pull asks the consumer for n records.
 func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string, n uint64) (entries []Entry, more bool, err error) {
 	inbox := nc.NewInbox()
-	// Not SubscribeSync, which takes an empty record that was stored with the header Status for the server's word.
+	// SubscribeSync will not do: it takes an empty record that was stored with the header Status
+	// for a message of the server.
 	records := make(chan *nats.Msg, n+1)
 	sub, err := nc.ChanSubscribe(inbox, records)
 	if err != nil {
 		return nil, false, fmt.Errorf("subscribe: %w", err)
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
-	open, end := context.WithCancel(ctx)     // ends with the subscription, of which the channel does not tell
+	open, end := context.WithCancel(ctx)     // ends with the subscription, whose end the channel does not report
 	defer end()
 	sub.SetClosedHandler(func(string) { end() })
 	ask, err := json.Marshal(map[string]any{"batch": n, "no_wait": true})
@@ -101,7 +105,7 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string, n uint64)
 			}
 			return nil, false, fmt.Errorf("no record: %w", err)
 		}
-		if isControl(s.at.prefix, m) { // there are fewer than there were: some have been replaced meanwhile
+		if isControl(s.at.prefix, m) { // some records have been replaced meanwhile, so there are fewer
 			if IsNoResponders(m) {
 				return nil, false, errors.New("the consumer is gone")
 			}
@@ -122,8 +126,9 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string, n uint64)
 	return entries, more, nil
 }
 
-// Absent reports whether a server that has stored revision after, or more, knows no record of a key. Unlike Get, which may be
-// answered by a server that lags, it proves that a record that stood at that revision is gone.
+// Absent reports whether a server that has stored revision after, or a later one, knows no record
+// of a key. A server that lags may answer Get. Absent, in contrast, proves that a record which had
+// that revision is gone.
 func (s *Stream) Absent(ctx context.Context, nc *nats.Conn, key string, after uint64) (bool, error) {
 	if err := checkKey(key); err != nil {
 		return false, err

@@ -83,7 +83,7 @@ func TestBatchWithAConditionEach(t *testing.T) {
 	conditionEach(t, w)
 }
 
-// On replicas the leader checks before it proposes: the conditions must hold there too.
+// On replicas the leader checks before it proposes, and the conditions must hold there too.
 func TestBatchWithAConditionEachOnReplicas(t *testing.T) {
 	nc := natstest.Connect(t, natstest.Cluster(t))
 	s, err := CreateStream(within(t), nc, "s.", jetstream.StreamConfig{
@@ -100,12 +100,14 @@ func TestBatchWithAConditionEachOnReplicas(t *testing.T) {
 	conditionEach(t, w)
 }
 
-// conditionEach checks SubmitEach on a stream: all or none, whichever condition it is that does not hold.
+// conditionEach checks SubmitEach on a stream: all writes are stored or none, whichever condition
+// does not hold.
 func conditionEach(t *testing.T, w *Writer) {
 	t.Helper()
 	submit := func(ops ...Write) (r Result) {
 		t.Helper()
-		natstest.Eventually(t, "the stream has a leader", time.Minute, func() (bool, string) { // nobody got it: nothing is stored
+		// nobody received it: nothing is stored
+		natstest.Eventually(t, "the stream has a leader", time.Minute, func() (bool, string) {
 			got := make(chan Result, 1)
 			w.SubmitEach(ops, 10*time.Second, func(r Result) { got <- r })
 			r = <-got
@@ -133,7 +135,7 @@ func conditionEach(t *testing.T, w *Writer) {
 			t.Errorf("%+v: %+v", ops, r)
 		}
 	}
-	// Nothing of those that were refused is stored: the same keys are still free.
+	// Nothing of the refused batches is stored: the same keys are still free.
 	won(Write{Key: "u.b"}, Write{Key: "q.2"})
 	won(Write{Key: "u.a", Expect: second - 1}, Write{Key: "q.3"}, Write{Key: "q.4", Guard: &Guard{"q.1", second}})
 	won(Write{Key: "q.5"})

@@ -55,7 +55,7 @@ func port(s *server.Server) int { return s.Addr().(*net.TCPAddr).Port }
 
 func connect(tb testing.TB, url string, opts ...nats.Option) *nats.Conn {
 	tb.Helper()
-	// The default error handler prints, and many of these errors are meant to happen.
+	// The default error handler prints, and many of these errors are intended.
 	opts = append([]nats.Option{nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}, opts...)
 	nc, err := nats.Connect(url, opts...)
 	if err != nil {
@@ -65,8 +65,9 @@ func connect(tb testing.TB, url string, opts ...nats.Option) *nats.Conn {
 	return nc
 }
 
-// inBubble runs a test in virtual time, with a bucket and a connection along a path that can be broken. Everything that is
-// said of how long something takes is said there: in real time a machine may be as slow as it likes.
+// inBubble runs a test in virtual time, with a bucket and a connection along a path that can be
+// broken. All checks of how long something takes run there, because in real time a machine may be
+// arbitrarily slow.
 func inBubble(t *testing.T, run func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link)) {
 	t.Helper()
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -102,7 +103,7 @@ func newWriter(tb testing.TB, nc *nats.Conn, b *Bucket) *Writer {
 	return w
 }
 
-// write submits and waits. Its own patience is far beyond any timeout in these tests.
+// write submits a write and waits. Its own patience is far beyond any timeout in these tests.
 func write(tb testing.TB, w *Writer, op Write, timeout time.Duration) Result {
 	tb.Helper()
 	done := make(chan Result, 1)
@@ -158,7 +159,7 @@ func ended(tb testing.TB, w *Watch) error {
 
 func eventually(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
-	deadline := time.Now().Add(2 * time.Minute) // a test's patience, not what is promised
+	deadline := time.Now().Add(2 * time.Minute) // a test's patience, which is not a promise
 	for !cond() {
 		if time.Now().After(deadline) {
 			tb.Fatalf("%s: not within two minutes", what)
@@ -174,8 +175,8 @@ type link struct {
 
 	mu    sync.Mutex
 	cond  *sync.Cond
-	held  bool // nothing is read from the client: its socket fills up
-	mute  bool // what the server says is thrown away
+	held  bool // nothing is read from the client, so its socket fills up
+	mute  bool // the server's output is thrown away
 	lost  []byte
 	over  bool
 	conns []net.Conn
@@ -266,14 +267,14 @@ func (k *link) pipe(to, from net.Conn, fromClient bool) {
 	}
 }
 
-// dropped is what the server said in vain.
+// dropped is the server's output that was thrown away.
 func (k *link) dropped() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return string(k.lost)
 }
 
-// within gives a context of the length of a test's patience.
+// within returns a context that ends with a test's patience.
 func within(tb testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	tb.Cleanup(cancel)

@@ -6,9 +6,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestRecordWithAStatusIsARecord: a header with which the server says something besides deliveries may be stored with a record by
-// whoever may write one. That is read as any other: who takes it for the server's word loses the watch, and the next one, for as
-// long as the record stands.
+// TestRecordWithAStatusIsARecord: anybody who may write a record may store it with a header that
+// the server uses for messages other than deliveries. Such a record is read like any other. A
+// reader that took it for the server's message would lose the watch, and every later watch while
+// the record exists.
 func TestRecordWithAStatusIsARecord(t *testing.T) {
 	_, nc, _ := newBucket(t)
 	s := newStream(t, nc)

@@ -10,35 +10,39 @@ import (
 )
 
 const (
-	// DefaultMaxTTL is L_max: no session's TTL may be longer, and a key that nothing is known of is waited for so long.
+	// DefaultMaxTTL is L_max: no session's TTL may be longer, and a process waits for this time if
+	// it knows nothing about a key.
 	DefaultMaxTTL = 2 * time.Minute
 
-	// formatVersion is the version of the records in a bucket. A program refuses a bucket of a version it does not know.
+	// formatVersion is the version of the records in a bucket. A program refuses a bucket whose
+	// version it does not know.
 	formatVersion = 1
 
 	metaFormat = "rolemanager.format"
 	metaMaxTTL = "rolemanager.max_ttl_ms"
 
-	// markerTTL is how long a marker stays behind an expired record. It must outlast 2 L_max, so that every observer
-	// has seen it; hours cost nothing.
+	// markerTTL is how long a marker remains after its record has expired. It must outlast 2 L_max,
+	// so that every observer has seen it; hours cost nothing.
 	markerTTL = 4 * time.Hour
 
-	// lowestRevision tells a bucket that was made with FirstSeq = Unix microseconds from one that was not: it is the
-	// year 1998 in microseconds, just below the year 2000 in which a testing/synctest bubble begins. A bucket that
-	// counts from 1 reaches it after 10^14 writes.
+	// lowestRevision separates buckets that were created with FirstSeq = Unix microseconds from
+	// others. It is the year 1998 in microseconds, just below the year 2000 in which a
+	// testing/synctest bubble begins. A bucket that counts from 1 reaches it after 10^14 writes.
 	lowestRevision = 900_000_000_000_000
 )
 
-// Config says how to make a bucket.
+// Config describes a new bucket.
 type Config struct {
 	// Bucket is its name: letters, digits, - and _.
 	Bucket string
-	// Replicas is 1 when zero. 3 and 5 survive the loss of one and two servers.
+	// Replicas is the number of servers that keep the bucket. Default 1. A bucket with 3 survives
+	// the loss of one server, and one with 5 the loss of two.
 	Replicas int
-	// Storage is jetstream.FileStorage when zero. Memory with one replica forgets everything when the server restarts,
-	// see Bucket.Volatile.
+	// Storage is file storage by default. A bucket in memory with one replica is lost when the
+	// server restarts, see Bucket.Volatile.
 	Storage jetstream.StorageType
-	// MaxTTL is L_max, the longest TTL a session in this bucket may have; DefaultMaxTTL when zero.
+	// MaxTTL is L_max, the longest TTL that a session in this bucket may have. Default
+	// DefaultMaxTTL.
 	MaxTTL time.Duration
 }
 
@@ -52,7 +56,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Command returns the shell command that makes the bucket.
+// Command returns the shell command that creates the bucket.
 func Command(cfg Config) string {
 	cfg = cfg.withDefaults()
 	var b strings.Builder
@@ -71,26 +75,28 @@ func Command(cfg Config) string {
 
 func streamName(bucket string) string { return "KV_" + bucket }
 
-// keyPrefix is what stands before a key in its subject.
+// keyPrefix is the part of a subject before the key.
 func keyPrefix(bucket string) string { return "$KV." + bucket + "." }
 
-// MaxConsumers bounds who watches a stream at a time, such as the members and observers of a bucket: each has a consumer. Without a
-// bound of the stream's own the server has one of 1,000 (default_max_consumers, since 2.14). An account that allows fewer keeps its
-// own.
+// MaxConsumers is the most consumers that a stream may have at a time: each member and each
+// observer of a bucket has one. If a stream has no bound of its own, the server sets one of 1,000
+// (default_max_consumers, since 2.14). If an account allows fewer, its own bound applies.
 const MaxConsumers = 100_000
 
-// streamConfig is the stream of a bucket as it should be. The jetstream package's own KeyValue works on it.
+// streamConfig is the intended stream of a bucket. The jetstream package's own KeyValue works on
+// it.
 func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:     streamName(cfg.Bucket),
 		Subjects: []string{keyPrefix(cfg.Bucket) + ">"},
-		// Revisions are epochs. Beginning at the time keeps them increasing over the bucket's own deletion, as long as
-		// fewer than a million records are written per second.
+		// Revisions are epochs. Because they begin at the time of creation, they increase even
+		// after the bucket was deleted and recreated, as long as fewer than a million records are
+		// written per second.
 		FirstSeq:               uint64(now.UnixMicro()),
 		Retention:              jetstream.LimitsPolicy,
 		Storage:                cfg.Storage,
 		Replicas:               cfg.Replicas,
-		MaxMsgsPerSubject:      1, // also the condition for a TTL that an update does not inherit
+		MaxMsgsPerSubject:      1, // also required so that an update does not inherit a TTL
 		MaxMsgs:                -1,
 		MaxBytes:               -1,
 		MaxMsgSize:             -1,

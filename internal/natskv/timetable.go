@@ -6,25 +6,28 @@ import (
 	"time"
 )
 
-// doubtAfter is how long an answer may take before the writer looks whether the server has complained. It is well above
-// any round trip and well below a second, within which a denied permission is to be named.
+// doubtAfter is how long an answer may take before the writer checks for a complaint of the server.
+// It is well above any round trip, and well below the second within which a denied permission must
+// be named.
 const doubtAfter = 100 * time.Millisecond
 
-// slot is a write's place in the timetable.
+// slot is a write's position in the timetable.
 type slot struct {
 	at    time.Time // when something is due: a doubt first, then the deadline
-	index int       // in the heap, -1 when it is not there
+	index int       // position in the heap, -1 when it is not there
 }
 
-// timetable orders open writes by what is due next: one timer for all of them. Adding and removing cost O(log n), and
-// next to nothing when timeouts are equal, as they nearly always are.
+// timetable orders open writes by the time of their next step, so that one timer serves all of
+// them. Adding and removing cost O(log n), and almost nothing when timeouts are equal, as they
+// nearly always are.
 type timetable struct {
 	rows byDue
-	// sleeping is what keepTime sleeps for, zero when nothing was due.
+	// sleeping is the time until which keepTime sleeps. It is zero when nothing was due.
 	sleeping time.Time
 }
 
-// add reports whether keepTime has to be woken, because this is due before what it sleeps for.
+// add reports whether keepTime must be woken, because this write is due before the end of its
+// sleep.
 func (t *timetable) add(p *pending) bool {
 	heap.Push(&t.rows, p)
 	return t.sleeping.IsZero() || p.at.Before(t.sleeping)
@@ -42,7 +45,8 @@ func (t *timetable) postpone(p *pending, at time.Time) {
 	heap.Fix(&t.rows, p.index)
 }
 
-// keepTime ends writes whose time is over, and has those looked at that wait long. It calls nothing that can wait.
+// keepTime ends writes whose time is over, and starts an inquiry for those that wait long. It makes
+// no call that can wait.
 func (w *Writer) keepTime() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -68,7 +72,7 @@ func (w *Writer) keepTime() {
 	}
 }
 
-// silence says what is known of a write that got no answer.
+// silence describes what is known of a write that got no answer.
 func (p *pending) silence() string {
 	switch {
 	case p.unheard:
@@ -80,8 +84,8 @@ func (p *pending) silence() string {
 	}
 }
 
-// overdue takes the writes out whose deadline has passed, says whether others have waited long enough for a doubt, and
-// how long it is until the next is due (0 for never).
+// overdue removes the writes whose deadline has passed. It reports whether others have waited long
+// enough for a doubt, and how long it is until the next is due (0 for never).
 func (w *Writer) overdue(now time.Time) (late []*pending, doubt bool, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,12 +9,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// confirmAfter is the time between the two answers that must agree before a bucket in use counts as gone.
+// confirmAfter is the time between the two answers that must agree before a bucket in use counts as
+// gone.
 const confirmAfter = 300 * time.Millisecond
 
-// verdict says what became of a store that was there before and that nobody listens for now. It is permanent only when
-// the server has said twice that the bucket is gone or JetStream off, on one connection: for a moment a server that is
-// going down looks just like that, and its sessions are to outlive it. Otherwise it is ErrNoLeader.
+// verdict decides what became of a store that existed before and that nobody listens for now. The
+// verdict is permanent only when the server has answered twice, on one connection, that the bucket
+// is gone or JetStream is off: a server that is shutting down looks the same for a moment, and its
+// sessions must outlive the restart. Otherwise it is ErrNoLeader.
 func verdict(ctx context.Context, nc *nats.Conn, at place) error {
 	reconnects := nc.Stats().Reconnects
 	first := ask(ctx, nc, at)
@@ -36,7 +38,7 @@ func verdict(ctx context.Context, nc *nats.Conn, at place) error {
 	return fmt.Errorf("%w (%v)", ErrNoLeader, second)
 }
 
-// gone reports whether the server itself has said that there is nothing.
+// gone reports whether the server itself has answered that the store does not exist.
 func gone(err error) bool {
 	return Permanent(err) && (errors.Is(err, ErrBucketNotFound) || errors.Is(err, ErrJetStreamOff))
 }
@@ -50,7 +52,7 @@ func ask(ctx context.Context, nc *nats.Conn, at place) error {
 	case err == nil:
 		return ErrNoLeader
 	case errors.Is(err, nats.ErrPermissionViolation):
-		// Not being allowed to ask says nothing about the bucket.
+		// A denied question proves nothing about the bucket.
 		return fmt.Errorf("%w, or it is gone (%v)", ErrNoLeader, err)
 	case gone(err) || errors.Is(err, nats.ErrConnectionClosed):
 		return err

@@ -13,34 +13,37 @@ import (
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 )
 
-// maxBatch is how many entries one Update holds at most.
+// maxBatch is the most entries that one Update may hold.
 const maxBatch = 256
 
-// Update is what a watch delivers at once.
+// Update is one delivery of a watch.
 type Update struct {
 	// Entries follow those of the update before, by increasing revision; at most 256.
 	Entries []Entry
-	// Snapshot says that with these entries the snapshot is complete: the server had nothing more to send. A key that
-	// was overwritten while the snapshot was being sent may be missing from it; then its new record follows, at a later
-	// revision than all of these. (The server drops the old record from its count at once, and counts the new one later.)
-	// It is true in exactly one update, whose entries may be empty.
+	// Snapshot means that the snapshot is complete with these entries: the server had nothing more
+	// to send. A key that was overwritten while the snapshot was being sent may be missing from it;
+	// its new record then follows, at a later revision than all of these. (The server drops the old
+	// record from its count at once, and counts the new one later.) Snapshot is true in exactly one
+	// update, whose entries may be empty.
 	Snapshot bool
 }
 
-// Watch delivers the last record of every matching key, then every later one that is not superseded first.
+// Watch delivers the last record of every matching key, then every later record that is not
+// superseded first.
 //
 //	server ──▶ inbox ──▶ mailbox ──▶ deliver ──▶ C
 //	   ▲                                │ (flow control, in order with the entries)
 //	   └──────────── attend ◀───────────┘
 //
-// It is a push consumer that numbers what it sends, read here rather than through the jetstream package's watchers,
-// for three reasons. They repair a gap silently, and with it forget how long nothing was seen; here a gap, a foreign
-// message or silence ends the watch, and its owner decides. They call the snapshot complete after as many messages as
-// were pending at first, which may leave out a key that was overwritten meanwhile while others were added; here it is
-// complete when the server had nothing more to send. And their channel holds 256 entries, while here a slow receiver
-// makes the server wait.
+// It is a push consumer that numbers its messages. The package reads it without the jetstream
+// package's watchers, for three reasons. First, those watchers repair a gap silently, and so they
+// forget how long they saw nothing. Here a gap, a foreign message or silence ends the watch, and
+// its owner decides. Second, they call the snapshot complete after as many messages as were pending
+// at first. That may leave out a key that was overwritten meanwhile while others were added. Here
+// the snapshot is complete when the server had nothing more to send. Third, their channel holds 256
+// entries, while here a slow receiver makes the server wait.
 //
-// What waits in the mailbox is bounded by the server's flow control window (at most 32 MiB).
+// The server's flow control window (at most 32 MiB) bounds the mailbox.
 type Watch struct {
 	nc       *nats.Conn
 	at       place
@@ -55,10 +58,12 @@ type Watch struct {
 	err  error // set before out is closed
 }
 
-// Watch begins to watch the keys that match any of the filters (keys with wildcards, "role.>"; none means all), which
-// must not overlap. ctx bounds the beginning only, which else may take 5 s. Filters are not modified. Errors are those of Open, and ErrNoLeader.
+// Watch begins to watch the keys that match any of the filters (keys with wildcards, "role.>"; none
+// means all). Filters must not overlap, and are not modified. ctx bounds only the beginning, which
+// takes at most 5 s without it. Errors are those of Open, and ErrNoLeader.
 //
-// The permission for several filters is $JS.API.CONSUMER.CREATE.KV_<bucket>.*, for one it names the filter.
+// For several filters the permission is $JS.API.CONSUMER.CREATE.KV_<bucket>.*; for one filter it
+// names the filter.
 func (b *Bucket) Watch(ctx context.Context, nc *nats.Conn, filters []string) (*Watch, error) {
 	return watch(ctx, nc, b.place(), filters, 0)
 }
@@ -100,16 +105,17 @@ func watch(ctx context.Context, nc *nats.Conn, at place, filters []string, from 
 // C returns the channel of updates. It is closed when the watch has ended.
 func (w *Watch) C() <-chan Update { return w.out }
 
-// Err says why the watch has ended, once C is closed: nil after Stop and Close, ErrWatchLost with what was noticed, or
-// nats.ErrConnectionClosed.
+// Err is the reason why the watch has ended, once C is closed: nil after Stop and Close,
+// ErrWatchLost with its cause, or nats.ErrConnectionClosed.
 func (w *Watch) Err() error { return w.err }
 
-// Stop ends the watch and waits for nothing, whatever the socket does. C is closed soon after; entries that have not
-// been received are dropped.
+// Stop ends the watch and does not wait, not even for a socket that hangs. C is closed soon after;
+// entries that have not been received are dropped.
 func (w *Watch) Stop() { w.stop() }
 
-// Close is Stop, and then waits until the watch's goroutines have ended and the server has been told to remove the
-// consumer. One of them may hang in the connection for as long as its flush deadline. A second call is allowed.
+// Close is Stop, and then waits until the watch's goroutines have ended and the server has been
+// told to remove the consumer. One of the goroutines may hang in the connection until its flush
+// deadline. A second call is allowed.
 func (w *Watch) Close() {
 	w.stop()
 	w.wg.Wait()
@@ -127,13 +133,13 @@ func (w *Watch) attend(alive context.Context, sub *nats.Subscription) {
 		case <-w.replies.Ready():
 			batch = w.replies.Drain(batch)
 			for _, subject := range batch {
-				_ = w.nc.Publish(subject, nil) // when this fails the server stays silent, and that ends the watch
+				_ = w.nc.Publish(subject, nil) // if this fails, the server stays silent, which ends the watch
 			}
 		}
 	}
 }
 
-// deliver sends updates until the watch is stopped (nil) or has lost something.
+// deliver sends updates until the watch is stopped (nil) or has missed something.
 func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 	d := delivery{w: w, alive: alive, prefix: w.at.prefix}
 	if w.consumer.pending == 0 {
@@ -144,7 +150,7 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 	}
 	silence := time.NewTimer(silentFor)
 	defer silence.Stop()
-	var answered <-chan struct{} // not nil: it has been silent, and the server is asked
+	var answered <-chan struct{} // not nil while the server is asked, after a silence
 	var batch []*nats.Msg
 	for {
 		silent := false
@@ -156,16 +162,17 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 			answered = w.ask(alive)
 			continue
 		case <-answered:
-			left, _, err := sub.Pending() // asked before the drain: what is not there then is in the mailbox
+			// asked before the drain: all messages that are not counted there are in the mailbox
+			left, _, err := sub.Pending()
 			silent = err != nil || left == 0
 		}
-		closed := w.in.Closed() // likewise: what is drained then is all there will be
+		closed := w.in.Closed() // also asked before the drain: nothing comes after it
 		batch = w.in.Drain(batch)
 		if silent && len(batch) == 0 && !closed {
 			return fmt.Errorf("%w: silent for %v, and until the server had answered", ErrWatchLost, silentFor)
 		}
 		stopped, err := d.take(batch)
-		clear(batch) // what was large is not kept until something else comes
+		clear(batch) // a large batch is not kept until the next message comes
 		if stopped || err != nil {
 			return err
 		}
@@ -177,9 +184,10 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 	}
 }
 
-// ask makes the server say something on this connection, and tells when it has, or when that has taken too long. It comes behind
-// all that the connection was sent before; so whoever knows nothing more by then is not just behind with it, however little time
-// the server or this process has had.
+// ask makes the server answer on this connection, and reports when it has answered, or when that
+// has taken too long. The answer comes after everything that was sent on the connection before. So
+// a watch that knows nothing more after it is not merely behind, however little time the server or
+// this process has had.
 func (w *Watch) ask(alive context.Context) (answered <-chan struct{}) {
 	done := make(chan struct{})
 	w.wg.Go(func() {
@@ -203,7 +211,8 @@ type delivery struct {
 	entries  []Entry
 }
 
-// take handles messages in the order the server sent them. Whatever was good before an error is delivered first.
+// take handles messages in the order in which the server sent them. Messages before an error are
+// delivered first.
 func (d *delivery) take(batch []*nats.Msg) (stopped bool, err error) {
 	for _, m := range batch {
 		if isControl(d.prefix, m) {
@@ -218,7 +227,7 @@ func (d *delivery) take(batch []*nats.Msg) (stopped bool, err error) {
 	return !d.flush(false), err
 }
 
-// add takes an entry. The consumer numbers its deliveries without gaps, so a gap is a loss.
+// add takes an entry. The consumer numbers its deliveries without gaps, so a gap means a loss.
 func (d *delivery) add(m *nats.Msg) error {
 	e, number, after, err := entry(d.prefix, m)
 	switch {
@@ -240,14 +249,14 @@ func (d *delivery) add(m *nats.Msg) error {
 
 // control takes a heartbeat or a flow control request.
 func (d *delivery) control(m *nats.Msg) error {
-	if m.Reply != "" { // flow control: to be answered when everything before it has been received
+	if m.Reply != "" { // flow control: answered when everything before it has been received
 		d.flush(false)
 		d.w.replies.Put(m.Reply)
 		return nil
 	}
 	last, err := strconv.ParseUint(m.Header.Get(headerLastDelivery), 10, 64)
 	if err != nil {
-		return nil // a status that says nothing about deliveries
+		return nil // a status that does not concern deliveries
 	}
 	if last != d.number {
 		return fmt.Errorf("%w: the server has delivered %d, received were %d", ErrWatchLost, last, d.number)
@@ -257,15 +266,15 @@ func (d *delivery) control(m *nats.Msg) error {
 		d.w.replies.Put(stalled)
 		return nil
 	}
-	// The count of what is pending is the server's bookkeeping. Should it never come to nothing, then a server that has
-	// been idle twice in a row has had nothing more to send either.
+	// The pending count is the server's own bookkeeping. If it never reaches zero, then a server
+	// that has been idle twice in a row has had nothing more to send either.
 	if d.idle++; d.idle == 2 && !d.snapshot {
 		d.flush(true)
 	}
 	return nil
 }
 
-// flush sends what has gathered; false when the watch was stopped.
+// flush sends the gathered entries. It returns false when the watch was stopped.
 func (d *delivery) flush(complete bool) bool {
 	if len(d.entries) == 0 && !complete {
 		return d.alive.Err() == nil

@@ -109,7 +109,7 @@ func TestWatchSeesMarkers(t *testing.T) {
 	}
 	w := newWatch(t, nc, b, ">")
 	snapshot(t, w)
-	sees := func(want string) { // before the next write: a record that is superseded first is not delivered
+	sees := func(want string) { // before the next write, because a record that is superseded first is not delivered
 		t.Helper()
 		if got := keys(next(t, w).Entries); got != want {
 			t.Fatalf("saw %q, want %q", got, want)
@@ -135,7 +135,7 @@ func TestWatchSeesMarkers(t *testing.T) {
 	if got := keys(seen); got != "expired -expired" && got != "-expired" {
 		t.Fatalf("saw %q, want the record, if it was seen in time, and its expiry", got)
 	}
-	// The marker stands in the new watch's snapshot, and is what the next write expects.
+	// The marker is in the new watch's snapshot, and the next write must expect it.
 	again := snapshot(t, newWatch(t, nc, b, "expired"))
 	if len(again) != 1 || !again[0].Marker || again[0].Revision <= expired {
 		t.Fatalf("snapshot after the expiry: %+v", again)
@@ -143,10 +143,12 @@ func TestWatchSeesMarkers(t *testing.T) {
 	mustWin(t, wr, Write{Key: "expired", Expect: again[0].Revision})
 }
 
-// While the snapshot is read, its keys are overwritten and others are added. The watch leaves no key out: one that the
-// snapshot lacks was overwritten meanwhile, and comes after it at a later revision.
+// While the snapshot is read, its keys are overwritten and others are added. The watch leaves out
+// no key: a key that the snapshot lacks was overwritten meanwhile, and comes after the snapshot at
+// a later revision.
 func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) { // a starved server may be silent for too long
+	// a starved server may be silent for too long
+	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) {
 		wr := newWriter(t, b.nc, b)
 		const n = 2000
 		var all sync.WaitGroup
@@ -169,8 +171,8 @@ func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
 
 		credit := make(chan struct{}, 64) // writes in flight
 		written := 0
-		// Enough to be written while a snapshot is read, and not more: a server that is kept from delivering by writers that
-		// never pause falls behind for ever, and its snapshot does not end.
+		// The budget is just enough to write while a snapshot is read. If writers never pause, they
+		// keep a server from delivering: it falls behind for ever, and its snapshot does not end.
 		const budget = 1000
 		write := func(stop <-chan struct{}) {
 			for range budget {
@@ -224,7 +226,8 @@ func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
 	})
 }
 
-// More than the flow control window waits for a receiver that takes its time: nothing is lost, and little is buffered.
+// More data than the flow control window waits for a slow receiver: nothing is lost, and little is
+// buffered.
 func TestSlowReceiverHoldsTheServerUp(t *testing.T) {
 	s, nc, b := newBucket(t)
 	wr := newWriter(t, nc, b)
@@ -246,7 +249,7 @@ func TestSlowReceiverHoldsTheServerUp(t *testing.T) {
 	reader := connect(t, s.ClientURL())
 	w := newWatch(t, reader, b)
 	first := next(t, w)
-	// Nobody reads now. What has arrived stops growing well before all is here.
+	// Nobody reads now. The number of arrived entries stops growing well before all are here.
 	last := uint64(0)
 	eventually(t, "the server waits", func() bool {
 		was := last
@@ -282,7 +285,8 @@ func TestGapEndsTheWatch(t *testing.T) {
 	}
 }
 
-// TestSilenceEndsTheWatch: also where the connection says nothing at all, and there the server has its time to answer.
+// TestSilenceEndsTheWatch: a silent connection ends the watch too, after the server has had its
+// time to answer.
 func TestSilenceEndsTheWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
 		w := newWatch(t, nc, b)
@@ -299,7 +303,8 @@ func TestSilenceEndsTheWatch(t *testing.T) {
 	})
 }
 
-// A consumer that is gone while the connection is well is found out as soon as the server has been asked.
+// If a consumer is gone while the connection is well, the watch notices as soon as it has asked the
+// server.
 func TestSilenceOfTheConsumerEndsTheWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, _ *natsrun.Link) {
 		w := newWatch(t, nc, b)
@@ -317,7 +322,8 @@ func TestSilenceOfTheConsumerEndsTheWatch(t *testing.T) {
 	})
 }
 
-// What is only late does not end the watch: a new one would be sent all of it again, and be later still.
+// Lateness alone does not end the watch: a new watch would have to receive everything again, and be
+// later still.
 func TestLatenessKeepsTheWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
 		w := newWatch(t, nc, b)
@@ -340,7 +346,8 @@ func TestLatenessKeepsTheWatch(t *testing.T) {
 	})
 }
 
-// Who has the patience gets a watch from a server that takes longer than other questions may take, and asks for it once.
+// A caller with enough patience gets a watch from a server that takes longer than other questions
+// may take, and asks for it once.
 func TestPatienceGetsTheWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
 		for _, patience := range []time.Duration{answerWithin + time.Second, 3 * answerWithin} {
@@ -452,7 +459,7 @@ func TestWatchPermissions(t *testing.T) {
 	s := startServer(t, users{
 		"all":  nil,
 		"none": {Publish: &server.SubjectPermission{Allow: []string{"$JS.API.STREAM.INFO.KV_b"}}},
-		// An observer's whole set.
+		// This is an observer's whole set of permissions.
 		"observer": {
 			Publish: &server.SubjectPermission{Allow: []string{
 				"$JS.API.STREAM.INFO.KV_b", "$JS.API.CONSUMER.CREATE.KV_b.*", "$JS.API.CONSUMER.DELETE.KV_b.*", "$JS.FC.KV_b.>",

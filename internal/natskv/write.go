@@ -14,18 +14,21 @@ import (
 // Write is one compare-and-swap.
 type Write struct {
 	Key   string
-	Value []byte // kept until done; the caller does not change it meanwhile
-	// Delete writes a delete marker instead of Value: the key is then gone for the KV API, and its last revision is the
-	// marker's.
+	Value []byte // kept until done; the caller must not change it meanwhile
+	// Delete writes a delete marker instead of Value. The KV API then shows no key, and the key's
+	// last revision is the marker's.
 	Delete bool
-	// Expect is the revision of Key that the write replaces, a marker's included; 0 when there is nothing at all.
+	// Expect is the revision of Key that the write replaces, which may be a marker's. It is 0 when
+	// there is no record at all.
 	Expect uint64
 	// Guard, when set, is the condition instead of Expect: Key is then written whatever it holds.
 	Guard *Guard
-	// Header is sent along with Value and stored with it; it is not changed. Names that begin with "Nats-" are the server's.
+	// Header is sent with Value and stored with it; it is not changed. Names that begin with
+	// "Nats-" are the server's.
 	Header []Field
-	// TTL is when the server removes the record, unless it is written again; 0 for never. The server counts whole
-	// seconds, so it is rounded up. An update inherits nothing: without a TTL here the record has none from now on.
+	// TTL is the time after which the server removes the record, unless it is written again; 0 for
+	// never. The server counts whole seconds, so it is rounded up. An update inherits no TTL:
+	// without one here, the record has none from now on.
 	TTL time.Duration
 }
 
@@ -34,7 +37,7 @@ type Field struct{ Name, Value string }
 
 // Guard is a condition on another key of the same store: its last revision is still Revision.
 //
-// On a store with replicas one guarded write at a time may be in flight per guard key; more end Unknown.
+// On a store with replicas, one guarded write may be in flight per guard key; more end Unknown.
 type Guard struct {
 	Key      string
 	Revision uint64
@@ -44,11 +47,11 @@ type Guard struct {
 type Outcome uint8
 
 const (
-	// Unknown: it may be stored now, later, or never. Only the watch tells.
+	// Unknown: the write may be stored now, later, or never. Only the watch tells.
 	Unknown Outcome = iota
-	// Won: it is stored.
+	// Won: the write is stored.
 	Won
-	// Refused: the condition did not hold, it is not stored and never will be.
+	// Refused: the condition did not hold. The write is not stored and never will be.
 	Refused
 )
 
@@ -63,12 +66,13 @@ func (o Outcome) String() string {
 	}
 }
 
-// Result is what became of a write.
+// Result is the result of a write.
 type Result struct {
 	Outcome Outcome
-	// Revision is where the record is stored when the write was won, else 0.
+	// Revision is the revision of the stored record when the write was won, else 0.
 	Revision uint64
-	// Err is nil when the write was won, else the reason. Permanent(Err) tells a fault that trying again does not cure.
+	// Err is nil when the write was won, else the reason. Permanent(Err) reports a fault that
+	// another attempt does not cure.
 	Err error
 }
 
@@ -80,8 +84,8 @@ const (
 	headerTTL             = "Nats-TTL"
 )
 
-// checkKey has the rule of the jetstream package's KeyValue, so that every key here can be read there: letters, digits and
-// -/_=. without dots at the ends or next to each other.
+// checkKey applies the rule of the jetstream package's KeyValue, so that KeyValue can read every
+// key: letters, digits and -/_=. without dots at the ends or next to each other.
 func checkKey(key string) error {
 	before := byte('.')
 	for i := range len(key) {
@@ -98,7 +102,8 @@ func checkKey(key string) error {
 	return nil
 }
 
-// message is the publish that performs the write. The server checks the conditions and stores, as one step.
+// message is the publish that performs the write. The server checks the conditions and stores the
+// record, as one step.
 func (op *Write) message(at place, reply string) (*nats.Msg, error) {
 	h := newHeader(op)
 	expect := op.Expect
@@ -123,7 +128,7 @@ func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
 		return nil, err
 	}
 	m := &nats.Msg{Subject: at.prefix + op.Key, Reply: reply, Header: h.lines}
-	if at.bucket != "" { // a bucket's subjects can be another stream's after it was deleted
+	if at.bucket != "" { // the subjects of a deleted bucket can become those of another stream
 		h.set(headerStream, at.stream)
 	}
 	if op.Delete {
@@ -141,13 +146,14 @@ func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
 	return m, nil
 }
 
-// header is a message's while it is made. Its values lie side by side in one piece of memory.
+// header is a message's header while it is built. Its values lie side by side in one piece of
+// memory.
 type header struct {
 	lines  nats.Header
 	values []string
 }
 
-// conditions is how many lines a write has at most besides its own.
+// conditions is the most lines that a write has in addition to its own.
 const conditions = 4
 
 func newHeader(op *Write) header {
@@ -168,8 +174,9 @@ type pubAck struct {
 	Seq    uint64              `json:"seq"`
 }
 
-// outcome reads the server's answer to a write. Anything that is not clearly an acknowledgement or a refusal is
-// Unknown, also 10164: on a replicated stream that is a conflict with a write in flight, which may be our own.
+// outcome reads the server's answer to a write. An answer that is not clearly an acknowledgement or
+// a refusal is Unknown. So is 10164: on a replicated stream it is a conflict with a write in
+// flight, which may be our own.
 func outcome(at place, data []byte) Result {
 	if revision, ok := plainAck(at, data); ok {
 		return Result{Outcome: Won, Revision: revision}
@@ -189,8 +196,8 @@ func outcome(at place, data []byte) Result {
 	return Result{Outcome: Won, Revision: ack.Seq}
 }
 
-// plainAck reads the usual acknowledgement, {"stream":"S","seq":N}, at a tenth of the cost; anything else is left to the
-// JSON decoder.
+// plainAck reads the usual acknowledgement, {"stream":"S","seq":N}, at a tenth of the cost. It
+// leaves anything else to the JSON decoder.
 func plainAck(at place, data []byte) (revision uint64, ok bool) {
 	rest, found := bytes.CutPrefix(data, []byte(`{"stream":"`))
 	if !found || !bytes.HasPrefix(rest, []byte(at.stream)) {
@@ -204,7 +211,8 @@ func plainAck(at place, data []byte) (revision uint64, ok bool) {
 	return revision, err == nil && revision > 0
 }
 
-// IsNoResponders reports whether the server itself answered, because nobody listens (ADR-22 of NATS).
+// IsNoResponders reports whether the server itself answered, because nobody listens (ADR-22 of
+// NATS).
 func IsNoResponders(m *nats.Msg) bool {
 	return len(m.Data) == 0 && m.Header.Get("Status") == "503"
 }

@@ -9,11 +9,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// mayAllocate is how much reading an input of n bytes may take: a multiple of it, and what the measure is off by.
+// mayAllocate is how much memory reading an input of n bytes may take: a multiple of n, and the
+// error of the measurement.
 func mayAllocate(n int) uint64 { return 256<<10 + 128*uint64(n) }
 
-// FuzzAcknowledgement: of whatever comes as the answer to a write, what is read by hand is what the JSON decoder reads; the write
-// was won only where the server names our stream and a revision, and refused only where it says that the condition did not hold.
+// FuzzAcknowledgement: any message comes as the answer to a write. The hand-written reader reads
+// the same as the JSON decoder. The write was won only if the server names our stream and a
+// revision, and refused only if the server reports that the condition did not hold.
 func FuzzAcknowledgement(f *testing.F) {
 	for _, text := range []string{
 		`{"stream":"S","seq":7}`, `{"stream":"KV_b","seq":18446744073709551615}`, `{"stream":"S","seq":007}`, `{"stream":"S","seq":0}`,

@@ -20,19 +20,21 @@ import (
 //	             ▲    ▲
 //	       timetable  inquiry (why is there no answer?)
 //
-// Each open write is ended once, by whoever takes it out of the open ones first: the reply, the timetable, the
-// publisher's error, the inquiry, or Stop.
+// Each open write is ended once, by the first that removes it from the open writes: the reply, the
+// timetable, the publisher's error, the inquiry, or Stop.
 //
-// The writer bounds nothing. What bounds it is its callers: at most what they submit within a timeout is open at once.
+// The writer has no bound of its own. Its callers bound it: at most the writes that they submit
+// within a timeout are open at once.
 type Writer struct {
 	nc    *nats.Conn
 	at    place
 	inbox string // ends in a dot; the write's number follows
 
 	queue *mailbox.Mailbox[uint64] // numbers of writes to publish, bounded like the open ones
-	// earlier wakes the timetable when something is due before what it sleeps for. Size 1: a token is a token.
+	// earlier wakes the timetable when something is due before the end of its sleep. Size 1: one
+	// token is enough.
 	earlier chan struct{}
-	// doubt asks for an inquiry. Size 1: inquiries are about all open writes at once.
+	// doubt asks for an inquiry. Size 1: an inquiry is about all open writes at once.
 	doubt chan struct{}
 
 	ctx  context.Context // ends at Stop
@@ -55,13 +57,13 @@ type pending struct {
 
 	deadline  time.Time
 	published bool
-	unheard   bool // the server said that nobody received it
+	unheard   bool // the server answered that nobody received it
 
 	slot
 }
 
-// NewWriter subscribes an inbox of the writer's own and starts its three goroutines; Stop or Close ends them. Errors:
-// PermissionError for the inbox, or the connection's.
+// NewWriter subscribes an inbox of the writer's own and starts its three goroutines; Stop or Close
+// ends them. Errors: PermissionError for the inbox, or the connection's.
 func NewWriter(nc *nats.Conn, s Store) (*Writer, error) {
 	w := &Writer{
 		nc:      nc,
@@ -77,7 +79,7 @@ func NewWriter(nc *nats.Conn, s Store) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to acknowledgements: %w", err)
 	}
-	// Answers are awaited for a second at most: when there is none now, the writes will say so.
+	// The flush waits a second at most: if there is no answer now, the writes will report it.
 	_ = nc.FlushTimeout(time.Second)
 	complaint := nc.LastError()
 	if complaint != before {
@@ -93,9 +95,10 @@ func NewWriter(nc *nats.Conn, s Store) (*Writer, error) {
 	return w, nil
 }
 
-// Submit queues a write and returns at once. done is called exactly once, from a goroutine of the writer's (from
-// Submit itself when the writer has ended or the write is impossible); it must not block. When no answer has come after
-// timeout, counted from now, the outcome is Unknown; a write that was not even published by then never will be.
+// Submit queues a write and returns at once. done is called exactly once, from a goroutine of the
+// writer (or from Submit itself when the writer has ended or the write is impossible), and must not
+// block. If no answer has come after timeout, counted from now, the outcome is Unknown. A write
+// that was not published within that time never will be.
 func (w *Writer) Submit(op Write, timeout time.Duration, done func(Result)) {
 	w.mu.Lock()
 	if w.closed {
@@ -115,12 +118,12 @@ func (w *Writer) Submit(op Write, timeout time.Duration, done func(Result)) {
 	w.enter(&pending{number: number, msg: msg, done: done}, timeout)
 }
 
-// enter makes a write an open one and queues it.
+// enter adds a write to the open writes and queues it.
 func (w *Writer) enter(p *pending, timeout time.Duration) {
 	now := time.Now()
 	p.deadline = now.Add(timeout)
-	// The first thing due is a doubt, well before the deadline: a denied permission is told apart from silence only by
-	// asking.
+	// The first thing due is a doubt, well before the deadline: only an inquiry tells a denied
+	// permission from silence.
 	p.at = now.Add(min(doubtAfter, timeout/2))
 
 	w.mu.Lock()
@@ -138,8 +141,9 @@ func (w *Writer) enter(p *pending, timeout time.Duration) {
 	w.queue.Put(p.number)
 }
 
-// Stop ends all open writes as Unknown with ErrClosed, and the writer. It calls their done functions and waits for
-// nothing else, whatever the socket does. A second call does nothing.
+// Stop ends the writer, and all open writes as Unknown with ErrClosed. It calls their done
+// functions and waits for nothing else, not even for a socket that hangs. A second call does
+// nothing.
 func (w *Writer) Stop() {
 	w.mu.Lock()
 	open := w.open
@@ -154,16 +158,18 @@ func (w *Writer) Stop() {
 	}
 }
 
-// Close is Stop, and then waits until the writer's goroutines have ended. One of them may hang in the connection for as
-// long as its flush deadline. done must not call it.
+// Close is Stop, and then waits until the writer's goroutines have ended. One of them may hang in
+// the connection until its flush deadline. done must not call Close.
 func (w *Writer) Close() {
 	w.Stop()
 	w.wg.Wait()
 }
 
-// publish is the only goroutine that hands messages to the connection. It also owns the subscription.
+// publish is the only goroutine that hands messages to the connection. It also owns the
+// subscription.
 func (w *Writer) publish(replies *nats.Subscription) {
-	defer func() { _ = replies.Unsubscribe() }() // fails only when the connection is closed, and the subscription with it
+	// fails only when the connection is closed, and the subscription with it
+	defer func() { _ = replies.Unsubscribe() }()
 	var batch []uint64
 	for {
 		select {
@@ -190,8 +196,8 @@ func (w *Writer) publish(replies *nats.Subscription) {
 	}
 }
 
-// take returns the message of a write that is about to be published, and what goes before it in its batch; nil when it
-// has ended meanwhile.
+// take returns the message of a write that is about to be published, and what goes before it in its
+// batch; nil when it has ended meanwhile.
 func (w *Writer) take(number uint64) (ahead []*nats.Msg, msg *nats.Msg) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,7 +209,8 @@ func (w *Writer) take(number uint64) (ahead []*nats.Msg, msg *nats.Msg) {
 	return p.ahead, p.msg
 }
 
-// reply takes the server's answer to one write. It runs in the connection's goroutine for the inbox.
+// reply takes the server's answer to one write. It runs in the connection's goroutine for the
+// inbox.
 func (w *Writer) reply(m *nats.Msg) {
 	number, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, w.inbox), 36, 64)
 	if err != nil {
@@ -213,8 +220,8 @@ func (w *Writer) reply(m *nats.Msg) {
 		w.end(number, outcome(w.at, m.Data))
 		return
 	}
-	// Nobody listens on the key's subject: the bucket is gone, or its stream has no leader. The inquiry finds out, or
-	// the timetable ends it.
+	// Nobody listens on the key's subject: the bucket is gone, or its stream has no leader. The
+	// inquiry finds out, or the timetable ends it.
 	w.mu.Lock()
 	p := w.open[number]
 	if p != nil {
@@ -240,7 +247,7 @@ func (w *Writer) end(number uint64, r Result) {
 	}
 }
 
-// token wakes whoever reads c; one that lies there already does.
+// token wakes the goroutine that reads c. A token that is already there wakes it too.
 func token(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

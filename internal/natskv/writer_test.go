@@ -69,7 +69,7 @@ func TestGuard(t *testing.T) {
 	w := newWriter(t, nc, b)
 	epoch := mustWin(t, w, Write{Key: "role.a"})
 	guarded := Write{Key: "probe.x", Guard: &Guard{Key: "role.a", Revision: epoch}}
-	for range 3 { // whatever the probe's own revision is
+	for range 3 { // whichever revision the probe itself has
 		mustWin(t, w, guarded)
 	}
 	mustWin(t, w, Write{Key: "role.a", Expect: epoch})
@@ -150,7 +150,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// The write is stored, its acknowledgement never comes: unknown, and the store knows better.
+// If a write is stored and its acknowledgement never comes, the outcome is Unknown, and only the
+// store knows it.
 func TestLostReplyIsUnknown(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
 		w := newWriter(t, nc, b)
@@ -170,7 +171,7 @@ func TestLostReplyIsUnknown(t *testing.T) {
 	})
 }
 
-// A late reply finds nothing, and the writer goes on.
+// A late reply finds nothing, and the writer continues.
 func TestLateReplyIsIgnored(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *Bucket, nc *nats.Conn, link *natsrun.Link) {
 		w := newWriter(t, nc, b)
@@ -193,7 +194,8 @@ func TestLateReplyIsIgnored(t *testing.T) {
 	})
 }
 
-// With the peer's TCP frozen and every buffer full, the connection holds its lock. Nothing of ours waits for it.
+// With the peer's TCP frozen and every buffer full, the connection holds its lock. No call of this
+// package waits for it.
 func TestFrozenConnectionBlocksNobody(t *testing.T) {
 	s, _, b := newBucket(t)
 	k := newLink(t, s)
@@ -236,7 +238,8 @@ func TestFrozenConnectionBlocksNobody(t *testing.T) {
 	w.Close()
 }
 
-// hangs reports whether a call that takes the connection's lock does not return. The call itself ends later.
+// hangs reports whether a call that takes the connection's lock does not return. The call itself
+// ends later.
 func hangs(nc *nats.Conn) bool {
 	done := make(chan struct{})
 	go func() { nc.LastError(); close(done) }()
@@ -261,7 +264,7 @@ func TestBucketDeletedWhileWriting(t *testing.T) {
 	t.Logf("found out after %v", time.Since(start))
 }
 
-// A stream that is there and that nobody listens for is not gone: here its subjects were taken away.
+// A stream that exists and that nobody listens for is not gone: here its subjects were taken away.
 func TestNobodyListensButTheBucketIsThere(t *testing.T) {
 	_, nc, b := newBucket(t)
 	w := newWriter(t, nc, b)
@@ -278,9 +281,10 @@ func TestNobodyListensButTheBucketIsThere(t *testing.T) {
 	}
 }
 
-// Going down, a server looks for a while as if the bucket were gone. No write may say so.
+// A server that is shutting down looks for a while as if the bucket were gone. No write may report
+// that.
 func TestServerRestartIsNotPermanent(t *testing.T) {
-	s := natstest.Server(t) // in process: a port would be anybody's while the server is down
+	s := natstest.Server(t) // in process: another process could take a port while the server is down
 	nc := natstest.Connect(t, s, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	b, err := Create(t.Context(), nc, Config{Bucket: "b"})
@@ -344,7 +348,8 @@ func TestPermissionDeniedNamesTheSubject(t *testing.T) {
 		t.Logf("%s: found after %v", key, time.Since(start))
 	}
 	mustWin(t, w, Write{Key: "role.z"})
-	// A timeout below the usual doubt is halved, so that a short one finds it as well.
+	// For a timeout below the usual doubt, the doubt comes at half the timeout, so that a short one
+	// finds it as well.
 	eventually(t, "found with a short timeout", func() bool {
 		return errors.Is(write(t, w, Write{Key: "role.x"}, 60*time.Millisecond).Err, nats.ErrPermissionViolation)
 	})
