@@ -182,7 +182,7 @@ func TestRealtimeClusterClockSteps(t *testing.T) {
 		s.leasesOn(server)
 	}
 	t.Logf("%d terms, %d sessions lost, %d killed; %s; %d late writes refused by each; led again after %v at most",
-		len(holds(s.a, 1+14*n)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
+		len(holds(s.a, 1+14*n)), s.a.Tally.Count("SessionLost"), s.a.RecordLog.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
 	s.a.Check()
 	played(t, n, "fourteen hand-overs, twelve of them after a step of one of three clocks, two under a stream leader whose clock is off", s.counted())
 }
@@ -190,7 +190,7 @@ func TestRealtimeClusterClockSteps(t *testing.T) {
 // counted is what all of it has come to.
 func (s *stepped) counted() (all counts) {
 	all.of(s.a)
-	all.add(len(s.a.Chronicle.Expired()), "live leases expired")
+	all.add(len(s.a.RecordLog.Expired()), "live leases expired")
 	s.b.count(&all)
 	return all
 }
@@ -249,8 +249,8 @@ func leapOnCluster(t *testing.T, _ int, all *counts) {
 		s.moves(server)
 		s.leasesOn(server)
 	}
-	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed; %s", ahead, len(s.a.Chronicle.Expired()),
-		len(holds(s.a, 4)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t))
+	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed; %s", ahead, len(s.a.RecordLog.Expired()),
+		len(holds(s.a, 4)), s.a.Tally.Count("SessionLost"), s.a.RecordLog.Kills(), s.b.check(t))
 	s.a.Check()
 	for _, c := range s.counted() {
 		all.add(c.n, c.what)
@@ -279,7 +279,7 @@ func TestRealtimeClusterProcessesKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d terms, %d sessions lost, %d killed; %s; %d late writes refused by each; led again after %v at most",
-		len(holds(s.a, 1+2*n)), s.a.Tally.Count("SessionLost"), s.a.Chronicle.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
+		len(holds(s.a, 1+2*n)), s.a.Tally.Count("SessionLost"), s.a.RecordLog.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
 	all := s.counted()
 	all.add(4*n, "servers killed")
 	played(t, n, "the process killed that leads the stream, and then all three", all)

@@ -57,12 +57,12 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 	}
 	a.AwaitLeader(role, patience)
 	nothingThatBeats(t, a)
-	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
+	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"), a.RecordLog.Kills())
 	a.Check()
 	var all counts
 	all.of(a)
 	all.add(4*n, "leaders cut off")
-	all.add(len(a.Chronicle.Expired()), "live leases expired")
+	all.add(len(a.RecordLog.Expired()), "live leases expired")
 	played(t, n, "four steps of half a minute, each with its leader cut off", all)
 }
 
@@ -71,7 +71,7 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 // watch saw late. (Two steps within one heartbeat would add up.)
 func nothingThatBeats(t *testing.T, a *elections.Arena) {
 	t.Helper()
-	for _, x := range a.Chronicle.Expired() {
+	for _, x := range a.RecordLog.Expired() {
 		if t.Log("expired:", x); x.Age < 20*time.Second {
 			t.Errorf("a lease of a session that beats has expired by a server's clock: %v", x)
 		}
@@ -108,17 +108,17 @@ func leapAndReturn(t *testing.T, _ int, all *counts) {
 		})
 	}
 	a.AwaitLeader(role, patience)
-	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed", ahead, len(a.Chronicle.Expired()),
-		len(holds(a, 1)), a.Tally.Count("SessionLost"), a.Chronicle.Kills())
+	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed", ahead, len(a.RecordLog.Expired()),
+		len(holds(a, 1)), a.Tally.Count("SessionLost"), a.RecordLog.Kills())
 	a.Check()
 	all.of(a)
-	all.add(len(a.Chronicle.Expired()), "live leases expired")
+	all.add(len(a.RecordLog.Expired()), "live leases expired")
 }
 
 // leap moves the server's clock ahead until it has taken a live lease away, and returns by how much.
 func leap(t *testing.T, a *elections.Arena, server *natsrun.Process, kv jetstream.KeyValue) (ahead time.Duration) {
 	t.Helper()
-	for n, began := 0, time.Now(); len(a.Chronicle.Expired()) == 0; n++ {
+	for n, began := 0, time.Now(); len(a.RecordLog.Expired()) == 0; n++ {
 		if time.Since(began) > patience {
 			t.Fatalf("%d leaps, and no lease has expired", n)
 		}
@@ -259,7 +259,7 @@ func submitOne(t *testing.T, a *tasks.Arena, i int, opts ...assign.SubmitOption)
 		t.Errorf("submit t%d: %v", i, err)
 		return
 	}
-	a.Chronicle.Acked(p.ID())
+	a.RecordLog.Acked(p.ID())
 	if _, err := p.Wait(ctx); err != nil {
 		t.Errorf("wait for t%d: %v\n%s", i, err, a.History(p.ID()))
 	}

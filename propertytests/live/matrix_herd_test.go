@@ -30,13 +30,13 @@ func TestThunderingHerd(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = sub.Unsubscribe() }() // fails only with the connection
-		kills, roles := a.Chronicle.Kills(), a.Chronicle.Writes()["role."+role]
+		kills, roles := a.RecordLog.Kills(), a.RecordLog.Writes()["role."+role]
 		crashed := time.Now()
 		all[0].Crash()
 		a.AwaitLead(all[1], role, 3*ttl)
 		within(a, "crash to takeover", crashed, time.Now(), ttl+soon)
 		time.Sleep(ttl)
-		stored := a.Chronicle.Kills() - kills + a.Chronicle.Writes()["role."+role] - roles
+		stored := a.RecordLog.Kills() - kills + a.RecordLog.Writes()["role."+role] - roles
 		t.Logf("%d kills and role records tried, %d stored", tried.Load(), stored)
 		if tried.Load() > 101 || stored > 101 || stored < 2 {
 			t.Errorf("a herd: %d kills and role records tried, %d stored, want at most 101", tried.Load(), stored)
@@ -74,9 +74,9 @@ func TestOneHeartbeatForAnyNumberOfRoles(t *testing.T) {
 				p := a.Join(manyRoles("a", roles))
 				a.Await("all roles are led", "role-0000", ttl, func() bool { return leads(p) == roles })
 				time.Sleep(ttl)
-				before := a.Chronicle.Writes()
+				before := a.RecordLog.Writes()
 				time.Sleep(100 * heartbeat)
-				after := a.Chronicle.Writes()
+				after := a.RecordLog.Writes()
 				if n := after["lease.a"] - before["lease.a"]; n < 98 || n > 102 {
 					t.Errorf("%d heartbeats in 100 intervals with %d roles", n, roles)
 				}
@@ -152,7 +152,7 @@ func TestThousandRolesOfACrashedProcess(t *testing.T) {
 		time.Sleep(ttl)
 		crashed := time.Now()
 		leader.Crash()
-		a.Await("the session is killed", "role-0000", 3*ttl, func() bool { return a.Chronicle.Kills() > 0 })
+		a.Await("the session is killed", "role-0000", 3*ttl, func() bool { return a.RecordLog.Kills() > 0 })
 		killed := time.Now()
 		a.Await("all roles are led again", "role-0000", 3*ttl, func() bool { return leads(follower)+leads(third) == roles })
 		t.Logf("killed %v after the crash, all %d roles led %v after the kill", killed.Sub(crashed), roles, time.Since(killed))

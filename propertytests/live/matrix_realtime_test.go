@@ -103,6 +103,6 @@ func (all *counts) of(a *elections.Arena) {
 	terms, _ := a.Ledger.Terms()
 	all.add(terms, "terms")
 	all.add(a.Tally.Count("SessionLost"), "sessions lost")
-	all.add(a.Chronicle.Kills(), "sessions killed")
-	all.add(len(a.Ledger.Sweep())+len(a.Chronicle.Violations()), "violations")
+	all.add(a.RecordLog.Kills(), "sessions killed")
+	all.add(len(a.Ledger.Sweep())+len(a.RecordLog.Violations()), "violations")
 }

@@ -236,7 +236,7 @@ func TestGarbageInAnyKey(t *testing.T) {
 					"role." + role, "lease.p1", "lease.p2", "member.p1", "member.p3", "probe.p1",
 					"lease.stranger", "member.stranger", "role.stranger", "stranger",
 				} {
-					before := a.Chronicle.Writes()[key]
+					before := a.RecordLog.Writes()[key]
 					ignored := a.Tally.Count("RecordIgnored")
 					put(a, key, value)
 					time.Sleep(watched)
@@ -244,7 +244,7 @@ func TestGarbageInAnyKey(t *testing.T) {
 					if isRecord := !strings.HasPrefix(key, "probe") && key != "stranger"; isRecord && a.Tally.Count("RecordIgnored") == ignored {
 						t.Errorf("%s: nobody reported the garbage", key)
 					}
-					if n := a.Chronicle.Writes()[key] - before; n > int(watched/heartbeat)+10 {
+					if n := a.RecordLog.Writes()[key] - before; n > int(watched/heartbeat)+10 {
 						t.Errorf("%s was written %d times in %v", key, n, watched)
 					}
 				}

@@ -95,7 +95,7 @@ func TestStuckLead(t *testing.T) {
 func inUndrained(t *testing.T, undrained bool, run func(t *testing.T, a *elections.Arena)) {
 	t.Helper()
 	inArena(t, func(t *testing.T, a *elections.Arena) {
-		a.Chronicle.Undrained = undrained
+		a.RecordLog.Undrained = undrained
 		run(t, a)
 	})
 }

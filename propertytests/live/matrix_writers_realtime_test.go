@@ -90,7 +90,7 @@ func (w *writers) refuse(epoch uint64) {
 // counted checks everything, and says what it has come to.
 func (w *writers) counted() (all counts) {
 	w.t.Helper()
-	w.t.Logf("%d terms, %d sessions killed; %s; %d late writes refused", len(holds(w.a, 1)), w.a.Chronicle.Kills(), w.b.check(w.t), w.late)
+	w.t.Logf("%d terms, %d sessions killed; %s; %d late writes refused", len(holds(w.a, 1)), w.a.RecordLog.Kills(), w.b.check(w.t), w.late)
 	w.a.Check()
 	all.of(w.a)
 	w.b.count(&all)

@@ -274,7 +274,7 @@ func TestPeerAliAssarConfiguredTTLIsUsed(t *testing.T) {
 	for _, want := range []time.Duration{300 * time.Millisecond, 7 * time.Second, time.Minute} {
 		inArena(t, func(t *testing.T, a *elections.Arena) {
 			all := crowd(a, 2, func(p *elections.Plan) { p.Session.TTL = want })
-			e, ok := a.Chronicle.Role(role)
+			e, ok := a.RecordLog.Role(role)
 			if !ok || e.Form != record.FormRecord || e.Role.TTL() != want {
 				t.Errorf("the record says %+v, want %v", e, want)
 			}

@@ -153,7 +153,7 @@ func TestPeerClientGoWritesDoNotGrowWithRoles(t *testing.T) {
 		a.Join(manyRoles("b", roles))
 		time.Sleep(2 * ttl)
 		stored := func() (n int) {
-			for _, w := range a.Chronicle.Writes() {
+			for _, w := range a.RecordLog.Writes() {
 				n += w
 			}
 			return n

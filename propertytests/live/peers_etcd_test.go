@@ -38,7 +38,7 @@ func TestPeerEtcdPhantomLeader(t *testing.T) {
 		if err := all[0].Elections[role].StepDown(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		a.Await("p2's claim is stored", role, ttl, func() bool { e, _ := a.Chronicle.Role(role); return e.Role.ID == "p2" })
+		a.Await("p2's claim is stored", role, ttl, func() bool { e, _ := a.RecordLog.Role(role); return e.Role.ID == "p2" })
 		a.Await("another leads", role, 3*ttl, func() bool { l := a.Leader(role); return l != nil && l != all[1] })
 		time.Sleep(ttl)
 		all[1].Link.Heal()

@@ -216,7 +216,7 @@ func (s *clusterStorm) owes() (owed []string) {
 			owed = append(owed, c.what)
 		}
 	}
-	if s.a.Chronicle.Kills() == 0 {
+	if s.a.RecordLog.Kills() == 0 {
 		owed = append(owed, "a session killed")
 	}
 	if terms, _ := s.a.Ledger.Terms(); terms < 2*len(s.roles) {

@@ -135,7 +135,7 @@ func (s *scenario) end(ctx context.Context, id string, o tasks.Order, want error
 	if err != nil {
 		return err
 	}
-	s.a.Chronicle.Acked(id)
+	s.a.RecordLog.Acked(id)
 	if _, err := p.Wait(ctx); !errors.Is(err, want) {
 		return fmt.Errorf("%s ended with %v, want %v", id, err, want)
 	}
@@ -168,7 +168,7 @@ func (s *scenario) requeued(ctx context.Context) error {
 	if err := s.end(ctx, "dead", tasks.Order{Run: quick, Permanent: true}, assign.ErrTaskDead); err != nil {
 		return err
 	}
-	s.a.Chronicle.Requeues("dead")
+	s.a.RecordLog.Requeues("dead")
 	if err := assign.Requeue(ctx, s.a.Client, "dead"); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (s *scenario) unique(ctx context.Context) error {
 	submit := func() (*assign.Pending[string], error) {
 		p, err := assign.Submit(ctx, s.a.Client, tasks.Plain, tasks.Order{Run: 5 * quick}, assign.WithUnique("only"))
 		if err == nil {
-			s.a.Chronicle.Acked(p.ID())
+			s.a.RecordLog.Acked(p.ID())
 		}
 		return p, err
 	}
@@ -219,7 +219,7 @@ func (s *scenario) cancelled(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.a.Chronicle.Acked(id)
+		s.a.RecordLog.Acked(id)
 		time.Sleep(5 * quick)
 		if err := p.Cancel(ctx); err != nil {
 			return fmt.Errorf("cancel %s: %w", id, err)
@@ -253,7 +253,7 @@ func (s *scenario) expect() {
 		"plain": "succeeded", "slow": "succeeded", "retried": "succeeded", "snoozed": "succeeded", "stepwise": "succeeded", "expired": "expired", "dead": "dead",
 		"cancelled-running": "cancelled", "cancelled-delayed": "cancelled",
 	} {
-		history := s.a.Chronicle.History(id)
+		history := s.a.RecordLog.History(id)
 		if len(history) == 0 || history[len(history)-1].Outcome == nil || history[len(history)-1].Outcome.Status != status {
 			s.t.Errorf("%s is not %s:\n%s", id, status, s.a.History(id))
 		}

@@ -39,7 +39,7 @@ func TestTasksFailoverAdoptsAThousand(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					a.Chronicle.Acked(p.ID())
+					a.RecordLog.Acked(p.ID())
 				}
 			})
 		}

@@ -72,11 +72,11 @@ func longWay(ctx context.Context, a *tasks.Arena, which int) error {
 		if err != nil {
 			return fmt.Errorf("submit %s: %w", id, err)
 		}
-		a.Chronicle.Acked(id)
+		a.RecordLog.Acked(id)
 		output, err := p.Wait(ctx)
 		switch {
 		case err == nil:
-			a.Chronicle.Promises(id, output)
+			a.RecordLog.Promises(id, output)
 			continue
 		case ctx.Err() == nil:
 			return fmt.Errorf("wait for %s: %w", id, err)
@@ -120,12 +120,12 @@ func oneOutcome(a *tasks.Arena, i int, acknowledged chan<- struct{}) error {
 	if err != nil {
 		return fmt.Errorf("submit %s: %w", id, err)
 	}
-	a.Chronicle.Acked(id)
+	a.RecordLog.Acked(id)
 	if isCancelled(i) {
 		time.Sleep(order.Run / 2)
 		switch err := p.Cancel(ctx); {
 		case err == nil:
-			a.Chronicle.Promises(id, "cancelled")
+			a.RecordLog.Promises(id, "cancelled")
 			return nil
 		case !errors.Is(err, assign.ErrTaskEnded):
 			return fmt.Errorf("cancel %s: %w", id, err)
@@ -135,6 +135,6 @@ func oneOutcome(a *tasks.Arena, i int, acknowledged chan<- struct{}) error {
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w", id, err)
 	}
-	a.Chronicle.Promises(id, output)
+	a.RecordLog.Promises(id, output)
 	return nil
 }

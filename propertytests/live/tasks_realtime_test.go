@@ -209,7 +209,7 @@ func (c *taskChildren) check(a *tasks.Arena, wanted int) counts {
 	}
 	a.Check()
 	ended := map[string]int{}
-	for id, history := range a.Chronicle.Records() {
+	for id, history := range a.RecordLog.Records() {
 		status := "open"
 		if last := history[len(history)-1]; last.Outcome != nil {
 			status = last.Outcome.Status

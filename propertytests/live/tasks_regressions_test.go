@@ -23,7 +23,7 @@ func TestTasksWorkerLostWhileItCloses(t *testing.T) {
 		if _, err := assign.Submit(t.Context(), a.Client, tasks.Plain, tasks.Order{Run: 20 * time.Second}, assign.WithID("t")); err != nil {
 			t.Fatal(err)
 		}
-		a.Chronicle.Acked("t")
+		a.RecordLog.Acked("t")
 		started := func(n int) func() (bool, string) {
 			return func() (bool, string) { return len(a.Ledger.Runs()) == n, a.History("t") + a.Lately() }
 		}

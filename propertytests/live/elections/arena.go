@@ -47,7 +47,7 @@ type Arena struct {
 	Network   Network
 	Server    *natsrun.Server // nil on a cluster, and when it runs in another process
 	Ledger    *Ledger
-	Chronicle *Chronicle
+	RecordLog *RecordLog
 	Tally     *Tally
 
 	// Expect are faults that may end sessions without that being a violation: the test brings them about.
@@ -75,13 +75,13 @@ func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	if _, err := natskv.Create(tb.Context(), a.operator, bucket); err != nil {
 		tb.Fatal(err)
 	}
-	a.Chronicle = newChronicle(a)
+	a.RecordLog = newRecordLog(a)
 	tb.Cleanup(a.close)
 	return a
 }
 
 func (a *Arena) close() {
-	a.Chronicle.close()
+	a.RecordLog.close()
 	for _, p := range a.Processes() {
 		p.Abandon()
 	}
@@ -121,7 +121,7 @@ func (a *Arena) KV() (jetstream.KeyValue, error) {
 // Check reports every violation so far as errors of the test, with what led to them.
 func (a *Arena) Check() {
 	a.TB.Helper()
-	violations := append(a.Ledger.Sweep(), a.Chronicle.Violations()...)
+	violations := append(a.Ledger.Sweep(), a.RecordLog.Violations()...)
 	for _, p := range a.Processes() {
 		if err := p.fatal(); err != nil && !a.expected(err) {
 			violations = append(violations, fmt.Errorf("%s ended: %w", p, err))

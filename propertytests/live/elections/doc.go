@@ -1,7 +1,7 @@
 // Package elections is where processes contend for roles while everything goes wrong, and where every promise of package
 // election is checked against what they did.
 //
-//	Process ── Link ──┐                     ┌── Chronicle: every record that was stored
+//	Process ── Link ──┐                     ┌── RecordLog: every record that was stored
 //	Process ── Link ──┼── Server (one bucket)┤
 //	Process ── Link ──┘                     └── operator: evicts, deletes, garbles
 //	   │
@@ -15,7 +15,7 @@
 //   - A Ledger finds every overlap of two stretches of one role, every epoch that does not increase, and every callback
 //     that comes twice, too early or not at all. In real time a stretch lasts until its session's deadline if nothing has
 //     ended it before; what can be missed then is said at Ledger.
-//   - A Chronicle finds every role that was given away before its work had returned, and every key that is written too
+//   - A RecordLog finds every role that was given away before its work had returned, and every key that is written too
 //     often.
 //   - A Storm is drawn from its seed alone. What the processes make of it is not: goroutines run as they like.
 //   - A Storm begins when all its processes are in line for all its roles, and does not end before every kind of fault that it
@@ -26,7 +26,7 @@
 // nobody was elected, or no fault struck, proves nothing; the Tally tells what came to pass, for the test to insist on.
 //
 // Files: arena.go (the bucket and its operator), process.go, work.go, ledger.go (stretches of belief), sweep.go (what is
-// checked of them), chronicle.go (what was stored), tally.go (what happened how often), storm.go (a random schedule),
+// checked of them), recordlog.go (what was stored), tally.go (what happened how often), storm.go (a random schedule),
 // fault.go (what it throws), deck.go (in which order), calm.go (what must hold when it is over), succession.go (a leader that crashes
 // then), proof.go (what it must have brought about before it may end).
 package elections

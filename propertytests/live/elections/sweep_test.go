@@ -67,11 +67,11 @@ func TestSamplesStretchBelief(t *testing.T) {
 	expect(t, l.Sweep(), []string{"E1", "E1"})
 }
 
-// TestChronicleFindsPlantedFaults: a role given away while its work runs, and a key that is written without a pause.
-func TestChronicleFindsPlantedFaults(t *testing.T) {
+// TestRecordLogFindsPlantedFaults: a role given away while its work runs, and a key that is written without a pause.
+func TestRecordLogFindsPlantedFaults(t *testing.T) {
 	const held, vacant = `{"v":1,"id":"a","session":7,"token":"t","ttl_ms":1000}`, `{"v":1,"vacant":true,"by":"a","reason":"stepped down","ttl_ms":1000}`
-	fresh := func() *Chronicle {
-		return &Chronicle{a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
+	fresh := func() *RecordLog {
+		return &RecordLog{a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
 	}
 	c := fresh()
 	c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})

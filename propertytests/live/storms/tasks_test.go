@@ -77,7 +77,7 @@ func TestTasksStorms(t *testing.T) {
 					a.Rage(storm)
 					own.Merge(a.Tally)
 					own.Add("attempts", len(a.Ledger.Runs()))
-					own.Add("tasks", len(a.Chronicle.Records()))
+					own.Add("tasks", len(a.RecordLog.Records()))
 					own.Add(reled, max(0, a.Tally.Count("RolePromoted")-1))
 				})
 				t.Logf("%+v took %v: %d faults, %d terms beyond the first", storm, time.Since(began).Round(time.Millisecond),

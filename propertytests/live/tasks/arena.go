@@ -34,7 +34,7 @@ type Arena struct {
 	Network   elections.Network
 	Server    *natsrun.Server // nil on a cluster, and when it runs in another process
 	Ledger    *Ledger
-	Chronicle *Chronicle
+	RecordLog *RecordLog
 	Tally     *elections.Tally
 	// Client submits along Path, which can be broken as any other; Operator cannot.
 	Client, Operator *assign.Client
@@ -68,7 +68,7 @@ func New(tb testing.TB, n elections.Network, cfg Config) *Arena {
 		tb.Fatal(err)
 	}
 	a.Client = a.client(a.connect("client", a.Path.Options()...))
-	a.Chronicle = newChronicle(a, operator)
+	a.RecordLog = newRecordLog(a, operator)
 	return a
 }
 
@@ -103,7 +103,7 @@ func (a *Arena) Close() {
 	for _, p := range a.Processes() {
 		p.Abandon()
 	}
-	a.Chronicle.close()
+	a.RecordLog.close()
 	a.Client.Close()
 	a.Operator.Close()
 	for _, nc := range a.conns {

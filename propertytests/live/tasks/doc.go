@@ -1,7 +1,7 @@
 // Package tasks is where processes hand out and run tasks while everything goes wrong, and where every promise of
 // package assign is checked against what they did.
 //
-//	Process ── Link ──┐                      ┌── Chronicle: every record of the stream, every session that ended
+//	Process ── Link ──┐                      ┌── RecordLog: every record of the stream, every session that ended
 //	Process ── Snip ──┼── Server (one stream) ┤
 //	Client  ── Link ──┘                      └── operator: a path without faults
 //	   │
@@ -20,6 +20,6 @@
 // gets the last checkpoint that was acknowledged, or a later one.
 //
 // Files: arena.go, process.go (one program), snip.go (a path that ends at the n-th write), order.go (what a task does),
-// ledger.go, chronicle.go, outcome.go (what an outcome says), sweep.go, sessions.go, keys.go,
-// checkpoints.go, ticks.go (what is checked), storm.go, fault.go and errands.go (a random schedule: what goes wrong, and what is asked for meanwhile).
+// ledger.go, recordlog.go, outcome.go (what an outcome says), sweep.go, sessions.go, keys.go,
+// checkpoints.go, ticks.go (what is checked), storm.go, fault.go and workload.go (a random schedule: what goes wrong, and what is asked for meanwhile).
 package tasks

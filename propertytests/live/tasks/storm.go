@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
 
-// Storm is a random schedule of faults and errands.
+// Storm is a random schedule of faults and workload.
 type Storm struct {
 	Seed       uint64
 	Candidates int // at the beginning, and after each storm at least two
@@ -26,12 +26,12 @@ type Storm struct {
 type taskStorm struct {
 	Storm
 	storm.Weather[*Process]
-	a       *Arena
-	joined  int
-	tasks   int
-	paused  map[string]bool
-	drained map[string]bool
-	errands sync.WaitGroup
+	a        *Arena
+	joined   int
+	tasks    int
+	paused   map[string]bool
+	drained  map[string]bool
+	workload sync.WaitGroup
 }
 
 // Recurrence is that of every storm, with its step: each tick is to come, once.
@@ -56,7 +56,7 @@ func (a *Arena) Rage(plan Storm) {
 		},
 	}
 	a.Note("%+v", plan)
-	defer s.errands.Wait()
+	defer s.workload.Wait()
 	for range plan.Candidates {
 		s.join(false, "")
 	}
@@ -70,7 +70,7 @@ func (a *Arena) Rage(plan Storm) {
 	for end := time.Now().Add(plan.Length); time.Now().Before(end) && !a.TB.Failed(); {
 		for range 4 + s.Rand.IntN(8) {
 			for range s.Rand.IntN(8) {
-				s.errand()
+				s.ask()
 			}
 			s.Pass(s.Below(a.TTL))
 			s.strike()
@@ -90,7 +90,7 @@ func (s *taskStorm) calm() {
 	a.TB.Helper()
 	s.HealAll()
 	a.Path.Heal()
-	s.errands.Wait() // none of them pauses or drains anything after this
+	s.workload.Wait() // none of them pauses or drains anything after this
 	for _, kind := range Kinds {
 		s.steer(func(ctx context.Context) error { return assign.ResumeKind(ctx, a.Operator, kind.Name()) })
 	}

@@ -43,7 +43,7 @@ const heeding = time.Second
 
 func (a *Arena) violations() (violations []Violation) {
 	runs := a.Ledger.Runs()
-	l, c := a.Ledger, a.Chronicle
+	l, c := a.Ledger, a.RecordLog
 	l.mu.Lock()
 	ends, saved := sessionEnds{lost: maps.Clone(l.ends)}, maps.Clone(l.saved)
 	faults := slices.Clone(l.faults)
@@ -171,7 +171,7 @@ func (a *Arena) Settled(within time.Duration) {
 	defer tick.Stop()
 	for {
 		natstest.Settle(a.TB)
-		open := a.Chronicle.Open(now)
+		open := a.RecordLog.Open(now)
 		for id := range a.unseen() {
 			open = append(open, id+" (acknowledged, and not stored)")
 		}
@@ -199,7 +199,7 @@ func (a *Arena) overview() string {
 }
 
 func (a *Arena) unseen() map[string]time.Time {
-	c := a.Chronicle
+	c := a.RecordLog
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	unseen := maps.Clone(c.acked)
@@ -209,7 +209,7 @@ func (a *Arena) unseen() map[string]time.Time {
 
 // History is all that is known of a task.
 func (a *Arena) History(id string) (lines string) {
-	for _, r := range a.Chronicle.History(id) {
+	for _, r := range a.RecordLog.History(id) {
 		lines += fmt.Sprintf("  record %v\n", &r)
 	}
 	for _, r := range a.Ledger.Of(id) {

@@ -13,7 +13,7 @@ func (a *Arena) Ticks(name string, step time.Duration) int {
 	a.TB.Helper()
 	prefix := "cron/" + name + "/"
 	var ticks []time.Time
-	for id := range a.Chronicle.Records() {
+	for id := range a.RecordLog.Records() {
 		if text, of := strings.CutPrefix(id, prefix); of {
 			tick, err := time.Parse("20060102T150405Z", text)
 			if err != nil {

@@ -14,7 +14,7 @@ func (a *Arena) checkUnharmed() {
 	if n := a.Tally.Count("rerun/worker_lost"); n > 0 {
 		a.TB.Errorf("%d tasks are run again for a lost worker, and none was lost\n%s", n, a.Lately())
 	}
-	for id, history := range a.Chronicle.Records() {
+	for id, history := range a.RecordLog.Records() {
 		for i := range history {
 			o := history[i].Outcome
 			if o == nil || o.Status != "dead" {

@@ -19,9 +19,9 @@ const hottest = 30
 // expectHeader is the condition of a write, which is stored with it: the revision that it replaced.
 const expectHeader = "Nats-Expected-Last-Subject-Sequence"
 
-// Chronicle is what was stored, as a watch of the whole bucket shows it. On the virtual clock an entry is seen in the very
+// RecordLog is what was stored, as a watch of the whole bucket shows it. On the virtual clock an entry is seen in the very
 // moment in which it is stored; across a restart of the server, those that were overwritten meanwhile are missing.
-type Chronicle struct {
+type RecordLog struct {
 	// Undrained allows that roles are given away before their work has returned.
 	Undrained bool
 
@@ -55,19 +55,19 @@ type burst struct {
 	told  bool
 }
 
-func newChronicle(a *Arena) *Chronicle {
-	c := &Chronicle{a: a, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
+func newRecordLog(a *Arena) *RecordLog {
+	c := &RecordLog{a: a, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.wg.Go(c.run)
 	return c
 }
 
-func (c *Chronicle) close() {
+func (c *RecordLog) close() {
 	c.stop()
 	c.wg.Wait()
 }
 
-func (c *Chronicle) run() {
+func (c *RecordLog) run() {
 	for c.ctx.Err() == nil {
 		c.follow()
 		select { // the server is away, for a while
@@ -77,7 +77,7 @@ func (c *Chronicle) run() {
 	}
 }
 
-func (c *Chronicle) follow() {
+func (c *RecordLog) follow() {
 	ctx, cancel := context.WithTimeout(c.ctx, time.Second)
 	defer cancel()
 	bucket, err := natskv.Open(ctx, c.a.operator, Bucket)
@@ -104,7 +104,7 @@ func (c *Chronicle) follow() {
 	}
 }
 
-func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
+func (c *RecordLog) take(raw natskv.Entry, maxTTL time.Duration) {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +136,7 @@ func (c *Chronicle) take(raw natskv.Entry, maxTTL time.Duration) {
 
 // heat finds keys that are written without a pause, by when each was stored: a watch that was held up shows many at once. A
 // server's clock that was set back begins anew.
-func (c *Chronicle) heat(key string, stored time.Time) {
+func (c *RecordLog) heat(key string, stored time.Time) {
 	b := c.bursts[key]
 	if passed := stored.Sub(b.since); passed > time.Second || passed < 0 {
 		b = burst{since: stored}
@@ -151,7 +151,7 @@ func (c *Chronicle) heat(key string, stored time.Time) {
 // givenAway is E7: when a holder gives a role away, its work has returned. A vacancy by force is somebody else's doing, and
 // successors wait for it. The condition of the write says which record it replaced: where the watch was lost meanwhile, that
 // need not be the last one seen, and then nobody knows whose role was given away.
-func (c *Chronicle) givenAway(e record.Entry, replaced string, now time.Time) {
+func (c *RecordLog) givenAway(e record.Entry, replaced string, now time.Time) {
 	before, known := c.roles[e.Name]
 	if c.Undrained || !known || before.Form != record.FormRecord || before.Role.Vacant ||
 		e.Form != record.FormRecord || !e.Role.Vacant || e.Role.Forced || replaced != strconv.FormatUint(before.Revision, 10) {
@@ -165,21 +165,21 @@ func (c *Chronicle) givenAway(e record.Entry, replaced string, now time.Time) {
 }
 
 // Violations are what was found so far.
-func (c *Chronicle) Violations() []error {
+func (c *RecordLog) Violations() []error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]error(nil), c.violations...)
 }
 
 // Writes counts what was stored so far, by key.
-func (c *Chronicle) Writes() map[string]int {
+func (c *RecordLog) Writes() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.writes)
 }
 
 // Kills counts the sessions that others have ended.
-func (c *Chronicle) Kills() int {
+func (c *RecordLog) Kills() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.kills
@@ -196,14 +196,14 @@ func (x Expiry) String() string {
 }
 
 // Expired are the leases that the server has taken away, by its markers over them.
-func (c *Chronicle) Expired() []Expiry {
+func (c *RecordLog) Expired() []Expiry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Expiry(nil), c.expired...)
 }
 
 // Role is the last record of a role.
-func (c *Chronicle) Role(name string) (e record.Entry, ok bool) {
+func (c *RecordLog) Role(name string) (e record.Entry, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok = c.roles[name]

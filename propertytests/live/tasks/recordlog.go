@@ -20,10 +20,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// Chronicle is what was stored, along a path without faults: as the stream republishes it for us, which shows also what is
+// RecordLog is what was stored, along a path without faults: as the stream republishes it for us, which shows also what is
 // replaced in the same moment, and as watches of stream and bucket show it, which are right again after a restart of the server. Only
 // what was stored and replaced while the server went down is missing.
-type Chronicle struct {
+type RecordLog struct {
 	a    *Arena
 	nc   *nats.Conn
 	stop context.CancelFunc
@@ -45,8 +45,8 @@ type over struct {
 	number   uint64
 }
 
-func newChronicle(a *Arena, nc *nats.Conn) *Chronicle {
-	c := &Chronicle{
+func newRecordLog(a *Arena, nc *nats.Conn) *RecordLog {
+	c := &RecordLog{
 		a: a, nc: nc, tasks: map[string][]Record{}, acked: map[string]time.Time{},
 		requeued: map[string]int{}, promised: map[string]string{}, over: map[over]time.Time{},
 	}
@@ -62,14 +62,14 @@ func newChronicle(a *Arena, nc *nats.Conn) *Chronicle {
 }
 
 // stored is where the stream republishes a task's record.
-func (c *Chronicle) stored(task string) string { return "stored." + c.a.Name + "." + task }
+func (c *RecordLog) stored(task string) string { return "stored." + c.a.Name + "." + task }
 
-func (c *Chronicle) close() {
+func (c *RecordLog) close() {
 	c.stop()
 	c.wg.Wait()
 }
 
-func (c *Chronicle) watchTasks(ctx context.Context) (*natskv.Watch, error) {
+func (c *RecordLog) watchTasks(ctx context.Context) (*natskv.Watch, error) {
 	s, err := natskv.OpenStream(ctx, c.nc, c.a.Name+".", "TASKS_"+c.a.Name, func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (c *Chronicle) watchTasks(ctx context.Context) (*natskv.Watch, error) {
 	return s.Watch(ctx, c.nc, []string{"q.>"}, 0)
 }
 
-func (c *Chronicle) watchLeases(ctx context.Context) (*natskv.Watch, error) {
+func (c *RecordLog) watchLeases(ctx context.Context) (*natskv.Watch, error) {
 	b, err := natskv.Open(ctx, c.nc, c.a.Name)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (c *Chronicle) watchLeases(ctx context.Context) (*natskv.Watch, error) {
 }
 
 // run follows one watch after the other: the server may be away for a while.
-func (c *Chronicle) run(ctx context.Context, begin func(context.Context) (*natskv.Watch, error), take func(natskv.Entry)) {
+func (c *RecordLog) run(ctx context.Context, begin func(context.Context) (*natskv.Watch, error), take func(natskv.Entry)) {
 	for ctx.Err() == nil {
 		c.follow(ctx, begin, take)
 		select {
@@ -96,7 +96,7 @@ func (c *Chronicle) run(ctx context.Context, begin func(context.Context) (*natsk
 	}
 }
 
-func (c *Chronicle) follow(ctx context.Context, begin func(context.Context) (*natskv.Watch, error), take func(natskv.Entry)) {
+func (c *RecordLog) follow(ctx context.Context, begin func(context.Context) (*natskv.Watch, error), take func(natskv.Entry)) {
 	within, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	w, err := begin(within)
@@ -119,13 +119,13 @@ func (c *Chronicle) follow(ctx context.Context, begin func(context.Context) (*na
 	}
 }
 
-func (c *Chronicle) task(e natskv.Entry) {
+func (c *RecordLog) task(e natskv.Entry) {
 	if id, of := strings.CutPrefix(e.Key, "q."); of && !e.Marker {
 		c.take(id, e.Revision, e.Time, e.Header, e.Value)
 	}
 }
 
-func (c *Chronicle) republished(m *nats.Msg) {
+func (c *RecordLog) republished(m *nats.Msg) {
 	id, of := strings.CutPrefix(m.Subject, c.stored(""))
 	revision, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	stored, err2 := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
@@ -136,14 +136,14 @@ func (c *Chronicle) republished(m *nats.Msg) {
 	c.take(id, revision, stored, m.Header, m.Data)
 }
 
-func (c *Chronicle) fault(err error) {
+func (c *RecordLog) fault(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults = append(c.faults, err)
 }
 
 // take puts a record into the history of its task, unless it is there.
-func (c *Chronicle) take(id string, revision uint64, stored time.Time, h nats.Header, data []byte) {
+func (c *RecordLog) take(id string, revision uint64, stored time.Time, h nats.Header, data []byte) {
 	r, err := readRecord(revision, c.when(stored), h, data)
 	if err != nil {
 		c.fault(fmt.Errorf("record of %s: %w", id, err))
@@ -162,7 +162,7 @@ func (c *Chronicle) take(id string, revision uint64, stored time.Time, h nats.He
 	}
 }
 
-func (c *Chronicle) lease(e natskv.Entry) {
+func (c *RecordLog) lease(e natskv.Entry) {
 	lease := record.Decode(e.Key, e.Value, e.Revision, e.Marker, time.Hour)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,7 +177,7 @@ func (c *Chronicle) lease(e natskv.Entry) {
 }
 
 // when is when a record was stored, as far as that can be known: by the time it was seen where the server's clock steps.
-func (c *Chronicle) when(stored time.Time) time.Time {
+func (c *RecordLog) when(stored time.Time) time.Time {
 	if c.a.stepping {
 		return time.Now()
 	}
@@ -185,42 +185,42 @@ func (c *Chronicle) when(stored time.Time) time.Time {
 }
 
 // Acked notes that Submit has returned for a task.
-func (c *Chronicle) Acked(id string) {
+func (c *RecordLog) Acked(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.acked[id] = time.Now()
 }
 
 // Requeues notes that a requeue of a task is asked for, before it is.
-func (c *Chronicle) Requeues(id string) {
+func (c *RecordLog) Requeues(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.requeued[id]++
 }
 
 // Promises notes what a caller was told of a task: its output, or that it is cancelled.
-func (c *Chronicle) Promises(id, what string) {
+func (c *RecordLog) Promises(id, what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.promised[id] = what
 }
 
 // History is what was stored of a task.
-func (c *Chronicle) History(id string) []Record {
+func (c *RecordLog) History(id string) []Record {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Record(nil), c.tasks[id]...)
 }
 
 // Records are the histories of all tasks.
-func (c *Chronicle) Records() map[string][]Record {
+func (c *RecordLog) Records() map[string][]Record {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.tasks)
 }
 
 // Open are the tasks that have no outcome, of those submitted before a moment.
-func (c *Chronicle) Open(before time.Time) (open []string) {
+func (c *RecordLog) Open(before time.Time) (open []string) {
 	for id, history := range c.Records() {
 		if last := history[len(history)-1]; last.Outcome == nil && last.Stored.Before(before) {
 			open = append(open, id)

@@ -9,9 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// errand is one thing that somebody wants while the storm rages: mostly a task. All that is left to chance is drawn here, what
-// may take time happens in a goroutine of its own.
-func (s *taskStorm) errand() {
+// ask draws one thing that somebody wants while the storm rages: mostly a task. All that is left to
+// chance is drawn here. A goroutine of its own does the rest, which may take time.
+func (s *taskStorm) ask() {
 	switch s.Rand.IntN(40) {
 	case 0:
 		kind := Kinds[s.Rand.IntN(len(Kinds))].Name()
@@ -36,7 +36,7 @@ func (s *taskStorm) errand() {
 
 // later does something that may not succeed in time: then nobody knows whether it was done.
 func (s *taskStorm) later(what string, f func(ctx context.Context) error) {
-	s.errands.Go(func() {
+	s.workload.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 6*s.a.TTL)
 		defer cancel()
 		if err := f(ctx); err != nil {
@@ -93,7 +93,7 @@ func (s *taskStorm) submit() {
 		cancelAfter = s.upTo(3 * ttl)
 	}
 	from := s.a.Client
-	s.errands.Go(func() {
+	s.workload.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 6*ttl)
 		defer cancel()
 		p, err := assign.Submit(ctx, from, kind, o, opts...)
@@ -104,7 +104,7 @@ func (s *taskStorm) submit() {
 		if p.Existing() {
 			s.a.Tally.Add("existing", 1)
 		}
-		s.a.Chronicle.Acked(p.ID())
+		s.a.RecordLog.Acked(p.ID())
 		s.a.Tally.Add("submitted", 1)
 		if cancelAfter > 0 {
 			time.Sleep(cancelAfter)
@@ -113,7 +113,7 @@ func (s *taskStorm) submit() {
 		}
 		switch output, err := p.Wait(ctx); {
 		case err == nil:
-			s.a.Chronicle.Promises(p.ID(), output)
+			s.a.RecordLog.Promises(p.ID(), output)
 		case errors.Is(err, assign.ErrTaskDead) && requeue && !p.Existing():
 			s.requeued(p.ID())
 		}
@@ -126,7 +126,7 @@ func (s *taskStorm) cancelled(p *assign.Pending[string]) {
 	switch err := p.Cancel(ctx); {
 	case err == nil:
 		s.a.Tally.Add("cancelled", 1)
-		s.a.Chronicle.Promises(p.ID(), "cancelled")
+		s.a.RecordLog.Promises(p.ID(), "cancelled")
 	case errors.Is(err, assign.ErrCancelPending):
 		s.a.Tally.Add("cancel pending", 1)
 	case errors.Is(err, assign.ErrTaskEnded):
@@ -137,7 +137,7 @@ func (s *taskStorm) cancelled(p *assign.Pending[string]) {
 func (s *taskStorm) requeued(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*s.a.TTL)
 	defer cancel()
-	s.a.Chronicle.Requeues(id)
+	s.a.RecordLog.Requeues(id)
 	if err := assign.Requeue(ctx, s.a.Client, id); err == nil {
 		s.a.Tally.Add("requeued", 1)
 	}
