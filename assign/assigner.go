@@ -16,12 +16,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// Assigner is one process's part in one namespace: it runs tasks, hands them out while it leads the role, and submits. It
-// lives and dies with its session.
+// Assigner is one process's part in one namespace. It runs tasks, submits tasks, and hands them out
+// while its process leads the role. It lives and ends with its session.
 type Assigner struct {
 	session *election.Session
 	cfg     Config
-	// handlers are the worker's, with what outlives a lease.
+	// handlers are the worker's, with the state that outlives a lease.
 	handlers *worker.Registry
 
 	mu      sync.Mutex
@@ -30,10 +30,10 @@ type Assigner struct {
 	arrived chan struct{} // closed and replaced when client or host changes
 
 	led     atomic.Bool // Lead was called
-	missing string      // why nobody hands out, as last reported; of the goroutine that attends
+	missing string      // why nobody hands out, as last reported; used by attend's goroutine only
 }
 
-// lease is all that is used of an election.Host, see bridge.LeaseOf.
+// lease is the part of an election.Host that this package uses, see bridge.LeaseOf.
 type lease interface {
 	scheduler.Host
 	worker.Host
@@ -45,9 +45,10 @@ type hosting struct {
 	h   lease
 }
 
-// New attaches an assigner to a session; it begins with the session's lease and ends with the session. It works as soon as
-// it has handlers, and hands out when [Assigner.Lead] is called by the leader of cfg.Role. A session has one assigner of a
-// namespace. Errors: every fault of cfg, a *ConfigError each, joined; one for a session that is nil; ErrDuplicateNamespace,
+// New attaches an assigner to a session. The assigner begins with the session's lease and ends with
+// the session. It works as soon as it has handlers, and hands tasks out when the leader of cfg.Role
+// calls [Assigner.Lead]. A session has one assigner of a namespace. Errors: every fault of cfg, a
+// *ConfigError each, joined; a *ConfigError for a nil session; ErrDuplicateNamespace,
 // election.ErrClosed.
 func New(s *election.Session, cfg Config) (*Assigner, error) {
 	if s == nil {
@@ -73,7 +74,7 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 	return a, nil
 }
 
-// attend makes the lease known to Lead and to those that submit.
+// attend makes the lease known to Lead and to the calls that submit.
 func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 	l := bridge.LeaseOf(h).(lease)
 	a.mu.Lock()
@@ -95,7 +96,7 @@ func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 	return nil
 }
 
-// announce tells who waits that client or host have changed. a.mu is held.
+// announce tells the calls that wait that client or host has changed. a.mu is held.
 func (a *Assigner) announce() {
 	close(a.arrived)
 	a.arrived = make(chan struct{})
@@ -139,9 +140,10 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 	return worker.Run(ctx, bridge.LeaseOf(h).(lease), a.session, a.cfg.worker(), a.handlers)
 }
 
-// Lead hands out the namespace's tasks for one term: it is the Lead of the role that Config names. It returns nil when ctx
-// has ended. Errors: ErrOtherRole, ErrFenced, ErrStreamNotFound, an unfit stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent,
-// election.ErrPermission with the subject that is denied, permanent faults of the connection.
+// Lead hands out the namespace's tasks for one term. It is the Lead of the role that Config names.
+// It returns nil when ctx has ended. Errors: ErrOtherRole, ErrFenced, ErrStreamNotFound, an unfit
+// stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent, election.ErrPermission with the
+// subject that is denied, permanent faults of the connection.
 func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	if a == nil || a.session == nil {
 		return ErrNoClient

@@ -12,7 +12,7 @@ import (
 // batchWindow is how many submissions of one batch are under way at once.
 const batchWindow = 256
 
-// WithEach gives every task of a [SubmitBatch] options of its own; i counts the inputs from 0.
+// WithEach gives each task of a [SubmitBatch] its own options. i counts the inputs from 0.
 func WithEach(options func(i int) []SubmitOption) SubmitOption {
 	return func(s *submission) {
 		if options == nil {
@@ -22,9 +22,10 @@ func WithEach(options func(i int) []SubmitOption) SubmitOption {
 	}
 }
 
-// SubmitBatch is [Submit] for many inputs, a bounded number of them at once. It is not atomic: each task is stored or not
-// on its own. The result has a place for every input, nil where the task was not stored as far as is known, and the error
-// joins what kept it. WithID and WithUnique, which name one task, are given through [WithEach].
+// SubmitBatch is [Submit] for many inputs. It submits a bounded number of them at once. It is not
+// atomic: each task is stored or not on its own. The result has a place for every input. The place
+// is nil if the task was not stored, as far as is known, and the error joins the reasons. Give
+// WithID and WithUnique, which name one task, through [WithEach].
 func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], inputs []In, opts ...SubmitOption) ([]*Pending[Out], error) {
 	common := k.submission()
 	common.apply(opts)

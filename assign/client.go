@@ -16,8 +16,8 @@ type Submitter interface {
 	submitter(ctx context.Context) (*client.Client, error)
 }
 
-// Client submits tasks and waits for them; it takes part in nothing. It is safe for concurrent use. The
-// stream is opened with the first use.
+// Client submits tasks and waits for them. It neither runs tasks nor hands them out. It is safe for
+// concurrent use. It opens the stream when it is first used.
 type Client struct{ client *client.Client }
 
 // NewClient makes a client. It does no I/O, and the connection may come later
@@ -33,7 +33,8 @@ func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 	return &Client{client.New(nc, cfg.stream())}, nil
 }
 
-// Close ends the client. A call that waits returns ErrClosed; tasks continue. The connection stays open.
+// Close ends the client. A call that waits returns ErrClosed; tasks continue. The connection stays
+// open.
 func (c *Client) Close() {
 	if c != nil && c.client != nil {
 		c.client.Close()
@@ -55,7 +56,7 @@ func clientOf(ctx context.Context, in Submitter) (*client.Client, error) {
 	return in.submitter(ctx)
 }
 
-// clientOfTask is clientOf, for what is asked about a task. Errors: also ErrInvalidID.
+// clientOfTask is clientOf for a question about one task. Errors: also ErrInvalidID.
 func clientOfTask(ctx context.Context, in Submitter, id string) (*client.Client, error) {
 	if !naming.Valid(id) {
 		return nil, fmt.Errorf("%w: %q", ErrInvalidID, id)

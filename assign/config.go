@@ -18,51 +18,63 @@ import (
 
 // Config configures an [Assigner]. Namespace and Role are required.
 type Config struct {
-	// Namespace is the name of one set of tasks: letters, digits, - and _. It begins every subject, and names the stream
-	// TASKS_<namespace>. Who may publish to <namespace>.q.> may submit, and is trusted by all others who may.
+	// Namespace is the name of one set of tasks: letters, digits, - and _. It begins every subject,
+	// and names the stream TASKS_<namespace>. A client that may publish to <namespace>.q.> may
+	// submit, and all such clients trust each other.
 	Namespace string
-	// Role is the role whose leader hands the tasks out.
+	// Role is the role whose leader hands out the tasks.
 	Role string
 
-	// Slots is how many handlers run at once in this process (4 for each processor).
+	// Slots is how many handlers run at once in this process. Default 4 for each processor, minimum
+	// 1, maximum 4096.
 	Slots int
 	// Labels are published in the member record.
 	Labels map[string]string
-	// SchedulerWorks says whether a process takes tasks while it leads the role itself; nil is true.
+	// SchedulerWorks says whether a process takes tasks while it leads the role itself. Default
+	// true (nil).
 	SchedulerWorks *bool
-	// DrainTimeout is how long running handlers may go on when the session is closed; then they are cancelled and their
-	// tasks given back uncounted (the session's DrainTimeout). Closing the session takes so much longer.
+	// DrainTimeout is how long running handlers may continue when the session is closed. Then they
+	// are cancelled, and their tasks are given back uncounted. Closing the session takes longer by
+	// up to this time. Default: the session's DrainTimeout.
 	DrainTimeout time.Duration
 
-	// StreamAutoCreate makes the stream when it is missing, with Replicas (1) and Storage (file). Without it a missing
-	// stream is an error. What exists is never changed.
+	// StreamAutoCreate creates the stream when it is missing, with Replicas and Storage. Without it
+	// a missing stream is an error. An existing stream is never changed. Replicas is 1, 3 or 5,
+	// default 1. Storage: default file.
 	StreamAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
 
-	// CrashBudget is how many workers a task may take down with it, or lose otherwise, until it is dead (3). The first of them may
-	// go uncounted if it takes the scheduler down, too.
+	// CrashBudget is how many workers a task may lose, by taking them down or otherwise: with the
+	// last of them it is dead. Default 3, minimum 1, maximum 999. The first loss may go uncounted
+	// if the scheduler goes down with it.
 	CrashBudget int
-	// Placement chooses the worker of a task among those that have room; nil is the one that has the fewest of its slots
-	// taken, and for tasks with a sticky key the one that the key has chosen.
+	// Placement chooses the worker of a task among those that have room. The default (nil) chooses
+	// the worker with the fewest of its slots taken, and for a task with a sticky key the one that
+	// the key has chosen.
 	Placement Placement
-	// AgingStep is how much later a task may have been submitted for each step of priority, and still go first (10 s): so a
-	// task of low priority waits longer, but not for ever.
+	// AgingStep is how much waiting one step of priority is worth: for each step a task may have
+	// been submitted that much later, and still go first. So a task of low priority waits longer,
+	// but not for ever. Default 10 s.
 	AgingStep time.Duration
 
-	// Middleware goes around the handlers of all kinds; the first is the outermost.
+	// Middleware goes around the handlers of all kinds. The first is the outermost.
 	Middleware []Middleware
-	// MaxResult is how large the output of a task may be, in bytes (16 MiB, at most 1 GiB). What is above 64 KiB is kept in
-	// the object store TASKS_<namespace>. Without StreamAutoCreate somebody has to make that, see [CreateObjects]: until then such
-	// tasks wait, with what they have returned, for five minutes; then they are dead, to be requeued when it is there.
+	// MaxResult is how large the output of a task may be, in bytes. Default 16 MiB, maximum 1 GiB.
+	// An output above 64 KiB is kept in the object store TASKS_<namespace>. Without
+	// StreamAutoCreate, create the store with [CreateObjects]. While the store is missing, a task
+	// with such an output waits for it for five minutes, and is then dead. Requeue the task when
+	// the store exists.
 	MaxResult int
-	// LargeRetention is how long such outputs are kept (24 h): a kind whose Retention is longer cannot have them. It counts
-	// when the object store is made.
+	// LargeRetention is how long outputs above 64 KiB are kept. Default 24 h, minimum 1 min. A kind
+	// whose Retention is longer cannot have such outputs. LargeRetention takes effect when the
+	// object store is created.
 	LargeRetention time.Duration
 
-	// Verify says whether a worker checks the signature of what it is handed.
+	// Verify says whether a worker checks the signature of each frame it is handed.
 	Verify Verify
-	// AnswerTimeout is how long a worker may take to answer a frame until it is sent again (500 ms).
+	// AnswerTimeout is how long a worker may take to answer a frame before it is sent again.
+	// Default 500 ms, minimum 50 ms.
 	AnswerTimeout time.Duration
 }
 
@@ -70,10 +82,12 @@ type Config struct {
 type Verify uint8
 
 const (
-	// VerifyFrames: that of every frame. It takes some 40 µs for each, however many tasks are in it.
+	// VerifyFrames: the worker checks the signature of every frame. A check takes some 40 µs,
+	// however many tasks are in the frame.
 	VerifyFrames Verify = iota
-	// VerifyOff: none. Whoever may publish to the worker's subjects can then have it run anything, and a scheduler that was
-	// deposed is told apart by its epoch alone. It is for namespaces in which permissions keep everybody else out.
+	// VerifyOff: the worker checks no signature. Anybody who may publish to the worker's subjects
+	// can then have it run anything, and the worker tells a deposed scheduler apart by its epoch
+	// alone. Use it only in namespaces whose permissions keep everybody else out.
 	VerifyOff
 )
 
@@ -141,7 +155,7 @@ func (c Config) client() ClientConfig {
 	}
 }
 
-// worker is what the worker needs of it.
+// worker is the part of the configuration that the worker needs.
 func (c Config) worker() worker.Config {
 	return worker.Config{
 		Namespace: c.Namespace, Role: c.Role, Slots: c.Slots, Labels: c.Labels, DrainTimeout: c.DrainTimeout, AnswerTimeout: c.AnswerTimeout,
@@ -149,7 +163,7 @@ func (c Config) worker() worker.Config {
 	}
 }
 
-// scheduler is what the scheduler needs of it.
+// scheduler is the part of the configuration that the scheduler needs.
 func (c Config) scheduler() scheduler.Config {
 	s := scheduler.Config{
 		Namespace: c.Namespace, Role: c.Role, SchedulerWorks: *c.SchedulerWorks, CrashBudget: c.CrashBudget, AgingStep: c.AgingStep,
@@ -161,7 +175,7 @@ func (c Config) scheduler() scheduler.Config {
 	return s
 }
 
-// stream is what is needed of it to open the stream and the object store.
+// stream is the part of the configuration that opens the stream and the object store.
 func (c ClientConfig) stream() stream.Options {
 	c = c.withDefaults()
 	return stream.Options{

@@ -1,111 +1,144 @@
-// Package assign hands tasks out to the members of a bucket: the leader of one role, the scheduler, gives them to workers,
-// and each task gets exactly one outcome, stored in a stream.
+// Package assign hands tasks out to the members of a bucket. The leader of one role, the scheduler,
+// gives them to workers, and each task gets exactly one outcome, which is stored in a stream.
 //
-//	client                    stream TASKS_<ns>                 scheduler (leader of the role)          worker
-//	  │ q.<task>  submission ────►│──────── consumer ────────────►│                                       │
-//	  │◄──── stored ──────────────│                               │── signed frame, work.assign.<w> ─────►│ handler runs
-//	  │                           │                               │◄───────────── accepted ───────────────│
-//	  │                           │◄─ c.<task> checkpoint ────────│◄──── report.<w>: how far it is ───────│
-//	  │                           │                               │◄──── report.<w>: how it ended ────────│
-//	  │                           │◄─ q.<task> outcome, if the ───│                                       │
-//	  │                           │   seal is still ours ─stored─►│──── settled, after the commit ───────►│ forgotten
-//	  │◄──── done.<client>: outcomes, after the commit ───────────│                                       │
+//	client          stream TASKS_<ns>                   scheduler (leads the role)      worker
+//	  │ q.<task> submission ─►│────────── consumer ────────►│                              │
+//	  │◄─── stored ───────────│                             │─ work.assign.<w>, signed ───►│ runs
+//	  │                       │                             │◄──────── accepted ───────────│
+//	  │                       │◄─ c.<task> checkpoint ──────│◄─ report.<w>: how far it is ─│
+//	  │                       │                             │◄─ report.<w>: how it ended ──│
+//	  │                       │◄─ q.<task> outcome, if ─────│                              │
+//	  │                       │   the seal is ours ─stored─►│─ settled, after the commit ─►│ drops
+//	  │◄─── done.<client>: outcomes, after the commit ──────│                              │
 //
-// A program makes a [Kind], gives its handler to an [Assigner] with [Handle], takes part in the role that [Assigner.Role]
-// returns, and calls [Submit] and Wait from anywhere. A [Client] submits, looks and steers without taking part: [Get], [List],
-// [GetOverview], Pending.Cancel and Pending.Events, [Requeue], [PauseKind], [DrainWorker], [Recur].
+// A program makes a [Kind], gives its handler to an [Assigner] with [Handle], takes part in the
+// role that [Assigner.Role] returns, and calls [Submit] and Wait from anywhere. A [Client] submits,
+// looks and steers without taking part: [Get], [List], [GetOverview], Pending.Cancel and
+// Pending.Events, [Requeue], [PauseKind], [DrainWorker], [Recur].
 //
 // # Promises
 //
-//   - A task that Submit has returned for runs at least once, and exactly one outcome of it is ever accepted. Nothing that
-//     was acknowledged is lost, whoever crashes at whatever moment. That is not exactly-once execution: a worker that was cut
-//     off may still be at it when the next attempt begins elsewhere, unless its handler returns when its context ends. Send
-//     [Task.Fence] along with effects on the outside.
-//   - A scheduler that was deposed hands out nothing (workers refuse its epoch) and stores nothing (the server refuses its
-//     writes, since a later scheduler has written the seal).
-//   - The outcome of an attempt is accepted only while that attempt, of that worker's session, is the one on the books. A
-//     late one is counted as stale.
-//   - A new scheduler adopts what runs: it asks every worker of before its term what it holds, and hands out nothing until
-//     each has answered or its session is dead.
-//   - Of two live workers never both hold a task: an assignment without an answer is given to nobody else.
-//   - Submitting, cancelling, requeueing, pausing, draining and defining recurrences need no scheduler: they are records, and
-//     take effect when a scheduler has read them. They outlive every scheduler.
-//   - A repeated submission with the same id returns the same task for as long as its outcome is kept. Of the open tasks of a
-//     kind one at most has a unique key. A tick of a recurrence is submitted once, however often the leader changes.
-//   - A checkpoint that Task.Progress has returned for, or a later one, is what the next attempt gets.
+//   - A task that Submit has returned for runs at least once, and exactly one outcome of it is ever
+//     accepted. Nothing that was acknowledged is lost, whoever crashes at whatever moment.
+//     Execution is not exactly-once: a worker that was cut off may still run the task when the next
+//     attempt begins elsewhere, unless its handler returns when its context ends. Send [Task.Fence]
+//     along with effects on the outside.
+//   - A scheduler that was deposed hands out nothing (workers refuse its epoch) and stores nothing
+//     (the server refuses its writes, because a later scheduler has written the seal).
+//   - The outcome of an attempt is accepted only while the books name that attempt, by that
+//     worker's session. A late outcome is counted as stale.
+//   - A new scheduler adopts the tasks that run. It asks each worker from before its term which
+//     tasks that worker holds, and hands out nothing until each has answered or its session is
+//     dead.
+//   - At most one live worker holds a task: an assignment without an answer is given to nobody
+//     else.
+//   - Submitting, cancelling, requeueing, pausing, draining and defining recurrences need no
+//     scheduler. They are records, take effect when a scheduler has read them, and outlive every
+//     scheduler.
+//   - A repeated submission with the same id returns the same task for as long as its outcome is
+//     kept. At most one open task of a kind has a given unique key. A tick of a recurrence is
+//     submitted once, however often the leader changes.
+//   - The next attempt gets the last checkpoint that Task.Progress has returned for, or a later
+//     one.
 //
 // # Failures
 //
-//	handler returns an error, or panics   again after a backoff, up to the kind's MaxAttempts, then dead
-//	Permanent, RetryAfter, Snooze         dead at once; after that time; after that time, uncounted
-//	attempt's timeout                     its context ends with ErrTimeout; counted as a failure unless the handler succeeds late
-//	cancel, deadline                      terminal at once; the handler's context ends with ErrStopped, which is ErrTaskCancelled
-//	                                      or ErrTaskExpired too
-//	worker dies or is cut off             run again when its session is dead; dead with the CrashBudget-th such loss
-//	session closed                        running handlers may finish; then ErrDraining, and given back uncounted; while one
-//	                                      runs on all the same the session is left to run out, as if its process had crashed
-//	scheduler dies                        running handlers go on; their results wait for the next scheduler
-//	nobody leads                          what was asked for is stored and waits; ErrNoScheduler for who asks about open tasks,
-//	                                      ErrCancelPending for who waits for a cancel; missed ticks as CatchUp says
-//	acknowledgement of a client's write   written again under the same condition, or found to be there: each is
-//	is lost                               stored once, and a copy that comes late undoes nothing that was decided since
-//	client gives up waiting (its ctx)     what it wrote may be stored or not; the same call again is safe
-//	stream without a leader               submissions and outcomes wait; nothing is lost
-//	stream full                           ErrStreamFull for who submits; tasks end when there is room again, by themselves;
-//	                                      an event.Fault, and Overview.Trouble, say so
-//	record that is never stored           an event.Fault names it; a task whose outcome it is ends as dead, cause unstorable
-//	permission denied                     Lead ends with election.ErrPermission, which names the subject; a worker's is a Fault,
-//	                                      and so is that nothing may be announced: then who waits reads, up to 45 s late
-//	worker may not listen any more        its session ends, as if it had crashed; it offers nothing before it may again
-//	announcement lost                     who waits reads now and then, and when the next scheduler has begun
-//	submitter is cut off for longer than  ErrTaskNotFound for who waits
-//	the outcome is kept
-//	large output expired                  Wait returns ErrOutputGone; the outcome stands
-//	object store is missing               an event.Fault says so; large outputs wait five minutes for it, then their tasks are dead
+//   - The handler returns an error, or panics: the task runs again after a backoff, up to the
+//     kind's MaxAttempts, and is then dead.
+//   - The handler returns Permanent: the task is dead at once. RetryAfter: it runs again after that
+//     time. Snooze: likewise, uncounted.
+//   - The attempt's timeout passes: its context ends with ErrTimeout. The attempt counts as a
+//     failure unless the handler succeeds late.
+//   - The task is cancelled, or its deadline passes: it ends at once. The handler's context ends
+//     with ErrStopped, which is ErrTaskCancelled or ErrTaskExpired too.
+//   - The worker dies or is cut off: the task runs again when the worker's session is dead. With
+//     the CrashBudget-th such loss the task is dead.
+//   - The session is closed: running handlers may finish. After the DrainTimeout their contexts end
+//     with ErrDraining, and their tasks are given back uncounted. If a handler still runs on, the
+//     session is left to run out, as if its process had crashed.
+//   - The scheduler dies: running handlers continue, and their results wait for the next scheduler.
+//   - Nobody leads: requests are stored and wait. A call that asks about open tasks gets
+//     ErrNoScheduler, and a call that waits for a cancel gets ErrCancelPending. Missed ticks are
+//     treated as CatchUp says.
+//   - The acknowledgement of a client's write is lost: the client writes again under the same
+//     condition, or finds the record. Each record is stored once, and a copy that comes late undoes
+//     no later decision.
+//   - A client stops waiting (its ctx ends): its write may be stored or not. The same call again is
+//     safe.
+//   - The stream has no leader: submissions and outcomes wait, and nothing is lost.
+//   - The stream is full: Submit returns ErrStreamFull. Tasks end by themselves when there is room
+//     again. An event.Fault and Overview.Trouble say so.
+//   - A record is never accepted by the server: an event.Fault names it. If the record is the
+//     outcome of a task, the task ends as dead, with the cause unstorable.
+//   - A permission is denied: Lead ends with election.ErrPermission, which names the subject. For a
+//     worker it is an event.Fault. A scheduler that may not announce outcomes reports an
+//     event.Fault too: calls that wait then read the outcomes, up to 45 s late.
+//   - A worker may not listen any more: its session ends, as if it had crashed. It offers nothing
+//     until it may listen again.
+//   - An announcement is lost: a call that waits reads now and then, and when the next scheduler
+//     has begun.
+//   - A submitter is cut off for longer than the outcome is kept: a call that waits gets
+//     ErrTaskNotFound.
+//   - A large output has expired: Wait returns ErrOutputGone. The outcome does not change.
+//   - The object store is missing: an event.Fault says so. Large outputs wait for it for five
+//     minutes, and then their tasks are dead.
 //
-// One thing no condition can tell: a submission whose acknowledgement stays lost for longer than the outcome is kept (an hour,
-// see [Retention]) is stored once more, and runs again.
+// One case is outside what any condition can tell: a submission whose acknowledgement stays lost
+// for longer than the outcome is kept (an hour, see [Retention]) is stored once more, and runs
+// again.
 //
 // # Who writes what
 //
-// Records of the stream. A record is removed by an empty one in its place, which the server drops after a while. Under its
-// seal means: on the condition that the seal is at the revision that this scheduler has written, so a later one shuts it out.
+// The stream has these records. An empty record in its place removes a record, and the server drops
+// the empty one after a while. "Under its seal" means: on the condition that the seal is at the
+// revision that this scheduler has written. A later scheduler writes the seal, and so shuts the
+// earlier one out.
 //
-//	<ns>.q.<task>      submission: clients, if there is none, or in the place of a dead outcome (requeue); the scheduler,
-//	                   for a tick, under its seal. Outcome: the scheduler, under its seal
-//	<ns>.u.<digest>    which task has a unique key: clients, as one with its submission, over a revision at which no open task
-//	                   had it; emptied by the scheduler, over the revision that it has read
-//	<ns>.t.<task>      note, what a later attempt must know: the scheduler, under its seal
-//	<ns>.c.<task>      checkpoint of an attempt: the scheduler, under its seal
-//	<ns>.x.<task>      request to cancel: clients, on the condition that the task's submission is the one they have read;
-//	                   emptied by the scheduler when the task has ended, over the revision that it has read
-//	<ns>.p.<kind>      the kind is paused: clients, over the revision that they have read
-//	<ns>.d.<instance>  the worker is drained: clients, likewise
-//	<ns>.r.<name>      recurrence: clients, likewise
-//	<ns>.k.<name>      its last tick: the scheduler, under its seal, as one with the submission of that tick
-//	<ns>.seal          the scheduler, by compare-and-swap, only over an epoch that is not above its own
+//   - <ns>.q.<task> is the submission. Clients write it if there is none, or in the place of a dead
+//     outcome (requeue). The scheduler writes it for a tick, under its seal. The outcome takes its
+//     place: the scheduler writes it, under its seal.
+//   - <ns>.u.<digest> says which task has a unique key. Clients write it in one step with the
+//     task's submission, over a revision at which no open task had the key. The scheduler empties
+//     it, over the revision that it has read.
+//   - <ns>.t.<task> is a note with the facts that a later attempt must know. The scheduler writes
+//     it, under its seal.
+//   - <ns>.c.<task> is the checkpoint of an attempt. The scheduler writes it, under its seal.
+//   - <ns>.x.<task> is a request to cancel. Clients write it, on the condition that the task's
+//     submission is the one they have read. The scheduler empties it when the task has ended, over
+//     the revision that it has read.
+//   - <ns>.p.<kind> says that the kind is paused. Clients write it, over the revision that they
+//     have read.
+//   - <ns>.d.<instance> says that the worker is drained. Clients write it likewise.
+//   - <ns>.r.<name> is a recurrence. Clients write it likewise.
+//   - <ns>.k.<name> is the last tick of a recurrence. The scheduler writes it, under its seal, in
+//     one step with the submission of that tick.
+//   - <ns>.seal is the seal. The scheduler writes it by compare-and-swap, only over an epoch that
+//     is not above its own.
 //
-// Messages.
+// These are the messages.
 //
-//	<ns>.done.<client>           the scheduler: a bulletin of the outcomes that are stored at <ns>.q.<task>, or that there is one
-//	                             to read: of tasks whose ids that client made (<client>.<n>). Whoever waits for one of them in
-//	                             another client receives all of these
-//	<ns>.done.<task>             likewise, of one task: if its id was given, or its announcement is larger than 2 KiB
-//	<ns>.event.<task>            the scheduler: how a task that is watched goes on
-//	<ns>.work.{assign,cancel,sync}.<instance>   the scheduler, signed with its session's key
-//	<ns>.report.<instance>       that worker
-//	<ns>.ctl                     anybody who may look: status, list, overview, watch
+//   - <ns>.done.<client>, from the scheduler: a bulletin of the outcomes that are stored at
+//     <ns>.q.<task>, or that there is an outcome to read, of the tasks whose ids that client made
+//     (<client>.<n>). Another client that waits for one of these tasks receives all of these
+//     messages.
+//   - <ns>.done.<task>, from the scheduler: likewise for one task, if its id was given, or its
+//     announcement is larger than 2 KiB.
+//   - <ns>.event.<task>, from the scheduler: the progress of a task that is watched.
+//   - <ns>.work.{assign,cancel,sync}.<instance>, from the scheduler, signed with its session's key.
+//   - <ns>.report.<instance>, from that worker.
+//   - <ns>.ctl, from anybody who may look: status, list, overview, watch.
 //
-// Outputs above 64 KiB are objects in the object store TASKS_<ns>, one for each attempt, written by its worker before it
-// reports; the outcome names the object.
+// Outputs above 64 KiB are objects in the object store TASKS_<ns>, one for each attempt. The worker
+// writes the object before it reports, and the outcome names the object.
 //
-// All who may publish to <ns>.q.> trust each other; separate trust domains take separate namespaces. Who may submit with
-// unique keys writes <ns>.u.> too, who may cancel <ns>.x.>, and an operator <ns>.{p,d,r}.> besides. Who may publish to
-// <ns>.done.> is believed by clients that wait for what they have submitted: that is for schedulers alone.
-//
-// # Rooms
-//
-// This package is the typed face. The parts behind it are packages of their own, which never call back:
+// All who may publish to <ns>.q.> trust each other; separate trust domains take separate
+// namespaces. A client that submits with unique keys needs <ns>.u.> too, a client that cancels
+// needs <ns>.x.>, and an operator also needs <ns>.{p,d,r}.>. Clients that wait for their tasks
+// believe anybody who may publish to <ns>.done.>: only schedulers may have that permission.
+package assign
+
+// This package is the typed face. The parts behind it are packages of their own, which never call
+// back:
 //
 //	internal/client     submits, waits, looks and steers, without types of inputs and outputs
 //	internal/scheduler  one term of the role's leader
@@ -116,4 +149,3 @@
 //	internal/taskerr    the errors that all of them share
 //
 // The rules of the scheduler and of the worker are in internal/protocol/tasks, without I/O.
-package assign

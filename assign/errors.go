@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
-// Causes of the end of a handler's context. [context.Cause] returns one of them, or the context's own error.
+// Causes of the end of a handler's context. [context.Cause] returns one of them, or the context's
+// own error.
 var (
 	// ErrSessionLost says that the worker's session was lost. Another worker gets the task, and the
 	// handler's result is discarded.
@@ -15,20 +16,21 @@ var (
 	// ErrTimeout says that the attempt took longer than the kind's timeout.
 	ErrTimeout = taskerr.ErrTimeout
 	// ErrStopped says that the attempt no longer counts, and the handler's result is discarded. The
-	// cause is also ErrTaskCancelled or ErrTaskExpired if the task ended that way. If it is neither,
-	// another attempt has taken over, or the scheduler does not know how the task ended.
+	// cause is also ErrTaskCancelled or ErrTaskExpired if the task ended that way. If it is
+	// neither, another attempt has taken over, or the scheduler does not know how the task ended.
 	ErrStopped = taskerr.ErrStopped
-	// ErrDraining says that the worker is shutting down. An error that the handler returns then gives
-	// the task back, uncounted.
+	// ErrDraining says that the worker is shutting down. An error that the handler returns then
+	// gives the task back, uncounted.
 	ErrDraining = taskerr.ErrDraining
 )
 
 // Errors of [Task.Progress], in addition to the causes above.
 var (
-	// ErrAttemptEnded says that the handler has returned. It is the cause of the end of its context too.
+	// ErrAttemptEnded says that the handler has returned. It is the cause of the end of its context
+	// too.
 	ErrAttemptEnded = taskerr.ErrAttemptEnded
-	// ErrStale says that another attempt has taken over, or the task has ended. The handler's result is
-	// discarded.
+	// ErrStale says that another attempt has taken over, or the task has ended. The handler's
+	// result is discarded.
 	ErrStale = taskerr.ErrStale
 	// ErrCheckpointTooLarge says that a checkpoint is larger than 16 KiB.
 	ErrCheckpointTooLarge = taskerr.ErrCheckpointTooLarge
@@ -67,34 +69,36 @@ var (
 
 // Errors of the namespace's stream and object store.
 var (
-	// ErrStreamNotFound says that the namespace's stream is missing. Set StreamAutoCreate, or create it.
+	// ErrStreamNotFound says that the namespace's stream is missing. Set StreamAutoCreate, or
+	// create it.
 	ErrStreamNotFound = taskerr.ErrStreamNotFound
-	// ErrObjectsNotFound says that the namespace's object store, which keeps large outputs, is missing.
-	// Create it with [CreateObjects].
+	// ErrObjectsNotFound says that the namespace's object store, which keeps large outputs, is
+	// missing. Create it with [CreateObjects].
 	ErrObjectsNotFound = taskerr.ErrObjectsNotFound
-	// ErrStreamFull says that the namespace's stream, or the account's storage, has no room. Nothing was
-	// stored. Tasks end as soon as there is room again: the server removes an outcome when its kind's
-	// Retention is over.
+	// ErrStreamFull says that the namespace's stream, or the account's storage, has no room.
+	// Nothing was stored. Tasks end as soon as there is room again: the server removes an outcome
+	// when its kind's Retention is over.
 	ErrStreamFull = taskerr.ErrStreamFull
 	// ErrUnstorable is the error of the event.Fault of a record that the server never accepts, most
-	// often because the record is too large. A task whose outcome it is ends as dead, with the cause
-	// unstorable. Other records are tried again now and then.
+	// often because the record is too large. A task whose outcome it is ends as dead, with the
+	// cause unstorable. Other records are tried again now and then.
 	ErrUnstorable = taskerr.ErrUnstorable
 )
 
 // Errors of looking and steering.
 var (
-	// ErrNoScheduler says that nobody leads the role, or that its leader does not answer. Ask again.
+	// ErrNoScheduler says that nobody leads the role, or that its leader does not answer. Ask
+	// again.
 	ErrNoScheduler = taskerr.ErrNoScheduler
 	// ErrTaskEnded says that a task cannot be cancelled, because it has ended.
 	ErrTaskEnded = taskerr.ErrTaskEnded
-	// ErrCancelPending says that the request to cancel is stored and has no effect yet. It takes effect
-	// when a scheduler leads.
+	// ErrCancelPending says that the request to cancel is stored and has no effect yet. It takes
+	// effect when a scheduler leads.
 	ErrCancelPending = taskerr.ErrCancelPending
 	// ErrNotDead says that a task cannot be requeued. Only a dead task whose input was kept can be.
 	ErrNotDead = taskerr.ErrNotDead
-	// ErrKeyTaken says that a task cannot be requeued, because another open task has its unique key.
-	// Wait for that task, or cancel it.
+	// ErrKeyTaken says that a task cannot be requeued, because another open task has its unique
+	// key. Wait for that task, or cancel it.
 	ErrKeyTaken = taskerr.ErrKeyTaken
 	// ErrInvalidName says that a name cannot be part of a subject.
 	ErrInvalidName = taskerr.ErrInvalidName
@@ -110,11 +114,11 @@ var (
 var (
 	// ErrDuplicateKind says that the kind already has a handler.
 	ErrDuplicateKind = taskerr.ErrDuplicateKind
-	// ErrDuplicateNamespace says that the session already has an assigner of the namespace. Two of them
-	// would both answer each frame, and run every task twice. It holds for the session's life.
+	// ErrDuplicateNamespace says that the session already has an assigner of the namespace. Two of
+	// them would both answer each frame, and run every task twice. It holds for the session's life.
 	ErrDuplicateNamespace = errors.New("assign: the session has an assigner of this namespace already: use that one for all kinds, or another session")
-	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers still
-	// ran, though their contexts had ended. It names their tasks and kinds.
+	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers
+	// still ran, though their contexts had ended. It names their tasks and kinds.
 	ErrHandlersStuck = taskerr.ErrHandlersStuck
 	// ErrOtherRole says that Lead was called for the term of another role than Config.Role.
 	ErrOtherRole = errors.New("assign: a term of another role")
@@ -122,22 +126,23 @@ var (
 	ErrFenced = taskerr.ErrFenced
 	// ErrRecreated ends Lead when the stream is not the one that the scheduler has sealed.
 	ErrRecreated = taskerr.ErrRecreated
-	// ErrInconsistent says that the scheduler's state was about to break a rule. That is a bug of this
-	// package: please report it with the error's text. The term ends before any harm is done, and the
-	// next term reads the stream again.
+	// ErrInconsistent says that the scheduler's state was about to break a rule. That is a bug of
+	// this package: please report it with the error's text. The term ends before any harm is done,
+	// and the next term reads the stream again.
 	ErrInconsistent = taskerr.ErrInconsistent
-	// ErrAttemptsExhausted says that a task was handed out four thousand million times in one epoch.
-	// The term ends, and the next one counts from the start.
+	// ErrAttemptsExhausted says that a task was handed out four thousand million times in one
+	// epoch. The term ends, and the next one counts from the start.
 	ErrAttemptsExhausted = taskerr.ErrAttemptsExhausted
 )
 
-// Permanent makes an error that no further attempt would fix: the task is dead at once. nil stays nil.
+// Permanent makes an error that no further attempt would fix: the task is dead at once. nil stays
+// nil.
 func Permanent(err error) error { return taskerr.Permanent(err) }
 
 // RetryAfter makes an error after which the next attempt waits for d instead of the kind's backoff.
 // Minimum 1 ms, maximum 10 years. It counts as a failure. nil stays nil.
 func RetryAfter(d time.Duration, err error) error { return taskerr.RetryAfter(d, err) }
 
-// Snooze is what a handler returns to run again after d. Minimum 100 ms, maximum 10 years. It does not
-// count as a failure.
+// Snooze is what a handler returns to run again after d. Minimum 100 ms, maximum 10 years. It does
+// not count as a failure.
 func Snooze(d time.Duration) error { return taskerr.Snooze(d) }

@@ -6,13 +6,14 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 )
 
-// TaskError says how a task ended other than by success. It is ErrTaskDead, ErrTaskCancelled or ErrTaskExpired.
+// TaskError says how a task ended other than by success. It is ErrTaskDead, ErrTaskCancelled or
+// ErrTaskExpired.
 type TaskError struct {
 	ID     string
 	Status State
-	// Cause is a short word: permanent, max_attempts, worker_lost, cancelled, deadline or unstorable.
-	// Unstorable means that the server does not accept the outcome: Message says which one, and
-	// [ErrUnstorable] says why.
+	// Cause is a short word: permanent, max_attempts, worker_lost, cancelled, deadline or
+	// unstorable. Unstorable means that the server does not accept the outcome: Message says which
+	// one, and [ErrUnstorable] says why.
 	Cause string
 	// Message is what the last attempt's handler returned. Stack is set when the handler panicked.
 	Message string

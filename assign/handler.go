@@ -7,15 +7,17 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// Handle makes this process a worker for a kind: h is called for each attempt, Slots at once at most, each in a goroutine of
-// its own. ctx ends with the attempt's timeout, the task's deadline or cancel, the loss of the session and the shut-down; its
-// cause says which. h returns then: what it does after the loss of the session is done beside the next attempt, and
-// only a guard on [Task.Fence] tells them apart.
+// Handle makes this process a worker for a kind. h is called for each attempt, in a goroutine of
+// its own. At most Slots of them run at once. ctx ends with the attempt's timeout, the task's
+// deadline or cancel, the loss of the session and the shutdown; its cause says which. h returns
+// then. After the loss of the session, h and the next attempt may run at the same time, and only a
+// guard on [Task.Fence] tells them apart.
 //
-// An error is a failure, to be tried again with backoff up to the kind's MaxAttempts; see [Permanent], [RetryAfter],
-// [Snooze]. So is a panic, with its stack. It may be called before and after the session is opened. Errors: ErrDuplicateKind,
-// ErrInvalidKind for a Kind that nobody made, a *ConfigError for an assigner or a handler that is nil, and for a middleware that
-// returns nothing.
+// An error is a failure, to be tried again with backoff up to the kind's MaxAttempts; see
+// [Permanent], [RetryAfter], [Snooze]. A panic is a failure too, with its stack. Handle may be
+// called before and after the session is opened. Errors: ErrDuplicateKind, ErrInvalidKind for a
+// Kind that NewKind or MakeKind did not return, a *ConfigError for a nil assigner or handler, and
+// for a middleware that returns nil.
 func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Context, t *Task[In]) (Out, error)) error {
 	switch {
 	case a == nil:

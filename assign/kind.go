@@ -9,33 +9,36 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 )
 
-// Kind is a type of task: its name, what goes in and what comes out, and how it is to be treated. The treatment travels
-// with each submission, so a scheduler needs no kinds at all. In and Out are encoded as JSON, but for []byte, which is
-// taken as it is.
+// Kind is a type of task: its name, the types of its input and output, and how its tasks are
+// treated. The treatment travels with each submission, so a scheduler needs no kinds. In and Out
+// are encoded as JSON. []byte is an exception, and is taken as it is.
 type Kind[In, Out any] struct {
 	name   string
 	policy record.Policy
 	header string // the policy, encoded: most tasks are submitted as their kind says
 }
 
-// KindOption says how tasks of a kind are to be treated. What cannot be is refused where the options are used: by MakeKind
-// with ErrInvalidKind, by Submit and Recur with ErrInvalidOption.
+// KindOption says how tasks of a kind are treated. An option that is not valid is refused by the
+// call that uses it: by MakeKind with ErrInvalidKind, by Submit and Recur with ErrInvalidOption.
 type KindOption func(*record.Policy)
 
-// MaxAttempts is how many attempts may fail until the task is dead, 1 to 10,000 (5). Attempts that were lost with their worker
-// do not count: they have a budget of their own, [Config].CrashBudget.
+// MaxAttempts is how many attempts may fail until the task is dead. Default 5, minimum 1, maximum
+// 10,000. Attempts that were lost with their worker do not count: they have their own budget,
+// [Config].CrashBudget.
 func MaxAttempts(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "MaxAttempts", &p.Attempts, n, 1, record.MaxAttempts) }
 }
 
-// Timeout bounds one attempt (0: no bound): then its context ends, with cause [ErrTimeout], and the attempt has failed unless its
-// handler returns without an error all the same. A handler that does not heed its context keeps its slot, and its task, for as
-// long as it runs, or until the task's deadline.
+// Timeout bounds one attempt. Default 0: no bound. At the end its context ends with the cause
+// [ErrTimeout], and the attempt has failed unless its handler still returns without an error. A
+// handler that ignores its context keeps its slot and its task for as long as it runs, or until the
+// task's deadline.
 func Timeout(d time.Duration) KindOption {
 	return func(p *record.Policy) { p.Duration("Timeout", &p.Timeout, d, "no bound") }
 }
 
-// Backoff is the wait before the second attempt, doubled for each further one up to most, ±10 % (1 s, 1 h).
+// Backoff is the wait before the second attempt. It doubles for each further attempt up to most,
+// and varies by ±10 %. Default 1 s, up to 1 h.
 func Backoff(first, most time.Duration) KindOption {
 	return func(p *record.Policy) {
 		if first <= 0 || most < first || most > record.MaxDuration {
@@ -46,8 +49,8 @@ func Backoff(first, most time.Duration) KindOption {
 	}
 }
 
-// Retention is how long an outcome is kept: for so long it can be read, and the task's id cannot be used again (1 h), 1 min
-// to 10 years, in whole seconds.
+// Retention is how long an outcome is kept. For that time the outcome can be read, and the task's
+// id cannot be used again. Default 1 h, minimum 1 min, maximum 10 years, in whole seconds.
 func Retention(d time.Duration) KindOption {
 	return func(p *record.Policy) {
 		if d < record.MinRetention || d > record.MaxDuration {
@@ -58,28 +61,31 @@ func Retention(d time.Duration) KindOption {
 	}
 }
 
-// Priority is which tasks go first, -100 to 100 (0); a larger one does. One that waits goes ahead of those that come later:
+// Priority says which tasks go first: those with the larger number. Default 0, minimum -100,
+// maximum 100. A task that has waited for long enough goes before later ones of higher priority:
 // each step of priority is worth [Config].AgingStep of waiting.
 func Priority(n int) KindOption { return func(p *record.Policy) { p.Prioritize("Priority", n) } }
 
-// Slots is how many of a worker's slots a task takes, 1 to 4096 (1).
+// Slots is how many of a worker's slots a task takes. Default 1, minimum 1, maximum 4096.
 func Slots(slots int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "Slots", &p.Weight, slots, 1, record.MaxWeight) }
 }
 
-// Labels are what a worker must have to be given a task: each of them, with this value. See [Config].Labels.
+// Labels are the labels that a worker must have, each with this value, to be given a task. See
+// [Config].Labels.
 func Labels(labels map[string]string) KindOption {
 	labels = maps.Clone(labels)
 	return func(p *record.Policy) { p.Require("Labels", labels) }
 }
 
-// Concurrency bounds how many tasks of the kind run at once, in all (0: any number). What the newest submission says counts.
+// Concurrency bounds how many tasks of the kind run at once, on all workers together. Default 0:
+// any number. The value in the newest submission counts.
 func Concurrency(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "Concurrency", &p.Concurrency, n, 0, record.MaxLimit) }
 }
 
-// Rate bounds how many tasks of the kind are handed out per second (0: any number), from one a day to 1e9. What the newest
-// submission says counts.
+// Rate bounds how many tasks of the kind are handed out per second. Default 0: any number. Minimum
+// one a day, maximum 1e9. The value in the newest submission counts.
 func Rate(perSecond float64) KindOption {
 	return func(p *record.Policy) {
 		if perSecond != 0 && !(perSecond >= record.MinRate && perSecond <= record.MaxRate) { // NaN is not either
@@ -90,7 +96,7 @@ func Rate(perSecond float64) KindOption {
 	}
 }
 
-// KeyLimit is how many tasks of one [WithLimitKey] run at once (1).
+// KeyLimit is how many tasks of one [WithLimitKey] run at once. Default 1.
 func KeyLimit(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "KeyLimit", &p.KeyLimit, n, 1, record.MaxLimit) }
 }
@@ -106,7 +112,8 @@ func treat(p *record.Policy, in string, opts []KindOption) {
 	}
 }
 
-// NewKind makes a kind. It panics where [MakeKind] returns an error: kinds are made when a program starts.
+// NewKind makes a kind. It panics where [MakeKind] returns an error, because kinds are made when a
+// program starts.
 func NewKind[In, Out any](name string, opts ...KindOption) Kind[In, Out] {
 	k, err := MakeKind[In, Out](name, opts...)
 	if err != nil {
@@ -115,8 +122,9 @@ func NewKind[In, Out any](name string, opts ...KindOption) Kind[In, Out] {
 	return k
 }
 
-// MakeKind makes a kind whose name is known only at run time. Errors: ErrInvalidKind when name cannot name one (letters,
-// digits, - _ = / and dots between them, at most 200 bytes), or an option says what cannot be.
+// MakeKind makes a kind whose name is known only at run time. Errors: ErrInvalidKind if the name or
+// an option is not valid. A name has letters, digits, - _ = / and dots between them, at most 200
+// bytes.
 func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], error) {
 	p := record.Policy{
 		Version: 1, Kind: name, Attempts: record.DefaultAttempts, Backoff: record.DefaultBackoff.Milliseconds(), MaxBack: record.DefaultMaxBack.Milliseconds(),

@@ -16,14 +16,14 @@ type ListOptions struct {
 	Kinds  []string
 	// Prefix begins the ids.
 	Prefix string
-	// Limit is how many tasks a page holds at most, up to 500 (100).
+	// Limit is how many tasks a page holds at most. Default 100, maximum 500.
 	Limit int
 	// Cursor is "" for the first page, then the Next of the page before.
 	Cursor string
 }
 
-// ListPage is one page of tasks. It may hold fewer than Limit, even none, though Next is not "": what one page costs is
-// bounded, however few tasks match.
+// ListPage is one page of tasks. It may hold fewer than Limit, even none, though Next is not "":
+// the cost of one page is bounded, however few tasks match.
 type ListPage struct {
 	Tasks []TaskStatus `json:"tasks"`
 	Next  string       `json:"next,omitempty"` // "" for the last page
@@ -31,12 +31,13 @@ type ListPage struct {
 
 const defaultPage = 100
 
-// List lists tasks page by page: first those that are open, which the scheduler tells in no particular order, then those
-// that have ended and are still kept, in the order in which they did, which are read from the stream. A task that ends while
-// its pages are being listed may be listed twice; when another scheduler takes over meanwhile, open ones may be left out. One
-// whose outcome was known before, to whomever, is not listed as open.
+// List lists tasks page by page. The first pages hold the open tasks, as the scheduler knows them,
+// in no particular order. The pages after them hold the tasks that have ended and are still kept,
+// as the stream has them, in the order in which they ended. A task that ends while its pages are
+// being listed may be listed twice. If another scheduler takes over meanwhile, open tasks may be
+// left out. A task whose outcome anybody knew before the call is not listed as open.
 //
-// Without a scheduler only those that have ended can be listed: give States that are terminal.
+// Without a scheduler only ended tasks can be listed: give States that are terminal.
 //
 // Errors: ErrNoScheduler, ErrInvalidCursor, ErrInvalidOption, ErrClosed, the connection's, ctx's.
 func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
@@ -51,7 +52,7 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 			return ListPage{}, fmt.Errorf("%w: there is no state %.220q: use the constants of State", ErrInvalidOption, s)
 		}
 	}
-	// An id goes on where the prefix ends: that may be at a dot, or be the whole.
+	// An id continues where the prefix ends. The prefix may end at a dot, or be the whole id.
 	if o.Prefix != "" && !naming.Valid(o.Prefix) && !naming.Valid(o.Prefix+"x") {
 		return ListPage{}, fmt.Errorf("%w: Prefix %.220q: no id begins so: use letters, digits, - _ = / and dots between them", ErrInvalidOption, o.Prefix)
 	}
@@ -75,7 +76,7 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 	if err != nil {
 		return ListPage{}, err
 	}
-	list := ListPage{Tasks: make([]TaskStatus, 0, len(page.Tasks)), Next: page.Next} // not nil: it is an empty list in JSON
+	list := ListPage{Tasks: make([]TaskStatus, 0, len(page.Tasks)), Next: page.Next} // not nil: JSON shows an empty list
 	for i := range page.Tasks {
 		list.Tasks = append(list.Tasks, statusFrom(&page.Tasks[i]))
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
-// HandlerFunc runs one attempt on encoded input, and returns encoded output. The handler of every kind
-// has this form for the middleware around it.
+// HandlerFunc runs one attempt on encoded input, and returns encoded output. The handler of every
+// kind has this form for the middleware around it.
 type HandlerFunc func(ctx context.Context, t *Task[[]byte]) ([]byte, error)
 
-// Middleware goes around the handlers of all kinds. It calls next with a context derived from its own,
-// and returns what next returned or what it makes of it. An error means what it would mean from a
-// handler, see [EndOf]. A panic passes through the middleware and is caught outside the first one. A
-// panic of the middleware itself is caught there too.
+// Middleware goes around the handlers of all kinds. It calls next with a context derived from its
+// own, and returns what next returned or what it makes of it. An error means what it would mean
+// from a handler, see [EndOf]. A panic passes through the middleware and is caught outside the
+// first one. A panic of the middleware itself is caught there too.
 type Middleware func(next HandlerFunc) HandlerFunc
 
 // AttemptEnd is how an attempt ends.

@@ -19,10 +19,10 @@ type Objects struct {
 	Storage   jetstream.StorageType
 }
 
-// CreateObjects creates the object store TASKS_<namespace>, which keeps outputs above 64 KiB, with the
-// Replicas, Storage and LargeRetention of cfg. An existing store stays as it is: the result says how it
-// is. A worker whose StreamAutoCreate is set creates the store when the worker first needs it. It may
-// be called again, also after an error.
+// CreateObjects creates the object store TASKS_<namespace>, which keeps outputs above 64 KiB, with
+// the Replicas, Storage and LargeRetention of cfg. An existing store stays as it is: the result
+// says how it is. A worker whose StreamAutoCreate is set creates the store when the worker first
+// needs it. It may be called again, also after an error.
 //
 // Errors: *ConfigError, nats.ErrPermissionViolation, one that says what to set if the store allows
 // direct gets, the server's, the connection's, ctx's.

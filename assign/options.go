@@ -12,18 +12,18 @@ import (
 // SubmitOption changes how one task is treated.
 type SubmitOption func(*submission)
 
-// submission is a task that is about to be submitted, with what its options say.
+// submission is a task that is about to be submitted, with the effect of its options.
 type submission struct {
 	client.Submission
 	each func(i int) []SubmitOption // of a batch
 }
 
-// submission begins one that is treated as the kind says.
+// submission begins a submission that is treated as the kind says.
 func (k Kind[In, Out]) submission() submission {
 	return submission{Submission: client.Submission{Kind: k.name, Policy: k.policy, Header: k.header}}
 }
 
-// apply has the submission treated by options.
+// apply applies options to the submission.
 func (s *submission) apply(opts []SubmitOption) {
 	for i, o := range opts {
 		if o == nil {
@@ -34,9 +34,10 @@ func (s *submission) apply(opts []SubmitOption) {
 	}
 }
 
-// WithID names the task. A task of that name that was submitted before, and whose outcome is still kept, is returned in its
-// place, whatever its input was; one of another kind is ErrOtherKind. What begins with "cron/" is for the tasks of recurrences.
-// Without WithID a task has an id of its own.
+// WithID names the task. If a task of that name was submitted before and its outcome is still kept,
+// that task is returned instead, whatever its input was. If it is of another kind, the error is
+// ErrOtherKind. Names that begin with "cron/" are for the tasks of recurrences. Without WithID each
+// task gets a new id.
 func WithID(id string) SubmitOption {
 	return func(s *submission) {
 		s.ID = id
@@ -46,13 +47,14 @@ func WithID(id string) SubmitOption {
 	}
 }
 
-// WithUnique submits the task only if no task of its kind with this key is open: else that one is returned, see
-// [Pending.Existing]. The key is free again when its task has ended.
+// WithUnique submits the task only if no task of its kind with this key is open. Otherwise the open
+// task is returned, see [Pending.Existing]. The key is free again when its task has ended.
 func WithUnique(key string) SubmitOption {
 	return func(s *submission) { s.Unique = s.CheckKey("WithUnique", key) }
 }
 
-// WithDelay makes the task due that long after its submission (0: at once), which is before its deadline.
+// WithDelay makes the task due that long after its submission, which must be before its deadline.
+// Default 0: at once.
 func WithDelay(d time.Duration) SubmitOption {
 	return func(s *submission) {
 		p := s.Edit()
@@ -60,7 +62,8 @@ func WithDelay(d time.Duration) SubmitOption {
 	}
 }
 
-// WithDeadline ends the task that long after its submission: it expires, whether it runs or waits. It is longer than the delay.
+// WithDeadline ends the task that long after its submission: it expires, whether it runs or waits.
+// The deadline must be longer than the delay.
 func WithDeadline(d time.Duration) SubmitOption {
 	return func(s *submission) {
 		p := s.Edit()
@@ -73,7 +76,7 @@ func WithPriority(n int) SubmitOption {
 	return func(s *submission) { s.Edit().Prioritize("WithPriority", n) }
 }
 
-// WithLabels are required of the task's worker besides the kind's [Labels].
+// WithLabels are labels that the task's worker must have in addition to the kind's [Labels].
 func WithLabels(labels map[string]string) SubmitOption {
 	labels = maps.Clone(labels)
 	return func(s *submission) {
@@ -87,19 +90,21 @@ func WithLabels(labels map[string]string) SubmitOption {
 	}
 }
 
-// WithSticky prefers one worker for all tasks of a key, as long as it is there and has room.
+// WithSticky prefers one worker for all tasks of a key, for as long as that worker exists and has
+// room.
 func WithSticky(key string) SubmitOption {
 	return func(s *submission) { s.Keys.Sticky = s.CheckKey("WithSticky", key) }
 }
 
-// WithLimitKey bounds how many tasks of this key run at once, whatever their kind: [KeyLimit] of them.
+// WithLimitKey bounds how many tasks of this key run at once, whatever their kind: [KeyLimit] of
+// them.
 func WithLimitKey(key string) SubmitOption {
 	return func(s *submission) { s.Keys.Limit = s.CheckKey("WithLimitKey", key) }
 }
 
-// WithHeader passes a value on to the handler, and to who asks for the task's status. A name is visible ASCII without a colon, a
-// value UTF-8 without line breaks and other control characters but tabs. Names and values of one task take 4 KiB together at
-// most.
+// WithHeader passes a value on to the handler, and to readers of the task's status. A name is
+// visible ASCII without a colon. A value is UTF-8 without line breaks and other control characters
+// except tabs. Names and values of one task take 4 KiB together at most.
 func WithHeader(name, value string) SubmitOption {
 	return func(s *submission) {
 		meta := maps.Clone(s.Meta) // of its own: options are used again for other tasks
@@ -114,12 +119,13 @@ func WithHeader(name, value string) SubmitOption {
 	}
 }
 
-// With changes what the kind says, for this task.
+// With changes the options of the kind for this task.
 func With(opts ...KindOption) SubmitOption {
 	return func(s *submission) { treat(s.Edit(), "With", opts) }
 }
 
-// WithTraceParent passes a W3C traceparent on to the handler, see [Task.TraceParent]; "" is none.
+// WithTraceParent passes a W3C traceparent on to the handler, see [Task.TraceParent]. "" means
+// none.
 func WithTraceParent(t string) SubmitOption {
 	return func(s *submission) {
 		s.Trace = t

@@ -6,52 +6,57 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 )
 
-// Overview is what the scheduler has on its books, in numbers.
+// Overview is the state of the scheduler's books, in numbers.
 type Overview struct {
-	// Scheduler is the instance that leads the role, in the term of Epoch; Ready says that it hands out.
+	// Scheduler is the instance that leads the role, in the term of Epoch. Ready says that it hands
+	// out tasks.
 	Scheduler string `json:"scheduler"`
 	Epoch     uint64 `json:"epoch"`
 	Ready     bool   `json:"ready"`
-	// Trouble says what keeps the scheduler from storing how tasks end, and what to do; "" for nothing.
+	// Trouble says what keeps the scheduler from storing outcomes, and what to do about it. ""
+	// means no trouble.
 	Trouble string           `json:"trouble,omitempty"`
 	Kinds   []KindOverview   `json:"kinds"`
 	Workers []WorkerOverview `json:"workers"`
-	// Omitted is how many workers are left out: with them the answer would be larger than a message may be.
+	// Omitted is how many workers are left out, because the answer would otherwise be larger than a
+	// message may be.
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// KindOverview is one kind of which tasks are open, or that is paused.
+// KindOverview is one kind that has open tasks, or is paused.
 type KindOverview struct {
 	Kind string `json:"kind"`
-	// Waiting are due, Delayed are not yet (delayed and retrying), Running are with a worker.
+	// Waiting tasks are due, Delayed tasks are not due yet (delayed and retrying), Running tasks
+	// are with a worker.
 	Waiting int  `json:"waiting"`
 	Delayed int  `json:"delayed"`
 	Running int  `json:"running"`
 	Paused  bool `json:"paused,omitempty"`
-	// Concurrency and Rate are the limits of its newest submission, 0 for none.
+	// Concurrency and Rate are the limits of the kind's newest submission, 0 for none.
 	Concurrency int     `json:"concurrency,omitempty"`
 	Rate        float64 `json:"rate,omitempty"`
-	// Reasons counts those that wait by why they do; those that are about to be handed out are not among them.
+	// Reasons counts the waiting tasks by the reason why they wait. Tasks that are about to be
+	// handed out are not among them.
 	Reasons map[Reason]int `json:"reasons,omitempty"`
 }
 
 // WorkerOverview is one worker.
 type WorkerOverview struct {
 	Instance string `json:"instance"`
-	// Session is 0 of an instance that is drained and takes no part.
+	// Session is 0 for an instance that is drained and takes no part.
 	Session uint64 `json:"session"`
-	// Load is how many of its slots are taken.
+	// Load is how many of the worker's slots are taken.
 	Slots int `json:"slots"`
 	Load  int `json:"load"`
-	// Draining says that it shuts down; Drained, that DrainWorker keeps tasks from it.
+	// Draining says that the worker shuts down. Drained says that DrainWorker keeps tasks from it.
 	Draining bool              `json:"draining,omitempty"`
 	Drained  bool              `json:"drained,omitempty"`
 	Labels   map[string]string `json:"labels,omitempty"`
 	Kinds    []string          `json:"kinds"`
 }
 
-// GetOverview asks the scheduler how many tasks of each kind are open, and which workers there are. Errors:
-// ErrNoScheduler, ErrNoClient, ErrClosed, the connection's, ctx's.
+// GetOverview asks the scheduler how many tasks of each kind are open, and which workers exist.
+// Errors: ErrNoScheduler, ErrNoClient, ErrClosed, the connection's, ctx's.
 func GetOverview(ctx context.Context, in Submitter) (Overview, error) {
 	c, err := clientOf(ctx, in)
 	if err != nil {

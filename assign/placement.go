@@ -4,13 +4,13 @@ import "github.com/rolemanager/rolemanager/internal/protocol/tasks"
 
 // Placement chooses the worker of a task, see [Config].Placement.
 type Placement interface {
-	// Place returns the index of one of among, or -1 to let the task wait until something has changed.
-	// All of them take the kind, have the task's labels and room for it. There is at least one. The
-	// slice is valid until Place returns.
+	// Place returns the index of one of among, or -1 to let the task wait until something has
+	// changed. All of them take the kind, have the task's labels and room for it. There is at least
+	// one. The slice is valid until Place returns.
 	//
-	// For a task of several slots that has to wait, Place is called once more, with all workers that
-	// have enough slots, free or not. Room is kept for the task on the worker that it chooses then, so
-	// that smaller tasks do not starve the task.
+	// For a task of several slots that has to wait, Place is called once more, with all workers
+	// that have enough slots, free or not. Room is kept for the task on the worker that it chooses
+	// then, so that smaller tasks do not starve the task.
 	//
 	// The scheduler's loop calls Place: it is a pure choice, and fast.
 	Place(task Placed, among []Candidate) int

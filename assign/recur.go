@@ -12,31 +12,34 @@ import (
 	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
-// CatchUpPolicy says what becomes of the ticks of a recurrence that nobody fired in time, since nobody led.
+// CatchUpPolicy says what happens to the ticks of a recurrence that were not fired in time, because
+// nobody led.
 type CatchUpPolicy string
 
 const (
-	// CatchUpLatest fires the last of those that are due, and drops the others, however short a time nobody led.
+	// CatchUpLatest fires the last of the ticks that are due, and drops the others, however short
+	// the time without a leader was.
 	CatchUpLatest CatchUpPolicy = record.MissedLatest
-	// CatchUpAll fires each of them, the newest 1,000 at most.
+	// CatchUpAll fires each of the ticks, the newest 1,000 at most.
 	CatchUpAll CatchUpPolicy = record.MissedAll
-	// CatchUpSkip drops all that are late by more than the [CatchUpWindow], and fires the others.
+	// CatchUpSkip drops all ticks that are late by more than the [CatchUpWindow], and fires the
+	// others.
 	CatchUpSkip CatchUpPolicy = record.MissedSkip
 )
 
 // RecurOption changes how a recurrence is treated.
 type RecurOption func(*record.Recurrence)
 
-// InZone names the time zone of the schedule, as the IANA database has it: "Europe/Berlin" (UTC). Where the clock is put
-// forward, ticks in the hour that is left out do not come; where it is put back, ticks in the hour that comes twice come twice (as
-// github.com/robfig/cron has it).
+// InZone names the time zone of the schedule by its IANA name, such as "Europe/Berlin". Default
+// UTC. When the clock is put forward, ticks in the hour that is left out do not fire. When it is
+// put back, ticks in the hour that comes twice fire twice (as github.com/robfig/cron does).
 func InZone(name string) RecurOption { return func(r *record.Recurrence) { r.Zone = name } }
 
-// CatchUp says what becomes of ticks that nobody fired in time. Default CatchUpLatest.
+// CatchUp says what happens to ticks that were not fired in time. Default CatchUpLatest.
 func CatchUp(m CatchUpPolicy) RecurOption { return func(r *record.Recurrence) { r.Missed = string(m) } }
 
-// CatchUpWindow is how late a tick may be fired with [CatchUpSkip]. Default 1 min. [CatchUpLatest] and
-// [CatchUpAll] do not ask how late a tick is.
+// CatchUpWindow is how late a tick may be fired with [CatchUpSkip]. Default 1 min. [CatchUpLatest]
+// and [CatchUpAll] do not ask how late a tick is.
 func CatchUpWindow(d time.Duration) RecurOption {
 	return func(r *record.Recurrence) {
 		if d <= 0 || d > record.MaxDuration {
@@ -47,7 +50,7 @@ func CatchUpWindow(d time.Duration) RecurOption {
 	}
 }
 
-// RecurWith changes what the kind says, for the tasks of the recurrence.
+// RecurWith changes the options of the kind for the tasks of the recurrence.
 func RecurWith(opts ...KindOption) RecurOption {
 	return func(r *record.Recurrence) { treat(&r.Task, "RecurWith", opts) }
 }
@@ -69,18 +72,20 @@ func RecurHeader(name, value string) RecurOption {
 
 const defaultGrace = time.Minute
 
-// Recur has a task submitted at each tick of a schedule, by whoever leads: spec is a cron expression of five fields (minute,
-// hour, day of month, month, day of week), or a word such as @daily or @every 10m, of whole seconds. The task of a tick is "cron/<name>/<tick in
-// UTC, as 20060102T150405Z>"; a tick is submitted once, whoever leads and however often the leader changes. Ticks count from when the
+// Recur has the leader submit a task at each tick of a schedule. spec is a cron expression of five
+// fields (minute, hour, day of month, month, day of week), or a word such as @daily or @every 10m,
+// of whole seconds. The task of a tick is "cron/<name>/<tick in UTC, as 20060102T150405Z>". A tick
+// is submitted once, whoever leads and however often the leader changes. Ticks count from when the
 // definition was stored.
 //
-// The definition is stored under name, of at most 178 bytes, and needs no leader. A program may call Recur whenever it starts:
-// the same definition is not written again. A different one takes its place, and its ticks count from then on; programs of two
-// versions that both call it take turns.
+// The definition is stored under name, of at most 178 bytes, and needs no leader. A program may
+// call Recur whenever it starts: the same definition is not written again. A different definition
+// replaces the stored one, and its ticks count from then on. If programs of two versions both call
+// Recur, their definitions replace each other in turn.
 //
-// Errors: ErrInvalidName, ErrInvalidSpec (also for a schedule of which no tick comes within five years), ErrInvalidOption,
-// ErrInvalidKind, ErrTooLarge, ErrNoClient, ErrClosed, the encoder's, permanent faults of the connection, ctx's: then it may be
-// stored or not.
+// Errors: ErrInvalidName, ErrInvalidSpec (also for a schedule that has no tick within five years),
+// ErrInvalidOption, ErrInvalidKind, ErrTooLarge, ErrNoClient, ErrClosed, the encoder's, permanent
+// faults of the connection, ctx's: then the definition may be stored or not.
 func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name, spec string, input In, opts ...RecurOption) error {
 	data, err := encode(input)
 	if err != nil {
@@ -103,7 +108,8 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 	return c.Define(ctx, name, &r)
 }
 
-// RemoveRecurrence removes a recurrence; tasks that it has submitted go on. Errors: ErrRecurrenceNotFound, and those of Recur.
+// RemoveRecurrence removes a recurrence. Tasks that it has submitted continue. Errors:
+// ErrRecurrenceNotFound, and those of Recur.
 func RemoveRecurrence(ctx context.Context, in Submitter, name string) error {
 	if !naming.Valid(name) {
 		return fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)

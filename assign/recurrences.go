@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/client"
 )
 
-// Recurrence is a definition as it is stored, and how far it is.
+// Recurrence is a definition as it is stored, with its last and its next tick.
 type Recurrence struct {
 	Name          string        `json:"name"`
 	Kind          string        `json:"kind"`
@@ -17,14 +17,16 @@ type Recurrence struct {
 	CatchUpWindow time.Duration `json:"grace_ns"`
 	// Since is when the definition was stored.
 	Since time.Time `json:"since"`
-	// Last is the last tick that was submitted, zero for none; Next the one that is. It lies in the past while nobody leads.
+	// Last is the last tick that was submitted, zero for none. Next is the tick to submit next.
+	// Next lies in the past while nobody leads.
 	Last time.Time `json:"last,omitzero"`
 	Next time.Time `json:"next,omitzero"`
 	// Error says why schedulers ignore the definition, "" if they do not.
 	Error string `json:"error,omitempty"`
 }
 
-// Recurrences are all that are defined. Errors: ErrClosed, the connection's, ctx's, and that there are more than 10,000.
+// Recurrences returns all recurrences that are defined. Errors: ErrClosed, the connection's, ctx's,
+// and an error if there are more than 10,000.
 func Recurrences(ctx context.Context, in Submitter) ([]Recurrence, error) {
 	c, err := clientOf(ctx, in)
 	if err != nil {

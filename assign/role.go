@@ -10,8 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// Role returns the role whose leader hands out the tasks, as Config names it, and the Lead that does so. Both go into a
-// roles.Role or an election.RoleConfig, so that the name is written once:
+// Role returns the role whose leader hands out the tasks, as Config names it, and the Lead that
+// does so. Both go into a roles.Role or an election.RoleConfig, so that the name is written once:
 //
 //	name, lead := a.Role()
 //	err := m.Add(roles.Role{Name: name, Lead: lead})
@@ -28,7 +28,8 @@ func (a *Assigner) leads(t *election.Term) error {
 		ErrOtherRole, t.Role(), a.cfg.Role)
 }
 
-// awaitLeaders waits for the end of a lease. It reports meanwhile when nobody hands out the tasks, once for each reason.
+// awaitLeaders waits for the end of a lease. Meanwhile it reports when nobody hands out the tasks,
+// once for each reason.
 func (a *Assigner) awaitLeaders(ctx context.Context, h lease) {
 	patience := h.Config().TTL / 2
 	look := time.NewTicker(patience)
@@ -47,7 +48,8 @@ func (a *Assigner) awaitLeaders(ctx context.Context, h lease) {
 	}
 }
 
-// unscheduled is why nobody has handed out the tasks for so long, "" while somebody does.
+// unscheduled is why nobody has handed out the tasks for the time of patience, "" while somebody
+// does.
 func (a *Assigner) unscheduled(h lease, patience time.Duration) string {
 	role, known := h.Role(a.cfg.Role)
 	takesPart := func(m election.MemberInfo) bool { return slices.Contains(m.Roles, a.cfg.Role) }

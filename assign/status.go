@@ -7,24 +7,24 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// State is where a task stands.
+// State is how far a task is.
 //
 //	               ┌────────────────────────┐
 //	               ▼                        │
 //	delayed ──► pending ──► running ──► retrying
 //	                           └─────────────────► succeeded, dead
 //
-// From each of the four it may come to be cancelled or expired.
+// From each of these four it may become cancelled or expired.
 type State string
 
 const (
-	// StatePending: it is stored and waits for a worker.
+	// StatePending: the task is stored and waits for a worker.
 	StatePending State = "pending"
-	// StateDelayed: it is stored, and not due yet.
+	// StateDelayed: the task is stored, and not due yet.
 	StateDelayed State = "delayed"
-	// StateRunning: a worker has it.
+	// StateRunning: a worker has the task.
 	StateRunning State = "running"
-	// StateRetrying: an attempt has ended, the next one is not due yet.
+	// StateRetrying: an attempt has ended, and the next one is not due yet.
 	StateRetrying State = "retrying"
 	// StateSucceeded, StateDead, StateCancelled and StateExpired are terminal.
 	StateSucceeded = State(tasks.StatusSucceeded)
@@ -42,7 +42,7 @@ func (s State) Terminal() bool {
 	return false
 }
 
-// known reports whether there is such a state.
+// known reports whether the state is one of the constants.
 func (s State) known() bool {
 	switch s {
 	case StatePending, StateDelayed, StateRunning, StateRetrying:
@@ -51,32 +51,34 @@ func (s State) known() bool {
 	return s.Terminal()
 }
 
-// TaskStatus is what is known of a task. Its JSON is what the scheduler answers, and what rolectl prints. While nobody leads
-// an open task is said to be pending or delayed, though it may run: only the scheduler knows.
+// TaskStatus is what is known about a task. Its JSON is the scheduler's answer, and the output of
+// rolectl. While nobody leads, an open task is reported as pending or delayed, though it may run:
+// only the scheduler knows.
 type TaskStatus struct {
 	ID    string `json:"id"`
 	Kind  string `json:"kind,omitempty"`
 	State State  `json:"state"`
-	// Reason is why no worker has it, of a task that is pending.
+	// Reason is why no worker has a pending task.
 	Reason Reason `json:"reason,omitempty"`
-	// Attempts counts those that ran or run, but for one that was lost together with its scheduler: that may be uncounted.
-	// Worker is who has the task, or had it last.
+	// Attempts counts the attempts that ran or run. One that was lost together with its scheduler
+	// may be uncounted. Worker is the instance that has the task, or had it last.
 	Attempts int    `json:"attempts,omitempty"`
 	Worker   string `json:"worker,omitempty"`
-	// Progress is the last that the present attempt has reported, of 1, to four digits.
+	// Progress is the last fraction of 1 that the present attempt has reported, to four digits.
 	Progress float64 `json:"progress,omitempty"`
 	Priority int     `json:"priority,omitempty"`
-	// Submitted is when the task was stored, Due when a task that is delayed or retrying may run, by the scheduler's clock.
-	// Both are zero for a task that has ended, and Ended is not.
+	// Submitted is when the task was stored. Due is when a task that is delayed or retrying may
+	// run, by the scheduler's clock. Both are zero for a task that has ended, and only then Ended
+	// is set.
 	Submitted time.Time `json:"submitted,omitzero"`
 	Due       time.Time `json:"due,omitzero"`
 	Ended     time.Time `json:"ended,omitzero"`
-	// Ran is how long the last attempt took, of a task that has ended.
+	// Ran is how long the last attempt of a task that has ended took.
 	Ran time.Duration `json:"ran_ns,omitempty"`
-	// Error and Cause say why a task has ended other than by success; see TaskError.
+	// Error and Cause say why a task has ended other than by success. See TaskError.
 	Error string `json:"error,omitempty"`
 	Cause string `json:"cause,omitempty"`
-	// TraceParent and Headers are the submitter's.
+	// TraceParent and Headers are those of the submission.
 	TraceParent string            `json:"trace_parent,omitempty"`
 	Keys        *TaskKeys         `json:"keys,omitempty"`
 	Headers     map[string]string `json:"headers,omitempty"`

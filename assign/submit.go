@@ -6,15 +6,16 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
-// Submit stores a task and returns when it is stored: from then on it runs at least once and gets exactly one outcome,
-// whoever crashes. It needs no leader. It waits for the connection, and transient faults are retried, until ctx ends;
-// submitting again with the same id is safe.
+// Submit stores a task and returns when it is stored. From then on the task runs at least once and
+// gets exactly one outcome, whoever crashes. Submit needs no leader. Until ctx ends, it waits for
+// the connection and retries transient faults. Submitting again with the same id is safe.
 //
-// An input, encoded, takes as many bytes at most as the server's max_payload, 1 MiB by default, less 64 KiB. What is larger
-// is to be stored elsewhere, and a reference to it submitted.
+// An encoded input may be as large as the server's max_payload less 64 KiB. Default max_payload is
+// 1 MiB. Store a larger input elsewhere, and submit a reference to it.
 //
-// Errors: ErrInvalidID, ErrInvalidOption, ErrInvalidKind, ErrOtherKind, ErrTooLarge, ErrNoClient, ErrStreamNotFound, an unfit
-// stream, ErrStreamFull at once, ErrClosed, the encoder's, a permanent fault of the connection, ctx's with the last fault.
+// Errors: ErrInvalidID, ErrInvalidOption, ErrInvalidKind, ErrOtherKind, ErrTooLarge, ErrNoClient,
+// ErrStreamNotFound, an unfit stream, ErrStreamFull at once, ErrClosed, the encoder's, a permanent
+// fault of the connection, ctx's with the last fault.
 func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in In, opts ...SubmitOption) (*Pending[Out], error) {
 	data, err := encode(in)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Task is one attempt at a task, as its handler sees it.
 type Task[In any] struct {
-	// Input is what was submitted.
+	// Input is the input that was submitted.
 	Input In
 
 	run bridge.TaskRun
@@ -39,38 +39,42 @@ func (t *Task[In]) ID() string { return t.run.ID }
 // Kind is the name of the task's kind.
 func (t *Task[In]) Kind() string { return t.run.Kind }
 
-// Attempt counts the attempts that ran, this one included, from 1. One that ended together with its scheduler may not be known to
-// the next, and is not counted then: use Fence to tell attempts apart.
+// Attempt counts the attempts that ran, this one included, from 1. An attempt that ended together
+// with its scheduler may be unknown to the next one, and is not counted then. Use Fence to tell
+// attempts apart.
 func (t *Task[In]) Attempt() int { return t.run.Attempt }
 
-// Fence is the fencing token of this attempt: send it along with every effect on the outside, and let a [fencing.Guard]
-// refuse the attempts before it. Its role is "task/<id>"; it is ordered by the scheduler's epoch and the attempt.
+// Fence is the fencing token of this attempt. Send it along with every effect on the outside, and
+// let a [fencing.Guard] refuse the attempts before it. Its role is "task/<id>". It is ordered by
+// the scheduler's epoch and the attempt.
 func (t *Task[In]) Fence() fencing.Token { return t.run.Token }
 
 // TraceParent is the W3C traceparent that the task was submitted with, "" for none.
 func (t *Task[In]) TraceParent() string { return t.run.Trace }
 
-// Header is a header of the submitter's, "" for none.
+// Header is one header of the submission, "" for none.
 func (t *Task[In]) Header(key string) string { return t.run.Headers[key] }
 
-// Headers are all headers of the submitter's, in a map of the caller's own; nil for none.
+// Headers are all headers of the submission, in a map that belongs to the caller; nil for none.
 func (t *Task[In]) Headers() map[string]string { return maps.Clone(t.run.Headers) }
 
-// Checkpoint is what an earlier attempt has left with [Task.Progress]: the last that it was told is stored, or a later one.
-// nil for none.
+// Checkpoint is the checkpoint that an earlier attempt has left with [Task.Progress]: the last one
+// that Progress has returned for, or a later one. nil for none.
 func (t *Task[In]) Checkpoint() []byte { return t.run.Checkpoint }
 
-// Progress says how far the attempt is, fraction of 1 (what is outside is taken as the nearest).
+// Progress reports how far the attempt is, as a fraction of 1. A fraction outside of 0 to 1 is
+// taken as the nearest bound.
 //
-// Without a checkpoint (nil) it hands that over and returns at once. The scheduler hears the latest, some ten times a second
-// at most, and nothing after the attempt has ended. With one, of at most 16 KiB, it returns when the checkpoint is stored: the
-// next attempt gets this one or a later one. An empty one takes back what was stored before.
+// Without a checkpoint (nil) Progress hands the fraction over and returns at once. The scheduler
+// hears the latest fraction, some ten times a second at most, and none after the attempt has ended.
+// With a checkpoint, of at most 16 KiB, Progress returns when the checkpoint is stored: the next
+// attempt gets this one or a later one. An empty checkpoint removes the one that was stored before.
 //
-// To save a last checkpoint when ctx has ended by [ErrDraining] or [ErrTimeout], pass context.WithoutCancel(ctx): the
-// attempt is still on the books until its handler returns.
+// To save a last checkpoint when ctx has ended by [ErrDraining] or [ErrTimeout], pass
+// context.WithoutCancel(ctx): the attempt is still on the books until its handler returns.
 //
-// Errors: ErrCheckpointTooLarge, ErrSessionLost, ErrStopped, ErrStale, ErrAttemptEnded, the cause of ctx's end. After the last
-// one the checkpoint may be stored or not.
+// Errors: ErrCheckpointTooLarge, ErrSessionLost, ErrStopped, ErrStale, ErrAttemptEnded, the cause
+// of ctx's end. After the last one the checkpoint may be stored or not.
 func (t *Task[In]) Progress(ctx context.Context, fraction float64, checkpoint []byte) error {
 	if len(checkpoint) > record.MaxCheckpoint {
 		return fmt.Errorf("%w: %d bytes, the limit is %d: store it elsewhere, and its name here", ErrCheckpointTooLarge, len(checkpoint), record.MaxCheckpoint)
@@ -81,10 +85,10 @@ func (t *Task[In]) Progress(ctx context.Context, fraction float64, checkpoint []
 	if t.run.Reporter == nil { // no worker has made it
 		return nil
 	}
-	return t.run.Reporter.Progress(ctx, nearest(fraction), bytes.Clone(checkpoint)) // which keeps nil apart from empty
+	return t.run.Reporter.Progress(ctx, nearest(fraction), bytes.Clone(checkpoint)) // Clone keeps nil apart from empty
 }
 
-// nearest is a fraction in its bounds; what is no number is 0.
+// nearest is a fraction within its bounds, and 0 for NaN.
 func nearest(fraction float64) float64 {
 	if !(fraction > 0) {
 		return 0

@@ -6,35 +6,37 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/client"
 )
 
-// EventType is what has happened to a task.
+// EventType says what has happened to a task.
 type EventType string
 
 const (
-	// EventSubmitted: it is stored. It comes first, unless the task has ended when the watching begins.
+	// EventSubmitted: the task is stored. It comes first, unless the task has ended when the watch
+	// begins.
 	EventSubmitted = EventType(client.EventSubmitted)
-	// EventRunning: a worker has it.
+	// EventRunning: a worker has the task.
 	EventRunning = EventType(client.EventRunning)
 	// EventProgress: the attempt has reported how far it is.
 	EventProgress = EventType(client.EventProgress)
 	// EventRetrying: an attempt has ended, and there will be another one.
 	EventRetrying = EventType(client.EventRetrying)
-	// EventEnded: its outcome is stored. It is the last one.
+	// EventEnded: the task's outcome is stored. It is the last event.
 	EventEnded = EventType(client.EventEnded)
 )
 
-// TaskEvent is something that has happened to a task, and where the task is then.
+// TaskEvent is something that has happened to a task, with the task's status then.
 type TaskEvent struct {
 	Type EventType  `json:"type"`
 	Task TaskStatus `json:"task"`
 }
 
-// Events tells what happens to the task from now on, until it has ended or ctx ends; then the channel is closed. The last
-// event, that the task has ended, is always delivered. Others may be missing: while nobody leads, when another scheduler takes
-// over, when the connection is lost, when the receiver is slow. The channel is closed without a last event when ctx ends, the
-// client is closed, or nothing is known of the task any more.
+// Events tells what happens to the task from now on. The channel is closed when the task has ended
+// or ctx ends. The last event, EventEnded, is always delivered. Others may be missing: while nobody
+// leads, when another scheduler takes over, when the connection is lost, when the receiver is slow.
+// The channel is closed without a last event when ctx ends, the client is closed, or there is no
+// record of the task any more.
 //
-// ctx is to be ended by who stops receiving: nothing is left behind then. Errors: ErrTaskNotFound, ErrInvalidID, ErrClosed,
-// the connection's, ctx's.
+// End ctx when the receiver stops receiving: nothing is left behind then. Errors: ErrTaskNotFound,
+// ErrInvalidID, ErrClosed, the connection's, ctx's.
 func (p *Pending[Out]) Events(ctx context.Context) (<-chan TaskEvent, error) {
 	c, err := clientOfTask(ctx, p.from, p.handle.ID())
 	if err != nil {
