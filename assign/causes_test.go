@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // cause is that of the end of the context of a handler, when there is one.
@@ -142,7 +143,7 @@ func TestWhatAStopSays(t *testing.T) {
 				})
 				b.allStarted(t, 1)
 				told := tasks.Told{ID: x.ID, Attempt: x.Attempt, Serial: x.Serial, Status: status}
-				f.send("cancel", w, tasks.Seal(tasks.EncodeStop(&v, told), f.sign))
+				f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, told), f.sign))
 				got := b.cause(t, "w")
 				if !errors.Is(got, assign.ErrStopped) {
 					t.Errorf("%v, want ErrStopped", got)

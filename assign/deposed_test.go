@@ -15,6 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // deposed is a leader that has lost the role, keeps its session and its key, and goes on as if nothing had happened.
@@ -131,7 +132,7 @@ func TestDeposedLeaderPushes(t *testing.T) {
 			}
 		}
 		v := d.to(d.w)
-		if answers := d.send("cancel", d.w, tasks.Seal(tasks.EncodeStop(&v, tasks.Told{ID: "open", Attempt: tasks.Attempt{Epoch: d.epoch, N: 2}, Serial: 2}), d.sign)); len(answers) != 0 {
+		if answers := d.send("cancel", d.w, frame.Seal(frame.EncodeStop(&v, tasks.Told{ID: "open", Attempt: tasks.Attempt{Epoch: d.epoch, N: 2}, Serial: 2}), d.sign)); len(answers) != 0 {
 			t.Errorf("a stop was answered: %+v", answers)
 		}
 		// With the epoch of its successor its key is the wrong one.

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // hostOf is what a node's session offers to an assigner: its key above all.
@@ -54,20 +55,20 @@ func newForger(t *testing.T, s *natsrun.Server, leads *node) *forger {
 }
 
 // to is the envelope of a frame for a worker.
-func (f *forger) to(w *node) tasks.Envelope {
-	return tasks.Envelope{
+func (f *forger) to(w *node) frame.Envelope {
+	return frame.Envelope{
 		Namespace: testNS, Role: testRole, Epoch: f.epoch, Term: f.epoch, Instance: w.name, Session: bridge.Number(w.session), Number: 1 << 40,
 	}
 }
 
 // task is an assignment that no scheduler has made.
-func (f *forger) task(id, kind string) tasks.Task {
+func (f *forger) task(id, kind string) frame.Task {
 	f.serial++
 	input := []byte(`1`)
 	if kind != "double" {
 		input = []byte(`"forged"`)
 	}
-	return tasks.Task{
+	return frame.Task{
 		Assignment: tasks.Assignment{
 			ID: id, Attempt: tasks.Attempt{Epoch: f.epoch, N: 1 << 20}, Serial: f.serial, Try: 1, Policy: &tasks.Policy{Kind: kind, Weight: 1},
 		},
@@ -76,8 +77,8 @@ func (f *forger) task(id, kind string) tasks.Task {
 }
 
 // assign is a signed frame.
-func (f *forger) assign(v tasks.Envelope, low uint64, list ...tasks.Task) []byte {
-	return tasks.Seal(tasks.EncodeAssign(&v, low, list), f.sign)
+func (f *forger) assign(v frame.Envelope, low uint64, list ...frame.Task) []byte {
+	return frame.Seal(frame.EncodeAssign(&v, low, list), f.sign)
 }
 
 // push sends a frame to a worker and returns its answers, none when there is no answer.
@@ -89,7 +90,7 @@ func (f *forger) send(verb string, w *node, sealed []byte) []tasks.Answer {
 	if err != nil {
 		return nil
 	}
-	_, _, answers, err := tasks.DecodeAnswers(m.Data)
+	_, _, answers, err := frame.DecodeAnswers(m.Data)
 	if err != nil {
 		f.t.Errorf("answer %q: %v", m.Data, err)
 	}

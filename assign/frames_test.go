@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // TestFramesThatAreNotTheSchedulersAreNeverRun copies a real frame on its way, and sends it again in every wrong form.
@@ -43,11 +44,11 @@ func TestFramesThatAreNotTheSchedulersAreNeverRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frame, _, err := tasks.Open(real.Data)
+		raw, _, err := frame.Open(real.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, low, list, err := tasks.DecodeAssign(frame)
+		v, low, list, err := frame.DecodeAssign(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,12 +57,12 @@ func TestFramesThatAreNotTheSchedulersAreNeverRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		list[0].ID = "forged"
-		forge := func(edit func(v *tasks.Envelope)) []byte {
+		forge := func(edit func(v *frame.Envelope)) []byte {
 			v := v
 			edit(&v)
 			list[0].Attempt.N++
 			list[0].Serial += 100
-			return tasks.Seal(tasks.EncodeAssign(&v, low, list), stranger.Sign)
+			return frame.Seal(frame.EncodeAssign(&v, low, list), stranger.Sign)
 		}
 		tampered := append([]byte(nil), real.Data...)
 		tampered[len(tampered)/2] ^= 1
@@ -72,12 +73,12 @@ func TestFramesThatAreNotTheSchedulersAreNeverRun(t *testing.T) {
 			data   []byte
 		}{
 			{"replay", nil}, // the real one again: answered from memory
-			{"signature", forge(func(*tasks.Envelope) {})},
+			{"signature", forge(func(*frame.Envelope) {})},
 			{"signature", tampered},
 			{"signature", []byte("x")},
 			{"version", version},
-			{"stale_epoch", forge(func(v *tasks.Envelope) { v.Epoch--; v.Term-- })},
-			{"unknown_epoch", forge(func(v *tasks.Envelope) { v.Epoch += 10 })}, // epoch poisoning
+			{"stale_epoch", forge(func(v *frame.Envelope) { v.Epoch--; v.Term-- })},
+			{"unknown_epoch", forge(func(v *frame.Envelope) { v.Epoch += 10 })}, // epoch poisoning
 		} {
 			before := w.count(isRejected(tt.reason))
 			data := tt.data
@@ -180,8 +181,8 @@ func TestLateResultIsStale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frame, _, _ := tasks.Open(m.Data)
-		v, _, list, err := tasks.DecodeAssign(frame)
+		raw, _, _ := frame.Open(m.Data)
+		v, _, list, err := frame.DecodeAssign(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +191,7 @@ func TestLateResultIsStale(t *testing.T) {
 		b.allStarted(t, 2)
 		for _, of := range []uint64{session, bridge.Number(x.session)} { // also under a live session that has another attempt
 			instance := map[uint64]string{session: "w", bridge.Number(x.session): "x"}[of]
-			report := tasks.EncodeReport(instance, of, v.Epoch, []tasks.Finding{{
+			report := frame.EncodeReport(instance, of, v.Epoch, []frame.Finding{{
 				ID: "late", Attempt: list[0].Attempt, Verb: tasks.Succeeded, Data: []byte(`"stale"`),
 			}})
 			answer, err := spy.Request(fmt.Sprint(testNS, ".report.", instance), report, 2*time.Second)
@@ -200,7 +201,7 @@ func TestLateResultIsStale(t *testing.T) {
 				}
 				t.Fatal(err)
 			}
-			stale, err := tasks.DecodeSettled(answer.Data)
+			stale, err := frame.DecodeSettled(answer.Data)
 			if err != nil || len(stale) != 1 || !stale[0] {
 				t.Errorf("settled %v, %v", stale, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // TestReportsToAnotherSchedulerAreNotHeard: a report names the epoch of the scheduler that it is for, and who makes it. Of an
@@ -37,14 +38,14 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 		v, list := assigned(t, m)
 		say := func(subject, instance string, session, epoch uint64) (stale []bool, answered bool) {
 			t.Helper()
-			report := tasks.EncodeReport(instance, session, epoch, []tasks.Finding{{
+			report := frame.EncodeReport(instance, session, epoch, []frame.Finding{{
 				ID: "late", Attempt: list[0].Attempt, Verb: tasks.Succeeded, Data: []byte(`"said by hand"`),
 			}})
 			answer, err := spy.Request(testNS+".report."+subject, report, time.Second) // virtual
 			if err != nil {
 				return nil, false
 			}
-			stale, err = tasks.DecodeSettled(answer.Data)
+			stale, err = frame.DecodeSettled(answer.Data)
 			if err != nil {
 				t.Errorf("%q: %v", answer.Data, err)
 			}
@@ -73,7 +74,7 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 				t.Errorf("%s: counted as %s %d times, want once", x.what, x.reason, n-counted)
 			}
 		}
-		for i, nonsense := range []string{"", "nonsense", string(tasks.EncodeSettled(nil))} {
+		for i, nonsense := range []string{"", "nonsense", string(frame.EncodeSettled(nil))} {
 			if err := spy.Publish(testNS+".report.w", []byte(nonsense)); err != nil {
 				t.Fatal(err)
 			}
@@ -113,18 +114,18 @@ func TestAnswersToAnotherSchedulerCountForNothing(t *testing.T) {
 			return len(syncs.all()) > 0, z.dump()
 		})
 		m := syncs.all()[0]
-		frame, _, err := tasks.Open(m.Data)
+		raw, _, err := frame.Open(m.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := tasks.DecodeSync(frame)
+		v, err := frame.DecodeSync(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, answer := range [][]byte{
-			tasks.EncodeSynced(v.Session, v.Epoch-1, nil),
-			tasks.EncodeSynced(v.Session, v.Epoch+1, nil),
-			tasks.EncodeSynced(v.Session+1, v.Epoch, nil),
+			frame.EncodeSynced(v.Session, v.Epoch-1, nil),
+			frame.EncodeSynced(v.Session, v.Epoch+1, nil),
+			frame.EncodeSynced(v.Session+1, v.Epoch, nil),
 		} {
 			if err := spy.Publish(m.Reply, answer); err != nil {
 				t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 var stepwise = assign.NewKind[string, string]("stepwise", assign.Backoff(100*time.Millisecond, time.Second))
@@ -232,7 +233,7 @@ func TestProgressIsBounded(t *testing.T) {
 		if _, err := spy.Subscribe(testNS+".report.a", func(m *nats.Msg) {
 			mu.Lock()
 			defer mu.Unlock()
-			_, _, _, list, err := tasks.DecodeReport(m.Data)
+			_, _, _, list, err := frame.DecodeReport(m.Data)
 			if err != nil {
 				t.Error(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // twice is a handler whose first attempt fails and whose second waits to be let go.
@@ -88,13 +89,13 @@ func (o *overheard) all() []*nats.Msg {
 }
 
 // assigned is what an assign frame says.
-func assigned(t *testing.T, m *nats.Msg) (tasks.Envelope, []tasks.Task) {
+func assigned(t *testing.T, m *nats.Msg) (frame.Envelope, []frame.Task) {
 	t.Helper()
-	frame, _, err := tasks.Open(m.Data)
+	raw, _, err := frame.Open(m.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, _, list, err := tasks.DecodeAssign(frame)
+	v, _, list, err := frame.DecodeAssign(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,14 +141,14 @@ func TestLateResultOfAttempt1WhileAttempt2Runs(t *testing.T) {
 		h, a, w, p, frames, _, nc := secondRuns(t, s)
 		v, first := assigned(t, frames.all()[0])
 		for _, verb := range []tasks.Verb{tasks.Succeeded, tasks.Permanent, tasks.Failed, tasks.Snoozed, tasks.Released} {
-			report := tasks.EncodeReport("w", v.Session, v.Epoch, []tasks.Finding{{
+			report := frame.EncodeReport("w", v.Session, v.Epoch, []frame.Finding{{
 				ID: "late", Attempt: first[0].Attempt, Verb: verb, Data: []byte(`"stale"`),
 			}})
 			answer, err := nc.Request(testNS+".report.w", report, 2*time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if stale, err := tasks.DecodeSettled(answer.Data); err != nil || len(stale) != 1 || !stale[0] {
+			if stale, err := frame.DecodeSettled(answer.Data); err != nil || len(stale) != 1 || !stale[0] {
 				t.Errorf("%v: settled %v, %v", verb, stale, err)
 			}
 		}
@@ -169,7 +170,7 @@ func TestAckOfDelivery1WhileDelivery2Runs(t *testing.T) {
 		for _, verdict := range []tasks.Verdict{tasks.Accepted, tasks.Full, tasks.Draining, tasks.Halted} {
 			old := []tasks.Answer{{ID: "late", Attempt: first[0].Attempt, Verdict: verdict}}
 			for reply, number := range map[string]uint64{all[0].Reply: v1.Number, all[len(all)-1].Reply: v2.Number} {
-				if err := nc.Publish(reply, tasks.EncodeAnswers(v1.Session, number, old)); err != nil {
+				if err := nc.Publish(reply, frame.EncodeAnswers(v1.Session, number, old)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -181,7 +182,7 @@ func TestAckOfDelivery1WhileDelivery2Runs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range []uint64{number, number + 1} { // of the first report, and of one that is not sent yet
-			if err := nc.Publish(report[:dot+1]+strconv.FormatUint(n, 36), tasks.EncodeSettled([]bool{false})); err != nil {
+			if err := nc.Publish(report[:dot+1]+strconv.FormatUint(n, 36), frame.EncodeSettled([]bool{false})); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -278,8 +279,8 @@ func TestTruncatedFrame(t *testing.T) {
 		f := newForger(t, s, a)
 		f.accepted(w, "good", "double")
 		v := f.to(w)
-		frame := tasks.EncodeAssign(&v, 0, []tasks.Task{f.task("bad", "double"), f.task("bad", "double")})
-		sealed := tasks.Seal(append([]byte(nil), frame...), f.sign)
+		raw := frame.EncodeAssign(&v, 0, []frame.Task{f.task("bad", "double"), f.task("bad", "double")})
+		sealed := frame.Seal(append([]byte(nil), raw...), f.sign)
 		counted := func() int { return w.count(isRejected("signature")) + w.count(isRejected("malformed")) }
 		before := counted()
 		cuts := 0
@@ -289,9 +290,9 @@ func TestTruncatedFrame(t *testing.T) {
 			}
 			cuts++
 		}
-		for n := 2; n < len(frame); n += 5 {
-			if answers := f.push(w, tasks.Seal(append([]byte(nil), frame[:n]...), f.sign)); len(answers) != 0 {
-				t.Errorf("%d of %d bytes, signed: answered %v", n, len(frame), answers)
+		for n := 2; n < len(raw); n += 5 {
+			if answers := f.push(w, frame.Seal(append([]byte(nil), raw[:n]...), f.sign)); len(answers) != 0 {
+				t.Errorf("%d of %d bytes, signed: answered %v", n, len(raw), answers)
 			}
 			cuts++
 		}
@@ -321,7 +322,7 @@ func TestFutureEpochFrame(t *testing.T) {
 			later.epoch += ahead
 			f.refused(w, "unknown_epoch", later.assign(later.to(w), 0, later.task("bad", "double")))
 			v := later.to(w)
-			f.send("sync", w, tasks.Seal(tasks.EncodeSync(&v), f.sign))
+			f.send("sync", w, frame.Seal(frame.EncodeSync(&v), f.sign))
 		}
 		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, double, 4)

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // TestEveryVerdict makes a worker give each answer to an assignment that there is.
@@ -24,7 +25,7 @@ func TestEveryVerdict(t *testing.T) {
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly, slots(2))
 		f := newForger(t, s, a)
 		f.accepted(w, "one", "slow")
-		verdict := func(what string, want tasks.Verdict, low uint64, x tasks.Task) {
+		verdict := func(what string, want tasks.Verdict, low uint64, x frame.Task) {
 			t.Helper()
 			answers := f.push(w, f.assign(f.to(w), low, x))
 			if len(answers) != 1 || answers[0].Verdict != want || answers[0].ID != x.ID {
@@ -41,7 +42,7 @@ func TestEveryVerdict(t *testing.T) {
 		verdict("past its deadline", tasks.Expired, 0, late)
 		stopped := f.task("stopped", "slow")
 		v := f.to(w)
-		answers := f.send("cancel", w, tasks.Seal(tasks.EncodeStop(&v, tasks.Told{ID: stopped.ID, Attempt: stopped.Attempt, Serial: stopped.Serial}), f.sign))
+		answers := f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, tasks.Told{ID: stopped.ID, Attempt: stopped.Attempt, Serial: stopped.Serial}), f.sign))
 		if len(answers) != 1 || answers[0].Verdict != tasks.Halted {
 			t.Errorf("a stop: %+v", answers)
 		}
@@ -89,33 +90,33 @@ func TestEveryGateReason(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		edited := func(edit func(*tasks.Envelope)) []byte {
+		edited := func(edit func(*frame.Envelope)) []byte {
 			v := f.to(w)
 			edit(&v)
 			return f.assign(v, 0, f.task("bad", "double"))
 		}
 		by := *f
 		by.sign = stranger.Sign
-		version := edited(func(*tasks.Envelope) {})
+		version := edited(func(*frame.Envelope) {})
 		version[0]++
 		v := f.to(w)
-		frame := tasks.EncodeSync(&v)
-		frame[1] = byte(tasks.FrameSettled) // no word of a scheduler's, though it is signed
-		kind := tasks.Seal(frame, f.sign)
+		raw := frame.EncodeSync(&v)
+		raw[1] = byte(frame.FrameSettled) // no word of a scheduler's, though it is signed
+		kind := frame.Seal(raw, f.sign)
 		for _, tt := range []struct {
 			reason string
 			frame  []byte
 		}{
 			{"version", version},
 			{"version", kind},
-			{"stale_epoch", edited(func(v *tasks.Envelope) { v.Epoch--; v.Term--; v.Session = 1 })},
-			{"stale_epoch", edited(func(v *tasks.Envelope) { v.Term++; v.Session = 1 })}, // a term cannot begin after its epoch
-			{"unknown_epoch", edited(func(v *tasks.Envelope) { v.Epoch++ })},
+			{"stale_epoch", edited(func(v *frame.Envelope) { v.Epoch--; v.Term--; v.Session = 1 })},
+			{"stale_epoch", edited(func(v *frame.Envelope) { v.Term++; v.Session = 1 })}, // a term cannot begin after its epoch
+			{"unknown_epoch", edited(func(v *frame.Envelope) { v.Epoch++ })},
 			{"signature", by.assign(f.to(w), 0, f.task("bad", "double"))},
-			{"audience", edited(func(v *tasks.Envelope) { v.Session-- })},
-			{"audience", edited(func(v *tasks.Envelope) { v.Instance = "x" })},
-			{"audience", edited(func(v *tasks.Envelope) { v.Namespace = "x" })},
-			{"audience", edited(func(v *tasks.Envelope) { v.Role = "x" })},
+			{"audience", edited(func(v *frame.Envelope) { v.Session-- })},
+			{"audience", edited(func(v *frame.Envelope) { v.Instance = "x" })},
+			{"audience", edited(func(v *frame.Envelope) { v.Namespace = "x" })},
+			{"audience", edited(func(v *frame.Envelope) { v.Role = "x" })},
 		} {
 			f.refused(w, tt.reason, tt.frame)
 		}

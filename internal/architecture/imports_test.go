@@ -15,29 +15,30 @@ const module = "github.com/rolemanager/rolemanager"
 // allowed is what each package may import of our own; a trailing /... stands for a package and those below it. A package
 // that is not listed may not be imported from where it is not listed either: add it here, and think first.
 var allowed = map[string][]string{
-	"event":                    {},
-	"fencing":                  {"internal/natskv"},
-	"metrics":                  {"event"},
-	"internal/naming":          {},
-	"internal/protocol":        {"internal/naming", "internal/protocol/record", "internal/protocol/view"},
-	"internal/protocol/record": {"internal/naming"},
-	"internal/protocol/view":   {"internal/protocol/record"},
-	"internal/protocol/tasks":  {"internal/protocol/record"},
-	"internal/clock":           {},
-	"internal/mailbox":         {},
-	"internal/natskv":          {"internal/mailbox"},
-	"internal/bridge":          {"fencing", "internal/clock"},
-	"internal/natsrun":         {},
-	"internal/natstest":        {"internal/natsrun"},
-	"election":                 {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view"},
-	"roles":                    {"election", "event", "fencing", "internal/bridge"},
+	"event":                         {},
+	"fencing":                       {"internal/natskv"},
+	"metrics":                       {"event"},
+	"internal/naming":               {},
+	"internal/protocol":             {"internal/naming", "internal/protocol/record", "internal/protocol/view"},
+	"internal/protocol/record":      {"internal/naming"},
+	"internal/protocol/view":        {"internal/protocol/record"},
+	"internal/protocol/tasks":       {"internal/protocol/record"},
+	"internal/protocol/tasks/frame": {"internal/protocol/tasks"},
+	"internal/clock":                {},
+	"internal/mailbox":              {},
+	"internal/natskv":               {"internal/mailbox"},
+	"internal/bridge":               {"fencing", "internal/clock"},
+	"internal/natsrun":              {},
+	"internal/natstest":             {"internal/natsrun"},
+	"election":                      {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view"},
+	"roles":                         {"election", "event", "fencing", "internal/bridge"},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler", "assign/internal/stream",
 		"assign/internal/taskerr", "assign/internal/worker",
 	},
 	"assign/internal/taskerr": {"election"},
-	"assign/internal/record":  {"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks"},
+	"assign/internal/record":  {"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks", "internal/protocol/tasks/frame"},
 	"assign/internal/control": {"internal/protocol/tasks"},
 	"assign/internal/stream":  {"assign/internal/record", "assign/internal/taskerr", "internal/natskv"},
 	"assign/internal/client": {
@@ -46,11 +47,11 @@ var allowed = map[string][]string{
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks",
+		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
 	},
 	"assign/internal/worker": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"election", "event", "fencing", "internal/bridge", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/protocol/tasks",
+		"election", "event", "fencing", "internal/bridge", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/protocol/tasks", "internal/protocol/tasks/frame",
 	},
 	"internal/natsconn":   {"internal/mailbox", "internal/natskv"},
 	"assign/assignotel":   {"assign"},
@@ -94,7 +95,7 @@ var only = map[string][]string{
 }
 
 // pure packages have no I/O, no clock and no concurrency of their own.
-var pure = []string{"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view", "internal/protocol/tasks"}
+var pure = []string{"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view", "internal/protocol/tasks", "internal/protocol/tasks/frame"}
 
 var impure = []string{"context", "sync", "sync/atomic", "net", "os", "io", "log", "log/slog"}
 

@@ -7,15 +7,16 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 func TestAnnouncementsReadBack(t *testing.T) {
 	for _, o := range []tasks.Outcome{
-		{Status: tasks.StatusSucceeded, Tries: 1, Attempt: tasks.Attempt{Epoch: 7, N: 2}, Instance: "w", Ran: 5000, Body: &tasks.Finding{Data: []byte("out\nput\n")}},
-		{Status: tasks.StatusSucceeded, Tries: 1, Body: &tasks.Finding{Data: []byte("{}"), Stored: true}},
+		{Status: tasks.StatusSucceeded, Tries: 1, Attempt: tasks.Attempt{Epoch: 7, N: 2}, Instance: "w", Ran: 5000, Body: &frame.Finding{Data: []byte("out\nput\n")}},
+		{Status: tasks.StatusSucceeded, Tries: 1, Body: &frame.Finding{Data: []byte("{}"), Stored: true}},
 		{Status: tasks.StatusSucceeded, Tries: 1},
-		{Status: tasks.StatusDead, Cause: "permanent", Tries: 3, Body: &tasks.Finding{Data: []byte(`{"error":"no","stack":"a\nb"}`)}},
-		{Status: tasks.StatusDead, Cause: "permanent", Tries: 3, Body: &tasks.Finding{Data: []byte("{\n\"error\":\r\n\"no\"}")}}, // no worker of ours
+		{Status: tasks.StatusDead, Cause: "permanent", Tries: 3, Body: &frame.Finding{Data: []byte(`{"error":"no","stack":"a\nb"}`)}},
+		{Status: tasks.StatusDead, Cause: "permanent", Tries: 3, Body: &frame.Finding{Data: []byte("{\n\"error\":\r\n\"no\"}")}}, // no worker of ours
 		{Status: tasks.StatusCancelled, Cause: "cancelled"},
 	} {
 		header, data := EncodeOutcome("k", o, "trace", &Submitted{Task: "policy", Keys: "keys", Meta: "meta", Data: []byte("input")})

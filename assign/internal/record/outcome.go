@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // Fields is the header of an outcome.
@@ -47,7 +48,7 @@ func EncodeOutcome(kind string, o tasks.Outcome, trace string, input *Submitted)
 	}
 	set(HeaderOutcome, string(record.append(make([]byte, 0, 192))))
 	set(HeaderTrace, trace)
-	f, _ := o.Body.(*tasks.Finding)
+	f, _ := o.Body.(*frame.Finding)
 	if o.Status == tasks.StatusSucceeded {
 		if f == nil {
 			return h, nil

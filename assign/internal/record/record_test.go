@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // stored is a header as the server gives it back.
@@ -32,7 +33,7 @@ func TestRecordsReadBack(t *testing.T) {
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	dead := tasks.Outcome{
 		Status: tasks.StatusDead, Cause: "permanent", Attempt: tasks.Attempt{Epoch: 7, N: 2}, Tries: 2, Instance: "a", Ran: 5000,
-		Body: &tasks.Finding{Data: []byte(`{"error":"no"}`)},
+		Body: &frame.Finding{Data: []byte(`{"error":"no"}`)},
 	}
 	header, data := EncodeOutcome("k", dead, trace, &Submitted{Task: "policy", Keys: "keys", Meta: "meta", Data: []byte("input")})
 	o, err := DecodeOutcome(stored(header), data)
@@ -48,7 +49,7 @@ func TestRecordsReadBack(t *testing.T) {
 	}
 	for _, object := range []bool{false, true} {
 		header, data := EncodeOutcome("k", tasks.Outcome{
-			Status: tasks.StatusSucceeded, Tries: 1, Body: &tasks.Finding{Data: []byte("output"), Stored: object},
+			Status: tasks.StatusSucceeded, Tries: 1, Body: &frame.Finding{Data: []byte("output"), Stored: object},
 		}, "", nil)
 		if o, err := DecodeOutcome(stored(header), data); err != nil || message(o) != "" || string(o.Data) != "output" || o.Object != object {
 			t.Errorf("%+v, %v", o, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // answers handles the answers of workers to frames.
@@ -51,9 +52,9 @@ func (a *answers) handle(m *nats.Msg) {
 		a.refuse(instance, record.Malformed)
 		return
 	}
-	switch tasks.FrameType(message[1]) {
-	case tasks.FrameAnswer:
-		from, _, list, err := tasks.DecodeAnswers(message)
+	switch frame.FrameType(message[1]) {
+	case frame.FrameAnswer:
+		from, _, list, err := frame.DecodeAnswers(message)
 		if reason := misattributed(err, from == session); reason != "" {
 			a.refuse(instance, reason)
 			return
@@ -65,8 +66,8 @@ func (a *answers) handle(m *nats.Msg) {
 			return
 		}
 		a.step(tasks.Answered{Session: session, Frame: number, Answers: list})
-	case tasks.FrameSynced:
-		from, epoch, held, err := tasks.DecodeSynced(message)
+	case frame.FrameSynced:
+		from, epoch, held, err := frame.DecodeSynced(message)
 		if reason := a.misdirected(err, epoch, from == session); reason != "" {
 			a.refuse(instance, reason)
 			return

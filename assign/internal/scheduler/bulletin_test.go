@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // posts are the messages that an announcer sends.
@@ -27,7 +28,7 @@ func posts(most int) (*announcer, func() []*nats.Msg) {
 }
 
 func endedWith(task string, data []byte) *write {
-	h, data := record.EncodeOutcome("k", tasks.Outcome{Status: tasks.StatusSucceeded, Tries: 1, Body: &tasks.Finding{Data: data}}, "", nil)
+	h, data := record.EncodeOutcome("k", tasks.Outcome{Status: tasks.StatusSucceeded, Tries: 1, Body: &frame.Finding{Data: data}}, "", nil)
 	return &write{op: natskv.Write{Key: record.QueueKey + task, Header: h, Value: data}}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // dispatcher sends signed frames to the workers.
@@ -15,16 +16,16 @@ type dispatcher struct {
 	put      func(message any)
 	out      sender
 	payloads *payloads
-	waiting  map[uint64]*frame // frames that wait for payloads, by session
+	waiting  map[uint64]*assignFrame // frames that wait for payloads, by session
 }
 
 func newDispatcher(t *term, put func(any), out sender, p *payloads) *dispatcher {
-	return &dispatcher{term: t, put: put, out: out, payloads: p, waiting: map[uint64]*frame{}}
+	return &dispatcher{term: t, put: put, out: out, payloads: p, waiting: map[uint64]*assignFrame{}}
 }
 
 // push sends a frame, after its payloads are read. A worker has one frame at a time, so a later one replaces it.
 func (d *dispatcher) push(p tasks.Push) {
-	f := &frame{push: p, list: make([]tasks.Task, len(p.List))}
+	f := &assignFrame{push: p, list: make([]frame.Task, len(p.List))}
 	former := d.waiting[p.Session]
 	delete(d.waiting, p.Session)
 	for i := range p.List {
@@ -51,7 +52,7 @@ func (d *dispatcher) push(p tasks.Push) {
 }
 
 // miss has a record read, unless the former frame is waiting for it.
-func (d *dispatcher) miss(f, former *frame, revision uint64, i int) {
+func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 	if f.missing == nil {
 		f.missing = map[uint64]int{}
 	}
@@ -91,12 +92,12 @@ func (d *dispatcher) fetched(x fetched) {
 }
 
 // unsent tells the rules, in the loop's next turn, that an assignment of a frame is not sent.
-func (d *dispatcher) unsent(p *tasks.Push, t *tasks.Task) {
+func (d *dispatcher) unsent(p *tasks.Push, t *frame.Task) {
 	d.put(tasks.Answered{Session: p.Session, Frame: p.Frame, Answers: []tasks.Answer{{ID: t.ID, Attempt: t.Attempt, Verdict: tasks.Unsent}}})
 }
 
 // send sends a frame in as many messages as its size needs, each signed.
-func (d *dispatcher) send(f *frame) {
+func (d *dispatcher) send(f *assignFrame) {
 	if !d.lead.Valid() {
 		return
 	}
@@ -107,7 +108,7 @@ func (d *dispatcher) send(f *frame) {
 	room := min(frameSize, most-record.Headroom)
 	for from := 0; from < len(f.list); {
 		to := f.fits(from, room)
-		message := tasks.Seal(tasks.EncodeAssign(&v, p.Low, f.list[from:to]), d.host.Signer().Sign)
+		message := frame.Seal(frame.EncodeAssign(&v, p.Low, f.list[from:to]), d.host.Signer().Sign)
 		if len(message) <= most {
 			d.out.Send(subject, reply, message)
 		} else { // submitted where messages may be larger
@@ -120,8 +121,8 @@ func (d *dispatcher) send(f *frame) {
 	}
 }
 
-func (d *dispatcher) envelope(epoch, term uint64, instance string, session, number uint64) tasks.Envelope {
-	return tasks.Envelope{
+func (d *dispatcher) envelope(epoch, term uint64, instance string, session, number uint64) frame.Envelope {
+	return frame.Envelope{
 		Namespace: d.cfg.Namespace, Role: d.cfg.Role, Epoch: epoch, Term: term, Instance: instance, Session: session, Number: number,
 	}
 }
@@ -133,14 +134,14 @@ func (d *dispatcher) replyTo(session, frame uint64) string {
 // sync asks a worker which tasks it holds.
 func (d *dispatcher) sync(e tasks.Sync) {
 	v := d.envelope(e.Epoch, d.rules.Term(), e.Instance, e.Session, 0)
-	d.out.Send(d.subjects.Sync(e.Instance), d.replyTo(e.Session, 0), tasks.Seal(tasks.EncodeSync(&v), d.host.Signer().Sign))
+	d.out.Send(d.subjects.Sync(e.Instance), d.replyTo(e.Session, 0), frame.Seal(frame.EncodeSync(&v), d.host.Signer().Sign))
 }
 
 // stop asks a worker to end an attempt.
 func (d *dispatcher) stop(e tasks.Stop) {
 	v := d.envelope(e.Epoch, e.Term, e.Instance, e.Session, 0)
-	message := tasks.EncodeStop(&v, tasks.Told{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
-	d.out.Send(d.subjects.Cancel(e.Instance), d.replyTo(e.Session, 0), tasks.Seal(message, d.host.Signer().Sign))
+	message := frame.EncodeStop(&v, tasks.Told{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
+	d.out.Send(d.subjects.Cancel(e.Instance), d.replyTo(e.Session, 0), frame.Seal(message, d.host.Signer().Sign))
 }
 
 // forget drops the frame of a session that is dead.

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// frame is a frame of assignments that is being completed with payloads and checkpoints.
-type frame struct {
+// assignFrame is a frame of assignments that is being completed with payloads and checkpoints.
+type assignFrame struct {
 	push    tasks.Push
-	list    []tasks.Task
+	list    []frame.Task
 	missing map[uint64]int // index in list, by revision of a submission or a checkpoint
 }
 
@@ -18,12 +19,12 @@ const (
 	taskNumbers = 160       // bytes that bound the numbers of a task, and the lengths of its texts, in a frame
 )
 
-func (f *frame) waits(revision uint64) bool {
+func (f *assignFrame) waits(revision uint64) bool {
 	_, ok := f.missing[revision]
 	return ok
 }
 
-func (f *frame) loaded(revision uint64) (payload, bool) {
+func (f *assignFrame) loaded(revision uint64) (payload, bool) {
 	for i := range f.list {
 		if f.list[i].Revision == revision && !f.waits(revision) {
 			return payload{f.list[i].Payload, f.list[i].Trace, f.list[i].Header}, true
@@ -33,7 +34,7 @@ func (f *frame) loaded(revision uint64) (payload, bool) {
 }
 
 // leaveOut takes a task out of a frame, with the records that are still being read for it.
-func (f *frame) leaveOut(i int) {
+func (f *assignFrame) leaveOut(i int) {
 	for revision, j := range f.missing {
 		switch {
 		case j == i:
@@ -46,7 +47,7 @@ func (f *frame) leaveOut(i int) {
 }
 
 // fits returns the end of the tasks, beginning with index from, that go into one message with room bytes.
-func (f *frame) fits(from, room int) int {
+func (f *assignFrame) fits(from, room int) int {
 	to, size := from, 0
 	for ; to < len(f.list); to++ {
 		t := &f.list[to]

@@ -18,6 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // fixture makes schedulers whose loop does not run: they send and store nothing.
@@ -108,19 +109,19 @@ func FuzzHeard(f *testing.F) {
 		f.Fatalf("%+v", s.listed())
 	}
 	answers := func(session uint64, verdict tasks.Verdict) []byte {
-		return tasks.EncodeAnswers(session, 2, []tasks.Answer{{ID: "x", Attempt: tasks.Attempt{Epoch: heardEpoch, N: 2}, Verdict: verdict}, {ID: "y", Attempt: firstAttempt}})
+		return frame.EncodeAnswers(session, 2, []tasks.Answer{{ID: "x", Attempt: tasks.Attempt{Epoch: heardEpoch, N: 2}, Verdict: verdict}, {ID: "y", Attempt: firstAttempt}})
 	}
 	for _, subject := range []string{"in.7.2", "in.7.0", "in.8.2", "in.7", "in.", "in.7.2.3", "in.07.02", "in.-7.2", "7.2", "in.zzzzzzzzzzzzzz.1", "work.report.w.1", "work.report.w.2", ""} {
 		for _, report := range []bool{false, true} {
 			f.Add(subject, answers(7, tasks.Accepted), report)
 			f.Add(subject, answers(8, tasks.Draining), report)
-			f.Add(subject, tasks.EncodeSynced(7, heardEpoch, []tasks.Held{{ID: "y", Attempt: firstAttempt}}), report)
-			f.Add(subject, tasks.EncodeReport("w.1", 7, heardEpoch, []tasks.Finding{
+			f.Add(subject, frame.EncodeSynced(7, heardEpoch, []tasks.Held{{ID: "y", Attempt: firstAttempt}}), report)
+			f.Add(subject, frame.EncodeReport("w.1", 7, heardEpoch, []frame.Finding{
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Progressing, Fraction: 0.5, Data: []byte("half")},
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Succeeded, Ran: 5, Data: []byte("out")},
 				{ID: "x", Attempt: tasks.Attempt{Epoch: heardEpoch, N: 2}, Verb: tasks.Failed, Data: []byte(`{"error":"no"}`)},
 			}), report)
-			f.Add(subject, tasks.EncodeReport("w.1", 7, heardEpoch+1, []tasks.Finding{{ID: "y", Attempt: firstAttempt, Verb: tasks.Failed, Delay: -1}}), report)
+			f.Add(subject, frame.EncodeReport("w.1", 7, heardEpoch+1, []frame.Finding{{ID: "y", Attempt: firstAttempt, Verb: tasks.Failed, Delay: -1}}), report)
 			f.Add(subject, control.Parts(answers(7, tasks.Unsent), 1000, 1)[0], report)
 			f.Add(subject, []byte(nil), report)
 		}
@@ -146,8 +147,8 @@ func FuzzHeard(f *testing.F) {
 			t.Fatalf("%q, %x: %d messages, %v", subject, data, len(settled), s.failure)
 		}
 		for _, m := range settled {
-			_, _, _, list, err := tasks.DecodeReport(data)
-			if stale, wrong := tasks.DecodeSettled(m.Data); err != nil || wrong != nil || m.Subject != "back" || len(stale) != len(list) {
+			_, _, _, list, err := frame.DecodeReport(data)
+			if stale, wrong := frame.DecodeSettled(m.Data); err != nil || wrong != nil || m.Subject != "back" || len(stale) != len(list) {
 				t.Fatalf("%q, %x is answered with %q, %x", subject, data, m.Subject, m.Data)
 			}
 		}
@@ -159,8 +160,8 @@ func FuzzHeard(f *testing.F) {
 		var instance string
 		var of []string
 		if report {
-			var list []tasks.Finding
-			instance, session, epoch, list, _ = tasks.DecodeReport(data)
+			var list []frame.Finding
+			instance, session, epoch, list, _ = frame.DecodeReport(data)
 			for _, f := range list {
 				of = append(of, f.ID)
 			}
@@ -168,12 +169,12 @@ func FuzzHeard(f *testing.F) {
 				t.Fatalf("%q, %x: on another's subject", subject, data)
 			}
 		} else {
-			frame := data
-			if control.IsPart(frame) {
-				frame = (&control.Assembly{}).Add(frame)
+			raw := data
+			if control.IsPart(raw) {
+				raw = (&control.Assembly{}).Add(raw)
 			}
 			var list []tasks.Answer
-			session, _, list, _ = tasks.DecodeAnswers(frame)
+			session, _, list, _ = frame.DecodeAnswers(raw)
 			instance, epoch = "w.1", heardEpoch
 			for _, a := range list {
 				of = append(of, a.ID)

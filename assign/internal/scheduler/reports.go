@@ -6,6 +6,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // reports handles the reports of workers, and answers each after the rules have settled all of its results.
@@ -65,7 +66,7 @@ func (r *reports) read(m *nats.Msg) { r.unread.Add(-int64(len(m.Data))) }
 
 // handle gives the rules the results of a report if the report is for the scheduler that we are.
 func (r *reports) handle(m *nats.Msg) {
-	instance, session, epoch, list, err := tasks.DecodeReport(m.Data)
+	instance, session, epoch, list, err := frame.DecodeReport(m.Data)
 	own := r.peers[session].instance == instance && m.Subject == r.subjects.Report(instance)
 	if reason := r.misdirected(err, epoch, own); reason != "" {
 		r.refuse(instance, reason)
@@ -105,7 +106,7 @@ func (r *reports) settle(e tasks.Settle) {
 		rep := ref.of
 		rep.stale[ref.index] = e.Stale
 		if rep.left--; rep.left == 0 {
-			r.out.Send(rep.reply, "", tasks.EncodeSettled(rep.stale))
+			r.out.Send(rep.reply, "", frame.EncodeSettled(rep.stale))
 		}
 	}
 }

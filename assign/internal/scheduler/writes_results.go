@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 var outcomes = [...]protocolrecord.Outcome{
@@ -143,7 +144,7 @@ func (q *writeQueue) giveUp(w *write, err error) {
 		q.largest = min(q.largest, len(w.op.Value)-1)
 	}
 	text := fmt.Sprintf("the %s of %d bytes cannot be stored: %v", what, w.size(), err)
-	q.step(tasks.Unstorable{Write: w.number, Body: &tasks.Finding{Data: record.EncodeFailure(text, "")}})
+	q.step(tasks.Unstorable{Write: w.number, Body: &frame.Finding{Data: record.EncodeFailure(text, "")}})
 }
 
 // recordOf returns what people call a record, and what the record belongs to.

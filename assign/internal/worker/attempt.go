@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // attempts is what the attempts of one lease need.
@@ -25,7 +26,7 @@ type (
 	// returned is the result of an attempt whose handler has returned.
 	returned struct {
 		x       *execution
-		finding tasks.Finding
+		finding frame.Finding
 	}
 	// progressed notes that a handler has reported its progress.
 	progressed struct{ x *execution }
@@ -56,10 +57,10 @@ type execution struct {
 
 func (x *execution) run(h Handler, input []byte, run bridge.TaskRun, b attemptBounds) {
 	ctx, done := b.limit(x.ctx)
-	f := tasks.Finding{Verb: tasks.Failed, Data: goexitFailure} // unless it returns
+	f := frame.Finding{Verb: tasks.Failed, Data: goexitFailure} // unless it returns
 	defer func() {
 		if errors.Is(context.Cause(ctx), taskerr.ErrTaskExpired) { // whatever it returned
-			f = tasks.Finding{Verb: tasks.Overdue}
+			f = frame.Finding{Verb: tasks.Overdue}
 		}
 		done()
 		x.release()
@@ -100,7 +101,7 @@ func (x *execution) abandon() {
 	}
 }
 
-func (x *execution) finish(f tasks.Finding) {
+func (x *execution) finish(f frame.Finding) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.over = true

@@ -11,17 +11,18 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // frame takes a frame; until is set when it has waited.
 func (s *worker) frame(m *nats.Msg, until time.Time) {
-	frame, v, verdict := s.verifier.check(m, s.out.MaxPayload())
-	if verdict == tasks.Later {
+	raw, v, verdict := s.verifier.check(m, s.out.MaxPayload())
+	if verdict == frame.Later {
 		s.look()
-		frame, v, verdict = s.verifier.check(m, s.out.MaxPayload())
+		raw, v, verdict = s.verifier.check(m, s.out.MaxPayload())
 	}
-	if verdict == tasks.Later {
-		s.park(m, until, tasks.Later)
+	if verdict == frame.Later {
+		s.park(m, until, frame.Later)
 		return
 	}
 	if verdict == tasks.TooLarge {
@@ -31,19 +32,19 @@ func (s *worker) frame(m *nats.Msg, until time.Time) {
 		s.reject(m, v, verdict)
 		return
 	}
-	switch tasks.FrameType(frame[1]) {
-	case tasks.FrameAssign:
-		s.assigned(frame, m, until)
-	case tasks.FrameStop:
-		_, told, err := tasks.DecodeStop(frame)
+	switch frame.FrameType(raw[1]) {
+	case frame.FrameAssign:
+		s.assigned(raw, m, until)
+	case frame.FrameStop:
+		_, told, err := frame.DecodeStop(raw)
 		if err != nil {
 			s.rejected("", record.Malformed)
 			return
 		}
 		s.step(told)
-		s.out.Send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
-	case tasks.FrameSync:
-		s.answerAll(m.Reply, tasks.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
+		s.out.Send(m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
+	case frame.FrameSync:
+		s.answerAll(m.Reply, frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
 	default:
 		s.reject(m, v, tasks.Unsupported)
 	}
@@ -51,8 +52,8 @@ func (s *worker) frame(m *nats.Msg, until time.Time) {
 
 // assigned takes a frame of assignments that the verifier has accepted; until is set when it has waited. Under an idle session
 // nothing is begun: the frame waits for the beat that ends that.
-func (s *worker) assigned(frame []byte, m *nats.Msg, until time.Time) {
-	v, low, list, err := tasks.DecodeAssign(frame)
+func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
+	v, low, list, err := frame.DecodeAssign(raw)
 	if err != nil {
 		s.rejected("", record.Malformed)
 		return
@@ -91,7 +92,7 @@ func (s *worker) assigned(frame []byte, m *nats.Msg, until time.Time) {
 }
 
 // start runs a handler in a goroutine of its own.
-func (s *worker) start(t *tasks.Task) {
+func (s *worker) start(t *frame.Task) {
 	x := &execution{attempts: &s.attempts, id: t.ID, kind: t.Policy.Kind, attempt: t.Attempt, weight: max(t.Policy.Weight, 1), began: time.Now()}
 	x.ctx, x.cancel = context.WithCancelCause(context.Background())
 	x.release = context.AfterFunc(s.ctx, x.leaseOver)
@@ -119,10 +120,10 @@ func (s *worker) unpark(now time.Time) {
 	asleep := false
 	for _, p := range waiting {
 		if !now.Before(p.until) {
-			if p.why == tasks.Later && isSync(p.m) {
+			if p.why == frame.Later && isSync(p.m) {
 				s.h.Refresh()
 			}
-			s.reject(p.m, tasks.Envelope{}, p.why)
+			s.reject(p.m, frame.Envelope{}, p.why)
 			continue
 		}
 		if asleep = asleep || p.why == tasks.NotReady && !s.wake(); asleep && p.why == tasks.NotReady {

@@ -9,18 +9,19 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // outbox keeps what handlers have returned until the scheduler has settled it, across schedulers, and reports it together with
 // how far those are that still run. A few reports are under way at a time, so that under load each carries many results.
 type outbox struct {
 	inbox    string // of the answers; the report's number follows
-	findings map[string]tasks.Finding
+	findings map[string]frame.Finding
 	queue    []item // what is to be reported, in order
 	doubted  []item // what was reported and not answered, to be reported again: the least often comes first
 	cooling  []cooling
 	flights  map[uint64]*flight
-	page     []tasks.Finding // of the report that is being made
+	page     []frame.Finding // of the report that is being made
 	last     uint64
 	fails    int       // reports in a row without an answer
 	pause    time.Time // nothing is sent before
@@ -68,11 +69,11 @@ const (
 )
 
 func newOutbox(inbox string) outbox {
-	return outbox{inbox: inbox, findings: map[string]tasks.Finding{}, flights: map[uint64]*flight{}}
+	return outbox{inbox: inbox, findings: map[string]frame.Finding{}, flights: map[uint64]*flight{}}
 }
 
 // keep stores what a handler has returned; ready queues it.
-func (o *outbox) keep(f tasks.Finding) { o.findings[f.ID] = f }
+func (o *outbox) keep(f frame.Finding) { o.findings[f.ID] = f }
 
 func (o *outbox) ready(id string, a tasks.Attempt) {
 	o.queue = append(o.queue, item{held: tasks.Held{ID: id, Attempt: a}})
@@ -121,7 +122,7 @@ func (o *outbox) again(runs map[string]*execution) {
 // answer reads an answer to a report; it runs in the connection's goroutine.
 func (o *outbox) answer(m *nats.Msg) acknowledged {
 	number, _ := strconv.ParseUint(strings.TrimPrefix(m.Subject, o.inbox), 36, 64) // 0 is none of ours
-	stale, err := tasks.DecodeSettled(m.Data)
+	stale, err := frame.DecodeSettled(m.Data)
 	return acknowledged{number, stale, err == nil}
 }
 
@@ -192,7 +193,7 @@ func (o *outbox) put(it item) {
 
 // load takes the next report off a queue: no more than size bytes, if it holds more than one finding. The list is valid until
 // the next one.
-func (o *outbox) load(queue *[]item, now time.Time, size int) (list []tasks.Finding, items []item) {
+func (o *outbox) load(queue *[]item, now time.Time, size int) (list []frame.Finding, items []item) {
 	clear(o.page)
 	list, items = o.page[:0], make([]item, 0, min(len(*queue), maxReported))
 	taken, used := 0, 0
@@ -227,7 +228,7 @@ func (it *item) room() int {
 
 // finding is what an item says by now; none when it has become void: the result was settled, or has taken the place of what
 // was to be said of progress.
-func (o *outbox) finding(it *item) (f tasks.Finding, ok bool) {
+func (o *outbox) finding(it *item) (f frame.Finding, ok bool) {
 	if it.x == nil {
 		f, ok = o.findings[it.held.ID]
 		return f, ok && f.Attempt == it.held.Attempt
@@ -251,7 +252,7 @@ func (o *outbox) chill(x *execution, now time.Time) {
 }
 
 // report begins the next report, whose number is 0 when there is none, or no room for it.
-func (o *outbox) report(now time.Time, size int, patience time.Duration) (number uint64, list []tasks.Finding) {
+func (o *outbox) report(now time.Time, size int, patience time.Duration) (number uint64, list []frame.Finding) {
 	doubted := 0
 	for _, f := range o.flights {
 		if f.doubted() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // blind is a scheduler that cannot read some tasks: it answers no report that says something of one of them.
@@ -20,7 +21,7 @@ type blind struct {
 const opaque = "later"
 
 func (b *blind) returns(id string) {
-	f := tasks.Finding{ID: id, Attempt: tasks.Attempt{Epoch: 1, N: 1}, Verb: tasks.Succeeded}
+	f := frame.Finding{ID: id, Attempt: tasks.Attempt{Epoch: 1, N: 1}, Verb: tasks.Succeeded}
 	b.keep(f)
 	b.ready(id, f.Attempt)
 }
@@ -37,7 +38,7 @@ func (b *blind) turn(t *testing.T) {
 		if len(b.flights) > maxFlights {
 			t.Fatalf("%d reports are under way", len(b.flights))
 		}
-		if slices.ContainsFunc(list, func(f tasks.Finding) bool { return strings.HasPrefix(f.ID, opaque) }) {
+		if slices.ContainsFunc(list, func(f frame.Finding) bool { return strings.HasPrefix(f.ID, opaque) }) {
 			continue
 		}
 		for _, h := range b.acknowledge(acknowledged{number, make([]bool, len(list)), true}) {
@@ -94,7 +95,7 @@ func TestWhatIsNotSettledKeepsNothingElse(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	o, now := newOutbox("in."), time.Now()
 	for i := range 3 {
-		o.keep(tasks.Finding{ID: fmt.Sprint(i)})
+		o.keep(frame.Finding{ID: fmt.Sprint(i)})
 		o.ready(fmt.Sprint(i), tasks.Attempt{})
 	}
 	for range 20 {

@@ -7,15 +7,16 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // FuzzSettled: whatever comes where answers to a worker's reports are awaited, results are settled only by an answer to their own
 // report that has a word for each of them, and at most once; else the report stays under way.
 func FuzzSettled(f *testing.F) {
 	for n := range 4 {
-		f.Add("in.7", tasks.EncodeSettled(make([]bool, n)))
+		f.Add("in.7", frame.EncodeSettled(make([]bool, n)))
 	}
-	two := tasks.EncodeSettled([]bool{true, false})
+	two := frame.EncodeSettled([]bool{true, false})
 	for _, subject := range []string{"in.8", "in.0", "in.", "7", "in.07", "in.-7", "in.zzzzzzzzzzzzzzz", "other.7"} {
 		f.Add(subject, two)
 	}

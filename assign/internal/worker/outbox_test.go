@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // desk is an outbox with the attempts whose reports it carries, and what the loop would do around it.
@@ -113,7 +114,7 @@ func TestAnswerToProgressIsNotTheResults(t *testing.T) {
 	first, says := d.post()
 	expect(t, says, `a progressing 0.50 ""`)
 	x.lose(taskerr.ErrAttemptEnded)
-	d.keep(tasks.Finding{ID: "a", Attempt: x.attempt, Verb: tasks.Succeeded})
+	d.keep(frame.Finding{ID: "a", Attempt: x.attempt, Verb: tasks.Succeeded})
 	d.ready("a", x.attempt)
 	second, says := d.post()
 	expect(t, says, "a succeeded")
@@ -133,7 +134,7 @@ func TestResultReplacesProgressThatWaits(t *testing.T) {
 	if err := awaitSaid(t, waits); !errors.Is(err, taskerr.ErrAttemptEnded) {
 		t.Errorf("the call that waited: %v", err)
 	}
-	d.keep(tasks.Finding{ID: "a", Attempt: x.attempt, Verb: tasks.Failed})
+	d.keep(frame.Finding{ID: "a", Attempt: x.attempt, Verb: tasks.Failed})
 	d.ready("a", x.attempt)
 	_, says := d.post()
 	expect(t, says, "a failed")
@@ -215,7 +216,7 @@ func TestAgain(t *testing.T) {
 	d.say(t, b, 0.5, nil)
 	d.post()
 	b.lose(taskerr.ErrStopped)
-	d.keep(tasks.Finding{ID: "c", Attempt: a.attempt, Verb: tasks.Succeeded})
+	d.keep(frame.Finding{ID: "c", Attempt: a.attempt, Verb: tasks.Succeeded})
 	d.again(d.runs)
 	number, says := d.post()
 	expect(t, says, `c succeeded, a progressing 0.50 "half"`)
@@ -229,7 +230,7 @@ func TestReportsAreBounded(t *testing.T) {
 	d := newDesk()
 	for i := range 3 {
 		id := fmt.Sprint(i)
-		d.keep(tasks.Finding{ID: id, Verb: tasks.Succeeded, Data: make([]byte, reportSize/2)})
+		d.keep(frame.Finding{ID: id, Verb: tasks.Succeeded, Data: make([]byte, reportSize/2)})
 		d.ready(id, tasks.Attempt{})
 	}
 	for _, want := range []string{"0 succeeded", "1 succeeded", "2 succeeded"} {

@@ -21,6 +21,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // Outputs above inlineMax do not fit into a record beside thousands of others: the worker stores them as objects, and then
@@ -74,7 +75,7 @@ func (o *objects) inline() int {
 // its output, and nothing was wrong with it. But workers do not stand still for a fault of the set-up for ever: when that has
 // lasted for missingPatience, the task is dead at once, since no further attempt would mend that, and so is each that needs the
 // store until it is as it should be.
-func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attempt, data []byte, retention time.Duration) tasks.Finding {
+func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attempt, data []byte, retention time.Duration) frame.Finding {
 	if most := o.cfg.MaxResult; len(data) > most {
 		return attemptResult(ctx, nil, taskerr.Permanent(fmt.Errorf(
 			"the output has %d bytes, the limit is %d: raise MaxResult, or store it elsewhere and return its name", len(data), most)))
@@ -113,7 +114,7 @@ func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attem
 	if err != nil {
 		return attemptResult(ctx, nil, err)
 	}
-	return tasks.Finding{Verb: tasks.Succeeded, Stored: true, Data: encoded}
+	return frame.Finding{Verb: tasks.Succeeded, Stored: true, Data: encoded}
 }
 
 // missing notes that the store is missing or unfit, and reports whether it has been for so long that nobody waits for it.

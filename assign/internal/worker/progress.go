@@ -6,6 +6,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // progressEvery is between two reports of one attempt's progress, but for those with a checkpoint.
@@ -82,11 +83,11 @@ func (p *progress) news() urgency {
 }
 
 // take is what is to be reported, as of what number of the handler's sayings.
-func (p *progress) take() (f tasks.Finding, number uint64) {
+func (p *progress) take() (f frame.Finding, number uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.announced = nothing
-	return tasks.Finding{Verb: tasks.Progressing, Fraction: float32(p.fraction), Data: p.checkpoint}, p.said
+	return frame.Finding{Verb: tasks.Progressing, Fraction: float32(p.fraction), Data: p.checkpoint}, p.said
 }
 
 // settle takes the scheduler's answer to a report: all that was said up to number is stored, or, when it was stale, never

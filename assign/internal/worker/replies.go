@@ -9,6 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // park keeps a frame for a moment, until its epoch is in view or the session on short beats: what is dropped comes again
@@ -17,7 +18,7 @@ func (s *worker) park(m *nats.Msg, until time.Time, why tasks.Verdict) {
 	if until.IsZero() {
 		until = time.Now().Add(s.cfg.AnswerTimeout)
 		if len(s.parked) >= maxParked {
-			s.reject(m, tasks.Envelope{}, why)
+			s.reject(m, frame.Envelope{}, why)
 			return
 		}
 	}
@@ -26,9 +27,9 @@ func (s *worker) park(m *nats.Msg, until time.Time, why tasks.Verdict) {
 
 // reject counts a frame under its reason. It answers only a stale one: any other might be accepted when a copy of it comes,
 // and its sender must not give the tasks to somebody else before.
-func (s *worker) reject(m *nats.Msg, v tasks.Envelope, verdict tasks.Verdict) {
+func (s *worker) reject(m *nats.Msg, v frame.Envelope, verdict tasks.Verdict) {
 	reason := verdict.String()
-	if verdict == tasks.Later {
+	if verdict == frame.Later {
 		reason = record.UnknownEpoch
 	}
 	s.rejected("", reason)
@@ -36,15 +37,15 @@ func (s *worker) reject(m *nats.Msg, v tasks.Envelope, verdict tasks.Verdict) {
 		return
 	}
 	var answers []tasks.Answer
-	if frame, _, err := tasks.Open(m.Data); err == nil {
-		if _, _, list, err := tasks.DecodeAssign(frame); err == nil {
+	if raw, _, err := frame.Open(m.Data); err == nil {
+		if _, _, list, err := frame.DecodeAssign(raw); err == nil {
 			for i := range list {
 				answers = append(answers, tasks.Answer{ID: list[i].ID, Attempt: list[i].Attempt, Verdict: verdict})
 			}
 		}
 	}
 	if len(answers) > 0 && v.Session == s.h.Session() {
-		s.out.Send(m.Reply, "", tasks.EncodeAnswers(s.h.Session(), v.Number, answers))
+		s.out.Send(m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number, answers))
 	}
 }
 
@@ -61,6 +62,6 @@ func (s *worker) answerAll(to string, frame []byte) {
 }
 
 func isSync(m *nats.Msg) bool {
-	frame, _, err := tasks.Open(m.Data)
-	return err == nil && tasks.FrameType(frame[1]) == tasks.FrameSync
+	raw, _, err := frame.Open(m.Data)
+	return err == nil && frame.FrameType(raw[1]) == frame.FrameSync
 }

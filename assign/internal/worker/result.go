@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // panicError is a panic of a handler.
@@ -38,22 +39,22 @@ func call(ctx context.Context, h Handler, input []byte, run bridge.TaskRun) (dat
 // attemptResult is what a worker reports of an attempt that has returned err, or data. (The report of
 // an attempt that is dropped goes nowhere.) An error whose methods panic, such as a nil pointer to an
 // error type, is a failure.
-func attemptResult(ctx context.Context, data []byte, err error) (f tasks.Finding) {
+func attemptResult(ctx context.Context, data []byte, err error) (f frame.Finding) {
 	if err == nil {
-		return tasks.Finding{Verb: tasks.Succeeded, Data: data}
+		return frame.Finding{Verb: tasks.Succeeded, Data: data}
 	}
 	defer func() {
 		if v := recover(); v != nil {
 			text := fmt.Sprintf("the handler has returned an error of type %T that cannot be read: panic: %v", err, v)
-			f = tasks.Finding{Verb: tasks.Failed, Data: record.EncodeFailure(text, string(debug.Stack()))}
+			f = frame.Finding{Verb: tasks.Failed, Data: record.EncodeFailure(text, string(debug.Stack()))}
 		}
 	}()
-	f = tasks.Finding{Verb: tasks.Failed}
+	f = frame.Finding{Verb: tasks.Failed}
 	switch taskerr.EndOf(ctx, err) {
 	case taskerr.EndReleased:
-		return tasks.Finding{Verb: tasks.Released}
+		return frame.Finding{Verb: tasks.Released}
 	case taskerr.EndSnoozed:
-		return tasks.Finding{Verb: tasks.Snoozed, Delay: int64(taskerr.Wait(err))}
+		return frame.Finding{Verb: tasks.Snoozed, Delay: int64(taskerr.Wait(err))}
 	case taskerr.EndPermanent:
 		f.Verb = tasks.Permanent
 	case taskerr.EndFailed:

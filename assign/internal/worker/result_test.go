@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 func TestEndOf(t *testing.T) {
@@ -73,7 +74,7 @@ func TestDelaysAreBounded(t *testing.T) {
 			want time.Duration
 		}{"Snooze": {taskerr.Snooze(asked), want.snooze}, "RetryAfter": {taskerr.RetryAfter(asked, errors.New("why")), want.retry}} {
 			f := attemptResult(t.Context(), nil, tt.err)
-			_, _, _, sent, err := tasks.DecodeReport(tasks.EncodeReport("w", 1, 1, []tasks.Finding{f}))
+			_, _, _, sent, err := frame.DecodeReport(frame.EncodeReport("w", 1, 1, []frame.Finding{f}))
 			if err != nil || len(sent) != 1 || time.Duration(sent[0].Delay) != tt.want {
 				t.Errorf("%s(%v): reported as %v, %v; want %v", name, asked, sent, err, tt.want)
 				continue

@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // frameVerifier decides whether a frame comes from the scheduler, and is for us. What it says of the scheduler comes from the view
@@ -56,29 +57,29 @@ func (g *frameVerifier) verifierOf(publicKey string) *fencing.Verifier {
 // check looks at a frame in this order: size, version; then stale epoch, signature, audience, by the rules. Expiry and replay
 // are looked at for each assignment, and so after the signature: what a frame says of time counts from its arrival, since the
 // clocks of two machines are not compared, and a frame as a whole has no time of its own to be late by.
-func (g *frameVerifier) check(m *nats.Msg, most int) (frame []byte, v tasks.Envelope, verdict tasks.Verdict) {
+func (g *frameVerifier) check(m *nats.Msg, most int) (raw []byte, v frame.Envelope, verdict tasks.Verdict) {
 	if len(m.Data) > most {
 		return nil, v, tasks.TooLarge
 	}
-	frame, signature, err := tasks.Open(m.Data)
+	raw, signature, err := frame.Open(m.Data)
 	if err == nil {
-		v, _, err = tasks.DecodeEnvelope(frame)
+		v, _, err = frame.DecodeEnvelope(raw)
 	}
 	switch {
-	case errors.Is(err, tasks.ErrVersion):
+	case errors.Is(err, frame.ErrVersion):
 		return nil, v, tasks.Unsupported
 	case err != nil:
 		return nil, v, tasks.Forged
 	}
 	us := g.addressee()
-	if verdict := us.Judge(&v, func() bool { return g.signed(frame, signature) }); verdict != tasks.Accepted {
+	if verdict := us.Judge(&v, func() bool { return g.signed(raw, signature) }); verdict != tasks.Accepted {
 		return nil, v, verdict
 	}
-	return frame, v, tasks.Accepted
+	return raw, v, tasks.Accepted
 }
 
-func (g *frameVerifier) addressee() tasks.Addressee {
-	return tasks.Addressee{
+func (g *frameVerifier) addressee() frame.Addressee {
+	return frame.Addressee{
 		Namespace: g.namespace, Role: g.role, Instance: g.instance, Session: g.session, Epoch: g.epoch, Highest: g.highest, Open: g.open,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // sealed is a verifier of a worker's session, and frames of every type that its scheduler has signed for it.
@@ -26,14 +27,14 @@ func sealed(tb testing.TB) (*frameVerifier, [][]byte) {
 	}
 	g := &frameVerifier{namespace: "work", role: "scheduler", instance: "w.1", session: 1 << 50, open: true, own: stranger}
 	g.see(election.RoleInfo{Leader: "a", Epoch: 1<<50 + 7, Revision: 1<<50 + 7, PublicKey: signer.PublicKey()})
-	v := tasks.Envelope{Namespace: "work", Role: "scheduler", Epoch: 1<<50 + 7, Term: 1<<50 + 5, Instance: "w.1", Session: 1 << 50, Number: 6}
+	v := frame.Envelope{Namespace: "work", Role: "scheduler", Epoch: 1<<50 + 7, Term: 1<<50 + 5, Instance: "w.1", Session: 1 << 50, Number: 6}
 	policy := &tasks.Policy{Kind: "checksum.v1", Timeout: time.Minute, Retention: time.Hour, Weight: 1}
-	list := []tasks.Task{{
+	list := []frame.Task{{
 		Assignment: tasks.Assignment{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Try: 2, Policy: policy}, Payload: []byte("in"),
 	}}
-	frames := [][]byte{tasks.EncodeAssign(&v, 2, list), tasks.EncodeStop(&v, tasks.Told{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}), tasks.EncodeSync(&v)}
+	frames := [][]byte{frame.EncodeAssign(&v, 2, list), frame.EncodeStop(&v, tasks.Told{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}), frame.EncodeSync(&v)}
 	for i := range frames {
-		frames[i] = tasks.Seal(frames[i], signer.Sign)
+		frames[i] = frame.Seal(frames[i], signer.Sign)
 	}
 	return g, frames
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // TestGate checks each reason, and that the first one in order counts.
@@ -21,13 +22,13 @@ func TestGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	info := election.RoleInfo{Leader: "a", Epoch: 10, Revision: 10, PublicKey: leader.PublicKey()}
-	good := tasks.Envelope{Namespace: "ns", Role: "r", Epoch: 10, Term: 10, Instance: "w", Session: 5}
-	seal := func(edit func(*tasks.Envelope), by *fencing.Signer) []byte {
+	good := frame.Envelope{Namespace: "ns", Role: "r", Epoch: 10, Term: 10, Instance: "w", Session: 5}
+	seal := func(edit func(*frame.Envelope), by *fencing.Signer) []byte {
 		v := good
 		edit(&v)
-		return tasks.Seal(tasks.EncodeSync(&v), by.Sign)
+		return frame.Seal(frame.EncodeSync(&v), by.Sign)
 	}
-	same := func(*tasks.Envelope) {}
+	same := func(*frame.Envelope) {}
 	for _, tt := range []struct {
 		name   string
 		data   []byte
@@ -36,23 +37,23 @@ func TestGate(t *testing.T) {
 	}{
 		{"good", seal(same, leader), nil, tasks.Accepted},
 		{"too large", make([]byte, 2000), nil, tasks.TooLarge},
-		{"stale and forged: stale", seal(func(v *tasks.Envelope) { v.Epoch = 9 }, stranger), nil, tasks.StaleEpoch},
-		{"a later epoch is not believed, even well signed", seal(func(v *tasks.Envelope) { v.Epoch = 11 }, leader), nil, tasks.Later},
-		{"forged and foreign: forged", seal(func(v *tasks.Envelope) { v.Session = 6 }, stranger), nil, tasks.Forged},
-		{"another session", seal(func(v *tasks.Envelope) { v.Session = 6 }, leader), nil, tasks.Foreign},
-		{"another instance", seal(func(v *tasks.Envelope) { v.Instance = "x" }, leader), nil, tasks.Foreign},
-		{"another namespace", seal(func(v *tasks.Envelope) { v.Namespace = "x" }, leader), nil, tasks.Foreign},
-		{"another role", seal(func(v *tasks.Envelope) { v.Role = "x" }, leader), nil, tasks.Foreign},
+		{"stale and forged: stale", seal(func(v *frame.Envelope) { v.Epoch = 9 }, stranger), nil, tasks.StaleEpoch},
+		{"a later epoch is not believed, even well signed", seal(func(v *frame.Envelope) { v.Epoch = 11 }, leader), nil, frame.Later},
+		{"forged and foreign: forged", seal(func(v *frame.Envelope) { v.Session = 6 }, stranger), nil, tasks.Forged},
+		{"another session", seal(func(v *frame.Envelope) { v.Session = 6 }, leader), nil, tasks.Foreign},
+		{"another instance", seal(func(v *frame.Envelope) { v.Instance = "x" }, leader), nil, tasks.Foreign},
+		{"another namespace", seal(func(v *frame.Envelope) { v.Namespace = "x" }, leader), nil, tasks.Foreign},
+		{"another role", seal(func(v *frame.Envelope) { v.Role = "x" }, leader), nil, tasks.Foreign},
 		{"our own record is not in view", seal(same, leader), func(g *frameVerifier) { g.open = false }, tasks.NotReady},
 		{"nobody leads any more", seal(same, leader), func(g *frameVerifier) {
 			g.see(election.RoleInfo{Vacant: true, Revision: 12})
 		}, tasks.StaleEpoch},
-		{"nobody leads, and that is no epoch", seal(func(v *tasks.Envelope) { v.Epoch, v.Term = 0, 0 }, leader), func(g *frameVerifier) {
+		{"nobody leads, and that is no epoch", seal(func(v *frame.Envelope) { v.Epoch, v.Term = 0, 0 }, leader), func(g *frameVerifier) {
 			g.see(election.RoleInfo{Vacant: true, Revision: 12})
 		}, tasks.StaleEpoch},
 		{"signatures are not checked", seal(same, stranger), func(g *frameVerifier) { g.trusting = true }, tasks.Accepted},
-		{"signatures are not checked, the rest is", seal(func(v *tasks.Envelope) { v.Session = 6 }, stranger), func(g *frameVerifier) { g.trusting = true }, tasks.Foreign},
-		{"a term that begins after its epoch", seal(func(v *tasks.Envelope) { v.Term = 11 }, leader), nil, tasks.StaleEpoch},
+		{"signatures are not checked, the rest is", seal(func(v *frame.Envelope) { v.Session = 6 }, stranger), func(g *frameVerifier) { g.trusting = true }, tasks.Foreign},
+		{"a term that begins after its epoch", seal(func(v *frame.Envelope) { v.Term = 11 }, leader), nil, tasks.StaleEpoch},
 		{"the view went back", seal(same, leader), func(g *frameVerifier) {
 			g.see(election.RoleInfo{Leader: "b", Epoch: 12, Revision: 12, PublicKey: stranger.PublicKey()})
 			g.see(info)

@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // worker is the work of one process under one lease: a goroutine that owns the worker's rules, reads what the scheduler
@@ -76,7 +77,7 @@ func (s *worker) step(ev tasks.WorkerEvent) {
 			}
 		case tasks.Reply:
 			r := e.Ref.(*reply)
-			s.out.Send(r.to, "", tasks.EncodeAnswers(s.h.Session(), r.number, e.Answers))
+			s.out.Send(r.to, "", frame.EncodeAnswers(s.h.Session(), r.number, e.Answers))
 		case tasks.Report:
 			s.outbox.ready(e.ID, e.Attempt)
 		case tasks.Forget:
@@ -164,6 +165,6 @@ func (s *worker) send(now time.Time) {
 			return
 		}
 		s.out.Send(s.sub.Report(s.h.Instance()), o.inbox+strconv.FormatUint(number, 36),
-			tasks.EncodeReport(s.h.Instance(), s.h.Session(), s.verifier.epoch, list))
+			frame.EncodeReport(s.h.Instance(), s.h.Session(), s.verifier.epoch, list))
 	}
 }

@@ -54,5 +54,5 @@
 // outcome.go how attempts and tasks end · checkpoint.go · steer.go, unique.go, recur.go, missed.go what others ask for.
 // Handing out: lane.go who waits in which queue · limits.go · dispatch.go the rounds · pool.go, placement.go who gets it ·
 // member.go workers and their answers · adopt.go the beginning of a term · suspect.go what may have killed the scheduler.
-// The other side: addressee.go whose frames a worker takes · worker.go. Between them: wire.go, frame.go, reply.go.
+// The other side: worker.go. What the two sides send to each other is in package frame.
 package tasks

@@ -16,7 +16,7 @@ func TestTargets(t *testing.T) {
 	for _, found := range all {
 		names = append(names, found.String())
 	}
-	for _, want := range []string{"fencing.FuzzToken", "protocol.FuzzMachine", "tasks.FuzzEveryFrame", "worker.FuzzGate"} {
+	for _, want := range []string{"fencing.FuzzToken", "protocol.FuzzMachine", "frame.FuzzEveryFrame", "worker.FuzzGate"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is not among %v", want, names)
 		}

@@ -25,7 +25,7 @@ func (p *participant) shown() uint64 {
 
 // accepts checks T3 of a frame by which a worker starts, takes or stops something, or tells what it holds: once epoch e was in its view, it accepts
 // nothing below e; and what was not in its view yet, no frame makes it believe.
-func (k *worker) accepts(f *frame, what, id string) {
+func (k *worker) accepts(f *sentFrame, what, id string) {
 	switch top := k.p.shown(); {
 	case f.epoch < top:
 		k.w.fail("T3: %s/%d %s %s by a frame of epoch %d, after epoch %d was in its view", k.p.name, k.session, what, id, f.epoch, top)
@@ -35,7 +35,7 @@ func (k *worker) accepts(f *frame, what, id string) {
 }
 
 // starts checks T3 of an attempt: no handler starts for one of an earlier term, whatever frame it comes in.
-func (k *worker) starts(f *frame, a *tasks.Assignment) {
+func (k *worker) starts(f *sentFrame, a *tasks.Assignment) {
 	k.accepts(f, "starts", a.ID)
 	if top := k.p.shown(); a.Attempt.Epoch < k.p.epochs.term {
 		k.w.fail("T3: %s/%d starts attempt %v of %s, after epoch %d of another term was in its view", k.p.name, k.session, a.Attempt, a.ID, top)
@@ -43,7 +43,7 @@ func (k *worker) starts(f *frame, a *tasks.Assignment) {
 }
 
 // refuses counts a frame that is refused since a later epoch was in view, and what of it would have been run.
-func (k *worker) refuses(f *frame) {
+func (k *worker) refuses(f *sentFrame) {
 	if f.epoch >= k.p.shown() {
 		return
 	}

@@ -38,7 +38,7 @@ func TestEpochsTell(t *testing.T) {
 			w.bucket.log = append(w.bucket.log, entry{kind: kind, revision: uint64(i + 1), session: session})
 		}
 		k := &worker{w: w, p: &participant{w: w, name: "a", seen: c.seen}}
-		k.starts(&frame{epoch: c.frame}, attempt(c.attempt))
+		k.starts(&sentFrame{epoch: c.frame}, attempt(c.attempt))
 		switch {
 		case c.want == "" && w.broken != nil:
 			t.Errorf("%s: %v", name, w.broken)

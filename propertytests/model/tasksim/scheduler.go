@@ -169,12 +169,12 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		for _, a := range e.List {
 			w.tell(a.ID, "%s@%d pushes %v serial %d low %d to %s/%d", l.p.name, l.epoch, a.Attempt, a.Serial, e.Low, e.Instance, e.Session)
 		}
-		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, push: &e})
+		l.frame(e.Instance, sentFrame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, push: &e})
 	case tasks.Stop:
 		w.tell(e.ID, "%s@%d stops %v at %s/%d", l.p.name, l.epoch, e.Attempt, e.Instance, e.Session)
-		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, stop: &e})
+		l.frame(e.Instance, sentFrame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, stop: &e})
 	case tasks.Sync:
-		l.frame(e.Instance, frame{lead: l, epoch: e.Epoch, term: l.term, session: e.Session})
+		l.frame(e.Instance, sentFrame{lead: l, epoch: e.Epoch, term: l.term, session: e.Session})
 	case tasks.Settle:
 		if f, ok := e.Ref.(settle); ok {
 			f(e.Stale)

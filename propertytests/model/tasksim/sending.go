@@ -6,7 +6,7 @@ import (
 )
 
 // frame sends to an instance: whatever session it has then gets it.
-func (l *lead) frame(instance string, f frame) {
+func (l *lead) frame(instance string, f sentFrame) {
 	if f.push != nil {
 		l.load(&f)
 	}
@@ -23,7 +23,7 @@ func (l *lead) frame(instance string, f frame) {
 
 // load reads the checkpoints that go along with a frame. What goes with one that is gone is not sent, and now and then
 // something else is not.
-func (l *lead) load(f *frame) {
+func (l *lead) load(f *sentFrame) {
 	w := l.w
 	f.saved = map[string]int{}
 	push, list := *f.push, f.push.List

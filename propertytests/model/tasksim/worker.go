@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // worker is one session's worker: the real rules behind a follower's checks.
@@ -16,7 +17,7 @@ type worker struct {
 	results map[string]tasks.Held // what is not settled, with its attempt
 	verbs   map[string]tasks.Result
 	said    map[string]*saying // checkpoints that are not settled
-	frame   *frame             // the one that is being taken
+	frame   *sentFrame         // the one that is being taken
 	over    bool
 }
 
@@ -30,8 +31,8 @@ type handlerRun struct {
 	over     bool
 }
 
-// frame is what a scheduler sends. Signatures are beyond this model: it names its sender truly.
-type frame struct {
+// sentFrame is what a scheduler sends. Signatures are beyond this model: it names its sender truly.
+type sentFrame struct {
 	lead    *lead
 	epoch   uint64
 	term    uint64
@@ -52,14 +53,14 @@ func newWorker(p *participant) *worker {
 }
 
 // take looks at a frame by the rules of a follower. One from an epoch that is not in view yet waits a moment.
-func (k *worker) take(f frame, waited time.Duration) {
+func (k *worker) take(f sentFrame, waited time.Duration) {
 	p := k.p
 	if k.over || !p.up || p.cut || p.session != k.session {
 		return
 	}
-	us := tasks.Addressee{Session: k.session, Epoch: p.epoch, Highest: p.highest, Open: p.open}
-	switch us.Judge(&tasks.Envelope{Epoch: f.epoch, Term: f.term, Session: f.session}, func() bool { return true }) {
-	case tasks.Later:
+	us := frame.Addressee{Session: k.session, Epoch: p.epoch, Highest: p.highest, Open: p.open}
+	switch us.Judge(&frame.Envelope{Epoch: f.epoch, Term: f.term, Session: f.session}, func() bool { return true }) {
+	case frame.Later:
 		if waited < k.w.Lease/2 {
 			p.later(k.w.Lease/50, func() { k.take(f, waited+k.w.Lease/50) })
 		}
@@ -97,7 +98,7 @@ func (k *worker) take(f frame, waited time.Duration) {
 	}
 }
 
-func (k *worker) answer(f frame, answers []tasks.Answer) {
+func (k *worker) answer(f sentFrame, answers []tasks.Answer) {
 	l, number := f.lead, f.push.Frame
 	for _, a := range answers {
 		if a.Verdict != tasks.Accepted {
@@ -113,7 +114,7 @@ func (k *worker) step(ev tasks.WorkerEvent) {
 	for _, e := range k.m.Step(ev, nil) {
 		switch e := e.(type) {
 		case tasks.Reply:
-			k.answer(e.Ref.(frame), e.Answers)
+			k.answer(e.Ref.(sentFrame), e.Answers)
 		case tasks.Start:
 			k.start(e.Assignment)
 		case tasks.Halt:

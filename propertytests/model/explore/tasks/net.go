@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 func (x *Model) send(w *World, m *message) {
@@ -124,14 +125,14 @@ func (x *Model) answered(w *World, k int, number uint64) {
 }
 
 // addressee is what a member holds frames against.
-func (m *member) addressee(l *history) tasks.Addressee {
+func (m *member) addressee(l *history) frame.Addressee {
 	v := m.view(l)
-	return tasks.Addressee{Session: m.session, Epoch: v.epoch, Highest: v.highest, Open: v.open}
+	return frame.Addressee{Session: m.session, Epoch: v.epoch, Highest: v.highest, Open: v.open}
 }
 
 // envelope is what a frame says of itself. It names its sender truly; the namespace, the role and the instance are one.
-func (m *message) envelope() *tasks.Envelope {
-	e := &tasks.Envelope{Epoch: m.epoch, Term: m.epoch, Session: m.session}
+func (m *message) envelope() *frame.Envelope {
+	e := &frame.Envelope{Epoch: m.epoch, Term: m.epoch, Session: m.session}
 	switch {
 	case m.push != nil:
 		e.Term = m.push.Term
@@ -142,9 +143,9 @@ func (m *message) envelope() *tasks.Envelope {
 }
 
 // waits reports whether a frame is from an epoch that is not in view yet.
-func (m *member) waits(l *history, frame *message) bool {
+func (m *member) waits(l *history, raw *message) bool {
 	us := m.addressee(l)
-	return us.Judge(frame.envelope(), func() bool { return true }) == tasks.Later
+	return us.Judge(raw.envelope(), func() bool { return true }) == frame.Later
 }
 
 // hear is a frame at a member, judged by the rules of a follower.

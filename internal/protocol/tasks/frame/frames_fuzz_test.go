@@ -1,4 +1,4 @@
-package tasks
+package frame
 
 import (
 	"reflect"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // mayAllocate is how much reading a frame of n bytes may take: a multiple of it, and what the measure is off by.
@@ -27,15 +28,15 @@ type (
 	}
 	stopFrame struct {
 		v Envelope
-		t Told
+		t tasks.Told
 	}
 	answerFrame struct {
 		session, number uint64
-		list            []Answer
+		list            []tasks.Answer
 	}
 	syncedFrame struct {
 		session, epoch uint64
-		held           []Held
+		held           []tasks.Held
 	}
 	reportFrame struct {
 		instance       string
@@ -78,26 +79,26 @@ var codecs = []codec{
 // samples are frames of every type, small and full.
 func samples() [][]byte {
 	v := Envelope{Namespace: "work", Role: "scheduler", Epoch: 1 << 50, Term: 1 << 49, Instance: "a.b-c", Session: 1<<64 - 1, Number: 6}
-	policy := &Policy{Kind: "checksum.v1", Timeout: time.Minute, Retention: time.Hour, Weight: 2}
+	policy := &tasks.Policy{Kind: "checksum.v1", Timeout: time.Minute, Retention: time.Hour, Weight: 2}
 	task := Task{
-		Assignment: Assignment{ID: "x", Revision: 4, Attempt: Attempt{9, 1}, Serial: 3, Try: 2, Left: time.Second, Policy: policy},
+		Assignment: tasks.Assignment{ID: "x", Revision: 4, Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Try: 2, Left: time.Second, Policy: policy},
 		Trace:      "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Header: `{"k":"v"}`, Payload: []byte("in"), Saved: []byte("half"),
 	}
-	var answers []Answer
-	var held []Held
+	var answers []tasks.Answer
+	var held []tasks.Held
 	for i := range 20 {
-		answers = append(answers, Answer{ID: strings.Repeat("y", i), Attempt: Attempt{9, uint32(i)}, Verdict: Verdict(i)})
-		held = append(held, Held{ID: strings.Repeat("z", i), Attempt: Attempt{9, uint32(i)}, Revision: uint64(i)})
+		answers = append(answers, tasks.Answer{ID: strings.Repeat("y", i), Attempt: tasks.Attempt{Epoch: 9, N: uint32(i)}, Verdict: tasks.Verdict(i)})
+		held = append(held, tasks.Held{ID: strings.Repeat("z", i), Attempt: tasks.Attempt{Epoch: 9, N: uint32(i)}, Revision: uint64(i)})
 	}
 	return [][]byte{
 		EncodeAssign(&v, 2, []Task{task}), EncodeAssign(&v, 0, nil), EncodeAssign(&Envelope{}, 1<<63, []Task{task, task, task}),
-		EncodeStop(&v, Told{ID: "x", Attempt: Attempt{9, 1}, Serial: 3, Status: StatusCancelled}), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
+		EncodeStop(&v, tasks.Told{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusCancelled}), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
 		EncodeSynced(7, 9, held), EncodeSynced(7, 9, nil), EncodeSettled([]bool{true, false, true}), EncodeSettled(nil),
 		EncodeReport("a", 7, 9, []Finding{
-			{ID: "x", Attempt: Attempt{9, 1}, Verb: Succeeded, Ran: 5, Data: []byte("out")},
-			{ID: "x", Verb: Overdue},
-			{ID: "y", Verb: Progressing, Fraction: 0.5, Data: []byte{}},
-			{ID: "z", Verb: Failed, Delay: -1, Stored: true},
+			{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verb: tasks.Succeeded, Ran: 5, Data: []byte("out")},
+			{ID: "x", Verb: tasks.Overdue},
+			{ID: "y", Verb: tasks.Progressing, Fraction: 0.5, Data: []byte{}},
+			{ID: "z", Verb: tasks.Failed, Delay: -1, Stored: true},
 		}),
 	}
 }

@@ -1,8 +1,10 @@
-package tasks
+package frame
 
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // Frames are a version, a type, and fields of variable length: numbers as varints, texts and payloads with their length
@@ -39,11 +41,11 @@ func newEncoder(t FrameType, room int) *encoder {
 	return &encoder{append(make([]byte, 0, room+64), wireVersion, byte(t))}
 }
 
-func (e *encoder) number(n uint64)   { e.b = binary.AppendUvarint(e.b, n) }
-func (e *encoder) signed(n int64)    { e.b = binary.AppendVarint(e.b, n) }
-func (e *encoder) text(s string)     { e.number(uint64(len(s))); e.b = append(e.b, s...) }
-func (e *encoder) bytes(p []byte)    { e.number(uint64(len(p))); e.b = append(e.b, p...) }
-func (e *encoder) attempt(a Attempt) { e.number(a.Epoch); e.number(uint64(a.N)) }
+func (e *encoder) number(n uint64)         { e.b = binary.AppendUvarint(e.b, n) }
+func (e *encoder) signed(n int64)          { e.b = binary.AppendVarint(e.b, n) }
+func (e *encoder) text(s string)           { e.number(uint64(len(s))); e.b = append(e.b, s...) }
+func (e *encoder) bytes(p []byte)          { e.number(uint64(len(p))); e.b = append(e.b, p...) }
+func (e *encoder) attempt(a tasks.Attempt) { e.number(a.Epoch); e.number(uint64(a.N)) }
 
 // decoder reads fields; after the first one that is not there every other is zero, and bad is true.
 type decoder struct {
@@ -98,12 +100,12 @@ func (d *decoder) bytes() []byte {
 
 func (d *decoder) text() string { return string(d.bytes()) }
 
-func (d *decoder) attempt() Attempt {
+func (d *decoder) attempt() tasks.Attempt {
 	epoch, n := d.number(), d.number()
 	if n > 1<<32-1 {
 		d.bad = true
 	}
-	return Attempt{epoch, uint32(n)}
+	return tasks.Attempt{Epoch: epoch, N: uint32(n)}
 }
 
 // list reads a count that no frame of this length can belie: each element has least bytes.

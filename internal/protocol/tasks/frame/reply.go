@@ -1,9 +1,13 @@
-package tasks
+package frame
 
-import "math"
+import (
+	"math"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
 
 // EncodeAnswers makes a worker's answer to an assign or a stop frame.
-func EncodeAnswers(session, number uint64, answers []Answer) []byte {
+func EncodeAnswers(session, number uint64, answers []tasks.Answer) []byte {
 	e := newEncoder(FrameAnswer, 32+40*len(answers))
 	e.number(session)
 	e.number(number)
@@ -18,21 +22,21 @@ func EncodeAnswers(session, number uint64, answers []Answer) []byte {
 }
 
 // DecodeAnswers reads it.
-func DecodeAnswers(frame []byte) (session, number uint64, answers []Answer, err error) {
+func DecodeAnswers(frame []byte) (session, number uint64, answers []tasks.Answer, err error) {
 	d, err := newDecoder(frame, FrameAnswer)
 	if err != nil {
 		return 0, 0, nil, err
 	}
 	session, number = d.number(), d.number()
-	answers = make([]Answer, d.list(4))
+	answers = make([]tasks.Answer, d.list(4))
 	for i := range answers {
-		answers[i] = Answer{d.text(), d.attempt(), Verdict(d.number() & 0xff)}
+		answers[i] = tasks.Answer{ID: d.text(), Attempt: d.attempt(), Verdict: tasks.Verdict(d.number() & 0xff)}
 	}
 	return session, number, answers, d.err()
 }
 
 // EncodeSynced makes a worker's answer to a sync frame of an epoch.
-func EncodeSynced(session, epoch uint64, held []Held) []byte {
+func EncodeSynced(session, epoch uint64, held []tasks.Held) []byte {
 	e := newEncoder(FrameSynced, 32+40*len(held))
 	e.number(session)
 	e.number(epoch)
@@ -49,7 +53,7 @@ func EncodeSynced(session, epoch uint64, held []Held) []byte {
 const maxHeld = 8192
 
 // DecodeSynced reads it.
-func DecodeSynced(frame []byte) (session, epoch uint64, held []Held, err error) {
+func DecodeSynced(frame []byte) (session, epoch uint64, held []tasks.Held, err error) {
 	d, err := newDecoder(frame, FrameSynced)
 	if err != nil {
 		return 0, 0, nil, err
@@ -59,9 +63,9 @@ func DecodeSynced(frame []byte) (session, epoch uint64, held []Held, err error) 
 	if n > min(maxHeld, uint64(len(d.b))/4) {
 		return 0, 0, nil, ErrFrame
 	}
-	held = make([]Held, n)
+	held = make([]tasks.Held, n)
 	for i := range held {
-		held[i] = Held{d.text(), d.attempt(), d.number()}
+		held[i] = tasks.Held{ID: d.text(), Attempt: d.attempt(), Revision: d.number()}
 	}
 	return session, epoch, held, d.err()
 }
@@ -69,8 +73,8 @@ func DecodeSynced(frame []byte) (session, epoch uint64, held []Held, err error) 
 // Finding is one entry of a worker's report: how an attempt ended, or how far it is.
 type Finding struct {
 	ID       string
-	Attempt  Attempt
-	Verb     Verb
+	Attempt  tasks.Attempt
+	Verb     tasks.Verb
 	Delay    int64   // ns
 	Ran      int64   // ns
 	Fraction float32 // of 1, of one that is Progressing
@@ -131,14 +135,14 @@ func DecodeReport(frame []byte) (instance string, session, epoch uint64, list []
 	list = make([]Finding, d.list(9))
 	for i := range list {
 		f := &list[i]
-		f.ID, f.Attempt, f.Verb = d.text(), d.attempt(), Verb(d.number()&0xff)
+		f.ID, f.Attempt, f.Verb = d.text(), d.attempt(), tasks.Verb(d.number()&0xff)
 		f.Delay, f.Ran, f.Fraction = d.signed(), d.signed(), math.Float32frombits(uint32(d.number()))
 		flags := d.number()
 		f.Stored = flags&flagStored != 0
 		if f.Data = d.bytes(); flags&flagData == 0 {
 			f.Data = nil
 		}
-		if f.Verb < Succeeded || f.Verb > Overdue || !(f.Fraction >= 0 && f.Fraction <= 1) {
+		if f.Verb < tasks.Succeeded || f.Verb > tasks.Overdue || !(f.Fraction >= 0 && f.Fraction <= 1) {
 			d.bad = true
 		}
 	}

@@ -1,4 +1,6 @@
-package tasks
+package frame
+
+import "github.com/rolemanager/rolemanager/internal/protocol/tasks"
 
 // Addressee is what a worker holds the frames of schedulers against: who it is, and who leads in its view.
 type Addressee struct {
@@ -12,23 +14,23 @@ type Addressee struct {
 
 // Later says that the epoch of a frame is above every one that was in view. It is no answer: the frame waits for the view,
 // or is dropped.
-const Later = Verdict(255)
+const Later = tasks.Verdict(255)
 
 // Judge says whether a frame comes from the scheduler in view, and is for this worker: the first reason against it counts.
 // What it says of its epoch is held against the view alone, so that no frame makes the worker believe in an epoch; signed
 // is asked only of one from the epoch in view, since it costs.
-func (a *Addressee) Judge(v *Envelope, signed func() bool) Verdict {
+func (a *Addressee) Judge(v *Envelope, signed func() bool) tasks.Verdict {
 	switch {
 	case v.Epoch > a.Highest:
 		return Later
 	case a.Epoch == 0 || v.Epoch != a.Epoch || v.Term > v.Epoch:
-		return StaleEpoch
+		return tasks.StaleEpoch
 	case !signed():
-		return Forged
+		return tasks.Forged
 	case v.Namespace != a.Namespace || v.Role != a.Role || v.Instance != a.Instance || v.Session != a.Session:
-		return Foreign
+		return tasks.Foreign
 	case !a.Open:
-		return NotReady
+		return tasks.NotReady
 	}
-	return Accepted
+	return tasks.Accepted
 }

@@ -1,6 +1,10 @@
-package tasks
+package frame
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
 
 // Envelope is what every frame of a scheduler says of itself, under its signature: from which term it is, and for whom.
 type Envelope struct {
@@ -45,7 +49,7 @@ func (d *decoder) envelope() (v Envelope) {
 
 // Task is an assignment with what its handler needs.
 type Task struct {
-	Assignment
+	tasks.Assignment
 	Trace   string // traceparent of W3C, "" for none
 	Header  string // of the submitter's, encoded; "" for none
 	Payload []byte
@@ -94,7 +98,7 @@ func DecodeAssign(frame []byte) (v Envelope, low uint64, list []Task, err error)
 		timeout, retention time.Duration
 		weight             int
 	}
-	policies := map[alike]*Policy{}
+	policies := map[alike]*tasks.Policy{}
 	list = make([]Task, d.list(14))
 	for i := range list {
 		t := &list[i]
@@ -105,7 +109,7 @@ func DecodeAssign(frame []byte) (v Envelope, low uint64, list []Task, err error)
 		t.Left = milliseconds(d.signed())
 		p.timeout, p.retention, p.weight = milliseconds(d.signed()), milliseconds(d.signed()), int(d.number()&(1<<16-1))
 		if policies[p] == nil {
-			policies[p] = &Policy{Kind: p.kind, Timeout: p.timeout, Retention: p.retention, Weight: max(p.weight, 1)}
+			policies[p] = &tasks.Policy{Kind: p.kind, Timeout: p.timeout, Retention: p.retention, Weight: max(p.weight, 1)}
 		}
 		t.Policy = policies[p]
 		t.Trace, t.Header, t.Payload, t.Saved = d.text(), d.text(), d.bytes(), d.bytes()
@@ -120,7 +124,7 @@ func milliseconds(n int64) time.Duration {
 }
 
 // EncodeStop makes the frame of a Stop, as its worker is Told it. The term is the envelope's.
-func EncodeStop(v *Envelope, t Told) []byte {
+func EncodeStop(v *Envelope, t tasks.Told) []byte {
 	e := newEncoder(FrameStop, 160+len(t.ID)+signatureSize)
 	e.envelope(v)
 	e.text(t.ID)
@@ -131,13 +135,13 @@ func EncodeStop(v *Envelope, t Told) []byte {
 }
 
 // DecodeStop reads a stop frame.
-func DecodeStop(frame []byte) (v Envelope, t Told, err error) {
+func DecodeStop(frame []byte) (v Envelope, t tasks.Told, err error) {
 	d, err := newDecoder(frame, FrameStop)
 	if err != nil {
 		return v, t, err
 	}
 	v = d.envelope()
-	t = Told{Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(), Status: Status(d.text())}
+	t = tasks.Told{Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(), Status: tasks.Status(d.text())}
 	return v, t, d.err()
 }
 
