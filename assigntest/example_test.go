@@ -33,7 +33,7 @@ func Example() {
 	// nobody to greet permanent
 }
 
-// add adds the numbers, and goes on where an earlier attempt was.
+// add adds the numbers, and continues from the checkpoint of an earlier attempt.
 func add(ctx context.Context, t *assign.Task[[]int]) (int, error) {
 	done, sum := 0, 0
 	if from := t.Checkpoint(); from != nil {

@@ -14,12 +14,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// Namespace is a running one, with everything in the test's process. It is an [assign.Submitter] by its Client.
+// Namespace is a running namespace, with everything in the test's process. It is an
+// [assign.Submitter] by its Client.
 type Namespace struct {
 	*assign.Client
 	// Assigner schedules and works.
 	Assigner *assign.Assigner
-	// Workers are the instances of [Workers], in order: they only work.
+	// Workers are the instances that [Workers] added, in order. They only work.
 	Workers []*Worker
 	// Conn is the connection of the client.
 	Conn *nats.Conn
@@ -32,7 +33,7 @@ type Namespace struct {
 // Worker is an instance that only works.
 type Worker struct {
 	*assign.Assigner
-	// Instance is what tasks that it runs say of it: worker-1, worker-2, …
+	// Instance is the instance id that its tasks report: worker-1, worker-2, …
 	Instance string
 
 	session *election.Session
@@ -46,7 +47,7 @@ const (
 	within   = 30 * time.Second
 )
 
-// StartOption says what a namespace of Start is like.
+// StartOption changes the namespace that [Start] starts.
 type StartOption func(*starts)
 
 type starts struct {
@@ -54,16 +55,18 @@ type starts struct {
 	configure []func(*assign.Config)
 }
 
-// Workers adds n instances that only work, each with a session of its own.
+// Workers adds n instances that only work, each with its own session.
 func Workers(n int) StartOption { return func(s *starts) { s.workers = n } }
 
-// Configure lets the test change the configuration of every instance. Namespace, Role and StreamAutoCreate are Start's.
+// Configure lets the test change the configuration of every instance. Start sets Namespace, Role
+// and StreamAutoCreate itself.
 func Configure(edit func(*assign.Config)) StartOption {
 	return func(s *starts) { s.configure = append(s.configure, edit) }
 }
 
-// Start starts a NATS server with a temporary store, an instance that schedules and works, and those of [Workers]; register
-// gives each its handlers. All of it is shut down when the test ends: handlers that still run then are cancelled.
+// Start starts a NATS server with a temporary store, an instance that schedules and works, and the
+// instances of [Workers]. register gives each instance its handlers. Everything is shut down when
+// the test ends: handlers that still run are cancelled.
 func Start(tb testing.TB, register func(a *assign.Assigner), opts ...StartOption) *Namespace {
 	tb.Helper()
 	n := &Namespace{tb: tb}
@@ -121,8 +124,8 @@ func (n *Namespace) leave(instance string, session *election.Session) {
 	}
 }
 
-// Stop shuts a worker down in good order: its handlers may finish within the DrainTimeout, and what runs then is given back.
-// It returns when that is done.
+// Stop shuts a worker down cleanly: its handlers may finish within the DrainTimeout, and tasks that
+// still run after that are given back. Stop returns when that is done.
 func (n *Namespace) Stop(w *Worker) {
 	n.tb.Helper()
 	n.leave(w.Instance, w.session)

@@ -29,7 +29,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestWorkers: the scheduler does not work, the workers do, and what one gives back another one runs.
+// TestWorkers: the scheduler does not work, the workers do, and what one gives back another one
+// runs.
 func TestWorkers(t *testing.T) {
 	started := make(chan string, 8)
 	release := make(chan struct{})

@@ -18,22 +18,22 @@ import (
 
 var made atomic.Uint64
 
-// Option says what a task of NewTask is like.
+// Option changes the task that [NewTask] makes.
 type Option func(*bridge.TaskRun)
 
-// ID names the task (task-1, task-2, …).
+// ID names the task. Default task-1, task-2, ….
 func ID(id string) Option { return func(r *bridge.TaskRun) { r.ID = id } }
 
-// Kind names its kind (test).
+// Kind names the task's kind. Default "test".
 func Kind(name string) Option { return func(r *bridge.TaskRun) { r.Kind = name } }
 
-// Attempt is which attempt it is (1).
+// Attempt is the number of the attempt. Default 1.
 func Attempt(n int) Option { return func(r *bridge.TaskRun) { r.Attempt = n } }
 
 // TraceParent is what [assign.Task.TraceParent] returns.
 func TraceParent(t string) Option { return func(r *bridge.TaskRun) { r.Trace = t } }
 
-// Header is a header that the submitter has given.
+// Header is a header that the submitter gave.
 func Header(key, value string) Option {
 	return func(r *bridge.TaskRun) {
 		r.Headers = maps.Clone(r.Headers)
@@ -44,11 +44,12 @@ func Header(key, value string) Option {
 	}
 }
 
-// Checkpoint is what an earlier attempt has left.
+// Checkpoint is the checkpoint that an earlier attempt left.
 func Checkpoint(data []byte) Option { return func(r *bridge.TaskRun) { r.Checkpoint = data } }
 
-// NewTask returns a task as a handler gets it. Its fencing token is later than those of all tasks that were made before in
-// this process, so that a guard admits it. What the handler says of its progress is kept for [Progress].
+// NewTask returns a task as a handler gets it. Its fencing token is later than the tokens of all
+// tasks made earlier in this process, so that a guard admits it. The progress that the handler
+// reports is kept for [Progress].
 func NewTask[In any](tb testing.TB, in In, opts ...Option) *assign.Task[In] {
 	tb.Helper()
 	n := made.Add(1)
@@ -72,7 +73,7 @@ type Report struct {
 	Checkpoint []byte
 }
 
-// Progress is what the handler of a task of [NewTask] has said of its progress, in order.
+// Progress returns the progress that the handler of a task of [NewTask] has reported, in order.
 func Progress[In any](t *assign.Task[In]) []Report {
 	r, ok := bridge.RunOf(t).Reporter.(*recorder)
 	if !ok {

@@ -11,9 +11,10 @@ import (
 
 var epochs atomic.Uint64
 
-// NewTerm returns a term of a role as a Lead function gets it, with its context. The term is valid until end is called
-// with the cause of its end (election.ErrSessionLost, election.ErrSteppedDown, …) or the test is over; then its context
-// is cancelled with that cause. Each term of a process has a larger epoch than the one before.
+// NewTerm returns a term of a role as a Lead function gets it, with its context. The term is valid
+// until the test is over, or until end is called with the cause of its end
+// (election.ErrSessionLost, election.ErrSteppedDown, …). Its context is then cancelled with that
+// cause. Each term of a process has a larger epoch than the term before.
 func NewTerm(tb testing.TB, role string) (ctx context.Context, t *election.Term, end func(cause error)) {
 	tb.Helper()
 	ctx, term, end := bridge.NewTerm(context.Background(), role, epochs.Add(1))

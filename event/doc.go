@@ -1,26 +1,29 @@
-// Package event holds what a role manager reports about itself: sealed structs and a one-method [Sink].
+// Package event holds what a role manager reports about itself: sealed structs and a one-method
+// [Sink].
 //
 //	election, assign ──► Event ──► one goroutine per session ──► Sink (log)
 //	                                                        ├──► Sink (metrics)
 //	                                                        └──► Events(ctx), a channel per subscriber
 //
-// The core knows neither a logger nor Prometheus; it makes events, and whoever wants to see them brings a Sink.
-// (The pattern is that of fx's fxevent.)
+// The core knows neither a logger nor Prometheus. It makes events; a program that wants to see the
+// events brings a Sink. (The pattern is that of fx's fxevent.)
 //
 // # Promises
 //
-//   - An event is a plain value. It is never changed after it was given out, and holds nothing secret: a fencing
-//     token's id is in none of them. Sinks receive the struct itself, never a pointer to it.
-//   - Sinks of one session are called in order, one at a time, from a goroutine that the session owns; never from the
-//     core, and with no lock held. A Sink shared by several sessions is called concurrently and must allow for it.
-//   - A type switch over the structs of this package needs a default branch: later versions may add events, and
-//     fields to events.
+//   - An event is a plain value. An event never changes after it was given out, and holds nothing
+//     secret: no event holds the id of a fencing token. Sinks receive the struct itself, never a
+//     pointer to it.
+//   - The sinks of one session are called in order, one at a time, from a goroutine that the
+//     session owns. They are never called from the core, and no lock is held. A Sink that several
+//     sessions share is called concurrently, and must be safe for that.
+//   - A type switch over the structs of this package needs a default branch: later versions may add
+//     events, and fields to events.
 //
 // # Failures
 //
-// A slow Sink delays the events behind it and nothing else. Whoever is more than 4,096 events behind, Sink or subscriber,
-// is told with [Lagged] how many it has missed. A promotion, a demotion, and the opening, loss, end or kill of a session
-// are never among them.
+// A slow Sink delays the events behind it and nothing else. A Sink or subscriber that is more than
+// 4,096 events behind gets a [Lagged], which says how many events it has missed. Promotions,
+// demotions, and the opening, loss, end or kill of a session are never left out.
 //
 // # Files
 //

@@ -7,14 +7,16 @@ import (
 
 // Event is one of the structs of this package; no other package can add one.
 //
-// Use a type switch to tell them apart, [MetaOf] for what all of them carry and [Name] for a short name.
+// Use a type switch to tell events apart, [MetaOf] for the fields that all events carry, and [Name]
+// for a short name.
 type Event interface {
 	event()
 }
 
 // Sink takes events.
 //
-// Observe is called in order from one goroutine per session. It should return soon: the events behind this one wait.
+// Observe is called in order, from one goroutine per session. It should return soon: the events
+// behind this one wait.
 type Sink interface {
 	Observe(e Event)
 }
@@ -31,12 +33,13 @@ type Meta struct {
 	Time time.Time
 	// Bucket is the KV bucket of the session.
 	Bucket string
-	// Instance is the process (member) that reports the event, not the one it is about.
+	// Instance is the process (member) that reports the event, not the process that the event is
+	// about.
 	Instance string
 	// Session is the number of the session at that moment, 0 when none is open.
 	Session uint64
-	// Correlation is an id per session and term, to find the lines of a log that belong together. It is no secret
-	// and proves nothing.
+	// Correlation is an id per session and term. It finds the lines of a log that belong together.
+	// It is not secret, and proves nothing.
 	Correlation string
 }
 
@@ -62,8 +65,9 @@ func Name(e Event) string {
 const (
 	// OutcomeWon says that the server has acknowledged the write.
 	OutcomeWon = "won"
-	// OutcomeRefused says that the server has refused the write: somebody else wrote first.
+	// OutcomeRefused says that the server has refused the write: another process wrote first.
 	OutcomeRefused = "refused"
-	// OutcomeUnknown says that no answer came in time: the write has landed or not, and only the watch can tell.
+	// OutcomeUnknown says that no answer came in time. The write may have landed; only the watch
+	// can tell.
 	OutcomeUnknown = "unknown"
 )

@@ -64,7 +64,7 @@ func TestEveryEventCarriesMeta(t *testing.T) {
 	}
 	for _, name := range structs(t) {
 		if !seen[name] && name != "Meta" {
-			t.Errorf("struct %s is no event, or is missing in this test's list", name)
+			t.Errorf("struct %s is not an event, or is missing in this test's list", name)
 		}
 	}
 }
@@ -81,7 +81,8 @@ func TestNil(t *testing.T) {
 	}
 }
 
-// A fencing token cannot reach a log by way of an event if no event has a field that could hold one.
+// A fencing token cannot reach a log by way of an event if no event has a field that could hold
+// one.
 func TestNoFieldForSecrets(t *testing.T) {
 	for _, e := range all(Meta{}) {
 		typ := reflect.TypeOf(e)

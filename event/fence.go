@@ -12,8 +12,9 @@ type ClaimAttempted struct {
 	Duration time.Duration
 }
 
-// FenceRejected reports that something carrying a stale or foreign epoch was refused. Nothing here emits it: it is for a resource of
-// yours, which may tell a Sink when a fencing.Guard has refused a token.
+// FenceRejected reports that a request with a stale or foreign epoch was refused. This library
+// never emits it. It is for a resource of yours: when a fencing.Guard has refused a token, the
+// resource may report that to a Sink.
 type FenceRejected struct {
 	Meta
 	Role string
@@ -30,12 +31,12 @@ type TokenValidated struct {
 	Epoch uint64
 	// OK is the answer.
 	OK bool
-	// Err is why no answer could be had; OK is false then.
+	// Err is why there was no answer; OK is then false.
 	Err error
 }
 
-// RecordIgnored reports a record in the bucket that cannot be read, or whose version is not known. The former is written
-// over after a wait, the latter is left alone.
+// RecordIgnored reports a record in the bucket that cannot be read, or that has an unknown version.
+// An unreadable record is overwritten after a wait. A record of an unknown version is left alone.
 type RecordIgnored struct {
 	Meta
 	// Key is the record's key.

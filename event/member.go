@@ -17,13 +17,13 @@ type MemberLeft struct {
 	Reason string
 }
 
-// SessionKilled reports that this process has killed the session of a member whose lease ran out. It is proof that the
-// session is over, and makes its roles claimable.
+// SessionKilled reports that this process has killed the session of a member whose lease ran out.
+// The kill proves that the session is over, and makes the session's roles claimable.
 type SessionKilled struct {
 	Meta
 	// Victim is the instance.
 	Victim string
-	// VictimSession is the number of the session that was killed, 0 if no record told it.
+	// VictimSession is the number of the session that was killed, 0 if no record holds the number.
 	VictimSession uint64
 }
 

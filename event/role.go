@@ -14,31 +14,32 @@ type RolePromoted struct {
 	Vacant time.Duration
 }
 
-// RoleDemoted reports that this process has stopped believing that it leads the role. The work may still be
-// returning: see [RoleDrained].
+// RoleDemoted reports that this process has stopped believing that it leads the role. The work may
+// still be returning: see [RoleDrained].
 type RoleDemoted struct {
 	Meta
 	Role  string
 	Epoch uint64
 	// Reason is a short word of a bounded set, fit for a label.
 	Reason string
-	// Cause is the cause of the work context's end, nil where there is no more to say than Reason.
+	// Cause is why the context of the work ended, nil where Reason says everything.
 	Cause error
 	// Led is how long the term has lasted.
 	Led time.Duration
 }
 
-// RoleDrained reports that the work and the callbacks of an ended term have returned. Only now may the role be
-// given away.
+// RoleDrained reports that the work and the callbacks of an ended term have returned. The role may
+// be given away only after this.
 type RoleDrained struct {
 	Meta
 	Role  string
 	Epoch uint64
-	// Took is the time from the end of the term to the return of the last of them.
+	// Took is the time from the end of the term until the last of them returned.
 	Took time.Duration
 }
 
-// RoleRotated reports that the leader has taken a new epoch and a fresh token within an uninterrupted term.
+// RoleRotated reports that the leader has taken a new epoch and a fresh token within an
+// uninterrupted term.
 type RoleRotated struct {
 	Meta
 	Role string
@@ -60,14 +61,15 @@ type LeaderChanged struct {
 type RoleVacant struct {
 	Meta
 	Role string
-	// By is the instance that vacated it, or whose session's end did; "" if unknown.
+	// By is the instance that vacated the role, or the instance whose session ended; "" if unknown.
 	By string
-	// Reason is why, as the record or the end of the session says.
+	// Reason is why the role is vacant, as the record or the end of the session says.
 	Reason string
 }
 
-// RoleStuck reports that the work of an ended term has not returned within the drain timeout. The role stays held,
-// so that no successor runs beside it, unless the role is configured otherwise.
+// RoleStuck reports that the work of an ended term has not returned within the drain timeout. The
+// role stays held, so that no successor runs beside that work, unless the role is configured with
+// VacateUndrained.
 type RoleStuck struct {
 	Meta
 	Role  string

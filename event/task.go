@@ -16,12 +16,12 @@ type TaskAssigned struct {
 	Kind      string
 	// Worker is the instance that runs it.
 	Worker string
-	// Wait is the time from the submission, or from when it was due again, to the assignment.
+	// Wait is the time from the submission, or from when the task was due again, to the assignment.
 	Wait time.Duration
 }
 
-// TaskRejected reports that a worker has refused a task or a frame of the scheduler, or the scheduler one of a worker. Kind is
-// empty for a frame.
+// TaskRejected reports that a worker has refused a task or a frame of the scheduler, or that the
+// scheduler has refused a frame of a worker. Kind is empty for a frame.
 type TaskRejected struct {
 	Meta
 	Namespace string
@@ -53,7 +53,8 @@ type TaskReassigned struct {
 	Cause string
 }
 
-// TaskStale reports that a late report or outcome was refused: another attempt is on the books.
+// TaskStale reports that a late report or outcome was refused, because another attempt of the task
+// is current.
 type TaskStale struct {
 	Meta
 	Namespace string
@@ -61,7 +62,8 @@ type TaskStale struct {
 	Reason    string
 }
 
-// TaskFenced reports that the server has refused a write of this scheduler: a later one has taken over.
+// TaskFenced reports that the server has refused a write of this scheduler: a later one has taken
+// over.
 type TaskFenced struct {
 	Meta
 	Namespace string
@@ -69,23 +71,25 @@ type TaskFenced struct {
 	Op string
 }
 
-// TaskRecovered reports that a new scheduler has rebuilt its books and hands out tasks.
+// TaskRecovered reports that a new scheduler has rebuilt its state and hands out tasks.
 type TaskRecovered struct {
 	Meta
 	Namespace string
 	// Open counts the tasks without an outcome.
 	Open int
-	// Adopted counts those of them that workers have: they run on, or have ended and are told now, and none is run again.
+	// Adopted counts the open tasks that workers have. They keep running, or have ended and are
+	// reported now; none runs again.
 	Adopted int
 	// Took is the time from the promotion to this moment.
 	Took time.Duration
 }
 
-// TaskProgress reports how much running tasks have told of their progress, now and then: numbers since the last time.
+// TaskProgress reports, from time to time, how many reports of progress running tasks have made
+// since the last TaskProgress.
 type TaskProgress struct {
 	Meta
 	Namespace string
-	// Reports counts all that was told, Checkpoints those of them that were stored.
+	// Reports counts all reports, Checkpoints the reports that were stored.
 	Reports, Checkpoints int
 }
 
@@ -95,15 +99,17 @@ type TaskTicked struct {
 	Namespace string
 	// Recurrence is its name.
 	Recurrence string
-	// Fired counts the ticks that were submitted, Dropped those that were missed and are not.
+	// Fired counts the ticks that were submitted. Dropped counts the ticks that were missed and are
+	// not submitted.
 	Fired, Dropped int
 }
 
-// TaskGauges reports the scheduler's levels, now and then; all are zero when it stops scheduling.
+// TaskGauges reports the scheduler's levels from time to time; all are zero when it stops
+// scheduling.
 type TaskGauges struct {
 	Meta
 	Namespace string
-	// Queue counts the tasks that wait, InFlight those that are assigned.
+	// Queue counts the tasks that wait, InFlight the tasks that are assigned.
 	Queue, InFlight int
 	// States counts the open tasks by state, such as "delayed" and "running".
 	States map[string]int

@@ -1,6 +1,7 @@
 package event
 
-// FramesUnverified reports, once, that a worker takes tasks without checking who has signed them: it was configured so.
+// FramesUnverified reports, once, that a worker is configured to take tasks without checking their
+// signatures.
 type FramesUnverified struct {
 	Meta
 	Namespace string

@@ -1,26 +1,27 @@
 package event
 
-// WorkReturned reports that the work of a role ended before its context did, and so gave the role up.
+// WorkReturned reports that the work of a role ended before its context did, and so gave the role
+// up.
 //
-// With a nil Err that is the commonest mistake: a lead function that starts goroutines and returns. It has to block
-// until its context ends.
+// A nil Err is the most common mistake: a lead function that starts goroutines and returns. A lead
+// function has to block until its context ends.
 type WorkReturned struct {
 	Meta
 	Role  string
 	Epoch uint64
-	// Err is what the work returned; for a panic, the panic as an error.
+	// Err is the error that the work returned; for a panic, the panic as an error.
 	Err error
 	// Panic says that the work panicked.
 	Panic bool
 }
 
-// CallbackPanicked reports that a callback panicked. The panic was caught; the process goes on.
+// CallbackPanicked reports that a callback panicked. The panic was caught; the process continues.
 type CallbackPanicked struct {
 	Meta
 	Role string
 	// Callback is the name of the callback, such as "OnDemote".
 	Callback string
-	// Value is what was passed to panic.
+	// Value is the value that was passed to panic.
 	Value any
 	// Stack is the stack of the panic.
 	Stack []byte

@@ -45,7 +45,7 @@ func (c *assignCollectors) all() []prometheus.Collector {
 	}
 }
 
-// observe reports whether e was one of the events that it counts.
+// observe counts e, and reports whether e is an event that it counts.
 func (c *assignCollectors) observe(e event.Event) bool {
 	of, bound := c.labels.values, c.labels.bound
 	switch e := e.(type) {
@@ -92,8 +92,9 @@ func (c *assignCollectors) levels(e event.TaskGauges) {
 	c.byState(c.slots, "state", e, e.Slots)
 }
 
-// byState sets a gauge for each state, whose values are bounded under a name. A state that is no longer reported has none;
-// it is set to 0 and not removed, since a scrape in between would see nothing.
+// byState sets a gauge for each state; name is the label that bounds the values of the states. A
+// state that is not reported any more is set to 0 and not removed, since a scrape in between would
+// see nothing.
 func (c *assignCollectors) byState(g *prometheus.GaugeVec, bound string, e event.TaskGauges, levels map[string]int) {
 	sum := make(map[string]int, len(levels))
 	for state, n := range levels {

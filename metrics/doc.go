@@ -1,5 +1,5 @@
-// Package metrics turns events into Prometheus metrics. A [Metrics] is an event.Sink: give it to a manager, or to a
-// session of its own.
+// Package metrics turns events into Prometheus metrics. A [Metrics] is an event.Sink: give it to a
+// manager or to a session.
 //
 //	session ──► event.Event ──► Metrics.Observe ──► counters, histograms, gauges ──► /metrics
 //
@@ -34,23 +34,26 @@
 //	assign_schedule_to_start_seconds, assign_run_seconds {namespace,kind}    histograms
 //	assign_recovery_seconds{namespace}                 histogram: promotion until tasks are handed out
 //
-// The reasons of election_failures_total: session_lost, work (it ended before its context did), panic, stuck,
-// heartbeat and claim (no answer, or for a heartbeat a refusal), fence (what you report with event.FenceRejected), record (one that is not understood), fault
-// (one that is being retried).
+// The reasons of election_failures_total are session_lost, work (it ended before its context did),
+// panic, stuck, heartbeat (no answer, or a refusal), claim (no answer), fence (reported by you with
+// event.FenceRejected), record (not understood) and fault (being retried).
 //
 // # Promises
 //
-//   - The number of series is bounded by that of roles: each role of the bucket makes two in every process (election_is_leader,
-//     election_epoch), led there or not. A task's id is never a label. Of each label that others fill in (kind, reason,
-//     outcome, cause, state) the first 64 values are kept, later ones are counted as "other".
-//   - When a session is closed, its gauges are removed, so that nothing keeps reporting a leader or a queue that is
-//     gone. Counters and histograms stay, as rates need them to.
-//   - Durations are measured by whoever emits the event, around the call.
+//   - The number of roles bounds the number of series: each role of the bucket makes two series in
+//     every process (election_is_leader, election_epoch), whether the process leads the role or
+//     not. A task's id is never a label. Other processes fill in some labels (kind, reason,
+//     outcome, cause, state). The first 64 values of each are kept; later values are counted as
+//     "other".
+//   - When a session is closed, its gauges are removed, so that no gauge reports a leader or a
+//     queue that is gone. Counters and histograms stay, because rates need them.
+//   - The code that emits an event measures its duration, around the call.
 //
 // # Failures
 //
-// [New] returns an error when one of the names is taken in the registry; nothing is registered then. Two instances in
-// one process that share a Metrics without [WithInstanceLabel] overwrite each other's gauges.
+// [New] returns an error when one of the names is taken in the registry. Nothing is then
+// registered. Two instances in one process that share a Metrics without [WithInstanceLabel]
+// overwrite each other's gauges.
 //
 // # Files
 //

@@ -28,7 +28,7 @@ func newElectionCollectors(l *labels) *electionCollectors {
 		connected:     l.gauge("election_connection_status", "1 while connected to NATS, else 0."),
 		transitions:   l.counter("election_transitions_total", "Promotions and demotions of this process.", "role", "to"),
 		attempts:      l.counter("election_acquire_attempts_total", "Claims of a role by this process.", "role", "outcome"),
-		failures:      l.counter("election_failures_total", "What went wrong, by reason.", "role", "reason"),
+		failures:      l.counter("election_failures_total", "Failures, by reason.", "role", "reason"),
 		invalid:       l.counter("election_token_validation_failures_total", "Validations that did not prove leadership.", "role"),
 		led:           l.histogram("election_leader_duration_seconds", "How long ended terms have lasted.", 0.25, 4, "role"),
 		failover:      l.histogram("election_failover_duration_seconds", "From the first sight of a vacancy to the promotion.", 0.001, 2.5, "role"),
@@ -43,7 +43,7 @@ func (c *electionCollectors) all() []prometheus.Collector {
 	}
 }
 
-// observe reports whether e was one of the events that it counts.
+// observe counts e, and reports whether e is an event that it counts.
 func (c *electionCollectors) observe(e event.Event) bool {
 	of := c.labels.values
 	switch e := e.(type) {
@@ -76,7 +76,7 @@ func (c *electionCollectors) observe(e event.Event) bool {
 		}
 	case event.ClaimAttempted:
 		c.attempts.WithLabelValues(of(e.Meta, e.Role, c.labels.bound("outcome", e.Outcome))...).Inc()
-		if e.Outcome == event.OutcomeUnknown { // to be refused is no failure: another candidate was first
+		if e.Outcome == event.OutcomeUnknown { // a refusal is not a failure: another candidate was first
 			c.fail(e.Meta, e.Role, "claim")
 		}
 	case event.TokenValidated:

@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// maxValues bounds how many values a label that others fill in may have; otherValue stands for the rest.
+// maxValues is the most values that a label may have if other processes fill it in; otherValue
+// replaces the rest.
 const (
 	maxValues  = 64
 	otherValue = "other"
@@ -23,7 +24,7 @@ type labels struct {
 	seen map[string][]string // by label; at most maxValues each
 }
 
-// names returns a metric's label names: its own, then those that all have.
+// names returns a metric's label names: its own, then the labels that all metrics have.
 func (l *labels) names(own ...string) []string {
 	own = append(own, "bucket")
 	if l.instance {
@@ -50,8 +51,8 @@ func (l *labels) ofSession(m event.Meta) prometheus.Labels {
 	return match
 }
 
-// bound returns value, or "other" if label has had too many different ones. Some of them come over the wire, and a
-// peer must not be able to fill this process's memory.
+// bound returns value, or "other" if label has had too many different values. Some values come over
+// the wire, and a peer must not be able to fill this process's memory.
 func (l *labels) bound(label, value string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// Metrics is an event.Sink that keeps Prometheus metrics, and the one prometheus.Collector of all of them (so that
-// Unregister of a registry removes them together). It may be used concurrently and by several sessions.
+// Metrics is an event.Sink that keeps Prometheus metrics. It is the one prometheus.Collector of all
+// its metrics, so that Unregister of a registry removes them together. It may be used concurrently
+// and by several sessions.
 type Metrics struct {
 	labels   *labels
 	election *electionCollectors
@@ -25,17 +26,19 @@ var (
 // Option changes what [New] makes.
 type Option func(*labels)
 
-// WithInstanceLabel adds the label instance_id to every metric, with the instance that reports it. Several instances
-// in one process need it to share a Metrics. Otherwise leave it out: Prometheus labels each process by itself, and an
-// instance id that is made anew at each start makes new series each time.
+// WithInstanceLabel adds the label instance_id to every metric, with the instance that reports it.
+// Several instances in one process need this label to share a Metrics. Otherwise leave it out:
+// Prometheus labels each process itself, and a generated instance id makes new series at each
+// start.
 func WithInstanceLabel() Option {
 	return func(l *labels) { l.instance = true }
 }
 
 // New makes the collectors and registers them all, or none.
 //
-// It returns an error (a prometheus.AlreadyRegisteredError, if it is this) when reg holds them or one of their names
-// already: share one Metrics, with [WithInstanceLabel], or give each a registerer of its own made with
+// It returns an error when reg already holds the collectors or one of their names; a
+// prometheus.AlreadyRegisteredError is in the error's chain if that is the cause. In this case
+// share one Metrics, with [WithInstanceLabel], or give each Metrics its own registerer, made with
 // prometheus.WrapRegistererWith.
 func New(reg prometheus.Registerer, opts ...Option) (*Metrics, error) {
 	if reg == nil {
@@ -52,7 +55,7 @@ func New(reg prometheus.Registerer, opts ...Option) (*Metrics, error) {
 	return m, nil
 }
 
-// Observe counts e. Events that no metric is made of are ignored.
+// Observe counts e. It ignores events that are part of no metric.
 func (m *Metrics) Observe(e event.Event) {
 	if m.election.observe(e) || m.assign.observe(e) {
 		return
@@ -64,14 +67,14 @@ func (m *Metrics) Observe(e event.Event) {
 	}
 }
 
-// Describe is for the registry.
+// Describe is called by the registry.
 func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.all() {
 		c.Describe(ch)
 	}
 }
 
-// Collect is for the registry.
+// Collect is called by the registry.
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	for _, c := range m.all() {
 		c.Collect(ch)

@@ -152,7 +152,7 @@ func TestRegisterTwice(t *testing.T) {
 		t.Errorf("the second New: %v", err)
 	}
 	if _, err := New(nil); err == nil {
-		t.Error("New(nil) is no error")
+		t.Error("New(nil) returns no error")
 	}
 	if _, err := New(prometheus.WrapRegistererWithPrefix("other_", reg)); err != nil {
 		t.Errorf("under another prefix: %v", err)
@@ -161,7 +161,7 @@ func TestRegisterTwice(t *testing.T) {
 	reg = prometheus.NewPedanticRegistry()
 	reg.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "assign_in_flight", Help: "mine"}))
 	if _, err := New(reg); err == nil {
-		t.Error("a taken name is no error")
+		t.Error("a taken name causes no error")
 	}
 	if n, err := testutil.GatherAndCount(reg); err != nil || n != 1 {
 		t.Errorf("%d series are registered beside the taken name, %v", n-1, err)
@@ -179,7 +179,8 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
-// Several instances in one process: each has its own series, and only the gauges of the closed one go.
+// Several instances in one process: each has its own series, and only the gauges of the closed one
+// go.
 func TestInstances(t *testing.T) {
 	m, reg := newMetrics(t, WithInstanceLabel())
 	for _, instance := range []string{"node-1", "node-2"} {
