@@ -15,8 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// ConfigError is one fault of a configuration. All faults of one are joined: errors.As finds the first, and the message
-// has a line for each.
+// ConfigError is one fault of a configuration. All faults of one are joined: errors.As finds the
+// first, and the message has a line for each.
 type ConfigError struct {
 	Field string
 	// Fix says what holds and what would do.
@@ -37,11 +37,12 @@ var bucketName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,100}$`)
 
 const nameRule = "use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends"
 
-// Validate returns every fault at once, nil when there is none. Zero values stand for their defaults.
+// Validate returns every fault at once, nil when there is none. Zero values stand for their
+// defaults.
 func (c SessionConfig) Validate() error {
 	c = c.withDefaults()
 	var f faults
-	f.check(bucketName.MatchString(c.Bucket), "Bucket", "%q is no bucket name: use letters, digits, - and _", c.Bucket)
+	f.check(bucketName.MatchString(c.Bucket), "Bucket", "%q is not a valid bucket name: use letters, digits, - and _", c.Bucket)
 	f.check(naming.Valid(c.InstanceID), "InstanceID", "%q cannot be part of a key: %s", c.InstanceID, nameRule)
 	f.check(c.Replicas >= 1 && c.Replicas <= 5 && c.Replicas%2 == 1, "Replicas", "%d: use 1, 3 or 5", c.Replicas)
 	f.check(c.TTL >= minTTL, "TTL", "%v < %v: use at least %[2]v", c.TTL, minTTL)
@@ -100,7 +101,8 @@ func (c Config) Validate() error {
 	return errors.Join(c.SessionConfig.Validate(), c.RoleConfig.Validate(c.SessionConfig.withDefaults().HeartbeatInterval))
 }
 
-// defaultInstanceID is the host name and eight random hex digits: unique without any configuration, and readable.
+// defaultInstanceID is the host name and eight random hex digits: unique without any configuration,
+// and readable.
 func defaultInstanceID() string {
 	host, err := os.Hostname()
 	host = strings.Trim(strings.Map(func(c rune) rune {

@@ -33,11 +33,11 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 	}{
 		"no bucket": {
 			session(func(c *election.SessionConfig) { c.Bucket = "" }),
-			`election: Bucket: "" is no bucket name: use letters, digits, - and _`,
+			`election: Bucket: "" is not a valid bucket name: use letters, digits, - and _`,
 		},
 		"bucket with a dot": {
 			session(func(c *election.SessionConfig) { c.Bucket = "a.b" }),
-			`election: Bucket: "a.b" is no bucket name: use letters, digits, - and _`,
+			`election: Bucket: "a.b" is not a valid bucket name: use letters, digits, - and _`,
 		},
 		"instance with a space": {
 			session(func(c *election.SessionConfig) { c.InstanceID = "a b" }), `election: InstanceID: "a b" ` + name,
@@ -141,7 +141,7 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 			}
 			var fault *election.ConfigError
 			if !errors.As(err, &fault) || fault.Field == "" || fault.Fix == "" {
-				t.Errorf("%v is no *ConfigError with field and fix", err)
+				t.Errorf("%v is not a *ConfigError with field and fix", err)
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		RoleConfig: election.RoleConfig{Role: ">", AllowPriorityTakeover: true, ValidationInterval: time.Second},
 	})
 	want := strings.TrimPrefix(`
-election: Bucket: "*" is no bucket name: use letters, digits, - and _
+election: Bucket: "*" is not a valid bucket name: use letters, digits, - and _
 election: InstanceID: "x y" cannot be part of a key: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends
 election: Replicas: 4: use 1, 3 or 5
 election: HeartbeatInterval: TTL 10s < 3 × heartbeat 5s: use at most 3.333333333s

@@ -7,29 +7,32 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// minDial is what a dial is given at least, however short the heartbeat: a handshake with TLS over a distance takes a while.
+// minDial is what a dial is given at least, however short the heartbeat: a handshake with TLS over
+// a distance takes a while.
 const minDial = 250 * time.Millisecond
 
-// dial makes the manager's own connection. It does not fail because no server can be reached: then it goes on trying, as
-// it does after every loss. Errors: a URL or an option that cannot be used.
+// dial makes the manager's own connection. It does not fail because no server can be reached: it
+// then keeps trying, as it does after every loss. Errors: a URL or an option that cannot be used.
 func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports) (*nats.Conn, error) {
 	pause := min(heartbeat, time.Second)
 	options := []nats.Option{
 		nats.Name("rolemanager " + cfg.Bucket + " " + instance),
-		// Answers of this process are nobody else's to read: with an inbox prefix of its own, permissions can say so.
+		// Answers of this process are nobody else's to read: with an inbox prefix of its own,
+		// permissions can say so.
 		nats.CustomInboxPrefix("_INBOX_" + instance),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(pause),
 		nats.ReconnectJitter(pause/2, pause),
-		// What is published while the connection is down fails at once: sent later, its time is over.
+		// A publish while the connection is down fails at once: later it would be too late.
 		nats.ReconnectBufSize(-1),
-		// A connection that is dead without a word is noticed after two pings, well within the lease.
+		// A connection that dies silently is noticed after two pings, well within the lease.
 		nats.PingInterval(heartbeat),
 		nats.MaxPingsOutstanding(2),
-		// A socket that takes nothing any more holds up a heartbeat for no longer than one.
+		// A blocked socket delays the heartbeats by at most one heartbeat interval.
 		nats.FlusherTimeout(heartbeat),
-		// While a dial hangs, so does every call on the connection, and with it work whose context has ended.
+		// While a dial hangs, so does every call on the connection, and with it work whose context
+		// has ended.
 		nats.Timeout(min(nats.DefaultTimeout, max(heartbeat, minDial))),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { reports.complaint(err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { reports.unreached(err) }),

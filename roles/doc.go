@@ -1,5 +1,5 @@
-// Package roles lets a process take part in many roles at once: one connection, one session, one heartbeat, and for each
-// role work that runs while this process leads it.
+// Package roles lets a process take part in many roles at once. It has one connection, one session
+// and one heartbeat, and for each role the work that runs while this process leads the role.
 //
 //	cfg, roles ──► New ──► Run ──► connect ──► open ──► take part ──► drain ──► hand over ──► close
 //	                                                    │      ▲
@@ -12,26 +12,31 @@
 //	            │        └── events ──► log, sinks, Events(ctx)   │
 //	            └── Status ──► Handler: /livez /readyz /leaderz /status
 //
-// A [Manager] is a thin thing over package election, which holds the rules: what it adds is the life cycle, the connection,
-// the log and the health endpoints. Who leads is decided there, and by nobody's opinion here.
+// A [Manager] is a thin layer over package election. It adds the life cycle, the connection, the
+// log and the health endpoints. Package election alone holds the rules, and decides which process
+// leads.
 //
 // # Promises
 //
-//   - One heartbeat per interval and process, and no goroutine per role that is followed, whatever the number of roles.
+//   - A process sends one heartbeat per interval, and has no goroutine per followed role, for any
+//     number of roles.
 //   - A Lead that ends, fails or panics ends its own term and nothing else; only [Fatal] ends Run.
-//   - When the context of Run ends, the work of all roles is drained side by side, each role is given away as soon as its
-//     own work has returned, and Run returns within DrainTimeout and a few operations, after what is attached to the session
-//     (running tasks: assign.Config.DrainTimeout).
-//   - An outage of NATS never ends Run. It waits, and goes on.
-//   - /readyz says whether this process can take part, not whether it leads or can reach NATS at this moment.
+//   - When the context of Run ends, the attachments of the session end first (running tasks have
+//     assign.Config.DrainTimeout). Then the work of all roles drains concurrently, and each role is
+//     given away as soon as its own work has returned. Run returns within DrainTimeout and a few
+//     operations after the attachments.
+//   - An outage of NATS never ends Run. Run waits until NATS is back, and continues.
+//   - /readyz says whether this process can take part, not whether it leads or can reach NATS at
+//     this moment.
 //   - No log line, status or answer holds a fencing token.
 //
 // # Failures
 //
-// A wrong configuration is refused by [New], with all its faults and how to mend each. A fault that will not pass (bucket
-// missing, permission denied, instance id in use) ends Run with the typed error of package election. Work that does not
-// return is reported as stuck, makes the process not ready, and keeps its role; at the end of Run it is named by
-// *election.UndrainedError, and its role stays held until the lease has run out.
+// [New] refuses a wrong configuration, with all its faults and how to fix each. A permanent fault
+// (bucket missing, permission denied, instance id in use) ends Run with the typed error of package
+// election. Work that does not return is reported as stuck, makes the process not ready, and keeps
+// its role. If it has still not returned at the end of Run, *election.UndrainedError names the
+// role, which stays held until the lease has run out.
 //
 // # Files
 //

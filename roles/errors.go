@@ -2,9 +2,10 @@ package roles
 
 import "errors"
 
-// Errors of a [Manager]. Those of sessions and elections pass through it as they are: see package election.
+// Errors of a [Manager]. The manager returns the errors of sessions and elections unchanged: see
+// package election.
 var (
-	// ErrAlreadyRun says that Run was called before: a Manager lives once.
+	// ErrAlreadyRun says that Run was called before: a Manager runs once.
 	ErrAlreadyRun = errors.New("roles: Run was called already: make a new Manager to run again")
 	// ErrNotRunning says that there is nothing to steer before Run.
 	ErrNotRunning = errors.New("roles: the manager is not running: call Run first")

@@ -15,7 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// serve runs a NATS server in this process, for the example; a program connects to one that is there.
+// serve runs a NATS server in this process, for the example; a program connects to one that is
+// there.
 func serve() (*server.Server, func()) {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -36,8 +37,8 @@ func serve() (*server.Server, func()) {
 	}
 }
 
-// A process that takes part in a role until it is told to stop. A real one takes its URL from the environment, and its
-// context from signal.NotifyContext.
+// A process that takes part in a role until it is told to stop. A real one takes its URL from the
+// environment, and its context from signal.NotifyContext.
 func Example() {
 	s, shutdown := serve()
 	defer shutdown()

@@ -8,10 +8,11 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-// Fatal marks an error for which this process should not go on: a Lead that returns it, itself or wrapped, makes Run hand
-// over all roles and return it. Any other error only ends the term. Fatal(nil) is nil.
+// Fatal marks an error after which this process should not continue. If a Lead returns the marked
+// error, itself or wrapped, Run hands over all roles and returns the error. Any other error only
+// ends the term. Fatal(nil) is nil.
 //
-// A return after the term has ended is never a failure, and so not fatal either.
+// A return after the term has ended is never a failure, and so is never fatal.
 func Fatal(err error) error {
 	if err == nil {
 		return nil
@@ -24,7 +25,7 @@ type fatalError struct{ err error }
 func (e *fatalError) Error() string { return e.err.Error() }
 func (e *fatalError) Unwrap() error { return e.err }
 
-// watched is the work of a role, watched for a fatal error; the first one counts.
+// watched is the work of a role, watched for a fatal error; the first fatal error counts.
 func (m *Manager) watched(role Role) func(context.Context, *election.Term) error {
 	return func(ctx context.Context, t *election.Term) error {
 		err := role.Lead(ctx, t)

@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector has its own things in the heap.
+// The race detector has its own objects in the heap.
 
 package roles_test
 
@@ -20,7 +20,8 @@ const heapBound = 2 << 10
 
 func TestHeapPerFollowedRole(t *testing.T) {
 	s := natstest.Server(t)
-	// The tests' log would be most of the heap; the TTL is for ten thousand claims at once on a slow machine.
+	// The tests' log would be most of the heap; the TTL is for ten thousand claims at once on a
+	// slow machine.
 	quiet := func(c *roles.Config) { c.Logger, c.TTL = nil, time.Minute }
 	w := newWork()
 	leader := start(t, s, "leader", many(&work{began: make(chan *election.Term, 10_000), ended: make(chan error, 10_000)}, 0, 10_000), quiet)
@@ -38,7 +39,8 @@ func TestHeapPerFollowedRole(t *testing.T) {
 	}
 }
 
-// heap is what is in use when n follows that many roles of leader, both know it, and no garbage is left.
+// heap is the memory in use when n follows that many roles of leader, both know it, and no garbage
+// is left.
 func (n *node) heap(leader *node, count int) uint64 {
 	n.t.Helper()
 	natstest.Eventually(n.t, fmt.Sprintf("%d roles are followed, and known to be", count), patience, func() (bool, string) {

@@ -15,7 +15,7 @@ import (
 //	                  without role
 //	/status           [Status] as JSON
 //
-// It holds nothing secret, and nothing that changes anything.
+// The handler shows nothing secret, and changes nothing.
 func (m *Manager) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
@@ -65,11 +65,11 @@ func say(w http.ResponseWriter, code int, line string) {
 	respond(w, code, "text/plain; charset=utf-8", []byte(line+"\n"))
 }
 
-// respond answers with what is true now, and only now.
+// respond answers with the present state, which must not be cached.
 func respond(w http.ResponseWriter, code int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_, _ = w.Write(body) // fails when who asked has gone
+	_, _ = w.Write(body) // fails when the client has gone
 }

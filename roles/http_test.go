@@ -89,7 +89,8 @@ func TestHTTPMethods(t *testing.T) {
 	})
 }
 
-// numbers are what differs from run to run: revisions, sessions, epochs, durations, times.
+// numbers are the values that differ from run to run: revisions, sessions, epochs, durations,
+// times.
 var numbers = regexp.MustCompile(`\d{9,}|"\d{4}-\d\d-\d\dT[^"]*"|("(heartbeat_age|heartbeat_rtt|last_seen)": )\d+`)
 
 const golden = `{

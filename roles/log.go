@@ -10,16 +10,16 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// LogSink tells a logger every event, with the same fields everywhere: bucket, instance, session, correlation (one id per
-// session and term), role and epoch where there are any.
+// LogSink logs every event. All lines have the same fields: bucket, instance, session, correlation
+// (one id per session and term), and role and epoch where the event has them.
 //
 //	Debug   heartbeats, claims, other members, tasks, validations
 //	Info    promotions, demotions, drains, rotations, changes of leader, vacancies, the session and the connection
 //	Warn    what somebody should look at: stuck or returned work, lost sessions and connections, faults, kills, refusals
 //	Error   panics
 //
-// A fault that repeats is logged once in ten seconds. No event holds a token, and so no line does. No line has the stack of
-// the sink. A nil logger logs nothing.
+// A fault that repeats is logged once in ten seconds. No event holds a token, so no line holds a
+// token. No line has the stack of the sink. A nil logger logs nothing.
 func LogSink(log *zap.Logger) event.Sink {
 	if log == nil {
 		log = zap.NewNop()
@@ -50,7 +50,7 @@ func (s *logSink) Observe(e event.Event) {
 	s.say(describe(e), event.MetaOf(e))
 }
 
-// say writes a line, unless it repeats itself.
+// say writes a line, unless the line repeats an earlier line.
 func (s *logSink) say(l line, m event.Meta) {
 	if !s.to.enabled(l.level) || l.repeats != "" && s.said.lately(m.Instance+" "+l.repeats, time.Now()) {
 		return
@@ -60,7 +60,7 @@ func (s *logSink) say(l line, m event.Meta) {
 	s.to.write(l)
 }
 
-// repeats holds back what was said already within the present ten seconds.
+// repeats holds back a text that was already logged within the last ten seconds.
 type repeats struct {
 	mu    sync.Mutex
 	began time.Time

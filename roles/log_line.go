@@ -7,14 +7,15 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// line is what the log says of one event. This is the one place where that is decided: the outputs only write it.
+// line is the log line of one event. This is the one place where its content is decided; the
+// outputs only write it.
 type line struct {
 	level   slog.Level
 	message string
 	fields  []slog.Attr
-	// repeats names what may be said again and again, "" for what is always said.
+	// repeats identifies lines that may repeat, "" for a line that is always written.
 	repeats string
-	// relief says that the line tells of the end of a trouble.
+	// relief says that the line reports the end of a fault.
 	relief bool
 }
 
@@ -22,7 +23,7 @@ func at(level slog.Level, message string, fields ...slog.Attr) line {
 	return line{level: level, message: message, fields: fields}
 }
 
-// term are the fields of an event about a term.
+// term returns the fields of an event about a term.
 func term(role string, epoch uint64, more ...slog.Attr) []slog.Attr {
 	return append([]slog.Attr{slog.String("role", role), slog.Uint64("epoch", epoch)}, more...)
 }
@@ -35,7 +36,7 @@ func worse(wrong bool, level slog.Level) slog.Level {
 	return level
 }
 
-// describe finds the words for an event.
+// describe returns the line of an event.
 func describe(e event.Event) line {
 	for _, of := range []func(event.Event) (line, bool){describeRole, describeSession, describeFence, describeTask} {
 		if l, ok := of(e); ok {
@@ -45,7 +46,7 @@ func describe(e event.Event) line {
 	return at(slog.LevelDebug, event.Name(e)) // of a later version
 }
 
-// failure is an error as a field, none for nil. In a log the text needs no name of a package in front.
+// failure is an error as a field, no field for nil. The text in a log has no package name in front.
 func failure(err error) slog.Attr {
 	if err == nil {
 		return slog.Attr{}
@@ -53,7 +54,7 @@ func failure(err error) slog.Attr {
 	return slog.String("error", plain(err))
 }
 
-// plain is the text of an error without the name of our package that made it.
+// plain is the text of an error without the name of our package in front.
 func plain(err error) string {
 	text := err.Error()
 	for _, name := range []string{"election: ", "assign: ", "roles: ", "fencing: "} {

@@ -10,13 +10,13 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// output is where lines go.
+// output writes lines to one logger.
 type output struct {
 	enabled func(slog.Level) bool
 	write   func(line)
 }
 
-// zapOutput writes without the place in the source and without stacks: both would always be those of the sink.
+// zapOutput writes lines without caller and stack: both would always be those of the sink.
 func zapOutput(log *zap.Logger) output {
 	log = log.WithOptions(zap.WithCaller(false), zap.AddStacktrace(zapcore.InvalidLevel))
 	return output{
@@ -37,23 +37,25 @@ func zapOutput(log *zap.Logger) output {
 	}
 }
 
-// zapLevel is the level of the same name: there are four steps of slog to one of zap, and 0 is Info in both.
+// zapLevel is the level of the same name: there are four steps of slog to one of zap, and 0 is Info
+// in both.
 func zapLevel(level slog.Level) zapcore.Level { return zapcore.Level(level / 4) }
 
-// slogOutput asks for the handler each time: the default one may be replaced at any moment.
+// slogOutput asks for the handler for each line, because the default handler may be replaced at any
+// moment.
 func slogOutput(handler func() slog.Handler) output {
 	return output{
 		enabled: func(level slog.Level) bool { return handler().Enabled(context.Background(), level) },
 		write: func(l line) {
 			record := slog.NewRecord(time.Now(), l.level, l.message, 0)
 			record.AddAttrs(l.fields...)
-			_ = handler().Handle(context.Background(), record) // there is nobody to tell
+			_ = handler().Handle(context.Background(), record) // nobody could act on it
 		},
 	}
 }
 
-// warningsOutput is that of a manager for which no log was configured: warnings and errors go to slog.Default(), and after
-// the first of them also that a connection or a session is there again.
+// warningsOutput is the output of a manager without a configured log. Warnings and errors go to
+// slog.Default(). After the first of them, a line also says when a connection or a session is back.
 func warningsOutput() output {
 	to := slogOutput(func() slog.Handler { return slog.Default().Handler() })
 	var warned atomic.Bool

@@ -32,7 +32,7 @@ func describeRole(e event.Event) (line, bool) {
 	return line{}, false
 }
 
-// returned tells the commonest mistake from a failure.
+// returned tells the most common mistake (Lead returns nil too early) from a failure.
 func returned(e event.WorkReturned) line {
 	switch {
 	case e.Panic:

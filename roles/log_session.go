@@ -63,12 +63,13 @@ func connection(e event.ConnectionChanged) line {
 	return at(slog.LevelWarn, "connection to NATS lost, connecting again", slog.String("status", e.Status))
 }
 
-// fault says what did not work. That there is no server is said in the message itself: it is what a newcomer meets first.
+// fault describes a fault. The message itself says that no server answers, because a newcomer meets
+// that fault first.
 func fault(e event.Fault) line {
 	l := at(slog.LevelWarn, e.Doing+" failed")
 	if away := (*election.NotConnectedError)(nil); errors.As(e.Err, &away) {
 		l.message = plain(away) + "; trying again"
-		l.repeats = l.message // whatever it keeps from being done, for whatever role
+		l.repeats = l.message // one fault, whichever operations and roles it affects
 	} else {
 		l.repeats = fmt.Sprint(l.message, e.Role, e.Err)
 		if e.Err != nil {

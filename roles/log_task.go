@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// describeTask keeps the single task at Debug: there are thousands a second.
+// describeTask logs events of single tasks at Debug, because there may be thousands a second.
 func describeTask(e event.Event) (line, bool) {
 	switch e := e.(type) {
 	case event.TaskSubmitted:
@@ -27,7 +27,7 @@ func describeTask(e event.Event) (line, bool) {
 		return at(slog.LevelWarn, "the server refused a write of this scheduler: a later one has taken over",
 			slog.String("namespace", e.Namespace), slog.String("op", e.Op)), true
 	case event.TaskRecovered:
-		return at(slog.LevelInfo, "scheduler has its books", slog.String("namespace", e.Namespace), slog.Int("open", e.Open),
+		return at(slog.LevelInfo, "scheduler has its state", slog.String("namespace", e.Namespace), slog.Int("open", e.Open),
 			slog.Int("adopted", e.Adopted), slog.Duration("took", e.Took)), true
 	case event.TaskProgress:
 		return at(slog.LevelDebug, "progress of tasks", slog.String("namespace", e.Namespace), slog.Int("reports", e.Reports),
@@ -40,7 +40,7 @@ func describeTask(e event.Event) (line, bool) {
 		return at(level, "recurrence was due", slog.String("namespace", e.Namespace), slog.String("recurrence", e.Recurrence),
 			slog.Int("fired", e.Fired), slog.Int("dropped", e.Dropped)), true
 	case event.FramesUnverified:
-		return at(slog.LevelWarn, "signatures of tasks are not checked: whoever may publish to this worker's subjects can have it run them",
+		return at(slog.LevelWarn, "signatures of tasks are not checked: any client that may publish to this worker's subjects can make it run tasks",
 			slog.String("namespace", e.Namespace)), true
 	case event.SchedulerMissing:
 		return at(slog.LevelWarn, unscheduled(e), slog.String("namespace", e.Namespace), slog.String("role", e.Role),
@@ -52,7 +52,7 @@ func describeTask(e event.Event) (line, bool) {
 	return line{}, false
 }
 
-// unscheduled says why tasks wait, and what helps.
+// unscheduled says why tasks wait, and how to fix that.
 func unscheduled(e event.SchedulerMissing) string {
 	switch e.Reason {
 	case event.SchedulerNoCandidate:
@@ -66,8 +66,8 @@ func unscheduled(e event.SchedulerMissing) string {
 		"start a process that does, or see why none leads with \"rolectl inspect %s\"", e.Namespace, e.Role, e.Role)
 }
 
-// frequent are the events of which there may be thousands a second, all at Debug: where nobody reads them, their lines are
-// not even made.
+// frequent are the events that may occur thousands of times a second, all at Debug. If Debug is
+// off, their lines are not even made.
 func frequent(e event.Event) bool {
 	switch e.(type) {
 	case event.Heartbeat, event.TaskSubmitted, event.TaskAssigned, event.TaskRejected, event.TaskCompleted, event.TaskReassigned,

@@ -69,7 +69,7 @@ func TestEveryEventIsLogged(t *testing.T) {
 		{event.TaskReassigned{Meta: meta, Namespace: "n", Kind: "k", Cause: "worker_lost"}, zap.DebugLevel, "task reassigned", "cause:worker_lost"},
 		{event.TaskStale{Meta: meta, Namespace: "n", Kind: "k", Reason: "attempt"}, zap.DebugLevel, "stale report", "reason:attempt"},
 		{event.TaskFenced{Meta: meta, Namespace: "n", Op: "outcome"}, zap.WarnLevel, "refused a write of this scheduler", "op:outcome"},
-		{event.TaskRecovered{Meta: meta, Namespace: "n", Open: 5, Adopted: 2}, zap.InfoLevel, "scheduler has its books", "open:5 adopted:2"},
+		{event.TaskRecovered{Meta: meta, Namespace: "n", Open: 5, Adopted: 2}, zap.InfoLevel, "scheduler has its state", "open:5 adopted:2"},
 		{event.TaskProgress{Meta: meta, Namespace: "n", Reports: 3, Checkpoints: 1}, zap.DebugLevel, "progress of tasks", "reports:3 checkpoints:1"},
 		{event.FramesUnverified{Meta: meta, Namespace: "n"}, zap.WarnLevel, "signatures of tasks are not checked", "namespace:n"},
 		{event.SchedulerMissing{Meta: meta, Namespace: "n", Role: "r", Reason: "no_candidate"}, zap.WarnLevel, `no process takes part in role "r"`, "namespace:n role:r reason:no_candidate"},
@@ -132,8 +132,8 @@ func (l *locked) String() string {
 	return l.buf.String()
 }
 
-// Terms begin, rotate, are validated, fail, panic and are handed over, with everything logged that can be: no token's id
-// is in any line, status or answer.
+// Terms begin, rotate, are validated, fail, panic and are handed over, with everything logged that
+// can be: no token's id is in any line, status or answer.
 func TestTokensAreNeverShown(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var log locked
@@ -174,7 +174,7 @@ func TestTokensAreNeverShown(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_ = a.StepDown(ctx, "r") // whoever leads
+		_ = a.StepDown(ctx, "r") // whichever instance leads
 		if err := a.end(); err != nil {
 			t.Error(err)
 		}
@@ -190,7 +190,7 @@ func TestTokensAreNeverShown(t *testing.T) {
 		}
 		for secret := range secrets {
 			if len(secret) != 36 {
-				t.Errorf("%q is no id", secret)
+				t.Errorf("%q is not an id", secret)
 			}
 			if i := strings.Index(text, secret); i >= 0 {
 				t.Errorf("a token's id is shown: …%s…", text[max(0, i-200):min(len(text), i+50)])

@@ -15,8 +15,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// Manager takes part in any number of roles with one connection, one session and one heartbeat. It lives once: New, Run,
-// the end. All methods are safe for concurrent use, before, during and after Run.
+// Manager takes part in any number of roles with one connection, one session and one heartbeat. A
+// Manager runs once: New, Run, end. All methods are safe for concurrent use, before, during and
+// after Run.
 type Manager struct {
 	cfg     Config
 	session *election.Session
@@ -25,7 +26,7 @@ type Manager struct {
 
 	mu    sync.Mutex // never held across a call that waits
 	phase phase
-	base  context.Context // of the elections: the values of Run's, but not its end
+	base  context.Context // of the elections: the values of Run's context, but not its end
 	conn  *nats.Conn
 	roles []*member // in the order in which they were added
 	named map[string]*member
@@ -35,10 +36,10 @@ type Manager struct {
 type member struct {
 	role     Role
 	election *election.Election
-	leaving  bool // Remove was called: it is forgotten when it has stopped
+	leaving  bool // Remove was called: it is forgotten when its election has stopped
 }
 
-// phase is where the manager is in its one life.
+// phase is the stage of the manager in its one life cycle.
 type phase uint8
 
 const (
@@ -48,8 +49,8 @@ const (
 	ended
 )
 
-// New makes a manager that takes part in roles once Run is called; it does no I/O. The error joins every fault of cfg and
-// of the roles, each naming its fix.
+// New makes a manager that takes part in the roles once Run is called. It does no I/O. The error
+// joins every fault of cfg and of the roles; each fault names its fix.
 func New(cfg Config, roles ...Role) (*Manager, error) {
 	if err := cfg.Validate(roles...); err != nil {
 		return nil, err
@@ -69,16 +70,17 @@ func New(cfg Config, roles ...Role) (*Manager, error) {
 	return m, nil
 }
 
-// Session is what the manager's roles are held under: for package assign, for who else is there, and for what a session
-// offers beyond. The manager opens and closes it.
+// Session is the session that holds the manager's roles. Use it for package assign, to list the
+// other members, and for the other methods of a session. The manager opens and closes it.
 func (m *Manager) Session() *election.Session { return m.session }
 
-// Events returns what happens from now on. The channel is closed when ctx or Run ends. A reader that is slow gets every
-// promotion and demotion, and an event.Lagged in place of the rest.
+// Events returns the events from now on. The channel is closed when ctx or Run ends. A slow reader
+// gets every promotion and demotion, and an event.Lagged in place of the rest.
 func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.session.Events(ctx) }
 
-// Add takes part in more roles, at once when the manager is running. Errors: every fault of the roles, ErrEnded,
-// election.ErrDuplicateRole when the session was told of the role directly, election.ErrWorkerOnly; then none of them was added.
+// Add takes part in more roles, at once if the manager is running. On an error, none of the roles
+// was added. Errors: every fault of the roles, ErrEnded, election.ErrWorkerOnly, and
+// election.ErrDuplicateRole when the role was added directly to the session.
 func (m *Manager) Add(roles ...Role) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,7 +96,7 @@ func (m *Manager) Add(roles ...Role) error {
 		e, err := m.campaign(r)
 		if err != nil { // the session has ended, or takes part in the role without the manager
 			for _, mb := range added {
-				_ = mb.election.Stop() // it was not started, and says so
+				_ = mb.election.Stop() // returns ErrNotStarted
 			}
 			return err
 		}
@@ -129,7 +131,7 @@ func (m *Manager) campaign(r Role) (*election.Election, error) {
 	return e, nil
 }
 
-// start begins to take part. m.mu is held: Start only posts to the session, it waits for nothing.
+// start begins to take part. m.mu is held: Start only posts to the session and does not wait.
 func (m *Manager) start(members []*member) error {
 	for _, mb := range members {
 		if err := mb.election.Start(m.base); err != nil {
@@ -139,9 +141,11 @@ func (m *Manager) start(members []*member) error {
 	return nil
 }
 
-// Remove takes part in a role no longer: if this process leads it, the work drains and the role is given away, and Remove
-// waits for that. It can be added again afterwards. Errors: ErrUnknownRole; ctx's, or context.DeadlineExceeded when the
-// work had not returned DrainTimeout and a few operations later: leaving goes on, and another Remove waits for it again.
+// Remove stops taking part in a role. If this process leads the role, Remove waits until the work
+// has drained and the role was given away. The role can be added again afterwards. Errors:
+// ErrUnknownRole, ctx's error, and context.DeadlineExceeded when the work had not returned after
+// DrainTimeout and a few operations. After a timeout the removal continues, and another Remove
+// waits for it again.
 func (m *Manager) Remove(ctx context.Context, name string) error {
 	m.mu.Lock()
 	mb := m.named[name]
@@ -181,14 +185,15 @@ func (m *Manager) forget() {
 	})
 }
 
-// members are those at this moment, in the order in which they were added.
+// members are the roles at this moment, in the order in which they were added.
 func (m *Manager) members() []*member {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.roles)
 }
 
-// Election is this process's part in a role: whether it leads, its token, and what one role can do beyond.
+// Election is this process's part in a role. It tells whether this process leads, has the token,
+// and has the other methods for one role.
 func (m *Manager) Election(role string) (*election.Election, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -198,7 +203,7 @@ func (m *Manager) Election(role string) (*election.Election, bool) {
 	return nil, false
 }
 
-// patience is what draining may take at most, and what follows it.
+// patience is the longest time for the drain and the operations after it.
 func (m *Manager) patience() time.Duration {
 	return bridge.ClosesWithin(m.session) + 2*m.session.Config().OpTimeout
 }

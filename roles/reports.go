@@ -12,15 +12,17 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// reports are what the manager logs: the events of its session, and what its own connection says beside them.
+// reports are everything that the manager logs: the events of its session and the reports of its
+// own connection.
 type reports struct {
-	log     *logSink // nil for nowhere
+	log     *logSink // nil for no log
 	session *election.Session
 	away    atomic.Pointer[error] // why the last attempt to connect failed
 	told    chan struct{}         // size 1: away was set
 }
 
-// before puts the log in front of the sinks of the user: what one of them does is below the line that says what happened.
+// before puts the log in front of the user's sinks, so that the line of an event is above the lines
+// that a sink writes.
 func (r *reports) before(sinks []event.Sink) []event.Sink {
 	if r.log == nil {
 		return sinks
@@ -31,7 +33,7 @@ func (r *reports) before(sinks []event.Sink) []event.Sink {
 // Observe logs an event.
 func (r *reports) Observe(e event.Event) { r.log.Observe(r.explained(e)) }
 
-// unreached takes why an attempt to connect failed. The connection keeps that to itself.
+// unreached notes why an attempt to connect failed. The connection itself does not report that.
 func (r *reports) unreached(err error) {
 	r.away.Store(&err)
 	select {
@@ -40,17 +42,18 @@ func (r *reports) unreached(err error) {
 	}
 }
 
-// awaitReason waits until the first attempt to connect has said why it failed: nats.go tells a moment later than it returns.
+// awaitReason waits until the reason is known why the first attempt to connect failed. nats.go
+// reports the reason a moment after it has returned.
 func (r *reports) awaitReason() {
 	select {
 	case <-r.told:
-	case <-time.After(reasonWithin): // an option of the user's has taken the handler
+	case <-time.After(reasonWithin): // an option of the user has replaced the handler
 	}
 }
 
 const reasonWithin = 100 * time.Millisecond
 
-// explained adds to the report of a missing connection why it could not be made.
+// explained adds the reason to the report that there is no connection.
 func (r *reports) explained(e event.Event) event.Event {
 	fault, ok := e.(event.Fault)
 	if up, is := e.(event.ConnectionChanged); is && up.Connected {
@@ -64,7 +67,7 @@ func (r *reports) explained(e event.Event) event.Event {
 	return e
 }
 
-// complaint logs what the server, or nats.go, has to say of the manager's own connection.
+// complaint logs an error that the server or nats.go reports about the manager's own connection.
 func (r *reports) complaint(err error) {
 	if r.log == nil {
 		return

@@ -10,19 +10,22 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-// Run connects, opens the session and takes part in the roles until ctx ends; then it drains the work, hands the roles
-// over and closes what it has opened. That takes DrainTimeout and a few operations at most,
-// and before it what is attached to the session takes its own time: running tasks that of assign.Config.
+// Run connects, opens the session and takes part in the roles until ctx ends. Then it drains the
+// work, hands the roles over and closes the session and its own connection. That takes at most
+// DrainTimeout and a few operations. Before that, the attachments of the session take their own
+// time: running tasks have assign.Config.DrainTimeout.
 //
 //	New ──► Run: connect ──► open ──► take part ──┬─ ctx ends ─────────┐
 //	                │          │                  ├─ Fatal ────────────┼──► drain ──► vacate ──► close ──► return
 //	                │          │                  └─ permanent fault ──┘
 //	                └──────────┴─ an outage is waited out, a permanent fault returned, the end of ctx is a clean end
 //
-// It returns nil after a clean end. Errors: what a Lead has marked as Fatal; *election.UndrainedError, alone or joined,
-// when work had not returned: those roles stay held until the lease runs out; ErrAlreadyRun; and the permanent faults of
-// a session, such as election.ErrBucketNotFound with the command that makes the bucket, election.ErrPermission with the
-// subject, *election.DuplicateInstanceError. An outage is none: it is waited out.
+// Run returns nil after a clean end. Errors: an error that a Lead has marked as Fatal,
+// ErrAlreadyRun, and *election.UndrainedError, alone or joined, when work had not returned; its
+// roles stay held until the lease runs out. The permanent faults of a session are errors too, such
+// as election.ErrBucketNotFound (with the command that makes the bucket), election.ErrPermission
+// (with the subject) and *election.DuplicateInstanceError. An outage is not an error: Run waits
+// until it is over.
 func (m *Manager) Run(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
@@ -35,14 +38,14 @@ func (m *Manager) Run(ctx context.Context) error {
 	if err == nil {
 		err = m.lead(ctx)
 	} else if ctx.Err() != nil {
-		err = nil // asked to end before it began: nothing is held
+		err = nil // ended before it began: nothing is held
 	} else {
 		err = m.explain(nc, err)
 	}
 	return errors.Join(err, m.close(nc))
 }
 
-// begin makes this the one run, and has the elections wait for the session.
+// begin makes this call the one run, and starts the elections, which wait for the session.
 func (m *Manager) begin(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,7 +53,8 @@ func (m *Manager) begin(ctx context.Context) error {
 		return ErrAlreadyRun
 	}
 	m.phase = running
-	// The session ends the elections, all together and in order: not each by itself because ctx has ended.
+	// The session ends the elections, all together and in the right order. So the end of ctx must
+	// not end each of them separately.
 	m.base = context.WithoutCancel(ctx)
 	return m.start(m.roles)
 }
@@ -70,7 +74,7 @@ func (m *Manager) connect() (*nats.Conn, error) {
 	return nc, nil
 }
 
-// lead takes part until there is a reason to end, and returns it: nil when ctx has ended.
+// lead takes part until there is a reason to end, and returns the reason: nil when ctx has ended.
 func (m *Manager) lead(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -82,7 +86,7 @@ func (m *Manager) lead(ctx context.Context) error {
 	}
 }
 
-// explain adds why the connection has given up, where that is what ended the session.
+// explain adds why the connection has given up, if that ended the session.
 func (m *Manager) explain(nc *nats.Conn, err error) error {
 	if m.cfg.Conn == nil && nc.IsClosed() && nc.LastError() != nil {
 		return fmt.Errorf("%w: %w", err, nc.LastError())
@@ -90,8 +94,8 @@ func (m *Manager) explain(nc *nats.Conn, err error) error {
 	return err
 }
 
-// close drains, hands over and closes the session, and the connection if it is the manager's own; nil when there is none.
-// What it is told of the work that has not returned is its error.
+// close drains, hands over and closes the session, and the manager's own connection; nc is nil when
+// there is none. The error names the roles whose work has not returned.
 func (m *Manager) close(nc *nats.Conn) error {
 	m.enter(draining)
 	defer m.enter(ended)
@@ -99,7 +103,7 @@ func (m *Manager) close(nc *nats.Conn) error {
 	defer cancel()
 	err := m.session.Close(ctx)
 	if nc != nil && nc != m.cfg.Conn {
-		nc.Close() // also frees whoever still waits for it
+		nc.Close() // also frees calls that still wait for it
 	}
 	if undrained := (*election.UndrainedError)(nil); err != nil && !errors.As(err, &undrained) {
 		return fmt.Errorf("roles: close the session: %w", err)

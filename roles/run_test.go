@@ -74,7 +74,7 @@ func TestLeaderCrash(t *testing.T) {
 	})
 }
 
-// The successor begins only when the work of the one before has returned.
+// The successor begins only when the work of its predecessor has returned.
 func TestGracefulShutdown(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		wa, wb := newWork(), newWork()
@@ -155,7 +155,7 @@ func TestRunEndedBeforeItBegan(t *testing.T) {
 	})
 }
 
-// The server comes when Run has waited for it for a while.
+// The server starts after Run has waited for it for a while.
 func TestServerComesLater(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		w := newWork()

@@ -38,7 +38,8 @@ func config(s *natsrun.Server, id string, options ...nats.Option) roles.Config {
 	}
 }
 
-// start runs a manager along a link until the test ends or stops it. Each edit changes the configuration.
+// start runs a manager along a link until the test ends or stops it. Each edit changes the
+// configuration.
 func start(t *testing.T, s *natsrun.Server, id string, all []roles.Role, edits ...func(*roles.Config)) *node {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
@@ -71,7 +72,7 @@ func (n *node) run() {
 	})
 }
 
-// end stops the manager and returns what Run does.
+// end stops the manager and returns the error of Run.
 func (n *node) end() error {
 	n.t.Helper()
 	n.stop()
@@ -92,7 +93,7 @@ func (n *node) status(role string) roles.RoleStatus {
 	return roles.RoleStatus{}
 }
 
-// sees waits until the node says of a role what is wanted.
+// sees waits until the node's status of a role is as wanted.
 func (n *node) sees(role, what string, is func(roles.RoleStatus) bool) {
 	n.t.Helper()
 	natstest.Eventually(n.t, what, time.Minute, func() (bool, string) {
@@ -120,7 +121,7 @@ func (n *node) logged(message string) observer.LoggedEntry {
 	return lines[len(lines)-1]
 }
 
-// work is a Lead that reports what happens to it, and does what the test says.
+// work is a Lead that reports its beginning and end, and returns when the test says so.
 type work struct {
 	began chan *election.Term // a term has begun; room for more than any test has
 	ended chan error          // the cause of the end of its context
@@ -172,7 +173,7 @@ func receive[T any](t *testing.T, what string, from <-chan T) T {
 	panic("not reached")
 }
 
-// none fails the test when there is a value to be had.
+// none fails the test when a value is there.
 func none[T any](t *testing.T, what string, from <-chan T) {
 	t.Helper()
 	select {

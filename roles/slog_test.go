@@ -21,7 +21,7 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// sameInSlog holds what SlogSink says of an event against what LogSink has said.
+// sameInSlog compares the line of SlogSink for an event with the line of LogSink.
 func sameInSlog(t *testing.T, e event.Event, zapped observer.LoggedEntry) {
 	t.Helper()
 	var out bytes.Buffer
@@ -46,7 +46,8 @@ func TestSlogSinkWithoutLogger(t *testing.T) {
 	roles.SlogSink(nil).Observe(event.SessionOpened{})
 }
 
-// A line is a line: the stack of the sink helps nobody, even where the logger adds one to every warning.
+// A line has no stack, even if the logger adds a stack to every warning: the stack of the sink
+// helps nobody.
 func TestNoStackOfTheSink(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	development := zap.NewDevelopmentConfig()
@@ -73,7 +74,8 @@ func TestNoStackOfTheSink(t *testing.T) {
 	}
 }
 
-// A fault that repeats is said at once, and then once in ten seconds; another one is said beside it.
+// A fault that repeats is logged at once, and then once in ten seconds; another fault is logged
+// beside it.
 func TestRepeatedFaults(t *testing.T) {
 	natstest.Virtual(t, func(t *testing.T) {
 		var out bytes.Buffer

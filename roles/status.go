@@ -8,35 +8,38 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// Status is the manager and everything that it sees, at one moment. Durations are nanoseconds in JSON. It holds nothing
-// secret.
+// Status is the state of the manager and everything that the manager sees, at one moment. Durations
+// are nanoseconds in JSON. A Status holds nothing secret.
 type Status struct {
 	Instance string `json:"instance"`
 	Bucket   string `json:"bucket"`
 	// Session is the number of the open session, 0 while there is none.
 	Session uint64 `json:"session"`
-	// Connection is the connection's own word for how it is, such as CONNECTED or RECONNECTING.
+	// Connection is the state of the connection in the words of nats.go, such as CONNECTED or
+	// RECONNECTING.
 	Connection string `json:"connection"`
-	// Ready is what /readyz answers, and Reason why not.
+	// Ready is the answer of /readyz, and Reason says why the process is not ready.
 	Ready  bool   `json:"ready"`
 	Reason string `json:"reason,omitempty"`
-	// HeartbeatAge is how long ago the lease was last renewed, HeartbeatRTT how long that took; 0 before the first.
+	// HeartbeatAge is how long ago the lease was last renewed, HeartbeatRTT how long that renewal
+	// took. Both are 0 before the first renewal.
 	HeartbeatAge time.Duration `json:"heartbeat_age"`
 	HeartbeatRTT time.Duration `json:"heartbeat_rtt"`
 	// Leading are the roles that this process leads.
 	Leading []string     `json:"leading"`
 	Roles   []RoleStatus `json:"roles"`
-	// Members are those with a session that is not known to be dead, this one included.
+	// Members are the members with a session that is not known to be dead, this process included.
 	Members []election.MemberInfo `json:"members"`
 }
 
-// RoleStatus is one role of this process. Times are of its clock; none is a promise about others.
+// RoleStatus is one role of this process. Times are of this process's clock; they promise nothing
+// about other processes.
 type RoleStatus struct {
 	Name string `json:"name"`
 	// State is INIT, CANDIDATE, LEADER, FOLLOWER, DEMOTED or STOPPED; see election.State.
 	State    string `json:"state"`
 	LeaderID string `json:"leader,omitempty"`
-	// Successor is who would lead next if the present leader went away now.
+	// Successor is the instance that would lead next if the present leader went away now.
 	Successor string `json:"successor,omitempty"`
 	// Reason says why the last term ended, or why this process would not lead.
 	Reason   string `json:"reason,omitempty"`
@@ -46,14 +49,15 @@ type RoleStatus struct {
 	Epoch    uint64 `json:"epoch,omitempty"`
 	Revision uint64 `json:"revision,omitempty"`
 	Priority int    `json:"priority"`
-	// LastHeartbeat is when the lease was last renewed, LastTransition when a term of this process last began or ended.
+	// LastHeartbeat is when the lease was last renewed, LastTransition when a term of this process
+	// last began or ended.
 	LastHeartbeat  time.Time `json:"last_heartbeat,omitzero"`
 	LastTransition time.Time `json:"last_transition,omitzero"`
 	// Candidates are in the order of succession.
 	Candidates []election.Candidate `json:"candidates,omitempty"`
 }
 
-// Status is where everything stands. It asks nobody outside this process.
+// Status returns the present state. It asks nobody outside this process.
 func (m *Manager) Status() Status {
 	st := Status{
 		Instance: m.session.Instance(), Bucket: m.session.Bucket(), Session: bridge.Number(m.session),
@@ -90,8 +94,8 @@ func roleStatus(st election.Status) RoleStatus {
 	}
 }
 
-// unready says why this process cannot take part, "" when it can. Leading is no part of it: a follower is as ready as a
-// leader. Nor is the connection: until the lease has run out, what it stands for holds.
+// unready says why this process cannot take part, "" when it can. A follower is as ready as a
+// leader. A process without a connection is ready until its lease has run out.
 func (m *Manager) unready(roles []RoleStatus) string {
 	m.mu.Lock()
 	at := m.phase

@@ -7,22 +7,23 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-// StepDown gives a role that this process leads to the next in line; this process does not claim it again for CoolDown.
-// It returns when the work has drained and the role was given away. Errors: ErrUnknownRole, ErrNotRunning,
-// election.ErrNotLeader, ctx's.
+// StepDown gives a role that this process leads to the next in line. This process does not claim
+// the role again for CoolDown. StepDown returns when the work has drained and the role was given
+// away. Errors: ErrUnknownRole, ErrNotRunning, election.ErrNotLeader, ctx's error.
 func (m *Manager) StepDown(ctx context.Context, role string) error {
 	return m.steer(role, func(e *election.Election) error { return e.StepDown(ctx) })
 }
 
-// Transfer hands a role that this process leads to another instance, which is asked first whether it is ready. It returns
-// when the work has drained and the role was given away. Errors: as StepDown, and election.ErrNotCandidate,
-// election.ErrDeclined, election.ErrBusy.
+// Transfer hands a role that this process leads to another instance. It first asks that instance
+// whether it is ready. It returns when the work has drained and the role was given away. Errors:
+// those of StepDown, and election.ErrNotCandidate, election.ErrDeclined, election.ErrBusy.
 func (m *Manager) Transfer(ctx context.Context, role, instance string) error {
 	return m.steer(role, func(e *election.Election) error { return e.Transfer(ctx, instance) })
 }
 
-// Pause keeps this process from leading a role until Resume; if it leads it, it steps down. It returns when that is under
-// way. Errors: ErrUnknownRole, ErrNotRunning, context.DeadlineExceeded when no session is opened for longer than a drain takes.
+// Pause keeps this process from leading a role until Resume; a leader steps down. Pause returns as
+// soon as the step-down has begun. Errors: ErrUnknownRole, ErrNotRunning, and
+// context.DeadlineExceeded when no session has opened for longer than a drain takes.
 func (m *Manager) Pause(role string) error {
 	return m.steer(role, func(e *election.Election) error {
 		ctx, cancel := context.WithTimeout(context.Background(), m.patience())
@@ -31,7 +32,7 @@ func (m *Manager) Pause(role string) error {
 	})
 }
 
-// Resume ends a Pause, and a cool-down. Errors as Pause.
+// Resume ends a Pause, and a cool-down. Errors: those of Pause.
 func (m *Manager) Resume(role string) error {
 	return m.steer(role, func(e *election.Election) error {
 		ctx, cancel := context.WithTimeout(context.Background(), m.patience())

@@ -39,7 +39,7 @@ func TestStepDown(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // cool-downs are over
 		if st := b.status("r"); !st.IsLeader {
-			t.Errorf("b leads no longer: %+v", st)
+			t.Errorf("b lost leadership: %+v", st)
 		}
 	})
 }
@@ -51,7 +51,7 @@ func TestTransfer(t *testing.T) {
 		c := start(t, s, "c", one(wc.role("r")))
 		c.follows("r", "a")
 		a.sees("r", "a has two successors", func(st roles.RoleStatus) bool { return len(st.Candidates) == 3 })
-		if err := a.Transfer(bound(t), "r", "c"); err != nil { // not b, who is next in line
+		if err := a.Transfer(bound(t), "r", "c"); err != nil { // not b, which is next in line
 			t.Fatal(err)
 		}
 		if cause := receive(t, "a's work ends", wa.ended); !errors.Is(cause, election.ErrTransferred) {
@@ -112,7 +112,7 @@ func TestPriorityTakeover(t *testing.T) {
 		receive(t, "high leads", wb.began)
 		time.Sleep(time.Minute)
 		if st := b.status("r"); !st.IsLeader {
-			t.Errorf("high leads no longer: %+v", st)
+			t.Errorf("high lost leadership: %+v", st)
 		}
 	})
 }

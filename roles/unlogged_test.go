@@ -20,7 +20,7 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// defaultLog is what slog.Default() writes from now on until the end of the test.
+// defaultLog collects the output of slog.Default() from now on until the end of the test.
 func defaultLog(t *testing.T) *locked {
 	t.Helper()
 	var out locked
@@ -41,8 +41,9 @@ func (l *locked) says(t *testing.T, text string) {
 // unlogged makes a configuration log nothing of its own.
 func unlogged(c *roles.Config) { c.Logger = nil }
 
-// TestNoServerIsSaid: with neither Logger nor Sinks a process says within two seconds that no server answers, where, and
-// what to do; it repeats that now and then, and says when a server is there.
+// TestNoServerIsSaid: a process without Logger and Sinks logs within two seconds that no server
+// answers, where, and what to do. It repeats that from time to time, and logs when a server is
+// there.
 func TestNoServerIsSaid(t *testing.T) {
 	out := defaultLog(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -91,7 +92,7 @@ func TestNoServerIsSaid(t *testing.T) {
 	})
 }
 
-// TestSinksAloneLogNothing: whoever takes the events has them, and slog.Default() nothing.
+// TestSinksAloneLogNothing: with Sinks, the sinks get the events, and slog.Default() gets nothing.
 func TestSinksAloneLogNothing(t *testing.T) {
 	out := defaultLog(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -114,8 +115,8 @@ func TestSinksAloneLogNothing(t *testing.T) {
 	})
 }
 
-// TestMistakesAreSaid: work that returns at once, a Lead under another role's name, and tasks that nobody hands out, are
-// said to a process that has configured no log.
+// TestMistakesAreSaid: a process without a configured log logs work that returns at once, a Lead
+// under another role's name, and tasks that nobody hands out.
 func TestMistakesAreSaid(t *testing.T) {
 	out := defaultLog(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -140,7 +141,8 @@ func TestMistakesAreSaid(t *testing.T) {
 	})
 }
 
-// TestUnfitServersAreTold: what is wrong with a server that is there is said of it, not that none answers.
+// TestUnfitServersAreTold: if a server answers but is unfit, the log says why it is unfit, and not
+// that no server answers.
 func TestUnfitServersAreTold(t *testing.T) {
 	for name, is := range map[string]struct {
 		configure func(*server.Options)
@@ -161,7 +163,7 @@ func TestUnfitServersAreTold(t *testing.T) {
 	}
 }
 
-// TestOtherServersAreTold: something else listens there; it speaks another language.
+// TestOtherServersAreTold: the server at the address speaks another protocol.
 func TestOtherServersAreTold(t *testing.T) {
 	out := defaultLog(t)
 	web, err := net.Listen("tcp", "127.0.0.1:0")

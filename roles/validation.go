@@ -8,26 +8,27 @@ import (
 	"time"
 )
 
-// ConfigError is one fault of a configuration. All faults of one are joined: the message has a line for each.
+// ConfigError is one fault of a configuration. All faults of one are joined: the message has a line
+// for each.
 type ConfigError struct {
 	Field string
-	// Fix says what is wrong and what would do.
+	// Fix says what is wrong and how to fix it.
 	Fix string
 }
 
 func (e *ConfigError) Error() string { return "roles: " + e.Field + ": " + e.Fix }
 
-// Validate returns every fault of c and of the roles at once, nil when there is none. The faults are *[ConfigError] and
-// *election.ConfigError.
+// Validate returns every fault of c and of the roles at once, nil when there is none. The faults
+// are *[ConfigError] and *election.ConfigError.
 func (c Config) Validate(roles ...Role) error {
 	return errors.Join(c.validateConnection(), c.session().Validate(), validateRoles(roles, nil, c.heartbeat()))
 }
 
-// defaultTTL is the session's.
+// defaultTTL is the default of the session.
 const defaultTTL = 10 * time.Second
 
-// heartbeat is what the session's will be. Roles are held against it also when there is no session, for its faults: all
-// are told at once.
+// heartbeat is the heartbeat interval that the session will have. Roles are checked against it even
+// if the configuration of the session has faults, so that all faults are reported at once.
 func (c Config) heartbeat() time.Duration {
 	switch {
 	case c.HeartbeatInterval != 0:
@@ -61,7 +62,7 @@ func (c Config) validateConnection() error {
 	return nil
 }
 
-// validateRoles checks roles that are added to those that are there.
+// validateRoles checks roles that are added to the present roles.
 func validateRoles(roles []Role, there map[string]*member, heartbeat time.Duration) error {
 	var faults []error
 	seen := map[string]bool{}

@@ -9,8 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzURL: whatever is given as the URL of servers, it is taken or refused as a fault of that field, which repeats nothing of it: it
-// may hold a password. What is taken names a host for each server.
+// FuzzURL: any text for the URL of servers is accepted, or is refused as a fault of that field. The
+// fault repeats no part of the text, which may hold a password. An accepted text names a host for
+// each server.
 func FuzzURL(f *testing.F) {
 	for _, text := range []string{
 		"nats://a:4222", "a", "a, tls://b:1 ,c", "nats://u:p@a", "u:p@a", "nats://u:se,cret@a", "nats://[::1]:4222", "::1", "nats://", "nats://:4222", ",", " ", "nats://%zz", "nats://a b", "a://b://c", "",

@@ -17,7 +17,8 @@ import (
 
 func noWork(context.Context, *election.Term) error { return nil }
 
-// A configuration with many faults is refused with all of them, each on a line that says what would do.
+// A configuration with many faults is refused with all of them, each on a line that says how to fix
+// it.
 func TestBadConfigurationTellsAllFaults(t *testing.T) {
 	cfg := roles.Config{
 		Bucket: "a bucket", InstanceID: "not a name", Replicas: 2, TTL: 10 * time.Second, HeartbeatInterval: 5 * time.Second,
@@ -40,7 +41,7 @@ func TestBadConfigurationTellsAllFaults(t *testing.T) {
 	lines := strings.Split(err.Error(), "\n")
 	for _, want := range []string{
 		"roles: URL: neither URL nor Conn",
-		`election: Bucket: "a bucket" is no bucket name`,
+		`election: Bucket: "a bucket" is not a valid bucket name`,
 		`election: InstanceID: "not a name"`,
 		"election: Replicas: 2: use 1, 3 or 5",
 		"election: HeartbeatInterval: TTL 10s < 3 × heartbeat 5s: use at most 3.333333333s",
@@ -102,7 +103,7 @@ func TestConnectionConfiguration(t *testing.T) {
 	}
 }
 
-// What is valid for the session is valid with its defaults too.
+// A configuration that is valid for the session is valid with its defaults too.
 func TestSmallConfiguration(t *testing.T) {
 	for _, ttl := range []time.Duration{0, 300 * time.Millisecond, 30 * time.Second} {
 		cfg := roles.Config{URL: "nats://localhost", Bucket: "roles", TTL: ttl}

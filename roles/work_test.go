@@ -18,7 +18,8 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// Whatever the work does, it ends its own term only, the role is led again, and the log says what happened.
+// Work that fails ends only its own term, however it fails. The role is led again, and the log says
+// what happened.
 func TestWorkThatReturns(t *testing.T) {
 	for name, is := range map[string]struct {
 		err     error
@@ -87,7 +88,7 @@ func TestFatal(t *testing.T) {
 	})
 }
 
-// A return after the term has ended is no failure, whatever it says.
+// A return after the term has ended is not a failure, whatever error it returns.
 func TestFatalAfterTheTerm(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		began := make(chan struct{}, 8) // more than there are terms
@@ -128,7 +129,7 @@ func TestCallbacks(t *testing.T) {
 		if e, _ := a.Election("r"); e.Token().Compare(first) != 0 || !e.IsLeader() {
 			t.Errorf("token %v, promoted with %v", e.Token(), first)
 		}
-		if got := receive(t, "told who leads", leaders); got != "a" {
+		if got := receive(t, "told which instance leads", leaders); got != "a" {
 			t.Errorf("told that %q leads", got)
 		}
 		if err := a.StepDown(bound(t), "r"); err != nil {
@@ -150,7 +151,8 @@ func TestCallbacks(t *testing.T) {
 	})
 }
 
-// Work that does not return is reported, makes the process not ready, and keeps the role; the others go on.
+// Work that does not return is reported, makes the process not ready, and keeps the role; the other
+// roles continue.
 func TestStuckLead(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		w, fine, next := newWork(), newWork(), newWork()
@@ -237,7 +239,8 @@ func TestHealthCheckFailure(t *testing.T) {
 	})
 }
 
-// TestAWorkerOnlyManager takes part in the bucket, and in no role: neither from the beginning nor later.
+// TestAWorkerOnlyManager: the manager takes part in the bucket but in no role, at the beginning and
+// later.
 func TestAWorkerOnlyManager(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		workerOnly := func(c *roles.Config) { c.WorkerOnly = true }
