@@ -10,18 +10,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Headers of our own on every write.
+// Our own headers on every write.
 const (
-	// headerWrite marks the attempt, so that a lost acknowledgement can be made up for by reading.
+	// headerWrite marks the attempt, so that a read can tell what became of it if its
+	// acknowledgement was lost.
 	headerWrite = "Fencing-Write"
 	// headerOver is the revision that a conditional write has replaced.
 	headerOver = "Fencing-Over"
-	// headerOperation is how a KV bucket tells a marker (jetstream.KeyValue).
+	// headerOperation tells that an entry of a KV bucket is a marker (jetstream.KeyValue).
 	headerOperation = "KV-Operation"
 	markerDelete    = "DEL"
 )
 
-// change is one write of a user's.
+// change is one write of a user.
 type change struct {
 	op     string
 	key    string
@@ -31,14 +32,14 @@ type change struct {
 	// conditional says that the key must be at revision expect, 0 for no message at all.
 	conditional bool
 	expect      uint64
-	// absent says that a marker at whatever revision will do too.
+	// absent says that a marker at any revision is accepted too.
 	absent bool
 
-	// attempt is the mark of the last one. Those before it are known not to have landed.
+	// attempt is the mark of the last attempt. Earlier attempts are known not to have landed.
 	attempt string
 }
 
-// commit carries out a change. The turn is ours.
+// commit carries out a change. The caller holds the turn.
 func (s *Store) commit(ctx context.Context, c *change) (uint64, error) {
 	for wait := pauses(); ; {
 		if err := s.settle(ctx); err != nil {
@@ -72,8 +73,9 @@ func (s *Store) commit(ctx context.Context, c *change) (uint64, error) {
 	}
 }
 
-// messages are what performs the change under the present seal. One message has one condition. A conditional change
-// needs two, the seal's and the key's, so it is an atomic batch: a write to the gate under the seal, and the change.
+// messages returns the messages that perform the change under the present seal. One message has one
+// condition. A conditional change needs two conditions, for the seal and for the key. So it is an
+// atomic batch: a write to the gate under the seal, and the change.
 func (s *Store) messages(c *change) []*nats.Msg {
 	m := s.message(c.key, c.value)
 	c.attempt = s.mark()
@@ -90,8 +92,8 @@ func (s *Store) messages(c *change) []*nats.Msg {
 	return []*nats.Msg{s.gate(), m}
 }
 
-// gate is a write under the seal that changes nothing of the user's. Once it is stored at a revision, the seal was ours
-// at that revision.
+// gate is a write under the seal that changes no key of the user. Once it is stored at a revision,
+// the seal was ours at that revision.
 func (s *Store) gate() *nats.Msg {
 	m := s.message(gateKey, nil)
 	onlyWhile(m, subjectOf(s.bucket, sealKey), s.seal)
@@ -102,9 +104,9 @@ func (s *Store) message(key string, value []byte) *nats.Msg {
 	return &nats.Msg{Subject: subjectOf(s.bucket, key), Data: value, Header: nats.Header{headerStream: {streamOf(s.bucket)}}}
 }
 
-// afterRefusal finds out which condition did not hold, and returns nil if it is worth trying again. A plain write has
-// only the seal's. For a conditional one the gate is tried alone: if it is stored, the seal holds, and the key is read as
-// of then.
+// afterRefusal finds out which condition did not hold, and returns nil if another attempt is
+// worthwhile. A plain write has only the condition of the seal. For a conditional write, the gate
+// is tried alone: if it is stored, the seal holds, and the key is read as of then.
 func (s *Store) afterRefusal(ctx context.Context, c *change) error {
 	if !c.conditional {
 		return s.adopt(ctx)
@@ -147,7 +149,7 @@ func (s *Store) prove(ctx context.Context) (uint64, error) {
 			}
 			continue
 		case unknown:
-			// A gate that lands late changes nothing, so there is nothing to renew the seal for.
+			// A gate that lands late changes nothing, so the seal need not be renewed.
 		}
 		if err := pause(ctx, wait, err); err != nil {
 			return 0, err
@@ -155,13 +157,14 @@ func (s *Store) prove(ctx context.Context) (uint64, error) {
 	}
 }
 
-// resolve learns what became of an attempt that was not answered. First the seal is renewed: after that the attempt has
-// landed, or never will. Then the key is read. began is the highest revision that was known before the attempt.
+// resolve finds out what became of an attempt that was not answered. First it renews the seal:
+// after that the attempt has landed, or never will. Then it reads the key. began is the highest
+// revision that was known before the attempt.
 func (s *Store) resolve(ctx context.Context, c *change, began uint64) (revision uint64, landed bool, err error) {
 	lost := func(err error) error { return &UnknownError{Op: c.op, Key: c.key, Err: err} }
 	if err := s.settle(ctx); err != nil {
-		// Where a later term has sealed the bucket we may not write, and so not prove that a read is not old. But if it
-		// shows the attempt, the attempt has landed.
+		// If a later term has sealed the bucket, we may not write, and so cannot prove that a read
+		// is not old. But a read that shows the attempt proves that it has landed.
 		if errors.Is(err, ErrStale) {
 			if last, errRead := s.read(ctx, c.key); errRead == nil && last.write == c.attempt {
 				return last.Revision, true, nil
@@ -175,9 +178,9 @@ func (s *Store) resolve(ctx context.Context, c *change, began uint64) (revision 
 		return 0, false, lost(err)
 	case last.write == c.attempt:
 		return last.Revision, true, nil
-	case last.Revision <= began: // ours would have replaced it
+	case last.Revision <= began: // our attempt would have replaced it
 		return 0, false, nil
-	case c.conditional && last.over == strconv.FormatUint(c.expect, 10): // it has replaced what ours would have had to
+	case c.conditional && last.over == strconv.FormatUint(c.expect, 10): // it has replaced the revision that our attempt had to replace
 		return 0, false, nil
 	}
 	return 0, false, lost(errSuperseded)

@@ -16,14 +16,15 @@ const (
 	headerBatchCommit   = "Nats-Batch-Commit"
 )
 
-// Condition makes the publishing of m conditional on t's term: the server stores m only while the role's record in
-// bucket is the one that granted t, and answers 10071 (wrong last sequence) from then on. It is for writes of your own
-// into the bucket of the roles itself, since the server compares within one stream only; for data elsewhere use a
-// [Store] or a [Guard].
+// Condition makes the publishing of m conditional on t's term. The server stores m only while the
+// record that granted t is the role's present record in bucket. After that it answers 10071 (wrong
+// last sequence). Condition is for your own writes into the bucket of the roles itself, since the
+// server compares within one stream only. For other data use a [Store] or a [Guard].
 //
-// m must be published to JetStream with an acknowledgement awaited (js.PublishMsg), to a subject of that bucket. The
-// condition takes the place of any other on m: one message has one. On a replicated bucket one such write per role may
-// be in flight; another one is answered with 10164 and may be tried again.
+// Publish m to JetStream, to a subject of that bucket, and wait for the acknowledgement
+// (js.PublishMsg). A message has one condition, so this condition replaces any other on m. On a
+// replicated bucket only one such write per role may be in flight. The server answers another one
+// with 10164; it may be tried again.
 func Condition(m *nats.Msg, bucket string, t Token) {
 	onlyWhile(m, subjectOf(bucket, "role."+t.Role), t.Epoch)
 }

@@ -1,36 +1,43 @@
 // Package fencing keeps the leaders of ended terms from doing harm.
 //
-// No lease can stop a side effect that is already on its way, or a process that was paused and goes on with what it
-// believed before. So whoever leads shows a [Token] with everything it does, and the resource refuses the tokens of
-// earlier terms:
+// No lease can stop a side effect that is already on its way. Nor can it stop a process that was
+// paused and still believes that it leads. So the leader shows a [Token] with every action, and the
+// resource refuses the tokens of earlier terms:
 //
 //	term 41 ──(paused)─────────────── write, token @41 ──► Guard: high is @57 ──► *StaleError
 //	term 57 ────── write, token @57 ──► Guard: admitted, high = @57
 //
-// (Kleppmann, "How to do distributed locking", 2016; Chubby's sequencers; Gray and Cheriton, "Leases", 1989.)
+// (Kleppmann, "How to do distributed locking", 2016; Chubby's sequencers; Gray and Cheriton,
+// "Leases", 1989.)
 //
 // # What to use
 //
-//   - [Guard] stands in the process of the resource, and compares.
-//   - [Store] is for data that may live in NATS: there the server compares, so that nothing in between can be wrong.
+//   - [Guard] compares tokens in the process of the resource.
+//   - [Store] is for data that may live in NATS. The server itself compares, so no process in
+//     between can get it wrong.
 //   - [Condition] is for single writes into the bucket of the roles itself.
-//   - Token.Epoch is for whatever can compare an integer: UPDATE ... WHERE fence <= $1 in SQL, a generation in an object
-//     store. It never decreases, also when the bucket of the roles is deleted and made again.
+//   - Token.Epoch is for any resource that can compare an integer: UPDATE ... WHERE fence <= $1 in
+//     SQL, or a generation in an object store. It never decreases, even if the bucket of the roles
+//     is deleted and recreated.
 //   - [Signer] and [Verifier] prove that a message comes from the holder of a term.
 //
 // # Promises
 //
-//   - A guard admits a token exactly if it is not older than the largest one admitted; two holders of one epoch are a
-//     conflict, never both admitted. [Guard.Do] lets no newer token in between the check and the act.
+//   - A guard admits a token exactly if it is not older than the largest token admitted. Two
+//     holders of one epoch are a conflict, and are never both admitted. [Guard.Do] admits no newer
+//     token between the check and the act.
 //
-//   - Once [OpenStore] has returned for a term, no write of an earlier one changes a key in that bucket, however late it
-//     arrives; the server sees to it, since each write is conditional on the seal that opening has written.
+//   - Once [OpenStore] has returned for a term, no write of an earlier term changes a key in that
+//     bucket, however late it arrives. The server ensures that, since each write is conditional on
+//     the seal that opening has written.
 //
-//   - A write of a Store whose acknowledgement was lost is resolved before the call returns, or its error is
-//     [ErrUnknown]. It never lands later, after another write of the same store.
+//   - If the acknowledgement of a Store's write is lost, the outcome is found out before the call
+//     returns, or the error is [ErrUnknown]. The write never lands later, after another write of
+//     the same store.
 //
-//   - A token's id is printed, logged and marshalled by nothing but [Token.Encode], and stored by nothing in this
-//     package: a seal holds its hash. A signer's key never leaves the process.
+//   - Only [Token.Encode] shows the id of a token; printing, logging and marshalling leave it out.
+//     This package never stores the id: a seal holds its hash. A signer's key never leaves the
+//     process.
 //
 // How the seal works (rN are revisions, 10071 is the server's refusal):
 //
@@ -39,11 +46,13 @@
 //
 // # Failures
 //
-//   - The guards of a resource forget at its restart, unless it stores the epoch beside its data: see [NewGuard].
-//   - A Store fences writes that go through a Store. Whoever may publish to the bucket's subjects and does so without the
-//     condition is not fenced: permissions are for that.
-//   - Acknowledged writes that the servers lose (power loss without sync_interval: always, a restored backup) may take
-//     the seal with them. A store whose seal has gone back writes nothing more: [ErrSeal].
+//   - A guard forgets its tokens when the resource restarts, unless the resource stores the epoch
+//     beside its data: see [NewGuard].
+//   - A Store fences only writes that go through a Store. A client that publishes to the bucket's
+//     subjects without the condition is not fenced: use permissions against that.
+//   - Servers may lose acknowledged writes (a power loss without sync_interval: always, a restored
+//     backup), and with them the seal. A store whose seal was lost or has gone back to an earlier
+//     revision writes nothing more: [ErrSeal].
 //
 // # Files
 //

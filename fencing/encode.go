@@ -11,20 +11,22 @@ import (
 )
 
 const (
-	// textVersion begins every encoded token; another form gets another version.
+	// textVersion begins every encoded token. Another form of the text gets another version.
 	textVersion = "rmt1"
 	// maxName bounds a role or a holder, in bytes.
 	maxName = 512
-	// maxText bounds what Parse looks at: two names, every byte of them escaped, and the numbers.
+	// maxText is the longest text that Parse reads: two names with every byte escaped, and the
+	// numbers.
 	maxText = 2*3*maxName + 128
 )
 
-// Encode returns t as text, id included, for headers, flags and files: rmt1/<role>/<holder>/<epoch>/<seq>/<id>, with
-// the names escaped as in a URL's path. The text is ASCII without spaces. Treat it as a secret: whoever has it can
-// pass for the holder until the term ends.
+// Encode returns t as text, id included, for headers, flags and files:
+// rmt1/<role>/<holder>/<epoch>/<seq>/<id>, with the names escaped as in a URL's path. The text is
+// ASCII without spaces. Treat it as a secret: anybody who has it can pass for the holder until the
+// term ends.
 //
-// A token that is not complete (no role, holder, epoch or id; a name that is not UTF-8 or above 512 bytes) is encoded
-// as "", which [Parse] refuses.
+// A token that is not complete (no role, holder, epoch or id; a name that is not UTF-8 or above 512
+// bytes) is encoded as "", which [Parse] refuses.
 func (t Token) Encode() string {
 	if !t.complete() {
 		return ""
@@ -44,8 +46,8 @@ func (t Token) Encode() string {
 	return string(b)
 }
 
-// Parse reads what [Token.Encode] wrote, and nothing else: each token has exactly one text. Its errors are [ErrSyntax]
-// and never repeat the text, since that may hold the id.
+// Parse reads only a text that [Token.Encode] wrote: each token has exactly one text. Its errors
+// are [ErrSyntax] and never repeat the text, since the text may hold the id.
 func Parse(text string) (Token, error) {
 	if len(text) > maxText {
 		return Token{}, fmt.Errorf("%w: %d bytes, the limit is %d", ErrSyntax, len(text), maxText)
@@ -68,8 +70,9 @@ func Parse(text string) (Token, error) {
 			return Token{}, fmt.Errorf("%w: bad %s", ErrSyntax, [...]string{"role", "holder", "epoch", "seq", "id"}[i])
 		}
 	}
-	// The parts above read more than one spelling (leading zeros, needless escapes, a UUID in braces). One spelling
-	// per token means that a text can be compared, and that nothing rides along in it.
+	// The parts above accept more than one spelling (leading zeros, needless escapes, a UUID in
+	// braces). One spelling per token means that texts can be compared, and that nothing else can
+	// be hidden in a text.
 	t := NewToken(role, holder, epoch, uint32(seq), id)
 	if t.Encode() != text {
 		return Token{}, fmt.Errorf("%w: incomplete, or not in the form that Encode writes", ErrSyntax)

@@ -7,37 +7,39 @@ import (
 )
 
 var (
-	// ErrStale says that a later term exists: the bearer of the token is no longer the leader and must stop.
+	// ErrStale says that a later term exists. The holder of the token has lost leadership and must
+	// stop.
 	ErrStale = errors.New("fencing: stale token")
-	// ErrConflict says that two different holders show the same epoch and seq, which the protocol rules out: a token
-	// was forged, mixed up, or comes from another bucket.
+	// ErrConflict says that two different holders show the same epoch and seq. The protocol rules
+	// that out, so a token was forged, mixed up, or comes from another bucket.
 	ErrConflict = errors.New("fencing: conflicting token")
-	// ErrForeignRole says that the token is for another role than the one guarded.
+	// ErrForeignRole says that the token is for another role than the guarded role.
 	ErrForeignRole = errors.New("fencing: token of another role")
-	// ErrNoToken says that a token without a role or an epoch was shown; an election that does not lead hands out the
-	// zero token.
+	// ErrNoToken says that a token without a role or an epoch was shown; an election that does not
+	// lead hands out the zero token.
 	ErrNoToken = errors.New("fencing: no token: not leading")
 	// ErrSyntax says that a text is not an encoded token.
 	ErrSyntax = errors.New("fencing: malformed token")
-	// ErrUnknown says that a write may have landed or not. See UnknownError.
+	// ErrUnknown says that it is unknown whether a write has landed. See UnknownError.
 	ErrUnknown = errors.New("fencing: outcome unknown")
 	// ErrRevision says that a key is not at the revision that Update was given.
 	ErrRevision = errors.New("fencing: key is at another revision")
 	// ErrKey says that a key cannot be written or watched in a Store.
 	ErrKey = errors.New("fencing: invalid key")
-	// ErrSeal says that the seal of a Store's bucket is missing or damaged: somebody has changed the bucket by hand, or
-	// made it anew. Nothing can be fenced there until the store is opened again.
+	// ErrSeal says that the seal of a Store's bucket is missing or damaged: somebody has changed
+	// the bucket by hand, or recreated it. Nothing can be fenced there until the store is opened
+	// again.
 	ErrSeal = errors.New("fencing: seal is missing or damaged")
-	// ErrVolatile says that a bucket lies in the memory of one server, which forgets the seal when it restarts: use file
-	// storage, or replicas.
+	// ErrVolatile says that a bucket lies in the memory of one server, which forgets the seal when
+	// it restarts: use file storage, or replicas.
 	ErrVolatile = errors.New("fencing: bucket is volatile: use file storage or replicas")
-	// ErrSignature says that a frame was not signed by the key that was asked about.
+	// ErrSignature says that a frame was not signed by the key of the verifier.
 	ErrSignature = errors.New("fencing: signature does not verify")
 )
 
-// StaleError says which token was refused and by which later one. It is [ErrStale].
+// StaleError says which token was refused, and because of which later token. It is [ErrStale].
 type StaleError struct {
-	// Token is the one that was shown, High the largest one admitted before.
+	// Token is the token that was shown, High the largest token admitted before.
 	Token, High Token
 }
 
@@ -50,7 +52,7 @@ func (e *StaleError) Unwrap() error { return ErrStale }
 
 // ConflictError says which two tokens claim the same epoch and seq. It is [ErrConflict].
 type ConflictError struct {
-	// Token is the one that was shown, High the one admitted before.
+	// Token is the token that was shown, High the token admitted before.
 	Token, High Token
 }
 
@@ -65,7 +67,8 @@ func (e *ConflictError) Error() string {
 // Unwrap makes errors.Is(err, [ErrConflict]) true.
 func (e *ConflictError) Unwrap() error { return ErrConflict }
 
-// RoleError says that a guard or store of one role was shown the token of another. It is [ErrForeignRole].
+// RoleError says that a guard or store of one role was shown the token of another. It is
+// [ErrForeignRole].
 type RoleError struct {
 	// Want is the role that is guarded.
 	Want  string
@@ -79,13 +82,13 @@ func (e *RoleError) Error() string {
 // Unwrap makes errors.Is(err, [ErrForeignRole]) true.
 func (e *RoleError) Unwrap() error { return ErrForeignRole }
 
-// UnknownError says that a write may have landed or not, and why that could not be learned. It is [ErrUnknown]. The
-// store itself is sound: before it writes again it makes sure that this write cannot land any more if it has not, so
-// reading the key with [Store.Latest] tells what became of it.
+// UnknownError says that it is unknown whether a write has landed, and why. It is [ErrUnknown]. The
+// store itself is sound: before it writes again it makes sure that a write that has not landed
+// never will. So reading the key with [Store.Latest] tells what became of the write.
 type UnknownError struct {
-	// Op is what was being done ("put"), Key to which key.
+	// Op is the operation ("put"), Key its key.
 	Op, Key string
-	// Err is what came in between, such as the end of the context.
+	// Err is why the outcome is unknown, such as the end of the context.
 	Err error
 }
 
@@ -93,5 +96,5 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%v: %s %q: %s; read the key with Latest", ErrUnknown, e.Op, e.Key, strings.TrimPrefix(e.Err.Error(), "fencing: "))
 }
 
-// Unwrap makes errors.Is true for [ErrUnknown] and for what came in between.
+// Unwrap makes errors.Is true for [ErrUnknown] and for Err.
 func (e *UnknownError) Unwrap() []error { return []error{ErrUnknown, e.Err} }

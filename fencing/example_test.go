@@ -54,7 +54,8 @@ func ExampleToken() {
 	// fencing.Token{Role:"billing", Holder:"node-2", Epoch:57, Seq:0, id:redacted}
 }
 
-// serve runs a NATS server in this process, for the example; a program connects to one that is there.
+// serve runs a NATS server in this process, for the example; a program connects to one that is
+// there.
 func serve() (*server.Server, func()) {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

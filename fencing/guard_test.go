@@ -85,8 +85,8 @@ func TestGuardFloor(t *testing.T) {
 	}
 }
 
-// E3: a guard admits a token exactly if it is not older than the largest admitted; the same epoch and seq by another
-// holder is a conflict. High is the largest admitted, always.
+// E3: a guard admits a token exactly if it is not older than the largest admitted; the same epoch
+// and seq by another holder is a conflict. High is the largest admitted, always.
 func TestGuardProperty(t *testing.T) {
 	var admitted, stale, conflicts atomic.Int64
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,8 +129,8 @@ func TestGuardProperty(t *testing.T) {
 	}
 }
 
-// Concurrently, and sampled inside every action: while an action runs, no newer token has been admitted; and whoever
-// was admitted at all saw nothing newer before.
+// Concurrently, and sampled inside every action: while an action runs, no newer token was admitted.
+// A token that was admitted saw no newer token before.
 func TestGuardDoIsOneStep(t *testing.T) {
 	const workers, rounds = 8, 400
 	var g Guard
@@ -173,8 +173,8 @@ func TestGuardDoIsOneStep(t *testing.T) {
 	}
 }
 
-// A newer token gets in while an older one has passed the first look and waits for its turn: the older one is refused
-// all the same, and High does not go back.
+// A newer token is admitted while an older token has passed the first check and waits for its turn.
+// The older token is refused all the same, and High does not decrease.
 func TestGuardLooksAgain(t *testing.T) {
 	older, newer := Token{Role: "r", Holder: "h", Epoch: 2}, Token{Role: "r", Holder: "h", Epoch: 5}
 	for i := range 300 {

@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzPattern: what is taken for a pattern matches the keys that the server would send for it, and no others.
+// FuzzPattern: what is taken for a pattern matches the keys that the server would send for it, and
+// no others.
 func FuzzPattern(f *testing.F) {
 	for _, pattern := range []string{"a", "a.b", "*", ">", "a.*", "a.>", "*.b", "*.>", "a.*.c.>", ">.a", "a*", "a..b", ".", "", "a.", "*a.b", "a b", "_seal", "\xff"} {
 		for _, key := range []string{"a", "a.b", "a.b.c", "b", "a.x.c.d.e", ""} {

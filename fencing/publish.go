@@ -26,20 +26,21 @@ const (
 	stored
 	// refused: a condition did not hold. It is not stored and never will be.
 	refused
-	// unheard: not stored, and worth trying again.
+	// unheard: not stored, and worth another attempt.
 	unheard
-	// hopeless: not stored, and trying again is of no use.
+	// hopeless: not stored, and another attempt is useless.
 	hopeless
-	// failed: the server could not store it (the bucket is full, the disk broken). Trying again is of no use, but it is
-	// not certain that no replica has it.
+	// failed: the server could not store it (the bucket is full, the disk broken). Another attempt
+	// is useless, but a replica may have stored the write.
 	failed
 )
 
 // Error codes of the JetStream API (nats-server errors.json).
 const (
 	codeWrongLastSequence = 10071
-	// codeConflict: on a replicated stream, another write under the same condition is in flight. The check comes before
-	// the write is proposed, and each copy of a message has its own answer, so this one is not stored.
+	// codeConflict: on a replicated stream, another write under the same condition is in flight.
+	// The check comes before the write is proposed, and each copy of a message has its own answer.
+	// So this copy is not stored.
 	codeConflict        = 10164
 	codeIncompleteBatch = 10176
 	codeTooManyBatches  = 10210
@@ -50,8 +51,8 @@ const (
 	codeStoreFailed  = 10077
 )
 
-// attempt publishes msg once, or both of a batch as one, and returns the revision of the last. It never publishes twice:
-// the conditions were made for this attempt.
+// attempt publishes msg once, or the two messages of a batch as one, and returns the revision of
+// the last. It never publishes twice: the conditions were made for this attempt.
 func (s *Store) attempt(ctx context.Context, msgs ...*nats.Msg) (revision uint64, v verdict, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, unheard, err
@@ -90,8 +91,9 @@ type pubAck struct {
 	Seq    uint64              `json:"seq"`
 }
 
-// acknowledged reads the server's answer to a publish into a stream: a revision where it is stored, else why it is not, or
-// why that is not known. The twin in package natskv knows fewer verdicts: there whoever writes waits for the watch.
+// acknowledged reads the server's answer to a publish into a stream. It returns the revision of a
+// stored message, or why the message is not stored, or why that is unknown. The similar function in
+// package natskv has fewer verdicts, because its callers wait for the watch.
 func acknowledged(stream string, data []byte) (revision uint64, v verdict, err error) {
 	var ack pubAck
 	if err := json.Unmarshal(data, &ack); err != nil {
@@ -106,8 +108,8 @@ func acknowledged(stream string, data []byte) (revision uint64, v verdict, err e
 	return ack.Seq, stored, nil
 }
 
-// ofCode sorts the server's own errors. Those of the client's making (4xx) come before anything is stored; of the rest
-// that is not certain.
+// ofCode sorts the server's own errors. Errors that the client caused (4xx) are raised before
+// anything is stored. For the others that is not certain.
 func ofCode(e *jetstream.APIError) verdict {
 	switch {
 	case e.ErrorCode == codeWrongLastSequence:
@@ -135,7 +137,8 @@ func local(err error) verdict {
 	}
 }
 
-// silence finds out why no answer has come: nobody received the write, or we may not send it. Else it is unknown.
+// silence finds out why no answer has come: nobody received the write, or we may not send it.
+// Otherwise the outcome is unknown.
 func (s *Store) silence(msgs []*nats.Msg, before, err error) (uint64, verdict, error) {
 	if v := local(err); v != unknown {
 		if errors.Is(err, nats.ErrNoResponders) {
@@ -147,7 +150,8 @@ func (s *Store) silence(msgs []*nats.Msg, before, err error) (uint64, verdict, e
 		}
 		return 0, v, err
 	}
-	// A denied permission looks like silence. The server's complaint comes before the answer to a ping sent after it.
+	// A denied permission looks like silence. The server's complaint comes before the answer to a
+	// ping sent after it.
 	if s.nc.IsConnected() && s.nc.FlushTimeout(min(s.timeout, 250*time.Millisecond)) == nil {
 		if last := s.nc.LastError(); last != before && errors.Is(last, nats.ErrPermissionViolation) {
 			for _, m := range msgs {
@@ -160,20 +164,21 @@ func (s *Store) silence(msgs []*nats.Msg, before, err error) (uint64, verdict, e
 	return 0, unknown, err
 }
 
-// mark returns a text that no other write, of this store or another, has.
+// mark returns a text that no other write has, of this store or of another.
 func (s *Store) mark() string {
 	s.writes++
 	return s.self + "." + strconv.FormatUint(s.writes, 36)
 }
 
-// pauses returns the waits between attempts: for a conflict with a write in flight at first, then for an election.
+// pauses returns the waits between attempts. The first are for a conflict with a write in flight,
+// the later ones for an election among the servers.
 func pauses() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{
 		InitialInterval: 2 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 250 * time.Millisecond,
 	}
 }
 
-// pause waits for the next attempt, or returns ctx's error with what the last one met.
+// pause waits for the next attempt, or returns ctx's error with the error of the last attempt.
 func pause(ctx context.Context, b *backoff.ExponentialBackOff, met error) error {
 	timer := time.NewTimer(b.NextBackOff())
 	defer timer.Stop()

@@ -12,9 +12,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzAcknowledgement: of whatever comes as the answer to a write, it was stored only where the server names our stream and a
-// revision and no error, and refused only where it says that a condition did not hold; that it was not stored is believed of the
-// codes that mean that and of faults of ours, and all else stays open.
+// FuzzAcknowledgement: for any answer to a write, the write counts as stored only if the answer
+// names our stream, a revision and no error. It counts as refused only if the answer says that a
+// condition did not hold. It counts as not stored only for the codes that mean that, and for our
+// own faults. For every other answer the outcome stays unknown.
 func FuzzAcknowledgement(f *testing.F) {
 	for _, text := range []string{
 		`{"stream":"KV_b","seq":7}`, `{"stream":"KV_b","seq":18446744073709551615}`, `{"stream":"KV_b","seq":18446744073709551616}`, `{"stream":"KV_b","seq":0}`,

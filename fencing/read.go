@@ -13,22 +13,24 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Entry is what a key holds at a revision.
+// Entry is the value of a key at a revision.
 type Entry struct {
 	Key      string
 	Value    []byte
 	Revision uint64
 	Created  time.Time
-	// Deleted says that it is a marker: the key was deleted at this revision.
+	// Deleted says that the entry is a marker: the key was deleted at this revision.
 	Deleted bool
 
 	write, over string // the headers of our own, see commit.go
 	complete    bool   // see scan.go
 }
 
-// Get asks the bucket's server for key. That is quick, works also when the store is stale, and may be old: on a replicated
-// bucket a server that was deposed and does not know it yet may answer, and miss writes that were acknowledged, an earlier
-// term's or our own. Use [Store.Latest] where something is decided from it. The error is [jetstream.ErrKeyNotFound] for a key that does not exist or was deleted.
+// Get asks the bucket's server for key. Get is quick and works even if the store is stale, but its
+// answer may be old. On a replicated bucket, a server that does not know yet that it was replaced
+// may answer. Such an answer may miss acknowledged writes, of earlier terms or our own. Use
+// [Store.Latest] if a decision depends on the value. The error is [jetstream.ErrKeyNotFound] for a
+// key that does not exist or was deleted.
 func (s *Store) Get(ctx context.Context, key string) (Entry, error) {
 	if err := checkKey(key); err != nil {
 		return Entry{}, err
@@ -44,9 +46,10 @@ func (s *Store) Get(ctx context.Context, key string) (Entry, error) {
 	return Entry{Key: key, Value: e.Value(), Revision: e.Revision(), Created: e.Created()}, nil
 }
 
-// Latest reads key as of now: it sees every write that was acknowledged before the call, and the store was not stale when
-// the call began. It costs two writes. The error is [jetstream.ErrKeyNotFound] for a key that does not exist or was
-// deleted, *[StaleError] once a later term has opened the store.
+// Latest reads key as of now: it sees every write that was acknowledged before the call, and the
+// store was not stale when the call began. It costs two writes. The error is
+// [jetstream.ErrKeyNotFound] for a key that does not exist or was deleted, and *[StaleError] once a
+// later term has opened the store.
 func (s *Store) Latest(ctx context.Context, key string) (Entry, error) {
 	if err := checkKey(key); err != nil {
 		return Entry{}, err
@@ -72,9 +75,10 @@ func (s *Store) latest(ctx context.Context, key string) (Entry, error) {
 	return s.certain(ctx, key)
 }
 
-// certain reads what key holds now, the zero Entry if nothing. A read alone may be old, of a leader that was replaced. So a
-// write to the gate is made conditional on the revision that was read: if it is stored, that was the key's last one.
-// (It is not under the seal, but it changes nothing of the user's.) The turn is ours.
+// certain reads the present value of key, the zero Entry if there is none. A read alone may be old,
+// from a stream leader that was replaced. So a write to the gate is made conditional on the
+// revision that was read: if the write is stored, that revision was the key's last. (The write is
+// not under the seal, but it changes no key of the user.) The caller holds the turn.
 func (s *Store) certain(ctx context.Context, key string) (Entry, error) {
 	for wait := pauses(); ; {
 		e, err := s.read(ctx, key)
@@ -98,8 +102,8 @@ func (s *Store) certain(ctx context.Context, key string) (Entry, error) {
 	}
 }
 
-// read reads what key holds as the server has it that takes itself for the stream's leader, markers too; the zero Entry if
-// nothing.
+// read reads key, markers too, from the server that takes itself for the stream's leader. It
+// returns the zero Entry if the key has no value.
 func (s *Store) read(ctx context.Context, key string) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -120,15 +124,17 @@ func (s *Store) read(ctx context.Context, key string) (Entry, error) {
 func newEntry(key string, value []byte, h nats.Header, revision uint64, created time.Time) Entry {
 	return Entry{
 		Key: key, Value: value, Revision: revision, Created: created,
-		// A marker of the server's own (an expiry, a purge) has another header than KeyValue's.
+		// A marker that the server itself made (an expiry, a purge) has another header than a
+		// marker of KeyValue.
 		Deleted: h.Get(headerOperation) != "" || h.Get(jetstream.MarkerReasonHeader) != "",
 		write:   h.Get(headerWrite), over: h.Get(headerOver),
 	}
 }
 
-// Keys returns the keys that exist, sorted: all that were acknowledged before the call, by earlier terms too. Of a key
-// that is written again while the list is being made it may or may not know. It costs a write and a consumer; *[StaleError]
-// as for [Store.Latest].
+// Keys returns the keys that exist, sorted. It includes all writes that were acknowledged before
+// the call, of earlier terms too. A key that is written again while the list is being made may be
+// missing. Keys costs a write and a consumer. Its error is *[StaleError] once a later term has
+// opened the store.
 func (s *Store) Keys(ctx context.Context) ([]string, error) {
 	at, err := s.now(ctx)
 	if err != nil {
@@ -156,13 +162,16 @@ func (s *Store) Keys(ctx context.Context) ([]string, error) {
 	return keys, nil
 }
 
-// Watch yields the present entries of the keys that match pattern (a key, or one with the wildcards * and >), then an
-// Entry without a key to say that these are complete, then every change, until ctx ends or the loop is left. Complete
-// means: all that was acknowledged before the loop began, by earlier terms too, except that a key that was written again
-// meanwhile may come after. Deletions are entries too. An error is yielded
-// once, at the end; the end of ctx is none.
+// Watch yields the present entries of the keys that match pattern (a key, or one with the wildcards
+// * and >). Then it yields an Entry without a key, which says that these are complete, and then
+// every change, until ctx ends or the loop is left. Complete means: all writes that were
+// acknowledged before the loop began, of earlier terms too. But a key that was written again
+// meanwhile may come later. Deletions are entries too. An error is yielded once, at the end; the
+// end of ctx is not an error.
 //
-// A key that is written faster than it is read may skip values, never the last one. Watching goes on when the store has become stale, since it is no write; only its beginning proves that it was not.
+// If a key is written faster than it is read, Watch may skip values, but never the last one.
+// Watching continues after the store has become stale, since it writes nothing. Only the beginning
+// of the loop proves that the store was not stale then.
 func (s *Store) Watch(ctx context.Context, pattern string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if err := checkPattern(pattern); err != nil {
@@ -191,7 +200,7 @@ func (s *Store) Watch(ctx context.Context, pattern string) iter.Seq2[Entry, erro
 	}
 }
 
-// now returns a revision such that everything that was acknowledged so far is below it.
+// now returns a revision that is above every write acknowledged so far.
 func (s *Store) now(ctx context.Context) (uint64, error) {
 	if err := s.take(ctx); err != nil {
 		return 0, err

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// The ways a value gets printed without anyone having asked for its secret. All of them leave the id out; a zap field
-// made with zap.Any or zap.Reflect goes through MarshalJSON.
+// These methods print a value where nobody has asked for its secret. All of them leave the id out.
+// A zap field made with zap.Any or zap.Reflect uses MarshalJSON.
 var (
 	_ fmt.Formatter  = Token{}
 	_ fmt.GoStringer = Token{}
@@ -41,8 +41,8 @@ func (t Token) GoString() string {
 	return fmt.Sprintf("fencing.Token{Role:%q, Holder:%q, Epoch:%d, Seq:%d, id:%s}", t.Role, t.Holder, t.Epoch, t.Seq, id)
 }
 
-// Format prints t for every verb without its id: %+v and %#v as [Token.GoString], %q as a quoted string, all others as
-// [Token.String].
+// Format prints t for every verb without its id: %+v and %#v as [Token.GoString], %q as a quoted
+// string, all others as [Token.String].
 func (t Token) Format(f fmt.State, verb rune) {
 	switch {
 	case verb == 'v' && (f.Flag('+') || f.Flag('#')):
@@ -54,10 +54,12 @@ func (t Token) Format(f fmt.State, verb rune) {
 	}
 }
 
-// MarshalText returns [Token.String]. It is for logs, and not to be read back: [Token.Encode] is.
+// MarshalText returns [Token.String]. It is for logs and cannot be read back; use [Token.Encode]
+// for that.
 func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// MarshalJSON returns role, holder, epoch and seq. It is for logs and status pages; the id is not in it.
+// MarshalJSON returns role, holder, epoch and seq. It is for logs and status pages; the id is not
+// in it.
 func (t Token) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Role   string `json:"role"`

@@ -13,26 +13,28 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// reading is one pass over the stream: the last entry of each key that matches, and of seal and gate, by increasing
-// revision, and then every later one.
+// reading is one pass over the stream. It yields the last entry of each matching key, and of seal
+// and gate, by increasing revision, and then every later entry.
 //
-// The consumer acknowledges nothing, so what is lost on the way (a reconnect, a server's restart) is lost: its deliveries
-// are counted, and at a gap or any error another consumer begins with the last entry of each key. What has been yielded
-// is not yielded again. A key that is written several times meanwhile is yielded once.
+// The consumer acknowledges nothing, so a delivery that is lost on the way (a reconnect, a server's
+// restart) is not sent again. The deliveries are therefore counted, and at a gap or any error
+// another consumer begins with the last entry of each key. An entry that was yielded is not yielded
+// again. A key that is written several times meanwhile is yielded once.
 type reading struct {
 	store *Store
 	cfg   jetstream.ConsumerConfig
 	// at is the revision of a seal or gate that has to be seen.
 	at uint64
-	// complete says that everything up to at was yielded, or what has replaced it.
+	// complete says that every entry up to revision at was yielded, or the entry that replaced it.
 	complete bool
-	// had is the last revision yielded of each key, until the reading is complete; last is the last of all, from then on.
+	// had is the last revision yielded of each key, until the reading is complete. last is the last
+	// revision of all, from then on.
 	had  map[string]uint64
 	last uint64
 }
 
-// scan yields entries without an end; the error is ctx's at the latest. The entry with which everything up to revision
-// at was yielded is marked complete.
+// scan yields entries until an error, at the latest the error of ctx. The entry that completes
+// everything up to revision at is marked complete.
 func (s *Store) scan(ctx context.Context, pattern string, at uint64, headersOnly bool) iter.Seq2[Entry, error] {
 	cfg := jetstream.ConsumerConfig{
 		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, AckPolicy: jetstream.AckNonePolicy, HeadersOnly: headersOnly,
@@ -40,7 +42,7 @@ func (s *Store) scan(ctx context.Context, pattern string, at uint64, headersOnly
 		FilterSubjects: []string{subjectOf(s.bucket, pattern)},
 	}
 	for _, own := range []string{sealKey, gateKey} {
-		if !matches(pattern, own) { // the server accepts no filters that overlap
+		if !matches(pattern, own) { // the server refuses filters that overlap
 			cfg.FilterSubjects = append(cfg.FilterSubjects, subjectOf(s.bucket, own))
 		}
 	}
@@ -69,7 +71,7 @@ func (s *Store) scan(ctx context.Context, pattern string, at uint64, headersOnly
 // errGap says that the connection or the server has lost deliveries.
 var errGap = errors.New("deliveries were lost")
 
-// consume reads with one consumer until yield returns false (nil), ctx ends, or something is lost.
+// consume reads with one consumer until yield returns false (nil), ctx ends, or a delivery is lost.
 func (r *reading) consume(ctx context.Context, yield func(Entry) bool) error {
 	s := r.store
 	reconnects := s.nc.Stats().Reconnects
@@ -100,9 +102,10 @@ func (r *reading) consume(ctx context.Context, yield func(Entry) bool) error {
 		key := strings.TrimPrefix(m.Subject(), subjectOf(s.bucket, ""))
 		e := newEntry(key, m.Data(), m.Headers(), meta.Sequence.Stream, meta.Timestamp)
 		fresh := r.fresh(e)
-		// To have come to at is not enough: an entry before it may have been replaced, before it was delivered, by one
-		// behind it. So whatever waits then is delivered first. That is no proof for a key that is being written at this
-		// very moment: the server stops counting the old entry a little before it counts the new one.
+		// Reaching revision at is not enough. Before an earlier entry was delivered, an entry after
+		// at may have replaced it. So the entries that wait at that moment are delivered first.
+		// That does not cover a key that is being written at this very moment: the server stops
+		// counting the old entry a little before it counts the new one.
 		if !r.complete && e.Revision >= r.at && meta.NumPending == 0 {
 			r.complete, r.had, e.complete = true, nil, true
 		}
@@ -112,8 +115,8 @@ func (r *reading) consume(ctx context.Context, yield func(Entry) bool) error {
 	}
 }
 
-// fresh reports whether e is to be yielded, and remembers it. A second consumer may be on a replica that lags behind the
-// first's: nothing goes back.
+// fresh reports whether e is to be yielded, and remembers it. A second consumer may be on a replica
+// that lags behind the replica of the first: older entries are not yielded again.
 func (r *reading) fresh(e Entry) bool {
 	fresh := e.Revision > r.last
 	if !r.complete {
@@ -124,9 +127,10 @@ func (r *reading) fresh(e Entry) bool {
 	return fresh
 }
 
-// next waits for a message. Now and then it looks whether the connection was another one meanwhile: then a delivery may
-// have been lost of which no later one tells. A reading that is not complete and hears nothing is begun anew as well: the
-// last thing it waits for was removed before it could be delivered.
+// next waits for a message. From time to time it checks whether the client has reconnected: a
+// delivery may then be lost without a later delivery that shows the gap. An incomplete reading that
+// gets no message begins again as well: the last entry that it waits for was removed before it
+// could be delivered.
 func (r *reading) next(ctx context.Context, messages jetstream.MessagesContext, reconnects uint64) (jetstream.Msg, error) {
 	for {
 		look, cancel := context.WithTimeout(ctx, r.store.timeout)
@@ -140,14 +144,15 @@ func (r *reading) next(ctx context.Context, messages jetstream.MessagesContext, 
 		case !errors.Is(err, context.DeadlineExceeded):
 			return nil, err
 		case r.store.nc.Stats().Reconnects != reconnects:
-			return nil, fmt.Errorf("%w: the connection was another one", errGap)
+			return nil, fmt.Errorf("%w: the client has reconnected", errGap)
 		case !r.complete:
 			return nil, fmt.Errorf("%w: nothing was heard for %v", errGap, r.store.timeout)
 		}
 	}
 }
 
-// drop removes the consumer from the server, which would do so by itself after a minute.
+// drop removes the consumer from the server. Without it, the server removes the consumer after a
+// minute.
 func (s *Store) drop(c jetstream.Consumer) {
 	if !s.nc.IsConnected() {
 		return
@@ -157,13 +162,13 @@ func (s *Store) drop(c jetstream.Consumer) {
 	_ = s.js.DeleteConsumer(ctx, streamOf(s.bucket), c.CachedInfo().Name)
 }
 
-// lasting reports whether err will still be there when the same is tried again.
+// lasting reports whether another attempt would end with err again.
 func lasting(err error) bool {
 	return natskv.Permanent(err) || errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) ||
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 }
 
-// checkPattern accepts a key in which whole parts may be *, and the last one >.
+// checkPattern accepts a key in which whole parts may be *, and the last part >.
 func checkPattern(pattern string) error {
 	parts := strings.Split(pattern, ".")
 	for i, part := range parts {

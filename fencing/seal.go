@@ -17,8 +17,8 @@ const sealVersion = 1
 // patience is how many reads in a row may show an old seal, about 2 s with the pauses between them.
 const patience = 12
 
-// sealRecord is the value of the seal. It holds a hash of the token's id, so that the bucket's readers cannot pass for
-// the holder.
+// sealRecord is the value of the seal. It holds a hash of the token's id, so that the bucket's
+// readers cannot pass for the holder.
 type sealRecord struct {
 	Version int    `json:"v"`
 	Role    string `json:"role"`
@@ -26,7 +26,7 @@ type sealRecord struct {
 	Epoch   uint64 `json:"epoch"`
 	Seq     uint32 `json:"seq,omitempty"`
 	IDHash  string `json:"id_hash"`
-	// By marks the store that wrote it. Nothing is decided by it.
+	// By marks the store that wrote the seal. No decision depends on it.
 	By string `json:"by"`
 }
 
@@ -42,9 +42,10 @@ func idHash(t Token) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readSeal reads the seal as the stream's leader has it, or one that has been replaced and not noticed. It may be an old one,
-// never one that was not written: seals only grow, so a later term in it is proof, and an equal or earlier one is to be confirmed
-// by a compare-and-swap. Revision 0 says that it has none.
+// readSeal reads the seal from the stream's leader, or from a former leader that has not noticed
+// yet that it was replaced. The seal may be old, but it was really written. Seals only grow: a
+// later term in the seal is proof, and an equal or earlier term must be confirmed by a
+// compare-and-swap. Revision 0 says that the bucket has no seal.
 func (s *Store) readSeal(ctx context.Context) (rec sealRecord, revision uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -65,13 +66,14 @@ func (s *Store) readSeal(ctx context.Context) (rec sealRecord, revision uint64, 
 	return rec, 0, fmt.Errorf("%w: %q at revision %d is not a seal of version %d", ErrSeal, sealKey, msg.Sequence, sealVersion)
 }
 
-// decodeSeal reads what stands at the key of the seal, and reports whether it is one.
+// decodeSeal reads the value at the key of the seal, and reports whether it is a seal.
 func decodeSeal(data []byte) (rec sealRecord, is bool) {
 	err := json.Unmarshal(data, &rec)
 	return rec, err == nil && rec.Version == sealVersion && rec.Role != "" && rec.Epoch != 0
 }
 
-// judge compares a stored seal with our token: ours says that it is of our own term, earlier that we may replace it.
+// judge compares a stored seal with our token: ours says that the seal is of our own term, earlier
+// that we may replace it.
 func (s *Store) judge(rec sealRecord) (ours bool, err error) {
 	theirs := Token{Role: rec.Role, Holder: rec.Holder, Epoch: rec.Epoch, Seq: rec.Seq}
 	switch c := theirs.Compare(s.token); {
@@ -88,8 +90,8 @@ func (s *Store) judge(rec sealRecord) (ours bool, err error) {
 	}
 }
 
-// open seals the bucket. A seal of our own term is taken over as it is: it is another store of the term, or our own
-// whose acknowledgement was lost.
+// open seals the bucket. A seal of our own term is used unchanged: another store of the term wrote
+// it, or we did and the acknowledgement was lost.
 func (s *Store) open(ctx context.Context) error {
 	for wait := pauses(); ; {
 		rec, revision, err := s.readSeal(ctx)
@@ -115,8 +117,9 @@ func (s *Store) open(ctx context.Context) error {
 			case hopeless, failed:
 				return fmt.Errorf("write seal: %w", err)
 			}
-			// Refused: the read was old, or somebody was faster. Unknown: it is ours when it is there, and a copy that
-			// arrives later is refused or moves a seal of ours, which the next write finds out.
+			// Refused: the read was old, or another store was faster. Unknown: if our seal is
+			// there, it has landed. A copy that arrives later is refused, or moves a seal of ours,
+			// which the next write finds out.
 		}
 		if err := pause(ctx, wait, err); err != nil {
 			return fmt.Errorf("write seal: %w", err)
@@ -124,7 +127,7 @@ func (s *Store) open(ctx context.Context) error {
 	}
 }
 
-// sealing is the write of our seal over the one at revision.
+// sealing is the write of our seal over the seal at revision.
 func (s *Store) sealing(revision uint64) *nats.Msg {
 	data, err := json.Marshal(s.sealRecord())
 	if err != nil {
@@ -135,10 +138,12 @@ func (s *Store) sealing(revision uint64) *nats.Msg {
 	return m
 }
 
-// settle makes sure that nothing under way can land any more, so that a new write may be made. The turn is ours.
+// settle makes sure that no write under way can land any more, so that a new write may be made. The
+// caller holds the turn.
 //
-// Invariant: when it returns nil, every write of this store that was not acknowledged names a seal that is not the
-// bucket's, and so is refused for good; what has landed of them has a revision below seal.
+// Invariant: when settle returns nil, every write of this store that was not acknowledged names a
+// seal that is not the bucket's seal. Such a write is refused for good, or has already landed at a
+// revision below seal.
 func (s *Store) settle(ctx context.Context) error {
 	for wait := pauses(); s.doubtful || s.ended != nil; {
 		if s.ended != nil {
@@ -149,7 +154,7 @@ func (s *Store) settle(ctx context.Context) error {
 		case stored:
 			s.seal, s.doubtful = revision, false
 			return nil
-		case refused: // it has moved already, by our own lost renewal or by another store
+		case refused: // our own lost renewal or another store has already moved the seal
 			return s.adopt(ctx)
 		case hopeless, failed:
 			return fmt.Errorf("renew seal: %w", err)
@@ -161,9 +166,10 @@ func (s *Store) settle(ctx context.Context) error {
 	return nil
 }
 
-// adopt finds the seal that took the place of the one we knew: another store of our own term has renewed it, and we go
-// on under it, or a later term has sealed the bucket, and this store is at its end. Only after a refusal has proved that
-// the seal has moved; so a read that still shows the old one is too old, and is repeated.
+// adopt finds the seal that has replaced the seal we knew. If another store of our own term has
+// renewed the seal, we continue under the new one. If a later term has sealed the bucket, this
+// store has ended. Call adopt only after a refusal has proved that the seal has moved: a read that
+// still shows the old seal is then too old, and is repeated.
 func (s *Store) adopt(ctx context.Context) error {
 	behind := 0
 	for wait := pauses(); ; {
@@ -175,16 +181,17 @@ func (s *Store) adopt(ctx context.Context) error {
 			return err
 		}
 		if err == nil && revision <= s.seal {
-			// A leader that has been replaced may answer for a moment. If it goes on, then the seal has not moved but gone: it was
-			// removed, or an older state of the bucket was restored. Nothing was decided, so a later write may look again.
+			// A former leader of the stream may answer for a moment. If the old seal still shows
+			// after that, the seal has not moved but is gone: it was removed, or an older state of
+			// the bucket was restored. Nothing was decided, so a later write may look again.
 			if behind++; behind == patience {
-				return fmt.Errorf("%w: the server refuses revision %d, and none above it is to be seen", ErrSeal, s.seal)
+				return fmt.Errorf("%w: the server refuses revision %d, but shows none above it", ErrSeal, s.seal)
 			}
 		}
 		if err == nil && revision > s.seal {
 			ours, err := s.judge(rec)
 			if err == nil && !ours {
-				err = fmt.Errorf("%w: an earlier term's seal is at revision %d, after ours: the bucket was restored or made anew", ErrSeal, revision)
+				err = fmt.Errorf("%w: an earlier term's seal is at revision %d, after ours: the bucket was restored or recreated", ErrSeal, revision)
 			}
 			s.seen, s.doubtful = max(s.seen, revision), false
 			if err != nil {

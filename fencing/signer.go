@@ -12,14 +12,15 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// frameDomain precedes the message in what is signed, so that a signature made here means nothing anywhere else, and
-// one made elsewhere with the same key nothing here.
+// frameDomain precedes the message in the signed text. So a signature made here is valid nowhere
+// else, and a signature made elsewhere with the same key is not valid here.
 const frameDomain = "rolemanager frame v1\x00"
 
-// Signer proves that a frame comes from the holder of a term: its public key stands in the role's record, which only
-// the holder could write. The key is Ed25519, made fresh for each session, and never leaves the process.
+// Signer proves that a frame comes from the holder of a term. Its public key is in the role's
+// record, which only the holder could write. The key is an Ed25519 key, generated for each session,
+// and never leaves the process.
 //
-// It may be used concurrently and copied; copies share the key.
+// A Signer may be used concurrently and copied; copies share the key.
 type Signer struct {
 	secret *secret
 	key    ed25519.PublicKey
@@ -31,7 +32,7 @@ type secret struct {
 	key *ed25519.PrivateKey // nil once wiped; behind a second pointer since fmt follows the first for a verb like %s
 }
 
-// NewSigner makes a signer with a key of its own. An error says that the system has no randomness.
+// NewSigner makes a signer with a new key. An error says that the system has no randomness.
 func NewSigner() (*Signer, error) {
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -47,7 +48,8 @@ func NewSigner() (*Signer, error) {
 // PublicKey returns the key to verify with, as an nkey ("U" and 55 letters and digits).
 func (s *Signer) PublicKey() string { return s.public }
 
-// Sign returns the signature of message, 64 bytes; nil, which verifies nowhere, once the signer was wiped.
+// Sign returns the signature of message, 64 bytes. Once the signer was wiped, it returns nil, which
+// never verifies.
 func (s *Signer) Sign(message []byte) []byte {
 	s.secret.mu.RLock()
 	defer s.secret.mu.RUnlock()
@@ -57,9 +59,9 @@ func (s *Signer) Sign(message []byte) []byte {
 	return ed25519.Sign(*s.secret.key, framed(message))
 }
 
-// Verifier makes a verifier of what s itself signs, for a process that sends to itself. An Ed25519 signature is determined by
-// key and message (RFC 8032, 5.1.6), so it signs again and compares, in less than half of the time; once s is wiped, it
-// verifies as any other.
+// Verifier makes a verifier for the signatures of s itself, for a process that sends to itself. Key
+// and message determine an Ed25519 signature (RFC 8032, 5.1.6). So this verifier signs again and
+// compares, in less than half of the time. Once s is wiped, it verifies like any other verifier.
 func (s *Signer) Verifier() *Verifier { return &Verifier{key: s.key, own: s} }
 
 // Wipe overwrites the key. The session that made the signer calls it when it ends.
@@ -78,7 +80,7 @@ func (s Signer) String() string { return "fencing.Signer(" + s.public + ")" }
 // Format prints [Signer.String] for every verb.
 func (s Signer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// Verifier checks what the [Signer] of a public key has signed. It may be used concurrently.
+// Verifier checks the signatures of the [Signer] of a public key. It may be used concurrently.
 type Verifier struct {
 	key ed25519.PublicKey
 	own *Signer // set when the key is that of a signer of this process
@@ -93,14 +95,14 @@ func NewVerifier(publicKey string) (*Verifier, error) {
 	if len(raw) != ed25519.PublicKeySize {
 		return nil, fmt.Errorf("fencing: read public key: %d bytes, want %d", len(raw), ed25519.PublicKeySize)
 	}
-	// Base32 has more than one spelling for a key; a record holds the one that Encode writes.
+	// Base32 has more than one spelling for a key; a record holds the spelling that Encode writes.
 	if text, err := nkeys.Encode(nkeys.PrefixByteUser, raw); err != nil || string(text) != publicKey {
 		return nil, errors.New("fencing: read public key: not in the form that PublicKey returns")
 	}
 	return &Verifier{key: raw}, nil
 }
 
-// Verify returns [ErrSignature] unless signature is the signer's over message.
+// Verify returns [ErrSignature] unless signature is the signer's signature of message.
 func (v *Verifier) Verify(message, signature []byte) error {
 	if len(signature) != ed25519.SignatureSize || !v.holds(message, signature) {
 		return ErrSignature

@@ -39,9 +39,9 @@ func TestSignVerify(t *testing.T) {
 	t.Run("public key", func(t *testing.T) { check(t, must(NewVerifier(s.PublicKey()))) })
 	t.Run("signer itself", func(t *testing.T) { check(t, s.Verifier()) })
 	if !nkeys.IsValidPublicUserKey(s.PublicKey()) {
-		t.Errorf("%q is no nkey", s.PublicKey())
+		t.Errorf("%q is not an nkey", s.PublicKey())
 	}
-	// What we sign is plain Ed25519 over domain and message, so any nkeys library can verify it.
+	// A signature is plain Ed25519 over domain and message, so any nkeys library can verify it.
 	pub := must(nkeys.FromPublicKey(s.PublicKey()))
 	if err := pub.Verify(framed(message), sig); err != nil {
 		t.Errorf("nkeys does not verify it: %v", err)

@@ -15,12 +15,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// Store is a key-value bucket that only the present term of a role can write: once a later term has opened the store,
-// the server itself refuses the writes of all earlier ones, however late they arrive and whatever their process believes.
+// Store is a key-value bucket that only the present term of a role can write. Once a later term has
+// opened the store, the server itself refuses the writes of all earlier terms. It does so however
+// late they arrive, and whatever their process believes.
 //
-// Opening writes a seal into the bucket by compare-and-swap, and every write is conditional on that seal. All methods may
-// be called concurrently; writes are carried out one at a time, since a replicated stream accepts no more than one in
-// flight under one seal. Stores opened with one token, in one process or several, work side by side.
+// Opening writes a seal into the bucket by compare-and-swap, and every write is conditional on that
+// seal. All methods may be called concurrently. Writes are carried out one at a time, since a
+// replicated stream accepts only one write in flight under one seal. Several stores may be open
+// with one token, in one process or several.
 //
 // A Store holds no resources and needs no closing.
 type Store struct {
@@ -31,12 +33,12 @@ type Store struct {
 	timeout time.Duration
 	self    string // marks this Store's own writes, with a number after it
 
-	// turn holds one token, taken by whoever writes; it guards the fields of the seal below.
+	// turn holds one token, which each writer takes. It guards the fields of the seal below.
 	turn chan struct{}
-	// seal is the revision of the seal that writes name.
+	// seal is the revision of the seal that our writes name.
 	seal uint64
-	// doubtful says that a write that names seal may still be under way, so that the seal has to be renewed before the
-	// next one.
+	// doubtful says that a write that names seal may still be under way, so that the seal must be
+	// renewed before the next write.
 	doubtful bool
 	// ended is why this store will never write again.
 	ended error
@@ -53,25 +55,30 @@ type storeOptions struct {
 	timeout  time.Duration
 }
 
-// WithCreate makes the bucket if it is missing, with so many replicas (0 is 1). An existing bucket is left as it is.
+// WithCreate creates a missing bucket with this number of replicas. 0 means 1. An existing bucket
+// is left unchanged.
 func WithCreate(replicas int) StoreOption {
 	return func(o *storeOptions) { o.create, o.replicas = true, replicas }
 }
 
-// WithAttemptTimeout bounds how long one attempt to write waits for the server, 1 s by default. It is not the bound of a
-// call, which is its context.
+// WithAttemptTimeout bounds how long one attempt to write waits for the server. Default 1 s. A call
+// is bounded by its context.
 func WithAttemptTimeout(d time.Duration) StoreOption {
 	return func(o *storeOptions) { o.timeout = d }
 }
 
-// OpenStore opens a bucket that belongs to one role, and seals it for the term of t. When it has returned, no write of
-// an earlier term can land any more, and what they wrote can be read with [Store.Latest], [Store.Keys] and [Store.Watch].
+// OpenStore opens a bucket that belongs to one role, and seals it for the term of t. When it has
+// returned, no write of an earlier term can land any more. The earlier writes can be read with
+// [Store.Latest], [Store.Keys] and [Store.Watch].
 //
-// A term whose token was rotated opens the store anew with the new token; the old Store is stale from then on.
+// After a rotation of its token, a term opens the store again with the new token. The old Store is
+// stale from then on.
 //
-// Errors: *[StaleError] when a later term has sealed it, *[ConflictError] when another holder has sealed it for the same
-// epoch, *[RoleError] when it belongs to another role, [ErrNoToken] for a token without an epoch, a holder or an id,
-// [ErrVolatile] for a bucket in the memory of one server; what is wrong with the bucket, or with reaching it.
+// Errors: *[StaleError] when a later term has sealed the bucket, *[ConflictError] when another
+// holder has sealed it for the same epoch, *[RoleError] when it belongs to another role.
+// [ErrNoToken] for a token without an epoch, a holder or an id, [ErrVolatile] for a bucket in the
+// memory of one server. Other errors say what is wrong with the bucket or with the connection to
+// it.
 func OpenStore(ctx context.Context, js jetstream.JetStream, bucket string, t Token, opts ...StoreOption) (*Store, error) {
 	o := storeOptions{timeout: time.Second}
 	for _, opt := range opts {
@@ -106,24 +113,26 @@ func OpenStore(ctx context.Context, js jetstream.JetStream, bucket string, t Tok
 // Token returns the token that the store was opened with.
 func (s *Store) Token() Token { return s.token }
 
-// Put writes key, whatever it holds, and returns its revision.
+// Put writes key unconditionally, and returns its revision.
 //
-// Errors of all writes: *[StaleError] once a later term has opened the store, and for good; *[UnknownError] when ctx
-// ended before it could be learned whether the write has landed; [ErrKey] for a key that cannot be written. Any other
-// error says that nothing was written. A write whose acknowledgement was lost is resolved before the call returns: the
-// store renews its seal, so that no copy of the write can land any more, reads the key, and writes again if it has not
+// Errors of all writes: *[StaleError], for good, once a later term has opened the store;
+// *[UnknownError] when ctx ended before the outcome was known; [ErrKey] for a key that cannot be
+// written. Any other error says that nothing was written. If the acknowledgement of a write was
+// lost, its outcome is found out before the call returns. The store renews its seal, so that no
+// copy of the write can land any more. Then it reads the key, and writes again if the write has not
 // landed.
 func (s *Store) Put(ctx context.Context, key string, value []byte) (revision uint64, err error) {
 	return s.write(ctx, &change{op: "put", key: key, value: value})
 }
 
-// Create writes key if it does not exist or was deleted, else the error is [jetstream.ErrKeyExists]. Of several that
-// create one key at the same time exactly one succeeds, also between stores of one term.
+// Create writes key if it does not exist or was deleted; otherwise the error is
+// [jetstream.ErrKeyExists]. If several calls create one key at the same time, exactly one succeeds,
+// even if they use different stores of one term.
 func (s *Store) Create(ctx context.Context, key string, value []byte) (revision uint64, err error) {
 	return s.write(ctx, &change{op: "create", key: key, value: value, conditional: true, absent: true})
 }
 
-// Update writes key if its last revision is the one given, else the error is [ErrRevision].
+// Update writes key if revision is its last revision; otherwise the error is [ErrRevision].
 func (s *Store) Update(ctx context.Context, key string, value []byte, last uint64) (revision uint64, err error) {
 	return s.write(ctx, &change{op: "update", key: key, value: value, conditional: true, expect: last})
 }
@@ -164,14 +173,15 @@ func (s *Store) take(ctx context.Context) error {
 
 func (s *Store) give() { <-s.turn }
 
-// reserved begins the keys that are the store's own: the seal, and the gate (see commit.go).
+// reserved begins the store's own keys: the seal, and the gate (see commit.go).
 const (
 	reserved = "_fence."
 	sealKey  = reserved + "seal"
 	gateKey  = reserved + "gate"
 )
 
-// keyText is the rule of the jetstream package's KeyValue, so that every key here can be read there.
+// keyText is the rule of the jetstream package's KeyValue, so that every key here can be read
+// there.
 var keyText = regexp.MustCompile(`^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$`)
 
 func checkKey(key string) error {

@@ -17,8 +17,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// On three replicas: stores of one term write side by side under one seal (one guarded write may be in flight there),
-// the stream's leader is moved meanwhile, and the next term refuses them all.
+// On three replicas: stores of one term write side by side under one seal, under which one write
+// may be in flight. The stream's leader is moved meanwhile, and the next term refuses all of these
+// stores.
 func TestStoreOnACluster(t *testing.T) {
 	c := natstest.Cluster(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

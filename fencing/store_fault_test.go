@@ -49,8 +49,8 @@ func (o observer) moved(t *testing.T, key string, behind uint64) (revision uint6
 	return revision, value
 }
 
-// The write lands and its acknowledgement does not arrive in time: each kind of write finds that out, returns the
-// revision of the one write that there was, and does not write twice.
+// The write lands and its acknowledgement does not arrive in time. Each kind of write finds that
+// out, returns the revision of the one write, and does not write twice.
 func TestLostAcknowledgement(t *testing.T) {
 	for _, c := range []struct {
 		name, before, want string
@@ -88,7 +88,8 @@ func TestLostAcknowledgement(t *testing.T) {
 				if value != c.want {
 					t.Errorf("%q has landed, want %q", value, c.want)
 				}
-				// That the seal is renewed shows that the write was given up on; the answer to that is held back too.
+				// That the seal is renewed shows that the write was given up on; the answer to that
+				// is held back too.
 				watcher.moved(t, sealKey, seal)
 				link.Release()
 				<-done
@@ -103,8 +104,9 @@ func TestLostAcknowledgement(t *testing.T) {
 	}
 }
 
-// The acknowledgement is lost, and before the store can find out, another store of the term writes the key: whether the
-// write had landed cannot be told any more, and above all it must not be written again over the other one.
+// The acknowledgement is lost, and before the store can find out, another store of the term writes
+// the key. It is then impossible to tell whether the first write has landed. Above all, the store
+// must not write again over the other store's write.
 func TestLostAcknowledgementSuperseded(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
 		link := srv.Link()
@@ -130,8 +132,8 @@ func TestLostAcknowledgementSuperseded(t *testing.T) {
 	})
 }
 
-// The write and everything after it is dropped on the way to the server, and the connection breaks: it is written after
-// the reconnect.
+// The write and everything after it is dropped on the way to the server, and the connection breaks:
+// it is written after the reconnect.
 func TestLostWrite(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
 		link := srv.Link()
@@ -158,8 +160,8 @@ func TestLostWrite(t *testing.T) {
 	})
 }
 
-// A deposed holder's write is held up on its way until the next term has opened the store: it is refused although it was
-// sent before, and its caller is told that it does not know.
+// A deposed holder's write is delayed on its way until the next term has opened the store. The
+// write is refused although it was sent before, and its caller gets ErrUnknown.
 func TestLateWriteOfADeposedHolder(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
 		link := srv.Link()
@@ -224,7 +226,8 @@ func TestLateWriteOfOurOwn(t *testing.T) {
 		if err := <-done; !errors.Is(err, ErrUnknown) {
 			t.Fatalf("the write that is on its way: %v, want unknown", err)
 		}
-		// The store goes on over another path (as after a reconnect), while the first write is still held.
+		// The store continues over another path (as after a reconnect), while the first write is
+		// still delayed.
 		s.nc = natstest.Connect(t, srv)
 		s.js = must(jetstream.New(s.nc))
 		must(s.Put(t.Context(), "k", []byte("2")))
@@ -236,12 +239,12 @@ func TestLateWriteOfOurOwn(t *testing.T) {
 	})
 }
 
-// When one store of a term renews the seal, the other goes on under the new one.
+// When one store of a term renews the seal, the other store continues under the new seal.
 func TestTwoStoresOfOneTerm(t *testing.T) {
 	srv := natstest.Server(t)
 	a, b := open(t, srv, term(7)), open(t, srv, term(7))
 	if a.seal != b.seal {
-		t.Errorf("the second store has sealed anew: %d and %d", a.seal, b.seal)
+		t.Errorf("the second store has sealed again: %d and %d", a.seal, b.seal)
 	}
 	for i := range 5 {
 		a.doubtful = true
@@ -261,7 +264,8 @@ func TestTwoStoresOfOneTerm(t *testing.T) {
 	}
 }
 
-// The acknowledgement of the opening itself is lost: our own seal there is ours, and is not written again.
+// The acknowledgement of the opening itself is lost: our own seal there is ours, and is not written
+// again.
 func TestLostSeal(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
 		link := srv.Link()
@@ -292,21 +296,21 @@ func TestDamagedSeal(t *testing.T) {
 			return must(s.js.Stream(t.Context(), streamOf(testBucket))).Purge(t.Context(), jetstream.WithPurgeSubject(subjectOf(testBucket, sealKey)))
 		},
 		"deleted":   func() error { return kv.Delete(t.Context(), sealKey) },
-		"made anew": func() error { return s.js.DeleteKeyValue(t.Context(), testBucket) },
+		"recreated": func() error { return s.js.DeleteKeyValue(t.Context(), testBucket) },
 	} {
 		if err := damage(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Put(t.Context(), "k", nil); err == nil || (name != "made anew" && !errors.Is(err, ErrSeal)) {
+		if _, err := s.Put(t.Context(), "k", nil); err == nil || (name != "recreated" && !errors.Is(err, ErrSeal)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := s.js.DeleteKeyValue(t.Context(), testBucket); err != nil && !errors.Is(err, jetstream.ErrBucketNotFound) {
 			t.Fatal(err)
 		}
-		if name == "made anew" {
+		if name == "recreated" {
 			open(t, srv, term(3)) // the new bucket knows nothing of term 7: the old store must not write there
 			if _, err := s.Put(t.Context(), "k", nil); !errors.Is(err, ErrSeal) {
-				t.Errorf("in a bucket made anew: %v", err)
+				t.Errorf("in a recreated bucket: %v", err)
 			}
 		}
 		if err := s.js.DeleteKeyValue(t.Context(), testBucket); err != nil && !errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -339,8 +343,9 @@ func TestDeniedWrite(t *testing.T) {
 	must(s.Put(t.Context(), "public", nil))
 }
 
-// Terms follow each other while all paths are faulty and every holder goes on writing: nothing of an earlier term is
-// acknowledged behind the seal of a later one, and what is there at the end was written by whom it says.
+// Terms follow each other while all paths are faulty and every holder continues to write. No write
+// of an earlier term is acknowledged behind the seal of a later term. Every value at the end was
+// written by the holder that it names.
 func TestChaos(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
 		const terms, keys = 12, 4
@@ -373,7 +378,7 @@ func TestChaos(t *testing.T) {
 				}
 			})
 			writing := rand.New(rand.NewPCG(seed, epoch+1000))
-			wg.Go(func() { // the holder, which goes on until it is told to stop
+			wg.Go(func() { // the holder, which continues until it is told to stop
 				for i := 0; running.Err() == nil; i++ {
 					ctx, cancel := context.WithTimeout(running, time.Duration(5+writing.IntN(100))*time.Millisecond)
 					revision, err := s.Put(ctx, fmt.Sprint("k", writing.IntN(keys)), []byte(fmt.Sprint(epoch)))

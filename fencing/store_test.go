@@ -46,8 +46,8 @@ func openOver(t *testing.T, nc *nats.Conn, tok Token) (*Store, error) {
 	return OpenStore(t.Context(), js, testBucket, tok, WithCreate(1), WithAttemptTimeout(200*time.Millisecond))
 }
 
-// openPatient opens a store that waits for its answers however busy the machine is, for tests in which none is lost: an
-// attempt that is given up may honestly end unknown.
+// openPatient opens a store that waits for its answers however busy the machine is. It is for tests
+// in which no answer is lost: an attempt that is given up may rightly end as unknown.
 func openPatient(t *testing.T, s *natsrun.Server, tok Token) *Store {
 	t.Helper()
 	js := must(jetstream.New(natstest.Connect(t, s)))
@@ -177,7 +177,8 @@ func TestStoreWatch(t *testing.T) {
 	cancel()
 }
 
-// The hostile case: a holder that believes it leads goes on writing after a later term has opened the store.
+// The hostile case: a holder that believes that it leads continues to write after a later term has
+// opened the store.
 func TestDeposedHolderIsRefused(t *testing.T) {
 	server := natstest.Server(t)
 	ctx := t.Context()
@@ -319,7 +320,8 @@ func TestCreateRace(t *testing.T) {
 	}
 }
 
-// Counters in two stores of one term: no increment is lost, whatever renewals happen in between.
+// Counters in two stores of one term: no increment is lost, however often the seal is renewed in
+// between.
 func TestUpdateRace(t *testing.T) {
 	server := natstest.Server(t)
 	const each = 30

@@ -10,8 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzToken: a text is the text of one token or of none; what a Guard says of it depends on its parts alone; reading takes
-// memory in proportion to the text, and an error never holds any of it.
+// FuzzToken: a text is the text of one token or of none. The verdict of a Guard depends only on the
+// parts of the token. Reading takes memory in proportion to the text, and an error never holds any
+// part of the text.
 func FuzzToken(f *testing.F) {
 	base := NewToken("scheduler", "node-1", 42, 0, testID)
 	for _, text := range []string{
@@ -46,12 +47,12 @@ func FuzzToken(f *testing.F) {
 		case errors.As(err, new(*ConflictError)) && tok.Compare(base) == 0 && !tok.Equal(base):
 		case errors.As(err, new(*RoleError)) && tok.Role != base.Role:
 		default:
-			t.Fatalf("a guard of %v says of %v: %v", base, tok, err)
+			t.Fatalf("a guard of %v on %v: %v", base, tok, err)
 		}
 	})
 }
 
-// FuzzSignature: nothing verifies but what the signer has signed, whatever key, message and signature are said to be.
+// FuzzSignature: for any key, message and signature, only a signature of the signer verifies.
 func FuzzSignature(f *testing.F) {
 	s := must(NewSigner())
 	other := must(NewSigner())
@@ -89,8 +90,8 @@ func FuzzSignature(f *testing.F) {
 	})
 }
 
-// FuzzSeal: whatever stands at a store's seal, it is taken for our own only if it names our role, holder, epoch and id, and
-// written over only if its term is an earlier one of our role.
+// FuzzSeal: any value at a store's seal counts as our own only if it names our role, holder, epoch
+// and id. It is overwritten only if its term is an earlier term of our role.
 func FuzzSeal(f *testing.F) {
 	s := &Store{token: NewToken("scheduler", "node-1", 42, 3, testID), self: "self"}
 	own := must(json.Marshal(s.sealRecord()))
@@ -116,8 +117,8 @@ func FuzzSeal(f *testing.F) {
 	})
 }
 
-// TestDamagedTokens: no text of a token with one bit turned over, or cut off anywhere, is read as that token; nor does any such
-// change to a message, a signature or a key verify.
+// TestDamagedTokens: the text of a token with one flipped bit, or cut off anywhere, is never read
+// as that token. A message, a signature or a key with such a change never verifies.
 func TestDamagedTokens(t *testing.T) {
 	tok := NewToken("task/7", "nöde 1", 1<<50, 9, testID)
 	text := tok.Encode()
