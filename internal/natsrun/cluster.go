@@ -11,19 +11,20 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// nowhere is an address that refuses every dial. Servers advertise it for routes, so that gossip cannot lead around the
-// proxies: every route is one that was configured.
+// nowhere is an address that refuses every dial. Servers advertise it for routes, so that gossip
+// cannot lead around the proxies: every route is one that was configured.
 const nowhere = "127.0.0.1:1"
 
 // ClusterOptions configure a Cluster.
 type ClusterOptions struct {
-	// Dir holds a store directory for each server. Empty: a temporary directory that Shutdown removes.
+	// Dir holds a store directory for each server. Empty: a temporary directory that Shutdown
+	// removes.
 	Dir string
 	// Size is the number of servers; 0 means 3.
 	Size int
 	// SyncAlways makes every write to a file stream durable before it is acknowledged.
 	SyncAlways bool
-	// Configure has the last word on the options of server i, at each of its starts.
+	// Configure may change all options of server i, at each of its starts.
 	Configure func(i int, so *server.Options)
 }
 
@@ -32,10 +33,12 @@ func (o ClusterOptions) size() int { return cmp.Or(o.Size, 3) }
 // nodeName is the name of server i of a cluster, and of its store's directory.
 func nodeName(i int) string { return fmt.Sprintf("n%d", i) }
 
-// Cluster is a number of servers in this process, with a Proxy on the way of each server to each other, and one in front
-// of each server for its clients. Servers are counted from 0 and named n0, n1, ...
+// Cluster is a number of servers in this process, with a Proxy on the way from each server to each
+// other, and one in front of each server for its clients. Servers are counted from 0 and named n0,
+// n1, ...
 //
-// Its methods are for one goroutine at a time, but for URL, URLs, Connect, Link, LeaderOf and the two Wait methods.
+// Its methods are for one goroutine at a time, except URL, URLs, Connect, Link, LeaderOf and the
+// two Wait methods.
 type Cluster struct {
 	entrances // through the fronts
 
@@ -45,10 +48,11 @@ type Cluster struct {
 	fronts []*Proxy
 
 	down  []bool
-	group []int // servers reach each other within a group only
+	group []int // servers reach each other only within a group
 }
 
-// StartCluster starts the servers. It does not wait for their leaders: WaitReady does. Shutdown ends it.
+// StartCluster starts the servers. It does not wait for their leaders: WaitReady does. Shutdown
+// ends the cluster.
 func StartCluster(opts ClusterOptions) (*Cluster, error) {
 	dir, err := openStoreDir(opts.Dir)
 	if err != nil {
@@ -113,9 +117,10 @@ func (c *Cluster) clusterOptions(i int, so *server.Options) {
 	routed(so, clusterName(c.dir.path), routes)
 }
 
-// clusterName is the name of the cluster that keeps its files in dir. No two that run have one name, so none takes the server of
-// another for its own, whoever is given the port of one that went down. The same files come back under the same name: JetStream
-// keeps it with each stream.
+// clusterName is the name of the cluster that keeps its files in dir. No two running clusters have
+// the same name, so none takes the server of another for its own, even if that server was given the
+// port of one that went down. The same files come back under the same name, because JetStream keeps
+// the name with each stream.
 func clusterName(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -125,8 +130,9 @@ func clusterName(dir string) string {
 	return fmt.Sprintf("natsrun-%016x", h.Sum64())
 }
 
-// routed makes a server a member of the cluster of that name. It lists a route to itself too, which it recognizes and ignores:
-// JetStream takes the number of routes for the size of the cluster when it is new.
+// routed makes a server a member of the cluster of that name. Its routes include one to itself,
+// which it recognizes and ignores: JetStream takes the number of routes for the size of a new
+// cluster.
 func routed(so *server.Options, name string, routes []string) {
 	so.Cluster = server.ClusterOpts{
 		Name:      name,
@@ -141,7 +147,7 @@ func routed(so *server.Options, name string, routes []string) {
 	}
 }
 
-// open leads the proxies to server i, which has just started on a new route port.
+// open points the proxies at server i, which has just started on a new route port.
 func (c *Cluster) open(i int) {
 	srv := c.nodes[i].Running()
 	for from := range c.routes {
@@ -150,7 +156,7 @@ func (c *Cluster) open(i int) {
 	c.fronts[i].Retarget(srv.Addr().String())
 }
 
-// shut leads the proxies to server i nowhere.
+// shut points the proxies of server i at no server.
 func (c *Cluster) shut(i int) {
 	for from := range c.routes {
 		c.routes[from][i].Retarget("")
@@ -158,19 +164,20 @@ func (c *Cluster) shut(i int) {
 	c.fronts[i].Retarget("")
 }
 
-// Server is server i. Its own address leads past its front proxy. Its Stop and Restart must not be called: the
-// cluster's own keep the proxies right.
+// Server is server i. Its own address bypasses its front proxy. Do not call its Stop and Restart:
+// the cluster's own methods keep the proxies right.
 func (c *Cluster) Server(i int) *Server { return c.nodes[i] }
 
-// Front is the way of all clients to server i, for faults.
+// Front is the path of all clients to server i, for faults.
 func (c *Cluster) Front(i int) *Proxy { return c.fronts[i] }
 
-// Route is the way of routes that server from opened to server to, for faults. Only one of the two ways between a pair
-// carries their traffic: put a fault on both. It stays until Heal, whatever is partitioned, goes down or comes back.
+// Route is the path of routes that server from opened to server to, for faults. Only one of the two
+// paths between a pair carries their traffic, so put a fault on both. A fault stays until Heal,
+// even when servers are partitioned, go down or come back.
 func (c *Cluster) Route(from, to int) *Proxy { return c.routes[from][to] }
 
-// Shutdown stops all servers, closes the proxies and links, and removes a temporary directory. It returns when all of
-// that has ended.
+// Shutdown stops all servers, closes the proxies and links, and removes a temporary directory. It
+// returns when all of that has ended.
 func (c *Cluster) Shutdown() error {
 	var errs []error
 	for _, s := range c.nodes {

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// conn is the client's end of one connection through a Link, and what carries its bytes.
+// conn is the client's end of one connection through a Link, together with the goroutines that
+// carry its bytes.
 //
 //	client ─Write─► toServer ─pump─► upstream
 //	client ◄─Read── toClient ◄─drain─ upstream
 //
-// It has up to three parts that end separately: the client (Close), pump and drain. A connection whose client has gone
-// lives on while the path keeps the server from noticing, as with TCP.
+// It has up to three parts that end separately: the client (Close), pump and drain. A connection
+// whose client has gone lives on while the path keeps the server from noticing, as with TCP.
 type conn struct {
 	link     *Link
 	upstream net.Conn // nil: dialed into a cut path, leads nowhere
@@ -23,7 +24,7 @@ type conn struct {
 	writeBy  deadline
 
 	greeting handshake // read by the client's reader only
-	greeted  bool      // guarded by link.mu: faults apply. At once, but for virtual time
+	greeted  bool      // guarded by link.mu: faults apply. True at once, except in virtual time
 
 	over   atomic.Pointer[net.OpError] // why the client's end is closed or reset
 	closed atomic.Bool                 // the client has closed its end
@@ -59,7 +60,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the client's end. The server learns of it through the path, behind the bytes under way.
+// Close ends the client's end. The server learns of it through the path, after the bytes under way.
 func (c *conn) Close() error {
 	closed := &net.OpError{Op: "close", Net: "link", Err: net.ErrClosed}
 	c.over.CompareAndSwap(nil, closed)
@@ -71,8 +72,8 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// reset breaks the connection for both ends at once, whatever the path does, and reports whether the client still had
-// it open. It takes no lock but those of the streams.
+// reset breaks the connection for both ends at once, whatever the path does, and reports whether
+// the client still had it open. It takes no lock except those of the streams.
 func (c *conn) reset() bool {
 	broken := &net.OpError{Op: "reset", Net: "link", Err: syscall.ECONNRESET}
 	open := c.over.CompareAndSwap(nil, broken)
@@ -84,7 +85,8 @@ func (c *conn) reset() bool {
 	return open
 }
 
-// pump carries bytes to the server until the client's end of stream, a reset, or the server's death.
+// pump carries bytes to the server until the client's end of stream, a reset, or the server's
+// death.
 func (c *conn) pump() {
 	defer c.partEnded()
 	buf := make([]byte, grain)
@@ -95,14 +97,15 @@ func (c *conn) pump() {
 			return
 		}
 		if _, err := c.upstream.Write(buf[:n]); err != nil {
-			// Not closed here: what the server said last is still to be drained.
+			// The upstream stays open, because the server's last bytes are still to be drained.
 			c.toServer.abandon(err)
 			return
 		}
 	}
 }
 
-// drain takes what the server sends until the server closes. It never waits for the client in virtual time.
+// drain takes the server's bytes until the server closes. It never waits for the client in virtual
+// time.
 func (c *conn) drain() {
 	defer c.partEnded()
 	buf := make([]byte, grain)

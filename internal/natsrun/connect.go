@@ -8,10 +8,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// connectAttempts is how often a client that was too slow tries to connect: its own limit, two seconds, is for reconnecting.
+// connectAttempts is how often a slow client tries to connect, because its own limit of two seconds
+// is for reconnecting.
 const connectAttempts = 5
 
-// connect is nats.Connect on a machine that may be busy: a handshake that came too late is begun again.
+// connect is nats.Connect on a machine that may be busy: a handshake that took too long is started
+// again.
 func connect(urls string, opts ...nats.Option) (*nats.Conn, error) {
 	nc, err := nats.Connect(urls, opts...)
 	for range connectAttempts - 1 {

@@ -44,8 +44,8 @@ func (d *deadline) set(at time.Time) {
 	d.timer = timer
 }
 
-// done is closed when the deadline passes. A waiter keeps the channel it got: moving a deadline that has not passed
-// keeps the channel, so the waiter follows the move.
+// done is closed when the deadline passes. A waiter keeps the channel it got: moving a deadline
+// that has not passed keeps the channel, so the waiter follows the move.
 func (d *deadline) done() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 
 // Dial opens a connection along the link. It makes a Link a nats.CustomDialer.
 //
-// Errors: ECONNREFUSED while the link refuses, net.ErrClosed after Close, else what the target says.
+// Errors: ECONNREFUSED while the link refuses, net.ErrClosed after Close, and otherwise the
+// target's.
 func (l *Link) Dial(network, address string) (net.Conn, error) {
 	cut, err := l.admit()
 	if err != nil {
@@ -38,7 +39,8 @@ func (l *Link) admit() (cut bool, err error) {
 	return l.cut(), nil
 }
 
-// register takes up a dialed connection and starts its goroutines. The path may have changed since the dial began.
+// register adds a dialed connection and starts its goroutines. The path may have changed since the
+// dial began.
 func (l *Link) register(c *conn) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +57,7 @@ func (l *Link) register(c *conn) error {
 	return nil
 }
 
-// refusal is why a dial fails at present, or nil. l.mu is held; every refusal is counted.
+// refusal is why a dial fails at present, or nil. l.mu is held. Every refusal is counted.
 func (l *Link) refusal() error {
 	switch {
 	case l.closed:

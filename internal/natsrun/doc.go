@@ -1,32 +1,39 @@
-// Package natsrun runs real NATS servers inside this process, alone or as a cluster, and the network between them and
-// their clients with faults that are injected while it runs.
+// Package natsrun runs real NATS servers inside this process, alone or as a cluster, together with
+// the network between them and their clients. Faults can be injected into that network while it
+// runs.
 //
-//	nats.Conn ──► Link ──────────────► Server        one client's path: dialer, in process or loopback TCP
-//	any client ─► Proxy(Link) ───────► Server        the same faults behind a TCP address
-//	               Cluster: Server ─► Proxy ─► Server for each ordered pair, and a Proxy in front of each for clients
+//	nats.Conn ──► Link ──────────────► Server   one client's path: dialer, in process or TCP
+//	any client ─► Proxy(Link) ───────► Server   the same faults behind a TCP address
+//	Cluster: Server ─► Proxy ─► Server for each ordered pair, and a Proxy in front of each
 //
 // Promises:
-//   - A Server keeps its store directory and its address over Stop and Restart; clients that dialed through it, its Dial
-//     or a Link reconnect to the server that runs now.
-//   - A Link keeps the order of bytes in each direction whatever the faults are. Bytes are lost only by Cut and
-//     CutOneWay, and a connection that was cut never carries another byte: Heal resets it.
-//   - A Link takes bytes from both ends at once and holds them itself, so a fault never stalls a writer before the
-//     window is full.
-//   - Clusters keep apart, whoever is given the port of a server that is down: each has a name of its own.
-//   - With Options.VirtualTime all of it runs in a testing/synctest bubble: a faulty link refuses dials at once, faults
-//     begin behind the handshake, and nothing waits on a mutex while virtual time would have to pass.
+//   - A Server keeps its store directory and its address over Stop and Restart. Clients that dialed
+//     through it, its Dial or a Link reconnect to the server that runs now.
+//   - A Link keeps the order of bytes in each direction under every fault. Only Cut and CutOneWay
+//     lose bytes. A connection that was cut never carries another byte: Heal resets it.
+//   - A Link takes bytes from both ends at once and holds them itself, so a fault never stalls a
+//     writer before the window is full.
+//   - Clusters keep apart, even if one is given the port of another's server that is down: each has
+//     a name of its own.
+//   - With Options.VirtualTime all of it runs in a testing/synctest bubble. A faulty link refuses
+//     dials at once, faults begin after the handshake, and no goroutine waits on a mutex while
+//     virtual time would have to pass.
 //   - Shutdown and Close join every goroutine that was started.
 //
-// Failures: Start and Restart report what the server said last when it does not come up. A path whose window is full
-// (16 MiB in one direction) stops its writer as TCP does; in virtual time it is reset instead.
+// Failures: if a server does not come up, Start and Restart report its last log message. A path
+// whose window is full (16 MiB in one direction) stops its writer as TCP does; in virtual time it
+// is reset instead.
 //
-// It does not import testing; the same for tests, with clean-up, is internal/natstest.
+// The package does not import testing. Package internal/natstest offers the same to tests, with
+// clean-up.
 //
-// Files: server.go (one server), options.go (its configuration), lastwords.go (its log), link.go (faults of one path),
-// links.go (who closes it), dial.go (new connections on it), conn.go (one connection), stream.go (one direction), deadline.go,
-// handshake.go, proxy.go (a path behind a TCP address), cluster.go (servers with routes), partition.go (faults between them),
-// process.go (a server in a process of its own, that can be killed and whose wall clock can step), processcluster.go (several of
-// these with routes), serve.go (the other end of that). What both kinds of cluster have: entrances.go (the ways of clients into
-// it), standing.go (when it is whole), ready.go (waiting for that, and for the leaders of streams). What all servers have:
-// connect.go (a client's connection), store.go (the directory of its files).
+// Files: server.go (one server), options.go (its configuration), lastwords.go (its log), link.go
+// (faults of one path), links.go (who closes it), dial.go (new connections on it), conn.go (one
+// connection), stream.go (one direction), deadline.go, handshake.go, proxy.go (a path behind a TCP
+// address), cluster.go (servers with routes), partition.go (faults between them), process.go (a
+// server in a process of its own, that can be killed and whose wall clock can step),
+// processcluster.go (several of these with routes), serve.go (the other end of that). Both kinds of
+// cluster have entrances.go (the ways of clients into it), standing.go (when it is whole), ready.go
+// (waiting for that, and for the leaders of streams). All servers have connect.go (a client's
+// connection), store.go (the directory of its files).
 package natsrun

@@ -6,17 +6,18 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// entrances are the ways of clients into a cluster, the same wherever its servers run. Cluster and ProcessCluster embed them.
-// The addresses are written while the cluster starts and stay what they are, also while servers are down.
+// entrances are the paths of clients into a cluster, the same wherever its servers run. Cluster and
+// ProcessCluster embed them. The addresses are written while the cluster starts and never change,
+// even while servers are down.
 type entrances struct {
 	urls  []string
 	links links
 }
 
-// Size is the number of servers, those that are down included.
+// Size is the number of servers, including those that are down.
 func (e *entrances) Size() int { return len(e.urls) }
 
-// URL is where clients reach server i, also while it is down.
+// URL is where clients reach server i. It stays the same while the server is down.
 func (e *entrances) URL(i int) string { return e.urls[i] }
 
 // URLs are where clients reach the cluster, separated by commas as nats.Connect takes them.
@@ -27,5 +28,6 @@ func (e *entrances) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	return connect(e.URLs(), opts...)
 }
 
-// Link returns a path that leads one client to all servers, with faults of its own. Shutdown closes it.
+// Link returns a path that leads one client to all servers, with faults of its own. Shutdown closes
+// it.
 func (e *entrances) Link() *Link { return e.links.addTCP() }

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// TestForeignServerIsNoMember: the port of a server that was down has been given to one of another cluster, and its own cluster is
-// led there. They stay apart, and find their own again.
+// TestForeignServerIsNoMember: the port of a server that was down has been given to a server of
+// another cluster, and its own cluster is led there. The clusters stay apart, and find their own
+// servers again.
 func TestForeignServerIsNoMember(t *testing.T) {
 	t.Parallel()
 	c, other := pairOfServers(t), pairOfServers(t)
@@ -41,8 +42,9 @@ func TestForeignServerIsNoMember(t *testing.T) {
 	awaitRoutes(t, other, 1)
 }
 
-// TestKilledServerHasNoDoor: nobody is led to where a server took routes or clients that was killed, and to where it takes them when
-// it is back. Clients are told of no other way.
+// TestKilledServerHasNoDoor: when a server was killed, nobody is led to the ports where it took
+// routes or clients. When it is back, they are led to its new ports. Clients are told of no other
+// path.
 func TestKilledServerHasNoDoor(t *testing.T) {
 	c, err := StartProcessCluster([]string{os.Args[0]}, ClusterOptions{Dir: t.TempDir(), Size: 2})
 	if err != nil {
@@ -84,7 +86,8 @@ func TestKilledServerHasNoDoor(t *testing.T) {
 	}
 }
 
-// TestClusterName: clusters have names of their own, and one that comes back on the same files has the same.
+// TestClusterName: clusters have different names, and one that comes back on the same files has the
+// same name.
 func TestClusterName(t *testing.T) {
 	dir := t.TempDir()
 	if name := clusterName(dir); name != clusterName(dir) || name == clusterName(t.TempDir()) {

@@ -1,19 +1,21 @@
 package natsrun
 
-// handshake watches what a server says to a new client for the PONG that ends the client's handshake.
+// handshake watches the server's bytes to a new client for the PONG that ends the client's
+// handshake.
 //
-// A nats.go connection holds its mutex from the dial to this PONG. In a bubble a handshake that had to wait for virtual
-// time would stop it for good as soon as another goroutine waits for that mutex, for which synctest does not count a
-// goroutine as idle. So faults in virtual time begin behind it.
+// A nats.go connection holds its mutex from the dial to this PONG. Suppose that in a bubble a
+// handshake had to wait for virtual time, and that another goroutine waited for that mutex.
+// synctest does not count such a goroutine as idle, so virtual time would stop for good. Faults in
+// virtual time therefore begin after the PONG.
 type handshake struct {
-	line []byte // the beginning of the present line, as far as it can still be "PONG"
+	line []byte // the beginning of the present line, while it can still be "PONG"
 	skip bool   // the present line is something else
-	over bool   // the PONG has come; what follows is not looked at
+	over bool   // the PONG has come; nothing after it is read
 }
 
 const handshakeEnd = "PONG\r\n"
 
-// read takes the next bytes and reports whether the PONG was among them: true once.
+// read takes the next bytes and reports whether the PONG was among them. It reports true once.
 func (h *handshake) read(p []byte) bool {
 	if h.over {
 		return false

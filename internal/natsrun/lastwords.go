@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// lastWords is a server's log: it keeps the last error, which is the reason when a server does not come up, and nothing
-// else. It is quiet otherwise.
+// lastWords is a server's log. It keeps only the last error, which is the reason when a server does
+// not come up. It is quiet otherwise.
 type lastWords struct {
 	mu   sync.Mutex
 	last string

@@ -17,12 +17,14 @@ const (
 	Both = ToServer | ToClient
 )
 
-// Link is one client's network path to its server, with faults that can be injected while it runs. All connections
-// that are dialed through a Link share its faults. Its methods may be called at any time from any goroutine.
+// Link is one client's network path to its server, with faults that can be injected while it runs.
+// All connections that are dialed through a Link share its faults. Its methods may be called at any
+// time from any goroutine.
 //
-// What happens to new dials under a fault: refused at once with Refuse; black-holed under Cut and CutOneWay, so that the
-// client's own handshake timeout ends them (nats.Timeout); slow as the bytes are under Hold and Delay. In virtual time
-// (Options.VirtualTime) a link that is cut or holds refuses dials at once, and a delay begins behind the handshake.
+// New dials depend on the fault. With Refuse they are refused at once. Under Cut and CutOneWay they
+// are black-holed, so that the client's own handshake timeout ends them (nats.Timeout). Under Hold
+// and Delay they are as slow as the bytes. In virtual time (Options.VirtualTime) a link that is cut
+// or holds refuses dials at once, and a delay begins after the handshake.
 type Link struct {
 	target  nats.CustomDialer
 	virtual bool
@@ -31,7 +33,7 @@ type Link struct {
 	mu       sync.Mutex
 	toServer fault
 	toClient fault
-	severed  bool // by a cluster that keeps two of its servers apart: adds to the faults, and outlasts Heal
+	severed  bool // set by a cluster that keeps two of its servers apart: adds to the faults, and outlasts Heal
 	refuse   bool
 	closed   bool
 	conns    map[*conn]struct{}
@@ -40,29 +42,32 @@ type Link struct {
 
 // LinkStats counts what happened on a link since it was made.
 type LinkStats struct {
-	Dials   int   // connections made, those into a cut path included
+	Dials   int   // connections made, including those into a cut path
 	Refused int   // dials refused
 	Resets  int   // connections broken by Reset, Heal or Close
 	Open    int   // connections that have not ended on both sides
-	Waiting int   // bytes kept at present by Hold or Delay
+	Waiting int   // bytes that Hold or Delay keeps at present
 	Dropped int64 // bytes lost by Cut and CutOneWay
 }
 
-// NewLink returns a path without faults to what target dials: a *Server, or a *net.Dialer to go to the address that the
-// client asks for (which lets one link lead to all servers of a cluster). Close it when it is no longer used; a link made
-// by Server.Link is closed by the server's Shutdown.
+// NewLink returns a path without faults to the connections that target dials. target is a *Server,
+// or a *net.Dialer to go to the address that the client asks for (which lets one link lead to all
+// servers of a cluster). Close the link when it is no longer used; the server's Shutdown closes a
+// link made by Server.Link.
 func NewLink(target nats.CustomDialer) *Link {
 	return &Link{target: target, conns: make(map[*conn]struct{})}
 }
 
-// Options are the options that route a connection through the link. They replace any dialer set before.
+// Options are the options that route a connection through the link. They replace any dialer set
+// before.
 func (l *Link) Options() []nats.Option {
 	return []nats.Option{nats.SetCustomDialer(l)}
 }
 
-// Cut turns the path into a black hole: every byte in both directions, and what was under way, is dropped without a
-// word; the connections stay open at both ends. Each end finds out only by its own pings or timeouts. For an outage that
-// a connection survives, as TCP survives it by retransmission, use Hold.
+// Cut turns the path into a black hole. Every byte in both directions, including the bytes under
+// way, is dropped silently, and the connections stay open at both ends. Each end finds out only by
+// its own pings or timeouts. For an outage that a connection survives, as TCP survives it by
+// retransmission, use Hold.
 func (l *Link) Cut() { l.CutOneWay(Both) }
 
 // CutOneWay is Cut in one direction: the other end is still heard.
@@ -70,19 +75,20 @@ func (l *Link) CutOneWay(dir Direction) {
 	l.change(dir, func(f *fault) { f.drop = true })
 }
 
-// Hold keeps every byte in the direction, and the end of the stream, until Release or Heal delivers them in order. Hold
-// ToServer to let writes arrive late, ToClient to let replies and acknowledgements arrive late.
+// Hold keeps every byte in the direction, and the end of the stream, until Release or Heal delivers
+// them in order. Hold ToServer delays writes, and Hold ToClient delays replies and
+// acknowledgements.
 func (l *Link) Hold(dir Direction) {
 	l.change(dir, func(f *fault) { f.hold = true })
 }
 
-// Release ends every Hold and delivers what was kept.
+// Release ends every Hold and delivers the held bytes.
 func (l *Link) Release() {
 	l.change(Both, func(f *fault) { f.hold = false })
 }
 
-// Delay lets every byte sent from now on arrive d later than it would, in each direction (a round trip takes 2d more).
-// The order stays: a shorter delay does not overtake. 0 ends it.
+// Delay lets every byte sent from now on arrive later by d, in each direction (a round trip takes
+// 2d more). The order stays: a shorter delay does not overtake. 0 ends it.
 func (l *Link) Delay(d time.Duration) { l.DelayDir(Both, d) }
 
 // DelayDir is Delay in one direction.
@@ -99,21 +105,21 @@ func (l *Link) Reset() {
 	}
 }
 
-// Refuse makes dials fail at once (ECONNREFUSED), or ends that. Connections that are open go on.
+// Refuse makes dials fail at once (ECONNREFUSED), or ends that. Open connections continue.
 func (l *Link) Refuse(refuse bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.refuse = refuse
 }
 
-// Heal ends all faults. What was held or delayed is delivered; connections that were cut are reset, since bytes that
-// were lost cannot come back into a stream.
+// Heal ends all faults. Held and delayed bytes are delivered. Connections that were cut are reset,
+// because lost bytes cannot come back into a stream.
 func (l *Link) Heal() {
 	l.Refuse(false)
 	l.change(Both, func(f *fault) { *f = fault{} })
 }
 
-// sever cuts the path beside whatever faults it has, or ends that and leaves those.
+// sever cuts the path in addition to its faults, or ends that and leaves the faults.
 func (l *Link) sever(severed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,7 +132,8 @@ func (l *Link) sever(severed bool) {
 	}
 }
 
-// Close breaks all connections, refuses new ones, and returns when every goroutine of the link has ended.
+// Close breaks all connections, refuses new ones, and returns when every goroutine of the link has
+// ended.
 func (l *Link) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -137,7 +144,7 @@ func (l *Link) Close() {
 	l.pumps.Wait()
 }
 
-// Stats is what happened so far.
+// Stats returns the counts until now.
 func (l *Link) Stats() LinkStats {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ func pings() []nats.Option {
 	}
 }
 
-// pair is a client behind a link, and one beside it with the direct way.
+// pair is a client behind a link, and a client with a direct path.
 type pair struct {
 	link        *natsrun.Link
 	far, direct *nats.Conn
@@ -54,7 +54,7 @@ func say(t *testing.T, nc *nats.Conn, subject string, from, n int) {
 	}
 }
 
-// hear expects exactly the numbers from..from+n-1, in order, and nothing behind them.
+// hear expects exactly the numbers from..from+n-1, in order, and no more.
 func (p *pair) hear(t *testing.T, from, n int) {
 	t.Helper()
 	synctest.Wait()
@@ -91,7 +91,7 @@ func TestCutIsNoticedOnlyByPings(t *testing.T) {
 		if st.Refused == 0 || st.Dropped == 0 {
 			t.Fatalf("nothing was refused or dropped: %+v", st)
 		}
-		// The server still believes in the old connection: it heard no end of it.
+		// The server still believes in the old connection, because it did not hear its end.
 		if n := s.Running().NumClients(); n != 2 {
 			t.Fatalf("the server has %d clients, want 2", n)
 		}
@@ -240,7 +240,8 @@ func TestServerEndBehindFaults(t *testing.T) {
 	})
 }
 
-// TestDelayBeginsBehindHandshake: a handshake takes no virtual time on a slow link, everything behind it does.
+// TestDelayBeginsBehindHandshake: on a slow link a handshake takes no virtual time, and everything
+// after it does.
 func TestDelayBeginsBehindHandshake(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		link := s.Link()
@@ -256,7 +257,8 @@ func TestDelayBeginsBehindHandshake(t *testing.T) {
 	})
 }
 
-// TestFaultDuringHandshake: a fault that begins while clients connect leaves none of them waiting on virtual time.
+// TestFaultDuringHandshake: a fault that begins while clients connect leaves none of them waiting
+// on virtual time.
 func TestFaultDuringHandshake(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		link := s.Link()

@@ -5,13 +5,14 @@ import (
 	"sync"
 )
 
-// links are the paths that a server or a cluster has made for its clients: it closes them when it ends.
+// links are the paths that a server or a cluster has made for its clients. The owner closes them
+// when it ends.
 type links struct {
 	mu   sync.Mutex
 	made []*Link
 }
 
-// add takes up a link.
+// add adds a link.
 func (ls *links) add(l *Link) *Link {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -19,7 +20,7 @@ func (ls *links) add(l *Link) *Link {
 	return l
 }
 
-// addTCP makes a link that leads to whichever address the client asks for, and takes it up.
+// addTCP makes a link that leads to whichever address the client asks for, and adds it.
 func (ls *links) addTCP() *Link { return ls.add(NewLink(&net.Dialer{Timeout: readyWithin})) }
 
 // close closes all links, and returns when every goroutine of theirs has ended.

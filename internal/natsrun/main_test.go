@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// together is how many of the parallel tests run beside each other: they wait, for routes that are dialed anew once a second.
+// together is how many of the parallel tests run at the same time: they wait for routes, which are
+// dialed again once a second.
 const together = 6
 
 func TestMain(m *testing.M) {

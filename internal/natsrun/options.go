@@ -4,12 +4,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Options configure a Server. The zero value is a server in process with JetStream and a store of its own.
+// Options configure a Server. The zero value is a server in process with JetStream and a store of
+// its own.
 type Options struct {
-	// StoreDir keeps JetStream's files. Empty: a temporary directory that Shutdown removes; it lasts over Restart.
-	// Whether a stream lies in memory or in files is the stream's own setting.
+	// StoreDir keeps JetStream's files. Empty: a temporary directory, which Shutdown removes and
+	// Restart keeps. Each stream's own setting decides whether it is in memory or in files.
 	StoreDir string
-	// Listen opens a TCP port on loopback. Else the server is reached in process only.
+	// Listen opens a TCP port on loopback. Without it, the server is reached only in process.
 	Listen bool
 	// Port to listen on; 0 takes a free one. Restart keeps it.
 	Port int
@@ -17,14 +18,15 @@ type Options struct {
 	Name string
 	// SyncAlways makes every write to a file stream durable before it is acknowledged.
 	SyncAlways bool
-	// VirtualTime says that the server and its clients live in a testing/synctest bubble: links behave as the package's
-	// promises say. It excludes Listen, since a socket's wait does not count as idle in a bubble.
+	// VirtualTime means that the server and its clients live in a testing/synctest bubble, where
+	// links behave as the package promises. It excludes Listen, because a goroutine that waits for
+	// a socket does not count as idle in a bubble.
 	VirtualTime bool
-	// Configure has the last word on the server's options, at each start.
+	// Configure may change all of the server's options, at each start.
 	Configure func(*server.Options)
 }
 
-// serverOptions are the options of the next start: port 0 has become the port of the first.
+// serverOptions are the options of the next start: port 0 has become the port of the first start.
 func (o Options) serverOptions(storeDir string, port int) *server.Options {
 	so := &server.Options{
 		ServerName: o.Name,

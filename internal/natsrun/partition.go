@@ -2,9 +2,10 @@ package natsrun
 
 import "fmt"
 
-// Kill takes server i down as abruptly as one process can take down a part of itself: first it is cut off, so that
-// nothing it says at its end (leaders stepping down, farewells to clients) is heard, then it is stopped, then the others
-// see their connections break. What it had written is flushed all the same: for lost writes kill a process.
+// Kill takes server i down as abruptly as one process can take down a part of itself. First the
+// server is cut off, so that nobody receives its last messages (leaders stepping down, farewells to
+// clients). Then it is stopped, and then the others see their connections break. Its writes are
+// flushed nevertheless: to test lost writes, kill a process.
 func (c *Cluster) Kill(i int) {
 	if c.down[i] {
 		return
@@ -23,18 +24,19 @@ func (c *Cluster) Kill(i int) {
 	}
 }
 
-// Stop takes server i down in an orderly way: it gives its leaderships away and says so.
+// Stop takes server i down cleanly: it gives its leaderships away and announces that.
 func (c *Cluster) Stop(i int) {
 	if c.down[i] {
 		return
 	}
-	c.shut(i) // first: somebody else may be given its ports
+	c.shut(i) // first: another process may be given its ports
 	c.nodes[i].Stop()
 	c.down[i] = true
 	c.isolate()
 }
 
-// Restart brings server i up again on its store and address, after stopping it if it is up. Partitions stay.
+// Restart brings server i up again on its store and address, and first stops it if it is up.
+// Partitions stay.
 func (c *Cluster) Restart(i int) error {
 	c.Stop(i)
 	if err := c.nodes[i].Restart(); err != nil {
@@ -46,10 +48,11 @@ func (c *Cluster) Restart(i int) error {
 	return nil
 }
 
-// Partition cuts the routes between servers of different groups; servers that are in no group form one together. It
-// replaces the partition before. Clients still reach every server: Front(i).Cut() takes them away too. Faults of Route stay.
+// Partition cuts the routes between servers of different groups; servers that are in no group form
+// one together. It replaces the previous partition. Clients still reach every server:
+// Front(i).Cut() cuts them off too. Faults of Route stay.
 //
-// Error: a server that does not exist, or is in two groups; nothing has changed then.
+// Error: a server that does not exist or is in two groups. Nothing has changed then.
 func (c *Cluster) Partition(groups ...[]int) error {
 	group := make([]int, len(c.nodes))
 	for g, members := range groups {
@@ -68,14 +71,14 @@ func (c *Cluster) Partition(groups ...[]int) error {
 	return nil
 }
 
-// HealPartition brings all servers together again. Routes that were cut are reset; servers dial them again within
-// about a second.
+// HealPartition brings all servers together again. Routes that were cut are reset; servers dial
+// them again within about a second.
 func (c *Cluster) HealPartition() {
 	clear(c.group)
 	c.isolate()
 }
 
-// isolate has the routes follow down and group. Their faults stay what they are.
+// isolate adapts the routes to down and group. Their faults stay as they are.
 func (c *Cluster) isolate() {
 	for i := range c.nodes {
 		for j := range c.nodes {

@@ -8,10 +8,11 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// routesWithin is how long a route may take that nothing hinders. A server dials again about a second after it has failed.
+// routesWithin is how long an unhindered route may take. A server dials again about a second after
+// it has failed.
 const routesWithin = time.Minute
 
-// pairOfServers are two servers that take routes, and nothing else: they need not wait for leaders.
+// pairOfServers are two servers that only take routes: they need not wait for leaders.
 func pairOfServers(t *testing.T) *Cluster {
 	t.Helper()
 	c, err := StartCluster(ClusterOptions{Dir: t.TempDir(), Size: 2, Configure: func(_ int, so *server.Options) { so.JetStream = false }})
@@ -27,7 +28,7 @@ func pairOfServers(t *testing.T) *Cluster {
 	return c
 }
 
-// awaitRoutes waits until each server has so many.
+// awaitRoutes waits until each server has n routes.
 func awaitRoutes(t *testing.T, c *Cluster, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(routesWithin); !eachHas(c, n); time.Sleep(poll) {
@@ -37,7 +38,7 @@ func awaitRoutes(t *testing.T, c *Cluster, n int) {
 	}
 }
 
-// keepRoutes sees that each server goes on having so many while those that have failed are dialed again, twice.
+// keepRoutes checks that each server keeps n routes while the failed ones are dialed again, twice.
 func keepRoutes(t *testing.T, c *Cluster, n int) {
 	t.Helper()
 	for until := time.Now().Add(2500 * time.Millisecond); time.Now().Before(until); time.Sleep(poll) {
@@ -63,8 +64,8 @@ func routesOf(c *Cluster) (seen string) {
 	return seen
 }
 
-// TestRoutesStayCut: what a test has cut between two servers stays cut when one of them goes down and comes back, and when a
-// partition ends, until the test heals it.
+// TestRoutesStayCut: a cut between two servers lasts until the test heals it, even when one of them
+// goes down and comes back, and when a partition ends.
 func TestRoutesStayCut(t *testing.T) {
 	t.Parallel()
 	for name, disturb := range map[string]func(*testing.T, *Cluster){
@@ -83,7 +84,7 @@ func TestRoutesStayCut(t *testing.T) {
 			ways := []*Proxy{c.Route(0, 1), c.Route(1, 0)}
 			for _, way := range ways {
 				way.Cut()
-				way.Reset() // what is cut is noticed only by pings
+				way.Reset() // only pings notice the cut
 			}
 			awaitRoutes(t, c, 0)
 			disturb(t, c)
@@ -103,7 +104,7 @@ func restart(t *testing.T, c *Cluster, i int) {
 	}
 }
 
-// TestHealLeavesPartition: a test that heals routes joins nothing that is to be apart.
+// TestHealLeavesPartition: healing routes does not join servers that must stay apart.
 func TestHealLeavesPartition(t *testing.T) {
 	t.Parallel()
 	c := pairOfServers(t)

@@ -13,14 +13,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Process is a real server in a process of its own: it dies as one, with whatever it had not written, and its wall clock
-// can be another one. The program that it runs calls Serve.
+// Process is a real server in a process of its own. It dies as one, with everything that it had not
+// written, and its wall clock can differ. The program that it runs calls Serve.
 //
 // Kill, Restart, Step and Shutdown are for one goroutine at a time.
 type Process struct {
 	program []string
 	opts    served
-	front   *Proxy // the way of all clients: it keeps its address, and the server takes any port
+	front   *Proxy // the path of all clients: it keeps its address, and the server takes any port
 
 	cmd     *exec.Cmd
 	in      io.WriteCloser
@@ -29,8 +29,8 @@ type Process struct {
 	links links
 }
 
-// StartProcess starts a program that calls Serve, and waits until the server takes connections. Of the options StoreDir
-// and SyncAlways count; StoreDir is needed. Shutdown ends it.
+// StartProcess starts a program that calls Serve, and waits until the server takes connections.
+// Only the options StoreDir and SyncAlways count; StoreDir is required. Shutdown ends the process.
 func StartProcess(program []string, opts Options) (*Process, error) {
 	if opts.StoreDir == "" {
 		return nil, errors.New("natsrun: a server of its own needs a StoreDir")
@@ -80,7 +80,7 @@ func (p *Process) start() error {
 	return nil
 }
 
-// ask has the process carry out a line, and is the number of its answer.
+// ask makes the process carry out a line, and returns the number in its answer.
 func (p *Process) ask(line, to string) (n int64, err error) {
 	if _, err := fmt.Fprintln(p.in, line); err != nil {
 		return 0, fmt.Errorf("natsrun: tell the server's process %q: %w", line, err)
@@ -99,16 +99,17 @@ func (p *Process) answer(to string) (n int64, err error) {
 	return n, nil
 }
 
-// Step moves the server's wall clock, in whole seconds, and returns how far it is ahead of this process's own. Time goes on at
-// its pace: no timer of the server is early or late for it.
+// Step moves the server's wall clock, in whole seconds, and returns how far it is ahead of this
+// process's own. Time passes at its normal pace: no timer of the server is early or late because of
+// the step.
 func (p *Process) Step(d time.Duration) (ahead time.Duration, err error) {
 	now, err := p.ask(fmt.Sprint("step ", d), "now")
 	return time.Duration(now - time.Now().UnixNano()), err
 }
 
-// Kill ends the process without a word to it. Restart brings it back.
+// Kill ends the process without warning. Restart brings it back.
 func (p *Process) Kill() error {
-	p.front.Retarget("") // first: somebody else may be given its port
+	p.front.Retarget("") // first: another process may be given its port
 	if p.cmd == nil {
 		return nil
 	}
@@ -144,10 +145,10 @@ func (p *Process) Shutdown() error {
 	return err
 }
 
-// StoreDir is where JetStream's files lie.
+// StoreDir is the directory of JetStream's files.
 func (p *Process) StoreDir() string { return p.opts.StoreDir }
 
-// URL is where clients connect, also while it is down.
+// URL is where clients connect. It stays the same while the server is down.
 func (p *Process) URL() string { return "nats://" + p.front.Addr() }
 
 // Connect returns a connection to the server.

@@ -10,8 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestProcessIsKilledAndComesBack: a server that is a process dies without a word, and is there again at the same address, with
-// what it had written.
+// TestProcessIsKilledAndComesBack: a server that is a process dies without a farewell, and comes
+// back at the same address with everything that it had written.
 func TestProcessIsKilledAndComesBack(t *testing.T) {
 	p := natstest.Process(t)
 	link := p.Link()
@@ -34,11 +34,12 @@ func TestProcessIsKilledAndComesBack(t *testing.T) {
 	}
 }
 
-// TestProcessWithoutSuchAClock: a program that cannot step its clock says so by ending, and what does not start says why.
+// TestProcessWithoutSuchAClock: a program that cannot step its clock reports that by ending, and a
+// program that does not start reports why.
 func TestProcessWithoutSuchAClock(t *testing.T) {
 	p, err := natsrun.StartProcess([]string{"/bin/true"}, natsrun.Options{StoreDir: t.TempDir()})
 	if err == nil {
-		t.Error("true is no server", p.Shutdown())
+		t.Error("true is not a server", p.Shutdown())
 	}
 	if _, err := natsrun.StartProcess([]string{"/bin/true"}, natsrun.Options{}); err == nil {
 		t.Error("a process was started without a store")

@@ -12,19 +12,20 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ProcessCluster is a number of servers with routes to one another, each in a process of its own, so that each has a wall clock
-// of its own. Servers are counted from 0 and named n0, n1, ...
+// ProcessCluster is a number of servers with routes to one another, each in a process of its own,
+// so that each has a wall clock of its own. Servers are counted from 0 and named n0, n1, ...
 //
-// Its methods are for one goroutine at a time, but for URL, URLs, Connect, Link and LeaderOf.
+// Its methods are for one goroutine at a time, except URL, URLs, Connect, Link and LeaderOf.
 type ProcessCluster struct {
 	entrances // through the servers' fronts
 
 	nodes []*Process
-	doors []*Proxy // where the routes to each server are taken: its own port is known when it runs
+	doors []*Proxy // the address for routes to each server: its own port is known only when it runs
 }
 
-// StartProcessCluster starts as many processes of a program that calls Serve as ClusterOptions say; Dir is needed, and Configure
-// does not count. It waits until they take connections, not for their leaders: WaitReady does. Shutdown ends them.
+// StartProcessCluster starts the processes of a program that calls Serve, as ClusterOptions
+// describe; Dir is required, and Configure does not count. It waits until they take connections,
+// but not for their leaders: WaitReady does. Shutdown ends them.
 func StartProcessCluster(program []string, opts ClusterOptions) (*ProcessCluster, error) {
 	if opts.Dir == "" {
 		return nil, errors.New("natsrun: servers of their own need a Dir")
@@ -64,7 +65,7 @@ func (c *ProcessCluster) start(program []string, opts ClusterOptions) error {
 	return nil
 }
 
-// lead has the door of server i lead to where that takes routes since it was started last.
+// lead points the door of server i at the port where the server takes routes since its last start.
 func (c *ProcessCluster) lead(i int) error {
 	port, err := c.nodes[i].ask("routes", "routes")
 	if err != nil {
@@ -74,11 +75,11 @@ func (c *ProcessCluster) lead(i int) error {
 	return nil
 }
 
-// Process is server i, whose clock Step moves. Restart it by the cluster's own.
+// Process is server i, whose clock Step moves. Restart it by the cluster's own method.
 func (c *ProcessCluster) Process(i int) *Process { return c.nodes[i] }
 
-// Kill ends server i without a word to it. Nobody is led any more to the port at which it took routes: another cluster's server
-// may be given that.
+// Kill ends server i without warning. Nobody is led any longer to the port at which it took routes,
+// because another cluster's server may be given that port.
 func (c *ProcessCluster) Kill(i int) error {
 	c.doors[i].Retarget("")
 	return c.nodes[i].Kill()
@@ -95,9 +96,10 @@ func (c *ProcessCluster) Restart(i int) error {
 	return c.lead(i)
 }
 
-// WaitReady waits until all servers have routes to one another and follow one of them: then streams can be made.
+// WaitReady waits until all servers have routes to one another and follow one of them. Streams can
+// then be made.
 //
-// Error: ctx's, with what was seen last, or that a process has ended.
+// Error: ctx's, with the last observation, or that a process has ended.
 func (c *ProcessCluster) WaitReady(ctx context.Context) error {
 	var ended error
 	err := await(ctx, "cluster", func() (bool, string) {
@@ -115,9 +117,9 @@ func (c *ProcessCluster) WaitReady(ctx context.Context) error {
 	return errors.Join(err, ended)
 }
 
-// LeaderOf is the server that leads a stream, as it says itself.
+// LeaderOf is the server that leads a stream, by its own account.
 //
-// Error: the API's, for instance that nobody answers while none does.
+// Error: the API's, for instance that nobody answers while no server leads.
 func (c *ProcessCluster) LeaderOf(ctx context.Context, nc *nats.Conn, stream string) (i int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -139,10 +141,10 @@ func (c *ProcessCluster) LeaderOf(ctx context.Context, nc *nats.Conn, stream str
 	return 0, fmt.Errorf("natsrun: leader of %s: it has none", stream)
 }
 
-// MoveLeader makes the leader of a stream give that to server to, again and again until it leads: a server that is behind
-// may not be elected.
+// MoveLeader makes the leader of a stream hand over to server to, again and again until that server
+// leads: a server that is behind may not be elected.
 //
-// Error: ctx's, with what was seen last.
+// Error: ctx's, with the last observation.
 func (c *ProcessCluster) MoveLeader(ctx context.Context, nc *nats.Conn, stream string, to int) error {
 	var asked time.Time
 	return await(ctx, fmt.Sprintf("n%d to lead %s", to, stream), func() (bool, string) {
@@ -161,13 +163,15 @@ func (c *ProcessCluster) MoveLeader(ctx context.Context, nc *nats.Conn, stream s
 }
 
 const (
-	// answerWithin bounds one request to JetStream: a stream that has no leader answers nothing.
+	// answerWithin bounds one request to JetStream: a stream without a leader does not answer.
 	answerWithin = 2 * time.Second
-	// stepDownWithin is how long a stream's leader may take to be replaced before it is asked again.
+	// stepDownWithin is how long a stream's leader may take to be replaced before it is asked
+	// again.
 	stepDownWithin = 10 * time.Second
 )
 
-// Shutdown lets all servers end, and closes the links and what lay between them. Their store stays.
+// Shutdown lets all servers end, and closes the links and the proxies between them. Their store
+// stays.
 func (c *ProcessCluster) Shutdown() error {
 	var errs []error
 	for _, p := range c.nodes {

@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// TestProcessClusterThatDoesNotStart: what does not come up says why, and leaves nothing behind.
+// TestProcessClusterThatDoesNotStart: a cluster that does not come up reports why, and leaves
+// nothing behind.
 func TestProcessClusterThatDoesNotStart(t *testing.T) {
 	for why, start := range map[string]func() (*natsrun.ProcessCluster, error){
 		"need a Dir": func() (*natsrun.ProcessCluster, error) {
@@ -21,7 +22,7 @@ func TestProcessClusterThatDoesNotStart(t *testing.T) {
 		if c, err := start(); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("it started, or said %v, want %q", err, why)
 			if c != nil {
-				_ = c.Shutdown() // it was not to be there
+				_ = c.Shutdown() // it should not be there
 			}
 		}
 	}

@@ -8,11 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// Proxy is a Link behind a TCP address on loopback: the same faults for routes between servers and for clients in other
-// processes. ToServer is from who dials the proxy to its target.
+// Proxy is a Link behind a TCP address on loopback: the same faults for routes between servers and
+// for clients in other processes. ToServer is the direction from the dialing side to the proxy's
+// target.
 //
-// A listener cannot refuse a dial: with Refuse, or while the target is down, the connection is closed as soon as it is
-// made.
+// A listener cannot refuse a dial. With Refuse, or while the target is down, the connection is
+// closed as soon as it is made.
 type Proxy struct {
 	*Link
 	listener net.Listener
@@ -36,10 +37,11 @@ func NewProxy(target string) (*Proxy, error) {
 // Addr is where the proxy listens, "127.0.0.1:port".
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Retarget makes new connections lead to target. Empty means that nothing is there.
+// Retarget makes new connections lead to target. If target is empty, no server is there.
 func (p *Proxy) Retarget(target string) { p.target.Store(&target) }
 
-// Close stops listening, breaks all connections and returns when every goroutine of the proxy has ended.
+// Close stops listening, breaks all connections and returns when every goroutine of the proxy has
+// ended.
 func (p *Proxy) Close() {
 	p.listener.Close()
 	p.Link.Close()
@@ -62,7 +64,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// carry copies until one end is over, then ends the other. A reset goes through as one.
+// carry copies until one end is over, then ends the other. It passes a reset on as a reset.
 func carry(to, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil {
 		abort(to)
@@ -72,7 +74,8 @@ func carry(to, from net.Conn) {
 	to.Close()
 }
 
-// abort closes a TCP connection with a reset instead of an orderly end; others are just closed.
+// abort closes a TCP connection with a reset instead of a clean end; it only closes other
+// connections.
 func abort(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		tcp.SetLinger(0)

@@ -11,13 +11,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// poll is the pace at which a cluster's state is looked at; it has no events for it.
+// poll is the pace at which a cluster's state is checked, because the cluster has no events for it.
 const poll = 20 * time.Millisecond
 
-// WaitReady waits until the servers that are up have routes to one another, one of them leads JetStream's meta group,
-// and all of them follow it: then streams can be made. It is meant for a cluster without a partition.
+// WaitReady waits until the servers that are up have routes to one another, one of them leads
+// JetStream's meta group, and all of them follow it. Streams can then be made. It is meant for a
+// cluster without a partition.
 //
-// Error: ctx's, with what was seen last.
+// Error: ctx's, with the last observation.
 func (c *Cluster) WaitReady(ctx context.Context) error {
 	return await(ctx, "cluster", func() (bool, string) {
 		var m muster
@@ -29,10 +30,10 @@ func (c *Cluster) WaitReady(ctx context.Context) error {
 	})
 }
 
-// WaitStream waits until the stream of the global account has a leader among the servers that are up, and each server
-// that is up and keeps a replica is current.
+// WaitStream waits until the stream of the global account has a leader among the servers that are
+// up, and each server that is up and keeps a replica is current.
 //
-// Error: ctx's, with what was seen last.
+// Error: ctx's, with the last observation.
 func (c *Cluster) WaitStream(ctx context.Context, stream string) error {
 	return await(ctx, "stream "+stream, func() (bool, string) {
 		var seen []string
@@ -50,8 +51,9 @@ func (c *Cluster) WaitStream(ctx context.Context, stream string) error {
 	})
 }
 
-// LeaderOf is the server that believes that it leads the stream of the global account; ok is false when none does.
-// Behind a partition a leader may believe so for 10 s after it was replaced, and then the first believer is returned.
+// LeaderOf is the server that believes that it leads the stream of the global account; ok is false
+// when none does. Behind a partition a leader may believe so for 10 s after it was replaced. The
+// first believer is then returned.
 func (c *Cluster) LeaderOf(stream string) (i int, ok bool) {
 	for i, s := range c.nodes {
 		if srv := s.Running(); srv != nil && srv.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
@@ -61,7 +63,8 @@ func (c *Cluster) LeaderOf(stream string) (i int, ok bool) {
 	return 0, false
 }
 
-// MoveLeader makes the leader of the stream step down through JetStream's API, and waits until another server leads.
+// MoveLeader makes the leader of the stream step down through JetStream's API, and waits until
+// another server leads.
 func (c *Cluster) MoveLeader(ctx context.Context, stream string) (from, to int, err error) {
 	from, ok := c.LeaderOf(stream)
 	if !ok {
@@ -83,7 +86,7 @@ func (c *Cluster) MoveLeader(ctx context.Context, stream string) (from, to int, 
 	return from, to, err
 }
 
-// stepDown asks the leader of a stream to give that away, as where says.
+// stepDown asks the leader of a stream to hand over, as where describes.
 func stepDown(ctx context.Context, nc *nats.Conn, stream string, where *server.Placement) error {
 	body, err := json.Marshal(server.JSApiLeaderStepdownRequest{Placement: where})
 	if err != nil {
@@ -114,7 +117,7 @@ func (c *Cluster) up() []*server.Server {
 	return up
 }
 
-// await looks at cond until it holds or ctx ends.
+// await checks cond until it holds or ctx ends.
 func await(ctx context.Context, what string, cond func() (ok bool, seen string)) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()

@@ -17,7 +17,7 @@ func persistent() []nats.Option {
 	return []nats.Option{nats.ReconnectWait(10 * time.Millisecond), nats.MaxReconnects(-1)}
 }
 
-// newRecord stores a record that is to outlive the server that has taken it.
+// newRecord stores a record that must outlive its server.
 func newRecord(t *testing.T, js jetstream.JetStream) (kv jetstream.KeyValue, revision uint64) {
 	t.Helper()
 	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b", Storage: jetstream.FileStorage})
@@ -30,10 +30,10 @@ func newRecord(t *testing.T, js jetstream.JetStream) (kv jetstream.KeyValue, rev
 	return kv, revision
 }
 
-// try is how long one question for a record may take: who is asked may be gone before it answers.
+// try is how long one question for a record may take: the server may be gone before it answers.
 const try = 500 * time.Millisecond
 
-// expectRecord waits until the record is read again, as it was.
+// expectRecord waits until the record is read again, unchanged.
 func expectRecord(t *testing.T, kv jetstream.KeyValue, revision uint64) {
 	t.Helper()
 	natstest.Eventually(t, "the record is read again", within, func() (bool, string) {

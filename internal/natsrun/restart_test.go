@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRestartWaitsForItsPort: while the server was down, somebody else was given its port.
+// TestRestartWaitsForItsPort: while the server was down, another process was given its port.
 func TestRestartWaitsForItsPort(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// serveKey names what makes a process that calls Serve a server: the options of Process, as JSON.
+// serveKey names the variable that makes a process which calls Serve a server: the options of
+// Process, as JSON.
 const serveKey = "NATSRUN_SERVE"
 
 // served are the options that go to another process.
@@ -23,13 +24,15 @@ type served struct {
 	Advertise  string // "host:port" where clients find it
 	Name       string
 	Cluster    string   // its name
-	Routes     []string // "host:port" of each server of the cluster, its own too; none: it stands alone
+	Routes     []string // "host:port" of each server of the cluster, including its own; none: a standalone server
 }
 
-// Serve makes this process the server of a Process, if it was started as one, and returns when it was told to end: true, and
-// why it could not go on. It is the first thing that such a program does. step moves the program's wall clock; nil: it cannot.
+// Serve makes this process the server of a Process if it was started as one. It then returns true
+// when it was told to end, with an error if it could not continue. A program calls it first. step
+// moves the program's wall clock; nil if it cannot.
 //
-// The server ends when the other end of its input is gone, so it does not outlive whoever has started it.
+// The server ends when the other end of its input is gone, so it does not outlive the process that
+// started it.
 func Serve(step func(time.Duration)) (was bool, err error) {
 	text, was := os.LookupEnv(serveKey)
 	if !was {
@@ -57,7 +60,7 @@ func Serve(step func(time.Duration)) (was bool, err error) {
 	return true, s.Shutdown()
 }
 
-// obey says where the server is, and carries out one line after the other until there are no more.
+// obey reports where the server is, and carries out line after line until there are no more.
 func obey(s *Server, in io.Reader, out io.Writer, step func(time.Duration)) error {
 	if _, err := fmt.Fprintln(out, "ready", s.port); err != nil {
 		return err
@@ -74,8 +77,8 @@ func obey(s *Server, in io.Reader, out io.Writer, step func(time.Duration)) erro
 	return nil
 }
 
-// carryOut does what one line says: "step 30s" moves the clock and is answered with the time, "routes" with the port at which
-// the server takes them, "stands 3" with its standing in a cluster of so many.
+// carryOut carries out one line. "step 30s" moves the clock and is answered with the time, "routes"
+// with the port at which the server takes them, and "stands 3" with its standing in a cluster of 3.
 func carryOut(srv *server.Server, line string, step func(time.Duration)) (answer string, err error) {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {

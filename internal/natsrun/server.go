@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// ErrDown says that the server is stopped.
+// ErrDown means that the server is stopped.
 var ErrDown = errors.New("natsrun: server is down")
 
 // readyWithin is how long a server may take to come up; it takes milliseconds.
@@ -20,8 +20,8 @@ const readyWithin = 20 * time.Second
 
 // Server is a real nats-server with JetStream in this process.
 //
-// Dial, InProcessConn, Connect, URL and Link may be called at any time, also while the server is down. Stop, Restart and
-// Shutdown are for one goroutine at a time.
+// Dial, InProcessConn, Connect, URL and Link may be called at any time, even while the server is
+// down. Stop, Restart and Shutdown are for one goroutine at a time.
 type Server struct {
 	opts  Options
 	dir   storeDir
@@ -71,7 +71,7 @@ func (s *Server) start() error {
 	return nil
 }
 
-// isReady waits until the server takes connections, or has said why it never will.
+// isReady waits until the server takes connections, or has logged why it never will.
 func isReady(srv *server.Server, log *lastWords) bool {
 	for deadline := time.Now().Add(readyWithin); time.Now().Before(deadline) && !log.fatal(); {
 		if srv.ReadyForConnections(readyWithin / 200) {
@@ -81,7 +81,8 @@ func isReady(srv *server.Server, log *lastWords) bool {
 	return false
 }
 
-// Stop takes the server down and waits until it is. Its clients lose their connections; Restart brings it back.
+// Stop takes the server down and waits until it has stopped. Its clients lose their connections;
+// Restart brings it back.
 func (s *Server) Stop() {
 	if srv := s.running.Swap(nil); srv != nil {
 		srv.Shutdown()
@@ -89,8 +90,9 @@ func (s *Server) Stop() {
 	}
 }
 
-// Restart takes the server down, if it is up, and brings it up again on the same store and address. While it is down, its
-// port may have been given to a connection of any other process: that is waited for, for a while.
+// Restart takes the server down, if it is up, and brings it up again on the same store and address.
+// While the server is down, its port may be given to a connection of any other process; Restart
+// waits for the port for a limited time.
 func (s *Server) Restart() error {
 	s.Stop()
 	err := s.start()
@@ -101,21 +103,22 @@ func (s *Server) Restart() error {
 	return err
 }
 
-// isTaken reads it from the text: all that the server leaves of why it could not listen is a line of its log.
+// isTaken reads the text, because a line in the server's log is the only trace of why it could not
+// listen.
 func isTaken(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "address already in use")
 }
 
-// Shutdown takes the server down, closes the links that it made, and removes a temporary store. It returns when all of
-// that has ended; the server cannot be used again.
+// Shutdown takes the server down, closes the links that it made, and removes a temporary store. It
+// returns when all of that has ended; the server cannot be used again.
 func (s *Server) Shutdown() error {
 	s.Stop()
 	s.links.close()
 	return s.dir.remove()
 }
 
-// URL is where clients connect. For a server that does not listen it is a placeholder that no real dial can reach: a
-// client needs the server's or a link's dialer beside it (Connect, Link.Options).
+// URL is where clients connect. For a server that does not listen it is a placeholder that no real
+// dial can reach: a client also needs the server's or a link's dialer (Connect, Link.Options).
 func (s *Server) URL() string {
 	if !s.opts.Listen {
 		return "nats://127.0.0.1:1"
@@ -123,14 +126,14 @@ func (s *Server) URL() string {
 	return fmt.Sprintf("nats://127.0.0.1:%d", s.port)
 }
 
-// StoreDir is where JetStream's files lie.
+// StoreDir is the directory of JetStream's files.
 func (s *Server) StoreDir() string { return s.dir.path }
 
 // Running is the server that runs now, or nil while it is down. Restart replaces it.
 func (s *Server) Running() *server.Server { return s.running.Load() }
 
-// Connect returns a connection that reconnects to whatever server runs when it does. The options come last, so those of
-// a link replace the direct way.
+// Connect returns a connection that reconnects to the server that runs at that time. The options
+// come last, so those of a link replace the direct path.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	return connect(s.URL(), append([]nats.Option{nats.SetCustomDialer(s)}, opts...)...)
 }
@@ -142,8 +145,8 @@ func (s *Server) Link() *Link {
 	return s.links.add(l)
 }
 
-// Dial reaches the server that runs now, in process or over loopback, whatever the address. It makes a Server a
-// nats.CustomDialer. Errors: ErrDown, or the dial's.
+// Dial reaches the server that runs now, in process or over loopback, whatever the address. It
+// makes a Server a nats.CustomDialer. Errors: ErrDown, or the dial's.
 func (s *Server) Dial(_, _ string) (net.Conn, error) {
 	if !s.opts.Listen {
 		return s.InProcessConn()
@@ -151,8 +154,8 @@ func (s *Server) Dial(_, _ string) (net.Conn, error) {
 	return net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", s.port), readyWithin)
 }
 
-// InProcessConn reaches the server that runs now in process, also one that listens. It makes a Server a
-// nats.InProcessConnProvider. Error: ErrDown.
+// InProcessConn reaches the server that runs now in process, even if it listens. It makes a Server
+// a nats.InProcessConnProvider. Error: ErrDown.
 func (s *Server) InProcessConn() (net.Conn, error) {
 	srv := s.running.Load()
 	if srv == nil {

@@ -38,7 +38,7 @@ func TestRestartKeepsStoreAndAddress(t *testing.T) {
 func TestDownAndUp(t *testing.T) {
 	s := natstest.Server(t)
 	s.Stop()
-	s.Stop() // a second time is nothing
+	s.Stop() // a second call does nothing
 	if _, err := s.InProcessConn(); !errors.Is(err, natsrun.ErrDown) {
 		t.Fatalf("dial to a stopped server: %v", err)
 	}
@@ -82,7 +82,8 @@ func TestStartSaysWhy(t *testing.T) {
 	}
 }
 
-// TestLinkOverTCP: the faults in real time, where a dial into a cut path hangs until the client's own timeout.
+// TestLinkOverTCP: the faults in real time, where a dial into a cut path hangs until the client's
+// own timeout.
 func TestLinkOverTCP(t *testing.T) {
 	s := natstest.Server(t, natstest.Listen)
 	link := s.Link()
@@ -111,7 +112,7 @@ func TestProxy(t *testing.T) {
 
 func exerciseRealTime(t *testing.T, link *natsrun.Link, connect func(...nats.Option) (*nats.Conn, error)) {
 	t.Helper()
-	patient, err := connect(nats.Timeout(within)) // what is held is lost with its connection: no ping may end this one
+	patient, err := connect(nats.Timeout(within)) // held bytes are lost with their connection: no ping may end this one
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,8 @@ func exerciseRealTime(t *testing.T, link *natsrun.Link, connect func(...nats.Opt
 	natstest.Eventually(t, "reconnected after the reset", within, func() (bool, string) { return nc.IsConnected(), nc.Status().String() })
 }
 
-// TestWindowStopsWriter: in real time a full window stops the writer, as TCP does, and loses nothing.
+// TestWindowStopsWriter: in real time a full window stops the writer, as TCP does, and loses
+// nothing.
 func TestWindowStopsWriter(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

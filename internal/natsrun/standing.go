@@ -10,7 +10,7 @@ import (
 type standing int64
 
 const (
-	unrouted  standing = iota // it has not one route to each other server
+	unrouted  standing = iota // it lacks a route to at least one other server
 	behind                    // it follows no leader of JetStream's meta group, or has not caught up with it
 	leadsSome                 // it leads that group, and does not know all servers of it yet
 	follows
@@ -21,7 +21,7 @@ func (s standing) String() string {
 	return [...]string{"routes are missing", "not current", "leads some", "follows", "leads"}[s]
 }
 
-// standingOf is how a server stands in a cluster of so many.
+// standingOf is the standing of a server in a cluster of that size.
 func standingOf(srv *server.Server, size int) standing {
 	switch {
 	case srv.NumRoutes() != size-1:
@@ -36,7 +36,7 @@ func standingOf(srv *server.Server, size int) standing {
 	return leads
 }
 
-// muster is how all servers of a cluster stand.
+// muster is the standing of all servers of a cluster.
 type muster struct {
 	leaders, followers int
 	seen               []string
@@ -52,7 +52,7 @@ func (m *muster) add(name string, s standing) {
 	m.seen = append(m.seen, name+": "+s.String())
 }
 
-// whole reports whether one of them leads and all others follow: then streams can be made.
+// whole reports whether one of them leads and all others follow. Streams can then be made.
 func (m *muster) whole() (ok bool, seen string) {
 	return m.leaders == 1 && m.leaders+m.followers == len(m.seen), strings.Join(m.seen, "; ")
 }

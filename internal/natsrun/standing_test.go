@@ -2,7 +2,8 @@ package natsrun
 
 import "testing"
 
-// TestWhole: streams can be made on a cluster when one of its servers leads and all others follow, and not before.
+// TestWhole: streams can be made on a cluster when one of its servers leads and all others follow,
+// and not before.
 func TestWhole(t *testing.T) {
 	for _, x := range []struct {
 		stand []standing

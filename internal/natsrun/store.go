@@ -11,7 +11,7 @@ type storeDir struct {
 	temporary bool
 }
 
-// openStoreDir takes the directory that was given, or makes a temporary one when that is empty.
+// openStoreDir takes the given directory, or makes a temporary one when none is given.
 func openStoreDir(given string) (storeDir, error) {
 	if given != "" {
 		return storeDir{path: given}, nil

@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	// window is how many bytes one direction of a connection keeps at most: what sockets and routers would hold.
+	// window is the most bytes that one direction of a connection keeps, as sockets and routers
+	// would.
 	window = 16 << 20
 	// grain is the size up to which bytes with the same due time share a chunk.
 	grain = 32 << 10
 )
 
-// errWindow says that a path in virtual time would have to stop its writer.
+// errWindow means that a path in virtual time would have to stop its writer.
 var errWindow = errors.New("natsrun: window of a link is full")
 
 // fault is what one direction of a path does to the bytes on it. The zero value passes them on.
@@ -33,8 +34,8 @@ type chunk struct {
 
 // stream is one direction of one connection: a queue of chunks with one taker.
 //
-// Invariant: chunks leave in the order in which they came. Only the head is looked at, so one that is due early waits for
-// those before it.
+// Invariant: chunks leave in the order in which they came. Only the head is checked, so a chunk
+// that is due early waits for those before it.
 type stream struct {
 	neverBlock bool          // virtual time: a full window is an error
 	wake       chan struct{} // size 1: something may have become ready for the taker
@@ -46,16 +47,17 @@ type stream struct {
 	spare   []byte // the buffer of the last chunk that was used up
 	waiting int    // bytes in queue
 	dropped int64  // bytes lost so far
-	lossy   bool   // was cut once: the stream has a hole, or may have
-	gone    error  // set: nobody takes any more, what is put goes nowhere
+	lossy   bool   // was cut once: the stream has a hole, or may have one
+	gone    error  // set: nobody takes any more, and put discards its bytes
 }
 
 func newStream(neverBlock bool) *stream {
 	return &stream{neverBlock: neverBlock, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// put appends p. It waits for room until expired is closed (os.ErrDeadlineExceeded); a stream that never blocks returns
-// errWindow instead. Bytes that are dropped, or that nobody takes any more, count as written: that is what TCP says.
+// put appends p. It waits for room until expired is closed (os.ErrDeadlineExceeded); a stream that
+// never blocks returns errWindow instead. Bytes that are dropped, or that nobody takes any more,
+// count as written, as with TCP.
 func (s *stream) put(p []byte, expired <-chan struct{}) (int, error) {
 	written := 0
 	for written < len(p) {
@@ -107,8 +109,8 @@ func (s *stream) push(p []byte) {
 	s.spare = nil
 }
 
-// enqueue appends c. s.mu is held. The queue moves forward in its array as chunks leave; an array of its own every 64
-// chunks is cheaper than one for each.
+// enqueue appends c. s.mu is held. The queue moves forward in its array as chunks leave; an array
+// of its own every 64 chunks is cheaper than one for each.
 func (s *stream) enqueue(c chunk) {
 	if len(s.queue) == 0 && cap(s.queue) == 0 {
 		s.queue = make([]chunk, 0, 64)
@@ -124,7 +126,7 @@ func (s *stream) due() time.Time {
 	return time.Now().Add(s.fault.delay)
 }
 
-// finish appends the end of the stream. It is subject to the faults like a byte: a cut path loses it.
+// finish appends the end of the stream. The faults apply to it as to a byte: a cut path loses it.
 func (s *stream) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,8 +137,8 @@ func (s *stream) finish() {
 	signal(s.wake)
 }
 
-// take waits for bytes that may leave and copies them to p. It returns io.EOF at the end of the stream, the reason
-// given to abandon, or os.ErrDeadlineExceeded when expired is closed.
+// take waits for bytes that may leave and copies them to p. It returns io.EOF at the end of the
+// stream, the reason given to abandon, or os.ErrDeadlineExceeded when expired is closed.
 func (s *stream) take(p []byte, expired <-chan struct{}) (int, error) {
 	for {
 		if isClosed(expired) {
@@ -163,7 +165,8 @@ func (s *stream) take(p []byte, expired <-chan struct{}) (int, error) {
 	}
 }
 
-// pop copies what may leave now, or says after which time to look again (0: when woken).
+// pop copies the bytes that may leave now, or returns after which time to check again (0: when
+// woken).
 func (s *stream) pop(p []byte) (n int, wait time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +211,7 @@ func (s *stream) shift() {
 	s.queue = s.queue[1:]
 }
 
-// impose makes f the fault of the stream from now on. Dropping takes what is under way as well.
+// impose makes f the fault of the stream from now on. Dropping also takes the bytes under way.
 func (s *stream) impose(f fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +225,8 @@ func (s *stream) impose(f fault) {
 	signal(s.wake)
 }
 
-// abandon ends the taking: take returns err from now on, and what is put goes nowhere. The first reason stays.
+// abandon ends the taking: take returns err from now on, and put discards its bytes. The first
+// reason stays.
 func (s *stream) abandon(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,7 +245,8 @@ func (s *stream) traffic() (waiting int, dropped int64) {
 	return s.waiting, s.dropped
 }
 
-// torn reports whether the stream was cut once and no longer is: it would go on behind a hole.
+// torn reports whether the stream was cut once and no longer is: its next bytes would follow a
+// hole.
 func (s *stream) torn() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

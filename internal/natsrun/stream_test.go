@@ -13,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestStreamKeepsOrder: whatever is held, delayed and read in pieces, exactly what was put is taken, then the end.
+// TestStreamKeepsOrder: bytes are held, delayed and read in pieces. Exactly the bytes that were put
+// are taken, and then the end.
 func TestStreamKeepsOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 60).Draw(rt, "steps")

@@ -9,21 +9,23 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// bubbles are the tests that run in one, by their testing.TB.
+// bubbles are the tests that run in a bubble, by their testing.TB.
 var bubbles sync.Map
 
-// oneBubble lets one bubble with a server run at a time in a process: server and client share pools between all users
-// in the process.
+// oneBubble lets one bubble with a server run at a time in a process: server and client share pools
+// between all users in the process.
 var oneBubble sync.Mutex
 
-// Bubble runs a test with a real server in a testing/synctest bubble: time stands still while anything has work to do
-// and jumps ahead when all wait. Time begins at 2000-01-01 UTC. Scheduling stays as random as it always is.
+// Bubble runs a test with a real server in a testing/synctest bubble: time stops while any
+// goroutine has work to do, and jumps ahead when all wait. Time begins at 2000-01-01 UTC.
+// Scheduling stays as random as it always is.
 //
-// Inside, clients connect with Connect(t, s) or along s.Link(); t's clean-ups run in the bubble, before the server's
-// shutdown. What the test starts itself it must end: watches, sessions, goroutines. t has no Run, Parallel or Deadline.
+// Inside, clients connect with Connect(t, s) or along s.Link(); t's clean-ups run in the bubble,
+// before the server's shutdown. The test must end everything that it starts itself: watches,
+// sessions, goroutines. t has no Run, Parallel or Deadline.
 //
-// The package's TestMain calls Main. No other test of the process may use NATS meanwhile: a test that calls Bubble does
-// not call t.Parallel.
+// The package's TestMain calls Main. No other test of the process may use NATS meanwhile, so a test
+// that calls Bubble does not call t.Parallel.
 func Bubble(t *testing.T, run func(t *testing.T, s *natsrun.Server), opts ...func(*natsrun.Options)) {
 	t.Helper()
 	if !inMain.Load() {
@@ -38,8 +40,8 @@ func Bubble(t *testing.T, run func(t *testing.T, s *natsrun.Server), opts ...fun
 	})
 }
 
-// Virtual is synctest.Test for code that uses NATS, its own servers or none: one bubble at a time, and no timer that nats.go
-// has in its pool comes into it or leaves it.
+// Virtual is synctest.Test for code that uses NATS, its own servers or none. One bubble runs at a
+// time, and no timer from nats.go's pool enters or leaves it.
 func Virtual(t *testing.T, run func(t *testing.T)) {
 	t.Helper()
 	oneBubble.Lock()
@@ -50,17 +52,18 @@ func Virtual(t *testing.T, run func(t *testing.T)) {
 	synctest.Test(t, run)
 }
 
-// Settle waits, in a bubble, until everything has happened that this moment of virtual time brings: what was begun is done,
-// whoever is told of it knows, and all wait for time to pass. Outside a bubble, where no such moment comes, it does nothing.
-// It is for the test's own goroutine.
+// Settle waits, in a bubble, until everything that this moment of virtual time brings has happened:
+// started work is done, everybody who must learn of it has, and all wait for time to pass. Outside
+// a bubble, where no such moment comes, it does nothing. It is for the test's own goroutine.
 func Settle(tb testing.TB) {
 	if _, ok := bubbles.Load(tb); ok {
 		synctest.Wait()
 	}
 }
 
-// dropPooledTimers empties nats.go's pool of timers. A timer belongs to the bubble that made it, or to none: used in
-// another it is a fatal error, or a wait that is not virtual. A sync.Pool is empty after two collections.
+// dropPooledTimers empties nats.go's pool of timers. A timer belongs to the bubble that made it, or
+// to none. In another bubble it is a fatal error, or a wait that is not virtual. A sync.Pool is
+// empty after two collections.
 func dropPooledTimers() {
 	runtime.GC()
 	runtime.GC()

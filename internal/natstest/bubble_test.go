@@ -32,8 +32,8 @@ func soakHours(t *testing.T) time.Duration {
 	return time.Duration(hours * float64(time.Hour))
 }
 
-// TestSoak: three clients race for one key by compare-and-swap and watch it, over links with every fault and a server
-// that restarts, for hours of virtual time.
+// TestSoak: three clients race for one key by compare-and-swap and watch it, for hours of virtual
+// time. Their links have every fault, and the server restarts.
 func TestSoak(t *testing.T) {
 	for _, storage := range []jetstream.StorageType{jetstream.MemoryStorage, jetstream.FileStorage} {
 		t.Run(storage.String(), func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// soak is one run: its clients, and what happened to them.
+// soak is one run: its clients, and the events of the run.
 type soak struct {
 	t       *testing.T
 	s       *natsrun.Server
@@ -106,7 +106,8 @@ func (k *soak) makeBucket() {
 	}
 }
 
-// run lets the clients race while faults come and go, heals everything, and checks that all see the same end.
+// run lets the clients race while faults come and go, heals everything, and checks that all see the
+// same end.
 func (k *soak) run(length time.Duration) {
 	ctx, stop := context.WithCancel(k.t.Context())
 	var racing sync.WaitGroup
@@ -186,7 +187,7 @@ func (k *soak) report(length time.Duration) {
 	}
 }
 
-// racer is a client that writes the shared key on the revision that it has seen.
+// racer is a client that writes the shared key at the revision that it has seen.
 type racer struct {
 	name string
 	k    *soak
@@ -219,8 +220,8 @@ func (c *racer) race(ctx context.Context) {
 	}
 }
 
-// wonBy checks that no two writes got the same revision from the server's present store. A memory stream begins anew
-// with each server, so only file storage can be checked.
+// wonBy checks that no two writes got the same revision from the server's present store. A memory
+// stream starts again with each server, so only file storage can be checked.
 func (k *soak) wonBy(name string, on, revision uint64) {
 	if k.storage != jetstream.FileStorage {
 		return
@@ -237,7 +238,8 @@ func (k *soak) wonBy(name string, on, revision uint64) {
 	}
 }
 
-// watch keeps a watch on the bucket; it makes a new one when the connection was lost or nothing came for a while.
+// watch keeps a watch on the bucket. It makes a new one when the connection was lost or nothing
+// came for a while.
 func (c *racer) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -298,7 +300,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// TestBubbleTwice: what the first bubble pooled does not disturb the second.
+// TestBubbleTwice: pooled objects of the first bubble do not disturb the second.
 func TestBubbleTwice(t *testing.T) {
 	for range 2 {
 		natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

@@ -8,17 +8,20 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// formWithin bounds how long a cluster may take until it is ready: a few elections of 4 to 9 s each on a busy machine.
+// formWithin bounds how long a cluster may take until it is ready: a few elections of 4 to 9 s each
+// on a busy machine.
 const formWithin = 90 * time.Second
 
-// Cluster starts three servers (or as the options say), waits until streams can be made on them, and shuts them down
-// when the test ends. In a short run (go test -short) it skips the test instead. Not for bubbles: routes need sockets.
+// Cluster starts three servers (or as many as the options say), waits until streams can be made on
+// them, and shuts them down when the test ends. In a short run (go test -short) it skips the test
+// instead. It does not work in bubbles, because routes need sockets.
 func Cluster(tb testing.TB, opts ...func(*natsrun.ClusterOptions)) *natsrun.Cluster {
 	tb.Helper()
 	return formed(tb, func() (*natsrun.Cluster, error) { return natsrun.StartCluster(build(opts)) })
 }
 
-// SteppingCluster is Cluster with three servers as SteppingServer's: each has a wall clock of its own.
+// SteppingCluster is Cluster with three servers like SteppingServer's: each has a wall clock of its
+// own.
 func SteppingCluster(tb testing.TB) *natsrun.ProcessCluster {
 	tb.Helper()
 	return formed(tb, func() (*natsrun.ProcessCluster, error) {
@@ -32,7 +35,8 @@ type forming interface {
 	WaitReady(ctx context.Context) error
 }
 
-// formed starts a cluster and waits until it is one. Its start is behind the skip: it may take as long as the forming.
+// formed starts a cluster and waits until it is whole. The skip comes before the start, which may
+// take as long as the forming.
 func formed[C forming](tb testing.TB, start func() (C, error)) C {
 	tb.Helper()
 	if testing.Short() {

@@ -13,7 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestClusterSurvivesKill: the stream's leader is killed, another leads, the killed one comes back and catches up.
+// TestClusterSurvivesKill: the stream's leader is killed, another server leads, and the killed one
+// comes back and catches up.
 func TestClusterSurvivesKill(t *testing.T) {
 	c := natstest.Cluster(t)
 	js := replicated(t, c)
@@ -38,8 +39,8 @@ func TestClusterSurvivesKill(t *testing.T) {
 	expectMessages(t, js, 40)
 }
 
-// TestClusterSurvivesPartition: the leader is cut off with its clients still there. Its side acknowledges nothing, the
-// majority goes on, and after healing all agree.
+// TestClusterSurvivesPartition: the leader is cut off together with its clients. Its side
+// acknowledges nothing, the majority continues, and after healing all agree.
 func TestClusterSurvivesPartition(t *testing.T) {
 	c := natstest.Cluster(t)
 	js := replicated(t, c)
@@ -67,7 +68,7 @@ func TestClusterSurvivesPartition(t *testing.T) {
 	expectMessages(t, alone, 40)
 }
 
-// TestClusterRollingRestart: each server is restarted in an orderly way while a client writes.
+// TestClusterRollingRestart: each server is restarted cleanly while a client writes.
 func TestClusterRollingRestart(t *testing.T) {
 	c := natstest.Cluster(t)
 	js := replicated(t, c)
@@ -81,7 +82,8 @@ func TestClusterRollingRestart(t *testing.T) {
 	expectMessages(t, js, 30)
 }
 
-// TestClusterLink: one link leads a client to all servers; cut, the client is alone, while others go on.
+// TestClusterLink: one link leads a client to all servers. When the link is cut, the client is
+// alone, while others continue.
 func TestClusterLink(t *testing.T) {
 	c := natstest.Cluster(t)
 	link := c.Link()

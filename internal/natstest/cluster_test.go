@@ -14,8 +14,8 @@ import (
 
 const clusterStream = "EVENTS"
 
-// TestClusterForms is the short run: a cluster forms, replicates a stream, and moves its leader. The long runs need the
-// realtime tag.
+// TestClusterForms is the short run: a cluster forms, replicates a stream, and moves its leader.
+// The long runs need the realtime tag.
 func TestClusterForms(t *testing.T) {
 	began := time.Now()
 	c := natstest.Cluster(t)
@@ -34,7 +34,8 @@ func patient() []nats.Option {
 	return []nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(50 * time.Millisecond), nats.IgnoreDiscoveredServers()}
 }
 
-// replicated returns a client of the cluster, and makes the stream with a replica in files on each server.
+// replicated returns a client of the cluster, and makes the stream with a replica in files on each
+// server.
 func replicated(t *testing.T, c *natsrun.Cluster) jetstream.JetStream {
 	t.Helper()
 	js := natstest.JetStream(t, c, patient()...)
@@ -51,8 +52,8 @@ func replicated(t *testing.T, c *natsrun.Cluster) jetstream.JetStream {
 	return js
 }
 
-// moveLeader makes another server lead the stream. One that has stepped down may be elected again, and a busy machine may
-// bring an election at any moment: then it is asked once more.
+// moveLeader makes another server lead the stream. A server that has stepped down may be elected
+// again, and a busy machine may bring an election at any moment. It is then asked once more.
 func moveLeader(t *testing.T, c *natsrun.Cluster) (from, to int) {
 	t.Helper()
 	natstest.Eventually(t, "the leader moves", 5*time.Minute, func() (bool, string) {
@@ -65,7 +66,8 @@ func moveLeader(t *testing.T, c *natsrun.Cluster) (from, to int) {
 	return from, to
 }
 
-// publish stores n messages, each once: a message that was stored without an acknowledgement is recognized by its id.
+// publish stores n messages, each once: a message that was stored without an acknowledgement is
+// recognized by its id.
 func publish(t *testing.T, js jetstream.JetStream, n int) {
 	t.Helper()
 	for range n {
@@ -79,7 +81,7 @@ func publish(t *testing.T, js jetstream.JetStream, n int) {
 	}
 }
 
-// expectMessages waits until the stream says that it holds n messages.
+// expectMessages waits until the stream reports n messages.
 func expectMessages(t *testing.T, js jetstream.JetStream, n uint64) {
 	t.Helper()
 	natstest.Eventually(t, fmt.Sprintf("the stream holds %d messages", n), time.Minute, func() (bool, string) {

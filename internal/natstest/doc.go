@@ -1,5 +1,5 @@
-// Package natstest gives tests the real nats-server of internal/natsrun: with clean-up, with waiting that says what it
-// saw, and in a testing/synctest bubble where hours pass in a second.
+// Package natstest gives tests the real nats-server of internal/natsrun, with clean-up, with
+// waiting that reports what it saw, and in a testing/synctest bubble where hours pass in a second.
 //
 //	func TestMain(m *testing.M) { natstest.Main(m) }
 //
@@ -11,14 +11,17 @@
 //		time.Sleep(time.Hour) // virtual: returns when everything that an hour brings has happened
 //	})
 //
-// Promises: what a helper started has ended when its test has; a helper that cannot do its work ends the test with what
-// it saw; nothing here sleeps for luck.
+// Promises: everything that a helper started has ended when its test has. A helper that cannot do
+// its work ends the test and reports what it saw. No helper sleeps and hopes.
 //
-// Failures in a bubble: a goroutine that waits for a mutex, a socket or a system call does not count as idle, so virtual
-// time stands still until it goes on. If it waits for something that only time brings, the test hangs until go test's
-// own timeout, whose dump shows it as a goroutine of the bubble without "(durable)".
+// Failures in a bubble: a goroutine that waits for a mutex, a socket or a system call does not
+// count as idle, so virtual time stops until it continues. If it waits for something that only time
+// brings, the test hangs until go test's own timeout, whose dump shows it as a goroutine of the
+// bubble without "(durable)".
 //
-// Files: main.go (TestMain), together.go (how many parallel tests run beside each other), server.go (servers and connections), cluster.go, eventually.go (waiting), bubble.go
-// (virtual time, and waiting until a moment of it is over), processors.go (how many run a bubble), republish.go, process.go (a
-// server that is a process), stepping.go (one whose wall clock steps; testdata/stepping is its program).
+// Files: main.go (TestMain), together.go (how many parallel tests run beside each other), server.go
+// (servers and connections), cluster.go, eventually.go (waiting), bubble.go (virtual time, and
+// waiting until a moment of it is over), processors.go (how many run a bubble), republish.go,
+// process.go (a server that is a process), stepping.go (one whose wall clock steps;
+// testdata/stepping is its program).
 package natstest

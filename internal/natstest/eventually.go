@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// poll is how often Eventually looks, at most; in a bubble it is virtual.
+// poll is the time between two checks of Eventually, at most; in a bubble it is virtual.
 const poll = 5 * time.Millisecond
 
-// Eventually looks at cond until it holds, and ends the test when it has not held within the time: the message says what
-// was waited for and what cond saw last. In a bubble the time is virtual, and cond is asked when everything has settled: what
-// the test reads next is not of a moment in which half of it has happened. It is for the test's own goroutine.
+// Eventually checks cond until it holds. If cond has not held within the time, Eventually ends the
+// test with a message of what it waited for and what cond saw last. In a bubble the time is
+// virtual, and cond is asked when everything has settled, so the test never sees a moment that is
+// half over. It is for the test's own goroutine.
 func Eventually(tb testing.TB, what string, within time.Duration, cond func() (ok bool, seen string)) {
 	tb.Helper()
 	start := time.Now()

@@ -12,16 +12,18 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// inMain says that the server's access-time goroutine runs outside any bubble.
+// inMain is true when the server's access-time goroutine runs outside any bubble.
 var inMain atomic.Bool
 
-// Main runs a package's tests and exits; TestMain of every package that uses Bubble calls it and does nothing after it.
-// When the tests have passed, it fails the run for goroutines that are left, but for those that the options ignore.
+// Main runs a package's tests and exits; TestMain of every package that uses Bubble calls it and
+// does nothing after it. When the tests have passed, Main fails the run if goroutines are left,
+// except those that the options ignore.
 //
-// nats-server keeps one goroutine for all servers of a process, which waits for a ticker and for a channel made before
-// any bubble. Started in a bubble it would never count as idle, and virtual time would never move: so it is started here.
+// nats-server keeps one goroutine for all servers of a process, which waits for a ticker and for a
+// channel made before any bubble. If it were started in a bubble, it would never count as idle, and
+// virtual time would never move. Main therefore starts it here.
 //
-// A test binary that Process has started is a server instead.
+// A test binary that Process has started becomes a server instead.
 func Main(m *testing.M, ignore ...goleak.Option) {
 	if was, err := natsrun.Serve(nil); was {
 		if err != nil {

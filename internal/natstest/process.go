@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// Process starts a server in a process of its own, this very program: the package's TestMain calls Main, which makes it one.
-// It is shut down when the test ends, and its store is temporary unless an option names one.
+// Process starts a server in a process of its own that runs this very program: the package's
+// TestMain calls Main, which turns it into a server. It is shut down when the test ends, and its
+// store is temporary unless an option names one.
 func Process(tb testing.TB, opts ...func(*natsrun.Options)) *natsrun.Process {
 	tb.Helper()
 	if !inMain.Load() {

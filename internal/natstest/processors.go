@@ -2,5 +2,5 @@
 
 package natstest
 
-// processors is how many a bubble has: as many as there were.
+// processors is how many processors a bubble has; 0 leaves the number unchanged.
 const processors = 0

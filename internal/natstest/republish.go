@@ -9,15 +9,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Republish makes a stream republish what is stored at source to destination from now on. Whoever subscribes there sees each
-// record, also one that is replaced in the same moment.
+// Republish makes a stream republish to destination every message that is stored at source from now
+// on. A subscriber there sees each record, even one that is replaced at the same moment.
 func Republish(tb testing.TB, nc *nats.Conn, stream, source, destination string) {
 	tb.Helper()
 	js, err := jetstream.New(nc)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	Eventually(tb, stream+" republishes", time.Minute, func() (bool, string) { // one that has no leader yet answers nothing
+	// a stream without a leader does not answer yet
+	Eventually(tb, stream+" republishes", time.Minute, func() (bool, string) {
 		ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Second)
 		defer cancel()
 		s, err := js.Stream(ctx, stream)

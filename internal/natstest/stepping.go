@@ -11,9 +11,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// SteppingServer starts a server in a process of its own whose wall clock can be stepped while it runs (natsrun.Process.Step).
-// It is the real server; what differs is package time of the standard library, which adds an offset to each reading of the
-// wall clock. That takes a build of everything above package time: about a minute for the first time, a second from then on.
+// SteppingServer starts a server in a process of its own whose wall clock can be stepped while it
+// runs (natsrun.Process.Step). It is the real server. Only package time of the standard library
+// differs: it adds an offset to each reading of the wall clock. That takes a build of everything
+// above package time: about a minute for the first time, and a second from then on.
 func SteppingServer(tb testing.TB) *natsrun.Process {
 	tb.Helper()
 	return process(tb, steppingProgram(tb), natsrun.Options{})
@@ -25,7 +26,8 @@ const stepping = "github.com/rolemanager/rolemanager/internal/natstest/testdata/
 // steppingProgram builds the server, and returns its path.
 func steppingProgram(tb testing.TB) string {
 	tb.Helper()
-	// The go command knows the directory, with -trimpath too, which takes it out of the test binary.
+	// The go command knows the directory even with -trimpath, which removes it from the test
+	// binary.
 	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-f", "{{.Dir}}", stepping).Output()
 	if err != nil {
 		tb.Fatalf("go list %s: %v", stepping, err)
@@ -40,13 +42,15 @@ func steppingProgram(tb testing.TB) string {
 	return program
 }
 
-// wallReading is where package time takes the wall clock's reading from the runtime, and what comes behind it.
+// wallReading is the place where package time takes the wall clock's reading from the runtime, and
+// the lines after it.
 const (
 	wallReading = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	wallStep    = "\tsec += stepped.Load()\n"
 )
 
-// steppedTime writes an overlay in which time.Now adds what StepWallClock was told, and returns its path.
+// steppedTime writes an overlay in which time.Now adds the offset that StepWallClock was given, and
+// returns its path.
 func steppedTime(tb testing.TB, source string) string {
 	tb.Helper()
 	dir := tb.TempDir()

@@ -14,8 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestRealtimeSteppedClock: the server's wall clock is where it was stepped to, as the timestamps of its messages say, and what
-// has a time to live ends by that clock, at the next look.
+// TestRealtimeSteppedClock: the server's wall clock is where it was stepped to, as the timestamps
+// of its messages show. A record with a time to live ends by that clock, at the next check.
 func TestRealtimeSteppedClock(t *testing.T) {
 	p := natstest.SteppingServer(t)
 	kv := steppedBucket(t, natstest.JetStream(t, p), 1)
@@ -29,7 +29,8 @@ func TestRealtimeSteppedClock(t *testing.T) {
 		}
 		storedAhead(t, kv, total, fmt.Sprintf("stepped to %v (it says %v)", total, ahead))
 	}
-	// The server looks for what has expired at a time that it has chosen before the step: when the soonest of all was due.
+	// The server looks for expired records at a time that it has chosen before the step: when the
+	// soonest of all was due.
 	for key, ttl := range map[string]time.Duration{"hours": time.Hour, "soon": 2 * time.Second} {
 		if _, err := kv.Create(t.Context(), key, nil, jetstream.KeyTTL(ttl)); err != nil {
 			t.Fatal(err)
@@ -56,8 +57,9 @@ func steppedBucket(t *testing.T, js jetstream.JetStream, replicas int) jetstream
 	return kv
 }
 
-// storedAhead writes a message and checks that its time is the one of a clock that is so far ahead. The leader of replicas may
-// take no write yet, and who is asked for the message may be behind.
+// storedAhead writes a message and checks that its time comes from a clock that is so far ahead.
+// The leader of replicas may not accept writes yet, and the server that is asked for the message
+// may be behind.
 func storedAhead(t *testing.T, kv jetstream.KeyValue, ahead time.Duration, where string) {
 	t.Helper()
 	var revision uint64

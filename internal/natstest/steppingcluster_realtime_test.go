@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestRealtimeSteppedClockOfOneInCluster: on three replicas a message has the time of the server that leads its stream, whichever
-// that is made to be, and the clocks of the others do not matter.
+// TestRealtimeSteppedClockOfOneInCluster: on three replicas a message has the time of the server
+// that leads its stream, whichever server that is. The clocks of the others do not matter.
 func TestRealtimeSteppedClockOfOneInCluster(t *testing.T) {
 	c := natstest.SteppingCluster(t)
 	js := natstest.JetStream(t, c)

@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// Together lets n tests that call t.Parallel run beside each other at least, unless somebody has said another number with
-// -test.parallel. It is for the TestMain of packages whose parallel tests wait most of the time.
+// Together lets at least n tests that call t.Parallel run at the same time, unless -test.parallel
+// sets another number. It is for the TestMain of packages whose parallel tests wait most of the
+// time.
 func Together(n int) {
 	if !flag.Parsed() {
 		flag.Parse()
@@ -18,6 +19,6 @@ func Together(n int) {
 		return
 	}
 	if err := parallel.Value.Set(strconv.Itoa(max(n, usual))); err != nil {
-		panic(fmt.Sprintf("natstest: %v", err)) // a number, for a flag that is one
+		panic(fmt.Sprintf("natstest: %v", err)) // Set accepts every number
 	}
 }

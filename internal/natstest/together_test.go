@@ -9,7 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestTogether: it raises what go test takes by itself, lowers nothing, and leaves what somebody has said.
+// TestTogether: it raises go test's own default, lowers nothing, and keeps a number that was set.
 func TestTogether(t *testing.T) {
 	parallel, usual := flag.Lookup("test.parallel").Value, runtime.GOMAXPROCS(0)
 	defer func(was string) { _ = parallel.Set(was) }(parallel.String())

@@ -1,4 +1,4 @@
-// Package heap holds a decoder to memory in proportion to what it reads.
+// Package heap checks that a decoder uses memory in proportion to its input.
 //
 // Files: heap.go (the measure).
 package heap

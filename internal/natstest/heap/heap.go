@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Took is about how many bytes do takes from the heap. Other goroutines count too, so a figure above
-// most is measured again: do must do the same each time.
+// Took is about how many bytes do takes from the heap. Other goroutines count too, so a figure
+// above most is measured again: do must do the same each time.
 func Took(most uint64, do func()) (took uint64) {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	for range 10 {
@@ -21,8 +21,8 @@ func Took(most uint64, do func()) (took uint64) {
 	return took
 }
 
-// Bounded fails the test if do, which reads n bytes, takes more memory than a multiple of that and of
-// the error of the measure.
+// Bounded fails the test if do, which reads n bytes, takes more memory than a multiple of n plus
+// the error of the measurement.
 func Bounded(t testing.TB, n int, do func()) {
 	t.Helper()
 	most := 256<<10 + 128*uint64(n)

@@ -2,7 +2,7 @@ package heap
 
 import "testing"
 
-// complaints is a test that is told of errors and goes on.
+// complaints is a test that records errors and continues.
 type complaints struct {
 	testing.TB
 	n int
@@ -13,7 +13,8 @@ func (c *complaints) Errorf(string, ...any) { c.n++ }
 
 var kept [][]byte
 
-// TestBounded: what takes memory in proportion passes, and what takes a multiple does not, however often it is measured.
+// TestBounded: a function that takes memory in proportion passes, and one that takes a multiple
+// fails, however often it is measured.
 func TestBounded(t *testing.T) {
 	for _, c := range []struct{ read, take, want int }{{1000, 1000, 0}, {100_000, 1 << 20, 0}, {1000, 1 << 20, 1}, {0, 1 << 20, 1}} {
 		var said complaints

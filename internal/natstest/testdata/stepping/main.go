@@ -1,5 +1,5 @@
-// Command stepping is a server whose wall clock steps when it is told to. It compiles only with the overlay of
-// natstest.SteppingServer, which gives package time the function that it calls.
+// Command stepping is a server whose wall clock steps on command. It compiles only with the overlay
+// of natstest.SteppingServer, which gives package time the function that it calls.
 package main
 
 import (
