@@ -12,14 +12,17 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the blocks that documents quote again, from their sources")
 
-// quoted is the line above a block that is quoted from a file: all of it, or a part that region finds.
+// quoted is the line above a block that is quoted from a file: the whole file, or a part that
+// region finds.
 var quoted = regexp.MustCompile(`^<!-- from ([^\s#]+)(?:#(\S+))? -->$`)
 
-// compiled are the languages that a document may only quote: their blocks have been compiled where they come from.
+// compiled are the languages that a document may only quote: their blocks have been compiled at
+// their source.
 var compiled = []string{"go", "sql"}
 
-// TestDocumentedCode: every block of Go or SQL is quoted from a file that is compiled and tested, and every block with a line
-// "<!-- from FILE#PART -->" above it is what that file says now. After a change: go test ./internal/architecture -rewrite.
+// TestDocumentedCode: every block of Go or SQL is quoted from a file that is compiled and tested.
+// Every block with a line "<!-- from FILE#PART -->" above it has the present text of that file.
+// After a change: go test ./internal/architecture -rewrite.
 func TestDocumentedCode(t *testing.T) {
 	n := 0
 	for _, path := range documents(t) {
@@ -37,7 +40,8 @@ func TestDocumentedCode(t *testing.T) {
 	}
 }
 
-// quote is a document with its quoted blocks as their sources are now, and how many these are.
+// quote returns a document with the present text of its quoted blocks, and the number of these
+// blocks.
 func quote(t *testing.T, path, text string) (now string, n int) {
 	t.Helper()
 	lines := strings.Split(text, "\n")
@@ -73,7 +77,8 @@ func quote(t *testing.T, path, text string) (now string, n int) {
 	return strings.Join(out, "\n"), n
 }
 
-// current is what a block's source says now; a difference is an error, unless it is written anew.
+// current is the present text of a block's source. A difference is an error, unless the block is
+// rewritten.
 func current(t *testing.T, path string, line int, block []string, file, part string) []string {
 	t.Helper()
 	now, err := region(file, read(t, file), part)

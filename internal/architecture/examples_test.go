@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestExamplesCompileElsewhere: the example files of public packages are what pkg.go.dev shows, and
-// what readers copy. No program outside this module can import an internal package.
+// TestExamplesCompileElsewhere: pkg.go.dev shows the example files of public packages, and readers
+// copy them. No program outside this module can import an internal package.
 func TestExamplesCompileElsewhere(t *testing.T) {
 	found := 0
 	for _, p := range list(t) {

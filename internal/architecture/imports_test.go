@@ -12,8 +12,9 @@ import (
 
 const module = "github.com/rolemanager/rolemanager"
 
-// allowed is what each package may import of our own; a trailing /... stands for a package and those below it. A package
-// that is not listed may not be imported from where it is not listed either: add it here, and think first.
+// allowed lists the packages of this module that each package may import; a trailing /... means a
+// package and those below it. A package that is missing here may not be imported by a listed one
+// either: add it here, and think first.
 var allowed = map[string][]string{
 	"event":                         {},
 	"fencing":                       {"internal/natskv"},
@@ -60,7 +61,8 @@ var allowed = map[string][]string{
 	"examples/multi-role": {"assign", "election", "event", "fencing", "metrics", "roles", stagePackage},
 	stagePackage:          {"assign", "election", "event", "internal/natsrun"},
 
-	// The command-line tool: the root, groups of commands that do not know each other, the inventory of a bucket, what all have in common.
+	// The command-line tool has the root, groups of commands that do not know each other, the
+	// inventory of a bucket, and the parts that all have in common.
 	"cmd/rolectl":                    under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec", "roles", "show", "tasks"),
 	"cmd/rolectl/internal/bench":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "event", "internal/natskv"),
 	"cmd/rolectl/internal/bucket":    append(under("cmd/rolectl/internal", "cli", "show"), "internal/natskv"),
@@ -84,7 +86,7 @@ func under(folder string, names ...string) (all []string) {
 	return all
 }
 
-// only says who may import what comes from outside.
+// only lists the packages that may import a package from outside.
 var only = map[string][]string{
 	"go.uber.org/zap":                     {"roles"},
 	"github.com/prometheus/client_golang": {"metrics", "examples/..."},

@@ -16,7 +16,8 @@ var (
 	heading     = regexp.MustCompile(`(?m)^#+ (.*)$`)
 )
 
-// TestLinks: every link of a document to another file leads to one, and every link to a part of a page to a heading of it.
+// TestLinks: every link of a document to another file leads to an existing file, and every link to
+// a part of a page leads to one of its headings.
 func TestLinks(t *testing.T) {
 	for _, path := range documents(t) {
 		text := fencedBlock.ReplaceAllString(read(t, path), "")

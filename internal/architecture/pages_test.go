@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// The bounds of a page, in words: of a sentence in the mean, and of each.
+// The bounds of a page, in words: the mean of its sentences, and the longest sentence.
 const (
 	meanWords = 20
 	mostWords = 35
 )
 
-// TestPlainEnglish: the documents keep the rules of stumbles, and their sentences are short. Code does not count, and tables
-// count for the rules only.
+// TestPlainEnglish: the documents follow the rules of stumbles, and their sentences are short. Code
+// does not count, and tables count only for the rules.
 func TestPlainEnglish(t *testing.T) {
 	for _, path := range documents(t) {
 		paragraphs, cells := prose(read(t, path))
@@ -46,8 +46,8 @@ var (
 	listItem = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
 )
 
-// prose is what a page says in sentences, by paragraphs and items of lists, and the cells of its tables. Headings and code are
-// left out; code within a line counts as a word.
+// prose returns the sentences of a page, by paragraphs and items of lists, and the cells of its
+// tables. It leaves out headings and code; code within a line counts as a word.
 func prose(text string) (paragraphs, cells []string) {
 	text = comment.ReplaceAllString(fencedBlock.ReplaceAllString(text, ""), "")
 	text = anyLink.ReplaceAllString(inlineCode.ReplaceAllString(text, "code"), "$1")

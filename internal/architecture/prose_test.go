@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// The rules of plain English that a machine can check. They are for everything that people read: documents, and comments and
-// texts of the sources.
+// The rules of plain English that a machine can check. They are for everything that people read:
+// documents, and comments and texts of the sources.
 
 // relative begins a sentence with a clause in the place of a noun.
 var relative = regexp.MustCompile(`^(?:Who|Whoever|What|Whatever|Of what|That which)\b`)
@@ -25,7 +25,7 @@ var unidiomatic = []struct {
 	{regexp.MustCompile(`(?i)\bas it comes\b`), "with its defaults"},
 }
 
-// thereIsNo is good English, and has the words of what is not.
+// thereIsNo is good English, although it contains "is no".
 var thereIsNo = regexp.MustCompile(`(?i)\bthere is no\b`)
 
 // stumbles are the faults of one sentence.
@@ -42,7 +42,8 @@ func stumbles(sentence string) (faults []string) {
 	return faults
 }
 
-// sentences are those of a paragraph. A sentence ends with a full stop, a question mark or an exclamation mark before a space.
+// sentences are those of a paragraph. A sentence ends with a full stop, a question mark or an
+// exclamation mark before a space.
 func sentences(paragraph string) (all []string) {
 	words := strings.Fields(paragraph)
 	begin := 0

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// clockCalls are what package time offers beyond arithmetic.
+// clockCalls are the functions of package time that do more than arithmetic.
 var clockCalls = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
-// TestPureCore: no clock, no goroutine and no channel in the packages that hold the rules, so that a schedule of events is
-// all there is to know about what they do.
+// TestPureCore: the packages that hold the rules have no clock, no goroutine and no channel, so
+// that a schedule of events decides everything that they do.
 func TestPureCore(t *testing.T) {
 	for _, dir := range pure {
 		files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestReferenceIsComplete: the pages of the reference name every field of a configuration, and every event.
+// TestReferenceIsComplete: the pages of the reference name every field of a configuration, and
+// every event.
 func TestReferenceIsComplete(t *testing.T) {
 	configuration, events := read(t, "docs/reference/configuration.md"), read(t, "docs/reference/events.md")
 	for _, of := range []struct{ dir, name string }{

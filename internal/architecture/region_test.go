@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// region is the part of a file that a document quotes: "" for all of it; else the lines between "docs:begin NAME" and
-// "docs:end", which stand in comments of their own; else, of Go, the declarations that are named, with their comments and
-// separated by commas: "lead,app.start".
+// region is the part of a file that a document quotes. "" means the whole file. Otherwise part
+// names the lines between "docs:begin NAME" and "docs:end", which are comments of their own, or, in
+// Go, declarations with their comments, separated by commas: "lead,app.start".
 func region(file, text, part string) (string, error) {
 	if part == "" {
 		return strings.Trim(text, "\n"), nil
@@ -42,7 +42,7 @@ func region(file, text, part string) (string, error) {
 
 var mark = regexp.MustCompile(`^\s*(?://|#|--) docs:(?:begin (\S+)|end)$`)
 
-// between is what stands between the marks of a part, without the indentation that all of it has.
+// between returns the lines between the marks of a part, without their common indentation.
 func between(text, part string) (string, bool) {
 	var found []string
 	inside := false
@@ -70,7 +70,7 @@ func dedent(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// declaration is where a function, a method ("type.method"), a type, a variable or a constant stands.
+// declaration finds a function, a method ("type.method"), a type, a variable or a constant.
 func declaration(file *ast.File, name string) (from, to token.Pos) {
 	for _, d := range file.Decls {
 		var doc *ast.CommentGroup

@@ -1,6 +1,7 @@
-// Package bridge lets the packages of this module reach what users do not need: constructors, fields and methods that are not
-// exported. Packages for tests use it, and package assign, which works with more of a session than its users see.
-// The package that owns them fills the variables in at its initialisation.
+// Package bridge gives the packages of this module access to constructors, fields and methods that
+// are not exported, because users do not need them. Packages for tests use it, and package assign,
+// which works with more of a session than its users see. The package that owns them sets the
+// variables when it is initialised.
 //
 // Files: election.go, task.go.
 package bridge

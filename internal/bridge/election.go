@@ -14,18 +14,21 @@ var (
 	SetClock func(sessionConfig any, c clock.Clock)
 )
 
-// What the packages of this module use of an election.Session, and users do not need.
+// The other packages of this module use these parts of an election.Session, which users do not
+// need.
 var (
-	// LeaseOf gives the whole of an election.Host: assert it to an interface of what is needed.
+	// LeaseOf returns the whole of an election.Host. The caller asserts it to an interface of the
+	// methods that it needs.
 	LeaseOf func(host any) any
-	// AttachOnce is Session.Attach for what a session may have only one of. Run is a
+	// AttachOnce is Session.Attach for a service that a session may have only once. Run is a
 	// func(context.Context, election.Host) error. Errors: election.ErrAttached, election.ErrClosed.
 	AttachOnce func(session any, name string, run any) error
 	// Number is the number of the session's present lease, 0 for none.
 	Number func(session any) uint64
-	// TrustedFor is how much longer the session is trusted if nothing more is heard. It is negative
+	// TrustedFor is how much longer the session is trusted if no other answer comes. It is negative
 	// when the lease is over.
 	TrustedFor func(session any) time.Duration
-	// ClosesWithin bounds how long Session.Close takes when everything takes the time that it may take.
+	// ClosesWithin bounds how long Session.Close takes when each of its steps takes all the time
+	// that it may take.
 	ClosesWithin func(session any) time.Duration
 )

@@ -7,20 +7,21 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// TaskRun is what a task knows of the attempt that it is.
+// TaskRun is what a task knows of its own attempt.
 type TaskRun struct {
 	ID         string
 	Kind       string
 	Attempt    int // counts attempts that ran, from 1
 	Token      fencing.Token
 	Trace      string
-	Headers    map[string]string // of the submitter's, nil for none; nobody changes it
+	Headers    map[string]string // the submitter's, nil for none; nobody changes it
 	Checkpoint []byte            // of an earlier attempt, nil for none
 	Began      time.Time
-	Reporter   Reporter // nil: nobody hears of progress
+	Reporter   Reporter // nil if nobody receives reports of progress
 }
 
-// Reporter takes what a handler says of its progress. Checkpoint is nil for none, and the reporter's.
+// Reporter receives a handler's reports of progress. Checkpoint is nil for none, and belongs to the
+// reporter.
 type Reporter interface {
 	Progress(ctx context.Context, fraction float64, checkpoint []byte) error
 }

@@ -1,18 +1,22 @@
-// Command check runs everything that must hold before a change lands, stage by stage, and says how long each stage took.
+// Command check runs everything that must hold before a change lands, stage by stage, and reports
+// how long each stage took.
 //
 //	go run ./internal/check              all stages, as CI runs them
 //	go run ./internal/check vet race     some of them
 //
-// The output of every command appears as it is written. A summary follows: the seconds of each stage and of each package, and
-// the CPU seconds of each stage. The same figures are appended to check.csv, which Git ignores.
+// The output of every command appears as it is written. A summary follows: the seconds of each
+// stage and of each package, and the CPU seconds of each stage. The same figures are appended to
+// check.csv, which Git ignores.
 //
 // Promises:
-//   - The run ends at the first stage that fails, with status 1. The summary then has the stages that were run.
+//   - The run ends at the first stage that fails, with status 1. The summary then has the
+//     stages that were run.
 //   - A run of more than 720 s is warned of. A run of more than 1,800 s fails.
 //   - Nested modules are vetted like this one, and those of the examples are tested.
-//   - The race stage runs every package whose tests run concurrent code of this module, but for a few folders that race.go names.
-//     The packages are found in the sources.
+//   - The race stage runs every package whose tests run concurrent code of this module, except in
+//     a few folders that race.go names. The packages are found in the sources.
 //
-// Files: main.go, stages.go (what each stage does), run.go (one command), record.go (figures), packages.go (what go list knows),
-// vet.go (files that a tag excludes), race.go (packages with concurrent code), nested.go (modules below this one).
+// Files: main.go, stages.go (what each stage does), run.go (one command), record.go (figures),
+// packages.go (what go list knows), vet.go (files that a tag excludes), race.go (packages with
+// concurrent code), nested.go (modules below this one).
 package main

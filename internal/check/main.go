@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// check runs the named stages, or all of them, and tells and keeps how long they took.
+// check runs the named stages, or all of them, and reports and keeps how long they took.
 func check(ctx context.Context, w io.Writer, names []string, path string, warn, most time.Duration) error {
 	wanted, err := named(names)
 	if err != nil {
@@ -55,7 +55,7 @@ func check(ctx context.Context, w io.Writer, names []string, path string, warn, 
 	return errors.Join(err, keep(path, commit(ctx), began, figures))
 }
 
-// named are the stages of these names, in the order of all stages.
+// named returns the stages with these names, in the order of all stages.
 func named(names []string) ([]stage, error) {
 	if len(names) == 0 {
 		return stages, nil

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestNamed: stages come in their own order, and a name that none has is an error.
+// TestNamed: stages come in their own order, and an unknown name is an error.
 func TestNamed(t *testing.T) {
 	some, err := named([]string{"race", "vet"})
 	if err != nil || len(some) != 2 || some[0].name != "vet" || some[1].name != "race" {
@@ -25,7 +25,8 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestCheck: the run ends at the first stage that fails, or when it has taken too long, and what was run is kept.
+// TestCheck: the run ends at the first stage that fails, or when it has taken too long. The figures
+// of the stages that ran are kept.
 func TestCheck(t *testing.T) {
 	usual := stages
 	t.Cleanup(func() { stages = usual })

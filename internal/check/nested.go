@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// nested are the commands for the modules below this one, which ./... leaves out. All are vetted. The examples are tested too; the
-// others measure other systems, which a machine may not have.
+// nested are the commands for the modules below this one, which ./... leaves out. All are vetted.
+// The examples are tested too; the others measure other systems, which a machine may not have.
 func nested(context.Context) ([]step, error) {
 	dirs, err := below(".")
 	if err != nil {
@@ -26,7 +26,8 @@ func nested(context.Context) ([]step, error) {
 	return steps, nil
 }
 
-// below are the directories of the modules below the one in root that have Go files: a module may only name tools.
+// below lists the directories below root that have a module with Go files: a module may only name
+// tools.
 func below(root string) ([]string, error) {
 	has := map[string]bool{filepath.Clean(root): false} // by module
 	sources := map[string]bool{}                        // directories with Go files

@@ -24,7 +24,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestBelow: modules below are found if they have Go files, but for those of testdata and of directories that the go command ignores.
+// TestBelow: modules below are found if they have Go files, except in testdata and in directories
+// that the go command ignores.
 func TestBelow(t *testing.T) {
 	root := t.TempDir()
 	for _, file := range []string{

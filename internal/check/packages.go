@@ -26,7 +26,7 @@ func (p pkg) tests() []string {
 // files are all of its files that are compiled.
 func (p pkg) files() []string { return append(p.tests(), p.GoFiles...) }
 
-// list is the packages of the module in a directory, as they are compiled with some tags.
+// list returns the packages of the module in a directory, as they are compiled with some tags.
 func list(ctx context.Context, dir, tags string) (all []pkg, err error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-tags", tags,
 		"-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")

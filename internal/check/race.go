@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// races are the commands that run, with the race detector, the tests that run concurrent code of this module.
+// races are the commands that run, with the race detector, the tests that run concurrent code of
+// this module.
 func races(ctx context.Context) ([]step, error) {
 	packages, err := list(ctx, ".", "")
 	if err != nil {
@@ -28,17 +29,17 @@ func races(ctx context.Context) ([]step, error) {
 	return []step{{line: test + "-race " + strings.Join(names, " ")}}, nil
 }
 
-// unraced are folders that the race stage leaves out all the same: most of their tests start programs, which are built without the
-// detector.
+// unraced are folders that the race stage leaves out, although their code is concurrent: most of
+// their tests start programs, which are built without the detector.
 var unraced = []string{"bench", "cmd", "examples"}
 
-// within says whether a package is in a folder or below.
+// within reports whether a package is in a folder or below it.
 func within(name string) func(folder string) bool {
 	return func(folder string) bool { return strings.HasPrefix(name+"/", module+"/"+folder+"/") }
 }
 
-// raced are the packages whose tests run concurrent code: that of the tests, that of the package, or that of a package of this
-// module that one of these imports, directly or not.
+// raced are the packages whose tests run concurrent code: that of the tests, that of the package,
+// or that of a package of this module that one of these imports, directly or not.
 func raced(packages []pkg) (names []string, err error) {
 	byName, concurrent := map[string]pkg{}, map[string]bool{}
 	for _, p := range packages {
@@ -73,7 +74,7 @@ func raced(packages []pkg) (names []string, err error) {
 	return names, nil
 }
 
-// anyConcurrent says whether one of the files has code that more than one goroutine runs.
+// anyConcurrent reports whether one of the files has code that more than one goroutine runs.
 func anyConcurrent(dir string, files []string) (bool, error) {
 	for _, file := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, file), nil, parser.SkipObjectResolution)
@@ -87,14 +88,15 @@ func anyConcurrent(dir string, files []string) (bool, error) {
 	return false, nil
 }
 
-// concurrentImports are packages that only concurrent code needs, concurrentCalls functions and methods that start a goroutine.
+// concurrentImports are packages that only concurrent code needs, concurrentCalls functions and
+// methods that start a goroutine.
 var (
 	concurrentImports = []string{"sync", "sync/atomic", "golang.org/x/sync/errgroup"}
 	concurrentCalls   = []string{"AfterFunc", "Parallel", "RunParallel"}
 )
 
-// isConcurrent looks for a go or select statement, a channel, an import that only concurrent code needs, and a call that starts a
-// goroutine.
+// isConcurrent looks for a go or select statement, a channel, an import that only concurrent code
+// needs, and a call that starts a goroutine.
 func isConcurrent(f *ast.File) (is bool) {
 	for _, i := range f.Imports {
 		path, _ := strconv.Unquote(i.Path.Value) // it was parsed

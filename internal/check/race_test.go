@@ -35,7 +35,8 @@ func TestConcurrentCode(t *testing.T) {
 	}
 }
 
-// TestRacedPackages: the race stage has every package of this module with concurrent code and tests, and those that use them.
+// TestRacedPackages: the race stage has every package of this module with concurrent code and
+// tests, and those that use them.
 func TestRacedPackages(t *testing.T) {
 	packages, err := list(t.Context(), "../..", "")
 	if err != nil {

@@ -18,14 +18,16 @@ import (
 // module is the path of this module, with which the names of its packages begin.
 const module = "github.com/rolemanager/rolemanager"
 
-// figure is how long something took: a package within a stage or, without a package, the whole stage.
+// figure is how long something took: a package within a stage or, without a package, the whole
+// stage.
 type figure struct {
 	stage, pkg string
 	wall, cpu  time.Duration // cpu: of a stage only
 	result     string        // ok, FAIL or cached
 }
 
-// summarize writes two tables: the stages, and the packages with a column for each stage that tested packages.
+// summarize writes two tables: the stages, and the packages with a column for each stage that
+// tested packages.
 func summarize(w io.Writer, figures []figure, total time.Duration) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "\nstage\tseconds\tCPU seconds\tresult\t\n")

@@ -18,11 +18,12 @@ import (
 type step struct {
 	line   string   // its words, with a space between two
 	dir    string   // where it runs; empty: here
-	env    []string // what it gets beside the environment
-	silent string   // what it means when it prints something; empty: it may
+	env    []string // added to the environment
+	silent string   // what output means, if the command must be silent; empty: it may print
 }
 
-// run runs the command, writes what it prints, and returns the packages that it has tested and the CPU time that it took.
+// run runs the command, writes its output, and returns the packages that it has tested and the CPU
+// time that it took.
 func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time.Duration, err error) {
 	shown := s.line
 	if s.dir != "" {
@@ -46,7 +47,7 @@ func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time
 	return out.packages, cpu, err
 }
 
-// output passes on what a command prints, and takes the seconds of packages from it.
+// output passes on the output of a command, and reads the seconds of packages from it.
 type output struct {
 	to       io.Writer
 	bytes    int

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestOutput: the lines of go test are passed on, however they are cut, and their seconds are taken from them.
+// TestOutput: the lines of go test are passed on, however they are cut, and their seconds are read
+// from them.
 func TestOutput(t *testing.T) {
 	const said = "ok  \texample.org/m/a\t1.250s\n" +
 		"ok  \texample.org/m/b\t(cached)\n" +
@@ -40,7 +41,8 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestStep: a command that fails fails, and one that must print nothing fails when it does.
+// TestStep: a command that fails is a failure. A command that must print nothing fails when it
+// prints.
 func TestStep(t *testing.T) {
 	for _, c := range []struct {
 		step step

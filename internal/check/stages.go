@@ -12,11 +12,12 @@ type stage struct {
 	steps func(ctx context.Context) ([]step, error)
 }
 
-// tool runs what tools/go.mod pins.
+// tool runs a command that tools/go.mod pins.
 const tool = "go tool -modfile=tools/go.mod "
 
-// test runs tests. The vet stage has vetted them, and no debugger needs their binaries. Some packages wait for real time, so three run
-// at a time; a later -p says more where most of them wait. The time limit of a package is for a busy machine.
+// test runs tests. The vet stage has vetted them, and no debugger needs their binaries. Some
+// packages wait for real time, so three run at a time; a later -p sets more where most of them
+// wait. The time limit of a package is for a busy machine.
 const test = "go test -vet=off -ldflags=-w -timeout 20m -p 3 "
 
 // stages are all of them, the quick ones first.
@@ -32,15 +33,16 @@ var stages = []stage{
 	{"mutants", mutants},
 	// The property tests are shorter under the race detector by themselves.
 	{"race", races},
-	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time. One cycle of each test that plays
-	// cycles. Many of each, on record with the product that they are of: go run ./propertytests/campaign cycles -cycles 50
+	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time.
+	// Each test that plays cycles plays one. To play many of each, and record them with the product
+	// that they tested: go run ./propertytests/campaign cycles -cycles 50
 	{"realtime", always(
 		step{line: test + "-p 6 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
 			"./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/... ./assign"},
 		step{line: "go run ./propertytests/campaign cycles -cycles 1 -lanes 6 -file="},
 	)},
-	// Every fuzz target for a short while, and those of packages that were changed lately for longer. A long run:
-	// go run ./propertytests/campaign fuzz -execs 10000000
+	// Every fuzz target runs for a short while, and targets of recently changed packages run
+	// longer. A long run: go run ./propertytests/campaign fuzz -execs 10000000
 	{"fuzz", always(step{line: "go run ./propertytests/campaign fuzz -time 3s -commits 10 -changed 20s -most 150s"})},
 }
 
@@ -49,9 +51,9 @@ func always(steps ...step) func(context.Context) ([]step, error) {
 	return func(context.Context) ([]step, error) { return steps, nil }
 }
 
-// mutants plants a few bugs, which have to be found. The commit chooses them, and they run side by
+// mutants plants a few bugs, which must be found. The commit chooses them, and they run side by
 // side. For all of them, or for those whose texts have changed, see propertytests/campaign/mutants.
-// The driver's are left out: on the real server not every run is the same.
+// The driver's are left out, because on the real server not every run is the same.
 func mutants(ctx context.Context) ([]step, error) {
 	return []step{{
 		line: test + "-count 1 -run Mutants$ ./propertytests/model/...",

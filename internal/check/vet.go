@@ -23,7 +23,7 @@ func vets(ctx context.Context) ([]step, error) {
 	return steps, nil
 }
 
-// unseen are those packages that have files which they do not have among the others.
+// unseen returns the packages with files that they do not have among the others.
 func unseen(packages, others []pkg) (names []string) {
 	seen := map[string][]string{}
 	for _, p := range others {

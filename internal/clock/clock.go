@@ -2,23 +2,26 @@ package clock
 
 import "time"
 
-// Clock is read by whoever holds or observes a lease. It is safe for concurrent use.
+// Clock is read by every process that holds or observes a lease. It is safe for concurrent use.
 type Clock interface {
 	// Now reads both scales.
 	Now() Now
-	// Holder reads the holder's scale alone. It does not allocate: it is read whenever somebody asks whether a lease
-	// still holds.
+	// Holder reads only the holder's scale. It does not allocate, because it is read each time that
+	// a caller asks whether a lease still holds.
 	Holder() Instant
 }
 
-// virtualAbove is how far the runtime's clock must be from the kernel's wall clock to be a virtual one. A bubble's
-// begins in the year 2000; the two readings of a real one lie microseconds apart.
+// virtualAbove is how far the runtime's clock must be from the kernel's wall clock to count as
+// virtual. A bubble's clock begins in the year 2000; the two readings of a real clock lie
+// microseconds apart.
 const virtualAbove = time.Hour
 
-// started anchors the plain monotonic scale, so that the readings of all clocks of the process can be compared.
+// started anchors the plain monotonic scale, so that the readings of all clocks of the process can
+// be compared.
 var started = time.Now()
 
-// System returns the clocks of this machine, or the virtual clock of the testing/synctest bubble it is called in.
+// System returns the clocks of this machine, or the virtual clock of the testing/synctest bubble it
+// is called in.
 func System() Clock {
 	if isVirtual() {
 		return bubble{}
@@ -29,8 +32,8 @@ func System() Clock {
 	return monotonic{}
 }
 
-// isVirtual reports whether time.Now is the clock of a bubble. It is never true where the kernel's wall clock cannot
-// be read without the runtime.
+// isVirtual reports whether time.Now is the clock of a bubble. It is never true where the kernel's
+// wall clock can be read only through the runtime.
 func isVirtual() bool {
 	wall, ok := kernelWall()
 	return ok && time.Since(wall).Abs() > virtualAbove
@@ -43,7 +46,8 @@ func awake() Instant { return 1 + Instant(time.Since(started)) }
 type machine struct{}
 
 func (machine) Now() Now {
-	// The holder's scale is read last: whatever happens between the two readings then counts against the holder.
+	// The holder's scale is read last, so that the time between the two readings counts against the
+	// holder.
 	o := awake()
 	return Now{Holder: machine{}.Holder(), Observer: o}
 }

@@ -17,7 +17,7 @@ func sinceBoot() (Instant, bool) {
 	return Instant(ts.Nano()), true
 }
 
-// kernelWall reads the wall clock past the runtime, which may be showing a virtual one.
+// kernelWall reads the wall clock without the runtime, whose clock may be virtual.
 func kernelWall() (time.Time, bool) {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_REALTIME, &ts); err != nil {

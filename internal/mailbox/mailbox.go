@@ -2,13 +2,13 @@ package mailbox
 
 import "sync"
 
-// keep is the largest capacity, in values, of a drained buffer that is used again. What a burst has needed beyond it
-// goes back to the garbage collector.
+// keep is the largest capacity, in values, of a drained buffer that is used again. A buffer that a
+// burst has made larger goes back to the garbage collector.
 const keep = 1024
 
 // Mailbox is a FIFO queue with many producers and one consumer. Make it with New.
 type Mailbox[T any] struct {
-	ready chan struct{} // size 1: a token means "not empty, or closed", however often that was said
+	ready chan struct{} // size 1: a token means "not empty, or closed", however often that was signalled
 
 	mu     sync.Mutex
 	queue  []T
@@ -20,8 +20,8 @@ func New[T any]() *Mailbox[T] {
 	return &Mailbox[T]{ready: make(chan struct{}, 1)}
 }
 
-// Put adds v at the end and wakes the consumer. It never waits for the consumer. It returns false, and drops v, once
-// the mailbox is closed.
+// Put adds v at the end and wakes the consumer, but never waits for it. Once the mailbox is closed,
+// Put returns false and drops v.
 func (m *Mailbox[T]) Put(v T) bool {
 	m.mu.Lock()
 	if m.closed {
@@ -37,12 +37,13 @@ func (m *Mailbox[T]) Put(v T) bool {
 	return true
 }
 
-// Ready returns the channel that gives one token whenever there may be something to drain, and one at Close. The
-// consumer drains after each token; a token with nothing behind it can happen.
+// Ready returns the channel that gives one token whenever there may be something to drain, and one
+// at Close. The consumer drains after each token. The mailbox may be empty after a token.
 func (m *Mailbox[T]) Ready() <-chan struct{} { return m.ready }
 
-// Drain returns all that is queued, oldest first. It takes buf, whose values the consumer has dealt with, as room for
-// what comes next: the consumer passes what the last Drain returned, and keeps no reference to it.
+// Drain returns all queued values, oldest first. It reuses buf, whose values the consumer has
+// handled, for the values that come next: the consumer passes the result of the last Drain, and
+// keeps no reference to it.
 func (m *Mailbox[T]) Drain(buf []T) []T {
 	clear(buf) // so that the spare room keeps nothing alive
 	if cap(buf) > keep {
@@ -55,8 +56,8 @@ func (m *Mailbox[T]) Drain(buf []T) []T {
 	return out
 }
 
-// Close ends the mailbox: Put fails from now on, what is queued can still be drained. It wakes the consumer and may be
-// called again.
+// Close ends the mailbox: Put fails from now on, but queued values can still be drained. It wakes
+// the consumer and may be called again.
 func (m *Mailbox[T]) Close() {
 	m.mu.Lock()
 	m.closed = true
@@ -64,7 +65,8 @@ func (m *Mailbox[T]) Close() {
 	m.wake()
 }
 
-// Closed reports whether Close has been called. After Closed is true, what the next Drain returns is the last.
+// Closed reports whether Close has been called. After Closed is true, the next Drain returns the
+// last values.
 func (m *Mailbox[T]) Closed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,6 +76,6 @@ func (m *Mailbox[T]) Closed() bool {
 func (m *Mailbox[T]) wake() {
 	select {
 	case m.ready <- struct{}{}:
-	default: // a token already lies there
+	default: // a token is already there
 	}
 }

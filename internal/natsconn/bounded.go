@@ -2,8 +2,8 @@ package natsconn
 
 import "time"
 
-// Within calls hang, which may hang in the connection while the peer's TCP is frozen, and waits for it
-// for at most d. A call that takes longer ends by itself, with the connection's own deadline.
+// Within calls hang, which may hang in the connection while the peer's TCP is frozen, and waits for
+// it for at most d. A call that takes longer ends by itself, with the connection's own deadline.
 func Within(d time.Duration, hang func()) {
 	done := make(chan struct{})
 	go func() {
@@ -18,11 +18,11 @@ func Within(d time.Duration, hang func()) {
 	}
 }
 
-// askPatience is longer than any answer takes that waits for no lock.
+// askPatience is longer than any answer takes if no lock is held.
 const askPatience = 100 * time.Millisecond
 
-// Soon returns what ask returns, or otherwise if ask takes longer than a moment. The connection answers
-// under a lock, which it holds while it reconnects.
+// Soon returns the result of ask, or otherwise if ask takes longer than a moment. The connection
+// answers under a lock, which it holds while it reconnects.
 func Soon[T any](ask func() T, otherwise T) T {
 	answer := make(chan T, 1)
 	go func() { answer <- ask() }() // it ends with the connection's own deadline

@@ -10,19 +10,20 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// A denial of the server looks like silence. The server complains on the side, in order with its other
-// answers, and the connection keeps the last complaint. natskv.Writer reports a denied write. This file
-// finds denied subscriptions, and messages that nobody answers.
+// A denial of the server looks like silence. The server sends its complaint separately, in order
+// with its other answers, and the connection keeps the last complaint. natskv.Writer reports a
+// denied write. This file finds denied subscriptions, and messages that nobody answers.
 
 const (
 	deniedWithin = time.Second // for the round trips after which complaints have arrived
 	deniedLook   = time.Second
-	deniedAgain  = time.Minute // a repeated complaint is reported this often
-	maxDenied    = 1000        // subjects that are remembered for that
+	deniedAgain  = time.Minute // how often a repeated complaint is reported
+	maxDenied    = 1000        // the number of subjects that are remembered for that
 )
 
-// Subscribe subscribes to all subjects, or to none: a part of them would look like a fault of others.
-// Errors: a *natskv.PermissionError for a subject that the server denies, and the connection's.
+// Subscribe subscribes to all subjects or to none, because a part of them would look like a fault
+// of others. Errors: a *natskv.PermissionError for a subject that the server denies, and the
+// connection's.
 func Subscribe(nc *nats.Conn, all map[string]nats.MsgHandler) (subs []*nats.Subscription, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), deniedWithin)
 	defer cancel()
@@ -43,8 +44,8 @@ func Subscribe(nc *nats.Conn, all map[string]nats.MsgHandler) (subs []*nats.Subs
 	return subs, nil
 }
 
-// denial returns the complaint about a subscription that is newer than before, the connection's last
-// complaint. It returns nil if no round trip succeeds in time: nothing is known then.
+// denial returns the complaint about a subscription that is newer than before, the connection's
+// last complaint. It returns nil if no round trip succeeds in time, because then nothing is known.
 func denial(ctx context.Context, nc *nats.Conn, before error, subject string) error {
 	_ = nc.FlushWithContext(ctx)
 	last := nc.LastError()
@@ -57,9 +58,9 @@ func denial(ctx context.Context, nc *nats.Conn, before error, subject string) er
 	return nil
 }
 
-// WatchDenials calls denied for every later complaint of the server about a missing permission, until
-// ctx ends. Of several complaints at once it sees the last one. A complaint that repeats is reported
-// once a minute.
+// WatchDenials calls denied for every later complaint of the server about a missing permission,
+// until ctx ends. Of several complaints at once it sees the last one. A repeated complaint is
+// reported once a minute.
 func WatchDenials(ctx context.Context, nc *nats.Conn, denied func(*natskv.PermissionError)) {
 	known, recent := nc.LastError(), map[string]time.Time{}
 	tick := time.NewTicker(deniedLook)

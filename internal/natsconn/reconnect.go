@@ -12,11 +12,11 @@ import (
 var ErrReconnected = errors.New("the connection was lost meanwhile")
 
 // UntilReconnect derives a context that also ends with the next reconnect, with the close of the
-// connection, and with ends, whose cause is then closed. A nil ends never ends it.
+// connection, and with ends. If ends ends it, the cause is closed. A nil ends never ends it.
 //
-// It is for several requests in a row under one long limit: a request on a connection that is lost is
-// never answered. The caller must call release. Release returns err, wrapped in [ErrReconnected] if
-// the reconnect is the reason for err.
+// It is for several requests in a row under one long limit, because a request on a lost connection
+// is never answered. The caller must call release. Release returns err, and wraps it in
+// [ErrReconnected] if the reconnect is the reason for err.
 func UntilReconnect(ctx context.Context, nc *nats.Conn, ends <-chan struct{}, closed error) (until context.Context, release func(err error) error) {
 	until, cancel := context.WithCancelCause(ctx)
 	changes := nc.StatusChanged(nats.CONNECTED, nats.CLOSED)

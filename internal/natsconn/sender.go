@@ -12,10 +12,10 @@ import (
 // Sender sends messages in order from a goroutine of its own.
 //
 // A call on the connection hangs while the peer's TCP is frozen, or while a name is looked up for a
-// reconnect. The owner's loop must not hang with it. A Sender also knows how large a message may be,
-// which the connection tells under the same lock.
+// reconnect. The owner's loop must not hang with it. A Sender also knows how large a message may
+// be, which the connection reports under the same lock.
 //
-// The owner bounds how much waits in it.
+// The owner bounds how many messages wait in it.
 type Sender struct {
 	nc  *nats.Conn
 	box *mailbox.Mailbox[*nats.Msg]
@@ -30,20 +30,22 @@ func NewSender(nc *nats.Conn, wg *sync.WaitGroup) *Sender {
 	return s
 }
 
-// Send queues a message. It never blocks, and reports no error: a sender of requests asks again.
+// Send queues a message. It never blocks, and reports no error, because a sender of requests asks
+// again.
 func (s *Sender) Send(subject, reply string, data []byte) {
 	s.box.Put(&nats.Msg{Subject: subject, Reply: reply, Data: data})
 }
 
-// MaxPayload is how many bytes a message may have. After a change of servers it may be out of date for
-// one message, which is then not sent, as if it was lost. A caller that finds a message too large calls
-// [Sender.Refresh]: the message comes again.
+// MaxPayload is how many bytes a message may have. After a change of servers it may be out of date
+// for one message. That message is not sent, as if it had been lost. A caller that finds a message
+// too large calls [Sender.Refresh], because the message comes again.
 func (s *Sender) MaxPayload() int { return int(s.max.Load()) }
 
-// Refresh asks the connection for its max_payload again, as happens after each batch of messages.
+// Refresh asks the connection for its max_payload again, as also happens after each batch of
+// messages.
 func (s *Sender) Refresh() { s.box.Put(nil) }
 
-// Stop ends the Sender once it has sent what waits.
+// Stop ends the Sender after it has sent the messages that wait.
 func (s *Sender) Stop() { s.box.Close() }
 
 func (s *Sender) run() {

@@ -10,7 +10,8 @@ import (
 
 func TestMain(m *testing.M) { natstest.Main(m) }
 
-// TestRefresh: a Sender that sends nothing learns another max_payload all the same, when a message is found too large.
+// TestRefresh: a Sender that sends nothing still learns a new max_payload when a message is found
+// too large.
 func TestRefresh(t *testing.T) {
 	nc := natstest.Connect(t, natstest.Server(t))
 	var wg sync.WaitGroup
@@ -18,7 +19,7 @@ func TestRefresh(t *testing.T) {
 	defer wg.Wait()
 	defer s.Stop()
 	most := s.MaxPayload()
-	s.max.Store(100) // of the server before
+	s.max.Store(100) // the previous server's
 	s.Refresh()
 	natstest.Eventually(t, "the present limit", time.Minute, func() (bool, string) { return s.MaxPayload() == most && most > 100, "" })
 }
