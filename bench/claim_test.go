@@ -10,14 +10,15 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// BenchmarkClaim: a session that leads something takes part in one more role, which nobody has ever held, until its work begins.
+// BenchmarkClaim: a session that leads something takes part in one more role, which nobody has ever
+// held, until its work begins.
 func BenchmarkClaim(b *testing.B) {
 	const rounds = 1_000
 	s := natstest.Server(b, natstest.Listen)
 	p := join(b, s, election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a"})
 	l := newLedger()
 	from := time.Now()
-	p.campaign(b, "held", l) // who holds a role beats often, so that no claim waits for that
+	p.campaign(b, "held", l) // a holder of a role beats often, so that no claim waits for that
 	l.after(b, "the first promotion", &l.began, from, 1)
 	var took sample
 	for b.Loop() {

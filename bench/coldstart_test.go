@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// BenchmarkColdStart: from connecting, where there is no bucket yet, until a session leads all of its roles.
+// BenchmarkColdStart: from connecting, where there is no bucket yet, until a session leads all of
+// its roles.
 func BenchmarkColdStart(b *testing.B) {
 	for _, roles := range []int{1, 1_000} {
 		b.Run(fmt.Sprint("roles=", roles), func(b *testing.B) {

@@ -1,13 +1,15 @@
-// Package bench measures what the library promises: how fast a role is led again, and what a process costs.
+// Package bench measures what the library promises: how fast a role is led again, and what a
+// process costs.
 //
 //	go test -run '^$' -bench . ./bench
 //
-// One operation of the fail-over benchmarks is a whole campaign of fail-overs, so a plain run is enough; figures are
-// reported as metrics of their own, with the median, the 99th percentile (of less than 100 samples the largest) and their
-// number. Nothing here asserts a time: what a machine does depends on what else it does. Where a figure depends on how late timers
-// are, the lateness of this very run is reported beside it (overshoot-p99).
+// One operation of the fail-over benchmarks is a whole campaign of fail-overs, so a plain run is
+// enough; figures are reported as metrics of their own, with the median, the 99th percentile (of
+// less than 100 samples the largest) and their number. Nothing here asserts a time: what a machine
+// does depends on what else it does. Where a figure depends on how late timers are, the lateness of
+// this very run is reported beside it (overshoot-p99).
 //
-// What is aimed at, on two cores:
+// The aims, on two cores:
 //
 //	Crash            the link of the leader is dropped → OnPromote elsewhere   p99 ≤ TTL + 50 ms + overshoot
 //	Handover         the work has drained → OnPromote elsewhere, loopback      p50 ≤ 1 ms, p99 ≤ 5 ms
@@ -21,13 +23,16 @@
 //	Rerun            kill -9 of a worker → its tasks run elsewhere             ≤ TTL + 200 ms
 //	FollowedRole     heap per role followed, goroutines                        ≤ 1 KiB, 0
 //
-// And without an aim: Claim (takes part in a free role → leads it), ColdStart (a session in an empty place → it leads all its
-// roles), Member (heap and goroutines of one more session in a process).
+// And without an aim: Claim (takes part in a free role → leads it), ColdStart (a session in an
+// empty place → it leads all its roles), Member (heap and goroutines of one more session in a
+// process).
 //
-// Files: failover_test.go, mass_test.go, claim_test.go, coldstart_test.go (how fast), party_test.go (one process of those), hotpath_test.go,
-// heartbeat_test.go, followed_test.go, member_test.go (what it costs), tasks_test.go, rerun_test.go, namespace_test.go (tasks),
-// figures_test.go (percentiles, lateness of timers).
+// Files: failover_test.go, mass_test.go, claim_test.go, coldstart_test.go (how fast), party_test.go
+// (one process of those), hotpath_test.go, heartbeat_test.go, followed_test.go, member_test.go
+// (what it costs), tasks_test.go, rerun_test.go, namespace_test.go (tasks), figures_test.go
+// (percentiles, lateness of timers).
 //
-// Beside it: peers (a module of its own: other libraries at the same jobs), scale (costs over one axis at a time), proc and
-// figures (parts as processes of their own; samples as rows), report (runs everything and writes docs/explanation/benchmarks.md).
+// Beside it: peers (a module of its own: other libraries at the same jobs), scale (costs over one
+// axis at a time), proc and figures (parts as processes of their own; samples as rows), report
+// (runs everything and writes docs/explanation/benchmarks.md).
 package bench

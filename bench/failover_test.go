@@ -52,7 +52,8 @@ func (l *lane) sides(b *testing.B) (from, to int) {
 	return from, to
 }
 
-// crash drops the leader's link, at any moment of its heartbeat, and returns how long nobody was promoted.
+// crash drops the leader's link, at any moment of its heartbeat, and returns how long nobody was
+// promoted.
 func (l *lane) crash(b *testing.B) time.Duration {
 	from, to := l.sides(b)
 	time.Sleep(rand.N(200 * time.Millisecond)) // the phase, not a wait
@@ -64,7 +65,8 @@ func (l *lane) crash(b *testing.B) time.Duration {
 	return at.Sub(cut)
 }
 
-// BenchmarkCrash: the leader's link is dropped; how long until another process is promoted, at a TTL of one second.
+// BenchmarkCrash: the leader's link is dropped; how long until another process is promoted, at a
+// TTL of one second.
 func BenchmarkCrash(b *testing.B) {
 	const lanes, rounds = 8, 13
 	s := natstest.Server(b, natstest.Listen)
@@ -91,7 +93,8 @@ func BenchmarkCrash(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkHandover: the leader gives the role up; how long from the return of its work until another one is promoted.
+// BenchmarkHandover: the leader gives the role up; how long from the return of its work until
+// another one is promoted.
 func BenchmarkHandover(b *testing.B) {
 	ways := map[string]func(ctx context.Context, l *lane, from, to int) error{
 		"StepDown": func(ctx context.Context, l *lane, from, _ int) error { return l.elections[from].StepDown(ctx) },

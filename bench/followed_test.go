@@ -29,8 +29,8 @@ const (
 
 func bucketOf(roles int) string { return fmt.Sprint("roles-", roles) }
 
-// leadForParent is the other process of BenchmarkFollowedRole: a server, and the leader of all roles. It runs until its
-// input ends. So nothing of either is in the heap that is measured.
+// leadForParent is the other process of BenchmarkFollowedRole: a server, and the leader of all
+// roles. It runs until its input ends. So nothing of either is in the heap that is measured.
 func leadForParent() {
 	if os.Getenv(leadingChild) == "" {
 		return
@@ -124,8 +124,8 @@ func leader(b *testing.B) (url string) {
 	return ""
 }
 
-// BenchmarkFollowedRole: what one more role costs a process that stands in line for it while somebody else leads it,
-// at rest.
+// BenchmarkFollowedRole: the cost of one more role for a process that waits in line for it while
+// another leads it, at rest.
 func BenchmarkFollowedRole(b *testing.B) {
 	url := leader(b)
 	for i := range names {
@@ -146,7 +146,8 @@ func BenchmarkFollowedRole(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// What the benchmark keeps itself is there from the beginning: it is no cost of a role.
+// The benchmark's own data are there from the beginning, so they are not counted as a cost of a
+// role.
 var (
 	names     [10_000]string
 	elections [10_000]*election.Election
@@ -205,7 +206,8 @@ func follow(b *testing.B, url string, roles int) (heap uint64, goroutines int) {
 	return heap, goroutines
 }
 
-// atRest is what this process holds after it has rested for a while: what a start has left lying is let go of with the next beats.
+// atRest is what this process holds after it has rested for a while: what a start has left lying is
+// let go of with the next beats.
 func atRest(d time.Duration) (heap uint64, goroutines int) {
 	time.Sleep(d)
 	var stats runtime.MemStats

@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// BenchmarkHeartbeats: what one process that leads writes into the bucket in one heartbeat interval.
+// BenchmarkHeartbeats: what one process that leads writes into the bucket in one heartbeat
+// interval.
 func BenchmarkHeartbeats(b *testing.B) {
 	for _, roles := range []int{1, 1000} {
 		b.Run(fmt.Sprint(roles), func(b *testing.B) {

@@ -12,8 +12,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// BenchmarkIsLeader: what it costs to ask before each step of the work, against the one reading of the clock that is in
-// it. Both are measured in turns, so that what else the machine does meets both.
+// BenchmarkIsLeader: what it costs to ask before each step of the work, against the one reading of
+// the clock that is in it. Both are measured in turns, so that what else the machine does meets
+// both.
 func BenchmarkIsLeader(b *testing.B) {
 	p := join(b, natstest.Server(b), election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, TTL: 10 * time.Second})
 	l := newLedger()

@@ -10,8 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// BenchmarkMassFailover: a process that leads many roles vanishes; how long from the kill of its session until another one
-// leads them all.
+// BenchmarkMassFailover: a process that leads many roles vanishes; how long from the kill of its
+// session until another one leads them all.
 func BenchmarkMassFailover(b *testing.B) {
 	for _, size := range []struct{ roles, rounds int }{{1_000, 10}, {10_000, 5}} {
 		b.Run(fmt.Sprint("roles=", size.roles), func(b *testing.B) { massFailover(b, size.roles, size.rounds) })
@@ -43,8 +43,9 @@ func massFailover(b *testing.B, roles, rounds int) {
 			d.terms.after(b, "the first promotions", &d.terms.began, time.Time{}, roles)
 		}
 	}
-	// led says how many roles one leads while the other one stands in line for them, as that one sees it: who is back from an
-	// outage and has seen nothing yet still shows itself as the leader.
+	// led says how many roles one leads while the other one stands in line for them, as that one
+	// sees it: who is back from an outage and has seen nothing yet still shows itself as the
+	// leader.
 	led := func(from, to side) (n int) {
 		for _, r := range to.Roles() {
 			if r.Leader == from.Instance() && r.Successor == to.Instance() {

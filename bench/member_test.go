@@ -11,8 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-// BenchmarkMember: what one more session costs a process at rest, its connection included. They are worker-only, so none sees
-// another: what a candidate keeps of each other one grows with their number, and is measured by scale.
+// BenchmarkMember: what one more session costs a process at rest, its connection included. They are
+// worker-only, so none sees another: what a candidate keeps of each other one grows with their
+// number, and is measured by scale.
 func BenchmarkMember(b *testing.B) {
 	const few, many = 10, 210
 	url := leader(b)

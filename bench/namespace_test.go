@@ -50,7 +50,8 @@ type stage struct {
 	a       *assign.Assigner
 }
 
-// enter opens a session with an assigner; register gives it its handlers. With campaign it is a candidate for the role.
+// enter opens a session with an assigner; register gives it its handlers. With campaign it is a
+// candidate for the role.
 func (s store) enter(b *testing.B, at host, name string, campaign bool, register func(*assign.Assigner), edit func(*election.SessionConfig, *assign.Config)) *stage {
 	b.Helper()
 	must := func(err error) {

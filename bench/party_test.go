@@ -61,7 +61,8 @@ func (l *ledger) add(to *[]time.Time) {
 	}
 }
 
-// after waits until there are n entries later than t, and returns the first and the last of those n.
+// after waits until there are n entries later than t, and returns the first and the last of those
+// n.
 func (l *ledger) after(b *testing.B, what string, of *[]time.Time, t time.Time, n int) (first, last time.Time) {
 	b.Helper()
 	late := time.After(patience)

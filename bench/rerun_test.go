@@ -51,8 +51,8 @@ func (k *kennel) next() (task, worker string) {
 	return string(m.Data), m.Subject[len("bench.runs."):]
 }
 
-// BenchmarkRerun: a worker's process is killed with SIGKILL; how long until each task that it held begins elsewhere, at a TTL
-// of one second.
+// BenchmarkRerun: a worker's process is killed with SIGKILL; how long until each task that it held
+// begins elsewhere, at a TTL of one second.
 func BenchmarkRerun(b *testing.B) {
 	const tasks, rounds = 8, 20
 	st := store{storage: stores[1].storage, replicas: 1}

@@ -13,7 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// BenchmarkTasks: submit to outcome with many tasks under way at once; everything, the server included, in this process.
+// BenchmarkTasks: submit to outcome with many tasks under way at once; everything, the server
+// included, in this process.
 func BenchmarkTasks(b *testing.B) {
 	for _, s := range stores {
 		b.Run(s.name, func(b *testing.B) {
@@ -48,8 +49,9 @@ func BenchmarkTasks(b *testing.B) {
 	}
 }
 
-// BenchmarkTaskLatency: submit to outcome of one task at a time, with nothing else to do. The process that leads runs it
-// itself, or, elsewhere, the other one does: that one verifies what it is handed with the leader's public key.
+// BenchmarkTaskLatency: submit to outcome of one task at a time, with nothing else to do. The
+// process that leads runs it itself, or, elsewhere, the other one does: that one verifies what it
+// is handed with the leader's public key.
 func BenchmarkTaskLatency(b *testing.B) {
 	for _, s := range stores {
 		b.Run(s.name, func(b *testing.B) { s.latency(b, working(b)) })
@@ -76,8 +78,8 @@ func (s store) latency(b *testing.B, leader func(*assign.Assigner)) {
 	took.report(b, "")
 }
 
-// BenchmarkBacklog: a scheduler is stopped while 100,000 tasks wait; how long from the next one's promotion until it hands
-// out, with all of them on its books.
+// BenchmarkBacklog: a scheduler is stopped while 100,000 tasks wait; how long from the next one's
+// promotion until it hands out, with all of them on its books.
 func BenchmarkBacklog(b *testing.B) {
 	const open, rounds = 100_000, 5
 	s := store{storage: stores[1].storage, replicas: 1}
@@ -109,8 +111,9 @@ func BenchmarkBacklog(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkBacklogCrash is the same with a scheduler that is lost, not stopped, and a worker that holds some of the tasks: it is
-// asked for them, and they are adopted, before anything is handed out.
+// BenchmarkBacklogCrash is the same with a scheduler that is lost, not stopped, and a worker that
+// holds some of the tasks: it is asked for them, and they are adopted, before anything is handed
+// out.
 func BenchmarkBacklogCrash(b *testing.B) {
 	const open, held, rounds = 100_000, 512, 5
 	s := store{storage: stores[1].storage, replicas: 1}

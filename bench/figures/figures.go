@@ -1,5 +1,5 @@
-// Package figures keeps what was measured as rows of raw data: one row for each sample, with nothing computed from them, and
-// rows about what was measured.
+// Package figures keeps what was measured as rows of raw data: one row for each sample, with
+// nothing computed from them, and rows about what was measured.
 //
 // Files: figures.go (rows and their files), origin.go (which code and which versions they are of).
 package figures
@@ -28,8 +28,8 @@ type Row struct {
 // Header is the first line of a file of rows.
 var Header = []string{"job", "peer", "mode", "n", "figure", "value", "note"}
 
-// Sheet is a file of rows that is being written. It is safe for concurrent use; each row is in the file when Add returns,
-// so that what was measured survives whatever comes after.
+// Sheet is a file of rows that is being written. It is safe for concurrent use; each row is in the
+// file when Add returns, so that what was measured survives whatever comes after.
 type Sheet struct {
 	mu sync.Mutex
 	f  *os.File

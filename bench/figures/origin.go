@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// About is the job of rows that say what the others are of. Each has one figure, and what there is to say is its note.
+// About is the job of rows that say what the others are of. Each has one figure, and what there is
+// to say is its note.
 const About = "about"
 
 // About appends such a row.

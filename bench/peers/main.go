@@ -1,15 +1,17 @@
-// Command peers puts this library and others that do the same through the same jobs, one peer after the other, in one run on
-// one machine, and writes every sample as a row of a CSV file.
+// Command peers puts this library and others that do the same through the same jobs, one peer after
+// the other, in one run on one machine, and writes every sample as a row of a CSV file.
 //
 //	go run -C bench/peers . -quick                        does it work? a few minutes; figures worth nothing
 //	go run -C bench/peers . -out peers.csv                everything
 //	go run -C bench/peers . -jobs crash,handover -peers rolemanager,etcd
 //
-// It is a module of its own, so that none of the others is a dependency of the library. Every process of a peer, and every
-// server, is a process of its own on loopback, ended by its parent. Servers that are not linked in (redis, PostgreSQL) are
-// the system's, see install.sh; without them their peers are left out, with a word.
+// It is a module of its own, so that none of the others is a dependency of the library. Every
+// process of a peer, and every server, is a process of its own on loopback, ended by its parent.
+// Servers that are not linked in (redis, PostgreSQL) are the system's, see install.sh; without them
+// their peers are left out, with a word.
 //
-// Packages: jobs (what is done), elect and queue (the peers), stores (the servers), proc (processes), figures (the rows).
+// Packages: jobs (what is done), elect and queue (the peers), stores (the servers), proc
+// (processes), figures (the rows).
 package main
 
 import (
@@ -74,7 +76,8 @@ func run(ctx context.Context, quick bool, only, of []string, out string) error {
 	return sheet.Close()
 }
 
-// expand is the names of the jobs that are meant: elections, synced (elections on synced stores) and tasks are all of theirs.
+// expand is the names of the jobs that are meant: elections, synced (elections on synced stores)
+// and tasks are all of theirs.
 func expand(only []string) (all []string, err error) {
 	groups := map[string][]string{}
 	for _, j := range jobs.Elections {

@@ -32,8 +32,8 @@ type Child struct {
 // patience is how long a child may take to set itself up.
 const patience = 5 * time.Minute
 
-// Start starts a child of a kind and waits until it is ready. hear is called with each of its events, in order, from one
-// goroutine that has ended when Kill or Close returns.
+// Start starts a child of a kind and waits until it is ready. hear is called with each of its
+// events, in order, from one goroutine that has ended when Kill or Close returns.
 func Start(kind string, config any, hear func(Event)) (*Child, error) {
 	text, err := json.Marshal(config)
 	if err != nil {
@@ -46,7 +46,8 @@ func Start(kind string, config any, hear func(Event)) (*Child, error) {
 	}
 	c.cmd.Env = append(os.Environ(), kindEnv+"="+kind, configEnv+"="+string(text))
 	c.cmd.Stderr = os.Stderr
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // one that is paused does not see its input end
+	// one that is paused does not see its input end
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -98,7 +99,8 @@ func (c *Child) listen(out io.Reader) {
 	}
 }
 
-// Call asks the child something and waits for the reply, which is decoded into reply unless that is nil.
+// Call asks the child something and waits for the reply, which is decoded into reply unless that is
+// nil.
 func (c *Child) Call(ctx context.Context, name string, args, reply any) error {
 	text, err := json.Marshal(args)
 	if err != nil {
@@ -133,7 +135,8 @@ func (c *Child) Call(ctx context.Context, name string, args, reply any) error {
 	}
 }
 
-// Kill ends the process with SIGKILL, as a crash does, and returns when it is gone, with the time at which it was sent.
+// Kill ends the process with SIGKILL, as a crash does, and returns when it is gone, with the time
+// at which it was sent.
 func (c *Child) Kill() (at int64) {
 	at = Now()
 	_ = c.cmd.Process.Kill() // it may have ended by itself
@@ -142,7 +145,8 @@ func (c *Child) Kill() (at int64) {
 	return at
 }
 
-// Pause and Resume stop the whole process and let it go on, as the kernel does with a machine that swaps.
+// Pause and Resume stop the whole process and let it go on, as the kernel does with a machine that
+// swaps.
 func (c *Child) Pause() error  { return c.cmd.Process.Signal(syscall.SIGSTOP) }
 func (c *Child) Resume() error { return c.cmd.Process.Signal(syscall.SIGCONT) }
 

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now is the time of the machine's monotonic clock in nanoseconds: the one clock that all processes of a comparison share
-// and that nobody sets.
+// Now is the time of the machine's monotonic clock in nanoseconds: the one clock that all processes
+// of a comparison share and that nobody sets.
 func Now() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {

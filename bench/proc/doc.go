@@ -1,15 +1,17 @@
 //go:build linux
 
-// Package proc runs parts of a measurement in processes of their own, so that each can be killed, stopped and measured.
+// Package proc runs parts of a measurement in processes of their own, so that each can be killed,
+// stopped and measured.
 //
 //	parent ── stdin: one call a line ──► child     Start, Child.Call
 //	       ◄── stdout: replies, events ──          Serve, Line.Tell
 //
-// A child is this same program, started again with its kind in the environment. It ends when its input does, so none
-// outlives its parent, whatever happens to that one; what it writes on stderr goes to the parent's.
+// A child is this same program, started again with its kind in the environment. It ends when its
+// input does, so none outlives its parent, whatever happens to that one; what it writes on stderr
+// goes to the parent's.
 //
 // Linux only: it finds itself in /proc, and no child outlives its parent (PR_SET_PDEATHSIG).
 //
-// Files: child.go (the parent's side), serve.go (the child's side), wire.go (what they say), usage.go (processor time,
-// memory), clock.go (the clock that they share).
+// Files: child.go (the parent's side), serve.go (the child's side), wire.go (what they say),
+// usage.go (processor time, memory), clock.go (the clock that they share).
 package proc

@@ -39,7 +39,8 @@ func (l *Line) send(v line) {
 	}
 }
 
-// Serve is the life of a child, if this process is one; else it returns at once. It never returns in a child.
+// Serve is the life of a child, if this process is one; else it returns at once. It never returns
+// in a child.
 func Serve(kinds map[string]Kind) {
 	kind := os.Getenv(kindEnv)
 	if kind == "" {

@@ -16,9 +16,10 @@ type Memory struct {
 	Goroutines int
 }
 
-// Usage is the processor time that a process has used, in user and in kernel mode, and what its garbage collector has up to its
-// last cycle, without what that did only because nobody else in the process had anything to do. The latter is the runtime's
-// estimate: it counts the time in which the collector waits for a processor too, so that it is an upper bound.
+// Usage is the processor time that a process has used, in user and in kernel mode, and what its
+// garbage collector has up to its last cycle, without what that did only because nobody else in the
+// process had anything to do. The latter is the runtime's estimate: it counts the time in which the
+// collector waits for a processor too, so that it is an upper bound.
 type Usage struct{ CPU, Collector time.Duration }
 
 // Used is the usage of this process.

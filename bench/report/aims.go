@@ -48,7 +48,8 @@ func (s *source) atLeast(name, unit string, aim float64) verdict {
 	return judge(v, v >= aim)
 }
 
-// largest is the worst of what this library was measured with in the comparison or in growth, at one size, and of how many.
+// largest is the worst of what this library was measured with in the comparison or in growth, at
+// one size, and of how many.
 func (s *source) largest(part, job, figure string, n int) string {
 	return s.largestMode(part, job, "", figure, n)
 }
@@ -71,8 +72,8 @@ func (s *source) withinMode(part, job, mode, figure string, n int, aim float64) 
 	return judge(v, v <= aim)
 }
 
-// lead is what this library's median of a figure of tasks is of that of the best peer, on buffered stores; nothing where a peer
-// is missing.
+// lead is what this library's median of a figure of tasks is of that of the best peer, on buffered
+// stores; nothing where a peer is missing.
 func (s *source) lead(figure string) float64 {
 	if len(s.tasks.where("throughput", "", "", "left-out", -1))+len(s.tasks.where("throughput", "", "", "failed", -1)) > 0 {
 		return math.NaN()
@@ -119,8 +120,9 @@ func (s *source) restAim(axis, what string) string {
 		number(float64(n)), what, number(v), number(all), idleBound, number(leaders+idleBound), reached(judge(v, v <= leaders+idleBound)))
 }
 
-// flatAim is a line on a figure that is not to grow with N: at the smallest and the largest size that were measured, of which the
-// second may be a tenth more, or what one message more in a window makes.
+// flatAim is a line on a figure that is not to grow with N: at the smallest and the largest size
+// that were measured, of which the second may be a tenth more, or what one message more in a window
+// makes.
 func (s *source) flatAim(part, job, figure, what string) string {
 	rows := s.parts()[part].where(job, "", "", figure, -1)
 	if part != "scale" {

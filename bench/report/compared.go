@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/bench/figures"
 )
 
-// compared is tables of the peers and of their stores: versions and settings, as they were measured.
+// compared is tables of the peers and of their stores: versions and settings, as they were
+// measured.
 func (s *source) compared() string {
 	var about data // elections and tasks have stores in common
 	for _, r := range s.peers.where(figures.About, "", "", "", -1) {
@@ -24,7 +25,8 @@ func (s *source) compared() string {
 	return peers.String() + "\n" + stores.String()
 }
 
-// describe adds lines on all who have settings. Modes that follow each other and do not differ share one.
+// describe adds lines on all who have settings. Modes that follow each other and do not differ
+// share one.
 func (d data) describe(t *table, who, version, settings string) {
 	t.row(who, "version", "mode", "settings")
 	t.row(slices.Repeat([]string{"---"}, 4)...)

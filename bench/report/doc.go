@@ -1,5 +1,5 @@
-// Command report measures everything and writes docs/explanation/benchmarks.md, with its plots and raw data under docs/explanation/benchmarks, and the
-// figures in the README.
+// Command report measures everything and writes docs/explanation/benchmarks.md, with its plots and
+// raw data under docs/explanation/benchmarks, and the figures in the README.
 //
 //	go run ./bench/report            everything, on a quiet machine
 //	go run ./bench/report -quick     the same in small, into a temporary directory: does it work?
@@ -12,11 +12,12 @@
 //	             └───► tasks.csv ────────┤                    from document.md, which is written by hand
 //	bench/scale ─────► scale.csv ────────┘                └──► README.md, between two lines of it
 //
-// A number in the document is either computed from the raw data beside it or says that it is an aim. What a part has not
-// measured yet is said in its place.
+// A number in the document is either computed from the raw data beside it or marked as an aim. If a
+// part has not measured a figure yet, its place says so.
 //
-// Files: main.go (the parts), gobench.go (reading Go's benchmarks), machine.go (where it was measured), document.go (the
-// template and what it can ask for), readme.go (the figures of the README), aims.go (verdicts), compared.go (versions and settings
-// of the peers), peers.go (tables and plots of the comparison), scale.go (curves and exponents), sample.go (medians and
+// Files: main.go (the parts), gobench.go (reading Go's benchmarks), machine.go (where it was
+// measured), document.go (the template and what it can ask for), readme.go (the figures of the
+// README), aims.go (verdicts), compared.go (versions and settings of the peers), peers.go (tables
+// and plots of the comparison), scale.go (curves and exponents), sample.go (medians and
 // percentiles), table.go; package chart draws.
 package main

@@ -96,7 +96,8 @@ func (s *source) goRuns(name, unit string, factor ...float64) string {
 	return fmt.Sprintf("%s (median of %d, %s to %s)", number(found.median()), len(found), number(found.percentile(0)), number(found.percentile(1)))
 }
 
-// slowest says of how many samples the 99th percentile of a benchmark is the largest; name ends with what its samples are of.
+// slowest says of how many samples the 99th percentile of a benchmark is the largest; name ends
+// with what its samples are of.
 func (s *source) slowest(name, prefix, what string) string {
 	n := s.goSample(name, prefix+"samples", nil)
 	if len(n) == 0 {

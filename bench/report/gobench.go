@@ -13,7 +13,8 @@ import (
 
 var processors = regexp.MustCompile(`-\d+$`)
 
-// benchmarks reads what go test -bench prints: a row for each figure of each benchmark, whose name is the mode.
+// benchmarks reads what go test -bench prints: a row for each figure of each benchmark, whose name
+// is the mode.
 func benchmarks(r io.Reader, each func(figures.Row) error) error {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {

@@ -25,7 +25,8 @@ func describe(quick bool) string {
 	return b.String()
 }
 
-// quiet waits until the machine has had little to do for a minute, for five minutes at most: also what was measured before is a load.
+// quiet waits until the machine has had little to do for a minute, for five minutes at most: also
+// what was measured before is a load.
 func quiet(ctx context.Context, what string) {
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
 		var minute float64

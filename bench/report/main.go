@@ -60,7 +60,8 @@ func report(ctx context.Context, quick, render bool, only []string, docs string)
 			}
 			log.Printf("%s: begins", p.name)
 			began := time.Now()
-			// Where it was measured belongs to what was measured: a part that is measured again may be on another machine.
+			// Where it was measured belongs to what was measured: a part that is measured again may
+			// be on another machine.
 			if err := os.WriteFile(filepath.Join(raw, p.name+".txt"), []byte(describe(quick)+"\n"), 0o644); err != nil {
 				return err
 			}
@@ -116,8 +117,8 @@ func growth(ctx context.Context, quick bool, out string) error {
 	return command(ctx, "", "./bench/scale", "-out", out, fmt.Sprint("-quick=", quick))
 }
 
-// command builds a command of the repository and runs it: "go run" does not pass an interrupt on, and it is the command that
-// ends the servers.
+// command builds a command of the repository and runs it: "go run" does not pass an interrupt on,
+// and it is the command that ends the servers.
 func command(ctx context.Context, dir, pkg string, args ...string) error {
 	built, err := os.MkdirTemp("", "benchmarks-built")
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 const ours = "rolemanager"
 
-// compared are the figures whose ratios come first: medians, of the largest size that both have, and the peer has not lost its roles at.
+// compared are the figures whose ratios come first: medians, of the largest size that both have,
+// and the peer has not lost its roles at.
 var compared = map[string][]struct{ label, job, mode, figure string }{
 	"elections": {
 		{"messages at rest, in and out", "rest", "", "messages/s"},
@@ -127,8 +128,8 @@ func (s *source) spread(job, figure string) string {
 	return t.String()
 }
 
-// sizes is a table of one figure with a row for each N and a column for each peer, and how many samples it is of. A dagger says that
-// the peer lost its roles meanwhile.
+// sizes is a table of one figure with a row for each N and a column for each peer, and how many
+// samples it is of. A dagger says that the peer lost its roles meanwhile.
 func (s *source) sizes(job, figure string) string {
 	rows := s.peers.where(job, "", "", figure, -1)
 	if len(rows) == 0 {

@@ -90,7 +90,8 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// The document can be written at any time, from whatever is there; no place of it is left to chance.
+// The document can be written at any time, from whatever is there; no place of it is left to
+// chance.
 func TestDocumentIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "benchmarks"), 0o700); err != nil {
@@ -170,7 +171,8 @@ func TestDocumentIsWritten(t *testing.T) {
 	}
 }
 
-// What stands in the README and in the document is what the raw data beside it say: go run ./bench/report -render.
+// The figures in the README and in the document follow from the raw data beside it: go run
+// ./bench/report -render.
 func TestFiguresAreOfTheRawData(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs", "explanation")
 	s, err := read(docs)
@@ -182,7 +184,7 @@ func TestFiguresAreOfTheRawData(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, err := s.withFigures(string(old)); err != nil || text != string(old) {
-		t.Errorf("the README has other figures than the raw data: render it anew (%v)", err)
+		t.Errorf("the README has other figures than the raw data: render it again (%v)", err)
 	}
 	copied := t.TempDir()
 	if err := os.CopyFS(filepath.Join(copied, "benchmarks"), os.DirFS(filepath.Join(docs, "benchmarks"))); err != nil {
@@ -196,7 +198,7 @@ func TestFiguresAreOfTheRawData(t *testing.T) {
 		t.Fatal(err)
 	}
 	if old, err := os.ReadFile(filepath.Join(docs, "benchmarks.md")); err != nil || string(old) != string(fresh) {
-		t.Errorf("docs/explanation/benchmarks.md is not what the raw data and its template say: render it anew (%v)", err)
+		t.Errorf("docs/explanation/benchmarks.md differs from the raw data and its template: render it again (%v)", err)
 	}
 }
 

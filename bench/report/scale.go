@@ -12,8 +12,8 @@ import (
 // bend is how much two neighbouring slopes may differ until that is called a bend.
 const bend = 0.3
 
-// growth is a table of what one axis costs: the exponent of a power of N that fits all sizes best, that of the last step, and
-// where the slope changes.
+// growth is a table of what one axis costs: the exponent of a power of N that fits all sizes best,
+// that of the last step, and where the slope changes.
 func (s *source) growth(axis string) string {
 	rows := s.scale.where(axis, "", "", "", -1)
 	if len(rows) == 0 {
@@ -67,7 +67,8 @@ func (s *source) scaled(axis, figure string, n int) string {
 	return number(s.scale.where(axis, "", "", figure, n).values().median())
 }
 
-// delivery is the processor time, in seconds, that members and server spend at rest for each message that goes out.
+// delivery is the processor time, in seconds, that members and server spend at rest for each
+// message that goes out.
 func (s *source) delivery(axis string, n int) float64 {
 	of := func(figure string) float64 { return s.scale.where(axis, "", "", figure, n).values().median() }
 	return (of("cpu-members-%") + of("cpu-server-%")) / 100 / of("messages-out/s")
@@ -78,8 +79,8 @@ func (s *source) delivered(axis string, n int, deliveries float64) string {
 	return number(deliveries * s.delivery(axis, n))
 }
 
-// exponents fits log y = a + b log x by least squares and returns b, the slope between the last two points, and where
-// neighbouring slopes differ by more than bend.
+// exponents fits log y = a + b log x by least squares and returns b, the slope between the last two
+// points, and where neighbouring slopes differ by more than bend.
 func exponents(xs, ys []float64) (whole, last float64, bends string) {
 	var lx, ly []float64
 	for i := range xs {
@@ -129,7 +130,8 @@ func (s *source) curve(name, title, axis string, names ...string) (string, error
 	return s.plot(name, title, func(w io.Writer) error { return chart.Curves(w, title, axis, "", all) })
 }
 
-// cluster computes, from the writes and deliveries at rest on one server, what each of three would do.
+// cluster computes, from the writes and deliveries at rest on one server, what each of three would
+// do.
 func (s *source) cluster(axis string) string {
 	rows := s.scale.where(axis, "", "", "", -1)
 	if len(rows) == 0 {

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command scale measures how costs grow, one axis at a time, on one machine: members, workers, roles, open tasks. Every
-// measurement is a row of a CSV file; the curves and their exponents are drawn from it by bench/report.
+// Command scale measures how costs grow, one axis at a time, on one machine: members, workers,
+// roles, open tasks. Every measurement is a row of a CSV file; the curves and their exponents are
+// drawn from it by bench/report.
 //
 //	go run ./bench/scale -quick               does it work? figures worth nothing
 //	go run ./bench/scale -out scale.csv       everything
@@ -14,9 +15,11 @@
 //	tasks     N open tasks                       time to submit, memory, bytes stored, time until the next scheduler is ready,
 //	                                             time to run them all
 //
-// The server is a process of its own, and so is each group of members, so that what each costs is seen apart; the N members
-// of an axis share one process, each with a session and a connection of its own.
+// The server is a process of its own, and so is each group of members, so that what each costs is
+// seen apart; the N members of an axis share one process, each with a session and a connection of
+// its own.
 //
-// Files: main.go, run.go (a run), server.go and host.go (the child processes), reading.go (what they have said and used up to
-// a moment), rest.go (what is measured at rest), and one for each axis: members.go, roles.go, tasks.go.
+// Files: main.go, run.go (a run), server.go and host.go (the child processes), reading.go (what
+// they have said and used up to a moment), rest.go (what is measured at rest), and one for each
+// axis: members.go, roles.go, tasks.go.
 package main

@@ -23,7 +23,7 @@ const (
 	rolesBucket = "roles"
 )
 
-// What a host tells. The subject is the role, or what is said of it.
+// These are the events that a host reports. The subject is the role, or the value of the event.
 const (
 	began     = "began"     // the work of a term begins
 	ended     = "ended"     // it has ended
@@ -31,7 +31,7 @@ const (
 	recovered = "recovered" // a scheduler hands out; the subject is how long that took it, in nanoseconds
 )
 
-// hostConfig says what a process holds.
+// hostConfig describes the members of a process.
 type hostConfig struct {
 	Addr       string
 	TTL        time.Duration
@@ -44,8 +44,9 @@ type hostConfig struct {
 	Slots      int  // of the worker, 0 for none
 }
 
-// waveSize is how many members that see each other begin at once; the next do when all that are there see all. Each begins with
-// all records of all others, so that a thousand at once keep each other from holding their leases.
+// waveSize is how many members that see each other begin at once; the next do when all that are
+// there see all. Each begins with all records of all others, so that a thousand at once keep each
+// other from holding their leases.
 const waveSize = 50
 
 // scheduled is the kind of all tasks.
@@ -101,8 +102,9 @@ func serveHost(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Ca
 	}, nil
 }
 
-// see waits until each member sees so many. Who does is not asked again, and the others the more rarely the longer it takes, so that
-// it is known to a tenth: to ask all of them all the time costs more than to join.
+// see waits until each member sees so many. A member that does is not asked again. The others are
+// asked the more rarely the longer it takes, so that the time is known to a tenth: asking all of
+// them all the time costs more than joining.
 func see(ctx context.Context, members []*election.Session, n int) error {
 	began := time.Now()
 	for i := 0; i < len(members); {

@@ -13,7 +13,8 @@ import (
 
 const (
 	memberTTL = 10 * time.Second
-	// patientTTL is for so many candidates that what all of them are told of each other is more than the machine can do.
+	// patientTTL is for so many candidates that what all of them are told of each other is more
+	// than the machine can do.
 	patientTTL = time.Minute
 )
 
@@ -27,7 +28,8 @@ func members(ctx context.Context, r *run) error {
 	})
 }
 
-// patient measures the same where leases last longer, and members that have nothing to do beat more rarely.
+// patient measures the same where leases last longer, and members that have nothing to do beat more
+// rarely.
 func patient(ctx context.Context, r *run) error {
 	if err := r.leaders("patient", 1, patientTTL); err != nil {
 		return err
@@ -85,8 +87,8 @@ func (r *run) membersAt(ctx context.Context, axis string, n int, ttl time.Durati
 		figure{"failover-writes", float64(after.Seizing - before.Seizing)})
 }
 
-// workers measures N members that contend for nothing, one leader that hands out tasks, and one that has nothing to do with
-// them: what it receives and uses says what workers cost others.
+// workers measures N members that contend for nothing, one leader that hands out tasks, and one
+// that has nothing to do with them: what it receives and uses says what workers cost others.
 func workers(ctx context.Context, r *run) error {
 	if err := r.leaders("workers", 2, memberTTL); err != nil {
 		return err
@@ -140,8 +142,8 @@ func (r *run) leaders(axis string, n int, ttl time.Duration) error {
 	})
 }
 
-// join starts a process of members and measures how long it takes until their sessions are open and each of them sees whom it is
-// to see, and what keeps whom busy meanwhile.
+// join starts a process of members and measures how long it takes until their sessions are open and
+// each of them sees whom it is to see, and what keeps whom busy meanwhile.
 func (r *run) join(ctx context.Context, axis string, n int, s *stage, c hostConfig) (h *proc.Child, err error) {
 	var x span
 	if x.from, err = s.read(ctx); err != nil {

@@ -14,7 +14,8 @@ import (
 type reading struct {
 	at   time.Time
 	said traffic
-	used map[*proc.Child]use // by the server, every host (one that starts later had used nothing), and nil: this process
+	// by the server, every host (one that starts later had used nothing), and nil: this process
+	used map[*proc.Child]use
 }
 
 // use is what one process has used and received.
@@ -23,7 +24,8 @@ type use struct {
 	heard int64 // messages, by a host
 }
 
-// read takes a reading, always in the same order: between two of them each count covers the same time.
+// read takes a reading, always in the same order: between two of them each count covers the same
+// time.
 func (s *stage) read(ctx context.Context) (r reading, err error) {
 	own, err := proc.Used()
 	if err != nil {

@@ -19,11 +19,13 @@ func (s *stage) empty(ctx context.Context) (proc.Memory, error) {
 	return h.Memory(ctx)
 }
 
-// rest is how long traffic at rest is counted, and from when on. It is a multiple of all periods that there are: who has nothing to
-// do beats once in a TTL (a thousand workers once in 20 s), and the members of one process all do so at about the same time. A
-// window of one period and a fifth would hold one beat of each, or two, as it falls.
+// rest is how long traffic at rest is counted, and from when on. It is a multiple of all periods
+// that there are: who has nothing to do beats once in a TTL (a thousand workers once in 20 s), and
+// the members of one process all do so at about the same time. A window of one period and a fifth
+// would hold one beat of each, or two, as it falls.
 //
-// It begins half a period after one in which members have rested, so that neither end is where they beat: they began together.
+// It begins half a period after one in which members have rested, so that neither end is where they
+// beat: they began together.
 type rest struct{ after, window time.Duration }
 
 var (
@@ -31,7 +33,8 @@ var (
 	patiently = rest{patientTTL + patientTTL/2, 2 * patientTTL}
 )
 
-// atRest measures the traffic of a stage where nothing happens, and what the processes cost: of all hosts together.
+// atRest measures the traffic of a stage where nothing happens, and what the processes cost: of all
+// hosts together.
 func (r *run) atRest(ctx context.Context, axis string, n int, at rest, s *stage, hosts ...*proc.Child) (x span, err error) {
 	if err := pause(ctx, r.full(at.after)); err != nil {
 		return x, err

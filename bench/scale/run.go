@@ -49,7 +49,8 @@ func (r *run) add(axis string, n int, all ...figure) error {
 	return nil
 }
 
-// grow measures one axis at its sizes. A size that fails is its last, and a result: the note says why.
+// grow measures one axis at its sizes. A size that fails is its last, and a result: the note says
+// why.
 func (r *run) grow(ctx context.Context, axis string, quick, full []int, at func(context.Context, int) error) error {
 	sizes := full
 	if r.quick {
@@ -74,7 +75,7 @@ type stage struct {
 
 	mu      sync.Mutex
 	heard   []proc.Event
-	changed chan struct{} // closed, and made anew, with each event
+	changed chan struct{} // closed and recreated with each event
 }
 
 func newStage(ctx context.Context) (*stage, error) {
@@ -116,7 +117,8 @@ func (s *stage) host(c hostConfig) (*proc.Child, error) {
 	return h, err
 }
 
-// await waits for n events of a kind that come after a time, each of another subject, and returns them.
+// await waits for n events of a kind that come after a time, each of another subject, and returns
+// them.
 func (s *stage) await(ctx context.Context, what string, after int64, n int) ([]proc.Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -143,7 +145,7 @@ func (s *stage) await(ctx context.Context, what string, after int64, n int) ([]p
 	}
 }
 
-// waitError says what was waited for in vain.
+// waitError names the event that did not come.
 type waitError struct {
 	what  string
 	n, of int

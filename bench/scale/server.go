@@ -16,8 +16,8 @@ import (
 
 const serverKind = "server"
 
-// traffic is what the server has received and sent. Seizing are writes of roles, and of the lease of the first member of
-// the host "leader": once that one is dead, attempts to end its session.
+// traffic is what the server has received and sent. Seizing are writes of roles, and of the lease
+// of the first member of the host "leader": once that one is dead, attempts to end its session.
 type traffic struct{ In, Out, Writes, Seizing int64 }
 
 // serveServer is the life of a server, with file storage in a temporary directory.

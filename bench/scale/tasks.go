@@ -96,7 +96,8 @@ func (b backlog) fill(ctx context.Context, scheduler *proc.Child) error {
 		figure{"bytes/task", b.each(float64(books.Heap) - float64(bare.Heap))})
 }
 
-// takeOver stops the scheduler: the next one reads all of them. What keeps whom busy meanwhile is counted from the stop on.
+// takeOver stops the scheduler, and the next one reads all tasks. Busy processes are counted from
+// the stop on.
 func (b backlog) takeOver(ctx context.Context, first *proc.Child) (second *proc.Child, err error) {
 	if second, err = b.s.host(schedules("second")); err != nil {
 		return nil, err
@@ -130,7 +131,8 @@ func (b backlog) takeOver(ctx context.Context, first *proc.Child) (second *proc.
 		figure{"ready-cpu-server-%", x.cpu(b.s.server)})
 }
 
-// work lets three workers run them, from when all three are there, and says what keeps whom busy.
+// work lets three workers run them, from when all three are there, and reports which processes are
+// busy.
 func (b backlog) work(ctx context.Context, scheduler *proc.Child) error {
 	const all = 3
 	if err := assign.PauseKind(ctx, b.c, scheduled.Name(), "until the workers are there"); err != nil {

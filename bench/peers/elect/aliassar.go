@@ -25,7 +25,8 @@ var aliAssarPeer = Peer{
 // aliAssarBeats is how many heartbeats there are in a TTL.
 const aliAssarBeats = 5
 
-// makeBucket makes a bucket whose keys live for the TTL, as the peers that use such a one ask for, in files.
+// makeBucket makes a bucket whose keys live for the TTL, as the peers that use such a one ask for,
+// in files.
 func makeBucket(addr, bucket string, ttl time.Duration) error {
 	nc, err := nats.Connect("nats://" + addr)
 	if err != nil {

@@ -31,7 +31,8 @@ var choriaPeer = Peer{
 		kv, err := js.KeyValue("CHORIA_LEADER_ELECTION")
 		return &choriaCandidate{c: c, kv: kv, w: w, all: map[string]*choriaStand{}}, err
 	},
-	// It waits for up to five seconds before its first campaign, and campaigns every three quarters of the TTL.
+	// It waits for up to five seconds before its first campaign, and campaigns every three quarters
+	// of the TTL.
 	Settled: func(ttl time.Duration) time.Duration { return 5*time.Second + ttl },
 }
 
@@ -44,7 +45,8 @@ type choriaCandidate struct {
 	all map[string]*choriaStand
 }
 
-// choriaStand is one election. Its OnLost is not called when it is cancelled, so who cancels it ends the work.
+// choriaStand is one election. Its OnLost is not called when it is cancelled, so the caller that
+// cancels it ends the work.
 type choriaStand struct {
 	isLeader func() bool
 	cancel   context.CancelFunc

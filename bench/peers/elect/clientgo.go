@@ -33,7 +33,8 @@ var clientGoPeer = Peer{
 	},
 }
 
-// clientGoTimes are in the ratios of its documentation, 15 : 10 : 2, and a time-out that leaves room for another try.
+// clientGoTimes are in the ratios of its documentation, 15 : 10 : 2, and a time-out that leaves
+// room for another try.
 func clientGoTimes(ttl time.Duration) (renew, retry, timeout time.Duration) {
 	return ttl * 10 / 15, ttl * 2 / 15, ttl / 3
 }

@@ -17,7 +17,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// Every peer is used rightly enough that one of two instances leads, and the other one after it has resigned.
+// Every peer is used rightly enough that one of two instances leads, and the other one after it has
+// resigned.
 func TestPeersHandOver(t *testing.T) {
 	const ttl, patience = 4 * time.Second, 2 * time.Minute
 	for _, p := range elect.Peers {

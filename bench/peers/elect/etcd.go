@@ -44,7 +44,8 @@ type etcdCandidate struct {
 	all map[string]*etcdStand
 }
 
-// etcdStand is one role's loop: campaign, work until the session is gone or somebody asks, campaign again.
+// etcdStand is one role's loop: campaign, work until the session is gone or somebody asks, campaign
+// again.
 type etcdStand struct {
 	ask    chan chan error
 	cancel context.CancelFunc
@@ -134,7 +135,8 @@ func (e *etcdCandidate) Resign(ctx context.Context, role string) error {
 	}
 }
 
-// Leads is as near as the library comes to an answer: it has led, and its session does not know that it is over.
+// Leads is as near as the library comes to an answer: it has led, and its session does not know
+// that it is over.
 func (e *etcdCandidate) Leads(role string) bool {
 	s := e.of(role)
 	if s == nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Config says who a candidate is.
+// Config describes a candidate.
 type Config struct {
 	Addr     string // of the store
 	Instance string
@@ -17,7 +17,8 @@ type Config struct {
 type Work struct {
 	Drain time.Duration // how long it takes to return once it is told to
 	Tell  func(what, role string)
-	// Dead tells when the session of a crashed candidate was ended, which makes its roles free: of peers that know.
+	// Dead tells when the session of a crashed candidate was ended, which makes its roles free: of
+	// peers that know.
 	Dead func(at time.Time)
 }
 
@@ -43,7 +44,8 @@ func (w Work) end(role string) {
 type Candidate interface {
 	// Stand contends for a role, until Resign.
 	Stand(ctx context.Context, role string) error
-	// Resign gives the role up in the most graceful way that the peer has, and takes part no longer.
+	// Resign gives the role up in the most graceful way that the peer has, and takes part no
+	// longer.
 	Resign(ctx context.Context, role string) error
 	// Leads is what the peer says to work that asks.
 	Leads(role string) bool
@@ -54,14 +56,14 @@ type Peer struct {
 	Name   string
 	Module string // "" for this library
 	Store  string
-	// Settings says what is set at a TTL, and what follows from it by itself.
+	// Settings describes the settings at a TTL, and those that follow from it by themselves.
 	Settings func(ttl time.Duration) string
-	// Prepare makes what must be there before the first candidate. It may be nil.
+	// Prepare makes everything that must be there before the first candidate. It may be nil.
 	Prepare func(ctx context.Context, addr string, ttl time.Duration) error
 	Open    func(ctx context.Context, c Config, w Work) (Candidate, error)
 	// Settled is how long after it has begun to contend an instance is surely in line.
 	Settled func(ttl time.Duration) time.Duration
-	// Short says that it takes a TTL of one second.
+	// Short means that the peer takes a TTL of one second.
 	Short bool
 }
 

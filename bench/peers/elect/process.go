@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/bench/proc"
 )
 
-// Kind is what a child that contends is called.
+// Kind is the name of a child that contends.
 const Kind = "candidate"
 
 // Process configures one: instances that contend over one store, each with a connection of its own.
@@ -21,7 +21,8 @@ type Process struct {
 	TTL       time.Duration
 	Drain     time.Duration
 	Instances []string
-	// Watch asks each instance once in a millisecond whether it leads role-0, and tells when the answer changes.
+	// Watch asks each instance once in a millisecond whether it leads role-0, and tells when the
+	// answer changes.
 	Watch bool
 }
 

@@ -47,7 +47,8 @@ func newSession(c Config, w Work) (*election.Session, error) {
 	})
 }
 
-// dial is the connection of every peer that uses NATS: it comes back by itself, and never sends what has waited meanwhile.
+// dial is the connection of every peer that uses NATS: it comes back by itself, and never sends
+// what has waited meanwhile.
 func dial(c Config) (*nats.Conn, error) {
 	return nats.Connect("nats://"+c.Addr, nats.Name(c.Instance), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.ReconnectWait(50*time.Millisecond))

@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/bench/peers/elect"
 )
 
-// crash kills the leader of a role again and again, in several lanes at once: each is one role of two processes.
+// crash kills the leader of a role again and again, in several lanes at once: each is one role of
+// two processes.
 func crash(ctx context.Context, r *Run, p elect.Peer) error {
 	for _, ttl := range ttls(p) {
 		if err := crashAt(ctx, r, p, ttl); err != nil {

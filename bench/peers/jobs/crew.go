@@ -80,8 +80,8 @@ func (c *crew) ran(ctx context.Context) (sum int, err error) {
 	return sum, nil
 }
 
-// completed waits until n tasks have a stored end. The store is asked only when all handlers have begun: to count what is in
-// it may be work, which must not be part of the load.
+// completed waits until n tasks have a stored end. The store is asked only when all handlers have
+// begun: to count what is in it may be work, which must not be part of the load.
 func (c *crew) completed(ctx context.Context, n int, limit time.Duration) error {
 	end := time.Now().Add(limit)
 	count, asked := c.ran, false

@@ -1,6 +1,7 @@
 // Package jobs is what the peers are put through, one after the other and all in the same way.
 //
-// Elections (TTL 4 s, the shortest that all of them take; crash and frozen also with 1 s, where a peer takes that):
+// Elections (TTL 4 s, the shortest that all of them take; crash and frozen also with 1 s, where a
+// peer takes that):
 //
 //	rest        N roles that are led, and nothing happens      messages, processor time, goroutines, memory
 //	crash       the leader's process is killed                 from SIGKILL until another process's work begins
@@ -18,8 +19,9 @@
 //	late        a worker is paused, its task begins elsewhere, whose result is stored
 //	            the worker goes on and returns first
 //
-// Nothing else runs meanwhile. Each sample is a row. What did not happen in time is a row too, with the time that was waited and a note.
+// Nothing else runs meanwhile. Each sample is a row. A step that did not happen in time is a row
+// too, with the time that was waited and a note.
 //
-// Files: run.go (a run and its sizes), about.go (versions and settings), ledger.go (what happened when), group.go (processes that contend), crew.go (processes
-// that work), and one for each job.
+// Files: run.go (a run and its sizes), about.go (versions and settings), ledger.go (what happened
+// when), group.go (processes that contend), crew.go (processes that work), and one for each job.
 package jobs

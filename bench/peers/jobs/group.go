@@ -149,7 +149,8 @@ func (g *group) overdue(r *Run, job string, n int, late *overdueError) {
 	r.add(row)
 }
 
-// ttls are those at which a peer is looked at: the one that all take, and, of those that take it, one second.
+// ttls are those at which a peer is looked at: the one that all take, and, of those that take it,
+// one second.
 func ttls(p elect.Peer) []time.Duration {
 	if p.Short {
 		return []time.Duration{TTL, time.Second}

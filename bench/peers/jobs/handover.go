@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/bench/peers/elect"
 )
 
-// handoverDrain is how long the work takes to return: a successor that does not wait for it is seen.
+// handoverDrain is how long the work takes to return: a successor that does not wait for it is
+// seen.
 const handoverDrain = 500 * time.Millisecond
 
 // handover lets the leader of one role give it up, again and again.

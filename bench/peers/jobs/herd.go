@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/bench/peers/stores"
 )
 
-// herd counts how often many candidates try to take a role that is given up, or whose leader crashes, above what they do at rest.
+// herd counts how often many candidates try to take a role that is given up, or whose leader
+// crashes, above what they do at rest.
 func herd(ctx context.Context, r *Run, p elect.Peer) error {
 	processes, each := pick(r, 2, 5), pick(r, 10, 20)
 	g, err := newGroup(ctx, p, TTL, false)
@@ -44,7 +45,8 @@ func herd(ctx context.Context, r *Run, p elect.Peer) error {
 	return nil
 }
 
-// herdRound lets n candidates rest, lets the leader give up, and kills the process of the next one, with so many candidates in it.
+// herdRound lets n candidates rest, lets the leader give up, and kills the process of the next one,
+// with so many candidates in it.
 func (g *group) herdRound(ctx context.Context, r *Run, n, killed int) error {
 	if _, _, err := g.leader(ctx, elect.RoleName(0)); err != nil {
 		return err
@@ -92,7 +94,8 @@ func (g *group) herdRound(ctx context.Context, r *Run, n, killed int) error {
 	return nil
 }
 
-// vacancy is the traffic from when the leader is made to go until another one has begun, and the others have had their answers.
+// vacancy is the traffic from when the leader is made to go until another one has begun, and the
+// others have had their answers.
 func (g *group) vacancy(ctx context.Context, leave func(*member, elect.Resign) error) (stores.Traffic, float64, error) {
 	role := elect.RoleName(0)
 	x, who, err := g.leader(ctx, role)

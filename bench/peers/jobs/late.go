@@ -9,8 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/bench/peers/queue"
 )
 
-// late pauses a worker until its task runs elsewhere, and lets it go on and return first: a result that nobody waits for any
-// longer. The peers are impatient here, since what is asked is not when they run a task again.
+// late pauses a worker until its task runs elsewhere, and lets it continue and return first, with a
+// result that nobody waits for any longer. The peers are impatient here, because this job does not
+// measure when they run a task again.
 func late(ctx context.Context, r *Run, p queue.Peer) error {
 	c, err := newCrew(ctx, p, false, queue.Config{Slots: 4, Impatient: true})
 	if err != nil {
@@ -53,7 +54,8 @@ func late(ctx context.Context, r *Run, p queue.Peer) error {
 	if err := c.workers[old].Call(ctx, "finish", "late", nil); err != nil {
 		return err
 	}
-	// It has returned, and whatever it can do about its result it does now. The other one is still at work.
+	// It has returned, and whatever it can do about its result it does now. The other one is still
+	// at work.
 	end := time.Now().Add(5 * time.Second)
 	for time.Now().Before(end) {
 		done, result, err := c.client.Outcome(ctx, id)

@@ -10,7 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/bench/proc"
 )
 
-// latency submits one task after the other to workers that have nothing else to do, as the peer comes and tuned.
+// latency submits one task after the other to workers that have nothing else to do, as the peer
+// comes and tuned.
 func latency(ctx context.Context, r *Run, p queue.Peer) error {
 	for _, tuned := range []bool{false, true} {
 		if err := latencyOf(ctx, r, p, tuned); err != nil {
@@ -61,7 +62,8 @@ func latencyOf(ctx context.Context, r *Run, p queue.Peer, tuned bool) error {
 	return nil
 }
 
-// asks measures a request of the same client when nobody has anything to do: what waking the processes on its way takes.
+// asks measures a request of the same client when nobody has anything to do: what waking the
+// processes on its way takes.
 func asks(ctx context.Context, r *Run, c *crew, row figures.Row) error {
 	row.Figure = "asks-ms"
 	for i := range pick(r, 5, 50) {

@@ -16,11 +16,12 @@ type moment struct {
 	at            int64
 }
 
-// ledger is all that happened, in the order in which it was heard. Each process's moments are in order.
+// ledger is all that happened, in the order in which it was heard. Each process's moments are in
+// order.
 type ledger struct {
 	mu      sync.Mutex
 	all     []moment
-	changed chan struct{} // closed, and made anew, with each moment
+	changed chan struct{} // closed and recreated with each moment
 }
 
 func newLedger() *ledger { return &ledger{changed: make(chan struct{})} }

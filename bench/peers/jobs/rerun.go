@@ -70,7 +70,8 @@ func rerunOnce(ctx context.Context, r *Run, c *crew, tasks int, limit time.Durat
 	if err := c.hire(1, queue.Hold); err != nil {
 		return err
 	}
-	if err := pause(ctx, 2*time.Second+rand.N(2*time.Second)); err != nil { // leases are renewed in between, at any phase
+	// leases are renewed in between, at any phase
+	if err := pause(ctx, 2*time.Second+rand.N(2*time.Second)); err != nil {
 		return err
 	}
 	killed := c.kill(victim)

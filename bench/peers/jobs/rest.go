@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/bench/proc"
 )
 
-// rest measures what N roles cost in three processes while nothing happens. A size at which a peer does not get all roles
-// led in time is its last.
+// rest measures what N roles cost in three processes while nothing happens. A size at which a peer
+// does not get all roles led in time is its last.
 func rest(ctx context.Context, r *Run, p elect.Peer) error {
 	for _, n := range pick(r, []int{1, 100}, []int{1, 10, 100, 1000, 10_000}) {
 		err := restAt(ctx, r, p, n)
@@ -85,7 +85,8 @@ func restAt(ctx context.Context, r *Run, p elect.Peer, n int) error {
 	row := func(figure string, v float64) {
 		r.add(g.row("rest", n, figure, v))
 	}
-	// Nothing happens, so no term begins; a peer that is too busy to keep its leaders shows it here.
+	// Nothing happens, so no term begins; a peer that is too busy to keep its leaders shows it
+	// here.
 	row("terms-begun", float64(g.count(func(m moment) bool { return m.what == elect.Began && m.at > from })))
 	row("messages/s", float64(t.In+t.Out)/s)
 	row("messages-in/s", float64(t.In)/s)
@@ -114,7 +115,8 @@ type reading struct {
 	at               time.Time
 }
 
-// read takes a reading, always in the same order: between two of them each count covers the same time.
+// read takes a reading, always in the same order: between two of them each count covers the same
+// time.
 func (g *group) read(ctx context.Context, all []*member) (r reading, err error) {
 	for _, x := range all {
 		used, err := x.CPU(ctx)

@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/bench/peers/stores"
 )
 
-// TTL is the shortest that all peers take: choria's needs a second between its campaigns, three quarters of the TTL apart,
-// and the TTL.
+// TTL is the shortest that all peers take: choria's needs a second between its campaigns, three
+// quarters of the TTL apart, and the TTL.
 const TTL = 4 * time.Second
 
 // Run is one run of the comparison.
@@ -43,8 +43,9 @@ func (r *Run) rounds(yield func(int) bool) {
 	}
 }
 
-// window is how long traffic at rest is counted: a multiple of the periods of all peers, or nearly. This library's sessions that
-// have nothing to do beat once in a TTL, choria campaigns every three quarters of one, ali-assar and etcd come more often.
+// window is how long traffic at rest is counted: a multiple of the periods of all peers, or nearly.
+// This library's sessions that have nothing to do beat once in a TTL, choria campaigns every three
+// quarters of one, ali-assar and etcd come more often.
 const window = 3 * TTL
 
 func (r *Run) add(row figures.Row) {
@@ -75,7 +76,7 @@ func buffered(do func(context.Context, *Run, elect.Peer, bool) error) func(conte
 	return func(ctx context.Context, r *Run, p elect.Peer) error { return do(ctx, r, p, false) }
 }
 
-// synced leaves out who keeps everything in memory.
+// synced leaves out the peers that keep everything in memory.
 func synced(do func(context.Context, *Run, elect.Peer, bool) error) func(context.Context, *Run, elect.Peer) error {
 	return func(ctx context.Context, r *Run, p elect.Peer) error {
 		if p.Store == "kube" {
@@ -88,8 +89,8 @@ func synced(do func(context.Context, *Run, elect.Peer, bool) error) func(context
 // Task is a job of tasks.
 type Task struct {
 	Name string
-	// Rounds is how often the peers do it, in turn: where figures are close to each other, and the machine is not always as
-	// fast.
+	// Rounds is how often the peers do it, in turn: where figures are close to each other, and the
+	// machine is not always as fast.
 	Rounds int
 	Do     func(ctx context.Context, r *Run, p queue.Peer) error
 }
@@ -120,8 +121,8 @@ func (r *Run) Queue(ctx context.Context, chosen func(job, peer string) bool) {
 	}
 }
 
-// attempt does one job with one peer. What goes wrong is a row and a line, and ends neither the run nor the other peers: a
-// peer that cannot do a job is a result.
+// attempt does one job with one peer. A failure becomes a row and a line, and ends neither the run
+// nor the other peers: a peer that cannot do a job is a result.
 func (r *Run) attempt(job, peer string, do func() error) (ok bool) {
 	began := time.Now()
 	err := do()

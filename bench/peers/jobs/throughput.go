@@ -11,8 +11,9 @@ import (
 
 const payload = "0123456789abcdef"
 
-// throughput runs as many no-op tasks as it can, tuned. First each task is submitted by a request of its own, 256 at once;
-// then, where the peer has that, many with one call. Each time with a new store.
+// throughput runs as many no-op tasks as it can, tuned. First each task is submitted by a request
+// of its own, 256 at once; then, where the peer has that, many with one call. Each time with a new
+// store.
 func throughput(ctx context.Context, r *Run, p queue.Peer) error {
 	for _, synced := range []bool{false, true} {
 		n := pick(r, 1000, 100_000)

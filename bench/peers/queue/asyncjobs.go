@@ -78,7 +78,8 @@ func (a *asyncjobsSubmitter) Submit(ctx context.Context, payload string) (string
 	return t.ID, a.c.EnqueueTask(ctx, t)
 }
 
-// Completed is what has gone through the work queue: its entry is acknowledged after the task's end is stored.
+// Completed is what has gone through the work queue: its entry is acknowledged after the task's end
+// is stored.
 func (a *asyncjobsSubmitter) Completed(context.Context) (int, error) {
 	i, err := a.js.StreamInfo("CHORIA_AJ_Q_JOBS")
 	if err != nil {

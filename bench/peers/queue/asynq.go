@@ -51,7 +51,8 @@ var asynqPeer = Peer{
 	},
 }
 
-// atOnce is when a task is run again that has failed: what is measured is how soon that is noticed, not how long is waited then.
+// atOnce is when a task is run again that has failed: what is measured is how soon that is noticed,
+// not how long is waited then.
 func atOnce(int, error, *asynq.Task) time.Duration { return 0 }
 
 // asynqPool is the connections of a process.
@@ -80,7 +81,8 @@ func (a *asynqClient) Submit(ctx context.Context, payload string) (string, error
 }
 
 func (a *asynqClient) Completed(ctx context.Context) (int, error) {
-	n, err := a.r.ZCard(ctx, "asynq:{default}:completed").Result() // its own count of all states samples the memory of tasks
+	// its own count of all states samples the memory of tasks
+	n, err := a.r.ZCard(ctx, "asynq:{default}:completed").Result()
 	return int(n), err
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Config says where the tasks are and how they are worked on.
+// Config describes where the tasks are and how they are worked on.
 type Config struct {
 	Addr      string // of the store
 	Name      string // of the process
@@ -26,7 +26,7 @@ type Client interface {
 	Submit(ctx context.Context, payload string) (id string, err error)
 	// Completed is how many tasks have a stored end.
 	Completed(ctx context.Context) (int, error)
-	// Outcome says whether a task has completed, and with what.
+	// Outcome reports whether a task has completed, and with which result.
 	Outcome(ctx context.Context, id string) (done bool, result string, err error)
 	Close()
 }
@@ -41,13 +41,13 @@ type Peer struct {
 	Name   string
 	Module string // "" for this library
 	Store  string
-	// Settings says what is set, and what the peer sets by itself.
+	// Settings describes the settings that are made, and those that the peer makes by itself.
 	Settings func(c Config) string
 	Connect  func(ctx context.Context, c Config) (Client, error)
 	// Work runs handlers in this process until ctx ends; it returns when they can be given tasks.
 	Work func(ctx context.Context, c Config, h Handler) error
-	// Rerun is after how long it runs a crashed worker's task again as it comes, by its source, where that is too long to
-	// wait for.
+	// Rerun is the time after which the peer, with its defaults, runs a crashed worker's task
+	// again, according to its source. It is set where that time is too long to wait for.
 	Rerun time.Duration
 }
 
@@ -64,7 +64,8 @@ func ByName(name string) (Peer, error) {
 	return Peer{}, fmt.Errorf("queue: no peer %q", name)
 }
 
-// SubmitAll stores n tasks through many goroutines, as a service with many requests does, one request a task.
+// SubmitAll stores n tasks through many goroutines, as a service with many requests does, one
+// request a task.
 func SubmitAll(ctx context.Context, c Client, payload string, n, atOnce int) error {
 	next, faults := make(chan struct{}), make(chan error, atOnce) // one fault from each
 	ctx, cancel := context.WithCancel(ctx)

@@ -8,10 +8,10 @@ import (
 	"github.com/rolemanager/rolemanager/bench/proc"
 )
 
-// Kind is what a child that works is called.
+// Kind is the name of a child that works.
 const Kind = "worker"
 
-// What a worker does with a task.
+// A worker does one of these with a task.
 const (
 	Nothing = "nothing" // counts it
 	Note    = "note"    // tells when it begins

@@ -16,8 +16,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// Every peer is used rightly enough that each task runs, that its handler gets the id under which it was submitted, and that
-// its result is stored and counted.
+// Every peer is used rightly enough that each task runs, that its handler gets the id under which
+// it was submitted, and that its result is stored and counted.
 func TestPeersRunTasks(t *testing.T) {
 	const tasks, patience = 20, 2 * time.Minute
 	for _, p := range queue.Peers {

@@ -32,8 +32,8 @@ var rolemanagerPeer = Peer{
 		})
 		return &rolemanager{nc: nc, c: ac}, err
 	},
-	// Every worker is a candidate for the scheduler's role too, and the scheduler works: three processes in all, as the
-	// peers have.
+	// Every worker is a candidate for the scheduler's role too, and the scheduler works: three
+	// processes in all, as the peers have.
 	Work: func(ctx context.Context, c Config, h Handler) error {
 		nc, err := nats.Connect("nats://"+c.Addr, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
 		if err != nil {
@@ -65,7 +65,8 @@ var rolemanagerPeer = Peer{
 	},
 }
 
-// newSession has the default TTL, unless it is tuned: then the one that docs/operations.md advises for one server.
+// newSession has the default TTL, unless it is tuned: then the one that docs/operations.md advises
+// for one server.
 func newSession(c Config) (*election.Session, error) {
 	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: c.Name}
 	if c.Tuned || c.Impatient {
@@ -103,8 +104,9 @@ func (r *rolemanager) SubmitMany(ctx context.Context, payload string, n int) err
 	return err
 }
 
-// Completed is what is no longer open: a task is on the scheduler's books until its end is stored. It is asked when the scheduler
-// has handed out all that were submitted, so none can be missing there that has not come to it yet.
+// Completed is what is no longer open: a task is on the scheduler's books until its end is stored.
+// It is asked when the scheduler has handed out all that were submitted, so none can be missing
+// there that has not come to it yet.
 func (r *rolemanager) Completed(ctx context.Context) (int, error) {
 	o, err := assign.GetOverview(ctx, r.c)
 	if err != nil {

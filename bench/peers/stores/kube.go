@@ -21,8 +21,9 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// kubeServer is as much of a Kubernetes API server as leader election asks for: Leases, read and written by compare-and-swap
-// on their resource version, in memory. It counts what a real one would receive; what a real one costs it cannot say.
+// kubeServer is as much of a Kubernetes API server as leader election asks for: Leases, read and
+// written by compare-and-swap on their resource version, in memory. It counts what a real one would
+// receive; what a real one costs it cannot say.
 type kubeServer struct {
 	l                                     net.Listener
 	in, out, bytesIn, bytesOut, writesSum atomic.Uint64

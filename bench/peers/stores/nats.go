@@ -16,11 +16,12 @@ type natsServer struct {
 	bytes         atomic.Uint64 // of the writes, as the server counts them
 }
 
-// rolePrefix begins the last part of the keys of roles, whatever the bucket: so they are named here.
+// rolePrefix begins the last part of the keys of roles, whatever the bucket: so they are named
+// here.
 const rolePrefix = "role-"
 
-// serveNATS runs a server. A stream may have any number of consumers: by default it has 1,000, and a peer that watches each role
-// with one of its own does not tell that those beyond are refused.
+// serveNATS runs a server. A stream may have any number of consumers: by default it has 1,000, and
+// a peer that watches each role with one of its own does not tell that those beyond are refused.
 func serveNATS(c config) (server, error) {
 	s, err := natsrun.Start(natsrun.Options{
 		StoreDir: c.Dir, Listen: true, SyncAlways: c.Synced,
@@ -50,7 +51,8 @@ func serveNATS(c config) (server, error) {
 func (n *natsServer) addr() string { return strings.TrimPrefix(n.s.URL(), "nats://") }
 
 func (n *natsServer) traffic() (Traffic, error) {
-	// What went to the counter of writes is the comparison's own; nothing else here asks the server for messages.
+	// The comparison's own messages go to the counter of writes; nothing else here asks the server
+	// for messages.
 	t := Traffic{Writes: n.writes.Load(), Roles: n.roles.Load()}
 	bytes := n.bytes.Load()
 	v, err := n.s.Running().Varz(nil)

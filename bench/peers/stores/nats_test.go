@@ -28,7 +28,7 @@ func startNATS(t *testing.T) (*natsServer, *nats.Conn) {
 	return n, nc
 }
 
-// What the comparison hears itself is in none of its figures.
+// Messages to the comparison itself are in none of its figures.
 func TestTheCounterOfWritesIsNotCounted(t *testing.T) {
 	n, nc := startNATS(t)
 	const writes, size = 50, 1000
@@ -57,7 +57,7 @@ func TestTheCounterOfWritesIsNotCounted(t *testing.T) {
 	}
 }
 
-// Who watches each role with a consumer of its own hears of all of them.
+// A client that watches each role with a consumer of its own receives all of them.
 func TestAStreamHasAnyNumberOfConsumers(t *testing.T) {
 	_, nc := startNATS(t)
 	js, err := nc.JetStream()

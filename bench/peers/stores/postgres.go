@@ -15,7 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgresProgram finds a program of PostgreSQL, which Debian keeps out of the path, the newest version first.
+// postgresProgram finds a program of PostgreSQL, which Debian keeps out of the path, the newest
+// version first.
 func postgresProgram(name string) (string, error) {
 	all, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
 	if err != nil {
@@ -51,9 +52,10 @@ func postgresUser() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// postgresSettings are room as its handbook advises for a machine of this size, and no other tuning. What is not synced is
-// written before it is acknowledged, as the other stores do it; synchronous_commit=off would acknowledge before that, and sync
-// five times a second. Without fsync there is no use for whole pages in the log, says the handbook.
+// postgresSettings give the memory that its handbook advises for a machine of this size, and no
+// other tuning. Data that are not synced are written before they are acknowledged, as in the other
+// stores; synchronous_commit=off would acknowledge before that, and sync five times a second.
+// According to the handbook, whole pages in the log are useless without fsync.
 func postgresSettings(synced bool) []string {
 	room := []string{"max_connections=200", "shared_buffers=1GB", "max_wal_size=4GB"}
 	if synced {

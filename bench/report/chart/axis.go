@@ -11,8 +11,8 @@ type axis struct {
 	log    bool
 }
 
-// span is an axis that all the values lie on. A logarithmic one goes from power to power of ten and leaves out what is not
-// above 0.
+// span is an axis that all the values lie on. A logarithmic one goes from power to power of ten and
+// leaves out what is not above 0.
 func span(all []float64, log bool) axis {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range all {

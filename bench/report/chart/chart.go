@@ -1,5 +1,6 @@
-// Package chart draws the two kinds of plot that the figures need, as SVG: curves over a quantity that grows, and samples as
-// dots, a row for each who was measured. Axes are logarithmic where that is asked for: costs are compared by their ratios.
+// Package chart draws the two kinds of plot that the figures need, as SVG: curves over a quantity
+// that grows, and samples as dots, a row for each who was measured. Axes are logarithmic where that
+// is asked for: costs are compared by their ratios.
 //
 // Files: chart.go (a drawing, its frame and axes), axis.go (scales and ticks), curves.go, dots.go.
 package chart
@@ -17,7 +18,8 @@ const (
 	left, right, top, below = 80, 170, 40, 56
 )
 
-// palette is that of Okabe and Ito, which the colour-blind can tell apart; the first is for who is compared with the others.
+// palette is that of Okabe and Ito, which the colour-blind can tell apart; the first is for who is
+// compared with the others.
 var palette = []string{"#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"}
 
 // drawing collects the elements of one SVG.

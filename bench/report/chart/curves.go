@@ -11,7 +11,8 @@ type Curve struct {
 	X, Y []float64
 }
 
-// Curves draws lines with both axes logarithmic, so that a power of N is a straight line and its exponent the slope.
+// Curves draws lines with both axes logarithmic, so that a power of N is a straight line and its
+// exponent the slope.
 func Curves(w io.Writer, title, xLabel, yLabel string, curves []Curve) error {
 	d := &drawing{}
 	var xs, ys []float64

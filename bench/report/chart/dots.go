@@ -12,8 +12,8 @@ type Samples struct {
 	All  []float64
 }
 
-// Dots draws every sample as a dot, a row for each, with a bar at its median. A logarithmic axis leaves out what is not above
-// 0.
+// Dots draws every sample as a dot, a row for each, with a bar at its median. A logarithmic axis
+// leaves out what is not above 0.
 func Dots(w io.Writer, title, xLabel string, log bool, rows []Samples) error {
 	d := &drawing{}
 	var xs []float64

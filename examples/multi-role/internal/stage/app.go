@@ -37,8 +37,8 @@ type Submitter interface {
 // Lead is the work of a role.
 type Lead = func(ctx context.Context, t *election.Term) error
 
-// Config is what an instance or a worker is started with, and all that the stage has of it: the
-// connection can be cut, and the sinks, the wrap and the middleware see what happens. Index,
+// Config is the start configuration of an instance or a worker, and its only link to the stage: the
+// connection can be cut, and the sinks, the wrap and the middleware see the events. Index,
 // Instances and Wrap are for instances.
 type Config struct {
 	ID         string
@@ -56,7 +56,7 @@ type Config struct {
 	Middleware []assign.Middleware
 }
 
-// Job is what a submitter is started with.
+// Job is the start configuration of a submitter.
 type Job struct {
 	Conn      *nats.Conn
 	Namespace string

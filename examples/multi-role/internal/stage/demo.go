@@ -29,7 +29,7 @@ type demo struct {
 	killed    *killedWorker // nil while none was
 }
 
-// runDemo performs one run. The error says what went wrong, or that the result is wrong.
+// runDemo performs one run. The error describes the failure, or the fault of the result.
 func runDemo(ctx context.Context, o options, app App, stdout, stderr io.Writer) (err error) {
 	files, unreadable, err := walk(o.dir)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package stage shows a program at work: it starts NATS, several instances and a worker, gives them
-// tasks, does them harm, and reports what came of it.
+// tasks, harms them, and reports the result.
 //
 //	flags ──► tree of files ──► NATS server ──► cluster ──► job, faults ──► end of all ──► report
 //	                                              │            │

@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// Observe makes a demo an event.Sink of its instances: a person is told what is not routine.
+// Observe makes a demo an event.Sink of its instances: it shows a person the events that are not
+// routine.
 func (d *demo) Observe(e event.Event) {
 	switch e := e.(type) {
 	case event.SessionLost:

@@ -2,7 +2,7 @@ package stage
 
 import "sync/atomic"
 
-// exitState says whether an instance or the worker runs, or how it has ended.
+// exitState tells whether an instance or the worker runs, or how it has ended.
 type exitState string
 
 const (

@@ -18,7 +18,7 @@ type walked struct {
 	mod time.Time
 }
 
-// errEmptyTree says that there is nothing to do.
+// errEmptyTree means that there is nothing to do.
 var errEmptyTree = errors.New("there is no regular file in it")
 
 // walk lists the regular files below root. It does not follow symbolic links, and leaves .git

@@ -12,7 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// killedWorker is what came of the tasks of this run that a killed worker ran.
+// killedWorker describes the tasks of this run that a killed worker ran.
 type killedWorker struct {
 	Worker string `json:"worker"`
 	// Ran counts the tasks that the worker ran when it was killed: none of them has reported its
@@ -111,7 +111,7 @@ func (d *demo) awaitRerun(ctx context.Context, id, worker string) (by string, er
 	}
 }
 
-// noteKilled keeps what is known so far for the report.
+// noteKilled keeps the facts known so far for the report.
 func (d *demo) noteKilled(k killedWorker) {
 	k.RerunBy = maps.Clone(k.RerunBy)
 	d.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// report is what came of a run.
+// report is the result of a run.
 type report struct {
 	Run       string       `json:"run"`
 	Instances int          `json:"instances"`
@@ -17,7 +17,7 @@ type report struct {
 	Tasks     tally        `json:"tasks"`
 	Ticks     ticks        `json:"ticks"`
 	Failovers []failover   `json:"failovers"`
-	// Killed is what came of the tasks of the worker that was killed, null if none was.
+	// Killed describes the tasks of the worker that was killed. It is null if none was.
 	Killed *killedWorker `json:"killed"`
 	// Adopted counts the tasks that ran already when another scheduler began to hand out: they were
 	// not run again for that.

@@ -10,7 +10,7 @@ const (
 	longestTask = 2 * time.Second
 )
 
-// throttle says how fast the tasks read.
+// throttle sets how fast the tasks read.
 type throttle struct {
 	rate   float64 // bytes per second, 0 for no limit
 	longer bool    // also for files that take longer than longestTask

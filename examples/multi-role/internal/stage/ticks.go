@@ -6,7 +6,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// ticks is what became of the recurring task.
+// ticks is the result of the recurring task.
 type ticks struct {
 	Fired   int `json:"fired"`   // tasks that have succeeded, each for another second
 	Left    int `json:"left"`    // tasks that have not

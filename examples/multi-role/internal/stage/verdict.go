@@ -49,7 +49,7 @@ func interrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), errStalled)
 }
 
-// wrong is what is wrong with an output, "" if nothing is.
+// wrong describes the fault of an output, "" if there is none.
 func wrong(f walked, o Outcome) string {
 	local, err := digest(f.Path)
 	switch {

@@ -16,7 +16,8 @@ import (
 // workerProcess.
 const workerArgument = "worker"
 
-// workerConfig is what the worker's process is told, as one JSON document on its standard input.
+// workerConfig is the configuration of the worker's process, as one JSON document on its standard
+// input.
 type workerConfig struct {
 	URL      string
 	ID       string
@@ -50,7 +51,7 @@ func runWorker(in io.Reader, out io.Writer, app App) error {
 	})
 }
 
-// attemptLine says that an attempt at a task begins or ends in the worker.
+// attemptLine reports that an attempt at a task begins or ends in the worker.
 type attemptLine struct {
 	ID      string
 	Running bool
