@@ -15,7 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// attachment is something that lives and dies with each lease of a session. One goroutine runs it, again for each lease.
+// attachment is something that lives and dies with each lease of a session. One goroutine runs it,
+// again for each lease.
 type attachment struct {
 	s    *Session
 	name string
@@ -35,18 +36,20 @@ type attachment struct {
 	done    chan struct{}
 }
 
-// ErrAttached says that something of the same name is attached to the session already, see bridge.AttachOnce.
+// ErrAttached says that something of the same name is attached to the session already, see
+// bridge.AttachOnce.
 var ErrAttached = errors.New("election: something of this name is attached already: use another name")
 
-// Attach runs something under every lease of the session: run is called with a context that ends with the lease, and is
-// drained and joined before the session is closed. If it returns earlier with an error it is called again after a while.
-// It may be called before or after Open. Errors: ErrClosed.
+// Attach runs a function under every lease of the session. run is called with a context that ends
+// with the lease, and the session waits for its return before it is closed. If run returns earlier
+// with an error, it is called again after a while. Attach may be called before or after Open.
+// Errors: ErrClosed.
 func (s *Session) Attach(name string, run func(ctx context.Context, h Host) error) error {
 	return s.attach(name, run, false)
 }
 
-// attachOnce is Attach for what a session may have only one of: it is refused when something of that name was attached before,
-// in the session's whole life. Errors: ErrClosed, ErrAttached.
+// attachOnce is Attach for what a session may have only one of: it is refused when something of
+// that name was attached before, in the session's whole life. Errors: ErrClosed, ErrAttached.
 func (s *Session) attachOnce(name string, run func(ctx context.Context, h Host) error) error {
 	return s.attach(name, run, true)
 }
@@ -98,8 +101,8 @@ func (s *Session) detach(ctx context.Context) {
 	}
 }
 
-// detachWithin waits for as long as the attachments need. Of less time than Close may take they have what the roles leave, which
-// are given away after them, and half of it at least.
+// detachWithin waits for as long as the attachments need. Of less time than Close may take they
+// have what the roles leave, which are given away after them, and half of it at least.
 func (s *Session) detachWithin(ctx context.Context) {
 	timeout := s.detaching()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -111,7 +114,8 @@ func (s *Session) detachWithin(ctx context.Context) {
 	s.detach(ctx)
 }
 
-// detaching is how long the attachments may take to return, leaving how long the work of roles and giving them away.
+// detaching is how long the attachments may take to return, leaving how long the work of roles and
+// giving them away.
 func (s *Session) detaching() (longest time.Duration) {
 	for _, a := range s.attachments() {
 		a.mu.Lock()
@@ -123,7 +127,8 @@ func (s *Session) detaching() (longest time.Duration) {
 
 func (s *Session) leaving() time.Duration { return s.cfg.DrainTimeout + 4*s.cfg.OpTimeout }
 
-// closesWithin is how long Close takes at most, all having the time they may take: what is attached, then the work of the roles.
+// closesWithin is how long Close takes at most, all having the time they may take: what is
+// attached, then the work of the roles.
 func (s *Session) closesWithin() time.Duration { return s.detaching() + s.leaving() + s.cfg.OpTimeout }
 
 // begin runs the attachment under a new lease, after it has returned from the last one.

@@ -126,7 +126,8 @@ func TestAttachmentLivesAndDiesWithTheLease(t *testing.T) {
 	}
 }
 
-// TestAttachmentReturns: one that returns nil has done its part under this lease, one that fails is called again.
+// TestAttachmentReturns: one that returns nil has done its part under this lease, one that fails is
+// called again.
 func TestAttachmentReturns(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session, sink := watched(t, s, instance("a"), nil)
@@ -162,7 +163,8 @@ func TestAttachmentReturns(t *testing.T) {
 	})
 }
 
-// TestAttachedOnce: a name is taken for the session's life, by whoever is first, and the one that has it is not disturbed.
+// TestAttachedOnce: the first attachment takes a name for the session's life, and is not disturbed
+// by a second one.
 func TestAttachedOnce(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session := open(t, s, instance("a"))
@@ -213,7 +215,8 @@ func TestHostDescribes(t *testing.T) {
 	})
 }
 
-// TestHostSeesChanges: the leader of a role and the members, with a token for each change; workers only when it widens.
+// TestHostSeesChanges: the leader of a role and the members, with a token for each change; workers
+// only when it widens.
 func TestHostSeesChanges(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session := open(t, s, instance("a"))
@@ -269,7 +272,8 @@ func TestHostSeesChanges(t *testing.T) {
 	})
 }
 
-// TestHostEndsTheLease: what is attached can give the lease up; a new one begins, and the roles are led anew.
+// TestHostEndsTheLease: an attachment can give the lease up; a new lease begins, and the roles are
+// led again.
 func TestHostEndsTheLease(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session := open(t, s, instance("a"))

@@ -9,10 +9,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// belief is how long the terms of one session may be believed in. Everybody who asks compares it with the clock, so that
-// it ends by itself, whatever the goroutine that renews it is doing.
+// belief is how long the terms of one session may be believed in. Every reader compares it with the
+// clock, so it expires even if the goroutine that renews it hangs.
 //
-// A session that was lost never gets it back: the next session has a belief of its own.
+// A lost session never gets its belief back: the next session has its own belief.
 type belief struct {
 	clock clock.Clock
 	until atomic.Int64 // for terms, an instant on the holder's scale

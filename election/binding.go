@@ -2,8 +2,9 @@ package election
 
 import "context"
 
-// binding stops the elections that were started with one context when that ends: there is one for all of them, since a
-// process may stand in line for thousands of roles. The session's lock guards it.
+// binding stops the elections that were started with one context when that context ends. There is
+// one binding for all of them, since a process may be a candidate for thousands of roles. The
+// session's lock guards it.
 type binding struct {
 	ends      <-chan struct{}
 	elections int
@@ -43,7 +44,8 @@ func (s *Session) unbind(e *Election) {
 	}
 }
 
-// stopBound is called when the context has ended. Who is bound to it from now on has a binding of its own, which ends at once.
+// stopBound is called when the context has ended. An election that binds to the context later gets
+// a new binding, which ends at once.
 func (s *Session) stopBound(b *binding) {
 	s.mu.Lock()
 	s.unlist(b)

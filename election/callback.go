@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// apart calls f in a goroutine of its own and, however f has ended, then is called there: with what f panicked with, and where;
-// stack is nil when f returned. The goroutine is f's alone, since runtime.Goexit (a FailNow of package testing, for one) ends it
-// and cannot be caught.
+// apart calls f in a goroutine of its own and, however f has ended, then is called there: with what
+// f panicked with, and where; stack is nil when f returned. The goroutine is f's alone, since
+// runtime.Goexit (a FailNow of package testing, for one) ends it and cannot be caught.
 func apart(f func(), then func(value any, stack []byte)) {
 	go func() {
 		returned := false

@@ -62,8 +62,8 @@ func ofType[E event.Event](r *recorder) (all []E) {
 	return all
 }
 
-// TestCallbacksMatch: over several terms each promotion is followed by one demotion, and the next promotion comes after
-// both callbacks have returned, however long they take.
+// TestCallbacksMatch: over several terms each promotion is followed by one demotion, and the next
+// promotion comes after both callbacks have returned, however long they take.
 func TestCallbacksMatch(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")
@@ -112,7 +112,8 @@ func TestCallbacksMatch(t *testing.T) {
 	})
 }
 
-// TestDrainedOnce: however many callbacks a term has, and whichever returns last, it is drained once, when all have returned.
+// TestDrainedOnce: however many callbacks a term has, and whichever returns last, it is drained
+// once, when all have returned.
 func TestDrainedOnce(t *testing.T) {
 	for _, slow := range []string{"Lead", "OnPromote", "OnDemote"} {
 		t.Run(slow, func(t *testing.T) {
@@ -168,7 +169,8 @@ func TestDrainedOnce(t *testing.T) {
 	}
 }
 
-// TestPromoteMayReturnEarly: a callback that starts something and returns does not give the role up.
+// TestPromoteMayReturnEarly: a callback that starts something and returns does not give the role
+// up.
 func TestPromoteMayReturnEarly(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		e, err := open(t, s, instance("a")).Campaign(election.RoleConfig{Role: "scheduler"})
@@ -246,7 +248,7 @@ func TestPanicsAreCaught(t *testing.T) {
 	})
 }
 
-// TestLeaderChanges: everybody is told who leads, in order, and that nobody does.
+// TestLeaderChanges: every process is told, in order, which instance leads, and that none leads.
 func TestLeaderChanges(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		changes := make(chan string, 16)
@@ -256,7 +258,7 @@ func TestLeaderChanges(t *testing.T) {
 		natstest.Eventually(t, "b knows the leader", time.Minute, func() (bool, string) { return pb.LeaderID() == "a", pb.LeaderID() })
 		stop(t, pa)
 		receive(t, "b's promotion", pb.began)
-		natstest.Settle(t) // who is told late is told the latest only
+		natstest.Settle(t) // a late callback gets only the latest leader
 		stop(t, pb)
 		natstest.Eventually(t, "b knows that nobody leads", time.Minute, func() (bool, string) { return pb.LeaderID() == "", pb.LeaderID() })
 		if err := b.Close(t.Context()); err != nil {

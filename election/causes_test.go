@@ -79,8 +79,8 @@ func TestCauseOutranked(t *testing.T) {
 		p, term := lead(t, session, election.RoleConfig{Role: "scheduler", Priority: 1})
 		polite := campaign(t, open(t, s, instance("b")), election.RoleConfig{Role: "scheduler", Priority: 9})
 		time.Sleep(time.Minute)
-		none(t, "end of the term for one who does not take over", p.ended)
-		none(t, "promotion of one who does not take over", polite.began)
+		none(t, "end of the term for a candidate that does not take over", p.ended)
+		none(t, "promotion of a candidate that does not take over", polite.began)
 		better := campaign(t, open(t, s, instance("c")), election.RoleConfig{
 			Role: "scheduler", Priority: 2, AllowPriorityTakeover: true,
 		})
@@ -94,7 +94,7 @@ func TestCauseTransferred(t *testing.T) {
 		session, sink := watched(t, s, instance("a"), nil)
 		p, term := lead(t, session, election.RoleConfig{Role: "scheduler"})
 		other := campaign(t, open(t, s, instance("b")), election.RoleConfig{Role: "scheduler"})
-		natstest.Eventually(t, "b stands in line", time.Minute, func() (bool, string) {
+		natstest.Eventually(t, "b waits in line", time.Minute, func() (bool, string) {
 			return p.Status().Successor == "b", sprint(p.Status())
 		})
 		if err := p.Transfer(t.Context(), "b"); err != nil {
@@ -132,7 +132,7 @@ func TestCauseEvicted(t *testing.T) {
 				changed := time.Now()
 				receive(t, "the next term", p.began)
 				if waited := time.Since(changed); waited < 990*time.Millisecond {
-					t.Errorf("led again after %v, want the whole lease: a leader who did not see it believes that long", waited)
+					t.Errorf("led again after %v, want the whole lease: a leader that did not see it believes that long", waited)
 				}
 			})
 		})

@@ -44,7 +44,8 @@ func (s *Session) order(of func(protocol.CommandID) protocol.Event) (answer func
 	}, nil
 }
 
-// query runs f between two steps of the machine, or after the last one. It reports false when there is no machine yet.
+// query runs f between two steps of the machine, or after the last one. It reports false when there
+// is no machine yet.
 func (s *Session) query(f func(m *protocol.Machine, now record.Now)) bool {
 	s.mu.Lock()
 	l := s.loop

@@ -10,51 +10,60 @@ import (
 	"github.com/rolemanager/rolemanager/internal/clock"
 )
 
-// SessionConfig configures a [Session]. Only Bucket is required; zero durations take the defaults that are named, all
-// derived from TTL.
+// SessionConfig configures a [Session]. Only Bucket is required. A zero field takes the default
+// that its comment names; most durations follow from TTL.
 type SessionConfig struct {
 	// Bucket is the KV bucket where the sessions and roles of one trust domain live.
 	Bucket string
-	// BucketAutoCreate makes the bucket when it is missing, with Replicas (1) and Storage (file). Without it a missing
-	// bucket is an error that prints the command to make it. What exists is never changed.
+	// BucketAutoCreate creates a missing bucket with Replicas (default 1) and Storage (default
+	// file). Without it, a missing bucket is an error that names the command to create the bucket.
+	// An existing bucket is never changed.
 	BucketAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
 
-	// InstanceID names this process in the bucket. It must be unique among the live ones; "" takes the host name and
-	// eight random hex digits.
+	// InstanceID names this process in the bucket. It must be unique among the live processes.
+	// Default: the host name and eight random hex digits.
 	InstanceID string
-	// WorkerOnly opens a session that cannot campaign (ErrWorkerOnly): it costs the candidates nothing, however many there are.
+	// WorkerOnly opens a session that cannot campaign (ErrWorkerOnly). Any number of such sessions
+	// costs the candidates nothing.
 	WorkerOnly bool
 
-	// TTL is how long others must see the lease of this session stand still before they may end it (10 s; from 300 ms to
-	// an hour, and never above what the bucket allows: 2 min unless it was made with more).
+	// TTL is how long other processes must see the lease of this session unchanged before they may
+	// end it. Default 10 s, minimum 300 ms, maximum 1 h. The bucket may allow less: 2 min unless it
+	// was made with more.
 	TTL time.Duration
-	// HeartbeatInterval is how often the lease is renewed (TTL/5). One heartbeat serves any number of roles.
+	// HeartbeatInterval is how often the lease is renewed. One heartbeat serves any number of
+	// roles. Default TTL/5.
 	HeartbeatInterval time.Duration
-	// OpTimeout bounds one write (HeartbeatInterval/2).
+	// OpTimeout bounds one write. Default HeartbeatInterval/2.
 	OpTimeout time.Duration
-	// SafetyMargin is how long before the lease may be ended by others this process stops believing in it (TTL/5).
+	// SafetyMargin is how long before others may end the lease this process stops believing in it.
 	// Leadership stays exclusive as long as clock rates differ by less than SafetyMargin/TTL.
+	// Default TTL/5.
 	SafetyMargin time.Duration
-	// DisconnectGracePeriod is how long the connection may be down before terms end by themselves (the larger of three
-	// heartbeats and 5 s); they never outlive the lease.
+	// DisconnectGracePeriod is how long the connection may be down before the terms of this process
+	// end. Terms never outlive the lease. Default the larger of three heartbeats and 5 s.
 	DisconnectGracePeriod time.Duration
-	// SuccessionDelay is how long each candidate lets the one before it go first (20 ms, a few round trips); whom a role was
-	// handed to, and who has confirmed that, a heartbeat longer.
+	// SuccessionDelay is how long each candidate waits for the candidate before it in line, a few
+	// round trips. A successor that has confirmed a handover gets one heartbeat more. Default 20
+	// ms.
 	SuccessionDelay time.Duration
-	// DrainTimeout is when work that has not returned after its context ended is reported as stuck (TTL).
+	// DrainTimeout is how long work may take to return after its context has ended; after that it
+	// is reported as stuck. Default TTL.
 	DrainTimeout time.Duration
-	// CoolDown is how long a process that gave a role up does not claim it again (TTL); it doubles while it keeps failing.
+	// CoolDown is how long a process that gave a role up does not claim the role again. It doubles
+	// while the process keeps failing. Default TTL.
 	CoolDown time.Duration
-	// IdleFactor is how many heartbeats apart a member beats that has nothing to do (5).
+	// IdleFactor is how many heartbeat intervals lie between two heartbeats of a member that has
+	// nothing to do. Default 5.
 	IdleFactor int
-	// RotationInterval renews epoch and token of running terms (0: never).
+	// RotationInterval is how often a running term gets a new epoch and token. Default 0: never.
 	RotationInterval time.Duration
 
 	// Meta is published in the member record.
 	Meta map[string]string
-	// Sinks receive every event, in order, from one goroutine of the session's own.
+	// Sinks receive every event, in order, from one goroutine that the session owns.
 	Sinks []event.Sink
 
 	clock clock.Clock
@@ -64,28 +73,31 @@ type SessionConfig struct {
 type RoleConfig struct {
 	// Role is the name of the role: letters, digits, - _ = / and dots between them.
 	Role string
-	// Priority orders candidates: the higher goes first. From -2³¹ to 2³¹-1.
+	// Priority orders candidates: the highest goes first. From -2³¹ to 2³¹-1.
 	Priority int
-	// AllowPriorityTakeover lets this process be handed the role by a leader of lower priority. Needs Priority > 0.
+	// AllowPriorityTakeover lets a leader of lower priority hand the role to this process. It needs
+	// Priority > 0.
 	AllowPriorityTakeover bool
-	// VacateUndrained gives the role away DrainTimeout after the end of a term even though its work has not returned:
-	// then two processes may work at once, and only fencing tokens keep their effects apart.
+	// VacateUndrained gives the role away DrainTimeout after the end of a term, even if the work
+	// has not returned. Two processes may then work at once, and only fencing tokens keep their
+	// effects apart.
 	VacateUndrained bool
 
-	// Lead is the work. It is called in a goroutine of its own when the role is won; ctx ends with the term, and its
-	// cause says why. Return when ctx has ended. See [Election.Run] for what an earlier return means.
+	// Lead is the work. It is called in its own goroutine when the role is won. ctx ends with the
+	// term, and its cause says why. Return when ctx has ended. See [Election.Run] for what an
+	// earlier return means.
 	Lead func(ctx context.Context, t *Term) error
-	// OnLeaderChange is told who leads, "" for nobody. Calls are in order, from one goroutine of the session's own; when
-	// it is slow, it is told the latest only.
+	// OnLeaderChange is called with the instance that leads, "" for none. The calls are in order,
+	// from one goroutine that the session owns. A slow callback gets only the latest leader.
 	OnLeaderChange func(leader string)
 
-	// Health, when set, is asked every HeartbeatInterval, in a goroutine of its own. After MaxConsecutiveFailures (3)
-	// in a row this process is not eligible for the role and a leader steps down, until a check succeeds. A check
-	// that hangs counts as failing.
+	// Health, if set, is called once per HeartbeatInterval, in its own goroutine. After
+	// MaxConsecutiveFailures (default 3) failures in a row, this process is not eligible for the
+	// role, and a leader steps down, until a check succeeds. A check that hangs counts as failing.
 	Health                 HealthChecker
 	MaxConsecutiveFailures int
-	// ValidationInterval proves leadership to the server that often while leading, and steps down if it is disproved
-	// (0: never; at least HeartbeatInterval).
+	// ValidationInterval is how often a leader asks the server to confirm its leadership. The
+	// leader steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval.
 	ValidationInterval time.Duration
 }
 
@@ -97,7 +109,8 @@ type Config struct {
 
 // HealthChecker says whether this process is fit to lead.
 type HealthChecker interface {
-	// Check reports whether all is well. It should return when ctx ends, which is after one HeartbeatInterval.
+	// Check reports whether all is well. It should return when ctx ends, which is after one
+	// HeartbeatInterval.
 	Check(ctx context.Context) bool
 }
 

@@ -14,9 +14,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// control speaks with other members and operators: requests to $ROLES.<bucket>.ctl.<instance>, answered when their
-// outcome is known. NATS permissions on that subject say who may steer. A leader's question whether we are ready to take
-// its role comes on $ROLES.<bucket>.ready.<instance>, so that candidates can be allowed to ask and nothing more.
+// control speaks with other members and operators: requests to $ROLES.<bucket>.ctl.<instance>,
+// answered when their outcome is known. NATS permissions on that subject decide which clients may
+// steer. A leader's question whether we are ready to take its role comes on
+// $ROLES.<bucket>.ready.<instance>, so that candidates can be allowed to ask and nothing more.
 type control struct {
 	l    *loop
 	subs []*nats.Subscription
@@ -36,7 +37,7 @@ type reply struct {
 const (
 	maxRequests = 256     // remembered by id, so that a repeated request is not carried out again
 	maxRequest  = 4 << 10 // bytes; of an answer too
-	maxOwed     = 16      // repeats of one request that wait; who repeats it listens for the latest
+	maxOwed     = 16      // repeats of one request that wait; the sender listens for the latest answer
 	maxPending  = 1024    // requests that NATS holds for us
 )
 
@@ -44,7 +45,8 @@ func controlSubject(bucket, instance string) string { return "$ROLES." + bucket 
 
 func readySubject(bucket, instance string) string { return "$ROLES." + bucket + ".ready." + instance }
 
-// newControl listens for requests, but for a session that only works: nobody has anything to ask of it.
+// newControl listens for requests, but for a session that only works: nobody has anything to ask of
+// it.
 func newControl(ctx context.Context, l *loop) (*control, error) {
 	c := &control{
 		l: l, out: mailbox.New[reply](), answer: map[string]*protocol.Response{}, owed: map[string][]*nats.Msg{},
@@ -66,7 +68,8 @@ func newControl(ctx context.Context, l *loop) (*control, error) {
 func (c *control) listen(ctx context.Context, subject string, readyOnly bool) error {
 	before := c.l.nc.LastError()
 	sub, err := c.l.nc.Subscribe(subject, func(m *nats.Msg) {
-		// Whoever may make a consumer may have records delivered here; those keep the subject that they were stored under.
+		// A client that may make a consumer can have records delivered here. Such records keep the
+		// subject that they were stored under.
 		if m.Subject == subject {
 			c.receive(m, readyOnly)
 		}
@@ -85,8 +88,8 @@ func (c *control) stop() {
 	c.out.Close()
 }
 
-// receive takes a request; on the subject for it, only the question whether we are ready. One whose id is known gets the
-// same answer again, or waits for it with the first.
+// receive takes a request; on the subject for it, only the question whether we are ready. One whose
+// id is known gets the same answer again, or waits for it with the first.
 func (c *control) receive(m *nats.Msg, readyOnly bool) {
 	var q protocol.Request
 	if len(m.Data) > maxRequest || json.Unmarshal(m.Data, &q) != nil || q.ID == "" || readyOnly && q.Op != protocol.OpReady {
@@ -147,7 +150,7 @@ func (c *control) respond() {
 		batch = c.out.Drain(batch)
 		for _, r := range batch {
 			if data, err := json.Marshal(r.response); err == nil && r.to.Reply != "" {
-				_ = r.to.Respond(data) // who hears nothing asks again
+				_ = r.to.Respond(data) // a client without an answer asks again
 			}
 		}
 		if c.out.Closed() {
@@ -156,7 +159,8 @@ func (c *control) respond() {
 	}
 }
 
-// ask sends a request to another member and hands the outcome to the machine. There is one per role at a time.
+// ask sends a request to another member and hands the outcome to the machine. There is one per role
+// at a time.
 func (c *control) ask(a protocol.Ask) {
 	l := c.l
 	l.wg.Go(func() {
@@ -189,10 +193,10 @@ func request(ctx context.Context, nc *nats.Conn, bucket, instance string, q prot
 	return readResponse(m.Data, q.ID)
 }
 
-var errNoAnswer = errors.New("no answer to a control request: see who else listens to the subject of that instance")
+var errNoAnswer = errors.New("no answer to a control request: see which other client listens to the subject of that instance")
 
-// readResponse reads what has come for an answer to the request of an id. Who could not read a request answers without its id,
-// and says why it does not do what was asked.
+// readResponse reads the answer to the request of an id. A process that could not read a request
+// answers without its id, and says why it refuses.
 func readResponse(data []byte, id string) (r protocol.Response, err error) {
 	if len(data) > maxRequest {
 		return r, fmt.Errorf("%w: it has %d bytes", errNoAnswer, len(data))

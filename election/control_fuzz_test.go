@@ -9,8 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// FuzzAnswer: whatever comes as the answer to a control request, what was asked counts as done only where it says so of that
-// request and of nothing against it; what is refused says why; what is read means the same when it is written again.
+// FuzzAnswer: for any answer to a control request, the request counts as done only if the answer
+// says so of that request and says nothing against it. A refusal says why. An answer that was read
+// means the same when it is written again.
 func FuzzAnswer(f *testing.F) {
 	const id = "0197-a"
 	for _, r := range []protocol.Response{

@@ -16,8 +16,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestMoreMembersThanTheServersDefault: every member has a consumer of the bucket's stream, and a server lets a stream have
-// 1,000 by default; a bucket may have more.
+// TestMoreMembersThanTheServersDefault: every member has a consumer of the bucket's stream, and a
+// server lets a stream have 1,000 by default; a bucket may have more.
 func TestMoreMembersThanTheServersDefault(t *testing.T) {
 	s := natstest.Server(t, func(o *natsrun.Options) {
 		o.Configure = func(so *server.Options) { so.JetStreamLimits.DefaultMaxConsumers = 2 }
@@ -27,8 +27,8 @@ func TestMoreMembersThanTheServersDefault(t *testing.T) {
 	}
 }
 
-// TestNoRoomForAnotherMember: who is kept out by the account's limit on consumers hears why while Open waits, and comes in when
-// there is room.
+// TestNoRoomForAnotherMember: a member that the account's limit on consumers keeps out gets the
+// reason while Open waits, and joins when there is room.
 func TestNoRoomForAnotherMember(t *testing.T) {
 	s := natstest.Server(t)
 	err := s.Running().GlobalAccount().UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{

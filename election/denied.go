@@ -14,9 +14,10 @@ import (
 // askedWithin bounds the round trip that finds out whether the server has denied something.
 const askedWithin = 2 * time.Second
 
-// denied finds out whether the server has denied us a subject. A denial looks like silence, but the server complains on
-// the side, in order with its other answers: after a round trip the complaint is here. before is the connection's last
-// error from before the attempt. It returns nil also when there was no round trip.
+// denied finds out whether the server has denied us a subject. A denial looks like silence, but the
+// server complains on the side, in order with its other answers: after a round trip the complaint
+// is here. before is the connection's last error from before the attempt. It returns nil also when
+// there was no round trip.
 func denied(ctx context.Context, nc *nats.Conn, before error, subject string, subscribe bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askedWithin) // what ended ctx may be the silence itself
 	defer cancel()

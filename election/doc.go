@@ -1,5 +1,5 @@
-// Package election lets a process hold roles: at most one process leads a role at a time, and each term has an epoch that
-// the server enforces.
+// Package election lets a process hold roles: at most one process leads a role at a time, and each
+// term has an epoch that the server enforces.
 //
 //	                      ┌────────────────────────────── Session ───────────────────────────────┐
 //	Election (a role) ───▶│                                                                       │
@@ -10,34 +10,40 @@
 //	                      │   └────── commands, control requests, connection                      │
 //	                      └───────────────────────────────────────────────────────────────────────┘
 //
-// A [Session] is one lease in one bucket, kept alive by one heartbeat whatever the number of roles. A role's record names
-// the session that holds it, and its revision is the epoch of the term. To take a role from a dead session, the session
-// itself is killed first, by compare-and-swap. The rules are in internal/protocol, which does no I/O; this package drives
+// A [Session] is one lease in one bucket. One heartbeat keeps it alive, for any number of roles. A
+// role's record names the session that holds the role, and the revision of the record is the epoch
+// of the term. To take a role from a dead session, the session itself is killed first, by
+// compare-and-swap. The rules are in internal/protocol, which does no I/O; this package drives
 // them.
 //
 // # Who is authoritative
 //
-// The server, by the revision of a record: whoever's write was stored holds the role, and a write that names an old epoch
-// is refused. A process believes that it leads while its lease, counted from when the last acknowledged heartbeat was
-// sent, has not run out, less a margin; [Election.IsLeader] compares that with the clock at every call and asks nobody.
-// Only [Election.ValidateToken] proves leadership at a moment, and only a fencing token protects an effect after it.
+// The server is authoritative, by the revision of a record. The session whose write was stored
+// holds the role, and the server refuses a write that names an old epoch. A process believes that
+// it leads until its lease runs out, less a margin. The lease counts from when the last
+// acknowledged heartbeat was sent. [Election.IsLeader] compares that with the clock at every call
+// and asks nobody. Only [Election.ValidateToken] proves leadership at a moment, and only a fencing
+// token protects an effect after it.
 //
 // # Promises
 //
-//   - At most one process believes that it leads a role, as long as clock rates differ by less than SafetyMargin/TTL and
-//     the store keeps what it acknowledged; also across outages, pauses, forced evictions and records deleted by hand.
+//   - At most one process believes that it leads a role, as long as clock rates differ by less than
+//     SafetyMargin/TTL and the store keeps what it acknowledged. That holds across outages, pauses,
+//     forced evictions and records deleted by hand.
 //   - Epochs of a role strictly increase.
-//   - A role is given away only after its work has returned; work that does not return keeps it (VacateUndrained aside).
-//   - A term begins in this process only after the last one of that role has drained. OnDemote runs once for each
-//     OnPromote.
+//   - A role is given away only after its work has returned; work that does not return keeps it
+//     (VacateUndrained aside).
+//   - A term begins in this process only after the last one of that role has drained. OnDemote runs
+//     once for each OnPromote.
 //   - One heartbeat per session and interval, no goroutine per followed role.
 //
 // # Failures
 //
-// What may pass (a lost connection, a stream without a leader, an unknown outcome) is retried, with back-off, and shows as
-// event.Fault. What does not pass (the bucket is gone, a permission is missing, another process uses our instance id) ends
-// the session: Done is closed, Err tells. A lost lease ends every term; a new lease is opened by itself. A panic in a
-// callback ends the term, never the process.
+// A transient fault (a lost connection, a stream without a leader, an unknown outcome) is retried
+// with back-off, and reported as event.Fault. A permanent fault (the bucket is gone, a permission
+// is missing, another process uses our instance id) ends the session: Done is closed, and Err
+// returns the fault. A lost lease ends every term; the session then opens a new lease
+// automatically. A panic in a callback ends the term, never the process.
 //
 // # Files
 //

@@ -13,8 +13,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// TestObserverInDoubt: an observer that a watch over replicas has shown an older state than it knew makes a new one by itself
-// once a replica would have caught up, and goes on when that lacks nothing. It ends when another one, begun as late, still does.
+// TestObserverInDoubt: a watch over replicas shows an observer an older state than it knew. The
+// observer makes a new watch by itself once a replica would have caught up, and continues when the
+// new watch lacks nothing. It ends when another one, begun as late, still does.
 func TestObserverInDoubt(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session, err := NewSession(SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a"})

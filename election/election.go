@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// Election is one process's part in one role, from Start to Stop. All methods are safe for concurrent use.
+// Election is one process's part in one role, from Start to Stop. All methods are safe for
+// concurrent use.
 type Election struct {
 	session *Session
 	cfg     RoleConfig
@@ -34,7 +35,7 @@ type Election struct {
 	finished bool // finish was called
 	over     bool // it has stopped, and err tells why
 	parent   context.Context
-	done     chan struct{} // closed when it has stopped; made by the first who waits
+	done     chan struct{} // closed when it has stopped; made by the first call that waits
 	err      error
 }
 
@@ -45,12 +46,13 @@ type transition struct {
 
 // StopOptions say how an election ends.
 type StopOptions struct {
-	// DeleteKey gives the role away after the drain (it is vacated, never deleted). Without it the role stays held to
-	// the end of the session.
+	// DeleteKey gives the role away after the drain; the record is vacated, never deleted. Without
+	// DeleteKey the role stays held to the end of the session.
 	DeleteKey bool
-	// WaitForDemote waits for the drain; without it the call returns at once, and what follows is the same.
+	// WaitForDemote waits for the drain. Without it the call returns at once, and the rest happens
+	// in the same way.
 	WaitForDemote bool
-	// Timeout bounds the wait (0: DrainTimeout and a few operations).
+	// Timeout bounds the wait. Default DrainTimeout and a few operations.
 	Timeout time.Duration
 }
 
@@ -63,18 +65,21 @@ func newElection(s *Session, cfg RoleConfig) *Election {
 // nobody is the leader before one is seen. It is shared, and never written.
 var nobody string
 
-// OnPromote registers what is called when the role is won, with a context that ends with the term. It may block: the term
-// has drained when it and OnDemote have returned. Call it before Start.
+// OnPromote registers a function that is called when the role is won, with a context that ends with
+// the term. It may block: the term has drained when it and OnDemote have returned. Call it before
+// Start.
 func (e *Election) OnPromote(f func(ctx context.Context, t fencing.Token)) { e.onPromote = f }
 
-// OnDemote registers what is called, exactly once for every promotion, when the term has ended. Call it before Start.
+// OnDemote registers a function that is called exactly once for every promotion, when the term has
+// ended. Call it before Start.
 func (e *Election) OnDemote(f func()) { e.onDemote = f }
 
-// Run takes part in the role until ctx ends or the session does, and calls lead whenever the role is won. It returns nil
-// after a clean end: the work has drained and the role was given away.
+// Run takes part in the role until ctx ends or the session does, and calls lead whenever the role
+// is won. It returns nil after a clean end: the work has drained and the role was given away.
 //
-// A return of lead after its context has ended is never a failure. One before gives the role up: nil leads to a cool-down
-// before this process claims it again, an error or a panic to a cool-down that doubles while it keeps failing.
+// A return of lead after its context has ended is never a failure. An earlier return gives the role
+// up. After nil, this process does not claim the role again for a cool-down. After an error or a
+// panic, the cool-down doubles while lead keeps failing.
 func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) error) error {
 	if err := e.start(ctx, lead); err != nil {
 		return err
@@ -83,8 +88,8 @@ func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) er
 	return e.err
 }
 
-// Start takes part in the role and returns at once. When ctx ends, the election stops as by Stop. Errors: ErrNoWork,
-// ErrAlreadyStarted, also after Stop.
+// Start takes part in the role and returns at once. When ctx ends, the election stops as by Stop.
+// Errors: ErrNoWork, ErrAlreadyStarted, also after Stop.
 func (e *Election) Start(ctx context.Context) error { return e.start(ctx, nil) }
 
 // start takes part with that work, or with what is configured.
@@ -109,14 +114,14 @@ func (e *Election) start(ctx context.Context, lead func(context.Context, *Term) 
 	return nil
 }
 
-// Stop gives the role up: the work drains, then the role is vacated. It waits for that, for at most DrainTimeout and a
-// few operations; an error says what was left undone.
+// Stop gives the role up: the work drains, then the role is vacated. Stop waits for that, for at
+// most DrainTimeout and a few operations. An error says what was left undone.
 func (e *Election) Stop() error {
 	return e.StopWithContext(context.Background(), StopOptions{DeleteKey: true, WaitForDemote: true})
 }
 
-// StopWithContext stops taking part as opts say. Errors: ErrNotStarted, ctx's, context.DeadlineExceeded after
-// opts.Timeout; the drain goes on after either.
+// StopWithContext stops taking part as opts say. Errors: ErrNotStarted, ctx's error, and
+// context.DeadlineExceeded after opts.Timeout; the drain continues after both of these.
 func (e *Election) StopWithContext(ctx context.Context, opts StopOptions) error {
 	e.mu.Lock()
 	started := e.started
@@ -166,7 +171,7 @@ func (e *Election) finish(err error) {
 		e.end(err)
 		return
 	}
-	go func() { // joined by whoever waits for Done; the session cannot close from its own goroutine
+	go func() { // joined by the callers that wait for Done; the session cannot close from its own goroutine
 		e.end(errors.Join(err, e.shared.release()))
 	}()
 }
@@ -223,11 +228,11 @@ func (e *Election) Token() fencing.Token {
 	return fencing.Token{}
 }
 
-// Status is where this process stands in the role, and what it sees of the others.
+// Status is the state of this process in the role, and what it sees of the others.
 func (e *Election) Status() Status { return e.session.status(e) }
 
-// ValidateToken asks the server whether this process leads now; nothing less proves it. An error says that no answer
-// could be had.
+// ValidateToken asks the server whether this process leads now; nothing less proves it. An error
+// says that there was no answer.
 func (e *Election) ValidateToken(ctx context.Context) (bool, error) {
 	t := e.term.Load()
 	if t == nil || !t.Valid() {
@@ -240,7 +245,8 @@ func (e *Election) ValidateToken(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// ValidateTokenOrDemote asks the server, and unless it confirms that this process leads, the term ends now.
+// ValidateTokenOrDemote asks the server, and unless it confirms that this process leads, the term
+// ends now.
 func (e *Election) ValidateTokenOrDemote(ctx context.Context) bool {
 	ok, err := e.ValidateToken(ctx)
 	if err != nil {
@@ -250,8 +256,8 @@ func (e *Election) ValidateTokenOrDemote(ctx context.Context) bool {
 	return ok
 }
 
-// StepDown gives the role to the next in line: this process is not eligible for CoolDown. It returns when the work has
-// drained and the role was given away. Errors: ErrNotLeader, ctx's.
+// StepDown gives the role to the next in line: this process is not eligible for CoolDown. It
+// returns when the work has drained and the role was given away. Errors: ErrNotLeader, ctx's.
 func (e *Election) StepDown(ctx context.Context) error {
 	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
 		return protocol.StepDown{ID: id, Role: e.cfg.Role}
@@ -259,8 +265,9 @@ func (e *Election) StepDown(ctx context.Context) error {
 	return err
 }
 
-// Transfer hands the role to another instance, which is asked first whether it is ready. It returns when the work has
-// drained and the role was given away. Errors: ErrNotLeader, ErrNotCandidate, ErrDeclined, ErrBusy, ctx's.
+// Transfer hands the role to another instance, after asking it whether it is ready. It returns when
+// the work has drained and the role was given away. Errors: ErrNotLeader, ErrNotCandidate,
+// ErrDeclined, ErrBusy, ctx's error.
 func (e *Election) Transfer(ctx context.Context, instance string) error {
 	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
 		return protocol.Transfer{ID: id, Role: e.cfg.Role, Target: instance}

@@ -45,7 +45,7 @@ var (
 	ErrUnproven     = errors.New("election: leadership could neither be proved nor disproved")
 
 	ErrAlreadyOpen     = errors.New("election: the session is open already, or was")
-	ErrAlreadyStarted  = errors.New("election: started already; a stopped election is not started again, make a new one")
+	ErrAlreadyStarted  = errors.New("election: started already; a stopped election cannot be started again, make a new one")
 	ErrNotStarted      = errors.New("election: not started")
 	ErrDuplicateRole   = errors.New("election: the session takes part in this role already")
 	ErrWorkerOnly      = errors.New("election: a worker-only session cannot campaign: open it with WorkerOnly false")
@@ -65,19 +65,20 @@ func (e *DuplicateInstanceError) Error() string {
 		e.Instance, e.Session)
 }
 
-// UndrainedError says that a session was closed while work still ran. The session was left to run out, so the roles
-// stay held for up to TTL: nobody leads beside that work meanwhile.
+// UndrainedError says that a session was closed while work still ran. The session was left to run
+// out, so the roles stay held for up to TTL: no other process leads beside that work meanwhile.
 type UndrainedError struct{ Roles []string }
 
 func (e *UndrainedError) Error() string {
 	return "election: closed before the work of " + strings.Join(e.Roles, ", ") + " had returned"
 }
 
-// NotConnectedError says that there is no connection to a server just now. It is nats.ErrDisconnected.
+// NotConnectedError says that there is no connection to a server at the moment. It is
+// nats.ErrDisconnected.
 type NotConnectedError struct {
 	// Servers are the URLs that are tried, without credentials.
 	Servers []string
-	// Err is why the last attempt failed, nil when the connection does not tell.
+	// Err is why the last attempt failed, nil if the reason is unknown.
 	Err error
 }
 
@@ -113,7 +114,8 @@ var answers = map[error]error{
 	protocol.ErrNewerRecord:  ErrNewerRecord,
 }
 
-// public turns an error of the core or of the store into one of ours, and keeps what it says. One of ours stays as it is.
+// public turns an error of the core or of the store into one of ours, and keeps what it says. One
+// of ours stays as it is.
 func public(err error) error {
 	if ours := (*kindError)(nil); err == nil || errors.As(err, &ours) {
 		return err

@@ -21,8 +21,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestSlowReaderMissesNothingImportant: a reader that sleeps for an hour finds every promotion and demotion, and the end of
-// the session, in order, and is told how many of the other events were left out.
+// TestSlowReaderMissesNothingImportant: a reader that sleeps for an hour finds every promotion and
+// demotion, and the end of the session, in order, and is told how many of the other events were
+// left out.
 func TestSlowReaderMissesNothingImportant(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var sink recorder // is fast, and so has everything
@@ -82,7 +83,8 @@ func landmark(e event.Event) []string {
 	return nil
 }
 
-// TestEventsCarryTheirOrigin: bucket, instance and session, and one correlation id for what belongs to one term.
+// TestEventsCarryTheirOrigin: bucket, instance and session, and one correlation id for what belongs
+// to one term.
 func TestEventsCarryTheirOrigin(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session, sink := watched(t, s, instance("a"), nil)
@@ -123,7 +125,8 @@ func TestEventsCarryTheirOrigin(t *testing.T) {
 	})
 }
 
-// TestSinksAreCalledInOrder: each of several sinks sees all events in one order, from one goroutine.
+// TestSinksAreCalledInOrder: each of several sinks sees all events in one order, from one
+// goroutine.
 func TestSinksAreCalledInOrder(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var first, second recorder
@@ -154,7 +157,8 @@ func TestSinksAreCalledInOrder(t *testing.T) {
 	})
 }
 
-// TestTokensLeakNowhere: whatever prints events, statuses, terms or errors, the secret of a token is not in it.
+// TestTokensLeakNowhere: no way to print events, statuses, terms or errors shows the secret of a
+// token.
 func TestTokensLeakNowhere(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var out syncBuilder
@@ -210,7 +214,8 @@ func TestTokensLeakNowhere(t *testing.T) {
 	})
 }
 
-// forms are the ways the id of an encoded token could show: as text, and as the bytes that it is made of.
+// forms are the ways the id of an encoded token could show: as text, and as the bytes that it is
+// made of.
 func forms(t *testing.T, encoded string) []string {
 	t.Helper()
 	id, err := uuid.Parse(encoded[strings.LastIndexByte(encoded, '/')+1:])
@@ -241,7 +246,8 @@ func (s *syncBuilder) String() string {
 	return s.b.String()
 }
 
-// TestEventsEndWithTheirContext: a subscriber that has gone is forgotten, and one that comes too late gets a closed channel.
+// TestEventsEndWithTheirContext: a subscriber that has gone is forgotten, and one that comes too
+// late gets a closed channel.
 func TestEventsEndWithTheirContext(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session := open(t, s, instance("a"))

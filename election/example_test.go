@@ -14,7 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// serve runs a NATS server in this process, for the examples; a program connects to one that is there.
+// serve runs a NATS server in this process, for the examples; a program connects to one that is
+// there.
 func serve() (*server.Server, func()) {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -35,8 +36,8 @@ func serve() (*server.Server, func()) {
 	}
 }
 
-// Example is one process with one role. A second one like it would wait until this one has given the role up, or has
-// vanished for longer than the TTL.
+// Example is one process with one role. A second one like it would wait until this one has given
+// the role up, or has vanished for longer than the TTL.
 func Example() {
 	s, shutdown := serve()
 	defer shutdown()
@@ -69,8 +70,8 @@ func Example() {
 	// error: <nil>
 }
 
-// A session serves any number of roles with one heartbeat. Callbacks instead of a function suit programs that have
-// services to start and to stop.
+// A session serves any number of roles with one heartbeat. Callbacks instead of a function suit
+// programs that have services to start and to stop.
 func ExampleSession() {
 	s, shutdown := serve()
 	defer shutdown()

@@ -11,8 +11,9 @@ import (
 // maxQueued is how many events a reader may lag behind until those that are not important coalesce.
 const maxQueued = 4096
 
-// fanout brings events to the sinks, in order, from one goroutine, and to each subscriber from one of its own. Neither is
-// waited for: a reader that is slow loses the least important first, and is told how many.
+// fanout brings events to the sinks, in order, from one goroutine, and to each subscriber from one
+// of its own. Neither is waited for: a reader that is slow loses the least important first, and is
+// told how many.
 type fanout struct {
 	mu      sync.Mutex
 	feeds   map[*feed]struct{}
@@ -82,8 +83,8 @@ func (f *fanout) drop(feed *feed) {
 	delete(f.feeds, feed)
 }
 
-// close lets every reader have what is queued, and ends it. The sinks are waited for, for a while: what they are told
-// last is the end.
+// close lets every reader have what is queued, and ends it. The sinks are waited for, for a while:
+// what they are told last is the end.
 func (f *fanout) close(patience time.Duration) {
 	f.mu.Lock()
 	f.closed = true
@@ -159,8 +160,9 @@ func (f *feed) close() {
 	f.signal()
 }
 
-// important events are never left out; there are at most two for each term, and a few for each session. Without that the
-// thousands of claims after the kill of a session would crowd out the kill.
+// important events are never left out; there are at most two for each term, and a few for each
+// session. Without that the thousands of claims after the kill of a session would crowd out the
+// kill.
 func important(e event.Event) bool {
 	switch e.(type) {
 	case event.RolePromoted, event.RoleDemoted,

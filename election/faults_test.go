@@ -148,7 +148,8 @@ func TestOpenGivesUpWithItsContext(t *testing.T) {
 	})
 }
 
-// TestOpenOverALiveDuplicate: two processes with one instance id do not fight for it: the second is told.
+// TestOpenOverALiveDuplicate: two processes with one instance id do not fight for it: the second is
+// told.
 func TestOpenOverALiveDuplicate(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		first := open(t, s, instance("a"))
@@ -184,7 +185,8 @@ func TestOpenAfterACrash(t *testing.T) {
 	})
 }
 
-// TestOpenWithoutServer: that no server answers is told with the URL and what to do, as an error that programs can tell apart.
+// TestOpenWithoutServer: that no server answers is told with the URL and what to do, as an error
+// that programs can tell apart.
 func TestOpenWithoutServer(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		link := s.Link()

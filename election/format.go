@@ -2,8 +2,8 @@ package election
 
 import "fmt"
 
-// What lives is never looked into by a log line: its fields change under it, and hold what is not to be read. With every verb
-// it says what it is.
+// These types print only their names, with every verb. A log line must never read their fields,
+// which change concurrently and may hold secrets.
 
 // Format writes which term it is.
 func (t *Term) Format(f fmt.State, _ rune) {

@@ -13,8 +13,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestGoexit: work or a callback that ends its goroutine (a FailNow of package testing, for one) has failed like one that
-// panics: nobody leads without work, and the drain is not waited for in vain.
+// TestGoexit: work or a callback that ends its goroutine (a FailNow of package testing, for one)
+// has failed like one that panics: nobody leads without work, and the drain is not waited for in
+// vain.
 func TestGoexit(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session := open(t, s, instance("a"))
@@ -31,7 +32,7 @@ func TestGoexit(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Minute)
-		synctest.Wait() // whoever is called at this very moment too
+		synctest.Wait() // callbacks that run at this very moment too
 		if calls < 2 || e.IsLeader() {
 			t.Errorf("work that ends its goroutine: %d calls in five minutes, leader: %v", calls, e.IsLeader())
 		}

@@ -7,15 +7,17 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// startHealth begins the checks of a role that has any: one goroutine for the asking and one for the check that runs.
+// startHealth begins the checks of a role that has any: one goroutine for the asking and one for
+// the check that runs.
 func (e *Election) startHealth() {
 	if e.cfg.Health != nil {
 		e.session.checks.Go(e.checkHealth)
 	}
 }
 
-// checkHealth asks once per heartbeat interval. A check that has not answered by the next one counts as failing, and is
-// not asked again until it returns; so a hang is noticed and costs one goroutine.
+// checkHealth asks once per heartbeat interval. A check that has not answered by the next one
+// counts as failing, and is not asked again until it returns; so a hang is noticed and costs one
+// goroutine.
 func (e *Election) checkHealth() {
 	interval := e.session.cfg.HeartbeatInterval
 	tick := time.NewTicker(interval)

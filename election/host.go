@@ -2,7 +2,8 @@ package election
 
 import "github.com/nats-io/nats.go"
 
-// Host is what a session offers to what is attached to it, for the length of one lease. See [Session.Attach].
+// Host is the part of a session that its attachments may use, for the length of one lease. See
+// [Session.Attach].
 type Host struct{ lease lease }
 
 // Conn is the session's connection.
@@ -17,7 +18,7 @@ func (h Host) Instance() string { return h.lease.Instance() }
 // Members are the members whose session is not known to be dead.
 func (h Host) Members() []MemberInfo { return h.lease.Members() }
 
-// Role is what the view says of a role. It returns false for a role that nobody has led yet.
+// Role returns a role as this session sees it. It returns false for a role that nobody has led yet.
 func (h Host) Role(name string) (RoleInfo, bool) { return h.lease.Role(name) }
 
 // Changed gives a token when the leader of a role or a member may have changed since the last one.

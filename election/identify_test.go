@@ -19,7 +19,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestNothingIsHeardOfAnotherBucket: the bucket is deleted and made again after it was asked about, and before its watch is made.
+// TestNothingIsHeardOfAnotherBucket: the bucket is deleted and made again after it was asked about,
+// and before its watch is made.
 func TestNothingIsHeardOfAnotherBucket(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		link := s.Link()
@@ -72,7 +73,8 @@ func TestNothingIsHeardOfAnotherBucket(t *testing.T) {
 	})
 }
 
-// TestADenialToAskWhichBucketIsSaid: a grant that is taken away while the session runs. No other watch mends it.
+// TestADenialToAskWhichBucketIsSaid: a grant that is taken away while the session runs. No other
+// watch fixes it.
 func TestADenialToAskWhichBucketIsSaid(t *testing.T) {
 	var options *server.Options
 	s := natstest.Server(t, natstest.Listen, func(o *natsrun.Options) {

@@ -97,8 +97,8 @@ func (s *Session) Role(name string) (info RoleInfo, ok bool) {
 	return info, ok
 }
 
-// Members are the members whose session is not known to be dead, by name; worker-only ones only while something of this
-// session watches them.
+// Members are the members whose session is not known to be dead, by name; worker-only ones only
+// while something of this session watches them.
 func (s *Session) Members() (all []MemberInfo) {
 	s.query(func(m *protocol.Machine, now record.Now) { all = memberInfos(m.View(), now.Observer) })
 	return all
@@ -166,6 +166,6 @@ func ineligible(own protocol.RoleStatus) string {
 	return ""
 }
 
-// trustedFor is how much longer the session is trusted if nothing more is heard; negative when it is over. A session
-// that holds no role is believed in by its acknowledged heartbeats alone.
+// trustedFor is how much longer the session is trusted if nothing more is heard; negative when it
+// is over. A session that holds no role is believed in by its acknowledged heartbeats alone.
 func (s *Session) trustedFor() time.Duration { return s.present.Load().left() }

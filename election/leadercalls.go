@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// leaderCalls calls OnLeaderChange, in order, from one goroutine: a slow one delays the others and nothing else, and is
-// told the latest only.
+// leaderCalls calls OnLeaderChange, in order, from one goroutine: a slow one delays the others and
+// nothing else, and is told the latest only.
 type leaderCalls struct {
 	s     *Session
 	ready chan struct{} // cap 1: somebody is to be told

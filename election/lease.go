@@ -15,8 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// lease is a session's lease as package assign works with it, see bridge.LeaseOf. [Host] shows a part
-// of it.
+// lease is a session's lease as package assign works with it, see bridge.LeaseOf. [Host] shows a
+// part of it.
 type lease struct {
 	s       *Session
 	a       *attachment
@@ -42,18 +42,21 @@ func (h lease) Session() uint64 { return h.number }
 // Config is the session's configuration with its defaults.
 func (h lease) Config() SessionConfig { return h.s.cfg }
 
-// Signer proves that a frame comes from this session; its public key stands in the records of the roles it holds.
+// Signer proves that a frame comes from this session. Its public key is in the records of the roles
+// that the session holds.
 func (h lease) Signer() *fencing.Signer { return h.s.signer }
 
-// Believes reports whether the lease is still believed in, idle or not; it costs one reading of the clock. Terms need more
-// than that: see election.Term.Valid.
+// Believes reports whether the lease is still believed in, idle or not; it costs one reading of the
+// clock. Terms need more than that: see election.Term.Valid.
 func (h lease) Believes() bool { return h.belief.left() > 0 }
 
-// Changed gives a token when the leader of a role or a member may have changed since the last one. Heartbeats do not count.
+// Changed gives a token when the leader of a role or a member may have changed since the last one.
+// Heartbeats do not count.
 func (h lease) Changed() <-chan struct{} { return h.changed }
 
-// Drains says how long this attachment may take to return when the session is closed, from then on: its context has ended with
-// ErrClosed, and the lease is kept meanwhile. Otherwise it is the session's DrainTimeout.
+// Drains says how long this attachment may take to return when the session is closed, from then on:
+// its context has ended with ErrClosed, and the lease is kept meanwhile. Otherwise it is the
+// session's DrainTimeout.
 func (h lease) Drains(d time.Duration) {
 	h.a.mu.Lock()
 	defer h.a.mu.Unlock()
@@ -66,13 +69,14 @@ func (h lease) Emit(e event.Event) { h.s.emit(e) }
 // Meta is what an event of this session carries.
 func (h lease) Meta() event.Meta { return h.s.meta() }
 
-// Role is what the view says of a role.
+// Role returns a role as this session sees it.
 func (h lease) Role(name string) (RoleInfo, bool) { return h.s.Role(name) }
 
 // Members are the members whose session is not known to be dead.
 func (h lease) Members() []MemberInfo { return h.s.Members() }
 
-// Dead reports whether a session of a member has ended for certain: by a later session, a close or a kill.
+// Dead reports whether a session of a member has ended for certain: by a later session, a close or
+// a kill.
 func (h lease) Dead(instance string, workerOnly bool, session uint64) (dead bool) {
 	h.s.query(func(m *protocol.Machine, _ record.Now) {
 		dead = m.View().Dead(peer(instance, workerOnly), session)
@@ -80,7 +84,8 @@ func (h lease) Dead(instance string, workerOnly bool, session uint64) (dead bool
 	return dead
 }
 
-// Closed reports whether a dead session is known to have been closed by its own process, after all of its work had ended.
+// Closed reports whether a dead session is known to have been closed by its own process, after all
+// of its work had ended.
 func (h lease) Closed(instance string, workerOnly bool, session uint64) (closed bool) {
 	h.s.query(func(m *protocol.Machine, _ record.Now) {
 		closed = m.View().Closed(peer(instance, workerOnly), session)
@@ -88,9 +93,9 @@ func (h lease) Closed(instance string, workerOnly bool, session uint64) (closed 
 	return closed
 }
 
-// Busy keeps the session on short beats while it runs tasks, though it holds no role, until whoever has said so has said
-// once that it does not. A session that is closed meanwhile is left to run out, as it is while the work of a role goes on: its
-// tasks are then run again no sooner than if it had crashed.
+// Busy keeps the session on short beats while it runs tasks, though it holds no role, until every
+// caller of Busy(true) has called Busy(false). A session that is closed while busy is left to run
+// out, as if the work of a role still ran. Its tasks then run again no sooner than after a crash.
 func (h lease) Busy(busy bool) {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
@@ -102,8 +107,8 @@ func (h lease) Busy(busy bool) {
 	h.s.post(protocol.Busy{Busy: h.s.busy > 0})
 }
 
-// Awake returns when a short beat is acknowledged, with no longer one sent since: an idle session may be ended by others at
-// once, so nothing is begun under it. Call Busy before it.
+// Awake returns when a short beat is acknowledged, with no longer one sent since: an idle session
+// may be ended by others at once, so nothing is begun under it. Call Busy before it.
 func (h lease) Awake(ctx context.Context) error {
 	for {
 		awake := false
@@ -122,9 +127,10 @@ func (h lease) Awake(ctx context.Context) error {
 // Refresh asks for a new watch: the present one seems to have missed something.
 func (h lease) Refresh() { h.l.watcher.rebuild() }
 
-// Describe publishes what this member offers in a namespace, nil for nothing, and returns when the record is stored and
-// the session's own watch has shown it: whatever that watch showed of a role before is older than the record. It holds for this
-// lease: the next one offers nothing before it says so. Errors: ErrSessionLost when the lease is not believed in any more.
+// Describe publishes what this member offers in a namespace, nil for nothing. It returns when the
+// record is stored and the session's own watch has shown it. All that the watch showed of a role
+// before is older than the record. It holds for this lease: the next one offers nothing before it
+// says so. Errors: ErrSessionLost when the lease is not believed in any more.
 func (h lease) Describe(ctx context.Context, namespace string, w *Workplace) error {
 	answer, err := h.offer(namespace, w)
 	if err == nil {
@@ -136,7 +142,8 @@ func (h lease) Describe(ctx context.Context, namespace string, w *Workplace) err
 	return h.until(ctx, func(m *protocol.Machine) bool { return m.Self().MemberDelivered() })
 }
 
-// offer tells the machine what is offered now, unless that came after the end of the lease, see withdraw.
+// offer tells the machine what is offered now, unless that came after the end of the lease, see
+// withdraw.
 func (h lease) offer(namespace string, w *Workplace) (answer func(context.Context) (string, error), err error) {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
@@ -156,9 +163,11 @@ func (h lease) offer(namespace string, w *Workplace) (answer func(context.Contex
 	return h.s.order(func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
 }
 
-// withdraw has the record of the next lease offer nothing, after the belief in the last one has ended: whoever offered something has
-// not subscribed to anything under the next one, and what is sent there would be heard by nobody. The machine is told twice: before
-// anything else comes to it, since the watch may show the next lease first, and behind what was still offered under the last one.
+// withdraw makes the record of the next lease offer nothing, after the belief in the last lease has
+// ended. An attachment that offered something has no subscription under the next lease yet, so
+// nobody would receive a message sent there. The machine is told twice: before anything else comes
+// to it, since the watch may show the next lease first, and behind what was still offered under the
+// last one.
 func (s *Session) withdraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,9 +178,10 @@ func (s *Session) withdraw() {
 // nothing is all that a new lease offers.
 var nothing = protocol.Describe{Assign: map[string]record.Workplace{}}
 
-// Widen makes the session's watch carry every key of the bucket, workers included, until release is called. It returns
-// when that one watch has itself delivered the record of role at epoch or later, and the lease of every member that was
-// there before: so Members then knows everybody who may have taken orders from an earlier leader.
+// Widen makes the session's watch carry every key of the bucket, workers included, until release is
+// called. It returns when that one watch has itself delivered the record of role at epoch or later,
+// and the lease of every member that was there before. Members then knows every member that may
+// have taken orders from an earlier leader.
 func (h lease) Widen(ctx context.Context, role string, epoch uint64) (release func(), err error) {
 	release = h.l.watcher.widen()
 	err = h.until(ctx, func(m *protocol.Machine) bool { return m.View().Carried(role, epoch) })
@@ -186,8 +196,8 @@ func (h lease) Widen(ctx context.Context, role string, epoch uint64) (release fu
 	return release, nil
 }
 
-// seenAll waits until the view knows every lease that stood in the bucket at a revision. A snapshot alone does not say
-// so: a lease that was renewed while it was being sent may come after its end.
+// seenAll waits until the view knows every lease that stood in the bucket at a revision. A snapshot
+// alone does not say so: a lease that was renewed while it was being sent may come after its end.
 func (h lease) seenAll(ctx context.Context, revision uint64) error {
 	for _, filter := range record.LeaseFilters() {
 		keys, at, err := h.l.bucket.Keys(ctx, filter)
@@ -220,12 +230,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// End gives the lease up: every term ends, and a new lease is opened. For an attachment that can no longer do its part.
+// End gives the lease up: every term ends, and a new lease is opened. For an attachment that can no
+// longer do its part.
 func (h lease) End(reason string) { h.s.post(protocol.Abandon{Session: h.number, Reason: reason}) }
 
 // until waits for a condition on the view, looked at again whenever it has changed.
 func (h lease) until(ctx context.Context, ok func(m *protocol.Machine) bool) error {
-	defer func() { // whoever waits for changes next has not seen those that passed here
+	defer func() { // the next reader has not seen the changes that passed here
 		select {
 		case h.changed <- struct{}{}:
 		default:

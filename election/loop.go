@@ -13,7 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// message is what others ask of the loop: to hand an event to the machine, or to run something between its steps.
+// message is what others ask of the loop: to hand an event to the machine, or to run something
+// between its steps.
 type message struct {
 	event  protocol.Event
 	fault  error               // why the outcome in event is unknown
@@ -22,9 +23,9 @@ type message struct {
 	run    func(m *protocol.Machine, now record.Now)
 }
 
-// loop owns the machine: one goroutine that feeds it what happens and carries out what it wants. It never calls the
-// connection, which may hang while the peer's TCP is frozen: those who do have goroutines of their own, and the loop can
-// end terms in time whatever they wait for.
+// loop owns the machine: one goroutine that feeds it what happens and carries out what it wants. It
+// never calls the connection, which may hang while the peer's TCP is frozen. Callers of the
+// connection have their own goroutines, so the loop can end terms in time whatever they wait for.
 //
 //	connection, watch, outcomes, commands ──► loop: Step ──► writes, terms, watch, answers, events
 type loop struct {
@@ -148,8 +149,8 @@ func (l *loop) take(m message) {
 	}
 }
 
-// step hands one event to the machine. Terms end before belief is extended, so that nobody sees one that has ended as
-// valid again.
+// step hands one event to the machine. Terms end before belief is extended, so that nobody sees one
+// that has ended as valid again.
 func (l *loop) step(ev protocol.Event) {
 	if l.ended {
 		return
@@ -207,8 +208,8 @@ func (l *loop) shutdown() {
 	close(s.done)
 }
 
-// within waits for wg, for at most d, and reports whether all have ended. Work that never returns keeps its own goroutine,
-// and the one that waits here.
+// within waits for wg, for at most d, and reports whether all have ended. Work that never returns
+// keeps its own goroutine, and the one that waits here.
 func within(d time.Duration, wg *sync.WaitGroup) bool {
 	joined := make(chan struct{})
 	go func() {
@@ -245,7 +246,8 @@ func (l *loop) lastFault() error {
 	return public(l.fault)
 }
 
-// watchConnection tells the machine when the connection goes and comes, without touching any handler of the user's.
+// watchConnection tells the machine when the connection goes and comes, without touching any
+// handler of the user's.
 func (l *loop) watchConnection() {
 	changes := l.nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
 	defer l.nc.RemoveStatusListener(changes)

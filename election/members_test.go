@@ -121,7 +121,8 @@ func TestRolesAndStatus(t *testing.T) {
 	})
 }
 
-// TestStuckWorkIsReported: work that ignores its context keeps its role, shows as stuck, and holds up nothing else.
+// TestStuckWorkIsReported: work that ignores its context keeps its role, shows as stuck, and holds
+// up nothing else.
 func TestStuckWorkIsReported(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session, sink := watched(t, s, instance("a"), nil)
@@ -145,7 +146,7 @@ func TestStuckWorkIsReported(t *testing.T) {
 	})
 }
 
-// TestVacateUndrained: who chooses so gives the role away though the work still runs.
+// TestVacateUndrained: a process configured so gives the role away though the work still runs.
 func TestVacateUndrained(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		release := make(chan struct{})

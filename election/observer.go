@@ -16,8 +16,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// Observer watches a bucket without taking part: it holds no lease and needs read-only permissions. It resumes by itself
-// after any outage. All methods are safe for concurrent use.
+// Observer watches a bucket without taking part: it holds no lease and needs read-only permissions.
+// It resumes automatically after any outage. All methods are safe for concurrent use.
 type Observer struct {
 	nc      *nats.Conn
 	bucket  *natskv.Bucket
@@ -45,17 +45,18 @@ type observeOptions struct {
 	sinks   []event.Sink
 }
 
-// WithWorkers makes the observer watch worker-only members too: it then gets the heartbeats of the whole fleet.
+// WithWorkers makes the observer watch worker-only members too. It then receives the heartbeats of
+// all members.
 func WithWorkers() ObserveOption { return func(o *observeOptions) { o.workers = true } }
 
-// WithSinks brings every event to the sinks, in order, from one goroutine of the observer's own.
+// WithSinks brings every event to the sinks, in order, from one goroutine that the observer owns.
 func WithSinks(sinks ...event.Sink) ObserveOption {
 	return func(o *observeOptions) { o.sinks = append(o.sinks, sinks...) }
 }
 
-// Observe begins to watch and returns when the present state of the bucket is known. ctx bounds the beginning only; end
-// the observer with Close. Errors: *ConfigError for an option that is nil, ErrBucketNotFound, ErrBucketUnfit, ErrPermission (naming
-// the subject), ErrJetStreamOff, ctx's.
+// Observe begins to watch and returns when the present state of the bucket is known. ctx bounds
+// only the opening; end the observer with Close. Errors: *ConfigError for an option that is nil,
+// ErrBucketNotFound, ErrBucketUnfit, ErrPermission (naming the subject), ErrJetStreamOff, ctx's.
 func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveOption) (*Observer, error) {
 	var options observeOptions
 	for i, opt := range opts {
@@ -205,7 +206,8 @@ func (o *Observer) Members() (all []MemberInfo) {
 	return all
 }
 
-// Events returns what happens from now on, vacancies included. The channel is closed when ctx or the observer ends.
+// Events returns the events from now on, vacancies included. The channel is closed when ctx or the
+// observer ends.
 func (o *Observer) Events(ctx context.Context) <-chan event.Event { return o.events.subscribe(ctx) }
 
 // Done is closed when the observer has ended: by Close, or by a fault that Err tells.

@@ -63,7 +63,8 @@ func TestObserverReportsVacancies(t *testing.T) {
 	})
 }
 
-// TestObserverSeesTheDead: a leader that vanishes is seen as such once somebody has killed its session.
+// TestObserverSeesTheDead: a leader that vanishes is seen as such once somebody has killed its
+// session.
 func TestObserverSeesTheDead(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		link := s.Link()

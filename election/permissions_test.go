@@ -62,8 +62,8 @@ func as(name string, complaints *journal) []nats.Option {
 	}
 }
 
-// TestPermissionsSuffice: every class does its part with the permissions of its class, and the server has nothing to
-// complain about.
+// TestPermissionsSuffice: every class does its part with the permissions of its class, and the
+// server has nothing to complain about.
 func TestPermissionsSuffice(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var complaints journal
@@ -95,7 +95,7 @@ func TestPermissionsSuffice(t *testing.T) {
 		}
 		defer operator.Close()
 		sees(t, operator, "scheduler", "led by a", ledBy("a"))
-		natstest.Eventually(t, "b stands in line", time.Minute, func() (bool, string) {
+		natstest.Eventually(t, "b waits in line", time.Minute, func() (bool, string) {
 			return a.Status().Successor == "b", sprint(a.Status())
 		})
 		if successor, err := operator.StepDown(within(t, time.Minute), "scheduler", term.Epoch()); err != nil || successor != "b" {
@@ -118,7 +118,8 @@ func TestPermissionsSuffice(t *testing.T) {
 	))
 }
 
-// TestSteeringNeedsPermission: NATS says who may steer; an observer without the permission is told so.
+// TestSteeringNeedsPermission: NATS decides which clients may steer; an observer without the
+// permission is told so.
 func TestSteeringNeedsPermission(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var complaints journal
@@ -142,8 +143,8 @@ func TestSteeringNeedsPermission(t *testing.T) {
 	}, with(user("o", observing)))
 }
 
-// TestDeniedPermissionIsNamed: each permission that a candidate lacks is found within a second and named, before it leads
-// or when it first needs it.
+// TestDeniedPermissionIsNamed: each permission that a candidate lacks is found within a second and
+// named, before it leads or when it first needs it.
 func TestDeniedPermissionIsNamed(t *testing.T) {
 	lacking := func(subject string) []string {
 		all := leading("a", "scheduler")

@@ -8,11 +8,13 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// entering is how long a call of OnPromote is given to reach its first instruction before OnDemote may run.
+// entering is how long a call of OnPromote is given to reach its first instruction before OnDemote
+// may run.
 const entering = 5 * time.Millisecond
 
-// promotion keeps OnDemote behind the OnPromote that it ends. OnPromote may block for the whole term, so that nobody can
-// wait for its return; and a term may end before the goroutine that calls it has run at all: then neither is called.
+// promotion keeps OnDemote behind the OnPromote that it ends. OnPromote may block for the whole
+// term, so that nobody can wait for its return; and a term may end before the goroutine that calls
+// it has run at all: then neither is called.
 type promotion struct {
 	made     time.Time
 	called   atomic.Int64  // how long after made OnPromote was called, in ns from 1 on; 0 not yet, notAtAll
@@ -31,7 +33,8 @@ func (p *promotion) call(ctx context.Context, token fencing.Token, f func(contex
 	}
 }
 
-// end is called when the term has ended. It reports whether OnDemote is to run, which it may when end has returned.
+// end is called when the term has ended. It reports whether OnDemote is to run, which it may when
+// end has returned.
 func (p *promotion) end() bool {
 	if p.called.CompareAndSwap(0, notAtAll) {
 		return false

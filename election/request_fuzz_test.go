@@ -12,8 +12,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// FuzzRequest: whatever comes as a control request, several times, is refused each time or handed to the machine once; it is answered
-// as often as it came, and on the subject of candidates nothing is handed on but the question whether we are ready.
+// FuzzRequest: any control request that comes several times is refused each time, or handed to the
+// machine once. It is answered as often as it came. On the subject of candidates, only the question
+// whether we are ready is handed on.
 func FuzzRequest(f *testing.F) {
 	for _, q := range []protocol.Request{
 		{ID: "1", Op: protocol.OpStepDown, Role: "r", Epoch: 7},

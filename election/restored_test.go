@@ -16,9 +16,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestRestoredBucket: a server comes back with an earlier state of its store, as from a backup. Sessions that have seen more
-// end, and say why, instead of having every write of theirs refused for ever; also those that come back when others have
-// written more than was lost. So does an observer. New sessions begin as ever.
+// TestRestoredBucket: a server comes back with an earlier state of its store, as from a backup.
+// Sessions that have seen more end, and say why, instead of having every write of theirs refused
+// for ever; also those that come back when others have written more than was lost. So does an
+// observer. New sessions begin as ever.
 func TestRestoredBucket(t *testing.T) {
 	for _, since := range []int{0, 2000} {
 		t.Run(fmt.Sprint(since, " writes since"), func(t *testing.T) {
@@ -41,7 +42,8 @@ func TestRestoredBucket(t *testing.T) {
 			for i := range 10 {
 				lead(t, a, election.RoleConfig{Role: fmt.Sprint("later-", i)})
 			}
-			// What is in the backup too, and is newer now, is the proof when others have written more than was lost.
+			// A record that is in the backup too, and is newer now, is the proof when others have
+			// written more than was lost.
 			natstest.Eventually(t, "the observer has seen the record of its member", time.Minute, func() (bool, string) {
 				all := o.Members()
 				return len(all) == 1 && slices.Contains(all[0].Roles, "later-9"), sprint(all)

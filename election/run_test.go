@@ -146,7 +146,8 @@ func TestRunOfASessionThatIsNeverOpened(t *testing.T) {
 	}
 }
 
-// TestCloseReportsUndrainedWork: work that ignores its context keeps the role for as long as the lease lasts.
+// TestCloseReportsUndrainedWork: work that ignores its context keeps the role for as long as the
+// lease lasts.
 func TestCloseReportsUndrainedWork(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session := open(t, s, instance("a"))

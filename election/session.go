@@ -21,9 +21,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// Session is one process's membership in one bucket: a lease kept alive by one heartbeat, under which any number of roles
-// is held. It outlives its leases: when one is lost, every term ends and a new one is opened by itself. All methods are
-// safe for concurrent use.
+// Session is one process's membership in one bucket: a lease that one heartbeat keeps alive, for
+// any number of roles. A session outlives its leases. When a lease is lost, every term ends, and
+// the session opens a new lease automatically. All methods are safe for concurrent use.
 type Session struct {
 	cfg    SessionConfig
 	signer *fencing.Signer
@@ -57,7 +57,8 @@ type Session struct {
 	left   error // what Close reports
 }
 
-// NewSession validates cfg; it does no I/O. The error joins every fault, each a *ConfigError that names its fix.
+// NewSession validates cfg; it does no I/O. The error joins every fault, each a *ConfigError that
+// names its fix.
 func NewSession(cfg SessionConfig) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -90,12 +91,14 @@ func (s *Session) sessionNumber() uint64 { return s.number.Load() }
 // Config is the configuration with its defaults filled in.
 func (s *Session) Config() SessionConfig { return s.cfg }
 
-// Open takes the lease over nc and returns when it is held. ctx bounds the opening only; until it ends, transient faults
-// are retried. The connection stays the caller's: nothing of it is reconfigured, and it is not closed.
+// Open takes the lease over nc and returns when it is held. ctx bounds only the opening; transient
+// faults are retried until ctx ends. The connection stays the caller's: the session does not
+// reconfigure or close it.
 //
-// Over the lease of a crashed predecessor with our instance id, Open waits for that lease to run out. Errors:
-// ErrBucketNotFound (with the command that makes it), ErrBucketUnfit, ErrPermission (naming the subject), ErrJetStreamOff,
-// *DuplicateInstanceError, ErrAlreadyOpen, ErrClosed when Close came first, ctx's with the last fault.
+// Over the lease of a crashed predecessor with our instance id, Open waits for that lease to run
+// out. Errors: ErrBucketNotFound (with the command that makes it), ErrBucketUnfit, ErrPermission
+// (naming the subject), ErrJetStreamOff, *DuplicateInstanceError, ErrAlreadyOpen, ErrClosed when
+// Close came first, ctx's with the last fault.
 func (s *Session) Open(ctx context.Context, nc *nats.Conn) error {
 	s.mu.Lock()
 	already := s.opened
@@ -145,8 +148,8 @@ func (s *Session) Open(ctx context.Context, nc *nats.Conn) error {
 }
 
 const (
-	// offPatience is how long a server must seem to have no JetStream until we believe it: one that starts, or has lost
-	// sight of its cluster, looks like that for a while.
+	// offPatience is how long a server must seem to have no JetStream until we believe it: one that
+	// starts, or has lost sight of its cluster, looks like that for a while.
 	offPatience = 5 * time.Second
 	// sinkPatience is how long the end of a session waits for its sinks.
 	sinkPatience = time.Second
@@ -170,7 +173,7 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 		case natskv.Permanent(err) || off:
 			return nil, backoff.Permanent(err)
 		}
-		if !errors.Is(ctx.Err(), context.Canceled) { // to give up is no fault
+		if !errors.Is(ctx.Err(), context.Canceled) { // giving up is not a fault
 			s.emit(event.Fault{Meta: s.meta(), Doing: "open bucket", Err: public(err), Attempts: attempts})
 		}
 		last = err
@@ -222,8 +225,8 @@ func (s *Session) finishAll() {
 	}
 }
 
-// Campaign makes this session's part in a role; it begins with the Election's Run or Start. It may be called before Open.
-// Errors: every fault of cfg, ErrDuplicateRole, ErrWorkerOnly, ErrClosed.
+// Campaign makes this session's part in a role; it begins with the Election's Run or Start. It may
+// be called before Open. Errors: every fault of cfg, ErrDuplicateRole, ErrWorkerOnly, ErrClosed.
 func (s *Session) Campaign(cfg RoleConfig) (*Election, error) {
 	if err := cfg.Validate(s.cfg.HeartbeatInterval); err != nil {
 		return nil, err
@@ -258,7 +261,8 @@ func (s *Session) election(role string) *Election {
 	return s.elections[role]
 }
 
-// Done is closed when the session has ended for good: by Close, or by a permanent fault, which Err then tells.
+// Done is closed when the session has ended for good: by Close, or by a permanent fault, which Err
+// then tells.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
 // Err is the permanent fault that ended the session, nil before and after Close.
@@ -278,11 +282,12 @@ func (s *Session) ended() bool {
 	}
 }
 
-// Close ends every term, waits for the work to drain, gives the roles away and closes the lease, so that successors need
-// not wait for anything. What is attached ends first, under the lease. It takes until ctx's deadline at most, or ClosesWithin.
+// Close ends every term, waits for the work to drain, gives the roles away and closes the lease, so
+// that successors need not wait for anything. The attachments end first, under the lease. Close
+// takes at most until ctx's deadline, or ClosesWithin.
 //
-// Errors: *UndrainedError names the roles whose work had not returned; their session is left to run out. ctx's error when
-// it ended first; closing goes on.
+// Errors: *UndrainedError names the roles whose work had not returned; their session is left to run
+// out. ctx's error when ctx ended first; closing then continues.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	never := !s.opened
@@ -314,8 +319,8 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 }
 
-// Events returns what happens from now on. The channel is closed when ctx or the session ends. A reader that is slow gets
-// every promotion and demotion, and an event.Lagged in place of the rest.
+// Events returns the events from now on. The channel is closed when ctx or the session ends. A slow
+// reader gets every promotion and demotion, and an event.Lagged in place of the rest.
 func (s *Session) Events(ctx context.Context) <-chan event.Event { return s.events.subscribe(ctx) }
 
 // SetMeta replaces what the member record publishes of this process, and returns when it is stored.

@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// shared are the sessions of standalone elections: one per connection, bucket and instance, however many roles.
+// shared are the sessions of standalone elections: one per connection, bucket and instance, however
+// many roles.
 var shared = struct {
 	sync.Mutex
 	sessions map[sharedKey]*sharedSession
@@ -32,11 +33,13 @@ type sharedSession struct {
 	cancel context.CancelFunc
 }
 
-// New makes an election with a session of its own. Elections on the same connection, bucket and instance share one
-// session, which opens with the first Start and is closed when the last of them has stopped; the sinks of the first count.
-// It does no I/O. Errors: every fault of cfg at once, ErrSessionConflict, ErrDuplicateRole.
+// New makes an election that needs no session from the caller. Elections on the same connection,
+// bucket and instance share one session. It opens with the first Start and is closed when the last
+// of them has stopped. The session has the sinks of the first election. New does no I/O. Errors:
+// every fault of cfg at once, ErrSessionConflict, ErrDuplicateRole.
 //
-// A program with several roles is better served by a Manager of package roles, which owns the session and tells how it fares.
+// For a program with several roles, use a Manager of package roles, which owns the session and
+// reports its state.
 func New(nc *nats.Conn, cfg Config) (*Election, error) {
 	err := cfg.Validate()
 	if nc == nil {

@@ -75,7 +75,7 @@ func TestStandaloneElectionsShareOneSession(t *testing.T) {
 			t.Errorf("role after the stop: %+v", got)
 		}
 
-		three := standalone(t, nc, instance("a"), "one") // begins anew
+		three := standalone(t, nc, instance("a"), "one") // begins again
 		three.start(t)
 		r3 := sees(t, o, "one", "led again", ledBy("a"))
 		if r3.Session <= r1.Session || r3.Epoch <= r1.Epoch {
@@ -85,7 +85,8 @@ func TestStandaloneElectionsShareOneSession(t *testing.T) {
 	})
 }
 
-// TestStandaloneGeneratedInstance: no instance id means one generated id for all elections on the connection.
+// TestStandaloneGeneratedInstance: no instance id means one generated id for all elections on the
+// connection.
 func TestStandaloneGeneratedInstance(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		nc := natstest.Connect(t, s)
@@ -126,7 +127,8 @@ func TestStandaloneConflicts(t *testing.T) {
 	})
 }
 
-// TestStandaloneNeverStarted: an election that is stopped without having been started lets go of the shared session.
+// TestStandaloneNeverStarted: an election that is stopped without having been started lets go of
+// the shared session.
 func TestStandaloneNeverStarted(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		nc := natstest.Connect(t, s)
@@ -144,7 +146,8 @@ func TestStandaloneNeverStarted(t *testing.T) {
 	})
 }
 
-// TestStandaloneOpeningFails: what keeps the session from opening ends every election that shares it.
+// TestStandaloneOpeningFails: what keeps the session from opening ends every election that shares
+// it.
 func TestStandaloneOpeningFails(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")

@@ -2,7 +2,7 @@ package election
 
 import "time"
 
-// State is where a process stands in one role.
+// State is the state of a process in one role.
 type State uint8
 
 const (
@@ -12,11 +12,12 @@ const (
 	StateCandidate
 	// StateLeader: this process leads.
 	StateLeader
-	// StateFollower: somebody else leads.
+	// StateFollower: another process leads.
 	StateFollower
-	// StateDemoted: a term of this process has ended; its work still drains, or the role is being given away.
+	// StateDemoted: a term of this process has ended; its work still drains, or the role is being
+	// given away.
 	StateDemoted
-	// StateStopped: this process takes part no longer.
+	// StateStopped: this process has stopped taking part.
 	StateStopped
 )
 
@@ -27,15 +28,16 @@ func (s State) String() string { return stateNames[s] }
 // MarshalText writes the state as its name.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Status is one role as this process sees it. Times are of this process's clock; none is a promise about others.
+// Status is one role as this process sees it. Times are of this process's clock; they promise
+// nothing about other processes.
 type Status struct {
 	Role     string `json:"role"`
 	State    State  `json:"state"`
 	IsLeader bool   `json:"is_leader"`
 	LeaderID string `json:"leader,omitempty"`
-	// Successor is who would lead next if the present leader went away now.
+	// Successor is the instance that would lead next if the present leader went away now.
 	Successor string `json:"successor,omitempty"`
-	// Reason says why the role is where it is: why the last term ended, or why this process is not eligible.
+	// Reason says why the last term ended, or why this process is not eligible.
 	Reason string `json:"reason,omitempty"`
 	// Stuck says that work of an ended term has not returned within DrainTimeout.
 	Stuck    bool   `json:"stuck,omitempty"`
@@ -48,7 +50,7 @@ type Status struct {
 	Candidates     []Candidate `json:"candidates,omitempty"`
 }
 
-// Candidate is one who would take a role, in the order of succession.
+// Candidate is a member that would take a role, in the order of succession.
 type Candidate struct {
 	Instance string `json:"instance"`
 	Session  uint64 `json:"session"`
@@ -56,10 +58,11 @@ type Candidate struct {
 	Takeover bool   `json:"takeover,omitempty"`
 }
 
-// RoleInfo is what the bucket says of a role.
+// RoleInfo is a role as its record in the bucket shows it.
 type RoleInfo struct {
 	Role string `json:"role"`
-	// Leader is who holds it in a session that is not known to be dead, "" for nobody.
+	// Leader is the instance that holds the role in a session that is not known to be dead, "" for
+	// none.
 	Leader   string `json:"leader,omitempty"`
 	Session  uint64 `json:"session,omitempty"`
 	Epoch    uint64 `json:"epoch,omitempty"`
@@ -68,12 +71,13 @@ type RoleInfo struct {
 	// PublicKey verifies what the leader signs.
 	PublicKey string        `json:"public_key,omitempty"`
 	TTL       time.Duration `json:"ttl,omitempty"`
-	// Vacant says that the record says so, By and Reason by whom and why; Next is the hinted successor.
+	// Vacant says that the record says so, By and Reason by whom and why; Next is the hinted
+	// successor.
 	Vacant bool   `json:"vacant,omitempty"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Next   string `json:"next,omitempty"`
-	// Unreadable says that what stands there is no record we understand.
+	// Unreadable says that the record of the role cannot be read.
 	Unreadable bool `json:"unreadable,omitempty"`
 	// Since is for how long this process has seen it so.
 	Since      time.Duration `json:"since"`
@@ -88,7 +92,8 @@ type Workplace struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// MemberInfo is what the bucket says of a member with a session that is not known to be dead.
+// MemberInfo is a member, as its records in the bucket show it, with a session that is not known to
+// be dead.
 type MemberInfo struct {
 	Instance   string        `json:"instance"`
 	Session    uint64        `json:"session"`
@@ -101,6 +106,7 @@ type MemberInfo struct {
 	Roles    []string             `json:"roles,omitempty"`
 	Meta     map[string]string    `json:"meta,omitempty"`
 	Assign   map[string]Workplace `json:"assign,omitempty"`
-	// Described says that its member record has been seen, and so Roles, Meta and Assign mean something.
+	// Described says that its member record has been seen, and so Roles, Meta and Assign mean
+	// something.
 	Described bool `json:"described"`
 }

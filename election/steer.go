@@ -13,18 +13,20 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// requestPace is how long a control request waits for its answer before it is sent again, under the same id: the holder
-// carries it out once and repeats its answer.
+// requestPace is how long a control request waits for its answer before it is sent again, under the
+// same id: the holder carries it out once and repeats its answer.
 const requestPace = 500 * time.Millisecond
 
-// StepDown asks the holder of a role to drain and give it away, at that epoch (0: whichever), and returns the successor
-// that the holder named. It needs the permission to publish to the holder's control subject. Errors: ErrNotLeader when
-// nobody holds it, ErrWrongEpoch, ErrPermission (naming the subject), ctx's.
+// StepDown asks the holder of a role to drain and give the role away, and returns the successor
+// that the holder named. epoch is the epoch of the term; 0 means any. It needs the permission to
+// publish to the holder's control subject. Errors: ErrNotLeader when nobody holds it,
+// ErrWrongEpoch, ErrPermission (naming the subject), ctx's.
 func (o *Observer) StepDown(ctx context.Context, role string, epoch uint64) (successor string, err error) {
 	return o.steer(ctx, protocol.Request{Op: protocol.OpStepDown, Role: role, Epoch: epoch})
 }
 
-// Transfer asks the holder to hand a role to target. Errors as StepDown, and ErrNotCandidate, ErrDeclined, ErrBusy.
+// Transfer asks the holder to hand a role to target. Errors as StepDown, and ErrNotCandidate,
+// ErrDeclined, ErrBusy.
 func (o *Observer) Transfer(ctx context.Context, role, target string, epoch uint64) error {
 	_, err := o.steer(ctx, protocol.Request{Op: protocol.OpTransfer, Role: role, Epoch: epoch, Target: target})
 	return err
@@ -42,9 +44,12 @@ func (o *Observer) Resume(ctx context.Context, role, instance string) error {
 	return err
 }
 
-// Evict takes a role from its holder without asking: no drain, but the safety stays. The holder stops when it sees it, and
-// successors wait for its whole lease; it does not claim the role before its CoolDown has passed as well, also if there is nobody else. It writes the role's record by compare-and-swap at epoch, which must be given, and
-// needs the permission to. Errors: ErrWrongEpoch, ErrPermission, ErrUnproven when no answer came.
+// Evict takes a role from its holder without asking: there is no drain, but leadership stays
+// exclusive. The holder stops when it sees the eviction, and successors wait for its whole lease.
+// The holder does not claim the role again before its CoolDown has passed as well, even if there is
+// no other candidate. Evict writes the role's record by compare-and-swap at epoch, which must be
+// given, and needs the permission to write it. Errors: ErrWrongEpoch, ErrPermission, ErrUnproven
+// when no answer came.
 func (o *Observer) Evict(ctx context.Context, role string, epoch uint64) error {
 	info, ok := o.Role(role)
 	if !ok || info.Leader == "" {
@@ -78,7 +83,7 @@ func (o *Observer) Evict(ctx context.Context, role string, epoch uint64) error {
 	}
 }
 
-// steer sends a request to whoever holds the role.
+// steer sends a request to the holder of the role.
 func (o *Observer) steer(ctx context.Context, q protocol.Request) (successor string, err error) {
 	info, ok := o.Role(q.Role)
 	if !ok || info.Leader == "" {

@@ -16,12 +16,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// pair is two candidates for one role; the first leads, the second stands in line.
+// pair is two candidates for one role; the first leads, the second waits in line.
 func pair(t *testing.T, s *natsrun.Server) (a, b *part) {
 	t.Helper()
 	a, _ = lead(t, open(t, s, instance("a")), election.RoleConfig{Role: "scheduler"})
 	b = campaign(t, open(t, s, instance("b")), election.RoleConfig{Role: "scheduler"})
-	natstest.Eventually(t, "b stands in line", time.Minute, func() (bool, string) {
+	natstest.Eventually(t, "b waits in line", time.Minute, func() (bool, string) {
 		return a.Status().Successor == "b", sprint(a.Status())
 	})
 	return a, b
@@ -133,8 +133,8 @@ func TestPauseAndResume(t *testing.T) {
 
 func keep[T any](c chan T) <-chan T { return c }
 
-// TestRepeatedRequestIsCarriedOutOnce: a request whose answer was lost is sent again under its id; it gets the answer of
-// the first one, though a new request of that kind would be declined.
+// TestRepeatedRequestIsCarriedOutOnce: a request whose answer was lost is sent again under its id;
+// it gets the answer of the first one, though a new request of that kind would be declined.
 func TestRepeatedRequestIsCarriedOutOnce(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a, b := pair(t, s)
@@ -162,7 +162,8 @@ func TestRepeatedRequestIsCarriedOutOnce(t *testing.T) {
 	})
 }
 
-// TestRepeatedRequestWaitsWithTheFirst: while the work drains, who asks again waits for the one outcome.
+// TestRepeatedRequestWaitsWithTheFirst: while the work drains, a repeated request waits for the one
+// outcome.
 func TestRepeatedRequestWaitsWithTheFirst(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")
@@ -220,7 +221,7 @@ func TestTransferToSomebodyWhoDoesNotAnswer(t *testing.T) {
 		cfg := instance("b")
 		cfg.TTL = 20 * time.Second
 		campaign(t, open(t, s, cfg, link.Options()...), election.RoleConfig{Role: "scheduler"})
-		natstest.Eventually(t, "b stands in line", time.Minute, func() (bool, string) {
+		natstest.Eventually(t, "b waits in line", time.Minute, func() (bool, string) {
 			return a.Status().Successor == "b", sprint(a.Status())
 		})
 		link.Cut()

@@ -149,7 +149,8 @@ func ended() context.Context {
 	return ctx
 }
 
-// TestStartContextEnds: the context of Start is the life of the election; its values reach the work.
+// TestStartContextEnds: the context of Start is the life of the election; its values reach the
+// work.
 func TestStartContextEnds(t *testing.T) {
 	type key struct{}
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

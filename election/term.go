@@ -14,9 +14,9 @@ import (
 
 // Term is one period in which this process leads a role. The work gets it beside its context.
 //
-// It ends in this order: Valid is false, the context is cancelled with a cause, OnDemote runs and the work returns, the
-// role is given away. Nobody else leads before that, but when the session was lost: then belief has ended SafetyMargin
-// before anybody else may lead.
+// It ends in this order: Valid is false, the context is cancelled with a cause, OnDemote runs and
+// the work returns, the role is given away. No other process leads before that, except when the
+// session was lost. Then belief has ended SafetyMargin before another process may lead.
 type Term struct {
 	role        string
 	id          uint64 // the epoch it began with
@@ -38,7 +38,8 @@ type Term struct {
 // Role is the role that is led.
 func (t *Term) Role() string { return t.role }
 
-// Token is the fencing token of the term: send it along with every effect on the outside. It changes when it is rotated.
+// Token is the fencing token of the term: send it along with every effect on the outside. It
+// changes when it is rotated.
 func (t *Term) Token() fencing.Token { return *t.token.Load() }
 
 // Epoch is the epoch of the present token.
@@ -47,13 +48,15 @@ func (t *Term) Epoch() uint64 { return t.Token().Epoch }
 // Since is when the term began, by this process's clock.
 func (t *Term) Since() time.Time { return t.began }
 
-// Valid reports whether this process still believes that it leads. It costs one reading of the clock and asks nobody; it
-// is true for no longer than others must wait. It says nothing about the moment after: that is what tokens are for.
+// Valid reports whether this process still believes that it leads. It reads the clock once and asks
+// nobody. It is never true longer than other processes must wait. It says nothing about the moment
+// after the call: use tokens for that.
 func (t *Term) Valid() bool { return !t.over.Load() && t.belief.holds() }
 
-// Validate proves to the server that the term is the present one: a heartbeat, then a write that the server accepts only
-// while the role's record stands as this term wrote it. Errors: ErrNotLeader when it is over or the server disproved it,
-// ErrUnproven when no answer came, ctx's error.
+// Validate proves with the server that the term is the present one. It sends a heartbeat, then a
+// write that the server accepts only while the role's record is as this term wrote it. Errors:
+// ErrNotLeader when it is over or the server disproved it, ErrUnproven when no answer came, ctx's
+// error.
 func (t *Term) Validate(ctx context.Context) error {
 	if t.session == nil {
 		if t.Valid() {
@@ -67,7 +70,8 @@ func (t *Term) Validate(ctx context.Context) error {
 	return t.session.validate(ctx, t.role, t.id, t.Epoch())
 }
 
-// begin makes a term and starts its work. The work's context carries the values of parent, and nothing else of it.
+// begin makes a term and starts its work. The work's context carries the values of parent, and
+// nothing else of it.
 func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	id, err := uuid.Parse(b.Token)
 	if err != nil { // it was made by ourselves
@@ -86,7 +90,8 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	e.work(t)
 }
 
-// end ends belief in a term, cancels its work and calls OnDemote; whichever of its callbacks returns last reports that it has drained.
+// end ends belief in a term, cancels its work and calls OnDemote; whichever of its callbacks
+// returns last reports that it has drained.
 func (s *Session) end(e *Election, x protocol.EndTerm) {
 	t := e.term.Swap(nil)
 	if t == nil {

@@ -49,7 +49,8 @@ func TestTokenIsZeroWhenNotLeading(t *testing.T) {
 	})
 }
 
-// TestRotation: epoch and token change, the term goes on, and the server refuses what carries the old epoch.
+// TestRotation: epoch and token change, the term goes on, and the server refuses what carries the
+// old epoch.
 func TestRotation(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")
@@ -118,7 +119,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("without an answer: %v, %v", ok, err)
 		}
 		if !p.IsLeader() {
-			t.Error("no answer is no proof")
+			t.Error("no answer proves nothing")
 		}
 		link.Heal()
 		natstest.Eventually(t, "validated again", 500*time.Millisecond, func() (bool, string) {
@@ -136,7 +137,8 @@ func TestValidate(t *testing.T) {
 	})
 }
 
-// TestValidateDisproves: the server knows of the eviction, this process does not, because its watch is held up.
+// TestValidateDisproves: the server knows of the eviction, this process does not, because its watch
+// is held up.
 func TestValidateDisproves(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		link := s.Link()

@@ -16,7 +16,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAWatchThatIsGivenUpIsNoFault: one that is being made when its owner ends; one that fails before is told of.
+// TestAWatchThatIsGivenUpIsNoFault: one that is being made when its owner ends; one that fails
+// before is told of.
 func TestAWatchThatIsGivenUpIsNoFault(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		link := s.Link()

@@ -193,7 +193,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestDefaultsFollowTTL: whatever TTL is legal, what is derived from it is legal too.
+// TestDefaultsFollowTTL: for every legal TTL, the values derived from it are legal too.
 func TestDefaultsFollowTTL(t *testing.T) {
 	for _, ttl := range []time.Duration{300 * time.Millisecond, time.Second, 15 * time.Second, 2 * time.Minute, time.Hour} {
 		s := unopened(t, election.SessionConfig{Bucket: bucket, TTL: ttl})

@@ -21,15 +21,16 @@ import (
 // watchTimeout bounds the making of one watch, until that proves to be too little.
 const watchTimeout = 5 * time.Second
 
-// batch is a run of events that the watch has delivered. A slow loop makes the watch wait, and the server with it.
+// batch is a run of events that the watch has delivered. A slow loop makes the watch wait, and the
+// server with it.
 type batch struct {
 	events   []protocol.Event
 	snapshot bool // the snapshot is complete with these
 }
 
-// news reports whether the batch has delivered what somebody may wait for: a snapshot, the begin or the end of a lease, a
-// record that is no lease. One that we know already, because we wrote it, counts: its delivery proves that what came
-// before it has been seen.
+// news reports whether the batch has delivered what somebody may wait for: a snapshot, the begin or
+// the end of a lease, a record that is no lease. One that we know already, because we wrote it,
+// counts: its delivery proves that what came before it has been seen.
 func (b batch) news() bool {
 	return b.snapshot || slices.ContainsFunc(b.events, func(ev protocol.Event) bool {
 		e, ok := ev.(protocol.Delivered)
@@ -37,22 +38,22 @@ func (b batch) news() bool {
 	})
 }
 
-// watcher keeps one watch going: it makes a new one whenever the machine asks, the connection comes back or the present
-// one ends, and decodes what comes, so that the loop need not.
+// watcher keeps one watch going: it makes a new one whenever the machine asks, the connection comes
+// back or the present one ends, and decodes what comes, so that the loop need not.
 type watcher struct {
 	nc      *nats.Conn
 	bucket  *natskv.Bucket
 	clock   clock.Clock
 	filters []string
-	broken  func(error)                   // a fault that no new watch will mend
-	note    func(err error, attempts int) // one that a new watch may mend
+	broken  func(error)                   // a fault that no new watch will fix
+	note    func(err error, attempts int) // a fault that a new watch may fix
 
 	ctx  context.Context
 	wg   *sync.WaitGroup
 	out  chan batch
 	wake chan struct{} // a new watch is wanted; one token says it
 	wide atomic.Int32  // how many want the whole bucket
-	seen atomic.Uint64 // the highest revision that whoever takes what is delivered has seen, here or in an acknowledgement
+	seen atomic.Uint64 // the highest revision that the receiver of the batches has seen, here or in an acknowledgement
 }
 
 func newWatcher(
@@ -108,7 +109,8 @@ func (w *watcher) run() {
 	}
 }
 
-// pause waits before the next attempt; a wish for a new watch (the connection is back) ends it at once.
+// pause waits before the next attempt; a wish for a new watch (the connection is back) ends it at
+// once.
 func (w *watcher) pause(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -119,7 +121,8 @@ func (w *watcher) pause(d time.Duration) {
 	}
 }
 
-// once makes a watch with that patience, and passes on what it delivers, until it ends or a new one is wanted.
+// once makes a watch with that patience, and passes on what it delivers, until it ends or a new one
+// is wanted.
 func (w *watcher) once(patience time.Duration) error {
 	select {
 	case <-w.wake: // this one is new
@@ -191,10 +194,11 @@ func (w *watcher) selected(wide bool) []string {
 	return w.filters
 }
 
-// inspect says how far the bucket is. No answer proves nothing: then the watch is made anyway, and finds out what is wrong.
+// inspect says how far the bucket is. No answer proves nothing: then the watch is made anyway, and
+// finds out what is wrong.
 func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
-	// Read before the store is asked, and in this order: what the store shows is of a later time than this, and what is known
-	// was known by then.
+	// Read before the store is asked, and in this order: what the store shows is of a later time
+	// than this, and what is known was known by then.
 	reset.Known = w.seen.Load()
 	reset.Begun, reset.Last = record.Instant(w.clock.Now().Observer), reset.Known
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout/3) // the rest is for the watch
@@ -210,9 +214,11 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 	return reset
 }
 
-// identify refuses the watch of a bucket that is another one than at the opening. A watch ends with its bucket: what the server
-// says of the bucket after it was made holds of the watch, and was it made of another one, that one is there by then. Without an
-// answer there is no watch either: who took the next bucket for this one would go on leading in it by a record that it does not have.
+// identify refuses the watch of a bucket that is another one than at the opening. A watch ends with
+// its bucket: what the server says of the bucket after it was made holds of the watch, and was it
+// made of another one, that one is there by then. Without an answer there is no watch either: a
+// process that took the next bucket for this one would keep leading in it by a record that the next
+// bucket does not have.
 func (w *watcher) identify(ctx context.Context) error {
 	state, err := w.bucket.Inspect(ctx)
 	for errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // one question has its own patience

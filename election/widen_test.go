@@ -14,7 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestWidenKnowsEveryMember: workers, candidates and the leases that are gone; and none of the workers afterwards.
+// TestWidenKnowsEveryMember: workers, candidates and the leases that are gone; and none of the
+// workers afterwards.
 func TestWidenKnowsEveryMember(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		nc := natstest.Connect(t, s)

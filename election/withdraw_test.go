@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestANewLeaseOffersNothing, also when the watch shows it before the loop has come to what others ask of it: no record of it names what
-// was offered under the last one.
+// TestANewLeaseOffersNothing, also when the watch shows it before the loop has come to what others
+// ask of it: no record of it names what was offered under the last one.
 func TestANewLeaseOffersNothing(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		described := make(chan struct{})

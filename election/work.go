@@ -9,9 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// work starts what runs for a whole term: each callback has a goroutine of its own, and nobody conducts them. A thousand terms may
-// begin at once, so what they need is made here: a goroutine that is new has to help the garbage collector first, when it is at
-// work, before it gets memory.
+// work starts what runs for a whole term: each callback has a goroutine of its own, and nobody
+// conducts them. A thousand terms may begin at once, so what they need is made here: a goroutine
+// that is new has to help the garbage collector first, when it is at work, before it gets memory.
 //
 //	promoted ──► Lead, OnPromote, revalidation ──┐
 //	ends ──────► context, then OnDemote ─────────┴──► the last of them has returned: drained
@@ -57,7 +57,8 @@ func (e *Election) returned(t *Term) {
 	e.session.terms.Done()
 }
 
-// lead calls the work and reports a return before its context has ended; after that none is a failure.
+// lead calls the work and reports a return before its context has ended; after that none is a
+// failure.
 func (e *Election) lead(t *Term, lead func(context.Context, *Term) error) {
 	var err error
 	apart(func() { err = lead(t.ctx, t) }, func(value any, stack []byte) {
@@ -75,7 +76,8 @@ func (e *Election) lead(t *Term, lead func(context.Context, *Term) error) {
 	})
 }
 
-// guarded calls a callback; a panic is reported and goes no further. A promotion that panicked gives the role up.
+// guarded calls a callback; a panic is reported and goes no further. A promotion that panicked
+// gives the role up.
 func (e *Election) guarded(t *Term, name string, callback func()) {
 	apart(callback, func(value any, stack []byte) {
 		defer e.returned(t)
