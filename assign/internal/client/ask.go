@@ -16,11 +16,11 @@ import (
 
 const (
 	askWithin = 2 * time.Second
-	askAgain  = 500 * time.Millisecond // the question may have reached nobody, or a former leader
+	askAgain  = 500 * time.Millisecond // the question may have reached no leader, or a former one
 )
 
-// ask asks the scheduler, again and again for a while: between two of them a question reaches nobody. Errors: taskerr.ErrNoScheduler, the
-// connection's, ctx's.
+// ask asks the scheduler, again and again for a while, because a question between two schedulers
+// reaches nobody. Errors: taskerr.ErrNoScheduler, the connection's, ctx's.
 func (c *Client) ask(ctx context.Context, q control.Query) (control.Answer, error) {
 	within, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -53,13 +53,14 @@ func (c *Client) ask(ctx context.Context, q control.Query) (control.Answer, erro
 	return a, nil
 }
 
-// nonsense is an answer that no scheduler gives: whoever has given it may publish where only schedulers should.
+// nonsense is the error for an answer that no scheduler gives. Somebody else may publish there,
+// where only schedulers should.
 func nonsense(err error) error {
-	return fmt.Errorf("%w: it says what makes no sense: %w", taskerr.ErrNoScheduler, err)
+	return fmt.Errorf("%w: its answer makes no sense: %w", taskerr.ErrNoScheduler, err)
 }
 
-// put puts a question to whoever answers first. The answer goes to a channel of our own: the one that nats.go makes for
-// SubscribeSync takes half a megabyte.
+// put sends a question and returns the first answer. The answer goes to a channel that this method
+// makes, because the one that nats.go makes for SubscribeSync takes half a megabyte.
 func (c *Client) put(ctx context.Context, question []byte) (*nats.Msg, error) {
 	inbox := c.nc.NewInbox()
 	first := make(chan *nats.Msg, 1)
@@ -73,7 +74,7 @@ func (c *Client) put(ctx context.Context, question []byte) (*nats.Msg, error) {
 		return nil, err
 	}
 	defer func() { _ = answers.Unsubscribe() }() // fails only when the connection is closed
-	gone := make(chan struct{})                  // closed with the subscription, of which no message tells
+	gone := make(chan struct{})                  // closed with the subscription, which no message reports
 	answers.SetClosedHandler(func(string) { close(gone) })
 	again := time.NewTicker(askAgain)
 	defer again.Stop()

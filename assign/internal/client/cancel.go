@@ -33,7 +33,7 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 	return err
 }
 
-// cancelled says what an outcome means to who wanted it to be cancelled.
+// cancelled says what an outcome means to a caller that wanted the task to be cancelled.
 func cancelled(id string, o *record.Outcome) error {
 	if o.Status == tasks.StatusCancelled {
 		return nil
@@ -41,10 +41,11 @@ func cancelled(id string, o *record.Outcome) error {
 	return fmt.Errorf("%w: %s is %s", taskerr.ErrTaskEnded, id, o.Status)
 }
 
-// requestCancel stores the request to cancel a task, unless it has ended.
+// requestCancel stores the request to cancel a task, unless the task has ended.
 //
-// The condition is that the task's record is still the submission that was read. So a request is about that very submission:
-// a copy that comes late, after its answer was lost, is refused when the task has ended, also if it was submitted anew.
+// The condition is that the task's record is still the submission that was read. So a request is
+// about that very submission: a copy that comes late, after its answer was lost, is refused when
+// the task has ended, even if the task was submitted again.
 func (c *Client) requestCancel(ctx context.Context, l *line, id string) (*record.Outcome, error) {
 	op, err := c.request("")
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// Client submits tasks, waits for them, looks at them and steers them. It knows no types of inputs and
-// outputs. It is safe for concurrent use. The stream is opened with the first use.
+// Client submits tasks, waits for them, looks at them and steers them. It knows no types of inputs
+// and outputs. It is safe for concurrent use. The stream is opened with the first use.
 type Client struct {
 	nc  *nats.Conn
 	cfg stream.Options
@@ -40,21 +40,21 @@ type Client struct {
 	subscriptions subscriptions
 }
 
-// line is what an open client holds.
+// line is the state of an open client.
 type line struct {
 	stream *natskv.Stream
 	writer *natskv.Writer
 	most   atomic.Int64 // max_payload of the server: the connection tells it under a lock that it may hold for long
-	// together holds a token for each batch that is under way: the server takes 50 at once for a stream, all clients'
-	// together, and refuses the others.
+	// together holds a token for each batch that is under way. The server takes 50 at once for a
+	// stream, from all clients together, and refuses the others.
 	together chan struct{}
 	wg       sync.WaitGroup
 }
 
-// maxTogether is how many of them may be one client's.
+// maxTogether is how many batches of one client may be under way at once.
 const maxTogether = 8
 
-// New makes a client; it does no I/O.
+// New makes a client. It does no I/O.
 func New(nc *nats.Conn, cfg stream.Options) *Client {
 	c := &Client{
 		nc: nc, cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), prefix: nuid.Next(), opening: make(chan struct{}, 1), closed: make(chan struct{}),
@@ -65,7 +65,8 @@ func New(nc *nats.Conn, cfg stream.Options) *Client {
 	return c
 }
 
-// Close ends the client. What waits returns taskerr.ErrClosed; tasks continue. The connection stays open.
+// Close ends the client. A call that waits returns taskerr.ErrClosed; tasks continue. The
+// connection stays open.
 func (c *Client) Close() {
 	c.once.Do(func() {
 		close(c.closed)
@@ -116,11 +117,12 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	return l, nil
 }
 
-// openPatience is how long a server may be silent about JetStream: one that is being shut down is, and one that has none.
+// openPatience is how long a server may be silent about JetStream. A server that is being shut down
+// is silent, and so is one that has no JetStream.
 const openPatience = 5 * time.Second
 
-// readyAtLast is ready, again and again while the connection is all that is wrong: for those who write and those who wait. Others
-// are told.
+// readyAtLast is ready, again and again while the connection is the only fault. It is for calls
+// that write and calls that wait. Other calls return the fault.
 func (c *Client) readyAtLast(ctx context.Context) (*line, error) {
 	pace, began := newPace(), time.Now()
 	for {
@@ -136,7 +138,8 @@ func (c *Client) readyAtLast(ctx context.Context) (*line, error) {
 	}
 }
 
-// connected waits until there was a connection: before, nothing is known of what the server takes.
+// connected waits until there was a connection. Before that, the limits of the server are not
+// known.
 func (c *Client) connected(ctx context.Context) error {
 	changes := c.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer c.nc.RemoveStatusListener(changes)
@@ -162,10 +165,12 @@ func (c *Client) connected(ctx context.Context) error {
 	}
 }
 
-// connectedAgain is how soon it is looked again whether there is a connection, should the word of it be lost.
+// connectedAgain is how soon the client looks again for a connection, in case the notice of it is
+// lost.
 const connectedAgain = time.Second
 
-// attend makes everybody look again after each reconnect, since what was announced meanwhile is lost, and now and then.
+// attend makes every waiter look again now and then, and after each reconnect, because
+// announcements during the interruption are lost.
 func (c *Client) attend(l *line, leave func()) {
 	changes := c.nc.StatusChanged(nats.CONNECTED)
 	defer c.nc.RemoveStatusListener(changes)
@@ -180,7 +185,7 @@ func (c *Client) attend(l *line, leave func()) {
 			c.waiters.tick(now)
 		case _, ok := <-changes:
 			if !ok {
-				changes = nil // the connection is closed: who waits is told so when it reads
+				changes = nil // the connection is closed: a waiter learns it when it reads
 			}
 			c.waiters.renew()
 			l.most.Store(c.nc.MaxPayload())
@@ -190,7 +195,7 @@ func (c *Client) attend(l *line, leave func()) {
 
 func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }
 
-// offline is err, and that there is no connection if that is why nothing was heard.
+// offline is err. If silence is explained by a missing connection, the error says so too.
 func (c *Client) offline(err error) error {
 	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, taskerr.ErrNoScheduler) ||
 		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrConnectionClosed)
@@ -207,7 +212,7 @@ func (c *Client) offline(err error) error {
 // opened is ready, unless the client was closed.
 func (c *Client) opened(ctx context.Context) (*line, error) { return c.unlessClosed(c.ready(ctx)) }
 
-// openedAtLast is opened, again and again while the connection is all that is wrong.
+// openedAtLast is opened, again and again while the connection is the only fault.
 func (c *Client) openedAtLast(ctx context.Context) (*line, error) {
 	return c.unlessClosed(c.readyAtLast(ctx))
 }
@@ -242,7 +247,8 @@ func (c *Client) listen(audiences ...string) (leave func(), err error) {
 	}, nil
 }
 
-// heard handles the announcements of a scheduler. An announcement counts only on the subjects of its task.
+// heard handles the announcements of a scheduler. An announcement counts only on the subjects of
+// its task.
 func (c *Client) heard(m *nats.Msg) {
 	to := m.Subject[len(c.sub.Done("")):]
 	for task, announcement := range record.Entries(m.Data) {

@@ -8,8 +8,8 @@
 //
 // # Promises
 //
-//   - A write whose acknowledgement is lost is sent again under the same condition: it is stored once,
-//     and a copy that arrives late undoes nothing.
+//   - A write whose acknowledgement is lost is sent again under the same condition: it is stored
+//     once, and a copy that arrives late undoes nothing.
 //   - A caller that waits reads the record after every reconnect and now and then, so that a lost
 //     announcement delays it and no more.
 package client

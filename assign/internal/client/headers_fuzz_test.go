@@ -14,8 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzSubmitterHeaders: whatever a submitter has put beside an input, the handler sees the headers that the status of the task
-// shows; a cursor is read back as it was written.
+// FuzzSubmitterHeaders: whatever a submitter has put beside an input, the handler sees the headers
+// that the status of the task shows; a cursor is read back as it was written.
 func FuzzSubmitterHeaders(f *testing.F) {
 	for _, text := range []string{
 		`{"a":"b","c":1}`, `{"a":"b"}`, `{"A":"\ud800"}`, "open.7", "ended.18446744073709551615", "ended.", "open.-1", `null`, `[]`, `{`, ``,

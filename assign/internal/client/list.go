@@ -33,7 +33,8 @@ type Page struct {
 }
 
 const (
-	// scanned is how many records of the stream one page looks at, and scannedAtOnce how many it asks for together.
+	// scanned is how many records of the stream one page looks at, and scannedAtOnce how many it
+	// asks for together.
 	scanned       = 4000
 	scannedAtOnce = 1000
 	// lookedUpAtOnce is how many records are asked for at once, each by itself.
@@ -97,12 +98,14 @@ func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint
 	return page, nil
 }
 
-// stillOpen are the tasks of a page without those that have ended by now. The scheduler stores an outcome before it knows that it
-// is stored, and others may have heard of it by then: who knows that a task has ended is not to find it among the open ones. So
-// those whose outcome is under way are looked up in the stream; what has ended there comes with the last pages.
+// stillOpen are the tasks of a page without those that have ended. The scheduler stores an outcome
+// before it knows that the outcome is stored, and others may hear of the outcome in between. A
+// caller that knows that a task has ended must not find it among the open ones. So the tasks whose
+// outcomes are under way are looked up in the stream. Those that have ended there come with the
+// last pages.
 func (c *Client) stillOpen(ctx context.Context, l *line, page []control.Task, ending []int) ([]control.Task, error) {
 	for n, i := range ending {
-		if i < 0 || i >= len(page) || n > 0 && i <= ending[n-1] || !naming.Valid(page[i].ID) { // each once, and in order
+		if i < 0 || i >= len(page) || n > 0 && i <= ending[n-1] || !naming.Valid(page[i].ID) { // each once, in ascending order
 			return nil, nonsense(fmt.Errorf("task %d of %d ends", i, len(page)))
 		}
 	}
@@ -128,12 +131,12 @@ func (c *Client) stillOpen(ctx context.Context, l *line, page []control.Task, en
 	return left, nil
 }
 
-// refusal is an answer of the scheduler that says no.
+// refusal is the error for an answer of the scheduler that refuses the question.
 func refusal(a control.Answer) error {
 	return fmt.Errorf("%w: it says %q", taskerr.ErrNoScheduler, a.Error)
 }
 
-// listEnded reads a part of the stream. Records of open tasks are among them, and passed over.
+// listEnded reads a part of the stream. It passes over the records of open tasks.
 func (c *Client) listEnded(ctx context.Context, l *line, o ListOptions, from uint64) (Page, error) {
 	var page Page
 	for seen := 0; seen < scanned; {
@@ -163,14 +166,14 @@ func (c *Client) listEnded(ctx context.Context, l *line, o ListOptions, from uin
 	return page, nil
 }
 
-// takes reports whether a record is the outcome of a task that is to be listed.
+// takes reports whether a record is the outcome of a task to list.
 func (o *ListOptions) takes(e *natskv.Entry) (Status, bool) {
 	id := e.Key[len(record.QueueKey):]
 	if !strings.HasPrefix(id, o.Prefix) {
 		return Status{}, false
 	}
 	out, err := record.DecodeOutcome(e.Header, nil)
-	if err != nil || out == nil { // what nobody can read is left to Get, which says what is wrong with it
+	if err != nil || out == nil { // a record that cannot be read is left to Get, which says what is wrong with it
 		return Status{}, false
 	}
 	if len(o.Kinds) > 0 && !slices.Contains(o.Kinds, out.Kind) || len(o.States) > 0 && !slices.Contains(o.States, tasks.State(out.Status)) {
@@ -179,7 +182,8 @@ func (o *ListOptions) takes(e *natskv.Entry) (Status, bool) {
 	return endedStatus(id, out, e), true
 }
 
-// cursor is where a page begins: among the open tasks, at a place in the scheduler's books, or at a revision of the stream.
+// cursor is where a page begins: among the open tasks, at a place in the scheduler's books, or at a
+// revision of the stream.
 type cursor struct {
 	open   bool
 	number uint64
@@ -192,7 +196,7 @@ func (c cursor) String() string {
 	return "ended." + strconv.FormatUint(c.number, 10)
 }
 
-// CheckCursor refuses what no page has given.
+// CheckCursor refuses a cursor that no page has returned.
 func CheckCursor(text string) error {
 	_, err := parseCursor(text)
 	return err

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// read asks the stream's leader for the record: nil when the task is open.
+// read asks the stream's leader for the record. The outcome is nil if the task is open.
 func (c *Client) read(ctx context.Context, l *line, id string) (*record.Outcome, natskv.Entry, error) {
 	e, err := c.look(ctx, l, record.QueueKey+id)
 	switch {
@@ -29,12 +29,12 @@ func (c *Client) read(ctx context.Context, l *line, id string) (*record.Outcome,
 
 const (
 
-	// recordLag is how long a server may say that it knows no record of a task, or no large output, that was stored: one that
-	// leads the stream no longer, and has not noticed.
+	// recordLag is how long a server may deny a record of a task, or a large output, that was
+	// stored. Such a server has lost leadership of the stream without noticing.
 	recordLag = 15 * time.Second
 )
 
-// look reads a record; one that is not there has revision 0.
+// look reads a record. A missing record has revision 0.
 func (c *Client) look(ctx context.Context, l *line, key string) (natskv.Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, record.ReadWithin)
 	defer cancel()

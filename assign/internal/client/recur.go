@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// Define stores a recurrence, in the place of one of the same name. The same definition is not written again.
+// Define stores a recurrence, and replaces one of the same name. The same definition is not written
+// again.
 func (c *Client) Define(ctx context.Context, name string, r *record.Recurrence) error {
 	l, err := c.openedAtLast(ctx)
 	if err != nil {

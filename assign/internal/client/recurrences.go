@@ -13,7 +13,7 @@ import (
 // maxRecurrences bounds what Recurrences reads.
 const maxRecurrences = 10_000
 
-// scanAll reads every record of a family that is not empty.
+// scanAll reads every record of a family. It passes over empty ones.
 func (c *Client) scanAll(ctx context.Context, l *line, family string, each func(name string, e *natskv.Entry)) error {
 	from, n := uint64(0), 0
 	for more := true; more; {
@@ -36,7 +36,7 @@ func (c *Client) scanAll(ctx context.Context, l *line, family string, each func(
 	return nil
 }
 
-// Recurrence is a definition as it is stored, and how far it is.
+// Recurrence is a definition as it is stored, with its last and its next tick.
 type Recurrence struct {
 	Name       string
 	Definition record.Definition
@@ -45,7 +45,7 @@ type Recurrence struct {
 	Err        error     // why schedulers ignore it
 }
 
-// Recurrences are all that are defined.
+// Recurrences returns all recurrences that are defined.
 func (c *Client) Recurrences(ctx context.Context) ([]Recurrence, error) {
 	l, err := c.opened(ctx)
 	if err != nil {
@@ -87,8 +87,8 @@ func storedRecurrence(name string, e *natskv.Entry, last time.Time, most int64) 
 	return r
 }
 
-// shown is a moment that JSON can hold, in whatever zone it is, else none: the record of a tick may name any year, and schedulers do
-// not believe one that is far ahead.
+// shown is a moment if JSON can hold it in every zone, else the zero time. The record of a tick may
+// name any year, and schedulers do not believe one that is far ahead.
 func shown(t time.Time) time.Time {
 	if year := t.UTC().Year(); year < 1 || year > 9998 {
 		return time.Time{}

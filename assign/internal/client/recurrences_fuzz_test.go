@@ -13,9 +13,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzRecurrence: whatever stands at a recurrence and at its last tick, whenever it was stored, is read without harm; what is
-// accepted is within the limits that the rules count on, its ticks come one after the other, and who lists it is told of a fault
-// when, and only when, schedulers ignore it.
+// FuzzRecurrence: whatever stands at a recurrence and at its last tick, whenever it was stored, is
+// read without harm; what is accepted is within the limits that the rules count on, its ticks come
+// one after the other, and who lists it is told of a fault when, and only when, schedulers ignore
+// it.
 func FuzzRecurrence(f *testing.F) {
 	const kept = `{"v":1,"spec":%q,"zone":%q,"missed":%q,"grace_ms":%d,"task":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,"max_backoff_ms":1,"retention_s":3600},"input":"aW4="}`
 	const now = 1_774_692_423

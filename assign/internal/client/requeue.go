@@ -25,10 +25,12 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 	return nil
 }
 
-// requeue puts a submission in the place of the outcome, under the condition that the outcome is the one that was read.
+// requeue replaces the outcome by a submission, under the condition that the outcome is the one
+// that was read.
 //
-// When the answer is lost the same is tried again. Only a requeue replaces the outcome of a dead task, so whatever stands at a
-// later revision says that the task was requeued since we first looked, by us or by somebody else: once is enough.
+// When the answer is lost, the same write is tried again. Only a requeue replaces the outcome of a
+// dead task. So a record at a later revision proves that the task was requeued since the first
+// look, by this client or another: once is enough.
 func (c *Client) requeue(ctx context.Context, l *line, id string) error {
 	pace := newPace()
 	var dead uint64 // the revision of the outcome that is to be replaced
@@ -62,11 +64,12 @@ func (c *Client) requeue(ctx context.Context, l *line, id string) error {
 	}
 }
 
-// revive tries once. A task with a unique key takes the key anew, in the same step: the scheduler frees it for the outcome that
-// is being replaced, and must find that it has changed hands.
+// revive tries once. A task with a unique key takes the key again, in the same step: the scheduler
+// frees the key for the outcome that is being replaced, and must find that the key's record has
+// changed.
 func (c *Client) revive(ctx context.Context, l *line, id string, o *record.Outcome, e *natskv.Entry) error {
 	if len(e.Header[record.HeaderTask]) == 0 {
-		return fmt.Errorf("%w: its input was not kept: submit it anew", taskerr.ErrNotDead)
+		return fmt.Errorf("%w: its input was not kept: submit it again", taskerr.ErrNotDead)
 	}
 	var h []natskv.Field
 	for _, name := range []string{record.HeaderTask, record.HeaderKeys, record.HeaderMeta, record.HeaderTrace} {

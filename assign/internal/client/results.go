@@ -15,7 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// output is what the task has returned. A large output is not in the outcome: that says where it is.
+// output is the task's output. A large output is not in the outcome, which names its object.
 func (c *Client) output(ctx context.Context, o *record.Outcome) ([]byte, error) {
 	if !o.Object {
 		return o.Data, nil
@@ -25,7 +25,7 @@ func (c *Client) output(ctx context.Context, o *record.Outcome) ([]byte, error) 
 		return nil, err
 	}
 	pace, began := newPace(), time.Now()
-	// Each try has twice the time of the one before, should the way be slow.
+	// Each try has twice the time of the one before, in case the connection is slow.
 	for patience := at.Patience(); ; patience = min(2*patience, time.Hour) {
 		data, err := c.object(ctx, at, patience)
 		missing := errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
@@ -43,7 +43,7 @@ func (c *Client) output(ctx context.Context, o *record.Outcome) ([]byte, error) 
 	}
 }
 
-// object reads one object. The digest of the outcome names the very attempt.
+// object reads one object. The digest in the outcome identifies the very attempt.
 func (c *Client) object(ctx context.Context, at record.Object, patience time.Duration) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Status is what is known of a task. Stack is that of a panic, of a task that is dead.
+// Status is what is known about a task. Stack is that of a panic, for a dead task.
 type Status struct {
 	control.Task
 	Stack string
@@ -49,19 +49,20 @@ func (c *Client) Get(ctx context.Context, id string) (Status, error) {
 		st.look(answer.Task)
 		return st, nil
 	}
-	// It has not read the submission yet, or has just stored the outcome.
+	// The scheduler has not read the submission yet, or has just stored the outcome.
 	if o, e, err := c.read(ctx, l, id); err == nil && o != nil {
 		return endedStatus(id, o, &e), nil
 	}
 	return st, nil
 }
 
-// look takes what the scheduler knows of an open task; the submission says the rest.
+// look takes the scheduler's knowledge of an open task. The submission says the rest.
 func (st *Status) look(t *control.Task) {
 	st.State, st.Reason, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Reason, t.Attempts, t.Worker, roundProgress(t.Progress), t.Due
 }
 
-// submitter is what a record says in the submitter's words; an outcome says it too, as far as it was kept.
+// submitter takes the parts of a record that are the submitter's. An outcome has them too, as far
+// as they were kept.
 func (st *Status) submitter(e *natskv.Entry) error {
 	st.TraceParent = record.First(e.Header[record.HeaderTrace])
 	if text := record.First(e.Header[record.HeaderMeta]); text != "" {
@@ -109,7 +110,7 @@ func endedStatus(id string, o *record.Outcome, e *natskv.Entry) Status {
 	if p, err := record.ParsePolicy(record.First(e.Header[record.HeaderTask])); err == nil { // of a dead task
 		st.Priority = p.Priority
 	}
-	_ = st.submitter(e) // how it has ended is known whatever its submitter said
+	_ = st.submitter(e) // the end is known, even if the submitter's part cannot be read
 	return st
 }
 
@@ -122,5 +123,6 @@ func terminal(s tasks.State) bool {
 	return false
 }
 
-// roundProgress rounds a fraction of 32 bits to four digits, and bounds it: an answer may hold any number.
+// roundProgress rounds a fraction of 32 bits to four digits, and bounds it: an answer may hold any
+// number.
 func roundProgress(f float64) float64 { return math.Round(min(max(f, 0), 1)*1e4) / 1e4 }

@@ -11,11 +11,11 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// removedFor is how long the empty record stands that takes the place of one that was removed: a scheduler whose reading has
-// been interrupted for less hears of it.
+// removedFor is how long the empty record stays in the place of a removed one. A scheduler whose
+// reading is interrupted for less than that hears of the removal.
 const removedFor = time.Hour
 
-// Hold is something that an operator holds.
+// Hold is something that an operator holds back.
 type Hold string
 
 // The holds.
@@ -24,7 +24,7 @@ const (
 	DrainedWorker Hold = record.DrainKey
 )
 
-// Set stores or removes a hold; doing says what for.
+// Set stores or removes a hold. doing names the operation in errors.
 func (c *Client) Set(ctx context.Context, doing string, of Hold, name string, hold bool, reason string) error {
 	l, err := c.openedAtLast(ctx)
 	if err != nil {
@@ -40,18 +40,19 @@ func (c *Client) Set(ctx context.Context, doing string, of Hold, name string, ho
 	return taskerr.Doing(c.offline(err), "%s %s", doing, name)
 }
 
-// request is the record of somebody who steers.
+// request is the record of a steering request.
 func (c *Client) request(reason string) (*natskv.Write, error) {
 	value, err := json.Marshal(record.Steering{Version: 1, By: c.nc.Opts.Name, Reason: reason})
 	return &natskv.Write{Value: value}, err
 }
 
-// replace writes a record over whatever stands at a key, until a write is known to be stored. next says what, having seen
-// what stands (revision 0: nothing); nil is nothing.
+// replace writes a record at a key, over any record there, until a write is known to be stored.
+// next makes the write from the present record (revision 0 if there is none). A nil write means
+// that there is nothing to write.
 //
-// Every write replaces the revision that was read. So a late copy of one whose answer was lost is refused when anything was
-// written since, and cannot undo what somebody has decided later; and that a write was stored proves that what was read was
-// the last, whoever said so.
+// Every write replaces the revision that was read. So a late copy of a write whose answer was lost
+// is refused if anything was written since, and cannot undo a later decision. A stored write also
+// proves that the record that was read was the last one, whichever server answered.
 func (c *Client) replace(ctx context.Context, l *line, key string, next func(natskv.Entry) (*natskv.Write, error)) error {
 	pace := newPace()
 	pace.InitialInterval = 10 * time.Millisecond

@@ -15,15 +15,17 @@ import (
 // submitWithin bounds one attempt to store a submission.
 const submitWithin = 5 * time.Second
 
-// errLags says that a server has answered that lags behind: it is asked again.
-var errLags = errors.New("the answer of a server that lags")
+// errLags says that the answer came from a server that lags. The server is asked again.
+var errLags = errors.New("a server that lags has answered")
 
-// store writes a submission until it is known to be there; at is its id when it was found there, not put there.
+// store writes a submission until its record is known to exist. at is the id of the task if the
+// task was there before, and "" if this call stored it.
 //
-// A write whose answer is lost is sent again, under the same condition: that there is no record of the task yet. Refused
-// then says that there is one: ours from the attempt whose answer was lost, or of a task submitted before. An id of our own
-// nobody else has; any other one names the task that is there, whoever has submitted it. That one is read: it may be of
-// another kind.
+// A write whose answer is lost is sent again, under the same condition: that there is no record of
+// the task yet. A refusal then says that there is a record. It is ours, from the attempt whose
+// answer was lost, or that of a task submitted before. No other client has an id that this client
+// made. Any other id names the task that is there, whoever has submitted it. That record is read,
+// because the task may be of another kind.
 func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool) (at string, err error) {
 	pace := newPace()
 	for {
@@ -52,7 +54,8 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 	}
 }
 
-// kindOf is the kind of the task of a record, "" when that cannot be read: who waits for it is told what is wrong.
+// kindOf is the kind of the task of a record, "" if that cannot be read. A call that waits for the
+// task returns what is wrong.
 func kindOf(e *natskv.Entry) string {
 	if o, err := record.DecodeOutcome(e.Header, nil); err == nil && o != nil {
 		return o.Kind
@@ -63,7 +66,7 @@ func kindOf(e *natskv.Entry) string {
 	return ""
 }
 
-// sameKind refuses a task of another kind than was meant; "" is any.
+// sameKind refuses a task of another kind than the wanted one. "" means any kind.
 func sameKind(id, want, is string) error {
 	if want == "" || is == "" || want == is {
 		return nil
@@ -71,8 +74,8 @@ func sameKind(id, want, is string) error {
 	return fmt.Errorf("%w: %s is of %q, not of %q", taskerr.ErrOtherKind, id, is, want)
 }
 
-// write submits writes that are stored all or none and waits for what became of them, or for the end of ctx. Its error is
-// one that trying again does not cure.
+// write submits writes that are stored all or none, and waits for their result, or for the end of
+// ctx. It returns only errors that trying again does not cure.
 func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natskv.Result, error) {
 	answered := make(chan natskv.Result, 1) // one answer, and the writer must not wait
 	done := func(r natskv.Result) { answered <- r }
@@ -94,7 +97,7 @@ func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natsk
 			return r, nil
 		case errors.Is(r.Err, natskv.ErrClosed):
 			return r, taskerr.ErrClosed
-		case stream.Judge(r.Err) == stream.NoRoom: // to try again would take the room that outcomes need
+		case stream.Judge(r.Err) == stream.NoRoom: // another try would take the room that outcomes need
 			return r, fmt.Errorf("%w (%w)", taskerr.ErrStreamFull, r.Err)
 		case natskv.Permanent(r.Err):
 			return r, r.Err

@@ -13,7 +13,7 @@ type Submission struct {
 	ID     string
 	Kind   string
 	Policy record.Policy
-	Header string // the policy, encoded; "" when it has to be
+	Header string // the policy, encoded; "" if it is still to be encoded
 	Keys   record.Keys
 	Unique string // the key, as it was given
 	Meta   map[string]string
@@ -28,7 +28,7 @@ func (s *Submission) Refuse(format string, args ...any) {
 	}
 }
 
-// Edit is the policy, to be changed.
+// Edit returns the policy for changes.
 func (s *Submission) Edit() *record.Policy {
 	s.Header = ""
 	return &s.Policy

@@ -59,7 +59,7 @@ func (s *Submission) write(data []byte) (op natskv.Write, err error) {
 	case !naming.Valid(s.ID):
 		return op, fmt.Errorf("%w: %q", taskerr.ErrInvalidID, s.ID)
 	case strings.HasPrefix(s.ID, record.TickPrefix):
-		return op, fmt.Errorf("%w: %q: what begins with %q is for the tasks of recurrences", taskerr.ErrInvalidID, s.ID, record.TickPrefix)
+		return op, fmt.Errorf("%w: %q: ids that begin with %q are for the tasks of recurrences", taskerr.ErrInvalidID, s.ID, record.TickPrefix)
 	}
 	if s.Header == "" {
 		if s.Header, err = s.Policy.Encode(); err != nil {
@@ -86,7 +86,7 @@ func (s *Submission) write(data []byte) (op natskv.Write, err error) {
 	return natskv.Write{Key: record.QueueKey + s.ID, Value: data, Header: h}, nil
 }
 
-// withJSON adds a record to a header; what is how its submitter calls it.
+// withJSON adds a record to a header. what is the submitter's word for it.
 func withJSON(h []natskv.Field, name, what string, v any, most int) ([]natskv.Field, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -6,14 +6,17 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// subscriptions is a client's subscriptions to what is announced, one for each subject, however many wait.
+// subscriptions is a client's subscriptions to announcements, one for each subject, however many
+// callers wait.
 type subscriptions struct {
-	// mu is held while one is made: whoever joins reads after it stands. While the connection hangs so do all who come and go.
+	// mu is held while a subscription is made, so that a caller that joins reads the record after
+	// the subscription is in place. While the connection hangs, all callers that join or leave hang
+	// too.
 	mu   sync.Mutex
 	open map[string]*subscription
 }
 
-// subscription is one of them.
+// subscription is one subscription with its users.
 type subscription struct {
 	sub   *nats.Subscription
 	users int

@@ -12,21 +12,23 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// storeUnique is store for a task with a unique key. The record of the key, which names the task that has it, and the
-// submission are written as one: both or neither, each under a condition of its own.
+// storeUnique is store for a task with a unique key. The record of the key, which names the task
+// that has it, and the submission are written in one step: both or neither, each under its own
+// condition.
 //
-//	u.<digest>  is as we know it: absent, empty, or of a task that has ended
+//	u.<digest>  is as this client knows it: absent, empty, or of a task that has ended
 //	q.<task>    is absent
 //
-// Invariant: of all open tasks of a kind, one at most has a key. Whoever writes u replaces a revision of it at which nobody
-// open had the key, and the server lets one of them do so.
+// Invariant: of all open tasks of a kind, at most one has a key. Each writer of u replaces a
+// revision of it at which no open task had the key, and the server lets one writer do so.
 //
-// What stands is read first: most keys are free, or had by a task that is found at once, and a batch is dear on a stream of
-// one replica (it takes the server some milliseconds).
+// The present records are read first. Most keys are free, or belong to a task that is found at
+// once, and a batch is expensive on a stream of one replica (it takes the server some
+// milliseconds).
 //
-// When the answer is lost, what stands is read again. If the two writes were stored our task is there. If not they are sent
-// again, under conditions that hold now; should the first ones come late, the revision of the key has moved, and they are
-// refused.
+// When the answer is lost, the records are read again. If the two writes were stored, our task is
+// there. If not, they are sent again, under conditions that hold now. If the first ones come late,
+// the revision of the key has moved, and they are refused.
 func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op natskv.Write, own bool) (at string, err error) {
 	value, err := json.Marshal(record.Unique{Version: 1, Task: s.ID, Kind: s.Kind, Key: s.Unique})
 	if err != nil {
@@ -58,8 +60,9 @@ func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op nat
 	}
 }
 
-// standing says what stands in the way of a unique submission: at is the task to be returned in its place, or "" and what the
-// record of the key may be replaced at. The id of one that is fresh cannot be there.
+// standing says what is in the way of a unique submission. at is the task to return instead, or "".
+// expect is then the revision at which the key's record may be replaced. The id of a fresh task
+// cannot be there.
 func (c *Client) standing(ctx context.Context, l *line, s *Submission, fresh bool) (at string, expect uint64, err error) {
 	if !fresh {
 		e, err := c.look(ctx, l, record.QueueKey+s.ID)
@@ -73,17 +76,19 @@ func (c *Client) standing(ctx context.Context, l *line, s *Submission, fresh boo
 	return c.holder(ctx, l, s.Keys.Unique)
 }
 
-// holder is the open task that has a unique key, or "" and the revision at which the key's record may be replaced.
+// holder is the open task that has a unique key, or "" and the revision at which the key's record
+// may be replaced.
 //
-// What is read may come from a server that lags. That a record is there at a revision was true once; that the task has
-// ended is believed only of a record behind that of the key, and that it is gone only of a server that knows the key's.
+// The answers may come from a server that lags. If a record is there at a revision, that was true
+// once. The end of the task is believed only of a record behind that of the key. Its absence is
+// believed only of a server that knows the key's record.
 func (c *Client) holder(ctx context.Context, l *line, digest string) (id string, expect uint64, err error) {
 	key, err := c.look(ctx, l, record.UniqueKey+digest)
 	if err != nil || len(key.Value) == 0 {
 		return "", key.Revision, err
 	}
 	u, err := record.DecodeUnique(key.Value)
-	if err != nil { // written by somebody else: never written over
+	if err != nil { // somebody else wrote it: it is never replaced
 		return "", 0, fmt.Errorf("unique key %s: %w", digest, err)
 	}
 	task, err := c.look(ctx, l, record.QueueKey+u.Task)
@@ -105,5 +110,5 @@ func (c *Client) holder(ctx context.Context, l *line, digest string) (id string,
 	if task.Revision < key.Revision {
 		return "", 0, errLags
 	}
-	return "", key.Revision, nil // it has ended, or its id is another task's by now
+	return "", key.Revision, nil // it has ended, or its id now belongs to another task
 }

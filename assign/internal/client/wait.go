@@ -15,12 +15,12 @@ import (
 // Handle is a task that was submitted, or looked up. It holds nothing that must be given back.
 type Handle struct {
 	id       string
-	kind     string  // that it must have, "" for any
+	kind     string  // the kind that it must have, "" for any
 	expected *waiter // listening since before the submission; nil if not
 	existing bool
 }
 
-// Find is the task of an id, of which nothing is known yet. An empty kind stands for any.
+// Find is the handle of a task by its id alone. An empty kind means any kind.
 func Find(id, kind string) Handle { return Handle{id: id, kind: kind} }
 
 // ID is the id of the task.
@@ -29,8 +29,8 @@ func (p *Handle) ID() string { return p.id }
 // Existing reports whether the submission has found the task rather than stored it.
 func (p *Handle) Existing() bool { return p.existing }
 
-// Output waits for the end of the task and returns its output. Ended is the outcome when the task has
-// ended other than by success.
+// Output waits for the end of the task and returns its output. Ended is the outcome when the task
+// has ended other than by success.
 func (c *Client) Output(ctx context.Context, p Handle) (data []byte, ended *record.Outcome, err error) {
 	o, err := c.wait(ctx, p)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *Client) wait(ctx context.Context, p Handle) (*record.Outcome, error) {
 				return nil, c.offline(err)
 			case !errors.Is(err, taskerr.ErrTaskNotFound):
 				missing = time.Time{}
-			case p.expected == nil, !missing.IsZero() && time.Since(missing) >= recordLag: // it has ended, and its outcome is kept no longer
+			case p.expected == nil, !missing.IsZero() && time.Since(missing) >= recordLag: // it has ended, and its outcome is no longer kept
 				return nil, err
 			case missing.IsZero():
 				missing = time.Now()

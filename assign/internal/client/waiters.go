@@ -8,11 +8,11 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 )
 
-// maxWaiters is how many tasks a client listens for though nobody waits for them yet. Whoever waits for one beyond it
-// reads first.
+// maxWaiters is how many tasks a client listens for before anybody waits for them. A caller that
+// waits for a task beyond them reads first.
 const maxWaiters = 1 << 16
 
-// Between two readings of who waits. What is announced is nearly never lost.
+// The times between two readings of a caller that waits. Nearly no announcement is lost.
 const (
 	readAfter  = time.Second
 	readAtMost = 30 * time.Second
@@ -22,22 +22,23 @@ const (
 type waiters struct {
 	mu      sync.Mutex
 	open    map[string]*waiter
-	renewed chan struct{} // closed, and made anew, when everybody has to look again
+	renewed chan struct{} // closed, and replaced, when every waiter has to look again
 	closed  bool          // the client is
 }
 
-// waiter is one task. It leaves the map when its outcome has come, with the last who waits, or with a reconnect when nobody does.
+// waiter is one task. It leaves the map when its outcome has come, when the last caller stops
+// waiting, or with a reconnect while no caller waits.
 type waiter struct {
-	changed chan struct{} // closed, and made anew until there is an outcome, when who waits has to look
+	changed chan struct{} // closed when the callers have to look, and replaced until there is an outcome
 	outcome *record.Outcome
-	waiting int  // how many wait
-	heard   bool // since before the submission: no outcome can have been missed but by a lost connection
+	waiting int  // how many callers wait
+	heard   bool // since before the submission: only a lost connection can have hidden an outcome
 
-	readAt time.Time // when it is read, should nothing be heard
+	readAt time.Time // when it is read if nothing is heard
 	pause  time.Duration
 }
 
-// wake makes who waits look.
+// wake makes the callers that wait look.
 func (w *waiter) wake() {
 	close(w.changed)
 	w.changed = make(chan struct{})
@@ -49,7 +50,8 @@ func (w *waiter) patient(now time.Time, pause time.Duration) {
 	w.readAt = now.Add(w.pause/2 + rand.N(w.pause)) // not all of them at once
 }
 
-// expect begins to listen for a task that is about to be submitted; nil when too many are listened for.
+// expect begins to listen for a task that is about to be submitted. It returns nil if the client
+// listens for too many.
 func (ws *waiters) expect(id string) *waiter {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -61,8 +63,9 @@ func (ws *waiters) expect(id string) *waiter {
 	return w
 }
 
-// join waits for a task with others, if there are any. It may have been requeued since it was submitted: whoever joins reads,
-// and so do the others from then on. Leave must follow.
+// join waits for a task, together with other callers if there are any. The task may have been
+// requeued since it was submitted. So this caller reads, and the others read from then on too.
+// leave must follow.
 func (ws *waiters) join(id string) *waiter {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -76,7 +79,8 @@ func (ws *waiters) join(id string) *waiter {
 	return w
 }
 
-// joinAs is join for one that was expected: it may have been delivered, and be out of the map.
+// joinAs is join for a task that was expected. Its outcome may have come, so that it is no longer
+// in the map.
 func (ws *waiters) joinAs(id string, w *waiter) *waiter {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -104,7 +108,8 @@ func (ws *waiters) leave(id string, w *waiter) {
 	}
 }
 
-// doubt has who waits read: the task begins anew, and what is announced may be how it ended before.
+// doubt makes the callers that wait read: the task begins again, and an announcement may be of its
+// earlier end.
 func (ws *waiters) doubt(id string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -122,9 +127,10 @@ func (ws *waiters) drop(id string, w *waiter) {
 	}
 }
 
-// announce takes how a task has ended. Who has not listened since before the submission reads what stands there: an announcement
-// may be late, and the task requeued since. So does everybody when it says no more than that there is something to read, and when
-// it cannot be understood: whoever reads is told what is wrong.
+// announce takes the announced outcome of a task. A caller that has not listened since before the
+// submission reads the record instead: the announcement may be late, and the task requeued since.
+// All callers read if the announcement says only that there is an outcome to read, and if it cannot
+// be decoded: the reader then learns what is wrong.
 func (ws *waiters) announce(id string, announcement []byte) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -145,7 +151,7 @@ func (ws *waiters) announce(id string, announcement []byte) {
 		w.wake()
 		return
 	}
-	delete(ws.open, id) // who waits for it will read first
+	delete(ws.open, id) // the next caller that waits for it reads first
 }
 
 func (ws *waiters) renew() {
@@ -156,7 +162,7 @@ func (ws *waiters) renew() {
 	now := time.Now()
 	for id, w := range ws.open {
 		w.heard = false
-		if w.waiting == 0 { // who waits for it will read first: it need not be listened for, perhaps for ever
+		if w.waiting == 0 { // the next caller reads first: the client need not listen, perhaps for ever
 			delete(ws.open, id)
 			continue
 		}
@@ -165,7 +171,7 @@ func (ws *waiters) renew() {
 	}
 }
 
-// tick has those read of whom nothing was heard for a while.
+// tick makes callers read that have heard nothing for a while.
 func (ws *waiters) tick(now time.Time) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -178,7 +184,7 @@ func (ws *waiters) tick(now time.Time) {
 	}
 }
 
-// close lets go of all who wait.
+// close releases all callers that wait.
 func (ws *waiters) close() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -195,7 +201,7 @@ func (ws *waiters) reconnect() <-chan struct{} {
 	return ws.renewed
 }
 
-// look is where a waiter is, and what tells that it has changed.
+// look is the state of a waiter, and the channel that is closed when the state changes.
 func (ws *waiters) look(w *waiter) (o *record.Outcome, heard, closed bool, changed <-chan struct{}) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

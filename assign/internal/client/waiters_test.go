@@ -14,7 +14,8 @@ var success = func() []byte {
 	return record.EncodeAnnouncement(&natskv.Write{Key: record.QueueKey + "id", Header: h, Value: data})
 }()
 
-// TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits: their outcomes may have been missed, and would never come.
+// TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits: their outcomes may have been missed,
+// and would never come.
 func TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits(t *testing.T) {
 	ws := &waiters{open: map[string]*waiter{}, renewed: make(chan struct{})}
 	lost, kept := ws.expect("lost"), ws.expect("kept")

@@ -14,7 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// EventType is what has happened to a task. Package assign documents the values.
+// EventType says what has happened to a task. Package assign documents the values.
 type EventType string
 
 // The types of events.
@@ -27,15 +27,16 @@ const (
 )
 
 const (
-	// watchRenew is how often the scheduler is asked to go on, watchAgain how soon when none has answered.
+	// watchRenew is how often the scheduler is asked to continue, watchAgain how soon it is asked
+	// again if none has answered.
 	watchRenew = control.WatchFor / 3
 	watchAgain = time.Second
-	// maxEvents is how many events wait for a slow receiver; then the oldest are dropped.
+	// maxEvents is how many events wait for a slow receiver. Beyond it the oldest are dropped.
 	maxEvents = 64
 )
 
-// Watch tells what happens to a task from now on, until it has ended or ctx ends. Each event is given
-// to the receiver as of makes it.
+// Watch tells what happens to a task from now on, until it has ended or ctx ends. The function of
+// converts each event for the receiver.
 func Watch[T any](ctx context.Context, c *Client, id string, of func(EventType, *Status) T) (<-chan T, error) {
 	l, err := c.opened(ctx)
 	if err != nil {
@@ -45,7 +46,8 @@ func Watch[T any](ctx context.Context, c *Client, id string, of func(EventType, 
 		c: c, id: id, of: of, inbox: c.nc.NewInbox(), heard: make(chan *nats.Msg, maxEvents), ended: make(chan *record.Outcome, 1),
 		out: make(chan T),
 	}
-	// The scheduler's answers and its events go through one channel, so that they come in the order in which it sent them.
+	// The scheduler's answers and its events go through one channel, so that they come in the order
+	// in which it sent them.
 	for _, subject := range []string{c.sub.Event(id), w.inbox} {
 		sub, err := c.nc.ChanSubscribe(subject, w.heard)
 		if err != nil {
@@ -59,7 +61,7 @@ func Watch[T any](ctx context.Context, c *Client, id string, of func(EventType, 
 		return nil, err
 	}
 	select {
-	case c.opening <- struct{}{}: // the client is not closed before this is released, and joins what it has
+	case c.opening <- struct{}{}: // Close waits for the token, and then for this goroutine
 		l.wg.Go(func() { w.run(ctx) })
 		<-c.opening
 		return w.out, nil
@@ -69,15 +71,15 @@ func Watch[T any](ctx context.Context, c *Client, id string, of func(EventType, 
 	}
 }
 
-// watching is one task that is watched: a goroutine that owns what was seen, and one that waits for the outcome, which it
-// joins.
+// watching is one task that is watched. It has a goroutine that owns the fields, and one that waits
+// for the outcome, which the first one joins.
 type watching[T any] struct {
 	c     *Client
 	id    string
 	inbox string // of the scheduler's answers
 	subs  []*nats.Subscription
 	heard chan *nats.Msg
-	ended chan *record.Outcome // size 1: one comes, nil when the task cannot be waited for
+	ended chan *record.Outcome // size 1: one outcome comes, nil if waiting for the task fails
 	of    func(EventType, *Status) T
 	out   chan T
 
@@ -86,7 +88,7 @@ type watching[T any] struct {
 	over  bool // the last event is in the queue
 }
 
-// begin reads where the task is by its record.
+// begin reads the state of the task from its record.
 func (w *watching[T]) begin(ctx context.Context, l *line) error {
 	o, e, err := w.c.read(ctx, l, w.id)
 	if err != nil {
@@ -156,7 +158,7 @@ func (w *watching[T]) run(ctx context.Context) {
 		case <-renewed:
 			renewed = w.c.waiters.reconnect()
 			renew.Reset(0)
-		case <-w.c.closed: // whoever closes it waits for us, and perhaps nobody receives
+		case <-w.c.closed: // Close waits for this goroutine, and perhaps nobody receives
 			return
 		case <-ctx.Done():
 			return
@@ -171,8 +173,8 @@ func (w *watching[T]) ask() {
 	}
 }
 
-// hear takes an event or an answer of the scheduler; false when it is to be asked again soon. That the task has ended is told by
-// its outcome alone, which is stored then.
+// hear handles an event or an answer of the scheduler. It returns false if the scheduler is to be
+// asked again soon. Only the outcome, which is stored then, tells that the task has ended.
 func (w *watching[T]) hear(m *nats.Msg) bool {
 	if m.Subject != w.inbox {
 		var st control.Task
@@ -191,7 +193,8 @@ func (w *watching[T]) hear(m *nats.Msg) bool {
 	return true
 }
 
-// see takes where the task is now, and queues what that says has happened. What the submitter has said stays as it was read.
+// see takes the present state of the task, and queues the event that follows from it. The
+// submitter's part stays as it was read.
 func (w *watching[T]) see(st Status) {
 	before := w.last
 	st.Progress = roundProgress(st.Progress)
@@ -212,7 +215,7 @@ func (w *watching[T]) see(st Status) {
 	w.queue = append(w.queue, w.of(kind, &st))
 }
 
-// eventOf is what has happened between two looks at a task; before has no id at the first.
+// eventOf is the event between two looks at a task. before has no id at the first look.
 func eventOf(before, now *Status) (kind EventType, news bool) {
 	again := before.ID != "" && before.State == now.State && before.Attempts == now.Attempts
 	switch {

@@ -6,14 +6,15 @@ import (
 	"fmt"
 )
 
-// Answer is what the scheduler says to a Query.
+// Answer is the scheduler's answer to a Query.
 type Answer struct {
-	// OK is false when the scheduler does not know the task, or the operation, or has too much to watch.
+	// OK is false when the scheduler does not know the task, or the operation, or has too much to
+	// watch.
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
-	// Task answers OpStatus and OpWatch. Tasks and Cursor answer OpList; Cursor is 0 on the last page.
-	// Ending counts those of Tasks whose outcome is being stored, from 0: the stream knows first
-	// whether the outcome is stored.
+	// Task answers OpStatus and OpWatch. Tasks and Cursor answer OpList; Cursor is 0 on the last
+	// page. Ending counts those of Tasks whose outcome is being stored, from 0: the stream knows
+	// first whether the outcome is stored.
 	Task     *Task     `json:"task,omitempty"`
 	Tasks    []Task    `json:"tasks,omitempty"`
 	Ending   []int     `json:"ending,omitempty"`
@@ -24,11 +25,12 @@ type Answer struct {
 // ErrCrowded says that an answer lists more than it can, or more than was asked for.
 var ErrCrowded = errors.New("a list that is too long")
 
-// leastListed is fewer bytes than any task, kind or worker takes in an answer: each says always what it is and how it stands.
+// leastListed is fewer bytes than any task, kind or worker takes in an answer: each always names
+// itself and its state.
 const leastListed = 20
 
-// ReadAnswer reads what somebody answers who may be no scheduler: with lists that no scheduler makes it takes no more memory than a
-// multiple of what it has bytes. Errors: ErrCrowded, and those of JSON.
+// ReadAnswer reads an answer that may not come from a scheduler. For lists that no scheduler makes
+// it takes no more memory than a multiple of the bytes. Errors: ErrCrowded, and those of JSON.
 func ReadAnswer(data []byte) (Answer, error) {
 	var r struct {
 		Answer
@@ -52,7 +54,8 @@ func ReadAnswer(data []byte) (Answer, error) {
 	return a, nil
 }
 
-// The lists of an answer. Of tasks and places there are as many as a page has at most, of kinds and workers what the bytes allow.
+// The lists of an answer. Tasks and places are as many as a page has at most, kinds and workers as
+// many as the bytes allow.
 type (
 	listedTasks   []Task
 	listedPlaces  []int
@@ -79,7 +82,8 @@ func (l *listedWorkers) UnmarshalJSON(data []byte) error {
 // roomFor is how many tasks, kinds or workers a list can have at most.
 func roomFor(data []byte) int { return 1 + len(data)/leastListed }
 
-// readList reads a list of at most most elements. It is made once, in the size that it needs, or not at all.
+// readList reads a list of at most most elements. It is made once, in the size that it needs, or
+// not at all.
 func readList[T any](data []byte, most int, into *[]T) error {
 	n := elements(data)
 	if n > most {
@@ -93,7 +97,8 @@ func readList[T any](data []byte, most int, into *[]T) error {
 	return nil
 }
 
-// elements is how many elements a list in JSON has, which is known to be JSON; 1 of one that is empty, and of what is no list.
+// elements is how many elements a list has. The data is known to be JSON. It is 1 for an empty
+// list, and for data that is not a list.
 func elements(data []byte) int {
 	n, depth, quoted := 1, 0, false
 	for i := 0; i < len(data); i++ {

@@ -18,7 +18,8 @@ func repeated(element string, most int) string {
 	return "[" + strings.Repeat(element+",", most/(len(element)+1)-1) + element + "]"
 }
 
-// TestAListThatNoSchedulerMakesTakesNoMemory: of a megabyte, wherever it stands in an answer, and whatever it is a list of.
+// TestAListThatNoSchedulerMakesTakesNoMemory: of a megabyte, wherever it stands in an answer, and
+// whatever it is a list of.
 func TestAListThatNoSchedulerMakesTakesNoMemory(t *testing.T) {
 	for _, place := range []string{
 		`{"ok":true,"tasks":%s}`, `{"ok":true,"TASKS":%s}`, `{"ok":true,"ta\u0073ks":%s}`, `{"tasks":[],"tasks":%s,"ok":true}`, `{"ok":true,"ending":%s}`,
@@ -34,7 +35,8 @@ func TestAListThatNoSchedulerMakesTakesNoMemory(t *testing.T) {
 	}
 }
 
-// TestAnswersReadBack: what a scheduler writes is read as it was meant, the shortest and the longest.
+// TestAnswersReadBack: what a scheduler writes is read as it was meant, the shortest and the
+// longest.
 func TestAnswersReadBack(t *testing.T) {
 	page := Answer{OK: true, Cursor: 3}
 	for i := range MaxPage {

@@ -5,24 +5,25 @@ import (
 	"slices"
 )
 
-// A worker's answer to a sync says all that it holds, and is taken as a whole or not at all. One that is larger than a message
-// may be, with thousands of slots, goes in parts: each is
+// A worker's answer to a sync names everything that it holds, and is taken as a whole or not at
+// all. An answer that is larger than a message may be, with thousands of slots, goes in parts. Each
+// part is
 //
 //	version 1 · type 0x70 · number of the answer · which part · of how many · the bytes
 //
-// so whoever does not know them takes none of them for an answer.
+// so a receiver that does not know parts takes none of them for an answer.
 
 const (
 	partVersion = 1
 	partType    = 0x70
 	partHead    = 2 + 3*binary.MaxVarintLen64
 
-	maxParts    = 1024     // what a reply permission allows at most, see docs/reference/permissions.md
+	maxParts    = 1024     // the maximum of a reply permission, see docs/reference/permissions.md
 	maxAssembly = 32 << 20 // bytes of one answer
 )
 
-// Parts cuts a frame into messages of at most most bytes: the frame itself if it is one. Number tells its parts from those of
-// other answers.
+// Parts cuts a frame into messages of at most most bytes. The only message is the frame itself if
+// it fits. number tells its parts from those of other answers.
 func Parts(frame []byte, most int, number uint64) [][]byte {
 	if len(frame) <= most || most <= partHead {
 		return [][]byte{frame}
@@ -38,7 +39,8 @@ func Parts(frame []byte, most int, number uint64) [][]byte {
 	return all
 }
 
-// Assembly is an answer of which not all parts have come. A worker has one at a time: parts of another one begin it anew.
+// Assembly is an answer that still lacks parts. A worker has one at a time: a part of another
+// answer begins a new one.
 type Assembly struct {
 	number  uint64
 	pieces  [][]byte
@@ -49,7 +51,7 @@ type Assembly struct {
 // IsPart reports whether a message is part of an answer.
 func IsPart(data []byte) bool { return len(data) > 2 && data[0] == partVersion && data[1] == partType }
 
-// Add takes a part, and returns the whole frame when it was the last one that was missing, else nil.
+// Add takes a part. It returns the whole frame if this was the last missing part, else nil.
 func (a *Assembly) Add(data []byte) []byte {
 	rest := data[2:]
 	var n [3]uint64

@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// TestPartsInAnyOrder: what is cut is put together again, whatever order its parts come in, and how often.
+// TestPartsInAnyOrder: what is cut is put together again, whatever order its parts come in, and how
+// often.
 func TestPartsInAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var a Assembly
@@ -54,8 +55,8 @@ func TestPartsOfTwoAnswersAreNotMixed(t *testing.T) {
 	}
 }
 
-// FuzzPart: one part is the whole answer or waits for the others, and takes no more memory than itself, however many others there
-// are by what it says.
+// FuzzPart: one part is the whole answer or waits for the others, and takes no more memory than
+// itself, however many others there are by what it says.
 func FuzzPart(f *testing.F) {
 	for _, p := range Parts(make([]byte, 2000), 500, 7) {
 		f.Add(p)

@@ -11,7 +11,7 @@ import (
 type Query struct {
 	Op string `json:"op"`
 	ID string `json:"id,omitempty"` // of OpStatus and OpWatch
-	// Filter, Cursor and Limit belong to OpList. Cursor is 0, or that of the page before.
+	// Filter, Cursor and Limit belong to OpList. Cursor is 0, or the Cursor of the page before.
 	Filter *Filter `json:"filter,omitempty"`
 	Cursor uint64  `json:"cursor,omitempty"`
 	Limit  int     `json:"limit,omitempty"`
@@ -36,7 +36,8 @@ const (
 const (
 	MaxQuery = 4 << 10 // bytes
 	MaxPage  = 500     // tasks
-	// MaxPageBytes bounds a page of open tasks too. The scheduler ends the page early, with a cursor.
+	// MaxPageBytes bounds a page of open tasks too. The scheduler ends the page early, with a
+	// cursor.
 	MaxPageBytes = 512 << 10
 	WatchFor     = 30 * time.Second
 )
@@ -47,7 +48,7 @@ func ReadQuery(data []byte) (q Query, ok bool) {
 	return q, ok
 }
 
-// Page is what an OpList asks for, and how many tasks at most.
+// Page is the filter of an OpList, and how many tasks it asks for at most.
 func (q *Query) Page() (f tasks.Filter, limit int) {
 	if limit = q.Limit; limit <= 0 || limit > MaxPage {
 		limit = MaxPage

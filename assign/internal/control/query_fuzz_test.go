@@ -10,8 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// FuzzQuestions: whatever somebody asks a scheduler, a page of the list holds no more than it may, nothing that the filter leaves
-// out, and the pages come to an end.
+// FuzzQuestions: whatever somebody asks a scheduler, a page of the list holds no more than it may,
+// nothing that the filter leaves out, and the pages come to an end.
 func FuzzQuestions(f *testing.F) {
 	for _, text := range []string{
 		`{"op":"list"}`, `{"op":"list","filter":{"states":["pending","dead"],"kinds":["k1"],"prefix":"t"},"cursor":2,"limit":1}`,

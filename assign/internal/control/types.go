@@ -45,7 +45,7 @@ type Overview struct {
 	Omitted   int      `json:"omitted,omitempty"`
 }
 
-// Kind is a kind of which tasks are open, or that is paused.
+// Kind is a kind that has open tasks, or is paused.
 type Kind struct {
 	Kind        string               `json:"kind"`
 	Waiting     int                  `json:"waiting"`

@@ -12,9 +12,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// ReadChunks reads the bytes of an object and compares their digest. It does so with a watch, not as the library (nats.go 1.55)
-// does: that waits for the end of ctx when the connection is lost, whatever its cause, and when the answer to its subscription is
-// lost it leaves a goroutine behind that holds a chunk for ever. Chunks that are missing are jetstream.ErrObjectNotFound: the
+// ReadChunks reads the bytes of an object and compares their digest. It uses a watch, because the
+// library (nats.go 1.55) has two faults. When the connection is lost, for any cause, the library
+// waits for the end of ctx. When the answer to its subscription is lost, it leaves a goroutine
+// behind that holds a chunk for ever. Missing chunks are jetstream.ErrObjectNotFound, because the
 // replica that has answered may lag.
 func ReadChunks(ctx context.Context, nc *nats.Conn, info *jetstream.ObjectInfo) ([]byte, error) {
 	fits := func(*jetstream.StreamInfo) []string { return nil } // the library has opened it

@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// objectSlack is how much longer than LargeRetention an object is kept: it is stored before its outcome, and the outcome's
-// time begins when a scheduler has committed it.
+// objectSlack is how much longer than LargeRetention an object is kept. The object is stored before
+// its outcome, and the outcome's time begins when a scheduler has committed it.
 const objectSlack = time.Hour
 
 // ObjectBucket is the object store of a namespace.
@@ -29,8 +29,9 @@ type Objects struct {
 	Storage   jetstream.StorageType
 }
 
-// OpenObjects opens the object store of a namespace, or makes it where that is wanted, and waits until its leader answers: what the
-// library asks of a store it asks once, and one that is only just being made may drop it.
+// OpenObjects opens the object store of a namespace, or creates it if AutoCreate is set, and waits
+// until its leader answers. The library asks a store each question only once, and a store that is
+// being created may drop the question.
 func OpenObjects(ctx context.Context, nc *nats.Conn, cfg Options) (jetstream.ObjectStore, Objects, error) {
 	bucket := ObjectBucket(cfg.Namespace)
 	o := Objects{Name: bucket}
@@ -66,7 +67,7 @@ func OpenObjects(ctx context.Context, nc *nats.Conn, cfg Options) (jetstream.Obj
 	return store, o, nil
 }
 
-// openObjectStream opens the stream of an object store, or makes it where that is wanted.
+// openObjectStream opens the stream of an object store, or creates it if AutoCreate is set.
 func openObjectStream(ctx context.Context, nc *nats.Conn, bucket string, cfg Options) (*natskv.Stream, error) {
 	prefix, stream := "$O."+bucket+".C.", objectStream(bucket, cfg)
 	if cfg.AutoCreate {
@@ -75,16 +76,17 @@ func openObjectStream(ctx context.Context, nc *nats.Conn, bucket string, cfg Opt
 	return natskv.OpenStream(ctx, nc, prefix, stream.Name, objectFaults)
 }
 
-// objectFaults are what is wrong with the stream of an object store.
+// objectFaults are the faults of the stream of an object store.
 func objectFaults(s *jetstream.StreamInfo) []string {
 	if s.Config.AllowDirect {
-		return []string{"direct gets are on, so who may store an object can forge any record of the account: set allow_direct to false"}
+		return []string{"direct gets are on, so a client that may store an object can forge any record of the account: set allow_direct to false"}
 	}
 	return nil
 }
 
-// objectStream is the stream of an object store as the jetstream package makes it (ADR-20 of NATS), but without direct gets: their
-// answer is the bare message, wherever the request wants it to be sent. So who may store an object could have it stored as
+// objectStream is the stream of an object store as the jetstream package makes it (ADR-20 of NATS),
+// but without direct gets. The answer to a direct get is the bare message, sent to any subject that
+// the request names. So a client that may store an object could have the object stored as
 // somebody's record.
 func objectStream(bucket string, cfg Options) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
@@ -93,7 +95,7 @@ func objectStream(bucket string, cfg Options) jetstream.StreamConfig {
 		MaxAge:   cfg.LargeRetention + objectSlack,
 		Storage:  cfg.Storage,
 		Replicas: cfg.Replicas,
-		// Who reads a large output has a consumer for a moment.
+		// A reader of a large output has a consumer for a moment.
 		MaxConsumers: natskv.MaxConsumers,
 		Discard:      jetstream.DiscardNew,
 		AllowRollup:  true,

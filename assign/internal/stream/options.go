@@ -6,11 +6,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Options say how a namespace's stream and object store are made. Package assign documents and
+// Options say how a namespace's stream and object store are created. Package assign documents and
 // checks the fields. There are no defaults here.
 type Options struct {
 	Namespace      string
-	AutoCreate     bool // a missing stream or object store is made
+	AutoCreate     bool // a missing stream or object store is created
 	Replicas       int
 	Storage        jetstream.StorageType
 	LargeRetention time.Duration

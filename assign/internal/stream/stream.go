@@ -23,14 +23,14 @@ const (
 
 func Name(namespace string) string { return "TASKS_" + namespace }
 
-// streamConfig is the stream of a namespace as it should be.
+// streamConfig is the required configuration of the stream of a namespace.
 func streamConfig(cfg Options) jetstream.StreamConfig {
 	s := record.SubjectsOf(cfg.Namespace)
 	return jetstream.StreamConfig{
 		Name:     Name(cfg.Namespace),
 		Subjects: s.Stored(),
-		// The seal's revision is what fences writes. Beginning at the time keeps revisions increasing when the stream is
-		// deleted and made again.
+		// The seal's revision fences writes. It starts at the time, so that revisions increase even
+		// when the stream is deleted and made again.
 		FirstSeq:           uint64(time.Now().UnixMicro()),
 		Retention:          jetstream.LimitsPolicy,
 		Storage:            cfg.Storage,
@@ -60,10 +60,10 @@ func unfit(namespace string) func(*jetstream.StreamInfo) []string {
 			}
 		}
 		check(equalSets(c.Subjects, want.Subjects), fmt.Sprintf("its subjects are %v: make them %v", c.Subjects, want.Subjects))
-		check(c.Retention == jetstream.LimitsPolicy, "its retention is not limits: make the stream anew")
+		check(c.Retention == jetstream.LimitsPolicy, "its retention is not limits: recreate the stream")
 		check(c.Mirror == nil && len(c.Sources) == 0 && c.SubjectTransform == nil && !c.Sealed && !c.NoAck,
-			"it is a mirror, has sources or a transform, is sealed or does not acknowledge: make the stream anew")
-		check(c.PersistMode == jetstream.DefaultPersistMode, "it acknowledges before it has stored (persist mode async): make the stream anew")
+			"it is a mirror, has sources or a transform, is sealed or does not acknowledge: recreate the stream")
+		check(c.PersistMode == jetstream.DefaultPersistMode, "it acknowledges before it has stored (persist mode async): recreate the stream")
 		check(c.MaxMsgsPerSubject == 1, "it keeps more than one record per task: set max_msgs_per_subject to 1")
 		check(c.MaxMsgSize <= 0, "it limits the size of a message, and an outcome may be larger: set max_msg_size to -1")
 		check(c.MaxAge == 0, "MaxAge removes tasks that are still open: set it to 0")
@@ -85,7 +85,7 @@ func equalSets(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// Open opens the stream of a namespace, or makes it where that is wanted.
+// Open opens the stream of a namespace, or creates it if AutoCreate is set.
 func Open(ctx context.Context, nc *nats.Conn, cfg Options) (*natskv.Stream, error) {
 	prefix := record.SubjectsOf(cfg.Namespace).Prefix
 	var s *natskv.Stream

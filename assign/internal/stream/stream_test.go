@@ -8,7 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestUnfitStreams: each setting by which a task could be lost, kept back or forged is told, with what to set.
+// TestUnfitStreams: each setting by which a task could be lost, kept back or forged is told, with
+// what to set.
 func TestUnfitStreams(t *testing.T) {
 	faults := func(change func(*jetstream.StreamConfig)) []string {
 		cfg := streamConfig(Options{Namespace: "work"})

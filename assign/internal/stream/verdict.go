@@ -10,14 +10,15 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// verdict is what an error says of a write that is not known to be stored. All but the first say that it is not.
+// verdict is the meaning of an error for a write that is not known to be stored. All but the first
+// say that the write is not stored.
 type verdict uint8
 
 const (
 	Uncertain verdict = iota // it may be stored
 	torn                     // the server has not got the whole batch: one of its writes was denied
 	NoRoom                   // the stream is full
-	Never                    // the server does not take it as it is, and will not another time
+	Never                    // the server does not take the write, and never will
 	Denied                   // we are not allowed to
 )
 
@@ -69,8 +70,9 @@ func Judge(err error) verdict {
 	return Uncertain
 }
 
-// IsConflict reports whether a write was refused since another one is in flight under the same condition. Only replicas do that: when
-// ours are pipelined, the stream has been given them since we lead.
+// IsConflict reports whether a write was refused because another one is in flight under the same
+// condition. Only a stream with replicas does that. If our writes are pipelined, the stream has
+// been given its replicas since we lead.
 func IsConflict(err error) bool {
 	api := (*jetstream.APIError)(nil)
 	return errors.As(err, &api) && api.ErrorCode == codeWriteInFlight

@@ -56,9 +56,9 @@ func Permanent(err error) error {
 // IsPermanent reports whether an error was marked with [Permanent].
 func IsPermanent(err error) bool { return errors.As(err, new(*permanent)) }
 
-// Bounds of the times that handlers ask for. A snooze is not counted, so nothing else ends a loop of
-// them; an error is, up to MaxAttempts. The longest is far below what overflows when it is added to a
-// clock's time.
+// Bounds of the times that handlers ask for. A snooze is not counted, so nothing else ends a loop
+// of them; an error is, up to MaxAttempts. The longest is far below what overflows when it is added
+// to a clock's time.
 const (
 	minSnooze = 100 * time.Millisecond
 	minRetry  = time.Millisecond

@@ -28,7 +28,8 @@ func Doing(err error, format string, args ...any) error {
 	return &doing{fmt.Sprintf(format, args...), err}
 }
 
-// TooLarge returns an ErrTooLarge that names the thing, its size and its limit in bytes, and the fix.
+// TooLarge returns an ErrTooLarge that names the thing, its size and its limit in bytes, and the
+// fix.
 func TooLarge(what string, size int, most int64, fix string) error {
 	return fmt.Errorf("%w: %s of %d bytes, the limit is %d: %s", ErrTooLarge, what, size, most, fix)
 }
@@ -40,5 +41,6 @@ func (e *permission) Error() string        { return prefix + strings.TrimPrefix(
 func (e *permission) Is(target error) bool { return target == election.ErrPermission }
 func (e *permission) Unwrap() error        { return e.err }
 
-// Permission returns a denial of the server as an election.ErrPermission. The text of err names the subject.
+// Permission returns a denial of the server as an election.ErrPermission. The text of err names the
+// subject.
 func Permission(err error) error { return &permission{err} }
