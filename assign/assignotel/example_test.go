@@ -22,7 +22,8 @@ func Example() {
 	defer span.End()
 	_ = assignotel.Inject(ctx)
 
-	// Working: assign.Config{Middleware: []assign.Middleware{assignotel.Middleware()}}. Each attempt has a span in its context.
+	// Working: assign.Config{Middleware: []assign.Middleware{assignotel.Middleware()}}. Each
+	// attempt has a span in its context.
 	handle := assignotel.Middleware(assignotel.WithTracerProvider(provider))(
 		func(ctx context.Context, _ *assign.Task[[]byte]) ([]byte, error) {
 			return []byte(trace.SpanContextFromContext(ctx).TraceID().String()), nil

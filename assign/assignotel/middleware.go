@@ -18,7 +18,7 @@ const scope = "github.com/rolemanager/rolemanager/assign/assignotel"
 const (
 	// AttributeTask is the id of the task.
 	AttributeTask = attribute.Key("rolemanager.task.id")
-	// AttributeKind is the name of its kind.
+	// AttributeKind is the name of the task's kind.
 	AttributeKind = attribute.Key("rolemanager.task.kind")
 	// AttributeAttempt counts the attempts that ran, this one included.
 	AttributeAttempt = attribute.Key("rolemanager.task.attempt")
@@ -34,14 +34,15 @@ type options struct {
 	quiet    bool
 }
 
-// WithTracerProvider makes the spans with p (otel's global one).
+// WithTracerProvider makes the spans with p. Default: the global one of otel.
 func WithTracerProvider(p trace.TracerProvider) Option { return func(o *options) { o.provider = p } }
 
-// WithoutErrors keeps the texts of errors and panics out of the spans: they may hold what a task was about.
+// WithoutErrors keeps the texts of errors and panics out of the spans: they may hold data of a
+// task.
 func WithoutErrors() Option { return func(o *options) { o.quiet = true } }
 
-// Middleware makes a span for each attempt. It is named after the kind. Put it first, so that what other middleware does is
-// part of the span.
+// Middleware makes a span for each attempt. The span is named after the kind. Put this middleware
+// first, so that the span covers the other middleware.
 func Middleware(opts ...Option) assign.Middleware {
 	var o options
 	for _, opt := range opts {
@@ -57,7 +58,7 @@ func Middleware(opts ...Option) assign.Middleware {
 				trace.WithAttributes(AttributeTask.String(t.ID()), AttributeKind.String(t.Kind()), AttributeAttempt.Int(t.Attempt())))
 			returned := false
 			defer func() {
-				if !returned { // by a panic, which goes on, or by the end of the goroutine
+				if !returned { // by a panic, which continues, or by the end of the goroutine
 					o.panicked(span)
 				}
 				span.End()
@@ -70,8 +71,8 @@ func Middleware(opts ...Option) assign.Middleware {
 	}
 }
 
-// ended says how an attempt that has returned ended. That the worker shuts down, or that the task wants to be run later, is
-// no error.
+// ended says how an attempt that has returned ended. A shutdown of the worker is not an error, and
+// neither is a task that asks to run later.
 func (o *options) ended(ctx context.Context, span trace.Span, err error) {
 	end := assign.EndOf(ctx, err)
 	span.SetAttributes(AttributeOutcome.String(string(end)))
@@ -83,7 +84,8 @@ func (o *options) ended(ctx context.Context, span trace.Span, err error) {
 	}
 }
 
-// panicked notes a panic, and does not recover it: who does so sees where it was.
+// panicked notes a panic, and does not recover it, so that the code that recovers it sees where it
+// was.
 func (o *options) panicked(span trace.Span) {
 	span.SetAttributes(AttributeOutcome.String("panicked"))
 	o.fail(span, errPanicked)

@@ -149,7 +149,8 @@ func outcomeHeader(t *testing.T, nc *nats.Conn, id string) nats.Header {
 	return m.Header
 }
 
-// TestNoParent: a task of somebody without a span is the root of a trace of its own, and a panic ends its span.
+// TestNoParent: a task of somebody without a span is the root of a trace of its own, and a panic
+// ends its span.
 func TestNoParent(t *testing.T) {
 	provider, exporter := recorder(t)
 	ns := start(t, provider, func(_ context.Context, task *assign.Task[string]) (string, error) {
