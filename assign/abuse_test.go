@@ -55,7 +55,8 @@ func runs(t *testing.T, c *assign.Client, k assign.Kind[[]byte, []byte], within 
 	return err
 }
 
-// TestAnInputTooLargeForAFrameHoldsNobodyUp: it was submitted without a client, or where messages may be larger.
+// TestAnInputTooLargeForAFrameHoldsNobodyUp: it was submitted without a client, or where messages
+// may be larger.
 func TestAnInputTooLargeForAFrameHoldsNobodyUp(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

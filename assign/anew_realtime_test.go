@@ -20,9 +20,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestRealtimeOutcomeWrittenAnewOnThreeReplicas: a scheduler does not hear what became of an outcome for longer than outcomes are
-// kept, and leads all the while. One that was stored, and is gone by then, is not stored once more; one that was lost is, in the
-// place of its own submission. Nothing runs twice.
+// TestRealtimeOutcomeWrittenAnewOnThreeReplicas: a scheduler does not hear what became of an
+// outcome for longer than outcomes are kept, and leads all the while. One that was stored, and is
+// gone by then, is not stored once more; one that was lost is, in the place of its own submission.
+// Nothing runs twice.
 func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 	t.Run("stored", func(t *testing.T) {
 		t.Parallel()
@@ -65,7 +66,7 @@ func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 		anew := false
 		for try := 0; !anew && !t.Failed(); try++ { // on a slow machine the scheduler may not have heard that the handler has returned
 			if try == 5 {
-				t.Fatal("no outcome was written anew")
+				t.Fatal("no outcome was written again")
 			}
 			id := fmt.Sprint("task-", try)
 			a.submit(t, id)
@@ -77,7 +78,7 @@ func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 			}
 			a.heal(t)
 			a.until(t, "its outcome is stored", func() bool { return a.outcomes(id) > 0 })
-			// With an outcome that is written anew goes an empty note.
+			// An outcome that is written again goes with an empty note.
 			anew = slices.Contains(records(t, a.nc, "t.>"), "t."+id)
 			if n, runs := a.outcomes(id), a.ran(id); n != 1 || runs != 1 {
 				t.Errorf("%d outcomes, %d runs", n, runs)
@@ -86,7 +87,7 @@ func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 	})
 }
 
-// anew is a scheduler behind a link, a worker and a client that are not, and what they have seen.
+// A scheduler behind a link, a worker and a client without one, and their observations.
 type anew struct {
 	*node
 	w  *node
@@ -187,7 +188,8 @@ func (a *anew) finish(t *testing.T, id string) {
 	close(a.gates[id])
 }
 
-// heal gives the scheduler its connection back, and waits until it has nothing open; it has led all the while.
+// heal gives the scheduler its connection back, and waits until it has nothing open; it has led all
+// the while.
 func (a *anew) heal(t *testing.T) {
 	t.Helper()
 	a.link.Refuse(false)

@@ -44,8 +44,9 @@ func (s with) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	return s.Server.Connect(append(opts, s.opts...)...)
 }
 
-// TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen: a scheduler stores an outcome and announces it to nobody. Who has waited for
-// long reads seldom by then; it is the next scheduler that has it read.
+// TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen: a scheduler stores an outcome and announces it
+// to nobody. A caller that has waited for long reads seldom by then: the next scheduler makes it
+// read.
 func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
@@ -92,8 +93,9 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 	}, denying([]string{testNS + ".done.>"}, nil))
 }
 
-// TestALateAnnouncementIsNotBelieved: who begins to wait for a task that was submitted before reads its record. What is announced
-// may be the end that it had before it was requeued.
+// TestALateAnnouncementIsNotBelieved: a caller that begins to wait for a task that was submitted
+// before reads its record. The announcement may be of the end that the task had before it was
+// requeued.
 func TestALateAnnouncementIsNotBelieved(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
@@ -127,8 +129,8 @@ func TestALateAnnouncementIsNotBelieved(t *testing.T) {
 	})
 }
 
-// TestWhoeverWaitsForManyTasksOfAnotherClientSubscribesOnce: to the bulletins of that client, and to each task, however many wait
-// for it; and hears of each at once.
+// TestWhoeverWaitsForManyTasksOfAnotherClientSubscribesOnce: to the bulletins of that client, and
+// to each task, however many wait for it; and hears of each at once.
 func TestWhoeverWaitsForManyTasksOfAnotherClientSubscribesOnce(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
@@ -186,8 +188,8 @@ func bulletin(task, announcement string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(announcement))), announcement...)
 }
 
-// TestAfterARequeueTheEndBeforeItIsNotBelieved: it is announced late, to the client that has submitted the task, has seen that it
-// is dead, and has requeued it.
+// TestAfterARequeueTheEndBeforeItIsNotBelieved: it is announced late, to the client that has
+// submitted the task, has seen that it is dead, and has requeued it.
 func TestAfterARequeueTheEndBeforeItIsNotBelieved(t *testing.T) {
 	for how, ask := range map[string]func(ctx context.Context, c *assign.Client, p *assign.Pending[string]) error{
 		"find": func(ctx context.Context, c *assign.Client, p *assign.Pending[string]) error {

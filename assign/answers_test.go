@@ -14,7 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestAnswersFitIntoAMessage: lists are cut into smaller pages, and an overview leaves workers out, and says so.
+// TestAnswersFitIntoAMessage: lists are cut into smaller pages, and an overview leaves workers out,
+// and says so.
 func TestAnswersFitIntoAMessage(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

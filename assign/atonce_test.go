@@ -14,8 +14,8 @@ import (
 
 var succeeded = assign.ListOptions{States: []assign.State{assign.StateSucceeded}, Limit: 500}
 
-// submitAtOnce submits n tasks at once over a slow line, does something while they are under way, and returns what became of
-// them.
+// submitAtOnce submits n tasks at once over a slow line, does something while they are under way,
+// and returns what became of them.
 func submitAtOnce(t *testing.T, s *natsrun.Server, n int, meanwhile func(link *natsrun.Link)) (all []*assign.Pending[int], faults []error) {
 	t.Helper()
 	link := s.Link()
@@ -56,7 +56,8 @@ func submitAtOnce(t *testing.T, s *natsrun.Server, n int, meanwhile func(link *n
 	return all, faults
 }
 
-// TestManyAreSubmittedAtOnce: each is stored once, whether the answers arrive or are lost with the connection.
+// TestManyAreSubmittedAtOnce: each is stored once, whether the answers arrive or are lost with the
+// connection.
 func TestManyAreSubmittedAtOnce(t *testing.T) {
 	for name, meanwhile := range map[string]func(*natsrun.Link){
 		"a slow line": func(*natsrun.Link) {},

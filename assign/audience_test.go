@@ -54,8 +54,8 @@ func TestWhatIsAnnouncedElsewhereIsNotBelieved(t *testing.T) {
 
 var wordy = assign.NewKind[string, string]("wordy")
 
-// TestLargeOutputsAreAnnouncedToWhoWaitsForThem: another client, which waits for one small one of the same client, does not
-// receive them; one that waits for a large one hears of it at once.
+// TestLargeOutputsAreAnnouncedToWhoWaitsForThem: another client, which waits for one small one of
+// the same client, does not receive them; one that waits for a large one hears of it at once.
 func TestLargeOutputsAreAnnouncedToWhoWaitsForThem(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

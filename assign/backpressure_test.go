@@ -51,9 +51,10 @@ func (p *pressure) started() int {
 	return len(p.ran)
 }
 
-// TestBackpressure: far more comes than two workers run, while nobody schedules, while somebody does, and when it goes away for a
-// while. Submitters do not wait for any of it. No worker is handed more than it has slots for: a backlog stays in the stream, and
-// without a scheduler workers finish what they have, and begin nothing.
+// TestBackpressure: far more comes than two workers run, while nobody schedules, while somebody
+// does, and when it goes away for a while. Submitters do not wait for any of it. No worker is
+// handed more than it has slots for: a backlog stays in the stream, and without a scheduler workers
+// finish what they have, and begin nothing.
 func TestBackpressure(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		const (

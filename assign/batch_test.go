@@ -44,7 +44,8 @@ func TestBatchOfSubmissions(t *testing.T) {
 	})
 }
 
-// TestBatchOfUniqueSubmissions: each of them is an atomic batch for the server, which takes fewer at once than there are here.
+// TestBatchOfUniqueSubmissions: each of them is an atomic batch for the server, which takes fewer
+// at once than there are here.
 func TestBatchOfUniqueSubmissions(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

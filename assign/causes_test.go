@@ -28,9 +28,9 @@ func (b *bench) cause(t *testing.T, name string) (cause error) {
 	return cause
 }
 
-// TestTheCauseSaysWhyAHandlerIsStopped: that its task was cancelled, or has expired, also when another scheduler has to say it
-// than the one that has ended it. (That a task expires its worker knows by itself, as a rule; what a stop frame says of it is in
-// TestWhatAStopSays.)
+// TestTheCauseSaysWhyAHandlerIsStopped: that its task was cancelled, or has expired, also when
+// another scheduler has to say it than the one that has ended it. (That a task expires its worker
+// knows by itself, as a rule; what a stop frame says of it is in TestWhatAStopSays.)
 func TestTheCauseSaysWhyAHandlerIsStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		submit assign.SubmitOption
@@ -91,8 +91,8 @@ func TestTheCauseSaysWhyAHandlerIsStopped(t *testing.T) {
 	}
 }
 
-// TestAStopReachesAWorkerThatWasCutOff for far longer than an answer takes, and has kept its session: its slot is free again, and its
-// handler knows why.
+// TestAStopReachesAWorkerThatWasCutOff for far longer than an answer takes, and has kept its
+// session: its slot is free again, and its handler knows why.
 func TestAStopReachesAWorkerThatWasCutOff(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()
@@ -124,7 +124,8 @@ func TestAStopReachesAWorkerThatWasCutOff(t *testing.T) {
 	})
 }
 
-// TestWhatAStopSays: the cause of the end of a handler's context is what the scheduler's frame says of its task.
+// TestWhatAStopSays: the cause of the end of a handler's context is what the scheduler's frame says
+// of its task.
 func TestWhatAStopSays(t *testing.T) {
 	for status, want := range map[tasks.Status]error{
 		tasks.StatusCancelled: assign.ErrTaskCancelled, tasks.StatusExpired: assign.ErrTaskExpired, "": nil, "of a later version": nil,

@@ -69,7 +69,8 @@ func TestSubmitWaitsForTheConnection(t *testing.T) {
 	})
 }
 
-// TestConnectionThatIsGone: what a client says whose connection is closed, or lost for longer than its caller waits.
+// TestConnectionThatIsGone: what a client says whose connection is closed, or lost for longer than
+// its caller waits.
 func TestConnectionThatIsGone(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c, nc, link := refused(t, s)
@@ -138,7 +139,8 @@ func TestSubmitBeforeTheSessionIsOpen(t *testing.T) {
 	}
 }
 
-// TestTaskOfAnotherKind: an id names a task of one kind, open or ended; nobody is given it as one of another.
+// TestTaskOfAnotherKind: an id names a task of one kind, open or ended; nobody is given it as one
+// of another.
 func TestTaskOfAnotherKind(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)

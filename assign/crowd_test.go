@@ -14,8 +14,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestIdleWorkersTogether: workers that have nothing to do write fifty times a second together, however many they are,
-// although they do not see each other. Each of these 40 would do so every 400 ms by itself, a hundred times a second.
+// TestIdleWorkersTogether: workers that have nothing to do write fifty times a second together,
+// however many they are, although they do not see each other. Each of these 40 would do so every
+// 400 ms by itself, a hundred times a second.
 func TestIdleWorkersTogether(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		const workers, seconds = 40, 60

@@ -18,7 +18,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// deposed is a leader that has lost the role, keeps its session and its key, and goes on as if nothing had happened.
+// deposed is a leader that has lost the role, keeps its session and its key, and goes on as if
+// nothing had happened.
 type deposed struct {
 	*forger
 	first, second, w *node
@@ -105,7 +106,8 @@ func (d *deposed) guarded(m *nats.Msg) error {
 	return err
 }
 
-// unchanged checks that an attempt to change a record was refused for want of the seal, and has changed nothing.
+// unchanged checks that an attempt to change a record was refused for want of the seal, and has
+// changed nothing.
 func (d *deposed) unchanged(subject string, before uint64, err error) {
 	d.t.Helper()
 	var refused *jetstream.APIError
@@ -172,8 +174,8 @@ func TestDeposedLeaderWrites(t *testing.T) {
 	})
 }
 
-// TestDeposedLeaderPurges: a record is removed by an empty one, under the seal like any other write; purges and deletes, which
-// nothing fences, the stream does not allow at all.
+// TestDeposedLeaderPurges: a record is removed by an empty one, under the seal like any other
+// write; purges and deletes, which nothing fences, the stream does not allow at all.
 func TestDeposedLeaderPurges(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		d := depose(t, s)

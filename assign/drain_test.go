@@ -17,7 +17,8 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// held is a handler that each task tells how it ends: by its own gate, by its context, or by neither.
+// held is a handler that each task tells how it ends: by its own gate, by its context, or by
+// neither.
 type held struct {
 	mu      sync.Mutex
 	gates   map[string]chan struct{}
@@ -98,7 +99,8 @@ func closing(t *testing.T, n *node) (done chan struct{}) {
 	return done
 }
 
-// TestDrainFinishesWhatRuns, the first phase: a worker that shuts down takes nothing new, and what it runs may finish.
+// TestDrainFinishesWhatRuns, the first phase: a worker that shuts down takes nothing new, and what
+// it runs may finish.
 func TestDrainFinishesWhatRuns(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		h := newHeld("one", "new")
@@ -135,8 +137,8 @@ func TestDrainFinishesWhatRuns(t *testing.T) {
 	})
 }
 
-// TestDrainGivesBack, the second phase: after the timeout what still runs is cancelled, with that cause, and given back
-// uncounted; what has finished before counts.
+// TestDrainGivesBack, the second phase: after the timeout what still runs is cancelled, with that
+// cause, and given back uncounted; what has finished before counts.
 func TestDrainGivesBack(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		h := newHeld("quick", "long")
@@ -180,8 +182,9 @@ func TestDrainGivesBack(t *testing.T) {
 	})
 }
 
-// TestDrainLeavesTheStubborn, the last phase: a handler that ignores its context is left behind, and does not hold the
-// shut-down up. Its task is run again when the session is dead, and what the handler returns counts for nothing.
+// TestDrainLeavesTheStubborn, the last phase: a handler that ignores its context is left behind,
+// and does not hold the shut-down up. Its task is run again when the session is dead, and what the
+// handler returns counts for nothing.
 func TestDrainLeavesTheStubborn(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		h := newHeld("stuck")
@@ -214,8 +217,9 @@ func TestDrainLeavesTheStubborn(t *testing.T) {
 	})
 }
 
-// TestDrainWithDefaults: every time limit is the default one, and the manager closes the session. A handler that does not end by
-// itself is cancelled as draining, and its task is given back uncounted.
+// TestDrainWithDefaults: every time limit is the default one, and the manager closes the session. A
+// handler that does not end by itself is cancelled as draining, and its task is given back
+// uncounted.
 func TestDrainWithDefaults(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		h := newHeld("one")

@@ -18,7 +18,8 @@ import (
 // shout is a type of task: what goes in, what comes out, and how it is to be treated.
 var shout = assign.NewKind[string, string]("shout.v1", assign.MaxAttempts(3), assign.Timeout(time.Second))
 
-// serve runs a NATS server in this process, for the example; a program connects to one that is there.
+// serve runs a NATS server in this process, for the example; a program connects to one that is
+// there.
 func serve() (*server.Server, func()) {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -217,8 +217,9 @@ func submitSlow2(t *testing.T, c assign.Submitter) *assign.Pending[string] {
 	return p
 }
 
-// TestDeposedSchedulersWritesAreRefused: the outcomes that a scheduler writes are held on their way, another one takes over and
-// writes its own, and the held ones are let go: they arrive, the server refuses each, and no record is written again.
+// TestDeposedSchedulersWritesAreRefused: the outcomes that a scheduler writes are held on their
+// way, another one takes over and writes its own, and the held ones are let go: they arrive, the
+// server refuses each, and no record is written again.
 func TestDeposedSchedulersWritesAreRefused(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()

@@ -14,8 +14,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestForeignRecordsHarmNobody: whoever may publish there can store anything. What is no record of ours is left as it is and
-// reported; nothing of it is handed out, and nothing is tried again and again for its sake.
+// TestForeignRecordsHarmNobody: anybody who may publish there can store anything. A record that is
+// not ours is left as it is and reported. Nothing of it is handed out, and nothing is tried again
+// and again because of it.
 func TestForeignRecordsHarmNobody(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -97,7 +97,8 @@ func (f *forger) send(verb string, w *node, sealed []byte) []tasks.Answer {
 	return answers
 }
 
-// refused sends a frame that the worker must not even answer, and waits until it is counted under its reason.
+// refused sends a frame that the worker must not even answer, and waits until it is counted under
+// its reason.
 func (f *forger) refused(w *node, reason string, sealed []byte) {
 	f.t.Helper()
 	before := w.count(isRejected(reason))
@@ -109,7 +110,8 @@ func (f *forger) refused(w *node, reason string, sealed []byte) {
 	})
 }
 
-// accepted waits until a worker has taken a hand-made assignment: so that what is refused afterwards is refused for a reason.
+// accepted waits until a worker has taken a hand-made assignment: so that what is refused
+// afterwards is refused for a reason.
 func (f *forger) accepted(w *node, id, kind string) {
 	f.t.Helper()
 	natstest.Eventually(f.t, "a hand-made assignment is accepted", 10*time.Second, func() (bool, string) {

@@ -11,7 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestWaitForAnOutcomeThatIsKeptNoLonger: a submitter that was cut off until then is told so, also of a task of its own.
+// TestWaitForAnOutcomeThatIsKeptNoLonger: a submitter that was cut off until then is told so, also
+// of a task of its own.
 func TestWaitForAnOutcomeThatIsKeptNoLonger(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", doubling(t, "a", newTally()))

@@ -17,7 +17,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// TestFramesThatAreNotTheSchedulersAreNeverRun copies a real frame on its way, and sends it again in every wrong form.
+// TestFramesThatAreNotTheSchedulersAreNeverRun copies a real frame on its way, and sends it again
+// in every wrong form.
 func TestFramesThatAreNotTheSchedulersAreNeverRun(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()

@@ -33,7 +33,8 @@ func fill(t *testing.T, c *assign.Client, k assign.Kind[[]byte, []byte], input s
 	}
 }
 
-// pacedly checks that a scheduler that cannot store says so and does not insist: it is what remains of fullFor.
+// pacedly checks that a scheduler that cannot store says so and does not insist: it is what remains
+// of fullFor.
 func pacedly(t *testing.T, s *natsrun.Server, a *node, c *assign.Client) {
 	t.Helper()
 	nc := natstest.Connect(t, s)
@@ -81,8 +82,8 @@ func drains(t *testing.T, c *assign.Client, all []*assign.Pending[[]byte]) {
 	})
 }
 
-// TestAFullStream: nothing can be stored, not even the first seal, or only what takes no more place than before; all recovers
-// by itself as soon as the limit is raised.
+// TestAFullStream: nothing can be stored, not even the first seal, or only what takes no more place
+// than before; all recovers by itself as soon as the limit is raised.
 func TestAFullStream(t *testing.T) {
 	bytes := func(cfg *jetstream.StreamConfig) { cfg.MaxBytes = 64 << 10 }
 	messages := func(cfg *jetstream.StreamConfig) { cfg.MaxMsgs = 100 }
@@ -123,8 +124,8 @@ func TestAFullStream(t *testing.T) {
 	}
 }
 
-// TestAStreamThatFillsUpUnderAScheduler: it can store some things still, and others not: notes and seals, those of a later
-// scheduler too.
+// TestAStreamThatFillsUpUnderAScheduler: it can store some things still, and others not: notes and
+// seals, those of a later scheduler too.
 func TestAStreamThatFillsUpUnderAScheduler(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
@@ -146,7 +147,8 @@ func TestAStreamThatFillsUpUnderAScheduler(t *testing.T) {
 		all := append(fill(t, c, k, "fail"), fill(t, c, k, "x")...)
 		b := newNode(t, s, "a-much-longer-name", both)
 		leader(t, b)
-		// The outcome of a task with a large input takes less than its place, and makes room for others: it ends at once.
+		// The outcome of a task with a large input takes less than its place, and makes room for
+		// others: it ends at once.
 		drains(t, c, append(all, heavy...))
 		b.close(t)
 		heavy = fill(t, c, large, strings.Repeat("x", 8<<10))

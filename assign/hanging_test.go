@@ -15,8 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// hanging is a server to which nobody can connect again for a while: a dial neither comes about nor fails, as while a name is looked
-// up in vain. The connection holds its lock for as long.
+// hanging is a server to which nobody can connect again for a while: a dial neither comes about nor
+// fails, as while a name is looked up in vain. The connection holds its lock for as long.
 type hanging struct {
 	*natsrun.Server
 	link  *natsrun.Link
@@ -54,8 +54,8 @@ func (h *hanging) hang() {
 	h.link.Reset()
 }
 
-// TestHandlersEndWithTheLeaseThoughTheConnectionHangs: their contexts end when others may run their tasks, whatever the connection
-// does, and whoever waits for its lock.
+// TestHandlersEndWithTheLeaseThoughTheConnectionHangs: their contexts end when others may run their
+// tasks, whatever the connection does, and whoever waits for its lock.
 func TestHandlersEndWithTheLeaseThoughTheConnectionHangs(t *testing.T) {
 	t.Parallel()
 	h := newHanging(t)
@@ -88,7 +88,8 @@ func TestHandlersEndWithTheLeaseThoughTheConnectionHangs(t *testing.T) {
 	}
 }
 
-// TestSubmitHeedsItsContextThoughTheConnectionHangs: nothing that a submission needs of the connection waits for its lock.
+// TestSubmitHeedsItsContextThoughTheConnectionHangs: nothing that a submission needs of the
+// connection waits for its lock.
 func TestSubmitHeedsItsContextThoughTheConnectionHangs(t *testing.T) {
 	t.Parallel()
 	h := newHanging(t)

@@ -12,9 +12,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// TestReportsToAnotherSchedulerAreNotHeard: a report names the epoch of the scheduler that it is for, and who makes it. Of an
-// attempt that runs, one that names anything else is not even answered, ends nothing, and is counted with its reason; then the
-// same is said rightly.
+// TestReportsToAnotherSchedulerAreNotHeard: a report names the epoch of the scheduler that it is
+// for, and who makes it. Of an attempt that runs, one that names anything else is not even
+// answered, ends nothing, and is counted with its reason; then the same is said rightly.
 func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()
@@ -92,9 +92,10 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 	})
 }
 
-// TestAnswersToAnotherSchedulerCountForNothing: a worker that has tasks has not answered the next scheduler yet, when somebody
-// says in its name that it holds nothing, to the scheduler of another epoch. None of them is given to anybody else: when the
-// worker's own answer comes they are adopted.
+// TestAnswersToAnotherSchedulerCountForNothing: a worker that has tasks has not answered the next
+// scheduler yet, when somebody says in its name that it holds nothing, to the scheduler of another
+// epoch. None of them is given to anybody else: when the worker's own answer comes they are
+// adopted.
 func TestAnswersToAnotherSchedulerCountForNothing(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()

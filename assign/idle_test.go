@@ -10,10 +10,11 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestIdleWorkerTakesTheFirstFrame: an assignment ends the idleness of a session, whatever its idle beat is about, and waits
-// for that: if it were dropped, its task would wait until the scheduler has missed the answer. The worker is a candidate, so
-// its watch must show the beat, besides its acknowledgement, and each of them comes first at times. A task soon after another
-// one waits for nothing but the way to the worker and back.
+// TestIdleWorkerTakesTheFirstFrame: an assignment ends the idleness of a session, whatever its idle
+// beat is about, and waits for that: if it were dropped, its task would wait until the scheduler
+// has missed the answer. The worker is a candidate, so its watch must show the beat, besides its
+// acknowledgement, and each of them comes first at times. A task soon after another one waits for
+// nothing but the way to the worker and back.
 func TestIdleWorkerTakesTheFirstFrame(t *testing.T) {
 	for name, lag := range map[string]time.Duration{"on the spot": 0, "far away": 25 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {

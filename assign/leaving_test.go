@@ -33,7 +33,8 @@ func lingering(t *testing.T, n *node, d time.Duration) {
 	natstest.Eventually(t, "it leads the other role", 30*time.Second, func() (bool, string) { return e.IsLeader(), "" })
 }
 
-// attached has a session end later for the sake of something else that is attached to it: the tasks of another namespace, say.
+// attached has a session end later for the sake of something else that is attached to it: the tasks
+// of another namespace, say.
 func attached(t *testing.T, n *node, d time.Duration) {
 	t.Helper()
 	if err := n.session.Attach("another", func(ctx context.Context, _ election.Host) error {
@@ -45,8 +46,9 @@ func attached(t *testing.T, n *node, d time.Duration) {
 	}
 }
 
-// TestASessionThatEndsLaterThanItsTasks: what a process that shuts down still does for other roles, or for another namespace, keeps no
-// tasks waiting, neither those of the present scheduler nor those of the next one.
+// TestASessionThatEndsLaterThanItsTasks: what a process that shuts down still does for other roles,
+// or for another namespace, keeps no tasks waiting, neither those of the present scheduler nor
+// those of the next one.
 func TestASessionThatEndsLaterThanItsTasks(t *testing.T) {
 	for name, x := range map[string]struct {
 		leads bool

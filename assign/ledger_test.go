@@ -41,7 +41,8 @@ func record(t *testing.T, nc *nats.Conn, key string) *jetstream.RawStreamMsg {
 
 const someTrace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-// TestWhatAnOutcomeKeeps: the trace always, and of a dead task all that is needed to submit it again.
+// TestWhatAnOutcomeKeeps: the trace always, and of a dead task all that is needed to submit it
+// again.
 func TestWhatAnOutcomeKeeps(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) })
@@ -147,7 +148,8 @@ func TestCleanEnd(t *testing.T) {
 	})
 }
 
-// TestLargeBacklog: more input waits than the scheduler keeps in memory; it is read when it is handed out.
+// TestLargeBacklog: more input waits than the scheduler keeps in memory; it is read when it is
+// handed out.
 func TestLargeBacklog(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it stores 80 MB")

@@ -13,7 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// listAll reads all pages and returns the tasks by id; no page may be too long, and no task come twice.
+// listAll reads all pages and returns the tasks by id; no page may be too long, and no task come
+// twice.
 func listAll(t *testing.T, c assign.Submitter, o assign.ListOptions) map[string]assign.TaskStatus {
 	t.Helper()
 	all := map[string]assign.TaskStatus{}
@@ -128,7 +129,8 @@ func TestListThatCannotBe(t *testing.T) {
 	})
 }
 
-// TestListIsBounded: what has ended is found behind any number of tasks that are open, at a bounded cost for each page.
+// TestListIsBounded: what has ended is found behind any number of tasks that are open, at a bounded
+// cost for each page.
 func TestListIsBounded(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)

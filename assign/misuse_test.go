@@ -23,8 +23,8 @@ func unopenedSession(t *testing.T) *election.Session {
 	return s
 }
 
-// TestOneAssignerOfANamespace: of many that are made at once for a session one is, and it alone runs the tasks. Another
-// namespace, and another session, has its own.
+// TestOneAssignerOfANamespace: of many that are made at once for a session one is, and it alone
+// runs the tasks. Another namespace, and another session, has its own.
 func TestOneAssignerOfANamespace(t *testing.T) {
 	s := unopenedSession(t)
 	cfg := assign.Config{Namespace: testNS, Role: testRole}
@@ -58,7 +58,8 @@ func TestOneAssignerOfANamespace(t *testing.T) {
 	}
 }
 
-// TestSecondAssignerOfALiveSession: it is refused after the first lease too, and the first one works on.
+// TestSecondAssignerOfALiveSession: it is refused after the first lease too, and the first one
+// works on.
 func TestSecondAssignerOfALiveSession(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()

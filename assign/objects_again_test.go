@@ -12,8 +12,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestALargeOutputIsStoredAgain: its chunks are stored, and nothing of that is acknowledged. The next try is no slower for it, though
-// the worker may not purge what the first has left: the object store's time limit does.
+// TestALargeOutputIsStoredAgain: its chunks are stored, and nothing of that is acknowledged. The
+// next try is no slower for it, though the worker may not purge what the first has left: the object
+// store's time limit does.
 func TestALargeOutputIsStoredAgain(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		leader(t, newNode(t, s, "a", nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestToEndAnAttemptThatStoresIsNoFault: a try that fails before is told of. That the object is stored is not
-// acknowledged, for the worker may not.
+// TestToEndAnAttemptThatStoresIsNoFault: a try that fails before is told of. That the object is
+// stored is not acknowledged, for the worker may not.
 func TestToEndAnAttemptThatStoresIsNoFault(t *testing.T) {
 	silent := denying([]string{"$O.TASKS_" + testNS + ".M.>"}, nil)
 	for after, want := range map[time.Duration]int{10 * time.Second: 0, 30 * time.Second: 1} { // a try takes 20 seconds

@@ -109,7 +109,8 @@ func missingFault(e event.Event) bool {
 
 func uncreating(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.StreamAutoCreate = false }
 
-// TestLargeOutputWithoutItsStore: what has run waits for the store, and does not run again when somebody makes it.
+// TestLargeOutputWithoutItsStore: what has run waits for the store, and does not run again when
+// somebody makes it.
 func TestLargeOutputWithoutItsStore(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
@@ -146,8 +147,8 @@ func TestCreateObjectsRefusesNonsense(t *testing.T) {
 	}
 }
 
-// TestAnObjectStoreWithDirectGetsIsNotUsed: who may store an object there could forge records. The error says what to set, and
-// when it is set the output that waits is stored.
+// TestAnObjectStoreWithDirectGetsIsNotUsed: who may store an object there could forge records. The
+// error says what to set, and when it is set the output that waits is stored.
 func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		js, err := jetstream.New(natstest.Connect(t, s))
@@ -181,8 +182,9 @@ func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 	})
 }
 
-// TestLargeOutputWhoseStoreStaysMissing: no attempt is wasted on it, the next one that needs it does not wait as long again, and a
-// requeue is all it takes when the store is there. One that is there and must not be used is no better.
+// TestLargeOutputWhoseStoreStaysMissing: no attempt is wasted on it, the next one that needs it
+// does not wait as long again, and a requeue is all it takes when the store is there. One that is
+// there and must not be used is no better.
 func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
 	for _, c := range []struct {
 		name, told string
@@ -252,7 +254,8 @@ func withoutDirectGets(t *testing.T, js jetstream.JetStream) error {
 	return err
 }
 
-// TestLargeOutputOfAWorkerThatShutsDown: what waits for the store is given back like what still runs, uncounted.
+// TestLargeOutputOfAWorkerThatShutsDown: what waits for the store is given back like what still
+// runs, uncounted.
 func TestLargeOutputOfAWorkerThatShutsDown(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)

@@ -14,7 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestOptionsThatCannotBe: each is refused, by a text that names the option, what it said and what would do.
+// TestOptionsThatCannotBe: each is refused, by a text that names the option, what it said and what
+// would do.
 func TestOptionsThatCannotBe(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)

@@ -15,8 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// roll records which tasks were started, in order, on whom, and how many of them ran at once. A task whose input is not 0
-// runs for so long.
+// roll records which tasks were started, in order, on whom, and how many of them ran at once. A
+// task whose input is not 0 runs for so long.
 type roll struct {
 	mu      sync.Mutex
 	order   []string
@@ -124,7 +124,8 @@ func aging(step time.Duration) nodeOption {
 	return func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.AgingStep = step }
 }
 
-// TestPriorityWithAging: what is more urgent goes first, as long as the other has not waited for too long.
+// TestPriorityWithAging: what is more urgent goes first, as long as the other has not waited for
+// too long.
 func TestPriorityWithAging(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()

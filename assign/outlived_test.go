@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestHandlersThatOutliveTheirSession: they take slots of the next session, and their task is not run beside them. The
-// scheduler, which cannot know of them, counts what the worker refuses for it.
+// TestHandlersThatOutliveTheirSession: they take slots of the next session, and their task is not
+// run beside them. The scheduler, which cannot know of them, counts what the worker refuses for it.
 func TestHandlersThatOutliveTheirSession(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		h := newHeld("stuck", "other")

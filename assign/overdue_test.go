@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestAHandlerThatHeedsItsDeadline, whatever it returns then, and though it has one attempt only: its task has expired. In real
-// time, where either the worker or the scheduler may notice it first.
+// TestAHandlerThatHeedsItsDeadline, whatever it returns then, and though it has one attempt only:
+// its task has expired. In real time, where either the worker or the scheduler may notice it first.
 func TestAHandlerThatHeedsItsDeadline(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	returns := []func(cause error) error{

@@ -19,7 +19,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// denying lets the nodes of a test, who have no name, do all but some things; "root" may do everything.
+// denying lets the nodes of a test, who have no name, do all but some things; "root" may do
+// everything.
 func denying(publish, subscribe []string) func(*natsrun.Options) {
 	return func(o *natsrun.Options) {
 		o.Configure = func(so *server.Options) {
@@ -64,8 +65,8 @@ func ended(t *testing.T, n *node, what string) error {
 	return err
 }
 
-// TestASchedulerThatIsDenied says which subject: for what it writes, what it reads, and what it listens to. Its term ends, so
-// that another candidate gets its chance.
+// TestASchedulerThatIsDenied says which subject: for what it writes, what it reads, and what it
+// listens to. Its term ends, so that another candidate gets its chance.
 func TestASchedulerThatIsDenied(t *testing.T) {
 	for name, x := range map[string]struct{ publish, subscribe []string }{
 		testNS + ".seal":                          {publish: []string{testNS + ".seal"}},
@@ -158,8 +159,8 @@ func TestAWorkerThatIsDenied(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatMayNotListenAnyMore holds nobody up: its session ends, with it what it runs, and it offers nothing before it may
-// listen again.
+// TestAWorkerThatMayNotListenAnyMore holds nobody up: its session ends, with it what it runs, and
+// it offers nothing before it may listen again.
 func TestAWorkerThatMayNotListenAnyMore(t *testing.T) {
 	forbidden(t, func(t *testing.T, s *natsrun.Server, allow func(deny ...string), subject string) {
 		b := newBench()
@@ -181,8 +182,8 @@ func TestAWorkerThatMayNotListenAnyMore(t *testing.T) {
 	})
 }
 
-// TestTasksOfAWorkerThatMayNotListenAnyMore go to others, under the scheduler that has handed them out, and so does what comes while it
-// may not listen: its next session offers nothing.
+// TestTasksOfAWorkerThatMayNotListenAnyMore go to others, under the scheduler that has handed them
+// out, and so does what comes while it may not listen: its next session offers nothing.
 func TestTasksOfAWorkerThatMayNotListenAnyMore(t *testing.T) {
 	forbidden(t, func(t *testing.T, s *natsrun.Server, allow func(deny ...string), subject string) {
 		b := newBench()
@@ -218,7 +219,8 @@ func TestTasksOfAWorkerThatMayNotListenAnyMore(t *testing.T) {
 	})
 }
 
-// forbidden plays once for each subject that a worker has to listen to: w is the one that may not, as long as allow says so.
+// forbidden plays once for each subject that a worker has to listen to: w is the one that may not,
+// as long as allow says so.
 func forbidden(t *testing.T, play func(t *testing.T, s *natsrun.Server, allow func(deny ...string), subject string)) {
 	for name, subject := range map[string]string{"asked": "sync", "assigned": "assign", "told to stop": "cancel"} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +259,8 @@ func faultSaid(n *node, doing, of string) int {
 	})
 }
 
-// TestAWorkerThatMayNotAnswer holds up the next scheduler, since it may run anything; that is said, until it goes.
+// TestAWorkerThatMayNotAnswer holds up the next scheduler, since it may run anything; that is said,
+// until it goes.
 func TestAWorkerThatMayNotAnswer(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -13,7 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// lastByName gives every task to the worker whose name comes last, and lets it wait while that has no room.
+// lastByName gives every task to the worker whose name comes last, and lets it wait while that has
+// no room.
 type lastByName struct{}
 
 func (lastByName) Place(_ assign.Placed, among []assign.Candidate) int {
@@ -49,8 +50,8 @@ func TestPlacementOfOnesOwn(t *testing.T) {
 	})
 }
 
-// TestStickyTasksKeepToOneWorker: those of one key to the same one, also after the scheduler has changed; to one other when it is
-// gone, and to any other when it is full.
+// TestStickyTasksKeepToOneWorker: those of one key to the same one, also after the scheduler has
+// changed; to one other when it is gone, and to any other when it is full.
 func TestStickyTasksKeepToOneWorker(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()

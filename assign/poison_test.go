@@ -31,8 +31,9 @@ func placing(p assign.Placement) nodeOption {
 	return func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.Placement = p }
 }
 
-// TestPoisonTaskOfTheScheduler: a task takes down process after process, each of which has handed it to itself. Nobody is
-// left to count, but the next one does; and in the end the task is dead, not everybody else.
+// TestPoisonTaskOfTheScheduler: a task takes down process after process, each of which has handed
+// it to itself. Nobody is left to count, but the next one does; and in the end the task is dead,
+// not everybody else.
 func TestPoisonTaskOfTheScheduler(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var mu sync.Mutex
@@ -100,8 +101,8 @@ func TestPoisonTaskOfTheScheduler(t *testing.T) {
 	})
 }
 
-// TestPoisonTaskAfterAPeacefulTerm: a scheduler that has led for a while without running the task, and was stopped in good order,
-// does not make everybody forget what the one before it died of.
+// TestPoisonTaskAfterAPeacefulTerm: a scheduler that has led for a while without running the task,
+// and was stopped in good order, does not make everybody forget what the one before it died of.
 func TestPoisonTaskAfterAPeacefulTerm(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var mu sync.Mutex

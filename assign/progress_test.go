@@ -68,7 +68,8 @@ func submitStepwise(t *testing.T, c assign.Submitter) *assign.Pending[string] {
 	return p
 }
 
-// TestCheckpointIsHandedOn: the next attempt gets the last checkpoint that was stored, and one that is empty takes it back.
+// TestCheckpointIsHandedOn: the next attempt gets the last checkpoint that was stored, and one that
+// is empty takes it back.
 func TestCheckpointIsHandedOn(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		st := &steps{do: func(ctx context.Context, task *assign.Task[string], _ string) (string, error) {
@@ -165,7 +166,8 @@ func TestCheckpointWaitsForAScheduler(t *testing.T) {
 	})
 }
 
-// TestLastCheckpointWhileDraining: a handler whose worker shuts down saves where it is, and gives the task back, uncounted.
+// TestLastCheckpointWhileDraining: a handler whose worker shuts down saves where it is, and gives
+// the task back, uncounted.
 func TestLastCheckpointWhileDraining(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		running := make(chan struct{})
@@ -211,7 +213,8 @@ func giveBack(do func(context.Context, *assign.Task[string], string) (string, er
 	}
 }
 
-// TestProgressIsBounded: a handler that reports all the time costs some ten reports a second, and its last word is heard.
+// TestProgressIsBounded: a handler that reports all the time costs some ten reports a second, and
+// its last word is heard.
 func TestProgressIsBounded(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		said, goOn := make(chan struct{}), make(chan struct{})
@@ -265,7 +268,8 @@ func TestProgressIsBounded(t *testing.T) {
 	})
 }
 
-// TestProgressEndsWithTheTask: a handler whose task is cancelled hears that from Progress too, and one that has returned.
+// TestProgressEndsWithTheTask: a handler whose task is cancelled hears that from Progress too, and
+// one that has returned.
 func TestProgressEndsWithTheTask(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		running := make(chan struct{})

@@ -16,8 +16,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestLargeOutputIsReadThroughReconnects: whatever was asked when the connection was lost is asked again as soon as there is
-// another one, not when the time is up that a reading may take.
+// TestLargeOutputIsReadThroughReconnects: whatever was asked when the connection was lost is asked
+// again as soon as there is another one, not when the time is up that a reading may take.
 func TestLargeOutputIsReadThroughReconnects(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		newNode(t, s, "a", sizing(t))
@@ -59,8 +59,8 @@ func TestLargeOutputIsReadThroughReconnects(t *testing.T) {
 	})
 }
 
-// TestFirstUseWithoutAConnection: what waits for the connection does so too when a client is used for the first time after its
-// connection, which has been there, was lost. Who only asks is told.
+// TestFirstUseWithoutAConnection: a call that waits for the connection also waits when a client is
+// first used after its connection was lost. A call that only asks returns an error.
 func TestFirstUseWithoutAConnection(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		newNode(t, s, "a", doubling(t, "a", newTally()))

@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestATickOfAWrongClock: the last tick was submitted years ahead, by a machine whose clock was wrong. The recurrence goes on
-// all the same, and somebody is told.
+// TestATickOfAWrongClock: the last tick was submitted years ahead, by a machine whose clock was
+// wrong. The recurrence goes on all the same, and somebody is told.
 func TestATickOfAWrongClock(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

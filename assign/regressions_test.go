@@ -102,7 +102,8 @@ func assigned(t *testing.T, m *nats.Msg) (frame.Envelope, []frame.Task) {
 	return v, list
 }
 
-// secondRuns brings a task to its second attempt on the one worker there is, and returns both frames and all reports.
+// secondRuns brings a task to its second attempt on the one worker there is, and returns both
+// frames and all reports.
 func secondRuns(t *testing.T, s *natsrun.Server) (h *twice, a, w *node, p *assign.Pending[string], frames, reports *overheard, nc *nats.Conn) {
 	t.Helper()
 	h = newTwice()
@@ -156,8 +157,8 @@ func TestLateResultOfAttempt1WhileAttempt2Runs(t *testing.T) {
 	})
 }
 
-// TestAckOfDelivery1WhileDelivery2Runs: neither the worker's answer to the first frame, nor the scheduler's to the first
-// report, may be taken for that to the second.
+// TestAckOfDelivery1WhileDelivery2Runs: neither the worker's answer to the first frame, nor the
+// scheduler's to the first report, may be taken for that to the second.
 func TestAckOfDelivery1WhileDelivery2Runs(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		h, a, w, p, frames, reports, nc := secondRuns(t, s)
@@ -193,8 +194,8 @@ func TestAckOfDelivery1WhileDelivery2Runs(t *testing.T) {
 	})
 }
 
-// TestReplayedFrame: a frame that comes again is answered, and runs nothing: while its task runs, after it has ended, and when
-// the scheduler has long done with it.
+// TestReplayedFrame: a frame that comes again is answered, and runs nothing: while its task runs,
+// after it has ended, and when the scheduler has long done with it.
 func TestReplayedFrame(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()
@@ -240,7 +241,8 @@ func once(all []*nats.Msg) (kept []*nats.Msg) {
 	return kept
 }
 
-// TestForgedFrame: signed by somebody else, by another member, by the leader and then changed, or not at all.
+// TestForgedFrame: signed by somebody else, by another member, by the leader and then changed, or
+// not at all.
 func TestForgedFrame(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()
@@ -307,8 +309,8 @@ func TestTruncatedFrame(t *testing.T) {
 	})
 }
 
-// TestFutureEpochFrame: a newer epoch alone is never believed, whoever has signed it, and the worker goes on with the scheduler
-// that it knows.
+// TestFutureEpochFrame: a newer epoch alone is never believed, whoever has signed it, and the
+// worker goes on with the scheduler that it knows.
 func TestFutureEpochFrame(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()

@@ -76,7 +76,8 @@ func TestEveryVerdict(t *testing.T) {
 	})
 }
 
-// TestEveryGateReason: what is not the scheduler's word is counted under the first reason in order, not answered, not run.
+// TestEveryGateReason: what is not the scheduler's word is counted under the first reason in order,
+// not answered, not run.
 func TestEveryGateReason(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()
@@ -158,7 +159,8 @@ func TestVerifyOff(t *testing.T) {
 	})
 }
 
-// TestOversizedFrame: a worker takes nothing larger than what a scheduler on its own server could send.
+// TestOversizedFrame: a worker takes nothing larger than what a scheduler on its own server could
+// send.
 func TestOversizedFrame(t *testing.T) {
 	var options *server.Options
 	s := natstest.Server(t, natstest.Listen, func(o *natsrun.Options) { o.Configure = func(so *server.Options) { options = so } })

@@ -17,8 +17,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestRecordsOnThreeReplicas: all that a scheduler writes besides outcomes and notes, in batches and beside them: ticks,
-// checkpoints, the inputs of dead tasks, what it erases, and the keys that it frees.
+// TestRecordsOnThreeReplicas: all that a scheduler writes besides outcomes and notes, in batches
+// and beside them: ticks, checkpoints, the inputs of dead tasks, what it erases, and the keys that
+// it frees.
 func TestRecordsOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
@@ -110,8 +111,8 @@ func TestRecordsOnThreeReplicas(t *testing.T) {
 	}
 }
 
-// TestATickWhosePlaceIsTakenOnThreeReplicas: what stands in its place stays, and runs as it is; the ticks behind it come, in the
-// same term.
+// TestATickWhosePlaceIsTakenOnThreeReplicas: what stands in its place stays, and runs as it is; the
+// ticks behind it come, in the same term.
 func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
@@ -148,8 +149,8 @@ func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A submission like it, but at once, in the place of a tick that is to come. One that comes too late is refused, and the next
-	// tries a later tick.
+	// A submission like it, but at once, in the place of a tick that is to come. One that comes too
+	// late is refused, and the next tries a later tick.
 	m := record(t, nc, "q."+model.ID())
 	header := nats.Header{"Task": {strings.Replace(m.Header.Get("Task"), `"delay_ms":3600000,`, "", 1)}, "Nats-Expected-Last-Subject-Sequence": {"0"}}
 	var taken time.Time

@@ -19,8 +19,8 @@ func replicated(s *election.SessionConfig, a *assign.Config, _ *bool) {
 	s.TTL = 10 * time.Second
 }
 
-// TestThreeReplicas: outcomes and notes go in atomic batches, under the one condition that a replicated stream allows at a
-// time.
+// TestThreeReplicas: outcomes and notes go in atomic batches, under the one condition that a
+// replicated stream allows at a time.
 func TestThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)

@@ -16,7 +16,7 @@ var brittle = assign.NewKind[string, string]("brittle", assign.MaxAttempts(2), a
 
 const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// breaking has a handler that fails until it is mended.
+// breaking has a handler that fails until it is fixed.
 func breaking(t *testing.T, mended *atomic.Bool) func(*assign.Assigner) {
 	return func(a *assign.Assigner) {
 		if err := assign.Handle(a, brittle, func(_ context.Context, task *assign.Task[string]) (string, error) {
@@ -61,7 +61,7 @@ func TestRequeue(t *testing.T) {
 		if err != nil || p.ID() != id {
 			t.Errorf("the key of the requeued task: %v, %v; want %s", p, err, id)
 		}
-		// It has all its attempts again: it is dead again, and only then mended.
+		// It has all its attempts again: it is dead again, and only then fixed.
 		if _, err := assign.Find(c, brittle, id).Wait(t.Context()); !errors.Is(err, assign.ErrTaskDead) {
 			t.Fatalf("%v\n%s", err, n.dump())
 		}

@@ -57,7 +57,8 @@ func TestRoleOfAnAssigner(t *testing.T) {
 	})
 }
 
-// TestLeadUnderAnotherRole: a term of another role than the configured one is refused, with both names.
+// TestLeadUnderAnotherRole: a term of another role than the configured one is refused, with both
+// names.
 func TestLeadUnderAnotherRole(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", nil, follower)
@@ -79,7 +80,8 @@ func TestLeadUnderAnotherRole(t *testing.T) {
 	})
 }
 
-// TestMissingScheduler: that nobody hands out is said once for each reason, and again when it was over meanwhile.
+// TestMissingScheduler: that nobody hands out is said once for each reason, and again when it was
+// over meanwhile.
 func TestMissingScheduler(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		says := func(n *node, reason string, want int) {
@@ -104,7 +106,8 @@ func TestMissingScheduler(t *testing.T) {
 	})
 }
 
-// TestUnfitScheduler: a candidate that does not lead, and a leader that does something else, are told apart from none.
+// TestUnfitScheduler: a candidate that does not lead, and a leader that does something else, are
+// told apart from none.
 func TestUnfitScheduler(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", nil, follower)

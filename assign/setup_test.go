@@ -17,7 +17,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// together is how many of the tests on three servers run beside each other: most of the time they wait for elections of these.
+// together is how many of the tests on three servers run beside each other: most of the time they
+// wait for elections of these.
 const together = 6
 
 func TestMain(m *testing.M) {

@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestClientOnThreeReplicas: everything that a client writes, under the conditions that a replicated stream checks before it
-// proposes.
+// TestClientOnThreeReplicas: everything that a client writes, under the conditions that a
+// replicated stream checks before it proposes.
 func TestClientOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)

@@ -53,7 +53,7 @@ func TestPauseWorksWhileNobodyLeads(t *testing.T) {
 		if _, err := assign.GetOverview(t.Context(), c); !errors.Is(err, assign.ErrNoScheduler) {
 			t.Errorf("nobody leads: %v", err)
 		}
-		for range 2 { // again is no error
+		for range 2 { // a second time returns nil
 			if err := assign.PauseKind(t.Context(), c, "slow", "for a test"); err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,8 @@ func TestDrainedWorkerIsGivenNothing(t *testing.T) {
 	})
 }
 
-// TestSteeringWhoseAnswerIsLost: whoever steers later has the last word, whatever comes late of what was said before.
+// TestSteeringWhoseAnswerIsLost: whoever steers later has the last word, whatever comes late of
+// what was said before.
 func TestSteeringWhoseAnswerIsLost(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		lossy, link := lossyClient(t, s)

@@ -61,7 +61,8 @@ func overviewShows(t *testing.T, c assign.Submitter, what string, ok func(assign
 	})
 }
 
-// TestDrainSurvivesFailover: a drained worker finishes what it has and gets nothing new, whoever leads.
+// TestDrainSurvivesFailover: a drained worker finishes what it has and gets nothing new, whoever
+// leads.
 func TestDrainSurvivesFailover(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()

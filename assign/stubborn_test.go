@@ -21,8 +21,9 @@ func left(n *node, member string) (how string) {
 	return how
 }
 
-// TestASessionUnderWhichAHandlerRunsIsNotClosed: it runs out, so a task whose handler does not return is run elsewhere no
-// sooner than if its process had crashed. One that has drained is closed, and nobody waits.
+// TestASessionUnderWhichAHandlerRunsIsNotClosed: it runs out, so a task whose handler does not
+// return is run elsewhere no sooner than if its process had crashed. One that has drained is
+// closed, and nobody waits.
 func TestASessionUnderWhichAHandlerRunsIsNotClosed(t *testing.T) {
 	for _, stubborn := range []bool{false, true} {
 		t.Run(fmt.Sprint(stubborn), func(t *testing.T) {

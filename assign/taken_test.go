@@ -25,7 +25,8 @@ func put(t *testing.T, nc *nats.Conn, key, header, value, data string) {
 	}
 }
 
-// TestATickThatIsThereAlready: its task is not submitted anew, and ticks of others that fall due with it are.
+// TestATickThatIsThereAlready: the tick's task is not submitted again, and ticks of others that
+// fall due with it are.
 func TestATickThatIsThereAlready(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -13,7 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// ticksOf are the ticks of a recurrence whose tasks were started, in order of time; one that was started twice is there twice.
+// ticksOf are the ticks of a recurrence whose tasks were started, in order of time; one that was
+// started twice is there twice.
 func (r *roll) ticksOf(name string) (all []time.Time) {
 	for _, id := range r.started() {
 		if text, ok := strings.CutPrefix(id, "cron/"+name+"/"); ok {
@@ -41,7 +42,8 @@ func everyTick(t *testing.T, all []time.Time, step time.Duration, least int) {
 	}
 }
 
-// TestTicksAcrossFailovers: the leader changes again and again; no tick comes twice, and none is left out.
+// TestTicksAcrossFailovers: the leader changes again and again; no tick comes twice, and none is
+// left out.
 func TestTicksAcrossFailovers(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -15,7 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// settled lets the server end what it does for a batch, when the test is over and before the server goes.
+// settled lets the server end what it does for a batch, when the test is over and before the server
+// goes.
 func settled(t *testing.T) { t.Cleanup(func() { time.Sleep(100 * time.Millisecond) }) }
 
 // records are the subjects of the test's stream that match, without its prefix.
@@ -58,7 +59,8 @@ func lossyClient(t *testing.T, s dialer) (*assign.Client, *natsrun.Link) {
 	return c, link
 }
 
-// loseAnswers does something while every answer of the server is lost, and lets them through again after a while.
+// loseAnswers does something while every answer of the server is lost, and lets them through again
+// after a while.
 func loseAnswers(t *testing.T, link *natsrun.Link, do func() error) {
 	t.Helper()
 	link.CutOneWay(natsrun.ToClient)
@@ -71,8 +73,8 @@ func loseAnswers(t *testing.T, link *natsrun.Link, do func() error) {
 	}
 }
 
-// loseWrite is loseAnswers for something that reads once and then writes: the reading is answered, the write is stored, and
-// its acknowledgement is lost.
+// loseWrite is loseAnswers for something that reads once and then writes: the reading is answered,
+// the write is stored, and its acknowledgement is lost.
 func loseWrite(t *testing.T, link *natsrun.Link, do func() error) {
 	t.Helper()
 	link.DelayDir(natsrun.ToClient, 400*time.Millisecond)
@@ -244,8 +246,8 @@ func TestUniqueSubmissionWhoseAnswerIsLostIsStoredOnce(t *testing.T) {
 	})
 }
 
-// TestUniqueRecordOfNobody: a record that nobody has tidied up keeps nobody out, but one of somebody else's making is left
-// alone.
+// TestUniqueRecordOfNobody: a record that nobody has tidied up keeps nobody out, but one of
+// somebody else's making is left alone.
 func TestUniqueRecordOfNobody(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -16,7 +16,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// bloated returns as many bytes as its input says; with save it leaves a checkpoint of that size first.
+// bloated returns as many bytes as its input says; with save it leaves a checkpoint of that size
+// first.
 func bloated(t *testing.T, k assign.Kind[int, string], save bool) func(*assign.Assigner) {
 	return func(a *assign.Assigner) {
 		if err := assign.Handle(a, k, func(ctx context.Context, task *assign.Task[int]) (string, error) {

@@ -78,7 +78,8 @@ func TestEventsOfATask(t *testing.T) {
 	})
 }
 
-// TestEventsOfATaskThatGoesAtOnce: the scheduler has not read the submission when it is asked to tell of it.
+// TestEventsOfATaskThatGoesAtOnce: the scheduler has not read the submission when it is asked to
+// tell of it.
 func TestEventsOfATaskThatGoesAtOnce(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		steps := assign.NewKind[int, string]("steps")
@@ -111,7 +112,8 @@ func TestEventsOfATaskThatGoesAtOnce(t *testing.T) {
 	})
 }
 
-// TestLastEventIsAlwaysDelivered: to a receiver that sleeps, over a scheduler's end and a lost connection.
+// TestLastEventIsAlwaysDelivered: to a receiver that sleeps, over a scheduler's end and a lost
+// connection.
 func TestLastEventIsAlwaysDelivered(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()
