@@ -7,14 +7,15 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// An announcement is an outcome but for what a dead task keeps to be requeued: a line for each of these headers of its record,
-// empty where there is none, and then the data. It has no header of its own, which would take longer to read than all the rest.
+// An announcement is an outcome without the headers that a dead task keeps for a requeue. It has a
+// line for each of these headers of the record, empty where the record has none, and then the data.
+// It has no NATS header, which would take longer to read than all the rest.
 var announcedHeaders = [...]string{HeaderOutcome, HeaderFailure, HeaderTrace, headerObject}
 
 // oneLine keeps a value on its line, as a header does.
 var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
 
-// EncodeAnnouncement is what to announce of the record of an outcome.
+// EncodeAnnouncement makes the announcement of the record of an outcome.
 func EncodeAnnouncement(op *natskv.Write) []byte {
 	var lines [len(announcedHeaders)]string
 	size, data := len(lines), op.Value

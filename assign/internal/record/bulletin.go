@@ -9,8 +9,9 @@ import (
 // clientName is how many letters a client's name has (nuid's).
 const clientName = 22
 
-// Audience names those who are told how a task has ended: all who listen for the tasks of one client, if the id looks like one
-// that a client has made (<client>.<n>), or else for this task alone.
+// Audience names the clients that are told how a task has ended. If the id looks like one that a
+// client has made (<client>.<n>), they are all that listen for the tasks of that client. Otherwise
+// they are those that listen for this task alone.
 func Audience(task string) string {
 	client, n, made := strings.Cut(task, ".")
 	if made && len(client) == clientName && !strings.Contains(n, ".") {
@@ -19,8 +20,9 @@ func Audience(task string) string {
 	return task
 }
 
-// A bulletin is what is announced to one audience at once: for each task its id and its announcement, each after its length
-// (a uvarint). An empty announcement says that there is something to read.
+// A bulletin holds the announcements to one audience at one time: for each task its id and its
+// announcement, each after its length (a uvarint). An empty announcement says that there is an
+// outcome to read.
 
 // Enter adds an announcement to a bulletin.
 func Enter(bulletin []byte, task string, announcement []byte) []byte {
@@ -28,7 +30,8 @@ func Enter(bulletin []byte, task string, announcement []byte) []byte {
 	return append(binary.AppendUvarint(bulletin, uint64(len(announcement))), announcement...)
 }
 
-// Entries are the announcements of a bulletin by task, up to the first that cannot be read. They are parts of it.
+// Entries are the announcements of a bulletin by task, up to the first that cannot be read. They
+// are slices of the bulletin.
 func Entries(bulletin []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for len(bulletin) > 0 {
@@ -45,7 +48,7 @@ func Entries(bulletin []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// chunk cuts off what stands after its length.
+// chunk cuts off the bytes that follow their length.
 func chunk(b []byte) (first, rest []byte, ok bool) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size) {

@@ -2,7 +2,7 @@ package record
 
 import "encoding/json"
 
-// maxText bounds what is kept of an error's text and of a stack, in bytes.
+// maxText bounds the part of an error's text, and of a stack, that is kept, in bytes.
 const maxText = 8 << 10
 
 // EncodeFailure encodes a failure in at most maxFailure bytes, since it becomes a header of the

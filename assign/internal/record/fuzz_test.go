@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzAnnouncement: what is announced is read without harm, and what can be read is announced as it was read.
+// FuzzAnnouncement: what is announced is read without harm, and what can be read is announced as it
+// was read.
 func FuzzAnnouncement(f *testing.F) {
 	for _, text := range []string{
 		"{\"v\":1,\"kind\":\"k\",\"status\":\"succeeded\",\"attempts\":1}\n\n\n\noutput", "{\"v\":1,\"status\":\"dead\"}\n{\"error\":\"no\"}\ntrace\n1\n",
@@ -41,7 +42,8 @@ func FuzzAnnouncement(f *testing.F) {
 	})
 }
 
-// FuzzBulletin: whatever comes as a bulletin is read without harm, up to where it is none, and what is read was written so.
+// FuzzBulletin: whatever comes as a bulletin is read without harm, up to where it is none, and what
+// is read was written so.
 func FuzzBulletin(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(Enter(Enter(nil, "a", []byte("x")), "b.c", nil))
@@ -73,8 +75,8 @@ func FuzzBulletin(f *testing.F) {
 	})
 }
 
-// FuzzTaskRecords: whatever stands in the stream, and whatever is asked, reading it takes memory in proportion, and what is
-// accepted is within the limits that the rules count on.
+// FuzzTaskRecords: whatever stands in the stream, and whatever is asked, reading it takes memory in
+// proportion, and what is accepted is within the limits that the rules count on.
 func FuzzTaskRecords(f *testing.F) {
 	for _, text := range []string{
 		`{"v":1,"kind":"k","attempts":5,"backoff_ms":1000,"max_backoff_ms":3600000,"retention_s":3600}`,

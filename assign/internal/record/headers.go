@@ -10,8 +10,9 @@ import (
 // MaxKey bounds a unique, sticky or limit key and a traceparent, in bytes.
 const MaxKey = 256
 
-// CheckHeader says what is wrong with a header of a submission, "" when nothing is. Names and values are those that a NATS
-// message, or an HTTP request, could have: handlers pass them on, and what breaks a line there adds headers of its own.
+// CheckHeader says what is wrong with a header of a submission, "" when nothing is. Names and
+// values are those that a NATS message, or an HTTP request, could have. Handlers pass them on, and
+// there a line break in a value would add headers.
 func CheckHeader(name, value string) string {
 	switch {
 	case name == "":
@@ -26,8 +27,9 @@ func CheckHeader(name, value string) string {
 	return ""
 }
 
-// CheckTraceParent says what is wrong with a traceparent (W3C Trace Context, 3.2), "" when nothing is: a receiver would drop it,
-// and the trace would end there with nobody the wiser. A later version may have more at its end.
+// CheckTraceParent says what is wrong with a traceparent (W3C Trace Context, 3.2), "" when nothing
+// is. A receiver would drop a wrong one, and the trace would end there without a sign. A later
+// version may have more at its end.
 func CheckTraceParent(t string) string {
 	const (
 		version = 2
@@ -44,14 +46,14 @@ func CheckTraceParent(t string) string {
 	case len(t) < whole || t[version] != '-' || t[parent-1] != '-' || t[whole-3] != '-' || len(t) > whole && (t[:version] == "00" || t[whole] != '-'),
 		!hex(t[:version]) || !hex(t[version+1:parent-1]) || !hex(t[parent:whole-3]) || !hex(t[whole-2:whole]),
 		t[:version] == "ff", CheckHeader("traceparent", t) != "":
-		return fmt.Sprintf("%.100q is no traceparent: use that of a span, 00-<32 hex digits>-<16>-<2> in lower case, or leave it out", t)
+		return fmt.Sprintf("%.100q is not a traceparent: use that of a span, 00-<32 hex digits>-<16>-<2> in lower case, or leave it out", t)
 	case zero(t[version+1 : parent-1]), zero(t[parent : whole-3]):
-		return fmt.Sprintf("%.100q names no span, for its ids are zero: use that of a span, or leave it out", t)
+		return fmt.Sprintf("%.100q names no span, because its ids are zero: use the traceparent of a span, or leave it out", t)
 	}
 	return ""
 }
 
-// HeadersOf reads the submitter's headers; what is none of version 1 is left out.
+// HeadersOf reads the submitter's headers, nil if they are not of version 1.
 func HeadersOf(text string) (headers map[string]string) {
 	if text == "" || json.Unmarshal([]byte(text), &headers) != nil {
 		return nil

@@ -11,9 +11,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzHeaders: whatever a submitter or a worker has put beside an input or an output is read without harm. Keys are within their
-// limits, and a digest is one that a subject can hold; the handler sees the headers that who looks at the task sees; a traceparent
-// is carried on as it was or not at all; a failure fits into a header; where an output is can be waited for.
+// FuzzHeaders: whatever a submitter or a worker has put beside an input or an output is read
+// without harm. Keys are within their limits, and a digest is one that a subject can hold; the
+// handler sees the headers that who looks at the task sees; a traceparent is carried on as it was
+// or not at all; a failure fits into a header; where an output is can be waited for.
 func FuzzHeaders(f *testing.F) {
 	digest := UniqueDigest("k", "key")
 	for _, text := range []string{

@@ -5,8 +5,9 @@ import "time"
 // ReadWithin bounds one reading of a record.
 const ReadWithin = 5 * time.Second
 
-// StoreElsewhere is what to do about an input that does not fit.
+// StoreElsewhere is the advice about an input that does not fit.
 const StoreElsewhere = "store it elsewhere and pass a reference, or raise the server's max_payload"
 
-// MaxKeys bounds the keys of a submission, encoded: three of maxKey bytes whose every byte takes six.
+// MaxKeys bounds the keys of a submission, encoded: three of maxKey bytes whose every byte takes
+// six.
 const MaxKeys = 3*6*MaxKey + 64

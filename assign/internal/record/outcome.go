@@ -27,14 +27,14 @@ type Fields struct {
 // Outcome is the end of a task, as it is stored.
 type Outcome struct {
 	Fields
-	Data    []byte // the output, or where it is; of a task that is dead the input
+	Data    []byte // the output, or where it is; for a dead task its input
 	Object  bool   // data is an objectRecord
 	failure string // a failureRecord, "" for none
 	trace   string
 }
 
-// EncodeOutcome is the end of a task as it is to be stored; input is its submission, of which a dead task keeps what is
-// needed to submit it again. Without one it keeps nothing.
+// EncodeOutcome encodes the end of a task for its record. input is the task's submission: a dead
+// task keeps the parts of it that a requeue needs. Without an input it keeps nothing.
 func EncodeOutcome(kind string, o tasks.Outcome, trace string, input *Submitted) ([]natskv.Field, []byte) {
 	record := Fields{
 		Version: 1, Kind: kind, Status: o.Status, Cause: o.Cause, Epoch: o.Attempt.Epoch, Attempt: o.Attempt.N,
@@ -70,13 +70,13 @@ func EncodeOutcome(kind string, o tasks.Outcome, trace string, input *Submitted)
 	return h, input.Data
 }
 
-// Submitted is a submission with what a requeue needs.
+// Submitted is the part of a submission that a requeue needs.
 type Submitted struct {
 	Task, Keys, Meta string
 	Data             []byte
 }
 
-// DecodeOutcome reads an outcome; nil when the record is none.
+// DecodeOutcome reads an outcome. It returns nil if the record is not an outcome.
 func DecodeOutcome(h nats.Header, data []byte) (*Outcome, error) {
 	text := h[HeaderOutcome]
 	if len(text) == 0 {
@@ -110,7 +110,8 @@ func (o *Outcome) read(text string) error {
 	return nil
 }
 
-// EndedAs is how a task has ended, by its record, and the attempt that was on the books; zero when that cannot be read.
+// EndedAs is how a task has ended, by its record, and the attempt that was on the books. Both are
+// zero if that cannot be read.
 func EndedAs(e *natskv.Entry) (tasks.Status, tasks.Attempt) {
 	var o Outcome
 	if o.read(First(e.Header[HeaderOutcome])) != nil {
@@ -119,14 +120,15 @@ func EndedAs(e *natskv.Entry) (tasks.Status, tasks.Attempt) {
 	return o.Status, tasks.Attempt{Epoch: o.Epoch, N: o.Attempt}
 }
 
-// Failure says why an attempt failed; it is the header Task-Failure of an outcome that is no success, and what a
-// worker reports of an attempt that failed.
+// Failure says why an attempt failed. It is the header Task-Failure of an outcome other than a
+// success, and the worker's report of an attempt that failed.
 type Failure struct {
 	Error string `json:"error"`
 	Stack string `json:"stack,omitempty"`
 }
 
-// fitFailure is a failure as a worker reported it, shortened if it has to be: it goes into a header.
+// fitFailure is a failure as a worker reported it, shortened if it has to be: it goes into a
+// header.
 func fitFailure(data []byte) string {
 	if len(data) <= maxFailure {
 		return string(data)
@@ -144,7 +146,8 @@ func fitFailure(data []byte) string {
 	return string(short)
 }
 
-// Why is what the last attempt's handler returned, and the stack of its panic.
+// Why is the text of the error that the last attempt's handler returned, and the stack of its
+// panic.
 func (o *Outcome) Why() (message, stack string) {
 	var f Failure
 	if o.failure != "" && json.Unmarshal([]byte(o.failure), &f) == nil {

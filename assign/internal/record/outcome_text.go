@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// append encodes the record. It is written for every task, and the encoder of encoding/json takes five times as long.
+// append encodes the record. It is written for every task, and the encoder of encoding/json takes
+// five times as long.
 func (o *Fields) append(b []byte) []byte {
 	text := func(name, value string) {
 		if value != "" {
@@ -35,8 +36,8 @@ func (o *Fields) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// parse reads what append has written, for whoever waits for thousands of tasks. Anything else is left to the decoder of
-// encoding/json, which takes ten times as long.
+// parse reads the text that append has written, for a client that waits for thousands of tasks. Any
+// other text is left to the decoder of encoding/json, which takes ten times as long.
 func (o *Fields) parse(s string) bool {
 	ok := true
 	cut := func(prefix string) (found bool) {

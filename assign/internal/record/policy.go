@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Policy is how a task is to be treated, as it stands in the header of its submission.
+// Policy is how a task is treated, as the header of its submission has it.
 type Policy struct {
 	Version   int    `json:"v"`
 	Kind      string `json:"kind"`
@@ -32,13 +32,13 @@ type Policy struct {
 	Faults []string `json:"-"` // of the options; not in the record
 }
 
-// Refuse notes that an option says what cannot be; the policy stays as it was.
+// Refuse notes that the value of an option is not valid. The policy stays as it was.
 func (p *Policy) Refuse(option string, value any, fix string) {
-	// Policies are copied: what is appended must not be another one's.
+	// Policies are copied: an append must not write into another policy's faults.
 	p.Faults = append(slices.Clip(p.Faults), fmt.Sprintf("%s(%v): %s", option, value, fix))
 }
 
-// Bounded sets a field if the value lies in the bounds.
+// Bounded sets a field if the value lies within the bounds.
 func Bounded[T cmp.Ordered](p *Policy, option string, field *T, n, least, most T) {
 	if !(n >= least && n <= most) { // NaN is not
 		p.Refuse(option, n, fmt.Sprintf("use %v to %v", least, most))
@@ -47,7 +47,8 @@ func Bounded[T cmp.Ordered](p *Policy, option string, field *T, n, least, most T
 	*field = n
 }
 
-// Duration sets a field of milliseconds, rounded up, if d is positive, or 0 where zero says what 0 means.
+// Duration sets a field of milliseconds, rounded up, if d is positive, or 0 if the text zero says
+// what 0 means.
 func (p *Policy) Duration(option string, field *int64, d time.Duration, zero string) {
 	switch {
 	case d > MaxDuration, d < 0, d == 0 && zero == "":
@@ -61,7 +62,7 @@ func (p *Policy) Duration(option string, field *int64, d time.Duration, zero str
 	}
 }
 
-// Milliseconds rounds up: what is positive stays so.
+// Milliseconds rounds up, so that a positive duration stays positive.
 func Milliseconds(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
 const DefaultAttempts = 5
@@ -96,7 +97,7 @@ func (p *Policy) Prioritize(option string, n int) {
 	p.Priority = n
 }
 
-// Require makes these the labels, which are nobody else's.
+// Require sets the labels. The map must belong to the policy alone.
 func (p *Policy) Require(option string, labels map[string]string) {
 	if value, none := labels[""]; none {
 		p.Refuse(option, fmt.Sprintf("%q: %q", "", value), "the name of a label is empty: name it")
@@ -109,10 +110,10 @@ func (p *Policy) Require(option string, labels map[string]string) {
 	p.Labels = labels
 }
 
-// MaxPolicy bounds what a submission says of its treatment, in bytes.
+// MaxPolicy bounds the encoded policy of a submission, in bytes.
 const MaxPolicy = 8 << 10
 
-// Encode checks a policy and makes the header of it.
+// Encode checks a policy and makes its header.
 func (p Policy) Encode() (string, error) {
 	if len(p.Faults) > 0 {
 		return "", errors.New(strings.Join(p.Faults, "; ")) // one line, whatever their number
@@ -134,7 +135,7 @@ func (p Policy) Encode() (string, error) {
 	return string(data), nil
 }
 
-// ReadPolicy is parsePolicy for a header of any size.
+// ReadPolicy is ParsePolicy for a header of any size.
 func ReadPolicy(header string) (Policy, error) {
 	if len(header) > 2*MaxPolicy {
 		return Policy{}, fmt.Errorf("a policy of %d bytes", len(header))

@@ -10,20 +10,22 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Headers of the records at <namespace>.q.<task>. A submission has the first, JSON that is the same for all tasks that are
-// submitted alike, and its input as data. An outcome has the second, and the output as data. The outcome of a task that is
-// dead has both, and the input as data: it can be submitted again.
+// Headers of the records at <namespace>.q.<task>. A submission has the first, JSON that is the same
+// for all tasks that are submitted alike, and its input as data. An outcome has the second, and the
+// output as data. The outcome of a dead task has both, and the input as data, so that the task can
+// be submitted again.
 const (
 	HeaderTask    = "Task"
 	HeaderOutcome = "Task-Outcome"
 	HeaderKeys    = "Task-Keys"    // JSON of keysRecord, when there are any
 	HeaderMeta    = "Task-Meta"    // JSON of the submitter's own headers, when there are any
-	HeaderFailure = "Task-Failure" // JSON of failureRecord, of an outcome that is no success
+	HeaderFailure = "Task-Failure" // JSON of failureRecord, of an outcome other than a success
 	headerObject  = "Task-Object"  // the output is in the object store, the data is JSON of objectRecord
 	HeaderTrace   = "traceparent"
 )
 
-// Limits of what goes along with an input or an output, in bytes. Their sum is below headroom.
+// Limits of the parts that go along with an input or an output, in bytes. Their sum is below
+// Headroom.
 const (
 	MaxMeta       = 4 << 10
 	MaxCheckpoint = 16 << 10
@@ -87,7 +89,8 @@ func ParsePolicy(header string) (p Policy, err error) {
 	return p, p.check()
 }
 
-// Shared is what the books know of a policy, times what is of one task's own.
+// Shared is the part of a policy that tasks of a kind share on the books. Times is the part that
+// belongs to one task.
 func (p *Policy) Shared() *tasks.Policy {
 	return &tasks.Policy{
 		Kind: p.Kind, MaxAttempts: p.Attempts, Timeout: ms(p.Timeout), Backoff: ms(p.Backoff), MaxBackoff: ms(p.MaxBack),
@@ -113,7 +116,8 @@ type Note struct {
 	Snoozes  int    `json:"snoozes,omitempty"`
 	// Wait counts from when the note was stored.
 	Wait int64 `json:"wait_ms,omitempty"`
-	// StartedEpoch and Started are an attempt that was about to be handed to the scheduler's own process.
+	// StartedEpoch and Started name an attempt that was about to be handed to the scheduler's own
+	// process.
 	StartedEpoch uint64 `json:"started_epoch,omitempty"`
 	Started      uint32 `json:"started,omitempty"`
 }
@@ -140,16 +144,19 @@ func DecodeNote(data []byte) (tasks.Retry, error) {
 	}, nil
 }
 
-// Seal is the data of the seal. Mark is the term's own: it tells our lost acknowledgements from others' seals.
+// Seal is the data of the seal. Mark belongs to one term: it tells seals of ours whose
+// acknowledgements were lost from those of others.
 type Seal struct {
 	Version int    `json:"v"`
 	Epoch   uint64 `json:"epoch"`
 	Holder  string `json:"holder"`
 	Mark    string `json:"mark"`
 	Clean   bool   `json:"clean,omitempty"` // the term has ended in peace
-	// Since is the epoch with which the term began that ends with a Clean seal; Epoch is its last.
+	// Since is the epoch with which the term began that ends with a Clean seal. Epoch is its last
+	// epoch.
 	Since uint64 `json:"since,omitempty"`
-	// Suspect is the revision below which open tasks may have been what a scheduler of before died of, 0: none may.
+	// Suspect is the revision below which an open task may have made an earlier scheduler crash. 0
+	// means that none may have.
 	Suspect uint64 `json:"suspect,omitempty"`
 }
 
@@ -163,7 +170,7 @@ func DecodeSeal(data []byte) (s Seal, err error) {
 	return s, nil
 }
 
-// LaterVersion reports whether a record says that it is of a version that this program does not know.
+// LaterVersion reports whether a record names a version that this program does not know.
 func LaterVersion(data []byte) bool {
 	var record struct {
 		Version int `json:"v"`

@@ -123,7 +123,7 @@ func TestLongFailuresAreShortened(t *testing.T) {
 		t.Errorf("%d bytes, %.100q", len(short), short)
 	}
 	if fitFailure([]byte(strings.Repeat("x", maxFailure+1))) != "" {
-		t.Error("what is no failure was kept")
+		t.Error("data that is not a failure was kept")
 	}
 }
 
@@ -152,7 +152,7 @@ func FuzzRecords(f *testing.F) {
 				t.Errorf("%s: %+v", b, p)
 			}
 		})
-		// What is read by hand is read as the decoder would.
+		// The parser reads everything as the decoder would.
 		heap.Bounded(t, len(b), func() {
 			var byHand, byDecoder Fields
 			if byHand.parse(string(b)) {

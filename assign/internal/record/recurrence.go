@@ -9,9 +9,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
-// Encode checks a definition and makes its record: the same one always makes the same bytes.
+// Encode checks a definition and makes its record. The same definition always makes the same bytes.
 func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
-	// The id of a tick's task is to be a name too.
+	// The id of a tick's task must be a valid name too.
 	id := TickID(name, time.Unix(0, 0))
 	switch {
 	case name == "" || !naming.Valid(name) && len(name) <= maxRecurrence:

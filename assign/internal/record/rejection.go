@@ -1,7 +1,8 @@
 package record
 
-// UnknownEpoch is why a frame is refused whose epoch has not come into view.
+// UnknownEpoch is the reason for refusing a frame whose epoch has not come into view.
 const UnknownEpoch = "unknown_epoch"
 
-// Malformed is why a frame is refused that is none; the other reasons are verdicts of workers too.
+// Malformed is the reason for refusing data that is not a frame. The other reasons are verdicts of
+// workers too.
 const Malformed = "malformed"

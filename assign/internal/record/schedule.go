@@ -15,13 +15,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Recurring is what a recurrence submits at each tick.
+// Recurring is the submission that a recurrence makes at each tick.
 type Recurring struct {
 	Header []natskv.Field
 	Input  []byte
 }
 
-// Words of recurRecord for what becomes of missed ticks.
+// Words of a stored Recurrence for the treatment of missed ticks.
 const (
 	MissedLatest = "latest"
 	MissedAll    = "all"
@@ -34,9 +34,10 @@ const maxSpec = 256 // bytes
 
 var fields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-// parseSchedule reads a cron expression of five fields, or a word such as @daily or @every 10m, in a zone of the IANA
-// database ("" is UTC). Where the clock is put forward, ticks that fall into the gap are left out; where it is put back,
-// those of the hour that comes twice come twice (as github.com/robfig/cron has it). since is when the expression was stored.
+// parseSchedule reads a cron expression of five fields, or a word such as @daily or @every 10m, in
+// a zone of the IANA database ("" is UTC). When the clock is put forward, ticks that fall into the
+// gap are left out. When it is put back, those of the hour that comes twice come twice (as
+// github.com/robfig/cron does). since is when the expression was stored.
 //
 // The result depends on nothing else, so that every scheduler finds the same ticks.
 func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
@@ -59,28 +60,30 @@ func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
 	switch s := s.(type) {
 	case cron.ConstantDelaySchedule:
 		if d, err := time.ParseDuration(strings.TrimPrefix(spec, "@every ")); err != nil || d < time.Second || d != s.Delay {
-			return nil, errors.New("the time between two ticks: use whole seconds, 1s at least") // it would be every second
+			return nil, errors.New("the time between two ticks: use whole seconds, 1s at least") // robfig/cron would make it every second
 		}
 		return every{since.Truncate(time.Second), s.Delay}, nil
 	case *cron.SpecSchedule:
 		s.Location = where
 		if s.Next(since).IsZero() {
-			return nil, errors.New("it does not come within five years: is there such a day?")
+			return nil, errors.New("it has no tick within five years: is there such a day?")
 		}
 		return s, nil
 	}
 	return nil, fmt.Errorf("no schedule in %q", spec)
 }
 
-// every are the moments at a distance from each other, counted from when the definition was stored: whoever fires one, and
-// however late, the next one stays where it was.
+// every is a series of moments at a fixed distance from each other, counted from when the
+// definition was stored. However late one is fired, and by any scheduler, the next one stays where
+// it was.
 type every struct {
 	since time.Time
 	step  time.Duration // whole seconds
 }
 
-// Next also goes on before since: a clock may have been wrong when the definition was stored. Who fires begins at since. It
-// counts in seconds: a Duration ends after 292 years, and a record may name any year.
+// Next also continues before since, because a clock may have been wrong when the definition was
+// stored. A scheduler that fires ticks begins at since. Next counts in seconds: a Duration ends
+// after 292 years, and a record may name any year.
 func (e every) Next(t time.Time) time.Time {
 	step := int64(e.step / time.Second)
 	since := t.Unix() - e.since.Unix()
@@ -99,8 +102,9 @@ type Definition struct {
 	metaHeader string // likewise, "" for none
 }
 
-// ReadDefinition reads the record of a recurrence; most is the size of the largest message. What is wrong with the policy of its
-// tasks it leaves to who reads that. With an error the record is there as far as it could be read.
+// ReadDefinition reads the record of a recurrence; most is the size of the largest message. It does
+// not check the policy of the tasks: the reader of the policy does. With an error it returns the
+// parts that could be read.
 func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err error) {
 	var r Recurrence
 	if err := json.Unmarshal(e.Value, &r); err != nil {
@@ -140,7 +144,7 @@ func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err
 	return d, nil
 }
 
-// With is the definition for the books.
+// With makes the recurrence for the books.
 func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
 	header := []natskv.Field{{Name: HeaderTask, Value: d.TaskHeader}}
 	if d.metaHeader != "" {

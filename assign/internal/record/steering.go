@@ -12,10 +12,11 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Records of those who steer. Each is removed by an empty record in its place that the server drops after a moment
-// (minRetention): the stream refuses deletes.
+// Records of steering. An empty record in its place removes a record, and the server drops the
+// empty one after a moment (minRetention): the stream refuses deletes.
 
-// Steering is the data at p.<kind>, d.<instance> and x.<task>: it stands, so it holds.
+// Steering is the data at p.<kind>, d.<instance> and x.<task>. It is in force for as long as the
+// record exists.
 type Steering struct {
 	Version int    `json:"v"`
 	By      string `json:"by,omitempty"` // who asked, for people
@@ -48,7 +49,7 @@ func ParseKeys(header string) (*tasks.Keys, error) {
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	if k.Unique != "" && !isDigest(k.Unique) {
-		return nil, fmt.Errorf("%q is no digest of a unique key", k.Unique)
+		return nil, fmt.Errorf("%q is not a digest of a unique key", k.Unique)
 	}
 	if len(k.Sticky) > MaxKey || len(k.Limit) > MaxKey {
 		return nil, fmt.Errorf("a key of more than %d bytes", MaxKey)
@@ -56,19 +57,19 @@ func ParseKeys(header string) (*tasks.Keys, error) {
 	return &tasks.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}, nil
 }
 
-// UniqueDigest is what stands for a kind and a key in a subject.
+// UniqueDigest is the digest that represents a kind and a key in a subject.
 func UniqueDigest(kind, key string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + key))
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// isDigest reports whether a text may be one: it becomes part of a subject.
+// isDigest reports whether a text may be a digest, because the text becomes part of a subject.
 func isDigest(text string) bool {
 	sum, err := base64.RawURLEncoding.DecodeString(text)
 	return err == nil && len(sum) == 18 && len(text) == base64.RawURLEncoding.EncodedLen(18) // the decoder passes over line breaks
 }
 
-// Unique is the data at u.<digest>: the task that has the key, as long as it is open.
+// Unique is the data at u.<digest>. It names the open task that has the key.
 type Unique struct {
 	Version int    `json:"v"`
 	Task    string `json:"task"`
@@ -86,7 +87,8 @@ func DecodeUnique(data []byte) (u Unique, err error) {
 	return u, nil
 }
 
-// HeaderAttempt is the header of c.<task>: the attempt that has left it, epoch.n. The data is the checkpoint.
+// HeaderAttempt is the header of c.<task>: the attempt that has left the checkpoint, as epoch.n.
+// The data is the checkpoint.
 const HeaderAttempt = "Task-Attempt"
 
 // Object is the data of an outcome whose output is in the object store.
@@ -96,7 +98,7 @@ type Object struct {
 	Digest string `json:"digest"` // SHA-256=…, as the store says
 }
 
-// MaxOutput is what MaxResult may be at most, in bytes.
+// MaxOutput is the maximum of MaxResult, in bytes.
 const MaxOutput = 1 << 30
 
 func DecodeObject(data []byte) (o Object, err error) {
@@ -145,13 +147,15 @@ func DecodeTick(data []byte) (time.Time, error) {
 	return t.Tick, nil
 }
 
-// TickPrefix begins the ids of tasks that a recurrence has submitted: nobody else may use it.
+// TickPrefix begins the ids of tasks that a recurrence has submitted. No other task may use it.
 const TickPrefix = "cron/"
 
-// maxRecurrence bounds the name of a recurrence, in bytes: tickID is a name too.
+// maxRecurrence bounds the name of a recurrence, in bytes, because the id of a tick's task is a
+// name too.
 const maxRecurrence = 200 - len(TickPrefix) - len("/20060102T150405Z")
 
-// TickID is the id of the task of one tick: whoever fires it a second time finds it there.
+// TickID is the id of the task of one tick. A scheduler that fires the tick a second time finds the
+// task there.
 func TickID(name string, tick time.Time) string {
 	return TickPrefix + name + "/" + tick.UTC().Format("20060102T150405Z")
 }

@@ -5,21 +5,22 @@ type Subjects struct{ Prefix string }
 
 func SubjectsOf(namespace string) Subjects { return Subjects{namespace + "."} }
 
-// Keys of the stream: what follows the prefix. See doc.go for who writes which.
+// Keys of the stream: the part after the prefix. The package comment of assign says who writes
+// which.
 const (
 	QueueKey      = "q." // and the task: its submission, then its outcome
-	NoteKey       = "t." // and the task: what a later attempt must know
+	NoteKey       = "t." // and the task: the facts that a later attempt must know
 	CheckpointKey = "c." // and the task: how far an attempt was
-	CancelKey     = "x." // and the task: it is to be cancelled
+	CancelKey     = "x." // and the task: the request to cancel it
 	UniqueKey     = "u." // and the digest of a kind and a key: the task that has it
 	PauseKey      = "p." // and the kind: it is paused
-	DrainKey      = "d." // and the instance: it is to take nothing new
-	RecurKey      = "r." // and the name of a recurrence: what, and when
+	DrainKey      = "d." // and the instance: it must be given no new tasks
+	RecurKey      = "r." // and the name of a recurrence: its definition
 	TickKey       = "k." // and the name of a recurrence: its last tick
 	SealKey       = "seal"
 )
 
-// Families are all keys but the seal's.
+// Families are all keys except the seal's.
 var Families = []string{
 	QueueKey, NoteKey, CheckpointKey, CancelKey, UniqueKey, PauseKey, DrainKey, RecurKey, TickKey,
 }
@@ -33,7 +34,7 @@ func filters() []string {
 	return append(all, SealKey)
 }
 
-// Stored are the stream's own.
+// Stored are the subjects of the stream.
 func (s Subjects) Stored() []string {
 	all := filters()
 	for i := range all {

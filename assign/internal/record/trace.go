@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// A traceparent waits on the books for the outcome of its task, which carries it on: in 25 bytes, the ids of trace and parent and
-// the flags.
+// A traceparent waits on the books for the outcome of its task, which carries it on. It takes 25
+// bytes there: the ids of trace and parent, and the flags.
 
 const (
 	traceLength = len("00-") + 32 + len("-") + 16 + len("-") + 2 // of version 00 of W3C Trace Context
 	traceBytes  = 16 + 8 + 1
 )
 
-// PackTrace is a traceparent for the books, "" for none. One of another form goes to the handler and no further.
+// PackTrace packs a traceparent for the books, "" for none. A traceparent of another form goes to
+// the handler and no further.
 func PackTrace(text string) string {
 	if len(text) != traceLength || !strings.HasPrefix(text, "00-") || text[35] != '-' || text[52] != '-' || strings.ToLower(text) != text {
 		return ""
@@ -25,7 +26,7 @@ func PackTrace(text string) string {
 	return string(packed)
 }
 
-// UnpackTrace is the traceparent again.
+// UnpackTrace returns the traceparent that PackTrace has packed.
 func UnpackTrace(packed string) string {
 	if len(packed) != traceBytes {
 		return ""

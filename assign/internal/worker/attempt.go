@@ -13,7 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// attempts is what the attempts of one lease need.
+// attempts holds the parts that the attempts of one lease share.
 type attempts struct {
 	lease    context.Context
 	handlers *Registry
@@ -41,8 +41,9 @@ type execution struct {
 	weight  int // slots that it takes
 	began   time.Time
 
-	// cancelled ends when nothing that the attempt still reports counts: its session is lost, its task has
-	// ended, or its handler has returned. The handler's ctx ends then, too, and when the worker shuts down.
+	// cancelled ends when no report of the attempt counts any more: its session is lost, its task
+	// has ended, or its handler has returned. The handler's ctx ends then too, and also when the
+	// worker shuts down.
 	cancelled cancellation
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
@@ -52,7 +53,7 @@ type execution struct {
 
 	mu       sync.Mutex
 	over     bool
-	outlived bool // its session is lost: what it returns is for nobody
+	outlived bool // its session is lost: its result is discarded
 }
 
 func (x *execution) run(h Handler, input []byte, run bridge.TaskRun, b attemptBounds) {
@@ -82,8 +83,8 @@ func (x *execution) lose(cause error) {
 	x.cancel(cause)
 }
 
-// leaseOver cancels the handler when the lease is lost, whatever the loop waits for at that moment. While the session is being
-// closed handlers go on, and the loop sees to them.
+// leaseOver cancels the handler when the lease is lost, whatever the loop waits for at that moment.
+// While the session is being closed, handlers continue, and the loop ends them.
 func (x *execution) leaseOver() {
 	if !errors.Is(context.Cause(x.lease), election.ErrClosed) {
 		x.abandon()
@@ -112,7 +113,7 @@ func (x *execution) finish(f frame.Finding) {
 	x.put(returned{x, f})
 }
 
-// attemptBounds are an attempt's, as its task wants them.
+// attemptBounds are the bounds of an attempt, as its task sets them.
 type attemptBounds struct {
 	timeout, left time.Duration // 0: none
 	retention     time.Duration
@@ -130,7 +131,8 @@ func (b attemptBounds) limit(ctx context.Context) (context.Context, context.Canc
 	}
 }
 
-// Progress is the handler's side: it says, and waits for a checkpoint to be stored.
+// Progress is the handler's side: it takes the handler's report, and waits for a checkpoint to be
+// stored.
 func (x *execution) Progress(ctx context.Context, fraction float64, checkpoint []byte) error {
 	if err := x.cancelled.ended(); err != nil {
 		return err

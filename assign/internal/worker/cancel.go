@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// cancellation ends an attempt once, with a cause. It does what a context would do at a fraction of the cost: every
-// attempt has one, and hardly any is waited for.
+// cancellation ends an attempt once, with a cause. It does the work of a context at a fraction of
+// the cost: every attempt has one, and hardly any is waited for.
 type cancellation struct {
 	mu    sync.Mutex
 	cause error         // nil until the end

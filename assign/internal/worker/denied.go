@@ -6,9 +6,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// denied takes a complaint of the server about what only a worker does. That a report is denied would be known to nobody
-// else: its tasks seem to run for ever. Who may not listen any more holds what no scheduler can ask for, or stop: its session
-// ends, and the next one offers nothing before it may.
+// denied handles a complaint of the server about a permission that only a worker needs. Nobody else
+// would notice that a report is denied: its tasks would seem to run for ever. A worker that may not
+// listen any more holds tasks that no scheduler can ask about or stop. So its session ends, and the
+// next one offers nothing until it may listen.
 func (s *worker) denied(d *natskv.PermissionError) {
 	me := s.h.Instance()
 	mine := d.Subject == s.sub.Report(me)

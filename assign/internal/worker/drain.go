@@ -14,8 +14,8 @@ type drainPhase uint8
 
 const (
 	working   drainPhase = iota
-	finishing            // nothing new; what runs may finish
-	leaving              // what runs was cancelled and is given back
+	finishing            // nothing new; running handlers may finish
+	leaving              // running handlers were cancelled, and their tasks are given back
 )
 
 // drain is the end of a worker whose session is being closed.
@@ -31,7 +31,7 @@ func (d *drain) begin(timeout time.Duration) {
 	d.phase, d.until = finishing, time.Now().Add(timeout)
 }
 
-// drained moves a drain on, and reports whether it is over.
+// drained advances a drain, and reports whether it is over.
 func (s *worker) drained(d *drain, now time.Time) bool {
 	if s.machine.Live() == 0 && s.machine.Unacked() == 0 {
 		return true
@@ -57,8 +57,9 @@ func (s *worker) handingBack() time.Duration {
 	return max(s.h.Config().OpTimeout, 2*s.cfg.AnswerTimeout)
 }
 
-// stuck says which handlers still run at the end of a drain that has cancelled them. The session is not called closed then,
-// it is left to run out: their tasks are run elsewhere no sooner than if the process had crashed.
+// stuck reports which handlers still run at the end of a drain that has cancelled them. The session
+// is then not marked as closed but left to run out, so that their tasks run elsewhere no sooner
+// than if the process had crashed.
 func (s *worker) stuck(d *drain) {
 	if d.phase != leaving || len(s.runs) == 0 {
 		return

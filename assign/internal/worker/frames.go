@@ -14,7 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// frame takes a frame; until is set when it has waited.
+// frame handles a frame. until is set if the frame has waited.
 func (s *worker) frame(m *nats.Msg, until time.Time) {
 	raw, v, verdict := s.verifier.check(m, s.out.MaxPayload())
 	if verdict == frame.Later {
@@ -50,8 +50,9 @@ func (s *worker) frame(m *nats.Msg, until time.Time) {
 	}
 }
 
-// assigned takes a frame of assignments that the verifier has accepted; until is set when it has waited. Under an idle session
-// nothing is begun: the frame waits for the beat that ends that.
+// assigned handles a frame of assignments that the verifier has accepted. until is set if the frame
+// has waited. Under an idle session nothing is begun: the frame waits for the beat that ends the
+// idling.
 func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
 	v, low, list, err := frame.DecodeAssign(raw)
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
 			s.start(&list[i])
 		case tasks.Reply:
 			for j, answer := range e.Answers {
-				if answer.Verdict == tasks.Replayed { // the scheduler has done with it, and would not count it
+				if answer.Verdict == tasks.Replayed { // the scheduler is done with the task, and would not count it
 					s.rejected(list[j].Policy.Kind, answer.Verdict.String())
 				}
 			}
@@ -106,11 +107,12 @@ func (s *worker) start(t *frame.Task) {
 		run.Checkpoint = t.Saved
 	}
 	bounds := attemptBounds{timeout: t.Policy.Timeout, left: t.Left, retention: t.Policy.Retention}
-	go x.run(h, t.Payload, run, bounds) // awaited by the drain; after the loss of the session it blocks its task here until it returns
+	go x.run(h, t.Payload, run, bounds) // the drain awaits it; after the loss of the session it blocks its task here until it returns
 }
 
-// unpark looks again at what waits. A frame that waits for a short beat is not checked anew before there is one: each look
-// would cost a signature. A scheduler that asks what we hold waits for us with everything: the session gets a new watch.
+// unpark looks again at the frames that wait. A frame that waits for a short beat is not checked
+// again before there is one: each check would cost a signature. A scheduler that asks what this
+// worker holds waits for the answer before it does anything else, so the session gets a new watch.
 func (s *worker) unpark(now time.Time) {
 	if len(s.parked) == 0 {
 		return
@@ -134,7 +136,7 @@ func (s *worker) unpark(now time.Time) {
 	}
 }
 
-// ended takes what a handler returned.
+// ended handles the result of a handler.
 func (s *worker) ended(r returned) {
 	if s.runs[r.x.id] == r.x {
 		delete(s.runs, r.x.id)
@@ -143,7 +145,8 @@ func (s *worker) ended(r returned) {
 	s.step(tasks.Ended{ID: r.finding.ID, Attempt: r.finding.Attempt})
 }
 
-// fence is the token of an attempt. Its id is random: whoever holds the token was handed it by this worker.
+// fence is the token of an attempt. Its id is random, so that only this worker can have handed the
+// token to its holder.
 func fence(id, holder string, a tasks.Attempt) fencing.Token {
 	return fencing.NewToken("task/"+id, holder, a.Epoch, a.N, uuid.New())
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// Host is the lease under which a worker works: what the worker uses of it. Package election documents
-// the methods. See bridge.LeaseOf.
+// Host is the part of a lease that a worker uses. Package election documents the methods. See
+// bridge.LeaseOf.
 type Host interface {
 	Conn() *nats.Conn
 	Instance() string

@@ -109,7 +109,7 @@ func (s *worker) run() error {
 		s.alive.Store(now.UnixNano())
 		if !s.h.Believes() {
 			s.stuck(&drain)
-			s.abandon() // the lease's context ends in a moment, or has ended, when the session is being closed
+			s.abandon() // the lease's context ends in a moment, or has ended if the session is being closed
 			if drain.phase != working {
 				return nil
 			}
@@ -147,8 +147,9 @@ func (s *worker) take(m any) {
 	}
 }
 
-// describe publishes what we offer, and waits until the watch has shown it: whatever it shows of the scheduler's role is not
-// older then. A worker without handlers offers nothing.
+// describe publishes the worker's offer, and waits until the watch has shown it. From then on the
+// watch's view of the scheduler's role is at least as new as the offer. A worker without handlers
+// offers nothing.
 func (s *worker) describe() {
 	kinds := s.handlers.kinds()
 	if len(kinds) == 0 {
@@ -178,21 +179,24 @@ func (s *worker) next(now time.Time, d *drain) time.Duration {
 	return max(next, time.Millisecond)
 }
 
-// leave says that nothing is offered any more, and rejects what has come until that was seen: the session may live on for long, for
-// the work of roles or other namespaces, and a scheduler would wait for the answers of nobody. While a handler runs it has to wait.
+// leave withdraws the offer, and rejects the frames that have come until the withdrawal was seen.
+// The session may live on for long, for the work of roles or other namespaces, and otherwise a
+// scheduler would wait for answers that never come. While a handler runs, the scheduler has to
+// wait.
 func (s *worker) leave() {
 	if s.machine.Live() > 0 || len(s.handlers.kinds()) == 0 || !natsconn.Soon(s.h.Conn().IsConnected, false) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.h.Config().OpTimeout) // the lease's has ended
 	defer cancel()
-	_ = s.h.Describe(ctx, s.cfg.Namespace, nil) // or it is waited for until the session has ended
+	_ = s.h.Describe(ctx, s.cfg.Namespace, nil) // if it fails, the scheduler waits until the session has ended
 	for _, m := range s.in.Drain(nil) {
 		s.take(m)
 	}
 }
 
-// watchdog ends the session when the loop has been stuck for a lease's time: it could not answer a new scheduler.
+// watchdog ends the session when the loop has been stuck for a lease's time, because the loop could
+// not answer a new scheduler.
 func (s *worker) watchdog() {
 	ttl := s.h.Config().TTL
 	s.alive.CompareAndSwap(0, time.Now().UnixNano())

@@ -12,16 +12,17 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// outbox keeps what handlers have returned until the scheduler has settled it, across schedulers, and reports it together with
-// how far those are that still run. A few reports are under way at a time, so that under load each carries many results.
+// outbox keeps the results of handlers until the scheduler has settled them, across schedulers. It
+// reports them together with the progress of the handlers that still run. A few reports are under
+// way at a time, so that under load each carries many results.
 type outbox struct {
 	inbox    string // of the answers; the report's number follows
 	findings map[string]frame.Finding
-	queue    []item // what is to be reported, in order
-	doubted  []item // what was reported and not answered, to be reported again: the least often comes first
+	queue    []item // items to report, in order
+	doubted  []item // items whose reports had no answer, to report again: the least often reported comes first
 	cooling  []cooling
 	flights  map[uint64]*flight
-	page     []frame.Finding // of the report that is being made
+	page     []frame.Finding // the report that is being made
 	last     uint64
 	fails    int       // reports in a row without an answer
 	pause    time.Time // nothing is sent before
@@ -34,20 +35,23 @@ type acknowledged struct {
 	ok     bool
 }
 
-// item is an attempt's result, or how far it is: then x is the attempt, and what is told is its latest when it is sent. Number
-// says which that was. So the answer to a report of progress is never taken for that to the result of the same attempt.
+// item is an attempt's result, or its progress. For progress x is the attempt, and the report
+// carries the latest progress when it is sent. number says which that was. So the answer to a
+// report of progress is never taken for the answer to the result of the same attempt.
 //
-// A report is answered when all in it is settled, and one task that the scheduler cannot read is not to keep the others. So what had
-// no answer is reported again in halves, until it is alone, and never with what is reported for the first time, or in its place.
+// A report is answered when all its items are settled, and a task that the scheduler cannot read
+// must not hold up the others. So items that had no answer are reported again in halves, until each
+// is alone. They are never reported together with items that are reported for the first time, and
+// never delay those.
 type item struct {
 	held   tasks.Held
 	x      *execution
 	number uint64
 	lapses int // reports of it that had no answer
-	share  int // how many the next one may hold, 0 for as many as there is room for
+	share  int // how many items its next report may hold, 0 for as many as fit
 }
 
-// cooling is an attempt whose progress was reported, until it may be again.
+// cooling is an attempt whose progress was reported, until it may be reported again.
 type cooling struct {
 	x     *execution
 	until time.Time
@@ -63,7 +67,7 @@ func (f *flight) doubted() bool { return f.list[0].lapses > 0 }
 
 const (
 	maxFlights  = 4
-	maxDoubted  = 2         // of these, of what had no answer before
+	maxDoubted  = 2         // of these, with items that had no answer before
 	maxReported = 512       // results in one report
 	reportSize  = 256 << 10 // bytes of results in one report, if it holds more than one
 )
@@ -72,7 +76,7 @@ func newOutbox(inbox string) outbox {
 	return outbox{inbox: inbox, findings: map[string]frame.Finding{}, flights: map[uint64]*flight{}}
 }
 
-// keep stores what a handler has returned; ready queues it.
+// keep stores the result of a handler; ready queues it.
 func (o *outbox) keep(f frame.Finding) { o.findings[f.ID] = f }
 
 func (o *outbox) ready(id string, a tasks.Attempt) {
@@ -85,7 +89,7 @@ func (o *outbox) forget(id string, a tasks.Attempt) {
 	}
 }
 
-// progress queues how far an attempt is, as soon as that may be told.
+// progress queues the progress of an attempt, as soon as it may be reported.
 func (o *outbox) progress(x *execution) {
 	news := x.progress.news()
 	if news == nothing || news < atOnce && x.cool || x.queued || x.flying || x.cancelled.ended() != nil {
@@ -106,7 +110,7 @@ func (o *outbox) warm(now time.Time) {
 	o.cooling = slices.Delete(o.cooling, 0, n)
 }
 
-// again reports everything once more: there is another scheduler.
+// again reports everything once more, because there is another scheduler.
 func (o *outbox) again(runs map[string]*execution) {
 	clear(o.flights)
 	o.queue, o.doubted, o.fails, o.pause = o.queue[:0], o.doubted[:0], 0, time.Time{}
@@ -119,15 +123,15 @@ func (o *outbox) again(runs map[string]*execution) {
 	}
 }
 
-// answer reads an answer to a report; it runs in the connection's goroutine.
+// answer reads an answer to a report. It runs in the connection's goroutine.
 func (o *outbox) answer(m *nats.Msg) acknowledged {
-	number, _ := strconv.ParseUint(strings.TrimPrefix(m.Subject, o.inbox), 36, 64) // 0 is none of ours
+	number, _ := strconv.ParseUint(strings.TrimPrefix(m.Subject, o.inbox), 36, 64) // 0 is not one of ours
 	stale, err := frame.DecodeSettled(m.Data)
 	return acknowledged{number, stale, err == nil}
 }
 
-// acknowledge takes an answer and returns the results that were settled. Without a scheduler the server answers at once that
-// nobody listens: then it is tried again after a while.
+// acknowledge handles an answer and returns the results that were settled. Without a scheduler the
+// server answers at once that nobody listens. Then the report is tried again after a while.
 func (o *outbox) acknowledge(a acknowledged) (results []tasks.Held) {
 	f := o.flights[a.number]
 	if f == nil {
@@ -151,8 +155,8 @@ func (o *outbox) acknowledge(a acknowledged) (results []tasks.Held) {
 	return results
 }
 
-// overdue takes back what reports that were not answered in time have carried. What was not doubted and had no answer lets all
-// others wait for a moment.
+// overdue takes back the items of reports that were not answered in time. If a report without
+// doubted items had no answer, all others wait for a moment.
 func (o *outbox) overdue(now time.Time) {
 	failed, wait := false, false
 	for number, f := range o.flights {
@@ -181,7 +185,7 @@ func (o *outbox) overdue(now time.Time) {
 	}
 }
 
-// put queues what is to be reported again.
+// put queues an item to be reported again.
 func (o *outbox) put(it item) {
 	if it.lapses == 0 {
 		o.queue = append(o.queue, it)
@@ -191,8 +195,8 @@ func (o *outbox) put(it item) {
 	o.doubted = slices.Insert(o.doubted, i, it)
 }
 
-// load takes the next report off a queue: no more than size bytes, if it holds more than one finding. The list is valid until
-// the next one.
+// load takes the next report off a queue. The report has at most size bytes if it holds more than
+// one finding. The list is valid until the next call.
 func (o *outbox) load(queue *[]item, now time.Time, size int) (list []frame.Finding, items []item) {
 	clear(o.page)
 	list, items = o.page[:0], make([]item, 0, min(len(*queue), maxReported))
@@ -218,7 +222,7 @@ func (o *outbox) load(queue *[]item, now time.Time, size int) (list []frame.Find
 	return list, items
 }
 
-// room is how many a report with it may hold.
+// room is how many items a report with this item may hold.
 func (it *item) room() int {
 	if it.share > 0 {
 		return it.share
@@ -226,8 +230,8 @@ func (it *item) room() int {
 	return maxReported
 }
 
-// finding is what an item says by now; none when it has become void: the result was settled, or has taken the place of what
-// was to be said of progress.
+// finding is the present content of an item. ok is false when the item has become void: the result
+// was settled, or a result has taken the place of the progress.
 func (o *outbox) finding(it *item) (f frame.Finding, ok bool) {
 	if it.x == nil {
 		f, ok = o.findings[it.held.ID]
@@ -251,7 +255,8 @@ func (o *outbox) chill(x *execution, now time.Time) {
 	}
 }
 
-// report begins the next report, whose number is 0 when there is none, or no room for it.
+// report begins the next report. number is 0 when there is nothing to report, or no room for a
+// report.
 func (o *outbox) report(now time.Time, size int, patience time.Duration) (number uint64, list []frame.Finding) {
 	doubted := 0
 	for _, f := range o.flights {
@@ -274,7 +279,7 @@ func (o *outbox) report(now time.Time, size int, patience time.Duration) (number
 	return o.last, list
 }
 
-// next is how long until something is due here.
+// next is how long it takes until the outbox has something to do.
 func (o *outbox) next(now time.Time) time.Duration {
 	next := time.Hour
 	for _, f := range o.flights {

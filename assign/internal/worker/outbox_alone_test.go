@@ -11,7 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// blind is a scheduler that cannot read some tasks: it answers no report that says something of one of them.
+// blind is a scheduler that cannot read some tasks: it answers no report that says something of one
+// of them.
 type blind struct {
 	outbox
 	now     time.Time
@@ -26,7 +27,8 @@ func (b *blind) returns(id string) {
 	b.ready(id, f.Attempt)
 }
 
-// turn is one of the worker's loop: what is overdue is taken back, and all is sent that may be; it is answered at once, or never.
+// turn is one of the worker's loop: what is overdue is taken back, and all is sent that may be; it
+// is answered at once, or never.
 func (b *blind) turn(t *testing.T) {
 	t.Helper()
 	b.overdue(b.now)
@@ -49,8 +51,10 @@ func (b *blind) turn(t *testing.T) {
 	b.now = b.now.Add(100 * time.Millisecond)
 }
 
-// TestWhatIsNotSettledKeepsNothingElse: a scheduler that cannot read some tasks never answers a report with a result of theirs in it.
-// Those of the others are settled all the same, and these stay for a scheduler that can. What comes meanwhile does not wait for any.
+// TestWhatIsNotSettledKeepsNothingElse: a scheduler that cannot read some tasks never answers a
+// report with a result of theirs in it. The results of the others are settled all the same, and
+// these stay for a scheduler that can read them. Results that come meanwhile do not wait for any of
+// them.
 func TestWhatIsNotSettledKeepsNothingElse(t *testing.T) {
 	for _, unread := range []int{1, 7, 100} {
 		t.Run(fmt.Sprint(unread), func(t *testing.T) {

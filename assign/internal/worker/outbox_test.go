@@ -14,7 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// desk is an outbox with the attempts whose reports it carries, and what the loop would do around it.
+// desk is an outbox with the attempts whose reports it carries, and what the loop would do around
+// it.
 type desk struct {
 	outbox
 	s    *worker
@@ -105,8 +106,8 @@ func expect(t *testing.T, got, want string) {
 	}
 }
 
-// TestAnswerToProgressIsNotTheResults: the answer to a report of progress comes after the result of the same attempt is in the
-// outbox, and must not settle it.
+// TestAnswerToProgressIsNotTheResults: the answer to a report of progress comes after the result of
+// the same attempt is in the outbox, and must not settle it.
 func TestAnswerToProgressIsNotTheResults(t *testing.T) {
 	d := newDesk()
 	x := d.run("a")
@@ -143,8 +144,8 @@ func TestResultReplacesProgressThatWaits(t *testing.T) {
 	}
 }
 
-// TestLatestProgressWins: what is told late is the latest, with the checkpoint that is not stored yet, and no attempt has two
-// reports under way.
+// TestLatestProgressWins: what is told late is the latest, with the checkpoint that is not stored
+// yet, and no attempt has two reports under way.
 func TestLatestProgressWins(t *testing.T) {
 	d := newDesk()
 	x := d.run("a")
@@ -208,7 +209,8 @@ func TestProgressIsPaced(t *testing.T) {
 	}
 }
 
-// TestAgain: another scheduler hears everything that is not settled, progress too, and nothing of what was ended.
+// TestAgain: another scheduler hears everything that is not settled, progress too, and nothing of
+// what was ended.
 func TestAgain(t *testing.T) {
 	d := newDesk()
 	a, b := d.run("a"), d.run("b")

@@ -24,22 +24,25 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// Outputs above inlineMax do not fit into a record beside thousands of others: the worker stores them as objects, and then
-// reports their name. An object that no outcome names, since its attempt was stale, its worker died, or the answer to it was lost,
-// is removed by the store's own time limit, as all are.
+// Outputs above inlineMax do not fit into a record beside thousands of others. The worker stores
+// them as objects, and then reports their names. No outcome names an object whose attempt was
+// stale, whose worker died, or whose answer was lost. The store's time limit removes such an
+// object, as it removes all objects.
 const (
 	inlineMax = 64 << 10 // bytes
 
 	objectChunk = 512 << 10
-	// A try to store takes this long at most, and so much longer for each MiB.
+	// A try to store takes at most this long, plus one second for each MiB.
 	objectWithin  = 20 * time.Second
 	storePatience = 5 * time.Minute
-	// missingPatience is shorter, so that the fault of the last try says that the task is dead of it.
+	// missingPatience is shorter, so that the fault of the last try says that the task is dead
+	// because of it.
 	missingPatience = storePatience - 10*time.Second
 )
 
-// objectName is where a try to store the output of an attempt puts it. Each has a name of its own: to store another object under one
-// that is there already purges that one's chunks, which workers are not permitted to do.
+// objectName is the name under which one try stores the output of an attempt. Each try has its own
+// name: a store under an existing name purges the chunks of that object, and workers are not
+// permitted to purge.
 func objectName(id string, a tasks.Attempt, try int) string {
 	name := id + "." + a.String()
 	if try > 1 {
@@ -67,14 +70,15 @@ func (o *objects) inline() int {
 	return max(min(inlineMax, o.out.MaxPayload()-record.Headroom), 0)
 }
 
-// finding stores an output and is what to report of it. It tries as long as what the attempt says counts; its timeout does not
-// end that, for the work is done. When the worker shuts down, and handlers are cancelled, the task is given back. What does not
-// pass within storePatience, or never will, is the attempt's failure.
+// finding stores an output and returns the report of it. It tries for as long as the attempt's
+// report counts. The attempt's timeout does not end that, because the work is done. When the worker
+// shuts down, and handlers are cancelled, the task is given back. A fault that does not pass within
+// storePatience, or never will, is the attempt's failure.
 //
-// A store that is missing, or made in a way that is not to be used, is waited for like one that does not answer: the attempt has
-// its output, and nothing was wrong with it. But workers do not stand still for a fault of the set-up for ever: when that has
-// lasted for missingPatience, the task is dead at once, since no further attempt would mend that, and so is each that needs the
-// store until it is as it should be.
+// A store that is missing or unfit is waited for like one that does not answer: the attempt has its
+// output, and did nothing wrong. But workers do not wait for ever because of a fault of the set-up.
+// When the fault has lasted for missingPatience, the task is dead at once, because no further
+// attempt would fix the fault. So is each task that needs the store, until the store is fixed.
 func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attempt, data []byte, retention time.Duration) frame.Finding {
 	if most := o.cfg.MaxResult; len(data) > most {
 		return attemptResult(ctx, nil, taskerr.Permanent(fmt.Errorf(
@@ -117,7 +121,8 @@ func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attem
 	return frame.Finding{Verb: tasks.Succeeded, Stored: true, Data: encoded}
 }
 
-// missing notes that the store is missing or unfit, and reports whether it has been for so long that nobody waits for it.
+// missing notes that the store is missing or unfit, and reports whether that has lasted for
+// missingPatience.
 func (o *objects) missing() bool {
 	now := time.Now()
 	o.missed.CompareAndSwap(0, now.UnixNano())
@@ -136,7 +141,7 @@ func passing(err error) bool {
 	return true
 }
 
-// store stores an output once, under a name of its own.
+// store stores an output once, under the given name.
 func (o *objects) store(ctx context.Context, name string, data []byte, retention time.Duration) (r record.Object, err error) {
 	b, err := o.open(ctx)
 	if err != nil {
@@ -153,8 +158,8 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 		return r, err
 	}
 	if len(data) > chunk {
-		// The client uses one buffer for all chunks: one that is sent again, since the stream had no leader for a moment, may
-		// hold the bytes of a later one.
+		// The client uses one buffer for all chunks. A chunk that is sent again, because the stream
+		// had no leader for a moment, may hold the bytes of a later chunk.
 		if _, err := stream.ReadChunks(ctx, o.h.Conn(), info); err != nil { // it compares the digest
 			return r, fmt.Errorf("read it back: %w", err)
 		}
@@ -162,8 +167,9 @@ func (o *objects) store(ctx context.Context, name string, data []byte, retention
 	return record.Object{Name: name, Size: len(data), Digest: info.Digest}, nil
 }
 
-// pausing reads what is to be stored, with a pause before the end. With the first chunk the client (nats.go 1.55) starts a
-// goroutine that stays for ever if all is stored before it has begun.
+// pausing reads the output for the store, with a pause before the end. With the first chunk the
+// client (nats.go 1.55) starts a goroutine, which stays for ever if everything is stored before it
+// has begun.
 type pausing struct{ *bytes.Reader }
 
 func (p pausing) Read(b []byte) (int, error) {
@@ -173,7 +179,7 @@ func (p pausing) Read(b []byte) (int, error) {
 	return p.Reader.Read(b)
 }
 
-// open opens the object store, or makes it if the stream would be made too.
+// open opens the object store, or creates it if StreamAutoCreate is set.
 func (o *objects) open(ctx context.Context) (*openObjects, error) {
 	if b := o.opened.Load(); b != nil {
 		return b, nil

@@ -9,23 +9,24 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// progressEvery is between two reports of one attempt's progress, but for those with a checkpoint.
+// progressEvery is the time between two reports of one attempt's progress. A checkpoint is reported
+// at once.
 const progressEvery = 100 * time.Millisecond
 
-// progress is what a handler has said of how far it is: the latest, until the scheduler has settled it. It is bounded by one
+// progress is the handler's latest report, until the scheduler has settled it. It is bounded by one
 // checkpoint and the handler's own calls that wait.
 type progress struct {
 	mu         sync.Mutex
-	said       uint64 // counts what the handler has said
-	settled    uint64 // of it, what the scheduler has taken
+	said       uint64 // counts the handler's reports
+	settled    uint64 // how many of them the scheduler has taken
 	fraction   float64
-	checkpoint []byte // the latest that is not settled, nil for none
-	saved      uint64 // when it was said
+	checkpoint []byte // the latest one that is not settled, nil for none
+	saved      uint64 // the number of its report
 	waiting    []saying
-	announced  urgency // what the loop knows of, and has not taken
+	announced  urgency // the urgency that the loop knows of, and has not taken
 }
 
-// saying is a call that waits until what it has said is settled.
+// saying is a call that waits until its report is settled.
 type saying struct {
 	number uint64
 	done   chan error // size 1: it is told once, whether it still waits or not
@@ -39,7 +40,7 @@ const (
 	atOnce // a handler waits for it
 )
 
-// say replaces what was said before; tell reports whether the loop has to know.
+// say replaces the earlier reports. tell reports whether the loop has to know.
 func (p *progress) say(fraction float64, checkpoint []byte) (done chan error, tell bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +58,7 @@ func (p *progress) say(fraction float64, checkpoint []byte) (done chan error, te
 	return done, tell
 }
 
-// leave forgets a call that waits no longer. What it has said stays said.
+// leave forgets a call that has stopped waiting. Its report stays.
 func (p *progress) leave(done chan error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +70,7 @@ func (p *progress) leave(done chan error) {
 	}
 }
 
-// news is how urgent what is not settled is.
+// news is how urgent the unsettled reports are.
 func (p *progress) news() urgency {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +83,7 @@ func (p *progress) news() urgency {
 	return nothing
 }
 
-// take is what is to be reported, as of what number of the handler's sayings.
+// take is the finding to report, with the number of the handler's latest report.
 func (p *progress) take() (f frame.Finding, number uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,8 +91,8 @@ func (p *progress) take() (f frame.Finding, number uint64) {
 	return frame.Finding{Verb: tasks.Progressing, Fraction: float32(p.fraction), Data: p.checkpoint}, p.said
 }
 
-// settle takes the scheduler's answer to a report: all that was said up to number is stored, or, when it was stale, never
-// will be.
+// settle handles the scheduler's answer to a report. All reports up to number are stored, or, if
+// the answer was stale, never will be.
 func (p *progress) settle(number uint64, stale bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +115,7 @@ func (p *progress) settle(number uint64, stale bool) {
 	p.waiting = kept
 }
 
-// reporting is what the loop knows of the reports of one attempt's progress. At most one is under way.
+// reporting is the loop's state of the reports of one attempt's progress. At most one is under way.
 type reporting struct {
 	queued, flying, cool bool
 	ran                  int64 // of the last one: they are ordered by it

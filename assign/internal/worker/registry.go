@@ -14,8 +14,8 @@ import (
 // Handler runs one attempt on encoded input and returns encoded output.
 type Handler func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error)
 
-// Registry is what outlives a lease of a worker: the handlers, and the tasks whose handlers have
-// outlived their session. It is safe for concurrent use.
+// Registry is the state of a worker that outlives a lease: the handlers, and the tasks whose
+// handlers have outlived their session. It is safe for concurrent use.
 type Registry struct {
 	offer chan struct{} // size 1: the handlers have changed
 

@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// park keeps a frame for a moment, until its epoch is in view or the session on short beats: what is dropped comes again
-// only when the scheduler has waited for its answer in vain.
+// park keeps a frame for a moment, until its epoch is in view or the session is on short beats. A
+// dropped frame comes again only when the scheduler has waited for its answer in vain.
 func (s *worker) park(m *nats.Msg, until time.Time, why tasks.Verdict) {
 	if until.IsZero() {
 		until = time.Now().Add(s.cfg.AnswerTimeout)
@@ -25,8 +25,9 @@ func (s *worker) park(m *nats.Msg, until time.Time, why tasks.Verdict) {
 	s.parked = append(s.parked, parked{m, until, why})
 }
 
-// reject counts a frame under its reason. It answers only a stale one: any other might be accepted when a copy of it comes,
-// and its sender must not give the tasks to somebody else before.
+// reject counts a frame under its reason. It answers only a stale frame. Any other frame might be
+// accepted when a copy of it comes, and until then its sender must not give the tasks to another
+// worker.
 func (s *worker) reject(m *nats.Msg, v frame.Envelope, verdict tasks.Verdict) {
 	reason := verdict.String()
 	if verdict == frame.Later {

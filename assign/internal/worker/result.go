@@ -21,7 +21,8 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// errGoexit is the failure of a handler that ends its goroutine, as FailNow of package testing does.
+// errGoexit is the failure of a handler that ends its goroutine, as FailNow of package testing
+// does.
 var errGoexit = errors.New("the handler has ended its goroutine (runtime.Goexit): return an error")
 
 var goexitFailure = record.EncodeFailure(errGoexit.Error(), "")
@@ -36,9 +37,9 @@ func call(ctx context.Context, h Handler, input []byte, run bridge.TaskRun) (dat
 	return h(ctx, input, run)
 }
 
-// attemptResult is what a worker reports of an attempt that has returned err, or data. (The report of
-// an attempt that is dropped goes nowhere.) An error whose methods panic, such as a nil pointer to an
-// error type, is a failure.
+// attemptResult is the worker's report of an attempt that has returned err, or data. (The report of
+// an attempt that is dropped goes nowhere.) An error whose methods panic, such as a nil pointer to
+// an error type, is a failure.
 func attemptResult(ctx context.Context, data []byte, err error) (f frame.Finding) {
 	if err == nil {
 		return frame.Finding{Verb: tasks.Succeeded, Data: data}

@@ -55,8 +55,8 @@ func TestEndOf(t *testing.T) {
 	}
 }
 
-// TestDelaysAreBounded: what a handler asks for neither loops without a pause nor overflows when it is added to a time, and
-// survives the note that keeps it.
+// TestDelaysAreBounded: what a handler asks for neither loops without a pause nor overflows when it
+// is added to a time, and survives the note that keeps it.
 func TestDelaysAreBounded(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	for asked, want := range map[time.Duration]struct{ snooze, retry time.Duration }{
@@ -94,7 +94,8 @@ func TestDelaysAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnErrorThatCannotBeRead: a nil pointer to an error type is no nil error, and most of its methods panic.
+// TestAnErrorThatCannotBeRead: a nil pointer to an error type is no nil error, and most of its
+// methods panic.
 func TestAnErrorThatCannotBeRead(t *testing.T) {
 	f := attemptResult(t.Context(), nil, (*fs.PathError)(nil))
 	var r record.Failure

@@ -11,8 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// frameVerifier decides whether a frame comes from the scheduler, and is for us. What it says of the scheduler comes from the view
-// alone: a frame with a newer epoch is not believed, it only waits a moment for the view.
+// frameVerifier decides whether a frame comes from the scheduler, and is for this worker. It learns
+// about the scheduler from the view alone: a frame with a newer epoch is not believed, it only
+// waits a moment for the view.
 type frameVerifier struct {
 	namespace, role, instance string
 	session                   uint64
@@ -26,7 +27,7 @@ type frameVerifier struct {
 	verifier *fencing.Verifier
 }
 
-// see takes what the view says of the role, and reports whether the epoch is new.
+// see takes the view's state of the role, and reports whether the epoch is new.
 func (g *frameVerifier) see(info election.RoleInfo) bool {
 	if info.Revision < g.highest {
 		return false
@@ -45,7 +46,7 @@ func (g *frameVerifier) see(info election.RoleInfo) bool {
 	return fresh
 }
 
-// verifierOf returns nil, by which nothing is verified, for what is no public key.
+// verifierOf returns nil, which verifies nothing, if the text is not a public key.
 func (g *frameVerifier) verifierOf(publicKey string) *fencing.Verifier {
 	if g.own.PublicKey() == publicKey {
 		return g.own.Verifier()
@@ -54,9 +55,10 @@ func (g *frameVerifier) verifierOf(publicKey string) *fencing.Verifier {
 	return v
 }
 
-// check looks at a frame in this order: size, version; then stale epoch, signature, audience, by the rules. Expiry and replay
-// are looked at for each assignment, and so after the signature: what a frame says of time counts from its arrival, since the
-// clocks of two machines are not compared, and a frame as a whole has no time of its own to be late by.
+// check looks at a frame in this order: size, version; then, by the rules, stale epoch, signature,
+// audience. Expiry and replay are checked for each assignment, and so after the signature. Times in
+// a frame count from its arrival, because the clocks of two machines are not compared, and a frame
+// as a whole has no time to be late by.
 func (g *frameVerifier) check(m *nats.Msg, most int) (raw []byte, v frame.Envelope, verdict tasks.Verdict) {
 	if len(m.Data) > most {
 		return nil, v, tasks.TooLarge

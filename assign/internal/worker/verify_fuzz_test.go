@@ -14,7 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// sealed is a verifier of a worker's session, and frames of every type that its scheduler has signed for it.
+// sealed is a verifier of a worker's session, and frames of every type that its scheduler has
+// signed for it.
 func sealed(tb testing.TB) (*frameVerifier, [][]byte) {
 	tb.Helper()
 	signer, err := fencing.NewSigner()
@@ -41,8 +42,8 @@ func sealed(tb testing.TB) (*frameVerifier, [][]byte) {
 
 const gateMost = 1 << 20
 
-// TestGateRefusesDamagedFrames: of every type of frame, with each bit turned over, cut off at each place and with something
-// added, none is accepted; nor is a frame with the signature of another.
+// TestGateRefusesDamagedFrames: of every type of frame, with each bit turned over, cut off at each
+// place and with something added, none is accepted; nor is a frame with the signature of another.
 func TestGateRefusesDamagedFrames(t *testing.T) {
 	g, frames := sealed(t)
 	tried := 0

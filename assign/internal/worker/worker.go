@@ -17,8 +17,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// worker is the work of one process under one lease: a goroutine that owns the worker's rules, reads what the scheduler
-// sends, starts handlers and reports what they return.
+// worker is the work of one process under one lease: a goroutine that owns the worker's rules,
+// reads the scheduler's frames, starts handlers and reports their results.
 //
 //	assign, stop, sync ──► verifier ──► rules ──► handlers ──► rules ──► reports ──► the scheduler
 type worker struct {
@@ -36,7 +36,7 @@ type worker struct {
 	verifier frameVerifier
 	awake    bool      // the session is on short beats, and stays so
 	busy     bool      // it was asked to
-	worked   time.Time // when something was last held or waited
+	worked   time.Time // when the worker last held a task, or a frame waited
 	// stubborn handlers run on after the drain: the session must not be called closed.
 	stubborn bool
 	runs     map[string]*execution
@@ -55,15 +55,15 @@ const (
 	parkedPoll  = 5 * time.Millisecond
 	maxInFrames = 4096 // frames that NATS holds for us
 
-	wakePatience = 5 * time.Millisecond // the loop stands still so long at most
+	wakePatience = 5 * time.Millisecond // the loop waits no longer than this
 	wakeLook     = time.Millisecond
 )
 
-// look reads the view anew.
+// look reads the view again.
 func (s *worker) look() {
 	info, _ := s.h.Role(s.cfg.Role)
 	if s.verifier.see(info) {
-		s.outbox.again(s.runs) // a new epoch: whoever leads now hears all of it
+		s.outbox.again(s.runs) // a new epoch: the new leader hears all of it
 	}
 }
 
@@ -86,8 +86,9 @@ func (s *worker) step(ev tasks.WorkerEvent) {
 	}
 }
 
-// settleDown lets the session idle when nothing is held or waits, and keeps it from it before. Who has just worked stays on
-// short beats for a quarter of the TTL, or two: the next task is begun without asking the session again.
+// settleDown lets the session idle when the worker holds no task and no frame waits, and keeps it
+// from idling before. A worker that has just worked stays on short beats for one or two quarters of
+// the TTL, so that the next task begins without asking the session again.
 func (s *worker) settleDown(now time.Time) {
 	switch {
 	case s.machine.Live()+s.machine.Unacked()+len(s.parked) > 0:
@@ -101,12 +102,13 @@ func (s *worker) settleDown(now time.Time) {
 // quarter is how long the loop sleeps at most.
 func (s *worker) quarter() time.Duration { return s.h.Config().TTL / 4 }
 
-// wake reports whether the session is on short beats: an idle one may be ended by others at once. The first call asks for
-// them, and waits for a moment; what is not to be begun then is parked, and each further call only looks.
+// wake reports whether the session is on short beats, because others may end an idle session at
+// once. The first call asks for short beats, and waits for a moment. If they have not come then,
+// the frame is parked, and each further call only looks.
 //
-// An acknowledged beat does not make a candidate awake: its watch must show the beat too, and that comes before the
-// acknowledgement or after it. Awake hears of acknowledgements alone, so it is asked again rather than left to wait for the
-// next beat.
+// An acknowledged beat does not make a candidate awake: its watch must show the beat too, and that
+// happens before the acknowledgement or after it. Awake hears of acknowledgements alone. So Awake
+// is asked again, rather than left to wait for the next beat.
 func (s *worker) wake() bool {
 	var patience time.Duration
 	if !s.awake && !s.busy {
@@ -114,7 +116,8 @@ func (s *worker) wake() bool {
 		s.h.Busy(true)
 	}
 	for until := time.Now().Add(patience); !s.awake; {
-		// Not the lease's context: that has ended while the session is being closed, and Awake then waits for nothing.
+		// Not the lease's context, because that has ended while the session is being closed, and
+		// Awake would then not wait.
 		ctx, cancel := context.WithTimeout(context.Background(), min(patience, wakeLook))
 		s.awake = s.h.Awake(ctx) == nil
 		cancel()
@@ -125,8 +128,8 @@ func (s *worker) wake() bool {
 	return s.awake
 }
 
-// abandon cancels everything: the session is lost, and its tasks are given to others. Handlers that do not return are
-// remembered, so that their tasks are not run beside them.
+// abandon cancels everything: the session is lost, and its tasks are given to others. The tasks of
+// handlers that do not return are remembered, so that no second handler runs beside them.
 func (s *worker) abandon() {
 	for _, x := range s.runs {
 		x.abandon()
@@ -134,10 +137,11 @@ func (s *worker) abandon() {
 	clear(s.runs)
 }
 
-// meta is what this process's task events carry.
+// meta is the event.Meta of this process's task events.
 func (s *worker) meta() event.Meta { return s.h.Meta() }
 
-// parked is a frame that waits: for the view to catch up (later), or for a short beat (tasks.NotReady).
+// parked is a frame that waits: for the view to catch up (tasks.Later), or for a short beat
+// (tasks.NotReady).
 type parked struct {
 	m     *nats.Msg
 	until time.Time
@@ -150,7 +154,7 @@ type reply struct {
 	number uint64
 }
 
-// send reports what is to be reported, to the scheduler in view.
+// send sends the reports that are due to the scheduler in view.
 func (s *worker) send(now time.Time) {
 	o := &s.outbox
 	o.overdue(now)
