@@ -100,7 +100,8 @@ func TestGarbageOverAnOpenTaskHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// TestGarbageForASealIsWrittenOver: whoever may ask the server may have its answer stored there.
+// TestGarbageForASealIsWrittenOver: anybody who may ask the server may have its answer stored
+// there.
 func TestGarbageForASealIsWrittenOver(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -61,7 +61,7 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 			}
 			gates.allStarted(t, 1)
 			done := waiting(t.Context(), p)
-			time.Sleep(5*time.Minute + time.Duration(round)*time.Second) // virtual: it reads twice a minute by now
+			time.Sleep(5*time.Minute + time.Duration(round)*time.Second) // virtual: it now reads twice a minute
 			close(gates.gate)
 			natstest.Eventually(t, "the scheduler says that it may not announce", time.Minute, func() (bool, string) {
 				return a.count(func(e event.Event) bool {
@@ -85,7 +85,7 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 				continue
 			}
 			if late := got.at.Sub(recovered); late > time.Second {
-				t.Errorf("who waits heard of it %v after the next scheduler had read it", late)
+				t.Errorf("the caller heard of it %v after the next scheduler had read it", late)
 			}
 			return
 		}
@@ -159,7 +159,7 @@ func TestWhoeverWaitsForManyTasksOfAnotherClientSubscribesOnce(t *testing.T) {
 			}
 		}
 		b.allStarted(t, n)
-		time.Sleep(5*time.Minute + time.Second) // virtual: they read twice a minute by now
+		time.Sleep(5*time.Minute + time.Second) // virtual: they now read twice a minute
 		if more := nc.NumSubscriptions() - before; more != 1+n {
 			t.Errorf("%d subscriptions for %d tasks", more, n)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestAnswersThatNoSchedulerGives: whoever may answer for the scheduler is not believed what none
-// would say, and the client says so.
+// TestAnswersThatNoSchedulerGives: a client does not believe an answer that no scheduler would
+// give, and says so.
 func TestAnswersThatNoSchedulerGives(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c, nc := New(t, s), natstest.Connect(t, s)

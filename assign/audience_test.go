@@ -92,7 +92,7 @@ func TestLargeOutputsAreAnnouncedToWhoWaitsForThem(t *testing.T) {
 		b.allStarted(t, 1)
 		small := waiting(t.Context(), assign.Find(another, slow, p.ID()))
 		large := waiting(t.Context(), assign.Find(New(t, s), wordy, all[0].ID()))
-		time.Sleep(5*time.Minute + time.Second) // virtual: they read twice a minute by now
+		time.Sleep(5*time.Minute + time.Second) // virtual: they now read twice a minute
 		before, closed := nc.Stats().InBytes, time.Now()
 		close(b.gate)
 		for i := range all {

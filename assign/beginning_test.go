@@ -10,9 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestConnectionFailsAtTheBeginningOfATerm: whatever a new scheduler is waiting for when its
-// connection breaks, it goes on when there is another one. Its session lives through it, so nobody
-// else takes over.
+// TestConnectionFailsAtTheBeginningOfATerm: a new scheduler whose connection breaks continues when
+// there is another one, whatever it was waiting for. Its session lives through it, so nobody else
+// takes over.
 func TestConnectionFailsAtTheBeginningOfATerm(t *testing.T) {
 	for after := time.Duration(0); after <= 600*time.Millisecond; after += 50 * time.Millisecond {
 		natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

@@ -124,8 +124,8 @@ func TestAStopReachesAWorkerThatWasCutOff(t *testing.T) {
 	})
 }
 
-// TestWhatAStopSays: the cause of the end of a handler's context is what the scheduler's frame says
-// of its task.
+// TestWhatAStopSays: the cause of the end of a handler's context follows from the status that the
+// scheduler's frame names.
 func TestWhatAStopSays(t *testing.T) {
 	for status, want := range map[tasks.Status]error{
 		tasks.StatusCancelled: assign.ErrTaskCancelled, tasks.StatusExpired: assign.ErrTaskExpired, "": nil, "of a later version": nil,

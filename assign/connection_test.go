@@ -118,7 +118,8 @@ func TestConnectionThatIsGone(t *testing.T) {
 	})
 }
 
-// TestSubmitBeforeTheSessionIsOpen: who waits for it in vain is told what it was waiting for.
+// TestSubmitBeforeTheSessionIsOpen: a call that waits for the session in vain returns what it was
+// waiting for.
 func TestSubmitBeforeTheSessionIsOpen(t *testing.T) {
 	session, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: "a"})
 	if err != nil {

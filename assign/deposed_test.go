@@ -18,7 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// deposed is a leader that has lost the role, keeps its session and its key, and goes on as if
+// deposed is a leader that has lost the role, keeps its session and its key, and continues as if
 // nothing had happened.
 type deposed struct {
 	*forger

@@ -137,8 +137,8 @@ func TestDrainFinishesWhatRuns(t *testing.T) {
 	})
 }
 
-// TestDrainGivesBack, the second phase: after the timeout what still runs is cancelled, with that
-// cause, and given back uncounted; what has finished before counts.
+// TestDrainGivesBack, the second phase: after the timeout, handlers that still run are cancelled,
+// with that cause, and their tasks given back uncounted. Results from before count.
 func TestDrainGivesBack(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		h := newHeld("quick", "long")

@@ -55,7 +55,7 @@ func (h *hanging) hang() {
 }
 
 // TestHandlersEndWithTheLeaseThoughTheConnectionHangs: their contexts end when others may run their
-// tasks, whatever the connection does, and whoever waits for its lock.
+// tasks, whatever the connection does, and even if somebody waits for its lock.
 func TestHandlersEndWithTheLeaseThoughTheConnectionHangs(t *testing.T) {
 	t.Parallel()
 	h := newHanging(t)

@@ -21,9 +21,9 @@ type order struct {
 	Next  *order            `json:"next,omitempty"`
 }
 
-// FuzzValue: whatever comes as an input or an output, bytes are taken as they are, and anything
-// else is read as what its kind says or refused with the name of that; what is read means the same
-// when it is encoded again.
+// FuzzValue: bytes are taken as they are, whatever comes as an input or an output. Any other value
+// is read as its kind says, or refused with the name of its kind. A value that was read means the
+// same when it is encoded again.
 func FuzzValue(f *testing.F) {
 	for _, text := range []string{
 		`{"id":"7","lines":[1,-2],"due":"2026-03-28T10:07:03.5Z","share":0.25,"notes":{"a":"b"},"next":{"id":"8"}}`, `{"due":"yesterday"}`, `{"lines":[9223372036854775808]}`,

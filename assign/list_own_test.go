@@ -12,7 +12,7 @@ import (
 // open are the states of tasks that have not ended.
 var open = []assign.State{assign.StatePending, assign.StateDelayed, assign.StateRunning, assign.StateRetrying}
 
-// TestListDoesNotGoBack: who has been told of an outcome does not find the task open.
+// TestListDoesNotGoBack: a caller that has been told of an outcome does not find the task open.
 func TestListDoesNotGoBack(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()

@@ -129,8 +129,8 @@ func TestListThatCannotBe(t *testing.T) {
 	})
 }
 
-// TestListIsBounded: what has ended is found behind any number of tasks that are open, at a bounded
-// cost for each page.
+// TestListIsBounded: an ended task is found behind any number of open ones, at a bounded cost for
+// each page.
 func TestListIsBounded(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)

@@ -37,8 +37,9 @@ func leaseState(t *testing.T, n *node, key string) string {
 	return lease.State
 }
 
-// TestTwoNamespacesOnOneSession: one that has nothing to do any more does not put the session to
-// idle beats while the other runs a task: whoever needs an idle session gone may end it at once.
+// TestTwoNamespacesOnOneSession: a namespace that has nothing to do any more does not put the
+// session to idle beats while the other runs a task, because a process that needs an idle session
+// gone may end it at once.
 func TestTwoNamespacesOnOneSession(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -109,8 +109,8 @@ func missingFault(e event.Event) bool {
 
 func uncreating(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.StreamAutoCreate = false }
 
-// TestLargeOutputWithoutItsStore: what has run waits for the store, and does not run again when
-// somebody makes it.
+// TestLargeOutputWithoutItsStore: a task that has run waits for the store, and does not run again
+// when somebody creates it.
 func TestLargeOutputWithoutItsStore(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
@@ -282,7 +282,7 @@ func TestLargeOutputOfAWorkerThatShutsDown(t *testing.T) {
 	})
 }
 
-// TestLargeOutputWaitsForItsStore: the attempt goes on until its output is stored.
+// TestLargeOutputWaitsForItsStore: the attempt continues until its output is stored.
 func TestLargeOutputWaitsForItsStore(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", nil)

@@ -205,7 +205,7 @@ func manyLabels(n int) map[string]string {
 	return all
 }
 
-// TestNobodyToSubmitTo: what is nil is an error wherever it is given.
+// TestNobodyToSubmitTo: a nil submitter is an error wherever it is given.
 func TestNobodyToSubmitTo(t *testing.T) {
 	if _, err := assign.NewClient(nil, assign.ClientConfig{Namespace: testNS}); !errors.As(err, new(*assign.ConfigError)) {
 		t.Errorf("no connection: %v", err)

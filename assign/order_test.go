@@ -124,8 +124,8 @@ func aging(step time.Duration) nodeOption {
 	return func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.AgingStep = step }
 }
 
-// TestPriorityWithAging: what is more urgent goes first, as long as the other has not waited for
-// too long.
+// TestPriorityWithAging: a more urgent task goes first, as long as the other has not waited for too
+// long.
 func TestPriorityWithAging(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()
@@ -157,7 +157,7 @@ func TestPriorityWithAging(t *testing.T) {
 	})
 }
 
-// TestOrderSurvivesFailover: the next scheduler goes on in the same order.
+// TestOrderSurvivesFailover: the next scheduler continues in the same order.
 func TestOrderSurvivesFailover(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()

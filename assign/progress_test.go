@@ -93,7 +93,8 @@ func TestCheckpointIsHandedOn(t *testing.T) {
 	})
 }
 
-// TestCheckpointOutlivesItsWorker: what Progress has returned for is there for whoever goes on.
+// TestCheckpointOutlivesItsWorker: a checkpoint that Progress has returned for is there for the
+// next worker.
 func TestCheckpointOutlivesItsWorker(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		saved := make(chan struct{})

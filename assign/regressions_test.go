@@ -271,7 +271,7 @@ func TestForgedFrame(t *testing.T) {
 	})
 }
 
-// TestTruncatedFrame: cut on its way, or made so by whoever holds the key.
+// TestTruncatedFrame: cut on its way, or made so by a holder of the key.
 func TestTruncatedFrame(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()
@@ -309,8 +309,8 @@ func TestTruncatedFrame(t *testing.T) {
 	})
 }
 
-// TestFutureEpochFrame: a newer epoch alone is never believed, whoever has signed it, and the
-// worker goes on with the scheduler that it knows.
+// TestFutureEpochFrame: a newer epoch alone is never believed, no matter who has signed it, and the
+// worker continues with the scheduler that it knows.
 func TestFutureEpochFrame(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()

@@ -76,8 +76,8 @@ func TestEveryVerdict(t *testing.T) {
 	})
 }
 
-// TestEveryGateReason: what is not the scheduler's word is counted under the first reason in order,
-// not answered, not run.
+// TestEveryGateReason: a frame that is not the scheduler's word is counted under the first reason
+// that applies, not answered, not run.
 func TestEveryGateReason(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()

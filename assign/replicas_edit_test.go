@@ -13,9 +13,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestAStreamIsGivenReplicasUnderAScheduler, and loses them again: tasks go on, and each runs once.
-// Pipelined as they are on one server, nearly all writes are refused on three, and 600 tasks take
-// minutes.
+// TestAStreamIsGivenReplicasUnderAScheduler, and loses them again: tasks continue, and each runs
+// once. If writes are pipelined as on one server, three replicas refuse nearly all of them, and 600
+// tasks take minutes.
 func TestAStreamIsGivenReplicasUnderAScheduler(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)

@@ -17,9 +17,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestRecordsOnThreeReplicas: all that a scheduler writes besides outcomes and notes, in batches
-// and beside them: ticks, checkpoints, the inputs of dead tasks, what it erases, and the keys that
-// it frees.
+// TestRecordsOnThreeReplicas: all records that a scheduler writes in addition to outcomes and
+// notes, in batches and beside them: ticks, checkpoints, the inputs of dead tasks, the records that
+// it erases, and the keys that it frees.
 func TestRecordsOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)

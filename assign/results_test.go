@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestLargeOutputThatIsGone: a task has succeeded though nobody can read its output any more, and
-// who waits is told so.
+// TestLargeOutputThatIsGone: a task has succeeded though nobody can read its output any more, and a
+// caller that waits is told so.
 func TestLargeOutputThatIsGone(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

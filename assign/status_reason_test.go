@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestWhyATaskWaits: whoever looks at a task that nobody takes is told why, and an operator how
-// many there are.
+// TestWhyATaskWaits: the status of a task that no worker takes says why, and the overview counts
+// such tasks.
 func TestWhyATaskWaits(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -75,7 +75,7 @@ func TestPauseWorksWhileNobodyLeads(t *testing.T) {
 			}
 		}
 		b.allStarted(t, 2)
-		overview(t, c, "the kind goes on", isPaused("slow", false))
+		overview(t, c, "the kind continues", isPaused("slow", false))
 		close(b.gate)
 		if err := assign.PauseKind(t.Context(), c, "no good", ""); !errors.Is(err, assign.ErrInvalidName) {
 			t.Errorf("a bad name: %v", err)
@@ -114,8 +114,8 @@ func TestDrainedWorkerIsGivenNothing(t *testing.T) {
 	})
 }
 
-// TestSteeringWhoseAnswerIsLost: whoever steers later has the last word, whatever comes late of
-// what was said before.
+// TestSteeringWhoseAnswerIsLost: the later request has the last word, even if copies of earlier
+// ones come after it.
 func TestSteeringWhoseAnswerIsLost(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		lossy, link := lossyClient(t, s)

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestPauseSurvivesFailover: a paused kind waits, whoever leads, and the others go on.
+// TestPauseSurvivesFailover: a paused kind waits, whoever leads, and the others continue.
 func TestPauseSurvivesFailover(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()

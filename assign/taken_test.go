@@ -66,7 +66,8 @@ func TestATickThatIsThereAlready(t *testing.T) {
 	})
 }
 
-// TestASubmissionOfALaterVersion is left to whoever can read it, with all that belongs to it.
+// TestASubmissionOfALaterVersion is left to a program that can read it, with all that belongs to
+// it.
 func TestASubmissionOfALaterVersion(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -79,7 +79,7 @@ func TestTicksAcrossFailovers(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		everyTick(t, r.ticksOf("sweep"), time.Second, n-1)
 		if got := len(r.ticksOf("sweep")); got > n+2 {
-			t.Errorf("%d ticks in %d s: it goes on though it was removed", got, n)
+			t.Errorf("%d ticks in %d s: it continues though it was removed", got, n)
 		}
 		everyTick(t, r.ticksOf("minutely"), time.Minute, 1)
 	})

@@ -224,7 +224,8 @@ func TestADeadTaskWhoseInputIsTooLarge(t *testing.T) {
 	})
 }
 
-// TestACheckpointThatIsNeverStored: whoever leaves it is told, and the task goes on.
+// TestACheckpointThatIsNeverStored: the handler that reports it gets an error, and the task
+// continues.
 func TestACheckpointThatIsNeverStored(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

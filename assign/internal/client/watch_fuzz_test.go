@@ -16,9 +16,9 @@ type seen struct {
 
 func asSeen(what EventType, s *Status) seen { return seen{what, *s} }
 
-// FuzzWatched: whatever is said to who watches a task, as an answer or as an event, its events stay
-// bounded and of that task, and none of them is its end, which only the stream tells; hearing it
-// takes memory in proportion.
+// FuzzWatched: a client that watches a task takes any bytes as an answer or as an event. Its events
+// stay bounded and of that task. None of them is the task's end, which only the stream tells.
+// Hearing the bytes takes memory in proportion.
 func FuzzWatched(f *testing.F) {
 	for _, text := range []string{
 		`{"ok":true,"task":{"id":"t","state":"running","worker":"w","attempts":1}}`, `{"id":"t","state":"retrying","attempts":2,"progress":0.5}`,

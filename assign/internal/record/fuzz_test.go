@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzAnnouncement: what is announced is read without harm, and what can be read is announced as it
-// was read.
+// FuzzAnnouncement: any announcement is read without harm, and one that can be read is announced as
+// it was read.
 func FuzzAnnouncement(f *testing.F) {
 	for _, text := range []string{
 		"{\"v\":1,\"kind\":\"k\",\"status\":\"succeeded\",\"attempts\":1}\n\n\n\noutput", "{\"v\":1,\"status\":\"dead\"}\n{\"error\":\"no\"}\ntrace\n1\n",
@@ -42,8 +42,8 @@ func FuzzAnnouncement(f *testing.F) {
 	})
 }
 
-// FuzzBulletin: whatever comes as a bulletin is read without harm, up to where it is none, and what
-// is read was written so.
+// FuzzBulletin: any bytes are read as a bulletin without harm, up to where they are not one, and
+// the part that was read was written so.
 func FuzzBulletin(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(Enter(Enter(nil, "a", []byte("x")), "b.c", nil))

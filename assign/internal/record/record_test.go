@@ -89,7 +89,7 @@ func TestRecordsReadBack(t *testing.T) {
 	}
 }
 
-// TestOutcomeIsPlainJSON: what is encoded by hand is what the encoder would have made of it.
+// TestOutcomeIsPlainJSON: the hand-made encoding is that of the encoder.
 func TestOutcomeIsPlainJSON(t *testing.T) {
 	for i, o := range []Fields{
 		{Version: 1, Kind: "k", Status: tasks.StatusSucceeded, Attempts: 1, Worker: "node-1.example", Epoch: 1<<63 - 1, Attempt: 1<<32 - 1, Ran: 12},
@@ -138,7 +138,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// FuzzRecords: whoever may publish can write anything there; reading it takes memory in proportion.
+// FuzzRecords: anybody who may publish can write anything there. Reading it takes memory in
+// proportion.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"v":1,"kind":"k","attempts":5,"backoff_ms":1000,"max_backoff_ms":3600000,"retention_s":3600}`))
 	f.Add([]byte(`{"v":1,"kind":"k","status":"succeeded","attempts":1}`))

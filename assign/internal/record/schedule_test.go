@@ -71,7 +71,7 @@ func TestInvalidSchedules(t *testing.T) {
 	}
 }
 
-// FuzzSchedule: an expression comes from whoever may publish to the stream.
+// FuzzSchedule: an expression comes from anybody who may publish to the stream.
 func FuzzSchedule(f *testing.F) {
 	for _, spec := range []string{"* * * * *", "*/5 1-3,7 ? JAN-MAR SUN#2", "@every 1h", "@weekly", "TZ=0", "0-0/0 * * * *"} {
 		f.Add(spec)

@@ -10,9 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// FuzzSettled: whatever comes where answers to a worker's reports are awaited, results are settled
-// only by an answer to their own report that has a word for each of them, and at most once; else
-// the report stays under way.
+// FuzzSettled: any bytes may come where answers to a worker's reports are awaited. Results are
+// settled only by an answer to their own report that has a word for each of them, and at most once.
+// Otherwise the report stays under way.
 func FuzzSettled(f *testing.F) {
 	for n := range 4 {
 		f.Add("in.7", frame.EncodeSettled(make([]bool, n)))

@@ -144,8 +144,8 @@ func TestResultReplacesProgressThatWaits(t *testing.T) {
 	}
 }
 
-// TestLatestProgressWins: what is told late is the latest, with the checkpoint that is not stored
-// yet, and no attempt has two reports under way.
+// TestLatestProgressWins: a late report carries the latest progress, with the checkpoint that is
+// not stored yet, and no attempt has two reports under way.
 func TestLatestProgressWins(t *testing.T) {
 	d := newDesk()
 	x := d.run("a")

@@ -78,7 +78,7 @@ func TestGateRefusesDamagedFrames(t *testing.T) {
 	t.Logf("%d damaged frames, none accepted", tried)
 }
 
-// FuzzGate: nothing is accepted but what was signed, to the byte.
+// FuzzGate: only frames that were signed, to the byte, are accepted.
 func FuzzGate(f *testing.F) {
 	g, frames := sealed(f)
 	for _, frame := range frames {
