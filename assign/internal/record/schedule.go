@@ -66,7 +66,7 @@ func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
 	case *cron.SpecSchedule:
 		s.Location = where
 		if s.Next(since).IsZero() {
-			return nil, errors.New("it has no tick within five years: is there such a day?")
+			return nil, errors.New("it does not come within five years: is there such a day?")
 		}
 		return s, nil
 	}
