@@ -140,7 +140,7 @@ func (a *attachment) begin(l *loop, number uint64) {
 	}
 	a.number = number
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
-	a.host = Host{lease{s: a.s, a: a, l: l, number: number, belief: l.s.belief, changed: a.changed, beaten: a.beaten}}
+	a.host = Host{lease{s: a.s, a: a, l: l, number: number, trust: l.s.trust, changed: a.changed, beaten: a.beaten}}
 	if a.serving {
 		a.signal()
 		return

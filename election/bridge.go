@@ -14,10 +14,10 @@ import (
 
 func init() {
 	bridge.NewTerm = func(parent context.Context, role string, epoch uint64) (context.Context, any, func(error)) {
-		b := newBelief(clock.System())
+		b := newTrust(clock.System())
 		b.extend(math.MaxInt64, math.MaxInt64)
 		ctx, cancel := context.WithCancelCause(parent)
-		t := &Term{role: role, id: epoch, began: time.Now(), belief: b, ctx: ctx, cancel: cancel}
+		t := &Term{role: role, id: epoch, began: time.Now(), trust: b, ctx: ctx, cancel: cancel}
 		token := fencing.NewToken(role, "test", epoch, 0, uuid.New())
 		t.token.Store(&token)
 		return ctx, t, func(cause error) {

@@ -38,7 +38,7 @@ type SessionConfig struct {
 	HeartbeatInterval time.Duration
 	// OpTimeout bounds one write. Default HeartbeatInterval/2.
 	OpTimeout time.Duration
-	// SafetyMargin is how long before others may end the lease this process stops believing in it.
+	// SafetyMargin is how long before others may end the lease this process stops trusting it.
 	// Leadership stays exclusive as long as clock rates differ by less than SafetyMargin/TTL.
 	// Default TTL/5.
 	SafetyMargin time.Duration

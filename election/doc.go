@@ -51,7 +51,7 @@
 //	session.go                            Session: open, close, campaign
 //	loop.go, effects.go, commands.go      the goroutine that owns the machine; what it carries out; how others reach it
 //	watcher.go, control.go, denied.go     the ordered watch; control requests in and out; what the server denies silently
-//	election.go, binding.go, term.go, format.go, belief.go  Election; one term from promotion to drain; how long it is believed
+//	election.go, binding.go, term.go, format.go, trust.go  Election; one term from promotion to drain; how long it is trusted
 //	work.go, callback.go, promotion.go    a term's callbacks until they have returned; panics; OnDemote behind its OnPromote
 //	health.go, leadercalls.go, fanout.go  health checks; OnLeaderChange; events to sinks and subscribers
 //	state.go, info.go                     what can be asked

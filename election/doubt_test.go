@@ -62,8 +62,8 @@ func TestObserverInDoubt(t *testing.T) {
 		}
 		lags(view.BackPatience)
 		<-o.Done()
-		if !errors.Is(o.Err(), ErrWentBack) {
-			t.Errorf("ended with %v, want %v", o.Err(), ErrWentBack)
+		if !errors.Is(o.Err(), ErrStoreRegressed) {
+			t.Errorf("ended with %v, want %v", o.Err(), ErrStoreRegressed)
 		}
 	})
 }

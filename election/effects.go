@@ -80,13 +80,13 @@ var outcomes = map[natskv.Outcome]record.Outcome{
 	natskv.Unknown: record.Unknown, natskv.Won: record.Won, natskv.Refused: record.Refused,
 }
 
-// opened begins a lease: a belief of its own, and the attachments.
+// opened begins a lease: a trust of its own, and the attachments.
 func (l *loop) opened(e protocol.Opened) {
 	s := l.s
 	s.number.Store(e.Session)
-	s.belief = newBelief(s.cfg.clock)
-	s.belief.extend(l.machine.BelieveUntil(), l.machine.LeaseUntil())
-	s.present.Store(s.belief)
+	s.trust = newTrust(s.cfg.clock)
+	s.trust.extend(l.machine.TrustedUntil(), l.machine.LeaseUntil())
+	s.present.Store(s.trust)
 	s.emit(event.SessionOpened{Meta: s.meta(), TTL: s.cfg.TTL})
 	select {
 	case <-s.ready:
@@ -100,7 +100,7 @@ func (l *loop) opened(e protocol.Opened) {
 
 func (l *loop) lost(e protocol.Lost) {
 	s := l.s
-	s.belief.end()
+	s.trust.end()
 	for _, a := range s.attachments() {
 		a.end(ErrSessionLost)
 	}
@@ -113,7 +113,7 @@ func (l *loop) lost(e protocol.Lost) {
 func (l *loop) end(e protocol.Ended) {
 	s := l.s
 	l.ended = true
-	s.belief.end()
+	s.trust.end()
 	if s.err = public(e.Fault); s.err != nil {
 		s.emit(event.SessionLost{Meta: s.meta(), Reason: "fault", Cause: s.err})
 	}

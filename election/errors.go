@@ -30,7 +30,7 @@ var (
 	ErrBucketNotFound  = errors.New("election: bucket not found")
 	ErrBucketUnfit     = errors.New("election: bucket is not fit for elections")
 	ErrBucketRecreated = errors.New("election: the bucket was deleted and made again")
-	ErrWentBack        = errors.New("election: revisions went back: the bucket was restored or made again")
+	ErrStoreRegressed  = errors.New("election: revisions went back: the bucket was restored or made again")
 	ErrNewerRecord     = errors.New("election: our own lease was written by a later version of this library")
 	ErrPermission      = errors.New("election: permission denied")
 	ErrJetStreamOff    = errors.New("election: JetStream is off")
@@ -102,16 +102,16 @@ var causes = map[protocol.Cause]error{
 }
 
 var answers = map[error]error{
-	protocol.ErrNotLeader:    ErrNotLeader,
-	protocol.ErrWrongEpoch:   ErrWrongEpoch,
-	protocol.ErrUnknownRole:  ErrUnknownRole,
-	protocol.ErrBusy:         ErrBusy,
-	protocol.ErrNotCandidate: ErrNotCandidate,
-	protocol.ErrDeclined:     ErrDeclined,
-	protocol.ErrUnproven:     ErrUnproven,
-	protocol.ErrStopped:      ErrClosed,
-	protocol.ErrWentBack:     ErrWentBack,
-	protocol.ErrNewerRecord:  ErrNewerRecord,
+	protocol.ErrNotLeader:      ErrNotLeader,
+	protocol.ErrWrongEpoch:     ErrWrongEpoch,
+	protocol.ErrUnknownRole:    ErrUnknownRole,
+	protocol.ErrBusy:           ErrBusy,
+	protocol.ErrNotCandidate:   ErrNotCandidate,
+	protocol.ErrDeclined:       ErrDeclined,
+	protocol.ErrUnproven:       ErrUnproven,
+	protocol.ErrStopped:        ErrClosed,
+	protocol.ErrStoreRegressed: ErrStoreRegressed,
+	protocol.ErrNewerRecord:    ErrNewerRecord,
 }
 
 // public turns an error of the core or of the store into one of ours, and keeps what it says. One

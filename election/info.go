@@ -27,7 +27,7 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleIn
 }
 
 func candidates(v *protocol.View, r *protocol.RoleView, now record.Instant) []Candidate {
-	line := v.Line(now, r)
+	line := v.Order(now, r)
 	all := make([]Candidate, len(line))
 	for i, c := range line {
 		all[i] = Candidate{c.Instance, c.Session, int(c.Priority), c.Takeover}
@@ -39,7 +39,7 @@ func candidates(v *protocol.View, r *protocol.RoleView, now record.Instant) []Ca
 func roleInfos(v *protocol.View, now record.Instant) []RoleInfo {
 	var all []RoleInfo
 	for _, r := range v.Roles() {
-		if r.Revision != 0 || len(v.Line(now, r)) > 0 {
+		if r.Revision != 0 || len(v.Order(now, r)) > 0 {
 			all = append(all, roleInfo(v, r, now))
 		}
 	}
@@ -167,5 +167,5 @@ func ineligible(own protocol.RoleStatus) string {
 }
 
 // trustedFor is how much longer the session is trusted if nothing more is heard; negative when it
-// is over. A session that holds no role is believed in by its acknowledged heartbeats alone.
+// is over. A session that holds no role is trusted by its acknowledged heartbeats alone.
 func (s *Session) trustedFor() time.Duration { return s.present.Load().left() }

@@ -22,7 +22,7 @@ type lease struct {
 	a       *attachment
 	l       *loop
 	number  uint64
-	belief  *belief
+	trust   *trust
 	changed chan struct{}
 	beaten  chan struct{}
 }
@@ -46,9 +46,9 @@ func (h lease) Config() SessionConfig { return h.s.cfg }
 // that the session holds.
 func (h lease) Signer() *fencing.Signer { return h.s.signer }
 
-// Believes reports whether the lease is still believed in, idle or not; it costs one reading of the
+// Believes reports whether the lease is still trusted, idle or not; it costs one reading of the
 // clock. Terms need more than that: see election.Term.Valid.
-func (h lease) Believes() bool { return h.belief.left() > 0 }
+func (h lease) Believes() bool { return h.trust.left() > 0 }
 
 // Changed gives a token when the leader of a role or a member may have changed since the last one.
 // Heartbeats do not count.
@@ -130,7 +130,7 @@ func (h lease) Refresh() { h.l.watcher.rebuild() }
 // Describe publishes what this member offers in a namespace, nil for nothing. It returns when the
 // record is stored and the session's own watch has shown it. All that the watch showed of a role
 // before is older than the record. It holds for this lease: the next one offers nothing before it
-// says so. Errors: ErrSessionLost when the lease is not believed in any more.
+// says so. Errors: ErrSessionLost when the lease is not trusted any more.
 func (h lease) Describe(ctx context.Context, namespace string, w *Workplace) error {
 	answer, err := h.offer(namespace, w)
 	if err == nil {
@@ -163,7 +163,7 @@ func (h lease) offer(namespace string, w *Workplace) (answer func(context.Contex
 	return h.s.order(func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
 }
 
-// withdraw makes the record of the next lease offer nothing, after the belief in the last lease has
+// withdraw makes the record of the next lease offer nothing, after the trust in the last lease has
 // ended. An attachment that offered something has no subscription under the next lease yet, so
 // nobody would receive a message sent there. The machine is told twice: before anything else comes
 // to it, since the watch may show the next lease first, and behind what was still offered under the

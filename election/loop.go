@@ -149,7 +149,7 @@ func (l *loop) take(m message) {
 	}
 }
 
-// step hands one event to the machine. Terms end before belief is extended, so that nobody sees one
+// step hands one event to the machine. Terms end before trust is extended, so that nobody sees one
 // that has ended as valid again.
 func (l *loop) step(ev protocol.Event) {
 	if l.ended {
@@ -163,7 +163,7 @@ func (l *loop) step(ev protocol.Event) {
 	}
 	clear(l.effects)
 	if !l.ended {
-		l.s.belief.extend(l.machine.BelieveUntil(), l.machine.LeaseUntil())
+		l.s.trust.extend(l.machine.TrustedUntil(), l.machine.LeaseUntil())
 	}
 	if l.bare {
 		l.bare = false
@@ -175,7 +175,7 @@ func (l *loop) step(ev protocol.Event) {
 func (l *loop) shutdown() {
 	s := l.s
 	meta := s.meta() // while it still says which session this was
-	s.belief.end()
+	s.trust.end()
 	s.number.Store(0)
 	s.box.Close()
 	close(l.over)

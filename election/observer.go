@@ -149,10 +149,10 @@ func (o *Observer) take(b batch) error {
 	}
 	o.news.Reset()
 	o.watcher.seen.Store(o.view.Last())
-	wentBack := o.view.WentBack()
+	wentBack := o.view.Regressed()
 	o.mu.Unlock()
 	if wentBack {
-		return ErrWentBack
+		return ErrStoreRegressed
 	}
 	if b.snapshot {
 		select {

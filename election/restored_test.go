@@ -60,12 +60,12 @@ func TestRestoredBucket(t *testing.T) {
 			link.Heal()
 			link.Reset() // the kernel would tell them sooner or later that the server was down
 			receive(t, "the session has ended", after(a.Done()))
-			if err := a.Err(); !errors.Is(err, election.ErrWentBack) {
-				t.Errorf("the session ended with %v, want %v", err, election.ErrWentBack)
+			if err := a.Err(); !errors.Is(err, election.ErrStoreRegressed) {
+				t.Errorf("the session ended with %v, want %v", err, election.ErrStoreRegressed)
 			}
 			receive(t, "the observer has ended", after(o.Done()))
-			if err := o.Err(); !errors.Is(err, election.ErrWentBack) {
-				t.Errorf("the observer ended with %v, want %v", err, election.ErrWentBack)
+			if err := o.Err(); !errors.Is(err, election.ErrStoreRegressed) {
+				t.Errorf("the observer ended with %v, want %v", err, election.ErrStoreRegressed)
 			}
 			lead(t, open(t, s, instance("b")), election.RoleConfig{Role: "r"})
 		})

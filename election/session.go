@@ -34,8 +34,8 @@ type Session struct {
 	beaten   atomic.Int64  // wall time of the last renewal, ns
 	rtt      atomic.Int64  // how long it took, ns
 	up       atomic.Bool   // the connection
-	present  atomic.Pointer[belief]
-	belief   *belief // the same, for the loop
+	present  atomic.Pointer[trust]
+	trust    *trust // the same, for the loop
 	commands atomic.Uint64
 
 	mu         sync.Mutex
@@ -70,9 +70,9 @@ func NewSession(cfg SessionConfig) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{}, bindings: map[<-chan struct{}]*binding{},
-		belief: newBelief(cfg.clock), events: newFanout(), ready: make(chan struct{}), done: make(chan struct{}),
+		trust: newTrust(cfg.clock), events: newFanout(), ready: make(chan struct{}), done: make(chan struct{}),
 	}
-	s.present.Store(s.belief)
+	s.present.Store(s.trust)
 	if len(cfg.Meta) > 0 {
 		s.post(protocol.Describe{Meta: maps.Clone(cfg.Meta)})
 	}

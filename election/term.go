@@ -16,12 +16,12 @@ import (
 //
 // It ends in this order: Valid is false, the context is cancelled with a cause, OnDemote runs and
 // the work returns, the role is given away. No other process leads before that, except when the
-// session was lost. Then belief has ended SafetyMargin before another process may lead.
+// session was lost. Then trust has ended SafetyMargin before another process may lead.
 type Term struct {
 	role        string
 	id          uint64 // the epoch it began with
 	began       time.Time
-	belief      *belief
+	trust       *trust
 	over        atomic.Bool
 	token       atomic.Pointer[fencing.Token]
 	ctx         context.Context
@@ -51,7 +51,7 @@ func (t *Term) Since() time.Time { return t.began }
 // Valid reports whether this process still believes that it leads. It reads the clock once and asks
 // nobody. It is never true longer than other processes must wait. It says nothing about the moment
 // after the call: use tokens for that.
-func (t *Term) Valid() bool { return !t.over.Load() && t.belief.holds() }
+func (t *Term) Valid() bool { return !t.over.Load() && t.trust.holds() }
 
 // Validate proves with the server that the term is the present one. It sends a heartbeat, then a
 // write that the server accepts only while the role's record is as this term wrote it. Errors:
@@ -80,7 +80,7 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	token := fencing.NewToken(b.Role, s.cfg.InstanceID, b.Epoch, 0, id)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(e.parent))
 	t := &Term{
-		role: b.Role, id: b.Epoch, began: time.Now(), belief: s.belief, ctx: ctx, cancel: cancel, session: s,
+		role: b.Role, id: b.Epoch, began: time.Now(), trust: s.trust, ctx: ctx, cancel: cancel, session: s,
 		correlation: uuid.NewString()[:8],
 	}
 	t.token.Store(&token)
@@ -90,7 +90,7 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	e.work(t)
 }
 
-// end ends belief in a term, cancels its work and calls OnDemote; whichever of its callbacks
+// end ends trust in a term, cancels its work and calls OnDemote; whichever of its callbacks
 // returns last reports that it has drained.
 func (s *Session) end(e *Election, x protocol.EndTerm) {
 	t := e.term.Swap(nil)

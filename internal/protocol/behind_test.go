@@ -135,16 +135,16 @@ type busy struct {
 	lag         time.Duration // from when it is stored until it can be shown
 	last        uint64
 	keys        map[string]uint64
-	sent        line[Write]
-	stored      line[*record.Entry]
+	sent        pipeline[Write]
+	stored      pipeline[*record.Entry]
 	waits       map[WriteID]bool
 	late        []deadline // of writes, in order
 	left        int        // roles that were left and are given away
 	harm        string     // the first
 }
 
-// line is what waits for one who takes his time; the first of it is done at the instant.
-type line[T any] struct {
+// pipeline is what waits for one who takes his time; the first of it is done at the instant.
+type pipeline[T any] struct {
 	waits []waiting[T]
 	done  record.Instant
 }
@@ -154,14 +154,14 @@ type waiting[T any] struct {
 	from record.Instant // not begun before
 }
 
-func (l *line[T]) add(x T, from record.Instant, takes time.Duration) {
+func (l *pipeline[T]) add(x T, from record.Instant, takes time.Duration) {
 	if len(l.waits) == 0 {
 		l.done = from.Add(takes)
 	}
 	l.waits = append(l.waits, waiting[T]{x, from})
 }
 
-func (l *line[T]) take(now record.Instant, takes time.Duration) T {
+func (l *pipeline[T]) take(now record.Instant, takes time.Duration) T {
 	x := l.waits[0].x
 	if l.waits = l.waits[1:]; len(l.waits) > 0 {
 		l.done = max(now, l.waits[0].from).Add(takes)

@@ -56,7 +56,7 @@ func TestWritesBelowWhatWasKnown(t *testing.T) {
 						ended = &e
 					}
 				}
-				if (ended != nil) != (told != "above") || ended != nil && ended.Fault != ErrWentBack {
+				if (ended != nil) != (told != "above") || ended != nil && ended.Fault != ErrStoreRegressed {
 					t.Errorf("has ended: %+v", ended)
 				}
 				if d, answered := g.done(9); what == "member" && (!answered || (d.Err != nil) != (told == "acknowledged")) {

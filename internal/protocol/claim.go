@@ -21,8 +21,8 @@ type claim struct {
 //
 //   - absent from a complete first snapshot, or vacated in order: from when it was first seen so
 //   - held by a session that is dead for certain: from when that was first seen
-//   - after a term whose record was lost: not before its leader has ceased to believe
-//   - vacated by force, deleted, or unreadable: the lease time after it was first seen so, since the former leader believes
+//   - after a term whose record was lost: not before its leader has ceased to trust its session
+//   - vacated by force, deleted, or unreadable: the lease time after it was first seen so, since the former leader leads
 //     for that long if it has not seen it
 func (m *Machine) claimableSince(rv *RoleView) (since record.Instant, ok bool) {
 	since, ok = m.freeSince(rv)
@@ -53,7 +53,7 @@ func (m *Machine) freeSince(rv *RoleView) (since record.Instant, ok bool) {
 
 // tryClaim claims a role when it is free and it is our turn.
 func (m *Machine) tryClaim(r *role) {
-	if !r.told || m.closing.asked || r.Notes.inflight {
+	if !r.advertised || m.closing.asked || r.Notes.inflight {
 		return
 	}
 	since, ok := m.claimableSince(r.RoleView)
@@ -96,7 +96,7 @@ func (m *Machine) sendClaim(r *role) {
 	}, Write{Key: record.RoleKey(r.Name)}, rec)
 }
 
-func (m *Machine) claimed(p pending, w Written, mine bool) {
+func (m *Machine) claimWritten(p pending, w Written, mine bool) {
 	rv := p.role
 	rv.Notes.inflight = false
 	m.emit(Claimed{rv.Name, w.Outcome, m.elapsed(p)})
@@ -122,9 +122,9 @@ func (m *Machine) reconcileClaim(r *role) {
 	switch {
 	case r.Held() && r.Role.Token == c.token && m.names(r.RoleView):
 		m.endClaim(r)
-		if m.canAct() && r.told {
+		if m.canAct() && r.advertised {
 			m.beginTerm(r, c)
-		} // else it came too late to be believed, and is swept
+		} // else it came too late to be trusted, and is swept
 	case standing(r.Form, r.Revision) != c.expect:
 		m.endClaim(r) // somebody else was first
 	case t.inflight:
@@ -154,7 +154,7 @@ func (m *Machine) dropClaims() {
 
 // sweep gives away a role that names our live session though we have no term of it: a vacate that was lost, or a claim we
 // had given up. It is never resumed at an epoch that has ended. A token that is none of ours was written by somebody else
-// over a leader who may still believe, so that vacancy counts as forced.
+// over a leader that may still lead, so that vacancy counts as forced.
 func (m *Machine) sweep(rv *RoleView) {
 	t := &rv.Notes
 	switch {

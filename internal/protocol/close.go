@@ -21,7 +21,7 @@ func (c Close) apply(m *Machine) {
 		return
 	}
 	m.closing.asked, m.closing.due = true, due
-	m.change()
+	m.touchMember()
 	m.endAll(SessionClosed)
 	for _, rv := range m.view.Roles() {
 		m.touchRole(rv)
@@ -69,7 +69,7 @@ func (m *Machine) writeClosed() {
 	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: tombstoneTTL}, rec)
 }
 
-func (m *Machine) closed(p pending, w Written, mine bool) {
+func (m *Machine) closeWritten(p pending, w Written, mine bool) {
 	if !mine {
 		return
 	}

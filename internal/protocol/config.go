@@ -16,7 +16,7 @@ type Config struct {
 	TTL       time.Duration // L: how long others must see our lease stand still before they may kill the session
 	Heartbeat time.Duration
 	OpTimeout time.Duration
-	Margin    time.Duration // G: belief ends this long before others may act
+	Margin    time.Duration // G: trust ends this long before others may act
 	Grace     time.Duration // disconnected this long, terms end by themselves
 	Delta     time.Duration // succession delay: rank k waits k times this
 	Drain     time.Duration // after this, work that has not returned is reported as stuck
@@ -61,7 +61,7 @@ func (c *Config) backoff(n int) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*c.Rand()))
 }
 
-// margin is the part of a lease of length ttl in which its holder no longer believes. It grows with the lease, so that
+// margin is the part of a lease of length ttl in which its holder no longer trusts it. It grows with the lease, so that
 // the bound on clock rates, G/L, is one and the same for short and for idle leases.
 func (c *Config) margin(ttl time.Duration) time.Duration {
 	if ttl == c.TTL {

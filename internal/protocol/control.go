@@ -27,17 +27,17 @@ func (c Cause) String() string { return causes[c] }
 
 // Why a command or a machine fails.
 var (
-	ErrNotLeader    = errors.New("not the leader of the role")
-	ErrWrongEpoch   = errors.New("the role is held at another epoch")
-	ErrUnknownRole  = errors.New("the instance does not take part in the role")
-	ErrBusy         = errors.New("the role is being handed over already")
-	ErrNotCandidate = errors.New("the target is no live, eligible candidate for the role")
-	ErrDeclined     = errors.New("the target did not confirm that it is ready")
-	ErrUnproven     = errors.New("leadership could neither be proved nor disproved")
-	ErrUnknownOp    = errors.New("unknown operation: step-down, transfer, ready, pause and resume are known")
-	ErrStopped      = errors.New("the session has ended")
-	ErrWentBack     = errors.New("revisions went back: the bucket was restored or made again")
-	ErrNewerRecord  = errors.New("our own lease was written by a later version")
+	ErrNotLeader      = errors.New("not the leader of the role")
+	ErrWrongEpoch     = errors.New("the role is held at another epoch")
+	ErrUnknownRole    = errors.New("the instance does not take part in the role")
+	ErrBusy           = errors.New("the role is being handed over already")
+	ErrNotCandidate   = errors.New("the target is no live, eligible candidate for the role")
+	ErrDeclined       = errors.New("the target did not confirm that it is ready")
+	ErrUnproven       = errors.New("leadership could neither be proved nor disproved")
+	ErrUnknownOp      = errors.New("unknown operation: step-down, transfer, ready, pause and resume are known")
+	ErrStopped        = errors.New("the session has ended")
+	ErrStoreRegressed = errors.New("revisions went back: the bucket was restored or made again")
+	ErrNewerRecord    = errors.New("our own lease was written by a later version")
 )
 
 // DuplicateError says that another process uses our instance id: its lease went on while we waited for it.

@@ -15,10 +15,10 @@ func (d Delivered) apply(m *Machine) {
 		m.hurry(slowAfter)
 	}
 	if m.backdated(e) {
-		m.fail(ErrWentBack)
+		m.fail(ErrStoreRegressed)
 		return
 	}
-	m.comes(e)
+	m.noteProgress(e)
 	if e.Kind == record.KindLease && e.Peer == m.self.Peer {
 		m.seenOwnLease(e)
 	}
@@ -26,13 +26,13 @@ func (d Delivered) apply(m *Machine) {
 		m.seenOwnMember(e)
 	}
 	m.view.Deliver(m.now.Observer, e, &m.news)
-	if m.view.WentBack() {
-		m.fail(ErrWentBack)
+	if m.view.Regressed() {
+		m.fail(ErrStoreRegressed)
 		return
 	}
-	m.passed()
+	m.takeBackOvertaken()
 	if e.Kind == record.KindLease {
-		m.moved(e)
+		m.reviewOwnLease(e)
 	}
 }
 

@@ -14,17 +14,17 @@
 // marker or a missing key; a refused write proves only that something newer stands there. What a write of unknown outcome
 // has done is learnt from the watch.
 //
-// What local time may decide: when this process stops believing in itself, and from when it may try to end the session of
+// What local time may decide: when this process stops trusting itself, and from when it may try to end the session of
 // somebody else. It never decides that somebody else has stopped.
 //
 // The trust window, with L the lease time in the record and G the margin:
 //
-//	holder    sent t ─────────────── believes ───────────────► t+L-G ──── G ────┐
+//	holder    sent t ─────────────── trusts it ──────────────► t+L-G ──── G ────┐
 //	observer          first seen o ≥ t ─────────── waits ───────────────────► o+L: may kill
 //
 // # Invariants
 //
-//	I1  No two processes believe in a term of one role at the same time, as long as clock rates differ by less than G/L and the
+//	I1  No two processes trust a term of one role at the same time, as long as clock rates differ by less than G/L and the
 //	    store keeps what it has acknowledged. This holds under forced evictions, markers over live leases and deleted keys.
 //	I2  Epochs of a role strictly increase; one holder has each.
 //	I3  With a store that answers and one healthy candidate a role is led again within L, a stream election and δ. Work that
@@ -41,9 +41,9 @@
 //   - no term of a role begins before the work of the last one in this process has drained
 //   - no term goes on once a whole watch has shown something later than its record, and not the record, nor one of ours in its
 //     place; an open rotation puts that off by L less G
-//   - belief never ends later than the last acknowledged heartbeat was sent plus its L less its G, and never later than
+//   - trust never ends later than the last acknowledged heartbeat was sent plus its L less its G, and never later than
 //     that counted from the newest short heartbeat that the watch has shown
-//   - while belief can be lost and the watch is late, no role is written before all is seen that was written of roles
+//   - while trust can be lost and the watch is late, no role is written before all is seen that was written of roles
 //   - every effect that asks for something is answered by one event, and every command by one Done
 //
 // # Failures
@@ -55,7 +55,7 @@
 // # Map
 //
 //	O  opening a session                  open.go
-//	H  heartbeat, D  belief               heartbeat.go
+//	H  heartbeat, D  trust               heartbeat.go
 //	   idle members, when to look again   idle.go
 //	K  killing what has stood still       kill.go
 //	C  claiming, Sweep                    claim.go

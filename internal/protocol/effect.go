@@ -36,7 +36,7 @@ type (
 		Vacant   time.Duration // since this process saw that the role could be claimed
 	}
 
-	// EndTerm ends belief in a term and cancels its work; Drained answers it. Term is the epoch it began with.
+	// EndTerm ends trust in a term and cancels its work; Drained answers it. Term is the epoch it began with.
 	EndTerm struct {
 		Role  string
 		Term  uint64

@@ -21,7 +21,7 @@ type lease struct {
 	inflight bool
 	attempts []attempt // whose landing is not yet history, oldest first
 
-	// deadline is when this process stops believing in its session.
+	// deadline is when this process stops trusting its session.
 	//
 	// Invariant: deadline <= (send time of the beat at rev) + its ttl - its margin. It counts from the send: a slow reply
 	// must not lengthen a lease that others began to count earlier. The beat with the highest revision decides, even an
@@ -51,10 +51,10 @@ type attempt struct {
 
 const longAgo = record.Instant(math.MinInt64 / 2)
 
-// believeUntil is when terms of this session are no longer believed: at its deadline, or when the watch has not shown one
-// of our own short beats for too long. The second clause ends the belief of a process that can write but no longer sees
+// trustedUntil is when terms of this session are no longer trusted: at its deadline, or when the watch has not shown one
+// of our own short beats for too long. The second clause ends the trust of a process that can write but no longer sees
 // what others do to the roles.
-func (m *Machine) believeUntil() record.Instant {
+func (m *Machine) trustedUntil() record.Instant {
 	if m.phase != open {
 		return longAgo
 	}
@@ -64,11 +64,11 @@ func (m *Machine) believeUntil() record.Instant {
 	return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))
 }
 
-// BelieveUntil is the instant, on the holder's scale, up to which terms begun so far may be believed without asking the
+// TrustedUntil is the instant, on the holder's scale, up to which terms begun so far may be trusted without asking the
 // machine again. It only holds for the session that was open when it was read.
-func (m *Machine) BelieveUntil() record.Instant { return m.believeUntil() }
+func (m *Machine) TrustedUntil() record.Instant { return m.trustedUntil() }
 
-// LeaseUntil is the instant, on the holder's scale, up to which the session itself is believed in: by its acknowledged
+// LeaseUntil is the instant, on the holder's scale, up to which the session itself is trusted: by its acknowledged
 // beats alone, idle ones included. That is enough for what holds no role.
 func (m *Machine) LeaseUntil() record.Instant {
 	if m.phase != open {
@@ -77,12 +77,12 @@ func (m *Machine) LeaseUntil() record.Instant {
 	return m.lease.deadline
 }
 
-func (m *Machine) believes() bool { return m.now.Holder < m.believeUntil() }
+func (m *Machine) trusted() bool { return m.now.Holder < m.trustedUntil() }
 
 // canAct reports whether a claim may be made or come true: the session is valid and awake. Who has been disconnected for too
 // long to lead does not begin to.
 func (m *Machine) canAct() bool {
-	return m.believes() && m.lease.awake() && !m.disconnected()
+	return m.trusted() && m.lease.awake() && !m.disconnected()
 }
 
 // awake reports whether what stands at our lease is a short beat for certain: the acknowledged one is, and no idle one was
@@ -90,7 +90,7 @@ func (m *Machine) canAct() bool {
 // the idle one may stand, and others may end what looks idle as soon as they want something that it holds.
 func (l *lease) awake() bool { return l.short && l.acked > l.idled }
 
-// behind reports whether a beat has waited to be seen, since it was sent, for a sixth of the delay that belief can stand (TTL less
+// behind reports whether a beat has waited to be seen, since it was sent, for a sixth of the delay that trust can stand (TTL less
 // the margin less an interval). A sixth is soon enough for a watch that takes twice as long for a write as the store does (TestBehind).
 func (m *Machine) behind() bool {
 	l := &m.lease
@@ -102,13 +102,13 @@ func (m *Machine) disconnected() bool {
 	return m.downSince != view.Never && m.now.Holder >= m.downSince.Add(m.cfg.Grace)
 }
 
-// Awake reports whether something may be begun under the session: it is believed in, and on short beats.
+// Awake reports whether something may be begun under the session: it is trusted, and on short beats.
 func (m *Machine) Awake() bool {
-	return m.phase == open && m.believes() && m.lease.awake()
+	return m.phase == open && m.trusted() && m.lease.awake()
 }
 
-// lapse ends what time has ended, before anything else is looked at.
-func (m *Machine) lapse() {
+// expire ends what time has ended, before anything else is looked at.
+func (m *Machine) expire() {
 	if m.phase != open {
 		return
 	}
@@ -117,7 +117,7 @@ func (m *Machine) lapse() {
 		m.lose("no heartbeat was acknowledged in time")
 		return
 	}
-	if m.leading > 0 && !m.believes() {
+	if m.leading > 0 && !m.trusted() {
 		m.endAll(SessionLost)
 	}
 	if m.leading > 0 && m.disconnected() {
@@ -144,7 +144,7 @@ func (m *Machine) keepAlive() {
 	if l.inflight || !m.due(&l.retry) {
 		return
 	}
-	urgent := short && l.idled == l.beat || m.self.Form != record.FormRecord || m.proofWaits() || m.looks()
+	urgent := short && l.idled == l.beat || m.self.Form != record.FormRecord || m.proofWaits() || m.suspectsNeedBeat()
 	if urgent || m.now.Holder >= l.nextBeat {
 		m.beat(short)
 	}
@@ -167,7 +167,7 @@ func (m *Machine) beat(short bool) {
 	if !short {
 		state, l.idled = record.Idle, l.beat
 	}
-	l.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { // one that landed so late would not be believed
+	l.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { // one that landed so late would not be trusted
 		return a.sent.Add(a.ttl-m.cfg.margin(a.ttl)) <= m.now.Holder
 	})
 	l.attempts = append(l.attempts, attempt{l.beat, m.now.Holder, ttl, short, m.view.Last()})
@@ -186,7 +186,7 @@ func (m *Machine) beat(short bool) {
 	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: max(minLeaseRetention, 10*ttl)}, rec)
 }
 
-func (m *Machine) beaten(p pending, w Written, mine bool) {
+func (m *Machine) heartbeatDone(p pending, w Written, mine bool) {
 	l := &m.lease
 	m.emit(Beat{w.Outcome, w.Revision, m.elapsed(p), p.entry.Lease.State == record.Idle})
 	if !mine {
@@ -255,7 +255,7 @@ func (m *Machine) seenOwnLease(e *record.Entry) {
 		if l.attempts[i].short {
 			l.seenShort = max(l.seenShort, l.attempts[i].sent)
 		}
-		m.judge()
+		m.reviewSuspects()
 		l.attempts = slices.Delete(l.attempts, 0, i) // what was sent before a beat that landed can no longer land
 	}
 	if e.Revision >= l.unseenRev {
@@ -263,16 +263,16 @@ func (m *Machine) seenOwnLease(e *record.Entry) {
 	}
 }
 
-// comes notes that the watch is on its way to the beat that waits to be seen: it delivers in the order of revisions, and this one is
+// noteProgress notes that the watch is on its way to the beat that waits to be seen: it delivers in the order of revisions, and this one is
 // new.
-func (m *Machine) comes(e *record.Entry) {
+func (m *Machine) noteProgress(e *record.Entry) {
 	if l := &m.lease; l.unseenSince != 0 && m.view.Delivered() < e.Revision && e.Revision < l.unseenRev {
 		l.unseenSince = m.now.Holder
 	}
 }
 
-// moved looks at our own lease after a delivery.
-func (m *Machine) moved(e *record.Entry) {
+// reviewOwnLease looks at our own lease after a delivery.
+func (m *Machine) reviewOwnLease(e *record.Entry) {
 	l, p := &m.lease, m.self
 	if e.Peer != p.Peer || e.Revision != p.Revision {
 		return

@@ -10,8 +10,8 @@ import (
 // there are.
 func (m *Machine) wantShort() bool {
 	l := &m.lease
-	if m.active.len()+m.claims.len()+m.wanting.len()+m.vacates+m.kept.len()+len(m.proofs)+len(m.window.queue) > 0 || m.busy || m.closing.asked ||
-		m.looks() || m.now.Holder < m.readyUntil {
+	if m.active.len()+m.claims.len()+m.wanting.len()+m.vacates+m.keptRoles.len()+len(m.proofs)+len(m.window.queue) > 0 || m.busy || m.closing.asked ||
+		m.suspectsNeedBeat() || m.now.Holder < m.readyUntil {
 		l.linger = m.now.Holder.Add(2 * m.cfg.Heartbeat)
 		return true
 	}
@@ -49,7 +49,7 @@ func (m *Machine) nextHolder() record.Instant {
 		ahead(l.nextBeat)
 	}
 	if m.leading > 0 {
-		ahead(m.believeUntil())
+		ahead(m.trustedUntil())
 		if m.downSince != view.Never {
 			ahead(m.downSince.Add(m.cfg.Grace))
 		}

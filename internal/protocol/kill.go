@@ -41,7 +41,7 @@ func (m *Machine) reconcilePeer(p *PeerView) {
 			m.peersDue.Set(p, turn)
 		case !m.due(&t.retry):
 			m.peersDue.Set(p, t.retry.after)
-		case !m.watched(p, due):
+		case !m.watchedWholeWait(p, due):
 			m.suspect(p)
 		default:
 			m.kill(p)
@@ -103,12 +103,12 @@ func (m *Machine) killTurn(p *PeerView, due record.Instant) record.Instant {
 	return due.Add(m.rankDelay(p))
 }
 
-// watched reports whether we watched while p stood still: the watch has shown us a beat of our own that was sent in the second half
+// watchedWholeWait reports whether we watched while p stood still: the watch has shown us a beat of our own that was sent in the second half
 // of that time, and what was written before that, unless it was overwritten since. The watch may be late, or tell nothing, for as
 // long as a lease: then all leases stand still, to all who have such a watch. Each of them would try to end every other one, again and
 // again, and keep the store too busy to come in time. Whoever is refused has ended nobody; so this is for the sake of load, not of
 // safety. (An idle session that a role still names may be ended without.)
-func (m *Machine) watched(p *PeerView, due record.Instant) bool {
+func (m *Machine) watchedWholeWait(p *PeerView, due record.Instant) bool {
 	blind := m.now.Holder.Sub(m.lease.shown)
 	return p == m.self || m.view.Whole() && m.now.Observer.Add(-blind) >= p.Seen.Add(due.Sub(p.Seen)/2)
 }
@@ -121,13 +121,13 @@ func (m *Machine) suspect(p *PeerView) {
 	}
 }
 
-// looks reports whether a beat has to be sent for the sake of those who are suspected: there is none that the watch is still to show.
-func (m *Machine) looks() bool {
+// suspectsNeedBeat reports whether a beat has to be sent for the sake of those who are suspected: there is none that the watch is still to show.
+func (m *Machine) suspectsNeedBeat() bool {
 	return len(m.suspects) > 0 && m.view.Whole() && m.lease.unseenSince == 0
 }
 
-// judge looks again at all who are suspected, unless there is a snapshot to come first: it does not tell what came before what.
-func (m *Machine) judge() {
+// reviewSuspects looks again at all who are suspected, unless there is a snapshot to come first: it does not tell what came before what.
+func (m *Machine) reviewSuspects() {
 	if !m.view.Whole() {
 		return
 	}
@@ -210,7 +210,7 @@ func (m *Machine) reap(p *PeerView) {
 	}, Write{Key: record.MemberKey(p.Peer), Delete: true}, nil)
 }
 
-func (m *Machine) killedOrReaped(p pending, w Written) {
+func (m *Machine) killWritten(p pending, w Written) {
 	peer, t := p.peer, &p.peer.Notes
 	t.inflight = false
 	known, doing := peer.Revision, "kill the session of "+peer.Peer.Instance

@@ -85,7 +85,7 @@ func (n *lossyNode) step(ev Event) {
 
 // leads reports whether a machine believes that it leads a role.
 func (n *lossyNode) leads(role string) bool {
-	return n.fault == nil && n.m.Status(role).Leading && n.m.believes()
+	return n.fault == nil && n.m.Status(role).Leading && n.m.trusted()
 }
 
 func (s *lossy) commit(key string, value []byte, marker bool) uint64 {

@@ -24,23 +24,23 @@ type Machine struct {
 	self *PeerView
 	view *View
 
-	phase   phase
-	lease   lease
-	past    []string // nonces of former sessions of this process, the newest last
-	own     own
-	active  set[*role] // the roles with a term, drained or not
-	unshown []unshown  // by epoch
-	opening openState
-	closing closeState
+	phase       phase
+	lease       lease
+	past        []string // nonces of former sessions of this process, the newest last
+	own         own
+	active      set[*role]    // the roles with a term, drained or not
+	undelivered []undelivered // by epoch
+	opening     openState
+	closing     closeState
 
-	leading int        // terms that are believed in
-	running int        // terms whose work has not drained
-	claims  set[*role] // whose claim is open
-	wanting set[*role] // whose claim waits for a short beat
-	window  window
-	vacates int        // vacates in flight
-	kept    set[*role] // left, but named by their record to the end of the session
-	busy    bool
+	leading   int        // terms that are trusted
+	running   int        // terms whose work has not drained
+	claims    set[*role] // whose claim is open
+	wanting   set[*role] // whose claim waits for a short beat
+	window    window
+	vacates   int        // vacates in flight
+	keptRoles set[*role] // left, but named by their record to the end of the session
+	busy      bool
 
 	slow       bool           // something may be in the slow lane
 	downSince  record.Instant // holder's scale; never while connected
@@ -76,12 +76,12 @@ func New(cfg Config) *Machine {
 
 // Step applies one event at one moment and appends what is to be done to out. The effects are to be carried out in order.
 //
-// Time is looked at first, so that nothing is decided on a belief that has ended; the event comes second; then every lease
+// Time is looked at first, so that nothing is decided on a trust that has ended; the event comes second; then every lease
 // and role that either has touched is brought in line with the rules.
 func (m *Machine) Step(now record.Now, ev Event, out []Effect) []Effect {
 	m.now, m.out = now, out
 	if m.phase != ended {
-		m.lapse()
+		m.expire()
 		ev.apply(m)
 		m.settle()
 	}
@@ -165,7 +165,7 @@ func (m *Machine) touchRole(r *RoleView) {
 	}
 }
 
-// session keeps what there is once per process: the lease, the member record, belief, the end. It costs O(1).
+// session keeps what there is once per process: the lease, the member record, trust, the end. It costs O(1).
 func (m *Machine) session() {
 	if m.phase != ended && m.view.AskAgain(m.now.Observer) {
 		m.rebuild("revisions went back, or a replica lags")
@@ -175,7 +175,7 @@ func (m *Machine) session() {
 		m.tryOpen()
 	case open:
 		m.keepAlive()
-		m.describe()
+		m.writeMember()
 		m.prove()
 		m.answerReady()
 		m.wakeWanting()
@@ -206,8 +206,8 @@ func (m *Machine) finish(fault error) {
 
 func (w WatchReset) apply(m *Machine) {
 	m.view.BeginWatch(view.Watch(w), m.self.Peer)
-	if m.view.WentBack() {
-		m.fail(ErrWentBack)
+	if m.view.Regressed() {
+		m.fail(ErrStoreRegressed)
 	}
 }
 
@@ -217,9 +217,9 @@ func (SnapshotDone) apply(m *Machine) {
 		m.rebuild("a record that was known does not stand")
 	}
 	m.expectAll()
-	m.passed()
+	m.takeBackOvertaken()
 	m.lease.unseenSince = 0
-	m.judge()
+	m.reviewSuspects()
 	if m.phase == syncing {
 		m.phase = opening
 	}

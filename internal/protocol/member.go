@@ -25,12 +25,12 @@ type awaitedMember struct {
 	version uint64
 }
 
-// change says that the member record no longer says what is so.
-func (m *Machine) change() { m.own.wanted++ }
+// touchMember says that the member record no longer says what is so.
+func (m *Machine) touchMember() { m.own.wanted++ }
 
-// describe writes the member record when it is out of date. It is one record with one write in flight for any number of
+// writeMember writes the member record when it is out of date. It is one record with one write in flight for any number of
 // roles; changes that come meanwhile go together.
-func (m *Machine) describe() {
+func (m *Machine) writeMember() {
 	o := &m.own
 	if o.acked == o.wanted || o.inflight || m.closing.farewell || m.now.Observer < o.restoreAt || !m.due(&o.retry) {
 		return
@@ -41,7 +41,7 @@ func (m *Machine) describe() {
 	}
 	for _, rv := range m.view.Roles() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {
-			rec.Roles[rv.Name] = record.Candidacy{Priority: r.priority, Takeover: r.takeover, Eligible: r.told}
+			rec.Roles[rv.Name] = record.Candidacy{Priority: r.priority, Takeover: r.takeover, Eligible: r.advertised}
 		}
 	}
 	o.inflight, o.said, o.saying = true, rec, o.wanted
@@ -52,7 +52,7 @@ func (m *Machine) describe() {
 	}, Write{Key: record.MemberKey(p.Peer)}, rec)
 }
 
-func (m *Machine) described(p pending, w Written, mine bool) {
+func (m *Machine) memberWritten(p pending, w Written, mine bool) {
 	o := &m.own
 	if !mine {
 		return
@@ -61,7 +61,7 @@ func (m *Machine) described(p pending, w Written, mine bool) {
 	switch w.Outcome {
 	case record.Won:
 		if p.entry.Form == record.FormRecord {
-			m.stands(p.version)
+			m.memberStored(p.version)
 		}
 	case record.Refused:
 		if o.retry = (retry{}); m.self.MemberRevision == p.stood {
@@ -72,8 +72,8 @@ func (m *Machine) described(p pending, w Written, mine bool) {
 	}
 }
 
-// stands notes that a version of the record is known to stand, and tells whoever has waited for it.
-func (m *Machine) stands(version uint64) {
+// memberStored notes that a version of the record is known to stand, and tells whoever has waited for it.
+func (m *Machine) memberStored(version uint64) {
 	o := &m.own
 	o.retry, o.acked = retry{}, max(o.acked, version)
 	o.waiting = slices.DeleteFunc(o.waiting, func(a awaitedMember) bool {
@@ -89,7 +89,7 @@ func (m *Machine) stands(version uint64) {
 }
 
 // seenOwnMember restores the record when somebody has removed or changed it: at once, and not twice within a heartbeat. Another
-// process of our name may believe in a session of its own, and does the same, if the store has lost the record that decides.
+// process of our name may trust a session of its own, and does the same, if the store has lost the record that decides.
 func (m *Machine) seenOwnMember(e *record.Entry) {
 	o := &m.own
 	if e.Revision <= m.self.MemberRevision || m.phase != open {
@@ -100,19 +100,19 @@ func (m *Machine) seenOwnMember(e *record.Entry) {
 	}
 	switch {
 	case e.Form != record.FormRecord || o.said == nil || !bytes.Equal(record.Encode(e.Member), record.Encode(o.said)):
-		m.change()
+		m.touchMember()
 		if o.restoreAt <= m.now.Observer {
 			o.restoreAt = max(m.now.Observer, o.restoreAt.Add(m.cfg.Heartbeat))
 		}
 	case o.saying > o.acked: // its acknowledgement was lost, or comes after this
-		m.stands(o.saying)
+		m.memberStored(o.saying)
 	}
 }
 
 // missOwnMember restores the record when a whole snapshot has shown that it is gone: nothing need tell of its removal.
 func (m *Machine) missOwnMember() {
 	if m.phase == open && m.self.MemberForm == record.FormMissing {
-		m.change()
+		m.touchMember()
 	}
 }
 
@@ -130,7 +130,7 @@ func (d Describe) apply(m *Machine) {
 	if d.Assign != nil {
 		m.own.assign = d.Assign
 	}
-	m.change()
+	m.touchMember()
 	if d.ID != 0 {
 		m.own.waiting = append(m.own.waiting, awaitedMember{d.ID, m.own.wanted})
 	}

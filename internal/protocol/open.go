@@ -57,7 +57,7 @@ func (m *Machine) opened(rev uint64) {
 	m.lease.number = rev
 	m.opening = openState{lastSent: m.opening.lastSent, lastTTL: m.cfg.TTL}
 	m.emit(Opened{rev})
-	m.change()
+	m.touchMember()
 	for _, p := range m.view.Peers() {
 		m.touchPeer(p)
 	}
@@ -75,7 +75,7 @@ func (m *Machine) lose(reason string) {
 	m.dropClaims()
 	m.dropMember()
 	m.dropProofs()
-	m.kept.clear()
+	m.keptRoles.clear()
 	m.vacates = 0
 	for _, r := range m.view.Roles() { // whatever waited for the session to do something waits for it no longer
 		m.touchRole(r)

@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// unshown is a record of a role that we take part in, which the present watch has not delivered yet.
-type unshown struct {
+// undelivered is a record of a role that we take part in, which the present watch has not delivered yet.
+type undelivered struct {
 	revision uint64
 	role     *RoleView
 }
@@ -26,30 +26,30 @@ type unshown struct {
 
 // expect has the record of a term looked for when the watch comes to a later revision.
 func (m *Machine) expect(epoch uint64, rv *RoleView) {
-	i, _ := slices.BinarySearchFunc(m.unshown, epoch, func(u unshown, epoch uint64) int { return cmp.Compare(u.revision, epoch) })
-	m.unshown = slices.Insert(m.unshown, i, unshown{epoch, rv})
+	i, _ := slices.BinarySearchFunc(m.undelivered, epoch, func(u undelivered, epoch uint64) int { return cmp.Compare(u.revision, epoch) })
+	m.undelivered = slices.Insert(m.undelivered, i, undelivered{epoch, rv})
 }
 
 // expectAll does that for all records that a whole snapshot has not shown.
 func (m *Machine) expectAll() {
-	m.unshown = m.unshown[:0]
+	m.undelivered = m.undelivered[:0]
 	for _, rv := range m.view.Roles() {
 		if rv.Notes.mine != nil && rv.Revision > rv.Delivered {
-			m.unshown = append(m.unshown, unshown{rv.Revision, rv})
+			m.undelivered = append(m.undelivered, undelivered{rv.Revision, rv})
 		}
 	}
-	slices.SortFunc(m.unshown, func(a, b unshown) int { return cmp.Compare(a.revision, b.revision) })
+	slices.SortFunc(m.undelivered, func(a, b undelivered) int { return cmp.Compare(a.revision, b.revision) })
 }
 
-// passed takes back the records that the watch has passed.
-func (m *Machine) passed() {
+// takeBackOvertaken takes back the records that the watch has passed.
+func (m *Machine) takeBackOvertaken() {
 	if !m.view.Whole() {
 		return
 	}
 	n := 0
-	var open []unshown
-	for ; n < len(m.unshown) && m.unshown[n].revision <= m.view.Delivered(); n++ {
-		u := m.unshown[n]
+	var open []undelivered
+	for ; n < len(m.undelivered) && m.undelivered[n].revision <= m.view.Delivered(); n++ {
+		u := m.undelivered[n]
 		switch {
 		case u.role.Revision != u.revision: // another one is known by now
 		case u.role.Delivered >= u.revision:
@@ -59,12 +59,12 @@ func (m *Machine) passed() {
 			m.takeBack(u.role)
 		}
 	}
-	m.unshown = slices.Insert(m.unshown[n:], 0, open...)
-	m.passedOwnMember()
+	m.undelivered = slices.Insert(m.undelivered[n:], 0, open...)
+	m.takeBackOwnMember()
 }
 
-// passedBefore does it with a record that is known by its acknowledgement only when the watch has passed it.
-func (m *Machine) passedBefore(rv *RoleView, revision uint64) {
+// takeBackIfOvertaken does it with a record that is known by its acknowledgement only when the watch has passed it.
+func (m *Machine) takeBackIfOvertaken(rv *RoleView, revision uint64) {
 	switch {
 	case rv == nil || !m.view.Whole() || rv.Revision != revision || rv.Delivered >= revision || revision > m.view.Delivered():
 	case !m.rotatesStill(rv.Notes.mine):
@@ -73,26 +73,26 @@ func (m *Machine) passedBefore(rv *RoleView, revision uint64) {
 }
 
 // takeBack makes what is known of a role unknown. Whatever older record stands there, nobody claims it before he could have claimed
-// this one: somebody else that it names as the leader may believe for its lease time.
+// this one: somebody else that it names as the leader may lead for its lease time.
 func (m *Machine) takeBack(rv *RoleView) {
 	free, is := m.freeSince(rv)
 	if !is && rv.Held() && rv.Role.Holder() != m.self.Peer {
 		free = m.now.Observer.Add(rv.Role.TTL())
 	}
 	rv.Waits = max(rv.Waits, free)
-	m.view.Unlearn(m.now.Observer, rv, &m.news)
+	m.view.TakeBack(m.now.Observer, rv, &m.news)
 	if rv.Delivered > 0 {
 		m.rebuild("a record that was known does not stand")
 	}
 }
 
-// passedOwnMember does the same with our own member record: without it nobody counts on us.
-func (m *Machine) passedOwnMember() {
+// takeBackOwnMember does the same with our own member record: without it nobody counts on us.
+func (m *Machine) takeBackOwnMember() {
 	p := m.self
 	shown := p.MemberSeen >= p.MemberRevision && m.view.Current(p)
 	if p.MemberForm == record.FormRecord && !shown && p.MemberRevision <= m.view.Delivered() {
-		m.view.UnlearnMember(p, &m.news)
-		m.change()
+		m.view.TakeBackMember(p, &m.news)
+		m.touchMember()
 		m.rebuild("our member record does not stand")
 	}
 }

@@ -196,7 +196,7 @@ func TestALostClaimUnderALiveWatch(t *testing.T) {
 				if both := s.pass(10*time.Minute, func() bool { return a.leads("r") && c.leads("r") }); both > oneBeat {
 					t.Errorf("both lead for %v, at epochs %d and %d", both, epoch, c.m.Status("r").Epoch)
 				}
-				if c.m.Status("r").Epoch == epoch && !errors.Is(a.fault, ErrWentBack) {
+				if c.m.Status("r").Epoch == epoch && !errors.Is(a.fault, ErrStoreRegressed) {
 					t.Errorf("one epoch was given twice, and a has not ended: %v", a.fault)
 				}
 			})

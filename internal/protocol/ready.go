@@ -33,7 +33,7 @@ func (a Asked) apply(m *Machine) {
 // askedReady keeps the session on short beats for a while, so that the claim that follows a yes goes out at once.
 func (m *Machine) askedReady(id CommandID, name string) {
 	r := m.part(name)
-	if r == nil || !r.told || r.term != nil || m.phase != open || m.closing.asked || len(m.ready) >= maxReady {
+	if r == nil || !r.advertised || r.term != nil || m.phase != open || m.closing.asked || len(m.ready) >= maxReady {
 		m.emit(Done{ID: id, Err: ErrNotCandidate})
 		return
 	}
@@ -41,13 +41,13 @@ func (m *Machine) askedReady(id CommandID, name string) {
 	m.ready = append(m.ready, readyAsk{id, name, m.now.Holder.Add(m.cfg.OpTimeout)})
 }
 
-// answerReady says yes as soon as a claim of ours would be believed, no when that takes too long.
+// answerReady says yes as soon as a claim of ours would be trusted, no when that takes too long.
 func (m *Machine) answerReady() {
 	kept := m.ready[:0]
 	for _, q := range m.ready {
 		r := m.part(q.role)
 		switch {
-		case r == nil || !r.told || m.now.Holder >= q.until:
+		case r == nil || !r.advertised || m.now.Holder >= q.until:
 			m.emit(Done{ID: q.command, Err: ErrDeclined})
 		case m.canAct():
 			m.emit(Done{ID: q.command})

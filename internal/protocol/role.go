@@ -13,12 +13,12 @@ type role struct {
 	takeover  bool
 	undrained bool // may be given away although the work of the last term has not returned
 
-	paused    bool
-	unhealthy bool
-	told      bool           // what our member record says, or is about to say: eligible
-	failures  int32          // in a row, so that the cool-down grows
-	coolUntil record.Instant // observer's scale; not eligible before
-	leaving   *leaving       // set: takes part no longer
+	paused     bool
+	unhealthy  bool
+	advertised bool           // what our member record says, or is about to say: eligible
+	failures   int32          // in a row, so that the cool-down grows
+	coolUntil  record.Instant // observer's scale; not eligible before
+	leaving    *leaving       // set: takes part no longer
 
 	claim *claim
 	term  *term
@@ -43,7 +43,7 @@ type roleNotes struct {
 // part is our part in a role, nil when we have none. (What we keep to the end of the session is not one.)
 func (m *Machine) part(name string) *role {
 	rv := m.view.Role(name)
-	if rv == nil || rv.Notes.mine == nil || m.kept.has(rv.Notes.mine) {
+	if rv == nil || rv.Notes.mine == nil || m.keptRoles.has(rv.Notes.mine) {
 		return nil
 	}
 	return rv.Notes.mine
@@ -54,13 +54,13 @@ func (j Join) apply(m *Machine) {
 	if rv.Notes.mine != nil && rv.Notes.mine.leaving == nil {
 		return
 	}
-	r := &role{RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained, told: !m.closing.asked}
+	r := &role{RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained, advertised: !m.closing.asked}
 	if old := rv.Notes.mine; old != nil { // joined again while it was still leaving
 		r.term, r.claim = old.term, old.claim
 		m.replace(old, r)
 	}
 	rv.Notes.mine = r
-	m.change()
+	m.touchMember()
 	m.touchRole(rv)
 }
 
@@ -73,7 +73,7 @@ func (m *Machine) replace(old, r *role) {
 		}
 	}
 	m.wanting.remove(old)
-	m.kept.remove(old)
+	m.keptRoles.remove(old)
 	if old.leaving.command != 0 {
 		m.emit(Done{ID: old.leaving.command})
 	}
@@ -86,7 +86,7 @@ func (l Leave) apply(m *Machine) {
 		return
 	}
 	r.leaving = &leaving{command: l.ID, vacate: l.Vacate}
-	m.change()
+	m.touchMember()
 	if r.term != nil && r.term.leading() {
 		m.endTerm(r, SteppedDown, "")
 	}
@@ -117,9 +117,9 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 		return
 	}
 	if r != nil {
-		if eligible := r.eligible(m.now.Observer) && !m.closing.asked; eligible != r.told {
-			r.told = eligible
-			m.change()
+		if eligible := r.eligible(m.now.Observer) && !m.closing.asked; eligible != r.advertised {
+			r.advertised = eligible
+			m.touchMember()
 		}
 		if r.coolUntil > m.now.Observer {
 			m.wakeRole(rv, r.coolUntil)
@@ -176,14 +176,14 @@ func (m *Machine) forget(r *role) {
 		return
 	}
 	if m.names(r.RoleView) {
-		m.kept.add(r)
+		m.keptRoles.add(r)
 	} else {
-		m.kept.remove(r)
+		m.keptRoles.remove(r)
 		r.Notes.mine = nil
 	}
 	m.wanting.remove(r)
 	if r.leaving.command != 0 {
-		m.emit(Done{ID: r.leaving.command, Successor: m.heir(r.RoleView)})
+		m.emit(Done{ID: r.leaving.command, Successor: m.successor(r.RoleView)})
 		r.leaving.command = 0
 	}
 }

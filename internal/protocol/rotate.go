@@ -41,7 +41,7 @@ func (m *Machine) adoptRotation(r *role) {
 	}
 }
 
-func (m *Machine) rotated(p pending, w Written, mine bool) {
+func (m *Machine) rotationWritten(p pending, w Written, mine bool) {
 	rv := p.role
 	rv.Notes.inflight = false
 	m.touchRole(rv)

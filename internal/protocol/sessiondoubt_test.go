@@ -45,7 +45,7 @@ func TestSessionInDoubt(t *testing.T) {
 			watch(g.rev)
 		}
 		ended, is := g.effs[len(g.effs)-1].(Ended)
-		if is != lost || is && ended.Fault != ErrWentBack {
+		if is != lost || is && ended.Fault != ErrStoreRegressed {
 			t.Errorf("lost: %v, and it has ended: %v (%+v)", lost, is, ended)
 		}
 		g.run(4*view.BackPatience, nil)

@@ -22,7 +22,7 @@ func (m *Machine) Status(name string) RoleStatus {
 	if r == nil {
 		return s
 	}
-	s.Known, s.Eligible, s.Paused, s.Unhealthy = true, r.told, r.paused, r.unhealthy
+	s.Known, s.Eligible, s.Paused, s.Unhealthy = true, r.advertised, r.paused, r.unhealthy
 	s.Cooling = r.coolUntil > m.now.Observer
 	if t := r.term; t != nil {
 		s.Leading, s.Ending, s.Stuck, s.Cause, s.Epoch = t.leading(), !t.leading(), t.stuck && !t.drained, t.cause, t.epoch

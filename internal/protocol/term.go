@@ -2,7 +2,7 @@ package protocol
 
 import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
-// term is one period of leadership, from winning the role to the moment it is given away. It ends in this order: belief
+// term is one period of leadership, from winning the role to the moment it is given away. It ends in this order: trust
 // (the machine and, by EndTerm, everybody who asks), the work and its callbacks (Drained), the record (vacate).
 type term struct {
 	id      uint64 // the epoch it began with, by which the driver knows it
@@ -11,12 +11,12 @@ type term struct {
 	session uint64
 	began   record.Instant // observer's scale
 
-	cause   Cause // set: belief has ended
+	cause   Cause // set: trust has ended
 	ended   record.Instant
 	drained bool
 	stuck   bool // told of as stuck
 	given   bool // the record is another's, or a dead session's: nothing is left to give away
-	putOut  bool // by force
+	evicted bool // by force
 	next    string
 	version uint64 // of the member record that must stand before the role is given away
 
@@ -48,7 +48,7 @@ func (m *Machine) beginTerm(r *role, c *claim) {
 	m.touchRole(r.RoleView)
 }
 
-// endTerm ends belief in a term; its work is cancelled and will report that it has drained.
+// endTerm ends trust in a term; its work is cancelled and will report that it has drained.
 func (m *Machine) endTerm(r *role, cause Cause, next string) {
 	t := r.term
 	if !t.leading() {
@@ -62,9 +62,9 @@ func (m *Machine) endTerm(r *role, cause Cause, next string) {
 	case WorkFailed, Unhealthy:
 		m.coolDown(r, true)
 	}
-	if r.told && !r.eligible(m.now.Observer) { // said before the role is given away, so that nobody counts on us
-		r.told = false
-		m.change()
+	if r.advertised && !r.eligible(m.now.Observer) { // said before the role is given away, so that nobody counts on us
+		r.advertised = false
+		m.touchMember()
 		t.version = m.own.wanted
 	}
 	m.dropHandover(r, ErrNotLeader)
@@ -72,7 +72,7 @@ func (m *Machine) endTerm(r *role, cause Cause, next string) {
 	m.touchRole(r.RoleView)
 }
 
-// endAll ends every term that is still believed in.
+// endAll ends every term that is still trusted.
 func (m *Machine) endAll(cause Cause) {
 	for _, r := range m.active.list {
 		m.endTerm(r, cause, "")
@@ -122,10 +122,10 @@ func (m *Machine) reconcileTerm(r *role) {
 		}
 		return
 	}
-	m.stayOut(r)
+	m.startCoolDown(r)
 	m.watchDrain(r)
 	if t.drained || t.stuck && r.undrained {
-		m.giveAway(r)
+		m.handOver(r)
 	}
 	if t.drained && t.given {
 		m.endOfTerm(r)
@@ -137,11 +137,11 @@ func (m *Machine) holds(r *role) bool {
 	return m.names(r.RoleView) && r.Revision == r.term.epoch && r.Role.Token == r.term.token
 }
 
-// stayOut keeps us from a role that was taken from us by force: for the lease time that all others wait first, and then the
+// startCoolDown keeps us from a role that was taken from us by force: for the lease time that all others wait first, and then the
 // cool-down, so that one of them leads it.
-func (m *Machine) stayOut(r *role) {
-	if t := r.term; !t.putOut && r.Form == record.FormRecord && r.Role.Vacant && r.Role.Forced && r.Role.By == m.cfg.Instance {
-		t.putOut = true
+func (m *Machine) startCoolDown(r *role) {
+	if t := r.term; !t.evicted && r.Form == record.FormRecord && r.Role.Vacant && r.Role.Forced && r.Role.By == m.cfg.Instance {
+		t.evicted = true
 		r.coolUntil = max(r.coolUntil, r.Seen.Add(r.Role.TTL()+m.cfg.CoolDown))
 		m.touchRole(r.RoleView)
 	}
@@ -162,8 +162,8 @@ func (m *Machine) watchDrain(r *role) {
 	m.emit(RoleStuck{r.Name, t.epoch, m.now.Observer.Sub(t.ended)})
 }
 
-// giveAway vacates the record by CAS, if the session that holds it is still ours. Never blind, never a delete.
-func (m *Machine) giveAway(r *role) {
+// handOver vacates the record by CAS, if the session that holds it is still ours. Never blind, never a delete.
+func (m *Machine) handOver(r *role) {
 	t, task := r.term, &r.Notes
 	switch {
 	case t.session != m.lease.number || m.phase != open || !m.names(r.RoleView):
@@ -191,7 +191,7 @@ func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
 	}, Write{Key: record.RoleKey(rv.Name)}, rec)
 }
 
-func (m *Machine) vacated(p pending, w Written, mine bool) {
+func (m *Machine) vacateWritten(p pending, w Written, mine bool) {
 	rv := p.role
 	rv.Notes.inflight = false
 	m.touchRole(rv)
@@ -217,16 +217,16 @@ func (m *Machine) endOfTerm(r *role) {
 	r.term, r.Notes.retry = nil, retry{}
 	m.active.remove(r)
 	m.emit(RoleGiven{r.Name, t.epoch})
-	successor := m.heir(r.RoleView)
+	successor := m.successor(r.RoleView)
 	for _, id := range t.waiting {
 		m.emit(Done{ID: id, Successor: successor})
 	}
 	m.touchRole(r.RoleView)
 }
 
-// heir is who follows us in a role that we have given away: who holds it by now, or else who is first in line. The watch
+// successor is who follows us in a role that we have given away: who holds it by now, or else who is first in line. The watch
 // may show the successor's record before our own write is acknowledged.
-func (m *Machine) heir(rv *RoleView) string {
+func (m *Machine) successor(rv *RoleView) string {
 	if leader := m.view.Leader(rv); leader != "" && rv.Role.Holder() != m.self.Peer {
 		return leader
 	}

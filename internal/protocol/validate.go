@@ -53,11 +53,11 @@ func (m *Machine) prove() {
 	})
 }
 
-func (m *Machine) proved(p pending, w Written) {
+func (m *Machine) probeWritten(p pending, w Written) {
 	r := m.termOf(p.proof.role, p.proof.term)
 	err := error(nil)
 	switch {
-	case r == nil || !r.term.leading() || !m.believes():
+	case r == nil || !r.term.leading() || !m.trusted():
 		err = ErrNotLeader
 	case w.Outcome == record.Refused && r.term.epoch != p.proof.epoch: // by a rotation of our own: once more, at its epoch
 		m.proofs = append(m.proofs, p.proof)

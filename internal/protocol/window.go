@@ -16,7 +16,7 @@ import (
 // waits for all of them before the first is led, and then works on the answers while the store has nothing to do.
 //
 // A store may take writes faster than the watch shows them, and a beat is shown behind all that was stored before it. Who went on as
-// fast as the store would end its own belief, and have everything to claim again. So while the watch is late the window is shut, until
+// fast as the store would end its own trust, and have everything to claim again. So while the watch is late the window is shut, until
 // all is shown that has been stored through it.
 //
 // A heartbeat waits in the store behind the writes in flight. If they take the store longer than OpTimeout, the heartbeat is
@@ -58,10 +58,10 @@ func (m *Machine) room() int {
 	return max(m.window.size-m.window.inflight, 0)
 }
 
-// late reports whether the watch is behind with what was stored through the window, and there is belief to lose. One that is as late
+// late reports whether the watch is behind with what was stored through the window, and there is trust to lose. One that is as late
 // without that comes no sooner for our waiting.
 func (m *Machine) late() bool {
-	return m.view.Delivered() < m.window.stored && m.behind() && m.believes()
+	return m.view.Delivered() < m.window.stored && m.behind() && m.trusted()
 }
 
 // leave gives the place of a write back.

@@ -67,33 +67,33 @@ func (w Written) apply(m *Machine) {
 	switch w.Outcome {
 	case record.Won:
 		if w.Revision <= p.known { // revisions are of the whole bucket
-			m.fail(ErrWentBack)
+			m.fail(ErrStoreRegressed)
 			return
 		}
 		p.entry.Revision = w.Revision
 		m.view.Merge(m.now.Observer, &p.entry, &m.news)
-		m.passedBefore(p.role, w.Revision)
+		m.takeBackIfOvertaken(p.role, w.Revision)
 	case record.Refused:
 		m.view.Deny(&p.entry, p.expect)
 	}
 	mine := p.session == m.lease.generation
 	switch p.purpose {
 	case forBeat:
-		m.beaten(p, w, mine)
+		m.heartbeatDone(p, w, mine)
 	case forClose:
-		m.closed(p, w, mine)
+		m.closeWritten(p, w, mine)
 	case forMember:
-		m.described(p, w, mine)
+		m.memberWritten(p, w, mine)
 	case forKill, forReap:
-		m.killedOrReaped(p, w)
+		m.killWritten(p, w)
 	case forClaim:
-		m.claimed(p, w, mine)
+		m.claimWritten(p, w, mine)
 	case forVacate:
-		m.vacated(p, w, mine)
+		m.vacateWritten(p, w, mine)
 	case forRotate:
-		m.rotated(p, w, mine)
+		m.rotationWritten(p, w, mine)
 	case forProof:
-		m.proved(p, w)
+		m.probeWritten(p, w)
 	}
 }
 

@@ -95,8 +95,8 @@ func (r *restored) ends(began time.Time, who string, done <-chan struct{}, why f
 	select {
 	case <-done:
 		r.t.Logf("%s has ended %v after the servers were back", who, time.Since(began).Round(100*time.Millisecond))
-		if !errors.Is(why(), election.ErrWentBack) {
-			r.t.Errorf("%s has ended with %v, want %v", who, why(), election.ErrWentBack)
+		if !errors.Is(why(), election.ErrStoreRegressed) {
+			r.t.Errorf("%s has ended with %v, want %v", who, why(), election.ErrStoreRegressed)
 		}
 	case <-time.After(patience):
 		r.t.Fatalf("%s has not ended: %v", who, why())

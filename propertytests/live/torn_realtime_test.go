@@ -193,7 +193,7 @@ func loseTail(t *testing.T, _ int, all *counts) {
 
 	natstest.Eventually(t, "who has seen what is lost ends", patience, func() (bool, string) {
 		err := second.Session.Err()
-		return errors.Is(err, election.ErrWentBack), fmt.Sprint(err)
+		return errors.Is(err, election.ErrStoreRegressed), fmt.Sprint(err)
 	})
 	third := join("third")
 	a.AwaitLead(third, role, patience)

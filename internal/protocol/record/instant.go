@@ -14,9 +14,9 @@ func (t Instant) Sub(u Instant) time.Duration { return time.Duration(t - u) }
 
 // Now is the present on the two scales of a process.
 //
-// A holder must not believe too long, so its scale runs through a suspended machine; an observer must not act too early,
+// A holder must not trust its lease too long, so its scale runs through a suspended machine; an observer must not act too early,
 // so its scale may stand still meanwhile. Between any two readings Holder has moved at least as far as Observer.
 type Now struct {
-	Holder   Instant // decides what this process may still believe of itself
+	Holder   Instant // decides how long this process trusts its own session
 	Observer Instant // decides how long this process has watched somebody else
 }

@@ -4,7 +4,7 @@
 //	Deliver, Merge, BeginWatch, EndSnapshot ──► View ──► News: what has changed, and notices for people
 //
 // Entries merge by revision. A view never goes back by itself: it tells its owner when the store has lost what was known
-// (WentBack), and when another watch is needed to find out (AskAgain).
+// (Regressed), and when another watch is needed to find out (AskAgain).
 //
 // The owner of a view may keep notes beside each peer and each role. Their types are the parameters P and R.
 //

@@ -77,8 +77,8 @@ func TestDoubt(t *testing.T) {
 					show = append(show, o.role("r", rev))
 				}
 				o.begins(s.at, s.last, s.whole, show...)
-				if last := i == len(c.steps)-1; o.WentBack() != (last && c.want) {
-					t.Fatalf("after the watch at %v s: went back: %v", s.at, o.WentBack())
+				if last := i == len(c.steps)-1; o.Regressed() != (last && c.want) {
+					t.Fatalf("after the watch at %v s: went back: %v", s.at, o.Regressed())
 				}
 				if s.learn > 0 {
 					o.role("r", s.learn)()
@@ -101,7 +101,7 @@ func TestDoubtIsNotSettled(t *testing.T) {
 			blind := func(at float64, whole bool, revision uint64) {
 				reset.Begun = second(at)
 				o.beginsBy(reset, whole, o.role("r", revision))
-				if o.WentBack() {
+				if o.Regressed() {
 					t.Fatalf("went back by the watch at %v s", at)
 				}
 			}
@@ -125,7 +125,7 @@ func TestDoubtIsNotSettled(t *testing.T) {
 			blind(61, true, 10)
 			asks(91)
 			o.begins(70, 90, false, o.role("r", 10))
-			if !o.WentBack() {
+			if !o.Regressed() {
 				t.Fatal("went back: false, by a watch over replicas that are up to date")
 			}
 		})
@@ -133,12 +133,12 @@ func TestDoubtIsNotSettled(t *testing.T) {
 	t.Run("the leader's own word", func(t *testing.T) {
 		o := newOver()
 		for _, at := range []float64{0, 30} {
-			if o.WentBack() {
+			if o.Regressed() {
 				t.Fatal("went back at once")
 			}
 			o.beginsBy(Watch{Begun: second(at), Told: true, Behind: true, Last: 29}, true)
 		}
-		if !o.WentBack() {
+		if !o.Regressed() {
 			t.Fatal("went back: false")
 		}
 	})
@@ -169,8 +169,8 @@ func TestDoubtAsksOnce(t *testing.T) {
 	asks(100, false)
 	o.EndSnapshot(second(101), nil, &o.news)
 	asks(1000, false)
-	if o.WentBack() || o.AskAt() != Never {
-		t.Errorf("went back: %v, asks at %v after a watch that lacks nothing", o.WentBack(), o.AskAt())
+	if o.Regressed() || o.AskAt() != Never {
+		t.Errorf("went back: %v, asks at %v after a watch that lacks nothing", o.Regressed(), o.AskAt())
 	}
 }
 
@@ -214,15 +214,15 @@ func TestRevisionGivenAgain(t *testing.T) {
 			w.sees(c.key, 20, c.was)
 			w.BeginWatch(Watch{Told: true, Single: single, Last: 90, Known: 20, Begun: second(0)}, record.Peer{})
 			w.sees(c.key, 20, c.is)
-			if w.WentBack() != c.want {
-				t.Errorf("%s (single: %v): went back: %v, want %v", c.name, single, w.WentBack(), c.want)
+			if w.Regressed() != c.want {
+				t.Errorf("%s (single: %v): went back: %v, want %v", c.name, single, w.Regressed(), c.want)
 			}
 		}
 		live := newWatcher()
 		live.sees(c.key, 20, c.was)
 		live.sees(c.key, 20, c.is)
-		if live.WentBack() != c.want {
-			t.Errorf("%s, under one watch: went back: %v, want %v", c.name, live.WentBack(), c.want)
+		if live.Regressed() != c.want {
+			t.Errorf("%s, under one watch: went back: %v, want %v", c.name, live.Regressed(), c.want)
 		}
 	}
 }

@@ -41,9 +41,9 @@ func (v *View[P, R]) Deliver(now record.Instant, e *record.Entry, n *News[P, R])
 	// What was known before the watch was made, and stood then, it delivers, or what replaced it. A write of ours that is
 	// acknowledged later may be known before the watch comes to the record that it replaced.
 	case e.Revision < known && known <= v.known:
-		v.older(known, !v.blind)
-	case e.Revision == known && v.otherwise(e):
-		v.wentBack = true
+		v.noteOlder(known, !v.blind)
+	case e.Revision == known && v.differs(e):
+		v.regressed = true
 	}
 	v.Merge(now, e, n)
 }
@@ -92,10 +92,10 @@ func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, 
 	v.ignored(e, record.LeaseKey(p.Peer), n)
 	n.Peers = append(n.Peers, p)
 	for _, r := range p.Holds {
-		v.tellLeader(r, n)
+		v.noticeLeader(r, n)
 		n.Roles = append(n.Roles, r)
 	}
-	v.tellMember(p, n)
+	v.noticeMember(p, n)
 	if p.Member != nil {
 		for _, name := range roleNames(p.Member) { // its candidacies count, or no longer do
 			n.Roles = append(n.Roles, v.Mention(name))
@@ -149,7 +149,7 @@ func (v *View[P, R]) setMember(p *Peer[P, R], m *record.Member, n *News[P, R]) {
 	}
 	n.Peers = append(n.Peers, p)
 	n.Notices = append(n.Notices, MemberChanged{p.Peer})
-	v.tellMember(p, n)
+	v.noticeMember(p, n)
 }
 
 func roleNames(m *record.Member) []string { return slices.Sorted(maps.Keys(m.Roles)) }
@@ -187,16 +187,16 @@ func (v *View[P, R]) setRole(now record.Instant, r *Role[P, R], revision uint64,
 		v.forget(former)
 	}
 	n.Roles = append(n.Roles, r)
-	v.tellLeader(r, n)
+	v.noticeLeader(r, n)
 }
 
-// Unlearn takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
-func (v *View[P, R]) Unlearn(now record.Instant, r *Role[P, R], n *News[P, R]) {
+// TakeBack takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
+func (v *View[P, R]) TakeBack(now record.Instant, r *Role[P, R], n *News[P, R]) {
 	v.setRole(now, r, 0, record.FormMissing, record.Role{}, n)
 }
 
-// UnlearnMember does that with a member record.
-func (v *View[P, R]) UnlearnMember(p *Peer[P, R], n *News[P, R]) {
+// TakeBackMember does that with a member record.
+func (v *View[P, R]) TakeBackMember(p *Peer[P, R], n *News[P, R]) {
 	p.MemberRevision, p.MemberForm, p.memberOlder, p.memberDenied = 0, record.FormMissing, false, false
 	v.setMember(p, nil, n)
 }
@@ -220,7 +220,7 @@ func (v *View[P, R]) BeginWatch(w Watch, keep record.Peer) {
 		p.older, p.memberOlder = false, false
 	}
 	if w.Last < w.Known {
-		v.older(w.Last+1, w.Told)
+		v.noteOlder(w.Last+1, w.Told)
 	}
 	if w.Wide {
 		v.forgotten = map[record.Peer]struct{}{}
@@ -257,13 +257,13 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 			p.Form, p.Lease, p.Seen = record.FormMissing, record.Lease{}, now
 			v.cannotRead(now, p)
 			for _, r := range p.Holds {
-				v.tellLeader(r, n)
+				v.noticeLeader(r, n)
 			}
-			v.tellMember(p, n)
+			v.noticeMember(p, n)
 		}
 		switch {
 		case lost(p.memberOlder, p.memberDenied):
-			v.UnlearnMember(p, n)
+			v.TakeBackMember(p, n)
 			again = true
 		case p.MemberForm != record.FormNone && p.MemberForm != record.FormMissing && gone(p.memberGen, p.MemberRevision, p.memberDenied):
 			p.MemberForm = record.FormMissing
@@ -316,7 +316,7 @@ func (v *View[P, R]) ignored(e *record.Entry, key string, n *News[P, R]) {
 	}
 }
 
-func (v *View[P, R]) tellLeader(r *Role[P, R], n *News[P, R]) {
+func (v *View[P, R]) noticeLeader(r *Role[P, R], n *News[P, R]) {
 	if leader := v.Leader(r); leader != r.leader {
 		r.leader = leader
 		epoch := r.Revision
@@ -327,7 +327,7 @@ func (v *View[P, R]) tellLeader(r *Role[P, R], n *News[P, R]) {
 	}
 }
 
-func (v *View[P, R]) tellMember(p *Peer[P, R], n *News[P, R]) {
+func (v *View[P, R]) noticeMember(p *Peer[P, R], n *News[P, R]) {
 	switch joined := p.Belongs(); {
 	case joined && !p.joined:
 		n.Notices = append(n.Notices, MemberJoined{p.Peer, p.Session()})

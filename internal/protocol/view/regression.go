@@ -22,7 +22,7 @@ type doubt struct {
 // due is from when on a watch must have begun to turn the doubt into proof.
 func (d doubt) due() record.Instant { return d.since.Add(BackPatience) }
 
-// older takes in that what the present watch shows is older than revision known, though that was known before the watch was
+// noteOlder takes in that what the present watch shows is older than revision known, though that was known before the watch was
 // made. Then the store has lost it: it was restored from a backup, or the ends of its files were torn off. A view that never
 // goes back would name revisions of a past that is gone, and every write be refused.
 //
@@ -30,10 +30,10 @@ func (d doubt) due() record.Instant { return d.since.Add(BackPatience) }
 // same, begun BackPatience earlier: what was known already at that time is not there yet. For that it must be certain: the word of
 // the store's leader, or be delivered while by that word all replicas are up to date. One that is cut off lags for as long as it
 // is, so by itself it only raises a doubt.
-func (v *View[P, R]) older(known uint64, certain bool) {
+func (v *View[P, R]) noteOlder(known uint64, certain bool) {
 	switch {
 	case v.single:
-		v.wentBack = true
+		v.regressed = true
 		return
 	case v.begun == 0: // nobody says when, so no lag can be measured
 		return
@@ -47,13 +47,13 @@ func (v *View[P, R]) older(known uint64, certain bool) {
 	v.lags = true
 	if known <= v.doubt.known {
 		v.doubted = true
-		v.wentBack = v.wentBack || v.begun >= v.doubt.due()
+		v.regressed = v.regressed || v.begun >= v.doubt.due()
 	}
 }
 
-// otherwise reports whether e stands at the revision of what is known of its key and is something else. No lag does that: the
+// differs reports whether e stands at the revision of what is known of its key and is something else. No lag does that: the
 // revision was given again. Our own records are known as they were sent, so of two records only what says whose they are counts.
-func (v *View[P, R]) otherwise(e *record.Entry) bool {
+func (v *View[P, R]) differs(e *record.Entry) bool {
 	switch e.Kind {
 	case record.KindLease:
 		p := v.peer(e.Peer)
@@ -95,8 +95,8 @@ func (v *View[P, R]) settleDoubt() {
 	}
 }
 
-// WentBack reports whether the store has lost what was known of it: nothing in the view can be relied on any more.
-func (v *View[P, R]) WentBack() bool { return v.wentBack }
+// Regressed reports whether the store has lost what was known of it: nothing in the view can be relied on any more.
+func (v *View[P, R]) Regressed() bool { return v.regressed }
 
 // AskAt is from when on AskAgain wants to be asked, on the observer's scale; at the end of time if for nothing.
 func (v *View[P, R]) AskAt() record.Instant {

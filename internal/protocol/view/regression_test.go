@@ -7,9 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestWentBack: a store that has lost what was seen is told from one whose replica lags, whichever of both marks it leaves: a
+// TestRegression: a store that has lost what was seen is told from one whose replica lags, whichever of both marks it leaves: a
 // key that is delivered at an earlier revision than before, or a last revision before one that was delivered.
-func TestWentBack(t *testing.T) {
+func TestRegression(t *testing.T) {
 	single := func(last uint64) Watch { return Watch{Told: true, Single: true, Last: last, Known: 30} }
 	for _, c := range []struct {
 		name  string
@@ -38,28 +38,28 @@ func TestWentBack(t *testing.T) {
 			w.sees("role.last", 30, ledBy("b", 8, 1000))
 			w.BeginWatch(c.reset, record.Peer{})
 			w.sees(c.key, c.rev, c.rec)
-			if w.WentBack() != c.want {
+			if w.Regressed() != c.want {
 				t.Errorf("went back: %v, want %v", !c.want, c.want)
 			}
 		})
 	}
 }
 
-// TestWentBackCountsNoAcknowledgement: our own write may be known before the watch comes to the record that it replaced.
-func TestWentBackCountsNoAcknowledgement(t *testing.T) {
+// TestRegressionCountsNoAcknowledgement: our own write may be known before the watch comes to the record that it replaced.
+func TestRegressionCountsNoAcknowledgement(t *testing.T) {
 	w := newWatcher()
 	w.BeginWatch(Watch{Told: true, Single: true, Last: 20, Known: 20}, record.Peer{})
 	w.Merge(w.now, &record.Entry{Kind: record.KindRole, Name: "r", Revision: 21, Form: record.FormRecord, Role: ledBy("a", 7, 1000)}, &w.news)
 	w.sees("role.r", 20, ledBy("b", 8, 1000))
 	w.sees("role.r", 21, ledBy("a", 7, 1000))
-	if w.WentBack() {
+	if w.Regressed() {
 		t.Error("an acknowledgement that was faster than the watch is taken for a loss")
 	}
 }
 
-// TestWentBackIsProvedLater: a watch over a store of which nothing is known proves nothing, and takes no proof away from the
+// TestRegressionIsProvedLater: a watch over a store of which nothing is known proves nothing, and takes no proof away from the
 // next one. What was acknowledged before the watch was made counts as much as what was delivered.
-func TestWentBackIsProvedLater(t *testing.T) {
+func TestRegressionIsProvedLater(t *testing.T) {
 	for key, rec := range map[string]any{
 		"role.r":   ledBy("a", 7, 1000),
 		"lease.a":  record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live},
@@ -72,8 +72,8 @@ func TestWentBackIsProvedLater(t *testing.T) {
 			for _, reset := range []Watch{{Known: 20}, {Told: true, Single: true, Last: 90, Known: 20}} {
 				w.BeginWatch(reset, record.Peer{})
 				w.sees(key, 10, rec)
-				if w.WentBack() != reset.Single {
-					t.Errorf("after a watch with %+v: went back: %v, want %v", reset, w.WentBack(), reset.Single)
+				if w.Regressed() != reset.Single {
+					t.Errorf("after a watch with %+v: went back: %v, want %v", reset, w.Regressed(), reset.Single)
 				}
 			}
 		})

@@ -15,9 +15,9 @@ type Contender struct {
 	Takeover bool
 }
 
-// Line is the order in which live, eligible candidates claim a role that falls vacant now: the hinted one, then by
+// Order is the order in which live, eligible candidates claim a role that falls vacant now: the hinted one, then by
 // priority, then by age of the session; who just vacated comes last. It is a matter of delay only, never of safety.
-func (v *View[P, R]) Line(now record.Instant, r *Role[P, R]) []Contender {
+func (v *View[P, R]) Order(now record.Instant, r *Role[P, R]) []Contender {
 	var line []Contender
 	for _, p := range r.Candidates {
 		if c, ok := v.Contender(now, r.Name, p); ok {
@@ -33,7 +33,7 @@ func (v *View[P, R]) Successor(now record.Instant, r *Role[P, R]) string {
 	if r.Form == record.FormNewer {
 		return "" // nobody claims over it
 	}
-	for _, c := range v.Line(now, r) {
+	for _, c := range v.Order(now, r) {
 		if !r.Held() || c.Instance != r.Role.ID {
 			return c.Instance
 		}

@@ -26,13 +26,13 @@ type View[P, R any] struct {
 	delivered uint64      // the highest one of the present watch
 	known     uint64      // the highest one seen before the present watch was made
 	single    bool        // the present watch is over a store with one replica
-	wentBack  bool        // the store has lost what was known
+	regressed bool        // the store has lost what was known
 	gen       uint32      // counts watches: an entry that the present one did not deliver may be gone
 	complete  bool        // one initial snapshot has arrived whole
 	wide      bool        // the present watch carries every key
 	whole     bool        // and its snapshot has arrived whole
 	since     record.Instant
-	// unread is until when somebody may believe in a session whose lease is gone or cannot be read: it may lead what its lease
+	// unread is until when somebody may trust a session whose lease is gone or cannot be read: it may lead what its lease
 	// does not tell of any more.
 	unread record.Instant
 
@@ -246,8 +246,8 @@ func (p *Peer[P, R]) release(r *Role[P, R]) {
 
 func (r *Role[P, R]) Held() bool { return r.Form == record.FormRecord && !r.Role.Vacant }
 
-// LostUntil is until when the former leader of a role may still believe whose record is gone or cannot be read: that came to be
-// so at Seen or before, and for longer than its lease time after that nobody believes who has not seen it.
+// LostUntil is until when the former leader of a role may still lead, if the record is gone or cannot be read. That came to be
+// so at Seen or before. A leader that has not seen it leads for at most its lease time after that.
 //
 // Which lease time that is, the record does not tell any more. A watch may skip what was overwritten, so the last record that
 // this process could read need not have been the last one written; but whoever wrote that had a live lease before, and has it

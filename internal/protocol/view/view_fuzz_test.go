@@ -26,7 +26,7 @@ func FuzzView(f *testing.F) {
 		}
 		v.EndSnapshot(2, nil, &news)
 		for _, r := range v.Roles() {
-			v.Line(3, r)
+			v.Order(3, r)
 			v.Successor(3, r)
 		}
 	})

@@ -256,7 +256,7 @@ func TestLine(t *testing.T) {
 	}
 	order := func(role record.Role) (ids string) {
 		w.sees("role.r", w.Last()+1, role)
-		for _, c := range w.Line(w.now, w.Role("r")) {
+		for _, c := range w.Order(w.now, w.Role("r")) {
 			ids += c.Instance + " "
 		}
 		return ids

@@ -14,7 +14,7 @@ import (
 // bucket. It covers every moment up to the next step, since belief ends by itself on the process's own clock.
 func (p *process) believe() {
 	w := p.w
-	p.until = p.when(p.m.BelieveUntil())
+	p.until = p.when(p.m.TrustedUntil())
 	if p.until <= w.now || w.lostAt > 0 && p.partial { // what was lost ends a term when the whole snapshot is there
 		return
 	}

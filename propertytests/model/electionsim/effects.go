@@ -47,7 +47,7 @@ func (p *process) carryOut(e protocol.Effect) {
 	case protocol.Ended:
 		if err := (*protocol.DuplicateError)(nil); errors.As(e.Fault, &err) {
 			w.Counts.Duplicates++
-		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrWentBack) {
+		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrStoreRegressed) {
 			w.Counts.WentBack++
 			if w.lostAt > 0 {
 				p.comeBack()

@@ -44,10 +44,10 @@ var all = []mutants.Mutant{
 		{"\t\t\tm.sweep(rv)\n", "\t\t\t_ = m.sweep\n"},
 	}},
 	{Name: "who sees nothing judges", Edits: []mutants.Edit{
-		{"case !m.watched(p, due):", "case false:"},
+		{"case !m.watchedWholeWait(p, due):", "case false:"},
 	}},
 	{Name: "no short beat before a claim", Edits: []mutants.Edit{
-		{"return m.believes() && m.lease.awake() && !m.disconnected()", "return m.phase == open && m.now.Holder < m.lease.deadline"},
+		{"return m.trusted() && m.lease.awake() && !m.disconnected()", "return m.phase == open && m.now.Holder < m.lease.deadline"},
 	}},
 	{Name: "an idle beat of unknown outcome is forgotten", Edits: []mutants.Edit{
 		{"return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
@@ -60,7 +60,7 @@ var all = []mutants.Mutant{
 		{"if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
 	}},
 	{Name: "work is begun under an idle lease", Edits: []mutants.Edit{
-		{"return m.phase == open && m.believes() && m.lease.awake()", "return m.phase == open && m.believes()"},
+		{"return m.phase == open && m.trusted() && m.lease.awake()", "return m.phase == open && m.trusted()"},
 	}},
 	{Name: "a lease is idle while its session works", Edits: []mutants.Edit{
 		{" || m.busy || m.closing.asked", " || m.closing.asked"},
@@ -168,10 +168,10 @@ var all = []mutants.Mutant{
 		{"case e.Revision < known && known <= v.known:", "case e.Revision < known:"},
 	}, By: &losses},
 	{Name: "on replicas a doubt is proof at once", Edits: []mutants.Edit{
-		{"v.wentBack || v.begun >= v.doubt.due()", "true"},
+		{"v.regressed || v.begun >= v.doubt.due()", "true"},
 	}, By: &losses},
 	{Name: "on replicas nothing is ever proof", Edits: []mutants.Edit{
-		{"v.wentBack || v.begun >= v.doubt.due()", "v.wentBack"},
+		{"v.regressed || v.begun >= v.doubt.due()", "v.regressed"},
 	}, By: &losses},
 	{Name: "what a replica lacks that was learnt since proves a loss", Edits: []mutants.Edit{
 		{"if known <= v.doubt.known {", "if true {"},
@@ -186,10 +186,10 @@ var all = []mutants.Mutant{
 		{"a.beat == e.Lease.Beat && e.Revision <= a.known", "false"},
 	}, By: &losses},
 	{Name: "a revision that is given again is the known one", Edits: []mutants.Edit{
-		{"e.Revision == known && v.otherwise(e)", "e.Revision == known && false"},
+		{"e.Revision == known && v.differs(e)", "e.Revision == known && false"},
 	}, By: &losses},
 	{Name: "a revision that is given again under a live watch is the known one", Edits: []mutants.Edit{
-		{"e.Revision == known && v.otherwise(e)", "e.Revision == known && known <= v.known && v.otherwise(e)"},
+		{"e.Revision == known && v.differs(e)", "e.Revision == known && known <= v.known && v.differs(e)"},
 	}, By: &beside},
 	{Name: "a rotation is not waited for", Edits: []mutants.Edit{
 		{"r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "false"},
@@ -220,13 +220,13 @@ var all = []mutants.Mutant{
 		{"return max(since, rv.Waits), ok", "return since, ok"},
 	}, By: &losses},
 	{Name: "a lost record stands until the watch has come to a later revision", Edits: []mutants.Edit{
-		{"m.unshown[n].revision <= m.view.Delivered(); n++", "m.unshown[n].revision < m.view.Delivered(); n++"},
+		{"m.undelivered[n].revision <= m.view.Delivered(); n++", "m.undelivered[n].revision < m.view.Delivered(); n++"},
 	}, By: &beside},
 	{Name: "a lost record that is acknowledged late stands", Edits: []mutants.Edit{
-		{"\t\tm.passedBefore(p.role, w.Revision)\n", ""},
+		{"\t\tm.takeBackIfOvertaken(p.role, w.Revision)\n", ""},
 	}, By: &beside},
 	{Name: "our own member record stands though the watch has passed it", Edits: []mutants.Edit{
-		{"	m.passedOwnMember()\n", ""},
+		{"\tm.takeBackOwnMember()\n", ""},
 	}, By: &beside},
 	{Name: "a later session of ours that is lost is waited for", Edits: []mutants.Edit{
 		{"rv.Role.Session <= m.lease.number:", "true:"},
@@ -244,7 +244,7 @@ var all = []mutants.Mutant{
 		{"	return was != is\n", "	return false\n"},
 	}, By: &beside},
 	{Name: "who was put out by force comes back at once", Edits: []mutants.Edit{
-		{"	m.stayOut(r)\n", ""},
+		{"\tm.startCoolDown(r)\n", ""},
 	}, By: &beside},
 	{Name: "a bucket that was made again is not noticed", Edits: []mutants.Edit{
 		{"p.hand(protocol.Broken{Fault: errMadeAgain})", "p.watch()"},

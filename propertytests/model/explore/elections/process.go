@@ -199,7 +199,7 @@ func (p *memberState) read() {
 	if p.m == nil {
 		return
 	}
-	p.until, p.lease = p.m.BelieveUntil(), p.m.LeaseUntil()
+	p.until, p.lease = p.m.TrustedUntil(), p.m.LeaseUntil()
 	p.due = p.m.Next(record.Now{Holder: p.now, Observer: p.now}) == 0
 }
 

@@ -9,26 +9,26 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// belief is how long the terms of one session may be believed in. Every reader compares it with the
+// trust is how long the terms of one session may be trusted. Every reader compares it with the
 // clock, so it expires even if the goroutine that renews it hangs.
 //
-// A lost session never gets its belief back: the next session has its own belief.
-type belief struct {
+// A lost session never gets its trust back: the next session has its own trust.
+type trust struct {
 	clock clock.Clock
 	until atomic.Int64 // for terms, an instant on the holder's scale
 	lease atomic.Int64 // for the session itself: what holds no role needs no more
 }
 
-func newBelief(c clock.Clock) *belief {
-	b := &belief{clock: c}
+func newTrust(c clock.Clock) *trust {
+	b := &trust{clock: c}
 	b.end()
 	return b
 }
 
-func (b *belief) holds() bool { return int64(b.clock.Holder()) < b.until.Load() }
+func (b *trust) holds() bool { return int64(b.clock.Holder()) < b.until.Load() }
 
-// left is for how much longer the session itself is believed in.
-func (b *belief) left() time.Duration {
+// left is for how much longer the session itself is trusted.
+func (b *trust) left() time.Duration {
 	until, now := b.lease.Load(), int64(b.clock.Holder())
 	if until <= now {
 		return -1
@@ -36,9 +36,9 @@ func (b *belief) left() time.Duration {
 	return time.Duration(until - now)
 }
 
-func (b *belief) extend(terms, lease record.Instant) {
+func (b *trust) extend(terms, lease record.Instant) {
 	b.until.Store(int64(terms))
 	b.lease.Store(int64(lease))
 }
 
-func (b *belief) end() { b.extend(math.MinInt64, math.MinInt64) }
+func (b *trust) end() { b.extend(math.MinInt64, math.MinInt64) }
