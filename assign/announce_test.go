@@ -217,9 +217,9 @@ func TestAfterARequeueTheEndBeforeItIsNotBelieved(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				settled(t)
-				var mended atomic.Bool
+				var fixed atomic.Bool
 				link := s.Link()
-				leader(t, newNode(t, with{s, link.Options()}, "a", breaking(t, &mended)))
+				leader(t, newNode(t, with{s, link.Options()}, "a", breaking(t, &fixed)))
 				c := New(t, s)
 				link.DelayDir(natsrun.ToServer, 300*time.Millisecond) // for what the scheduler announces too
 				p, err := assign.Submit(t.Context(), c, brittle, "in")
@@ -230,7 +230,7 @@ func TestAfterARequeueTheEndBeforeItIsNotBelieved(t *testing.T) {
 					st, err := assign.Get(t.Context(), c, p.ID())
 					return err == nil && st.State == assign.StateDead, fmt.Sprint(st.State, err)
 				})
-				mended.Store(true)
+				fixed.Store(true)
 				if err := assign.Requeue(t.Context(), c, p.ID()); err != nil {
 					t.Fatal(err)
 				}

@@ -17,10 +17,10 @@ var brittle = assign.NewKind[string, string]("brittle", assign.MaxAttempts(2), a
 const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 // breaking has a handler that fails until it is fixed.
-func breaking(t *testing.T, mended *atomic.Bool) func(*assign.Assigner) {
+func breaking(t *testing.T, fixed *atomic.Bool) func(*assign.Assigner) {
 	return func(a *assign.Assigner) {
 		if err := assign.Handle(a, brittle, func(_ context.Context, task *assign.Task[string]) (string, error) {
-			if !mended.Load() {
+			if !fixed.Load() {
 				return "", errors.New("broken")
 			}
 			return task.Input + " done, " + task.TraceParent(), nil
@@ -46,8 +46,8 @@ func dies(t *testing.T, c assign.Submitter, opts ...assign.SubmitOption) string 
 func TestRequeue(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
-		var mended atomic.Bool
-		n := newNode(t, s, "a", breaking(t, &mended))
+		var fixed atomic.Bool
+		n := newNode(t, s, "a", breaking(t, &fixed))
 		c := New(t, s)
 		id := dies(t, c, assign.WithUnique("k"), assign.WithHeader("h", "v"), assign.WithPriority(7))
 		if err := assign.Requeue(t.Context(), c, id); err != nil {
@@ -68,7 +68,7 @@ func TestRequeue(t *testing.T) {
 		if st, err := assign.Get(t.Context(), c, id); err != nil || st.Attempts != 2 {
 			t.Errorf("%+v, %v", st, err)
 		}
-		mended.Store(true)
+		fixed.Store(true)
 		if err := assign.Requeue(t.Context(), c, id); err != nil {
 			t.Fatal(err)
 		}
@@ -87,8 +87,8 @@ func TestRequeue(t *testing.T) {
 func TestRequeueNeedsTheUniqueKey(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
-		var mended atomic.Bool
-		n := newNode(t, s, "a", breaking(t, &mended))
+		var fixed atomic.Bool
+		n := newNode(t, s, "a", breaking(t, &fixed))
 		c := New(t, s)
 		id := dies(t, c, assign.WithUnique("k"))
 		n.close(t)
@@ -108,8 +108,8 @@ func TestRequeueNeedsTheUniqueKey(t *testing.T) {
 func TestRequeueWhoseAnswerIsLostIsOne(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
-		var mended atomic.Bool
-		newNode(t, s, "a", breaking(t, &mended))
+		var fixed atomic.Bool
+		newNode(t, s, "a", breaking(t, &fixed))
 		c, link := lossyClient(t, s)
 		id := dies(t, c)
 		nc := natstest.Connect(t, s)

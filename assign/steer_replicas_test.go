@@ -16,11 +16,11 @@ import (
 func TestClientOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)
-	var mended atomic.Bool
+	var fixed atomic.Bool
 	b := newBench()
 	ran := newTally()
 	n := newNode(t, s, "a", func(a *assign.Assigner) {
-		breaking(t, &mended)(a)
+		breaking(t, &fixed)(a)
 		b.register(t, "a")(a)
 		doubling(t, "a", ran)(a)
 	}, replicated)
@@ -49,7 +49,7 @@ func TestClientOnThreeReplicas(t *testing.T) {
 	}
 
 	id := dies(t, c, assign.WithUnique("k"))
-	mended.Store(true)
+	fixed.Store(true)
 	must(assign.Requeue(ctx, c, id))
 	_, err := assign.Find(c, brittle, id).Wait(ctx)
 	must(err)

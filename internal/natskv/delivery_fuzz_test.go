@@ -165,8 +165,8 @@ func FuzzStreamInfo(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%s: %s: %v", data, key, err)
 			}
-			mended := a
-			if err := json.Unmarshal(config, &mended); err != nil || !r.fit("b", &mended.StreamInfo) {
+			fixed := a
+			if err := json.Unmarshal(config, &fixed); err != nil || !r.fit("b", &fixed.StreamInfo) {
 				t.Fatalf("%s: %s does not repair %q: %v", data, config, r.fault, err)
 			}
 		}

@@ -87,12 +87,12 @@ func FuzzMetadata(f *testing.F) {
 			t.Fatalf("%q fits: %v", s.Config.Metadata, complete.fit("b", s))
 		}
 		_, v := complete.repair(s)
-		mended := withMetadata(v.(map[string]string))
-		if d, ok := maxTTL(&mended.Config); !complete.fit("b", mended) || !ok || d != longestTTL(s) {
-			t.Fatalf("%q is repaired to %q: %v, %v", s.Config.Metadata, mended.Config.Metadata, d, ok)
+		fixed := withMetadata(v.(map[string]string))
+		if d, ok := maxTTL(&fixed.Config); !complete.fit("b", fixed) || !ok || d != longestTTL(s) {
+			t.Fatalf("%q is repaired to %q: %v, %v", s.Config.Metadata, fixed.Config.Metadata, d, ok)
 		}
 		for k, before := range s.Config.Metadata {
-			if after := mended.Config.Metadata[k]; k != metaMaxTTL && after != before {
+			if after := fixed.Config.Metadata[k]; k != metaMaxTTL && after != before {
 				t.Fatalf("%q was %q and is %q", k, before, after)
 			}
 		}

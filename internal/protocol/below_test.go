@@ -8,7 +8,7 @@ import (
 )
 
 // TestWritesBelowWhatWasKnown: what a session has under way when the store goes back may still be written, since its key stood
-// where it was long before. No term begins or goes on by it, on any number of replicas: its revision is below one that was known
+// where it was long before. No term begins or continues by it, on any number of replicas: its revision is below one that was known
 // of some key, whether its acknowledgement says so or, after that was lost, the watch.
 func TestWritesBelowWhatWasKnown(t *testing.T) {
 	for _, what := range []string{"claim", "rotation", "beat", "member"} {

@@ -10,12 +10,12 @@
 // holds it and a random token. A session is identified by the revision of the first write of its lease, an incarnation
 // of it by a random nonce.
 //
-// Who is authoritative: the bucket, by compare-and-swap, and nothing else. A read proves nothing, nor does a timer, a
-// marker or a missing key; a refused write proves only that something newer stands there. What a write of unknown outcome
-// has done is learnt from the watch.
+// The bucket alone is authoritative, by compare-and-swap. A read proves nothing, nor does a timer, a marker or a missing
+// key. A refused write proves only that the key holds something newer. The watch tells the effect of a write of unknown
+// outcome.
 //
-// What local time may decide: when this process stops trusting itself, and from when it may try to end the session of
-// somebody else. It never decides that somebody else has stopped.
+// Local time decides two things only: when this process stops trusting itself, and from when it may try to end the session
+// of another process. It never decides that another process has stopped.
 //
 // The trust window, with L the lease time in the record and G the margin:
 //

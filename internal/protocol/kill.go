@@ -223,7 +223,7 @@ func (m *Machine) killWritten(p pending, w Written) {
 		if p.purpose == forKill {
 			m.emit(PeerKilled{peer.Peer, p.entry.Lease.Session})
 		}
-	case record.Refused: // it lives: the beat that got in first will be seen, and the wait starts anew from there
+	case record.Refused: // it lives: the watch will show the beat that came first, and the wait starts again there
 		if t.retry = (retry{}); known == p.stood {
 			t.stood, t.reaped = p.stood, p.purpose == forReap
 			m.unexplained(&t.retry)

@@ -80,7 +80,7 @@ type Role[P, R any] struct {
 	Role     record.Role
 	Seen     record.Instant // since when the record stands at Revision
 
-	// What is small stands together, as in Role.
+	// The small fields are together, as in Role.
 	Form   record.Form
 	denied bool // it does not stand as known, by a refused write
 	gen    uint32

@@ -24,7 +24,8 @@
 //     the same one are of the same product, whatever the commit; commits with a + had changes beside them. What is counted of the
 //     product as it is has today's mark.
 //
-// docs/verification/runs.md quotes the sum, up to the empty line, and a test holds it to the file: who adds lines quotes it anew.
+// docs/verification/runs.md quotes the sum, up to the empty line, and a test holds it to the file. A commit that adds lines
+// also updates the quote.
 //
 // Failures: a test that fails is told as it tells it, and ends the run. A machine that is too slow and a fault cannot always be told
 // apart here. What such runs have found in the product stands in docs/verification/findings.md. Parts that failed before

@@ -26,7 +26,7 @@ func Main(ctx context.Context, args []string) error {
 	only := flags.String("run", "", "only those whose name matches, as package.Name")
 	parallel := flags.Int("parallel", runtime.NumCPU(), "how many run at a time")
 	execs := flags.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
-	anew := flags.Bool("anew", false, "with -execs: only those of the sources as they are count")
+	present := flags.Bool("present", false, "with -execs: count only executions of the present sources")
 	part := flags.Int("part", 500_000, "with -execs: how many of them make a line of the file")
 	path := flags.String("file", "propertytests/campaign/fuzz.csv", "with -execs and -sum: the file, from the root of the module")
 	sum := flags.Bool("sum", false, "only say what the file comes to")
@@ -37,7 +37,7 @@ func Main(ctx context.Context, args []string) error {
 		return summed(ctx, os.Stdout, *path)
 	}
 	if *execs > 0 {
-		return long(ctx, *only, *path, *execs, *part, *parallel, *anew)
+		return long(ctx, *only, *path, *execs, *part, *parallel, *present)
 	}
 	return short(ctx, *only, p, *parallel)
 }

@@ -16,12 +16,13 @@
 // With -execs it goes on until propertytests/campaign/fuzz.csv has so many executions of each target: a line for each part that was
 // played, so that it can be stopped at any time and goes on where the file ends. Whoever has the least is the next. A line has the
 // mark of what the tests of the target's package are made of (propertytests/campaign/sources): -sum tells those of other sources apart, and with
-// -anew they do not count. Older lines have no mark.
+// -present they do not count. Older lines have no mark.
 //
 // A test holds the decoders to the targets: a function that decodes something is in its table, with a target that comes to it or with
 // the reason why none needs to.
 //
-// docs/verification/runs.md quotes the sum of the file, and a test holds it to that: who adds lines quotes it anew.
+// docs/verification/runs.md quotes the sum of the file, and a test holds it to that. A commit that adds lines also
+// updates the quote.
 //
 // Files: command.go, targets.go (which there are), changed.go (how long each runs), run.go (one of them), long.go (many executions), table.go (a line of the file).
 package fuzz

@@ -22,8 +22,9 @@ type course struct {
 	busy map[string]bool
 }
 
-// long goes on until the file has so many executions of each target; anew: so many of the sources as they are.
-func long(ctx context.Context, only, path string, execs, part, parallel int, anew bool) error {
+// long continues until the file has so many executions of each target. With onlyPresent, only executions of the present
+// sources count.
+func long(ctx context.Context, only, path string, execs, part, parallel int, onlyPresent bool) error {
 	dir, err := os.MkdirTemp("", "fuzz-")
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func long(ctx context.Context, only, path string, execs, part, parallel int, ane
 	if err != nil {
 		return err
 	}
-	if anew {
+	if onlyPresent {
 		lines = present(lines, before)
 	}
 	c := &course{path: path, execs: execs, marks: before, sums: sums(lines), busy: map[string]bool{}}

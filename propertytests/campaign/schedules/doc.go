@@ -22,7 +22,8 @@
 // hour, and up to 20 in most of tasks. It is not made longer here: with quiet four times as long a virtual hour costs hardly less,
 // since heartbeats are most of it already, and has a third of the faults.
 //
-// docs/verification/runs.md quotes the sum, up to the empty line, and a test holds it to the file: who adds lines quotes it anew.
+// docs/verification/runs.md quotes the sum, up to the empty line, and a test holds it to the file. A commit that adds lines
+// also updates the quote.
 //
 // Each line has a mark of the rules that were played (of the Go files of the core and of its simulation, or, for storms, of all
 // of the library that they go through): the sum has a row for each mark, and says behind them which is that of the rules as they

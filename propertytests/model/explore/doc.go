@@ -51,9 +51,9 @@
 //
 // # What is sound, and what is not looked at
 //
-// What a fingerprint leaves out must not matter (rules.go in elections and tasks says of each such field why it does not). So of
-// one in a hundred fingerprints each state that is met again is held against the first one: both must lead to states of the same
-// fingerprints.
+// A field that a fingerprint leaves out must not matter: rules.go in elections and tasks gives the reason for each. This is
+// tested for one in a hundred fingerprints. Each state that has it is compared with the first one, and both must lead to
+// states of the same fingerprints.
 //
 // Every state that is found can be reached by the core under the rules of the world, so a violation is real; it is told as
 // the shortest way there. That none is found says something of these worlds only: time moves in whole units (for rules whose
