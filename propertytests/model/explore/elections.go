@@ -66,6 +66,9 @@ func alone() []elections.Config {
 		with(base("late vacate", 2, 1, 2), func(c *elections.Config) {
 			c.Most = most{elections.StepDown: 1, elections.DelayRequest: 1}
 		}),
+		with(base("late kill", 2, 1, 2), func(c *elections.Config) {
+			c.Most = most{elections.Pause: 1, elections.DelayRequest: 1}
+		}),
 		with(base("slow drain", 2, 1, 2), func(c *elections.Config) {
 			c.Most, c.Undrained = most{elections.Evict: 1, elections.SlowDrain: 1}, true
 		}),

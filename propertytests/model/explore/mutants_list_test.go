@@ -41,7 +41,7 @@ var electionMutants = []mutants.Mutant{
 	{Name: "no wait for a lost record", By: inElections("one fault"), Edits: []mutants.Edit{
 		{"return v.LostUntil(rv), true", "return rv.Seen, true"},
 	}},
-	{Name: "kill without compare-and-swap", By: inElections("two faults"), Edits: []mutants.Edit{
+	{Name: "kill without compare-and-swap", By: inElections("late kill"), Edits: []mutants.Edit{
 		{"if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && l.data.Lease.State != record.Killed {"},
 	}},
 	{Name: "vacate without compare-and-swap", By: inElections("late vacate"), Edits: []mutants.Edit{
