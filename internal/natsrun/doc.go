@@ -5,6 +5,7 @@
 //	nats.Conn ──► Link ──────────────► Server   one client's path: dialer, in process or TCP
 //	any client ─► Proxy(Link) ───────► Server   the same faults behind a TCP address
 //	Cluster: Server ─► Proxy ─► Server for each ordered pair, and a Proxy in front of each
+//	Hub: Leaf ─► Proxy ─► Server for each leaf node
 //
 // Promises:
 //   - A Server keeps its store directory and its address over Stop and Restart. Clients that dialed
@@ -30,10 +31,10 @@
 // Files: server.go (one server), options.go (its configuration), lastwords.go (its log), link.go
 // (faults of one path), links.go (who closes it), dial.go (new connections on it), conn.go (one
 // connection), stream.go (one direction), deadline.go, handshake.go, proxy.go (a path behind a TCP
-// address), cluster.go (servers with routes), partition.go (faults between them), process.go (a
-// server in a process of its own, that can be killed and whose wall clock can step),
-// processcluster.go (several of these with routes), serve.go (the other end of that). Both kinds of
-// cluster have entrances.go (the ways of clients into it), standing.go (when it is whole), ready.go
-// (waiting for that, and for the leaders of streams). All servers have connect.go (a client's
-// connection), store.go (the directory of its files).
+// address), hub.go (leaf nodes), cluster.go (servers with routes), partition.go (faults between
+// them), process.go (a server in a process of its own, that can be killed and whose wall clock can
+// step), processcluster.go (several of these with routes), serve.go (the other end of that). Both
+// kinds of cluster have entrances.go (the ways of clients into it), standing.go (when it is whole),
+// ready.go (waiting for that, and for the leaders of streams). All servers have connect.go (a
+// client's connection), store.go (the directory of its files).
 package natsrun

@@ -51,3 +51,26 @@ func formed[C forming](tb testing.TB, start func() (C, error)) C {
 	}
 	return c
 }
+
+// linkWithin bounds how long leaf nodes may take to connect; it takes milliseconds.
+const linkWithin = 30 * time.Second
+
+// Hub starts a hub and its leaf nodes, waits until they are connected, and shuts them down when the
+// test ends. It does not work in bubbles, because leaf nodes need sockets.
+func Hub(tb testing.TB, opts natsrun.HubOptions) *natsrun.Hub {
+	tb.Helper()
+	h, err := natsrun.StartHub(opts)
+	shutAtEnd(tb, h, err)
+	Linked(tb, h)
+	return h
+}
+
+// Linked waits until every leaf node of the hub is connected.
+func Linked(tb testing.TB, h *natsrun.Hub) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), linkWithin)
+	defer cancel()
+	if err := h.WaitLinked(ctx); err != nil {
+		tb.Fatal(err)
+	}
+}
