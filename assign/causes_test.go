@@ -143,7 +143,7 @@ func TestWhatAStopSays(t *testing.T) {
 					return len(answers) == 1 && answers[0].Verdict == tasks.Accepted, w.dump()
 				})
 				b.allStarted(t, 1)
-				told := tasks.Told{ID: x.ID, Attempt: x.Attempt, Serial: x.Serial, Status: status}
+				told := tasks.StopOrder{ID: x.ID, Attempt: x.Attempt, Serial: x.Serial, Status: status}
 				f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, told), f.sign))
 				got := b.cause(t, "w")
 				if !errors.Is(got, assign.ErrStopped) {

@@ -134,7 +134,7 @@ func TestDeposedLeaderPushes(t *testing.T) {
 			}
 		}
 		v := d.to(d.w)
-		if answers := d.send("cancel", d.w, frame.Seal(frame.EncodeStop(&v, tasks.Told{ID: "open", Attempt: tasks.Attempt{Epoch: d.epoch, N: 2}, Serial: 2}), d.sign)); len(answers) != 0 {
+		if answers := d.send("cancel", d.w, frame.Seal(frame.EncodeStop(&v, tasks.StopOrder{ID: "open", Attempt: tasks.Attempt{Epoch: d.epoch, N: 2}, Serial: 2}), d.sign)); len(answers) != 0 {
 			t.Errorf("a stop was answered: %+v", answers)
 		}
 		// With the epoch of its successor its key is the wrong one.

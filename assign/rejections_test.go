@@ -42,7 +42,7 @@ func TestEveryVerdict(t *testing.T) {
 		verdict("past its deadline", tasks.Expired, 0, late)
 		stopped := f.task("stopped", "slow")
 		v := f.to(w)
-		answers := f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, tasks.Told{ID: stopped.ID, Attempt: stopped.Attempt, Serial: stopped.Serial}), f.sign))
+		answers := f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, tasks.StopOrder{ID: stopped.ID, Attempt: stopped.Attempt, Serial: stopped.Serial}), f.sign))
 		if len(answers) != 1 || answers[0].Verdict != tasks.Halted {
 			t.Errorf("a stop: %+v", answers)
 		}

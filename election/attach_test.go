@@ -28,7 +28,7 @@ type lease interface {
 	Members() []election.MemberInfo
 	Role(name string) (election.RoleInfo, bool)
 	Changed() <-chan struct{}
-	Believes() bool
+	Trusted() bool
 	Awake(ctx context.Context) error
 	Busy(busy bool)
 	Describe(ctx context.Context, namespace string, w *election.Workplace) error
@@ -87,25 +87,25 @@ func TestAttachmentLivesAndDiesWithTheLease(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				none(t, "a second run under one lease", keep(a.hosts))
-				if !first.Believes() || bridge.TrustedFor(session) <= 0 {
+				if !first.Trusted() || bridge.TrustedFor(session) <= 0 {
 					t.Error("a lease that is kept alive, if idle, is not believed in")
 				}
 				first.Busy(true)
-				if err := first.Awake(within(t, time.Minute)); err != nil || !first.Believes() {
-					t.Errorf("awake: %v, believed in: %v", err, first.Believes())
+				if err := first.Awake(within(t, time.Minute)); err != nil || !first.Trusted() {
+					t.Errorf("awake: %v, believed in: %v", err, first.Trusted())
 				}
 
 				link.Hold(natsrun.Both)
 				if cause := receive(t, "end of the lease", a.causes); !errors.Is(cause, election.ErrSessionLost) {
 					t.Errorf("cause %v, want %v", cause, election.ErrSessionLost)
 				}
-				if first.Believes() {
+				if first.Trusted() {
 					t.Error("the lost lease is believed in")
 				}
 				link.Heal()
 				second := receive(t, "second run", a.hosts)
-				if second.Session() <= first.Session() || !second.Believes() || first.Believes() {
-					t.Errorf("sessions %d and %d, believed %v and %v", first.Session(), second.Session(), first.Believes(), second.Believes())
+				if second.Session() <= first.Session() || !second.Trusted() || first.Trusted() {
+					t.Errorf("sessions %d and %d, believed %v and %v", first.Session(), second.Session(), first.Trusted(), second.Trusted())
 				}
 				if err := session.Close(t.Context()); err != nil {
 					t.Fatal(err)

@@ -46,9 +46,9 @@ func (h lease) Config() SessionConfig { return h.s.cfg }
 // that the session holds.
 func (h lease) Signer() *fencing.Signer { return h.s.signer }
 
-// Believes reports whether the lease is still trusted, idle or not; it costs one reading of the
+// Trusted reports whether the lease is still trusted, idle or not; it costs one reading of the
 // clock. Terms need more than that: see election.Term.Valid.
-func (h lease) Believes() bool { return h.trust.left() > 0 }
+func (h lease) Trusted() bool { return h.trust.left() > 0 }
 
 // Changed gives a token when the leader of a role or a member may have changed since the last one.
 // Heartbeats do not count.
@@ -147,7 +147,7 @@ func (h lease) Describe(ctx context.Context, namespace string, w *Workplace) err
 func (h lease) offer(namespace string, w *Workplace) (answer func(context.Context) (string, error), err error) {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
-	if !h.Believes() {
+	if !h.Trusted() {
 		return nil, ErrSessionLost
 	}
 	all := maps.Clone(h.s.workplaces)

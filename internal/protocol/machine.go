@@ -8,13 +8,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-type phase uint8
+type sessionPhase uint8
 
 const (
-	syncing phase = iota // no complete snapshot yet: absence means nothing
-	opening              // no session; the lease key is ours as soon as the rule allows
-	open                 // the session is open
-	ended                // closed or failed; nothing more will happen
+	syncing sessionPhase = iota // no complete snapshot yet: absence means nothing
+	opening                     // no session; the lease key is ours as soon as the rule allows
+	open                        // the session is open
+	ended                       // closed or failed; nothing more will happen
 )
 
 // Machine is the whole of one session's rules: plain data and a transition function. It does no I/O, has no clock and no
@@ -24,7 +24,7 @@ type Machine struct {
 	self *PeerView
 	view *View
 
-	phase       phase
+	phase       sessionPhase
 	lease       lease
 	past        []string // nonces of former sessions of this process, the newest last
 	own         own

@@ -39,7 +39,7 @@ func FuzzQuestions(f *testing.F) {
 			return
 		}
 		for seen, cursor := 0, q.Cursor; ; {
-			var page []tasks.Glance
+			var page []tasks.TaskInfo
 			var next uint64
 			heap.Bounded(t, 0, func() { page, next = books.List(0, cursor, filter, limit) }) // few tasks are open
 			if len(page) > limit || len(page) > MaxPage {

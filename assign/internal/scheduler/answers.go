@@ -38,7 +38,7 @@ func (a *answers) handle(m *nats.Msg) {
 		return
 	}
 	if natskv.IsNoResponders(m) {
-		a.step(tasks.Unheard{Session: session, Frame: number})
+		a.step(tasks.NoResponder{Session: session, Frame: number})
 		return
 	}
 	message := m.Data

@@ -24,7 +24,7 @@ func newDispatcher(t *term, put func(any), out sender, p *payloads) *dispatcher 
 }
 
 // push sends a frame, after its payloads are read. A worker has one frame at a time, so a later one replaces it.
-func (d *dispatcher) push(p tasks.Push) {
+func (d *dispatcher) push(p tasks.Assign) {
 	f := &assignFrame{push: p, list: make([]frame.Task, len(p.List))}
 	former := d.waiting[p.Session]
 	delete(d.waiting, p.Session)
@@ -92,7 +92,7 @@ func (d *dispatcher) fetched(x fetched) {
 }
 
 // unsent tells the rules, in the loop's next turn, that an assignment of a frame is not sent.
-func (d *dispatcher) unsent(p *tasks.Push, t *frame.Task) {
+func (d *dispatcher) unsent(p *tasks.Assign, t *frame.Task) {
 	d.put(tasks.Answered{Session: p.Session, Frame: p.Frame, Answers: []tasks.Answer{{ID: t.ID, Attempt: t.Attempt, Verdict: tasks.Unsent}}})
 }
 
@@ -140,7 +140,7 @@ func (d *dispatcher) sync(e tasks.Sync) {
 // stop asks a worker to end an attempt.
 func (d *dispatcher) stop(e tasks.Stop) {
 	v := d.envelope(e.Epoch, e.Term, e.Instance, e.Session, 0)
-	message := frame.EncodeStop(&v, tasks.Told{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
+	message := frame.EncodeStop(&v, tasks.StopOrder{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
 	d.out.Send(d.subjects.Cancel(e.Instance), d.replyTo(e.Session, 0), frame.Seal(message, d.host.Signer().Sign))
 }
 

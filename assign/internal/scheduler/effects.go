@@ -45,7 +45,7 @@ func (x *effects) execute(effect tasks.Effect) {
 		x.writes.erase(e)
 	case tasks.FreeUnique:
 		x.writes.free(e)
-	case tasks.Push:
+	case tasks.Assign:
 		x.dispatcher.push(e)
 	case tasks.Sync:
 		x.dispatcher.sync(e)
@@ -59,7 +59,7 @@ func (x *effects) execute(effect tasks.Effect) {
 		x.fence(fmt.Errorf("%w: %s", taskerr.ErrInconsistent, e.What))
 	case tasks.Exhausted:
 		x.fence(taskerr.ErrAttemptsExhausted)
-	case tasks.Moved:
+	case tasks.TaskChanged:
 		x.queries.moved(&e)
 	default:
 		x.notices.notice(effect)

@@ -9,7 +9,7 @@ import (
 
 // assignFrame is a frame of assignments that is being completed with payloads and checkpoints.
 type assignFrame struct {
-	push    tasks.Push
+	push    tasks.Assign
 	list    []frame.Task
 	missing map[uint64]int // index in list, by revision of a submission or a checkpoint
 }

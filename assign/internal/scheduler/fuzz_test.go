@@ -96,7 +96,7 @@ func (f fixture) holding(tb testing.TB) *scheduler {
 var firstAttempt = tasks.Attempt{Epoch: heardEpoch, N: 1}
 
 // listed is the state of the open tasks, except for their age.
-func (s *scheduler) listed() []tasks.Glance {
+func (s *scheduler) listed() []tasks.TaskInfo {
 	page, _ := s.rules.List(0, 0, tasks.Filter{}, control.MaxPage)
 	return page
 }
@@ -131,7 +131,7 @@ func FuzzHeard(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, subject string, data []byte, report bool) {
 		var s *scheduler
-		var before []tasks.Glance
+		var before []tasks.TaskInfo
 		m := &nats.Msg{Subject: subject, Reply: "back", Data: data}
 		heap.Bounded(t, len(data), func() {
 			s = x.holding(t)
@@ -187,7 +187,7 @@ func FuzzHeard(f *testing.F) {
 			t.Fatalf("%q, %x: session %d of %q has moved %+v to %+v", subject, data, session, instance, before, after)
 		}
 		for i, b := range before {
-			still := slices.IndexFunc(after, func(a tasks.Glance) bool { return a.ID == b.ID })
+			still := slices.IndexFunc(after, func(a tasks.TaskInfo) bool { return a.ID == b.ID })
 			if !slices.Contains(of, b.ID) && (still < 0 || !reflect.DeepEqual(sameTime(after[still]), sameTime(before[i]))) {
 				t.Fatalf("%q, %x: %+v became %+v", subject, data, before, after)
 			}
@@ -196,7 +196,7 @@ func FuzzHeard(f *testing.F) {
 }
 
 // sameTime leaves out what others bring about: why a task waits.
-func sameTime(g tasks.Glance) tasks.Glance {
+func sameTime(g tasks.TaskInfo) tasks.TaskInfo {
 	g.Reason, g.Waiting, g.Cursor = "", 0, 0
 	return g
 }
@@ -247,7 +247,7 @@ func FuzzStream(f *testing.F) {
 			}
 		}
 		for _, known := range []string{"x", "y", "z"} {
-			stays := slices.ContainsFunc(s.listed(), func(g tasks.Glance) bool { return g.ID == known })
+			stays := slices.ContainsFunc(s.listed(), func(g tasks.TaskInfo) bool { return g.ID == known })
 			if !stays && !strings.HasSuffix(key, "."+known) {
 				t.Fatalf("%q: %s is gone", key, known)
 			}

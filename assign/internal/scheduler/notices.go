@@ -28,7 +28,7 @@ func (n *notices) notice(effect tasks.Effect) {
 		n.emit(event.TaskRecovered{Meta: meta, Namespace: ns, Open: e.Open, Adopted: e.Adopted, Took: time.Since(n.began)})
 	case tasks.Queued:
 		n.emit(event.TaskSubmitted{Meta: meta, Namespace: ns, Kind: e.Kind})
-	case tasks.Given:
+	case tasks.Assigned:
 		n.emit(event.TaskAssigned{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Wait: e.Wait})
 	case tasks.Rejected:
 		n.emit(event.TaskRejected{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Reason: e.Verdict.String()})
@@ -52,7 +52,7 @@ func (n *notices) notice(effect tasks.Effect) {
 // aheadError says that a clock was wrong, or is wrong now.
 func aheadError(e *tasks.Ahead) error {
 	what := "the clock was wrong when it was written, and ticks count from now on"
-	if e.Believed {
+	if e.Trusted {
 		what = "this machine's clock has come to it, the server's clock is wrong: set it; until then nothing is fired"
 	}
 	return fmt.Errorf("assign: its record says %s, and the stream's clock %s: %s", e.Tick.Format(time.RFC3339), e.Now.Format(time.RFC3339), what)

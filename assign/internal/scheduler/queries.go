@@ -80,7 +80,7 @@ func (q *queries) respond(to string, a control.Answer) {
 }
 
 func (q *queries) answerStatus(query control.Query) control.Answer {
-	g, ok := q.rules.Glance(q.now(), query.ID)
+	g, ok := q.rules.TaskInfo(q.now(), query.ID)
 	if !ok {
 		return control.Answer{}
 	}
@@ -124,11 +124,11 @@ func (q *queries) answerList(query control.Query) control.Answer {
 }
 
 // moved sends the new state of a task to the clients that watch it. They learn the end of the task from the stream.
-func (q *queries) moved(e *tasks.Moved) {
+func (q *queries) moved(e *tasks.TaskChanged) {
 	if e.Outcome != nil {
 		return
 	}
-	if data, err := json.Marshal(statusOf(&e.Glance, time.Now())); err == nil {
-		q.out.Send(q.subjects.Event(e.Glance.ID), "", data)
+	if data, err := json.Marshal(statusOf(&e.Info, time.Now())); err == nil {
+		q.out.Send(q.subjects.Event(e.Info.ID), "", data)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // statusOf is the state of a task in the rules, for clients.
-func statusOf(g *tasks.Glance, now time.Time) *control.Task {
+func statusOf(g *tasks.TaskInfo, now time.Time) *control.Task {
 	s := &control.Task{
 		ID: g.ID, Kind: g.Kind, State: g.State, Reason: g.Reason, Attempts: g.Tries, Worker: g.Instance, Progress: float64(g.Progress),
 		Priority: g.Priority, Submitted: now.Add(-g.Age),

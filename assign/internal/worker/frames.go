@@ -63,7 +63,7 @@ func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
 	for i := range list {
 		assignments[i] = list[i].Assignment
 	}
-	if !s.h.Believes() {
+	if !s.h.Trusted() {
 		s.reject(m, v, tasks.NotReady)
 		return
 	}
@@ -71,7 +71,7 @@ func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
 		s.park(m, until, tasks.NotReady)
 		return
 	}
-	s.step(tasks.Pushed{
+	s.step(tasks.Received{
 		Term: v.Term, Low: low, List: assignments, Ref: &reply{m.Reply, v.Number}, Blocked: s.handlers.blockedTasks(),
 	})
 	i := 0

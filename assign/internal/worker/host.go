@@ -22,7 +22,7 @@ type Host interface {
 
 	Role(name string) (election.RoleInfo, bool)
 	Changed() <-chan struct{}
-	Believes() bool
+	Trusted() bool
 	Awake(ctx context.Context) error
 	Busy(busy bool)
 	Describe(ctx context.Context, namespace string, w *election.Workplace) error

@@ -107,7 +107,7 @@ func (s *worker) run() error {
 		}
 		now := time.Now()
 		s.alive.Store(now.UnixNano())
-		if !s.h.Believes() {
+		if !s.h.Trusted() {
 			s.stuck(&drain)
 			s.abandon() // the lease's context ends in a moment, or has ended if the session is being closed
 			if drain.phase != working {

@@ -33,7 +33,7 @@ func sealed(tb testing.TB) (*frameVerifier, [][]byte) {
 	list := []frame.Task{{
 		Assignment: tasks.Assignment{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Try: 2, Policy: policy}, Payload: []byte("in"),
 	}}
-	frames := [][]byte{frame.EncodeAssign(&v, 2, list), frame.EncodeStop(&v, tasks.Told{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}), frame.EncodeSync(&v)}
+	frames := [][]byte{frame.EncodeAssign(&v, 2, list), frame.EncodeStop(&v, tasks.StopOrder{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}), frame.EncodeSync(&v)}
 	for i := range frames {
 		frames[i] = frame.Seal(frames[i], signer.Sign)
 	}

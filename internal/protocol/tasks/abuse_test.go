@@ -13,7 +13,7 @@ import (
 func TestAWriteThatIsNeverTakenIsNoLoop(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
-	p, _ := find[Push](b.pass(0))
+	p, _ := find[Assign](b.pass(0))
 	b.s.Step(b.now, Answered{200, p.Frame, []Answer{{"x", p.List[0].Attempt, Accepted}}}, nil)
 	out := b.s.Step(b.now, Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}}, nil)
 	seals, rev := 0, uint64(1000)
@@ -57,7 +57,7 @@ func TestARateIsKeptAmongManyKinds(t *testing.T) {
 		out := b.pass(time.Millisecond)
 		n += len(handedOut(out))
 		// it runs and ends
-		for _, p := range findAll[Push](out) {
+		for _, p := range findAll[Assign](out) {
 			for _, a := range p.List {
 				b.s.Step(b.now, Answered{p.Session, p.Frame, []Answer{{a.ID, a.Attempt, Accepted}}}, nil)
 				for _, e := range b.step(Done{Session: p.Session, ID: a.ID, Attempt: a.Attempt, Result: Result{Verb: Succeeded}}) {
@@ -95,7 +95,7 @@ func TestARaisedRateTakesEffect(t *testing.T) {
 func TestCheckpointsAreStoredInOrder(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
-	p, _ := find[Push](b.pass(0))
+	p, _ := find[Assign](b.pass(0))
 	a := p.List[0].Attempt
 	b.accept([]Effect{p})
 	first, ok := find[WriteCheckpoint](b.step(Progressed{Session: 200, ID: "x", Attempt: a, Ran: 1, Checkpoint: []byte("one"), Ref: 1}))
@@ -127,7 +127,7 @@ func TestSnoozedForEver(t *testing.T) {
 	b.submit("x", Policy{}, nil)
 	n := 0
 	for range 50 {
-		p, ok := find[Push](b.pass(time.Millisecond))
+		p, ok := find[Assign](b.pass(time.Millisecond))
 		if !ok {
 			break
 		}
@@ -178,7 +178,7 @@ func TestASlowTickIsNoLoop(t *testing.T) {
 func TestWaitersForOneWriteAreBounded(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
-	p, _ := find[Push](b.pass(0))
+	p, _ := find[Assign](b.pass(0))
 	b.accept([]Effect{p})
 	for i := range 100_000 {
 		b.s.Step(b.now, Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}, Ref: i}, nil)
@@ -207,27 +207,27 @@ func TestAnUnreadableDefinitionKeepsItsLastTick(t *testing.T) {
 func TestAnAssignmentThatWasNeverSent(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
-	p, _ := find[Push](b.pass(0))
-	unsent := func(p Push) Answered {
+	p, _ := find[Assign](b.pass(0))
+	unsent := func(p Assign) Answered {
 		return Answered{200, p.Frame, []Answer{{"x", p.List[0].Attempt, Unsent}}}
 	}
 	b.step(unsent(p))
 	b.submit("next", Policy{}, nil)
-	if next, ok := find[Push](b.pass(0)); !ok || next.List[0].ID != "next" {
+	if next, ok := find[Assign](b.pass(0)); !ok || next.List[0].ID != "next" {
 		t.Errorf("%+v", next)
 	} else {
 		b.step(Answered{200, next.Frame, []Answer{{"next", next.List[0].Attempt, Accepted}}})
 	}
-	again, ok := find[Push](b.pass(time.Minute))
+	again, ok := find[Assign](b.pass(time.Minute))
 	if !ok || again.List[0].ID != "x" {
 		t.Fatalf("%+v", again)
 	}
-	more, ok := find[Push](b.pass(time.Minute)) // no answer: once more, and now it may be there
+	more, ok := find[Assign](b.pass(time.Minute)) // no answer: once more, and now it may be there
 	if !ok {
 		t.Fatal("not pushed again")
 	}
 	b.step(unsent(more))
-	if g, _ := b.s.Glance(b.now, "x"); g.State != StateRunning {
+	if g, _ := b.s.TaskInfo(b.now, "x"); g.State != StateRunning {
 		t.Errorf("%+v", g)
 	}
 }
@@ -246,7 +246,7 @@ func TestWhatCannotBeSentIsNoLoop(t *testing.T) {
 	for range 100 {
 		if n, ok := find[WriteNote](effects); ok {
 			effects = b.step(Written{Write: n.Write, Outcome: record.Won, Revision: 10})
-		} else if p, ok := find[Push](effects); ok {
+		} else if p, ok := find[Assign](effects); ok {
 			pushes++
 			effects = b.step(Answered{200, p.Frame, []Answer{{"x", p.List[0].Attempt, Unsent}}})
 		} else {

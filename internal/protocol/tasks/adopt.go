@@ -14,7 +14,7 @@ func (s *Scheduler) mustSync(w *worker) bool {
 
 // Awaited are workers for whose answer everything waits, at most so many of them.
 func (s *Scheduler) Awaited(most int) (instances []string) {
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		if s.mustSync(w) && len(instances) < most {
 			instances = append(instances, w.instance)
 		}
@@ -36,14 +36,14 @@ func (s *Scheduler) becomeReady() {
 	if s.ready || s.seal.valid == 0 || !s.carried {
 		return
 	}
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		if s.mustSync(w) {
 			return
 		}
 	}
 	s.ready, s.readyAt = true, s.now
 	adopted := 0
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		for _, h := range w.claims {
 			if s.adopt(w, h) {
 				adopted++
@@ -92,7 +92,7 @@ func (s *Scheduler) adopt(w *worker, h Held) bool {
 	s.occupy(t)
 	s.unqueue(t)
 	t.attempt = h.Attempt
-	s.seat(t, w)
+	s.assign(t, w)
 	t.run.serial, t.run.answered = 0, true
 	if t.phase != running {
 		s.move(t, running)

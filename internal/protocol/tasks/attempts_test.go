@@ -15,7 +15,7 @@ func TestAttemptsNeverRepeatWithinAnEpoch(t *testing.T) {
 	for i := range 200 {
 		id := fmt.Sprint("t", i%3)
 		b.submit(id, Policy{}, nil)
-		p, ok := find[Push](b.pass(0))
+		p, ok := find[Assign](b.pass(0))
 		if !ok {
 			t.Fatal("not handed out")
 		}
@@ -37,7 +37,7 @@ func TestNumbersOfAttemptsRunOut(t *testing.T) {
 	if e, ok := find[Exhausted](effects); !ok || e.Epoch != 100 {
 		t.Errorf("%+v", effects)
 	}
-	if _, ok := find[Push](effects); ok {
+	if _, ok := find[Assign](effects); ok {
 		t.Error("handed out all the same")
 	}
 }
@@ -91,11 +91,11 @@ func afterCrash(t *testing.T, clean bool, notes ...Noted) (*books, []Effect) {
 func TestASuspectIsNotedBeforeItRunsHere(t *testing.T) {
 	b, effects := afterCrash(t, false)
 	n, ok := find[WriteNote](effects)
-	if _, early := find[Push](effects); !ok || early || n.Retry.Started != (Attempt{100, 1}) || !n.Retry.Attempt.IsZero() {
+	if _, early := find[Assign](effects); !ok || early || n.Retry.Started != (Attempt{100, 1}) || !n.Retry.Attempt.IsZero() {
 		t.Fatalf("%+v", effects)
 	}
 	effects = b.step(Written{Write: n.Write, Outcome: record.Won, Revision: 11})
-	p, ok := find[Push](effects)
+	p, ok := find[Assign](effects)
 	if !ok || p.List[0].Attempt != n.Retry.Started {
 		t.Fatalf("%+v", effects)
 	}
@@ -108,7 +108,7 @@ func TestASuspectIsNotedBeforeItRunsHere(t *testing.T) {
 
 func TestNobodyIsSuspectAfterAPeacefulEnd(t *testing.T) {
 	_, effects := afterCrash(t, true)
-	if _, ok := find[Push](effects); !ok {
+	if _, ok := find[Assign](effects); !ok {
 		t.Errorf("%+v", effects)
 	}
 }
@@ -207,7 +207,7 @@ func TestAClosedSessionHasLostNothing(t *testing.T) {
 	} {
 		b := readyBooks(t, SchedulerConfig{}, idle(200, 1), idle(201, 1))
 		b.submit("x", Policy{}, nil)
-		p, ok := find[Push](b.pass(0))
+		p, ok := find[Assign](b.pass(0))
 		if !ok {
 			t.Fatal("not handed out")
 		}
@@ -222,7 +222,7 @@ func TestAClosedSessionHasLostNothing(t *testing.T) {
 		if r, _ := find[Reassigned](effects); r.Cause != tt.cause {
 			t.Errorf("%s: reassigned for %q", tt.name, r.Cause)
 		}
-		again, handed := find[Push](effects)
+		again, handed := find[Assign](effects)
 		if handed != (tt.counted == 0) || handed && (again.Session == p.Session || again.List[0].Attempt == p.List[0].Attempt) {
 			t.Errorf("%s: handed out anew: %v, %+v", tt.name, handed, again)
 		}

@@ -18,7 +18,7 @@ type stage struct {
 	now      Instant
 	out      []Effect
 	revision uint64
-	pushed   []Push
+	pushed   []Assign
 	answers  []Answer
 	ended    int
 }
@@ -63,7 +63,7 @@ func (g *stage) submitFor(id string, p *Policy, times Times) {
 func (g *stage) finish() {
 	g.pushed = g.pushed[:0]
 	for _, e := range g.step(Tick{}) {
-		if p, ok := e.(Push); ok {
+		if p, ok := e.(Assign); ok {
 			g.pushed = append(g.pushed, p)
 		}
 	}
@@ -155,7 +155,7 @@ func BenchmarkWorker(b *testing.B) {
 			serial++
 			frame[i].Serial = serial
 		}
-		if out = w.Step(Pushed{Term: 5, Low: low, List: frame}, out[:0]); len(out) != burst+1 {
+		if out = w.Step(Received{Term: 5, Low: low, List: frame}, out[:0]); len(out) != burst+1 {
 			b.Fatalf("%d effects, want %d starts and an answer", len(out), burst)
 		}
 		for i := range frame {

@@ -29,7 +29,7 @@ func TestProgressIsAnsweredAtOnce(t *testing.T) {
 		t.Errorf("%+v", effects)
 	}
 	b.step(Progressed{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Ran: 4, Fraction: 0.4, Ref: 2})
-	if g, _ := b.s.Glance(b.now, "x"); g.Progress != 0.5 {
+	if g, _ := b.s.TaskInfo(b.now, "x"); g.Progress != 0.5 {
 		t.Errorf("a late copy counts: %v", g.Progress)
 	}
 	effects = b.step(Progressed{Session: 200, ID: "x", Attempt: Attempt{99, 1}, Ran: 9, Fraction: 0.9, Ref: 3})
@@ -59,7 +59,7 @@ func TestCheckpointIsAcknowledgedWhenItIsStored(t *testing.T) {
 	// The attempt fails: the next one gets it.
 	effects = b.step(Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Failed}})
 	b.storeAll(effects)
-	p, ok := find[Push](b.pass(time.Minute))
+	p, ok := find[Assign](b.pass(time.Minute))
 	if !ok || p.List[0].Checkpoint != 77 {
 		t.Fatalf("%+v", p)
 	}
@@ -101,10 +101,10 @@ func TestNothingRunsAgainBeforeItsCheckpointIsStored(t *testing.T) {
 		effects := b.step(Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: verb}})
 		b.step(Members{List: []Member{idle(201, 1)}})
 		b.storeAll(effects)
-		if p, early := find[Push](b.pass(time.Second)); early {
+		if p, early := find[Assign](b.pass(time.Second)); early {
 			t.Errorf("%v: %+v", verb, p)
 		}
-		p, ok := find[Push](b.step(Written{Write: cp.Write, Outcome: record.Won, Revision: 79}))
+		p, ok := find[Assign](b.step(Written{Write: cp.Write, Outcome: record.Won, Revision: 79}))
 		if !ok || p.List[0].Checkpoint != 79 {
 			t.Errorf("%v: %+v", verb, p)
 		}
@@ -121,7 +121,7 @@ func TestCheckpointOfAFormerLife(t *testing.T) {
 	if e, ok := find[Erase](b.seal(9)); ok {
 		t.Errorf("%+v", e)
 	}
-	p, ok := find[Push](b.step(Members{List: []Member{member(200)}}))
+	p, ok := find[Assign](b.step(Members{List: []Member{member(200)}}))
 	if !ok || p.List[0].Checkpoint != 0 || p.List[0].Try != 1 {
 		t.Fatalf("%+v", p)
 	}
@@ -155,7 +155,7 @@ func TestACheckpointThatIsGoneIsNotHandedOn(t *testing.T) {
 	b.submit("x", Policy{}, nil)
 	b.step(Saved{ID: "x", Revision: 50})
 	b.step(Saved{ID: "x", Revision: 51, Gone: true})
-	p, ok := find[Push](b.step(Members{List: []Member{idle(200, 1)}}))
+	p, ok := find[Assign](b.step(Members{List: []Member{idle(200, 1)}}))
 	if !ok || p.List[0].Checkpoint != 0 {
 		t.Errorf("%+v", p)
 	}

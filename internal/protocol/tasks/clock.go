@@ -57,8 +57,8 @@ func (c *clock) of(at Instant) Instant {
 	return at.Add(-c.shift)
 }
 
-// old reports whether the seal that has told the time is long ago.
-func (c *clock) old(now Instant) bool { return c.told && now >= c.due() }
+// stale reports whether the seal that has told the time is long ago.
+func (c *clock) stale(now Instant) bool { return c.told && now >= c.due() }
 
 // due is when another seal is to tell the time: soon, but not often, when a record was not of the time that the clock shows.
 func (c *clock) due() Instant {
@@ -68,10 +68,10 @@ func (c *clock) due() Instant {
 	return c.last.Add(clockAge)
 }
 
-// hear takes in when a record was stored that has come just now. The clock is put back to that at once, since nothing may happen
+// observe takes in when a record was stored that has come just now. The clock is put back to that at once, since nothing may happen
 // before its time; if that record has only come late, the next ones put it forward again. Further than the seal has said it
 // goes by a little only: where the stream's clock really is, if it was put back or forward, another seal tells.
-func (c *clock) hear(stored Instant) {
+func (c *clock) observe(stored Instant) {
 	shift := c.shift + stored.Sub(c.now) // with which it shows that
 	switch {
 	case !c.told || shift <= c.shift && shift >= c.shift-tolerance:
@@ -85,8 +85,8 @@ func (c *clock) hear(stored Instant) {
 	}
 }
 
-// guess takes the local clock for the stream's, as long as no seal has told.
-func (c *clock) guess(now Instant, wall time.Time) {
+// useLocal takes the local clock for the stream's, as long as no seal has told.
+func (c *clock) useLocal(now Instant, wall time.Time) {
 	if wall.IsZero() {
 		return
 	}
@@ -104,9 +104,9 @@ func (c *clock) localTime(now Instant) time.Time {
 	return c.local.Add(now.Sub(c.localAt))
 }
 
-// tellTime takes the time from a seal of ours. The first one puts back what waits for a worker too early: the local clock may be
+// timeFromSeal takes the time from a seal of ours. The first one puts back what waits for a worker too early: the local clock may be
 // ahead, or the first record was stored before the stream's clock was put back.
-func (s *Scheduler) tellTime(stored time.Time) {
+func (s *Scheduler) timeFromSeal(stored time.Time) {
 	if stored.IsZero() {
 		return
 	}
@@ -117,7 +117,7 @@ func (s *Scheduler) tellTime(stored time.Time) {
 		return
 	}
 	for t := range s.tasks.all() {
-		if (t.phase == waiting || t.phase == aside) && t.due > s.clock.now && t.due != t.stored {
+		if (t.phase == waiting || t.phase == parked) && t.due > s.clock.now && t.due != t.stored {
 			s.unqueue(t)
 			s.postpone(t, t.due)
 		}

@@ -44,7 +44,7 @@ func TestTheStreamsClockCounts(t *testing.T) {
 				t.Errorf("expired: %+v", w)
 			}
 			b.accept(first)
-			if g, _ := b.s.Glance(b.now, "delayed"); g.Age.Round(time.Second) != 2*time.Minute || g.Due.Round(time.Second) != time.Minute || g.State != StateDelayed {
+			if g, _ := b.s.TaskInfo(b.now, "delayed"); g.Age.Round(time.Second) != 2*time.Minute || g.Due.Round(time.Second) != time.Minute || g.State != StateDelayed {
 				t.Errorf("%+v", g)
 			}
 			b.now = b.now.Add(28 * time.Second)
@@ -85,7 +85,7 @@ func TestTheTimeIsToldAnew(t *testing.T) {
 	b.step(SealSeen{Revision: 3, Stored: at(61, 0), Epoch: 100, Ours: true}) // a minute faster than ours
 	p := Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute}
 	b.step(Submitted{ID: "x", Revision: 4, Stored: at(61, 0), Policy: &p})
-	if g, _ := b.s.Glance(b.now, "x"); g.Age < 0 || g.Age > time.Second {
+	if g, _ := b.s.TaskInfo(b.now, "x"); g.Age < 0 || g.Age > time.Second {
 		t.Errorf("%v old", g.Age)
 	}
 	if w, again := find[WriteSeal](b.pass(time.Minute)); again {
@@ -97,7 +97,7 @@ func TestTheTimeIsToldAnew(t *testing.T) {
 		t.Error("the clock is hours behind, and nobody asks")
 	}
 	b.step(SealSeen{Revision: 6, Stored: at(301, 0), Epoch: 100, Ours: true})
-	if g, _ := b.s.Glance(b.now, "y"); g.Age.Round(time.Second) != time.Minute || g.State != StatePending {
+	if g, _ := b.s.TaskInfo(b.now, "y"); g.Age.Round(time.Second) != time.Minute || g.State != StatePending {
 		t.Errorf("%+v", g)
 	}
 }
@@ -145,7 +145,7 @@ func TestARecordThatComesLate(t *testing.T) {
 		b.pass(40 * time.Second)
 		b.step(Submitted{ID: "late", Revision: 3, Stored: at(0, 0), Policy: &p})
 		age := func(id string) time.Duration {
-			g, _ := b.s.Glance(b.now, id)
+			g, _ := b.s.TaskInfo(b.now, id)
 			return g.Age.Round(time.Second)
 		}
 		if a := age("late"); a != 0 {

@@ -2,10 +2,10 @@ package tasks
 
 import "time"
 
-// maxAside bounds how many tasks are set aside in one round: with very many of one key it goes on in the next.
-const maxAside = 4096
+// maxParked bounds how many tasks are parked in one round: with very many of one key it goes on in the next.
+const maxParked = 4096
 
-// dispatch hands out what waits. Of all lanes the one whose first task's turn is first goes first; one whose first task
+// dispatch hands out what waits. Of all classes the one whose first task's turn is first goes first; one whose first task
 // cannot go is left out of the round.
 func (s *Scheduler) dispatch() {
 	s.round++
@@ -13,7 +13,7 @@ func (s *Scheduler) dispatch() {
 	if s.count[waiting] > 0 {
 		s.handOut()
 	}
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		if len(w.fresh) > 0 && w.frame == 0 {
 			s.push(w)
 		}
@@ -27,12 +27,12 @@ func (s *Scheduler) handOut() {
 		h = p.waiting(s, h)
 	}
 	for i := len(h)/2 - 1; i >= 0; i-- {
-		sink(h, i)
+		siftDown(h, i)
 	}
 	put := 0
 	for len(h) > 0 && !s.over {
 		l := h[0]
-		t := l.queue.rows[0].t
+		t := l.queue.entries[0].t
 		goes := true
 		if t.deadline <= s.clock.now { // with very many at once, the others follow when their outcomes are stored
 			if goes = s.expired < maxExpired; goes {
@@ -40,12 +40,12 @@ func (s *Scheduler) handOut() {
 				s.expire(t)
 			}
 		} else if key := t.limit(); key != "" && s.limits[key].full(t) {
-			if put++; put > maxAside {
+			if put++; put > maxParked {
 				s.wake = s.now
 				break
 			}
 			s.unqueue(t)
-			s.setAside(t)
+			s.park(t)
 		} else {
 			goes = s.hand(t)
 		}
@@ -54,18 +54,18 @@ func (s *Scheduler) handOut() {
 			h[0], h[n] = h[n], nil
 			h = h[:n]
 		}
-		sink(h, 0)
+		siftDown(h, 0)
 	}
 	clear(h)
 	s.heads = h[:0]
 }
 
-// sink restores the order of a heap of lanes by the turns of their first tasks.
-func sink(h []*lane, i int) {
+// siftDown restores the order of a heap of classes by the turns of their first tasks.
+func siftDown(h []*queueClass, i int) {
 	for {
 		least := i
 		for c := 2*i + 1; c <= 2*i+2 && c < len(h); c++ {
-			if h[c].queue.rows[0].before(&h[least].queue.rows[0]) {
+			if h[c].queue.entries[0].before(&h[least].queue.entries[0]) {
 				least = c
 			}
 		}
@@ -79,7 +79,7 @@ func sink(h []*lane, i int) {
 
 // hand gives a task to a worker, if its kind may have one more with a worker and somebody has room.
 func (s *Scheduler) hand(t *task) bool {
-	k := t.lane.kind
+	k := t.class.kind
 	if k.Concurrency > 0 && k.held() >= k.Concurrency {
 		return false
 	}
@@ -93,9 +93,9 @@ func (s *Scheduler) hand(t *task) bool {
 		return false
 	}
 	k.spend(s.now)
-	s.occupy(t) // before it leaves its lane: nobody else is to take its place
+	s.occupy(t) // before it leaves its class: nobody else is to take its place
 	s.unqueue(t)
-	s.seat(t, w)
+	s.assign(t, w)
 	if w.own && s.suspect(t) {
 		s.prepare(t, former)
 	} else {
@@ -161,5 +161,5 @@ func (s *Scheduler) push(w *worker) {
 			list[i].Left = max(t.deadline.Sub(s.clock.now), time.Millisecond)
 		}
 	}
-	s.emit(Push{w.session, w.instance, w.frame, s.epoch, s.cfg.Epoch, low, list})
+	s.emit(Assign{w.session, w.instance, w.frame, s.epoch, s.cfg.Epoch, low, list})
 }

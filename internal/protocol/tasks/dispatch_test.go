@@ -42,7 +42,7 @@ func (b *books) submitFor(id string, p Policy, times Times, keys *Keys) {
 
 // handedOut are the tasks of the pushes among effects, with the instance that they went to.
 func handedOut(effects []Effect) (all []string) {
-	for _, p := range findAll[Push](effects) {
+	for _, p := range findAll[Assign](effects) {
 		for _, a := range p.List {
 			all = append(all, a.ID+"@"+p.Instance)
 		}
@@ -61,12 +61,12 @@ func expect(t *testing.T, what string, got []string, want ...string) {
 func (b *books) accept(effects []Effect, done ...string) []Effect {
 	b.t.Helper()
 	var more []Effect
-	for _, p := range findAll[Push](effects) {
+	for _, p := range findAll[Assign](effects) {
 		for _, a := range p.List {
 			b.s.Step(b.now, Answered{p.Session, p.Frame, []Answer{{a.ID, a.Attempt, Accepted}}}, nil)
 		}
 	}
-	for _, p := range findAll[Push](effects) {
+	for _, p := range findAll[Assign](effects) {
 		for _, a := range p.List {
 			if slices.Contains(done, a.ID) {
 				more = append(more, b.step(Done{Session: p.Session, ID: a.ID, Attempt: a.Attempt, Result: Result{Verb: Succeeded}})...)
@@ -155,7 +155,7 @@ func TestSticky(t *testing.T) {
 			b.submit(fmt.Sprint(round, i), Policy{}, &Keys{Sticky: fmt.Sprint("key", i%10)})
 		}
 		for _, e := range b.pass(0) {
-			p, ok := e.(Push)
+			p, ok := e.(Assign)
 			for i := 0; ok && i < len(p.List); i++ {
 				key := b.s.tasks.get(p.List[i].ID).sticky()
 				if at, seen := where[key]; seen && at != p.Instance {

@@ -12,7 +12,7 @@
 //	            │  ▲ ▲                     │          │ │
 //	            │  │ └─────── rejected ────┘ released ┘ └───► ending ──► gone                succeeded, dead
 //	            ▼  │
-//	           aside: its key has as many as it may                                          cancelled, expired: from anywhere
+//	           parked: its key has as many as it may                                          cancelled, expired: from anywhere
 //
 // Invariants.
 //   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last. After an unknown outcome a
@@ -41,18 +41,18 @@
 //     come again.
 //   - W2 A result is reported until the scheduler of the present epoch has settled it.
 //
-// Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round, and as much for the lanes
+// Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round, and as much for the classes
 // that somebody with room takes, and O(log workers) for each task, but O(workers) for one with a sticky key, a weight, or a
-// configured Placement. Lanes that nobody takes cost nothing. What happens to very many tasks at once (they expire, come due,
+// configured Placement. Classes that nobody takes cost nothing. What happens to very many tasks at once (they expire, come due,
 // find new workers) is spread over several steps. A page of a listing costs its size.
 //
-// Files. What goes in and out: event.go · effect.go · glance.go · policy.go · attempt.go. The machine: scheduler.go · clock.go
+// Files. What goes in and out: event.go · effect.go · taskinfo.go · policy.go · attempt.go. The machine: scheduler.go · clock.go
 // what time it is.
 // Tasks: lifecycle.go where they stand, the only place that moves them · task.go, names.go a task · table.go, queue.go where it
 // is found · list.go · watching.go · reason.go why they wait · opaque.go those that cannot be read.
 // Reading and writing: reading.go the stream · seal.go the condition of every write · write.go what is to be written ·
 // outcome.go how attempts and tasks end · checkpoint.go · steer.go, unique.go, recur.go, missed.go what others ask for.
-// Handing out: lane.go who waits in which queue · limits.go · dispatch.go the rounds · pool.go, placement.go who gets it ·
+// Handing out: queueclass.go who waits in which queue · limits.go · dispatch.go the rounds · pool.go, placement.go who gets it ·
 // member.go workers and their answers · adopt.go the beginning of a term · suspect.go what may have killed the scheduler.
 // The other side: worker.go. What the two sides send to each other is in package frame.
 package tasks

@@ -69,8 +69,8 @@ type (
 		Recurrence   *Recurrence
 	}
 
-	// Push hands tasks to a worker; Answered or Unheard follow, or nothing.
-	Push struct {
+	// Assign hands tasks to a worker; Answered or NoResponder follow, or nothing.
+	Assign struct {
 		Session     uint64
 		Instance    string
 		Frame       uint64
@@ -119,9 +119,9 @@ type (
 // Notices: what the driver only passes on.
 type (
 	// Ready says that the books are complete and tasks are handed out from now on.
-	Ready  struct{ Open, Adopted int }
-	Queued struct{ Kind string }
-	Given  struct {
+	Ready    struct{ Open, Adopted int }
+	Queued   struct{ Kind string }
+	Assigned struct {
 		Kind, Instance string
 		Wait           time.Duration
 	}
@@ -137,9 +137,9 @@ type (
 	Stale      struct{ Kind, Reason string }
 	// Refused says that the server refused a write of ours: op.
 	Refused struct{ Op string }
-	// Moved says where a watched task is now; Outcome is set when it has ended.
-	Moved struct {
-		Glance  Glance
+	// TaskChanged says where a watched task is now; Outcome is set when it has ended.
+	TaskChanged struct {
+		Info    TaskInfo
 		Outcome *Outcome
 	}
 	// Ahead says that the last tick of a recurrence, or its definition, is so far ahead of the stream's clock, Now, that a clock
@@ -148,7 +148,7 @@ type (
 	Ahead struct {
 		Name      string
 		Tick, Now time.Time
-		Believed  bool
+		Trusted   bool
 	}
 	// Ticked says that a recurrence was due: how many ticks were submitted, and how many dropped as missed.
 	Ticked struct {
@@ -167,7 +167,7 @@ const (
 	TickRecord
 )
 
-// Assignment is one task in a Push.
+// Assignment is one task in an Assign.
 type Assignment struct {
 	ID       string
 	Revision uint64 // of its submission, which holds the payload
@@ -189,10 +189,10 @@ func (WriteCheckpoint) effect() {}
 func (Erase) effect()           {}
 func (FreeUnique) effect()      {}
 func (WriteTick) effect()       {}
-func (Moved) effect()           {}
+func (TaskChanged) effect()     {}
 func (Ticked) effect()          {}
 func (Ahead) effect()           {}
-func (Push) effect()            {}
+func (Assign) effect()          {}
 func (Sync) effect()            {}
 func (Stop) effect()            {}
 func (Settle) effect()          {}
@@ -201,7 +201,7 @@ func (Exhausted) effect()       {}
 func (Broken) effect()          {}
 func (Ready) effect()           {}
 func (Queued) effect()          {}
-func (Given) effect()           {}
+func (Assigned) effect()        {}
 func (Rejected) effect()        {}
 func (Completed) effect()       {}
 func (Reassigned) effect()      {}

@@ -137,15 +137,15 @@ type (
 		Held    []Held
 	}
 
-	// Answered is a worker's answer to a Push; Frame is the pushed frame.
+	// Answered is a worker's answer to an Assign; Frame is the pushed frame.
 	Answered struct {
 		Session uint64
 		Frame   uint64
 		Answers []Answer
 	}
 
-	// Unheard says that nobody listens where a frame went.
-	Unheard struct {
+	// NoResponder says that nobody listens where a frame went.
+	NoResponder struct {
 		Session uint64
 		Frame   uint64
 	}
@@ -178,7 +178,7 @@ type (
 		Ref        any
 	}
 
-	// Watched asks that what happens to a task be told by Moved for a while.
+	// Watched asks that what happens to a task be told by TaskChanged for a while.
 	Watched struct {
 		ID  string
 		For time.Duration

@@ -32,36 +32,36 @@ var follows = map[State][]State{
 	StateRetrying: {StatePending, StateRunning, StateCancelled, StateExpired},
 }
 
-// phase is where a task stands, for the books.
-type phase uint8
+// taskPhase is where a task stands, for the books.
+type taskPhase uint8
 
 const (
-	nowhere  phase = iota // not on the books
-	waiting               // in its lane
-	aside                 // due, and kept back by the limit of its key
-	delayed               // not due yet
-	starting              // a worker was chosen, and the note that says so is being stored
-	pushed                // a worker was asked to run it, and has not answered
-	running               // a worker has it
-	noting                // an attempt has ended, and the note of that is being stored
-	ending                // its outcome is being stored
-	phases                // how many there are
+	nowhere  taskPhase = iota // not on the books
+	waiting                   // in its class
+	parked                    // due, and kept back by the limit of its key
+	delayed                   // not due yet
+	starting                  // a worker was chosen, and the note that says so is being stored
+	pushed                    // a worker was asked to run it, and has not answered
+	running                   // a worker has it
+	noting                    // an attempt has ended, and the note of that is being stored
+	ending                    // its outcome is being stored
+	phases                    // how many there are
 )
 
-var phaseNames = [phases]string{"nowhere", "waiting", "aside", "delayed", "starting", "pushed", "running", "noting", "ending"}
+var phaseNames = [phases]string{"nowhere", "waiting", "parked", "delayed", "starting", "pushed", "running", "noting", "ending"}
 
-func (p phase) String() string { return phaseNames[p] }
+func (p taskPhase) String() string { return phaseNames[p] }
 
 // moves are those that the rules make; whatever is open may also be dropped, when the stream shows that it has ended.
-var moves = [phases][]phase{
-	nowhere:  {waiting, aside, delayed},
-	waiting:  {starting, pushed, running, aside, delayed, noting, ending, nowhere},
-	aside:    {waiting, running, delayed, noting, ending, nowhere},
-	delayed:  {waiting, aside, running, noting, ending, nowhere},
+var moves = [phases][]taskPhase{
+	nowhere:  {waiting, parked, delayed},
+	waiting:  {starting, pushed, running, parked, delayed, noting, ending, nowhere},
+	parked:   {waiting, running, delayed, noting, ending, nowhere},
+	delayed:  {waiting, parked, running, noting, ending, nowhere},
 	starting: {pushed, noting, ending, nowhere},
-	pushed:   {running, waiting, aside, noting, ending, nowhere},
-	running:  {waiting, aside, noting, ending, nowhere},
-	noting:   {waiting, aside, delayed, ending, nowhere},
+	pushed:   {running, waiting, parked, noting, ending, nowhere},
+	running:  {waiting, parked, noting, ending, nowhere},
+	noting:   {waiting, parked, delayed, ending, nowhere},
 	ending:   {nowhere},
 }
 
@@ -76,7 +76,7 @@ var may = func() (bits [phases]uint16) {
 }()
 
 // queued reports whether the task waits for a worker or for its time.
-func (p phase) queued() bool { return p == waiting || p == aside || p == delayed }
+func (p taskPhase) queued() bool { return p == waiting || p == parked || p == delayed }
 
 // state is what a phase looks like from outside. A task whose outcome is being stored looks as it did.
 func (t *task) state() State {
@@ -98,11 +98,11 @@ func (t *task) state() State {
 
 // move is the only place that assigns a phase. A move that no rule makes ends the scheduler: what its books say is not to be
 // written; the next one reads them anew.
-func (s *Scheduler) move(t *task, to phase) {
+func (s *Scheduler) move(t *task, to taskPhase) {
 	if may[t.phase]&(1<<to) == 0 {
 		s.end(Broken{fmt.Sprintf("task %s moves from %v to %v", t.id(), t.phase, to)})
 	}
-	k := t.lane.kind
+	k := t.class.kind
 	k.count[t.phase]--
 	k.count[to]++
 	s.count[t.phase]--

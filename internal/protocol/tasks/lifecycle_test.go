@@ -7,7 +7,7 @@ import (
 
 // TestMovesAreStates: whatever the books do with a task looks from outside like a step of its life, or like none.
 func TestMovesAreStates(t *testing.T) {
-	looks := func(p phase, tried bool) []State { // a phase may look like several
+	looks := func(p taskPhase, tried bool) []State { // a phase may look like several
 		x := &task{phase: p}
 		if tried {
 			x.failures = 1

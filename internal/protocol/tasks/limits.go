@@ -47,23 +47,23 @@ func (c *ceiling) pace() (step, slack time.Duration) {
 	return step, time.Duration((burst - 1) * float64(step))
 }
 
-// limit is the tasks of one limit key. Those above it are set aside, where they are in nobody's way.
+// limit is the tasks of one limit key. Those above it are parked, where they are in nobody's way.
 //
-// Invariant: while some of a lane are set aside, those that run, of all lanes, and those that were let into that lane again are
+// Invariant: while some of a class are parked, those that run, of all classes, and those that were let into that class again are
 // as many as may run. So whenever one of them goes, another one takes its place, and nobody is forgotten; and what cannot go
-// at present (its kind is paused, nobody takes it) holds nobody's place in other lanes. What waits in a lane and never was
-// set aside is not counted: it may be set aside yet, when its turn comes.
+// at present (its kind is paused, nobody takes it) holds nobody's place in other classes. What waits in a class and never was
+// parked is not counted: it may be parked yet, when its turn comes.
 type limit struct {
 	running int
-	lines   int     // lanes in which it has one
-	kept    []*line // those in which some are set aside
+	queues  int         // classes in which it has one
+	parked  []*keyQueue // those in which some are parked
 }
 
-// line is the tasks of one key in one lane that are set aside, or were, and wait.
-type line struct {
+// keyQueue is the tasks of one key in one class that are parked, or were, and wait.
+type keyQueue struct {
 	of       *limit
-	admitted int // into the lane again
-	aside    queue
+	admitted int // into the class again
+	parked   queue
 	place    int // in of.kept, from 1
 }
 
@@ -79,87 +79,87 @@ func (s *Scheduler) limitOf(key string) *limit {
 	return l
 }
 
-// lineOf is where a task is set aside.
-func (s *Scheduler) lineOf(t *task, key string) *line {
-	n := t.lane.lines[key]
+// keyQueueOf is where a task is parked.
+func (s *Scheduler) keyQueueOf(t *task, key string) *keyQueue {
+	n := t.class.keyQueues[key]
 	if n == nil {
-		if t.lane.lines == nil {
-			t.lane.lines = map[string]*line{}
+		if t.class.keyQueues == nil {
+			t.class.keyQueues = map[string]*keyQueue{}
 		}
-		n = &line{of: s.limitOf(key)}
-		n.of.lines++
-		t.lane.lines[key] = n
+		n = &keyQueue{of: s.limitOf(key)}
+		n.of.queues++
+		t.class.keyQueues[key] = n
 	}
 	return n
 }
 
-func (s *Scheduler) setAside(t *task) {
-	s.move(t, aside)
-	n := s.lineOf(t, t.limit())
-	n.aside.add(t, t.turn(s))
+func (s *Scheduler) park(t *task) {
+	s.move(t, parked)
+	n := s.keyQueueOf(t, t.limit())
+	n.parked.add(t, t.turn(s))
 	if n.place == 0 {
-		n.of.kept = append(n.of.kept, n)
-		n.place = len(n.of.kept)
+		n.of.parked = append(n.of.parked, n)
+		n.place = len(n.of.parked)
 	}
 }
 
-// unkeep strikes a line of which nobody is set aside any more.
-func (n *line) unkeep() {
-	if n.place == 0 || n.aside.len() > 0 {
+// unpark strikes a key queue in which nobody is parked any more.
+func (n *keyQueue) unpark() {
+	if n.place == 0 || n.parked.len() > 0 {
 		return
 	}
-	kept := n.of.kept
+	kept := n.of.parked
 	last := len(kept) - 1
 	kept[n.place-1] = kept[last]
 	kept[n.place-1].place = n.place
 	kept[last] = nil
-	n.of.kept, n.place = kept[:last], 0
+	n.of.parked, n.place = kept[:last], 0
 }
 
-// admit lets those that were set aside into their lanes again, as many as there is room for.
+// admit lets those that were parked into their classes again, as many as there is room for.
 func (s *Scheduler) admit(key string, l *limit) {
-	for i := len(l.kept) - 1; i >= 0; i-- {
-		n := l.kept[i]
-		for n.aside.len() > 0 {
-			t := n.aside.rows[0].t
+	for i := len(l.parked) - 1; i >= 0; i-- {
+		n := l.parked[i]
+		for n.parked.len() > 0 {
+			t := n.parked.entries[0].t
 			if l.running+n.admitted >= max(t.policy.KeyLimit, 1) {
 				break
 			}
-			n.aside.remove(t)
+			n.parked.remove(t)
 			n.admitted++
 			t.admitted = true
 			s.stand(t)
 			s.wake = s.now
 		}
-		n.unkeep()
+		n.unpark()
 	}
-	if l.running == 0 && l.lines == 0 {
+	if l.running == 0 && l.queues == 0 {
 		delete(s.limits, key)
 	}
 }
 
-// leftLane counts a task that was let into its lane again and does not wait any more.
-func (s *Scheduler) leftLane(t *task) {
+// leftClass counts a task that was let into its class again and does not wait any more.
+func (s *Scheduler) leftClass(t *task) {
 	if t.admitted {
 		t.admitted = false
-		n := t.lane.lines[t.limit()]
+		n := t.class.keyQueues[t.limit()]
 		n.admitted--
-		s.leftLine(t.lane, t.limit(), n)
+		s.leftKeyQueue(t.class, t.limit(), n)
 	}
 }
 
-func (s *Scheduler) leftAside(t *task) {
+func (s *Scheduler) leftParked(t *task) {
 	key := t.limit()
-	n := t.lane.lines[key]
-	n.aside.remove(t)
-	n.unkeep()
-	s.leftLine(t.lane, key, n)
+	n := t.class.keyQueues[key]
+	n.parked.remove(t)
+	n.unpark()
+	s.leftKeyQueue(t.class, key, n)
 }
 
-func (s *Scheduler) leftLine(l *lane, key string, n *line) {
-	if n.admitted == 0 && n.aside.len() == 0 {
-		delete(l.lines, key)
-		n.of.lines--
+func (s *Scheduler) leftKeyQueue(l *queueClass, key string, n *keyQueue) {
+	if n.admitted == 0 && n.parked.len() == 0 {
+		delete(l.keyQueues, key)
+		n.of.queues--
 	}
 	s.admit(key, n.of)
 }

@@ -53,7 +53,7 @@ func TestRateOfAKind(t *testing.T) {
 	n := 0
 	count := func(effects []Effect) {
 		for _, e := range effects {
-			if p, ok := e.(Push); ok {
+			if p, ok := e.(Assign); ok {
 				n += len(p.List)
 				for _, a := range p.List {
 					b.s.Step(b.now, Answered{p.Session, p.Frame, []Answer{{a.ID, a.Attempt, Accepted}}}, nil)
@@ -107,12 +107,12 @@ func TestLimitOfAKey(t *testing.T) {
 	expect(t, "and the next", handedOut(more), "a4@w200")
 	b.accept(more, "a4")
 	b.step(Done{Session: 200, ID: "a1", Attempt: Attempt{100, 1}, Result: Result{Verb: Succeeded}})
-	if l := b.s.limits["a"]; l != nil && (l.running != 0 || l.lines != 0 || len(l.kept) != 0) {
+	if l := b.s.limits["a"]; l != nil && (l.running != 0 || l.queues != 0 || len(l.parked) != 0) {
 		t.Errorf("left: %+v", l)
 	}
 }
 
-// TestAPriorityWithinAKey: what was set aside does not go before what is more urgent and came later.
+// TestAPriorityWithinAKey: what was parked does not go before what is more urgent and came later.
 func TestAPriorityWithinAKey(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	for i := range 3 {
@@ -126,7 +126,7 @@ func TestAPriorityWithinAKey(t *testing.T) {
 // TestVeryManyOfOneKey: setting them aside is spread over several rounds, and the others are not forgotten.
 func TestVeryManyOfOneKey(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
-	for i := range maxAside + 100 {
+	for i := range maxParked + 100 {
 		b.submit(fmt.Sprint("a", i), Policy{KeyLimit: 1}, &Keys{Limit: "a"})
 	}
 	b.submit("last", Policy{}, nil)

@@ -10,17 +10,17 @@ import (
 const maxLook = 8192
 
 // Settled reports whether all has been read that stood before our seal, and nobody else's outcomes may come behind it: of the
-// tasks on the books only those that we are ending (see Glance.Ending) may have an outcome.
+// tasks on the books only those that we are ending (see TaskInfo.Ending) may have an outcome.
 func (s *Scheduler) Settled() bool { return s.settled }
 
 // List returns a page of open tasks, at most limit, and with which cursor to go on behind it, 0 when there is no more. A
 // page may hold fewer, or none, though there is more: it costs no more than its size and a bound.
-func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []Glance, next uint64) {
+func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []TaskInfo, next uint64) {
 	at := int(min(cursor, uint64(len(s.tasks.slots))))
 	why := s.reasons(now)
 	for end := min(at+maxLook, len(s.tasks.slots)); at < end && len(page) < limit; at++ {
 		if t := s.tasks.slots[at]; t != nil && f.takes(t) {
-			g := s.glance(now, t, why)
+			g := s.taskInfo(now, t, why)
 			g.Cursor = uint64(at) + 1
 			page = append(page, g)
 		}
@@ -36,18 +36,18 @@ func (f *Filter) takes(t *task) bool {
 		(len(f.States) == 0 || slices.Contains(f.States, t.state()))
 }
 
-// Glance looks a task up.
-func (s *Scheduler) Glance(now Instant, id string) (Glance, bool) {
+// TaskInfo looks a task up.
+func (s *Scheduler) TaskInfo(now Instant, id string) (TaskInfo, bool) {
 	t := s.tasks.get(id)
 	if t == nil {
-		return Glance{}, false
+		return TaskInfo{}, false
 	}
-	return s.glance(now, t, s.reasons(now)), true
+	return s.taskInfo(now, t, s.reasons(now)), true
 }
 
-func (s *Scheduler) glance(now Instant, t *task, why *reasons) Glance {
+func (s *Scheduler) taskInfo(now Instant, t *task, why *reasons) TaskInfo {
 	clock := now.Add(s.clock.shift)
-	g := Glance{
+	g := TaskInfo{
 		ID: t.id(), Revision: t.revision, Kind: t.policy.Kind, State: t.state(), Tries: t.tries(), Attempt: t.attempt,
 		Priority: t.policy.Priority, Age: max(clock.Sub(t.stored), 0), Keys: t.keys(), Cursor: uint64(t.slot) + 1,
 	}
@@ -55,7 +55,7 @@ func (s *Scheduler) glance(now Instant, t *task, why *reasons) Glance {
 		g.Left = max(t.deadline.Sub(clock), 1)
 	}
 	switch t.phase {
-	case waiting, aside:
+	case waiting, parked:
 		g.Waiting, g.Reason = now.Sub(t.since), why.of(t)
 	case delayed:
 		g.Due = max(t.due.Sub(clock), 0)
@@ -86,14 +86,14 @@ func (s *Scheduler) Overview() Overview {
 			o.Kinds = append(o.Kinds, KindView{Kind: name, Paused: true})
 		case k.open > 0 || k.paused:
 			o.Kinds = append(o.Kinds, KindView{
-				Kind: name, Waiting: int(k.count[waiting] + k.count[aside]), Delayed: int(k.count[delayed] + k.count[noting]),
+				Kind: name, Waiting: int(k.count[waiting] + k.count[parked]), Delayed: int(k.count[delayed] + k.count[noting]),
 				Running: k.held() + int(k.count[ending]), Paused: k.paused, Concurrency: k.Concurrency, Rate: k.Rate,
 				Reasons: why.ofKind(k),
 			})
 		}
 	}
 	absent := maps.Clone(s.drained)
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		if w.works {
 			delete(absent, w.instance)
 			o.Workers = append(o.Workers, WorkerView{

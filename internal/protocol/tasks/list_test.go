@@ -76,11 +76,11 @@ func TestListingFilters(t *testing.T) {
 			t.Errorf("%+v: %s, and not %s", f, s, want)
 		}
 	}
-	g, _ := b.s.Glance(b.now, "b2")
+	g, _ := b.s.TaskInfo(b.now, "b2")
 	if g.Due <= 59*time.Minute || g.Due > time.Hour || g.Left < g.Due || g.Priority != 3 || g.Age != 0 {
 		t.Errorf("%+v", g)
 	}
-	if g, _ := b.s.Glance(b.now, "a1"); !g.Running || g.Instance != "w200" || g.Tries != 1 || g.Attempt.IsZero() {
+	if g, _ := b.s.TaskInfo(b.now, "a1"); !g.Running || g.Instance != "w200" || g.Tries != 1 || g.Attempt.IsZero() {
 		t.Errorf("%+v", g)
 	}
 }
@@ -149,9 +149,9 @@ func TestOverviewOfDrains(t *testing.T) {
 func TestWatching(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
 	states := func(effects []Effect) (all []State) {
-		for _, m := range findAll[Moved](effects) {
-			all = append(all, m.Glance.State)
-			if (m.Outcome != nil) != (m.Glance.State == StateSucceeded) {
+		for _, m := range findAll[TaskChanged](effects) {
+			all = append(all, m.Info.State)
+			if (m.Outcome != nil) != (m.Info.State == StateSucceeded) {
 				t.Errorf("%+v", m)
 			}
 		}
@@ -167,13 +167,13 @@ func TestWatching(t *testing.T) {
 	check("asked", b.s.Step(b.now, Watched{"x", time.Minute}, nil), StatePending)
 	push := b.pass(0)
 	check("handed out", push, StateRunning)
-	p, _ := find[Push](push)
+	p, _ := find[Assign](push)
 	check("progress", b.step(Progressed{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Ran: 1, Fraction: 0.1}), StateRunning)
 	effects := b.step(Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Failed}})
 	check("failed", effects, StateRetrying)
 	check("noted", b.storeAll(effects), StateRetrying)
 	push = b.pass(30 * time.Second)
-	p, _ = find[Push](push)
+	p, _ = find[Assign](push)
 	effects = b.step(Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}})
 	b.step(Watched{"x", time.Minute})
 	check("ended", b.storeAll(effects), StateSucceeded)

@@ -16,13 +16,13 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 		g.submit(fmt.Sprint("t", i), &Policy{Kind: "k", Labels: map[string]string{"host": fmt.Sprint(i)}, MaxAttempts: 3})
 	}
 	rounds := 0
-	for ; g.s.pooled < len(g.s.lanes); rounds++ {
+	for ; g.s.pooled < len(g.s.classes); rounds++ {
 		before := g.s.pooled
 		g.step(Tick{})
-		if got := (g.s.pooled - before) * len(g.s.line); got == 0 || got > maxLooked {
+		if got := (g.s.pooled - before) * len(g.s.workerList); got == 0 || got > maxLooked {
 			t.Fatalf("%d workers were looked at in one round", got)
 		}
-		if next := g.s.Next(g.now); g.s.pooled < len(g.s.lanes) && next != 0 {
+		if next := g.s.Next(g.now); g.s.pooled < len(g.s.classes) && next != 0 {
 			t.Fatalf("it goes on in %v", next)
 		}
 	}
@@ -54,12 +54,12 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 			g.step(&Written{Write: w.Write, Outcome: record.Won, Revision: 1 << 41})
 		}
 	}
-	if len(g.s.lanes) > maxLanes || g.s.tasks.len() != 1 {
-		t.Errorf("%d lanes and %d tasks are left", len(g.s.lanes), g.s.tasks.len())
+	if len(g.s.classes) > maxClasses || g.s.tasks.len() != 1 {
+		t.Errorf("%d lanes and %d tasks are left", len(g.s.classes), g.s.tasks.len())
 	}
-	for i, l := range g.s.lanes {
-		if l.place != i || i < g.s.pooled && (l.pool == nil || l.pool.lanes[l.seat] != l) {
-			t.Fatalf("lane %d of %d stands at %d, seat %d", i, len(g.s.lanes), l.place, l.seat)
+	for i, l := range g.s.classes {
+		if l.place != i || i < g.s.pooled && (l.pool == nil || l.pool.classes[l.slot] != l) {
+			t.Fatalf("class %d of %d is at %d, slot %d", i, len(g.s.classes), l.place, l.slot)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestVeryManyExpireAtOnce(t *testing.T) {
 				switch e := e.(type) {
 				case WriteOutcome:
 					wanted = append(wanted, e.Write)
-				case Push:
+				case Assign:
 					t.Fatalf("%s: handed out: %+v", kind, e.List)
 				}
 			}

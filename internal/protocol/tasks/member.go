@@ -29,24 +29,24 @@ type worker struct {
 	load     int     // slots that takes
 	reserved uint64  // the round in which it is kept for one that needs more
 
-	open    []handed // what is in its frame
-	missing int      // those of them that it has not answered
-	fresh   []handed // what is in its next one
-	frame   uint64   // that it has not answered, 0: none
-	again   Instant  // when to push it once more
-	tries   int      // pushes of it
-	serial  uint64   // of the last assignment
-	sent    uint64   // of the last one that was pushed
-	deaf    bool     // nobody listens there
-	paused  Instant  // it has rejected something: nothing new until then
-	refused int      // rejections in a row
+	open        []handed // what is in its frame
+	missing     int      // those of them that it has not answered
+	fresh       []handed // what is in its next one
+	frame       uint64   // that it has not answered, 0: none
+	again       Instant  // when to push it once more
+	tries       int      // pushes of it
+	serial      uint64   // of the last assignment
+	sent        uint64   // of the last one that was pushed
+	unreachable bool     // nobody listens there
+	paused      Instant  // it has rejected something: nothing new until then
+	refused     int      // rejections in a row
 
 	stops  []stop
 	repeat Instant // when to tell the first of them once more
 }
 
 // takesNew reports whether a worker may be given anything at all.
-func (w *worker) takesNew() bool { return w.works && !w.draining && !w.drained && !w.deaf }
+func (w *worker) takesNew() bool { return w.works && !w.draining && !w.drained && !w.unreachable }
 
 func (w *worker) room() int { return w.slots - w.load }
 
@@ -63,11 +63,11 @@ type stop struct {
 	serial  uint64
 	status  Status
 	next    Instant
-	told    int // times, at most maxTold
+	sends   int // times, at most maxSends
 }
 
 const (
-	maxTold  = 2    // after so many times a stop is told as seldom as it ever is: every 2² times of an answer
+	maxSends = 2    // after so many times a stop is told as seldom as it ever is: every 2² times of an answer
 	maxStops = 8192 // of a worker, as much as it holds, see maxHeld: of more, the oldest are not told any more
 )
 
@@ -83,11 +83,11 @@ func (e Members) apply(s *Scheduler) {
 			w = &worker{
 				session: m.Session, instance: m.Instance, hash: hashOf(m.Instance), drained: s.drained[m.Instance],
 			}
-			if n := len(s.line); n > 0 {
-				w.order = s.line[n-1].order + 1
+			if n := len(s.workerList); n > 0 {
+				w.order = s.workerList[n-1].order + 1
 			}
 			s.workers[m.Session] = w
-			s.line = append(s.line, w)
+			s.workerList = append(s.workerList, w)
 		}
 		w.foreign, w.own = m.Described && !m.Works, m.Own
 		works := m.Described && m.Works
@@ -105,11 +105,11 @@ func (e Dead) apply(s *Scheduler) {
 		return
 	}
 	delete(s.workers, e.Session)
-	s.line = slices.DeleteFunc(s.line, func(o *worker) bool { return o == w })
+	s.workerList = slices.DeleteFunc(s.workerList, func(o *worker) bool { return o == w })
 	s.dirty = true
 	lost := slices.Clone(w.held)
 	byRevision(lost)
-	unheard := w.deaf && w.tries == 1
+	unheard := w.unreachable && w.tries == 1
 	for _, t := range lost {
 		switch {
 		case t.phase == starting, t.phase == pushed && (e.Closed || unheard || t.run.serial > w.sent): // it has never begun
@@ -122,28 +122,28 @@ func (e Dead) apply(s *Scheduler) {
 	}
 }
 
-// seat gives a task to a worker.
-func (s *Scheduler) seat(t *task, w *worker) {
+// assign gives a task to a worker.
+func (s *Scheduler) assign(t *task, w *worker) {
 	r := s.take(t)
 	r.worker, r.began, r.answered = w, s.now, false
-	r.seat, r.seated = int32(len(w.held)), true
+	r.slot, r.hasSlot = int32(len(w.held)), true
 	w.held = append(w.held, t)
-	w.load += t.lane.weight
+	w.load += t.class.weight
 }
 
 // unassign takes a task from its worker. Which one that was is not forgotten before the end of that is stored.
 func (s *Scheduler) unassign(t *task) {
 	r := t.run
-	if r == nil || !r.seated {
+	if r == nil || !r.hasSlot {
 		return
 	}
 	w, n := r.worker, len(r.worker.held)-1
-	w.held[r.seat] = w.held[n]
-	w.held[r.seat].run.seat = r.seat
+	w.held[r.slot] = w.held[n]
+	w.held[r.slot].run.slot = r.slot
 	w.held[n] = nil
 	w.held = w.held[:n]
-	w.load -= t.lane.weight
-	r.seated = false
+	w.load -= t.class.weight
+	r.hasSlot = false
 	if t.phase == pushed {
 		s.answeredBy(t)
 	}
@@ -167,7 +167,7 @@ func (s *Scheduler) answeredBy(t *task) {
 // answered makes a worker one that has answered everything.
 func (w *worker) answered() {
 	clear(w.open)
-	w.open, w.missing, w.frame, w.tries, w.deaf = w.open[:0], 0, 0, 0, false
+	w.open, w.missing, w.frame, w.tries, w.unreachable = w.open[:0], 0, 0, 0, false
 }
 
 // accept notes that a worker runs what it was pushed.
@@ -177,7 +177,7 @@ func (s *Scheduler) accept(t *task) {
 		s.answeredBy(t)
 		s.move(t, running)
 		r.worker.refused = 0
-		s.emit(Given{t.policy.Kind, r.worker.instance, r.began.Sub(t.since)})
+		s.emit(Assigned{t.policy.Kind, r.worker.instance, r.began.Sub(t.since)})
 	}
 }
 
@@ -235,9 +235,9 @@ func (s *Scheduler) pause(w *worker, v Verdict) {
 }
 
 // apply stops assigning to a worker that does not listen. Its tasks stay its own until its session is dead.
-func (e Unheard) apply(s *Scheduler) {
+func (e NoResponder) apply(s *Scheduler) {
 	if w := s.workers[e.Session]; w != nil && w.frame == e.Frame && e.Frame != 0 {
-		w.deaf = true
+		w.unreachable = true
 	}
 }
 
@@ -258,7 +258,7 @@ func (e Stopped) apply(s *Scheduler) {
 
 // tendWorkers says again what was not answered.
 func (s *Scheduler) tendWorkers() {
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		if len(w.stops) > 0 && w.repeat <= s.now {
 			s.tellStops(w)
 		}
@@ -279,8 +279,8 @@ func (s *Scheduler) tellStops(w *worker) {
 	for i := range w.stops {
 		x := &w.stops[i]
 		if x.next <= s.now {
-			x.next = s.now.Add(s.cfg.AnswerTime << x.told)
-			x.told = min(x.told+1, maxTold)
+			x.next = s.now.Add(s.cfg.AnswerTime << x.sends)
+			x.sends = min(x.sends+1, maxSends)
 			s.emit(Stop{w.session, w.instance, s.epoch, s.cfg.Epoch, x.id, x.attempt, x.serial, x.status})
 		}
 		w.repeat = min(w.repeat, x.next)

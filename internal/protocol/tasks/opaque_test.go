@@ -35,7 +35,7 @@ func TestWhatBelongsToATaskOfALaterVersionStays(t *testing.T) {
 	effects = append(effects, b.step(Saved{ID: "x", Revision: 10})...)
 	effects = append(effects, b.step(CancelAsked{ID: "x", Revision: 11})...)
 	for _, e := range effects {
-		if _, push := e.(Push); push || isTidying(e) {
+		if _, push := e.(Assign); push || isTidying(e) {
 			t.Errorf("%T %+v", e, e)
 		}
 	}
@@ -90,10 +90,10 @@ func TestATaskOfALaterVersionTakesTheBooksPlace(t *testing.T) {
 		}
 	}
 	b.step(Submitted{ID: "x", Revision: 19, Policy: policy}) // read late
-	if _, known := b.s.Glance(b.now, "x"); known {
+	if _, known := b.s.TaskInfo(b.now, "x"); known {
 		t.Error("a former submission is on the books")
 	}
-	again, ok := find[Push](b.step(Submitted{ID: "x", Revision: 30, Policy: policy}))
+	again, ok := find[Assign](b.step(Submitted{ID: "x", Revision: 30, Policy: policy}))
 	if !ok || again.List[0].Revision != 30 {
 		t.Fatalf("%+v", again)
 	}

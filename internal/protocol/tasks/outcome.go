@@ -164,7 +164,7 @@ func (s *Scheduler) finish(t *task, out *Outcome, ref any) {
 }
 
 // write begins to store what becomes of a task; its worker is free meanwhile, but the task remembers which it was.
-func (s *Scheduler) write(t *task, to phase, ref any) *write {
+func (s *Scheduler) write(t *task, to taskPhase, ref any) *write {
 	s.unqueue(t)
 	r := s.take(t)
 	s.unassign(t)

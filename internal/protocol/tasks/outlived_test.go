@@ -28,7 +28,7 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 			b.step(Members{List: []Member{idle(200, 10)}})
 			b.sealAt(2, at(0, 0))
 			p := Policy{Kind: "k", MaxAttempts: 3, Retention: time.Hour}
-			push, ok := find[Push](b.step(Submitted{ID: "x", Revision: 3, Stored: at(0, 0), Policy: &p}))
+			push, ok := find[Assign](b.step(Submitted{ID: "x", Revision: 3, Stored: at(0, 0), Policy: &p}))
 			if !ok {
 				t.Fatal("not handed out")
 			}
@@ -50,7 +50,7 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 			}
 			b.now = b.now.Add(time.Minute)
 			effects = b.sealAt(12, stored.Add(time.Minute))
-			_, known := b.s.Glance(b.now, "x")
+			_, known := b.s.TaskInfo(b.now, "x")
 			if s, settled := find[Settle](effects); c.again && (known || !settled || s.Stale) {
 				t.Errorf("it has ended: %+v", effects)
 			}
@@ -72,7 +72,7 @@ func TestAReadingThatTakesLong(t *testing.T) {
 		}
 		b.step(CaughtUp{})
 		b.step(Members{List: []Member{idle(200, 10)}})
-		push, _ := find[Push](b.sealAt(3, at(2, 0)))
+		push, _ := find[Assign](b.sealAt(3, at(2, 0)))
 		b.accept([]Effect{push})
 		w, ok := find[WriteOutcome](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Succeeded}}))
 		if !ok || w.Again != slow {
@@ -89,7 +89,7 @@ func TestANoteOfTheSubmissionBefore(t *testing.T) {
 	b.step(Members{List: []Member{idle(200, 10)}})
 	b.sealAt(2, at(0, 0))
 	p := Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Second, Retention: time.Minute}
-	push, _ := find[Push](b.step(Submitted{ID: "x", Revision: 1, Stored: at(0, 0), Policy: &p}))
+	push, _ := find[Assign](b.step(Submitted{ID: "x", Revision: 1, Stored: at(0, 0), Policy: &p}))
 	b.accept([]Effect{push})
 	note, ok := find[WriteNote](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Failed}}))
 	if !ok {
@@ -101,7 +101,7 @@ func TestANoteOfTheSubmissionBefore(t *testing.T) {
 	if len(handedOut(effects)) == 0 {
 		effects = b.pass(2 * time.Second)
 	}
-	push, ok = find[Push](effects)
+	push, ok = find[Assign](effects)
 	if !ok {
 		t.Fatalf("not handed out: %+v", effects)
 	}

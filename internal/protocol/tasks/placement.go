@@ -30,9 +30,9 @@ type Candidate struct {
 	Own      bool // it is in the scheduler's process
 }
 
-// choose finds the worker for the first task of a lane, nil when it has to wait.
+// choose finds the worker for the first task of a class, nil when it has to wait.
 func (s *Scheduler) choose(t *task) *worker {
-	l := t.lane
+	l := t.class
 	p := l.pool
 	p.fill(s)
 	switch {
@@ -82,7 +82,7 @@ func (s *Scheduler) reserve(p *pool, weight int) {
 func (s *Scheduler) stick(t *task, p *pool) (best *worker) {
 	var most, mostOfAll uint64
 	var home *worker
-	weight := t.lane.weight
+	weight := t.class.weight
 	key := hashOf(t.sticky())
 	for _, w := range p.workers {
 		if !w.takesNew() || w.reserved == s.round || w.slots < weight {
@@ -107,7 +107,7 @@ func (s *Scheduler) stick(t *task, p *pool) (best *worker) {
 
 // place asks the configured Placement.
 func (s *Scheduler) place(t *task, p *pool) *worker {
-	weight := t.lane.weight
+	weight := t.class.weight
 	w := s.ask(t, p, func(w *worker) bool { return w.idle(s) && w.room() >= weight })
 	if w == nil && weight > 1 {
 		s.keepRoom(s.ask(t, p, func(w *worker) bool {
@@ -130,7 +130,7 @@ func (s *Scheduler) ask(t *task, p *pool, fit func(w *worker) bool) *worker {
 		return nil
 	}
 	of := Placed{
-		ID: t.id(), Kind: t.policy.Kind, Sticky: t.sticky(), Priority: t.policy.Priority, Weight: t.lane.weight, Labels: t.policy.Labels,
+		ID: t.id(), Kind: t.policy.Kind, Sticky: t.sticky(), Priority: t.policy.Priority, Weight: t.class.weight, Labels: t.policy.Labels,
 	}
 	if i := s.cfg.Placement.Place(of, s.among); i >= 0 && i < len(those) {
 		return those[i]

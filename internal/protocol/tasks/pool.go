@@ -4,17 +4,17 @@ import (
 	"encoding/binary"
 )
 
-// pool is a set of workers that can run the same lanes, and those of them that may be given something in this round, the
+// pool is a set of workers that can run the same classes, and those of them that may be given something in this round, the
 // least loaded first. While a round goes on workers only get more: so what has changed is found when it comes first.
 type pool struct {
 	workers []*worker
-	lanes   []*lane
+	classes []*queueClass
 	free    []candidate
 	round   uint64
 	open    bool // in this round somebody of it has room
 }
 
-// pools are those there are: there may be many lanes, but only as many pools as there are sets of workers. All lanes that
+// pools are those there are: there may be many classes, but only as many pools as there are sets of workers. All classes that
 // nobody takes have one without workers, and cost nothing.
 type pools struct {
 	list []*pool
@@ -22,7 +22,7 @@ type pools struct {
 	key  []byte           // scratch
 }
 
-// maxLooked bounds how many workers are looked at in one round to find out who takes which lane: it goes on in the next.
+// maxLooked bounds how many workers are looked at in one round to find out who takes which class: it goes on in the next.
 const maxLooked = 1 << 16
 
 type candidate struct {
@@ -35,27 +35,27 @@ func (a *candidate) before(b *candidate) bool {
 	return x < y || x == y && a.w.order < b.w.order
 }
 
-// findPools finds out who can run the tasks of lanes of which that is not known, as many as one round may.
+// findPools finds out who can run the tasks of classes of which that is not known, as many as one round may.
 func (s *Scheduler) findPools() {
 	if s.dirty {
 		s.dirty, s.pooled, s.pools = false, 0, pools{by: map[string]*pool{}}
-		for _, l := range s.lanes {
+		for _, l := range s.classes {
 			l.pool = nil
 		}
 	}
-	for looked := 0; s.pooled < len(s.lanes); s.pooled++ {
-		if looked += len(s.line) + 1; looked > maxLooked {
+	for looked := 0; s.pooled < len(s.classes); s.pooled++ {
+		if looked += len(s.workerList) + 1; looked > maxLooked {
 			s.wake = s.now
 			return
 		}
-		s.join(s.lanes[s.pooled])
+		s.join(s.classes[s.pooled])
 	}
 }
 
-// join gives a lane its pool. Lanes that the same workers can run share one.
-func (s *Scheduler) join(l *lane) {
+// join gives a class its pool. Classes that the same workers can run share one.
+func (s *Scheduler) join(l *queueClass) {
 	key := s.pools.key[:0]
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		if l.takes(w) {
 			key = binary.AppendUvarint(key, w.session)
 		}
@@ -64,7 +64,7 @@ func (s *Scheduler) join(l *lane) {
 	p := s.pools.by[string(key)]
 	if p == nil {
 		p = &pool{}
-		for _, w := range s.line {
+		for _, w := range s.workerList {
 			if l.takes(w) {
 				p.workers = append(p.workers, w)
 			}
@@ -72,24 +72,24 @@ func (s *Scheduler) join(l *lane) {
 		s.pools.by[string(key)] = p
 		s.pools.list = append(s.pools.list, p)
 	}
-	l.pool, l.seat = p, len(p.lanes)
-	p.lanes = append(p.lanes, l)
+	l.pool, l.slot = p, len(p.classes)
+	p.classes = append(p.classes, l)
 }
 
-func (p *pool) leave(l *lane) {
-	last := len(p.lanes) - 1
-	p.lanes[l.seat] = p.lanes[last]
-	p.lanes[l.seat].seat = l.seat
-	p.lanes[last] = nil
-	p.lanes = p.lanes[:last]
+func (p *pool) leave(l *queueClass) {
+	last := len(p.classes) - 1
+	p.classes[l.slot] = p.classes[last]
+	p.classes[l.slot].slot = l.slot
+	p.classes[last] = nil
+	p.classes = p.classes[:last]
 }
 
-// waiting adds those of its lanes that may be handed out from, if anybody has room.
-func (p *pool) waiting(s *Scheduler, to []*lane) []*lane {
+// waiting adds those of its classes that may be handed out from, if anybody has room.
+func (p *pool) waiting(s *Scheduler, to []*queueClass) []*queueClass {
 	if len(p.workers) == 0 {
 		return to
 	}
-	for _, l := range p.lanes {
+	for _, l := range p.classes {
 		if l.queue.len() == 0 || l.kind.paused {
 			continue
 		}

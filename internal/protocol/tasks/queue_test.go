@@ -11,11 +11,11 @@ import (
 func TestQueueIsAnOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := &queue{deadline: rapid.Bool().Draw(rt, "deadline")}
-		var in []row
+		var in []entry
 		for i := range rapid.IntRange(1, 200).Draw(rt, "steps") {
 			switch {
 			case len(in) == 0 || rapid.IntRange(0, 2).Draw(rt, "what") > 0:
-				r := row{Instant(rapid.IntRange(0, 20).Draw(rt, "at")), &task{revision: uint64(i)}}
+				r := entry{Instant(rapid.IntRange(0, 20).Draw(rt, "at")), &task{revision: uint64(i)}}
 				in = append(in, r)
 				q.add(r.t, r.at)
 			default:
@@ -32,7 +32,7 @@ func TestQueueIsAnOrder(t *testing.T) {
 			}
 		}
 		for len(in) > 0 {
-			slices.SortFunc(in, func(a, b row) int {
+			slices.SortFunc(in, func(a, b entry) int {
 				if a.before(&b) {
 					return -1
 				}
@@ -61,7 +61,7 @@ func TestQueueGivesRoomBack(t *testing.T) {
 	for _, x := range all[:len(all)-10] {
 		q.remove(x)
 	}
-	if cap(q.rows) > 4096 {
-		t.Errorf("room for %d is kept for 10", cap(q.rows))
+	if cap(q.entries) > 4096 {
+		t.Errorf("room for %d is kept for 10", cap(q.entries))
 	}
 }

@@ -82,7 +82,7 @@ func (s *Scheduler) eraseOf(id string, noted, saved bool) {
 func (e Noted) apply(s *Scheduler) {
 	t := s.tasks.get(e.ID)
 	if !e.Stored.IsZero() {
-		s.clock.hear(s.clock.instant(e.Stored))
+		s.clock.observe(s.clock.instant(e.Stored))
 	}
 	switch {
 	case e.Gone:

@@ -22,39 +22,39 @@ const (
 
 // reasons finds them for one answer, which may be about very many tasks.
 type reasons struct {
-	s      *Scheduler
-	now    Instant
-	takers map[*kind]bool // whether anybody takes a kind
-	lanes  map[*lane]Reason
+	s       *Scheduler
+	now     Instant
+	takers  map[*kind]bool // whether anybody takes a kind
+	classes map[*queueClass]Reason
 }
 
 func (s *Scheduler) reasons(now Instant) *reasons {
-	return &reasons{s, now, map[*kind]bool{}, map[*lane]Reason{}}
+	return &reasons{s, now, map[*kind]bool{}, map[*queueClass]Reason{}}
 }
 
 // of is why a task waits.
 func (r *reasons) of(t *task) Reason {
-	if t.phase != waiting && t.phase != aside {
+	if t.phase != waiting && t.phase != parked {
 		return ""
 	}
-	why := r.ofLane(t.lane)
-	if t.phase == aside && (why == "" || why == ReasonBusy || why == ReasonRate || why == ReasonPlacement) {
+	why := r.ofClass(t.class)
+	if t.phase == parked && (why == "" || why == ReasonBusy || why == ReasonRate || why == ReasonPlacement) {
 		return ReasonKeyLimit
 	}
 	return why
 }
 
-// ofLane is why the first task of a lane waits, and so those behind it.
-func (r *reasons) ofLane(l *lane) Reason {
-	why, known := r.lanes[l]
+// ofClass is why the first task of a class waits, and so those behind it.
+func (r *reasons) ofClass(l *queueClass) Reason {
+	why, known := r.classes[l]
 	if !known {
 		why = r.find(l)
-		r.lanes[l] = why
+		r.classes[l] = why
 	}
 	return why
 }
 
-func (r *reasons) find(l *lane) Reason {
+func (r *reasons) find(l *queueClass) Reason {
 	s, k := r.s, l.kind
 	if why := r.ofAll(k); why != "" {
 		return why
@@ -92,20 +92,20 @@ func (r *reasons) ofAll(k *kind) Reason {
 func (r *reasons) taken(k *kind) bool {
 	is, known := r.takers[k]
 	if !known {
-		is = slices.ContainsFunc(r.s.line, func(w *worker) bool { return w.works && slices.Contains(w.kinds, k.name) })
+		is = slices.ContainsFunc(r.s.workerList, func(w *worker) bool { return w.works && slices.Contains(w.kinds, k.name) })
 		r.takers[k] = is
 	}
 	return is
 }
 
-// obstacles are what may keep a worker that takes the kind from the tasks of a lane, the worst first.
+// obstacles are what may keep a worker that takes the kind from the tasks of a class, the worst first.
 var obstacles = [...]Reason{ReasonLabels, ReasonWeight, ReasonDrained, ReasonUnreachable, ReasonBusy, ""}
 
 const busy = 4 // among them
 
-// nearest is what keeps the worker that is the nearest to taking a lane's tasks, an index of obstacles.
-func (r *reasons) nearest(l *lane) (least int) {
-	those, known := r.s.line, l.pool != nil && !r.s.dirty
+// nearest is what keeps the worker that is the nearest to taking a class's tasks, an index of obstacles.
+func (r *reasons) nearest(l *queueClass) (least int) {
+	those, known := r.s.workerList, l.pool != nil && !r.s.dirty
 	if known {
 		those = l.pool.workers
 	}
@@ -118,7 +118,7 @@ func (r *reasons) nearest(l *lane) (least int) {
 			is = 1
 		case w.draining || w.drained:
 			is = 2
-		case w.deaf:
+		case w.unreachable:
 			is = 3
 		case w.room() < l.weight || w.paused > r.now:
 			is = busy
@@ -128,21 +128,21 @@ func (r *reasons) nearest(l *lane) (least int) {
 	return least
 }
 
-// ofKind counts the tasks of a kind that wait, by reason; of very many lanes it looks at some only.
+// ofKind counts the tasks of a kind that wait, by reason; of very many classes it looks at some only.
 func (r *reasons) ofKind(k *kind) map[Reason]int {
 	all := map[Reason]int{}
 	if why := r.ofAll(k); why != "" {
-		all[why] = int(k.count[waiting] + k.count[aside])
+		all[why] = int(k.count[waiting] + k.count[parked])
 	} else if k.count[waiting] > 0 {
 		looked := 0
-		for _, l := range k.lanes {
+		for _, l := range k.classes {
 			if looked++; looked > maxLook {
 				break
 			}
-			all[r.ofLane(l)] += l.queue.len()
+			all[r.ofClass(l)] += l.queue.len()
 		}
 	}
-	if n := int(k.count[aside]); n > 0 && r.ofAll(k) == "" {
+	if n := int(k.count[parked]); n > 0 && r.ofAll(k) == "" {
 		all[ReasonKeyLimit] = n
 	}
 	for why, n := range all {

@@ -35,8 +35,8 @@ func TestWhyATaskWaits(t *testing.T) {
 		"nobody has room":               {want: ReasonBusy, members: []Member{idle(200, 1)}, before: func(b *books) { b.submit("first", Policy{}, nil); fill(b) }},
 		"nobody listens": {want: ReasonUnreachable, members: []Member{idle(200, 2)}, before: func(b *books) {
 			b.submit("first", Policy{}, nil)
-			p, _ := find[Push](b.pass(0))
-			b.step(Unheard{Session: 200, Frame: p.Frame})
+			p, _ := find[Assign](b.pass(0))
+			b.step(NoResponder{Session: 200, Frame: p.Frame})
 		}},
 		"the placement lets it wait": {want: ReasonPlacement, cfg: SchedulerConfig{Placement: nowhereAtAll{}}, members: []Member{idle(200, 1)}},
 	} {
@@ -49,7 +49,7 @@ func TestWhyATaskWaits(t *testing.T) {
 			if handed := handedOut(b.pass(time.Millisecond)); len(handed) > 0 {
 				t.Fatalf("handed out: %v", handed)
 			}
-			g, _ := b.s.Glance(b.now, "x")
+			g, _ := b.s.TaskInfo(b.now, "x")
 			if g.Reason != c.want {
 				t.Errorf("%q, want %q", g.Reason, c.want)
 			}
@@ -73,18 +73,18 @@ func (nowhereAtAll) Place(Placed, []Candidate) int { return -1 }
 func TestWhyATaskWaitsAtFirst(t *testing.T) {
 	b := newBooks(t)
 	b.read()
-	if g, _ := b.s.Glance(b.now, "x"); g.Reason != ReasonStarting {
+	if g, _ := b.s.TaskInfo(b.now, "x"); g.Reason != ReasonStarting {
 		t.Errorf("%q", g.Reason)
 	}
 	b = readyBooks(t, SchedulerConfig{}, idle(200, 2))
 	b.submit("x", Policy{}, nil)
-	if g, _ := b.s.Glance(b.now, "x"); g.Reason != "" {
+	if g, _ := b.s.TaskInfo(b.now, "x"); g.Reason != "" {
 		t.Errorf("about to be handed out: %q", g.Reason)
 	}
 	b.submitFor("later", Policy{}, Times{Delay: time.Hour}, nil)
 	b.accept(b.pass(0))
 	for _, id := range []string{"x", "later"} {
-		if g, _ := b.s.Glance(b.now, id); g.Reason != "" {
+		if g, _ := b.s.TaskInfo(b.now, id); g.Reason != "" {
 			t.Errorf("%s: %q", id, g.Reason)
 		}
 	}

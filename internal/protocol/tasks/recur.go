@@ -44,7 +44,7 @@ func (e Defined) apply(s *Scheduler) {
 	}
 	r.since, r.seen, r.ready = e.Since, time.Time{}, nil
 	if s.settled {
-		s.disbelieve(e.Name, r)
+		s.distrust(e.Name, r)
 	}
 	s.schedule(r)
 }
@@ -52,11 +52,11 @@ func (e Defined) apply(s *Scheduler) {
 // aheadMost is how far ahead of the stream's clock the last tick is believed: the clocks of its servers may differ.
 const aheadMost = time.Hour
 
-// disbelieve does without what a recurrence's records say when that cannot be: a tick is submitted when the stream's clock
+// distrust does without what a recurrence's records say when that cannot be: a tick is submitted when the stream's clock
 // has come to it. One that is far ahead of the clock by which its record was stored was submitted by a local clock that was
 // wrong. If it is ahead only of the present time, either clock may be the wrong one, then or now: the local clock decides.
 // From then on ticks count from now: those that are dropped may have been submitted, and none is to be submitted twice.
-func (s *Scheduler) disbelieve(name string, r *recur) {
+func (s *Scheduler) distrust(name string, r *recur) {
 	if s.clock.base.IsZero() {
 		return
 	}
@@ -67,7 +67,7 @@ func (s *Scheduler) disbelieve(name string, r *recur) {
 			return false
 		}
 		is := ahead(t, stored) || ahead(t, local)
-		s.emit(Ahead{Name: name, Tick: t, Now: now, Believed: !is})
+		s.emit(Ahead{Name: name, Tick: t, Now: now, Trusted: !is})
 		return is
 	}
 	if absurd(r.fired, r.told) {
@@ -89,7 +89,7 @@ func (e Fired) apply(s *Scheduler) {
 		return
 	}
 	if s.settled {
-		s.disbelieve(e.Name, r)
+		s.distrust(e.Name, r)
 	}
 	s.schedule(r)
 }
@@ -123,7 +123,7 @@ func (s *Scheduler) tidyTicks() {
 			s.removeTicks(name, r)
 			continue
 		}
-		s.disbelieve(name, r)
+		s.distrust(name, r)
 		s.schedule(r)
 	}
 }

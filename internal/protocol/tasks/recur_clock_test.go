@@ -82,7 +82,7 @@ func TestATickThatIsFarAhead(t *testing.T) {
 					effects = append(effects, tell()...)
 				}
 				told := findAll[Ahead](effects)
-				if n := len(told); n != c.told || n > 0 && told[0].Believed != (len(c.want) == 0) {
+				if n := len(told); n != c.told || n > 0 && told[0].Trusted != (len(c.want) == 0) {
 					t.Errorf("read early %t: told %d times: %+v", early, n, effects)
 				}
 				if w, ok := find[WriteTick](effects); ok {

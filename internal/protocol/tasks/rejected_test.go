@@ -7,7 +7,7 @@ func TestEveryRejectionIsCounted(t *testing.T) {
 	for v := Accepted + 1; int(v) < len(verdicts); v++ {
 		g := newStage(1, 1, SchedulerConfig{})
 		g.submit("x", policy)
-		push, ok := find[Push](g.step(Tick{}))
+		push, ok := find[Assign](g.step(Tick{}))
 		if !ok {
 			t.Fatal("it was not handed out")
 		}

@@ -41,12 +41,12 @@ type Scheduler struct {
 	reading                                 time.Duration // from then until all was read,
 	first                                   uint64        // up to this seal
 
-	tasks table
-	kinds map[string]*kind
-	lanes []*lane
-	count [phases]int32
-	spare []*current        // to be used again
-	marks map[uint16]uint32 // the largest numbers of attempts of tasks that have ended, see numbered
+	tasks   table
+	kinds   map[string]*kind
+	classes []*queueClass
+	count   [phases]int32
+	spare   []*current        // to be used again
+	marks   map[uint16]uint32 // the largest numbers of attempts of tasks that have ended, see numbered
 
 	limits  map[string]*limit
 	paused  map[string]bool   // kinds
@@ -57,15 +57,15 @@ type Scheduler struct {
 	recurs  map[string]*recur // by name
 	nextDue time.Time         // the first tick of all; zero: none
 
-	workers map[uint64]*worker
-	line    []*worker   // the same, in the order in which they came
-	pools   pools       // of workers that can run the same lanes
-	pooled  int         // so many of lanes have one, those after them have none yet
-	dirty   bool        // workers, or what they take, have changed
-	round   uint64      // of handing out
-	heads   []*lane     // of the present round
-	among   []Candidate // scratch of Placement
-	wake    Instant     // when what is kept back may go on by itself
+	workers    map[uint64]*worker
+	workerList []*worker     // the same, in the order in which they came
+	pools      pools         // of workers that can run the same classes
+	pooled     int           // so many of classes have one, those after them have none yet
+	dirty      bool          // workers, or what they take, have changed
+	round      uint64        // of handing out
+	heads      []*queueClass // of the present round
+	among      []Candidate   // scratch of Placement
+	wake       Instant       // when what is kept back may go on by itself
 
 	early   map[held]Done       // reports that came before the books were complete
 	hints   map[held]Progressed // likewise
@@ -78,11 +78,11 @@ type Scheduler struct {
 	erasing map[string]int // erasures that were sent under the present seal, by what they belong to
 	last    uint64         // number of the last write
 
-	delayed, expiring queue // on the stream's clock, like the turns of lanes
+	delayed, expiring queue // on the stream's clock, like the turns of classes
 	expired           int   // tasks whose outcome is being stored since their deadline has passed
 
 	watched map[string]Instant // tasks, and until when
-	moved   []string           // those of them that have in this step
+	changed []string           // those of them that have in this step
 
 	now   Instant
 	clock clock
@@ -110,8 +110,8 @@ func (s *Scheduler) Step(now Instant, ev Event, out []Effect) []Effect {
 	if !s.over {
 		ev.apply(s)
 	}
-	if len(s.moved) > 0 {
-		s.tellMoved()
+	if len(s.changed) > 0 {
+		s.emitChanged()
 	}
 	out, s.out = s.out, nil
 	return out
@@ -122,12 +122,12 @@ func (s *Scheduler) Ready() bool { return s.ready }
 
 // Levels are how many tasks wait, how many a worker has, and the workers' slots.
 func (s *Scheduler) Levels() (queued, held, slots int) {
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		if w.works && !w.draining {
 			slots += w.slots
 		}
 	}
-	queued = int(s.count[waiting] + s.count[aside] + s.count[delayed])
+	queued = int(s.count[waiting] + s.count[parked] + s.count[delayed])
 	return queued, int(s.count[starting] + s.count[pushed] + s.count[running]), slots
 }
 
@@ -146,7 +146,7 @@ func (s *Scheduler) Next(now Instant) time.Duration {
 	if s.clock.told && s.seal.valid != 0 {
 		next = min(next, s.clock.due())
 	}
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		next = min(next, w.due(s))
 	}
 	if !s.nextDue.IsZero() && s.seal.valid != 0 {
@@ -172,8 +172,8 @@ func (s *Scheduler) end(e Effect) {
 }
 
 func (e Tick) apply(s *Scheduler) {
-	s.clock.guess(s.now, e.Wall)
-	if s.seal.valid != 0 && s.clock.old(s.now) {
+	s.clock.useLocal(s.now, e.Wall)
+	if s.seal.valid != 0 && s.clock.stale(s.now) {
 		s.renew()
 	}
 	s.tendSeal()
@@ -218,8 +218,8 @@ func (Reconnected) apply(s *Scheduler) { s.renew() }
 
 // Sessions are those on the books.
 func (s *Scheduler) Sessions() []uint64 {
-	all := make([]uint64, len(s.line))
-	for i, w := range s.line {
+	all := make([]uint64, len(s.workerList))
+	for i, w := range s.workerList {
 		all[i] = w.session
 	}
 	return all

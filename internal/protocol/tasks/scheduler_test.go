@@ -71,11 +71,11 @@ func member(session uint64) Member {
 }
 
 // begin brings a scheduler to where it has handed x to the worker of session 5.
-func (b *books) begin() Push {
+func (b *books) begin() Assign {
 	b.t.Helper()
 	b.read()
 	b.step(Members{List: []Member{member(5)}})
-	p, ok := find[Push](b.step(Synced{Session: 5}))
+	p, ok := find[Assign](b.step(Synced{Session: 5}))
 	if !ok {
 		b.t.Fatal("nothing was handed out")
 	}
@@ -106,7 +106,7 @@ func TestNothingIsHandedOutBefore(t *testing.T) {
 		},
 	} {
 		b := newBooks(t)
-		if p, ok := find[Push](prepare(b)); ok || b.s.Ready() {
+		if p, ok := find[Assign](prepare(b)); ok || b.s.Ready() {
 			t.Errorf("handed out before %s: %+v", name, p)
 		}
 	}
@@ -120,7 +120,7 @@ func TestWhatIsHandedOutWhenEverybodyHasAnsweredOrIsDead(t *testing.T) {
 	if b.s.Ready() {
 		t.Fatal("ready before session 6 has answered")
 	}
-	if _, ok := find[Push](b.step(Dead{Session: 6})); !ok {
+	if _, ok := find[Assign](b.step(Dead{Session: 6})); !ok {
 		t.Error("not handed out though session 6 is dead")
 	}
 }
@@ -136,7 +136,7 @@ func TestAdoptsTheLargestAttempt(t *testing.T) {
 	if r, ok := find[Ready](effects); !ok || r.Adopted != 1 {
 		t.Errorf("%+v", r)
 	}
-	if g, _ := b.s.Glance(b.now, "x"); !g.Running || g.Instance != "w6" {
+	if g, _ := b.s.TaskInfo(b.now, "x"); !g.Running || g.Instance != "w6" {
 		t.Errorf("%+v", g)
 	}
 	stopped := map[uint64]bool{}
@@ -156,10 +156,10 @@ func TestStaleEpochIsNoRejection(t *testing.T) {
 	p := b.begin()
 	b.step(Members{List: []Member{member(5), member(200)}})
 	a := p.List[0]
-	if other, ok := find[Push](b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, StaleEpoch}}})); ok && other.Session != 5 {
+	if other, ok := find[Assign](b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, StaleEpoch}}})); ok && other.Session != 5 {
 		t.Errorf("given to %d", other.Session)
 	}
-	if other, ok := find[Push](b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, Full}}})); !ok || other.Session != 200 {
+	if other, ok := find[Assign](b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, Full}}})); !ok || other.Session != 200 {
 		t.Errorf("a real rejection: %+v", other)
 	}
 }
@@ -190,7 +190,7 @@ func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
 	if s, ok := find[Settle](effects); !ok || s.Ref != "ref" || s.Stale {
 		t.Errorf("%+v", effects)
 	}
-	if _, known := b.s.Glance(b.now, "x"); known {
+	if _, known := b.s.TaskInfo(b.now, "x"); known {
 		t.Error("it is still on the books")
 	}
 }
@@ -202,11 +202,11 @@ func TestATaskThatHasEndedBehindOurBackIsNotRun(t *testing.T) {
 	b.step(Members{List: []Member{member(200)}})
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 	b.step(CaughtUp{})
-	if p, early := find[Push](b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})); early {
+	if p, early := find[Assign](b.step(SealSeen{Revision: 9, Epoch: 100, Ours: true})); early {
 		t.Fatalf("%+v", p)
 	}
 	b.step(Submitted{ID: "x", Revision: 10, Policy: policy})
-	p, ok := find[Push](b.step(SealSeen{Revision: 11, Epoch: 100, Ours: true}))
+	p, ok := find[Assign](b.step(SealSeen{Revision: 11, Epoch: 100, Ours: true}))
 	if !ok || len(p.List) != 1 || p.List[0].Revision != 10 {
 		t.Errorf("%+v", p)
 	}
@@ -225,7 +225,7 @@ func TestASubmissionBehindTheSealIsNotWrittenOver(t *testing.T) {
 	if again, ok := find[WriteOutcome](effects); ok {
 		t.Errorf("%+v", again)
 	}
-	if g, _ := b.s.Glance(b.now, "x"); g.Revision != 10 || g.Tries > 1 {
+	if g, _ := b.s.TaskInfo(b.now, "x"); g.Revision != 10 || g.Tries > 1 {
 		t.Errorf("%+v", g)
 	}
 }
@@ -274,7 +274,7 @@ func TestCrashBudget(t *testing.T) {
 			t.Fatalf("%+v", effects)
 		}
 		b.step(Members{List: []Member{member(session)}})
-		p, ok := find[Push](b.step(Written{Write: n.Write, Outcome: record.Won}))
+		p, ok := find[Assign](b.step(Written{Write: n.Write, Outcome: record.Won}))
 		if !ok || p.List[0].Try != i+2 {
 			t.Fatalf("not run again: %+v", p)
 		}

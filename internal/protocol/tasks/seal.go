@@ -77,7 +77,7 @@ func (e SealSeen) apply(s *Scheduler) {
 	}
 	l.revision, l.epoch, l.retry = e.Revision, e.Epoch, 0
 	if e.Ours {
-		s.tellTime(e.Stored)
+		s.timeFromSeal(e.Stored)
 	}
 	if l.write != 0 { // it was this one, or it has come too late
 		delete(s.writes, l.write)

@@ -53,7 +53,7 @@ func TestWhatCannotRunHoldsNoPlaceOfItsKey(t *testing.T) {
 	}
 }
 
-// TestKeysLeaveNothingBehind: whatever order their tasks end in, in whichever lanes.
+// TestKeysLeaveNothingBehind: whatever order their tasks end in, in whichever classes.
 func TestKeysLeaveNothingBehind(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	for i := range 12 {
@@ -70,9 +70,9 @@ func TestKeysLeaveNothingBehind(t *testing.T) {
 	if len(b.s.limits) != 0 || b.s.tasks.len() != 0 {
 		t.Errorf("left: %+v, %d tasks", b.s.limits, b.s.tasks.len())
 	}
-	for _, l := range b.s.lanes {
-		if len(l.lines) != 0 || l.queue.len() != 0 {
-			t.Errorf("left in lane %q: %+v", l.key, l.lines)
+	for _, l := range b.s.classes {
+		if len(l.keyQueues) != 0 || l.queue.len() != 0 {
+			t.Errorf("left in class %q: %+v", l.key, l.keyQueues)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestAHeavyTaskIsNotStarved(t *testing.T) {
 				session uint64
 			}
 			var running []assigned
-			take := func(all []Push) (heavy bool) {
+			take := func(all []Assign) (heavy bool) {
 				for _, p := range all {
 					for _, a := range p.List {
 						heavy = heavy || a.ID == "heavy"
@@ -136,7 +136,7 @@ func TestAHeavyTaskIsNotStarved(t *testing.T) {
 			for i := range light {
 				b.submit(fmt.Sprint("l", i), Policy{}, nil)
 			}
-			take(findAll[Push](b.pass(0)))
+			take(findAll[Assign](b.pass(0)))
 			b.submit("heavy", Policy{Weight: 2}, c.keys)
 			for i := range 100 {
 				b.submit(fmt.Sprint("l", light+i), Policy{}, nil)
@@ -146,7 +146,7 @@ func TestAHeavyTaskIsNotStarved(t *testing.T) {
 					running = running[1:]
 					out = b.step(Done{Session: a.session, ID: a.ID, Attempt: a.Attempt, Result: Result{Verb: Succeeded}})
 				}
-				if take(findAll[Push](append(out, b.pass(time.Second)...))) {
+				if take(findAll[Assign](append(out, b.pass(time.Second)...))) {
 					return
 				}
 			}

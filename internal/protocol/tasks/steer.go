@@ -57,7 +57,7 @@ func (e PauseSeen) apply(s *Scheduler) {
 	if k := s.kinds[e.Kind]; k != nil {
 		k.paused = e.Paused
 		if e.Paused {
-			s.takeBack(func(t *task) bool { return t.lane.kind == k })
+			s.takeBack(func(t *task) bool { return t.class.kind == k })
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (e DrainSeen) apply(s *Scheduler) {
 	} else {
 		delete(s.drained, e.Instance)
 	}
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		if w.instance == e.Instance {
 			w.drained = e.Draining
 		}
@@ -80,7 +80,7 @@ func (e DrainSeen) apply(s *Scheduler) {
 
 // takeBack lets what was given to workers and has not left us wait again, where the answer is yes.
 func (s *Scheduler) takeBack(from func(t *task) bool) {
-	for _, w := range s.line {
+	for _, w := range s.workerList {
 		for _, h := range slices.Clone(w.fresh) {
 			if h.unanswered(w) && from(h.t) {
 				s.release(h.t, rejected, nil)

@@ -48,11 +48,11 @@ func TestPauseTakesBackWhatHasNotLeft(t *testing.T) {
 	first := b.pass(0)
 	b.submit("t2", Policy{}, &Keys{Sticky: "s"})
 	b.pass(0)
-	if g, _ := b.s.Glance(b.now, "t2"); g.State != StateRunning {
+	if g, _ := b.s.TaskInfo(b.now, "t2"); g.State != StateRunning {
 		t.Fatalf("%+v", g)
 	}
 	b.step(PauseSeen{Kind: "k", Revision: 1, Paused: true})
-	if g, _ := b.s.Glance(b.now, "t2"); g.State != StatePending || g.Tries != 0 {
+	if g, _ := b.s.TaskInfo(b.now, "t2"); g.State != StatePending || g.Tries != 0 {
 		t.Errorf("%+v", g)
 	}
 	expect(t, "after the answer", handedOut(b.accept(first, "t1")))
@@ -103,7 +103,7 @@ func TestCancelWaitsForAScheduler(t *testing.T) {
 	if len(erased) != 2 || erased[0].ID != "former" || erased[1].ID != "gone" {
 		t.Errorf("%+v", erased)
 	}
-	if _, open := b.s.Glance(b.now, "former"); !open {
+	if _, open := b.s.TaskInfo(b.now, "former"); !open {
 		t.Error("a request from before its submission has ended a task")
 	}
 }

@@ -47,7 +47,7 @@ func (s *Scheduler) prepare(t *task, former Attempt) {
 
 // started goes on after that is stored.
 func (s *Scheduler) started(t *task) {
-	if t.lane.kind.paused || !t.run.worker.takesNew() {
+	if t.class.kind.paused || !t.run.worker.takesNew() {
 		s.release(t, rejected, nil)
 		return
 	}

@@ -12,7 +12,7 @@ type task struct {
 	revision   uint64
 	uniqueAt   uint64 // revision of the record of its unique key, 0: it has none
 	policy     *Policy
-	lane       *lane
+	class      *queueClass
 	run        *current // when somebody has it, or something is being stored of it
 	stored     Instant  // when it was submitted, by the stream's clock
 	due        Instant  // likewise, since when it could run, or until when it is delayed: what its turn counts from
@@ -23,10 +23,10 @@ type task struct {
 	failures   uint16
 	crashes    uint16
 	snoozes    uint16
-	phase      phase
+	phase      taskPhase
 	noted      bool  // it has a note, or may have
 	saved      bool  // it has a checkpoint, or may have
-	admitted   bool  // it was set aside for its limit key, and waits in its lane again
+	admitted   bool  // it was parked for its limit key, and waits in its class again
 	idEnd      uint8 // in text, see names.go
 	tagSize    uint8
 	uniqueEnd  uint16
@@ -44,8 +44,8 @@ type current struct {
 	worker   *worker // that has it; when its end is being stored, that had it
 	began    Instant
 	serial   uint64
-	seat     int32 // among what the worker holds
-	seated   bool
+	slot     int32 // among what the worker holds
+	hasSlot  bool
 	answered bool // the worker has accepted it
 	progress float32
 	said     int64  // Ran of the last progress
@@ -58,12 +58,12 @@ type current struct {
 
 // open puts a submission on the books.
 func (s *Scheduler) open(e *Submitted) *task {
-	l := s.laneOf(e.Policy, e.Revision)
-	t := &task{revision: e.Revision, policy: e.Policy, lane: l, deadline: never, stored: s.clock.now}
+	l := s.classOf(e.Policy, e.Revision)
+	t := &task{revision: e.Revision, policy: e.Policy, class: l, deadline: never, stored: s.clock.now}
 	t.name(e.ID, e.Keys, e.Tag)
 	if !e.Stored.IsZero() {
 		t.stored = s.clock.instant(e.Stored)
-		s.clock.hear(t.stored)
+		s.clock.observe(t.stored)
 		if s.began == 0 {
 			s.began = s.now
 		}
@@ -110,7 +110,7 @@ func (s *Scheduler) close(t *task) {
 	s.mark(t)
 	delete(s.begun, t.id())
 	s.tasks.remove(t)
-	s.leaveLane(t.lane)
+	s.leaveClass(t.class)
 }
 
 // take gives a task a run.
@@ -146,19 +146,19 @@ func (s *Scheduler) putAway(t *task) {
 func (s *Scheduler) enqueue(t *task) {
 	t.since = s.now
 	if key := t.limit(); key != "" && s.limits[key].full(t) {
-		s.setAside(t)
+		s.park(t)
 		return
 	}
 	s.stand(t)
 }
 
-// stand puts a task into its lane.
+// stand puts a task into its class.
 func (s *Scheduler) stand(t *task) {
 	s.move(t, waiting)
-	t.lane.queue.add(t, t.turn(s))
+	t.class.queue.add(t, t.turn(s))
 }
 
-// turn is what a task's place in its lane is decided by: every step of priority is worth so much waiting. It does not
+// turn is what a task's place in its class is decided by: every step of priority is worth so much waiting. It does not
 // change while the task waits, so that nothing has to be sorted again.
 func (t *task) turn(s *Scheduler) Instant {
 	return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Priority))
@@ -176,10 +176,10 @@ func (s *Scheduler) postpone(t *task, until Instant) {
 func (s *Scheduler) unqueue(t *task) {
 	switch t.phase {
 	case waiting:
-		t.lane.queue.remove(t)
-		s.leftLane(t)
-	case aside:
-		s.leftAside(t)
+		t.class.queue.remove(t)
+		s.leftClass(t)
+	case parked:
+		s.leftParked(t)
 	case delayed:
 		s.delayed.remove(t)
 	}

@@ -31,7 +31,7 @@ func TestAnOutcomeThatCannotBeStoredIsReplaced(t *testing.T) {
 		if done, ended := find[Completed](effects); !ok || settled.Stale || !ended || done.Outcome.Status != StatusDead {
 			t.Errorf("%v: %+v", verb, effects)
 		}
-		if p, again := find[Push](b.pass(time.Hour)); again {
+		if p, again := find[Assign](b.pass(time.Hour)); again {
 			t.Errorf("%v: it runs again: %+v", verb, p)
 		}
 	}
@@ -101,14 +101,14 @@ func TestACheckpointThatCannotBeStoredIsGivenUp(t *testing.T) {
 	// The attempt gives the task back before this one is known to be stored; it is none either.
 	effects = b.step(Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Failed}})
 	b.storeAll(effects)
-	if p, early := find[Push](b.pass(time.Minute)); early {
+	if p, early := find[Assign](b.pass(time.Minute)); early {
 		t.Fatalf("%+v", p)
 	}
 	effects = b.step(Unstorable{Write: three.Write})
 	if s := findAll[Settle](effects); len(s) != 1 || !s[0].Stale || s[0].Ref != "c" {
 		t.Errorf("%+v", effects)
 	}
-	p, ok := find[Push](b.pass(time.Minute))
+	p, ok := find[Assign](b.pass(time.Minute))
 	if !ok || p.List[0].Checkpoint != 77 {
 		t.Errorf("the next attempt gets %+v", p)
 	}

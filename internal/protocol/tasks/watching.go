@@ -15,7 +15,7 @@ func (e Watched) apply(s *Scheduler) {
 		}
 	}
 	s.watched[e.ID] = s.now.Add(e.For)
-	s.moved = append(s.moved, e.ID)
+	s.changed = append(s.changed, e.ID)
 }
 
 // Watching reports whether what happens to a task is told.
@@ -27,23 +27,23 @@ func (s *Scheduler) Watching(id string) bool {
 // notice takes down that something happened to a task. It is told at the end of the step, when the books are consistent.
 func (s *Scheduler) notice(t *task) {
 	if len(s.watched) > 0 && s.Watching(t.id()) {
-		s.moved = append(s.moved, t.id())
+		s.changed = append(s.changed, t.id())
 	}
 }
 
-func (s *Scheduler) tellMoved() {
-	for i, id := range s.moved {
-		if i+1 < len(s.moved) && s.moved[i+1] == id {
+func (s *Scheduler) emitChanged() {
+	for i, id := range s.changed {
+		if i+1 < len(s.changed) && s.changed[i+1] == id {
 			continue
 		}
 		if s.watched[id] <= s.now {
 			delete(s.watched, id)
 		} else if t := s.tasks.get(id); t != nil {
-			s.emit(Moved{Glance: s.glance(s.now, t, s.reasons(s.now))})
+			s.emit(TaskChanged{Info: s.taskInfo(s.now, t, s.reasons(s.now))})
 		}
 	}
-	clear(s.moved)
-	s.moved = s.moved[:0]
+	clear(s.changed)
+	s.changed = s.changed[:0]
 }
 
 // tellEnded is the last that is told of a task.
@@ -51,9 +51,9 @@ func (s *Scheduler) tellEnded(t *task, out *Outcome) {
 	if len(s.watched) == 0 || !s.Watching(t.id()) {
 		return
 	}
-	g := s.glance(s.now, t, s.reasons(s.now))
+	g := s.taskInfo(s.now, t, s.reasons(s.now))
 	g.State, g.Running, g.Tries = State(out.Status), false, out.Tries
 	end := *out
-	s.emit(Moved{Glance: g, Outcome: &end})
+	s.emit(TaskChanged{Info: g, Outcome: &end})
 	delete(s.watched, t.id())
 }

@@ -56,18 +56,18 @@ func NewWorker(cfg WorkerConfig) *Worker {
 type WorkerEvent interface{ applyTo(w *Worker) }
 
 type (
-	// Pushed is a frame of assignments that is known to come from the scheduler whose epoch is in the worker's view.
+	// Received is a frame of assignments that is known to come from the scheduler whose epoch is in the worker's view.
 	// Reply answers it under Ref. Blocked are tasks whose handlers ignore that a former session of this process was lost:
 	// they take so many slots, and are not run again here before they have returned.
-	Pushed struct {
+	Received struct {
 		Term, Low uint64
 		List      []Assignment
 		Ref       any
 		Blocked   map[string]int
 	}
 
-	// Told is a Stop of the same origin. A Halt follows if the attempt runs.
-	Told struct {
+	// StopOrder is a Stop of the same origin. A Halt follows if the attempt runs.
+	StopOrder struct {
 		Term    uint64
 		ID      string
 		Attempt Attempt
@@ -103,7 +103,7 @@ type (
 		Attempt Attempt
 		Status  Status
 	}
-	// Reply answers a Pushed.
+	// Reply answers a Received.
 	Reply struct {
 		Ref     any
 		Answers []Answer
@@ -172,7 +172,7 @@ func (w *Worker) enter(term uint64) bool {
 	return term == w.term
 }
 
-func (p Pushed) applyTo(w *Worker) {
+func (p Received) applyTo(w *Worker) {
 	answers := make([]Answer, len(p.List))
 	current := w.enter(p.Term)
 	for i := range p.List {
@@ -241,7 +241,7 @@ func (w *Worker) forget(low uint64) {
 }
 
 // applyTo ends an attempt, and remembers that it was ended also when it has never been seen: its push may come later.
-func (t Told) applyTo(w *Worker) {
+func (t StopOrder) applyTo(w *Worker) {
 	if !w.enter(t.Term) {
 		return
 	}

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-func pushing(term, low uint64, list ...Assignment) Pushed {
+func pushing(term, low uint64, list ...Assignment) Received {
 	for i := range list {
 		list[i].Policy = policy
 	}
-	return Pushed{Term: term, Low: low, List: list}
+	return Received{Term: term, Low: low, List: list}
 }
 
-func verdictOf(t *testing.T, w *Worker, p Pushed) Verdict {
+func verdictOf(t *testing.T, w *Worker, p Received) Verdict {
 	t.Helper()
 	for _, e := range w.Step(p, nil) {
 		if r, ok := e.(Reply); ok {
@@ -55,7 +55,7 @@ func TestAnswersAreRemembered(t *testing.T) {
 
 func TestToldToStopBeforeItCame(t *testing.T) {
 	w := newTestWorker(1)
-	w.Step(Told{Term: 5, ID: "x", Attempt: Attempt{5, 1}, Serial: 7}, nil)
+	w.Step(StopOrder{Term: 5, ID: "x", Attempt: Attempt{5, 1}, Serial: 7}, nil)
 	if v := verdictOf(t, w, pushing(5, 0, Assignment{ID: "x", Attempt: Attempt{5, 1}, Serial: 7})); v != Halted {
 		t.Errorf("%v", v)
 	}

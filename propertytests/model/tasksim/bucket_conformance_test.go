@@ -100,7 +100,7 @@ type bucketPair struct {
 
 // lease is a lease as package assign sees it.
 type lease interface {
-	Believes() bool
+	Trusted() bool
 	Session() uint64
 	Members() []election.MemberInfo
 	Role(name string) (election.RoleInfo, bool)
@@ -307,7 +307,7 @@ func (c *bucketPair) compare() {
 		c.mu.Lock()
 		host, attached := c.hosts[p]
 		c.mu.Unlock()
-		if !attached || !host.Believes() || host.Session() != m.present[name] {
+		if !attached || !host.Trusted() || host.Session() != m.present[name] {
 			c.t.Fatalf("%s has no lease, long after the last fault: %t, session %d, the bucket says %d", p, attached, host.Session(), m.present[name])
 		}
 		of := m.procs[name]

@@ -287,7 +287,7 @@ var (
 // the next one removes what that has left.
 func (w *taskWorld) haunted(id string) bool {
 	for _, l := range w.leads {
-		if g, known := l.s.Glance(l.p.instant(), id); !l.over && known && g.Revision != w.store.last["q."+id] && w.done[life{id, g.Revision}] {
+		if g, known := l.s.TaskInfo(l.p.instant(), id); !l.over && known && g.Revision != w.store.last["q."+id] && w.done[life{id, g.Revision}] {
 			return true
 		}
 	}
@@ -323,7 +323,7 @@ func (w *taskWorld) describe(id string) string {
 	out := ""
 	for _, l := range w.leads {
 		if !l.over {
-			g, known := l.s.Glance(l.p.instant(), id)
+			g, known := l.s.TaskInfo(l.p.instant(), id)
 			out += fmt.Sprintf("scheduler %s epoch %d ready %t: %+v %t; ", l.p.name, l.epoch, l.s.Ready(), g, known)
 		}
 	}

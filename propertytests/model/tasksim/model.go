@@ -24,7 +24,7 @@ func newModel() model {
 func (m *model) ends(id string) { delete(m.known, id) }
 
 // handsOut checks what is pushed for the first time.
-func (l *lead) handsOut(e *tasks.Push) {
+func (l *lead) handsOut(e *tasks.Assign) {
 	var fresh []tasks.Assignment
 	for _, a := range e.List {
 		if l.model.known[a.ID].Compare(a.Attempt) < 0 {
@@ -68,7 +68,7 @@ func (l *lead) handsOut(e *tasks.Push) {
 				w.fail("%d tasks of kind %s within %v", l.model.limited, p.Kind, w.now-l.model.ready)
 			}
 		}
-		g, _ := l.s.Glance(now, a.ID)
+		g, _ := l.s.TaskInfo(now, a.ID)
 		if g.Keys != nil && g.Keys.Limit != "" && byKey[g.Keys.Limit] > p.KeyLimit {
 			w.fail("%d tasks of key %s run at once", byKey[g.Keys.Limit], g.Keys.Limit)
 		}
@@ -128,11 +128,11 @@ func (l *lead) checkTime(a *tasks.Assignment) {
 
 // checkTurn: of two tasks that the same workers can run, the one that has waited longer goes first, each step of priority
 // counting as so much waiting.
-func (l *lead) checkTurn(handed *tasks.Glance, all []tasks.Glance) {
+func (l *lead) checkTurn(handed *tasks.TaskInfo, all []tasks.TaskInfo) {
 	if handed.Tries > 1 || handed.Keys != nil || handed.Kind != "a" {
 		return
 	}
-	turn := func(g *tasks.Glance) time.Duration {
+	turn := func(g *tasks.TaskInfo) time.Duration {
 		return l.w.now - l.w.store.log[g.Revision-1].clock + time.Duration(g.Priority)*l.w.Lease/4
 	}
 	for i := range all {

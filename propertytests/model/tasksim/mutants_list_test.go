@@ -11,7 +11,7 @@ var drawn = []mutants.Mutant{
 		{"return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
 	}},
 	{Name: "hand out what nobody has claimed so far", Edits: []mutants.Edit{
-		{"\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n\tfor _, w := range s.line {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n\ts.round++\n\tfor t := range s.tasks.all() {\n\t\tid := t.id()\n\t\tfor _, w := range s.line {\n\t\t\tif w.synced && w.idle(s) && !claimed[id] && t.phase == waiting && s.numbered(t) {\n\t\t\t\ts.occupy(t)\n\t\t\t\ts.unqueue(t)\n\t\t\t\ts.seat(t, w)\n\t\t\t\ts.present(t)\n\t\t\t\ts.push(w)\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n\t}\n"},
+		{"\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n\tfor _, w := range s.workerList {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n\ts.round++\n\tfor t := range s.tasks.all() {\n\t\tid := t.id()\n\t\tfor _, w := range s.workerList {\n\t\t\tif w.synced && w.idle(s) && !claimed[id] && t.phase == waiting && s.numbered(t) {\n\t\t\t\ts.occupy(t)\n\t\t\t\ts.unqueue(t)\n\t\t\t\ts.assign(t, w)\n\t\t\t\ts.present(t)\n\t\t\t\ts.push(w)\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n\t}\n"},
 	}},
 	{Name: "no seal", Edits: []mutants.Edit{
 		{"if p.on != \"\" && s.last[p.on] != p.expect {", "if p.on != \"\" && s.last[p.on] != p.expect && (p.on != sealSubject || p.subject == sealSubject) {"},
@@ -70,8 +70,8 @@ var drawn = []mutants.Mutant{
 		{"\ts.reassigned(t, cause)\n\tw := s.write(t, noting, ref)\n", "\ts.reassigned(t, cause)\n\tif s.ready && t.run != nil && t.run.saving == nil {\n\t\ts.unassign(t)\n\t\ts.putAway(t)\n\t\ts.enqueue(t)\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n\t}\n\tw := s.write(t, noting, ref)\n"},
 	}},
 	{Name: "a worker that does not answer is dead", Edits: []mutants.Edit{
-		{"\t\tw.deaf = true\n", "\t\tDead{Session: w.session}.apply(s)\n"},
-		{"\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n", "\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.Unheard{Session: f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n"},
+		{"\t\tw.unreachable = true\n", "\t\tDead{Session: w.session}.apply(s)\n"},
+		{"\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n", "\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.NoResponder{Session: f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n"},
 	}},
 	{Name: "acknowledged before it is stored", Edits: []mutants.Edit{
 		{"\tr.write.waits(ref)\n", "\tif ref != nil {\n\t\ts.emit(Settle{Ref: ref})\n\t}\n"},

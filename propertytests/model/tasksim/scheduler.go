@@ -164,7 +164,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		w.tell(e.ID, "%s@%d writes tick %d under %d", l.p.name, l.epoch, e.Write, e.Guard)
 		l.write(e.Write, put{"q." + e.ID, submission{policy: e.Recurrence.Policy}, "q." + e.ID, 0},
 			put{"k." + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})
-	case tasks.Push:
+	case tasks.Assign:
 		l.handsOut(&e)
 		for _, a := range e.List {
 			w.tell(a.ID, "%s@%d pushes %v serial %d low %d to %s/%d", l.p.name, l.epoch, a.Attempt, a.Serial, e.Low, e.Instance, e.Session)

@@ -46,7 +46,7 @@ func (l *lead) load(f *sentFrame) {
 }
 
 // unsent tells the books that an assignment was left out of a frame.
-func (l *lead) unsent(push *tasks.Push, a tasks.Assignment) {
+func (l *lead) unsent(push *tasks.Assign, a tasks.Assignment) {
 	l.w.Unsent++
 	l.w.tell(a.ID, "%s@%d leaves %v out of frame %d", l.p.name, l.epoch, a.Attempt, push.Frame)
 	session, number := push.Session, push.Frame

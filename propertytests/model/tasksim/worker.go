@@ -37,7 +37,7 @@ type sentFrame struct {
 	epoch   uint64
 	term    uint64
 	session uint64
-	push    *tasks.Push
+	push    *tasks.Assign
 	stop    *tasks.Stop
 	saved   map[string]int // checkpoints of what is pushed
 }
@@ -85,10 +85,10 @@ func (k *worker) take(f sentFrame, waited time.Duration) {
 	k.frame = &f
 	switch {
 	case f.push != nil:
-		k.step(tasks.Pushed{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
+		k.step(tasks.Received{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
 	case f.stop != nil:
 		k.accepts(&f, "stops", f.stop.ID)
-		k.step(tasks.Told{Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial, Status: f.stop.Status})
+		k.step(tasks.StopOrder{Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial, Status: f.stop.Status})
 		l, stop := f.lead, f.stop
 		k.w.send(p, l.p, func() { l.step(tasks.Stopped{Session: k.session, ID: stop.ID, Attempt: stop.Attempt}) })
 	default:

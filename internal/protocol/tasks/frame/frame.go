@@ -56,7 +56,7 @@ type Task struct {
 	Saved   []byte // the checkpoint, nil for none
 }
 
-// EncodeAssign makes the frame of a Push.
+// EncodeAssign makes the frame of an Assign.
 func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 	room := 0
 	for i := range list {
@@ -123,8 +123,8 @@ func milliseconds(n int64) time.Duration {
 	return time.Duration(min(max(n, -most), most)) * time.Millisecond
 }
 
-// EncodeStop makes the frame of a Stop, as its worker is Told it. The term is the envelope's.
-func EncodeStop(v *Envelope, t tasks.Told) []byte {
+// EncodeStop makes the frame of a Stop, as its worker is told it. The term is the envelope's.
+func EncodeStop(v *Envelope, t tasks.StopOrder) []byte {
 	e := newEncoder(FrameStop, 160+len(t.ID)+signatureSize)
 	e.envelope(v)
 	e.text(t.ID)
@@ -135,13 +135,13 @@ func EncodeStop(v *Envelope, t tasks.Told) []byte {
 }
 
 // DecodeStop reads a stop frame.
-func DecodeStop(frame []byte) (v Envelope, t tasks.Told, err error) {
+func DecodeStop(frame []byte) (v Envelope, t tasks.StopOrder, err error) {
 	d, err := newDecoder(frame, FrameStop)
 	if err != nil {
 		return v, t, err
 	}
 	v = d.envelope()
-	t = tasks.Told{Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(), Status: tasks.Status(d.text())}
+	t = tasks.StopOrder{Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(), Status: tasks.Status(d.text())}
 	return v, t, d.err()
 }
 

@@ -34,7 +34,7 @@ func (x *Model) apply(w *World, mv search.Move) error {
 	case unheard:
 		m := w.net.list[n]
 		x.drop(w, n)
-		return x.tell(w, int(m.leader), tasks.Unheard{Session: m.session, Frame: m.frame})
+		return x.tell(w, int(m.leader), tasks.NoResponder{Session: m.session, Frame: m.frame})
 	case ticks:
 		l := *w.leaders[i]
 		l.tick = false
@@ -152,7 +152,7 @@ func (x *Model) carryOut(w *World, k int, l *leader, e tasks.Effect) error {
 		write(e.Write, streamEntry{Subject: "t." + e.ID, Kind: note, Retry: e.Retry}, "seal", e.Guard)
 	case tasks.Erase:
 		write(e.Write, streamEntry{Subject: "t." + e.ID, Kind: erased}, "seal", e.Guard)
-	case tasks.Push:
+	case tasks.Assign:
 		x.send(w, &message{kind: pushes, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session, frame: e.Frame, push: &e})
 	case tasks.Stop:
 		x.send(w, &message{kind: stops, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session, stop: &e})

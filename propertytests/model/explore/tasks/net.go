@@ -177,11 +177,11 @@ func (x *Model) hear(w *World, i int, m *message) error {
 	}
 	switch m.kind {
 	case pushes:
-		return x.work(w, i, tasks.Pushed{Term: m.push.Term, Low: m.push.Low, List: m.push.List}, answer)
+		return x.work(w, i, tasks.Received{Term: m.push.Term, Low: m.push.Low, List: m.push.List}, answer)
 	case stops:
 		s := m.stop
 		answer.kind, answer.frame, answer.task, answer.attempt = stopped, 0, uint8(taskIndex(s.ID)), s.Attempt
-		return x.work(w, i, tasks.Told{Term: s.Term, ID: s.ID, Attempt: s.Attempt, Serial: s.Serial, Status: s.Status}, answer)
+		return x.work(w, i, tasks.StopOrder{Term: s.Term, ID: s.ID, Attempt: s.Attempt, Serial: s.Serial, Status: s.Status}, answer)
 	}
 	answer.kind, answer.frame, answer.held = synced, 0, me.w.Holding()
 	slices.SortFunc(answer.held, func(a, b tasks.Held) int { return cmp.Compare(a.ID, b.ID) })

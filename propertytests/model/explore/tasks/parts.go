@@ -127,7 +127,7 @@ type message struct {
 	session uint64
 	frame   uint64
 	write   uint64
-	push    *tasks.Push
+	push    *tasks.Assign
 	stop    *tasks.Stop
 	held    []tasks.Held
 	answers []tasks.Answer

@@ -30,12 +30,12 @@ var omitted = map[string]string{
 	"Scheduler.nextDue":    "nothing recurs",
 	"Scheduler.clock":      "nobody says what time it is, so it shows what now shows",
 	"Scheduler.readyAt":    "for limits of a rate, which are not set",
-	"Scheduler.pools":      "follows from line and lanes, or is made anew when dirty",
+	"Scheduler.pools":      "follows from workerList and classes, or is made anew when dirty",
 	"Scheduler.round":      "only tells one round from the next",
-	"Scheduler.workers":    "the same as line, by session",
+	"Scheduler.workers":    "the same as workerList, by session",
 	"SchedulerConfig.Rand": "the same for all",
-	"lane.pool":            "follows from line, or is made anew when dirty",
-	"lane.open":            "how many tasks there are",
+	"queueClass.pool":      "follows from workerList, or is made anew when dirty",
+	"queueClass.open":      "how many tasks there are",
 	"kind.count":           "how many tasks are in which phase",
 	"kind.open":            "how many tasks there are",
 	"kind.policy":          "the same for all",
@@ -61,7 +61,7 @@ var omitted = map[string]string{
 	"Outcome.Tries":        "told",
 	"Assignment.Try":       "told",
 	"Assignment.Policy":    "the same for all",
-	"Push.Instance":        "follows from the session",
+	"Assign.Instance":      "follows from the session",
 	"Stop.Instance":        "follows from the session",
 }
 
@@ -71,9 +71,9 @@ var apart = map[string]string{"Scheduler.last": "makes the next number of a writ
 // counters are numbers that matter by their order only.
 var counters = map[string]snapshot.Class{
 	"Scheduler.writes": snapshot.Write, "write.number": snapshot.Write, "worker.frame": snapshot.Write, "seal.write": snapshot.Write,
-	"Push.Frame": snapshot.Write, "message.frame": snapshot.Write, "message.write": snapshot.Write,
+	"Assign.Frame": snapshot.Write, "message.frame": snapshot.Write, "message.write": snapshot.Write,
 	"worker.serial": snapshot.Beat, "worker.sent": snapshot.Beat, "current.serial": snapshot.Beat, "handed.serial": snapshot.Beat,
-	"stop.serial": snapshot.Beat, "Assignment.Serial": snapshot.Beat, "Stop.Serial": snapshot.Beat, "Push.Low": snapshot.Beat,
+	"stop.serial": snapshot.Beat, "Assignment.Serial": snapshot.Beat, "Stop.Serial": snapshot.Beat, "Assign.Low": snapshot.Beat,
 	"Worker.low": snapshot.Beat, "Worker.memory": snapshot.Beat,
 	"task.due": snapshot.Version, // whose turn comes first; when it comes stands in the queue of the delayed
 }

@@ -2,8 +2,8 @@ package tasks
 
 import "time"
 
-// Glance is what the books say of one open task.
-type Glance struct {
+// TaskInfo is what the books say of one open task.
+type TaskInfo struct {
 	ID       string
 	Revision uint64 // of its submission
 	Kind     string

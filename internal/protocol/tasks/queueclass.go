@@ -1,0 +1,142 @@
+package tasks
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kind is what the tasks of one kind have in common.
+type kind struct {
+	name    string
+	classes map[string]*queueClass
+	recent  *queueClass // of the last submission, which had
+	policy  *Policy     // this policy
+	newest  uint64      // revision of the submission whose limits count
+	paused  bool
+	open    int // tasks on the books
+	count   [phases]int32
+	queued  Effect // that one more has come: the same for all of them
+	ceiling        // how many at once, and how often
+}
+
+// queueClass is the queue of tasks that the same workers can run: of one kind, with the same labels and weight. The first one that
+// finds no worker stops those behind it, and nobody else.
+type queueClass struct {
+	key       string
+	kind      *kind
+	labels    map[string]string
+	weight    int
+	queue     queue
+	keyQueues map[string]*keyQueue // by limit key: its tasks that are parked, or were
+	open      int                  // tasks that belong to it
+	pool      *pool                // who can run them; nil: not known yet
+	place     int                  // in Scheduler.classes
+	slot      int                  // among the classes of its pool
+}
+
+const (
+	maxKinds   = 256  // that are remembered though no task of them is open
+	maxClasses = 1024 // likewise
+)
+
+// classOf finds the class of a submission, and takes over the limits that it brings.
+func (s *Scheduler) classOf(p *Policy, revision uint64) *queueClass {
+	k := s.kindOf(p.Kind)
+	if revision > k.newest {
+		if p.Rate != k.Rate {
+			k.newRate(p.Rate, s.now)
+		}
+		k.newest, k.Concurrency = revision, p.Concurrency
+	}
+	if k.policy == p {
+		return k.recent
+	}
+	key := classKey(p)
+	l := k.classes[key]
+	if l == nil {
+		l = &queueClass{key: key, kind: k, labels: p.Labels, weight: max(p.Weight, 1)}
+		k.classes[key] = l
+		l.place = len(s.classes)
+		s.classes = append(s.classes, l)
+	}
+	k.policy, k.recent = p, l
+	return l
+}
+
+func (s *Scheduler) kindOf(name string) *kind {
+	k := s.kinds[name]
+	if k == nil {
+		k = &kind{name: name, classes: map[string]*queueClass{}, paused: s.paused[name], queued: Queued{Kind: name}}
+		s.kinds[name] = k
+	}
+	return k
+}
+
+// classKey names a class within its kind.
+func classKey(p *Policy) string {
+	if p.Weight <= 1 && len(p.Labels) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(strconv.Itoa(max(p.Weight, 1)))
+	for _, k := range slices.Sorted(maps.Keys(p.Labels)) {
+		b.WriteString("\x00" + k + "\x00" + p.Labels[k])
+	}
+	return b.String()
+}
+
+// leaveClass forgets classes and kinds that nobody uses, when there are many.
+func (s *Scheduler) leaveClass(l *queueClass) {
+	k := l.kind
+	l.open--
+	k.open--
+	switch {
+	case k.open == 0 && (len(s.kinds) > maxKinds && k.arrival <= s.now || len(s.kinds) > 16*maxKinds): // its rate may still bind it
+		delete(s.kinds, k.name)
+		for _, key := range slices.Sorted(maps.Keys(k.classes)) {
+			s.dropClass(k.classes[key])
+		}
+	case l.open == 0 && len(s.classes) > maxClasses:
+		delete(k.classes, l.key)
+		k.policy, k.recent = nil, nil
+		s.dropClass(l)
+	}
+}
+
+// dropClass strikes a class from the list, of which those with a known pool come first.
+func (s *Scheduler) dropClass(l *queueClass) {
+	if l.pool != nil {
+		l.pool.leave(l)
+	}
+	at, last := l.place, len(s.classes)-1
+	if at < s.pooled {
+		s.pooled--
+		s.shift(s.pooled, at)
+		at = s.pooled
+	}
+	s.shift(last, at)
+	s.classes[last] = nil
+	s.classes = s.classes[:last]
+}
+
+func (s *Scheduler) shift(from, to int) {
+	if from != to {
+		s.classes[to] = s.classes[from]
+		s.classes[to].place = to
+	}
+}
+
+// takes reports whether a worker may be given the tasks of a class.
+func (l *queueClass) takes(w *worker) bool {
+	if !w.works || !slices.Contains(w.kinds, l.kind.name) {
+		return false
+	}
+	for k, v := range l.labels {
+		if got, ok := w.labels[k]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}
