@@ -35,7 +35,7 @@ type Config struct {
 	SchedulerWorks *bool
 	// DrainTimeout is how long running handlers may continue when the session is closed. Then they
 	// are cancelled, and their tasks are given back uncounted. Closing the session takes longer by
-	// up to this time. Default: the session's DrainTimeout.
+	// up to this time. Default: the session's DrainTimeout, maximum a year.
 	DrainTimeout time.Duration
 
 	// StreamAutoCreate creates the stream when it is missing, with Replicas and Storage. Without it
@@ -55,7 +55,7 @@ type Config struct {
 	Placement Placement
 	// AgingStep is how much waiting one step of priority is worth: for each step a task may have
 	// been submitted that much later, and still go first. So a task of low priority waits longer,
-	// but not for ever. Default 10 s.
+	// but not for ever. Default 10 s, maximum a year.
 	AgingStep time.Duration
 
 	// Middleware goes around the handlers of all kinds. The first is the outermost.
@@ -66,15 +66,15 @@ type Config struct {
 	// with such an output waits for it for five minutes, and is then dead. Requeue the task when
 	// the store exists.
 	MaxResult int
-	// LargeRetention is how long outputs above 64 KiB are kept. Default 24 h, minimum 1 min. A kind
-	// whose Retention is longer cannot have such outputs. LargeRetention takes effect when the
+	// LargeRetention is how long outputs above 64 KiB are kept. Default 24 h, minimum 1 min, maximum
+	// 10 years. A kind whose Retention is longer cannot have such outputs. LargeRetention takes effect when the
 	// object store is created.
 	LargeRetention time.Duration
 
 	// Verify says whether a worker checks the signature of each frame it is handed.
 	Verify Verify
 	// AnswerTimeout is how long a worker may take to answer a frame before it is sent again.
-	// Default 500 ms, minimum 50 ms.
+	// Default 500 ms, minimum 50 ms, maximum 1 h.
 	AnswerTimeout time.Duration
 }
 
@@ -100,6 +100,13 @@ type ClientConfig struct {
 	// LargeRetention is for [CreateObjects].
 	LargeRetention time.Duration
 }
+
+const (
+	maxAnswerTimeout = time.Hour
+	// year bounds what is not kept in a record. A hundred aging steps lie between priority 0 and the
+	// highest one, and still fit an instant.
+	year = 365 * 24 * time.Hour
+)
 
 var namespaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -137,10 +144,13 @@ func (c Config) validate() error {
 	}
 	fault(naming.Valid(c.Role), "Role", "%q cannot be part of a key: use letters, digits, - _ = / and dots", c.Role)
 	fault(c.Slots > 0 && c.Slots <= 4096, "Slots", "%d: use 1 to 4096", c.Slots)
-	fault(c.DrainTimeout > 0, "DrainTimeout", "%v: use a positive duration, or 0 for the session's", c.DrainTimeout)
+	fault(c.DrainTimeout > 0 && c.DrainTimeout <= year, "DrainTimeout",
+		"%v: use a positive duration of at most %v, or 0 for the session's", c.DrainTimeout, year)
 	fault(c.CrashBudget > 0 && c.CrashBudget < 1000, "CrashBudget", "%d: use 1 to 999", c.CrashBudget)
-	fault(c.AnswerTimeout >= 50*time.Millisecond, "AnswerTimeout", "%v: use at least 50ms", c.AnswerTimeout)
-	fault(c.AgingStep > 0, "AgingStep", "%v: use a positive duration, or 0 for 10s", c.AgingStep)
+	fault(c.AnswerTimeout >= 50*time.Millisecond && c.AnswerTimeout <= maxAnswerTimeout, "AnswerTimeout",
+		"%v: use 50ms to %v", c.AnswerTimeout, maxAnswerTimeout)
+	fault(c.AgingStep > 0 && c.AgingStep <= year, "AgingStep",
+		"%v: use a positive duration of at most %v, or 0 for 10s", c.AgingStep, year)
 	fault(c.MaxResult > 0 && c.MaxResult <= record.MaxOutput, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB", c.MaxResult, record.MaxOutput)
 	fault(c.Verify <= VerifyOff, "Verify", "%d: use VerifyFrames or VerifyOff", c.Verify)
 	for i, m := range c.Middleware {
@@ -202,8 +212,9 @@ func (c ClientConfig) validate() error {
 	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
 		faults = append(faults, &ConfigError{"Replicas", fmt.Sprintf("%d: use 1, 3 or 5", c.Replicas)})
 	}
-	if c.LargeRetention < record.MinRetention {
-		faults = append(faults, &ConfigError{"LargeRetention", fmt.Sprintf("%v: use at least %v, or 0 for 24h", c.LargeRetention, record.MinRetention)})
+	if c.LargeRetention < record.MinRetention || c.LargeRetention > record.MaxDuration {
+		faults = append(faults, &ConfigError{"LargeRetention", fmt.Sprintf("%v: use %v to %v, or 0 for 24h",
+			c.LargeRetention, record.MinRetention, record.MaxDuration)})
 	}
 	return errors.Join(faults...)
 }

@@ -179,3 +179,22 @@ func TestTaskOfAnotherKind(t *testing.T) {
 		}
 	})
 }
+
+// TestClientWithNoEcho: a client needs nothing of what it sends itself.
+func TestClientWithNoEcho(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		newNode(t, s, "a", doubling(t, "a", newTally()))
+		c, err := assign.NewClient(natstest.Connect(t, s, nats.NoEcho()), assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		p, err := assign.Submit(t.Context(), c, double, 21)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.Wait(t.Context()); err != nil || got != 42 {
+			t.Errorf("%d, %v", got, err)
+		}
+	})
+}

@@ -43,22 +43,23 @@ type SessionConfig struct {
 	// Default TTL/5.
 	SafetyMargin time.Duration
 	// DisconnectGracePeriod is how long the connection may be down before the terms of this process
-	// end. Terms never outlive the lease. Default the larger of three heartbeats and 5 s.
+	// end. Terms never outlive the lease. Default the larger of three heartbeats and 5 s, maximum a year.
 	DisconnectGracePeriod time.Duration
 	// SuccessionDelay is how long each candidate waits for the candidate before it in line, a few
 	// round trips. A successor that has confirmed a handover gets one heartbeat more. Default 20
-	// ms.
+	// ms, maximum 1 h.
 	SuccessionDelay time.Duration
 	// DrainTimeout is how long work may take to return after its context has ended; after that it
-	// is reported as stuck. Default TTL.
+	// is reported as stuck. Default TTL, maximum a year.
 	DrainTimeout time.Duration
 	// CoolDown is how long a process that gave a role up does not claim the role again. It doubles
-	// while the process keeps failing. Default TTL.
+	// while the process keeps failing. Default TTL, maximum a year.
 	CoolDown time.Duration
 	// IdleFactor is how many heartbeat intervals lie between two heartbeats of a member that has
-	// nothing to do. Default 5.
+	// nothing to do. Default 5, maximum 100,000.
 	IdleFactor int
-	// RotationInterval is how often a running term gets a new epoch and token. Default 0: never.
+	// RotationInterval is how often a running term gets a new epoch and token. Default 0: never,
+	// maximum a year.
 	RotationInterval time.Duration
 
 	// Meta is published in the member record.
@@ -97,7 +98,7 @@ type RoleConfig struct {
 	Health                 HealthChecker
 	MaxConsecutiveFailures int
 	// ValidationInterval is how often a leader asks the server to confirm its leadership. The
-	// leader steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval.
+	// leader steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval, maximum a year.
 	ValidationInterval time.Duration
 }
 

@@ -208,3 +208,21 @@ func TestOpenWithoutServer(t *testing.T) {
 		}
 	})
 }
+
+// TestDeafConnectionIsRefused: on a connection with NoEcho a leader would never reach its own
+// process.
+func TestDeafConnectionIsRefused(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		nc := natstest.Connect(t, s, nats.NoEcho())
+		_, standalone := election.New(nc, election.Config{
+			SessionConfig: instance("a"), RoleConfig: election.RoleConfig{Role: "scheduler"},
+		})
+		for what, err := range map[string]error{
+			"New": standalone, "Open": unopened(t, instance("b")).Open(t.Context(), nc), "Open nil": unopened(t, instance("c")).Open(t.Context(), nil),
+		} {
+			if fault := (*election.ConfigError)(nil); !errors.As(err, &fault) || fault.Field != "nc" {
+				t.Errorf("%s: %v, want a *ConfigError of nc", what, err)
+			}
+		}
+	})
+}

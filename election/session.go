@@ -98,7 +98,7 @@ func (s *Session) Config() SessionConfig { return s.cfg }
 // Over the lease of a crashed predecessor with our instance id, Open waits for that lease to run
 // out. Errors: ErrBucketNotFound (with the command that makes it), ErrBucketUnfit, ErrPermission
 // (naming the subject), ErrJetStreamOff, *DuplicateInstanceError, ErrAlreadyOpen, ErrClosed when
-// Close came first, ctx's with the last fault.
+// Close came first, *ConfigError for a connection with nats.NoEcho, ctx's with the last fault.
 func (s *Session) Open(ctx context.Context, nc *nats.Conn) error {
 	s.mu.Lock()
 	already := s.opened
@@ -112,6 +112,10 @@ func (s *Session) Open(ctx context.Context, nc *nats.Conn) error {
 		return ErrAlreadyOpen
 	}
 	s.events.sink(s.cfg.Sinks)
+	if err := checkConn(nc); err != nil {
+		s.abort(err)
+		return err
+	}
 	bucket, err := s.openBucket(opening, nc)
 	if context.Cause(opening) == ErrClosed {
 		s.abort(nil)

@@ -41,11 +41,7 @@ type sharedSession struct {
 // For a program with several roles, use a Manager of package roles, which owns the session and
 // reports its state.
 func New(nc *nats.Conn, cfg Config) (*Election, error) {
-	err := cfg.Validate()
-	if nc == nil {
-		err = errors.Join(err, &ConfigError{"nc", "nil: connect to NATS first"})
-	}
-	if err != nil {
+	if err := errors.Join(cfg.Validate(), checkConn(nc)); err != nil {
 		return nil, err
 	}
 	s, err := acquire(nc, cfg.SessionConfig)

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/naming"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -33,9 +35,26 @@ func (f *faults) check(ok bool, field, fix string, args ...any) {
 	}
 }
 
+// atMost refuses a duration that is longer than the longest one.
+func (f *faults) atMost(field string, d, longest time.Duration) {
+	f.check(d <= longest, field, "%v > %v: use at most %[2]v", d, longest)
+}
+
 var bucketName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,100}$`)
 
 const nameRule = "use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends"
+
+// checkConn refuses a connection on which a session cannot work. With nats.NoEcho a process does not
+// receive its own messages: a leader could neither give its own process a task nor ask it.
+func checkConn(nc *nats.Conn) error {
+	switch {
+	case nc == nil:
+		return &ConfigError{"nc", "nil: connect to NATS first"}
+	case nc.Opts.NoEcho:
+		return &ConfigError{"nc", "made with nats.NoEcho(): this process would not receive its own messages: leave NoEcho out"}
+	}
+	return nil
+}
 
 // Validate returns every fault at once, nil when there is none. Zero values stand for their
 // defaults.
@@ -51,7 +70,7 @@ func (c SessionConfig) Validate() error {
 		return errors.Join(f...)
 	}
 	f.check(c.HeartbeatInterval > 0, "HeartbeatInterval", "%v: use a positive duration, or 0 for TTL/5", c.HeartbeatInterval)
-	f.check(c.TTL >= 3*c.HeartbeatInterval, "HeartbeatInterval",
+	f.check(c.HeartbeatInterval <= c.TTL/3, "HeartbeatInterval",
 		"TTL %v < 3 × heartbeat %v: use at most %v", c.TTL, c.HeartbeatInterval, c.TTL/3)
 	f.check(c.OpTimeout > 0 && c.OpTimeout < c.HeartbeatInterval, "OpTimeout",
 		"%v is not within (0, heartbeat %v): use %v", c.OpTimeout, c.HeartbeatInterval, c.HeartbeatInterval/2)
@@ -62,17 +81,20 @@ func (c SessionConfig) Validate() error {
 	f.check(c.DisconnectGracePeriod >= 2*c.HeartbeatInterval, "DisconnectGracePeriod",
 		"%v < 2 × heartbeat %v: use at least %v", c.DisconnectGracePeriod, c.HeartbeatInterval, 2*c.HeartbeatInterval)
 	f.check(c.IdleFactor >= 1, "IdleFactor", "%d: use 1 or more", c.IdleFactor)
-	notNegative := []struct {
+	f.check(c.IdleFactor <= protocol.MaxIdleFactor, "IdleFactor", "%d: use at most %d", c.IdleFactor, protocol.MaxIdleFactor)
+	f.atMost("DisconnectGracePeriod", c.DisconnectGracePeriod, protocol.MaxDuration)
+	for _, d := range []struct {
 		field string
 		value time.Duration
+		most  time.Duration
 	}{
-		{"SuccessionDelay", c.SuccessionDelay},
-		{"DrainTimeout", c.DrainTimeout},
-		{"CoolDown", c.CoolDown},
-		{"RotationInterval", c.RotationInterval},
-	}
-	for _, d := range notNegative {
+		{"SuccessionDelay", c.SuccessionDelay, protocol.MaxDelta},
+		{"DrainTimeout", c.DrainTimeout, protocol.MaxDuration},
+		{"CoolDown", c.CoolDown, protocol.MaxDuration},
+		{"RotationInterval", c.RotationInterval, protocol.MaxDuration},
+	} {
 		f.check(d.value >= 0, d.field, "%v: use a positive duration, or 0 for the default", d.value)
+		f.atMost(d.field, d.value, d.most)
 	}
 	f.check(c.RotationInterval == 0 || c.RotationInterval >= c.HeartbeatInterval, "RotationInterval",
 		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.RotationInterval, c.HeartbeatInterval)
@@ -93,6 +115,7 @@ func (c RoleConfig) Validate(heartbeat time.Duration) error {
 	f.check(c.MaxConsecutiveFailures > 0, "MaxConsecutiveFailures", "%d: use 1 or more", c.MaxConsecutiveFailures)
 	f.check(c.ValidationInterval == 0 || c.ValidationInterval >= heartbeat, "ValidationInterval",
 		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.ValidationInterval, heartbeat)
+	f.atMost("ValidationInterval", c.ValidationInterval, protocol.MaxDuration)
 	return errors.Join(f...)
 }
 

@@ -1,6 +1,7 @@
 package election_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 func sprint(v any) string { return fmt.Sprintf("%+v", v) }
@@ -105,6 +108,42 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 		"fast rotation": {
 			session(func(c *election.SessionConfig) { c.RotationInterval = time.Second }),
 			`election: RotationInterval: 1s < heartbeat 2s: use at least one heartbeat, or 0 for never`,
+		},
+		"long grace": {
+			session(func(c *election.SessionConfig) { c.DisconnectGracePeriod = math.MaxInt64 }),
+			`election: DisconnectGracePeriod: 2562047h47m16.854775807s > 8760h0m0s: use at most 8760h0m0s`,
+		},
+		"long heartbeat": { // three of it are a small number again
+			session(func(c *election.SessionConfig) {
+				c.HeartbeatInterval, c.OpTimeout, c.SafetyMargin, c.DisconnectGracePeriod = math.MaxInt64/3+1, 1, 1, 8760*time.Hour
+			}),
+			`election: HeartbeatInterval: TTL 10s < 3 × heartbeat 854015h55m45.618258603s: use at most 3.333333333s
+election: SafetyMargin: TTL 10s − margin 1ns leaves fewer than two heartbeats of 854015h55m45.618258603s before the deadline: use at most -1708031h51m21.236517206s
+election: DisconnectGracePeriod: 8760h0m0s < 2 × heartbeat 854015h55m45.618258603s: use at least 1708031h51m31.236517206s`,
+		},
+		"many idle beats": {
+			session(func(c *election.SessionConfig) { c.IdleFactor = math.MaxInt }),
+			`election: IdleFactor: 9223372036854775807: use at most 100000`,
+		},
+		"long succession delay": {
+			session(func(c *election.SessionConfig) { c.SuccessionDelay = time.Hour + 1 }),
+			`election: SuccessionDelay: 1h0m0.000000001s > 1h0m0s: use at most 1h0m0s`,
+		},
+		"long drain": {
+			session(func(c *election.SessionConfig) { c.DrainTimeout = math.MaxInt64 }),
+			`election: DrainTimeout: 2562047h47m16.854775807s > 8760h0m0s: use at most 8760h0m0s`,
+		},
+		"long cool-down": {
+			session(func(c *election.SessionConfig) { c.CoolDown = math.MaxInt64 }),
+			`election: CoolDown: 2562047h47m16.854775807s > 8760h0m0s: use at most 8760h0m0s`,
+		},
+		"long rotation": {
+			session(func(c *election.SessionConfig) { c.RotationInterval = math.MaxInt64 }),
+			`election: RotationInterval: 2562047h47m16.854775807s > 8760h0m0s: use at most 8760h0m0s`,
+		},
+		"long validation": {
+			role(func(c *election.RoleConfig) { c.ValidationInterval = math.MaxInt64 }),
+			`election: ValidationInterval: 2562047h47m16.854775807s > 8760h0m0s: use at most 8760h0m0s`,
 		},
 		"nil sink": {
 			session(func(c *election.SessionConfig) { c.Sinks = []event.Sink{nil} }), `election: Sinks: sink 0 is nil: leave it out`,
@@ -203,4 +242,34 @@ func TestDefaultsFollowTTL(t *testing.T) {
 				ttl, c.HeartbeatInterval, c.SafetyMargin, c.OpTimeout, c.DisconnectGracePeriod)
 		}
 	}
+}
+
+// TestLongestDurations: at the bounds themselves nothing wraps: a process that has given a role up
+// stays away, and Stop waits for the drain.
+func TestLongestDurations(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		cfg := instance("a")
+		const longest = 8760 * time.Hour
+		cfg.DisconnectGracePeriod, cfg.DrainTimeout, cfg.CoolDown, cfg.RotationInterval = longest, longest, longest, longest
+		cfg.SuccessionDelay, cfg.IdleFactor = time.Hour, 100_000
+		began := make(chan *election.Term, 8)
+		session := open(t, s, cfg)
+		e, err := session.Campaign(election.RoleConfig{Role: "r", ValidationInterval: longest, Lead: func(_ context.Context, term *election.Term) error {
+			began <- term
+			time.Sleep(3 * time.Second)
+			return errors.New("fails")
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, "a term", began)
+		time.Sleep(time.Minute)
+		none(t, "it leads again", began)
+		if err := e.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
 }

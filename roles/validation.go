@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // ConfigError is one fault of a configuration. All faults of one are joined: the message has a line
@@ -47,8 +49,12 @@ func (c Config) validateConnection() error {
 		return &ConfigError{"URL", "both URL and Conn: set URL to have the manager connect, or Conn to share a connection, not both"}
 	case c.Conn != nil && len(c.NATSOptions) > 0:
 		return &ConfigError{"NATSOptions", "a shared Conn is not reconfigured: give the options to nats.Connect, or set URL instead of Conn"}
+	case c.Conn != nil && c.Conn.Opts.NoEcho:
+		return &ConfigError{"Conn", "made with nats.NoEcho(): " + noEcho}
 	case c.Conn != nil:
 		return nil
+	case deaf(c.NATSOptions):
+		return &ConfigError{"NATSOptions", "nats.NoEcho(): " + noEcho}
 	}
 	for server := range strings.SplitSeq(c.URL, ",") {
 		server = strings.TrimSpace(server)
@@ -60,6 +66,20 @@ func (c Config) validateConnection() error {
 		}
 	}
 	return nil
+}
+
+const noEcho = "this process would not receive its own messages: leave NoEcho out"
+
+// deaf reports whether the options make a connection that does not receive its own messages. An
+// error of an option is left to nats.Connect.
+func deaf(options []nats.Option) bool {
+	var o nats.Options
+	for _, option := range options {
+		if option != nil {
+			_ = option(&o)
+		}
+	}
+	return o.NoEcho
 }
 
 // validateRoles checks roles that are added to the present roles.

@@ -154,8 +154,8 @@ func (c Config) validate() error {
 	if c.Replicas < 1 || c.Replicas > 5 {
 		errs = append(errs, fmt.Errorf("replicas %d: use 1, 3 or 5", c.Replicas))
 	}
-	if c.MaxTTL < time.Second || c.MaxTTL%time.Millisecond != 0 {
-		errs = append(errs, fmt.Errorf("maximal TTL %s: use at least 1s, in whole milliseconds", c.MaxTTL))
+	if c.MaxTTL < time.Second || c.MaxTTL > MostMaxTTL || c.MaxTTL%time.Millisecond != 0 {
+		errs = append(errs, fmt.Errorf("maximal TTL %s: use 1s to %s, in whole milliseconds", c.MaxTTL, MostMaxTTL))
 	}
 	return errors.Join(errs...)
 }

@@ -14,6 +14,9 @@ const (
 	// it knows nothing about a key.
 	DefaultMaxTTL = 2 * time.Minute
 
+	// MostMaxTTL is the largest L_max. No session has a longer TTL, whatever its bucket allows.
+	MostMaxTTL = time.Hour
+
 	// formatVersion is the version of the records in a bucket. A program refuses a bucket whose
 	// version it does not know.
 	formatVersion = 1
@@ -42,7 +45,7 @@ type Config struct {
 	// server restarts, see Bucket.Volatile.
 	Storage jetstream.StorageType
 	// MaxTTL is L_max, the longest TTL that a session in this bucket may have. Default
-	// DefaultMaxTTL.
+	// DefaultMaxTTL, minimum 1 s, maximum MostMaxTTL.
 	MaxTTL time.Duration
 }
 
@@ -115,9 +118,9 @@ func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 	}
 }
 
-// maxTTL reads L_max from the metadata of a stream.
+// maxTTL reads L_max from the metadata of a stream, where it may be above MostMaxTTL.
 func maxTTL(c *jetstream.StreamConfig) (time.Duration, bool) {
 	ms, err := strconv.ParseInt(c.Metadata[metaMaxTTL], 10, 64)
 	d := time.Duration(ms) * time.Millisecond
-	return d, err == nil && ms > 0 && d/time.Millisecond == time.Duration(ms)
+	return min(d, MostMaxTTL), err == nil && ms > 0 && d/time.Millisecond == time.Duration(ms)
 }

@@ -30,6 +30,14 @@ type Config struct {
 	Rand  func() float64 // in [0, 1), for jitter
 }
 
+// Bounds of what a configuration may ask for. All sums and products of durations in the rules fit a Duration within them: a
+// cool-down doubles maxDoublings times, and a delay counts once for each candidate.
+const (
+	MaxDuration   = 365 * 24 * time.Hour
+	MaxDelta      = time.Hour
+	MaxIdleFactor = 100_000
+)
+
 // RoleConfig is how a machine takes part in one role.
 type RoleConfig struct {
 	Name            string

@@ -50,9 +50,6 @@ Times include this process, which holds all members. The command needs the permi
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer a.EndWhenUnread(cmd)()
-			if b.rounds < 1 {
-				return cli.UsageError(fmt.Errorf("--rounds %d: use 1 or more", b.rounds))
-			}
 			for _, name := range only {
 				if !slices.ContainsFunc(measures, func(m measure) bool { return m.name == name }) {
 					return cli.UsageError(fmt.Errorf("--only %q: use heartbeat, handover, failover or task", name))
@@ -65,7 +62,8 @@ Times include this process, which holds all members. The command needs the permi
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&b.rounds, "rounds", 20, "how often to repeat handover and failover; heartbeat and task are repeated ten times as often")
+	b.rounds = 20
+	cli.IntFlag(cmd, &b.rounds, "rounds", 1, 1_000_000, "how often to repeat handover and failover; heartbeat and task are repeated ten times as often")
 	cli.DurationFlag(cmd, &b.ttl, "ttl", cli.MinTTL, time.Second, "TTL of the sessions")
 	cli.ReplicasFlag(cmd, &b.replicas)
 	cli.StorageFlag(cmd, &storage)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/connect"
 )
 
 // These flags check their values when they are read: a value that makes no sense is refused, and
@@ -44,6 +46,8 @@ func (s *durationValue) Set(text string) error {
 		return errors.New("use a duration such as 5s")
 	case d < s.least:
 		return fmt.Errorf("use %v or more", s.least)
+	case d > connect.LongestWait:
+		return fmt.Errorf("use at most %v", connect.LongestWait)
 	}
 	*s.d = d
 	return nil

@@ -30,6 +30,10 @@ type Settings struct {
 // DefaultTimeout is how long connecting may take, and how long one question to the server may take.
 const DefaultTimeout = 5 * time.Second
 
+// LongestWait is the maximum of all durations that a user gives: ten years. Sums of several fit a
+// Duration.
+const LongestWait = 10 * 365 * 24 * time.Hour
+
 // login is an address and a user. Contexts are stored in this form.
 type login struct {
 	URL         string `json:"url"`
@@ -68,7 +72,7 @@ func (s Settings) Resolve() (Target, error) {
 		t.Timeout = DefaultTimeout
 		if text := os.Getenv("NATS_TIMEOUT"); text != "" {
 			d, err := time.ParseDuration(text)
-			if err != nil || d <= 0 {
+			if err != nil || d <= 0 || d > LongestWait {
 				return Target{}, fmt.Errorf("NATS_TIMEOUT=%q is not a valid duration: use one such as 5s, or unset it", text)
 			}
 			t.Timeout = d

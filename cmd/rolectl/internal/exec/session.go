@@ -13,10 +13,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
+// longestDrain is the longest DrainTimeout of a session.
+const longestDrain = 365 * 24 * time.Hour
+
 func (o execOptions) session(bucket string) election.SessionConfig {
 	return election.SessionConfig{
 		Bucket: bucket, InstanceID: o.instance, TTL: o.ttl, Meta: map[string]string{inventory.MetaProgram: "rolectl exec", inventory.MetaVersion: cli.ModuleVersion()},
-		DrainTimeout: o.stop + o.ttl, // work that outlives the KILL is stuck
+		DrainTimeout: min(o.stop+o.ttl, longestDrain), // work that outlives the KILL is stuck
 	}
 }
 
