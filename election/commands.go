@@ -85,6 +85,7 @@ func (s *Session) join(e *Election) {
 		e.leader.Store(s.loop.leaderName(m.View().Leader(m.View().Role(e.cfg.Role))))
 	}}) {
 		go e.finish(ErrClosed)
+		return
 	}
 	e.startHealth()
 }

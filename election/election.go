@@ -23,6 +23,7 @@ type Election struct {
 	onDemote  func()
 
 	term   atomic.Pointer[Term]
+	latest atomic.Pointer[Term] // also when it has ended
 	leader atomic.Pointer[string]
 	told   *string // the last leader that OnLeaderChange was told of; only its caller's goroutine has it
 	last   atomic.Pointer[transition]
@@ -115,14 +116,19 @@ func (e *Election) start(ctx context.Context, lead func(context.Context, *Term) 
 }
 
 // Stop gives the role up: the work drains, then the role is vacated. Stop waits for that, for at
-// most DrainTimeout and a few operations. An error says what was left undone.
+// most DrainTimeout and a few operations. An error says what was left undone; ErrInsideWork when the
+// work itself calls Stop, which would wait for its own return.
 func (e *Election) Stop() error {
 	return e.StopWithContext(context.Background(), StopOptions{DeleteKey: true, WaitForDemote: true})
 }
 
 // StopWithContext stops taking part as opts say. Errors: ErrNotStarted, ctx's error, and
 // context.DeadlineExceeded after opts.Timeout; the drain continues after both of these.
+// ErrInsideWork when the work itself calls it with WaitForDemote; nothing has changed then.
 func (e *Election) StopWithContext(ctx context.Context, opts StopOptions) error {
+	if opts.WaitForDemote && e.inside() {
+		return ErrInsideWork
+	}
 	e.mu.Lock()
 	started := e.started
 	e.stopped = true
@@ -257,8 +263,12 @@ func (e *Election) ValidateTokenOrDemote(ctx context.Context) bool {
 }
 
 // StepDown gives the role to the next in line: this process is not eligible for CoolDown. It
-// returns when the work has drained and the role was given away. Errors: ErrNotLeader, ctx's.
+// returns when the work has drained and the role was given away. The work itself returns instead.
+// Errors: ErrNotLeader, ErrInsideWork, ctx's.
 func (e *Election) StepDown(ctx context.Context) error {
+	if e.inside() {
+		return ErrInsideWork
+	}
 	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
 		return protocol.StepDown{ID: id, Role: e.cfg.Role}
 	})
@@ -267,8 +277,11 @@ func (e *Election) StepDown(ctx context.Context) error {
 
 // Transfer hands the role to another instance, after asking it whether it is ready. It returns when
 // the work has drained and the role was given away. Errors: ErrNotLeader, ErrNotCandidate,
-// ErrDeclined, ErrBusy, ctx's error.
+// ErrDeclined, ErrBusy, ErrInsideWork, ctx's error.
 func (e *Election) Transfer(ctx context.Context, instance string) error {
+	if e.inside() {
+		return ErrInsideWork
+	}
 	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
 		return protocol.Transfer{ID: id, Role: e.cfg.Role, Target: instance}
 	})

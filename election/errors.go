@@ -49,6 +49,7 @@ var (
 	ErrNotStarted      = errors.New("election: not started")
 	ErrDuplicateRole   = errors.New("election: the session takes part in this role already")
 	ErrWorkerOnly      = errors.New("election: a worker-only session cannot campaign: open it with WorkerOnly false")
+	ErrInsideWork      = errors.New("election: called by the work of the role, for whose return it waits: return from the work instead")
 	ErrNoWork          = errors.New("election: nothing to run: give Run a function, set Lead, or register OnPromote")
 	ErrSessionConflict = errors.New("election: another election on this connection, bucket and instance has another session configuration")
 )

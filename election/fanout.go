@@ -32,13 +32,8 @@ func (f *fanout) sink(sinks []event.Sink) {
 	f.mu.Lock()
 	f.feeds[feed] = struct{}{}
 	f.mu.Unlock()
-	f.sinking.Go(func() {
-		for e, ok := feed.next(context.Background()); ok; e, ok = feed.next(context.Background()) {
-			for _, s := range sinks {
-				s.Observe(e)
-			}
-		}
-	})
+	s := &sinking{f: f, feed: feed, sinks: sinks, next: len(sinks), reported: make([]time.Time, len(sinks))}
+	f.sinking.Go(s.run)
 }
 
 func (f *fanout) emit(e event.Event) {
@@ -47,6 +42,13 @@ func (f *fanout) emit(e event.Event) {
 	for feed := range f.feeds {
 		feed.put(e)
 	}
+}
+
+// ending reports whether nothing more can be emitted.
+func (f *fanout) ending() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
 }
 
 func (f *fanout) subscribe(ctx context.Context) <-chan event.Event {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
@@ -23,7 +24,7 @@ func (e *Election) checkHealth() {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	answers := make(chan bool, 1) // one check at a time
-	asking, failures, healthy := false, 0, true
+	asking, panics, failures, healthy := false, false, 0, true
 	count := func(ok bool) {
 		if failures++; ok {
 			failures = 0
@@ -36,7 +37,11 @@ func (e *Election) checkHealth() {
 	for {
 		if !asking {
 			asking = true
-			e.session.checks.Go(func() { answers <- e.checkOnce(interval) })
+			e.session.checks.Go(func() {
+				var ok bool
+				ok, panics = e.checkOnce(interval, panics)
+				answers <- ok
+			})
 		}
 		select {
 		case <-e.Done():
@@ -55,10 +60,16 @@ func (e *Election) checkHealth() {
 	}
 }
 
-// checkOnce asks the checker; a panic is a failure.
-func (e *Election) checkOnce(timeout time.Duration) (ok bool) {
+// checkOnce asks the checker. A panic is a failure; the first of several in a row is reported.
+func (e *Election) checkOnce(timeout time.Duration, reported bool) (ok, panicked bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	_, stack := rescue(func() { ok = e.cfg.Health.Check(ctx) })
-	return ok && stack == nil
+	value, stack := rescue(func() { ok = e.cfg.Health.Check(ctx) })
+	if stack == nil {
+		return ok, false
+	}
+	if !reported {
+		e.session.emit(event.CallbackPanicked{Meta: e.session.meta(), Role: e.cfg.Role, Callback: "Health", Value: value, Stack: stack})
+	}
+	return false, true
 }

@@ -291,8 +291,12 @@ func (s *Session) ended() bool {
 // takes at most until ctx's deadline, or ClosesWithin.
 //
 // Errors: *UndrainedError names the roles whose work had not returned; their session is left to run
-// out. ctx's error when ctx ended first; closing then continues.
+// out. ctx's error when ctx ended first; closing then continues. ErrInsideWork when the work of a
+// role calls Close; nothing has changed then.
 func (s *Session) Close(ctx context.Context) error {
+	if s.insideAny() {
+		return ErrInsideWork
+	}
 	s.mu.Lock()
 	never := !s.opened
 	s.opened = true

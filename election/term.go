@@ -29,6 +29,7 @@ type Term struct {
 	session     *Session
 	correlation string
 
+	callers   callers
 	demote    func()       // OnDemote as it was when the term began
 	promotion *promotion   // set where OnPromote is called
 	open      atomic.Int32 // how much of it has not returned: callbacks, revalidation, and its end
@@ -84,6 +85,7 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 		correlation: uuid.NewString()[:8],
 	}
 	t.token.Store(&token)
+	e.latest.Store(t)
 	e.term.Store(t)
 	e.transition("")
 	s.emit(event.RolePromoted{Meta: s.termMeta(t), Role: b.Role, Epoch: b.Epoch, Priority: int(b.Priority), Vacant: b.Vacant})

@@ -26,7 +26,10 @@ func (e *Election) work(t *Term) {
 	if promote := e.onPromote; promote != nil {
 		t.open.Add(1)
 		t.promotion = newPromotion()
-		e.guarded(t, "OnPromote", func() { t.promotion.call(t.ctx, t.Token(), promote) })
+		e.guarded(t, "OnPromote", func() {
+			t.callers.promote.Store(goroutine())
+			t.promotion.call(t.ctx, t.Token(), promote)
+		})
 	}
 	if e.cfg.ValidationInterval > 0 {
 		t.open.Add(1)
@@ -41,6 +44,7 @@ func (e *Election) demoted(t *Term) {
 		return
 	}
 	e.guarded(t, "OnDemote", func() {
+		t.callers.demote.Store(goroutine())
 		if t.promotion == nil || t.promotion.end() {
 			t.demote()
 		}
@@ -61,7 +65,10 @@ func (e *Election) returned(t *Term) {
 // failure.
 func (e *Election) lead(t *Term, lead func(context.Context, *Term) error) {
 	var err error
-	apart(func() { err = lead(t.ctx, t) }, func(value any, stack []byte) {
+	apart(func() {
+		t.callers.lead.Store(goroutine())
+		err = lead(t.ctx, t)
+	}, func(value any, stack []byte) {
 		defer e.returned(t)
 		if t.ctx.Err() != nil {
 			return

@@ -19,7 +19,8 @@ type WorkReturned struct {
 type CallbackPanicked struct {
 	Meta
 	Role string
-	// Callback is the name of the callback, such as "OnDemote".
+	// Callback is the name of the callback, such as "OnDemote", or "Sink" for a sink of events. Of a
+	// callback that keeps panicking only some panics are reported.
 	Callback string
 	// Value is the value that was passed to panic.
 	Value any

@@ -107,7 +107,7 @@ func (m *Manager) Add(roles ...Role) error {
 		m.named[mb.role.Name] = mb
 	}
 	if m.phase == running {
-		return m.start(added)
+		m.start(added)
 	}
 	return nil
 }
@@ -131,27 +131,23 @@ func (m *Manager) campaign(r Role) (*election.Election, error) {
 	return e, nil
 }
 
-// start begins to take part. m.mu is held: Start only posts to the session and does not wait.
-func (m *Manager) start(members []*member) error {
+// start begins to take part. m.mu is held: Start only posts to the session and does not wait. It
+// refuses only an election that was started or stopped already: then Remove, or the user, has
+// decided.
+func (m *Manager) start(members []*member) {
 	for _, mb := range members {
-		if err := mb.election.Start(m.base); err != nil {
-			return fmt.Errorf("roles: start %s: %w", mb.role.Name, err)
-		}
+		_ = mb.election.Start(m.base)
 	}
-	return nil
 }
 
 // Remove stops taking part in a role. If this process leads the role, Remove waits until the work
 // has drained and the role was given away. The role can be added again afterwards. Errors:
-// ErrUnknownRole, ctx's error, and context.DeadlineExceeded when the work had not returned after
-// DrainTimeout and a few operations. After a timeout the removal continues, and another Remove
-// waits for it again.
+// ErrUnknownRole, ctx's error, election.ErrInsideWork when the work of the role calls Remove itself,
+// and context.DeadlineExceeded when the work had not returned after DrainTimeout and a few
+// operations. After a timeout the removal continues, and another Remove waits for it again.
 func (m *Manager) Remove(ctx context.Context, name string) error {
 	m.mu.Lock()
 	mb := m.named[name]
-	if mb != nil {
-		mb.leaving = true
-	}
 	m.mu.Unlock()
 	if mb == nil {
 		return fmt.Errorf("%w: %s", ErrUnknownRole, name)
@@ -160,9 +156,12 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 	if errors.Is(err, election.ErrNotStarted) { // before Run there is nothing to leave
 		err = nil
 	}
-	m.mu.Lock()
-	m.forget()
-	m.mu.Unlock()
+	if !errors.Is(err, election.ErrInsideWork) {
+		m.mu.Lock()
+		mb.leaving = true
+		m.forget()
+		m.mu.Unlock()
+	}
 	if err != nil {
 		return fmt.Errorf("roles: remove %s: %w", name, err)
 	}

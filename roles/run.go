@@ -56,7 +56,8 @@ func (m *Manager) begin(ctx context.Context) error {
 	// The session ends the elections, all together and in the right order. So the end of ctx must
 	// not end each of them separately.
 	m.base = context.WithoutCancel(ctx)
-	return m.start(m.roles)
+	m.start(m.roles)
+	return nil
 }
 
 // connect is the connection of this run.

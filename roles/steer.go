@@ -9,7 +9,8 @@ import (
 
 // StepDown gives a role that this process leads to the next in line. This process does not claim
 // the role again for CoolDown. StepDown returns when the work has drained and the role was given
-// away. Errors: ErrUnknownRole, ErrNotRunning, election.ErrNotLeader, ctx's error.
+// away. The work itself returns instead. Errors: ErrUnknownRole, ErrNotRunning,
+// election.ErrNotLeader, election.ErrInsideWork, ctx's error.
 func (m *Manager) StepDown(ctx context.Context, role string) error {
 	return m.steer(role, func(e *election.Election) error { return e.StepDown(ctx) })
 }
