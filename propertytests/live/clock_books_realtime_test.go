@@ -21,9 +21,9 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// books are what leaders write into while clocks step and servers are lost: a file that compares epochs, and a store on the same
-// servers. What keeps a deposed leader out is its epoch alone: they are reached along a path that stays whole when the one of its
-// session is cut.
+// books are what leaders write into while clocks step and servers are lost: a file that compares
+// epochs, and a store on the same servers. Only its epoch keeps a deposed leader out: the books are
+// reached along a path that stays whole when the path of its session is cut.
 type books struct {
 	js       jetstream.JetStream // to read them, and for leaders that bring no path
 	dir      string
@@ -175,8 +175,8 @@ func (b *books) refuseInFile(t *testing.T, epoch uint64) {
 	}
 }
 
-// late has a deposed leader write into the store along the path that it had, when a later one has written. It returns why that
-// was not taken; one that is taken ends the test.
+// late has a deposed leader write into the store along the path that it had, when a later one has
+// written. It returns why that was not taken; one that is taken ends the test.
 func (b *books) late(t *testing.T, epoch uint64) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), steppedTTL)
@@ -202,7 +202,8 @@ func (b *books) count(all *counts) {
 	all.add(b.refused["store"], "stale writes refused by the store")
 }
 
-// check reads both, and says how much they have taken: nothing stale, and all that was acknowledged.
+// check reads both, and says how much they have taken: nothing stale, and all that was
+// acknowledged.
 func (b *books) check(t *testing.T) string {
 	t.Helper()
 	b.mu.Lock()

@@ -20,9 +20,11 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// TestRealtimeClusterCutOff: of five servers three keep the bucket, two of which go on by themselves while the third is cut off from
-// them, with the other two servers. There watches can be made, but the stream has no leader, and whoever asks is told how far that
-// one replica is. Who has seen more on the other side, and reaches only this one now, waits for as long as it takes: nothing is lost.
+// TestRealtimeClusterCutOff: of five servers three keep the bucket, two of which go on by
+// themselves while the third is cut off from them, with the other two servers. There watches can be
+// made, but the stream has no leader, and whoever asks is told how far that one replica is. A
+// process that has seen more on the other side, and now reaches only this replica, waits for as
+// long as it takes: nothing is lost.
 func TestRealtimeClusterCutOff(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
 	playEach(t, "the clients of a majority moved to the replica that was cut off from it", cutOff)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// playEach plays cycles that have nothing to do with each other, each as a subtest, and says what they have come to.
+// playEach plays cycles that have nothing to do with each other, each as a subtest, and says what
+// they have come to.
 func playEach(t *testing.T, what string, cycle func(t *testing.T, i int, all *counts)) {
 	n := cycles(t)
 	var all counts
@@ -17,7 +18,8 @@ func playEach(t *testing.T, what string, cycle func(t *testing.T, i int, all *co
 	played(t, n, what, all)
 }
 
-// cyclesBefore is how many were played before these, as ROLEMANAGER_CYCLES_BEFORE says: what is drawn is drawn anew in each.
+// cyclesBefore is how many were played before these, as ROLEMANAGER_CYCLES_BEFORE says: each draws
+// its own faults.
 func cyclesBefore(t *testing.T) int {
 	t.Helper()
 	return cyclesOf(t, "ROLEMANAGER_CYCLES_BEFORE", 0, 0)

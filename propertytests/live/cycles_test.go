@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// cycles is how often a test does what it does to processes, servers and clocks: once, or as ROLEMANAGER_CYCLES says.
+// cycles is how often a test does what it does to processes, servers and clocks: once, or as
+// ROLEMANAGER_CYCLES says.
 func cycles(t *testing.T) int {
 	t.Helper()
 	return cyclesOf(t, "ROLEMANAGER_CYCLES", 1, 1)
@@ -24,7 +25,7 @@ func cyclesOf(t *testing.T, name string, unset, least int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
-		t.Fatalf("%s: %q is no number of cycles", name, text)
+		t.Fatalf("%s: %q is not a number of cycles", name, text)
 	}
 	return n
 }
@@ -57,7 +58,8 @@ func (all counts) String() string {
 	return strings.Join(texts, "; ")
 }
 
-// played says how often what was done, and what it has come to: the command propertytests/campaign/cycles reads both.
+// played says how often what was done, and what it has come to: the command
+// propertytests/campaign/cycles reads both.
 func played(t *testing.T, n int, what string, counted counts) {
 	t.Helper()
 	t.Logf("cycles played: %d, each of them %s", n, what)

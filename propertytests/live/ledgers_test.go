@@ -19,7 +19,8 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// Ledgers that leaders write into: a file that compares epochs, one that takes everything, and a fencing.Store.
+// Ledgers that leaders write into: a file that compares epochs, one that takes everything, and a
+// fencing.Store.
 const (
 	fencedFile  = "fenced"
 	controlFile = "control"
@@ -54,8 +55,9 @@ func readLedger(path string) (all []ledgerEntry, err error) {
 	return all, nil
 }
 
-// fencedLedger is a resource as anybody would write it around a file: under its lock it compares the epoch of who writes with
-// that of the last line, as UPDATE ... WHERE fence <= $1 does in a database.
+// fencedLedger is a resource as anybody would write it around a file: under its lock it compares
+// the epoch of who writes with that of the last line, as UPDATE ... WHERE fence <= $1 does in a
+// database.
 type fencedLedger struct{ file *os.File }
 
 func openFenced(dir string) (*fencedLedger, error) {
@@ -94,8 +96,9 @@ func (l *fencedLedger) last() (epoch uint64, err error) {
 	return epoch, err
 }
 
-// writeLedgers is the work of a leader: it looks whether it leads, prepares something, and writes it into each ledger. Whatever
-// stops the process in between, it does not notice before it has written. It says which writes were refused.
+// writeLedgers is the work of a leader: it looks whether it leads, prepares something, and writes
+// it into each ledger. If something stops the process in between, the process does not notice
+// before it has written. It says which writes were refused.
 func writeLedgers(ctx context.Context, nc *nats.Conn, dir string, t *election.Term) error {
 	fenced, err := openFenced(dir)
 	if err != nil {
@@ -127,7 +130,8 @@ func writeLedgers(ctx context.Context, nc *nats.Conn, dir string, t *election.Te
 		case err != nil:
 			return err
 		}
-		// The store is asked with whatever time it takes: that the term is over does not keep a late write back.
+		// The store is asked with whatever time it takes: that the term is over does not keep a late
+		// write back.
 		switch _, err := store.Put(context.WithoutCancel(ctx), fmt.Sprintf("%d.%d", e.epoch, n), []byte(e.String())); {
 		case errors.Is(err, fencing.ErrStale):
 			fmt.Println("refused-by-store", e.epoch)
@@ -150,8 +154,8 @@ func stale(all []ledgerEntry) (n int) {
 	return n
 }
 
-// TestFencedLedger: a file refuses what is older than its last line, also through another handle, and the count of what is
-// stale finds what a ledger without that has taken.
+// TestFencedLedger: a file refuses what is older than its last line, also through another handle,
+// and the count of what is stale finds what a ledger without that has taken.
 func TestFencedLedger(t *testing.T) {
 	dir := t.TempDir()
 	a, err := openFenced(dir)

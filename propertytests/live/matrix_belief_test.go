@@ -15,11 +15,13 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// belief begins each line in which a child says that it believes to lead: when a term began, that it lasted at a moment, with the
-// session's deadline as it was then, and that it had ended by a moment.
+// belief begins each line in which a child says that it believes to lead: when a term began, that
+// it lasted at a moment, with the session's deadline as it was then, and that it had ended by a
+// moment.
 const belief = "belief-"
 
-// machineTime reads a clock that all processes of this machine have in common, and that nobody sets.
+// machineTime reads a clock that all processes of this machine have in common, and that nobody
+// sets.
 func machineTime() time.Time {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
@@ -28,7 +30,8 @@ func machineTime() time.Time {
 	return time.Unix(0, now.Nano())
 }
 
-// tellBelief writes down what a process believes of a term, every few milliseconds until the context ends or it is told to stop.
+// tellBelief writes down what a process believes of a term, every few milliseconds until the
+// context ends or it is told to stop.
 func tellBelief(ctx context.Context, s *election.Session, t *election.Term) (stop func()) {
 	tell := func(what string, at, deadline time.Time) {
 		fmt.Println(belief+what, t.Epoch(), at.UnixNano(), deadline.UnixNano())
@@ -64,8 +67,9 @@ func tellBelief(ctx context.Context, s *election.Session, t *election.Term) (sto
 	}
 }
 
-// exclusive sweeps what the processes have told of their belief, as an arena does, and says how many violations there were. Who was
-// killed has believed until its deadline, as who was stopped has: nobody may lead before that.
+// exclusive sweeps what the processes have told of their belief, as an arena does, and says how
+// many violations there were. A process that was killed or stopped has believed until its deadline:
+// nobody may lead before that.
 func (ps *processes) exclusive(atLeast int) (violations int) {
 	ps.t.Helper()
 	ps.mu.Lock()
@@ -86,7 +90,8 @@ func (ps *processes) exclusive(atLeast int) (violations int) {
 	return len(found)
 }
 
-// ledgerOf is what lines of belief come to, those of each process in their order, those of several in any.
+// ledgerOf is what lines of belief come to, those of each process in their order, those of several
+// in any.
 func ledgerOf(lines []string) (*elections.Ledger, error) {
 	all, last := elections.NewLedger(true), map[string]*elections.Hold{}
 	for _, text := range lines {
@@ -109,8 +114,8 @@ func ledgerOf(lines []string) (*elections.Ledger, error) {
 	return all, nil
 }
 
-// TestLedgerOfProcesses: two processes that lead at once are found by what they say, also when one was stopped and says late that
-// it has ended, or was killed and never says so.
+// TestLedgerOfProcesses: two processes that lead at once are found by what they say, also when one
+// was stopped and says late that it has ended, or was killed and never says so.
 func TestLedgerOfProcesses(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends string // of a, which believed until 900

@@ -21,8 +21,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// The first two make this binary a process of that name that takes part on that server; with the third it writes into the
-// ledgers of that directory while it leads.
+// The first two make this binary a process of that name that takes part on that server; with the
+// third it writes into the ledgers of that directory while it leads.
 const (
 	childURL     = "ROLEMANAGER_CHILD_URL"
 	childName    = "ROLEMANAGER_CHILD_NAME"
@@ -32,8 +32,8 @@ const (
 // childTTL is that of its session.
 const childTTL = time.Second
 
-// child is what TestProcessKill starts: a process of its own that says when it leads and when its work has ended, and closes
-// its session on SIGTERM.
+// child is what TestProcessKill starts: a process of its own that says when it leads and when its
+// work has ended, and closes its session on SIGTERM.
 func child(url, name string) error {
 	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
 	if err != nil {
@@ -161,8 +161,8 @@ func (ps *processes) await(what string, is func(childLine) bool) (l childLine) {
 	return l
 }
 
-// leads waits for a term of one of them that began after that epoch. What a machine that stalls for longer than a lease may
-// bring in between, does no harm: terms that nobody waits for.
+// leads waits for a term of one of them that began after that epoch. A machine that stalls for
+// longer than a lease may bring terms in between that nobody waits for, which do no harm.
 func (ps *processes) leads(after uint64, names ...string) childLine {
 	ps.t.Helper()
 	return ps.await(fmt.Sprintf("%v leads after epoch %d", names, after), func(l childLine) bool {
@@ -170,9 +170,9 @@ func (ps *processes) leads(after uint64, names ...string) childLine {
 	})
 }
 
-// TestProcessKill: the leader's process is terminated and gives the role away; it is stopped, and when it goes on it finds that
-// it does not lead any more; it is killed and gives nothing away. Whoever has ended is started again under its name. No two believe
-// at once that they lead.
+// TestProcessKill: the leader's process is terminated and gives the role away; it is stopped, and
+// when it goes on it finds that it does not lead any more; it is killed and gives nothing away. A
+// process that has ended is started again under its name. No two believe at once that they lead.
 func TestProcessKill(t *testing.T) {
 	server := natstest.Server(t, natstest.Listen)
 	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {
@@ -256,9 +256,9 @@ func members(t *testing.T, url string, n int) (bool, string) {
 	return len(info.Candidates) == n, fmt.Sprintf("%+v", info)
 }
 
-// increasing checks that each epoch has one term, and that those of each process increase. What processes say at the same
-// time comes in any order, so it is not compared; the test has waited for larger ones of another process along its way. It says how many
-// terms there were.
+// increasing checks that each epoch has one term, and that those of each process increase. Lines of
+// several processes come in any order, so their epochs are not compared; the test has waited for
+// larger epochs of another process along its way. It says how many terms there were.
 func (ps *processes) increasing(t *testing.T, atLeast int) (terms int) {
 	t.Helper()
 	holders, last := map[uint64]string{}, map[string]uint64{}

@@ -25,8 +25,8 @@ const (
 	soon = 500 * time.Millisecond
 )
 
-// inArena runs a test in virtual time. Whatever it does, no two lead at once, epochs increase, callbacks match, work
-// returns before a role is given away, and no key is written in a hot loop.
+// inArena runs a test in virtual time. In every such test no two lead at once, epochs increase,
+// callbacks match, work returns before a role is given away, and no key is written in a hot loop.
 func inArena(t *testing.T, run func(t *testing.T, a *elections.Arena)) {
 	t.Helper()
 	inStoredArena(t, jetstream.MemoryStorage, run)
@@ -53,7 +53,8 @@ func plan(name string, with ...func(*elections.Plan)) elections.Plan {
 	return p
 }
 
-// crowd starts n processes, one after the other, so that the first leads and the others follow in order.
+// crowd starts n processes, one after the other, so that the first leads and the others follow in
+// order.
 func crowd(a *elections.Arena, n int, with ...func(*elections.Plan)) (all []*elections.Process) {
 	a.TB.Helper()
 	for i := range n {

@@ -14,7 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// TestHealthCheckFailure: a leader whose check fails, hangs or panics steps down, and is no candidate until it passes.
+// TestHealthCheckFailure: a leader whose check fails, hangs or panics steps down, and is not a
+// candidate until the check passes.
 func TestHealthCheckFailure(t *testing.T) {
 	for name, check := range map[string]func(ctx context.Context) bool{
 		"fails":  func(context.Context) bool { return false },
@@ -52,8 +53,8 @@ func TestHealthCheckFailure(t *testing.T) {
 	}
 }
 
-// TestStuckLead: work that ignores its context keeps the role, is reported, and holds up neither the heartbeat nor another
-// role. With VacateUndrained the role is given away after DrainTimeout.
+// TestStuckLead: work that ignores its context keeps the role, is reported, and holds up neither
+// the heartbeat nor another role. With VacateUndrained the role is given away after DrainTimeout.
 func TestStuckLead(t *testing.T) {
 	for name, vacate := range map[string]bool{"keeps the role": false, "VacateUndrained": true} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +92,8 @@ func TestStuckLead(t *testing.T) {
 	}
 }
 
-// inUndrained is inArena; with VacateUndrained the role is meant to be given away too early, so that is not held against it.
+// inUndrained is inArena; with VacateUndrained the role is meant to be given away too early, so
+// that is not held against it.
 func inUndrained(t *testing.T, undrained bool, run func(t *testing.T, a *elections.Arena)) {
 	t.Helper()
 	inArena(t, func(t *testing.T, a *elections.Arena) {
@@ -100,8 +102,9 @@ func inUndrained(t *testing.T, undrained bool, run func(t *testing.T, a *electio
 	})
 }
 
-// TestDuplicateInstanceID: a second process with the name of a live one is told so, with the session of the other; the
-// first is not disturbed. The name of a crashed one is free again after its lease.
+// TestDuplicateInstanceID: a second process with the name of a live one is told so, with the
+// session of the other; the first is not disturbed. The name of a crashed one is free again after
+// its lease.
 func TestDuplicateInstanceID(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		first := crowd(a, 1)[0]
@@ -130,7 +133,8 @@ func TestDuplicateInstanceID(t *testing.T) {
 	})
 }
 
-// TestHandlerPanics: whatever panics, the process goes on, the term ends in order, and the role is led again.
+// TestHandlerPanics: whatever panics, the process goes on, the term ends in order, and the role is
+// led again.
 func TestHandlerPanics(t *testing.T) {
 	for name, with := range map[string]func(p *elections.Plan, boom func()){
 		"Lead": func(p *elections.Plan, boom func()) {
@@ -170,8 +174,8 @@ func TestHandlerPanics(t *testing.T) {
 	}
 }
 
-// TestShortestTermsKeepTheirOrder: work that returns at once ends its term before the goroutine that calls OnPromote has got
-// anywhere. OnDemote never overtakes it (E4).
+// TestShortestTermsKeepTheirOrder: work that returns at once ends its term before the goroutine
+// that calls OnPromote has got anywhere. OnDemote never overtakes it (E4).
 func TestShortestTermsKeepTheirOrder(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		a.Join(plan("a", func(p *elections.Plan) {

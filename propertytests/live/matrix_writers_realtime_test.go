@@ -16,11 +16,13 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// moreFaults is how often a cycle does more than once what it does, at most, until a leader was deposed that had written.
+// moreFaults is how often a cycle does more than once what it does, at most, until a leader was
+// deposed that had written.
 const moreFaults = 20
 
-// writers are processes on a cluster that write while they lead, each along its own connection: what a deposed one sends late goes
-// to the server that it has, which may be cut off from the others.
+// writers are processes on a cluster that write while they lead, each along its own connection:
+// what a deposed one sends late goes to the server that it has, which may be cut off from the
+// others.
 type writers struct {
 	t *testing.T
 	a *elections.Arena
@@ -51,7 +53,8 @@ func onWriters(t *testing.T) *writers {
 	return w
 }
 
-// cycle does something again and again until it has deposed a leader that had written, and whose late write was refused.
+// cycle does something again and again until it has deposed a leader that had written, and whose
+// late write was refused.
 func (w *writers) cycle(fault func(again bool) (deposed bool)) {
 	w.t.Helper()
 	for n := range moreFaults {
@@ -66,7 +69,8 @@ func (w *writers) cycle(fault func(again bool) (deposed bool)) {
 	w.t.Fatalf("%d times, and each time who led has led on, or nobody could", moreFaults)
 }
 
-// next waits for a leader that has written since: of a later epoch, or more of that one than it had. Who it is must be possible.
+// next waits for a leader that has written since: of a later epoch, or more of that one than it
+// had. The leader must be one that possible accepts.
 func (w *writers) next(what string, epoch uint64, had int, possible func(*elections.Process) bool) (later uint64) {
 	w.t.Helper()
 	w.a.Await(what, role, patience, func() bool {
@@ -97,9 +101,10 @@ func (w *writers) counted() (all counts) {
 	return all
 }
 
-// TestClusterPartition: the stream's leader is cut off with whoever is connected to it. The majority elects another one, and
-// whoever reaches that leads the role, and writes, before they are one again. What a deposed leader writes late is refused; what it
-// sends to the server that is cut off is not acknowledged, and is not there when they are one again.
+// TestClusterPartition: the stream's leader is cut off with whoever is connected to it. The
+// majority elects another one, and whoever reaches that leads the role, and writes, before they are
+// one again. A late write of a deposed leader is refused. A write that it sends to the server that
+// is cut off is not acknowledged, and is not there when the servers are one cluster again.
 func TestClusterPartition(t *testing.T) {
 	w := onWriters(t)
 	n := cycles(t)
@@ -114,7 +119,8 @@ func TestClusterPartition(t *testing.T) {
 	played(t, n, "the stream's leader cut off, until a leader that had written was deposed", all)
 }
 
-// partition cuts the stream's leader off. Who is on which side is chance; again, it is the role's leader with it and nobody else.
+// partition cuts the stream's leader off. Chance decides which process is on which side; with
+// again, only the role's leader is on its side.
 func (w *writers) partition(again bool) (deposed bool) {
 	w.t.Helper()
 	victim := streamLeader(w.t, w.c, -1)
@@ -167,8 +173,8 @@ func (w *writers) connects(p *elections.Process, what string, will func() bool) 
 	})
 }
 
-// TestClusterServerKilled: the server that leads the stream is killed, and comes back later: the majority goes on, and what a leader
-// that it has deposed writes late is refused.
+// TestClusterServerKilled: the server that leads the stream is killed, and comes back later: the
+// majority goes on, and what a leader that it has deposed writes late is refused.
 func TestClusterServerKilled(t *testing.T) {
 	w := onWriters(t)
 	n := cycles(t)
@@ -180,7 +186,8 @@ func TestClusterServerKilled(t *testing.T) {
 	played(t, n, "the server killed that leads the stream, until a leader that had written was deposed", all)
 }
 
-// kill kills the server that leads the stream. It comes back when somebody writes under another one.
+// kill kills the server that leads the stream. It comes back when somebody writes under another
+// one.
 func (w *writers) kill(bool) (deposed bool) {
 	w.t.Helper()
 	_, epoch := w.b.writer(w.a, 0)

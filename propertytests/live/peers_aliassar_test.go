@@ -15,7 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// What ali-assar/NATS-Leader-Election v1.0.0 gets wrong, each shown to hold here.
+// ali-assar/NATS-Leader-Election v1.0.0 gets these wrong; each is shown to hold here.
 
 // fast is the TTL at which its faults were measured.
 func fast(p *elections.Plan) { p.Session.TTL = 600 * time.Millisecond }
@@ -117,8 +117,8 @@ func TestPeerAliAssarLateReleaseHarmsNobody(t *testing.T) {
 	})
 }
 
-// Its OnPromote's context is not cancelled on demotion, and is cancelled when the callback returns; 25 takeovers left 25
-// bodies running.
+// Its OnPromote's context is not cancelled on demotion, and is cancelled when the callback returns;
+// 25 takeovers left 25 bodies running.
 func TestPeerAliAssarPromotionContextIsTheTerms(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		var running atomic.Int64
@@ -162,7 +162,8 @@ func TestPeerAliAssarPromotionContextIsTheTerms(t *testing.T) {
 	})
 }
 
-// A panic in its OnDemote kills the process, and OnDemote is not called when the watcher notices the loss.
+// A panic in its OnDemote kills the process, and OnDemote is not called when the watcher notices
+// the loss.
 func TestPeerAliAssarOnDemoteRunsOnceForEveryLoss(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		var demotions atomic.Int64

@@ -16,10 +16,11 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// What client-go's leaderelection gets wrong, each shown to hold here.
+// client-go's leaderelection gets these wrong; each is shown to hold here.
 
-// Its validation lets the old leader stop after the takeover (lease 15 s, deadline 14 s, retry 11 s). Here no configuration
-// that does is accepted, and with the thinnest that is, the old leader has stopped at whatever moment it crashes.
+// Its validation lets the old leader stop after the takeover (lease 15 s, deadline 14 s, retry 11
+// s). Here no configuration that does is accepted, and with the thinnest that is, the old leader
+// has stopped at whatever moment it crashes.
 func TestPeerClientGoStopsBeforeTakeover(t *testing.T) {
 	for _, bad := range []election.SessionConfig{
 		{Bucket: "b", TTL: 15 * time.Second, HeartbeatInterval: 11 * time.Second},
@@ -106,7 +107,8 @@ func TestPeerClientGoRunIsNotOneShot(t *testing.T) {
 	})
 }
 
-// It has no fencing, by its own words. Here the server refuses what a deposed leader writes under its token.
+// It has no fencing, by its own words. Here the server refuses what a deposed leader writes under
+// its token.
 func TestPeerClientGoFencedWritesOfTheDeposedAreRefused(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 2)
@@ -144,7 +146,8 @@ func TestPeerClientGoFencedWritesOfTheDeposedAreRefused(t *testing.T) {
 	})
 }
 
-// It makes one write for each role every two seconds; here followers and leaders of any number of roles share one.
+// It makes one write for each role every two seconds; here followers and leaders of any number of
+// roles share one.
 func TestPeerClientGoWritesDoNotGrowWithRoles(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		const roles = 200

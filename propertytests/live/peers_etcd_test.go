@@ -17,9 +17,10 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// What etcd's concurrency package gets wrong, each shown to hold here.
+// etcd's concurrency package gets these wrong; each is shown to hold here.
 
-// Its Campaign returns although its own key has expired: the answer to a claim comes when the session is long over.
+// Its Campaign returns although its own key has expired: the answer to a claim comes when the
+// session is long over.
 func TestPeerEtcdPhantomLeader(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 2)
@@ -51,7 +52,8 @@ func TestPeerEtcdPhantomLeader(t *testing.T) {
 	})
 }
 
-// Its deadline counts from the reply: a slow one lengthens the belief in a lease that others began to count earlier.
+// Its deadline counts from the reply: a slow one lengthens the belief in a lease that others began
+// to count earlier.
 func TestPeerEtcdDeadlineCountsFromSend(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		const late = 900 * time.Millisecond
@@ -125,7 +127,8 @@ func TestPeerEtcdObserveReportsVacancy(t *testing.T) {
 	})
 }
 
-// A session of its serves many elections; so does ours, and each costs a follower no goroutine (theirs two).
+// A session of its serves many elections; so does ours, and each costs a follower no goroutine
+// (theirs two).
 func TestPeerEtcdOneSessionServesManyElections(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		const roles = 100

@@ -20,7 +20,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// keepStore copies the store of a server, which is down meanwhile, and returns what puts it back when it is down again.
+// keepStore copies the store of a server, which is down meanwhile, and returns what puts it back
+// when it is down again.
 func keepStore(t *testing.T, c *natsrun.Cluster, i int) (putBack func()) {
 	t.Helper()
 	dir, kept := c.Server(i).StoreDir(), t.TempDir()
@@ -46,11 +47,13 @@ func restart(t *testing.T, c *natsrun.Cluster, i int) {
 	whole(t, c)
 }
 
-// TestRealtimeClusterCommittedLost: of three servers one is down, and another one loses what it has stored last while the third is
-// down: the two are a majority, and what both lack is gone, though it was committed (nats-server issue 7567; Jepsen's report on
-// NATS 2.12.1). Revisions are given again, so that epochs go back. Whoever has seen what is lost ends and says so, and the resource
-// refuses who leads by less than it has seen. In every second cycle, the first one too, the third comes back before that: it keeps
-// what the others have lost, never catches up with them, and shows it to whose watch it serves.
+// TestRealtimeClusterCommittedLost: of three servers one is down, and another one loses what it has
+// stored last while the third is down: the two are a majority, and what both lack is gone, though
+// it was committed (nats-server issue 7567; Jepsen's report on NATS 2.12.1). Revisions are given
+// again, so that epochs go back. A process that has seen a lost record ends and says so, and the
+// resource refuses a leader with an epoch below the newest one that it has seen. In every second
+// cycle, the first one too, the third comes back before that: it keeps what the others have lost,
+// never catches up with them, and shows it to whose watch it serves.
 func TestRealtimeClusterCommittedLost(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
 	playEach(t, "a committed term lost, by a replica that has lost its tail and one that was down", loseCommitted)

@@ -105,9 +105,10 @@ func lastBlock(t *testing.T, s *natsrun.Process) (path string, data []byte) {
 	return blocks[0], data
 }
 
-// TestRealtimeTornTail: the server is killed the moment in which a resource has seen the newest epoch, and the end of its file
-// is torn: half of a record that was never acknowledged, or garbage. What was acknowledged is there: no epoch goes back, the
-// resource refuses no leader, and no two lead.
+// TestRealtimeTornTail: the server is killed the moment in which a resource has seen the newest
+// epoch, and the end of its file is torn: half of a record that was never acknowledged, or garbage.
+// Every acknowledged record is there: no epoch goes back, the resource refuses no leader, and no
+// two lead.
 func TestRealtimeTornTail(t *testing.T) {
 	a, server, r, join := onProcess(t, true)
 	leader := join("p0")
@@ -152,12 +153,13 @@ func TestRealtimeTornTail(t *testing.T) {
 	played(t, n, "four kills of the server with the end of its file torn", all)
 }
 
-// TestRealtimeLostTail: without sync_interval: always a machine that loses its power loses what it has acknowledged last, here
-// the newest term. The same revisions are given again then, so that epochs repeat (E2 is not promised): whoever has them
-// writes nothing to the resource under an epoch that it has seen of another holder. Whoever has seen what is lost ends and says
-// so. A bucket that is made anew is above all.
+// TestRealtimeLostTail: without sync_interval: always a machine that loses its power loses what it
+// has acknowledged last, here the newest term. The same revisions are given again then, so that
+// epochs repeat (E2 is not promised): a leader with such an epoch writes nothing to the resource
+// under an epoch that it has seen of another holder. A process that has seen a lost record ends and
+// says so. The revisions of a recreated bucket are above all of the old one.
 func TestRealtimeLostTail(t *testing.T) {
-	playEach(t, "a killed server whose file has lost the newest term, and a bucket made anew", loseTail)
+	playEach(t, "a killed server whose file has lost the newest term, and a recreated bucket", loseTail)
 }
 
 func loseTail(t *testing.T, _ int, all *counts) {

@@ -39,7 +39,8 @@ func (p *player) build(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-// bound is after how long a part has hung: a few minutes for the slowest cycle of all on a busy machine.
+// bound is after how long a part has hung: a few minutes for the slowest cycle of all on a busy
+// machine.
 func bound(cycles int) time.Duration { return 10*time.Minute + time.Duration(cycles)*5*time.Minute }
 
 // play goes on until the file has so many cycles of a test, of the product as it is.
@@ -74,8 +75,8 @@ func (p player) add(t test, l cyclePart) error {
 	return table(p.path).Add(l)
 }
 
-// next plays so many cycles of a test, some having been played before, and adds its line, which says what has failed if the test has.
-// What was played of a part that is interrupted does not count.
+// next plays so many cycles of a test, some having been played before, and adds its line, which
+// says what has failed if the test has. Cycles of a part that is interrupted do not count.
 func (p player) next(ctx context.Context, t test, before, cycles int) (l cyclePart, err error) {
 	env := []string{fmt.Sprint("ROLEMANAGER_CYCLES=", cycles), fmt.Sprint("ROLEMANAGER_CYCLES_BEFORE=", before)}
 	began := time.Now()

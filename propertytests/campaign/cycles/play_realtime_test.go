@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestRealtimePart: what a real test says is read, and a line is of the product; one that fails is counted as such; one that is
-// interrupted leaves no line, and neither does one that there is not.
+// TestRealtimePart: what a real test says is read, and a line is of the product; one that fails is
+// counted as such; one that is interrupted leaves no line, and neither does one that there is not.
 func TestRealtimePart(t *testing.T) {
 	t.Chdir("../../..") // the root of the module
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func TestRealtimePart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.next(t.Context(), torn, 0, 0); err == nil || !strings.Contains(err.Error(), "is no number of cycles") {
+	if _, err := p.next(t.Context(), torn, 0, 0); err == nil || !strings.Contains(err.Error(), "is not a number of cycles") {
 		t.Errorf("a test that has failed: %v", err)
 	}
 	if _, err := p.next(t.Context(), test{"TestNothing", elections}, 0, 1); err == nil {

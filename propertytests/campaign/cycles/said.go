@@ -76,14 +76,15 @@ func (t test) read(said string) (l cyclePart, err error) {
 	return l, err
 }
 
-// What a test says that fails: its messages, and those that tell of a violation.
+// messageText matches a message of a failed test, and violationText one that tells of a violation.
 var (
 	messageText   = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.+)$`)
 	violationText = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: ((?:[ET]\d+: |hot loop).*)$`)
 )
 
-// failed makes the line of a part that has failed: no cycles, and one part that failed with a violation, with a timeout, with the last
-// message of the test, or with what its process ended with.
+// failed makes the line of a part that has failed: no cycles, and one part that failed with a
+// violation, with a timeout, with the last message of the test, or with what its process ended
+// with.
 func (t test) failed(said string, err error) cyclePart {
 	why := err.Error()
 	said = countedText.ReplaceAllString(playedText.ReplaceAllString(said, ""), "") // it may say that after it has failed

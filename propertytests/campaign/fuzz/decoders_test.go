@@ -18,8 +18,9 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/testbinary"
 )
 
-// TestEveryDecoderHasATarget: each function that reads what comes from outside is in the table, with a target that comes to it or the
-// reason why none does; and whatever is in the table is there.
+// TestEveryDecoderHasATarget: each function that reads what comes from outside is in the table,
+// with a target that comes to it or the reason why none does; and whatever is in the table is
+// there.
 func TestEveryDecoderHasATarget(t *testing.T) {
 	all, err := targets(t.Context(), regexp.MustCompile(""))
 	if err != nil {
@@ -50,7 +51,8 @@ func TestEveryDecoderHasATarget(t *testing.T) {
 	}
 }
 
-// TestWhatDecodes: a decoder is known by what it calls, or by its name, and a target comes to what it names by whatever way.
+// TestWhatDecodes: a decoder is known by what it calls, or by its name, and a target comes to what
+// it names by whatever way.
 func TestWhatDecodes(t *testing.T) {
 	root := t.TempDir()
 	for file, text := range map[string]string{
@@ -82,8 +84,8 @@ func TestWhatDecodes(t *testing.T) {
 // aside is what reads only what it has made, or played, itself: it is no part of the product.
 var aside = regexp.MustCompile(`^(propertytests|bench|examples|tools|electiontest|assigntest|internal/natsrun|internal/natstest|internal/architecture|internal/check)(/|$)`)
 
-// calls are the functions that decode, by package; methods are those of whatever type; and named are our own. What is read out of
-// the header of a message decodes too.
+// calls are the functions that decode, by package; methods are those of whatever type; and named
+// are our own. A function that reads the header of a message decodes too.
 var (
 	calls = map[string]*regexp.Regexp{
 		"bufio": regexp.MustCompile("^NewReader|^NewScanner"), "bytes": taking, "strings": taking, "crypto/tls": regexp.MustCompile("^LoadX509"), "encoding/binary": regexp.MustCompile("^Uvarint|^Varint|^Read|^Decode"),
@@ -96,14 +98,15 @@ var (
 	named   = regexp.MustCompile("^(decode|Decode|parse|Parse|Unmarshal)")
 )
 
-// declaration is what has one name in one directory, in its tests or beside them: functions, methods of whatever type and
-// variables, taken together.
+// declaration is what has one name in one directory, in its tests or beside them: functions,
+// methods of whatever type and variables, taken together.
 type declaration struct {
 	dir, name string
 	test      bool
 }
 
-// source are the names in the declarations of each node of a module, and which functions of it decode, by their full names.
+// source are the names in the declarations of each node of a module, and which functions of it
+// decode, by their full names.
 type source struct {
 	nodes    map[declaration]map[string]bool
 	decoders map[string]declaration
@@ -198,11 +201,13 @@ func (s source) mention(n declaration, in ast.Node) {
 // byLibraries are methods that nobody here calls by their name.
 var byLibraries = []string{"UnmarshalJSON", "UnmarshalText", "Set"}
 
-// farthest is how many functions of a package lie on the way from a target of it to a decoder, the decoder too. Names are not told
-// apart by whose they are, so on a longer way everything would lead to everything.
+// farthest is how many functions of a package lie on the way from a target of it to a decoder, the
+// decoder too. Names are not told apart by whose they are, so on a longer way everything would lead
+// to everything.
 const farthest = 3
 
-// leads reports whether a target names a decoder, by way of other tests and of few functions besides.
+// leads reports whether a target names a decoder, by way of other tests and of few functions
+// besides.
 func (s source) leads(target, decoder declaration) bool {
 	far, todo := map[declaration]int{target: 0}, []declaration{target}
 	for _, name := range byLibraries {

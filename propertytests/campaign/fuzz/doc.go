@@ -1,28 +1,33 @@
-// Package fuzz runs every fuzz target of the module for a while each, and says how many executions each of them had.
+// Package fuzz runs every fuzz target of the module for a while each, and says how many executions
+// each of them had.
 //
 //	go run ./propertytests/campaign fuzz -time 10s
 //	go run ./propertytests/campaign fuzz -time 3s -commits 10 -changed 20s -most 150s
 //	go run ./propertytests/campaign fuzz -execs 10000000
 //	go run ./propertytests/campaign fuzz -sum
 //
-// It finds them in the source, so that a new one is not forgotten. Several run at a time, each on one processor; what is found
-// on the way is kept in the build cache as `go test -fuzz` keeps it, and goes on from there the next time. An input that fails
-// is written into the package's testdata, from where every `go test` runs it.
+// It finds them in the source, so that a new one is not forgotten. Several run at a time, each on
+// one processor; what is found on the way is kept in the build cache as `go test -fuzz` keeps it,
+// and goes on from there the next time. An input that fails is written into the package's testdata,
+// from where every `go test` runs it.
 //
-// With -commits a target runs longer if the Go files of its package have changed lately: in the last commits, or since. A decoder and
-// its target are in one package, which a test holds, so nothing else has to be looked at. All targets together run no longer than
-// -most: if too many have changed, they share what is left of it. Without a repository none is known to have changed.
+// With -commits a target runs longer if the Go files of its package have changed lately: in the
+// last commits, or since. A decoder and its target are in one package, which a test holds, so
+// nothing else has to be looked at. All targets together run no longer than -most: if too many have
+// changed, they share what is left of it. Without a repository none is known to have changed.
 //
-// With -execs it goes on until propertytests/campaign/fuzz.csv has so many executions of each target: a line for each part that was
-// played, so that it can be stopped at any time and goes on where the file ends. Whoever has the least is the next. A line has the
-// mark of what the tests of the target's package are made of (propertytests/campaign/sources): -sum tells those of other sources apart, and with
-// -present they do not count. Older lines have no mark.
+// With -execs it goes on until propertytests/campaign/fuzz.csv has so many executions of each
+// target: a line for each part that was played, so that it can be stopped at any time and goes on
+// where the file ends. The target with the fewest executions is the next. A line has the mark of
+// what the tests of the target's package are made of (propertytests/campaign/sources): -sum tells
+// those of other sources apart, and with -present they do not count. Older lines have no mark.
 //
-// A test holds the decoders to the targets: a function that decodes something is in its table, with a target that comes to it or with
-// the reason why none needs to.
+// A test holds the decoders to the targets: a function that decodes something is in its table, with
+// a target that comes to it or with the reason why none needs to.
 //
-// docs/verification/runs.md quotes the sum of the file, and a test holds it to that. A commit that adds lines also
-// updates the quote.
+// docs/verification/runs.md quotes the sum of the file, and a test holds it to that. A commit that
+// adds lines also updates the quote.
 //
-// Files: command.go, targets.go (which there are), changed.go (how long each runs), run.go (one of them), long.go (many executions), table.go (a line of the file).
+// Files: command.go, targets.go (which there are), changed.go (how long each runs), run.go (one of
+// them), long.go (many executions), table.go (a line of the file).
 package fuzz

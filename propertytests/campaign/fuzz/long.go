@@ -22,8 +22,8 @@ type course struct {
 	busy map[string]bool
 }
 
-// long continues until the file has so many executions of each target. With onlyPresent, only executions of the present
-// sources count.
+// long continues until the file has so many executions of each target. With onlyPresent, only
+// executions of the present sources count.
 func long(ctx context.Context, only, path string, execs, part, parallel int, onlyPresent bool) error {
 	dir, err := os.MkdirTemp("", "fuzz-")
 	if err != nil {
@@ -83,7 +83,8 @@ func (c *course) next(all []target) (next target, is bool) {
 	return next, is
 }
 
-// played writes a part down. What was interrupted does not count; a failure does, and ends the run.
+// played writes a part down. A part that was interrupted does not count. A failed part counts, and
+// ends the run.
 func (c *course) played(ctx context.Context, t target, r outcome) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

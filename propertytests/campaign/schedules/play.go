@@ -28,7 +28,8 @@ func (p *rangePlayer) build(ctx context.Context, dir string) (err error) {
 	return p.tests.Build(ctx)
 }
 
-// next plays the range behind all in the file, and adds its line. What was played of one that is interrupted does not count.
+// next plays the range behind all in the file, and adds its line. Schedules of a range that is
+// interrupted do not count.
 func (p rangePlayer) next(ctx context.Context) error {
 	lines, err := table(p.path).Read()
 	if err != nil {

@@ -6,7 +6,8 @@
 //
 // Promises:
 //   - Files with the same mark hold the same, up to a chance of 2^-32.
-//   - Of what a test of this module is made of, nothing is left out but what it reads from testdata, and the lists of mutants.
+//   - The mark of a test covers all its sources in this module, except testdata and the lists of
+//     mutants.
 //
 // Failures: a directory without Go files is an error: nothing is marked that is not there.
 //

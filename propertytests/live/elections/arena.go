@@ -50,7 +50,8 @@ type Arena struct {
 	RecordLog *RecordLog
 	Tally     *Tally
 
-	// Expect are faults that may end sessions without that being a violation: the test brings them about.
+	// Expect are faults that may end sessions without that being a violation: the test brings them
+	// about.
 	Expect []error
 
 	operator *nats.Conn // on a path without faults
@@ -60,7 +61,8 @@ type Arena struct {
 	leaderless time.Duration // the longest time from calm until every role was led
 }
 
-// New makes the bucket, with a replica on each server. What the arena starts has ended when the test has.
+// New makes the bucket, with a replica on each server. Everything that the arena starts has ended
+// when the test has.
 func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	tb.Helper()
 	a := &Arena{Trace: storm.Trace{Began: time.Now()}, TB: tb, Network: n, Tally: NewTally()}
@@ -163,8 +165,8 @@ func (a *Arena) AwaitLeader(role string, within time.Duration) (leader *Process)
 	return leader
 }
 
-// AwaitLead waits until p leads the role and its work has begun: IsLeader is true a moment before, and the ledger is written
-// by the work.
+// AwaitLead waits until p leads the role and its work has begun: IsLeader is true a moment before,
+// and the ledger is written by the work.
 func (a *Arena) AwaitLead(p *Process, role string, within time.Duration) {
 	a.TB.Helper()
 	a.Await(fmt.Sprintf("%s leads %s", p, role), role, within, func() bool {
@@ -172,8 +174,9 @@ func (a *Arena) AwaitLead(p *Process, role string, within time.Duration) {
 	})
 }
 
-// Await waits until cond holds, and ends the test with what everybody says of the role when it has not within that time. On
-// the virtual clock it looks when everything has settled: who leads has begun, who has ended has written so down.
+// Await waits until cond holds, and ends the test with what everybody says of the role when it has
+// not within that time. On the virtual clock it looks when everything has settled: who leads has
+// begun, who has ended has written so down.
 func (a *Arena) Await(what, role string, within time.Duration, cond func() bool) {
 	a.TB.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

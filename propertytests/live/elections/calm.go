@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// calm heals everything, and insists that every role is led again within its bound (E5), that it stays with its leader, and
-// that the best candidate leads if there are priorities (E6).
+// calm heals everything, and insists that every role is led again within its bound (E5), that it
+// stays with its leader, and that the best candidate leads if there are priorities (E6).
 func (s *electionStorm) calm() {
 	s.a.TB.Helper()
 	s.HealAll()
@@ -28,13 +28,14 @@ func (s *electionStorm) calm() {
 	s.Pass(s.Below(s.Lull))
 }
 
-// bound is within which everything must be right again after faults: work that is stuck keeps its role for three TTLs, and then or
-// instead a lease runs out; a minute is for what is tried again every 30 s, and for a cool-down that has doubled. (One may double
-// further, with every failure in a row. That all candidates of a role cool down for so long at once is too rare to allow for.)
-// Where a record was taken away nobody knows how long its lease was, so the wait is the bucket's longest, once to open a session and
-// once to claim.
+// bound is within which everything must be right again after faults: work that is stuck keeps its
+// role for three TTLs, and then or instead a lease runs out; a minute is for what is tried again
+// every 30 s, and for a cool-down that has doubled. (One may double further, with every failure in
+// a row. That all candidates of a role cool down for so long at once is too rare to allow for.)
+// Where a record was taken away nobody knows how long its lease was, so the wait is the bucket's
+// longest, once to open a session and once to claim.
 //
-// What is promised of a leader that is lost when all is well is far less: see leaderless.
+// The promised wait for a leader that is lost when all is well is far shorter: see leaderless.
 func (s *electionStorm) bound() time.Duration {
 	bound := 4*s.longest() + time.Minute
 	if s.wiped {

@@ -35,17 +35,22 @@ func (h Hold) String() string {
 
 // Ledger is who believed what, from when to when. A stretch begins when the term does.
 //
-// On the virtual clock nothing is late: a stretch ends when the work's context does, and later if IsLeader is seen true later.
+// On the virtual clock nothing is late: a stretch ends when the work's context does, and later if
+// IsLeader is seen true later.
 //
-// In real time goroutines run when they come to it, so that the end of the context may be written down long after it. But belief
-// ends by itself at the session's deadline, whoever runs. So a stretch ends at the earlier of the two, with the deadline as it was
-// last read, and never before IsLeader was last seen true. What is not exact then:
-//   - A stretch is too short if the deadline was put off after it was last read, and has passed before it was read again. That
-//     takes a process that is not renewed in time and then stands still, or a few milliseconds between two samples.
-//   - A stretch is too long if belief has ended before the deadline and that is written down late. As a rule nobody else may lead
-//     meanwhile, so that it is no false alarm: a role is given away after its work has returned, which is written down before, and
-//     whoever takes it from a session waits until a margin after its deadline. Only what is taken away by force, or is lost in the
-//     store, may be led sooner: a TTL after that, which a process that sees nothing and then stands still may write down too late.
+// In real time goroutines run when they come to it, so that the end of the context may be written
+// down long after it. But belief ends by itself at the session's deadline, whoever runs. So a
+// stretch ends at the earlier of the two, with the deadline as it was last read, and never before
+// IsLeader was last seen true. Two stretches are not exact then:
+//   - A stretch is too short if the deadline was put off after it was last read, and has passed
+//     before it was read again. That takes a process that is not renewed in time and then stands
+//     still, or a few milliseconds between two samples.
+//   - A stretch is too long if belief has ended before the deadline and that is written down late.
+//     As a rule nobody else may lead meanwhile, so that it is no false alarm: a role is given away
+//     after its work has returned, which is written down before, and whoever takes it from a
+//     session waits until a margin after its deadline. Only what is taken away by force, or is lost
+//     in the store, may be led sooner: a TTL after that, which a process that sees nothing and then
+//     stands still may write down too late.
 type Ledger struct {
 	mu         sync.Mutex
 	holds      map[string][]*Hold // by role, as they began
@@ -59,8 +64,8 @@ func NewLedger(realtime bool) *Ledger {
 	return &Ledger{holds: map[string][]*Hold{}, realtime: realtime}
 }
 
-// Promoted says that a term began at that moment. Its session's deadline is as in Believed, read while the term was valid; it is
-// the beginning if the term was over before.
+// Promoted says that a term began at that moment. Its session's deadline is as in Believed, read
+// while the term was valid; it is the beginning if the term was over before.
 func (l *Ledger) Promoted(process, role string, session, epoch uint64, at, deadline time.Time) *Hold {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,9 +130,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Believed says that IsLeader was true at that moment, and when the session's deadline was then. Whoever reads both looks at the
-// clock first: a reading that takes long then makes the deadline too early, and not too late. A term that rotates has later epochs
-// than the one it began with.
+// Believed says that IsLeader was true at that moment, and when the session's deadline was then. A
+// reader of both looks at the clock first: a reading that takes long then makes the deadline too
+// early, and not too late. A term that rotates has later epochs than the one it began with.
 func (l *Ledger) Believed(process, role string, epoch uint64, at, deadline time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,17 +151,19 @@ func (l *Ledger) Believed(process, role string, epoch uint64, at, deadline time.
 		}
 	}
 	if l.realtime {
-		// The term may have begun long after that moment, between the look at the clock and the question. When it did, its
-		// work will say.
+		// The term may have begun long after that moment, between the look at the clock and the question.
+		// When it did, its work will say.
 		return
 	}
-	// Promoted at this very moment, and the work has not begun: as short as it is known to be, until it begins.
+	// Promoted at this very moment, and the work has not begun: as short as it is known to be, until
+	// it begins.
 	l.holds[role] = append(holds, &Hold{
 		Role: role, Process: process, Epoch: epoch, From: at, Until: at, Drained: at, seen: at, early: true,
 	})
 }
 
-// undrained is a stretch of a process in a session whose work had not returned by then, nil for none.
+// undrained is a stretch of a process in a session whose work had not returned by then, nil for
+// none.
 func (l *Ledger) undrained(role string, session uint64, at time.Time) *Hold {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -121,8 +121,9 @@ func (p *Process) campaign(role election.RoleConfig) {
 	}
 }
 
-// sample looks at IsLeader of every role and writes down what it says: five times in each TTL on the virtual clock, where ends are
-// written down as they come, and every few milliseconds in real time.
+// sample looks at IsLeader of every role and writes down what it says: five times in each TTL on
+// the virtual clock, where ends are written down as they come, and every few milliseconds in real
+// time.
 func (p *Process) sample(ctx context.Context) {
 	every := p.Session.Config().TTL / 5
 	if p.a.Ledger.realtime {
@@ -154,7 +155,7 @@ func (p *Process) observe(e event.Event) {
 	case event.RolePromoted:
 		p.a.Note("%s leads %s at epoch %d", p, e.Role, e.Epoch)
 	case event.RoleDemoted:
-		p.a.Note("%s leads %s no longer: %s", p, e.Role, e.Reason)
+		p.a.Note("%s lost leadership of %s: %s", p, e.Role, e.Reason)
 	case event.SessionOpened:
 		p.a.Note("%s opens session %d", p, e.Session)
 	case event.SessionLost:
@@ -184,7 +185,8 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Crash cuts the process off for ever. Inside, it goes on for as long as it believes: so does a machine that was frozen.
+// Crash cuts the process off for ever. Inside, it goes on for as long as it believes: so does a
+// machine that was frozen.
 func (p *Process) Crash() {
 	p.gone.Store(true)
 	p.crashed.Store(true)
@@ -231,8 +233,8 @@ func (p *Process) end() {
 	p.bodies.Wait()
 }
 
-// enter counts a body of work that begins; false once the process has ended. A term that was won in the last moment may
-// come to its work only then.
+// enter counts a body of work that begins; false once the process has ended. A term that was won in
+// the last moment may come to its work only then.
 func (p *Process) enter() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,7 +244,8 @@ func (p *Process) enter() bool {
 	return !p.over
 }
 
-// fatal is the fault that ended the session, if it should not have: an id that two processes use at once ends one of them.
+// fatal is the fault that ended the session, if it should not have: an id that two processes use at
+// once ends one of them.
 func (p *Process) fatal() error {
 	var duplicate *election.DuplicateInstanceError
 	if err := p.Session.Err(); err != nil && !errors.As(err, &duplicate) {

@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// What a Tally counts of a storm besides events and faults.
+// A Tally counts these of a storm, beside events and faults.
 const (
 	joined      = "joined"       // processes of the fault "join" whose session has opened
 	leaseClosed = "lease closed" // processes of the fault "leave" that have left in good order
 )
 
-// overtime is how many stretches of weather a storm has, after its length, for what it owes. Two are enough as a rule for
-// every fault, and the rest is chance.
+// overtime is how many stretches of weather a storm has, after its length, for what it owes. Two
+// are enough as a rule for every fault, and the rest is chance.
 const overtime = 40
 
-// assemble waits until every process is in line for every role: a storm is as large as its plan says before its first fault.
+// assemble waits until every process is in line for every role: a storm is as large as its plan
+// says before its first fault.
 func (s *electionStorm) assemble() {
 	s.a.TB.Helper()
 	for _, role := range s.roles {
@@ -51,8 +52,8 @@ func (s *electionStorm) contend(role string) int {
 	return len(names)
 }
 
-// owes is what a storm has not brought about yet of what makes it prove anything: every kind of fault that it can have, what
-// those lead to, and a second term of every role.
+// owes is what a storm has not brought about yet of what makes it prove anything: every kind of
+// fault that it can have, what those lead to, and a second term of every role.
 func (s *electionStorm) owes() []string {
 	owed := s.a.Tally.Missing(append(FaultNames(s.Restarts),
 		joined, leaseClosed, "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away", ledInTime)...)

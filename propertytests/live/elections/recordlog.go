@@ -12,15 +12,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// hottest is how many records may be stored at one key within a second. A heartbeat is one in some hundred milliseconds; a
-// loop that does not wait makes thousands.
+// hottest is how many records may be stored at one key within a second. A heartbeat is one in some
+// hundred milliseconds; a loop that does not wait makes thousands.
 const hottest = 30
 
 // expectHeader is the condition of a write, which is stored with it: the revision that it replaced.
 const expectHeader = "Nats-Expected-Last-Subject-Sequence"
 
-// RecordLog is what was stored, as a watch of the whole bucket shows it. On the virtual clock an entry is seen in the very
-// moment in which it is stored; across a restart of the server, those that were overwritten meanwhile are missing.
+// RecordLog is what was stored, as a watch of the whole bucket shows it. On the virtual clock an
+// entry is seen in the very moment in which it is stored; across a restart of the server, those
+// that were overwritten meanwhile are missing.
 type RecordLog struct {
 	// Undrained allows that roles are given away before their work has returned.
 	Undrained bool
@@ -134,8 +135,8 @@ func (c *RecordLog) take(raw natskv.Entry, maxTTL time.Duration) {
 	}
 }
 
-// heat finds keys that are written without a pause, by when each was stored: a watch that was held up shows many at once. A
-// server's clock that was set back begins anew.
+// heat finds keys that are written without a pause, by when each was stored: a watch that was held
+// up shows many at once. A server's clock that was set back begins again.
 func (c *RecordLog) heat(key string, stored time.Time) {
 	b := c.bursts[key]
 	if passed := stored.Sub(b.since); passed > time.Second || passed < 0 {
@@ -148,9 +149,10 @@ func (c *RecordLog) heat(key string, stored time.Time) {
 	c.bursts[key] = b
 }
 
-// givenAway is E7: when a holder gives a role away, its work has returned. A vacancy by force is somebody else's doing, and
-// successors wait for it. The condition of the write says which record it replaced: where the watch was lost meanwhile, that
-// need not be the last one seen, and then nobody knows whose role was given away.
+// givenAway is E7: when a holder gives a role away, its work has returned. A vacancy by force is
+// somebody else's doing, and successors wait for it. The condition of the write says which record
+// it replaced: where the watch was lost meanwhile, that need not be the last one seen, and then
+// nobody knows whose role was given away.
 func (c *RecordLog) givenAway(e record.Entry, replaced string, now time.Time) {
 	before, known := c.roles[e.Name]
 	if c.Undrained || !known || before.Form != record.FormRecord || before.Role.Vacant ||
@@ -185,7 +187,8 @@ func (c *RecordLog) Kills() int {
 	return c.kills
 }
 
-// Expiry is a lease that the server has taken away: what stood there, and how long ago that was seen.
+// Expiry is a lease that the server has taken away: what stood there, and how long ago that was
+// seen.
 type Expiry struct {
 	Key, What string
 	Age       time.Duration

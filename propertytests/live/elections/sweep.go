@@ -20,7 +20,8 @@ func (l *Ledger) Sweep() (violations []error) {
 	return violations
 }
 
-// stretches are those of a role. In real time one of which no end is written down lasts until its deadline.
+// stretches are those of a role. In real time one of which no end is written down lasts until its
+// deadline.
 func (l *Ledger) stretches(role string) iter.Seq[*Hold] {
 	return func(yield func(*Hold) bool) {
 		for _, h := range l.holds[role] {
@@ -36,12 +37,12 @@ func (l *Ledger) stretches(role string) iter.Seq[*Hold] {
 	}
 }
 
-// overlaps is E1: stretches of one role are disjoint. One that ends in the moment in which the next begins does not overlap
-// with it. holds are sorted by their beginning.
+// overlaps is E1: stretches of one role are disjoint. One that ends in the moment in which the next
+// begins does not overlap with it. holds are sorted by their beginning.
 func overlaps(holds []*Hold) (violations []error) {
 	var last *Hold // the one that lasts longest of those before
 	for _, h := range holds {
-		// What a sample has seen before the work wrote it down is of the same term.
+		// A sample from before the work was written down is of the same term.
 		if last != nil && !last.same(h) && (last.Until.IsZero() || h.From.Before(last.Until)) {
 			violations = append(violations, fmt.Errorf("E1: two leaders of %s:\n  %v\n  %v", h.Role, last, h))
 		}

@@ -39,7 +39,8 @@ func leads(t *testing.T, s *natsrun.Server, heard *denials) *victim {
 	return v
 }
 
-// losesFor waits until a leads again: its first term is over by then, and the later one has a larger epoch.
+// losesFor waits until a leads again: its first term is over by then, and the later one has a
+// larger epoch.
 func (v *victim) losesFor(t *testing.T) {
 	t.Helper()
 	began := time.Now()
@@ -54,9 +55,9 @@ func (v *victim) losesFor(t *testing.T) {
 	v.term = term
 }
 
-// TestACandidateCanEndAnySessionOfItsBucket, also one that lives, since that is how a dead one is replaced: NATS cannot tell
-// one from the other. It is not given the role by that, and the one who had it is back at once. What more can come of it is in
-// forge_test.go.
+// TestACandidateCanEndAnySessionOfItsBucket, also one that lives, since that is how a dead one is
+// replaced: NATS cannot tell one from the other. It is not given the role by that, and the one who
+// had it is back at once. forge_test.go shows further consequences.
 func TestACandidateCanEndAnySessionOfItsBucket(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var heard denials
@@ -73,9 +74,10 @@ func TestACandidateCanEndAnySessionOfItsBucket(t *testing.T) {
 	}, published(t))
 }
 
-// TestAnObserverCanHaveTheServerWriteGarbage: the server stores its own answer where the request says that the answer goes.
-// It is no record, so it is waited for and written over: the role is without a leader for a while, and never with two. If
-// this fails because the record stays, then NATS checks reply subjects now, and the documents may promise more.
+// TestAnObserverCanHaveTheServerWriteGarbage: the server stores its own answer where the request
+// says that the answer goes. That answer is not a record, so candidates wait and write over it: the
+// role is without a leader for a while, and never with two. If this fails because the record stays,
+// then NATS checks reply subjects now, and the documents may promise more.
 func TestAnObserverCanHaveTheServerWriteGarbage(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var heard denials
@@ -94,9 +96,9 @@ func TestAnObserverCanHaveTheServerWriteGarbage(t *testing.T) {
 	}, published(t))
 }
 
-// TestAWorkersRecordIsNoOrder: a consumer delivers wherever whoever makes it says, but for the subjects of its own stream, so
-// a worker can have its record delivered where orders are heard, though it may not publish there. It keeps the subject under
-// which it was stored, and is no order.
+// TestAWorkersRecordIsNoOrder: a consumer delivers wherever whoever makes it says, but for the
+// subjects of its own stream, so a worker can have its record delivered where orders are heard,
+// though it may not publish there. It keeps the subject under which it was stored, and is no order.
 func TestAWorkersRecordIsNoOrder(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var heard denials

@@ -1,13 +1,14 @@
 package permissions_test
 
-// rule is a subject of the system, and the users that may publish or subscribe to it. Everybody else may not; the owner may
-// do everything.
+// rule is a subject of the system, and the users that may publish or subscribe to it. Everybody
+// else may not; the owner may do everything.
 type rule struct{ subject, users string }
 
-// publishing lists every subject that anything in the system is published to, for more than one name where a name is in
-// it, and what the JetStream API and the server offer beside.
+// publishing lists every subject that anything in the system is published to, for more than one
+// name where a name is in it, and what the JetStream API and the server offer beside.
 var publishing = []rule{
-	// Records of the bucket. A candidate may end any session, and remove what a dead one has left behind.
+	// Records of the bucket. A candidate may end any session, and remove what a dead one has left
+	// behind.
 	{"$KV.roles.role.scheduler", "a op"},
 	{"$KV.roles.role.metrics", "b op"},
 	{"$KV.roles.role.other", "op"},
@@ -31,8 +32,9 @@ var publishing = []rule{
 	{"$ROLES.roles.ready.b", "a b"},
 	{"$ROLES.other.ctl.a", ""},
 
-	// Tasks: submissions and outcomes, notes, checkpoints, cancels, unique keys, paused kinds, drained workers, recurrences and
-	// their ticks, the seal; announced outcomes, what watchers are told; frames, reports, questions.
+	// Tasks: submissions and outcomes, notes, checkpoints, cancels, unique keys, paused kinds, drained
+	// workers, recurrences and their ticks, the seal; announced outcomes, what watchers are told;
+	// frames, reports, questions.
 	{"jobs.q.task", "a s"},
 	{"jobs.t.task", "a"},
 	{"jobs.c.task", "a"},
@@ -72,7 +74,7 @@ var publishing = []rule{
 	{"_INBOX_op.x", ""},
 	{"_INBOX.x", ""},
 
-	// What may be asked of JetStream.
+	// Requests to JetStream.
 	{"$JS.API.STREAM.INFO.KV_roles", "a b w o op"},
 	{"$JS.API.STREAM.INFO.TASKS_jobs", "a s k"},
 	{"$JS.API.STREAM.INFO.KV_ledger", "f r"},

@@ -46,7 +46,7 @@ func (w *Weather[P]) Below(d time.Duration) time.Duration {
 	return time.Duration(w.Rand.Int64N(int64(d)))
 }
 
-// Pass lets time pass. What is left of doomed processes ends when its time has come.
+// Pass lets time pass. A doomed process ends when its time has come.
 func (w *Weather[P]) Pass(d time.Duration) {
 	time.Sleep(d)
 	kept := w.doomed[:0]

@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// What lives at a time are a few megabytes, of a server and some clients: at the usual pace of the collector a quarter of all the
-// work is to look through them. It runs a tenth as often, unless a long storm has left much behind.
+// The live heap is a few megabytes, of a server and some clients: at the usual pace of the
+// collector a quarter of all the work is to look through it. So the collector runs a tenth as
+// often, unless a long storm has left much behind.
 const (
 	percent = 1000
 	atMost  = 1 << 30

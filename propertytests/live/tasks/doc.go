@@ -1,5 +1,5 @@
-// Package tasks is where processes hand out and run tasks while everything goes wrong, and where every promise of
-// package assign is checked against what they did.
+// Package tasks is where processes hand out and run tasks while everything goes wrong, and where
+// every promise of package assign is checked against what they did.
 //
 //	Process ── Link ──┐                      ┌── RecordLog: every record of the stream, every session that ended
 //	Process ── Snip ──┼── Server (one stream) ┤
@@ -7,7 +7,7 @@
 //	   │
 //	   └── handlers ──► Ledger: which attempt ran where, from when to when, and what it was given
 //
-// What is checked (Check), of the records and of the ledger, which know nothing of each other:
+// Check compares the records with the ledger, which know nothing of each other:
 //
 //	T1  what Submit has returned for has one outcome, and only a requeue replaces one
 //	T2  the outcome names an attempt that ran to that very end, and its output is that attempt's
@@ -16,10 +16,11 @@
 //	T5  no handler runs on after its session was ended, by itself or by others; of one task never two run at once, but for one
 //	    that does not return when its session is lost
 //
-// and besides: of the open tasks of a kind one at most has a unique key, each tick of a recurrence comes once, and an attempt
-// gets the last checkpoint that was acknowledged, or a later one.
+// and also: of the open tasks of a kind one at most has a unique key, each tick of a recurrence
+// comes once, and an attempt gets the last checkpoint that was acknowledged, or a later one.
 //
-// Files: arena.go, process.go (one program), snip.go (a path that ends at the n-th write), order.go (what a task does),
-// ledger.go, recordlog.go, outcome.go (what an outcome says), sweep.go, sessions.go, keys.go,
-// checkpoints.go, ticks.go (what is checked), storm.go, fault.go and workload.go (a random schedule: what goes wrong, and what is asked for meanwhile).
+// Files: arena.go, process.go (one program), snip.go (a path that ends at the n-th write), order.go
+// (what a task does), ledger.go, recordlog.go, outcome.go (what an outcome says), sweep.go,
+// sessions.go, keys.go, checkpoints.go, ticks.go (what is checked), storm.go, fault.go and
+// workload.go (a random schedule: what goes wrong, and what is asked for meanwhile).
 package tasks

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// sweepKeys checks, record by record, that of the open tasks of a kind one at most has a unique key (the digest is of both).
-// What is missing across a restart of the server does no harm: the outcome of a task that was known to have a key is seen, or
-// what takes its place.
+// sweepKeys checks, record by record, that of the open tasks of a kind one at most has a unique key
+// (the digest is of both). A record that is missing across a restart of the server does no harm:
+// the sweep sees the outcome of a task that was known to have a key, or the record that takes its
+// place.
 func sweepKeys(records map[string][]Record) (violations []Violation) {
 	type moment struct {
 		id string

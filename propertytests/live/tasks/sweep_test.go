@@ -25,7 +25,8 @@ func stubborn(r Run) Run {
 	return r
 }
 
-// TestSweepRunsFindsPlantedFaults: a checker that finds nothing is only worth something if it finds what is there.
+// TestSweepRunsFindsPlantedFaults: a checker that finds nothing is only worth something if it finds
+// what is there.
 func TestSweepRunsFindsPlantedFaults(t *testing.T) {
 	lost := func(process string, s int) sessionEnds {
 		return sessionEnds{lost: map[session]time.Time{{process, 5}: at(s)}}
@@ -125,7 +126,7 @@ func TestSweepKeysFindsPlantedFaults(t *testing.T) {
 	again.Saved = 2
 	expect(t, sweepCheckpoints(records, []Run{again}, saved), nil)
 	again.Saved = 0
-	records["t"] = append(records["t"], outcome(3, 3, "dead", 7, 1, "a"), submission(4, 4, "")) // requeued: it begins anew
+	records["t"] = append(records["t"], outcome(3, 3, "dead", 7, 1, "a"), submission(4, 4, "")) // requeued: it begins again
 	expect(t, sweepCheckpoints(records, []Run{again}, saved), nil)
 
 	for _, c := range []struct {

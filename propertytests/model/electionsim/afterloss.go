@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// When the bucket has lost what it had acknowledged, less is promised (docs/explanation/guarantees.md), and looked at here:
+// When the bucket has lost what it had acknowledged, less is promised
+// (docs/explanation/guarantees.md), and looked at here:
 //
 //	E1  nobody believes in a term whose record is lost for longer than by the beats before that, or while a rotation is open; and
 //	    two believe at once, for as long at most, only if
@@ -24,8 +25,8 @@ import (
 //
 // The other promises hold as ever, once every doubt is settled.
 
-// checkStands notes when the record that grants a term, or every one of its session, is lost; and when the same claim has landed
-// anew, at the same revision.
+// checkStands notes when the record that grants a term, or every one of its session, is lost; and
+// when the same claim has landed again, at the same revision.
 func (p *process) checkStands(t *work) {
 	w := p.w
 	if w.lostAt == 0 {
@@ -51,9 +52,10 @@ func (s *store) has(p record.Peer, session uint64) bool {
 	})
 }
 
-// outlastsLoss is until when at most a process believes in a term whose record is lost. A beat that is acknowledged after that ends
-// it, so it lasts as long as those before. Only while a rotation is open may the watch have come to later revisions and the term
-// go on: for as long again, until the next heartbeat; and who stands still just then believes by the last one.
+// outlastsLoss is until when at most a process believes in a term whose record is lost. A beat that
+// is acknowledged after that ends it, so it lasts as long as those before. Only while a rotation is
+// open may the watch have come to later revisions and the term go on: for as long again, until the
+// next heartbeat; and who stands still just then believes by the last one.
 func (p *process) outlastsLoss(t *work) time.Duration {
 	lasts := p.cfg.TTL - p.cfg.Margin
 	if t.rotating {
@@ -71,7 +73,8 @@ func (p *process) checkLost(t *work) {
 	}
 }
 
-// apartByLoss reports whether two may believe at once, in t and u, by what the bucket has lost; and counts that.
+// apartByLoss reports whether two may believe at once, in t and u, by what the bucket has lost; and
+// counts that.
 func (w *world) apartByLoss(p *process, t *work, q *process, u *work) bool {
 	if t.lostAt == 0 && (u.lostAt > 0 || u.epoch < t.epoch) || u.lostAt > 0 && u.lostAt < t.lostAt {
 		p, t, q, u = q, u, p, t
@@ -104,8 +107,8 @@ func (t *work) lost() bool {
 	return t.lostAt > 0 || slices.ContainsFunc(t.records, func(c *commit) bool { return c.lost })
 }
 
-// restsOnLost reports whether a process believes by a beat that was lost, and its session was ended since; or in what was overwritten
-// by mistake.
+// restsOnLost reports whether a process believes by a beat that was lost, and its session was ended
+// since; or in what was overwritten by mistake.
 func (p *process) restsOnLost() bool {
 	since := p.mistakenAt
 	if !p.w.lives(p) {
@@ -121,7 +124,8 @@ func (w *world) lives(p *process) bool {
 		(c.entry.Lease.Session == p.session || c.entry.Revision == p.session)
 }
 
-// mistake notes that p has overwritten what it, in this life, was never shown: it has the revision of something that was.
+// mistake notes that p has overwritten what it, in this life, was never shown: it has the revision
+// of something that was.
 func (w *world) mistake(p *process, c *commit) {
 	past := w.store.keys[c.key]
 	if w.lostAt == 0 || len(past) < 2 || c.entry.Kind == record.KindMember {
@@ -144,12 +148,14 @@ func (w *world) mistake(p *process, c *commit) {
 	}
 }
 
-// byLostBeat reports whether a process may believe in its session by a beat that is lost, until then.
+// byLostBeat reports whether a process may believe in its session by a beat that is lost, until
+// then.
 func (p *process) byLostBeat(until time.Duration) bool {
 	return p.beatLostAt > 0 && until <= p.beatLostAt+p.lasts(MaxTTL)
 }
 
-// misled is who holds a role whose session a process takes for dead by a lease that is lost, nobody for none.
+// misled is who holds a role whose session a process takes for dead by a lease that is lost, nobody
+// for none.
 func (p *process) misled(role string) (nobody record.Peer) {
 	v := p.m.View()
 	r := v.Role(role)
@@ -167,22 +173,23 @@ func (p *process) misled(role string) (nobody record.Peer) {
 	return holder
 }
 
-// overMisled reports whether the term at an epoch was claimed over one of p by who took its session for dead by a lease that is
-// lost: before p was shown its own record, as it may be.
+// overMisled reports whether the term at an epoch was claimed over one of p by who took its session
+// for dead by a lease that is lost: before p was shown its own record, as it may be.
 func (w *world) overMisled(p *process, epoch uint64) bool {
 	c := w.store.at(epoch)
 	return c != nil && w.sent[c.entry.Role.Token].misled == p.peer()
 }
 
-// checkEnds: whoever is told that a write of its own won at or below a revision that it knew when it sent that has ended.
+// checkEnds: whoever is told that a write of its own won at or below a revision that it knew when
+// it sent that has ended.
 func (p *process) checkEnds(x protocol.Write, ev protocol.Written, known uint64) {
 	if ev.Outcome == record.Won && ev.Revision <= known && p.alive && !p.paused {
 		p.w.violate("E2: %s goes on though it knew of revision %d and its write of %s has got %d", p, known, x.Key, ev.Revision)
 	}
 }
 
-// checkRises: within a life, no term begins at an epoch below a record of its role that was shown before, or below anything that was
-// known when it was first claimed.
+// checkRises: within a life, no term begins at an epoch below a record of its role that was shown
+// before, or below anything that was known when it was first claimed.
 func (p *process) checkRises(t *work) {
 	if s, claimed := p.w.sent[t.shows]; claimed && t.epoch <= s.known {
 		p.w.violate("E2: %s leads %s at epoch %d, after it knew of revision %d", p, t.role, t.epoch, s.known)

@@ -7,14 +7,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// What a driver says of a bucket that is not there, or not the one that it has opened.
+// A driver gives these errors for a bucket that is not there, or not the one that it has opened.
 var (
 	errGone      = errors.New("the bucket was not found")
 	errMadeAgain = errors.New("the bucket was deleted and made again")
 )
 
-// attach makes a watch as a driver does: if there is no bucket, that fails; and then it asks when the bucket was made, and has no
-// watch without an answer.
+// attach makes a watch as a driver does: if there is no bucket, that fails; and then it asks when
+// the bucket was made, and has no watch without an answer.
 func (p *process) attach() {
 	building := p.building
 	switch {
@@ -37,7 +37,8 @@ func (p *process) attach() {
 	}
 }
 
-// inquire finds out why nobody received a write. One inquiry is for all that came to nobody before its end.
+// inquire finds out why nobody received a write. One inquiry is for all that came to nobody before
+// its end.
 func (p *process) inquire(told func(error)) {
 	p.unheard = append(p.unheard, told)
 	if len(p.unheard) > 1 {
@@ -52,7 +53,8 @@ func (p *process) inquire(told func(error)) {
 	})
 }
 
-// confirm asks a second time: a bucket that was not found counts as gone only if it is not found then either.
+// confirm asks a second time: a bucket that was not found counts as gone only if it is not found
+// then either.
 func (p *process) confirm(then func(error)) {
 	p.inLife(300*time.Millisecond, func() {
 		if p.w.store.deleted && p.link {
@@ -63,7 +65,8 @@ func (p *process) confirm(then func(error)) {
 	})
 }
 
-// inLife does something after a while, in the same life of the process, which does nothing while it is paused.
+// inLife does something after a while, in the same life of the process, which does nothing while it
+// is paused.
 func (p *process) inLife(d time.Duration, do func()) {
 	life := p.life
 	p.w.after(d, func() {

@@ -15,8 +15,8 @@ import (
 // patience is how long replicas may take to show what is stored; take gives up soon after.
 const patience = 50 * time.Second
 
-// TestStoreConformsOnReplicas: on three replicas, which check conditions before they agree, all the same. Whatever expires
-// does so by the time, which is real here, so nothing does.
+// TestStoreConformsOnReplicas: on three replicas, which check conditions before they agree, all the
+// same. Records expire by real time here, so none does.
 func TestStoreConformsOnReplicas(t *testing.T) {
 	nc := natstest.Connect(t, natstest.Cluster(t))
 	seen, whole := map[string]int{}, 0

@@ -16,12 +16,15 @@ import (
 
 var conformance = flag.Int("sim.conformance", 25, "how many programs to run on the model of the bucket and on a real one")
 
-// TestStoreConforms: the model of the bucket and a bucket of the real server, given the same steps, say the same: which
-// conditional writes are stored and where, what a watch delivers and in which order, what a snapshot shows. What the model
-// leaves to chance, when records and markers expire, is taken from the server, and checked against what it was told.
+// TestStoreConforms: the model of the bucket and a bucket of the real server, given the same steps,
+// say the same: which conditional writes are stored and where, what a watch delivers and in which
+// order, what a snapshot shows. The model leaves to chance when records and markers expire. The
+// test takes these times from the server, and checks them against the TTLs that the server was
+// given.
 //
-// One thing is left different on purpose: in the simulation markers vanish after 2 MaxTTL, earlier than on any server (there
-// those of expired records stand for hours, and those of deletions for ever), since the rules may count on no more.
+// One thing is left different on purpose: in the simulation markers vanish after 2 MaxTTL, earlier
+// than on any server (there those of expired records stand for hours, and those of deletions for
+// ever), since the rules may count on no more.
 func TestStoreConforms(t *testing.T) {
 	checks := flag.Lookup("rapid.checks").Value
 	before := checks.String()

@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// feed is one watch: a snapshot, maybe of a replica that lags, then every commit in order, each with its delay. What was
-// overwritten before it was delivered may be skipped, since the bucket keeps one value.
+// feed is one watch: a snapshot, maybe of a replica that lags, then every commit in order, each
+// with its delay. A commit that was overwritten before it was delivered may be skipped, since the
+// bucket keeps one value.
 type feed struct {
 	p       *process
 	in      *store // the bucket that it is a watch of

@@ -12,12 +12,14 @@ import (
 const (
 	// atMostTrials is how often fewer plays a plan.
 	atMostTrials = 1000
-	// otherSeeds is under how many further seeds each smaller plan is played: without what is gone, all messages are drawn anew.
+	// otherSeeds is under how many further seeds each smaller plan is played: without a part that is
+	// gone, all messages are drawn again.
 	otherSeeds = 3
 )
 
-// fewer takes out of a plan that fails whatever can be missing while it breaks the same promise: members and roles with the
-// faults that name them, faults, noise, what members can do, and time before and in faults.
+// fewer takes out of a plan that fails whatever can be missing while it breaks the same promise:
+// members and roles with the faults that name them, faults, noise, what members can do, and time
+// before and in faults.
 func fewer(plan *Plan) *Plan {
 	s := shrinking{plan: plan, breaks: breaks}
 	s.shrink()
@@ -96,7 +98,8 @@ func sooner(p *Plan) {
 	}
 }
 
-// without takes something out of the plan if it breaks the same promise then. What was not there is not tried.
+// without takes something out of the plan if it breaks the same promise then. A part that was not
+// there is not tried.
 func (s *shrinking) without(take func(p *Plan)) bool {
 	less := *s.plan
 	less.Members, less.Faults = slices.Clone(less.Members), slices.Clone(less.Faults)
@@ -122,8 +125,9 @@ var (
 	digits   = regexp.MustCompile(`\d+`)
 )
 
-// breaks is the promise that a plan breaks, E1 say, or what goes wrong of something without a name, whoever and whenever it was; ""
-// is none. One that makes the rules panic breaks what no other does.
+// breaks is the promise that a plan breaks, E1 say, or what goes wrong of something without a name,
+// whoever and whenever it was; "" is none. One that makes the rules panic breaks what no other
+// does.
 func breaks(plan *Plan) (what string) {
 	defer func() {
 		if recover() != nil {
@@ -141,7 +145,8 @@ func breaks(plan *Plan) (what string) {
 	return digits.ReplaceAllString(text, "#")
 }
 
-// TestFewer: of a plan that fails stays what it takes to break the same promise; the plan itself is left as it was.
+// TestFewer: of a plan that fails stays what it takes to break the same promise; the plan itself is
+// left as it was.
 func TestFewer(t *testing.T) {
 	needed := func(p *Plan) string { // whoever breaks another promise once the second member is gone
 		lost := slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Who == 1 && f.Kind == Cut })
@@ -178,8 +183,8 @@ func TestFewer(t *testing.T) {
 	}
 }
 
-// TestFewerOfWhatFails: clocks that run faster and slower than any that the rules allow for break promises, which fewer finds again
-// with less.
+// TestFewerOfWhatFails: clocks that run faster and slower than any that the rules allow for break
+// promises, which fewer finds again with less.
 func TestFewerOfWhatFails(t *testing.T) {
 	for seed, failed := uint64(1), 0; failed < 3; seed++ {
 		if seed > 10_000 {

@@ -26,8 +26,8 @@ func losing(seed uint64) *Plan {
 	return p
 }
 
-// TestBucketLosesWrites: in every schedule the bucket loses its newest writes. What is promised then holds, and what makes it hard
-// has happened.
+// TestBucketLosesWrites: in every schedule the bucket loses its newest writes. The promises for
+// that case hold, and everything that makes it hard has happened.
 func TestBucketLosesWrites(t *testing.T) {
 	total := play(t, "losing", *first, *schedules/3, losing)
 	t.Log(total)

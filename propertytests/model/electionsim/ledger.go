@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// ledger is what has landed in a resource. What may land next follows from that alone; of guards it knows nothing.
+// ledger is what has landed in a resource. The ledger decides by that alone which write may land
+// next; it knows nothing of guards.
 type ledger struct {
 	last *shown // the last that has landed, nil: nothing has
 }
@@ -24,9 +25,9 @@ func (a arrival) String() string {
 	return a.shown.String() + " is refused"
 }
 
-// checkLedger checks E3: once a write of a later term has landed, none of an earlier one does, whenever and however often the
-// resource was made again; every other one does; and no two holders show one epoch. And who leads in the bucket that is there is
-// not refused.
+// checkLedger checks E3: once a write of a later term has landed, none of an earlier one does,
+// whenever and however often the resource was made again; every other one does; and no two holders
+// show one epoch. And who leads in the bucket that is there is not refused.
 func (w *world) checkLedger(l *ledger, s *shown, landed bool, refused error) {
 	last := l.last
 	switch {
@@ -50,7 +51,8 @@ func (w *world) checkLedger(l *ledger, s *shown, landed bool, refused error) {
 	}
 }
 
-// countRefused tells the refused writes of a term that has rotated since from those of one that is over.
+// countRefused tells the refused writes of a term that has rotated since from those of one that is
+// over.
 func (w *world) countRefused(s, last *shown) {
 	w.Counts.GuardRefused++
 	if s.work == last.work {
@@ -68,15 +70,16 @@ func (s *shown) leads() bool {
 	return p.alive && p.life == s.life && t.leading && t.epoch == s.epoch && p.until > p.w.now
 }
 
-// outlives reports whether the term of a write, or its session, is of a bucket that is gone: whoever leads in the next one does
-// not know of it.
+// outlives reports whether the term of a write, or its session, is of a bucket that is gone:
+// whoever leads in the next one does not know of it.
 func (s *shown) outlives() bool {
 	return s.work.in.deleted || s.p.w.bucketOf(s.work.session).deleted
 }
 
-// afterLoss is what is left of that when the bucket has lost the record of one of the two: epochs are granted again, and whoever
-// leads by one is refused until epochs have passed those that a resource has seen. Still none below lands, nor a second holder of the
-// same, unless the resource was made again from the epoch alone.
+// afterLoss is what is left of that when the bucket has lost the record of one of the two: epochs
+// are granted again, and whoever leads by one is refused until epochs have passed those that a
+// resource has seen. Still none below lands, nor a second holder of the same, unless the resource
+// was made again from the epoch alone.
 func (w *world) afterLoss(l *ledger, s *shown, landed bool) {
 	if !landed {
 		w.Counts.GuardAfterLoss++

@@ -113,7 +113,7 @@ var all = []mutants.Mutant{
 	{Name: "one session number for ever", Edits: []mutants.Edit{
 		{"m.lease.number = rev", "m.lease.number = 1000"},
 	}},
-	{Name: "the wait does not start anew", Edits: []mutants.Edit{
+	{Name: "the wait does not start again", Edits: []mutants.Edit{
 		{"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false"},
 	}},
 	{Name: "four leases are waited for before a kill", Edits: []mutants.Edit{

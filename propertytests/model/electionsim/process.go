@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// process is a machine and its driver: it carries effects out with delays, loses them, stops and goes on.
+// process is a machine and its driver: it carries effects out with delays, loses them, stops and
+// goes on.
 type process struct {
 	w        *world
 	slot     int
@@ -85,7 +86,8 @@ type work struct {
 
 type claim struct{ unknown bool }
 
-// sending is at which step a claim was first sent, and what its sender is shown, before that and after.
+// sending is at which step a claim was first sent, and what its sender is shown, before that and
+// after.
 type sending struct {
 	at     int
 	when   time.Duration
@@ -149,13 +151,14 @@ func (p *process) join(i, priority int) {
 	}})
 }
 
-// stop ends a life: a crash, or the end of the machine. What it has sent may still land.
+// stop ends a life: a crash, or the end of the machine. Its writes may still land.
 func (p *process) stop() {
 	p.alive, p.feed, p.until, p.working = false, nil, 0, 0
 	p.life++
 }
 
-// hear and hand bring an event of the watch, or another one, to the machine, now or when it goes on.
+// hear and hand bring an event of the watch, or another one, to the machine, now or when it goes
+// on.
 func (p *process) hear(ev protocol.Event) {
 	if p.paused {
 		p.heard = append(p.heard, ev)
@@ -172,7 +175,8 @@ func (p *process) hand(ev protocol.Event) {
 	p.step(ev)
 }
 
-// proceed ends a pause: whatever came meanwhile is taken in the order of its source, and the sources in any order.
+// proceed ends a pause: whatever came meanwhile is taken in the order of its source, and the
+// sources in any order.
 func (p *process) proceed() {
 	p.paused = false
 	heard, waiting := p.heard, p.waiting
@@ -233,7 +237,8 @@ func (p *process) learn(ev protocol.Event) {
 	}
 }
 
-// arm sets the timer for what the machine wants next; a timer is a little late, and stands still through a suspend.
+// arm sets the timer for what the machine wants next; a timer is a little late, and stands still
+// through a suspend.
 func (p *process) arm() {
 	w := p.w
 	p.timer++

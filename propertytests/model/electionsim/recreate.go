@@ -2,9 +2,9 @@ package electionsim
 
 import "time"
 
-// recreate deletes the bucket, and makes it again after a while: empty, and with revisions above all of the old one. What is
-// under way to it arrives in whichever there is then; before half of the deletions the network is at its worst, so there is
-// more of that.
+// recreate deletes the bucket, and makes it again after a while: empty, and with revisions above
+// all of the old one. A message under way arrives in the bucket that is there then. Before half of
+// the deletions the network is at its worst, so there are more such messages.
 func (w *world) recreate(gap time.Duration) {
 	if w.chance(500) {
 		before := min(time.Second, max(Length-w.now, 0))
@@ -33,8 +33,8 @@ func (w *world) remove(gap time.Duration) {
 	w.after(gap, w.makeAgain)
 }
 
-// makeAgain makes the bucket. The first revision of a real one is its time, far above all before; that it is above them is all
-// that counts, so half of them here begin right there.
+// makeAgain makes the bucket. The first revision of a real one is its time, far above all before;
+// that it is above them is all that counts, so half of them here begin right there.
 func (w *world) makeAgain() {
 	next := newStore()
 	next.first, next.single = w.store.firstOfNext(), w.store.single
@@ -49,7 +49,8 @@ func (w *world) makeAgain() {
 // firstOfNext is the lowest revision with which the bucket after s may begin.
 func (s *store) firstOfNext() uint64 { return s.next() }
 
-// hush: a watch of a bucket that is gone falls silent, with or without what was on its way. Silence ends it after a while.
+// hush: a watch of a bucket that is gone falls silent, with or without what was on its way. Silence
+// ends it after a while.
 func (p *process) hush() {
 	f := p.feed
 	if f == nil {

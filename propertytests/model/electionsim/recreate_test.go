@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TestBucketMadeAgain: every schedule has its bucket deleted and made again, some of them twice, at once or after a gap, early or
-// in the midst of other faults. What is promised of it holds, and all that makes it hard has happened.
+// TestBucketMadeAgain: every schedule has its bucket deleted and made again, some of them twice, at
+// once or after a gap, early or in the midst of other faults. The promises for that case hold, and
+// everything that makes it hard has happened.
 func TestBucketMadeAgain(t *testing.T) {
 	var total Counts
 	for seed := range uint64(200) {
@@ -37,8 +38,8 @@ func TestBucketMadeAgain(t *testing.T) {
 	}
 }
 
-// recreation is what must have happened around buckets that are made again: of a thousand drawn schedules in 25 or more, and in
-// some five or fewer.
+// recreation is what must have happened around buckets that are made again: of a thousand drawn
+// schedules in 25 or more, and in some five or fewer.
 func (c Counts) recreation() (often, seldom map[string]int) {
 	often = map[string]int{
 		"buckets made again": c.Recreated, "sessions that found no bucket": c.Gone, "sessions that found another one": c.MadeAgain,
@@ -50,9 +51,10 @@ func (c Counts) recreation() (often, seldom map[string]int) {
 	}
 }
 
-// TestStrayClaim: a claim over nothing lands late, in the next bucket, which does not know the session. The beat that was sent
-// before it, over nothing as well, lands there too, and names a later session: so others take the role at once. That is two
-// leaders by two records of one bucket, until what the one has been acknowledged in the bucket before runs out, and no longer.
+// TestStrayClaim: a claim over nothing lands late, in the next bucket, which does not know the
+// session. The beat that was sent before it, over nothing as well, lands there too, and names a
+// later session: so others take the role at once. That is two leaders by two records of one bucket,
+// until what the one has been acknowledged in the bucket before runs out, and no longer.
 func TestStrayClaim(t *testing.T) {
 	stray := 0
 	for seed := range uint64(2000) {

@@ -10,8 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// resource is what the leaders of one role write to: a guard of package fencing stands before it. It keeps beside its data by
-// which token the last write was, and is made again from that now and then, as after a restart.
+// resource is what the leaders of one role write to: a guard of package fencing stands before it.
+// It keeps beside its data by which token the last write was, and is made again from that now and
+// then, as after a restart.
 type resource struct {
 	guard  *fencing.Guard
 	kept   fencing.Token
@@ -29,8 +30,9 @@ type shown struct {
 	holder string
 }
 
-// serve has the work of a term write to the resource of its role now and then, until it has returned or its process has
-// crashed. Some of it looks whether its process leads before it takes the token, the other has not noticed yet that it does not.
+// serve has the work of a term write to the resource of its role now and then, until it has
+// returned or its process has crashed. Some of it looks whether its process leads before it takes
+// the token, the other has not noticed yet that it does not.
 func (p *process) serve(t *work) {
 	w, pause := p.w, 800*time.Millisecond
 	if w.quiet {
@@ -47,7 +49,8 @@ func (p *process) serve(t *work) {
 	})
 }
 
-// write takes the token, and shows it at once, or a good while later: the process may stop in between.
+// write takes the token, and shows it at once, or a good while later: the process may stop in
+// between.
 func (p *process) write(t *work) {
 	w := p.w
 	s := &shown{p, p.life, t, t.epoch, t.shows, p.instance}
@@ -62,8 +65,8 @@ func (p *process) write(t *work) {
 	})
 }
 
-// leave is where a write goes out. It is under way for as long as the network likes, whatever becomes of the process, and the
-// next one may overtake it.
+// leave is where a write goes out. It is under way for as long as the network likes, whatever
+// becomes of the process, and the next one may overtake it.
 func (s *shown) leave() {
 	w, travel := s.p.w, s.p.w.drawn(50*time.Microsecond, 2*time.Millisecond)
 	if !s.work.leading || s.p.until <= w.now {
@@ -114,7 +117,8 @@ func (r *resource) admit(w *world, t fencing.Token) (landed bool, refused error)
 	return refused == nil, refused
 }
 
-// forge shows the epoch of the write that has just landed as another holder would, or with another id: no process ever does.
+// forge shows the epoch of the write that has just landed as another holder would, or with another
+// id: no process ever does.
 func (r *resource) forge(w *world, t fencing.Token) {
 	w.Counts.GuardForged++
 	forged := fencing.NewToken(t.Role, t.Holder, t.Epoch, 0, uuid.Max)
@@ -126,7 +130,8 @@ func (r *resource) forge(w *world, t fencing.Token) {
 	}
 }
 
-// restart makes the guard anew from what is stored: all of the token, as text or not, or the epoch alone.
+// restart recreates the guard from the stored token: all of the token, as text or not, or the epoch
+// alone.
 func (r *resource) restart(w *world) {
 	floor := r.kept
 	r.bare = false
@@ -148,7 +153,8 @@ func (r *resource) restart(w *world) {
 	r.guard = fencing.NewGuard(floor)
 }
 
-// fence is what a write shows. The id stands for a UUID: what the sim calls its tokens has room in one.
+// fence is what a write shows. The id stands for a UUID: what the sim calls its tokens has room in
+// one.
 func (s *shown) fence() fencing.Token {
 	var id uuid.UUID
 	copy(id[:], s.token)
@@ -159,7 +165,8 @@ func (s *shown) String() string {
 	return fmt.Sprintf("the write of %s/%d.%d to %s at epoch %d", s.p.instance, s.p.slot, s.life, s.work.role, s.epoch)
 }
 
-// drawn and oneOf draw for the resources from a source of their own, so that a seed is the same schedule with them and without.
+// drawn and oneOf draw for the resources from a source of their own, so that a seed is the same
+// schedule with them and without.
 func (w *world) drawn(lo, hi time.Duration) time.Duration {
 	return lo + time.Duration(w.draws.Int64N(int64(hi-lo)+1))
 }

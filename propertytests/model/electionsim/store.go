@@ -9,14 +9,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// store is the one model among the tests: a bucket with compare-and-swap by key, one sequence of revisions, markers, and a
-// history of one. It keeps its whole past, from which replicas that lag are read.
+// store is the one model among the tests: a bucket with compare-and-swap by key, one sequence of
+// revisions, markers, and a history of one. It keeps its whole past, from which replicas that lag
+// are read.
 type store struct {
 	log  []*commit
 	keys map[string][]*commit // every write of a key, oldest first
 	lost []*commit            // what is not there any more, though it was acknowledged
 	all  []string             // the keys in the order of their first write
-	// restored says that it is not the one that was there before: revisions begin anew. single is what it says of itself.
+	// restored says that the store is not the one that was there before: its revisions begin again.
+	// single is what it says of itself.
 	restored, single bool
 
 	first   uint64 // its revisions begin with this one
@@ -97,7 +99,8 @@ func (s *store) write(now time.Duration, w protocol.Write) *commit {
 	return s.put(now, w.Key, w.Value, w.Delete)
 }
 
-// snapshot is what a replica that has applied everything up to rev shows, in the order of the revisions.
+// snapshot is what a replica that has applied everything up to rev shows, in the order of the
+// revisions.
 func (s *store) snapshot(rev uint64) []*commit {
 	var out []*commit
 	for _, key := range s.all {

@@ -8,7 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// What a message, a timer and a new watch take at most when nothing goes wrong.
+// The longest times of a message, a timer and a new watch when nothing goes wrong.
 const (
 	hop      = time.Millisecond      // a request to the store, or its answer
 	delivery = 2 * time.Millisecond  // from a commit to what a watch shows
@@ -16,7 +16,8 @@ const (
 	watching = 60 * time.Millisecond // until a new watch is made
 )
 
-// messages is what it takes from the last beat of a leader until another one leads, beside its lease: see leaderless.
+// messages is what it takes from the last beat of a leader until another one leads, beside its
+// lease: see leaderless.
 const (
 	stands   = hop + delivery
 	kills    = tick + hop + delivery
@@ -35,8 +36,8 @@ const (
 	both
 )
 
-// crashLeaders crashes the leaders one after the other when everything has converged, and wants their roles to be led again in
-// time (E5). Each comes back before the next one goes.
+// crashLeaders crashes the leaders one after the other when everything has converged, and wants
+// their roles to be led again in time (E5). Each comes back before the next one goes.
 func (w *world) crashLeaders() {
 	orphaned := map[string]bool{}
 	for i := range w.plan.Roles {
@@ -65,8 +66,8 @@ func (w *world) crashLeaders() {
 	}
 }
 
-// crashLeader crashes the leader of some roles, every second time with its lease, the record of one role, or both, and looks when
-// the longest time is over that may be without a leader.
+// crashLeader crashes the leader of some roles, every second time with its lease, the record of one
+// role, or both, and looks when the longest time is over that may be without a leader.
 func (w *world) crashLeader(p *process, role string, roles []string) {
 	lost := loss(max(0, w.rng.IntN(6)-2))
 	within := w.leaderless(p, lost)
@@ -100,8 +101,9 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 	w.Counts.CrashedIn = 1
 }
 
-// watchesMade is how many watches those who live have begun to make. Now and then one makes another: to find out whether the store
-// went back or a replica lagged, half a minute ago. Nobody claims without one, or sees meanwhile what is lost.
+// watchesMade is how many watches those who live have begun to make. Now and then one makes
+// another: to find out whether the store went back or a replica lagged, half a minute ago. Nobody
+// claims without one, or sees meanwhile what is lost.
 func (w *world) watchesMade() (n int) {
 	for _, p := range w.members {
 		if p.alive {
@@ -111,18 +113,21 @@ func (w *world) watchesMade() (n int) {
 	return n
 }
 
-// leaderless is how long at most a role may be without a leader after p has crashed that led it, when all else goes well:
+// leaderless is how long at most a role may be without a leader after p has crashed that led it,
+// when all else goes well:
 //
 //	TTL·(1+ρ) + 15 messages' milliseconds, ρ being how slow the slowest clock is
 //
-// The last beat of p may be under way still. Whoever has seen it waits for the TTL in it by its own clock, and kills the session.
-// Whoever sees that claims the role, and may have to send a short beat before, behind an idle one, that is acknowledged and seen.
-// Succession adds nothing, not even one delay: of those who live and see the same some process is the first to kill, one is the
-// first in line, and neither waits for anybody.
+// The last beat of p may be under way still. A process that has seen it waits for the TTL in it by
+// its own clock, and kills the session. A process that sees the kill claims the role. It may have
+// to send a short beat before, behind an idle one, that is acknowledged and seen. Succession adds
+// nothing, not even one delay: of those who live and see the same some process is the first to
+// kill, one is the first in line, and neither waits for anybody.
 //
-// Without its lease it is the same wait, from when that was lost. The record of a role is waited for by the longest lease of those
-// who may have written it last, and that may be the lease of whoever claims it; or by L_max at most, by whoever has found a lease
-// gone in its life, since it may not know how long that was.
+// Without its lease it is the same wait, from when that was lost. The record of a role is waited
+// for by the longest lease of those who may have written it last, and that may be the lease of
+// whoever claims it; or by L_max at most, by whoever has found a lease gone in its life, since it
+// may not know how long that was.
 func (w *world) leaderless(p *process, lost loss) time.Duration {
 	ttl, slowest := w.store.newest(record.LeaseKey(p.peer())).entry.Lease.TTL(), p
 	for _, q := range w.members {

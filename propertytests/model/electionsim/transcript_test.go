@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestTranscripts plays small stories without noise and compares what the machines did, line by line. With -rewrite the
-// files are written anew; read them as an introduction to the rules.
+// TestTranscripts plays small stories without noise and compares what the machines did, line by
+// line. With -rewrite the files are written again; read them as an introduction to the rules.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s := playedStory{t: t, plan: Plan{Roles: 1}}

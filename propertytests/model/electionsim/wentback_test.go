@@ -5,23 +5,25 @@ import (
 	"time"
 )
 
-// TestBucketGoesBack: the bucket is replaced by one whose revisions begin anew, while a member leads. Both sessions end and say
-// so; nobody leads under an epoch that was there before (E2). A single server says by its last revision that it has lost
-// something. Replicas may just lag: there a write that wins below what was known is the proof.
+// TestBucketGoesBack: the bucket is replaced by one whose revisions begin again, while a member
+// leads. Both sessions end and say so; nobody leads under an epoch that was there before (E2). A
+// single server says by its last revision that it has lost something. Replicas may just lag: there
+// a write that wins below what was known is the proof.
 func TestBucketGoesBack(t *testing.T) {
 	goesBack(t, time.Minute, func(*store) *store { return newStore() }, func(s *store) bool {
 		return !s.single || len(s.log) == 0
 	})
 }
 
-// TestBucketInAnEarlierState: the bucket comes back as it was two seconds before, while a member leads. Every session ends and
-// says so, at once on a single server, and after BackPatience on replicas, which may just lag; none is refused for ever.
+// TestBucketInAnEarlierState: the bucket comes back as it was two seconds before, while a member
+// leads. Every session ends and says so, at once on a single server, and after BackPatience on
+// replicas, which may just lag; none is refused for ever.
 func TestBucketInAnEarlierState(t *testing.T) {
 	goesBack(t, 5*time.Minute, func(s *store) *store { return s.earlier(3 * time.Second) }, func(*store) bool { return true })
 }
 
-// goesBack puts another store in the place of one in which a member leads. Within a time every session has ended, and the store
-// is as it should be.
+// goesBack puts another store in the place of one in which a member leads. Within a time every
+// session has ended, and the store is as it should be.
 func goesBack(t *testing.T, within time.Duration, to func(*store) *store, good func(*store) bool) {
 	t.Helper()
 	for name, single := range map[string]bool{"a single server": true, "replicas": false} {

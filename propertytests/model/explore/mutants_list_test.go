@@ -6,9 +6,10 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
 )
 
-// Not here are rules whose absence takes more faults at once than these configurations have: that trust counts from the
-// sending (the watch has to stall, the answer to be late, and the process to pause), that every attempt at a beat has a number
-// of its own, that a worker which is not heard is not dead. The simulations miss them.
+// Not here are rules whose absence takes more faults at once than these configurations have: that
+// trust counts from the sending (the watch has to stall, the answer to be late, and the process to
+// pause), that every attempt at a beat has a number of its own, that a worker which is not heard is
+// not dead. The simulations miss them.
 var electionMutants = []mutants.Mutant{
 	{Name: "no margin", By: inElections("drift"), Edits: []mutants.Edit{
 		{"\t\treturn c.Margin\n", "\t\treturn 0\n"},
@@ -66,7 +67,7 @@ var electionMutants = []mutants.Mutant{
 	{Name: "one session number for ever", By: inElections("one fault"), Edits: []mutants.Edit{
 		{"m.lease.number = rev", "m.lease.number = 1<<40 + 1"},
 	}},
-	{Name: "the wait does not start anew", By: inElections("starting"), Edits: []mutants.Edit{
+	{Name: "the wait does not start again", By: inElections("starting"), Edits: []mutants.Edit{
 		{"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false"},
 	}},
 	{Name: "an idle beat of unknown outcome is forgotten", By: inElections("former session"), Edits: []mutants.Edit{

@@ -28,10 +28,11 @@ const (
 
 var bucketNames = []string{"a", "b", "c"}
 
-// TestBucketConforms: sessions of the real library come and go on a real server, over links that are cut. What they have
-// written is put into the model of the bucket, record by record; then every process of the model sees of it what the session
-// in its place sees of the real one: who leads at which epoch, whether its own member record is there, and which sessions are
-// dead, all that ever were. What the model takes for granted of the order of records is checked on the way.
+// TestBucketConforms: sessions of the real library come and go on a real server, over links that
+// are cut. Their records are put into the model of the bucket, one by one. Then every process of
+// the model sees the same of the model as the session in its place sees of the real bucket: who
+// leads at which epoch, whether its own member record is there, and which sessions are dead, of all
+// that ever were. The test also checks the order of records that the model takes for granted.
 func TestBucketConforms(t *testing.T) {
 	ats.Register() // see natstest.Main
 	defer ats.Unregister()
@@ -218,7 +219,8 @@ type modelBucket struct {
 	vacant    bool // the last record of the role says so, which the model does not know
 }
 
-// rebuild puts the log into a model, and checks that records come in an order that the model can have.
+// rebuild puts the log into a model, and checks that records come in an order that the model can
+// have.
 func (c *bucketPair) rebuild() *modelBucket {
 	w := &taskWorld{rng: rand.New(rand.NewPCG(1, 1))}
 	w.checks.init()

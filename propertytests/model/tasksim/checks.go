@@ -32,7 +32,7 @@ type checks struct {
 	pushed   map[uint64]bool      // submissions that were handed out
 }
 
-// life is one submission of a task: one that is submitted again begins anew.
+// life is one submission of a task: one that is submitted again has a new life.
 type life struct {
 	id       string
 	revision uint64
@@ -127,8 +127,8 @@ func (w *taskWorld) opened(id string, s submission, before any, revision uint64)
 	}
 }
 
-// begins takes note of a handler that starts. One of a session whose bucket is gone may run beside a later one, and begin after
-// it; nothing that it does counts any more then.
+// begins takes note of a handler that starts. One of a session whose bucket is gone may run beside
+// a later one, and begin after it; nothing that it does counts any more then.
 func (w *taskWorld) begins(r *handlerRun, by string) {
 	c, id, a, revision, number := &w.checks, r.id, r.attempt, r.revision, r.number
 	c.Started++
@@ -161,7 +161,8 @@ func (w *taskWorld) begins(r *handlerRun, by string) {
 	}
 }
 
-// task is what one handler at a time runs: a task, through all its lives but those after its outcome has expired.
+// task is what one handler at a time runs: a task, through all its lives but those after its
+// outcome has expired.
 func (c *checks) task(id string, revision uint64) string {
 	if c.reused[id] {
 		return fmt.Sprint(id, "@", revision)
@@ -180,8 +181,8 @@ func (c *checks) ends(r *handlerRun, v tasks.Verb) {
 	c.ended[id][a] = v
 }
 
-// stopped checks what a handler is told of its task when it is stopped: nothing that is not true, and if that very attempt was on
-// the books when its task was cancelled or expired, that.
+// stopped checks what a handler is told of its task when it is stopped: nothing that is not true,
+// and if that very attempt was on the books when its task was cancelled or expired, that.
 func (w *taskWorld) stopped(r *handlerRun, end tasks.Status) {
 	switch end {
 	case tasks.StatusCancelled:
@@ -258,12 +259,14 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 	}
 }
 
-// revived reports whether a task has ended, and its outcome has expired, while a scheduler was reading: it cannot know.
+// revived reports whether a task has ended, and its outcome has expired, while a scheduler was
+// reading: it cannot know.
 func (w *taskWorld) revived(of life) bool {
 	return w.Retention > 0 && w.done[of] && w.store.last["q."+of.id] != of.revision
 }
 
-// failed takes note of a failure that a scheduler has settled: it must count, for every later scheduler too.
+// failed takes note of a failure that a scheduler has settled: it must count, for every later
+// scheduler too.
 func (w *taskWorld) failed(id string, a tasks.Attempt) {
 	of := life{id, w.lifeOf[id][a]}
 	if w.revived(of) {
@@ -283,8 +286,8 @@ var (
 	errLeft = errors.New("left over")
 )
 
-// haunted reports whether a scheduler has a task on its books that has ended, and whose outcome has expired, while it was reading:
-// the next one removes what that has left.
+// haunted reports whether a scheduler has a task on its books that has ended, and whose outcome has
+// expired, while it was reading: the next one removes what that has left.
 func (w *taskWorld) haunted(id string) bool {
 	for _, l := range w.leads {
 		if g, known := l.s.TaskInfo(l.p.instant(), id); !l.over && known && g.Revision != w.store.last["q."+id] && w.done[life{id, g.Revision}] {

@@ -79,8 +79,8 @@ func (w *taskWorld) submitAll() {
 	}
 }
 
-// submit stores a task, and again until it is known to be there: whatever is lost, the condition makes the second one see
-// the first.
+// submit stores a task, and again until it is known to be there: whatever is lost, the condition
+// makes the second one see the first.
 func (w *taskWorld) submit(id string, s submission) {
 	done := false
 	w.try(id, s, &done)
@@ -145,7 +145,8 @@ func (w *taskWorld) askCancel(id string) {
 	}, func(bool) {})
 }
 
-// requeue submits a task that is dead anew, in the place of its outcome. A unique key is taken anew with it.
+// requeue submits a dead task again, in the place of its outcome. The submission takes the unique
+// key again.
 func (w *taskWorld) requeue(id string, s submission) {
 	o, ended := w.store.record("q." + id).(tasks.Outcome)
 	if !ended || o.Status != tasks.StatusDead || w.calm || w.poison(id) {

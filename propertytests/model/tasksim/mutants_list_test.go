@@ -2,10 +2,12 @@ package tasksim
 
 import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
 
-// Rules are not here that the model meets too rarely, or has in another shape: that the members come from a watch that has carried
-// our own epoch, that a worker takes nothing before its own record is in view, that the key of a task's next submission is not
-// freed, that one seal is not enough in the beginning, and that a scheduler hears the reports of its own epochs only. They have
-// tests of their own, beside the rules and in package assign; the last one stands in the list of the driver's mutants.
+// Rules are not here that the model meets too rarely, or has in another shape: that the members
+// come from a watch that has carried our own epoch, that a worker takes nothing before its own
+// record is in view, that the key of a task's next submission is not freed, that one seal is not
+// enough in the beginning, and that a scheduler hears the reports of its own epochs only. They have
+// tests of their own, beside the rules and in package assign; the last one stands in the list of
+// the driver's mutants.
 var drawn = []mutants.Mutant{
 	{Name: "hand out before everybody has answered", Edits: []mutants.Edit{
 		{"return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
@@ -79,7 +81,7 @@ var drawn = []mutants.Mutant{
 	{Name: "reports that come early are dropped and acknowledged", Edits: []mutants.Edit{
 		{"\t\ts.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold\n", "\t\ts.emit(Settle{Ref: e.Ref})\n"},
 	}},
-	{Name: "attempts begin anew with each submission", Edits: []mutants.Edit{
+	{Name: "attempts begin again with each submission", Edits: []mutants.Edit{
 		{"N: s.marks[markOf(t.id())]}", "N: 0}"},
 	}},
 	{Name: "a request is removed before the task has ended", Edits: []mutants.Edit{
@@ -224,7 +226,8 @@ var poisonous = []mutants.Mutant{
 	}},
 }
 
-// rare are those that a world without faults comes to no more, or hardly: the tests beside the rules catch them.
+// rare are those that a world without faults comes to no more, or hardly: the tests beside the
+// rules catch them.
 var rare = []mutants.Mutant{
 	{Name: "what begun in a peaceful term counts as lost", Edits: []mutants.Edit{
 		{"a.Epoch == s.seal.rested", "false"},

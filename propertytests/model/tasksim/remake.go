@@ -2,9 +2,10 @@ package tasksim
 
 import "time"
 
-// remake deletes the bucket and makes it again: nothing that was said in it stands, and the new one has no record of it. Whoever
-// has a session of the old one goes on with it until it asks again, or its belief ends; until then, and no longer, its handlers
-// may run beside those of the new one.
+// remake deletes the bucket and makes it again: nothing that was said in it stands, and the new one
+// has no record of it. A process with a session of the old bucket continues with it until the
+// process asks again, or its belief ends. Until then, and no longer, its handlers may run beside
+// those of the new bucket.
 func (w *taskWorld) remake() {
 	w.Remade++
 	w.bucket.base = len(w.bucket.log)

@@ -21,8 +21,8 @@ func (l *lead) frame(instance string, f sentFrame) {
 	}
 }
 
-// load reads the checkpoints that go along with a frame. What goes with one that is gone is not sent, and now and then
-// something else is not.
+// load reads the checkpoints that go along with a frame. A checkpoint whose task is gone is not
+// sent, and now and then another one is not.
 func (l *lead) load(f *sentFrame) {
 	w := l.w
 	f.saved = map[string]int{}
@@ -55,7 +55,8 @@ func (l *lead) unsent(push *tasks.Assign, a tasks.Assignment) {
 	})
 }
 
-// write brings a write to the stream. It may be lost, or be under way long after it was given up; its answer may be lost.
+// write brings a write to the stream. It may be lost, or be under way long after it was given up;
+// its answer may be lost.
 func (l *lead) write(number uint64, all ...put) {
 	w := l.w
 	answered := false

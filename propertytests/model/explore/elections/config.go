@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// unit is the grain of time: whatever happens, happens at a whole number of units on the clock of a process.
+// unit is the grain of time: whatever happens, happens at a whole number of units on the clock of a
+// process.
 const unit = time.Second
 
 // Config is one small configuration and how much may go wrong in it.
@@ -16,8 +17,8 @@ type Config struct {
 	Members int
 	Roles   int
 
-	// Lead is by how many units one clock may run ahead of the slowest. Between any two moments two clocks then disagree by
-	// 2*Lead at most, so a Margin of that many units is just enough.
+	// Lead is by how many units one clock may run ahead of the slowest. Between any two moments two
+	// clocks then disagree by 2*Lead at most, so a Margin of that many units is just enough.
 	Lead int
 
 	// In units.
@@ -28,28 +29,32 @@ type Config struct {
 	Takeover   bool
 	Undrained  bool // roles are given away although work has not returned
 
-	// Crashed begins where the first member, who leads, has crashed, and Paused where it is paused: so many units after that as
-	// Silent says, or, if that is 0, where its session was ended and its roles are led again. It may come back at any moment.
+	// Crashed begins where the first member, who leads, has crashed, and Paused where it is paused: so
+	// many units after that as Silent says, or, if that is 0, where its session was ended and its
+	// roles are led again. It may come back at any moment.
 	Crashed, Paused bool
 	Silent          int
 
-	// Late are so many members, the last ones, that have joined no role when the world is settled. They do at any later moment,
-	// and so does who is started again: until then a member is idle. With 0 roles are joined at the start.
+	// Late are so many members, the last ones, that have joined no role when the world is settled.
+	// They do at any later moment, and so does who is started again: until then a member is idle. With
+	// 0 roles are joined at the start.
 	Late int
 
-	// Apart is how many units after the one before it each member is started, so that their hearts do not beat at the same
-	// moment: where three do, the orders of that alone make two million states. With 0 all start at once.
+	// Apart is how many units after the one before it each member is started, so that their hearts do
+	// not beat at the same moment: where three do, the orders of that alone make two million states.
+	// With 0 all start at once.
 	Apart int
 
 	// Gone is that nobody is started again who has crashed, or is closed.
 	Gone bool
 
-	// Units is after how many of them, by the slowest clock, time stands still: what needs no time still happens. With 0 time
-	// goes on for ever.
+	// Units is after how many of them, by the slowest clock, time stands still: what needs no time
+	// still happens. With 0 time goes on for ever.
 	Units int
 
-	// Coarse takes a request, its arrival and its answer as one, and the delivery of all that a watch has, unless a fault
-	// comes between. Else everything is interleaved with everything. What that loses is said in doc.go.
+	// Coarse takes a request, its arrival and its answer as one, and the delivery of all that a watch
+	// has, unless a fault comes between. Else everything is interleaved with everything. doc.go says
+	// which orders are lost.
 	Coarse bool
 
 	// Settled begins where every role is led, and not with processes that have just started.
@@ -59,8 +64,8 @@ type Config struct {
 	Most   map[Fault]int
 }
 
-// Fault is something that goes wrong, or that somebody asks for. The faults of one kind, and all together, are bounded;
-// how long each lasts is not.
+// Fault is something that goes wrong, or that somebody asks for. The faults of one kind, and all
+// together, are bounded; how long each lasts is not.
 type Fault uint8
 
 // The faults.

@@ -2,7 +2,7 @@ package elections
 
 import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
-// What a search of elections is to come by.
+// A search of elections has to pass these states.
 const (
 	killedSession  = iota // somebody has ended a session of another one since the search began
 	otherLeader           // a role is held by another session than when the search began

@@ -9,7 +9,7 @@ import (
 type verb uint8
 
 const (
-	// What happens by itself, before time goes on.
+	// Moves that happen by themselves, before time passes.
 	ticks verb = iota
 	land
 	reply

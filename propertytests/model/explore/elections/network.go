@@ -53,7 +53,8 @@ func (x *Model) publish(w *World, c *wonWrite) {
 	}
 }
 
-// checkKill: whose session is killed does not believe in it any more, by its own clock, unless it had said that it is idle.
+// checkKill: whose session is killed does not believe in it any more, by its own clock, unless it
+// had said that it is idle.
 func (x *Model) checkKill(w *World, former *storeState, c *wonWrite) error {
 	if c.entry.Kind != record.KindLease || c.entry.Lease.State != record.Killed {
 		return nil
@@ -68,7 +69,8 @@ func (x *Model) checkKill(w *World, former *storeState, c *wonWrite) error {
 	return nil
 }
 
-// carryAsk brings a question to the one who is asked, or the answer back. Who does not run, or is paused, does not answer.
+// carryAsk brings a question to the one who is asked, or the answer back. A process that does not
+// run, or is paused, does not answer.
 func (x *Model) carryAsk(w *World, i, n int, arrives bool, tell *story) error {
 	next := w.wires[i].copied()
 	a := &next.asks[n]
@@ -121,7 +123,8 @@ func (x *Model) reply(w *World, d protocol.Done) {
 	w.wires[from] = x.keepWire(from, next)
 }
 
-// crash ends a process. What it has sent may still arrive; who has asked it something hears nothing.
+// crash ends a process. Its messages may still arrive. A process that has asked it something hears
+// nothing.
 func (x *Model) crash(w *World, i int) error {
 	q := *w.procs[i]
 	q.m, q.paused, q.number, q.work = nil, false, 0, [maxRoles]roleWork{}

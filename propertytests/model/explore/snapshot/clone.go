@@ -6,15 +6,16 @@ import (
 	"unsafe"
 )
 
-// Cloner copies values with everything that they point at. What was the same before is the same after, and cycles stay
-// cycles; what points into a value points into its copy, if the value is reached first. Functions are shared: they have to be
-// without a state of their own.
+// Cloner copies values with everything that they point at. Pointers to the same value point to the
+// same copy, and cycles stay cycles. A pointer into a value points into its copy, if the value is
+// reached first. Functions are shared: they have to be without a state of their own.
 type Cloner struct {
 	rules *Rules
 	fixes map[reflect.Type]fix
 }
 
-// fix replaces, in a copy made bit by bit, every reference by one to a copy. A nil fix: there is none.
+// fix replaces, in a copy made bit by bit, every reference by one to a copy. A nil fix: there is
+// none.
 type fix func(c *copies, at unsafe.Pointer)
 
 // copies are those of one Clone, by their original.
@@ -40,7 +41,8 @@ func (c *copies) find(x unsafe.Pointer, size uintptr) unsafe.Pointer {
 	return nil
 }
 
-// add keeps what has become of a piece of memory. None of what was copied before may be a part of it.
+// add keeps what has become of a piece of memory. None of what was copied before may be a part of
+// it.
 func (c *copies) add(x, y unsafe.Pointer, size uintptr) {
 	for i := range c.all {
 		if uintptr(c.all[i].from)-uintptr(x) < size {
@@ -75,7 +77,8 @@ func (c *Cloner) copyOf(done *copies, t reflect.Type, f fix, x unsafe.Pointer) u
 	return y
 }
 
-// fix makes the fix of a type, once. Types refer to themselves, so the one that is being made is looked up when it is used.
+// fix makes the fix of a type, once. Types refer to themselves, so the one that is being made is
+// looked up when it is used.
 func (c *Cloner) fix(t reflect.Type) fix {
 	if f, ok := c.fixes[t]; ok {
 		return f

@@ -1,7 +1,7 @@
 package snapshot
 
-// Table remembers the newest entries of a map: when one half is full, the older half is forgotten. What is forgotten only
-// costs time.
+// Table remembers the newest entries of a map: when one half is full, the older half is forgotten.
+// A forgotten entry only costs time.
 type Table[K comparable, V any] struct {
 	young, old map[K]V
 	Room       int

@@ -2,7 +2,8 @@ package snapshot
 
 import "reflect"
 
-// Class is a kind of name: a value that matters only by being the same as another one, or by its order among its like.
+// Class is a kind of name: a value that matters only by being the same as another one, or by its
+// order among its like.
 type Class uint8
 
 const (
@@ -14,7 +15,8 @@ const (
 	Version               // ordered, by owner
 )
 
-// ordered reports whether names of a class are told apart by their order, and not by their first mention.
+// ordered reports whether names of a class are told apart by their order, and not by their first
+// mention.
 func (c Class) ordered() bool { return c != ID && c != Member }
 
 // owned reports whether each process has names of a class of its own.
@@ -27,21 +29,25 @@ type Name struct {
 	Value uint64
 }
 
-// Rules say how values of some types are copied and looked at. What they do not mention is copied and counts as it is.
+// Rules say how values of some types are copied and looked at. A value that they do not mention is
+// copied and counts unchanged.
 type Rules struct {
 	// Frozen are types that are never changed once they are pointed at: a copy shares them.
 	Frozen []reflect.Type
 	// Omitted are fields, as Type.field, that do not count, each with the reason.
 	Omitted map[string]string
-	// Apart are fields that tell one part from another, but not one state from another, each with the reason: counters of which
-	// the next name is made, so that it is another one than all those that are still about.
+	// Apart are fields that tell one part from another, but not one state from another, each with the
+	// reason: counters of which the next name is made, so that it is another one than all those that
+	// are still about.
 	Apart map[string]string
-	// Clipped are counters that are compared with nothing above a limit: beyond that they are all the same.
+	// Clipped are counters that are compared with nothing above a limit: beyond that they are all the
+	// same.
 	Clipped map[string]int
 	// Fields are those whose numbers are names of a class, and Types the types.
 	Fields map[string]Class
 	Types  map[reflect.Type]Class
-	// Instant is the type of points in time: they count relative to now, and not beyond Horizon before it.
+	// Instant is the type of points in time: they count relative to now, and not beyond Horizon before
+	// it.
 	Instant reflect.Type
 	Horizon int64
 	// Number and Text find names among the other numbers and texts.
@@ -51,5 +57,6 @@ type Rules struct {
 	Hooks map[reflect.Type]Hook
 }
 
-// Hook looks at the value that x points at; rest looks at its fields one by one, as if there were no hook.
+// Hook looks at the value that x points at; rest looks at its fields one by one, as if there were
+// no hook.
 type Hook func(w *Walk, x any, rest func())

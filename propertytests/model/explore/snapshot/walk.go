@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Walk looks at one part of a state and makes a fingerprint of it in which names and time do not count: names are told
-// apart by their first mention in this part, time is relative. Which names those were is kept beside it.
+// Walk looks at one part of a state and makes a fingerprint of it in which names and time do not
+// count: names are told apart by their first mention in this part, time is relative. Which names
+// those were is kept beside it.
 type Walk struct {
 	Sum   Sum
 	Apart Sum // of what tells parts apart, but not states
@@ -81,7 +82,8 @@ const (
 	timeLongAgo
 )
 
-// Instant adds a point in time, relative to now. What lies further back than horizon is all the same.
+// Instant adds a point in time, relative to now. All points further back than horizon count as the
+// same.
 func (w *Walk) Instant(t, horizon int64) {
 	switch {
 	case t == 0:

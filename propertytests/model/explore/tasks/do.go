@@ -188,7 +188,7 @@ func (x *Model) rotate(w *World, k int) error {
 	return x.tell(w, k, tasks.Rotated{Epoch: l.epoch})
 }
 
-// retire ends a term. What its leader has sent may still arrive.
+// retire ends a term. Messages of its leader may still arrive.
 func (x *Model) retire(w *World, k int) {
 	l := *w.leaders[k]
 	l.s, l.feed, l.asked, l.tick = nil, nil, nil, false
@@ -275,7 +275,8 @@ func (x *Model) pass(w *World) error {
 	return nil
 }
 
-// lost checks T1: where nothing is on its way and nobody waits for anything, every task has its outcome.
+// lost checks T1: where nothing is on its way and nobody waits for anything, every task has its
+// outcome.
 func (x *Model) lost(w *World) error {
 	holder, dead := w.ledger.holder()
 	if dead || len(w.net.list) > 0 {

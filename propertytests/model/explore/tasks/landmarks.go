@@ -1,6 +1,6 @@
 package tasks
 
-// What a search of assignments is to come by.
+// A search of tasks has to pass these states.
 const (
 	deposedScheduler = iota // two schedulers are at it: the earlier one does not know
 	adoptable               // a task runs on, and its scheduler's term is over

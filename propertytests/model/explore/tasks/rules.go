@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
-// Revisions of the bucket and sequences of the stream are far above every counter, and apart from each other.
+// Revisions of the bucket and sequences of the stream are far above every counter, and apart from
+// each other.
 const (
 	firstRevision = 1 << 40
 	firstSequence = 1 << 41
@@ -30,11 +31,11 @@ var omitted = map[string]string{
 	"Scheduler.nextDue":    "nothing recurs",
 	"Scheduler.clock":      "nobody says what time it is, so it shows what now shows",
 	"Scheduler.readyAt":    "for limits of a rate, which are not set",
-	"Scheduler.pools":      "follows from workerList and classes, or is made anew when dirty",
+	"Scheduler.pools":      "follows from workerList and classes, or is made again when dirty",
 	"Scheduler.round":      "only tells one round from the next",
 	"Scheduler.workers":    "the same as workerList, by session",
 	"SchedulerConfig.Rand": "the same for all",
-	"queueClass.pool":      "follows from workerList, or is made anew when dirty",
+	"queueClass.pool":      "follows from workerList, or is made again when dirty",
 	"queueClass.open":      "how many tasks there are",
 	"kind.count":           "how many tasks are in which phase",
 	"kind.open":            "how many tasks there are",
@@ -78,7 +79,8 @@ var counters = map[string]snapshot.Class{
 	"task.due": snapshot.Version, // whose turn comes first; when it comes stands in the queue of the delayed
 }
 
-// Good reports whether every task has its outcome, or nobody is left who could see to it: terms are bounded here.
+// Good reports whether every task has its outcome, or nobody is left who could see to it: terms are
+// bounded here.
 func (x *Model) Good(w World) bool {
 	if w.terms == x.cfg.Leaders && w.leaders[w.terms-1].s == nil {
 		return true

@@ -11,7 +11,7 @@ var verbNames = [...]string{
 	"gets", "ticks", "reads the stream", "sees the bucket", "succeeds", "has stopped", "reads on", "gets late", "sees on",
 	"is connected again", "gives its session up", "is known to be dead", "joins", "is elected", "notices that it was deposed",
 	"closes its session", "time passes", "DELAYED", "REPEATED", "NOBODY LISTENS", "ITS VIEW STANDS STILL", "ITS READING STANDS STILL",
-	"CRASHES", "IS CUT OFF", "TAKES THE ROLE OVER", "FAILS", "GIVES BACK", "WAS CONNECTED ANEW", "HAS ANOTHER EPOCH",
+	"CRASHES", "IS CUT OFF", "TAKES THE ROLE OVER", "FAILS", "GIVES BACK", "WAS CONNECTED AGAIN", "HAS ANOTHER EPOCH",
 }
 
 // Tell makes a move again.
