@@ -17,8 +17,4 @@
 // A part that cannot be started fails the test. A handler that still runs when the test ends is
 // cancelled a second later, with cause [assign.ErrDraining]. A handler that ignores its context is
 // left behind.
-//
-// # Files
-//
-// task.go · namespace.go.
 package assigntest

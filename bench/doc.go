@@ -27,11 +27,6 @@
 // empty place → it leads all its roles), Member (heap and goroutines of one more session in a
 // process).
 //
-// Files: failover_test.go, mass_test.go, claim_test.go, coldstart_test.go (how fast), party_test.go
-// (one process of those), hotpath_test.go, heartbeat_test.go, followed_test.go, member_test.go
-// (what it costs), tasks_test.go, rerun_test.go, namespace_test.go (tasks), figures_test.go
-// (percentiles, lateness of timers).
-//
 // Beside it: peers (a module of its own: other libraries at the same jobs), scale (costs over one
 // axis at a time), proc and figures (parts as processes of their own; samples as rows), report
 // (runs everything and writes docs/explanation/benchmarks.md).

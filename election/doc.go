@@ -44,19 +44,4 @@
 // is missing, another process uses our instance id) ends the session: Done is closed, and Err
 // returns the fault. A lost lease ends every term; the session then opens a new lease
 // automatically. A panic in a callback ends the term, never the process.
-//
-// # Files
-//
-//	config.go, validation.go, errors.go   what is configured, what is wrong with it, what can go wrong
-//	session.go                            Session: open, close, campaign
-//	loop.go, effects.go, commands.go      the goroutine that owns the machine; what it carries out; how others reach it
-//	watcher.go, control.go, denied.go     the ordered watch; control requests in and out; what the server denies silently
-//	election.go, binding.go, term.go, format.go, trust.go  Election; one term from promotion to drain; how long it is trusted
-//	work.go, callback.go, promotion.go    a term's callbacks until they have returned; panics; OnDemote behind its OnPromote
-//	health.go, leadercalls.go, fanout.go  health checks; OnLeaderChange; events to sinks and subscribers
-//	state.go, info.go                     what can be asked
-//	attach.go, host.go                    what lives with each lease (tasks are built on it)
-//	standalone.go                         New: elections that share a session
-//	observer.go, steer.go                 watching without taking part; asking a holder to step down
-//	bridge.go                             for the test packages
 package election

@@ -7,6 +7,4 @@
 // For tests with a server, embed a NATS server in the test's process (nats-server's package server)
 // and use real sessions. In a testing/synctest bubble, sessions run on virtual time without any
 // configuration.
-//
-// Files: term.go.
 package electiontest

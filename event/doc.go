@@ -24,17 +24,4 @@
 // A slow Sink delays the events behind it and nothing else. A Sink or subscriber that is more than
 // 4,096 events behind gets a [Lagged], which says how many events it has missed. Promotions,
 // demotions, and the opening, loss, end or kill of a session are never left out.
-//
-// # Files
-//
-//	event.go    Event, Meta, Sink
-//	role.go     what happens to a role: promoted, demoted, drained, rotated, vacant, stuck
-//	work.go     what the work and the callbacks of a role did: returned early, panicked
-//	session.go  the session: opened, lost, closed, its heartbeats, its connection
-//	member.go   the other members: joined, left, killed
-//	fence.go    claims and fencing: attempts, rejections, validations, records that are not understood
-//	fault.go    faults that are retried, and events that were missed
-//	task.go     tasks, from submission to outcome
-//	verify.go   a worker that checks no signatures
-//	scheduler.go  tasks that nobody hands out
 package event

@@ -53,13 +53,4 @@
 //   - Servers may lose acknowledged writes (a power loss without sync_interval: always, a restored
 //     backup), and with them the seal. A store whose seal was lost or has gone back to an earlier
 //     revision writes nothing more: [ErrSeal].
-//
-// # Files
-//
-//	token.go      Token, its order            encode.go   its text           redact.go  how it prints
-//	guard.go      Guard                       errors.go   all errors         signer.go  Signer, Verifier
-//	condition.go  Condition, headers
-//	store.go      Store: open and write       read.go     Get, Latest, Keys, Watch
-//	seal.go       the seal                    commit.go   a write, from the first attempt to its outcome
-//	publish.go    one attempt                 scan.go     reading the stream in order
 package fencing

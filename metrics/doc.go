@@ -54,11 +54,4 @@
 // [New] returns an error when one of the names is taken in the registry. Nothing is then
 // registered. Two instances in one process that share a Metrics without [WithInstanceLabel]
 // overwrite each other's gauges.
-//
-// # Files
-//
-//	metrics.go   New, options, and which event goes where
-//	election.go  the election_* collectors
-//	assign.go    the assign_* collectors
-//	labels.go    label values, and their bound
 package metrics

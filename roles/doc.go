@@ -37,16 +37,4 @@
 // election. Work that does not return is reported as stuck, makes the process not ready, and keeps
 // its role. If it has still not returned at the end of Run, *election.UndrainedError names the
 // role, which stays held until the lease has run out.
-//
-// # Files
-//
-//	config.go, validation.go, errors.go    what is configured, what is wrong with it, what can go wrong
-//	manager.go                             Manager: its roles, added and removed
-//	run.go, connection.go, fatal.go        from Run to its end; the manager's own connection; what ends Run
-//	steer.go                               step down, transfer, pause, resume
-//	status.go, http.go                     what can be asked, and over HTTP
-//	log.go, log_output.go                  the sinks that log, and where their lines go
-//	log_line.go, log_role.go, log_session.go, log_task.go    what is said of each event
-//	reports.go                             what the manager itself logs
-//	format.go                              a Manager in text, without what it was configured with
 package roles

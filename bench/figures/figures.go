@@ -1,7 +1,5 @@
 // Package figures keeps what was measured as rows of raw data: one row for each sample, with
 // nothing computed from them, and rows about what was measured.
-//
-// Files: figures.go (rows and their files), origin.go (which code and which versions they are of).
 package figures
 
 import (

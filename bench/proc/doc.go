@@ -11,7 +11,4 @@
 // goes to the parent's.
 //
 // Linux only: it finds itself in /proc, and no child outlives its parent (PR_SET_PDEATHSIG).
-//
-// Files: child.go (the parent's side), serve.go (the child's side), wire.go (what they say),
-// usage.go (processor time, memory), clock.go (the clock that they share).
 package proc

@@ -14,10 +14,4 @@
 //
 // A number in the document is either computed from the raw data beside it or marked as an aim. If a
 // part has not measured a figure yet, its place says so.
-//
-// Files: main.go (the parts), gobench.go (reading Go's benchmarks), machine.go (where it was
-// measured), document.go (the template and what it can ask for), readme.go (the figures of the
-// README), aims.go (verdicts), compared.go (versions and settings of the peers), peers.go (tables
-// and plots of the comparison), scale.go (curves and exponents), sample.go (medians and
-// percentiles), table.go; package chart draws.
 package main

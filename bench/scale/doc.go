@@ -18,8 +18,4 @@
 // The server is a process of its own, and so is each group of members, so that what each costs is
 // seen apart; the N members of an axis share one process, each with a session and a connection of
 // its own.
-//
-// Files: main.go, run.go (a run), server.go and host.go (the child processes), reading.go (what
-// they have said and used up to a moment), rest.go (what is measured at rest), and one for each
-// axis: members.go, roles.go, tasks.go.
 package main

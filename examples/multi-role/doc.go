@@ -53,7 +53,7 @@
 // With -nats it uses a server or cluster of yours. Several processes on one URL form one cluster,
 // each with tasks of its own. They must see the same files. The flag -help lists the rest.
 //
-// # Files
+// # The program
 //
 // These files are to be read in this order, and to be copied. They import public packages only.
 //

@@ -15,8 +15,4 @@
 //   - Nested modules are vetted like this one, and those of the examples are tested.
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources.
-//
-// Files: main.go, stages.go (what each stage does), run.go (one command), record.go (figures),
-// packages.go (what go list knows), vet.go (files that a tag excludes), race.go (packages with
-// concurrent code), nested.go (modules below this one).
 package main

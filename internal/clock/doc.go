@@ -26,7 +26,4 @@
 // Inside a testing/synctest bubble the runtime's clock is virtual and the kernel's is not. System
 // notices that when it is called (call it inside the bubble), and then uses the virtual clock for
 // both scales.
-//
-// Files: instant.go the scale · clock.go the interface and System · kernel_*.go the clock that
-// counts sleep, per operating system · skewed.go clocks that run fast or slow, for simulations.
 package clock

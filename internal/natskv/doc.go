@@ -27,12 +27,4 @@
 //     (nats.FlusherTimeout, a minute by default), because the connection holds its lock meanwhile.
 //     Only goroutines made for that call the connection; Submit, the timeouts, and the Stop methods
 //     never do. Create, Open, Inspect, Repair, Watch and the Close methods may wait that long.
-//
-// Files: bucket.go open, create, inspect · stream.go the stream of a bucket · fitness.go what is
-// checked · repair.go upgrade in place · rawstream.go plain streams · leader.go the first leader of
-// one · scan.go a bounded part of one · place.go what both have in common · request.go one question
-// to the JetStream API · denied.go permissions · errors.go · write.go a write and its outcome ·
-// batch.go several as one · writer.go the pipeline · timetable.go its timeouts · inquiry.go why
-// there is no answer · verdict.go whether the bucket is gone · watch.go the ordered watch ·
-// consumer.go its server side · entry.go its entries.
 package natskv

@@ -27,14 +27,4 @@
 //
 // The package does not import testing. Package internal/natstest offers the same to tests, with
 // clean-up.
-//
-// Files: server.go (one server), options.go (its configuration), lastwords.go (its log), link.go
-// (faults of one path), links.go (who closes it), dial.go (new connections on it), conn.go (one
-// connection), stream.go (one direction), deadline.go, handshake.go, proxy.go (a path behind a TCP
-// address), hub.go (leaf nodes), cluster.go (servers with routes), partition.go (faults between
-// them), process.go (a server in a process of its own, that can be killed and whose wall clock can
-// step), processcluster.go (several of these with routes), serve.go (the other end of that). Both
-// kinds of cluster have entrances.go (the ways of clients into it), standing.go (when it is whole),
-// ready.go (waiting for that, and for the leaders of streams). All servers have connect.go (a
-// client's connection), store.go (the directory of its files).
 package natsrun

@@ -18,10 +18,4 @@
 // count as idle, so virtual time stops until it continues. If it waits for something that only time
 // brings, the test hangs until go test's own timeout, whose dump shows it as a goroutine of the
 // bubble without "(durable)".
-//
-// Files: main.go (TestMain), together.go (how many parallel tests run beside each other), server.go
-// (servers and connections), cluster.go, eventually.go (waiting), bubble.go (virtual time, and
-// waiting until a moment of it is over), processors.go (how many run a bubble), republish.go,
-// process.go (a server that is a process), stepping.go (one whose wall clock steps;
-// testdata/stepping is its program).
 package natstest

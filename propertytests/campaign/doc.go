@@ -13,6 +13,4 @@
 //
 // The package of each subcommand documents it. Packages runlog (the file of a run) and testbinary (one run of tests) are what the
 // subcommands share.
-//
-// Files: main.go.
 package main

@@ -11,6 +11,4 @@
 // every fifth of the TTL (rolemanager's default, and what ali-assar's allows), 15 : 10 : 2 for
 // client-go. The work of a leader notes when it begins, when it is told to end, and when it has
 // ended, a drain later.
-//
-// Files: peer.go (the interface), process.go (the child that contends), and one for each peer.
 package elect

@@ -21,7 +21,4 @@
 //
 // Nothing else runs meanwhile. Each sample is a row. A step that did not happen in time is a row
 // too, with the time that was waited and a note.
-//
-// Files: run.go (a run and its sizes), about.go (versions and settings), ledger.go (what happened
-// when), group.go (processes that contend), crew.go (processes that work), and one for each job.
 package jobs

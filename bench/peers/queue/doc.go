@@ -11,6 +11,4 @@
 // empty queue every 5 ms for 1 s; river: the shortest cool-down between fetches for 100 ms, and polls
 // every 20 ms for 1 s; asyncjobs: no limit on the tasks in flight of all workers). Impatient, for late
 // results and crashed workers, is the shortest time after which a peer gives up on a worker.
-//
-// Files: peer.go (the interface), process.go (the child that works), and one for each peer.
 package queue

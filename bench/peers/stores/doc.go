@@ -20,7 +20,4 @@
 //
 // ErrMissing is the error of a server that this machine does not have; install.sh installs those
 // from Debian.
-//
-// Files: store.go (what they have in common), embedded.go (the child), nats.go, etcd.go, kube.go,
-// external.go (programs of the system), redis.go, postgres.go, describe.go.
 package stores

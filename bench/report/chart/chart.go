@@ -1,8 +1,6 @@
 // Package chart draws the two kinds of plot that the figures need, as SVG: curves over a quantity
 // that grows, and samples as dots, a row for each who was measured. Axes are logarithmic where that
 // is asked for: costs are compared by their ratios.
-//
-// Files: chart.go (a drawing, its frame and axes), axis.go (scales and ticks), curves.go, dots.go.
 package chart
 
 import (

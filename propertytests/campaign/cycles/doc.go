@@ -36,8 +36,4 @@
 // and a fault cannot always be told apart here. docs/verification/findings.md lists the faults of
 // the product that such runs have found. Parts that failed before 22 November 2026 have left no
 // line.
-//
-// Files: command.go, tests.go (which there are, and what they are about), product.go (its mark),
-// play.go (a part), said.go (what a test says), table.go (a line of the file), sum.go (all of
-// them).
 package cycles

@@ -27,7 +27,4 @@
 //
 // docs/verification/runs.md quotes the sum of the file, and a test holds it to that. A commit that
 // adds lines also updates the quote.
-//
-// Files: command.go, targets.go (which there are), changed.go (how long each runs), run.go (one of
-// them), long.go (many executions), table.go (a line of the file).
 package fuzz

@@ -46,8 +46,4 @@
 //     without a mutant fails the run, too.
 //   - Fit fails for a mutant whose text is gone or not unique, whose test is gone, or whose death is not on record for its texts
 //     and its test. The list cannot rot unnoticed.
-//
-// Files: mutant.go (a mutant), tree.go (the files that may hold its texts), test.go (what has to notice, and where it is), kill.go
-// (compiles and runs), suite.go (all mutants of a package), run.go (which of them, side by side), some.go (a few of them), record.go
-// (the file), age.go (the sources of a death), tally.go (what the deaths took), command.go (campaign mutants).
 package mutants

@@ -14,6 +14,4 @@
 //
 // Failures: a row that cannot be read is an error with its number, so that no count is made of less
 // than the file has.
-//
-// Files: table.go (the file), cells.go (one row), quote.go (the document).
 package runlog

@@ -31,7 +31,4 @@
 //
 // The sum has all violations. Of a range that one has stopped it has the schedules only if there are counters of the same
 // schedules; it says how many ranges it leaves out.
-//
-// Files: command.go, kinds.go and storms.go (what is played), play.go (a range of it), rules.go (by which rules), said.go (what the test says of it), table.go (a
-// line of the file), sum.go (all of them).
 package schedules

@@ -10,6 +10,4 @@
 //     mutants.
 //
 // Failures: a directory without Go files is an error: nothing is marked that is not there.
-//
-// Files: sources.go (which files, and their mark), command.go (campaign sources).
 package sources

@@ -6,6 +6,4 @@
 //   - A run that is interrupted ends with all processes that it has started, and its error is that
 //     of the context.
 //   - The temporary folder of a run is in the folder of the binary.
-//
-// Files: binary.go, group_unix.go and group_other.go (the processes of a run).
 package testbinary

@@ -29,10 +29,4 @@
 // Failures: a violation is told with the seed, the faults that led to it and the stretches that
 // overlap. A run in which nobody was elected, or no fault struck, proves nothing; the Tally tells
 // what came to pass, for the test to insist on.
-//
-// Files: arena.go (the bucket and its operator), process.go, work.go, ledger.go (stretches of
-// belief), sweep.go (what is checked of them), recordlog.go (what was stored), tally.go (what
-// happened how often), storm.go (a random schedule), fault.go (what it throws), deck.go (in which
-// order), calm.go (what must hold when it is over), succession.go (a leader that crashes then),
-// proof.go (what it must have brought about before it may end).
 package elections

@@ -33,8 +33,4 @@
 // then two lead until the first one's clock ends its term, TTL - margin after its last acknowledged
 // heartbeat, and fences refuse the first one. abuse_test.go, purge_test.go and forge_test.go show
 // all of it. Permissions within an account keep mistakes apart, accounts keep enemies apart.
-//
-// Files: setup_test.go the server · suffice_test.go, tasks_test.go, keeps_test.go every class at
-// work · refuse_test.go, subjects_test.go the list · least_test.go that nothing can be left out ·
-// abuse_test.go, purge_test.go, forge_test.go what remains possible.
 package permissions

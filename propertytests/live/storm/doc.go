@@ -7,7 +7,4 @@
 // Promises:
 //   - A storm is a function of its seed: everything is drawn from one source, in the order of its calls.
 //   - A path is healed once, and never that of a process that is lost.
-//
-// Files: storm.go (what has been struck), fault.go (a fault, and those of paths), trace.go (what a failure prints),
-// connection.go (connections that outlive a storm).
 package storm

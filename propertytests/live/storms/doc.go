@@ -23,7 +23,4 @@
 // ROLEMANAGER_STORM_HOURS, _SEED and _LULL set the size of the storms; years of them are played by the command schedules. Each test ends
 // with what it has played: storms, virtual seconds from the first process to the end, faults, and terms (those of schedulers, of
 // tasks).
-//
-// Files: elections_test.go and tasks_test.go (the shapes of weather), rounds_test.go (how often), played_test.go (what it has come
-// to), size_test.go and size_race_test.go (how long, how many), main_test.go.
 package storms

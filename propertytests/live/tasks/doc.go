@@ -18,9 +18,4 @@
 //
 // and also: of the open tasks of a kind one at most has a unique key, each tick of a recurrence
 // comes once, and an attempt gets the last checkpoint that was acknowledged, or a later one.
-//
-// Files: arena.go, process.go (one program), snip.go (a path that ends at the n-th write), order.go
-// (what a task does), ledger.go, recordlog.go, outcome.go (what an outcome says), sweep.go,
-// sessions.go, keys.go, checkpoints.go, ticks.go (what is checked), storm.go, fault.go and
-// workload.go (a random schedule: what goes wrong, and what is asked for meanwhile).
 package tasks

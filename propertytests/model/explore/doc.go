@@ -72,6 +72,4 @@
 //
 // MUTANTS=1 takes rules out one by one; each has to be found, and the test tells after how many
 // moves and states.
-//
-// Files: elections.go, tasks.go the configurations; explore.csv the record.
 package explore

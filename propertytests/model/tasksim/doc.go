@@ -49,12 +49,4 @@
 // every single effect in turn, in a world without other faults; and a task that kills every process
 // that runs it, the scheduler's too, ends dead. The list of mutants names the rules that were taken
 // out, each of which is caught.
-//
-// Files: world.go the clock · scenario.go what is drawn · bucket.go sessions, views, roles ·
-// store.go the stream · client.go what clients do · recurring.go · scheduler.go one term ·
-// reading.go what it is told of the stream and of members · sending.go its frames and writes ·
-// model.go what it has read and done, as seen from outside · pause.go processes that stand still,
-// and their clocks · steps.go the stream's clock · remake.go buckets that are made again ·
-// worker.go one worker · epochs.go what it may believe · progress.go its checkpoints · checks.go
-// what must hold.
 package tasksim

@@ -12,8 +12,4 @@
 // Promises: a flag or an argument that makes no sense is refused when it is read, and is never
 // corrected silently. A dry run prints the requests that the command would really send, because it
 // records them.
-//
-// Files: app.go, globals.go the app and its flags · args.go, flags.go, command.go, storage.go
-// arguments and flags · exit.go, errors.go, denied.go errors · confirm.go · completion.go ·
-// dryrun.go · reader*.go the end of the reader · version.go.
 package cli

@@ -9,7 +9,4 @@
 //
 // Promises: an unreachable server costs no more than the time limit, for any number of addresses.
 // No error repeats a password.
-//
-// Files: settings.go flags and environment · natscontext.go contexts · options.go the options of a
-// connection · dial.go the connection · dialer.go its limits · explain.go failures.
 package connect

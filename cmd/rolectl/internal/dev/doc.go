@@ -3,7 +3,4 @@
 // memory unless a store directory is given.
 //
 // The built-in worker leaves for good as soon as another program hands out tasks in the namespace.
-//
-// Files: dev.go the command · store.go, lock*.go one server for each store directory · worker.go,
-// kinds.go the built-in worker.
 package dev

@@ -4,8 +4,4 @@
 // Each check adds findings. A finding that is not ok has a fix. The exit code is the worst
 // severity, as monitoring systems expect it: 0 ok, 1 warning, 2 critical, 3 unknown. A check that
 // needs a permission that the user lacks says so, and is not a fault.
-//
-// Files: doctor.go the command · findings.go, report.go · server.go, connection.go, bucket.go ·
-// members.go, roles.go, churn.go, changes.go what happens while the doctor watches · tasks.go,
-// scheduler.go.
 package doctor

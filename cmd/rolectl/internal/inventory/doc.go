@@ -7,8 +7,4 @@
 // RoleState and MemberState are the JSON documents of a role and of a member. AskServer and
 // AskJetStream put questions that a permission may deny: a denial looks like silence, so they watch
 // for the complaint of the server.
-//
-// Files: view.go, records.go, clock.go the bucket · role.go, member.go the documents · api.go,
-// overview.go questions · tasks.go, reasons.go tasks · program.go what members say about themselves
-// · completion.go names of roles for the shell.
 package inventory

@@ -4,7 +4,4 @@
 // A hand-over reads the role, asks the user, and then acts only at the epoch that the user was
 // shown. Afterwards it follows the role's record until somebody leads again, and prints how long
 // nobody led.
-//
-// Files: list.go, inspect.go, terms.go, members.go · watch*.go, resize_*.go · handover.go,
-// result.go what step-down and transfer share · stepdown.go · transfer.go.
 package roles

@@ -6,7 +6,4 @@
 //
 // Promises: colours only on a terminal, and none if NO_COLOR is set. Text from records is printed
 // without control characters, so that a record cannot steer the terminal of its reader.
-//
-// Files: printer.go formats · table.go columns · text.go, lists.go durations, safe text and lists ·
-// color.go · plot.go a histogram · progress.go a progress bar · screen.go the whole terminal.
 package show

@@ -25,8 +25,4 @@
 // both stopped, or the whole machine is, nothing can end the command until they run again. A killed
 // guard takes the command with it. Fencing tokens protect against all of this: the command has one
 // in its environment.
-//
-// Files: lease.go the lease · run.go one run from start to end · guard.go rolectl's end of the
-// guard · guardian.go the guard itself · command.go the command · group_*.go the members of a
-// process group.
 package supervise

@@ -4,8 +4,4 @@
 // Submitting and steering need no scheduler: the request is stored, and takes effect when a
 // scheduler leads. If a scheduler answers, names that it does not know are refused, so that a
 // mistyped name is noticed.
-//
-// Files: tasks.go what the commands share · create.go · list.go, get.go, overview.go, held.go ·
-// submit.go, submission.go · wait.go, why.go waiting for a task · steer.go, known.go · cron.go ·
-// completion.go names for the shell.
 package tasks

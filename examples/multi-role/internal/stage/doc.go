@@ -25,20 +25,4 @@
 //
 // Run returns the exit status: 0 for a right result, 1 for a wrong one or a fault, 2 for a wrong
 // command line, 130 for an interrupt before every task was done.
-//
-// # Files
-//
-//	app.go                                  what the stage knows about the program
-//	run.go, flags.go, demo.go               from the command line to the exit status
-//	natsserver.go                           the embedded server, or the one at -nats
-//	cluster.go, instance.go, status.go      the instances, and what they serve
-//	worker.go, workerprocess.go             the worker, inside its process and from outside
-//	exitstate.go                            how an instance or the worker has ended
-//	files.go, throttle.go                   the tree and its digests; how fast files are read
-//	job.go, attempts.go, verdict.go         tasks, from submission to a verdict
-//	ticks.go                                the recurring task
-//	faults.go, kill.go                      harm to leaders and to the worker, and recovery
-//	intervals.go, sweep.go                  which instance led when, and the search for overlaps
-//	screen.go, table.go, events.go, page.go what a person sees, here and at -http
-//	report.go, summary.go                   the JSON document, and the summary
 package stage

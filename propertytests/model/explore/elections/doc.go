@@ -107,9 +107,4 @@
 // overtaken may be delayed: four writes at a takeover, one beside an eviction. And with too small a
 // margin both break the same promise. With three members, and of what comes together only in longer
 // runs, nothing was compared.
-//
-// Files: config.go a configuration, faults · model.go states, fingerprints · process.go stepping a
-// machine · notes.go what a process has promised · wire.go, network.go what is on its way ·
-// bucket.go the store · moves.go what can happen · do.go a move made · calm.go the beginning ·
-// story.go a move told · rules.go what does not count · landmarks.go what a search is to come by.
 package elections

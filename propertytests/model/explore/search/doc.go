@@ -10,8 +10,4 @@
 //
 // A fingerprint that leaves out what matters hides states. So some are looked at closely: a state that is met again must lead to
 // states of the same fingerprints as the first one.
-//
-// Files: search.go the search · seen.go the table of what was visited · alike.go
-// what has one fingerprint · hope.go whether all that was seen can end well ·
-// landmarks.go what it has come by.
 package search

@@ -22,8 +22,4 @@
 // Two states with one fingerprint go on in the same way; states that differ in the spare room of a
 // slice or in the layout of a heap are told apart though they would too, which costs states and
 // nothing else.
-//
-// Files: rules.go what to do with which type · clone.go copies · walk.go the sum of a part ·
-// look.go walking over a value · part.go parts and how they are put together · intern.go a table
-// that forgets.
 package snapshot

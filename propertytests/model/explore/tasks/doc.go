@@ -22,8 +22,4 @@
 //
 // Left out: payloads and signatures (a frame names its sender truly), checkpoints, limits, recurrences, deadlines,
 // cancelling, draining on request; terms beyond the configured number.
-//
-// Files: config.go a configuration, faults · parts.go states · model.go the beginning, fingerprints · moves.go what can happen
-// · do.go a move made, schedulers · worker.go members, the stream · net.go frames · story.go a move told · rules.go what does
-// not count · landmarks.go what a search is to come by.
 package tasks
