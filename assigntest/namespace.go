@@ -95,7 +95,9 @@ func Start(tb testing.TB, register func(a *assign.Assigner), opts ...StartOption
 }
 
 // join opens one instance, until the test ends.
-func (n *Namespace) join(instance string, workerOnly bool, register func(*assign.Assigner)) (*assign.Assigner, *election.Session) {
+func (n *Namespace) join(instance string, workerOnly bool, register func(*assign.Assigner)) (*assign.Assigner,
+	*election.Session,
+) {
 	n.tb.Helper()
 	ctx, cancel := context.WithTimeout(n.tb.Context(), within)
 	defer cancel()

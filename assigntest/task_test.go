@@ -14,10 +14,13 @@ import (
 
 func TestNewTask(t *testing.T) {
 	first := assigntest.NewTask(t, 1, assigntest.ID("x"))
-	again := assigntest.NewTask(t, 1, assigntest.ID("x"), assigntest.Attempt(2), assigntest.Kind("k"), assigntest.TraceParent("00-1"),
+	again := assigntest.NewTask(t, 1, assigntest.ID("x"), assigntest.Attempt(2), assigntest.Kind("k"),
+		assigntest.TraceParent("00-1"),
 		assigntest.Header("a", "1"), assigntest.Header("b", "2"), assigntest.Checkpoint([]byte("half")))
-	if again.ID() != "x" || again.Attempt() != 2 || again.Kind() != "k" || again.TraceParent() != "00-1" || again.Input != 1 ||
-		again.Header("a") != "1" || !maps.Equal(again.Headers(), map[string]string{"a": "1", "b": "2"}) || string(again.Checkpoint()) != "half" {
+	if again.ID() != "x" || again.Attempt() != 2 || again.Kind() != "k" || again.TraceParent() != "00-1" ||
+		again.Input != 1 ||
+		again.Header("a") != "1" || !maps.Equal(again.Headers(), map[string]string{"a": "1", "b": "2"}) ||
+		string(again.Checkpoint()) != "half" {
 		t.Errorf("%+v", again)
 	}
 	if first.Header("a") != "" || first.Headers() != nil || first.Checkpoint() != nil {
@@ -39,11 +42,16 @@ func TestNewTask(t *testing.T) {
 func TestProgressIsRecorded(t *testing.T) {
 	task := assigntest.NewTask(t, 1)
 	buffer := []byte("a")
-	if err := errors.Join(task.Progress(t.Context(), 1.5, nil), task.Progress(t.Context(), -1, buffer), task.Progress(t.Context(), 0.5, []byte{})); err != nil {
+	if err := errors.Join(task.Progress(t.Context(), 1.5, nil), task.Progress(t.Context(), -1, buffer),
+		task.Progress(t.Context(), 0.5, []byte{})); err != nil {
 		t.Error(err)
 	}
 	buffer[0] = 'x' // it is the handler's own again
-	want := []assigntest.Report{{Fraction: 1}, {Fraction: 0, Checkpoint: []byte("a")}, {Fraction: 0.5, Checkpoint: []byte{}}}
+	want := []assigntest.Report{
+		{Fraction: 1},
+		{Fraction: 0, Checkpoint: []byte("a")},
+		{Fraction: 0.5, Checkpoint: []byte{}},
+	}
 	if got := assigntest.Progress(task); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -59,7 +67,8 @@ func TestProgressIsRecorded(t *testing.T) {
 	if n := len(assigntest.Progress(task)); n != len(want) {
 		t.Errorf("%d reports, want %d", n, len(want))
 	}
-	if err := (&assign.Task[int]{}).Progress(t.Context(), 1, nil); err != nil || assigntest.Progress(&assign.Task[int]{}) != nil {
+	if err := (&assign.Task[int]{}).Progress(t.Context(), 1, nil); err != nil ||
+		assigntest.Progress(&assign.Task[int]{}) != nil {
 		t.Errorf("a task that nobody runs: %v", err)
 	}
 }

@@ -160,7 +160,10 @@ func follow(b *testing.B, url string, roles int) (heap uint64, goroutines int) {
 		b.Fatal(err)
 	}
 	defer nc.Close()
-	session, err := election.NewSession(election.SessionConfig{Bucket: bucketOf(roles), InstanceID: "follower", TTL: followedTTL})
+	session, err := election.NewSession(election.SessionConfig{
+		Bucket: bucketOf(roles), InstanceID: "follower",
+		TTL: followedTTL,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

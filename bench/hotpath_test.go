@@ -16,7 +16,10 @@ import (
 // the clock that is in it. Both are measured in turns, so that what else the machine does meets
 // both.
 func BenchmarkIsLeader(b *testing.B) {
-	p := join(b, natstest.Server(b), election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, TTL: 10 * time.Second})
+	p := join(b, natstest.Server(b), election.SessionConfig{
+		Bucket: "roles", BucketAutoCreate: true,
+		TTL: 10 * time.Second,
+	})
 	l := newLedger()
 	e := p.campaign(b, "role", l)
 	l.after(b, "promotion", &l.began, time.Time{}, 1)

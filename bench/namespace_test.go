@@ -34,7 +34,11 @@ type store struct {
 	replicas int
 }
 
-var stores = []store{{"memory", jetstream.MemoryStorage, 1}, {"file", jetstream.FileStorage, 1}, {"replicas3", jetstream.FileStorage, 3}}
+var stores = []store{
+	{"memory", jetstream.MemoryStorage, 1},
+	{"file", jetstream.FileStorage, 1},
+	{"replicas3", jetstream.FileStorage, 3},
+}
 
 func (s store) host(b *testing.B) host {
 	if s.replicas > 1 {
@@ -52,7 +56,9 @@ type stage struct {
 
 // enter opens a session with an assigner; register gives it its handlers. With campaign it is a
 // candidate for the role.
-func (s store) enter(b *testing.B, at host, name string, campaign bool, register func(*assign.Assigner), edit func(*election.SessionConfig, *assign.Config)) *stage {
+func (s store) enter(b *testing.B, at host, name string, campaign bool, register func(*assign.Assigner),
+	edit func(*election.SessionConfig, *assign.Config),
+) *stage {
 	b.Helper()
 	must := func(err error) {
 		b.Helper()
@@ -142,7 +148,9 @@ func recoveries(sc *election.SessionConfig) <-chan event.TaskRecovered {
 }
 
 // submitAll stores n tasks without waiting for them.
-func submitAll[In, Out any](b *testing.B, c *assign.Client, k assign.Kind[In, Out], in In, n int, opts ...assign.SubmitOption) {
+func submitAll[In, Out any](b *testing.B, c *assign.Client, k assign.Kind[In, Out], in In, n int,
+	opts ...assign.SubmitOption,
+) {
 	b.Helper()
 	var all sync.WaitGroup
 	next := make(chan struct{}, 1024)
@@ -190,7 +198,10 @@ func holdTasks(url, name string) error {
 		return err
 	}
 	defer nc.Close()
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: name, TTL: rerunTTL, WorkerOnly: true})
+	s, err := election.NewSession(election.SessionConfig{
+		Bucket: "roles", InstanceID: name, TTL: rerunTTL,
+		WorkerOnly: true,
+	})
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,8 @@ func (s *Session) attachOnce(name string, run func(ctx context.Context, h Host) 
 func (s *Session) attach(name string, run func(ctx context.Context, h Host) error, once bool) error {
 	a := &attachment{
 		s: s, name: name, run: run, drains: s.cfg.DrainTimeout,
-		wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), beaten: make(chan struct{}, 1), done: make(chan struct{}),
+		wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), beaten: make(chan struct{}, 1),
+		done: make(chan struct{}),
 	}
 	s.mu.Lock()
 	if s.closing || s.ended() {

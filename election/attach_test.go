@@ -81,7 +81,8 @@ func TestAttachmentLivesAndDiesWithTheLease(t *testing.T) {
 					a = attach(t, session)
 				}
 				first := receive(t, "first run", a.hosts)
-				if first.Session() != bridge.Number(session) || first.Conn() != nc || first.Bucket() != bucket || first.Instance() != "a" ||
+				if first.Session() != bridge.Number(session) || first.Conn() != nc || first.Bucket() != bucket ||
+					first.Instance() != "a" ||
 					first.Config().TTL != time.Second || first.Signer() == nil || first.Meta().Instance != "a" {
 					t.Errorf("host of session %d: %+v", bridge.Number(session), first)
 				}
@@ -105,7 +106,8 @@ func TestAttachmentLivesAndDiesWithTheLease(t *testing.T) {
 				link.Heal()
 				second := receive(t, "second run", a.hosts)
 				if second.Session() <= first.Session() || !second.Trusted() || first.Trusted() {
-					t.Errorf("sessions %d and %d, believed %v and %v", first.Session(), second.Session(), first.Trusted(), second.Trusted())
+					t.Errorf("sessions %d and %d, believed %v and %v", first.Session(), second.Session(), first.Trusted(),
+						second.Trusted())
 				}
 				if err := session.Close(t.Context()); err != nil {
 					t.Fatal(err)

@@ -106,7 +106,8 @@ func TestCallbacksMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		one := "promote, demote, demote returns, promote returns"
-		if want := strings.Join([]string{one, one, one}, ", "); !strings.HasPrefix(j.String(), want) || strings.Count(j.String(), "promote,")*4 != len(j.lines) {
+		if want := strings.Join([]string{one, one, one}, ", "); !strings.HasPrefix(j.String(), want) ||
+			strings.Count(j.String(), "promote,")*4 != len(j.lines) {
 			t.Errorf("got %s", &j)
 		}
 	})
@@ -160,7 +161,8 @@ func TestDrainedOnce(t *testing.T) {
 					}
 					natstest.Settle(t)
 					drained := ofType[event.RoleDrained](&sink)
-					if len(drained) != n || strings.Count(j.String(), slow) != n || len(j.lines) != 3*n || drained[n-1].Took < time.Second {
+					if len(drained) != n || strings.Count(j.String(), slow) != n || len(j.lines) != 3*n ||
+						drained[n-1].Took < time.Second {
 						t.Fatalf("after term %d: %v; %s", n, drained, &j)
 					}
 				}
@@ -254,13 +256,16 @@ func TestLeaderChanges(t *testing.T) {
 		changes := make(chan string, 16)
 		a, b := open(t, s, instance("a")), open(t, s, instance("b"))
 		pa, _ := lead(t, a, election.RoleConfig{Role: "scheduler"})
-		pb := campaign(t, b, election.RoleConfig{Role: "scheduler", OnLeaderChange: func(leader string) { changes <- leader }})
-		natstest.Eventually(t, "b knows the leader", time.Minute, func() (bool, string) { return pb.LeaderID() == "a", pb.LeaderID() })
+		pb := campaign(t, b,
+			election.RoleConfig{Role: "scheduler", OnLeaderChange: func(leader string) { changes <- leader }})
+		natstest.Eventually(t, "b knows the leader", time.Minute,
+			func() (bool, string) { return pb.LeaderID() == "a", pb.LeaderID() })
 		stop(t, pa)
 		receive(t, "b's promotion", pb.began)
 		natstest.Settle(t) // a late callback gets only the latest leader
 		stop(t, pb)
-		natstest.Eventually(t, "b knows that nobody leads", time.Minute, func() (bool, string) { return pb.LeaderID() == "", pb.LeaderID() })
+		natstest.Eventually(t, "b knows that nobody leads", time.Minute,
+			func() (bool, string) { return pb.LeaderID() == "", pb.LeaderID() })
 		if err := b.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}

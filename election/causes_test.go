@@ -27,13 +27,16 @@ func endsWith(t *testing.T, p *part, term *election.Term, sink *recorder, want e
 	natstest.Eventually(t, "the end is reported", time.Minute, func() (bool, string) {
 		return len(ofType[event.RoleDemoted](sink)) == 1, sprint(sink.all())
 	})
-	if d := ofType[event.RoleDemoted](sink)[0]; d.Reason != reason || !errors.Is(d.Cause, want) || d.Epoch != term.Epoch() {
+	if d := ofType[event.RoleDemoted](sink)[0]; d.Reason != reason || !errors.Is(d.Cause, want) ||
+		d.Epoch != term.Epoch() {
 		t.Errorf("reported as %+v, want reason %q", d, reason)
 	}
 }
 
 // watched is a session whose events are kept.
-func watched(t *testing.T, s *natsrun.Server, cfg election.SessionConfig, link *natsrun.Link) (*election.Session, *recorder) {
+func watched(t *testing.T, s *natsrun.Server, cfg election.SessionConfig,
+	link *natsrun.Link,
+) (*election.Session, *recorder) {
 	t.Helper()
 	sink := &recorder{}
 	cfg.Sinks = []event.Sink{sink}
@@ -215,9 +218,18 @@ func TestCauseWorkEnded(t *testing.T) {
 		reason string
 		check  func(event.WorkReturned) bool
 	}{
-		"nil":   {func() error { return nil }, "work returned", func(w event.WorkReturned) bool { return w.Err == nil && !w.Panic }},
-		"error": {func() error { return errors.New("broken") }, "work failed", func(w event.WorkReturned) bool { return w.Err.Error() == "broken" }},
-		"panic": {func() error { panic("bug") }, "work failed", func(w event.WorkReturned) bool { return w.Panic && w.Err != nil }},
+		"nil": {
+			func() error { return nil }, "work returned",
+			func(w event.WorkReturned) bool { return w.Err == nil && !w.Panic },
+		},
+		"error": {
+			func() error { return errors.New("broken") }, "work failed",
+			func(w event.WorkReturned) bool { return w.Err.Error() == "broken" },
+		},
+		"panic": {
+			func() error { panic("bug") }, "work failed",
+			func(w event.WorkReturned) bool { return w.Panic && w.Err != nil },
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

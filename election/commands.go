@@ -19,7 +19,9 @@ func random() float64 { return rand.Float64() }
 func (s *Session) post(ev protocol.Event) { s.box.Put(message{event: ev}) }
 
 // command hands a command to the machine and waits for its end.
-func (s *Session) command(ctx context.Context, of func(protocol.CommandID) protocol.Event) (successor string, err error) {
+func (s *Session) command(ctx context.Context, of func(protocol.CommandID) protocol.Event) (successor string,
+	err error,
+) {
 	answer, err := s.order(of)
 	if err != nil {
 		return "", err
@@ -28,7 +30,9 @@ func (s *Session) command(ctx context.Context, of func(protocol.CommandID) proto
 }
 
 // order hands a command to the machine; answer waits for its end.
-func (s *Session) order(of func(protocol.CommandID) protocol.Event) (answer func(context.Context) (successor string, err error), err error) {
+func (s *Session) order(of func(protocol.CommandID) protocol.Event) (
+	answer func(context.Context) (successor string, err error), err error,
+) {
 	answered := make(chan protocol.Done, 1) // one answer, and the loop must not wait for its reader
 	id := protocol.CommandID(s.commands.Add(1))
 	if !s.box.Put(message{event: of(id), id: id, answer: func(d protocol.Done) { answered <- d }}) {
@@ -69,7 +73,9 @@ func (s *Session) query(f func(m *protocol.Machine, now record.Now)) bool {
 }
 
 func (s *Session) validate(ctx context.Context, role string, term, epoch uint64) error {
-	_, err := s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Validate{ID: id, Role: role, Term: term} })
+	_, err := s.command(ctx, func(id protocol.CommandID) protocol.Event {
+		return protocol.Validate{ID: id, Role: role, Term: term}
+	})
 	if ctx.Err() == nil || err == nil {
 		s.emit(event.TokenValidated{Meta: s.meta(), Role: role, Epoch: epoch, OK: err == nil, Err: err})
 	}

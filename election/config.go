@@ -43,7 +43,8 @@ type SessionConfig struct {
 	// Default TTL/5.
 	SafetyMargin time.Duration
 	// DisconnectGracePeriod is how long the connection may be down before the terms of this process
-	// end. Terms never outlive the lease. Default the larger of three heartbeats and 5 s, maximum a year.
+	// end. Terms never outlive the lease. Default the larger of three heartbeats and 5 s, maximum a
+	// year.
 	DisconnectGracePeriod time.Duration
 	// SuccessionDelay is how long each candidate waits for the candidate before it in line, a few
 	// round trips. A successor that has confirmed a handover gets one heartbeat more. Default 20
@@ -97,8 +98,9 @@ type RoleConfig struct {
 	// role, and a leader steps down, until a check succeeds. A check that hangs counts as failing.
 	Health                 HealthChecker
 	MaxConsecutiveFailures int
-	// ValidationInterval is how often a leader asks the server to confirm its leadership. The
-	// leader steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval, maximum a year.
+	// ValidationInterval is how often a leader asks the server to confirm its leadership. The leader
+	// steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval, maximum a
+	// year.
 	ValidationInterval time.Duration
 }
 

@@ -92,7 +92,8 @@ func (c *control) stop() {
 // id is known gets the same answer again, or waits for it with the first.
 func (c *control) receive(m *nats.Msg, readyOnly bool) {
 	var q protocol.Request
-	if len(m.Data) > maxRequest || json.Unmarshal(m.Data, &q) != nil || q.ID == "" || readyOnly && q.Op != protocol.OpReady {
+	if len(m.Data) > maxRequest || json.Unmarshal(m.Data, &q) != nil || q.ID == "" ||
+		readyOnly && q.Op != protocol.OpReady {
 		c.out.Put(reply{m, protocol.Response{Error: "not a control request"}})
 		return
 	}
@@ -114,7 +115,10 @@ func (c *control) receive(m *nats.Msg, readyOnly bool) {
 	c.owed[q.ID] = []*nats.Msg{m}
 	c.mu.Unlock()
 	id := protocol.CommandID(c.l.s.commands.Add(1))
-	c.l.s.box.Put(message{event: protocol.Asked{ID: id, Request: q}, id: id, answer: func(d protocol.Done) { c.answered(q.ID, d) }})
+	c.l.s.box.Put(message{
+		event: protocol.Asked{ID: id, Request: q}, id: id,
+		answer: func(d protocol.Done) { c.answered(q.ID, d) },
+	})
 }
 
 func (c *control) remember(id string) {
@@ -171,7 +175,9 @@ func (c *control) ask(a protocol.Ask) {
 	})
 }
 
-func request(ctx context.Context, nc *nats.Conn, bucket, instance string, q protocol.Request) (protocol.Response, error) {
+func request(ctx context.Context, nc *nats.Conn, bucket, instance string,
+	q protocol.Request,
+) (protocol.Response, error) {
 	data, err := json.Marshal(q)
 	if err != nil {
 		return protocol.Response{}, err
@@ -193,7 +199,8 @@ func request(ctx context.Context, nc *nats.Conn, bucket, instance string, q prot
 	return readResponse(m.Data, q.ID)
 }
 
-var errNoAnswer = errors.New("no answer to a control request: see which other client listens to the subject of that instance")
+var errNoAnswer = errors.New(
+	"no answer to a control request: see which other client listens to the subject of that instance")
 
 // readResponse reads the answer to the request of an id. A process that could not read a request
 // answers without its id, and says why it refuses.

@@ -46,7 +46,8 @@ func FuzzAnswer(f *testing.F) {
 			}
 			return
 		}
-		if len(data) > maxRequest || r.OK && (r.ID != id || r.Error != "") || !r.OK && (r.Error == "" || r.ID != id && r.ID != "") {
+		if len(data) > maxRequest || r.OK && (r.ID != id || r.Error != "") ||
+			!r.OK && (r.Error == "" || r.ID != id && r.ID != "") {
 			t.Fatalf("%q is read as %+v", data, r)
 		}
 		if !r.OK && named(r.Error) == nil {

@@ -52,7 +52,8 @@ func TestNoRoomForAnotherMember(t *testing.T) {
 	nc, opened := natstest.Connect(t, s), make(chan error, 1)
 	go func() { opened <- second.Open(context.Background(), nc) }()
 	f := receive(t, "a fault that says why", faults)
-	if f.Doing != "watch bucket" || f.Attempts != 1 || !strings.Contains(f.Err.Error(), "maximum consumers limit reached") {
+	if f.Doing != "watch bucket" || f.Attempts != 1 ||
+		!strings.Contains(f.Err.Error(), "maximum consumers limit reached") {
 		t.Errorf("%+v", f)
 	}
 	if err := first.Close(within(t, time.Minute)); err != nil && !errors.Is(err, election.ErrClosed) {

@@ -44,14 +44,16 @@ var (
 	ErrDeclined     = errors.New("election: the target did not confirm that it is ready")
 	ErrUnproven     = errors.New("election: leadership could neither be proved nor disproved")
 
-	ErrAlreadyOpen     = errors.New("election: the session is open already, or was")
-	ErrAlreadyStarted  = errors.New("election: started already; a stopped election cannot be started again, make a new one")
+	ErrAlreadyOpen    = errors.New("election: the session is open already, or was")
+	ErrAlreadyStarted = errors.New(
+		"election: started already; a stopped election cannot be started again, make a new one")
 	ErrNotStarted      = errors.New("election: not started")
 	ErrDuplicateRole   = errors.New("election: the session takes part in this role already")
 	ErrWorkerOnly      = errors.New("election: a worker-only session cannot campaign: open it with WorkerOnly false")
 	ErrInsideWork      = errors.New("election: called by the work of the role, for whose return it waits: return from the work instead")
 	ErrNoWork          = errors.New("election: nothing to run: give Run a function, set Lead, or register OnPromote")
-	ErrSessionConflict = errors.New("election: another election on this connection, bucket and instance has another session configuration")
+	ErrSessionConflict = errors.New(
+		"election: another election on this connection, bucket and instance has another session configuration")
 )
 
 // DuplicateInstanceError says that another live process uses our instance id.
@@ -62,7 +64,9 @@ type DuplicateInstanceError struct {
 }
 
 func (e *DuplicateInstanceError) Error() string {
-	return fmt.Sprintf("election: instance id %q is in use by live session %d of another process: give each process an InstanceID of its own, or leave it empty",
+	return fmt.Sprintf(
+		"election: instance id %q is in use by live session %d of another process: give each process an InstanceID of its "+
+			"own, or leave it empty",
 		e.Instance, e.Session)
 }
 

@@ -119,7 +119,8 @@ func TestEventsCarryTheirOrigin(t *testing.T) {
 				t.Errorf("%s: %s", id, names)
 			}
 		}
-		if opened, closed := ofType[event.SessionOpened](sink), ofType[event.SessionClosed](sink); len(opened) != 1 || len(closed) != 1 {
+		if opened, closed := ofType[event.SessionOpened](sink), ofType[event.SessionClosed](sink); len(opened) != 1 ||
+			len(closed) != 1 {
 			t.Errorf("opened %d times, closed %d times", len(opened), len(closed))
 		}
 	})
@@ -162,7 +163,8 @@ func TestSinksAreCalledInOrder(t *testing.T) {
 func TestTokensLeakNowhere(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var out syncBuilder
-		log := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&out), zap.DebugLevel))
+		log := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(&out),
+			zap.DebugLevel))
 		print := func(v any) {
 			fmt.Fprintf(&out, "%v %+v %#v %s %q\n", v, v, v, v, v)
 			data, err := json.Marshal(v)
@@ -224,7 +226,8 @@ func forms(t *testing.T, encoded string) []string {
 	}
 	raw := [16]byte(id)
 	return []string{
-		id.String(), strings.ReplaceAll(id.String(), "-", ""), strings.Trim(fmt.Sprint(raw), "[]"), fmt.Sprintf("%#v", raw)[8:],
+		id.String(), strings.ReplaceAll(id.String(), "-", ""), strings.Trim(fmt.Sprint(raw), "[]"),
+		fmt.Sprintf("%#v", raw)[8:],
 		base64.StdEncoding.EncodeToString(raw[:]),
 	}
 }

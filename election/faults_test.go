@@ -66,12 +66,18 @@ func TestUnfitBucketListsAllFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket, History: 5, TTL: time.Hour}); err != nil {
+		if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{
+			Bucket: bucket, History: 5,
+			TTL: time.Hour,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		err = openError(t, t.Context(), nc, instance("a"), election.ErrBucketUnfit)
 		t.Log(err)
-		for _, fault := range []string{"MaxAge", "history", "FirstSeq", "AllowMsgTTL", "SubjectDeleteMarkerTTL", "AllowAtomicPublish", "metadata"} {
+		for _, fault := range []string{
+			"MaxAge", "history", "FirstSeq", "AllowMsgTTL", "SubjectDeleteMarkerTTL",
+			"AllowAtomicPublish", "metadata",
+		} {
 			if !strings.Contains(err.Error(), fault) {
 				t.Errorf("it does not tell of %s", fault)
 			}
@@ -114,7 +120,8 @@ func TestWorkerOnlyCannotCampaign(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("w")
 		cfg.WorkerOnly = true
-		if _, err := open(t, s, cfg).Campaign(election.RoleConfig{Role: "scheduler"}); !errors.Is(err, election.ErrWorkerOnly) {
+		if _, err := open(t, s, cfg).Campaign(election.RoleConfig{Role: "scheduler"}); !errors.Is(err,
+			election.ErrWorkerOnly) {
 			t.Errorf("campaign: %v, want %v", err, election.ErrWorkerOnly)
 		}
 	})
@@ -218,7 +225,8 @@ func TestDeafConnectionIsRefused(t *testing.T) {
 			SessionConfig: instance("a"), RoleConfig: election.RoleConfig{Role: "scheduler"},
 		})
 		for what, err := range map[string]error{
-			"New": standalone, "Open": unopened(t, instance("b")).Open(t.Context(), nc), "Open nil": unopened(t, instance("c")).Open(t.Context(), nil),
+			"New": standalone, "Open": unopened(t, instance("b")).Open(t.Context(), nc),
+			"Open nil": unopened(t, instance("c")).Open(t.Context(), nil),
 		} {
 			if fault := (*election.ConfigError)(nil); !errors.As(err, &fault) || fault.Field != "nc" {
 				t.Errorf("%s: %v, want a *ConfigError of nc", what, err)

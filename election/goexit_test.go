@@ -53,7 +53,8 @@ func TestGoexit(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
 		if promotions < 2 || len(demotions) != promotions || g.IsLeader() {
-			t.Errorf("a promotion that ends its goroutine: %d in five minutes, %d demotions, leader: %v", promotions, len(demotions), g.IsLeader())
+			t.Errorf("a promotion that ends its goroutine: %d in five minutes, %d demotions, leader: %v", promotions,
+				len(demotions), g.IsLeader())
 		}
 		p := newPart()
 		f, err := session.Campaign(election.RoleConfig{Role: "q", Lead: p.work})

@@ -82,7 +82,8 @@ func TestADenialToAskWhichBucketIsSaid(t *testing.T) {
 			so.Users, options = []*server.User{{Username: "owner", Password: "x"}, {Username: "a", Password: "x"}}, so
 		}
 	})
-	asking, watching := natstest.Connect(t, s, nats.UserInfo("a", "x")), natstest.Connect(t, s, nats.UserInfo("owner", "x"))
+	asking, watching := natstest.Connect(t, s, nats.UserInfo("a", "x")),
+		natstest.Connect(t, s, nats.UserInfo("owner", "x"))
 	bucket, err := natskv.Create(t.Context(), asking, natskv.Config{Bucket: "roles"})
 	if err != nil {
 		t.Fatal(err)
@@ -91,15 +92,19 @@ func TestADenialToAskWhichBucketIsSaid(t *testing.T) {
 	t.Cleanup(wg.Wait)
 	w := newWatcher(t.Context(), &wg, watching, bucket, clock.System(), []string{record.AllFilter})
 	less := options.Clone()
-	less.Users = []*server.User{{Username: "owner", Password: "x"}, {Username: "a", Password: "x", Permissions: &server.Permissions{
-		Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.INFO.KV_roles"}},
-	}}}
+	less.Users = []*server.User{
+		{Username: "owner", Password: "x"},
+		{Username: "a", Password: "x", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.INFO.KV_roles"}},
+		}},
+	}
 	if err := s.Running().ReloadOptions(less); err != nil {
 		t.Fatal(err)
 	}
 	natstest.Eventually(t, "the denial, which no other watch mends", time.Minute, func() (bool, string) {
 		err := w.identify(t.Context()) // the server may put out first whom it concerns
-		said := errors.Is(err, nats.ErrPermissionViolation) && natskv.Permanent(err) && strings.Contains(err.Error(), "STREAM.INFO.KV_roles")
+		said := errors.Is(err, nats.ErrPermissionViolation) && natskv.Permanent(err) &&
+			strings.Contains(err.Error(), "STREAM.INFO.KV_roles")
 		return said, fmt.Sprint(err)
 	})
 }

@@ -106,7 +106,10 @@ func (s *Session) Members() (all []MemberInfo) {
 
 // status is where this process stands in a role.
 func (s *Session) status(e *Election) Status {
-	st := Status{Role: e.cfg.Role, Priority: e.cfg.Priority, State: StateInit, IsLeader: e.IsLeader(), LeaderID: e.LeaderID()}
+	st := Status{
+		Role: e.cfg.Role, Priority: e.cfg.Priority, State: StateInit, IsLeader: e.IsLeader(),
+		LeaderID: e.LeaderID(),
+	}
 	st.LastHeartbeat, _ = s.LastHeartbeat()
 	if last := e.last.Load(); last != nil {
 		st.LastTransition, st.Reason = last.at, last.reason

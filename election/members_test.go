@@ -54,7 +54,8 @@ func TestMembersAndMeta(t *testing.T) {
 		if err := a.SetMeta(t.Context(), nil); !errors.Is(err, election.ErrClosed) {
 			t.Errorf("after the end: %v, want %v", err, election.ErrClosed)
 		}
-		natstest.Eventually(t, "a is gone", time.Minute, func() (bool, string) { return len(b.Members()) == 1, sprint(b.Members()) })
+		natstest.Eventually(t, "a is gone", time.Minute,
+			func() (bool, string) { return len(b.Members()) == 1, sprint(b.Members()) })
 	})
 }
 
@@ -68,7 +69,8 @@ func TestMetaOutlivesTheLease(t *testing.T) {
 		}
 		first := bridge.Number(a)
 		link.Hold(natsrun.ToServer)
-		natstest.Eventually(t, "the session is lost", time.Minute, func() (bool, string) { return bridge.Number(a) == 0, sprint(bridge.Number(a)) })
+		natstest.Eventually(t, "the session is lost", time.Minute,
+			func() (bool, string) { return bridge.Number(a) == 0, sprint(bridge.Number(a)) })
 		link.Heal()
 		o := observe(t, s)
 		natstest.Eventually(t, "the next one says it", time.Minute, func() (bool, string) {
@@ -97,12 +99,14 @@ func TestRolesAndStatus(t *testing.T) {
 		}
 		natstest.Eventually(t, "a status as a page shows it", time.Minute, func() (bool, string) {
 			st := pa.Status()
-			return st.Role == "one" && st.State == election.StateLeader && st.IsLeader && st.LeaderID == "a" && st.Successor == "b" &&
+			return st.Role == "one" && st.State == election.StateLeader && st.IsLeader && st.LeaderID == "a" &&
+				st.Successor == "b" &&
 				st.Epoch == term.Epoch() && st.Revision == term.Epoch() && st.Priority == 5 && !st.LastHeartbeat.IsZero() &&
 				!st.LastTransition.IsZero() && len(st.Candidates) == 2 && st.Reason == "", sprint(st)
 		})
 		st := pb.Status()
-		if st.State != election.StateFollower || st.IsLeader || st.LeaderID != "a" || st.Epoch != term.Epoch() || st.Priority != 7 {
+		if st.State != election.StateFollower || st.IsLeader || st.LeaderID != "a" || st.Epoch != term.Epoch() ||
+			st.Priority != 7 {
 			t.Errorf("of the follower: %+v", st)
 		}
 		if got, err := st.State.MarshalText(); string(got) != "FOLLOWER" || err != nil {
@@ -110,7 +114,8 @@ func TestRolesAndStatus(t *testing.T) {
 		}
 		at, took := a.LastHeartbeat()
 		if time.Since(at) > time.Second || took < 0 || !a.Connected() || bridge.TrustedFor(a) <= 0 {
-			t.Errorf("heartbeat %v ago in %v, connected %v, believes for %v", time.Since(at), took, a.Connected(), bridge.TrustedFor(a))
+			t.Errorf("heartbeat %v ago in %v, connected %v, believes for %v", time.Since(at), took, a.Connected(),
+				bridge.TrustedFor(a))
 		}
 		if err := a.Close(t.Context()); err != nil {
 			t.Fatal(err)

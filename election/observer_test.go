@@ -39,7 +39,8 @@ func TestObserverReportsVacancies(t *testing.T) {
 		natstest.Settle(t) // the member record of a has a way of its own
 		info, ok := o.Role("scheduler")
 		if !ok || info.Leader != "a" || info.Epoch != term.Epoch() || info.Revision != term.Epoch() || info.Priority != 3 ||
-			info.TTL != time.Second || info.Session != bridge.Number(session) || info.PublicKey == "" || info.Vacant || info.Since < 0 ||
+			info.TTL != time.Second || info.Session != bridge.Number(session) || info.PublicKey == "" || info.Vacant ||
+			info.Since < 0 ||
 			len(info.Candidates) != 1 || info.Candidates[0].Instance != "a" || info.Successor != "" {
 			t.Errorf("while a leads: %+v", info)
 		}

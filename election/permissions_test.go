@@ -28,7 +28,8 @@ func user(name string, publish []string, subscribe ...string) *server.User {
 // The sets per class, for bucket "roles".
 var (
 	observing = []string{
-		"$JS.API.STREAM.INFO.KV_roles", "$JS.API.CONSUMER.CREATE.KV_roles.*", "$JS.API.CONSUMER.CREATE.KV_roles.*.$KV.roles.>",
+		"$JS.API.STREAM.INFO.KV_roles", "$JS.API.CONSUMER.CREATE.KV_roles.*",
+		"$JS.API.CONSUMER.CREATE.KV_roles.*.$KV.roles.>",
 		"$JS.API.CONSUMER.DELETE.KV_roles.*", "$JS.FC.KV_roles.>",
 	}
 	listening = []string{"$ROLES.roles.ctl.a", "$ROLES.roles.ready.a"}
@@ -98,7 +99,8 @@ func TestPermissionsSuffice(t *testing.T) {
 		natstest.Eventually(t, "b waits in line", time.Minute, func() (bool, string) {
 			return a.Status().Successor == "b", sprint(a.Status())
 		})
-		if successor, err := operator.StepDown(within(t, time.Minute), "scheduler", term.Epoch()); err != nil || successor != "b" {
+		if successor, err := operator.StepDown(within(t, time.Minute), "scheduler", term.Epoch()); err != nil ||
+			successor != "b" {
 			t.Errorf("step-down by the operator: %q, %v", successor, err)
 		}
 		receive(t, "b's promotion", b.began)

@@ -36,8 +36,9 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, readyOnly bool) {
 		c := &control{
-			l: &loop{s: &Session{box: mailbox.New[message]()}}, out: mailbox.New[reply](), answer: map[string]*protocol.Response{},
-			owed: map[string][]*nats.Msg{},
+			l: &loop{s: &Session{box: mailbox.New[message]()}}, out: mailbox.New[reply](),
+			answer: map[string]*protocol.Response{},
+			owed:   map[string][]*nats.Msg{},
 		}
 		came := 0
 		comes := func() {
@@ -63,8 +64,10 @@ func FuzzRequest(f *testing.F) {
 				t.Fatalf("%q is refused, and nothing says why", data)
 			}
 		}
-		if n := len(asked); n > 1 || len(answered) != came || done != n*came || len(c.l.s.box.Drain(nil)) > 0 || len(c.owed) > 0 || len(c.answer) != n {
-			t.Fatalf("%q came %d times: handed on %d times, answered %d times, %d of them as done; %d are remembered", data, came, n,
+		if n := len(asked); n > 1 || len(answered) != came || done != n*came || len(c.l.s.box.Drain(nil)) > 0 ||
+			len(c.owed) > 0 || len(c.answer) != n {
+			t.Fatalf("%q came %d times: handed on %d times, answered %d times, %d of them as done; %d are remembered", data,
+				came, n,
 				len(answered), done, len(c.answer))
 		}
 	})

@@ -26,7 +26,8 @@ func TestRestoredBucket(t *testing.T) {
 			dir, backup := t.TempDir(), t.TempDir()
 			s := natstest.Server(t, natstest.StoreIn(dir))
 			link := s.Link()
-			again := append(link.Options(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectBufSize(-1))
+			again := append(link.Options(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond),
+				nats.ReconnectBufSize(-1))
 			first := instance("a")
 			first.Storage = jetstream.FileStorage
 			a := open(t, s, first, again...)

@@ -69,8 +69,9 @@ func NewSession(cfg SessionConfig) (*Session, error) {
 		return nil, fmt.Errorf("election: make a signing key: %w", err)
 	}
 	s := &Session{
-		cfg: cfg, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{}, bindings: map[<-chan struct{}]*binding{},
-		trust: newTrust(cfg.clock), events: newFanout(), ready: make(chan struct{}), done: make(chan struct{}),
+		cfg: cfg, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{},
+		bindings: map[<-chan struct{}]*binding{},
+		trust:    newTrust(cfg.clock), events: newFanout(), ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.present.Store(s.trust)
 	if len(cfg.Meta) > 0 {
@@ -162,7 +163,8 @@ const (
 // openBucket opens the bucket, again and again while what is wrong may pass.
 func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
 	pace := backoff.NewExponentialBackOff()
-	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2, 5*time.Second, 0.1
+	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2,
+		5*time.Second, 0.1
 	attempts, began := 0, time.Now()
 	var last error
 	try := func() (*natskv.Bucket, error) {
@@ -191,8 +193,11 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 		return nil, public(err)
 	}
 	if s.cfg.TTL > bucket.MaxTTL() {
-		return nil, &ConfigError{"TTL", fmt.Sprintf("%v is above the %v that bucket %s allows: use less, or make the bucket with a larger maximum",
-			s.cfg.TTL, bucket.MaxTTL(), bucket.Name())}
+		return nil, &ConfigError{
+			"TTL",
+			fmt.Sprintf("%v is above the %v that bucket %s allows: use less, or make the bucket with a larger maximum",
+				s.cfg.TTL, bucket.MaxTTL(), bucket.Name()),
+		}
 	}
 	return bucket, nil
 }

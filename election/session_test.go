@@ -13,7 +13,10 @@ import (
 func TestSessionOpensLeadsAndCloses(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		nc := natstest.Connect(t, s)
-		session, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a", TTL: time.Second})
+		session, err := election.NewSession(election.SessionConfig{
+			Bucket: "roles", BucketAutoCreate: true, InstanceID: "a",
+			TTL: time.Second,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,8 @@ func acquire(nc *nats.Conn, cfg SessionConfig) (*sharedSession, error) {
 	defer shared.Unlock()
 	if s := shared.sessions[key]; s != nil && !s.ended() && !s.box.Closed() {
 		if !sameConfig(s.given, cfg) {
-			return nil, fmt.Errorf("%w: use the same SessionConfig for every role of instance %q", ErrSessionConflict, s.Instance())
+			return nil, fmt.Errorf("%w: use the same SessionConfig for every role of instance %q", ErrSessionConflict,
+				s.Instance())
 		}
 		s.users++
 		return s, nil

@@ -70,7 +70,8 @@ func TestStandaloneElectionsShareOneSession(t *testing.T) {
 			t.Errorf("after one of two has stopped: leads %v, members %s", two.IsLeader(), members(o))
 		}
 		stop(t, two) // the last one closes it
-		natstest.Eventually(t, "the session is closed", time.Second, func() (bool, string) { return members(o) == "[]", members(o) })
+		natstest.Eventually(t, "the session is closed", time.Second,
+			func() (bool, string) { return members(o) == "[]", members(o) })
 		if got, _ := o.Role("two"); !got.Vacant || got.Reason != "stepped down" {
 			t.Errorf("role after the stop: %+v", got)
 		}
@@ -142,7 +143,8 @@ func TestStandaloneNeverStarted(t *testing.T) {
 		}
 		stop(t, used)
 		o := observe(t, s)
-		natstest.Eventually(t, "the session is closed", time.Second, func() (bool, string) { return members(o) == "[]", members(o) })
+		natstest.Eventually(t, "the session is closed", time.Second,
+			func() (bool, string) { return members(o) == "[]", members(o) })
 	})
 }
 
@@ -158,7 +160,8 @@ func TestStandaloneOpeningFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range []*part{one, two} {
-			if err := p.Run(t.Context(), p.work); !errors.Is(err, election.ErrBucketNotFound) && !errors.Is(err, election.ErrAlreadyStarted) {
+			if err := p.Run(t.Context(), p.work); !errors.Is(err, election.ErrBucketNotFound) &&
+				!errors.Is(err, election.ErrAlreadyStarted) {
 				t.Errorf("run: %v, want %v", err, election.ErrBucketNotFound)
 			}
 			<-p.Done()

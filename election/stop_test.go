@@ -16,10 +16,13 @@ func slowly(t *testing.T, session *election.Session, role string, drain time.Dur
 	t.Helper()
 	p := newPart()
 	var err error
-	p.Election, err = session.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, term *election.Term) error {
-		defer time.Sleep(drain)
-		return p.work(ctx, term)
-	}})
+	p.Election, err = session.Campaign(election.RoleConfig{
+		Role: role,
+		Lead: func(ctx context.Context, term *election.Term) error {
+			defer time.Sleep(drain)
+			return p.work(ctx, term)
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +103,10 @@ func TestStopTimeout(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session := open(t, s, instance("a"))
 		p := slowly(t, session, "scheduler", 5*time.Second)
-		err := p.StopWithContext(t.Context(), election.StopOptions{DeleteKey: true, WaitForDemote: true, Timeout: time.Second})
+		err := p.StopWithContext(t.Context(), election.StopOptions{
+			DeleteKey: true, WaitForDemote: true,
+			Timeout: time.Second,
+		})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("stop: %v, want %v", err, context.DeadlineExceeded)
 		}

@@ -88,7 +88,10 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	e.latest.Store(t)
 	e.term.Store(t)
 	e.transition("")
-	s.emit(event.RolePromoted{Meta: s.termMeta(t), Role: b.Role, Epoch: b.Epoch, Priority: int(b.Priority), Vacant: b.Vacant})
+	s.emit(event.RolePromoted{
+		Meta: s.termMeta(t), Role: b.Role, Epoch: b.Epoch, Priority: int(b.Priority),
+		Vacant: b.Vacant,
+	})
 	e.work(t)
 }
 

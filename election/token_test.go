@@ -28,7 +28,8 @@ func TestTokenIsZeroWhenNotLeading(t *testing.T) {
 		}
 		term := p.start(t)
 		token := p.Token()
-		if !token.Equal(term.Token()) || token.Epoch != term.Epoch() || term.Role() != "scheduler" || time.Since(term.Since()) > time.Second {
+		if !token.Equal(term.Token()) || token.Epoch != term.Epoch() || term.Role() != "scheduler" ||
+			time.Since(term.Since()) > time.Second {
 			t.Errorf("token %+v of term %+v since %v", token, term.Token(), term.Since())
 		}
 		if again, err := fencing.Parse(token.Encode()); err != nil || !again.Equal(token) {

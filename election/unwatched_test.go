@@ -56,13 +56,16 @@ func TestAnOpeningThatIsGivenUpIsNoFault(t *testing.T) {
 		for after, want := range map[time.Duration]int{time.Second: 0, 6 * time.Second: 1} {
 			var mu sync.Mutex
 			var told []error
-			session, err := NewSession(SessionConfig{Bucket: "roles", InstanceID: "a", Sinks: []event.Sink{event.SinkFunc(func(e event.Event) {
-				if f, ok := e.(event.Fault); ok {
-					mu.Lock()
-					defer mu.Unlock()
-					told = append(told, f.Err)
-				}
-			})}})
+			session, err := NewSession(SessionConfig{
+				Bucket: "roles", InstanceID: "a",
+				Sinks: []event.Sink{event.SinkFunc(func(e event.Event) {
+					if f, ok := e.(event.Fault); ok {
+						mu.Lock()
+						defer mu.Unlock()
+						told = append(told, f.Err)
+					}
+				})},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

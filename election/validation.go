@@ -44,14 +44,17 @@ var bucketName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,100}$`)
 
 const nameRule = "use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends"
 
-// checkConn refuses a connection on which a session cannot work. With nats.NoEcho a process does not
-// receive its own messages: a leader could neither give its own process a task nor ask it.
+// checkConn refuses a connection on which a session cannot work. With nats.NoEcho a process does
+// not receive its own messages: a leader could neither give its own process a task nor ask it.
 func checkConn(nc *nats.Conn) error {
 	switch {
 	case nc == nil:
 		return &ConfigError{"nc", "nil: connect to NATS first"}
 	case nc.Opts.NoEcho:
-		return &ConfigError{"nc", "made with nats.NoEcho(): this process would not receive its own messages: leave NoEcho out"}
+		return &ConfigError{
+			"nc",
+			"made with nats.NoEcho(): this process would not receive its own messages: leave NoEcho out",
+		}
 	}
 	return nil
 }
@@ -61,7 +64,8 @@ func checkConn(nc *nats.Conn) error {
 func (c SessionConfig) Validate() error {
 	c = c.withDefaults()
 	var f faults
-	f.check(bucketName.MatchString(c.Bucket), "Bucket", "%q is not a valid bucket name: use letters, digits, - and _", c.Bucket)
+	f.check(bucketName.MatchString(c.Bucket), "Bucket", "%q is not a valid bucket name: use letters, digits, - and _",
+		c.Bucket)
 	f.check(naming.Valid(c.InstanceID), "InstanceID", "%q cannot be part of a key: %s", c.InstanceID, nameRule)
 	f.check(c.Replicas >= 1 && c.Replicas <= 5 && c.Replicas%2 == 1, "Replicas", "%d: use 1, 3 or 5", c.Replicas)
 	f.check(c.TTL >= minTTL, "TTL", "%v < %v: use at least %[2]v", c.TTL, minTTL)
@@ -69,19 +73,22 @@ func (c SessionConfig) Validate() error {
 	if c.TTL < minTTL { // what follows from it would be nonsense
 		return errors.Join(f...)
 	}
-	f.check(c.HeartbeatInterval > 0, "HeartbeatInterval", "%v: use a positive duration, or 0 for TTL/5", c.HeartbeatInterval)
+	f.check(c.HeartbeatInterval > 0, "HeartbeatInterval", "%v: use a positive duration, or 0 for TTL/5",
+		c.HeartbeatInterval)
 	f.check(c.HeartbeatInterval <= c.TTL/3, "HeartbeatInterval",
 		"TTL %v < 3 × heartbeat %v: use at most %v", c.TTL, c.HeartbeatInterval, c.TTL/3)
 	f.check(c.OpTimeout > 0 && c.OpTimeout < c.HeartbeatInterval, "OpTimeout",
 		"%v is not within (0, heartbeat %v): use %v", c.OpTimeout, c.HeartbeatInterval, c.HeartbeatInterval/2)
-	f.check(c.SafetyMargin > 0, "SafetyMargin", "%v: without a margin two leaders can overlap; use TTL/5 = %v", c.SafetyMargin, c.TTL/5)
+	f.check(c.SafetyMargin > 0, "SafetyMargin", "%v: without a margin two leaders can overlap; use TTL/5 = %v",
+		c.SafetyMargin, c.TTL/5)
 	f.check(c.TTL-c.SafetyMargin >= 2*c.HeartbeatInterval, "SafetyMargin",
 		"TTL %v − margin %v leaves fewer than two heartbeats of %v before the deadline: use at most %v",
 		c.TTL, c.SafetyMargin, c.HeartbeatInterval, c.TTL-2*c.HeartbeatInterval)
 	f.check(c.DisconnectGracePeriod >= 2*c.HeartbeatInterval, "DisconnectGracePeriod",
 		"%v < 2 × heartbeat %v: use at least %v", c.DisconnectGracePeriod, c.HeartbeatInterval, 2*c.HeartbeatInterval)
 	f.check(c.IdleFactor >= 1, "IdleFactor", "%d: use 1 or more", c.IdleFactor)
-	f.check(c.IdleFactor <= protocol.MaxIdleFactor, "IdleFactor", "%d: use at most %d", c.IdleFactor, protocol.MaxIdleFactor)
+	f.check(c.IdleFactor <= protocol.MaxIdleFactor, "IdleFactor", "%d: use at most %d", c.IdleFactor,
+		protocol.MaxIdleFactor)
 	f.atMost("DisconnectGracePeriod", c.DisconnectGracePeriod, protocol.MaxDuration)
 	for _, d := range []struct {
 		field string
@@ -109,7 +116,8 @@ func (c RoleConfig) Validate(heartbeat time.Duration) error {
 	c = c.withDefaults()
 	var f faults
 	f.check(naming.Valid(c.Role), "Role", "%q cannot be part of a key: %s", c.Role, nameRule)
-	f.check(c.Priority == int(int32(c.Priority)), "Priority", "%d: use one of 32 bits, %d to %d", c.Priority, math.MinInt32, math.MaxInt32)
+	f.check(c.Priority == int(int32(c.Priority)), "Priority", "%d: use one of 32 bits, %d to %d", c.Priority,
+		math.MinInt32, math.MaxInt32)
 	f.check(!c.AllowPriorityTakeover || c.Priority > 0, "AllowPriorityTakeover",
 		"role %q has priority %d: give it a Priority above 0, or leave takeover off", c.Role, c.Priority)
 	f.check(c.MaxConsecutiveFailures > 0, "MaxConsecutiveFailures", "%d: use 1 or more", c.MaxConsecutiveFailures)

@@ -234,7 +234,10 @@ func TestDefaults(t *testing.T) {
 
 // TestDefaultsFollowTTL: for every legal TTL, the values derived from it are legal too.
 func TestDefaultsFollowTTL(t *testing.T) {
-	for _, ttl := range []time.Duration{300 * time.Millisecond, time.Second, 15 * time.Second, 2 * time.Minute, time.Hour} {
+	for _, ttl := range []time.Duration{
+		300 * time.Millisecond, time.Second, 15 * time.Second, 2 * time.Minute,
+		time.Hour,
+	} {
 		s := unopened(t, election.SessionConfig{Bucket: bucket, TTL: ttl})
 		if c := s.Config(); c.HeartbeatInterval != ttl/5 || c.SafetyMargin != ttl/5 || c.OpTimeout != ttl/10 ||
 			c.DisconnectGracePeriod != max(3*ttl/5, 5*time.Second) {
@@ -254,11 +257,14 @@ func TestLongestDurations(t *testing.T) {
 		cfg.SuccessionDelay, cfg.IdleFactor = time.Hour, 100_000
 		began := make(chan *election.Term, 8)
 		session := open(t, s, cfg)
-		e, err := session.Campaign(election.RoleConfig{Role: "r", ValidationInterval: longest, Lead: func(_ context.Context, term *election.Term) error {
-			began <- term
-			time.Sleep(3 * time.Second)
-			return errors.New("fails")
-		}})
+		e, err := session.Campaign(election.RoleConfig{
+			Role: "r", ValidationInterval: longest,
+			Lead: func(_ context.Context, term *election.Term) error {
+				began <- term
+				time.Sleep(3 * time.Second)
+				return errors.New("fails")
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,8 @@ func newWatcher(
 	ctx context.Context, wg *sync.WaitGroup, nc *nats.Conn, bucket *natskv.Bucket, c clock.Clock, filters []string,
 ) *watcher {
 	return &watcher{
-		ctx: ctx, wg: wg, nc: nc, bucket: bucket, clock: c, filters: filters, out: make(chan batch), wake: make(chan struct{}, 1),
+		ctx: ctx, wg: wg, nc: nc, bucket: bucket, clock: c, filters: filters, out: make(chan batch),
+		wake: make(chan struct{}, 1),
 	}
 }
 
@@ -84,7 +85,8 @@ func (w *watcher) widen() (narrow func()) {
 
 func (w *watcher) run() {
 	pace := backoff.NewExponentialBackOff()
-	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2, 5*time.Second, 0.1
+	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2,
+		5*time.Second, 0.1
 	patience := patience(watchTimeout)
 	for attempts := 0; w.ctx.Err() == nil; {
 		began := time.Now()
@@ -207,7 +209,8 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 	if err != nil {
 		return reset
 	}
-	reset.Single = state.Replicas == 1 && state.Current+state.Lagging+state.Offline == 0 // one that is being moved has others
+	// one that is being moved has others
+	reset.Single = state.Replicas == 1 && state.Current+state.Lagging+state.Offline == 0
 	reset.Told = reset.Single || state.Leader != ""
 	reset.Behind = state.Lagging+state.Offline > 0
 	reset.Last = state.LastSeq

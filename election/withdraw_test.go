@@ -49,7 +49,8 @@ func TestANewLeaseOffersNothing(t *testing.T) {
 				select {
 				case b := <-l.watcher.out:
 					for _, ev := range b.events {
-						if e, ok := ev.(protocol.Delivered); ok && e.Kind == record.KindMember && e.Form == record.FormRecord && e.Member.Session > former {
+						if e, ok := ev.(protocol.Delivered); ok && e.Kind == record.KindMember && e.Form == record.FormRecord &&
+							e.Member.Session > former {
 							offered = offered || len(e.Member.Assign) > 0
 						}
 						l.step(ev)

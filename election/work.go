@@ -56,7 +56,10 @@ func (e *Election) returned(t *Term) {
 	if t.open.Add(-1) > 0 {
 		return
 	}
-	e.session.emit(event.RoleDrained{Meta: e.session.termMeta(t), Role: t.role, Epoch: t.Epoch(), Took: time.Since(t.ended)})
+	e.session.emit(event.RoleDrained{
+		Meta: e.session.termMeta(t), Role: t.role, Epoch: t.Epoch(),
+		Took: time.Since(t.ended),
+	})
 	e.session.post(protocol.Drained{Role: t.role, Term: t.id})
 	e.session.terms.Done()
 }
@@ -91,7 +94,10 @@ func (e *Election) guarded(t *Term, name string, callback func()) {
 		if stack == nil {
 			return
 		}
-		e.session.emit(event.CallbackPanicked{Meta: e.session.termMeta(t), Role: t.role, Callback: name, Value: value, Stack: stack})
+		e.session.emit(event.CallbackPanicked{
+			Meta: e.session.termMeta(t), Role: t.role, Callback: name, Value: value,
+			Stack: stack,
+		})
 		if t.ctx.Err() == nil {
 			e.session.post(protocol.Returned{Role: t.role, Term: t.id, Failed: true})
 		}

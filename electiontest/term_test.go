@@ -12,8 +12,10 @@ import (
 
 func TestNewTerm(t *testing.T) {
 	ctx, term, end := electiontest.NewTerm(t, "scheduler")
-	if ctx.Err() != nil || !term.Valid() || term.Role() != "scheduler" || term.Since().IsZero() || term.Validate(ctx) != nil {
-		t.Errorf("a new term: context %v, valid %v, role %q, validated %v", ctx.Err(), term.Valid(), term.Role(), term.Validate(ctx))
+	if ctx.Err() != nil || !term.Valid() || term.Role() != "scheduler" || term.Since().IsZero() ||
+		term.Validate(ctx) != nil {
+		t.Errorf("a new term: context %v, valid %v, role %q, validated %v", ctx.Err(), term.Valid(), term.Role(),
+			term.Validate(ctx))
 	}
 	token := term.Token()
 	if token.Role != "scheduler" || token.Holder == "" || token.Epoch == 0 || token.Epoch != term.Epoch() {

@@ -1,5 +1,5 @@
-// Package examples holds small programs to copy, each of one file and of public packages only, and the test that runs them as
-// processes against a real server.
+// Package examples holds small programs to copy, each of one file and of public packages only, and
+// the test that runs them as processes against a real server.
 //
 //	singleton         work that one process at a time does
 //	tasks             a kind of task: its handler, its scheduler, its submitter

@@ -36,8 +36,8 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// testSingleton: a second process waits, takes over at once when the first ends by a signal, and within the TTL (10 s by
-// default) when it is killed; epochs increase.
+// testSingleton: a second process waits, takes over at once when the first ends by a signal, and
+// within the TTL (10 s by default) when it is killed; epochs increase.
 func testSingleton(t *testing.T, program string) {
 	s := natstest.Server(t, natstest.Listen)
 	first, second := leader(t, start(t, s, program), start(t, s, program))
@@ -68,7 +68,8 @@ func epoch(t *testing.T, p *process) uint64 {
 	return n
 }
 
-// testTasks: one process hands out, another one works only, and a third one submits files and prints their digests.
+// testTasks: one process hands out, another one works only, and a third one submits files and
+// prints their digests.
 func testTasks(t *testing.T, tasks, workerOnly string) {
 	s := natstest.Server(t, natstest.Listen)
 	scheduler, worker := start(t, s, tasks), start(t, s, workerOnly)

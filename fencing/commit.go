@@ -101,7 +101,10 @@ func (s *Store) gate() *nats.Msg {
 }
 
 func (s *Store) message(key string, value []byte) *nats.Msg {
-	return &nats.Msg{Subject: subjectOf(s.bucket, key), Data: value, Header: nats.Header{headerStream: {streamOf(s.bucket)}}}
+	return &nats.Msg{
+		Subject: subjectOf(s.bucket, key), Data: value,
+		Header: nats.Header{headerStream: {streamOf(s.bucket)}},
+	}
 }
 
 // afterRefusal finds out which condition did not hold, and returns nil if another attempt is
@@ -180,7 +183,8 @@ func (s *Store) resolve(ctx context.Context, c *change, began uint64) (revision 
 		return last.Revision, true, nil
 	case last.Revision <= began: // our attempt would have replaced it
 		return 0, false, nil
-	case c.conditional && last.over == strconv.FormatUint(c.expect, 10): // it has replaced the revision that our attempt had to replace
+	// it has replaced the revision that our attempt had to replace
+	case c.conditional && last.over == strconv.FormatUint(c.expect, 10):
 		return 0, false, nil
 	}
 	return 0, false, lost(errSuperseded)

@@ -44,7 +44,8 @@ type StaleError struct {
 }
 
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("%v: %v, but %v has been admitted; stop, or lead again to get a newer token", ErrStale, e.Token, e.High)
+	return fmt.Sprintf("%v: %v, but %v has been admitted; stop, or lead again to get a newer token", ErrStale,
+		e.Token, e.High)
 }
 
 // Unwrap makes errors.Is(err, [ErrStale]) true.
@@ -61,7 +62,8 @@ func (e *ConflictError) Error() string {
 	if e.Token.Holder != e.High.Holder {
 		why = "with another holder"
 	}
-	return fmt.Sprintf("%v: %v, but %v has been admitted %s; check that all tokens come from one bucket", ErrConflict, e.Token, e.High, why)
+	return fmt.Sprintf("%v: %v, but %v has been admitted %s; check that all tokens come from one bucket", ErrConflict,
+		e.Token, e.High, why)
 }
 
 // Unwrap makes errors.Is(err, [ErrConflict]) true.
@@ -93,7 +95,8 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("%v: %s %q: %s; read the key with Latest", ErrUnknown, e.Op, e.Key, strings.TrimPrefix(e.Err.Error(), "fencing: "))
+	return fmt.Sprintf("%v: %s %q: %s; read the key with Latest", ErrUnknown, e.Op, e.Key,
+		strings.TrimPrefix(e.Err.Error(), "fencing: "))
 }
 
 // Unwrap makes errors.Is true for [ErrUnknown] and for Err.

@@ -18,7 +18,8 @@ import (
 
 // An election hands out tokens; here two terms of one role are made by hand.
 func terms() (old, current fencing.Token) {
-	return fencing.NewToken("billing", "node-1", 41, 0, uuid.New()), fencing.NewToken("billing", "node-2", 57, 0, uuid.New())
+	return fencing.NewToken("billing", "node-1", 41, 0, uuid.New()),
+		fencing.NewToken("billing", "node-2", 57, 0, uuid.New())
 }
 
 // A printer that takes orders only from the present leader.
@@ -31,7 +32,7 @@ func ExampleGuard() {
 			return nil
 		})
 		if err != nil {
-			fmt.Println(err)
+			fmt.Println("refused", page, "because the token is stale:", errors.Is(err, fencing.ErrStale))
 		}
 	}
 	printPage(old, "page 1")
@@ -40,7 +41,7 @@ func ExampleGuard() {
 	// Output:
 	// printed page 1
 	// printed page 2
-	// fencing: stale token: billing@41 held by node-1, but billing@57 held by node-2 has been admitted; stop, or lead again to get a newer token
+	// refused page 3 because the token is stale: true
 }
 
 // A token travels as text, and prints without what makes it a proof.

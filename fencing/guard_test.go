@@ -37,7 +37,8 @@ func TestGuardRefusals(t *testing.T) {
 			t.Errorf("%s: Admit = %v, want %v", name, err, c.want)
 		}
 		acted := false
-		if err := g.Do(c.tok, func() error { acted = true; return nil }); !errors.Is(err, c.want) || acted != (c.want == nil) {
+		if err := g.Do(c.tok, func() error { acted = true; return nil }); !errors.Is(err, c.want) ||
+			acted != (c.want == nil) {
 			t.Errorf("%s: Do = %v, acted %t; want %v", name, err, acted, c.want)
 		}
 	}
@@ -45,7 +46,8 @@ func TestGuardRefusals(t *testing.T) {
 		t.Errorf("a refused token changed High to %v", g.High())
 	}
 	var stale *StaleError
-	if err := g.Admit(NewToken("r", "b", 1, 0, testID)); !errors.As(err, &stale) || stale.Token.Epoch != 1 || !stale.High.Equal(five) {
+	if err := g.Admit(NewToken("r", "b", 1, 0, testID)); !errors.As(err, &stale) || stale.Token.Epoch != 1 ||
+		!stale.High.Equal(five) {
 		t.Errorf("the stale error says %+v", stale)
 	}
 }
@@ -80,7 +82,8 @@ func TestGuardFloor(t *testing.T) {
 	}
 	// An id without a holder, then a holder without an id: neither takes away what the other told.
 	g := NewGuard(NewToken("r", "", 5, 0, testID))
-	if err := g.Admit(NewToken("r", "a", 5, 0, uuid.Nil)); err != nil || !g.High().Equal(NewToken("r", "a", 5, 0, testID)) {
+	if err := g.Admit(NewToken("r", "a", 5, 0, uuid.Nil)); err != nil ||
+		!g.High().Equal(NewToken("r", "a", 5, 0, testID)) {
 		t.Errorf("merging: %v, High %#v", err, g.High())
 	}
 }

@@ -114,7 +114,8 @@ func ofCode(e *jetstream.APIError) verdict {
 	switch {
 	case e.ErrorCode == codeWrongLastSequence:
 		return refused
-	case e.ErrorCode == codeConflict, e.ErrorCode == codeIncompleteBatch, e.ErrorCode == codeTooManyBatches, e.ErrorCode == codeTooManyInFlight:
+	case e.ErrorCode == codeConflict, e.ErrorCode == codeIncompleteBatch, e.ErrorCode == codeTooManyBatches,
+		e.ErrorCode == codeTooManyInFlight:
 		return unheard
 	case e.ErrorCode == codeStoreFailed, e.ErrorCode == codeNoSpace, e.ErrorCode == codeInsufficient:
 		return failed
@@ -130,7 +131,8 @@ func local(err error) verdict {
 	switch {
 	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrNoResponders):
 		return unheard
-	case errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject), errors.Is(err, nats.ErrHeadersNotSupported):
+	case errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject),
+		errors.Is(err, nats.ErrHeadersNotSupported):
 		return hopeless
 	default:
 		return unknown
@@ -144,7 +146,8 @@ func (s *Store) silence(msgs []*nats.Msg, before, err error) (uint64, verdict, e
 		if errors.Is(err, nats.ErrNoResponders) {
 			ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 			defer cancel()
-			if _, gone := natskv.Inspect(ctx, s.nc, s.bucket); natskv.Permanent(gone) && !errors.Is(gone, nats.ErrPermissionViolation) {
+			if _, gone := natskv.Inspect(ctx, s.nc, s.bucket); natskv.Permanent(gone) &&
+				!errors.Is(gone, nats.ErrPermissionViolation) {
 				return 0, hopeless, gone
 			}
 		}

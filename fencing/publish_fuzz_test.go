@@ -33,13 +33,15 @@ func FuzzAcknowledgement(f *testing.F) {
 		var revision uint64
 		var v verdict
 		var err error
-		if most := 256<<10 + 128*uint64(len(data)); heap.Took(most, func() { revision, v, err = acknowledged(stream, data) }) > most {
+		if most := 256<<10 +
+			128*uint64(len(data)); heap.Took(most, func() { revision, v, err = acknowledged(stream, data) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(data))
 		}
 		var a pubAck
 		unread := json.Unmarshal(data, &a)
 		isStored := unread == nil && a.Error == nil && a.Stream == stream && a.Seq > 0
-		if (v == stored) != isStored || (err == nil) != isStored || (revision != 0) != isStored || isStored && revision != a.Seq {
+		if (v == stored) != isStored || (err == nil) != isStored || (revision != 0) != isStored ||
+			isStored && revision != a.Seq {
 			t.Fatalf("%q: verdict %d, revision %d, %v", data, v, revision, err)
 		}
 		said := unread == nil && a.Error != nil

@@ -131,7 +131,9 @@ func (r *reading) fresh(e Entry) bool {
 // delivery may then be lost without a later delivery that shows the gap. An incomplete reading that
 // gets no message begins again as well: the last entry that it waits for was removed before it
 // could be delivered.
-func (r *reading) next(ctx context.Context, messages jetstream.MessagesContext, reconnects uint64) (jetstream.Msg, error) {
+func (r *reading) next(ctx context.Context, messages jetstream.MessagesContext,
+	reconnects uint64,
+) (jetstream.Msg, error) {
 	for {
 		look, cancel := context.WithTimeout(ctx, r.store.timeout)
 		m, err := messages.Next(jetstream.NextContext(look))
@@ -164,7 +166,8 @@ func (s *Store) drop(c jetstream.Consumer) {
 
 // lasting reports whether another attempt would end with err again.
 func lasting(err error) bool {
-	return natskv.Permanent(err) || errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) ||
+	return natskv.Permanent(err) || errors.Is(err, jetstream.ErrStreamNotFound) ||
+		errors.Is(err, jetstream.ErrJetStreamNotEnabled) ||
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 }
 

@@ -63,7 +63,8 @@ func (s *Store) readSeal(ctx context.Context) (rec sealRecord, revision uint64, 
 	if rec, is := decodeSeal(msg.Data); is {
 		return rec, msg.Sequence, nil
 	}
-	return rec, 0, fmt.Errorf("%w: %q at revision %d is not a seal of version %d", ErrSeal, sealKey, msg.Sequence, sealVersion)
+	return rec, 0, fmt.Errorf("%w: %q at revision %d is not a seal of version %d", ErrSeal, sealKey, msg.Sequence,
+		sealVersion)
 }
 
 // decodeSeal reads the value at the key of the seal, and reports whether it is a seal.
@@ -191,7 +192,8 @@ func (s *Store) adopt(ctx context.Context) error {
 		if err == nil && revision > s.seal {
 			ours, err := s.judge(rec)
 			if err == nil && !ours {
-				err = fmt.Errorf("%w: an earlier term's seal is at revision %d, after ours: the bucket was restored or recreated", ErrSeal, revision)
+				err = fmt.Errorf("%w: an earlier term's seal is at revision %d, after ours: the bucket was restored or recreated",
+					ErrSeal, revision)
 			}
 			s.seen, s.doubtful = max(s.seen, revision), false
 			if err != nil {

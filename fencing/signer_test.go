@@ -54,7 +54,10 @@ func TestSignVerify(t *testing.T) {
 func TestNewVerifierRefuses(t *testing.T) {
 	good := must(NewSigner()).PublicKey()
 	account := must(nkeys.CreateAccount())
-	for _, key := range []string{"", "U", good[:55], good + "A", good + "\n", strings.ToLower(good), must(account.PublicKey()), string(must(must(nkeys.CreateUser()).Seed()))} {
+	for _, key := range []string{
+		"", "U", good[:55], good + "A", good + "\n", strings.ToLower(good),
+		must(account.PublicKey()), string(must(must(nkeys.CreateUser()).Seed())),
+	} {
 		if _, err := NewVerifier(key); err == nil {
 			t.Errorf("NewVerifier(%.12q…) took it", key)
 		}
@@ -100,7 +103,10 @@ func TestSignerPrintsNothingSecret(t *testing.T) {
 			}
 		}
 	}
-	for _, secret := range []string{fmt.Sprintf("%x", seed[:8]), fmt.Sprintf("%X", seed[:8]), strings.Trim(fmt.Sprint(seed[:8]), "[]"), string(seed)} {
+	for _, secret := range []string{
+		fmt.Sprintf("%x", seed[:8]), fmt.Sprintf("%X", seed[:8]),
+		strings.Trim(fmt.Sprint(seed[:8]), "[]"), string(seed),
+	} {
 		if strings.Contains(out.String(), secret) {
 			t.Errorf("the seed is printed as %q", secret)
 		}

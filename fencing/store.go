@@ -79,7 +79,9 @@ func WithAttemptTimeout(d time.Duration) StoreOption {
 // [ErrNoToken] for a token without an epoch, a holder or an id, [ErrVolatile] for a bucket in the
 // memory of one server. Other errors say what is wrong with the bucket or with the connection to
 // it.
-func OpenStore(ctx context.Context, js jetstream.JetStream, bucket string, t Token, opts ...StoreOption) (*Store, error) {
+func OpenStore(ctx context.Context, js jetstream.JetStream, bucket string, t Token,
+	opts ...StoreOption,
+) (*Store, error) {
 	o := storeOptions{timeout: time.Second}
 	for _, opt := range opts {
 		opt(&o)

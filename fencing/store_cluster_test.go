@@ -42,7 +42,8 @@ func TestStoreOnACluster(t *testing.T) {
 	writing, stop := context.WithCancel(ctx)
 	moves.Go(func() { // the stream's leader
 		for writing.Err() == nil {
-			if _, err := stores[0].nc.RequestWithContext(writing, "$JS.API.STREAM.LEADER.STEPDOWN."+streamOf(testBucket), nil); err == nil {
+			if _, err := stores[0].nc.RequestWithContext(writing, "$JS.API.STREAM.LEADER.STEPDOWN."+streamOf(testBucket),
+				nil); err == nil {
 				moved.Add(1)
 			}
 			pauseFor(writing, 300*time.Millisecond)

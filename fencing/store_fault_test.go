@@ -56,7 +56,9 @@ func TestLostAcknowledgement(t *testing.T) {
 		name, before, want string
 		write              func(ctx context.Context, s *Store, last uint64) (uint64, error)
 	}{
-		{"put", "", "new", func(ctx context.Context, s *Store, _ uint64) (uint64, error) { return s.Put(ctx, "k", []byte("new")) }},
+		{"put", "", "new", func(ctx context.Context, s *Store, _ uint64) (uint64, error) {
+			return s.Put(ctx, "k", []byte("new"))
+		}},
 		{"create", "", "new", func(ctx context.Context, s *Store, _ uint64) (uint64, error) {
 			return s.Create(ctx, "k", []byte("new"))
 		}},
@@ -181,7 +183,8 @@ func TestLateWriteOfADeposedHolder(t *testing.T) {
 		})
 		cancel()
 		var lost *UnknownError
-		if err := <-done; !errors.As(err, &lost) || !errors.Is(err, ErrUnknown) || !errors.Is(err, context.Canceled) || lost.Key != "k" || lost.Op != "put" {
+		if err := <-done; !errors.As(err, &lost) || !errors.Is(err, ErrUnknown) || !errors.Is(err, context.Canceled) ||
+			lost.Key != "k" || lost.Op != "put" {
 			t.Errorf("the write that is on its way: %v, want unknown", err)
 		}
 
@@ -293,7 +296,8 @@ func TestDamagedSeal(t *testing.T) {
 	for name, damage := range map[string]func() error{
 		"overwritten": func() error { _, err := kv.Put(t.Context(), sealKey, []byte("{}")); return err },
 		"purged": func() error {
-			return must(s.js.Stream(t.Context(), streamOf(testBucket))).Purge(t.Context(), jetstream.WithPurgeSubject(subjectOf(testBucket, sealKey)))
+			return must(s.js.Stream(t.Context(), streamOf(testBucket))).Purge(t.Context(),
+				jetstream.WithPurgeSubject(subjectOf(testBucket, sealKey)))
 		},
 		"deleted":   func() error { return kv.Delete(t.Context(), sealKey) },
 		"recreated": func() error { return s.js.DeleteKeyValue(t.Context(), testBucket) },
@@ -327,13 +331,18 @@ func TestDeniedWrite(t *testing.T) {
 		o.Configure = func(so *server.Options) {
 			so.Users = []*server.User{
 				{Username: "all", Password: "x"},
-				{Username: "some", Password: "x", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$KV.data.secret"}}}},
+				{
+					Username: "some", Password: "x",
+					Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$KV.data.secret"}}},
+				},
 			}
 		}
 	})
-	s := open(t, srv, term(7), nats.UserInfo("some", "x"), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	s := open(t, srv, term(7), nats.UserInfo("some", "x"),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	for range 2 {
-		if _, err := s.Put(t.Context(), "secret", nil); !errors.Is(err, nats.ErrPermissionViolation) || errors.Is(err, ErrUnknown) {
+		if _, err := s.Put(t.Context(), "secret", nil); !errors.Is(err, nats.ErrPermissionViolation) ||
+			errors.Is(err, ErrUnknown) {
 			t.Errorf("put: %v, want the permission that is missing", err)
 		}
 		if _, err := s.Create(t.Context(), "secret", nil); !errors.Is(err, nats.ErrPermissionViolation) {
@@ -360,7 +369,8 @@ func TestChaos(t *testing.T) {
 		defer stop()
 		for epoch := uint64(1); epoch <= terms; epoch++ {
 			link := srv.Link()
-			s := open(t, srv, term(epoch), append(link.Options(), nats.ReconnectWait(5*time.Millisecond), nats.MaxReconnects(-1))...)
+			s := open(t, srv, term(epoch), append(link.Options(), nats.ReconnectWait(5*time.Millisecond),
+				nats.MaxReconnects(-1))...)
 			mu.Lock()
 			seals = append(seals, ack{epoch, s.seal})
 			mu.Unlock()
@@ -405,7 +415,8 @@ func TestChaos(t *testing.T) {
 		for _, a := range acks {
 			for _, seal := range seals {
 				if a.epoch < seal.epoch && a.revision > seal.revision {
-					t.Errorf("epoch %d has written revision %d behind the seal of epoch %d at %d", a.epoch, a.revision, seal.epoch, seal.revision)
+					t.Errorf("epoch %d has written revision %d behind the seal of epoch %d at %d", a.epoch, a.revision, seal.epoch,
+						seal.revision)
 				}
 			}
 		}
@@ -420,7 +431,8 @@ func TestChaos(t *testing.T) {
 			}
 			for _, seal := range seals {
 				if epoch < seal.epoch && e.Revision > seal.revision {
-					t.Errorf("k%d was left by epoch %d at %d, behind the seal of epoch %d at %d", k, epoch, e.Revision, seal.epoch, seal.revision)
+					t.Errorf("k%d was left by epoch %d at %d, behind the seal of epoch %d at %d", k, epoch, e.Revision, seal.epoch,
+						seal.revision)
 				}
 			}
 		}

@@ -198,7 +198,8 @@ func TestDeposedHolderIsRefused(t *testing.T) {
 	} {
 		old.ended = nil // each must be found out by the server, not remembered
 		var stale *StaleError
-		if err := write(); !errors.As(err, &stale) || stale.Token.Epoch != 41 || stale.High.Epoch != 57 || stale.High.Holder != "node-57" {
+		if err := write(); !errors.As(err, &stale) || stale.Token.Epoch != 41 || stale.High.Epoch != 57 ||
+			stale.High.Holder != "node-57" {
 			t.Errorf("%s: %v, want stale", name, err)
 		}
 	}

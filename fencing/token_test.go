@@ -18,8 +18,10 @@ var testID = uuid.MustParse("6f1f3a52-7a4c-4f0e-9d35-2b8f0a6c1e77")
 // drawToken draws complete tokens: any UTF-8 in the names, any numbers.
 func drawToken(t *rapid.T) Token {
 	name := rapid.StringN(1, 40, 120)
-	id := uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, "id"))
-	return NewToken(name.Draw(t, "role"), name.Draw(t, "holder"), rapid.Uint64Min(1).Draw(t, "epoch"), rapid.Uint32().Draw(t, "seq"), id)
+	id := uuid.UUID(
+		rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, "id"))
+	return NewToken(name.Draw(t, "role"), name.Draw(t, "holder"), rapid.Uint64Min(1).Draw(t, "epoch"),
+		rapid.Uint32().Draw(t, "seq"), id)
 }
 
 func TestEncodeRoundTrip(t *testing.T) {
@@ -65,11 +67,15 @@ func TestIncompleteIsNotEncoded(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	id := testID.String()
 	for _, text := range []string{
-		"", "rmt1", "rmt1/", "rmt2/r/h/1/0/" + id, "rmt1/r/h/1/0", "rmt1/r/h/1/0/" + id + "/", "rmt1//h/1/0/" + id, "rmt1/r//1/0/" + id,
+		"", "rmt1", "rmt1/", "rmt2/r/h/1/0/" + id, "rmt1/r/h/1/0", "rmt1/r/h/1/0/" + id + "/", "rmt1//h/1/0/" + id,
+		"rmt1/r//1/0/" + id,
 		"rmt1/r/h/0/0/" + id, "rmt1/r/h/01/0/" + id, "rmt1/r/h/+1/0/" + id, "rmt1/r/h/-1/0/" + id, "rmt1/r/h/1/00/" + id,
-		"rmt1/r/h/18446744073709551616/0/" + id, "rmt1/r/h/1/4294967296/" + id, "rmt1/%72/h/1/0/" + id, "rmt1/%zz/h/1/0/" + id,
-		"rmt1/%FF/h/1/0/" + id, "rmt1/r/h/1/0/{" + id + "}", "rmt1/r/h/1/0/" + strings.ToUpper(id), "rmt1/r/h/1/0/urn:uuid:" + id,
-		"rmt1/r/h/1/0/" + uuid.Nil.String(), " rmt1/r/h/1/0/" + id, "rmt1/r/h/1/0/" + id + "\n", "rmt1/" + strings.Repeat("r", maxText) + "/h/1/0/" + id,
+		"rmt1/r/h/18446744073709551616/0/" + id, "rmt1/r/h/1/4294967296/" + id, "rmt1/%72/h/1/0/" + id,
+		"rmt1/%zz/h/1/0/" + id,
+		"rmt1/%FF/h/1/0/" + id, "rmt1/r/h/1/0/{" + id + "}", "rmt1/r/h/1/0/" + strings.ToUpper(id),
+		"rmt1/r/h/1/0/urn:uuid:" + id,
+		"rmt1/r/h/1/0/" + uuid.Nil.String(), " rmt1/r/h/1/0/" + id, "rmt1/r/h/1/0/" + id + "\n",
+		"rmt1/" + strings.Repeat("r", maxText) + "/h/1/0/" + id,
 	} {
 		tok, err := Parse(text)
 		if !errors.Is(err, ErrSyntax) || !tok.IsZero() {
@@ -154,7 +160,8 @@ func TestRedaction(t *testing.T) {
 	// The id in every shape that a printer could give it: as text, as bytes in hex and in decimal.
 	id := testID[:]
 	for _, secret := range []string{
-		testID.String(), strings.ToUpper(testID.String()), fmt.Sprintf("%x", id), fmt.Sprintf("%X", id), fmt.Sprintf("% x", id),
+		testID.String(), strings.ToUpper(testID.String()), fmt.Sprintf("%x", id), fmt.Sprintf("%X", id),
+		fmt.Sprintf("% x", id),
 		strings.Trim(fmt.Sprint(id), "[]"), strings.Trim(fmt.Sprintf("%#v", id), "byte[]{}"), string(id), testID.String()[:8],
 	} {
 		if strings.Contains(out.String(), secret) {

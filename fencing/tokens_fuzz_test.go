@@ -16,9 +16,12 @@ import (
 func FuzzToken(f *testing.F) {
 	base := NewToken("scheduler", "node-1", 42, 0, testID)
 	for _, text := range []string{
-		base.Encode(), NewToken("task/7", "nöde 1", 1<<63, 9, testID).Encode(), NewToken("a%2fb", "/", 1, 1<<32-1, testID).Encode(),
-		"", "rmt1", "rmt1/////", "rmt2/r/h/1/0/" + testID.String(), "rmt1/r/h/01/0/" + testID.String(), "rmt1/r/h/1/0/" + strings.ToUpper(testID.String()),
-		"rmt1/r/h/1/0/urn:uuid:" + testID.String(), "rmt1/" + strings.Repeat("%00", 600) + "/h/1/0/" + testID.String(), "rmt1/%zz/h/1/0/" + testID.String(),
+		base.Encode(), NewToken("task/7", "nöde 1", 1<<63, 9, testID).Encode(),
+		NewToken("a%2fb", "/", 1, 1<<32-1, testID).Encode(),
+		"", "rmt1", "rmt1/////", "rmt2/r/h/1/0/" + testID.String(), "rmt1/r/h/01/0/" + testID.String(),
+		"rmt1/r/h/1/0/" + strings.ToUpper(testID.String()),
+		"rmt1/r/h/1/0/urn:uuid:" + testID.String(), "rmt1/" + strings.Repeat("%00", 600) + "/h/1/0/" + testID.String(),
+		"rmt1/%zz/h/1/0/" + testID.String(),
 	} {
 		f.Add(text)
 	}
@@ -109,7 +112,8 @@ func FuzzSeal(f *testing.F) {
 			return
 		}
 		ours, err := s.judge(rec)
-		same := rec.Role == "scheduler" && rec.Holder == "node-1" && rec.Epoch == 42 && rec.Seq == 3 && rec.IDHash == idHash(s.token)
+		same := rec.Role == "scheduler" && rec.Holder == "node-1" && rec.Epoch == 42 && rec.Seq == 3 &&
+			rec.IDHash == idHash(s.token)
 		earlier := rec.Role == "scheduler" && (rec.Epoch < 42 || rec.Epoch == 42 && rec.Seq < 3)
 		if ours != same || (err == nil) != (same || earlier) {
 			t.Fatalf("%+v: ours %v, %v", rec, ours, err)

@@ -21,7 +21,8 @@
 //	election_connection_status                         1 while connected to NATS, else 0
 //
 //	assign_submitted_total, assign_assigned_total {namespace,kind}
-//	assign_rejected_total{namespace,kind,reason}       assignments and frames that a worker has refused, frames that a scheduler has
+//	assign_rejected_total{namespace,kind,reason}       assignments and frames that a worker has refused, frames that a
+//	                                                   scheduler has
 //	assign_completed_total{namespace,kind,outcome}
 //	assign_reassigned_total{namespace,kind,cause}
 //	assign_stale_results_total{namespace,kind}         late outcomes that were not accepted

@@ -20,19 +20,23 @@ type electionCollectors struct {
 
 func newElectionCollectors(l *labels) *electionCollectors {
 	return &electionCollectors{
-		labels:        l,
-		isLeader:      l.gauge("election_is_leader", "1 while this process leads the role, else 0.", "role"),
-		epoch:         l.gauge("election_epoch", "Epoch of the role's last known term.", "role"),
-		leaderSince:   l.gauge("election_leader_since_timestamp_seconds", "When this process was promoted.", "role"),
-		lastHeartbeat: l.gauge("election_last_heartbeat_timestamp_seconds", "When the last acknowledged heartbeat was reported."),
-		connected:     l.gauge("election_connection_status", "1 while connected to NATS, else 0."),
-		transitions:   l.counter("election_transitions_total", "Promotions and demotions of this process.", "role", "to"),
-		attempts:      l.counter("election_acquire_attempts_total", "Claims of a role by this process.", "role", "outcome"),
-		failures:      l.counter("election_failures_total", "Failures, by reason.", "role", "reason"),
-		invalid:       l.counter("election_token_validation_failures_total", "Validations that did not prove leadership.", "role"),
-		led:           l.histogram("election_leader_duration_seconds", "How long ended terms have lasted.", 0.25, 4, "role"),
-		failover:      l.histogram("election_failover_duration_seconds", "From the first sight of a vacancy to the promotion.", 0.001, 2.5, "role"),
-		heartbeat:     l.histogram("election_heartbeat_duration_seconds", "From sending a heartbeat to its answer.", 0.0001, 2.5, "outcome"),
+		labels:      l,
+		isLeader:    l.gauge("election_is_leader", "1 while this process leads the role, else 0.", "role"),
+		epoch:       l.gauge("election_epoch", "Epoch of the role's last known term.", "role"),
+		leaderSince: l.gauge("election_leader_since_timestamp_seconds", "When this process was promoted.", "role"),
+		lastHeartbeat: l.gauge("election_last_heartbeat_timestamp_seconds",
+			"When the last acknowledged heartbeat was reported."),
+		connected:   l.gauge("election_connection_status", "1 while connected to NATS, else 0."),
+		transitions: l.counter("election_transitions_total", "Promotions and demotions of this process.", "role", "to"),
+		attempts:    l.counter("election_acquire_attempts_total", "Claims of a role by this process.", "role", "outcome"),
+		failures:    l.counter("election_failures_total", "Failures, by reason.", "role", "reason"),
+		invalid: l.counter("election_token_validation_failures_total", "Validations that did not prove leadership.",
+			"role"),
+		led: l.histogram("election_leader_duration_seconds", "How long ended terms have lasted.", 0.25, 4, "role"),
+		failover: l.histogram("election_failover_duration_seconds", "From the first sight of a vacancy to the promotion.",
+			0.001, 2.5, "role"),
+		heartbeat: l.histogram("election_heartbeat_duration_seconds", "From sending a heartbeat to its answer.", 0.0001, 2.5,
+			"outcome"),
 	}
 }
 

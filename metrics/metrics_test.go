@@ -80,7 +80,8 @@ var noHistograms = []string{
 	"election_acquire_attempts_total", "election_failures_total", "election_token_validation_failures_total",
 	"election_last_heartbeat_timestamp_seconds", "election_connection_status", "assign_submitted_total",
 	"assign_assigned_total", "assign_rejected_total", "assign_completed_total", "assign_reassigned_total",
-	"assign_stale_results_total", "assign_fenced_writes_total", "assign_queue_depth", "assign_in_flight", "assign_worker_slots",
+	"assign_stale_results_total", "assign_fenced_writes_total", "assign_queue_depth", "assign_in_flight",
+	"assign_worker_slots",
 	"assign_progress_total", "assign_ticks_total", "assign_open_tasks",
 }
 
@@ -98,8 +99,9 @@ func TestEveryEvent(t *testing.T) {
 		t.Error(err)
 	}
 	for name, want := range map[string]int{ // series, each with a count of 1
-		"election_heartbeat_duration_seconds": 2, "election_leader_duration_seconds": 1, "election_failover_duration_seconds": 1,
-		"assign_schedule_to_start_seconds": 1, "assign_run_seconds": 1, "assign_recovery_seconds": 1,
+		"election_heartbeat_duration_seconds": 2, "election_leader_duration_seconds": 1,
+		"election_failover_duration_seconds": 1,
+		"assign_schedule_to_start_seconds":   1, "assign_run_seconds": 1, "assign_recovery_seconds": 1,
 	} {
 		if n, err := testutil.GatherAndCount(reg, name); err != nil || n != want {
 			t.Errorf("%s has %d series, %v; want %d", name, n, err, want)
@@ -221,8 +223,10 @@ func TestGaugesOfAClosedSessionGo(t *testing.T) {
 	m.Observe(event.RolePromoted{Meta: other, Role: "scheduler", Epoch: 3})
 	m.Observe(event.SessionClosed{Meta: meta})
 	for name, want := range map[string]int{
-		"election_is_leader": 1, "election_epoch": 1, "election_leader_since_timestamp_seconds": 1, "election_last_heartbeat_timestamp_seconds": 0,
-		"election_connection_status": 0, "assign_queue_depth": 0, "assign_in_flight": 0, "assign_worker_slots": 0, "assign_open_tasks": 0, "assign_submitted_total": 1,
+		"election_is_leader": 1, "election_epoch": 1, "election_leader_since_timestamp_seconds": 1,
+		"election_last_heartbeat_timestamp_seconds": 0,
+		"election_connection_status":                0, "assign_queue_depth": 0, "assign_in_flight": 0,
+		"assign_worker_slots": 0, "assign_open_tasks": 0, "assign_submitted_total": 1,
 	} {
 		if n, err := testutil.GatherAndCount(reg, name); err != nil || n != want {
 			t.Errorf("%s has %d series, %v; want %d", name, n, err, want)

@@ -56,7 +56,8 @@ type Config struct {
 	// leads. Default TTL/5.
 	SafetyMargin time.Duration
 	// DisconnectGracePeriod is how long the connection may be down before the terms of this process
-	// end. Terms never outlive the lease. Default the larger of three heartbeats and 5 s, maximum a year.
+	// end. Terms never outlive the lease. Default the larger of three heartbeats and 5 s, maximum a
+	// year.
 	DisconnectGracePeriod time.Duration
 	// SuccessionDelay is how long each candidate waits for the candidate before it in line. A
 	// successor that has confirmed a handover gets one heartbeat more. Default 20 ms,
@@ -121,8 +122,9 @@ type Role struct {
 	// passed over, until a check succeeds. A check that hangs counts as failing.
 	Health                 election.HealthChecker
 	MaxConsecutiveFailures int
-	// ValidationInterval is how often a leader asks the server to confirm its leadership. The
-	// leader steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval, maximum a year.
+	// ValidationInterval is how often a leader asks the server to confirm its leadership. The leader
+	// steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval, maximum a
+	// year.
 	ValidationInterval time.Duration
 }
 
@@ -130,7 +132,8 @@ type Role struct {
 func (c Config) session() election.SessionConfig {
 	return election.SessionConfig{
 		Bucket: c.Bucket, BucketAutoCreate: c.BucketAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
-		InstanceID: c.InstanceID, WorkerOnly: c.WorkerOnly, TTL: c.TTL, HeartbeatInterval: c.HeartbeatInterval, OpTimeout: c.OpTimeout,
+		InstanceID: c.InstanceID, WorkerOnly: c.WorkerOnly, TTL: c.TTL, HeartbeatInterval: c.HeartbeatInterval,
+		OpTimeout:    c.OpTimeout,
 		SafetyMargin: c.SafetyMargin, DisconnectGracePeriod: c.DisconnectGracePeriod, SuccessionDelay: c.SuccessionDelay,
 		DrainTimeout: c.DrainTimeout, CoolDown: c.CoolDown, IdleFactor: c.IdleFactor, RotationInterval: c.RotationInterval,
 		Meta: c.Meta, Sinks: c.Sinks,
@@ -151,8 +154,9 @@ func (c Config) log() *logSink {
 // campaign is the part of r that the election takes; the work is added by the manager.
 func (r Role) campaign() election.RoleConfig {
 	return election.RoleConfig{
-		Role: r.Name, Priority: r.Priority, AllowPriorityTakeover: r.AllowPriorityTakeover, VacateUndrained: r.VacateUndrained,
-		OnLeaderChange: r.OnLeaderChange, Health: r.Health, MaxConsecutiveFailures: r.MaxConsecutiveFailures,
+		Role: r.Name, Priority: r.Priority, AllowPriorityTakeover: r.AllowPriorityTakeover,
+		VacateUndrained: r.VacateUndrained,
+		OnLeaderChange:  r.OnLeaderChange, Health: r.Health, MaxConsecutiveFailures: r.MaxConsecutiveFailures,
 		ValidationInterval: r.ValidationInterval,
 	}
 }

@@ -22,7 +22,10 @@ func serve() (*server.Server, func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: true, StoreDir: dir})
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: true,
+		StoreDir: dir,
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

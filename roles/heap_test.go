@@ -24,7 +24,8 @@ func TestHeapPerFollowedRole(t *testing.T) {
 	// slow machine.
 	quiet := func(c *roles.Config) { c.Logger, c.TTL = nil, time.Minute }
 	w := newWork()
-	leader := start(t, s, "leader", many(&work{began: make(chan *election.Term, 10_000), ended: make(chan error, 10_000)}, 0, 10_000), quiet)
+	leader := start(t, s, "leader", many(&work{began: make(chan *election.Term, 10_000), ended: make(chan error, 10_000)},
+		0, 10_000), quiet)
 	leader.leads(10_000)
 	follower := start(t, s, "follower", many(w, 0, 1000), quiet)
 	few := follower.heap(leader, 1000)
@@ -43,20 +44,21 @@ func TestHeapPerFollowedRole(t *testing.T) {
 // is left.
 func (n *node) heap(leader *node, count int) uint64 {
 	n.t.Helper()
-	natstest.Eventually(n.t, fmt.Sprintf("%d roles are followed, and known to be", count), patience, func() (bool, string) {
-		following, known := 0, 0
-		for _, r := range n.Session().Roles() {
-			if e, ok := n.Election(r.Role); ok && e.LeaderID() == "leader" {
-				following++
+	natstest.Eventually(n.t, fmt.Sprintf("%d roles are followed, and known to be", count), patience,
+		func() (bool, string) {
+			following, known := 0, 0
+			for _, r := range n.Session().Roles() {
+				if e, ok := n.Election(r.Role); ok && e.LeaderID() == "leader" {
+					following++
+				}
 			}
-		}
-		for _, mb := range leader.Session().Members() {
-			if mb.Instance == "follower" {
-				known = len(mb.Roles)
+			for _, mb := range leader.Session().Members() {
+				if mb.Instance == "follower" {
+					known = len(mb.Roles)
+				}
 			}
-		}
-		return following == count && known == count, fmt.Sprint(following, known)
-	})
+			return following == count && known == count, fmt.Sprint(following, known)
+		})
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats

@@ -54,7 +54,8 @@ func TestHTTP(t *testing.T) {
 		})
 		a.expect("/livez", 200, "alive")
 		a.expect("/leaderz?role=r", 503, "nobody leads")
-		if code, body, _ := ask(a.Manager, http.MethodGet, "/readyz"); code != 503 || !strings.HasPrefix(body, "not ready: ") {
+		if code, body, _ := ask(a.Manager, http.MethodGet, "/readyz"); code != 503 ||
+			!strings.HasPrefix(body, "not ready: ") {
 			t.Errorf("/readyz of a: %d %s", code, body)
 		}
 		if err := b.Resume("r"); err != nil {
@@ -78,11 +79,13 @@ func TestHTTPMethods(t *testing.T) {
 		a, _, _, _ := pair(t, s)
 		for _, target := range []string{"/livez", "/readyz", "/leaderz?role=r", "/status"} {
 			for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch} {
-				if code, _, header := ask(a.Manager, method, target); code != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
+				if code, _, header := ask(a.Manager, method, target); code != http.StatusMethodNotAllowed ||
+					header.Get("Allow") != "GET, HEAD" {
 					t.Errorf("%s %s: %d, Allow %q", method, target, code, header.Get("Allow"))
 				}
 			}
-			if code, _, header := ask(a.Manager, http.MethodHead, target); code != http.StatusOK || header.Get("Cache-Control") != "no-store" {
+			if code, _, header := ask(a.Manager, http.MethodHead, target); code != http.StatusOK ||
+				header.Get("Cache-Control") != "no-store" {
 				t.Errorf("HEAD %s: %d, %v", target, code, header)
 			}
 		}
@@ -183,7 +186,8 @@ func TestStatusJSON(t *testing.T) {
 func TestHandlerServes(t *testing.T) {
 	s := natstest.Server(t)
 	w := newWork()
-	a := start(t, s, "a", one(w.role("r")), func(c *roles.Config) { c.TTL = time.Minute }) // nothing ends it on a slow machine
+	// nothing ends it on a slow machine
+	a := start(t, s, "a", one(w.role("r")), func(c *roles.Config) { c.TTL = time.Minute })
 	receive(t, "a leads", w.began)
 	web := httptest.NewServer(a.Handler())
 	defer web.Close()

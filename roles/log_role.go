@@ -10,9 +10,11 @@ import (
 func describeRole(e event.Event) (line, bool) {
 	switch e := e.(type) {
 	case event.RolePromoted:
-		return at(slog.LevelInfo, "promoted", term(e.Role, e.Epoch, slog.Int("priority", e.Priority), slog.Duration("vacant", e.Vacant))...), true
+		return at(slog.LevelInfo, "promoted", term(e.Role, e.Epoch, slog.Int("priority", e.Priority),
+			slog.Duration("vacant", e.Vacant))...), true
 	case event.RoleDemoted:
-		return at(slog.LevelInfo, "demoted", term(e.Role, e.Epoch, slog.String("reason", e.Reason), slog.Duration("led", e.Led))...), true
+		return at(slog.LevelInfo, "demoted", term(e.Role, e.Epoch, slog.String("reason", e.Reason),
+			slog.Duration("led", e.Led))...), true
 	case event.RoleDrained:
 		return at(slog.LevelInfo, "drained", term(e.Role, e.Epoch, slog.Duration("took", e.Took))...), true
 	case event.RoleRotated:
@@ -20,9 +22,11 @@ func describeRole(e event.Event) (line, bool) {
 	case event.LeaderChanged:
 		return at(slog.LevelInfo, "leader changed", term(e.Role, e.Epoch, slog.String("leader", e.Leader))...), true
 	case event.RoleVacant:
-		return at(slog.LevelInfo, "role vacant", slog.String("role", e.Role), slog.String("by", e.By), slog.String("reason", e.Reason)), true
+		return at(slog.LevelInfo, "role vacant", slog.String("role", e.Role), slog.String("by", e.By),
+			slog.String("reason", e.Reason)), true
 	case event.RoleStuck:
-		return at(slog.LevelWarn, "stuck: the work has not returned after its term", term(e.Role, e.Epoch, slog.Duration("since", e.Since))...), true
+		return at(slog.LevelWarn, "stuck: the work has not returned after its term",
+			term(e.Role, e.Epoch, slog.Duration("since", e.Since))...), true
 	case event.WorkReturned:
 		return returned(e), true
 	case event.CallbackPanicked:
@@ -40,6 +44,7 @@ func returned(e event.WorkReturned) line {
 	case e.Err != nil:
 		return at(slog.LevelWarn, "the work failed, the role is given up", term(e.Role, e.Epoch, failure(e.Err))...)
 	}
-	return at(slog.LevelWarn, "Lead returned while the term was still on: the role is given up, and contended for again after the cool-down; "+
-		"keep Lead running until ctx ends", term(e.Role, e.Epoch)...)
+	return at(slog.LevelWarn,
+		"Lead returned while the term was still on: the role is given up, and contended for again after the cool-down; "+
+			"keep Lead running until ctx ends", term(e.Role, e.Epoch)...)
 }

@@ -26,7 +26,8 @@ func describeSession(e event.Event) (line, bool) {
 	case event.ConnectionChanged:
 		return connection(e), true
 	case event.MemberJoined:
-		return at(slog.LevelDebug, "member joined", slog.String("member", e.Member), slog.Uint64("member_session", e.MemberSession)), true
+		return at(slog.LevelDebug, "member joined", slog.String("member", e.Member),
+			slog.Uint64("member_session", e.MemberSession)), true
 	case event.MemberLeft:
 		return at(slog.LevelDebug, "member left", slog.String("member", e.Member), slog.String("reason", e.Reason)), true
 	case event.SessionKilled:
@@ -43,11 +44,13 @@ func describeSession(e event.Event) (line, bool) {
 func describeFence(e event.Event) (line, bool) {
 	switch e := e.(type) {
 	case event.ClaimAttempted:
-		return at(slog.LevelDebug, "claim", slog.String("role", e.Role), slog.String("outcome", e.Outcome), slog.Duration("took", e.Duration)), true
+		return at(slog.LevelDebug, "claim", slog.String("role", e.Role), slog.String("outcome", e.Outcome),
+			slog.Duration("took", e.Duration)), true
 	case event.FenceRejected:
 		return at(slog.LevelWarn, "refused by fencing", term(e.Role, e.Epoch, slog.String("reason", e.Reason))...), true
 	case event.TokenValidated:
-		return at(worse(!e.OK, slog.LevelDebug), "leadership validated", term(e.Role, e.Epoch, slog.Bool("ok", e.OK), failure(e.Err))...), true
+		return at(worse(!e.OK, slog.LevelDebug), "leadership validated", term(e.Role, e.Epoch, slog.Bool("ok", e.OK),
+			failure(e.Err))...), true
 	case event.RecordIgnored:
 		return at(slog.LevelWarn, "record not understood", slog.String("key", e.Key), slog.String("reason", e.Reason)), true
 	}

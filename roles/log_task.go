@@ -13,16 +13,20 @@ func describeTask(e event.Event) (line, bool) {
 	case event.TaskSubmitted:
 		return at(slog.LevelDebug, "task submitted", task(e.Namespace, e.Kind)...), true
 	case event.TaskAssigned:
-		return at(slog.LevelDebug, "task assigned", task(e.Namespace, e.Kind, slog.String("worker", e.Worker), slog.Duration("wait", e.Wait))...), true
+		return at(slog.LevelDebug, "task assigned", task(e.Namespace, e.Kind, slog.String("worker", e.Worker),
+			slog.Duration("wait", e.Wait))...), true
 	case event.TaskRejected:
-		return at(slog.LevelDebug, "task rejected", task(e.Namespace, e.Kind, slog.String("worker", e.Worker), slog.String("reason", e.Reason))...), true
+		return at(slog.LevelDebug, "task rejected", task(e.Namespace, e.Kind, slog.String("worker", e.Worker),
+			slog.String("reason", e.Reason))...), true
 	case event.TaskCompleted:
-		return at(slog.LevelDebug, "task completed", task(e.Namespace, e.Kind, slog.String("outcome", e.Outcome), slog.Duration("run", e.Run),
+		return at(slog.LevelDebug, "task completed", task(e.Namespace, e.Kind, slog.String("outcome", e.Outcome),
+			slog.Duration("run", e.Run),
 			slog.Int("attempts", e.Attempts))...), true
 	case event.TaskReassigned:
 		return at(slog.LevelDebug, "task reassigned", task(e.Namespace, e.Kind, slog.String("cause", e.Cause))...), true
 	case event.TaskStale:
-		return at(slog.LevelDebug, "stale report refused", task(e.Namespace, e.Kind, slog.String("reason", e.Reason))...), true
+		return at(slog.LevelDebug, "stale report refused", task(e.Namespace, e.Kind, slog.String("reason", e.Reason))...),
+			true
 	case event.TaskFenced:
 		return at(slog.LevelWarn, "the server refused a write of this scheduler: a later one has taken over",
 			slog.String("namespace", e.Namespace), slog.String("op", e.Op)), true
@@ -40,7 +44,8 @@ func describeTask(e event.Event) (line, bool) {
 		return at(level, "recurrence was due", slog.String("namespace", e.Namespace), slog.String("recurrence", e.Recurrence),
 			slog.Int("fired", e.Fired), slog.Int("dropped", e.Dropped)), true
 	case event.FramesUnverified:
-		return at(slog.LevelWarn, "signatures of tasks are not checked: any client that may publish to this worker's subjects can make it run tasks",
+		return at(slog.LevelWarn,
+			"signatures of tasks are not checked: any client that may publish to this worker's subjects can make it run tasks",
 			slog.String("namespace", e.Namespace)), true
 	case event.SchedulerMissing:
 		return at(slog.LevelWarn, unscheduled(e), slog.String("namespace", e.Namespace), slog.String("role", e.Role),
@@ -59,8 +64,9 @@ func unscheduled(e event.SchedulerMissing) string {
 		return fmt.Sprintf("the tasks of namespace %q wait: no process takes part in role %q, whose leader hands them out; "+
 			"add a role with the name and the Lead that Assigner.Role returns", e.Namespace, e.Role)
 	case event.SchedulerOtherLead:
-		return fmt.Sprintf("the tasks of namespace %q wait: this process leads role %q with a Lead that does not hand them out; "+
-			"use the name and the Lead that Assigner.Role returns", e.Namespace, e.Role)
+		return fmt.Sprintf(
+			"the tasks of namespace %q wait: this process leads role %q with a Lead that does not hand them out; "+
+				"use the name and the Lead that Assigner.Role returns", e.Namespace, e.Role)
 	}
 	return fmt.Sprintf("the tasks of namespace %q wait: nobody leads role %q, whose leader hands them out; "+
 		"start a process that does, or see why none leads with \"rolectl inspect %s\"", e.Namespace, e.Role, e.Role)
@@ -70,7 +76,8 @@ func unscheduled(e event.SchedulerMissing) string {
 // off, their lines are not even made.
 func frequent(e event.Event) bool {
 	switch e.(type) {
-	case event.Heartbeat, event.TaskSubmitted, event.TaskAssigned, event.TaskRejected, event.TaskCompleted, event.TaskReassigned,
+	case event.Heartbeat, event.TaskSubmitted, event.TaskAssigned, event.TaskRejected, event.TaskCompleted,
+		event.TaskReassigned,
 		event.TaskStale, event.TaskGauges:
 		return true
 	}

@@ -33,51 +33,180 @@ func TestEveryEventIsLogged(t *testing.T) {
 		message string
 		fields  string
 	}{
-		{event.RolePromoted{Meta: meta, Role: "r", Epoch: 42, Priority: 3, Vacant: time.Second}, zap.InfoLevel, "promoted", "role:r epoch:42 priority:3 vacant:1s"},
-		{event.RoleDemoted{Meta: meta, Role: "r", Epoch: 42, Reason: "paused", Led: time.Hour}, zap.InfoLevel, "demoted", "role:r epoch:42 reason:paused led:1h0m0s"},
+		{
+			event.RolePromoted{Meta: meta, Role: "r", Epoch: 42, Priority: 3, Vacant: time.Second},
+			zap.InfoLevel, "promoted",
+			"role:r epoch:42 priority:3 vacant:1s",
+		},
+		{
+			event.RoleDemoted{Meta: meta, Role: "r", Epoch: 42, Reason: "paused", Led: time.Hour},
+			zap.InfoLevel, "demoted",
+			"role:r epoch:42 reason:paused led:1h0m0s",
+		},
 		{event.RoleDrained{Meta: meta, Role: "r", Epoch: 42}, zap.InfoLevel, "drained", "role:r epoch:42"},
 		{event.RoleRotated{Meta: meta, Role: "r", Epoch: 43}, zap.InfoLevel, "rotated", "role:r epoch:43"},
-		{event.LeaderChanged{Meta: meta, Role: "r", Leader: "b", Epoch: 44}, zap.InfoLevel, "leader changed", "role:r leader:b epoch:44"},
-		{event.RoleVacant{Meta: meta, Role: "r", By: "b", Reason: "stepped down"}, zap.InfoLevel, "role vacant", "role:r by:b"},
+		{
+			event.LeaderChanged{Meta: meta, Role: "r", Leader: "b", Epoch: 44},
+			zap.InfoLevel, "leader changed",
+			"role:r leader:b epoch:44",
+		},
+		{
+			event.RoleVacant{Meta: meta, Role: "r", By: "b", Reason: "stepped down"},
+			zap.InfoLevel, "role vacant",
+			"role:r by:b",
+		},
 		{event.RoleStuck{Meta: meta, Role: "r", Epoch: 42, Since: time.Minute}, zap.WarnLevel, "stuck", "role:r since:1m0s"},
-		{event.WorkReturned{Meta: meta, Role: "r", Epoch: 42}, zap.WarnLevel, "keep Lead running until ctx ends", "role:r epoch:42"},
+		{
+			event.WorkReturned{Meta: meta, Role: "r", Epoch: 42},
+			zap.WarnLevel, "keep Lead running until ctx ends",
+			"role:r epoch:42",
+		},
 		{event.WorkReturned{Meta: meta, Role: "r", Err: fault}, zap.WarnLevel, "the work failed", "error:unanswered"},
-		{event.WorkReturned{Meta: meta, Role: "r", Err: fault, Panic: true}, zap.ErrorLevel, "the work panicked", "error:unanswered"},
-		{event.CallbackPanicked{Meta: meta, Role: "r", Callback: "OnDemote", Value: 7, Stack: []byte("main.go")}, zap.ErrorLevel, "callback panicked", "callback:OnDemote panic:7 stack:main.go"},
+		{
+			event.WorkReturned{Meta: meta, Role: "r", Err: fault, Panic: true},
+			zap.ErrorLevel, "the work panicked",
+			"error:unanswered",
+		},
+		{
+			event.CallbackPanicked{Meta: meta, Role: "r", Callback: "OnDemote", Value: 7, Stack: []byte("main.go")},
+			zap.ErrorLevel, "callback panicked", "callback:OnDemote panic:7 stack:main.go",
+		},
 		{event.SessionOpened{Meta: meta, TTL: time.Second}, zap.InfoLevel, "session opened", "ttl:1s"},
-		{event.SessionLost{Meta: meta, Reason: "lost", Cause: fault}, zap.WarnLevel, "session lost", "reason:lost error:unanswered"},
+		{
+			event.SessionLost{Meta: meta, Reason: "lost", Cause: fault},
+			zap.WarnLevel, "session lost",
+			"reason:lost error:unanswered",
+		},
 		{event.SessionClosed{Meta: meta}, zap.InfoLevel, "session closed", ""},
 		{event.SessionClosed{Meta: meta, Undrained: []string{"r"}}, zap.WarnLevel, "session closed", "undrained:[r]"},
-		{event.Heartbeat{Meta: meta, Outcome: "won", Duration: time.Millisecond, Revision: 9}, zap.DebugLevel, "heartbeat", "outcome:won took:1ms revision:9"},
+		{
+			event.Heartbeat{Meta: meta, Outcome: "won", Duration: time.Millisecond, Revision: 9},
+			zap.DebugLevel, "heartbeat",
+			"outcome:won took:1ms revision:9",
+		},
 		{event.ConnectionChanged{Meta: meta, Connected: true, Status: "CONNECTED"}, zap.InfoLevel, "connected to NATS", ""},
-		{event.ConnectionChanged{Meta: meta, Status: "RECONNECTING"}, zap.WarnLevel, "connection to NATS lost", "status:RECONNECTING"},
-		{event.MemberJoined{Meta: meta, Member: "b", MemberSession: 7}, zap.DebugLevel, "member joined", "member:b member_session:7"},
-		{event.MemberLeft{Meta: meta, Member: "b", Reason: "killed"}, zap.DebugLevel, "member left", "member:b reason:killed"},
-		{event.SessionKilled{Meta: meta, Victim: "b", VictimSession: 7}, zap.WarnLevel, "killed the session", "victim:b victim_session:7"},
-		{event.ClaimAttempted{Meta: meta, Role: "r", Outcome: "refused", Duration: time.Millisecond}, zap.DebugLevel, "claim", "role:r outcome:refused took:1ms"},
-		{event.FenceRejected{Meta: meta, Role: "r", Epoch: 3, Reason: "stale"}, zap.WarnLevel, "refused by fencing", "epoch:3 reason:stale"},
+		{
+			event.ConnectionChanged{Meta: meta, Status: "RECONNECTING"},
+			zap.WarnLevel, "connection to NATS lost",
+			"status:RECONNECTING",
+		},
+		{
+			event.MemberJoined{Meta: meta, Member: "b", MemberSession: 7},
+			zap.DebugLevel, "member joined",
+			"member:b member_session:7",
+		},
+		{
+			event.MemberLeft{Meta: meta, Member: "b", Reason: "killed"},
+			zap.DebugLevel, "member left",
+			"member:b reason:killed",
+		},
+		{
+			event.SessionKilled{Meta: meta, Victim: "b", VictimSession: 7},
+			zap.WarnLevel, "killed the session",
+			"victim:b victim_session:7",
+		},
+		{
+			event.ClaimAttempted{Meta: meta, Role: "r", Outcome: "refused", Duration: time.Millisecond},
+			zap.DebugLevel, "claim",
+			"role:r outcome:refused took:1ms",
+		},
+		{
+			event.FenceRejected{Meta: meta, Role: "r", Epoch: 3, Reason: "stale"},
+			zap.WarnLevel, "refused by fencing",
+			"epoch:3 reason:stale",
+		},
 		{event.TokenValidated{Meta: meta, Role: "r", Epoch: 3, OK: true}, zap.DebugLevel, "leadership validated", "ok:true"},
-		{event.TokenValidated{Meta: meta, Role: "r", Epoch: 3, Err: fault}, zap.WarnLevel, "leadership validated", "ok:false error:unanswered"},
-		{event.RecordIgnored{Meta: meta, Key: "role.r", Reason: "garbage"}, zap.WarnLevel, "record not understood", "key:role.r reason:garbage"},
-		{event.Fault{Meta: meta, Doing: "heartbeat", Err: fault, Attempts: 3, Slow: true}, zap.WarnLevel, "heartbeat failed", "doing:heartbeat attempts:3 slow:true"},
-		{event.Fault{Meta: meta, Doing: "open bucket", Err: &election.NotConnectedError{Servers: []string{"nats://a"}}, Attempts: 1}, zap.WarnLevel, "no NATS server answers at nats://a: start one there", "doing:open attempts:1"},
+		{
+			event.TokenValidated{Meta: meta, Role: "r", Epoch: 3, Err: fault},
+			zap.WarnLevel, "leadership validated",
+			"ok:false error:unanswered",
+		},
+		{
+			event.RecordIgnored{Meta: meta, Key: "role.r", Reason: "garbage"},
+			zap.WarnLevel, "record not understood",
+			"key:role.r reason:garbage",
+		},
+		{
+			event.Fault{Meta: meta, Doing: "heartbeat", Err: fault, Attempts: 3, Slow: true},
+			zap.WarnLevel, "heartbeat failed",
+			"doing:heartbeat attempts:3 slow:true",
+		},
+		{event.Fault{
+			Meta: meta, Doing: "open bucket", Err: &election.NotConnectedError{Servers: []string{"nats://a"}},
+			Attempts: 1,
+		}, zap.WarnLevel, "no NATS server answers at nats://a: start one there", "doing:open attempts:1"},
 		{event.Lagged{Meta: meta, N: 5}, zap.WarnLevel, "events were left out", "n:5"},
 		{event.TaskSubmitted{Meta: meta, Namespace: "n", Kind: "k"}, zap.DebugLevel, "task submitted", "namespace:n kind:k"},
 		{event.TaskAssigned{Meta: meta, Namespace: "n", Kind: "k", Worker: "b"}, zap.DebugLevel, "task assigned", "worker:b"},
-		{event.TaskRejected{Meta: meta, Namespace: "n", Kind: "k", Reason: "full"}, zap.DebugLevel, "task rejected", "reason:full"},
-		{event.TaskCompleted{Meta: meta, Namespace: "n", Kind: "k", Outcome: "done", Attempts: 2}, zap.DebugLevel, "task completed", "outcome:done attempts:2"},
-		{event.TaskReassigned{Meta: meta, Namespace: "n", Kind: "k", Cause: "worker_lost"}, zap.DebugLevel, "task reassigned", "cause:worker_lost"},
-		{event.TaskStale{Meta: meta, Namespace: "n", Kind: "k", Reason: "attempt"}, zap.DebugLevel, "stale report", "reason:attempt"},
-		{event.TaskFenced{Meta: meta, Namespace: "n", Op: "outcome"}, zap.WarnLevel, "refused a write of this scheduler", "op:outcome"},
-		{event.TaskRecovered{Meta: meta, Namespace: "n", Open: 5, Adopted: 2}, zap.InfoLevel, "scheduler has its state", "open:5 adopted:2"},
-		{event.TaskProgress{Meta: meta, Namespace: "n", Reports: 3, Checkpoints: 1}, zap.DebugLevel, "progress of tasks", "reports:3 checkpoints:1"},
-		{event.FramesUnverified{Meta: meta, Namespace: "n"}, zap.WarnLevel, "signatures of tasks are not checked", "namespace:n"},
-		{event.SchedulerMissing{Meta: meta, Namespace: "n", Role: "r", Reason: "no_candidate"}, zap.WarnLevel, `no process takes part in role "r"`, "namespace:n role:r reason:no_candidate"},
-		{event.SchedulerMissing{Meta: meta, Namespace: "n", Role: "r", Reason: "no_leader"}, zap.WarnLevel, `nobody leads role "r"`, "namespace:n role:r"},
-		{event.SchedulerMissing{Meta: meta, Namespace: "n", Role: "r", Reason: "other_lead"}, zap.WarnLevel, `this process leads role "r"`, "namespace:n role:r"},
-		{event.TaskTicked{Meta: meta, Namespace: "n", Recurrence: "r", Fired: 1}, zap.DebugLevel, "recurrence was due", "recurrence:r fired:1"},
-		{event.TaskTicked{Meta: meta, Namespace: "n", Recurrence: "r", Dropped: 2}, zap.InfoLevel, "recurrence was due", "dropped:2"},
-		{event.TaskGauges{Meta: meta, Namespace: "n", Queue: 1, InFlight: 2, Slots: map[string]int{"free": 3}}, zap.DebugLevel, "tasks", "queue:1 in_flight:2 slots:map[free:3]"},
+		{
+			event.TaskRejected{Meta: meta, Namespace: "n", Kind: "k", Reason: "full"},
+			zap.DebugLevel, "task rejected",
+			"reason:full",
+		},
+		{
+			event.TaskCompleted{Meta: meta, Namespace: "n", Kind: "k", Outcome: "done", Attempts: 2},
+			zap.DebugLevel,
+			"task completed", "outcome:done attempts:2",
+		},
+		{
+			event.TaskReassigned{Meta: meta, Namespace: "n", Kind: "k", Cause: "worker_lost"},
+			zap.DebugLevel, "task reassigned",
+			"cause:worker_lost",
+		},
+		{
+			event.TaskStale{Meta: meta, Namespace: "n", Kind: "k", Reason: "attempt"},
+			zap.DebugLevel, "stale report",
+			"reason:attempt",
+		},
+		{
+			event.TaskFenced{Meta: meta, Namespace: "n", Op: "outcome"},
+			zap.WarnLevel, "refused a write of this scheduler",
+			"op:outcome",
+		},
+		{
+			event.TaskRecovered{Meta: meta, Namespace: "n", Open: 5, Adopted: 2},
+			zap.InfoLevel, "scheduler has its state",
+			"open:5 adopted:2",
+		},
+		{
+			event.TaskProgress{Meta: meta, Namespace: "n", Reports: 3, Checkpoints: 1},
+			zap.DebugLevel, "progress of tasks",
+			"reports:3 checkpoints:1",
+		},
+		{
+			event.FramesUnverified{Meta: meta, Namespace: "n"},
+			zap.WarnLevel, "signatures of tasks are not checked",
+			"namespace:n",
+		},
+		{
+			event.SchedulerMissing{Meta: meta, Namespace: "n", Role: "r", Reason: "no_candidate"},
+			zap.WarnLevel, `no process takes part in role "r"`,
+			"namespace:n role:r reason:no_candidate",
+		},
+		{
+			event.SchedulerMissing{Meta: meta, Namespace: "n", Role: "r", Reason: "no_leader"},
+			zap.WarnLevel, `nobody leads role "r"`,
+			"namespace:n role:r",
+		},
+		{
+			event.SchedulerMissing{Meta: meta, Namespace: "n", Role: "r", Reason: "other_lead"},
+			zap.WarnLevel, `this process leads role "r"`,
+			"namespace:n role:r",
+		},
+		{
+			event.TaskTicked{Meta: meta, Namespace: "n", Recurrence: "r", Fired: 1},
+			zap.DebugLevel, "recurrence was due",
+			"recurrence:r fired:1",
+		},
+		{
+			event.TaskTicked{Meta: meta, Namespace: "n", Recurrence: "r", Dropped: 2},
+			zap.InfoLevel, "recurrence was due",
+			"dropped:2",
+		},
+		{
+			event.TaskGauges{Meta: meta, Namespace: "n", Queue: 1, InFlight: 2, Slots: map[string]int{"free": 3}},
+			zap.DebugLevel, "tasks", "queue:1 in_flight:2 slots:map[free:3]",
+		},
 	} {
 		core, logs := observer.New(zapcore.DebugLevel)
 		roles.LogSink(zap.New(core)).Observe(is.event)
@@ -90,7 +219,8 @@ func TestEveryEventIsLogged(t *testing.T) {
 		if line.Level != is.level || !strings.Contains(line.Message, is.message) {
 			t.Errorf("%s: %s %q, want %s %q", event.Name(is.event), line.Level, line.Message, is.level, is.message)
 		}
-		for _, field := range append(strings.Split(is.fields, " "), "bucket:roles", "instance:a", "session:41", "correlation:s29/x") {
+		for _, field := range append(strings.Split(is.fields, " "), "bucket:roles", "instance:a", "session:41",
+			"correlation:s29/x") {
 			if !strings.Contains(got, field) {
 				t.Errorf("%s: no field %s in %s", event.Name(is.event), field, got)
 			}
@@ -107,7 +237,10 @@ func TestLogSinkWithoutLogger(t *testing.T) {
 func TestFrequentEventsCostNothing(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)
 	var e event.Event = event.TaskCompleted{Kind: "k"}
-	for name, sink := range map[string]event.Sink{"zap": roles.LogSink(zap.New(core)), "slog": roles.SlogSink(slog.Default())} {
+	for name, sink := range map[string]event.Sink{
+		"zap":  roles.LogSink(zap.New(core)),
+		"slog": roles.SlogSink(slog.Default()),
+	} {
 		if allocated := testing.AllocsPerRun(10_000, func() { sink.Observe(e) }); allocated != 0 || logs.Len() != 0 {
 			t.Errorf("%s: %v allocations, %d lines", name, allocated, logs.Len())
 		}
@@ -146,7 +279,11 @@ func TestTokensAreNeverShown(t *testing.T) {
 		role.ValidationInterval = 500 * time.Millisecond
 		a := start(t, s, "a", one(role), func(c *roles.Config) {
 			c.RotationInterval, c.Logger = time.Second, logger
-			c.Sinks = []event.Sink{roles.SlogSink(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))), event.SinkFunc(func(e event.Event) { fmt.Fprintf(&log, "%v %+v %#v\n", e, e, e) })}
+			c.Sinks = []event.Sink{
+				roles.SlogSink(slog.New(slog.NewTextHandler(&log,
+					&slog.HandlerOptions{Level: slog.LevelDebug}))),
+				event.SinkFunc(func(e event.Event) { fmt.Fprintf(&log, "%v %+v %#v\n", e, e, e) }),
+			}
 		})
 		secrets := map[string]bool{}
 		keep := func(term *election.Term) {
@@ -180,7 +317,10 @@ func TestTokensAreNeverShown(t *testing.T) {
 		}
 
 		text := log.String()
-		for _, want := range []string{"promoted", "rotated", "leadership validated", "the work panicked", "the work failed", "heartbeat", "drained", "session closed"} {
+		for _, want := range []string{
+			"promoted", "rotated", "leadership validated", "the work panicked", "the work failed",
+			"heartbeat", "drained", "session closed",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the log does not tell of %q: it proves nothing", want)
 			}

@@ -63,7 +63,10 @@ func New(cfg Config, roles ...Role) (*Manager, error) {
 		return nil, err
 	}
 	reports.session = session
-	m := &Manager{cfg: cfg, session: session, reports: reports, conn: cfg.Conn, fatal: make(chan error, 1), named: map[string]*member{}}
+	m := &Manager{
+		cfg: cfg, session: session, reports: reports, conn: cfg.Conn, fatal: make(chan error, 1),
+		named: map[string]*member{},
+	}
 	if err := m.Add(roles...); err != nil {
 		return nil, err
 	}

@@ -60,7 +60,8 @@ func (r *reports) explained(e event.Event) event.Event {
 		r.away.Store(nil)
 	}
 	reason := r.away.Load()
-	if missing := (*election.NotConnectedError)(nil); ok && reason != nil && errors.As(fault.Err, &missing) && missing.Err == nil {
+	if missing := (*election.NotConnectedError)(nil); ok && reason != nil && errors.As(fault.Err, &missing) &&
+		missing.Err == nil {
 		fault.Err = &election.NotConnectedError{Servers: missing.Servers, Err: *reason}
 		return fault
 	}

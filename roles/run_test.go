@@ -31,7 +31,8 @@ func TestSeveralRolesInOneProcess(t *testing.T) {
 		}
 		st := a.Status()
 		slices.Sort(st.Leading)
-		if got := fmt.Sprint(st.Leading); got != "[one three two]" || !st.Ready || st.Connection != "CONNECTED" || st.Session == 0 {
+		if got := fmt.Sprint(st.Leading); got != "[one three two]" || !st.Ready || st.Connection != "CONNECTED" ||
+			st.Session == 0 {
 			t.Errorf("status %+v", st)
 		}
 		if err := a.end(); err != nil {
@@ -63,7 +64,8 @@ func TestLeaderCrash(t *testing.T) {
 		if second.Epoch() <= first.Epoch() {
 			t.Errorf("epoch %d after %d", second.Epoch(), first.Epoch())
 		}
-		if cause := receive(t, "a's work ends", wa.ended); !errors.Is(cause, election.ErrSessionLost) && !errors.Is(cause, election.ErrDisconnected) {
+		if cause := receive(t, "a's work ends", wa.ended); !errors.Is(cause, election.ErrSessionLost) &&
+			!errors.Is(cause, election.ErrDisconnected) {
 			t.Errorf("a's work ended with cause %v", cause)
 		}
 		t.Logf("taken over after %v at TTL 1s", took)
@@ -218,20 +220,27 @@ func TestDuplicateInstance(t *testing.T) {
 // Every permission that a candidate needs, taken away: Run names the subject within a second.
 func TestPermissionDenied(t *testing.T) {
 	for _, subject := range []string{
-		"$JS.API.STREAM.INFO.KV_roles", "$KV.roles.lease.a", "$KV.roles.member.a", "$KV.roles.role.r", "$JS.API.CONSUMER.CREATE.KV_roles.>",
+		"$JS.API.STREAM.INFO.KV_roles", "$KV.roles.lease.a", "$KV.roles.member.a", "$KV.roles.role.r",
+		"$JS.API.CONSUMER.CREATE.KV_roles.>",
 	} {
 		t.Run(subject, func(t *testing.T) {
 			user := func(o *natsrun.Options) {
 				o.Configure = func(so *server.Options) {
 					so.Users = []*server.User{
 						{Username: "owner", Password: "x"},
-						{Username: "a", Password: "x", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{subject}}}},
+						{
+							Username: "a", Password: "x",
+							Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{subject}}},
+						},
 					}
 				}
 			}
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-				owner := start(t, s, "owner", nil, func(c *roles.Config) { c.NATSOptions = append(c.NATSOptions, nats.UserInfo("owner", "x")) })
-				natstest.Eventually(t, "the bucket is there", time.Minute, func() (bool, string) { return owner.Status().Ready, owner.Status().Reason })
+				owner := start(t, s, "owner", nil, func(c *roles.Config) {
+					c.NATSOptions = append(c.NATSOptions, nats.UserInfo("owner", "x"))
+				})
+				natstest.Eventually(t, "the bucket is there", time.Minute,
+					func() (bool, string) { return owner.Status().Ready, owner.Status().Reason })
 				if err := owner.end(); err != nil {
 					t.Fatal(err)
 				}
@@ -256,7 +265,8 @@ func TestPermissionDenied(t *testing.T) {
 
 func TestWrongPassword(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		a := start(t, s, "a", one(newWork().role("r")), func(c *roles.Config) { c.NATSOptions = append(c.NATSOptions, nats.UserInfo("a", "wrong")) })
+		a := start(t, s, "a", one(newWork().role("r")),
+			func(c *roles.Config) { c.NATSOptions = append(c.NATSOptions, nats.UserInfo("a", "wrong")) })
 		if err := a.result(); !errors.Is(err, nats.ErrAuthorization) {
 			t.Errorf("Run returned %v", err)
 		}

@@ -27,15 +27,16 @@ func many(w *work, from, to int) []roles.Role {
 // leads waits until the node leads the first so many of those roles.
 func (n *node) leads(count int) {
 	n.t.Helper()
-	natstest.Eventually(n.t, fmt.Sprintf("%s leads %d roles", n.Session().Instance(), count), patience, func() (bool, string) {
-		leading := 0
-		for _, r := range many(nil, 0, count) {
-			if e, ok := n.Election(r.Name); ok && e.IsLeader() {
-				leading++
+	natstest.Eventually(n.t, fmt.Sprintf("%s leads %d roles", n.Session().Instance(), count), patience,
+		func() (bool, string) {
+			leading := 0
+			for _, r := range many(nil, 0, count) {
+				if e, ok := n.Election(r.Name); ok && e.IsLeader() {
+					leading++
+				}
 			}
-		}
-		return leading == count, fmt.Sprint(leading)
-	})
+			return leading == count, fmt.Sprint(leading)
+		})
 }
 
 // E8: one heartbeat per session and interval, for any number of roles.

@@ -210,7 +210,8 @@ func TestBeforeRun(t *testing.T) {
 		if err := m.Pause("nothing"); !errors.Is(err, roles.ErrUnknownRole) {
 			t.Errorf("Pause of an unknown role: %v", err)
 		}
-		if st := m.Status(); st.Ready || st.Reason != "not running yet" || len(st.Roles) != 2 || st.Connection != "DISCONNECTED" {
+		if st := m.Status(); st.Ready || st.Reason != "not running yet" || len(st.Roles) != 2 ||
+			st.Connection != "DISCONNECTED" {
 			t.Errorf("status %+v", st)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

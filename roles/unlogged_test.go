@@ -97,7 +97,8 @@ func TestSinksAloneLogNothing(t *testing.T) {
 	out := defaultLog(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		returned := make(chan event.Event, 100)
-		n := start(t, s, "a", one(roles.Role{Name: "r", Lead: func(context.Context, *election.Term) error { return nil }}), unlogged,
+		n := start(t, s, "a", one(roles.Role{Name: "r", Lead: func(context.Context, *election.Term) error { return nil }}),
+			unlogged,
 			func(c *roles.Config) {
 				c.Sinks = []event.Sink{event.SinkFunc(func(e event.Event) {
 					if _, ok := e.(event.WorkReturned); ok {
@@ -202,7 +203,8 @@ func unserved(t *testing.T, url string) {
 	go func() { ended <- m.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-ended; err != nil && !errors.Is(err, election.ErrConnClosed) && !errors.Is(err, election.ErrJetStreamOff) {
+		if err := <-ended; err != nil && !errors.Is(err, election.ErrConnClosed) &&
+			!errors.Is(err, election.ErrJetStreamOff) {
 			t.Error(err)
 		}
 	})

@@ -46,9 +46,15 @@ func (c Config) validateConnection() error {
 	case c.URL == "" && c.Conn == nil:
 		return &ConfigError{"URL", "neither URL nor Conn: set URL to have the manager connect, or Conn to share a connection"}
 	case c.URL != "" && c.Conn != nil:
-		return &ConfigError{"URL", "both URL and Conn: set URL to have the manager connect, or Conn to share a connection, not both"}
+		return &ConfigError{
+			"URL",
+			"both URL and Conn: set URL to have the manager connect, or Conn to share a connection, not both",
+		}
 	case c.Conn != nil && len(c.NATSOptions) > 0:
-		return &ConfigError{"NATSOptions", "a shared Conn is not reconfigured: give the options to nats.Connect, or set URL instead of Conn"}
+		return &ConfigError{
+			"NATSOptions",
+			"a shared Conn is not reconfigured: give the options to nats.Connect, or set URL instead of Conn",
+		}
 	case c.Conn != nil && c.Conn.Opts.NoEcho:
 		return &ConfigError{"Conn", "made with nats.NoEcho(): " + noEcho}
 	case c.Conn != nil:
@@ -62,7 +68,10 @@ func (c Config) validateConnection() error {
 			server = "nats://" + server
 		}
 		if u, err := url.Parse(server); err != nil || u.Hostname() == "" {
-			return &ConfigError{"URL", "a server in it has no readable address: use nats://host:port, several separated by commas"}
+			return &ConfigError{
+				"URL",
+				"a server in it has no readable address: use nats://host:port, several separated by commas",
+			}
 		}
 	}
 	return nil
@@ -105,7 +114,8 @@ func (r Role) validateWork() error {
 	callbacks := r.OnPromote != nil || r.OnDemote != nil
 	switch {
 	case r.Lead != nil && callbacks:
-		return &ConfigError{"Lead", fmt.Sprintf("role %q has Lead together with OnPromote or OnDemote: use one or the other", r.Name)}
+		return &ConfigError{"Lead", fmt.Sprintf("role %q has Lead together with OnPromote or OnDemote: use one or the other",
+			r.Name)}
 	case r.Lead == nil && !callbacks:
 		return &ConfigError{"Lead", fmt.Sprintf("role %q has nothing to do when it leads: set Lead, or OnPromote", r.Name)}
 	case r.Lead == nil && r.OnPromote == nil:

@@ -83,15 +83,24 @@ func TestConnectionConfiguration(t *testing.T) {
 		cfg  roles.Config
 		want string // "" for none
 	}{
-		"url":             {roles.Config{URL: "nats://one:4222, tls://two ,three:4222"}, ""},
-		"shared":          {roles.Config{Conn: new(nats.Conn)}, ""},
-		"neither":         {roles.Config{}, "neither URL nor Conn"},
-		"both":            {roles.Config{URL: "nats://one", Conn: new(nats.Conn)}, "both URL and Conn"},
-		"shared, options": {roles.Config{Conn: new(nats.Conn), NATSOptions: []nats.Option{nats.Name("x")}}, "a shared Conn is not reconfigured"},
-		"shared, deaf":    {roles.Config{Conn: &nats.Conn{Opts: nats.Options{NoEcho: true}}}, "roles: Conn: made with nats.NoEcho()"},
-		"deaf":            {roles.Config{URL: "nats://one", NATSOptions: []nats.Option{nil, nats.NoEcho()}}, "roles: NATSOptions: nats.NoEcho()"},
-		"no host":         {roles.Config{URL: "nats://one,,"}, "no readable address"},
-		"not a URL":       {roles.Config{URL: "nats://user:secret@host:port"}, "no readable address"},
+		"url":     {roles.Config{URL: "nats://one:4222, tls://two ,three:4222"}, ""},
+		"shared":  {roles.Config{Conn: new(nats.Conn)}, ""},
+		"neither": {roles.Config{}, "neither URL nor Conn"},
+		"both":    {roles.Config{URL: "nats://one", Conn: new(nats.Conn)}, "both URL and Conn"},
+		"shared, options": {
+			roles.Config{Conn: new(nats.Conn), NATSOptions: []nats.Option{nats.Name("x")}},
+			"a shared Conn is not reconfigured",
+		},
+		"shared, deaf": {
+			roles.Config{Conn: &nats.Conn{Opts: nats.Options{NoEcho: true}}},
+			"roles: Conn: made with nats.NoEcho()",
+		},
+		"deaf": {
+			roles.Config{URL: "nats://one", NATSOptions: []nats.Option{nil, nats.NoEcho()}},
+			"roles: NATSOptions: nats.NoEcho()",
+		},
+		"no host":   {roles.Config{URL: "nats://one,,"}, "no readable address"},
+		"not a URL": {roles.Config{URL: "nats://user:secret@host:port"}, "no readable address"},
 	} {
 		is.cfg.Bucket = "roles"
 		switch err := is.cfg.Validate(); {

@@ -52,7 +52,8 @@ func TestWorkThatReturns(t *testing.T) {
 					t.Error("another role has suffered")
 				}
 				line := a.logged(is.message)
-				if got := line.Level.String(); got != is.level || line.ContextMap()["role"] != "r" || line.ContextMap()["epoch"] != first.Epoch() {
+				if got := line.Level.String(); got != is.level || line.ContextMap()["role"] != "r" ||
+					line.ContextMap()["epoch"] != first.Epoch() {
 					t.Errorf("logged at %s: %v", got, line.ContextMap())
 				}
 				if is.err != nil && !strings.Contains(line.ContextMap()["error"].(string), is.err.Error()) {

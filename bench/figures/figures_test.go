@@ -36,7 +36,8 @@ func TestRowsSurvive(t *testing.T) {
 func TestOtherFilesAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for _, text := range []string{
-		"", "a,b\n1,2\n", "job,peer,mode,n,figure,value,note\na,b,c,many,d,1,\n", "job,peer,mode,n,figure,value,note\na,b,c,1,d,much,\n",
+		"", "a,b\n1,2\n", "job,peer,mode,n,figure,value,note\na,b,c,many,d,1,\n",
+		"job,peer,mode,n,figure,value,note\na,b,c,1,d,much,\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

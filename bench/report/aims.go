@@ -75,7 +75,8 @@ func (s *source) withinMode(part, job, mode, figure string, n int, aim float64) 
 // lead is what this library's median of a figure of tasks is of that of the best peer, on buffered
 // stores; nothing where a peer is missing.
 func (s *source) lead(figure string) float64 {
-	if len(s.tasks.where("throughput", "", "", "left-out", -1))+len(s.tasks.where("throughput", "", "", "failed", -1)) > 0 {
+	if len(s.tasks.where("throughput", "", "", "left-out", -1))+len(s.tasks.where("throughput", "", "", "failed", -1)) >
+		0 {
 		return math.NaN()
 	}
 	best, rows := 0.0, s.tasks.where("throughput", "", "buffered", figure, -1)
@@ -116,8 +117,11 @@ func (s *source) restAim(axis, what string) string {
 	if n == 0 {
 		return fmt.Sprintf("| writes at rest, %s | – | ≤ leaders ÷ heartbeat + %d/s | – |", what, idleBound)
 	}
-	return fmt.Sprintf("| writes at rest, %s %s | %s a second (%s messages to the server in all) | ≤ leaders ÷ heartbeat + %d/s = %s/s | %s |",
-		number(float64(n)), what, number(v), number(all), idleBound, number(leaders+idleBound), reached(judge(v, v <= leaders+idleBound)))
+	return fmt.Sprintf(
+		"| writes at rest, %s %s | %s a second (%s messages to the server in all) | ≤ leaders ÷ heartbeat + %d/s = "+
+			"%s/s | %s |",
+		number(float64(n)), what, number(v), number(all), idleBound, number(leaders+idleBound),
+		reached(judge(v, v <= leaders+idleBound)))
 }
 
 // flatAim is a line on a figure that is not to grow with N: at the smallest and the largest size

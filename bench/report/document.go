@@ -27,7 +27,10 @@ type source struct {
 }
 
 func (s *source) parts() map[string]*data {
-	return map[string]*data{"bench": &s.bench, "elections": &s.elections, "synced": &s.synced, "tasks": &s.tasks, "scale": &s.scale}
+	return map[string]*data{
+		"bench": &s.bench, "elections": &s.elections, "synced": &s.synced, "tasks": &s.tasks,
+		"scale": &s.scale,
+	}
 }
 
 const unmeasured = "*Not measured yet.*\n"
@@ -55,9 +58,12 @@ func document(docs string) error {
 	t, err := template.New("document.md").Funcs(template.FuncMap{
 		"machine": s.machine, "compared": s.compared, "summary": s.summary,
 		"go": s.goFigure, "runs": s.goRuns, "slowest": s.slowest, "scale": s.scaled, "largest": s.largest,
-		"atMost": s.atMost, "atLeast": s.atLeast, "within": s.within, "largestMode": s.largestMode, "withinMode": s.withinMode, "reached": reached, "restAim": s.restAim, "flatAim": s.flatAim, "lead": func(figure string) string { return number(s.lead(figure)) }, "ahead": s.ahead,
+		"atMost": s.atMost, "atLeast": s.atLeast, "within": s.within, "largestMode": s.largestMode,
+		"withinMode": s.withinMode, "reached": reached, "restAim": s.restAim, "flatAim": s.flatAim,
+		"lead": func(figure string) string { return number(s.lead(figure)) }, "ahead": s.ahead,
 		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,
-		"growth": s.growth, "delivered": s.delivered, "failed": s.failed, "cluster": s.cluster, "curve": s.curve, "dots": s.dots, "curves": s.curves,
+		"growth": s.growth, "delivered": s.delivered, "failed": s.failed, "cluster": s.cluster, "curve": s.curve,
+		"dots": s.dots, "curves": s.curves,
 	}).ParseFS(written, "document.md")
 	if err != nil {
 		return err
@@ -93,7 +99,8 @@ func (s *source) goFigure(name, unit string, factor ...float64) string {
 // goRuns is the figure of a benchmark that was run several times.
 func (s *source) goRuns(name, unit string, factor ...float64) string {
 	found := s.goSample(name, unit, factor)
-	return fmt.Sprintf("%s (median of %d, %s to %s)", number(found.median()), len(found), number(found.percentile(0)), number(found.percentile(1)))
+	return fmt.Sprintf("%s (median of %d, %s to %s)", number(found.median()), len(found), number(found.percentile(0)),
+		number(found.percentile(1)))
 }
 
 // slowest says of how many samples the 99th percentile of a benchmark is the largest; name ends

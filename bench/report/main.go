@@ -84,7 +84,13 @@ type part struct {
 	measure func(ctx context.Context, quick bool, out string) error
 }
 
-var parts = []part{{"bench", goBenchmarks}, {"elections", compare("elections")}, {"synced", compare("synced")}, {"tasks", compare("tasks")}, {"scale", growth}}
+var parts = []part{
+	{"bench", goBenchmarks},
+	{"elections", compare("elections")},
+	{"synced", compare("synced")},
+	{"tasks", compare("tasks")},
+	{"scale", growth},
+}
 
 func goBenchmarks(ctx context.Context, quick bool, out string) error {
 	sheet, err := figures.Create(out)
@@ -92,7 +98,10 @@ func goBenchmarks(ctx context.Context, quick bool, out string) error {
 		return err
 	}
 	suites := [][]string{
-		{"-bench", ".", "-skip", "Tasks$|TaskLatency", "./bench", "./internal/protocol/...", "./internal/natskv", "./fencing"},
+		{
+			"-bench", ".", "-skip", "Tasks$|TaskLatency", "./bench", "./internal/protocol/...", "./internal/natskv",
+			"./fencing",
+		},
 		{"-bench", "Tasks$", "-count", "7", "-benchtime", "5s", "./bench"}, // long enough that most of it is warm
 		{"-bench", "TaskLatency", "-count", "7", "./bench"},
 	}
@@ -101,7 +110,8 @@ func goBenchmarks(ctx context.Context, quick bool, out string) error {
 	}
 	var said bytes.Buffer
 	for _, args := range suites {
-		err = errors.Join(err, run(ctx, "", io.MultiWriter(os.Stderr, &said), "go", append([]string{"test", "-run", "^$", "-timeout", "60m"}, args...)...))
+		err = errors.Join(err, run(ctx, "", io.MultiWriter(os.Stderr, &said), "go",
+			append([]string{"test", "-run", "^$", "-timeout", "60m"}, args...)...))
 	}
 	return errors.Join(err, benchmarks(&said, sheet.Add), sheet.Close())
 }

@@ -25,16 +25,37 @@ var (
 		{"messages a second at rest, 1,000 roles in three processes", "rest", "", "messages/s", 1000, sample.median, number},
 		{"memory of a process for them", "rest", "", "memory-bytes/process", 1000, sample.median, megabytes},
 		{"a leader is killed: until another leads, TTL 4 s", "crash", "TTL 4s", "failover-ms", 1, sample.median, duration},
-		{"… one that leads 10,000 roles: until the last of them is led", "mass", "TTL 4s", "last-ms", 10_000, sample.median, duration},
-		{"a role is given up: from the end of its work to the next leader's", "handover", "TTL 4s", "gap-ms", 1, sample.median, gap},
-		{"the leader's link freezes: two work for, at worst, TTL 4 s or 1 s", "frozen", "", "both-work-ms", 1, sample.largest, overlap},
+		{
+			"… one that leads 10,000 roles: until the last of them is led", "mass", "TTL 4s", "last-ms", 10_000, sample.median,
+			duration,
+		},
+		{
+			"a role is given up: from the end of its work to the next leader's", "handover", "TTL 4s", "gap-ms", 1,
+			sample.median, gap,
+		},
+		{
+			"the leader's link freezes: two work for, at worst, TTL 4 s or 1 s", "frozen", "", "both-work-ms", 1, sample.largest,
+			overlap,
+		},
 	}
 	taskClaims = []claim{
-		{"tasks a second, where a power failure may take the last ones", "throughput", "buffered", "tasks/s", 100_000, sample.median, number},
+		{
+			"tasks a second, where a power failure may take the last ones", "throughput", "buffered", "tasks/s", 100_000,
+			sample.median, number,
+		},
 		{"… where it takes none", "throughput", "synced", "tasks/s", 5_000, sample.median, number},
-		{"idle, with the defaults: from submission until it begins", "latency", "defaults", "begins-ms", 1, sample.median, duration},
-		{"a worker is killed, with the defaults: until its tasks run elsewhere", "rerun", "defaults", "rerun-ms", 1, sample.median, duration},
-		{"… as soon as the settings allow (river, asyncjobs: if no task may take 5 s)", "rerun", "impatient", "rerun-ms", 1, sample.median, duration},
+		{
+			"idle, with the defaults: from submission until it begins", "latency", "defaults", "begins-ms", 1, sample.median,
+			duration,
+		},
+		{
+			"a worker is killed, with the defaults: until its tasks run elsewhere", "rerun", "defaults", "rerun-ms", 1,
+			sample.median, duration,
+		},
+		{
+			"… as soon as the settings allow (river, asyncjobs: if no task may take 5 s)", "rerun", "impatient", "rerun-ms", 1,
+			sample.median, duration,
+		},
 	}
 )
 
@@ -42,9 +63,11 @@ var (
 func (s *source) readme() string {
 	var b strings.Builder
 	b.WriteString("\n" + s.summary() + "\n")
-	b.WriteString("The figures are medians where nothing else is said. Each table was measured side by side on one machine of two processors, which\n" +
-		"need not be as fast as that of another table. Versions, settings, every sample and how to repeat it are in the\n" +
-		"[benchmarks](docs/explanation/benchmarks.md).\n\n")
+	b.WriteString(
+		"The figures are medians where nothing else is said. Each table was measured side by side on one machine of two " +
+			"processors, which\n" +
+			"need not be as fast as that of another table. Versions, settings, every sample and how to repeat it are in the\n" +
+			"[benchmarks](docs/explanation/benchmarks.md).\n\n")
 	return b.String()
 }
 

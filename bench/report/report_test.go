@@ -153,10 +153,14 @@ func TestDocumentIsWritten(t *testing.T) {
 		figures.Row{Job: "workers", N: 100, Figure: "writes/s", Value: 50.5})
 	text := write()
 	for _, want := range []string{
-		"| 2 ×", "crash.svg", "members.svg", "redis-server: not installed", "| messages-out/s | 100 | 10,000 | 2 | 2 |", "| 202 |",
+		"| 2 ×", "crash.svg", "members.svg", "redis-server: not installed", "| messages-out/s | 100 | 10,000 | 2 | 2 |",
+		"| 202 |",
 		"| etcd | v3 | TTL 4s, TTL 1s | a session |", "| rolemanager | this commit | tuned | TTL 2s |",
-		"| 60 (of 2) / – ms | ≤ 50 ms | **missed** |", "100 candidates for one role | 50.5 a second (60 messages to the server in all) | ≤ leaders ÷ heartbeat + 50/s = 50.5/s | reached |",
-		"100 workers | 50.5 a second (– messages to the server in all) | ≤ leaders ÷ heartbeat + 50/s = 50/s | **missed** |", " allocations | ≤ 1.25 ×, none | – |",
+		"| 60 (of 2) / – ms | ≤ 50 ms | **missed** |",
+		"100 candidates for one role | 50.5 a second (60 messages to the server in all) | ≤ leaders ÷ heartbeat + 50/s = " +
+			"50.5/s | reached |",
+		"100 workers | 50.5 a second (– messages to the server in all) | ≤ leaders ÷ heartbeat + 50/s = 50/s | **missed** |",
+		" allocations | ≤ 1.25 ×, none | – |",
 		"| 2 / 0.75 | > 1 | **missed** |",
 	} {
 		if !strings.Contains(text, want) {
@@ -207,22 +211,27 @@ func TestReadmeFigures(t *testing.T) {
 		return figures.Row{Job: job, Peer: peer, Mode: mode, N: n, Figure: figure, Value: v, Note: note}
 	}
 	s := &source{elections: data{
-		row(ours, "rest", "TTL 4s", "messages/s", 1000, 8.75, ""), row("other", "rest", "TTL 4s", "messages/s", 1000, 13_000, ""),
+		row(ours, "rest", "TTL 4s", "messages/s", 1000, 8.75, ""), row("other", "rest", "TTL 4s", "messages/s", 1000,
+			13_000, ""),
 		row(ours, "crash", "TTL 4s", "failover-ms", 1, 3500, ""), row("other", "crash", "TTL 4s", "failover-ms", 1, 900, ""),
 		row("other", "mass", "TTL 4s", "overdue-s", 10_000, 60, "9965 of 10000"),
 		row(ours, "handover", "TTL 4s", "gap-ms", 1, 0.9, ""), row("other", "handover", "TTL 4s", "gap-ms", 1, -312, ""),
-		row(ours, "frozen", "TTL 4s", "both-work-ms", 1, -802, ""), row("other", "frozen", "TTL 4s", "both-work-ms", 1, -900, ""),
+		row(ours, "frozen", "TTL 4s", "both-work-ms", 1, -802, ""), row("other", "frozen", "TTL 4s", "both-work-ms", 1,
+			-900, ""),
 		row("other", "frozen", "TTL 1s", "both-work-ms", 1, 1662, ""),
 	}, tasks: data{
-		row(ours, "throughput", "buffered", "tasks/s", 100_000, 25_000, ""), row("river", "throughput", "buffered", "tasks/s", 100_000, 6000, ""),
+		row(ours, "throughput", "buffered", "tasks/s", 100_000, 25_000, ""), row("river", "throughput", "buffered", "tasks/s",
+			100_000, 6000, ""),
 		row("river", "rerun", "defaults", "rerun-ms", 1, 60_000, "not within 1m0s"),
 	}}
 	text, err := s.withFigures("above\n" + readmeBegins + "| old |\n" + readmeEnds + "below\n")
-	if err != nil || !strings.HasPrefix(text, "above\n"+readmeBegins) || !strings.HasSuffix(text, readmeEnds+"below\n") || strings.Contains(text, "old") {
+	if err != nil || !strings.HasPrefix(text, "above\n"+readmeBegins) || !strings.HasSuffix(text, readmeEnds+"below\n") ||
+		strings.Contains(text, "old") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	for _, want := range []string{
-		"|  | rolemanager | other |", "| 8.75 | 13,000 |", "| 3.5 s | 900 ms |", "| – | not within 60 s |", "| 0.9 ms | both work for 312 ms |",
+		"|  | rolemanager | other |", "| 8.75 | 13,000 |", "| 3.5 s | 900 ms |", "| – | not within 60 s |",
+		"| 0.9 ms | both work for 312 ms |",
 		"| no time | 1.66 s |", "| 25,000 | 6,000 |", "| – | > 60 s |",
 	} {
 		if !strings.Contains(text, want) {

@@ -137,9 +137,11 @@ func (s *source) cluster(axis string) string {
 	if len(rows) == 0 {
 		return unmeasured
 	}
-	t := newTable(axis, "writes/s, measured", "deliveries/s, measured", "replication messages/s, computed", "deliveries/s of each of three servers, computed")
+	t := newTable(axis, "writes/s, measured", "deliveries/s, measured", "replication messages/s, computed",
+		"deliveries/s of each of three servers, computed")
 	for _, n := range rows.sizes() {
-		w, out := rows.where("", "", "", "writes/s", n).values().median(), rows.where("", "", "", "messages-out/s", n).values().median()
+		w, out := rows.where("", "", "", "writes/s", n).values().median(),
+			rows.where("", "", "", "messages-out/s", n).values().median()
 		if math.IsNaN(w) {
 			continue
 		}

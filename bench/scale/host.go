@@ -151,7 +151,9 @@ func (c hostConfig) open(ctx context.Context, nc *nats.Conn, n int, l *proc.Line
 		}
 	}
 	if c.Slots > 0 {
-		if err := assign.Handle(a, scheduled, func(context.Context, *assign.Task[[]byte]) ([]byte, error) { return nil, nil }); err != nil {
+		if err := assign.Handle(a, scheduled, func(context.Context, *assign.Task[[]byte]) ([]byte, error) {
+			return nil, nil
+		}); err != nil {
 			return nil, err
 		}
 	}

@@ -116,7 +116,10 @@ func (r *run) workersAt(ctx context.Context, n int) error {
 	if _, err := s.await(ctx, began, 0, 1); err != nil {
 		return err
 	}
-	all, err := r.join(ctx, "workers", n, s, hostConfig{Name: "worker", Members: n, WorkerOnly: true, Slots: 4, TTL: memberTTL})
+	all, err := r.join(ctx, "workers", n, s, hostConfig{
+		Name: "worker", Members: n, WorkerOnly: true, Slots: 4,
+		TTL: memberTTL,
+	})
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,9 @@ var (
 
 // atRest measures the traffic of a stage where nothing happens, and what the processes cost: of all
 // hosts together.
-func (r *run) atRest(ctx context.Context, axis string, n int, at rest, s *stage, hosts ...*proc.Child) (x span, err error) {
+func (r *run) atRest(ctx context.Context, axis string, n int, at rest, s *stage,
+	hosts ...*proc.Child,
+) (x span, err error) {
 	if err := pause(ctx, r.full(at.after)); err != nil {
 		return x, err
 	}
@@ -59,7 +61,9 @@ func (r *run) atRest(ctx context.Context, axis string, n int, at rest, s *stage,
 }
 
 // held measures the memory of hosts above what an empty process holds, each of so many parts.
-func (r *run) held(ctx context.Context, axis string, n int, s *stage, what string, parts int, hosts ...*proc.Child) error {
+func (r *run) held(ctx context.Context, axis string, n int, s *stage, what string, parts int,
+	hosts ...*proc.Child,
+) error {
 	bare, err := s.empty(ctx)
 	if err != nil {
 		return err

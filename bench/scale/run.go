@@ -62,7 +62,8 @@ func (r *run) grow(ctx context.Context, axis string, quick, full []int, at func(
 			continue
 		}
 		log.Printf("%-8s %8d  %v", axis, n, err)
-		return errors.Join(err, r.sheet.Add(figures.Row{Job: axis, Peer: "rolemanager", N: n, Figure: "failed", Note: err.Error()}))
+		return errors.Join(err,
+			r.sheet.Add(figures.Row{Job: axis, Peer: "rolemanager", N: n, Figure: "failed", Note: err.Error()}))
 	}
 	return nil
 }

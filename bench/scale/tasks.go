@@ -38,7 +38,10 @@ func (r *run) tasksAt(ctx context.Context, n int) error {
 		return err
 	}
 	defer nc.Close()
-	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: "scale", StreamAutoCreate: true, Storage: jetstream.FileStorage})
+	c, err := assign.NewClient(nc, assign.ClientConfig{
+		Namespace: "scale", StreamAutoCreate: true,
+		Storage: jetstream.FileStorage,
+	})
 	if err != nil {
 		return err
 	}

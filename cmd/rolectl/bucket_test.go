@@ -22,7 +22,8 @@ func TestBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "KV_mend", Subjects: []string{"$KV.mend.>"}, FirstSeq: uint64(time.Now().UnixMicro()), MaxMsgsPerSubject: 5, MaxAge: time.Hour,
+		Name: "KV_mend", Subjects: []string{"$KV.mend.>"}, FirstSeq: uint64(time.Now().UnixMicro()), MaxMsgsPerSubject: 5,
+		MaxAge: time.Hour,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,10 @@ func TestBucket(t *testing.T) {
 	}{
 		{"bucket create roles", 0, "bucket roles exists and is fit"},
 		{"bucket create roles", 0, "bucket roles exists and is fit"},
-		{"bucket create roles --replicas 3", 0, "exists with replicas 1 and is not changed: use nats stream edit KV_roles --replicas 3"},
+		{
+			"bucket create roles --replicas 3", 0,
+			"exists with replicas 1 and is not changed: use nats stream edit KV_roles --replicas 3",
+		},
 		{"bucket create roles --max-ttl 1h", 0, "exists with a TTL of at most 2m0s and is not changed"},
 		{"bucket create long --max-ttl 10m --storage memory", 0, "TTL at most 10m0s"},
 		{"bucket check roles", 0, "bucket roles is fit"},
@@ -58,7 +62,8 @@ func TestBucket(t *testing.T) {
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			r := p.run(strings.Fields(test.args)...)
-			if r.code != test.code || !strings.Contains(r.out+r.errors, test.says) || r.code == cli.ExitUsage && strings.Count(r.errors, "\n") != 1 {
+			if r.code != test.code || !strings.Contains(r.out+r.errors, test.says) ||
+				r.code == cli.ExitUsage && strings.Count(r.errors, "\n") != 1 {
 				t.Errorf("exit %d, want %d and %q in:\n%s%s", r.code, test.code, test.says, r.out, r.errors)
 			}
 		})
@@ -81,11 +86,13 @@ func TestBucketJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "KV_mend", Subjects: []string{"$KV.mend.>"}, FirstSeq: uint64(time.Now().UnixMicro()), MaxMsgsPerSubject: 5, MaxAge: time.Hour,
+		Name: "KV_mend", Subjects: []string{"$KV.mend.>"}, FirstSeq: uint64(time.Now().UnixMicro()), MaxMsgsPerSubject: 5,
+		MaxAge: time.Hour,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if d := document[bucketTestDoc](t, p.ok("bucket", "create", "roles", "-o", "json").out); !d.Fit || d.Bucket != "roles" {
+	if d := document[bucketTestDoc](t, p.ok("bucket", "create", "roles", "-o", "json").out); !d.Fit ||
+		d.Bucket != "roles" {
 		t.Errorf("%+v", d)
 	}
 	r := p.run("bucket", "check", "mend", "-o", "json")
@@ -96,10 +103,12 @@ func TestBucketJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = p.run("bucket", "check", "plain", "--fix", "-o", "json")
-	if d := document[bucketTestDoc](t, r.out); r.code != cli.ExitFailed || d.Fit || len(d.Faults) < 2 || len(d.Repaired) != 0 {
+	if d := document[bucketTestDoc](t, r.out); r.code != cli.ExitFailed || d.Fit || len(d.Faults) < 2 ||
+		len(d.Repaired) != 0 {
 		t.Errorf("beyond repair: exit %d, %+v, %s", r.code, d, r.errors)
 	}
-	if d := document[bucketTestDoc](t, p.ok("bucket", "check", "mend", "--fix", "-o", "json").out); !d.Fit || len(d.Repaired) < 2 {
+	if d := document[bucketTestDoc](t, p.ok("bucket", "check", "mend", "--fix", "-o", "json").out); !d.Fit ||
+		len(d.Repaired) < 2 {
 		t.Errorf("repaired: %+v", d)
 	}
 	if out := p.ok("bucket", "check", "mend", "-o", "name").out; out != "mend\n" {

@@ -77,19 +77,22 @@ func TestCompletionOfTasks(t *testing.T) {
 	w.in("dead-1", assign.StateDead)
 	w.in("done-1", assign.StateSucceeded)
 	for line, want := range map[string][]string{
-		"tasks|pause|":                       {"fail", "gate", "other"},
-		"tasks|resume|":                      {"double"},
-		"tasks|submit|":                      {"double", "fail", "gate", "other"},
-		"tasks|cron|set|n|":                  {"double", "fail", "gate", "other"},
-		"tasks|cron|rm|":                     {"nightly"},
-		"tasks|cancel|":                      {"open-1", "open-2"},
-		"tasks|cancel|open-1|":               nil,
-		"tasks|requeue|":                     {"dead-1"},
-		"tasks|get|":                         {"dead-1", "done-1", "open-1", "open-2"},
-		"tasks|get|d":                        {"dead-1", "done-1"},
-		"tasks|drain|":                       {"a"},
-		"tasks|drain|--undo|":                nil,
-		"tasks|ls|--state|":                  {"cancelled", "dead", "delayed", "expired", "pending", "retrying", "running", "succeeded"},
+		"tasks|pause|":         {"fail", "gate", "other"},
+		"tasks|resume|":        {"double"},
+		"tasks|submit|":        {"double", "fail", "gate", "other"},
+		"tasks|cron|set|n|":    {"double", "fail", "gate", "other"},
+		"tasks|cron|rm|":       {"nightly"},
+		"tasks|cancel|":        {"open-1", "open-2"},
+		"tasks|cancel|open-1|": nil,
+		"tasks|requeue|":       {"dead-1"},
+		"tasks|get|":           {"dead-1", "done-1", "open-1", "open-2"},
+		"tasks|get|d":          {"dead-1", "done-1"},
+		"tasks|drain|":         {"a"},
+		"tasks|drain|--undo|":  nil,
+		"tasks|ls|--state|": {
+			"cancelled", "dead", "delayed", "expired", "pending", "retrying", "running",
+			"succeeded",
+		},
 		"-s|nats://127.0.0.1:1|tasks|drain|": nil,
 	} {
 		w.completes(line, want...)

@@ -91,7 +91,8 @@ func TestLogins(t *testing.T) {
 	} {
 		q := &place{t: t, env: append(append(clean(t), "XDG_CONFIG_HOME="+dir), strings.Fields(test.env)...)}
 		r := q.run(append(strings.Fields(test.args), "bucket", "create", "roles")...)
-		if r.code != test.code || !strings.Contains(r.errors, test.says) || test.code != 0 && strings.Count(r.errors, "\n") != 1 {
+		if r.code != test.code || !strings.Contains(r.errors, test.says) ||
+			test.code != 0 && strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%s %s: exit %d, want %d and %q in %q", test.env, test.args, r.code, test.code, test.says, r.errors)
 		}
 	}
@@ -148,7 +149,10 @@ func TestTLS(t *testing.T) {
 		p := at(t, func(o *natsrun.Options) {
 			o.Configure = func(so *server.Options) {
 				so.TLSHandshakeFirst, so.TLSTimeout = first, 10
-				so.TLSConfig = &tls.Config{Certificates: []tls.Certificate{ca}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}
+				so.TLSConfig = &tls.Config{
+					Certificates: []tls.Certificate{ca}, ClientCAs: pool,
+					ClientAuth: tls.RequireAndVerifyClientCert,
+				}
 			}
 		})
 		env := append(p.env, "NATS_CA="+dir+"/ca.pem", "NATS_CERT="+dir+"/cert.pem", "NATS_KEY="+dir+"/key.pem")
@@ -160,16 +164,24 @@ func TestTLS(t *testing.T) {
 		said := fmt.Sprintf(`{"ca":"%[1]s/ca.pem","cert":"%[1]s/cert.pem","key":"%[1]s/key.pem","tls_first":%[2]v}`, dir, first)
 		home := contexts(t, map[string]string{"tls": said})
 		(&place{t: t, env: append(p.env, "XDG_CONFIG_HOME="+home)}).ok("--context", "tls", "bucket", "check", "roles")
-		refused := map[string]string{"roles": "--tlsca", "roles --tlsca " + dir + "/ca.pem": "--tlscert", "roles --tlsfirst": "--tlsfirst out"}
+		refused := map[string]string{
+			"roles": "--tlsca", "roles --tlsca " + dir + "/ca.pem": "--tlscert",
+			"roles --tlsfirst": "--tlsfirst out",
+		}
 		if first {
-			refused = map[string]string{"roles --timeout 2s": "--tlsfirst", "roles --tlsfirst": "--tlsca", "roles --tlsfirst --tlsca " + dir + "/ca.pem": "--tlscert"}
+			refused = map[string]string{
+				"roles --timeout 2s": "--tlsfirst", "roles --tlsfirst": "--tlsca",
+				"roles --tlsfirst --tlsca " + dir + "/ca.pem": "--tlscert",
+			}
 		}
 		for args, says := range refused {
-			if r := p.run(strings.Fields(args)...); r.code != cli.ExitConnection || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
+			if r := p.run(strings.Fields(args)...); r.code != cli.ExitConnection || !strings.Contains(r.errors, says) ||
+				strings.Count(r.errors, "\n") != 1 {
 				t.Errorf("TLS first %v, %s: exit %d, %s", first, args, r.code, r.errors)
 			}
 		}
-		if r := p.run("--tlsca", dir+"/none.pem", "roles"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "--tlsca") {
+		if r := p.run("--tlsca", dir+"/none.pem", "roles"); r.code != cli.ExitUsage ||
+			!strings.Contains(r.errors, "--tlsca") {
 			t.Errorf("without an authority: exit %d, %s", r.code, r.errors)
 		}
 	}

@@ -21,16 +21,20 @@ import (
 func TestCreds(t *testing.T) {
 	t.Parallel()
 	operator, account, system := key(t, nkeys.CreateOperator), key(t, nkeys.CreateAccount), key(t, nkeys.CreateAccount)
-	unlimited := claims{"subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true, "conn": -1, "leaf": -1}
+	unlimited := claims{
+		"subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true, "conn": -1,
+		"leaf": -1,
+	}
 	storing := claims{"mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1}
 	for k, v := range unlimited {
 		storing[k] = v
 	}
-	p := configured(t, fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: { %s: %s, %[2]s: %[5]s }\n",
-		signed(t, operator, operator, claims{"type": "operator", "version": 2}, 0), public(t, system),
-		public(t, account), signed(t, operator, account, claims{"type": "account", "version": 2, "limits": storing}, 0),
-		signed(t, operator, system, claims{"type": "account", "version": 2, "limits": unlimited}, 0),
-	))
+	p := configured(t,
+		fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: { %s: %s, %[2]s: %[5]s }\n",
+			signed(t, operator, operator, claims{"type": "operator", "version": 2}, 0), public(t, system),
+			public(t, account), signed(t, operator, account, claims{"type": "account", "version": 2, "limits": storing}, 0),
+			signed(t, operator, system, claims{"type": "account", "version": 2, "limits": unlimited}, 0),
+		))
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		t.Helper()
@@ -82,7 +86,8 @@ func TestCreds(t *testing.T) {
 	} {
 		q := &place{t: t, env: append(append(p.env, "XDG_CONFIG_HOME="+home), strings.Fields(test.env)...)}
 		r := q.run(append(strings.Fields(test.args), "bucket", "create", "roles")...)
-		if r.code != test.code || !strings.Contains(r.errors, test.says) || test.code != 0 && strings.Count(r.errors, "\n") != 1 {
+		if r.code != test.code || !strings.Contains(r.errors, test.says) ||
+			test.code != 0 && strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%s %s: exit %d, want %d and %q in %q", test.env, test.args, r.code, test.code, test.says, r.errors)
 		}
 	}
@@ -112,7 +117,10 @@ func public(t *testing.T, k nkeys.KeyPair) string {
 // signed is a JWT in the form of NATS: of subject, by issuer. expires is from now, 0 for never.
 func signed(t *testing.T, issuer, subject nkeys.KeyPair, nats claims, expires time.Duration) string {
 	t.Helper()
-	body := claims{"jti": "test", "iat": time.Now().Add(-24 * time.Hour).Unix(), "iss": public(t, issuer), "sub": public(t, subject), "name": "test", "nats": nats}
+	body := claims{
+		"jti": "test", "iat": time.Now().Add(-24 * time.Hour).Unix(), "iss": public(t, issuer),
+		"sub": public(t, subject), "name": "test", "nats": nats,
+	}
 	if expires != 0 {
 		body["exp"] = time.Now().Add(expires).Unix()
 	}

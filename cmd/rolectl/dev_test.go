@@ -44,10 +44,12 @@ func TestDev(t *testing.T) {
 	user.ok("tasks", "pause", "-n", "jobs", "hello")
 	user.ok("exec", "scheduler", "-q", "--", "true")
 	port := strings.TrimPrefix(strings.TrimSpace(dev.out.String()), "nats://127.0.0.1:")
-	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != cli.ExitFailed || !strings.Contains(r.errors, "give --port 0 to use a free port") || strings.Count(r.errors, "\n") != 1 {
+	if r := p.run("dev", "--port", port, "--store-dir", t.TempDir()); r.code != cli.ExitFailed ||
+		!strings.Contains(r.errors, "give --port 0 to use a free port") || strings.Count(r.errors, "\n") != 1 {
 		t.Errorf("on a port that is taken: exit %d, %q", r.code, r.errors)
 	}
-	if r := p.run("dev", "--port", "0", "--store-dir", dir); r.code != cli.ExitFailed || !strings.Contains(r.errors, dir) ||
+	if r := p.run("dev", "--port", "0", "--store-dir", dir); r.code != cli.ExitFailed ||
+		!strings.Contains(r.errors, dir) ||
 		!strings.Contains(r.errors, "--store-dir DIR") || strings.Count(r.errors, "\n") != 1 || r.out != "" {
 		t.Errorf("on a store that is in use: exit %d, %q, %q", r.code, r.out, r.errors)
 	}
@@ -65,7 +67,8 @@ func TestDev(t *testing.T) {
 	<-dev.done
 	_, user = p.begin(dir)
 	user.ok("tasks", "submit", "-n", "jobs", "echo", "1", "--wait")
-	if d := document[taskDoc](t, user.ok("tasks", "submit", "-n", "jobs", "echo", "--raw", "not JSON", "--wait", "-o", "json").out); string(d.Bytes) != "not JSON" || d.Result != nil {
+	if d := document[taskDoc](t, user.ok("tasks", "submit", "-n", "jobs", "echo", "--raw", "not JSON", "--wait", "-o",
+		"json").out); string(d.Bytes) != "not JSON" || d.Result != nil {
 		t.Errorf("output that is not JSON: %+v", d)
 	}
 }
@@ -104,7 +107,8 @@ func TestDevInMemory(t *testing.T) {
 	if r := second.run("tasks", "get", "-n", "jobs", "kept"); r.code != cli.ExitFailed {
 		t.Errorf("the other server knows the task: exit %d, %s", r.code, r.out)
 	}
-	if r := first.run("doctor", "--for", "0s"); r.code != 0 || !strings.Contains(r.out, "in memory, until rolectl dev ends") {
+	if r := first.run("doctor", "--for", "0s"); r.code != 0 ||
+		!strings.Contains(r.out, "in memory, until rolectl dev ends") {
 		t.Errorf("doctor: exit %d\n%s", r.code, r.out)
 	}
 	one.signal(syscall.SIGTERM)
@@ -210,7 +214,10 @@ func program(t *testing.T, dev *process, instance string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: instance, TTL: 8 * time.Second, CoolDown: time.Second})
+	s, err := election.NewSession(election.SessionConfig{
+		Bucket: "roles", InstanceID: instance, TTL: 8 * time.Second,
+		CoolDown: time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +226,9 @@ func program(t *testing.T, dev *process, instance string) {
 		t.Fatal(err)
 	}
 	kind := assign.NewKind[int, int]("double")
-	if err := assign.Handle(tasks, kind, func(_ context.Context, task *assign.Task[int]) (int, error) { return 2 * task.Input, nil }); err != nil {
+	if err := assign.Handle(tasks, kind, func(_ context.Context, task *assign.Task[int]) (int, error) {
+		return 2 * task.Input, nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Open(t.Context(), nc); err != nil {
@@ -256,8 +265,10 @@ func TestBench(t *testing.T) {
 		}
 		return strings.Count(string(m.Data), "bench")
 	}
-	d := document[benchDoc](t, p.ok("bench", "--rounds", "2", "--ttl", "20s", "--only", "heartbeat,handover,task", "-o", "json").out)
-	natstest.Eventually(t, "a fail-over is measured", patience, func() (bool, string) { // a TTL so short may be too short for a busy machine
+	d := document[benchDoc](t, p.ok("bench", "--rounds", "2", "--ttl", "20s", "--only", "heartbeat,handover,task", "-o",
+		"json").out)
+	// a TTL so short may be too short for a busy machine
+	natstest.Eventually(t, "a fail-over is measured", patience, func() (bool, string) {
 		r := p.run("bench", "--rounds", "2", "--ttl", "600ms", "--only", "failover", "-o", "json")
 		if r.code == 0 {
 			d.Results = append(d.Results, document[benchDoc](t, r.out).Results...)
@@ -293,7 +304,11 @@ func TestBenchLosesServer(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	var all []*process
-	for name, what := range map[string]string{"heartbeat": "heartbeats", "handover": "hand-overs", "failover": "fail-overs", "task": "tasks"} { // no lease runs out before the test does
+	// no lease runs out before the test does
+	for name, what := range map[string]string{
+		"heartbeat": "heartbeats", "handover": "hand-overs",
+		"failover": "fail-overs", "task": "tasks",
+	} {
 		b := p.start("bench", "--rounds", "100000", "--ttl", "2m", "--only", name, "--timeout", "10s")
 		b.says(&b.errs, what+" ...")
 		all = append(all, b)

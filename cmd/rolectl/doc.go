@@ -18,11 +18,14 @@
 // # Promises
 //
 //   - No command hangs without a server, or with a server whose JetStream does not answer.
-//   - Input that makes no sense is refused in one line that says what to do, before anything is done.
-//   - A command that hands a role over is guarded by the epoch that the user was shown, and asks first. Without a terminal it
-//     needs --yes.
-//   - No process that exec has started still runs when the next leader's command begins: see internal/supervise.
-//   - A record in a bucket cannot steer the terminal of a person who reads it. Tokens are shown only on request.
+//   - Input that makes no sense is refused in one line that says what to do, before anything is
+//     done.
+//   - A command that hands a role over is guarded by the epoch that the user was shown, and asks
+//     first. Without a terminal it needs --yes.
+//   - No process that exec has started still runs when the next leader's command begins: see
+//     internal/supervise.
+//   - A record in a bucket cannot steer the terminal of a person who reads it. Tokens are shown
+//     only on request.
 //
 // # Layers
 //

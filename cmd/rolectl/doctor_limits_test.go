@@ -19,7 +19,8 @@ import (
 // refused.
 func TestDoctorLimits(t *testing.T) {
 	t.Parallel()
-	p := configured(t, "accounts { APP { jetstream { max_file: 1000000, max_streams: 20 }, users: [ { user: joe, password: x } ] } }\n")
+	p := configured(t,
+		"accounts { APP { jetstream { max_file: 1000000, max_streams: 20 }, users: [ { user: joe, password: x } ] } }\n")
 	p.env = append(p.env, "NATS_USER=joe", "NATS_PASSWORD=x")
 	p.ok("bucket", "create", "roles")
 	js, err := jetstream.New(p.connect(nats.UserInfo("joe", "x")))
@@ -52,7 +53,10 @@ func TestDoctorLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 16 { // beside the bucket's and DATA
-		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: fmt.Sprint("S", i), Subjects: []string{fmt.Sprint("s", i)}}); err != nil {
+		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+			Name:     fmt.Sprint("S", i),
+			Subjects: []string{fmt.Sprint("s", i)},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,11 +81,15 @@ func TestDoctorBeats(t *testing.T) {
 		d, _ := far.diagnosis("--timeout", "30s")
 		return d.has("round trip", "ok", "of slow, comes every 4s"), fmt.Sprint(d)
 	})
-	contend(t, p.member("quick", func(c *election.SessionConfig) { c.HeartbeatInterval = 200 * time.Millisecond }), election.RoleConfig{Role: "metrics"})
-	natstest.Eventually(t, "the beats of quick are seen", patience, func() (bool, string) { // the machine may be too busy to beat so often
+	contend(t, p.member("quick", func(c *election.SessionConfig) { c.HeartbeatInterval = 200 * time.Millisecond }),
+		election.RoleConfig{Role: "metrics"})
+	// the machine may be too busy to beat so often
+	natstest.Eventually(t, "the beats of quick are seen", patience, func() (bool, string) {
 		r := far.run("doctor", "--for", "1500ms", "--timeout", "30s", "-o", "json")
 		d := document[doctorDoc](t, r.out)
-		return r.code >= doctorWarning && (d.has("round trip", "critical", "quick sends a heartbeat every") || d.has("round trip", "warning", "quick sends a heartbeat every")), r.out
+		return r.code >= doctorWarning &&
+			(d.has("round trip", "critical", "quick sends a heartbeat every") ||
+				d.has("round trip", "warning", "quick sends a heartbeat every")), r.out
 	})
 }
 
@@ -122,7 +130,8 @@ func TestDoctorAbandonedRole(t *testing.T) {
 	p.ok("exec", "once", "-q", "--", "true")
 	natstest.Eventually(t, "it is not a warning", patience, func() (bool, string) { // a busy machine may miss a heartbeat
 		d, code := p.diagnosis()
-		return code == 0 && d.has("roles", "ok", "with no candidates: once (") && d.has("roles", "ok", "1, all with a leader"), fmt.Sprint(d)
+		return code == 0 && d.has("roles", "ok", "with no candidates: once (") &&
+			d.has("roles", "ok", "1, all with a leader"), fmt.Sprint(d)
 	})
 	js, err := jetstream.New(p.connect())
 	if err != nil {
@@ -171,7 +180,8 @@ func TestDoctorVersions(t *testing.T) {
 	sees("two versions of one", "warning", "different versions of jobs (2: c; 3: d)")
 	held := p.start("exec", "r", "--instance", "e", "--", "true")
 	held.says(&held.errs, "contends")
-	if out := p.ok("members", "-o", "wide").out; !strings.Contains(out, inventory.MetaProgram+"=rolectl exec,"+inventory.MetaVersion+"=") {
+	if out := p.ok("members", "-o", "wide").out; !strings.Contains(out,
+		inventory.MetaProgram+"=rolectl exec,"+inventory.MetaVersion+"=") {
 		t.Errorf("exec does not say its version:\n%s", out)
 	}
 }

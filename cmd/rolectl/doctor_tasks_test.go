@@ -46,7 +46,8 @@ func TestDoctorTasks(t *testing.T) {
 	}
 	w.ok("tasks", "submit", "strange", "1", "--id", "unwanted")
 	w.sees("nobody handles it", "warning", "jobs: 1 task of kind strange waiting: no worker handles it")
-	if d := document[taskDoc](t, w.ok("tasks", "get", "unwanted", "-o", "json").out); d.Task.Reason != assign.ReasonNoWorker {
+	if d := document[taskDoc](t,
+		w.ok("tasks", "get", "unwanted", "-o", "json").out); d.Task.Reason != assign.ReasonNoWorker {
 		t.Errorf("%+v", d)
 	}
 	for _, args := range []string{"ls", "get unwanted", "overview"} {
@@ -147,7 +148,9 @@ func TestDoctorFullTasks(t *testing.T) {
 	limit(9)
 	p.sees("full", "critical", "jobs: records of the stream: 9 of 9 used")
 	d, _ := p.diagnosis()
-	if !slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool { return f.Check == "tasks" && f.Fix != "" }) {
+	if !slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool {
+		return f.Check == "tasks" && f.Fix != ""
+	}) {
 		t.Errorf("without what to do: %+v", d)
 	}
 	limit(-1)

@@ -70,12 +70,16 @@ func TestDoctorHealthy(t *testing.T) {
 		d, code = p.diagnosis()
 		return code == 0, fmt.Sprint(d)
 	})
-	for _, check := range []string{"server", "limits", "bucket", "replicas", "clock", "round trip", "permissions", "records", "members", "roles", "churn"} {
+	for _, check := range []string{
+		"server", "limits", "bucket", "replicas", "clock", "round trip", "permissions",
+		"records", "members", "roles", "churn",
+	} {
 		if !d.has(check, "ok", "") {
 			t.Errorf("%s was not looked at: %+v", check, d)
 		}
 	}
-	if r := p.run("doctor", "--for", "100ms"); !strings.Contains(r.out, "nats-server 2.") || strings.Contains(r.out, "\x1b") {
+	if r := p.run("doctor", "--for", "100ms"); !strings.Contains(r.out, "nats-server 2.") ||
+		strings.Contains(r.out, "\x1b") {
 		t.Errorf("as text: %q", r.out)
 	}
 }
@@ -96,9 +100,10 @@ func TestDoctorFinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, code := p.diagnosis("--bucket", "plain")
-	if code != doctorCritical || !d.has("bucket", "critical", "revisions count from 1") || !slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool {
-		return strings.Contains(f.Fix, "rolectl bucket create plain")
-	}) {
+	if code != doctorCritical || !d.has("bucket", "critical", "revisions count from 1") ||
+		!slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool {
+			return strings.Contains(f.Fix, "rolectl bucket create plain")
+		}) {
 		t.Errorf("an unfit bucket: %d, %+v", code, d)
 	}
 
@@ -140,10 +145,12 @@ func TestDoctorFinds(t *testing.T) {
 			t.Errorf("a record that is only not understood is to be removed: %+v", f)
 		}
 	}
-	if r := p.run("inspect", "later"); r.code != cli.ExitNoLeader || !strings.Contains(r.out, "unknown: a later version") || strings.Contains(r.out, "nobody") {
+	if r := p.run("inspect", "later"); r.code != cli.ExitNoLeader ||
+		!strings.Contains(r.out, "unknown: a later version") || strings.Contains(r.out, "nobody") {
 		t.Errorf("inspect: exit %d, %s%s", r.code, r.out, r.errors)
 	}
-	if r := p.run("step-down", "later", "--yes"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "a later version") {
+	if r := p.run("step-down", "later", "--yes"); r.code != cli.ExitFailed ||
+		!strings.Contains(r.errors, "a later version") {
 		t.Errorf("step-down: exit %d, %s%s", r.code, r.out, r.errors)
 	}
 	r := p.run("doctor", "--for", "100ms", "-o", "name")
@@ -180,7 +187,8 @@ func TestDoctorFindsDeadLeader(t *testing.T) {
 	}
 	natstest.Eventually(t, "it is found", patience, func() (bool, string) {
 		d, code := p.diagnosis()
-		return code == doctorCritical && d.has("roles", "critical", "ghost leads scheduler without a heartbeat"), fmt.Sprint(d)
+		return code == doctorCritical && d.has("roles", "critical", "ghost leads scheduler without a heartbeat"),
+			fmt.Sprint(d)
 	})
 }
 
@@ -213,7 +221,8 @@ func TestDoctorSeesChurn(t *testing.T) {
 func TestDoctorUnknown(t *testing.T) {
 	t.Parallel()
 	nowhere := &place{t: t, env: append(clean(t), "NATS_URL=nats://127.0.0.1:1")}
-	if d, code := nowhere.diagnosis("--timeout", "1s"); code != doctorUnknown || !d.has("connection", "unknown", "connect to") {
+	if d, code := nowhere.diagnosis("--timeout", "1s"); code != doctorUnknown ||
+		!d.has("connection", "unknown", "connect to") {
 		t.Errorf("without a server: %d, %+v", code, d)
 	}
 	p := at(t, func(o *natsrun.Options) {
@@ -224,11 +233,13 @@ func TestDoctorUnknown(t *testing.T) {
 		}
 	})
 	p.env = append(p.env, "NATS_USER=joe", "NATS_PASSWORD=x")
-	if d, code := p.diagnosis("--timeout", "2s"); code != doctorUnknown || !d.has("connection", "unknown", "$JS.API.STREAM.INFO.KV_roles") {
+	if d, code := p.diagnosis("--timeout", "2s"); code != doctorUnknown ||
+		!d.has("connection", "unknown", "$JS.API.STREAM.INFO.KV_roles") {
 		t.Errorf("without permissions: %d, %+v", code, d)
 	}
 	off := at(t, func(o *natsrun.Options) { o.Configure = func(so *server.Options) { so.JetStream = false } })
-	if d, code := off.diagnosis("--timeout", "2s"); code != doctorCritical || !d.has("limits", "critical", "JetStream is off") {
+	if d, code := off.diagnosis("--timeout", "2s"); code != doctorCritical ||
+		!d.has("limits", "critical", "JetStream is off") {
 		t.Errorf("without JetStream: %d, %+v", code, d)
 	}
 }

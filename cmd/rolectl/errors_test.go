@@ -63,7 +63,8 @@ func TestFaultsJSON(t *testing.T) {
 			}
 		}
 		d := document[faultTestDoc](t, all[last])
-		if d.Kind != "error" || d.Error.Code != want.code || d.Error.Exit != want.exit || r.code != want.exit || d.Error.Message == "" ||
+		if d.Kind != "error" || d.Error.Code != want.code || d.Error.Exit != want.exit || r.code != want.exit ||
+			d.Error.Message == "" ||
 			d.Error.Fix == "" && want.code != "failed" {
 			t.Errorf("%s: exit %d, %q, want %+v", args, r.code, r.errors, want)
 		}
@@ -72,12 +73,14 @@ func TestFaultsJSON(t *testing.T) {
 		}
 	}
 	// Beyond -- it is the command's.
-	if r := p.run("exec", "x", "--wait", "never", "--", "echo", "-o", "json"); r.code != cli.ExitUsage || strings.Contains(r.errors, "{") {
+	if r := p.run("exec", "x", "--wait", "never", "--", "echo", "-o", "json"); r.code != cli.ExitUsage ||
+		strings.Contains(r.errors, "{") {
 		t.Errorf("exit %d, %q", r.code, r.errors)
 	}
 	r := p.run("exec", "x", "-o", "json", "--", "sh", "-c", "exit 7")
 	notes := eachLine[noteDoc](t, r.errors)
-	if r.code != 7 || len(notes) == 0 || !slices.ContainsFunc(notes, func(n noteDoc) bool { return strings.HasPrefix(n.Message, "leading x at epoch") }) {
+	if r.code != 7 || len(notes) == 0 ||
+		!slices.ContainsFunc(notes, func(n noteDoc) bool { return strings.HasPrefix(n.Message, "leading x at epoch") }) {
 		t.Errorf("exit %d, %q", r.code, r.errors)
 	}
 }
@@ -104,7 +107,8 @@ func TestDone(t *testing.T) {
 	} {
 		args := append(append([]string{"tasks"}, strings.Fields(test.action)...), test.args...)
 		r := p.ok(append(args, "-n", "jobs", "-o", "json")...)
-		if d := document[doneDoc](t, r.out); d.Namespace != "jobs" || d.Action != test.action || d.Name != test.name || d.Message == "" || r.errors != "" {
+		if d := document[doneDoc](t, r.out); d.Namespace != "jobs" || d.Action != test.action || d.Name != test.name ||
+			d.Message == "" || r.errors != "" {
 			t.Errorf("%v: %+v, %q", args, d, r.errors)
 		}
 		if test.action == "cron rm" {

@@ -23,7 +23,8 @@ func TestExecPassesOn(t *testing.T) {
 		t.Fatalf("%q, %q", r.out, r.errors)
 	}
 	token, err := fencing.Parse(fields[3])
-	if err != nil || token.Role != "scheduler" || token.Holder != "a" || fields[1] == "0" || !strings.Contains(fields[3], "/"+fields[1]+"/") {
+	if err != nil || token.Role != "scheduler" || token.Holder != "a" || fields[1] == "0" ||
+		!strings.Contains(fields[3], "/"+fields[1]+"/") {
 		t.Errorf("token %v (%v) and epoch %s", token, err, fields[1])
 	}
 	for script, code := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143} {
@@ -86,7 +87,8 @@ func TestExecStops(t *testing.T) {
 		e := p.start("exec", "scheduler", "--", "sh", "-c", `trap 'echo "$INSTANCE cleans up"; exit 9' TERM; echo on; while :; do sleep 0.05; done`)
 		e.says(&e.out, "on\n")
 		e.signal(s)
-		if r := e.wait(); r.code != 9 || !strings.Contains(r.out, "cleans up") || strings.Count(r.errors, "rolectl: stopping: TERM sent, KILL in 10s\n") != 1 {
+		if r := e.wait(); r.code != 9 || !strings.Contains(r.out, "cleans up") ||
+			strings.Count(r.errors, "rolectl: stopping: TERM sent, KILL in 10s\n") != 1 {
 			t.Errorf("%v: exit %d, %s%s", s, r.code, r.out, r.errors)
 		}
 	}
@@ -138,7 +140,8 @@ func TestExecIsSteered(t *testing.T) {
 	again := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "b", "--on-lost", "wait", "--", "sh", "-c", script)
 	again.says(&again.errs, "contends")
 	p.ok("transfer", "scheduler", "b", "--yes")
-	if r := e.wait(); r.code != cli.ExitLost || !strings.Contains(r.out, "drained") || !strings.Contains(r.errors, "transferred") {
+	if r := e.wait(); r.code != cli.ExitLost || !strings.Contains(r.out, "drained") ||
+		!strings.Contains(r.errors, "transferred") {
 		t.Errorf("exit %d, %s%s", r.code, r.out, r.errors)
 	}
 	again.says(&again.out, "began")
@@ -199,7 +202,8 @@ func TestExecUsage(t *testing.T) {
 		}
 	}
 	p.member("a", func(c *election.SessionConfig) { c.IdleFactor, c.TTL = 1, time.Second })
-	if r := p.run("exec", "scheduler", "--instance", "a", "--", "true"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "in use by live session") {
+	if r := p.run("exec", "scheduler", "--instance", "a", "--", "true"); r.code != cli.ExitFailed ||
+		!strings.Contains(r.errors, "in use by live session") {
 		t.Errorf("an instance id that is taken: exit %d, %q", r.code, r.errors)
 	}
 }

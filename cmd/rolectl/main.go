@@ -24,7 +24,8 @@ func main() {
 }
 
 // inboxHint is for users who may subscribe only below another inbox prefix.
-const inboxHint = ": give the prefix that this user may subscribe to with --inbox-prefix (NATS_INBOX_PREFIX); exec uses _INBOX_ followed by its --instance"
+const inboxHint = ": give the prefix that this user may subscribe to with --inbox-prefix (NATS_INBOX_PREFIX); exec " +
+	"uses _INBOX_ followed by its --instance"
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string) int {
@@ -59,7 +60,8 @@ func run(ctx context.Context, args []string) int {
 		code = doctor.ExitUnknown // the check could not run; 2 would be read as critical
 	}
 	if cli.WantsJSON(args) {
-		_ = show.Printer{W: os.Stderr}.Line(cli.ErrorDocument(err, text, code, cmd.CommandPath())) // without it the exit code still tells
+		// without it the exit code still tells
+		_ = show.Printer{W: os.Stderr}.Line(cli.ErrorDocument(err, text, code, cmd.CommandPath()))
 	} else {
 		fmt.Fprintln(os.Stderr, "rolectl:", show.CleanLines(text))
 	}

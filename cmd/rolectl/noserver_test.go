@@ -26,7 +26,8 @@ var local = []string{"rolectl dev", "rolectl help", "rolectl completion", "rolec
 func everywhere(t *testing.T) (all [][]string) {
 	t.Helper()
 	values := map[string]string{
-		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--", "COMMAND": "true",
+		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--",
+		"COMMAND": "true",
 	}
 	var a cli.App
 	var visit func(cmd *cobra.Command)
@@ -105,7 +106,8 @@ func TestNoServer(t *testing.T) {
 				all = append(all, begin(args))
 			}
 			for i, proc := range all {
-				natstest.Eventually(t, proc.name, patience, func() (bool, string) { // all at once, some may not have come as far as to ask
+				// all at once, some may not have come as far as to ask
+				natstest.Eventually(t, proc.name, patience, func() (bool, string) {
 					if proc == nil {
 						proc = begin(commands[i])
 					}
@@ -118,7 +120,8 @@ func TestNoServer(t *testing.T) {
 					if commands[i][0] == doctor.Name {
 						return r.code == int(where.doctor) && r.out != "", said
 					}
-					return r.code == cli.ExitConnection && strings.Count(r.errors, "\n") == 1 && strings.Contains(r.errors, where.says), said
+					return r.code == cli.ExitConnection && strings.Count(r.errors, "\n") == 1 &&
+						strings.Contains(r.errors, where.says), said
 				})
 			}
 		})

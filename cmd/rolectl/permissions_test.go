@@ -84,11 +84,13 @@ func TestDocumentedPermissions(t *testing.T) {
 	owner, observer, operator := p.as("owner"), p.as("o"), p.as("op")
 	owner.ok("bucket", "create", "roles")
 	a := scheduling(t, p)
-	metrics := p.as("b").start("exec", "metrics", "--instance", "b", "--ttl", "2s", "--", "sh", "-c", "echo leads; while :; do sleep 0.1; done")
+	metrics := p.as("b").start("exec", "metrics", "--instance", "b", "--ttl", "2s", "--", "sh", "-c",
+		"echo leads; while :; do sleep 0.1; done")
 	metrics.says(&metrics.out, "leads")
 
 	for _, args := range []string{
-		"roles", "roles scheduler -o json", "members -o json", "inspect scheduler", "inspect metrics -o json", "bucket check roles",
+		"roles", "roles scheduler -o json", "members -o json", "inspect scheduler", "inspect metrics -o json",
+		"bucket check roles",
 	} {
 		observer.ok(strings.Fields(args)...)
 		operator.ok(strings.Fields(args)...)
@@ -103,20 +105,24 @@ func TestDocumentedPermissions(t *testing.T) {
 		t.Errorf("watch: exit %d, %s", r.code, r.errors)
 	}
 	d := document[doctorDoc](t, observer.run("doctor", "--for", "100ms", "-o", "json").out)
-	if !d.has("permissions", "ok", "may not steer") || !d.has("limits", "ok", "not checked") || !d.has("records", "ok", "") {
+	if !d.has("permissions", "ok", "may not steer") || !d.has("limits", "ok", "not checked") ||
+		!d.has("records", "ok", "") {
 		t.Errorf("the observer's doctor: %+v", d)
 	}
 
 	for _, args := range []string{"step-down scheduler --yes", "step-down scheduler --yes --force"} {
 		r := observer.run(strings.Fields(args)...)
-		if r.code != cli.ExitConnection || !strings.Contains(r.errors, "$ROLES.roles.ctl.a") && !strings.Contains(r.errors, "$KV.roles.role.scheduler") {
+		if r.code != cli.ExitConnection || !strings.Contains(r.errors, "$ROLES.roles.ctl.a") &&
+			!strings.Contains(r.errors, "$KV.roles.role.scheduler") {
 			t.Errorf("%s by the observer: exit %d, %s", args, r.code, r.errors)
 		}
 	}
-	if r := observer.run("bucket", "create", "other"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "permission denied") {
+	if r := observer.run("bucket", "create", "other"); r.code != cli.ExitConnection ||
+		!strings.Contains(r.errors, "permission denied") {
 		t.Errorf("bucket create by the observer: exit %d, %s", r.code, r.errors)
 	}
-	if r := observer.run("bench", "--rounds", "1"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "permission denied") || strings.Contains(r.errors, "remove") {
+	if r := observer.run("bench", "--rounds", "1"); r.code != cli.ExitConnection ||
+		!strings.Contains(r.errors, "permission denied") || strings.Contains(r.errors, "remove") {
 		t.Errorf("bench by the observer: exit %d, %s", r.code, r.errors)
 	}
 	if !a.IsLeader() {
@@ -135,14 +141,17 @@ func TestDocumentedPermissions(t *testing.T) {
 	steward.ok("tasks", "cron", "set", "nightly", "double", "@daily", "1")
 	steward.ok("tasks", "cron", "ls")
 	steward.ok("tasks", "cron", "rm", "nightly")
-	if r := steward.run("tasks", "overview"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "permission denied: this user may not publish to jobs.ctl") {
+	if r := steward.run("tasks", "overview"); r.code != cli.ExitConnection ||
+		!strings.Contains(r.errors, "permission denied: this user may not publish to jobs.ctl") {
 		t.Errorf("overview by a user who may only steer: exit %d, %q", r.code, r.errors) // there is a scheduler
 	}
 
-	if r := operator.run("step-down", "metrics", "--yes", "--wait", "2s", "-o", "json"); metrics.wait().code != cli.ExitLost {
+	if r := operator.run("step-down", "metrics", "--yes", "--wait", "2s", "-o",
+		"json"); metrics.wait().code != cli.ExitLost {
 		t.Errorf("step-down by the operator: exit %d, %s", r.code, r.errors)
 	}
-	if r := operator.run("step-down", "scheduler", "--yes", "--force", "--wait", "1s"); r.code != 0 && r.code != cli.ExitNoLeader {
+	if r := operator.run("step-down", "scheduler", "--yes", "--force", "--wait", "1s"); r.code != 0 &&
+		r.code != cli.ExitNoLeader {
 		t.Errorf("by force, by the operator: exit %d, %s", r.code, r.errors)
 	}
 }
@@ -175,10 +184,12 @@ func TestDocumentedObserverOfTasks(t *testing.T) {
 		t.Errorf("overview: %s", out)
 	}
 	elsewhere := place{t: t, server: p.server, env: append(o.env, "NATS_INBOX_PREFIX=")}
-	if r := elsewhere.run("roles"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "--inbox-prefix (NATS_INBOX_PREFIX)") {
+	if r := elsewhere.run("roles"); r.code != cli.ExitConnection ||
+		!strings.Contains(r.errors, "--inbox-prefix (NATS_INBOX_PREFIX)") {
 		t.Errorf("with answers where this user may not listen: exit %d, %s", r.code, r.errors)
 	}
-	if r := o.run("tasks", "submit", "double", "1"); r.code != cli.ExitConnection || !strings.Contains(r.errors, "jobs.q.") {
+	if r := o.run("tasks", "submit", "double", "1"); r.code != cli.ExitConnection ||
+		!strings.Contains(r.errors, "jobs.q.") {
 		t.Errorf("submit by an observer: exit %d, %s", r.code, r.errors)
 	}
 }
@@ -186,7 +197,8 @@ func TestDocumentedObserverOfTasks(t *testing.T) {
 // scheduling opens a session as the user a, which schedules and runs the tasks of "jobs".
 func scheduling(t *testing.T, p *place) *election.Election {
 	t.Helper()
-	owner, err := assign.NewClient(p.connect(as("owner")...), assign.ClientConfig{Namespace: "jobs", StreamAutoCreate: true})
+	owner, err := assign.NewClient(p.connect(as("owner")...),
+		assign.ClientConfig{Namespace: "jobs", StreamAutoCreate: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +206,10 @@ func scheduling(t *testing.T, p *place) *election.Election {
 	if _, err := assign.Get(t.Context(), owner, "none"); !errors.Is(err, assign.ErrTaskNotFound) { // it makes the stream
 		t.Fatal(err)
 	}
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: "a", TTL: 20 * time.Second, CoolDown: time.Hour})
+	s, err := election.NewSession(election.SessionConfig{
+		Bucket: "roles", InstanceID: "a", TTL: 20 * time.Second,
+		CoolDown: time.Hour,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +217,8 @@ func scheduling(t *testing.T, p *place) *election.Election {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := assign.Handle(work, assign.NewKind[int, int]("double"), func(_ context.Context, t *assign.Task[int]) (int, error) { return 2 * t.Input, nil }); err != nil {
+	if err := assign.Handle(work, assign.NewKind[int, int]("double"),
+		func(_ context.Context, t *assign.Task[int]) (int, error) { return 2 * t.Input, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Open(t.Context(), p.connect(as("a")...)); err != nil {

@@ -71,7 +71,8 @@ func TestReaderIsGone(t *testing.T) {
 	if err != nil || strings.Contains(string(m.Data), "bench") {
 		t.Errorf("%v, %s", err, m.Data)
 	}
-	natstest.Eventually(t, "the task is there", patience, func() (bool, string) { // the submitter may be slower than this test
+	// the submitter may be slower than this test
+	natstest.Eventually(t, "the task is there", patience, func() (bool, string) {
 		r := p.run("tasks", "get", "-n", "jobs", "left")
 		return r.code == 0, r.errors
 	})

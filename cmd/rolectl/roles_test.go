@@ -42,7 +42,8 @@ func TestRoles(t *testing.T) {
 		t.Fatalf("asked for one: %+v", d)
 	}
 	r := d.Roles[0]
-	if r.Role != "scheduler" || r.Leader != "a" || r.Epoch != a.Token().Epoch || r.Priority != 3 || r.Successor != "b" || r.TTLSeconds != 20 ||
+	if r.Role != "scheduler" || r.Leader != "a" || r.Epoch != a.Token().Epoch || r.Priority != 3 || r.Successor != "b" ||
+		r.TTLSeconds != 20 ||
 		len(r.Candidates) != 2 || r.Candidates[1].Instance != "b" || r.AgeSeconds <= 0 {
 		t.Errorf("scheduler: %+v", r)
 	}
@@ -57,14 +58,16 @@ func TestRoles(t *testing.T) {
 		t.Errorf("table:\n%s", table)
 	}
 	for line := range strings.Lines(table) {
-		if fields := strings.Fields(line); fields[0] == "scheduler" && !slices.Equal(fields[6:], []string{"3", "b", "2"}) || len(line) > 100 {
+		if fields := strings.Fields(line); fields[0] == "scheduler" && !slices.Equal(fields[6:], []string{"3", "b", "2"}) ||
+			len(line) > 100 {
 			t.Errorf("%q", line)
 		}
 	}
 	if !strings.Contains(wide, "CANDIDATES  IN LINE  SESSION") {
 		t.Errorf("wide:\n%s", wide)
 	}
-	if r := p.run("roles", "nobody"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "roles there: metrics, scheduler") {
+	if r := p.run("roles", "nobody"); r.code != cli.ExitUsage ||
+		!strings.Contains(r.errors, "roles there: metrics, scheduler") {
 		t.Errorf("unknown role: exit %d, %s", r.code, r.errors)
 	}
 }
@@ -119,20 +122,22 @@ func TestInspect(t *testing.T) {
 	token := a.Token().Encode()
 	id := token[strings.LastIndex(token, "/")+1:]
 	for _, format := range []string{"table", "wide", "json"} {
-		if out := p.ok("inspect", "scheduler", "-o", format).out; strings.Contains(out, id) || !strings.Contains(out, "redacted") {
+		if out := p.ok("inspect", "scheduler", "-o", format).out; strings.Contains(out, id) ||
+			!strings.Contains(out, "redacted") {
 			t.Errorf("%s shows the token, or does not say that it is redacted:\n%s", format, out)
 		}
 	}
 	d := document[inspectDoc](t, p.ok("inspect", "scheduler", "-o", "json", "--show-token").out)
-	if d.Token != id || d.Leader != "a" || d.Successor != "b" || len(d.Terms) != 1 || d.Terms[0].Epoch != a.Token().Epoch || !d.Terms[0].Ended.IsZero() {
+	if d.Token != id || d.Leader != "a" || d.Successor != "b" || len(d.Terms) != 1 ||
+		d.Terms[0].Epoch != a.Token().Epoch || !d.Terms[0].Ended.IsZero() {
 		t.Errorf("a leads: %+v", d)
 	}
 
 	watching := p.start("inspect", "scheduler", "-o", "json", "--for", "3s")
 	p.ok("step-down", "scheduler", "--yes")
 	d = document[inspectDoc](t, watching.wait().out)
-	if n := len(d.Terms); d.Leader != "b" || n == 0 || d.Terms[n-1].Leader != "b" { // why a's ended is not seen when b's record comes at once
-
+	// why a's ended is not seen when b's record comes at once
+	if n := len(d.Terms); d.Leader != "b" || n == 0 || d.Terms[n-1].Leader != "b" {
 		t.Errorf("after the step-down: %+v", d)
 	}
 	if r := p.run("inspect", "other"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "roles there: scheduler") {

@@ -50,7 +50,8 @@ the output (a closed pipe). exec passes on the exit code of its command, and doc
 	cmd.CompletionOptions.HiddenDefaultCmd = false
 	a.GlobalFlags(cmd)
 	cmd.AddCommand(
-		roles.List(a), roles.Inspect(a), roles.Members(a), roles.Watch(a), roles.StepDown(a), roles.Transfer(a), exec.Command(a), exec.GuardCommand(),
+		roles.List(a), roles.Inspect(a), roles.Members(a), roles.Watch(a), roles.StepDown(a), roles.Transfer(a),
+		exec.Command(a), exec.GuardCommand(),
 		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a),
 	)
 	cmd.InitDefaultVersionFlag() // else a flag after --version is taken for its value

@@ -94,7 +94,8 @@ func document[T any](t *testing.T, text string) (d T) {
 func withoutMaps(value any) any {
 	each(value, func(object map[string]any) {
 		for name, below := range object {
-			if m, ok := below.(map[string]any); ok && slices.Contains([]string{"meta", "assign", "labels", "headers", "reasons"}, name) {
+			if m, ok := below.(map[string]any); ok && slices.Contains([]string{"meta", "assign", "labels", "headers", "reasons"},
+				name) {
 				delete(m, "later")
 			}
 		}

@@ -42,7 +42,8 @@ func at(t *testing.T, opts ...func(*natsrun.Options)) *place {
 // for a busy machine.
 func clean(t *testing.T) (env []string) {
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "NATS_") && !strings.HasPrefix(v, "ROLES_") && !strings.HasPrefix(v, "XDG_") && !strings.HasPrefix(v, "NO_COLOR") {
+		if !strings.HasPrefix(v, "NATS_") && !strings.HasPrefix(v, "ROLES_") && !strings.HasPrefix(v, "XDG_") &&
+			!strings.HasPrefix(v, "NO_COLOR") {
 			env = append(env, v)
 		}
 	}
@@ -163,7 +164,10 @@ func (l *lines) String() string {
 // is lost because the machine is busy.
 func (p *place) member(id string, edit ...func(*election.SessionConfig)) *election.Session {
 	p.t.Helper()
-	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: id, TTL: 20 * time.Second, CoolDown: time.Hour}
+	cfg := election.SessionConfig{
+		Bucket: "roles", BucketAutoCreate: true, InstanceID: id, TTL: 20 * time.Second,
+		CoolDown: time.Hour,
+	}
 	for _, e := range edit {
 		e(&cfg)
 	}
@@ -208,7 +212,8 @@ func (p *place) pair(role string, edit ...func(*election.SessionConfig)) (a, b *
 	a = contend(p.t, p.member("a", edit...), election.RoleConfig{Role: role, Priority: 3})
 	leads(p.t, a)
 	b = contend(p.t, p.member("b", edit...), election.RoleConfig{Role: role})
-	natstest.Eventually(p.t, "b is next", patience, func() (bool, string) { return a.Status().Successor == "b", a.Status().Successor })
+	natstest.Eventually(p.t, "b is next", patience,
+		func() (bool, string) { return a.Status().Successor == "b", a.Status().Successor })
 	return a, b
 }
 

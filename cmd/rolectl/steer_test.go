@@ -27,10 +27,12 @@ func TestStepDown(t *testing.T) {
 	p := at(t)
 	a, b := p.pair("scheduler")
 	epoch := a.Token().Epoch
-	if r := p.run("step-down", "scheduler"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "--yes") || strings.Count(r.errors, "\n") != 1 {
+	if r := p.run("step-down", "scheduler"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "--yes") ||
+		strings.Count(r.errors, "\n") != 1 {
 		t.Errorf("off a terminal without --yes: exit %d, %q", r.code, r.errors)
 	}
-	if r := p.run("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch+1)); r.code != cli.ExitFailed || !strings.Contains(r.errors, fmt.Sprint(epoch)) {
+	if r := p.run("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch+1)); r.code != cli.ExitFailed ||
+		!strings.Contains(r.errors, fmt.Sprint(epoch)) {
 		t.Errorf("at another epoch: exit %d, %q", r.code, r.errors)
 	}
 	if !a.IsLeader() {
@@ -39,14 +41,16 @@ func TestStepDown(t *testing.T) {
 	d := document[handoverDoc](t, p.ok("step-down", "scheduler", "--yes", "--epoch", fmt.Sprint(epoch), "-o", "json").out)
 	// The bucket keeps one revision: a late reader does not see the vacancy, and then the gap is
 	// unknown.
-	if d.Role != "scheduler" || d.From != "a" || d.FromEpoch != epoch || d.To != "b" || d.Epoch <= epoch || d.Gap < 0 || d.Forced {
+	if d.Role != "scheduler" || d.From != "a" || d.FromEpoch != epoch || d.To != "b" || d.Epoch <= epoch || d.Gap < 0 ||
+		d.Forced {
 		t.Errorf("handed over: %+v", d)
 	}
 	if leads(t, b); b.Token().Epoch != d.Epoch {
 		t.Errorf("b: %+v, the program says epoch %d", b.Status(), d.Epoch)
 	}
 	if r := p.run("step-down", "scheduler", "--yes"); r.code != cli.ExitNoLeader ||
-		!strings.Contains(r.errors, "nobody has taken scheduler") || !strings.HasPrefix(r.errors, "nobody is in line for scheduler") || !strings.Contains(r.out, "b gave up scheduler") {
+		!strings.Contains(r.errors, "nobody has taken scheduler") ||
+		!strings.HasPrefix(r.errors, "nobody is in line for scheduler") || !strings.Contains(r.out, "b gave up scheduler") {
 		t.Errorf("with nobody left: exit %d, %s%s", r.code, r.out, r.errors)
 	}
 	if r := p.run("step-down", "scheduler", "--yes"); r.code != cli.ExitNoLeader {
@@ -64,12 +68,15 @@ func TestSteerWhileItDrains(t *testing.T) {
 	p := at(t)
 	s := p.member("a", func(c *election.SessionConfig) { c.DrainTimeout = time.Hour })
 	release, draining := make(chan struct{}), make(chan struct{})
-	e, err := s.Campaign(election.RoleConfig{Role: "scheduler", Priority: 3, Lead: func(ctx context.Context, _ *election.Term) error {
-		<-ctx.Done()
-		close(draining)
-		<-release
-		return nil
-	}})
+	e, err := s.Campaign(election.RoleConfig{
+		Role: "scheduler", Priority: 3,
+		Lead: func(ctx context.Context, _ *election.Term) error {
+			<-ctx.Done()
+			close(draining)
+			<-release
+			return nil
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +93,8 @@ func TestSteerWhileItDrains(t *testing.T) {
 	leads(t, e)
 	epoch := e.Token().Epoch
 	b := contend(t, p.member("b"), election.RoleConfig{Role: "scheduler"})
-	natstest.Eventually(t, "b is next", patience, func() (bool, string) { return e.Status().Successor == "b", e.Status().Successor })
+	natstest.Eventually(t, "b is next", patience,
+		func() (bool, string) { return e.Status().Successor == "b", e.Status().Successor })
 	first := p.start("step-down", "scheduler", "--yes", "--wait", "1m")
 	select {
 	case <-draining:
@@ -95,7 +103,8 @@ func TestSteerWhileItDrains(t *testing.T) {
 	}
 	for _, args := range [][]string{{"step-down", "scheduler"}, {"transfer", "scheduler", "b"}} {
 		r := p.run(append(args, "--yes")...)
-		if r.code != cli.ExitFailed || !strings.Contains(r.errors, fmt.Sprintf("a is still draining its work for scheduler at epoch %d", epoch)) ||
+		if r.code != cli.ExitFailed ||
+			!strings.Contains(r.errors, fmt.Sprintf("a is still draining its work for scheduler at epoch %d", epoch)) ||
 			!strings.Contains(r.errors, "--force") || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q", args, r.code, r.errors)
 		}

@@ -29,12 +29,15 @@ func TestTasksCreate(t *testing.T) {
 	}
 	p.ok(strings.Fields(command)...)
 	p.ok("tasks", "submit", "-n", "jobs", "double", "1", "--id", "first")
-	if d := document[namespaceDoc](t, p.ok("tasks", "create", "-n", "jobs", "-o", "json").out); d.Namespace != "jobs" || d.Stream != "TASKS_jobs" || d.Storage != "file" || d.Replicas != 1 ||
+	if d := document[namespaceDoc](t, p.ok("tasks", "create", "-n", "jobs", "-o", "json").out); d.Namespace != "jobs" ||
+		d.Stream != "TASKS_jobs" || d.Storage != "file" || d.Replicas != 1 ||
 		d.Objects.Name != "TASKS_jobs" || d.Objects.Storage != "file" || d.Objects.Retention != 24*3600 {
 		t.Errorf("%+v", d)
 	}
 	p.ok("tasks", "get", "-n", "jobs", "first")
-	if r := p.ok("tasks", "create", "jobs", "--replicas", "3", "--large-retention", "2h"); strings.Count(r.errors, "_jobs exists with replicas 1") != 2 || !strings.Contains(r.errors, "nats stream edit OBJ_TASKS_jobs --replicas 3") ||
+	if r := p.ok("tasks", "create", "jobs", "--replicas", "3", "--large-retention",
+		"2h"); strings.Count(r.errors, "_jobs exists with replicas 1") != 2 ||
+		!strings.Contains(r.errors, "nats stream edit OBJ_TASKS_jobs --replicas 3") ||
 		!strings.Contains(r.errors, "keeps outputs for 24h0m0s") {
 		t.Errorf("what was asked for and is not so: %q", r.errors)
 	}
@@ -69,7 +72,8 @@ func TestTasksCreateDryRun(t *testing.T) {
 			t.Fatalf("%v, %s", err, m.Data)
 		}
 	}
-	d := document[namespaceDoc](t, p.ok("tasks", "create", "jobs", "-o", "json").out) // it is checked, and is another one otherwise
+	// it is checked, and is another one otherwise
+	d := document[namespaceDoc](t, p.ok("tasks", "create", "jobs", "-o", "json").out)
 	if d.Storage != "memory" || d.Objects.Storage != "memory" || d.Objects.Retention != 2*3600 {
 		t.Errorf("what there is is another one: %+v", d)
 	}
@@ -104,7 +108,8 @@ func TestDryRunFormats(t *testing.T) {
 			t.Fatalf("%s: %+v", test.args, d)
 		}
 		for i, r := range d.Requests {
-			if stream := test.streams[i]; r.Subject != "$JS.API.STREAM.CREATE."+stream || r.Body["name"] != stream || r.Body["num_replicas"] != 3.0 || !strings.Contains(r.Command, stream) {
+			if stream := test.streams[i]; r.Subject != "$JS.API.STREAM.CREATE."+stream || r.Body["name"] != stream ||
+				r.Body["num_replicas"] != 3.0 || !strings.Contains(r.Command, stream) {
 				t.Errorf("%s: %+v", test.args, r)
 			}
 		}

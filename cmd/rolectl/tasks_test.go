@@ -40,16 +40,23 @@ func working(t *testing.T) *works {
 	p := at(t)
 	p.env = slices.Clip(append(p.env, "TASKS_NAMESPACE=jobs"))
 	w := &works{place: p, open: make(chan struct{})}
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a", TTL: 20 * time.Second, CoolDown: time.Hour})
+	s, err := election.NewSession(election.SessionConfig{
+		Bucket: "roles", BucketAutoCreate: true, InstanceID: "a",
+		TTL: 20 * time.Second, CoolDown: time.Hour,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := assign.New(s, assign.Config{Namespace: "jobs", Role: "scheduler", StreamAutoCreate: true, Slots: 4, DrainTimeout: time.Second})
+	a, err := assign.New(s, assign.Config{
+		Namespace: "jobs", Role: "scheduler", StreamAutoCreate: true, Slots: 4,
+		DrainTimeout: time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	handlers := errors.Join(
-		assign.Handle(a, assign.NewKind[int, int]("double"), func(_ context.Context, t *assign.Task[int]) (int, error) { return 2 * t.Input, nil }),
+		assign.Handle(a, assign.NewKind[int, int]("double"),
+			func(_ context.Context, t *assign.Task[int]) (int, error) { return 2 * t.Input, nil }),
 		assign.Handle(a, assign.NewKind[any, string]("gate"), func(ctx context.Context, t *assign.Task[any]) (string, error) {
 			if err := t.Progress(ctx, 0.5, nil); err != nil {
 				return "", err
@@ -116,13 +123,17 @@ func TestTasksSubmit(t *testing.T) {
 	if out := w.ok("tasks", "get", "mine", "--result").out; out != "8" {
 		t.Errorf("result %q", out)
 	}
-	if r := w.ok("tasks", "submit", "double", "5", "--id", "mine", "-o", "json"); !document[struct{ Existing bool }](t, r.out).Existing {
+	if r := w.ok("tasks", "submit", "double", "5", "--id", "mine", "-o", "json"); !document[struct{ Existing bool }](t,
+		r.out).Existing {
 		t.Errorf("submitted twice: %s", r.out)
 	}
-	if d := document[taskDoc](t, w.ok("tasks", "submit", "double", "--wait", "-o", "json", "3").out); d.Task.State != assign.StateSucceeded || string(d.Result) != "6" {
+	if d := document[taskDoc](t,
+		w.ok("tasks", "submit", "double", "--wait", "-o", "json", "3").out); d.Task.State != assign.StateSucceeded ||
+		string(d.Result) != "6" {
 		t.Errorf("%+v", d)
 	}
-	if d := document[taskDoc](t, w.ok("tasks", "get", "mine", "--result", "-o", "json").out); d.Task.ID != "mine" || string(d.Result) != "8" {
+	if d := document[taskDoc](t, w.ok("tasks", "get", "mine", "--result", "-o", "json").out); d.Task.ID != "mine" ||
+		string(d.Result) != "8" {
 		t.Errorf("%+v", d)
 	}
 	if d := document[taskDoc](t, w.ok("tasks", "get", "mine", "-o", "json").out); d.Result != nil {
@@ -172,7 +183,8 @@ func TestTasksProgress(t *testing.T) {
 	proc.says(&proc.out, "slow  [###############...............]  50 %  running by a")
 	again, other := w.onTerminal("tasks", "submit", "gate", "{}", "--id", "slow", "--wait")
 	again.says(&again.out, "50 %")
-	if r := w.run("tasks", "submit", "gate", "{}", "--id", "slow", "--wait", "--wait-timeout", "1ms"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "slow has not ended within 1ms") {
+	if r := w.run("tasks", "submit", "gate", "{}", "--id", "slow", "--wait", "--wait-timeout",
+		"1ms"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "slow has not ended within 1ms") {
 		t.Errorf("waited for as long as was said: exit %d, %q", r.code, r.errors)
 	}
 	typed(t, other, "\x03")
@@ -234,8 +246,9 @@ func TestTasksList(t *testing.T) {
 		return strings.Join(strings.Fields(w.ok(append([]string{"tasks", "ls", "-o", "name"}, args...)...).out), " ")
 	}
 	for args, want := range map[string]string{
-		"--state running": "open-1", "--state dead": "ended-1", "--prefix ended": "ended-1 ended-2", "--kind double --state succeeded": "ended-2",
-		"--kind nothing": "", "--prefix open --state delayed,running --kind gate": "open-1",
+		"--state running": "open-1", "--state dead": "ended-1", "--prefix ended": "ended-1 ended-2",
+		"--kind double --state succeeded": "ended-2",
+		"--kind nothing":                  "", "--prefix open --state delayed,running --kind gate": "open-1",
 	} {
 		if got := ids(strings.Fields(args)...); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
@@ -248,7 +261,8 @@ func TestTasksList(t *testing.T) {
 		t.Errorf("three: %+v", d)
 	}
 	table := w.ok("tasks", "ls", "-o", "wide").out
-	if !strings.Contains(table, "50 %") || !strings.Contains(table, "due in") || !strings.Contains(table, "it is broken?[2J") || strings.Contains(table, "\x1b") {
+	if !strings.Contains(table, "50 %") || !strings.Contains(table, "due in") ||
+		!strings.Contains(table, "it is broken?[2J") || strings.Contains(table, "\x1b") {
 		t.Errorf("table:\n%q", table)
 	}
 
@@ -256,7 +270,8 @@ func TestTasksList(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.run("tasks", "ls", "-o", "name")
-	if r.code != cli.ExitNoLeader || strings.Contains(r.out, "open") || !strings.Contains(r.out, "ended-1") || !strings.Contains(r.errors, "only tasks that have ended") {
+	if r.code != cli.ExitNoLeader || strings.Contains(r.out, "open") || !strings.Contains(r.out, "ended-1") ||
+		!strings.Contains(r.errors, "only tasks that have ended") {
 		t.Errorf("without a scheduler: exit %d, %q, %q", r.code, r.out, r.errors)
 	}
 	if got := ids("--state", "dead"); got != "ended-1" {
@@ -265,7 +280,8 @@ func TestTasksList(t *testing.T) {
 	if r := w.run("tasks", "overview"); r.code != cli.ExitNoLeader {
 		t.Errorf("overview without a scheduler: exit %d, %s", r.code, r.errors)
 	}
-	if r := w.run("tasks", "cancel", "open-2", "--timeout", "1s"); r.code != cli.ExitNoLeader || !strings.Contains(r.errors, "takes effect when a scheduler leads") {
+	if r := w.run("tasks", "cancel", "open-2", "--timeout", "1s"); r.code != cli.ExitNoLeader ||
+		!strings.Contains(r.errors, "takes effect when a scheduler leads") {
 		t.Errorf("cancel without a scheduler: exit %d, %s", r.code, r.errors)
 	}
 }
@@ -288,7 +304,8 @@ func TestTasksSteer(t *testing.T) {
 			return is(document[overviewDoc](t, out)), out
 		})
 	}
-	says := func(code int, says, args string, undo ...string) { // when the scheduler is too busy to be asked, it is done instead
+	// when the scheduler is too busy to be asked, it is done instead
+	says := func(code int, says, args string, undo ...string) {
 		t.Helper()
 		natstest.Eventually(t, args, patience, func() (bool, string) {
 			r := w.run(append([]string{"tasks"}, strings.Fields(args)...)...)
@@ -328,7 +345,8 @@ func TestTasksSteer(t *testing.T) {
 	overview("a is drained", func(o overviewDoc) bool {
 		return len(o.Workers) == 1 && o.Workers[0].Drained && len(o.Held) == 1 && o.Held[0].Instance == "a"
 	})
-	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") || !strings.Contains(out, "drained for ") || !strings.Contains(out, ": new?[2J kernel") {
+	if out := w.ok("tasks", "overview").out; !strings.Contains(out, "a hands out tasks") ||
+		!strings.Contains(out, "drained for ") || !strings.Contains(out, ": new?[2J kernel") {
 		t.Errorf("as text:\n%s", out)
 	}
 	w.ok("tasks", "submit", "gate", "{}", "--id", "waits")
@@ -373,14 +391,16 @@ func TestTasksCron(t *testing.T) {
 	w.ok("tasks", "cron", "set", "soon", "double", "@every 1s", "1")
 	w.ok("tasks", "cron", "set", "nightly", "double", "0 3 * * *", "2", "--zone", "Europe/Berlin", "--missed", "skip")
 	d := document[recurrencesDoc](t, w.ok("tasks", "cron", "ls", "-o", "json").out)
-	if len(d.Recurrences) != 2 || d.Recurrences[0].Name+d.Recurrences[1].Name != "soonnightly" && d.Recurrences[0].Name+d.Recurrences[1].Name != "nightlysoon" {
+	if len(d.Recurrences) != 2 || d.Recurrences[0].Name+d.Recurrences[1].Name != "soonnightly" &&
+		d.Recurrences[0].Name+d.Recurrences[1].Name != "nightlysoon" {
 		t.Errorf("%+v", d)
 	}
 	natstest.Eventually(t, "it recurs", patience, func() (bool, string) {
 		out := w.ok("tasks", "ls", "--prefix", "cron/soon/", "--state", "succeeded", "-o", "name").out
 		return strings.Count(out, "\n") >= 2, out
 	})
-	if out := w.ok("tasks", "cron", "ls").out; !strings.Contains(out, "Europe/Berlin") || !strings.Contains(out, "@every 1s") {
+	if out := w.ok("tasks", "cron", "ls").out; !strings.Contains(out, "Europe/Berlin") ||
+		!strings.Contains(out, "@every 1s") {
 		t.Errorf("table:\n%s", out)
 	}
 	w.ok("tasks", "cron", "rm", "soon")

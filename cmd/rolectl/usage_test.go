@@ -101,7 +101,8 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.ok("--version", "-o", "json")
-	if out := p.ok("--version").out; !strings.Contains(out, build.Main.Version) || !strings.Contains(out, "nats-server "+server.VERSION) || strings.Count(out, "\n") != 1 {
+	if out := p.ok("--version").out; !strings.Contains(out, build.Main.Version) ||
+		!strings.Contains(out, "nats-server "+server.VERSION) || strings.Count(out, "\n") != 1 {
 		t.Errorf("%q, the binary is %s", out, build.Main.Version)
 	}
 }
@@ -137,7 +138,8 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s:\n%s", args, out)
 		}
 	}
-	if out := p.ok("exec", "--help").out; !strings.Contains(out, "SIGSTOP") || !strings.Contains(out, "ended first when they continue") {
+	if out := p.ok("exec", "--help").out; !strings.Contains(out, "SIGSTOP") ||
+		!strings.Contains(out, "ended first when they continue") {
 		t.Errorf("it does not say what happens when rolectl is stopped:\n%s", out)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {

@@ -38,7 +38,9 @@ func TestWatchLines(t *testing.T) {
 	seen("a leads", func(c changeDoc) bool {
 		return c.Change == "present" && c.Role != nil && c.Role.Leader == "a" && c.Role.Epoch == a.Token().Epoch
 	})
-	seen("member b", func(c changeDoc) bool { return c.Change == "present" && c.Member != nil && c.Member.Instance == "b" })
+	seen("member b", func(c changeDoc) bool {
+		return c.Change == "present" && c.Member != nil && c.Member.Instance == "b"
+	})
 	if err := a.StepDown(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
-// Command fencing shows two places that refuse the requests of a former leader: a Guard before a resource of your own, and a
-// Store, which is a bucket where the server itself refuses. The process leads a role twice, and a request of its first term
-// arrives during the second, as it would after a pause.
+// Command fencing shows two places that refuse the requests of a former leader: a Guard before a
+// resource of your own, and a Store, which is a bucket where the server itself refuses. The process
+// leads a role twice, and a request of its first term arrives during the second, as it would after
+// a pause.
 //
 //	nats-server -js                    # or: go run ./cmd/rolectl dev
 //	go run ./examples/fencing
@@ -22,7 +23,8 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// printer is a resource. Its guard refuses each token that is older than the latest one it has admitted.
+// printer is a resource. Its guard refuses each token that is older than the latest one it has
+// admitted.
 type printer struct{ guard fencing.Guard }
 
 func (p *printer) print(token fencing.Token, page string) error {
@@ -41,7 +43,8 @@ type app struct {
 
 func (a *app) lead(ctx context.Context, t *election.Term) error {
 	token := t.Token()
-	// OpenStore seals the bucket for this term: from here on the server refuses the writes of all earlier terms.
+	// OpenStore seals the bucket for this term: from here on the server refuses the writes of all
+	// earlier terms.
 	store, err := fencing.OpenStore(ctx, a.js, "ledger", token, fencing.WithCreate(1))
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// invoice writes the number of the next invoice. Once a later term has opened the store, the server refuses this write.
+// invoice writes the number of the next invoice. Once a later term has opened the store, the server
+// refuses this write.
 func invoice(ctx context.Context, js jetstream.JetStream, t *election.Term) (n int, err error) {
 	store, err := fencing.OpenStore(ctx, js, "invoices", t.Token(), fencing.WithCreate(1))
 	if err != nil {

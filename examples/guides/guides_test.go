@@ -32,7 +32,8 @@ func connection(t *testing.T) *nats.Conn {
 	return nc
 }
 
-// running runs a manager until the test ends, or until stop is called, which returns what Run has returned.
+// running runs a manager until the test ends, or until stop is called, which returns what Run has
+// returned.
 func running(t *testing.T, cfg roles.Config, all ...roles.Role) (m *roles.Manager, stop func() error) {
 	t.Helper()
 	cfg.Bucket, cfg.BucketAutoCreate, cfg.TTL = "roles", true, time.Second
@@ -68,14 +69,15 @@ func TestInvoices(t *testing.T) {
 		t.Fatal(err)
 	}
 	numbers := make(chan int, 1)
-	_, stop := running(t, roles.Config{Conn: nc}, roles.Role{Name: "billing", Lead: func(ctx context.Context, term *election.Term) error {
-		n, err := invoice(ctx, js, term)
-		if err != nil {
-			t.Error(err)
-		}
-		numbers <- n
-		return nil
-	}})
+	_, stop := running(t, roles.Config{Conn: nc},
+		roles.Role{Name: "billing", Lead: func(ctx context.Context, term *election.Term) error {
+			n, err := invoice(ctx, js, term)
+			if err != nil {
+				t.Error(err)
+			}
+			numbers <- n
+			return nil
+		}})
 	for want := 1; want <= 2; want++ { // two terms, with a cool-down in between
 		if n := <-numbers; n != want {
 			t.Errorf("invoice %d, want %d", n, want)
@@ -109,7 +111,8 @@ type unreachable struct{}
 func (unreachable) Connect(context.Context) (driver.Conn, error) { return nil, driver.ErrBadConn }
 func (unreachable) Driver() driver.Driver                        { return nil }
 
-// TestProbes: a process that cannot reach its database does not lead, and says that it is ready all the same.
+// TestProbes: a process that cannot reach its database does not lead, and says that it is ready all
+// the same.
 func TestProbes(t *testing.T) {
 	m, stop := running(t, roles.Config{Conn: connection(t)}, healthy(sql.OpenDB(unreachable{}), wait))
 	s := httptest.NewServer(probes(m))

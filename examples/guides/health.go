@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// healthy is a role that this process gives up when its database does not answer three times in a row.
+// healthy is a role that this process gives up when its database does not answer three times in a
+// row.
 func healthy(db *sql.DB, lead func(context.Context, *election.Term) error) roles.Role {
 	return roles.Role{
 		Name: "billing",

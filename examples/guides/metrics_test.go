@@ -30,7 +30,10 @@ func TestMetricNames(t *testing.T) {
 		named[described.FindStringSubmatch(d.String())[1]] = false
 	}
 	const reference = "../../docs/reference/metrics.md"
-	for _, page := range []string{reference, "../../docs/guides/monitoring.md", "../../docs/guides/alerts.yaml", "../../docs/operations.md"} {
+	for _, page := range []string{
+		reference, "../../docs/guides/monitoring.md", "../../docs/guides/alerts.yaml",
+		"../../docs/operations.md",
+	} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

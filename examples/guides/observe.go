@@ -10,7 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// watchLeaders calls told for each change of leader. It needs read permissions only, and never takes part.
+// watchLeaders calls told for each change of leader. It needs read permissions only, and never
+// takes part.
 func watchLeaders(ctx context.Context, nc *nats.Conn, bucket string, told func(string)) error {
 	o, err := election.Observe(ctx, nc, bucket)
 	if err != nil {

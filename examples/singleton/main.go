@@ -35,7 +35,8 @@ func main() {
 	}
 }
 
-// lead is the work: it is called when this process wins the role, and returns when its context ends.
+// lead is the work: it is called when this process wins the role, and returns when its context
+// ends.
 func lead(ctx context.Context, t *election.Term) error {
 	log.Printf("leading %s at epoch %d", t.Role(), t.Epoch())
 	<-ctx.Done()

@@ -1,4 +1,5 @@
-// Command tasks hands tasks out and runs them. With arguments it also submits each of them, a file to hash, and ends.
+// Command tasks hands tasks out and runs them. With arguments it also submits each of them, a file
+// to hash, and ends.
 //
 //	nats-server -js                          # or: go run ./cmd/rolectl dev
 //	go run ./examples/tasks                  # in any number of terminals
@@ -21,7 +22,8 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// checksum is a kind of task: its input is a path, its output a digest. Its options travel with each submission.
+// checksum is a kind of task: its input is a path, its output a digest. Its options travel with
+// each submission.
 var checksum = assign.NewKind[string, string]("checksum.v1", assign.MaxAttempts(5))
 
 func main() {

@@ -1,4 +1,5 @@
-// Command worker-only runs tasks and takes part in no role: any number of such processes cost the candidates nothing.
+// Command worker-only runs tasks and takes part in no role: any number of such processes cost the
+// candidates nothing.
 //
 //	nats-server -js                          # or: go run ./cmd/rolectl dev
 //	go run ./examples/tasks                  # leads the role, and hands out
@@ -22,7 +23,8 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// checksum has the name and the types that the submitter gives it; retries and limits come with each task.
+// checksum has the name and the types that the submitter gives it; retries and limits come with
+// each task.
 var checksum = assign.NewKind[string, string]("checksum.v1")
 
 func main() {

@@ -9,10 +9,13 @@ import (
 )
 
 // public are the packages that users import.
-var public = []string{"assign", "assign/assignotel", "assigntest", "election", "electiontest", "event", "fencing", "metrics", "roles"}
+var public = []string{
+	"assign", "assign/assignotel", "assigntest", "election", "electiontest", "event", "fencing",
+	"metrics", "roles",
+}
 
-// TestPublicAPI compares what go doc shows of each public package with a file, so that a change of the contract is seen in a
-// diff. A change that is meant is written down with
+// TestPublicAPI compares what go doc shows of each public package with a file, so that a change of
+// the contract is seen in a diff. A change that is meant is written down with
 //
 //	go test ./internal/architecture -run PublicAPI -rewrite
 func TestPublicAPI(t *testing.T) {

@@ -69,7 +69,8 @@ func quote(t *testing.T, path, text string) (now string, n int) {
 			n++
 			block = current(t, path, i+1, block, source[1], source[2])
 		case slices.Contains(compiled, language):
-			t.Errorf("%s:%d: a block of %s without a line <!-- from FILE#PART --> above it: nobody compiles it", path, i+1, language)
+			t.Errorf("%s:%d: a block of %s without a line <!-- from FILE#PART --> above it: nobody compiles it", path, i+1,
+				language)
 		}
 		out = append(append(out, block...), "```")
 		i = end
@@ -87,7 +88,8 @@ func current(t *testing.T, path string, line int, block []string, file, part str
 		return block
 	}
 	if was := strings.Join(block, "\n"); was != now && !*rewrite {
-		t.Errorf("%s:%d: not what %s#%s says now (go test ./internal/architecture -rewrite):\n%s", path, line, file, part, now)
+		t.Errorf("%s:%d: not what %s#%s says now (go test ./internal/architecture -rewrite):\n%s", path, line, file,
+			part, now)
 	}
 	return strings.Split(now, "\n")
 }

@@ -31,15 +31,22 @@ var allowed = map[string][]string{
 	"internal/bridge":               {"fencing", "internal/clock"},
 	"internal/natsrun":              {},
 	"internal/natstest":             {"internal/natsrun"},
-	"election":                      {"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view"},
-	"roles":                         {"election", "event", "fencing", "internal/bridge"},
+	"election": {
+		"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox",
+		"internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
+	},
+	"roles": {"election", "event", "fencing", "internal/bridge"},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
-		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler", "assign/internal/stream",
+		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler",
+		"assign/internal/stream",
 		"assign/internal/taskerr", "assign/internal/worker",
 	},
 	"assign/internal/taskerr": {"election"},
-	"assign/internal/record":  {"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks", "internal/protocol/tasks/frame"},
+	"assign/internal/record": {
+		"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks",
+		"internal/protocol/tasks/frame",
+	},
 	"assign/internal/control": {"internal/protocol/tasks"},
 	"assign/internal/stream":  {"assign/internal/record", "assign/internal/taskerr", "internal/natskv"},
 	"assign/internal/client": {
@@ -48,31 +55,44 @@ var allowed = map[string][]string{
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
+		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
+		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
 	},
 	"assign/internal/worker": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"election", "event", "fencing", "internal/bridge", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/protocol/tasks", "internal/protocol/tasks/frame",
+		"election", "event", "fencing", "internal/bridge", "internal/mailbox", "internal/natsconn", "internal/natskv",
+		"internal/protocol/tasks", "internal/protocol/tasks/frame",
 	},
-	"internal/natsconn":   {"internal/mailbox", "internal/natskv"},
-	"assign/assignotel":   {"assign"},
-	"electiontest":        {"election", "internal/bridge"},
-	"assigntest":          {"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun", "internal/natstest"},
+	"internal/natsconn": {"internal/mailbox", "internal/natskv"},
+	"assign/assignotel": {"assign"},
+	"electiontest":      {"election", "internal/bridge"},
+	"assigntest": {
+		"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun",
+		"internal/natstest",
+	},
 	"examples/multi-role": {"assign", "election", "event", "fencing", "metrics", "roles", stagePackage},
 	stagePackage:          {"assign", "election", "event", "internal/natsrun"},
 
 	// The command-line tool has the root, groups of commands that do not know each other, the
 	// inventory of a bucket, and the parts that all have in common.
-	"cmd/rolectl":                    under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec", "roles", "show", "tasks"),
-	"cmd/rolectl/internal/bench":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "event", "internal/natskv"),
-	"cmd/rolectl/internal/bucket":    append(under("cmd/rolectl/internal", "cli", "show"), "internal/natskv"),
-	"cmd/rolectl/internal/dev":       append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/natsrun", "internal/bridge"),
-	"cmd/rolectl/internal/doctor":    append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign", "election", "internal/natskv", "internal/protocol", "internal/protocol/record"),
-	"cmd/rolectl/internal/exec":      append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"), "election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge"),
-	"cmd/rolectl/internal/roles":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "election", "event", "internal/protocol/record"),
-	"cmd/rolectl/internal/tasks":     append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign"),
-	"cmd/rolectl/internal/inventory": append(under("cmd/rolectl/internal", "cli", "show"), "assign", "election", "internal/natskv", "internal/protocol/record"),
-	"cmd/rolectl/internal/cli":       append(under("cmd/rolectl/internal", "connect", "show"), "assign", "election", "internal/natskv", "internal/natsrun", "internal/naming"),
+	"cmd/rolectl": under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec",
+		"roles", "show", "tasks"),
+	"cmd/rolectl/internal/bench": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
+		"election", "event", "internal/natskv"),
+	"cmd/rolectl/internal/bucket": append(under("cmd/rolectl/internal", "cli", "show"), "internal/natskv"),
+	"cmd/rolectl/internal/dev": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
+		"election", "internal/natskv", "internal/natsrun", "internal/bridge"),
+	"cmd/rolectl/internal/doctor": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
+		"election", "internal/natskv", "internal/protocol", "internal/protocol/record"),
+	"cmd/rolectl/internal/exec": append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"),
+		"election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge"),
+	"cmd/rolectl/internal/roles": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "election",
+		"event", "internal/protocol/record"),
+	"cmd/rolectl/internal/tasks": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign"),
+	"cmd/rolectl/internal/inventory": append(under("cmd/rolectl/internal", "cli", "show"), "assign", "election",
+		"internal/natskv", "internal/protocol/record"),
+	"cmd/rolectl/internal/cli": append(under("cmd/rolectl/internal", "connect", "show"), "assign", "election",
+		"internal/natskv", "internal/natsrun", "internal/naming"),
 	"cmd/rolectl/internal/connect":   {},
 	"cmd/rolectl/internal/show":      {},
 	"cmd/rolectl/internal/supervise": {"internal/clock"},
@@ -90,14 +110,20 @@ func under(folder string, names ...string) (all []string) {
 var only = map[string][]string{
 	"go.uber.org/zap":                     {"roles"},
 	"github.com/prometheus/client_golang": {"metrics", "examples/..."},
-	"github.com/nats-io/nats-server/v2":   {"internal/natsrun", "internal/natstest", "electiontest", "assigntest", "examples/...", "bench/...", "cmd/rolectl/internal/cli"},
-	"go.opentelemetry.io/otel":            {"assign/assignotel"},
-	"github.com/robfig/cron/v3":           {"assign/internal/record"},
-	"testing":                             {"internal/natstest/...", "electiontest", "assigntest", "propertytests/..."},
+	"github.com/nats-io/nats-server/v2": {
+		"internal/natsrun", "internal/natstest", "electiontest", "assigntest",
+		"examples/...", "bench/...", "cmd/rolectl/internal/cli",
+	},
+	"go.opentelemetry.io/otel":  {"assign/assignotel"},
+	"github.com/robfig/cron/v3": {"assign/internal/record"},
+	"testing":                   {"internal/natstest/...", "electiontest", "assigntest", "propertytests/..."},
 }
 
 // pure packages have no I/O, no clock and no concurrency of their own.
-var pure = []string{"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view", "internal/protocol/tasks", "internal/protocol/tasks/frame"}
+var pure = []string{
+	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
+	"internal/protocol/tasks", "internal/protocol/tasks/frame",
+}
 
 var impure = []string{"context", "sync", "sync/atomic", "net", "os", "io", "log", "log/slog"}
 

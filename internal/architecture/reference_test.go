@@ -14,7 +14,11 @@ import (
 func TestReferenceIsComplete(t *testing.T) {
 	configuration, events := read(t, "docs/reference/configuration.md"), read(t, "docs/reference/events.md")
 	for _, of := range []struct{ dir, name string }{
-		{"roles", "Config"}, {"roles", "Role"}, {"election", "SessionConfig"}, {"assign", "Config"}, {"assign", "ClientConfig"},
+		{"roles", "Config"},
+		{"roles", "Role"},
+		{"election", "SessionConfig"},
+		{"assign", "Config"},
+		{"assign", "ClientConfig"},
 	} {
 		fields := structs(t, of.dir)[of.name]
 		if len(fields) == 0 {

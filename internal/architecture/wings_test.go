@@ -13,7 +13,8 @@ var wings = map[string][]string{
 	"propertytests/campaign": {"propertytests/campaign/..."},
 }
 
-// TestWings: every package of the property tests is in one of three wings, and imports what its wing may.
+// TestWings: every package of the property tests is in one of three wings, and imports what its
+// wing may.
 func TestWings(t *testing.T) {
 	for _, p := range list(t) {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")

@@ -18,7 +18,8 @@ func TestNested(t *testing.T) {
 		dir   string
 		steps int
 	}{{"bench/peers", 1}, {"examples/fencing/sqlite", 3}, {"tools", 0}} {
-		if n := len(slices.DeleteFunc(slices.Clone(steps), func(s step) bool { return filepath.ToSlash(s.dir) != want.dir })); n != want.steps {
+		if n := len(slices.DeleteFunc(slices.Clone(steps),
+			func(s step) bool { return filepath.ToSlash(s.dir) != want.dir })); n != want.steps {
 			t.Errorf("%d commands in %s, want %d: %v", n, want.dir, want.steps, steps)
 		}
 	}

@@ -2,8 +2,8 @@ package naming
 
 import "strings"
 
-// Valid reports whether s can name a role, an instance or a namespace: it becomes part of a NATS subject, so letters,
-// digits, - _ = / and dots between them, at most 200 bytes.
+// Valid reports whether s can name a role, an instance or a namespace: it becomes part of a NATS
+// subject, so letters, digits, - _ = / and dots between them, at most 200 bytes.
 func Valid(s string) bool {
 	if s == "" || len(s) > 200 || s[0] == '.' || s[len(s)-1] == '.' || strings.Contains(s, "..") {
 		return false

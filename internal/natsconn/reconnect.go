@@ -17,7 +17,9 @@ var ErrReconnected = errors.New("the connection was lost meanwhile")
 // It is for several requests in a row under one long limit, because a request on a lost connection
 // is never answered. The caller must call release. Release returns err, and wraps it in
 // [ErrReconnected] if the reconnect is the reason for err.
-func UntilReconnect(ctx context.Context, nc *nats.Conn, ends <-chan struct{}, closed error) (until context.Context, release func(err error) error) {
+func UntilReconnect(ctx context.Context, nc *nats.Conn, ends <-chan struct{},
+	closed error,
+) (until context.Context, release func(err error) error) {
 	until, cancel := context.WithCancelCause(ctx)
 	changes := nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	joined := make(chan struct{})

@@ -21,5 +21,6 @@ func TestRefresh(t *testing.T) {
 	most := s.MaxPayload()
 	s.max.Store(100) // the previous server's
 	s.Refresh()
-	natstest.Eventually(t, "the present limit", time.Minute, func() (bool, string) { return s.MaxPayload() == most && most > 100, "" })
+	natstest.Eventually(t, "the present limit", time.Minute,
+		func() (bool, string) { return s.MaxPayload() == most && most > 100, "" })
 }

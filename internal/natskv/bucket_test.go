@@ -22,7 +22,8 @@ func TestCreateMakesAFitBucket(t *testing.T) {
 	if err != nil {
 		t.Fatalf("open what Create made: %v", err)
 	}
-	if again.Name() != "b" || again.Stream() != "KV_b" || again.MaxTTL() != DefaultMaxTTL || again.Replicas() != 1 || again.Volatile() {
+	if again.Name() != "b" || again.Stream() != "KV_b" || again.MaxTTL() != DefaultMaxTTL || again.Replicas() != 1 ||
+		again.Volatile() {
 		t.Errorf("opened %+v", again)
 	}
 	if !again.Created().Equal(b.Created()) || again.Created().After(before.Add(time.Minute)) {
@@ -132,7 +133,10 @@ func TestOpenNamesAllFaultsAndRepairsWhatItCan(t *testing.T) {
 	if !errors.As(err, &unfit) || !Permanent(err) {
 		t.Fatalf("got %v, want an UnfitError", err)
 	}
-	for _, want := range []string{"FirstSeq", "MaxAge", "history", "AllowMsgTTL", "SubjectDeleteMarkerTTL", "AllowAtomicPublish", "metadata"} {
+	for _, want := range []string{
+		"FirstSeq", "MaxAge", "history", "AllowMsgTTL", "SubjectDeleteMarkerTTL",
+		"AllowAtomicPublish", "metadata",
+	} {
 		if !slices.ContainsFunc(unfit.Faults, func(f string) bool { return strings.Contains(f, want) }) {
 			t.Errorf("no fault mentions %s:\n%v", want, err)
 		}
@@ -160,7 +164,8 @@ func TestRepairKeepsRecords(t *testing.T) {
 	cfg.MaxAge = time.Hour
 	cfg.MaxMsgsPerSubject = 5
 	cfg.Discard = jetstream.DiscardOld
-	cfg.DenyDelete, cfg.AllowDirect, cfg.AllowMsgTTL, cfg.AllowAtomicPublish, cfg.AllowRollup = false, true, false, false, false
+	cfg.DenyDelete, cfg.AllowDirect, cfg.AllowMsgTTL, cfg.AllowAtomicPublish, cfg.AllowRollup = false, true, false,
+		false, false
 	cfg.SubjectDeleteMarkerTTL = 0
 	cfg.Metadata = map[string]string{"mine": "stays"}
 	stream, err := js.CreateStream(t.Context(), cfg)
@@ -306,7 +311,8 @@ func TestPermissionDeniedByTheAPI(t *testing.T) {
 		"nothing": {Publish: &server.SubjectPermission{Allow: []string{"other"}}},
 		"deaf":    {Subscribe: &server.SubjectPermission{Allow: []string{"other"}}},
 	})
-	if _, err := Create(t.Context(), connect(t, s.ClientURL(), nats.UserInfo("all", "x")), Config{Bucket: "b"}); err != nil {
+	if _, err := Create(t.Context(), connect(t, s.ClientURL(), nats.UserInfo("all", "x")),
+		Config{Bucket: "b"}); err != nil {
 		t.Fatal(err)
 	}
 	for user, want := range map[string]string{"nothing": "$JS.API.STREAM.INFO.KV_b", "deaf": "_INBOX."} {

@@ -35,7 +35,8 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 	var err error
 	natstest.Eventually(t, "the other replicas are up to date", 2*time.Minute, func() (bool, string) {
 		state, err = buckets[0].Inspect(t.Context())
-		return err == nil && state.Leader != "" && state.Offline == 0 && state.Lagging == 0, fmt.Sprintf("%+v, %v", state, err)
+		return err == nil && state.Leader != "" && state.Offline == 0 && state.Lagging == 0,
+			fmt.Sprintf("%+v, %v", state, err)
 	})
 	if state.Replicas != 3 {
 		t.Fatalf("state %+v", state)

@@ -54,7 +54,9 @@ func (a *consumerAnswer) fault() *jetstream.APIError { return a.Error }
 // createConsumer creates a consumer that delivers the last record of every matching key and then
 // every later one, in stream order whichever filters it has. It has one replica, in memory, and no
 // acknowledgements. If from is set, it begins at that revision.
-func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string, filters []string, from uint64) (consumer, error) {
+func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string, filters []string,
+	from uint64,
+) (consumer, error) {
 	cfg := jetstream.ConsumerConfig{
 		Name:              nuid.Next(),
 		DeliverSubject:    deliver,

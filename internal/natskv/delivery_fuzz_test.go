@@ -29,7 +29,8 @@ func FuzzDelivery(f *testing.F) {
 		{"s.a", ack(8, 3, 1), ""},
 		{"s.a", ack(7, 2, 1), ""},
 		{"_INBOX.x", "", fmt.Sprintf(header, " 100 Idle Heartbeat", "Nats-Last-Consumer: 1\r\nNats-Last-Stream: 7\r\n")},
-		{"_INBOX.x", "", fmt.Sprintf(header, " 100 Idle Heartbeat", "Nats-Last-Consumer: 1\r\nNats-Consumer-Stalled: $JS.FC.x\r\n")},
+		{"_INBOX.x", "", fmt.Sprintf(header, " 100 Idle Heartbeat",
+			"Nats-Last-Consumer: 1\r\nNats-Consumer-Stalled: $JS.FC.x\r\n")},
 		{"_INBOX.x", "$JS.FC.S.c.1", fmt.Sprintf(header, " 100 FlowControl Request", "")},
 		{"_INBOX.x", "", fmt.Sprintf(header, " 409 Consumer Deleted", "")},
 		{"_INBOX.x", "", fmt.Sprintf(header, " 503", "")},
@@ -55,7 +56,10 @@ func FuzzDelivery(f *testing.F) {
 		if most := mayAllocate(len(subject) + len(reply) + len(header) + len(value)); heap.Took(most, func() {
 			w.out, d = make(chan Update, 8), delivery{w: w, alive: t.Context(), prefix: "s."}
 			_, err = d.take([]*nats.Msg{
-				{Subject: "s.first", Reply: ack(7, 1, 2), Sub: sub}, m, m, {Subject: "s.last", Reply: ack(1<<62, d.number+3, 0), Sub: sub},
+				{Subject: "s.first", Reply: ack(7, 1, 2), Sub: sub}, m, m, {
+					Subject: "s.last", Reply: ack(1<<62, d.number+3, 0),
+					Sub: sub,
+				},
 			})
 		}) > most {
 			t.Errorf("more than %d bytes", most)
@@ -107,10 +111,13 @@ func FuzzStored(f *testing.F) {
 			t.Errorf("more than %d bytes for %d", most, len(data))
 		}
 		var a messageAnswer
-		if decoded := json.Unmarshal(data, &a); errors.Is(err, ErrRecordNotFound) != (decoded == nil && a.Error != nil && a.Error.ErrorCode == codeMessageNotFound) {
+		if decoded := json.Unmarshal(data,
+			&a); errors.Is(err, ErrRecordNotFound) !=
+			(decoded == nil && a.Error != nil && a.Error.ErrorCode == codeMessageNotFound) {
 			t.Fatalf("%s: %v", data, err)
 		}
-		if err == nil && (a.Error != nil || e.Key == "" || at.prefix+e.Key != a.Message.Subject || e.Revision == 0 || e.Revision != a.Message.Seq || len(e.Value) > len(data)) {
+		if err == nil && (a.Error != nil || e.Key == "" || at.prefix+e.Key != a.Message.Subject || e.Revision == 0 ||
+			e.Revision != a.Message.Seq || len(e.Value) > len(data)) {
 			t.Fatalf("%s: %+v", data, e)
 		}
 		if err != nil && (e.Key != "" || e.Revision != 0) {
@@ -184,7 +191,8 @@ func FuzzDenied(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var d *PermissionError
-		if most := mayAllocate(len(text)); heap.Took(most, func() { d = Denied(fmt.Errorf("%w: %s", nats.ErrPermissionViolation, text)) }) > most {
+		if most := mayAllocate(
+			len(text)); heap.Took(most, func() { d = Denied(fmt.Errorf("%w: %s", nats.ErrPermissionViolation, text)) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(text))
 		}
 		if d != nil && (d.Subject == "" || !strings.Contains(text, `"`+d.Subject+`"`) || !Permanent(d)) {

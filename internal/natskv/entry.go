@@ -56,6 +56,9 @@ func entry(prefix string, m *nats.Msg) (e Entry, number, after uint64, err error
 		marker = op == "DEL" || op == "PURGE" || m.Header.Get(headerMarkerReason) != ""
 	}
 	// nats.go copies every payload out of its read buffer, so the entry may keep m.Data.
-	e = Entry{Key: key, Value: m.Data, Revision: meta.Sequence.Stream, Header: m.Header, Time: meta.Timestamp, Marker: marker}
+	e = Entry{
+		Key: key, Value: m.Data, Revision: meta.Sequence.Stream, Header: m.Header, Time: meta.Timestamp,
+		Marker: marker,
+	}
 	return e, meta.Sequence.Consumer, meta.NumPending, nil
 }

@@ -37,12 +37,14 @@ func set(key string, value any) func(*jetstream.StreamInfo) (string, any) {
 var rules = []rule{
 	{
 		fit: func(b string, s *jetstream.StreamInfo) bool {
-			return slices.Equal(s.Config.Subjects, []string{keyPrefix(b) + ">"}) && s.Config.Retention == jetstream.LimitsPolicy &&
+			return slices.Equal(s.Config.Subjects, []string{keyPrefix(b) + ">"}) &&
+				s.Config.Retention == jetstream.LimitsPolicy &&
 				s.Config.Mirror == nil && len(s.Config.Sources) == 0 && s.Config.SubjectTransform == nil &&
 				!s.Config.Sealed && !s.Config.NoAck && !s.Config.AllowMsgCounter
 		},
-		fault: "its stream is not that of a plain KV bucket (a mirror, sources, a transform, counters, other subjects or retention)",
-		cure:  anewCure,
+		fault: "its stream is not that of a plain KV bucket (a mirror, sources, a transform, counters, other subjects or " +
+			"retention)",
+		cure: anewCure,
 	},
 	{
 		// The last revision matters, and not the configured first one, because it decides what the
@@ -90,8 +92,9 @@ var rules = []rule{
 	{
 		// The answer to a direct get is the bare record, and a request that names a record's
 		// subject as its reply subject would store it there.
-		fit:    func(_ string, s *jetstream.StreamInfo) bool { return !s.Config.AllowDirect },
-		fault:  "direct gets are on: replicas that lag answer them, and a user who may write here and ask for one can forge any record of the account",
+		fit: func(_ string, s *jetstream.StreamInfo) bool { return !s.Config.AllowDirect },
+		fault: "direct gets are on: replicas that lag answer them, and a user who may write here and ask for one can " +
+			"forge any record of the account",
 		repair: set("allow_direct", false),
 	},
 	{
@@ -108,7 +111,8 @@ var rules = []rule{
 		fit: func(_ string, s *jetstream.StreamInfo) bool {
 			return s.Config.SubjectDeleteMarkerTTL >= 2*longestTTL(s)
 		},
-		fault: "markers of expired records are missing or too short-lived (SubjectDeleteMarkerTTL below twice the longest TTL)",
+		fault: "markers of expired records are missing or too short-lived (SubjectDeleteMarkerTTL below twice the " +
+			"longest TTL)",
 		repair: func(s *jetstream.StreamInfo) (string, any) {
 			return "subject_delete_marker_ttl", max(markerTTL, 2*longestTTL(s))
 		},

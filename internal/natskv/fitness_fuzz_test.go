@@ -17,7 +17,10 @@ import (
 // version is too old exactly below 2.12, with any suffix, and never when it follows one that is new
 // enough.
 func FuzzVersion(f *testing.F) {
-	for _, v := range []string{"2.12.0", "2.11.9-RC.1", "2.9", "3.0", "1.4.1", "0.0", "v2.1", "", "2", ".", "2.", "-1.99", "+2.+1", "2.0x1", "2.1_2", " 2.1", "2\n.1", "2.99999999999999999999", "99999999999999999999.1", "2.12\x1b[31m"} {
+	for _, v := range []string{
+		"2.12.0", "2.11.9-RC.1", "2.9", "3.0", "1.4.1", "0.0", "v2.1", "", "2", ".", "2.", "-1.99",
+		"+2.+1", "2.0x1", "2.1_2", " 2.1", "2\n.1", "2.99999999999999999999", "99999999999999999999.1", "2.12\x1b[31m",
+	} {
 		f.Add(v, uint16(2), uint16(12), ".0-beta")
 	}
 	for _, v := range [][2]uint16{{2, 11}, {2, 12}, {1, 99}, {3, 0}, {0, 12}, {65535, 65535}} {
@@ -29,7 +32,9 @@ func FuzzVersion(f *testing.F) {
 		if most := mayAllocate(len(version)); heap.Took(most, func() { told = tooOld(version) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(version))
 		}
-		if told != "" && (!strings.Contains(told, version) || !strings.Contains(told, "2.12") || !strings.ContainsAny(version, "0123456789")) {
+		if told != "" &&
+			(!strings.Contains(told, version) || !strings.Contains(told, "2.12") ||
+				!strings.ContainsAny(version, "0123456789")) {
 			t.Fatalf("%q: %s", version, told)
 		}
 		if rest != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '_') { // that would be another number
@@ -50,7 +55,10 @@ func FuzzVersion(f *testing.F) {
 // a repair, what the repair wrote is read as it was meant, what is not ours is unchanged, and
 // nothing is missing. Checking this takes memory in proportion to the input.
 func FuzzMetadata(f *testing.F) {
-	for _, text := range []string{"60000", "1", "0", "-1", "+5", "007", "1e3", " 1", "1.5", "9223372036854775807", "9223372036854", "9223372036855", "9223372036854775808", "", "x"} {
+	for _, text := range []string{
+		"60000", "1", "0", "-1", "+5", "007", "1e3", " 1", "1.5", "9223372036854775807",
+		"9223372036854", "9223372036855", "9223372036854775808", "", "x",
+	} {
 		f.Add(true, text, true, "1", "made-by", "ops")
 		f.Add(true, "120000", true, text, metaMaxTTL+" ", "7")
 	}
@@ -76,7 +84,8 @@ func FuzzMetadata(f *testing.F) {
 		text, there := s.Config.Metadata[metaMaxTTL]
 		d, ok := maxTTL(&s.Config)
 		n, err := strconv.ParseInt(text, 10, 64)
-		if says := there && err == nil && n > 0 && n <= math.MaxInt64/int64(time.Millisecond); ok != says || ok && d.Milliseconds() != min(n, MostMaxTTL.Milliseconds()) {
+		if says := there && err == nil && n > 0 && n <= math.MaxInt64/int64(time.Millisecond); ok != says ||
+			ok && d.Milliseconds() != min(n, MostMaxTTL.Milliseconds()) {
 			t.Fatalf("%q is read as %v, %v", text, d, ok)
 		}
 		text, there = s.Config.Metadata[metaFormat]

@@ -30,7 +30,9 @@ const codeMessageNotFound = 10037
 
 // CreateStream creates the stream, or opens an existing one, whose own configuration then counts;
 // unfit reports what is wrong with it. Errors are those of OpenStream.
-func CreateStream(ctx context.Context, nc *nats.Conn, prefix string, cfg jetstream.StreamConfig, unfit func(*jetstream.StreamInfo) []string) (*Stream, error) {
+func CreateStream(ctx context.Context, nc *nats.Conn, prefix string, cfg jetstream.StreamConfig,
+	unfit func(*jetstream.StreamInfo) []string,
+) (*Stream, error) {
 	s, err := OpenStream(ctx, nc, prefix, cfg.Name, unfit)
 	if !errors.Is(err, ErrBucketNotFound) {
 		return s, err
@@ -45,7 +47,9 @@ func CreateStream(ctx context.Context, nc *nats.Conn, prefix string, cfg jetstre
 
 // OpenStream opens a stream and checks it, but corrects nothing. Errors: NotFoundError, UnfitError,
 // PermissionError, ErrJetStreamOff, and those of the connection and the API.
-func OpenStream(ctx context.Context, nc *nats.Conn, prefix, name string, unfit func(*jetstream.StreamInfo) []string) (*Stream, error) {
+func OpenStream(ctx context.Context, nc *nats.Conn, prefix, name string,
+	unfit func(*jetstream.StreamInfo) []string,
+) (*Stream, error) {
 	at := place{stream: name, prefix: prefix}
 	info, err := infoOf(ctx, nc, at)
 	if err != nil {
@@ -54,7 +58,9 @@ func OpenStream(ctx context.Context, nc *nats.Conn, prefix, name string, unfit f
 	return openedStream(nc, at, info, unfit)
 }
 
-func openedStream(nc *nats.Conn, at place, info *streamAnswer, unfit func(*jetstream.StreamInfo) []string) (*Stream, error) {
+func openedStream(nc *nats.Conn, at place, info *streamAnswer,
+	unfit func(*jetstream.StreamInfo) []string,
+) (*Stream, error) {
 	var faults []string
 	if f := tooOld(nc.ConnectedServerVersion()); f != "" {
 		faults = append(faults, f)

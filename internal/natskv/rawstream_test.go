@@ -33,7 +33,10 @@ func TestBatchIsStoredWholeOrNotAtAll(t *testing.T) {
 	submit := func(revision uint64, n int) Result {
 		ops := make([]Write, n)
 		for i := range ops {
-			ops[i] = Write{Key: fmt.Sprint("k.", revision, ".", i), Value: []byte("v"), TTL: time.Minute, Header: []Field{{"H", "x"}}}
+			ops[i] = Write{
+				Key: fmt.Sprint("k.", revision, ".", i), Value: []byte("v"), TTL: time.Minute,
+				Header: []Field{{"H", "x"}},
+			}
 		}
 		got := make(chan Result, 1)
 		w.SubmitBatch(Guard{Key: "seal", Revision: revision}, ops, 10*time.Second, func(r Result) { got <- r })

@@ -53,7 +53,8 @@ func Repair(ctx context.Context, nc *nats.Conn, bucket string) (changed []string
 		return nil, oldServer(bucket, nc)
 	}
 	var after streamAnswer
-	if err := request(ctx, nc, bucketPlace(bucket), "$JS.API.STREAM.UPDATE."+streamName(bucket), raw.Config, &after); err != nil {
+	if err := request(ctx, nc, bucketPlace(bucket), "$JS.API.STREAM.UPDATE."+streamName(bucket), raw.Config,
+		&after); err != nil {
 		return nil, fmt.Errorf("repair bucket: %w", err)
 	}
 	_, err = opened(nc, bucket, &after)

@@ -18,7 +18,10 @@ import (
 // is in the subject ends, once, and with the outcome that the message gives. A write for which
 // nobody listens continues to wait.
 func FuzzReply(f *testing.F) {
-	for _, subject := range []string{"in.7", "in.8", "in.07", "in.", "in", "7", "in.-7", "in.+7", "in.zzzzzzzzzzzzzzz", "in.7.7", ""} {
+	for _, subject := range []string{
+		"in.7", "in.8", "in.07", "in.", "in", "7", "in.-7", "in.+7", "in.zzzzzzzzzzzzzzz",
+		"in.7.7", "",
+	} {
 		f.Add(subject, []byte(`{"stream":"S","seq":9}`), "")
 		f.Add(subject, []byte(`{"error":{"code":400,"err_code":10071}}`), "200")
 		f.Add(subject, []byte(nil), "503")
@@ -32,7 +35,10 @@ func FuzzReply(f *testing.F) {
 			clear(ended)
 			w = &Writer{at: place{stream: "S"}, inbox: "in.", doubt: make(chan struct{}, 1), open: map[uint64]*pending{}}
 			for number := range uint64(9) {
-				p := &pending{number: number, done: func(r Result) { ended[number] = append(ended[number], r) }, slot: slot{at: time.Unix(int64(number), 0)}}
+				p := &pending{
+					number: number, done: func(r Result) { ended[number] = append(ended[number], r) },
+					slot: slot{at: time.Unix(int64(number), 0)},
+				}
 				w.open[number] = p
 				w.due.add(p)
 			}
@@ -41,14 +47,17 @@ func FuzzReply(f *testing.F) {
 		}) > most {
 			t.Errorf("more than %d bytes for %d", most, len(data))
 		}
-		if len(w.open)+len(ended) != 9 || len(w.due.rows) != len(w.open) || len(ended) > 1 || len(ended) > 0 && IsNoResponders(m) {
+		if len(w.open)+len(ended) != 9 || len(w.due.rows) != len(w.open) || len(ended) > 1 ||
+			len(ended) > 0 && IsNoResponders(m) {
 			t.Fatalf("%q %q %q: %d are open, and ended have %v", subject, status, data, len(w.open), ended)
 		}
 		for number, results := range ended {
-			if want := outcome(w.at, data); len(results) != 1 || results[0].Outcome != want.Outcome || results[0].Revision != want.Revision {
+			if want := outcome(w.at, data); len(results) != 1 || results[0].Outcome != want.Outcome ||
+				results[0].Revision != want.Revision {
 				t.Fatalf("%q %q: %v", subject, data, results)
 			}
-			if n, err := strconv.ParseUint(subject[max(0, len(subject)-len(strconv.FormatUint(number, 36))):], 36, 64); err != nil || n != number {
+			if n, err := strconv.ParseUint(subject[max(0, len(subject)-len(strconv.FormatUint(number, 36))):], 36,
+				64); err != nil || n != number {
 				t.Fatalf("%q ends %d", subject, number)
 			}
 		}
@@ -81,7 +90,8 @@ func FuzzAPI(f *testing.F) {
 		said = data
 		for _, into := range []answer{&streamAnswer{}, &consumerAnswer{}} {
 			var err error
-			if most := 2*mayAllocate(len(data)) + 1<<20; heap.Took(most, func() { err = request(t.Context(), nc, at, "api", map[string]int{}, into) }) > most {
+			if most := 2*mayAllocate(len(data)) +
+				1<<20; heap.Took(most, func() { err = request(t.Context(), nc, at, "api", map[string]int{}, into) }) > most {
 				t.Errorf("more than %d bytes for %d", most, len(data))
 			}
 			var named struct {
@@ -92,7 +102,8 @@ func FuzzAPI(f *testing.F) {
 			switch {
 			case (err == nil) != (decoded == nil && into.fault() == nil):
 				t.Fatalf("%q: %v, and decoded %v", data, err, decoded)
-			case decoded == nil && named.Error != nil && named.Error.ErrorCode == codeStreamNotFound && !errors.As(err, new(*NotFoundError)):
+			case decoded == nil && named.Error != nil && named.Error.ErrorCode == codeStreamNotFound &&
+				!errors.As(err, new(*NotFoundError)):
 				t.Fatalf("%q: %v", data, err)
 			}
 		}

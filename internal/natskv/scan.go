@@ -67,14 +67,17 @@ func (s *Stream) pullConsumer(ctx context.Context, nc *nats.Conn, name string, w
 	}
 	var a consumerAnswer
 	subject := "$JS.API.CONSUMER.CREATE." + s.at.stream + "." + name + "." + cfg.FilterSubject
-	if err := request(ctx, nc, s.at, subject, consumerRequest{Stream: s.at.stream, Config: cfg, Action: "create"}, &a); err != nil {
+	if err := request(ctx, nc, s.at, subject, consumerRequest{Stream: s.at.stream, Config: cfg, Action: "create"},
+		&a); err != nil {
 		return 0, fmt.Errorf("create consumer: %w", err)
 	}
 	return a.NumPending, nil
 }
 
 // pull asks the consumer for n records.
-func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string, n uint64) (entries []Entry, more bool, err error) {
+func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string,
+	n uint64,
+) (entries []Entry, more bool, err error) {
 	inbox := nc.NewInbox()
 	// SubscribeSync will not do: it takes an empty record that was stored with the header Status
 	// for a message of the server.

@@ -19,7 +19,8 @@ func TestScanReadsPagesInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	if entries, more, err := s.Scan(t.Context(), nc, Scan{Filter: "q.>", Limit: 10}); err != nil || more || len(entries) != 0 {
+	if entries, more, err := s.Scan(t.Context(), nc, Scan{Filter: "q.>", Limit: 10}); err != nil || more ||
+		len(entries) != 0 {
 		t.Fatalf("an empty stream: %d, %v, %v", len(entries), more, err)
 	}
 	for i := range 25 {

@@ -32,7 +32,8 @@ func TestRecordWithAStatusIsARecord(t *testing.T) {
 	if got := keys(snapshot(t, w)); got != "a b c" {
 		t.Errorf("the watch has %s", got)
 	}
-	if entries, more, err := s.Scan(t.Context(), nc, Scan{Filter: ">", Limit: 10}); err != nil || more || keys(entries) != "a b c" {
+	if entries, more, err := s.Scan(t.Context(), nc, Scan{Filter: ">", Limit: 10}); err != nil || more ||
+		keys(entries) != "a b c" {
 		t.Errorf("the scan has %s, %v, %v", keys(entries), more, err)
 	}
 	if e, err := s.Get(t.Context(), nc, "b"); err != nil || e.Header.Get("Status") != "503" {

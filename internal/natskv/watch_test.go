@@ -358,7 +358,8 @@ func TestPatienceGetsTheWatch(t *testing.T) {
 			w, err := b.Watch(ctx, nc, nil)
 			cancel()
 			switch took := time.Since(began); {
-			case patience < 2*answerWithin && (!errors.Is(err, context.DeadlineExceeded) || took < patience || took > patience+time.Second):
+			case patience < 2*answerWithin &&
+				(!errors.Is(err, context.DeadlineExceeded) || took < patience || took > patience+time.Second):
 				t.Errorf("with %v: %v after %v", patience, err, took)
 			case patience > 2*answerWithin && err != nil:
 				t.Errorf("with %v: %v after %v", patience, err, took)
@@ -490,7 +491,8 @@ func TestWatchPermissions(t *testing.T) {
 	var denied *PermissionError
 	for _, filters := range [][]string{{"role.>"}, {"role.>", "lease.>"}} {
 		err := watch("none", nil, filters...)
-		if !errors.As(err, &denied) || !strings.HasPrefix(denied.Subject, "$JS.API.CONSUMER.CREATE.KV_b.") || errors.Is(err, context.DeadlineExceeded) {
+		if !errors.As(err, &denied) || !strings.HasPrefix(denied.Subject, "$JS.API.CONSUMER.CREATE.KV_b.") ||
+			errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("filters %v without the permission: %v", filters, err)
 		}
 	}

@@ -90,7 +90,8 @@ func checkKey(key string) error {
 	before := byte('.')
 	for i := range len(key) {
 		c := key[i]
-		ok := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '/' || c == '_' || c == '='
+		ok := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '/' || c == '_' ||
+			c == '='
 		if !ok && (c != '.' || before == '.') {
 			return fmt.Errorf("%w %q", ErrInvalidKey, key)
 		}

@@ -48,7 +48,8 @@ func FuzzAcknowledgement(f *testing.F) {
 		}
 		won := err == nil && ack.Error == nil && ack.Stream == at.stream && ack.Seq > 0
 		refused := err == nil && ack.Error != nil && ack.Error.ErrorCode == codeWrongLastRevision
-		if (r.Outcome == Won) != won || (r.Outcome == Refused) != refused || (r.Err == nil) != won || won && r.Revision != ack.Seq || !won && r.Revision != 0 {
+		if (r.Outcome == Won) != won || (r.Outcome == Refused) != refused || (r.Err == nil) != won ||
+			won && r.Revision != ack.Seq || !won && r.Revision != 0 {
 			t.Fatalf("%q: %+v", data, r)
 		}
 		if refused != errors.Is(r.Err, ErrRefused) || refused && Permanent(r.Err) {

@@ -285,7 +285,8 @@ func TestNobodyListensButTheBucketIsThere(t *testing.T) {
 // that.
 func TestServerRestartIsNotPermanent(t *testing.T) {
 	s := natstest.Server(t) // in process: another process could take a port while the server is down
-	nc := natstest.Connect(t, s, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectBufSize(-1),
+	nc := natstest.Connect(t, s, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond),
+		nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	b, err := Create(t.Context(), nc, Config{Bucket: "b"})
 	if err != nil {
@@ -373,7 +374,8 @@ func TestClosedConnectionIsPermanent(t *testing.T) {
 	nc := connect(t, s.ClientURL())
 	w := newWriter(t, nc, b)
 	nc.Close()
-	if r := write(t, w, Write{Key: "k"}, 10*time.Second); !errors.Is(r.Err, nats.ErrConnectionClosed) || !Permanent(r.Err) {
+	if r := write(t, w, Write{Key: "k"}, 10*time.Second); !errors.Is(r.Err, nats.ErrConnectionClosed) ||
+		!Permanent(r.Err) {
 		t.Errorf("%v, %v", r.Outcome, r.Err)
 	}
 }

@@ -32,7 +32,10 @@ type conn struct {
 }
 
 func newConn(l *Link, upstream net.Conn) *conn {
-	c := &conn{link: l, upstream: upstream, toServer: newStream(l.virtual), toClient: newStream(l.virtual), greeted: !l.virtual}
+	c := &conn{
+		link: l, upstream: upstream, toServer: newStream(l.virtual), toClient: newStream(l.virtual),
+		greeted: !l.virtual,
+	}
 	c.parts.Store(3)
 	if upstream == nil {
 		c.parts.Store(1)

@@ -30,7 +30,8 @@ func TestHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "KV_a", Subjects: []string{"$KV.a.>"}}); err != nil {
+	if _, err := js.CreateStream(t.Context(),
+		jetstream.StreamConfig{Name: "KV_a", Subjects: []string{"$KV.a.>"}}); err != nil {
 		t.Fatal(err)
 	}
 	for i, own := range []string{"site", "", "hub"} { // "" for no answer

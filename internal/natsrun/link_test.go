@@ -17,7 +17,8 @@ import (
 func pings() []nats.Option {
 	return []nats.Option{
 		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2), nats.MaxReconnects(-1),
-		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(0, 0), nats.ReconnectBufSize(-1), nats.Timeout(time.Second),
+		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(0, 0), nats.ReconnectBufSize(-1),
+		nats.Timeout(time.Second),
 	}
 }
 
@@ -96,7 +97,8 @@ func TestCutIsNoticedOnlyByPings(t *testing.T) {
 			t.Fatalf("the server has %d clients, want 2", n)
 		}
 		p.link.Heal()
-		natstest.Eventually(t, "reconnected", time.Minute, func() (bool, string) { return p.far.IsConnected(), p.far.Status().String() })
+		natstest.Eventually(t, "reconnected", time.Minute,
+			func() (bool, string) { return p.far.IsConnected(), p.far.Status().String() })
 		synctest.Wait()
 		if err := p.direct.Flush(); err != nil {
 			t.Fatal(err)
@@ -236,7 +238,8 @@ func TestServerEndBehindFaults(t *testing.T) {
 		if err := s.Restart(); err != nil {
 			t.Fatal(err)
 		}
-		natstest.Eventually(t, "reconnected", time.Minute, func() (bool, string) { return p.far.IsConnected(), p.far.Status().String() })
+		natstest.Eventually(t, "reconnected", time.Minute,
+			func() (bool, string) { return p.far.IsConnected(), p.far.Status().String() })
 	})
 }
 
@@ -281,7 +284,8 @@ func TestFaultDuringHandshake(t *testing.T) {
 			time.Sleep(time.Duration(i%7) * 35 * time.Millisecond)
 		}
 		link.Heal()
-		natstest.Eventually(t, "connected", time.Minute, func() (bool, string) { return nc.IsConnected(), nc.Status().String() })
+		natstest.Eventually(t, "connected", time.Minute,
+			func() (bool, string) { return nc.IsConnected(), nc.Status().String() })
 	})
 }
 

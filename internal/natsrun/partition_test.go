@@ -15,7 +15,10 @@ const routesWithin = time.Minute
 // pairOfServers are two servers that only take routes: they need not wait for leaders.
 func pairOfServers(t *testing.T) *Cluster {
 	t.Helper()
-	c, err := StartCluster(ClusterOptions{Dir: t.TempDir(), Size: 2, Configure: func(_ int, so *server.Options) { so.JetStream = false }})
+	c, err := StartCluster(ClusterOptions{
+		Dir: t.TempDir(), Size: 2,
+		Configure: func(_ int, so *server.Options) { so.JetStream = false },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,8 @@ func TestProcessIsKilledAndComesBack(t *testing.T) {
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	natstest.Eventually(t, "the client notices", within, func() (bool, string) { return !nc.IsConnected(), nc.Status().String() })
+	natstest.Eventually(t, "the client notices", within,
+		func() (bool, string) { return !nc.IsConnected(), nc.Status().String() })
 	if _, err := p.Connect(); err == nil {
 		t.Error("a killed server takes a connection")
 	}

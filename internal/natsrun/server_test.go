@@ -144,25 +144,30 @@ func exerciseRealTime(t *testing.T, link *natsrun.Link, connect func(...nats.Opt
 	t.Cleanup(nc.Close)
 	natstest.Eventually(t, "connected", within, func() (bool, string) { return nc.IsConnected(), nc.Status().String() })
 	link.Cut()
-	natstest.Eventually(t, "the cut is noticed", within, func() (bool, string) { return nc.IsReconnecting(), nc.Status().String() })
+	natstest.Eventually(t, "the cut is noticed", within,
+		func() (bool, string) { return nc.IsReconnecting(), nc.Status().String() })
 	if other, err := connect(nats.Timeout(50 * time.Millisecond)); err == nil {
 		other.Close()
 		t.Fatal("connected into a cut path")
-	} else if !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, os.ErrDeadlineExceeded) && !strings.Contains(err.Error(), "timeout") {
+	} else if !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, os.ErrDeadlineExceeded) &&
+		!strings.Contains(err.Error(), "timeout") {
 		t.Fatalf("dial into a cut path: %v, want a timeout", err)
 	}
 	link.Heal()
-	natstest.Eventually(t, "reconnected after the cut", within, func() (bool, string) { return nc.IsConnected(), nc.Status().String() })
+	natstest.Eventually(t, "reconnected after the cut", within,
+		func() (bool, string) { return nc.IsConnected(), nc.Status().String() })
 
 	link.Refuse(true)
 	link.Reset()
-	natstest.Eventually(t, "the reset is noticed", within, func() (bool, string) { return !nc.IsConnected(), nc.Status().String() })
+	natstest.Eventually(t, "the reset is noticed", within,
+		func() (bool, string) { return !nc.IsConnected(), nc.Status().String() })
 	if other, err := connect(); err == nil {
 		other.Close()
 		t.Fatal("connected through a link that refuses")
 	}
 	link.Heal()
-	natstest.Eventually(t, "reconnected after the reset", within, func() (bool, string) { return nc.IsConnected(), nc.Status().String() })
+	natstest.Eventually(t, "reconnected after the reset", within,
+		func() (bool, string) { return nc.IsConnected(), nc.Status().String() })
 }
 
 // TestWindowStopsWriter: in real time a full window stops the writer, as TCP does, and loses

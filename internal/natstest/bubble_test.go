@@ -101,7 +101,10 @@ func (k *soak) makeBucket() {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	if _, err := js.CreateOrUpdateKeyValue(k.t.Context(), jetstream.KeyValueConfig{Bucket: soakBucket, Storage: k.storage}); err != nil {
+	if _, err := js.CreateOrUpdateKeyValue(k.t.Context(), jetstream.KeyValueConfig{
+		Bucket:  soakBucket,
+		Storage: k.storage,
+	}); err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -205,7 +208,8 @@ func (c *racer) race(ctx context.Context) {
 		sleep(ctx, time.Duration(500+rng.IntN(1000))*time.Millisecond)
 		last := c.seen.Load()
 		attempt, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
-		ack, err := c.js.Publish(attempt, "$KV."+soakBucket+".key", []byte(c.name), jetstream.WithExpectLastSequencePerSubject(last))
+		ack, err := c.js.Publish(attempt, "$KV."+soakBucket+".key", []byte(c.name),
+			jetstream.WithExpectLastSequencePerSubject(last))
 		cancel()
 		var refused *jetstream.APIError
 		switch {

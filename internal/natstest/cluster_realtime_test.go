@@ -88,7 +88,8 @@ func TestClusterLink(t *testing.T) {
 	c := natstest.Cluster(t)
 	link := c.Link()
 	opts := append(link.Options(), nats.PingInterval(100*time.Millisecond), nats.MaxPingsOutstanding(2),
-		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.Timeout(200*time.Millisecond), nats.RetryOnFailedConnect(true))
+		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.Timeout(200*time.Millisecond),
+		nats.RetryOnFailedConnect(true))
 	nc := natstest.Connect(t, c, opts...)
 	natstest.Eventually(t, "the client is connected", time.Minute, func() (bool, string) {
 		return nc.IsConnected(), nc.Status().String()

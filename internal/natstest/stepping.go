@@ -64,10 +64,12 @@ func steppedTime(tb testing.TB, source string) string {
 		tb.Fatal(err)
 	}
 	if n := strings.Count(string(text), wallReading); n != 1 {
-		tb.Fatalf("%s holds %d times what reads the wall clock; look how this version of Go does it:\n%s", std, n, wallReading)
+		tb.Fatalf("%s holds %d times what reads the wall clock; look how this version of Go does it:\n%s", std, n,
+			wallReading)
 	}
 	changed := filepath.Join(dir, "time.go")
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), wallReading, wallReading+wallStep, 1)), 0o600); err != nil {
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), wallReading, wallReading+wallStep, 1)),
+		0o600); err != nil {
 		tb.Fatal(err)
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{

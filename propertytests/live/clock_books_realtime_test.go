@@ -53,7 +53,10 @@ func openBooks(t *testing.T, c elections.Network, name string) *books {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &books{js: js, dir: t.TempDir(), name: name, replicas: elections.Replicas(c), terms: map[uint64]*bookkeeper{}, refused: map[string]int{}}
+	return &books{
+		js: js, dir: t.TempDir(), name: name, replicas: elections.Replicas(c), terms: map[uint64]*bookkeeper{},
+		refused: map[string]int{},
+	}
 }
 
 // keep is the work of a leader: an entry into the file and one into the store, again and again.
@@ -156,7 +159,8 @@ func (b *books) entries(epoch uint64) int {
 func (b *books) refuse(t *testing.T, epoch uint64) {
 	t.Helper()
 	b.refuseInFile(t, epoch)
-	natstest.Eventually(t, "the store refuses what is late", patience, func() (bool, string) { // while the stream has no leader it cannot
+	// while the stream has no leader it cannot
+	natstest.Eventually(t, "the store refuses what is late", patience, func() (bool, string) {
 		err := b.late(t, epoch)
 		return b.refusedBy("store", err), err.Error()
 	})
@@ -220,7 +224,8 @@ func (b *books) check(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var inStore []ledgerEntry
-	natstest.Eventually(t, "the store has all that it has acknowledged", patience, func() (bool, string) { // it is read from any server
+	// it is read from any server
+	natstest.Eventually(t, "the store has all that it has acknowledged", patience, func() (bool, string) {
 		var err error
 		if inStore, err = stored(t, b.js.Conn(), b.name); err != nil {
 			return false, err.Error() // the stream has no leader
@@ -230,7 +235,8 @@ func (b *books) check(t *testing.T) string {
 			has[e] = true
 		}
 		lacks := slices.DeleteFunc(slices.Clone(acknowledged), func(e ledgerEntry) bool { return has[e] })
-		return len(lacks) == 0, fmt.Sprintf("%d of %d are not there, among them %v", len(lacks), len(acknowledged), lacks[:min(5, len(lacks))])
+		return len(lacks) == 0, fmt.Sprintf("%d of %d are not there, among them %v", len(lacks), len(acknowledged),
+			lacks[:min(5, len(lacks))])
 	})
 	for where, all := range map[string][]ledgerEntry{"file": inFile, "store": inStore} {
 		if n := stale(all); n > 0 {

@@ -68,8 +68,9 @@ func leaderOf(t *testing.T, c *natsrun.ProcessCluster, nc *nats.Conn, stream str
 	return i
 }
 
-// steps moves the clock of a server, has the role change hands afterwards, and waits until everybody has beaten: a lease that was
-// stamped by a clock half a minute behind has run out by one half a minute ahead.
+// steps moves the clock of a server, has the role change hands afterwards, and waits until
+// everybody has beaten: a lease that was stamped by a clock half a minute behind has run out by one
+// half a minute ahead.
 func (s *stepped) steps(server int, d time.Duration, cut bool) {
 	s.t.Helper()
 	s.a.Note("the clock of n%d steps by %v, and is %v ahead", server, d, step(s.t, s.c.Process(server), d))
@@ -113,7 +114,8 @@ func leaseKeys() []string {
 	return keys
 }
 
-// handOver takes the role from its leader: its path is cut, so that its lease runs out by everybody's own clock, or it steps down.
+// handOver takes the role from its leader: its path is cut, so that its lease runs out by
+// everybody's own clock, or it steps down.
 func (s *stepped) handOver(cut bool) {
 	s.t.Helper()
 	leader, epoch := s.b.writer(s.a, 0)
@@ -149,10 +151,12 @@ func (s *stepped) moves(to int) {
 	s.a.Note("n%d leads the stream", to)
 }
 
-// TestRealtimeClusterClockSteps: of three servers one has its wall clock stepped half a minute ahead and back, and half a minute
-// back and ahead: the one that leads the roles' stream, then another one, and then that is made the stream's leader while its clock
-// is off. The role changes hands after each step. No two lead at once, neither ledger takes anything of an earlier epoch, the role
-// is led again each time, and no lease of a session that beats is taken away, whichever server counts its time.
+// TestRealtimeClusterClockSteps: of three servers one has its wall clock stepped half a minute
+// ahead and back, and half a minute back and ahead: the one that leads the roles' stream, then
+// another one, and then that is made the stream's leader while its clock is off. The role changes
+// hands after each step. No two lead at once, neither ledger takes anything of an earlier epoch,
+// the role is led again each time, and no lease of a session that beats is taken away, whichever
+// server counts its time.
 func TestRealtimeClusterClockSteps(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
 	s := onStepping(t)
@@ -182,9 +186,12 @@ func TestRealtimeClusterClockSteps(t *testing.T) {
 		s.leasesOn(server)
 	}
 	t.Logf("%d terms, %d sessions lost, %d killed; %s; %d late writes refused by each; led again after %v at most",
-		len(holds(s.a, 1+14*n)), s.a.Tally.Count("SessionLost"), s.a.RecordLog.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
+		len(holds(s.a, 1+14*n)), s.a.Tally.Count("SessionLost"), s.a.RecordLog.Kills(), s.b.check(t), s.refused,
+		s.longest.Round(10*time.Millisecond))
 	s.a.Check()
-	played(t, n, "fourteen hand-overs, twelve of them after a step of one of three clocks, two under a stream leader whose clock is off", s.counted())
+	played(t, n,
+		"fourteen hand-overs, twelve of them after a step of one of three clocks, two under a stream leader whose clock is "+
+			"off", s.counted())
 }
 
 // counted is what all of it has come to.
@@ -195,7 +202,8 @@ func (s *stepped) counted() (all counts) {
 	return all
 }
 
-// leasesOn waits until a server that leads the stream has the lease of everybody: what it holds is what the others held.
+// leasesOn waits until a server that leads the stream has the lease of everybody: what it holds is
+// what the others held.
 func (s *stepped) leasesOn(server int) {
 	s.t.Helper()
 	js := jetStream(s.a)
@@ -217,16 +225,20 @@ func (s *stepped) leasesOn(server int) {
 				have = append(have, key)
 			}
 		}
-		return info.Cluster.Leader == fmt.Sprintf("n%d", server) && slices.Equal(have, want), fmt.Sprint(info.Cluster.Leader, have)
+		return info.Cluster.Leader == fmt.Sprintf("n%d", server) && slices.Equal(have, want),
+			fmt.Sprint(info.Cluster.Leader, have)
 	})
 }
 
-// TestRealtimeClusterClockLeaps: the clock of the server that leads the roles' stream leaps until that has taken live leases
-// away on all three; another server leads the stream then, whose clock is right, and the first one's goes back. The sessions put
-// their leases back; no two lead meanwhile, and somebody leads afterwards, under whichever clock.
+// TestRealtimeClusterClockLeaps: the clock of the server that leads the roles' stream leaps until
+// that has taken live leases away on all three; another server leads the stream then, whose clock
+// is right, and the first one's goes back. The sessions put their leases back; no two lead
+// meanwhile, and somebody leads afterwards, under whichever clock.
 func TestRealtimeClusterClockLeaps(t *testing.T) {
-	// Each on servers of their own: one that has leapt looks for what has expired the later, the farther it was.
-	playEach(t, "a leap of the stream leader's clock beyond live leases, and three hand-overs under it, beside it and after it", leapOnCluster)
+	// Each on servers of their own: one that has leapt looks for what has expired the later, the
+	// farther it was.
+	playEach(t, "a leap of the stream leader's clock beyond live leases, and three hand-overs under it, beside it and "+
+		"after it", leapOnCluster)
 }
 
 func leapOnCluster(t *testing.T, _ int, all *counts) {
@@ -249,7 +261,8 @@ func leapOnCluster(t *testing.T, _ int, all *counts) {
 		s.moves(server)
 		s.leasesOn(server)
 	}
-	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed; %s", ahead, len(s.a.RecordLog.Expired()),
+	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed; %s", ahead,
+		len(s.a.RecordLog.Expired()),
 		len(holds(s.a, 4)), s.a.Tally.Count("SessionLost"), s.a.RecordLog.Kills(), s.b.check(t))
 	s.a.Check()
 	for _, c := range s.counted() {
@@ -257,8 +270,9 @@ func leapOnCluster(t *testing.T, _ int, all *counts) {
 	}
 }
 
-// TestRealtimeClusterProcessesKilled: the process of the server that leads the roles' stream is killed while leaders write; the role
-// changes hands under the other two, and it comes back. Then all three are killed at once, and come back.
+// TestRealtimeClusterProcessesKilled: the process of the server that leads the roles' stream is
+// killed while leaders write; the role changes hands under the other two, and it comes back. Then
+// all three are killed at once, and come back.
 func TestRealtimeClusterProcessesKilled(t *testing.T) {
 	s := onStepping(t)
 	n := cycles(t)
@@ -279,7 +293,8 @@ func TestRealtimeClusterProcessesKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d terms, %d sessions lost, %d killed; %s; %d late writes refused by each; led again after %v at most",
-		len(holds(s.a, 1+2*n)), s.a.Tally.Count("SessionLost"), s.a.RecordLog.Kills(), s.b.check(t), s.refused, s.longest.Round(10*time.Millisecond))
+		len(holds(s.a, 1+2*n)), s.a.Tally.Count("SessionLost"), s.a.RecordLog.Kills(), s.b.check(t), s.refused,
+		s.longest.Round(10*time.Millisecond))
 	all := s.counted()
 	all.add(4*n, "servers killed")
 	played(t, n, "the process killed that leads the stream, and then all three", all)
@@ -309,8 +324,8 @@ func (s *stepped) restart(servers ...int) {
 	}
 }
 
-// TestRealtimeClusterClockTasks is TestRealtimeServerClockTasks on three servers, of which the one that leads the stream of the
-// tasks has its clock stepped.
+// TestRealtimeClusterClockTasks is TestRealtimeServerClockTasks on three servers, of which the one
+// that leads the stream of the tasks has its clock stepped.
 func TestRealtimeClusterClockTasks(t *testing.T) {
 	c := natstest.SteppingCluster(t)
 	nc, err := c.Connect()

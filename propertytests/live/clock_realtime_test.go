@@ -20,7 +20,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
-// steppedTTL is that of sessions whose server's clock steps; their leases live for a minute by that clock.
+// steppedTTL is that of sessions whose server's clock steps; their leases live for a minute by that
+// clock.
 const steppedTTL = 3 * time.Second
 
 func step(t *testing.T, server *natsrun.Process, d time.Duration) time.Duration {
@@ -32,9 +33,10 @@ func step(t *testing.T, server *natsrun.Process, d time.Duration) time.Duration 
 	return ahead.Round(time.Second)
 }
 
-// TestRealtimeServerClockSteps: the server's wall clock goes 30 s ahead and back, and 30 s back, while leaders are lost and
-// replaced. No lease of a session that beats is taken away, nobody leads beside another one, and a fail-over takes what it
-// takes: no rule reads that clock, and what the server expires by it proves nothing.
+// TestRealtimeServerClockSteps: the server's wall clock goes 30 s ahead and back, and 30 s back,
+// while leaders are lost and replaced. No lease of a session that beats is taken away, nobody leads
+// beside another one, and a fail-over takes what it takes: no rule reads that clock, and what the
+// server expires by it proves nothing.
 func TestRealtimeServerClockSteps(t *testing.T) {
 	server := natstest.SteppingServer(t)
 	a := elections.New(t, server, jetstream.FileStorage)
@@ -43,7 +45,10 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 	}
 	a.AwaitLeader(role, patience)
 	n := cycles(t)
-	for _, d := range slices.Repeat([]time.Duration{30 * time.Second, -30 * time.Second, -30 * time.Second, 30 * time.Second}, n) {
+	for _, d := range slices.Repeat([]time.Duration{
+		30 * time.Second, -30 * time.Second, -30 * time.Second,
+		30 * time.Second,
+	}, n) {
 		leader := a.AwaitLeader(role, patience)
 		leader.Link.Cut() // its lease is to run out by everybody's own clock, whatever the server's says
 		a.Note("the server's clock steps by %v, and is %v ahead", d, step(t, server, d))
@@ -57,7 +62,8 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 	}
 	a.AwaitLeader(role, patience)
 	nothingThatBeats(t, a)
-	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"), a.RecordLog.Kills())
+	t.Logf("%d terms, %d sessions lost, %d killed", len(holds(a, 1+4*n)), a.Tally.Count("SessionLost"),
+		a.RecordLog.Kills())
 	a.Check()
 	var all counts
 	all.of(a)
@@ -66,9 +72,10 @@ func TestRealtimeServerClockSteps(t *testing.T) {
 	played(t, n, "four steps of half a minute, each with its leader cut off", all)
 }
 
-// nothingThatBeats fails for a lease that was taken away while its session beat. A step of half a minute leaves one another half,
-// so that what is gone has not beaten for that long: a process that the machine has forgotten meanwhile. A third is for what the
-// watch saw late. (Two steps within one heartbeat would add up.)
+// nothingThatBeats fails for a lease that was taken away while its session beat. A step of half a
+// minute leaves one another half, so that what is gone has not beaten for that long: a process that
+// the machine has forgotten meanwhile. A third is for what the watch saw late. (Two steps within
+// one heartbeat would add up.)
 func nothingThatBeats(t *testing.T, a *elections.Arena) {
 	t.Helper()
 	for _, x := range a.RecordLog.Expired() {
@@ -78,10 +85,12 @@ func nothingThatBeats(t *testing.T, a *elections.Arena) {
 	}
 }
 
-// TestRealtimeServerClockLeaps: the clock leaps so far that the server takes live leases away, which lie under an expiry marker
-// then, and goes back again. The sessions put them back; no two lead meanwhile, and somebody leads afterwards.
+// TestRealtimeServerClockLeaps: the clock leaps so far that the server takes live leases away,
+// which lie under an expiry marker then, and goes back again. The sessions put them back; no two
+// lead meanwhile, and somebody leads afterwards.
 func TestRealtimeServerClockLeaps(t *testing.T) {
-	// Each on a server of its own: one that has leapt looks for what has expired the later, the farther it was.
+	// Each on a server of its own: one that has leapt looks for what has expired the later, the
+	// farther it was.
 	playEach(t, "a leap beyond live leases, and one back", leapAndReturn)
 }
 
@@ -108,14 +117,16 @@ func leapAndReturn(t *testing.T, _ int, all *counts) {
 		})
 	}
 	a.AwaitLeader(role, patience)
-	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed", ahead, len(a.RecordLog.Expired()),
+	t.Logf("%v ahead, %d live leases have expired; %d terms, %d sessions lost, %d killed", ahead,
+		len(a.RecordLog.Expired()),
 		len(holds(a, 1)), a.Tally.Count("SessionLost"), a.RecordLog.Kills())
 	a.Check()
 	all.of(a)
 	all.add(len(a.RecordLog.Expired()), "live leases expired")
 }
 
-// leap moves the server's clock ahead until it has taken a live lease away, and returns by how much.
+// leap moves the server's clock ahead until it has taken a live lease away, and returns by how
+// much.
 func leap(t *testing.T, a *elections.Arena, server *natsrun.Process, kv jetstream.KeyValue) (ahead time.Duration) {
 	t.Helper()
 	for n, began := 0, time.Now(); len(a.RecordLog.Expired()) == 0; n++ {
@@ -135,8 +146,9 @@ func leap(t *testing.T, a *elections.Arena, server *natsrun.Process, kv jetstrea
 	return ahead
 }
 
-// TestRealtimeServerClockTasks: tasks are submitted, run, fail, are put off and rerun while the server's clock goes forth and
-// back by half a minute and a scheduler is lost. Each has one outcome, of an attempt that ran.
+// TestRealtimeServerClockTasks: tasks are submitted, run, fail, are put off and rerun while the
+// server's clock goes forth and back by half a minute and a scheduler is lost. Each has one
+// outcome, of an attempt that ran.
 func TestRealtimeServerClockTasks(t *testing.T) {
 	server := natstest.SteppingServer(t)
 	tasksUnderSteps(t, server, func() *natsrun.Process { return server })
@@ -163,16 +175,21 @@ func tasksUnderSteps(t *testing.T, on elections.Network, server func() *natsrun.
 		}
 	}
 	t.Logf("%d tasks, %d attempts: %v", wanted*n, len(a.Ledger.Runs()), a.Tally)
-	if done := a.Tally.Count("stored/succeeded"); done != wanted*n || a.Tally.Count("adopted")+a.Tally.Count("TaskReassigned") == 0 {
+	if done := a.Tally.Count("stored/succeeded"); done != wanted*n ||
+		a.Tally.Count("adopted")+a.Tally.Count("TaskReassigned") == 0 {
 		t.Errorf("%d tasks have succeeded, want %d, some of them after the scheduler was lost: %v", done, wanted*n, a.Tally)
 	}
 	all := counts{
-		{a.Tally.Count("stored/succeeded"), "tasks succeeded"}, {len(a.Ledger.Runs()), "attempts"}, {a.Tally.Count("adopted"), "adopted"}, {n, "schedulers lost"},
+		{a.Tally.Count("stored/succeeded"), "tasks succeeded"},
+		{len(a.Ledger.Runs()), "attempts"},
+		{a.Tally.Count("adopted"), "adopted"},
+		{n, "schedulers lost"},
 	}
 	played(t, n, "100 tasks under steps of half a minute, and a lost scheduler", all)
 }
 
-// stepOverTasks submits tasks and waits for them, steps the clock until all have ended, and loses a scheduler on the way.
+// stepOverTasks submits tasks and waits for them, steps the clock until all have ended, and loses a
+// scheduler on the way.
 func stepOverTasks(t *testing.T, a *tasks.Arena, server *natsrun.Process, cycle, wanted int) {
 	t.Helper()
 	const submitters = 20
@@ -210,8 +227,9 @@ func stepOverTasks(t *testing.T, a *tasks.Arena, server *natsrun.Process, cycle,
 	}
 }
 
-// TestRealtimeServerClockBack: the server's clock goes back by half a minute, again and again, and what is submitted then has less
-// time than that. None of it expires: the scheduler follows with the first submission.
+// TestRealtimeServerClockBack: the server's clock goes back by half a minute, again and again, and
+// what is submitted then has less time than that. None of it expires: the scheduler follows with
+// the first submission.
 func TestRealtimeServerClockBack(t *testing.T) {
 	const (
 		back   = 30 * time.Second
@@ -238,7 +256,11 @@ func TestRealtimeServerClockBack(t *testing.T) {
 	}
 	a.Settled(patience)
 	a.Check()
-	all := counts{{a.Tally.Count("stored/succeeded"), "tasks succeeded"}, {a.Tally.Count("stored/expired"), "expired"}, {n, "steps back"}}
+	all := counts{
+		{a.Tally.Count("stored/succeeded"), "tasks succeeded"},
+		{a.Tally.Count("stored/expired"), "expired"},
+		{n, "steps back"},
+	}
 	if done := wanted*n + 1; all[0].n != done || all[1].n > 0 {
 		t.Errorf("%v: want all %d to succeed", all, done)
 	}

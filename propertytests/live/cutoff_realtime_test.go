@@ -62,7 +62,8 @@ func cutOff(t *testing.T, _ int, all *counts) {
 	}
 	natstest.Eventually(t, "the majority goes on by itself", patience, func() (bool, string) {
 		ahead, behind := r.last(replicas[0]), r.last(replicas[2])
-		return ahead >= behind+2, fmt.Sprintf("revision %d, and %d on the other side", ahead, behind) // beats, which were acknowledged
+		// beats, which were acknowledged
+		return ahead >= behind+2, fmt.Sprintf("revision %d, and %d on the other side", ahead, behind)
 	})
 
 	reach(minority, majority)
@@ -79,7 +80,8 @@ func cutOff(t *testing.T, _ int, all *counts) {
 	reach(slices.Concat(majority, minority), nil)
 	natstest.Eventually(t, "the session leads again, and the observer says so", patience, func() (bool, string) {
 		seen, _ := o.Role("other")
-		return e.IsLeader() && seen.Leader == "a" && seen.Epoch == e.Token().Epoch, fmt.Sprintf("%+v, %v; %+v, %v", e.Status(), s.Err(), seen, o.Err())
+		return e.IsLeader() && seen.Leader == "a" && seen.Epoch == e.Token().Epoch,
+			fmt.Sprintf("%+v, %v; %+v, %v", e.Status(), s.Err(), seen, o.Err())
 	})
 	all.add(1, "majorities that have lost their clients")
 	all.add(2, "sessions and observers that went on")

@@ -21,7 +21,7 @@
 //	cycles_test.go     how often the tests in real time do what they do
 //	tokens_test.go     no fencing token in any text that the library puts out
 //
-// The tag realtime adds clusters and servers that are processes. ROLEMANAGER_CYCLES is how many cycles a test plays there.
-// ROLEMANAGER_CYCLES_BEFORE is how many were played before: where faults are drawn, the next seed follows from it.
-// The subcommand cycles of campaign sets both.
+// The tag realtime adds clusters and servers that are processes. ROLEMANAGER_CYCLES is how many
+// cycles a test plays there. ROLEMANAGER_CYCLES_BEFORE is how many were played before: where faults
+// are drawn, the next seed follows from it. The subcommand cycles of campaign sets both.
 package live

@@ -20,15 +20,18 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// moreStops is how many leaders more are stopped, at most, until one of them had a late write in hand: about four of five have.
+// moreStops is how many leaders more are stopped, at most, until one of them had a late write in
+// hand: about four of five have.
 const moreStops = 20
 
-// TestRealtimeFencedLedgers: leaders write into three ledgers, are stopped for two TTLs in the middle of it and go on, or are
-// killed and started again. In the file that compares epochs, and in the store whose writes the server compares, no entry
-// comes after one of a later epoch; what was refused had been overtaken. The ledger that compares nothing is the control: what
-// is stale there would have been elsewhere.
+// TestRealtimeFencedLedgers: leaders write into three ledgers, are stopped for two TTLs in the
+// middle of it and go on, or are killed and started again. In the file that compares epochs, and in
+// the store whose writes the server compares, no entry comes after one of a later epoch; what was
+// refused had been overtaken. The ledger that compares nothing is the control: what is stale there
+// would have been elsewhere.
 //
-// Where in its work a leader is stopped is chance: the test goes on until late writes were refused and the control has taken one.
+// Where in its work a leader is stopped is chance: the test goes on until late writes were refused
+// and the control has taken one.
 func TestRealtimeFencedLedgers(t *testing.T) {
 	server := natstest.Server(t, natstest.Listen)
 	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {
@@ -105,7 +108,8 @@ func (ps *processes) writes(l childLine, dir string) {
 	ps.t.Helper()
 	natstest.Eventually(ps.t, fmt.Sprint(l.name, " writes"), patience, func() (bool, string) {
 		all, err := readLedger(filepath.Join(dir, fencedFile))
-		return slices.ContainsFunc(all, func(e ledgerEntry) bool { return e.holder == l.name && e.epoch >= l.epoch }), fmt.Sprint(len(all), " entries, ", err)
+		return slices.ContainsFunc(all, func(e ledgerEntry) bool { return e.holder == l.name && e.epoch >= l.epoch }),
+			fmt.Sprint(len(all), " entries, ", err)
 	})
 }
 
@@ -151,7 +155,8 @@ func (ps *processes) checkLedgers(server *natsrun.Server, dir string) (all count
 			}
 		}
 	}
-	t.Logf("%d entries in the file, %d in the store, none of them stale; refused: %v; stale entries in the ledger without a fence: %d of %d",
+	t.Logf("%d entries in the file, %d in the store, none of them stale; refused: %v; stale entries in the ledger "+
+		"without a fence: %d of %d",
 		len(ledgers[fencedFile]), len(ledgers["store"]), refused, stale(ledgers[controlFile]), len(ledgers[controlFile]))
 	return counts{
 		{len(ledgers[fencedFile]), "writes taken by the file"},

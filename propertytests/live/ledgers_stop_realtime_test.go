@@ -17,11 +17,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// stop stops a process that writes into the file behind the fence, at a moment when it does not hold the file's lock.
+// stop stops a process that writes into the file behind the fence, at a moment when it does not
+// hold the file's lock.
 //
-// The kernel keeps a lock for whoever is stopped with it: the next leader would wait in flock for the one that has been stopped,
-// and the test for the next leader's entry. So the test takes the lock itself, and lets it go when all threads of the process
-// stand still. A thread that waits in flock meanwhile is taken out of the line by the stop, and makes the call again when it goes on.
+// The kernel keeps a lock for whoever is stopped with it: the next leader would wait in flock for
+// the one that has been stopped, and the test for the next leader's entry. So the test takes the
+// lock itself, and lets it go when all threads of the process stand still. A thread that waits in
+// flock meanwhile is taken out of the line by the stop, and makes the call again when it goes on.
 func stop(t *testing.T, cmd *exec.Cmd, dir string) {
 	t.Helper()
 	lock, err := openFenced(dir)
@@ -38,11 +40,13 @@ func stop(t *testing.T, cmd *exec.Cmd, dir string) {
 		return err == nil, fmt.Sprint(err)
 	})
 	signalTo(t, cmd, syscall.SIGSTOP)
-	natstest.Eventually(t, "every thread of the process has stopped", patience, func() (bool, string) { return stopped(t, cmd.Process.Pid) })
+	natstest.Eventually(t, "every thread of the process has stopped", patience,
+		func() (bool, string) { return stopped(t, cmd.Process.Pid) })
 }
 
-// stopped reports whether all threads of a process are in the state T of proc_pid_stat(5), and what it saw. A thread that runs may
-// start another; those in T start none, so when the list is the same after they were seen there, it is all of them.
+// stopped reports whether all threads of a process are in the state T of proc_pid_stat(5), and what
+// it saw. A thread that runs may start another; those in T start none, so when the list is the same
+// after they were seen there, it is all of them.
 func stopped(t *testing.T, pid int) (all bool, seen string) {
 	t.Helper()
 	threads := threadsOf(t, pid)

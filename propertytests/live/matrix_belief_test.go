@@ -135,7 +135,8 @@ func TestLedgerOfProcesses(t *testing.T) {
 		if c.ends != "" {
 			lines = append(lines, c.ends)
 		}
-		lines = append(lines, fmt.Sprintf("b belief-began 11 %d 9000", c.next), fmt.Sprintf("b belief-lasts 11 %d 9000", c.next+1))
+		lines = append(lines, fmt.Sprintf("b belief-began 11 %d 9000", c.next),
+			fmt.Sprintf("b belief-lasts 11 %d 9000", c.next+1))
 		all, err := ledgerOf(lines)
 		if err != nil {
 			t.Fatal(err)

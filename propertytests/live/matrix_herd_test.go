@@ -15,8 +15,9 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// TestThunderingHerd: the leader of a hundred followers crashes. One kills its session and takes the role; all together
-// they try, and store, at most 101 kills and role records, and in fact a handful.
+// TestThunderingHerd: the leader of a hundred followers crashes. One kills its session and takes
+// the role; all together they try, and store, at most 101 kills and role records, and in fact a
+// handful.
 func TestThunderingHerd(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 101)
@@ -66,7 +67,8 @@ func leads(p *elections.Process) (n int) {
 	return n
 }
 
-// TestOneHeartbeatForAnyNumberOfRoles (E8): a process that leads a thousand roles writes what one with a single role does.
+// TestOneHeartbeatForAnyNumberOfRoles (E8): a process that leads a thousand roles writes what one
+// with a single role does.
 func TestOneHeartbeatForAnyNumberOfRoles(t *testing.T) {
 	for _, roles := range []int{1, 1000} {
 		t.Run(fmt.Sprint(roles), func(t *testing.T) {
@@ -94,7 +96,8 @@ func TestOneHeartbeatForAnyNumberOfRoles(t *testing.T) {
 	}
 }
 
-// TestFollowedRolesCostNoGoroutine: a process that follows a thousand roles has as many goroutines as one that follows one.
+// TestFollowedRolesCostNoGoroutine: a process that follows a thousand roles has as many goroutines
+// as one that follows one.
 func TestFollowedRolesCostNoGoroutine(t *testing.T) {
 	follow := func(roles int) (goroutines int) {
 		inArena(t, func(t *testing.T, a *elections.Arena) {
@@ -119,8 +122,8 @@ func TestFollowedRolesCostNoGoroutine(t *testing.T) {
 	}
 }
 
-// TestLedRolesCostNoMoreThanTheirCallbacks: a process has a goroutine for each callback that is at work, and no other for a role
-// that it leads.
+// TestLedRolesCostNoMoreThanTheirCallbacks: a process has a goroutine for each callback that is at
+// work, and no other for a role that it leads.
 func TestLedRolesCostNoMoreThanTheirCallbacks(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		const roles, callbacks = 1000, 2 // Lead and OnPromote, which both last for the whole term here
@@ -155,7 +158,8 @@ func TestThousandRolesOfACrashedProcess(t *testing.T) {
 		a.Await("the session is killed", "role-0000", 3*ttl, func() bool { return a.RecordLog.Kills() > 0 })
 		killed := time.Now()
 		a.Await("all roles are led again", "role-0000", 3*ttl, func() bool { return leads(follower)+leads(third) == roles })
-		t.Logf("killed %v after the crash, all %d roles led %v after the kill", killed.Sub(crashed), roles, time.Since(killed))
+		t.Logf("killed %v after the crash, all %d roles led %v after the kill", killed.Sub(crashed), roles,
+			time.Since(killed))
 		within(a, "kill to the last takeover", killed, time.Now(), soon)
 	})
 }

@@ -218,7 +218,13 @@ func TestProcessKill(t *testing.T) {
 	violations := ps.exclusive(1 + 3*n)
 	terms := ps.increasing(t, 1+3*n)
 	played(t, n, "a leader's process terminated, one stopped until another one leads, and one killed",
-		counts{{n, "leaders terminated"}, {n, "leaders stopped"}, {n, "leaders killed"}, {terms, "terms"}, {violations, "violations"}})
+		counts{
+			{n, "leaders terminated"},
+			{n, "leaders stopped"},
+			{n, "leaders killed"},
+			{terms, "terms"},
+			{violations, "violations"},
+		})
 }
 
 // lastOf is the epoch of the last term that a process told of.

@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// TestSlowUpdate: every acknowledgement comes after the operation has timed out, for ten minutes. The watch shows what
-// became of each write, so the leader stays.
+// TestSlowUpdate: every acknowledgement comes after the operation has timed out, for ten minutes.
+// The watch shows what became of each write, so the leader stays.
 func TestSlowUpdate(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 3)
@@ -29,7 +29,8 @@ func TestSlowUpdate(t *testing.T) {
 	})
 }
 
-// TestConnectionLoss: shorter than the lease it costs nothing; longer, the term ends in time and another leads.
+// TestConnectionLoss: shorter than the lease it costs nothing; longer, the term ends in time and
+// another leads.
 func TestConnectionLoss(t *testing.T) {
 	lose := func(a *elections.Arena, p *elections.Process, d time.Duration) {
 		p.Link.Refuse(true)
@@ -66,7 +67,8 @@ func TestConnectionLoss(t *testing.T) {
 	})
 }
 
-// TestClockSkew: clocks that run 3 % apart either way, and whose walls stand a day apart, change nothing.
+// TestClockSkew: clocks that run 3 % apart either way, and whose walls stand a day apart, change
+// nothing.
 func TestClockSkew(t *testing.T) {
 	for name, rates := range map[string][3]float64{"slow leader": {0.97, 1.03, 1.03}, "fast leader": {1.03, 0.97, 0.97}} {
 		t.Run(name, func(t *testing.T) {
@@ -92,8 +94,8 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// TestSuspendedMachine: a machine that slept past its lease believes nothing in the first instruction after, before any
-// of its goroutines could notice.
+// TestSuspendedMachine: a machine that slept past its lease believes nothing in the first
+// instruction after, before any of its goroutines could notice.
 func TestSuspendedMachine(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		suspended := &leaping{Clock: clock.System()}
@@ -110,8 +112,9 @@ func TestSuspendedMachine(t *testing.T) {
 	})
 }
 
-// TestLostAcknowledgements: the network swallows what the server answers while a candidate claims, a leader beats, and a
-// leader gives its role away. The watch tells what became of each write once it is back.
+// TestLostAcknowledgements: the network swallows what the server answers while a candidate claims,
+// a leader beats, and a leader gives its role away. The watch tells what became of each write once
+// it is back.
 func TestLostAcknowledgements(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 2)
@@ -145,7 +148,8 @@ func TestLostAcknowledgements(t *testing.T) {
 	})
 }
 
-// leaping is a clock whose machine can sleep: the holder's scale leaps ahead, the observer's stands still meanwhile.
+// leaping is a clock whose machine can sleep: the holder's scale leaps ahead, the observer's stands
+// still meanwhile.
 type leaping struct {
 	clock.Clock
 	ahead atomic.Int64

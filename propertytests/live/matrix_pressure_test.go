@@ -14,8 +14,9 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// TestGCOrCPUPressure runs in real time: while every processor is kept busy, the garbage collector runs without a pause,
-// and links are held now and then, no two lead at once; and when it is over the role is led.
+// TestGCOrCPUPressure runs in real time: while every processor is kept busy, the garbage collector
+// runs without a pause, and links are held now and then, no two lead at once; and when it is over
+// the role is led.
 func TestGCOrCPUPressure(t *testing.T) {
 	a := elections.New(t, natstest.Server(t), jetstream.MemoryStorage)
 	for _, name := range []string{"a", "b", "c"} {

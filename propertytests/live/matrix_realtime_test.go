@@ -18,7 +18,9 @@ import (
 )
 
 // onCluster runs three processes on a bucket with three replicas, in real time.
-func onCluster(t *testing.T, ttl time.Duration, with ...func(*elections.Arena, *elections.Plan)) (*elections.Arena, *natsrun.Cluster) {
+func onCluster(t *testing.T, ttl time.Duration, with ...func(*elections.Arena, *elections.Plan)) (*elections.Arena,
+	*natsrun.Cluster,
+) {
 	t.Helper()
 	c := natstest.Cluster(t)
 	a := elections.New(t, c, jetstream.FileStorage)
@@ -50,7 +52,8 @@ func whole(t *testing.T, c *natsrun.Cluster) {
 	}
 }
 
-// TestServerRestartRolling: every server of a cluster is restarted, one after the other; then the stream's leader is moved.
+// TestServerRestartRolling: every server of a cluster is restarted, one after the other; then the
+// stream's leader is moved.
 func TestServerRestartRolling(t *testing.T) {
 	a, c := onCluster(t, 15*time.Second)
 	n := cycles(t)
@@ -62,7 +65,8 @@ func TestServerRestartRolling(t *testing.T) {
 			whole(t, c)
 			a.AwaitLeader(role, patience)
 		}
-		natstest.Eventually(t, "the stream's leader moves", 5*time.Minute, func() (bool, string) { // one that stepped down may be elected again
+		// one that stepped down may be elected again
+		natstest.Eventually(t, "the stream's leader moves", 5*time.Minute, func() (bool, string) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			_, _, err := c.MoveLeader(ctx, stream)
@@ -78,23 +82,24 @@ func TestServerRestartRolling(t *testing.T) {
 	played(t, n, "a rolling restart of three servers, and a moved stream leader", all)
 }
 
-// streamLeader waits until one server alone says that it leads the stream, but for one of them (-1: none). Behind a partition,
-// and for a while after it, the former leader goes on saying so.
+// streamLeader waits until one server alone says that it leads the stream, but for one of them (-1:
+// none). Behind a partition, and for a while after it, the former leader goes on saying so.
 func streamLeader(t *testing.T, c *natsrun.Cluster, but int) (leader int) {
 	t.Helper()
-	natstest.Eventually(t, fmt.Sprintf("one server leads the stream, other than %d", but), patience, func() (bool, string) {
-		var lead []int
-		for i := range c.Size() {
-			srv := c.Server(i).Running()
-			if i != but && srv != nil && srv.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
-				lead = append(lead, i)
+	natstest.Eventually(t, fmt.Sprintf("one server leads the stream, other than %d", but), patience,
+		func() (bool, string) {
+			var lead []int
+			for i := range c.Size() {
+				srv := c.Server(i).Running()
+				if i != but && srv != nil && srv.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
+					lead = append(lead, i)
+				}
 			}
-		}
-		if len(lead) == 1 {
-			leader = lead[0]
-		}
-		return len(lead) == 1, fmt.Sprint(lead)
-	})
+			if len(lead) == 1 {
+				leader = lead[0]
+			}
+			return len(lead) == 1, fmt.Sprint(lead)
+		})
 	return leader
 }
 

@@ -72,7 +72,8 @@ func anyOf(err error, kinds []error) bool {
 	return false
 }
 
-// TestBucketDeletion: the bucket is deleted under everybody: all end at once, with an error that names it and its remedy.
+// TestBucketDeletion: the bucket is deleted under everybody: all end at once, with an error that
+// names it and its remedy.
 func TestBucketDeletion(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		a.Expect = []error{election.ErrBucketNotFound}
@@ -92,7 +93,8 @@ func TestBucketDeletion(t *testing.T) {
 	})
 }
 
-// TestBucketRecreated: the bucket is deleted and made again at once. All end, and epochs go on increasing in the new one.
+// TestBucketRecreated: the bucket is deleted and made again at once. All end, and epochs go on
+// increasing in the new one.
 func TestBucketRecreated(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		a.Expect = bucketChanged
@@ -101,7 +103,8 @@ func TestBucketRecreated(t *testing.T) {
 		if err := jetStream(a).DeleteStream(t.Context(), stream); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := natskv.Create(t.Context(), a.Operator(), natskv.Config{Bucket: elections.Bucket, Storage: jetstream.MemoryStorage}); err != nil {
+		if _, err := natskv.Create(t.Context(), a.Operator(),
+			natskv.Config{Bucket: elections.Bucket, Storage: jetstream.MemoryStorage}); err != nil {
 			t.Fatal(err)
 		}
 		ends(a, ttl, bucketChanged...)
@@ -113,8 +116,8 @@ func TestBucketRecreated(t *testing.T) {
 	})
 }
 
-// TestTokenChangedInKV: somebody writes over the leader's record. The leader stops when it sees it, and nobody follows
-// before a leader that has not seen it would have stopped.
+// TestTokenChangedInKV: somebody writes over the leader's record. The leader stops when it sees it,
+// and nobody follows before a leader that has not seen it would have stopped.
 func TestTokenChangedInKV(t *testing.T) {
 	for name, value := range map[string]string{
 		"another token":  `{"v":1,"id":"p1","session":%d,"token":"00000000-0000-0000-0000-000000000000","ttl_ms":10000}`,
@@ -141,8 +144,9 @@ func TestTokenChangedInKV(t *testing.T) {
 	}
 }
 
-// TestServerRestart: the server restarts on its files: soon, and the leader stays; late, and the term has ended by then. A
-// bucket in memory is gone with the server: then all end with an error that says so.
+// TestServerRestart: the server restarts on its files: soon, and the leader stays; late, and the
+// term has ended by then. A bucket in memory is gone with the server: then all end with an error
+// that says so.
 func TestServerRestart(t *testing.T) {
 	restart := func(a *elections.Arena, down time.Duration) {
 		a.Server.Stop()
@@ -185,8 +189,8 @@ func TestServerRestart(t *testing.T) {
 	})
 }
 
-// TestWatchThatDies: the server forgets every consumer, again and again. Each process makes a new watch in time; the leader
-// does not lose its role over it.
+// TestWatchThatDies: the server forgets every consumer, again and again. Each process makes a new
+// watch in time; the leader does not lose its role over it.
 func TestWatchThatDies(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 3)
@@ -224,8 +228,8 @@ func dropConsumers(ctx context.Context, a *elections.Arena) (n int) {
 	return n
 }
 
-// TestGarbageInAnyKey: whatever stands at a key is reported, waited for and written over by whose key it is, and nobody
-// writes faster for it.
+// TestGarbageInAnyKey: whatever stands at a key is reported, waited for and written over by whose
+// key it is, and nobody writes faster for it.
 func TestGarbageInAnyKey(t *testing.T) {
 	const watched = time.Minute
 	for name, value := range map[string]string{"text": "garbage", "a lease without end": `{"v":1,"state":"live","nonce":"x","ttl_ms":99999999999,"beat":1}`} {
@@ -241,7 +245,8 @@ func TestGarbageInAnyKey(t *testing.T) {
 					put(a, key, value)
 					time.Sleep(watched)
 					a.AwaitLeader(role, 3*time.Minute)
-					if isRecord := !strings.HasPrefix(key, "probe") && key != "stranger"; isRecord && a.Tally.Count("RecordIgnored") == ignored {
+					if isRecord := !strings.HasPrefix(key, "probe") && key != "stranger"; isRecord &&
+						a.Tally.Count("RecordIgnored") == ignored {
 						t.Errorf("%s: nobody reported the garbage", key)
 					}
 					if n := a.RecordLog.Writes()[key] - before; n > int(watched/heartbeat)+10 {

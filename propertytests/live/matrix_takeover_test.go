@@ -11,7 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// TestSingleLeaderTakeover: of three candidates one leads; when it goes, the next in line does, one at a time.
+// TestSingleLeaderTakeover: of three candidates one leads; when it goes, the next in line does, one
+// at a time.
 func TestSingleLeaderTakeover(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 3)
@@ -36,7 +37,8 @@ func TestSingleLeaderTakeover(t *testing.T) {
 	})
 }
 
-// TestLeaderCrash: the leader vanishes. Its own term ends before anybody else's begins, and that within the lease.
+// TestLeaderCrash: the leader vanishes. Its own term ends before anybody else's begins, and that
+// within the lease.
 func TestLeaderCrash(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 3)
@@ -54,10 +56,13 @@ func TestLeaderCrash(t *testing.T) {
 	})
 }
 
-// TestNetworkPartition: the leader is cut off, in both directions or in one. Another leads; when the cut heals, the old
-// leader follows.
+// TestNetworkPartition: the leader is cut off, in both directions or in one. Another leads; when
+// the cut heals, the old leader follows.
 func TestNetworkPartition(t *testing.T) {
-	for name, dir := range map[string]natsrun.Direction{"both ways": natsrun.Both, "to server": natsrun.ToServer, "to client": natsrun.ToClient} {
+	for name, dir := range map[string]natsrun.Direction{
+		"both ways": natsrun.Both, "to server": natsrun.ToServer,
+		"to client": natsrun.ToClient,
+	} {
 		t.Run(name, func(t *testing.T) {
 			inArena(t, func(t *testing.T, a *elections.Arena) {
 				all := crowd(a, 3)
@@ -83,8 +88,8 @@ func TestNetworkPartition(t *testing.T) {
 	}
 }
 
-// TestGracefulShutdown: the leader drains, then gives the role away, and the successor leads at once: not before, and
-// without waiting for anything.
+// TestGracefulShutdown: the leader drains, then gives the role away, and the successor leads at
+// once: not before, and without waiting for anything.
 func TestGracefulShutdown(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 3, func(p *elections.Plan) {
@@ -106,8 +111,8 @@ func TestGracefulShutdown(t *testing.T) {
 	})
 }
 
-// TestPriorityTakeover: a better candidate is handed the role after the drain, once, and never by force. One that does not
-// ask for it waits its turn.
+// TestPriorityTakeover: a better candidate is handed the role after the drain, once, and never by
+// force. One that does not ask for it waits its turn.
 func TestPriorityTakeover(t *testing.T) {
 	ranked := func(priority int, takeover bool) func(*elections.Plan) {
 		return func(p *elections.Plan) {

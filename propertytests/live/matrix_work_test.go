@@ -140,7 +140,9 @@ func TestHandlerPanics(t *testing.T) {
 		"Lead": func(p *elections.Plan, boom func()) {
 			p.Work.Do = func(context.Context, *election.Term) error { boom(); return nil }
 		},
-		"OnPromote":      func(p *elections.Plan, boom func()) { p.OnPromote = func(context.Context, fencing.Token) { boom() } },
+		"OnPromote": func(p *elections.Plan, boom func()) {
+			p.OnPromote = func(context.Context, fencing.Token) { boom() }
+		},
 		"OnDemote":       func(p *elections.Plan, boom func()) { p.OnDemote = boom },
 		"OnLeaderChange": func(p *elections.Plan, boom func()) { p.Roles[0].OnLeaderChange = func(string) { boom() } },
 		"Health": func(p *elections.Plan, boom func()) {
@@ -166,7 +168,8 @@ func TestHandlerPanics(t *testing.T) {
 					t.Errorf("the session ended: %v", p.Session.Err())
 				default:
 				}
-				if a.Tally.Count("CallbackPanicked")+a.Tally.Count("WorkReturned/failed true, panicked true") == 0 && name != "Health" {
+				if a.Tally.Count("CallbackPanicked")+a.Tally.Count("WorkReturned/failed true, panicked true") == 0 &&
+					name != "Health" {
 					t.Errorf("the panic was not reported: %v", a.Tally)
 				}
 			})

@@ -94,7 +94,8 @@ func (w *writers) refuse(epoch uint64) {
 // counted checks everything, and says what it has come to.
 func (w *writers) counted() (all counts) {
 	w.t.Helper()
-	w.t.Logf("%d terms, %d sessions killed; %s; %d late writes refused", len(holds(w.a, 1)), w.a.RecordLog.Kills(), w.b.check(w.t), w.late)
+	w.t.Logf("%d terms, %d sessions killed; %s; %d late writes refused", len(holds(w.a, 1)), w.a.RecordLog.Kills(),
+		w.b.check(w.t), w.late)
 	w.a.Check()
 	all.of(w.a)
 	w.b.count(&all)
@@ -111,7 +112,8 @@ func TestClusterPartition(t *testing.T) {
 	for range n {
 		w.cycle(w.partition)
 	}
-	t.Logf("%d partitions, %d of them with a candidate on the other side, %d late writes to a server that was cut off", w.faults, w.beyond, w.behind)
+	t.Logf("%d partitions, %d of them with a candidate on the other side, %d late writes to a server that was cut off",
+		w.faults, w.beyond, w.behind)
 	all := w.counted()
 	all.add(w.faults, "partitions")
 	all.add(w.beyond, "of them with a candidate on the other side")
@@ -169,7 +171,8 @@ func (w *writers) connects(p *elections.Process, what string, will func() bool) 
 		if will() {
 			return true, ""
 		}
-		return false, fmt.Sprint("it is connected to ", p.Conn.ConnectedServerName(), ", and goes on to the next: ", p.Conn.ForceReconnect())
+		return false, fmt.Sprint("it is connected to ", p.Conn.ConnectedServerName(), ", and goes on to the next: ",
+			p.Conn.ForceReconnect())
 	})
 }
 

@@ -308,7 +308,8 @@ func TestPeerAliAssarThousandRolesCostOneHeartbeat(t *testing.T) {
 		time.Sleep(100 * time.Second)
 		perSecond := float64(messagesIn(a)-in) / 100
 		// A thousand pieces of leading work are the arena's: the session adds two for each beside it.
-		t.Logf("%.1f messages in a second, %d goroutines for 3,000 elections of which 1,000 lead", perSecond, runtime.NumGoroutine()-before)
+		t.Logf("%.1f messages in a second, %d goroutines for 3,000 elections of which 1,000 lead", perSecond,
+			runtime.NumGoroutine()-before)
 		if perSecond > 20 {
 			t.Errorf("%.1f messages in a second with 1,000 roles in 3 processes", perSecond)
 		}

@@ -143,7 +143,8 @@ func TestPeerEtcdOneSessionServesManyElections(t *testing.T) {
 				}
 			}
 		}
-		a.Await("they are shared", "role-0000", ttl, func() bool { return leads(first) == roles/2 && leads(second) == roles/2 })
+		a.Await("they are shared", "role-0000", ttl,
+			func() bool { return leads(first) == roles/2 && leads(second) == roles/2 })
 		if n := a.Tally.Count("SessionOpened"); n != 2 {
 			t.Errorf("%d sessions were opened, want 2", n)
 		}

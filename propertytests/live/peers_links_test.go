@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPeerAliAssarProgramsLinkNoServer: what a program imports brings in neither the NATS server nor package testing.
+// TestPeerAliAssarProgramsLinkNoServer: what a program imports brings in neither the NATS server
+// nor package testing.
 func TestPeerAliAssarProgramsLinkNoServer(t *testing.T) {
 	const module = "github.com/rolemanager/rolemanager/"
 	args := []string{"list", "-deps"}

@@ -39,7 +39,8 @@ func loseClaim(t *testing.T, _ int, all *counts) {
 		t.Fatal(err)
 	}
 	s, err := election.NewSession(election.SessionConfig{
-		Bucket: elections.Bucket, InstanceID: "a", TTL: 5 * time.Minute, HeartbeatInterval: time.Minute, OpTimeout: 2 * time.Second,
+		Bucket: elections.Bucket, InstanceID: "a", TTL: 5 * time.Minute, HeartbeatInterval: time.Minute,
+		OpTimeout: 2 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +79,8 @@ func loseClaim(t *testing.T, _ int, all *counts) {
 	}
 	began := time.Now()
 	natstest.Eventually(t, "who had claimed the role first does not lead it any more", patience, func() (bool, string) {
-		return !first.IsLeader(), fmt.Sprintf("at epochs %d and %d; the session: %v", first.Token().Epoch, second.Token().Epoch, s.Err())
+		return !first.IsLeader(), fmt.Sprintf("at epochs %d and %d; the session: %v", first.Token().Epoch,
+			second.Token().Epoch, s.Err())
 	})
 	t.Logf("%v after others had written as much again", time.Since(began).Round(time.Millisecond))
 	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {

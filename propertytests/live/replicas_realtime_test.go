@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// tear leaves at the end of each file of a server that is down what a loss of power may: garbage, or the first part of a record. Of
-// the stream and of the servers' elections it is the log.
+// tear leaves at the end of each file of a server that is down what a loss of power may: garbage,
+// or the first part of a record. Of the stream and of the servers' elections it is the log.
 func tear(t *testing.T, dir string) {
 	t.Helper()
 	torn := 0
@@ -35,11 +35,12 @@ func tear(t *testing.T, dir string) {
 	}
 }
 
-// TestRealtimeClusterReplicaTail: of three servers the one that leads the stream, and then another one, loses what it has stored
-// last, and its part in the elections of servers with it, while the other two go on; and then each of them has its files torn. The others
-// have it all, and are the majority that it comes back to. No epoch goes back and nobody takes the store for one that went back, what was
-// acknowledged is there, and what a deposed leader writes late is refused, also when the server that has lost something leads the
-// stream.
+// TestRealtimeClusterReplicaTail: of three servers the one that leads the stream, and then another
+// one, loses what it has stored last, and its part in the elections of servers with it, while the
+// other two go on; and then each of them has its files torn. The others have it all, and are the
+// majority that it comes back to. No epoch goes back and nobody takes the store for one that went
+// back, what was acknowledged is there, and what a deposed leader writes late is refused, also when
+// the server that has lost something leads the stream.
 func TestRealtimeClusterReplicaTail(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
 	s := onStepping(t)
@@ -62,7 +63,8 @@ func TestRealtimeClusterReplicaTail(t *testing.T) {
 	played(t, n, "the tail lost of the replica that leads the stream and of another one, and torn of both", all)
 }
 
-// harmTail has a server lose the end of what it has stored, or has it torn, while the role changes hands.
+// harmTail has a server lose the end of what it has stored, or has it torn, while the role changes
+// hands.
 func (s *stepped) harmTail(i int, lost bool) {
 	s.t.Helper()
 	dir := s.c.Process(i).StoreDir()

@@ -44,7 +44,8 @@ func (r *restored) connect() *nats.Conn {
 func (r *restored) join(id string) *election.Session {
 	r.t.Helper()
 	s, err := election.NewSession(election.SessionConfig{
-		Bucket: elections.Bucket, BucketAutoCreate: true, Storage: jetstream.FileStorage, Replicas: 3, InstanceID: id, TTL: 3 * time.Second,
+		Bucket: elections.Bucket, BucketAutoCreate: true, Storage: jetstream.FileStorage, Replicas: 3, InstanceID: id,
+		TTL: 3 * time.Second,
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -67,7 +68,8 @@ func (r *restored) leads(s *election.Session, name string) *election.Election {
 	if err := e.Start(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
-	natstest.Eventually(r.t, name+" is led", patience, func() (bool, string) { return e.IsLeader(), fmt.Sprint(e.Status(), s.Err()) })
+	natstest.Eventually(r.t, name+" is led", patience,
+		func() (bool, string) { return e.IsLeader(), fmt.Sprint(e.Status(), s.Err()) })
 	return e
 }
 
@@ -108,9 +110,10 @@ func untilEnded(ctx context.Context, _ *election.Term) error {
 	return nil
 }
 
-// TestRealtimeClusterRestored: three servers come back with an earlier state of all their stores. A session that has seen more
-// would have every write of it refused for ever, and an observer name a leader of a past that is gone. Both end and say why, as
-// on a single server, once this cannot be a replica that lags; and new sessions begin as ever.
+// TestRealtimeClusterRestored: three servers come back with an earlier state of all their stores. A
+// session that has seen more would have every write of it refused for ever, and an observer name a
+// leader of a past that is gone. Both end and say why, as on a single server, once this cannot be a
+// replica that lags; and new sessions begin as ever.
 func TestRealtimeClusterRestored(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
 	playEach(t, "three servers put back to what they were", restoreCluster)

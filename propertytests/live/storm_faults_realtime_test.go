@@ -13,8 +13,9 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// clusterFault is a kind of fault, by the name under which it is counted. strike begins one, and says what it is and what ends it:
-// nothing when it cannot be done now, and no end for what does not last.
+// clusterFault is a kind of fault, by the name under which it is counted. strike begins one, and
+// says what it is and what ends it: nothing when it cannot be done now, and no end for what does
+// not last.
 type clusterFault struct {
 	name   string
 	strike func(s *clusterStorm) (what string, end func())
@@ -29,8 +30,12 @@ var clusterFaults = []clusterFault{
 	{"stream leaders isolated", func(s *clusterStorm) (string, func()) { return s.isolate(true) }},
 	{"followers isolated", func(s *clusterStorm) (string, func()) { return s.isolate(false) }},
 	{"stream leaders moved", (*clusterStorm).moveLeader},
-	{"links cut", func(s *clusterStorm) (string, func()) { return s.link("cut", (*natsrun.Link).CutOneWay, natsrun.Both) }},
-	{"links cut one way", func(s *clusterStorm) (string, func()) { return s.link("cut", (*natsrun.Link).CutOneWay, s.oneWay()) }},
+	{"links cut", func(s *clusterStorm) (string, func()) {
+		return s.link("cut", (*natsrun.Link).CutOneWay, natsrun.Both)
+	}},
+	{"links cut one way", func(s *clusterStorm) (string, func()) {
+		return s.link("cut", (*natsrun.Link).CutOneWay, s.oneWay())
+	}},
 	{"links held", func(s *clusterStorm) (string, func()) {
 		one, perhapsTheOther := s.oneWay(), s.oneWay()
 		return s.link("held", (*natsrun.Link).Hold, one|perhapsTheOther)
@@ -62,8 +67,8 @@ func (s *clusterStorm) route(how string, kind map[[2]int]int, both bool) (what s
 	return fmt.Sprintf("from n%d to n%d is %s, both ways %t", two[0], two[1], how, both), s.paths.add(kind, ways...)
 }
 
-// isolate cuts a server off from both others: the one that leads the roles' stream, or one that does not. As a rule it is one to
-// which the leader of a role is connected, who stays so.
+// isolate cuts a server off from both others: the one that leads the roles' stream, or one that
+// does not. As a rule it is one to which the leader of a role is connected, who stays so.
 func (s *clusterStorm) isolate(leader bool) (what string, end func()) {
 	leads, ok := s.c.LeaderOf(stream)
 	i := s.rng.IntN(s.c.Size())
@@ -94,7 +99,9 @@ func (s *clusterStorm) moveLeader() (what string, end func()) {
 }
 
 // link puts a fault on a candidate's own path: a leader's as a rule.
-func (s *clusterStorm) link(how string, put func(*natsrun.Link, natsrun.Direction), dir natsrun.Direction) (what string, end func()) {
+func (s *clusterStorm) link(how string, put func(*natsrun.Link, natsrun.Direction),
+	dir natsrun.Direction,
+) (what string, end func()) {
 	all := s.a.Processes()
 	p := all[s.rng.IntN(len(all))]
 	if l := s.a.Leader(s.role()); l != nil && s.rng.IntN(3) > 0 {

@@ -27,7 +27,8 @@ const (
 	stormMost  = 3 // faults at a time
 )
 
-// clusterStorm is a cluster under drawn faults, with what takes part in it. All faults begin and end on the test's own goroutine.
+// clusterStorm is a cluster under drawn faults, with what takes part in it. All faults begin and
+// end on the test's own goroutine.
 type clusterStorm struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -52,17 +53,20 @@ type onFault struct {
 	end   func()
 }
 
-// TestRealtimeClusterStorm: drawn faults of a cluster of three, of the routes between them and of the candidates' links strike up to
-// three at a time, each for a drawn while. The majority may be lost meanwhile, and nobody leads then. No two lead at once, epochs
-// increase, what a deposed leader goes on writing is refused once a later one has written, and what was acknowledged is there. When
-// all has healed each role is led again (E5).
+// TestRealtimeClusterStorm: drawn faults of a cluster of three, of the routes between them and of
+// the candidates' links strike up to three at a time, each for a drawn while. The majority may be
+// lost meanwhile, and nobody leads then. No two lead at once, epochs increase, what a deposed
+// leader goes on writing is refused once a later one has written, and what was acknowledged is
+// there. When all has healed each role is led again (E5).
 //
-// Nobody is evicted: of a role that is taken by force the ledger may raise a false alarm (see elections.Ledger).
+// Nobody is evicted: of a role that is taken by force the ledger may raise a false alarm (see
+// elections.Ledger).
 func TestRealtimeClusterStorm(t *testing.T) {
 	first := stormSeed + cyclesBefore(t)
-	playEach(t, "every kind of fault, most of them twice, up to three at a time, and the calm after them", func(t *testing.T, i int, all *counts) {
-		stormOver(t, uint64(first+i), all)
-	})
+	playEach(t, "every kind of fault, most of them twice, up to three at a time, and the calm after them",
+		func(t *testing.T, i int, all *counts) {
+			stormOver(t, uint64(first+i), all)
+		})
 }
 
 func stormOver(t *testing.T, seed uint64, all *counts) {
@@ -96,7 +100,8 @@ func stormOver(t *testing.T, seed uint64, all *counts) {
 func onStorm(t *testing.T, seed uint64) *clusterStorm {
 	t.Helper()
 	s := &clusterStorm{
-		t: t, rng: rand.New(rand.NewPCG(seed, 0)), began: time.Now(), c: natstest.Cluster(t), roles: []string{"one", "two", "three"},
+		t: t, rng: rand.New(rand.NewPCG(seed, 0)), began: time.Now(), c: natstest.Cluster(t),
+		roles: []string{"one", "two", "three"},
 		books: map[string]*books{}, hurt: map[*elections.Process]bool{}, calmed: make(chan struct{}),
 	}
 	s.paths = newStormRoutes(s.c)
@@ -163,7 +168,8 @@ func (s *clusterStorm) strike(f clusterFault) (done bool) {
 	return false
 }
 
-// lasts is how long a fault does: every other one less than it takes servers to elect or sessions to run out, the rest longer.
+// lasts is how long a fault does: every other one less than it takes servers to elect or sessions
+// to run out, the rest longer.
 func (s *clusterStorm) lasts() time.Duration {
 	if s.rng.IntN(2) == 0 {
 		return s.draw(4*time.Second, 9*time.Second)
@@ -186,7 +192,8 @@ func (s *clusterStorm) pass(d time.Duration) {
 	}
 }
 
-// note tells what is done in the trace of a violation, which has the last only, and in the test's log.
+// note tells what is done in the trace of a violation, which has the last only, and in the test's
+// log.
 func (s *clusterStorm) note(format string, args ...any) {
 	s.a.Note(format, args...)
 	s.t.Logf("%v  %s", time.Since(s.began).Round(time.Millisecond), fmt.Sprintf(format, args...))

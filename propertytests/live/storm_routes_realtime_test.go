@@ -10,7 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
-// entering has each client begin at another server than the one before it. Later it goes wherever it finds one.
+// entering has each client begin at another server than the one before it. Later it goes wherever
+// it finds one.
 type entering struct {
 	*natsrun.Cluster
 	clients int
@@ -25,7 +26,8 @@ func (e *entering) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	return nats.Connect(strings.Join(urls, ","), append(opts, nats.DontRandomize())...)
 }
 
-// stormRoutes are the faults between servers, several of which may be on one route. A way is from one server to another.
+// stormRoutes are the faults between servers, several of which may be on one route. A way is from
+// one server to another.
 type stormRoutes struct {
 	c          *natsrun.Cluster
 	lost, held map[[2]int]int // how many faults have a way lose or hold what it carries

@@ -13,9 +13,10 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
-// TestRealtimeTasksClusterLostAtWrites: over three servers, where writes are guarded by batches, the scheduler's process or its
-// successor's is lost at some of its writes, as in TestTasksSchedulerLostAtEveryWrite, and in the midst of batches: the first
-// messages of one are sent, and what would commit it is not. Each cycle is of other writes.
+// TestRealtimeTasksClusterLostAtWrites: over three servers, where writes are guarded by batches,
+// the scheduler's process or its successor's is lost at some of its writes, as in
+// TestTasksSchedulerLostAtEveryWrite, and in the midst of batches: the first messages of one are
+// sent, and what would commit it is not. Each cycle is of other writes.
 func TestRealtimeTasksClusterLostAtWrites(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
 	cluster := natstest.Cluster(t)
@@ -44,7 +45,8 @@ func TestRealtimeTasksClusterLostAtWrites(t *testing.T) {
 			}
 		})
 		if whole.Load()+inside.Load() < 4 || inside.Load() == 0 {
-			t.Errorf("only %d processes were lost at their writes, %d of them inside a batch", whole.Load()+inside.Load(), inside.Load())
+			t.Errorf("only %d processes were lost at their writes, %d of them inside a batch", whole.Load()+inside.Load(),
+				inside.Load())
 		}
 		all.add(int(whole.Load()), "schedulers lost at a write")
 		all.add(int(inside.Load()), "schedulers lost inside a batch")

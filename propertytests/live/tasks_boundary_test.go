@@ -20,16 +20,18 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
-// boundaries is how many writes one run makes at least, in any case: below it the n-th must have come.
+// boundaries is how many writes one run makes at least, in any case: below it the n-th must have
+// come.
 const boundaries = 30
 
-// boundaryStep is 1 to lose a scheduler at every write. The race detector makes each run ten times as
-// long.
+// boundaryStep is 1 to lose a scheduler at every write. The race detector makes each run ten times
+// as long.
 var boundaryStep = map[bool]int{false: 1, true: 7}[race.Enabled]
 
-// TestTasksSchedulerLostAtEveryWrite: the scheduler's process is lost at its n-th write into the stream, for each n: before
-// the write is sent, when it is stored and not acknowledged, and with all that it sends being held, to be let go when its
-// successor has done the work. Then the same with its successor. A scenario with every kind of write ends as it must.
+// TestTasksSchedulerLostAtEveryWrite: the scheduler's process is lost at its n-th write into the
+// stream, for each n: before the write is sent, when it is stored and not acknowledged, and with
+// all that it sends being held, to be let go when its successor has done the work. Then the same
+// with its successor. A scenario with every kind of write ends as it must.
 func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 	for _, heir := range []bool{false, true} {
 		for _, moment := range []tasks.Moment{tasks.Before, tasks.After, tasks.Delayed} {
@@ -65,10 +67,11 @@ func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 	}
 }
 
-// loseAt runs the scenario, in a namespace of its own, with a process that is lost where snip says, and reports whether it came to
-// that.
+// loseAt runs the scenario, in a namespace of its own, with a process that is lost where snip says,
+// and reports whether it came to that.
 func loseAt(
-	t *testing.T, n elections.Network, name string, storage jetstream.StorageType, snip *tasks.Snip, heir bool, families map[string]bool,
+	t *testing.T, n elections.Network, name string, storage jetstream.StorageType, snip *tasks.Snip, heir bool,
+	families map[string]bool,
 ) (fired bool) {
 	a := tasks.New(t, n, tasks.Config{Name: name, TTL: 2 * time.Second, Storage: storage})
 	defer a.Close()
@@ -86,7 +89,8 @@ func loseAt(
 	a.Join(tasks.Plan{Name: "v", Worker: true})
 	sc := &scenario{t: t, a: a}
 	if heir {
-		natstest.Eventually(t, "b is a member", time.Minute, func() (bool, string) { return bridge.Number(other.Session) > 0, a.Lately() })
+		natstest.Eventually(t, "b is a member", time.Minute,
+			func() (bool, string) { return bridge.Number(other.Session) > 0, a.Lately() })
 		time.AfterFunc(700*time.Millisecond, lost.Crash)
 		lost = other
 		a.Join(tasks.Plan{Name: "c"})
@@ -178,7 +182,8 @@ func (s *scenario) requeued(ctx context.Context) error {
 	return nil
 }
 
-// unique: the second task with a key is the first; when that has ended, the third is one of its own.
+// unique: the second task with a key is the first; when that has ended, the third is one of its
+// own.
 func (s *scenario) unique(ctx context.Context) error {
 	submit := func() (*assign.Pending[string], error) {
 		p, err := assign.Submit(ctx, s.a.Client, tasks.Plain, tasks.Order{Run: 5 * quick}, assign.WithUnique("only"))
@@ -214,8 +219,12 @@ func (s *scenario) unique(ctx context.Context) error {
 
 // cancelled: a task that runs for long is cancelled while it runs, and one while it waits.
 func (s *scenario) cancelled(ctx context.Context) error {
-	for id, delay := range map[string]time.Duration{"cancelled-running": time.Millisecond, "cancelled-delayed": time.Hour} {
-		p, err := assign.Submit(ctx, s.a.Client, tasks.Plain, tasks.Order{Run: time.Hour, Steps: 10_000}, assign.WithID(id), assign.WithDelay(delay))
+	for id, delay := range map[string]time.Duration{
+		"cancelled-running": time.Millisecond,
+		"cancelled-delayed": time.Hour,
+	} {
+		p, err := assign.Submit(ctx, s.a.Client, tasks.Plain, tasks.Order{Run: time.Hour, Steps: 10_000}, assign.WithID(id),
+			assign.WithDelay(delay))
 		if err != nil {
 			return err
 		}
@@ -233,7 +242,8 @@ const enoughTicks = 3
 
 // recurring: each tick of a recurrence comes, whoever leads.
 func (s *scenario) recurring(ctx context.Context) error {
-	err := assign.Recur(ctx, s.a.Client, tasks.Plain, "often", "@every 1s", tasks.Order{Run: quick}, assign.CatchUp(assign.CatchUpAll))
+	err := assign.Recur(ctx, s.a.Client, tasks.Plain, "often", "@every 1s", tasks.Order{Run: quick},
+		assign.CatchUp(assign.CatchUpAll))
 	if err != nil {
 		return err
 	}
@@ -250,7 +260,8 @@ func (s *scenario) expect() {
 		s.t.Errorf("%d ticks, want %d at least", n, enoughTicks)
 	}
 	for id, status := range map[string]string{
-		"plain": "succeeded", "slow": "succeeded", "retried": "succeeded", "snoozed": "succeeded", "stepwise": "succeeded", "expired": "expired", "dead": "dead",
+		"plain": "succeeded", "slow": "succeeded", "retried": "succeeded", "snoozed": "succeeded", "stepwise": "succeeded",
+		"expired": "expired", "dead": "dead",
 		"cancelled-running": "cancelled", "cancelled-delayed": "cancelled",
 	} {
 		history := s.a.RecordLog.History(id)

@@ -20,8 +20,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
-// These make this binary a process that schedules and runs tasks, when it is started with -test.run of TestTasksChild: on
-// those servers, under that name, writing what it does into that file.
+// These make this binary a process that schedules and runs tasks, when it is started with -test.run
+// of TestTasksChild: on those servers, under that name, writing what it does into that file.
 const (
 	taskChildURL  = "ROLEMANAGER_TASKS_CHILD_URL"
 	taskChildName = "ROLEMANAGER_TASKS_CHILD_NAME"
@@ -33,7 +33,8 @@ const (
 	taskChildrenNS = "children"
 )
 
-// diary is a file that outlives its process, however that ends: each line is one write to the system.
+// diary is a file that outlives its process, however that ends: each line is one write to the
+// system.
 type diary struct {
 	mu   sync.Mutex
 	file *os.File
@@ -125,8 +126,8 @@ func taskChild(url, name string, d *diary) error {
 	return runChild(ctx, s, nc)
 }
 
-// carryOut does what an order says of its length, its checkpoints, which count on from what the attempt was given, and how many
-// attempts fail.
+// carryOut does what an order says of its length, its checkpoints, which count on from what the
+// attempt was given, and how many attempts fail.
 func (d *diary) carryOut(ctx context.Context, t *assign.Task[tasks.Order], saved int) error {
 	o := t.Input
 	for step := range o.Steps + 1 {

@@ -16,8 +16,8 @@ import (
 // slow is how much later than it should a process may do something on a busy machine.
 const slow = 2 * time.Second
 
-// pages are what one start of a child tells: of its terms, of the checkpoints that were acknowledged, and of the attempts that
-// were given one, or were killed with it.
+// pages are what one start of a child tells: of its terms, of the checkpoints that were
+// acknowledged, and of the attempts that were given one, or were killed with it.
 type pages struct{ terms, adopted, saved, resumed, killed int }
 
 func (p *pages) add(q pages) {
@@ -28,8 +28,9 @@ func (p *pages) add(q pages) {
 	p.killed += q.killed
 }
 
-// readDiary turns what one start of a child has written into the ledger. Its handlers heed their contexts, but on a busy machine
-// they may be slow to; if it was stopped, by as long as it was, too. A process that was killed has ended what it ran when it was.
+// readDiary turns what one start of a child has written into the ledger. Its handlers heed their
+// contexts, but on a busy machine they may be slow to; if it was stopped, by as long as it was,
+// too. A process that was killed has ended what it ran when it was.
 func readDiary(t *testing.T, a *tasks.Arena, s *taskStart) (p pages) {
 	t.Helper()
 	stubborn := slow

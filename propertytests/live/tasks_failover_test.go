@@ -15,8 +15,9 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
-// TestTasksFailoverAdoptsAThousand: a scheduler is lost while a thousand tasks run. Its successor adopts each of them: none is
-// run a second time, and each outcome is that of the attempt that its predecessor has handed out.
+// TestTasksFailoverAdoptsAThousand: a scheduler is lost while a thousand tasks run. Its successor
+// adopts each of them: none is run a second time, and each outcome is that of the attempt that its
+// predecessor has handed out.
 func TestTasksFailoverAdoptsAThousand(t *testing.T) {
 	const running, workers = 1000, 5
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -33,7 +34,8 @@ func TestTasksFailoverAdoptsAThousand(t *testing.T) {
 			submitting.Go(func() {
 				for i := from; i < running; i += 8 {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-					p, err := assign.Submit(ctx, a.Client, tasks.Plain, tasks.Order{Run: 30 * time.Second}, assign.WithID(fmt.Sprint("t", i)))
+					p, err := assign.Submit(ctx, a.Client, tasks.Plain, tasks.Order{Run: 30 * time.Second},
+						assign.WithID(fmt.Sprint("t", i)))
 					cancel()
 					if err != nil {
 						t.Error(err)
@@ -59,8 +61,10 @@ func TestTasksFailoverAdoptsAThousand(t *testing.T) {
 		for _, r := range a.Ledger.Runs() {
 			epochs[r.Epoch] = true
 		}
-		if n := len(a.Ledger.Runs()); n != running || a.Tally.Count("TaskReassigned") > 0 || a.Tally.Count("stored/succeeded") != running || len(epochs) != 1 {
-			t.Errorf("%d attempts under %d epochs, %d successes: want %d, each of the first scheduler: %v", n, len(epochs), a.Tally.Count("stored/succeeded"), running, a.Tally)
+		if n := len(a.Ledger.Runs()); n != running || a.Tally.Count("TaskReassigned") > 0 ||
+			a.Tally.Count("stored/succeeded") != running || len(epochs) != 1 {
+			t.Errorf("%d attempts under %d epochs, %d successes: want %d, each of the first scheduler: %v", n, len(epochs),
+				a.Tally.Count("stored/succeeded"), running, a.Tally)
 		}
 	})
 }

@@ -7,11 +7,13 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
 )
 
-// These are the tests that mutants of the driver of tasks are run against. Some rules matter here too rarely, such as that of a late
-// result that comes just while the next attempt runs. The simulation of the rules has mutants of these.
+// These are the tests that mutants of the driver of tasks are run against. Some rules matter here
+// too rarely, such as that of a late result that comes just while the next attempt runs. The
+// simulation of the rules has mutants of these.
 var (
-	atEveryWrite    = driverTest("^TestTasksSchedulerLostAtEveryWrite$")
-	acrossFailovers = driverTest("^TestTicksAcrossFailovers$") // reading missed ticks again helps only while outcomes are kept
+	atEveryWrite = driverTest("^TestTasksSchedulerLostAtEveryWrite$")
+	// reading missed ticks again helps only while outcomes are kept
+	acrossFailovers = driverTest("^TestTicksAcrossFailovers$")
 	poisoned        = driverTest("^Test(FutureEpochFrame|ForgedFrame)$")
 	gated           = driverTest("^TestGate$")
 	reported        = driverTest("^TestAgain$")
@@ -28,22 +30,86 @@ func driverTest(run string) *mutants.Test {
 	}
 }
 
-var taskMutants = mutants.Suite{Below: []string{"assign", "election", "fencing", "internal"}, Record: "mutants.csv", Mutants: []mutants.Mutant{
-	{Name: "a tick is stored without its mark", By: acrossFailovers, Edits: []mutants.Edit{{"Key: record.TickKey + e.Recurrence.Name", "Key: record.TickKey + e.Recurrence.Name + \"-\""}}},
-	{Name: "a checkpoint is stored as another one", By: atEveryWrite, Edits: []mutants.Edit{{"Key: record.CheckpointKey + e.ID, Value: e.Data,", "Key: record.CheckpointKey + e.ID, Value: []byte(\"0\"),"}}},
-	{Name: "hand out before everybody has answered", By: inStorms, Edits: []mutants.Edit{{"return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"}}},
-	{Name: "an epoch is believed before its proof", By: poisoned, Edits: []mutants.Edit{{"\tus := g.addressee()\n", "\tif v.Epoch > g.highest {\n\t\tg.highest, g.epoch = v.Epoch, v.Epoch\n\t}\n\tus := g.addressee()\n"}}},
-	{Name: "who leads in view goes back", By: gated, Edits: []mutants.Edit{{"if info.Revision < g.highest {", "if info.Revision == 0 {"}}},
-	{Name: "a frame is believed whoever has signed it", By: poisoned, Edits: []mutants.Edit{{"g.trusting || g.verifier != nil", "true || g.verifier != nil"}}},
-	{Name: "the outbox is dropped on a new epoch", By: reported, Edits: []mutants.Edit{{"\tclear(o.flights)\n", "\tclear(o.flights)\n\tclear(o.findings)\n"}}},
-	{Name: "reports to an earlier scheduler are heard", By: heard, Edits: []mutants.Edit{{"r.misdirected(err, epoch, own)", "r.misdirected(err, max(epoch, r.rules.Term()), own)"}}},
-	{Name: "reports to a later scheduler are heard", By: heard, Edits: []mutants.Edit{{"r.misdirected(err, epoch, own)", "r.misdirected(err, min(epoch, r.epoch), own)"}}},
-	{Name: "what a worker has told an earlier scheduler counts", By: synced, Edits: []mutants.Edit{{"a.misdirected(err, epoch, from == session)", "a.misdirected(err, max(epoch, a.rules.Term()), from == session)"}}},
-	{Name: "what a worker has told a later scheduler counts", By: synced, Edits: []mutants.Edit{{"a.misdirected(err, epoch, from == session)", "a.misdirected(err, min(epoch, a.epoch), from == session)"}}},
-	{Name: "what another session has told counts", By: synced, Edits: []mutants.Edit{{"a.misdirected(err, epoch, from == session)", "a.misdirected(err, epoch, from != 0)"}}},
-	{Name: "the seal is no condition", By: afterTakeover, Edits: []mutants.Edit{{"\texpect := op.Expect\n", "\tif op.Guard != nil && op.Guard.Key == \"seal\" {\n\t\treturn op.publish(at, reply, h)\n\t}\n\texpect := op.Expect\n"}}},
-	{Name: "handlers outlive their session", By: inStorms, Edits: []mutants.Edit{{"\tx.lose(taskerr.ErrSessionLost)\n", ""}}},
-}}
+var taskMutants = mutants.Suite{
+	Below: []string{"assign", "election", "fencing", "internal"}, Record: "mutants.csv",
+	Mutants: []mutants.Mutant{
+		{
+			Name: "a tick is stored without its mark", By: acrossFailovers,
+			Edits: []mutants.Edit{{
+				"Key: record.TickKey + e.Recurrence.Name",
+				"Key: record.TickKey + e.Recurrence.Name + \"-\"",
+			}},
+		},
+		{
+			Name: "a checkpoint is stored as another one", By: atEveryWrite,
+			Edits: []mutants.Edit{{
+				"Key: record.CheckpointKey + e.ID, Value: e.Data,",
+				"Key: record.CheckpointKey + e.ID, Value: []byte(\"0\"),",
+			}},
+		},
+		{
+			Name: "hand out before everybody has answered", By: inStorms,
+			Edits: []mutants.Edit{{"return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"}},
+		},
+		{
+			Name: "an epoch is believed before its proof", By: poisoned,
+			Edits: []mutants.Edit{{
+				"\tus := g.addressee()\n",
+				"\tif v.Epoch > g.highest {\n\t\tg.highest, g.epoch = v.Epoch, v.Epoch\n\t}\n\tus := g.addressee()\n",
+			}},
+		},
+		{
+			Name: "who leads in view goes back", By: gated,
+			Edits: []mutants.Edit{{"if info.Revision < g.highest {", "if info.Revision == 0 {"}},
+		},
+		{
+			Name: "a frame is believed whoever has signed it", By: poisoned,
+			Edits: []mutants.Edit{{"g.trusting || g.verifier != nil", "true || g.verifier != nil"}},
+		},
+		{
+			Name: "the outbox is dropped on a new epoch", By: reported,
+			Edits: []mutants.Edit{{"\tclear(o.flights)\n", "\tclear(o.flights)\n\tclear(o.findings)\n"}},
+		},
+		{
+			Name: "reports to an earlier scheduler are heard", By: heard,
+			Edits: []mutants.Edit{{"r.misdirected(err, epoch, own)", "r.misdirected(err, max(epoch, r.rules.Term()), own)"}},
+		},
+		{
+			Name: "reports to a later scheduler are heard", By: heard,
+			Edits: []mutants.Edit{{"r.misdirected(err, epoch, own)", "r.misdirected(err, min(epoch, r.epoch), own)"}},
+		},
+		{
+			Name: "what a worker has told an earlier scheduler counts", By: synced,
+			Edits: []mutants.Edit{{
+				"a.misdirected(err, epoch, from == session)",
+				"a.misdirected(err, max(epoch, a.rules.Term()), from == session)",
+			}},
+		},
+		{
+			Name: "what a worker has told a later scheduler counts", By: synced,
+			Edits: []mutants.Edit{{
+				"a.misdirected(err, epoch, from == session)",
+				"a.misdirected(err, min(epoch, a.epoch), from == session)",
+			}},
+		},
+		{
+			Name: "what another session has told counts", By: synced,
+			Edits: []mutants.Edit{{"a.misdirected(err, epoch, from == session)", "a.misdirected(err, epoch, from != 0)"}},
+		},
+		{
+			Name: "the seal is no condition", By: afterTakeover,
+			Edits: []mutants.Edit{{
+				"\texpect := op.Expect\n",
+				"\tif op.Guard != nil && op.Guard.Key == \"seal\" {\n\t\treturn op.publish(at, reply, h)\n\t}\n" +
+					"\texpect := op.Expect\n",
+			}},
+		},
+		{
+			Name: "handlers outlive their session", By: inStorms,
+			Edits: []mutants.Edit{{"\tx.lose(taskerr.ErrSessionLost)\n", ""}},
+		},
+	},
+}
 
 func TestTasksMutants(t *testing.T)    { taskMutants.Run(t) }
 func TestTasksMutantsFit(t *testing.T) { taskMutants.Fit(t) }

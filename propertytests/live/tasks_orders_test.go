@@ -23,7 +23,8 @@ const (
 
 func recur(a *tasks.Arena) {
 	a.TB.Helper()
-	err := assign.Recur(a.TB.Context(), a.Operator, tasks.Plain, beat, fmt.Sprint("@every ", beatStep), tasks.Order{Run: 50 * time.Millisecond},
+	err := assign.Recur(a.TB.Context(), a.Operator, tasks.Plain, beat, fmt.Sprint("@every ", beatStep),
+		tasks.Order{Run: 50 * time.Millisecond},
 		assign.CatchUp(assign.CatchUpAll))
 	if err != nil {
 		a.TB.Fatal(err)
@@ -52,8 +53,9 @@ func numberOf(id string) (i int, of bool) {
 	return i, of && err == nil
 }
 
-// longWays are tasks that are always under way, each followed by its next: far longer than a lease, so that a handler that went on
-// without its session would be seen to, and with checkpoints all along, for the next attempt to begin with.
+// longWays are tasks that are always under way, each followed by its next: far longer than a lease,
+// so that a handler that went on without its session would be seen to, and with checkpoints all
+// along, for the next attempt to begin with.
 const (
 	longWays = 6
 	longRun  = 8 * taskChildTTL
@@ -104,13 +106,15 @@ func (c *taskChildren) longWays(a *tasks.Arena) (end func()) {
 	}
 }
 
-// mayBeCancelled reports whether somebody wants a task cancelled: whether it has ended before, nobody knows.
+// mayBeCancelled reports whether somebody wants a task cancelled: whether it has ended before,
+// nobody knows.
 func mayBeCancelled(id string) bool {
 	i, of := numberOf(id)
 	return of && isCancelled(i) || strings.HasPrefix(id, longName)
 }
 
-// oneOutcome submits the i-th task, waits for its end, or cancels it, and notes what it is told of it.
+// oneOutcome submits the i-th task, waits for its end, or cancels it, and notes what it is told of
+// it.
 func oneOutcome(a *tasks.Arena, i int, acknowledged chan<- struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()

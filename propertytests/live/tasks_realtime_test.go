@@ -66,7 +66,8 @@ func (c *taskChildren) kill(name string) {
 	s.killed = time.Now()
 }
 
-// stoppedFor is for how long a process stands still: what it does not know by then is what is tested.
+// stoppedFor is for how long a process stands still: what it does not know by then is what is
+// tested.
 const stoppedFor = 2 * taskChildTTL
 
 // stop has a process stand still for a while.
@@ -95,11 +96,13 @@ func (c *taskChildren) leader(a *tasks.Arena) (name string) {
 	return name
 }
 
-// TestTasksProcessesOnCluster: processes schedule and run 1,500 tasks over three servers, and others that take far longer than a
-// lease, while two of them are killed and started again, one is stopped for two leases, and a server is killed. Each task has one
-// outcome: of an attempt that ran, unless it was cancelled.
+// TestTasksProcessesOnCluster: processes schedule and run 1,500 tasks over three servers, and
+// others that take far longer than a lease, while two of them are killed and started again, one is
+// stopped for two leases, and a server is killed. Each task has one outcome: of an attempt that
+// ran, unless it was cancelled.
 func TestTasksProcessesOnCluster(t *testing.T) {
-	playEach(t, "1,500 tasks over three servers: two processes killed, one stopped for two TTLs, a server killed", tasksOverCluster)
+	playEach(t, "1,500 tasks over three servers: two processes killed, one stopped for two TTLs, a server killed",
+		tasksOverCluster)
 }
 
 func tasksOverCluster(t *testing.T, _ int, all *counts) {
@@ -127,7 +130,8 @@ func tasksOverCluster(t *testing.T, _ int, all *counts) {
 	}
 	acknowledged := func(n int) {
 		t.Helper()
-		natstest.Eventually(t, fmt.Sprintf("%d tasks are submitted", n), patience, func() (bool, string) { return len(quarter) >= n, fmt.Sprint(len(quarter)) })
+		natstest.Eventually(t, fmt.Sprintf("%d tasks are submitted", n), patience,
+			func() (bool, string) { return len(quarter) >= n, fmt.Sprint(len(quarter)) })
 	}
 	acknowledged(wanted / 8)
 	name := c.leader(a)

@@ -12,15 +12,17 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
-// TestTasksWorkerLostWhileItCloses: a worker closes its session, and is cut off while what it runs may still finish. Its
-// handlers end when its session does, and not with the time that the closing leaves them: the task runs elsewhere by then.
+// TestTasksWorkerLostWhileItCloses: a worker closes its session, and is cut off while what it runs
+// may still finish. Its handlers end when its session does, and not with the time that the closing
+// leaves them: the task runs elsewhere by then.
 func TestTasksWorkerLostWhileItCloses(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := tasks.New(t, s, tasks.Config{Name: "closing", TTL: 2 * time.Second, Storage: jetstream.MemoryStorage})
 		defer a.Close()
 		a.Join(tasks.Plan{Name: "a", Idle: true})
 		w := a.Join(tasks.Plan{Name: "w", Worker: true, Drain: 10 * time.Second})
-		if _, err := assign.Submit(t.Context(), a.Client, tasks.Plain, tasks.Order{Run: 20 * time.Second}, assign.WithID("t")); err != nil {
+		if _, err := assign.Submit(t.Context(), a.Client, tasks.Plain, tasks.Order{Run: 20 * time.Second},
+			assign.WithID("t")); err != nil {
 			t.Fatal(err)
 		}
 		a.RecordLog.Acked("t")

@@ -33,9 +33,10 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// TestTokensLeakNowhere runs a manager with tasks, rotations, a forced eviction and failing work, and searches all that comes out
-// of it (logs at the lowest level, every event, metrics, every page, status, errors, and whatever a careless program prints) for
-// the ids of its tokens in every form that they could have. Encode alone hands an id out, to whoever asks for it.
+// TestTokensLeakNowhere runs a manager with tasks, rotations, a forced eviction and failing work,
+// and searches all that comes out of it (logs at the lowest level, every event, metrics, every
+// page, status, errors, and whatever a careless program prints) for the ids of its tokens in every
+// form that they could have. Encode alone hands an id out, to whoever asks for it.
 func TestTokensLeakNowhere(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		t.Cleanup(func() { time.Sleep(time.Second) }) // virtual: the server leaves nobody behind who flushes a file
@@ -49,8 +50,9 @@ func TestTokensLeakNowhere(t *testing.T) {
 		lines := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), &out, zap.DebugLevel)
 		log := zap.New(zapcore.NewTee(console, lines))
 		m, err := roles.New(roles.Config{
-			URL: s.URL(), NATSOptions: []nats.Option{nats.SetCustomDialer(s)}, Bucket: "roles", BucketAutoCreate: true, InstanceID: "a",
-			TTL: time.Second, RotationInterval: 3 * time.Second, Logger: log,
+			URL: s.URL(), NATSOptions: []nats.Option{nats.SetCustomDialer(s)}, Bucket: "roles", BucketAutoCreate: true,
+			InstanceID: "a",
+			TTL:        time.Second, RotationInterval: 3 * time.Second, Logger: log,
 			Sinks: []event.Sink{measured, event.SinkFunc(func(e event.Event) { out.all(e) })},
 		})
 		if err != nil {
@@ -81,7 +83,8 @@ func TestTokensLeakNowhere(t *testing.T) {
 			out.token(log, term.Token())
 			return nil
 		}
-		if err := m.Add(roles.Role{Name: "scheduler", Lead: a.Lead}, roles.Role{Name: "r", Lead: work, ValidationInterval: time.Second}); err != nil {
+		if err := m.Add(roles.Role{Name: "scheduler", Lead: a.Lead},
+			roles.Role{Name: "r", Lead: work, ValidationInterval: time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
@@ -114,7 +117,10 @@ func TestTokensLeakNowhere(t *testing.T) {
 			return info.Leader == "a", fmt.Sprint(info)
 		})
 		out.all(o.Roles(), o.Members(), m.Status(), m.Session().Roles(), m.Session().Members())
-		for _, page := range []string{"/livez", "/readyz", "/leaderz", "/leaderz?role=r", "/leaderz?role=" + first.Token().String(), "/status", "/", "/debug"} {
+		for _, page := range []string{
+			"/livez", "/readyz", "/leaderz", "/leaderz?role=r",
+			"/leaderz?role=" + first.Token().String(), "/status", "/", "/debug",
+		} {
 			answer := httptest.NewRecorder()
 			m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, strings.ReplaceAll(page, " ", "%20"), nil))
 			out.all(answer.Header(), answer.Body.String())
@@ -157,7 +163,10 @@ func (p *printed) Sync() error { return nil }
 // all prints values in every way that there is.
 func (p *printed) all(values ...any) {
 	for _, v := range values {
-		for _, format := range []string{"%v\n", "%+v\n", "%#v\n", "%s\n", "%q\n", "%x\n", "%X\n", "%d\n", "% x\n", "%o\n", "%T\n"} {
+		for _, format := range []string{
+			"%v\n", "%+v\n", "%#v\n", "%s\n", "%q\n", "%x\n", "%X\n", "%d\n", "% x\n", "%o\n",
+			"%T\n",
+		} {
 			fmt.Fprintf(p, format, v)
 		}
 		if text, err := json.Marshal(v); err == nil {
@@ -177,7 +186,8 @@ func (p *printed) token(log *zap.Logger, t fencing.Token) {
 	}
 	h := holder{Token: t, Pointer: &t, Any: t, hidden: t}
 	h.deeper.list = []fencing.Token{t}
-	err := errors.Join(fmt.Errorf("wrapped %v", t), &fencing.StaleError{Token: t, High: t}, &fencing.ConflictError{Token: t, High: t}, &fencing.RoleError{Want: "x", Token: t})
+	err := errors.Join(fmt.Errorf("wrapped %v", t), &fencing.StaleError{Token: t, High: t},
+		&fencing.ConflictError{Token: t, High: t}, &fencing.RoleError{Want: "x", Token: t})
 	p.all(t, &t, h, &h, []fencing.Token{t}, map[string]fencing.Token{"t": t}, map[fencing.Token]int{t: 1}, err)
 	for _, v := range []any{t, &t, h, &h, err} {
 		log.Debug("token", zap.Any("any", v), zap.Reflect("reflect", v), zap.Any("list", []any{v}))
@@ -215,8 +225,9 @@ func (p *printed) search(t *testing.T) {
 		ids[id.String()] = true
 		raw := string(id[:])
 		for what, secret := range map[string]string{
-			"text": id.String(), "its end": id.String()[24:], "hex": hex.EncodeToString(id[:]), "hex of the text": hex.EncodeToString([]byte(id.String())),
-			"spaced hex": fmt.Sprintf("% x", id[:]),
+			"text": id.String(), "its end": id.String()[24:], "hex": hex.EncodeToString(id[:]),
+			"hex of the text": hex.EncodeToString([]byte(id.String())),
+			"spaced hex":      fmt.Sprintf("% x", id[:]),
 		} {
 			if strings.Contains(text, secret) {
 				t.Errorf("an id is printed as %s: %s", what, around(text, secret))

@@ -32,7 +32,10 @@ type guardedResource struct {
 }
 
 func newResource() *guardedResource {
-	return &guardedResource{guard: fencing.NewGuard(fencing.Token{}), admitted: map[uint64]string{}, refused: map[string]error{}}
+	return &guardedResource{
+		guard: fencing.NewGuard(fencing.Token{}), admitted: map[uint64]string{},
+		refused: map[string]error{},
+	}
 }
 
 // use is work that shows its token all the time.
@@ -80,7 +83,9 @@ func (r *guardedResource) refusals() map[string]error {
 }
 
 // onProcess runs an arena on a server with file storage that is a process of its own.
-func onProcess(t *testing.T, syncAlways bool) (*elections.Arena, *natsrun.Process, *guardedResource, func(name string) *elections.Process) {
+func onProcess(t *testing.T, syncAlways bool) (*elections.Arena, *natsrun.Process, *guardedResource,
+	func(name string) *elections.Process,
+) {
 	t.Helper()
 	server := natstest.Process(t, func(o *natsrun.Options) { o.SyncAlways = syncAlways })
 	a, r := elections.New(t, server, jetstream.FileStorage), newResource()
@@ -97,7 +102,8 @@ func lastBlock(t *testing.T, s *natsrun.Process) (path string, data []byte) {
 	t.Helper()
 	blocks, err := filepath.Glob(filepath.Join(s.StoreDir(), "jetstream", "*", "streams", stream, "msgs", "*.blk"))
 	if err != nil || len(blocks) != 1 {
-		t.Fatalf("blocks of %s in %s: %v, %v; one was expected of a stream as small as this", stream, s.StoreDir(), blocks, err)
+		t.Fatalf("blocks of %s in %s: %v, %v; one was expected of a stream as small as this", stream, s.StoreDir(),
+			blocks, err)
 	}
 	if data, err = os.ReadFile(blocks[0]); err != nil {
 		t.Fatal(err)

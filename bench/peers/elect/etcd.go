@@ -16,7 +16,8 @@ import (
 var etcdPeer = Peer{
 	Name: "etcd", Module: "go.etcd.io/etcd/client/v3", Store: "etcd", Settled: aSecond,
 	Settings: func(ttl time.Duration) string {
-		return fmt.Sprintf("session TTL %v; the connection is asked every %v, and given up after %v", ttl, etcdAlive(ttl), etcdAlive(ttl))
+		return fmt.Sprintf("session TTL %v; the connection is asked every %v, and given up after %v", ttl, etcdAlive(ttl),
+			etcdAlive(ttl))
 	},
 	Open: func(_ context.Context, c Config, w Work) (Candidate, error) {
 		client, err := etcd.New(etcd.Config{

@@ -20,7 +20,8 @@ var rolemanagerPeer = Peer{
 			return err.Error()
 		}
 		c := s.Config()
-		return fmt.Sprintf("TTL %v; by default a heartbeat every %v, which may take %v, a margin of %v, %v from one candidate to the next",
+		return fmt.Sprintf(
+			"TTL %v; by default a heartbeat every %v, which may take %v, a margin of %v, %v from one candidate to the next",
 			c.TTL, c.HeartbeatInterval, c.OpTimeout, c.SafetyMargin, c.SuccessionDelay)
 	},
 	Open: func(ctx context.Context, c Config, w Work) (Candidate, error) {

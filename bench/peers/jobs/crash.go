@@ -32,7 +32,10 @@ func crashAt(ctx context.Context, r *Run, p elect.Peer, ttl time.Duration) error
 	defer g.close()
 	groups := make([]*group, lanes) // over the one store
 	for i := range groups {
-		groups[i] = &group{ledger: newLedger(), peer: p, ttl: ttl, store: g.store, members: map[string]*member{}, started: 1000 * (i + 1)}
+		groups[i] = &group{
+			ledger: newLedger(), peer: p, ttl: ttl, store: g.store, members: map[string]*member{},
+			started: 1000 * (i + 1),
+		}
 		defer func() {
 			for _, x := range groups[i].members {
 				groups[i].kill(x)

@@ -5,15 +5,18 @@
 //
 //	rest        N roles that are led, and nothing happens      messages, processor time, goroutines, memory
 //	crash       the leader's process is killed                 from SIGKILL until another process's work begins
-//	handover    the leader gives the role up gracefully        from the end of its work until another's begins: below 0, both
-//	                                                           were at work
-//	frozen      the leader's link holds every byte for 3 TTL   how long both worked, and both believed: below 0 is the margin
+//	handover    the leader gives the role up gracefully        from the end of its work until another's begins: below 0,
+//	                                                           both were at work
+//	frozen      the leader's link holds every byte for 3 TTL   how long both worked, and both believed: below 0 is the
+//	                                                           margin
 //	mass        the leader of N roles is killed                from SIGKILL to the first and the last of the promotions
-//	herd        of 100 candidates the leader goes              writes of the role until another leads, above those at rest
+//	herd        of 100 candidates the leader goes              writes of the role until another leads, above those at
+//	                                                           rest
 //
 // Tasks (three worker processes, one submitter; not synced and synced stores):
 //
-//	throughput  no-op tasks, as many as possible at once       tasks a second from the first submission to the last stored end
+//	throughput  no-op tasks, as many as possible at once       tasks a second from the first submission to the last
+//	                                                           stored end
 //	latency     one no-op task at a time, nothing else to do   from submission until its handler begins
 //	rerun       a worker that holds tasks is killed            from SIGKILL until each of its tasks begins elsewhere
 //	late        a worker is paused, its task begins elsewhere, whose result is stored

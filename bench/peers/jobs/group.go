@@ -104,7 +104,8 @@ func (g *group) forget(x *member) {
 // leader is the member whose work on a role has begun last, and which instance of it that is.
 func (g *group) leader(ctx context.Context, role string) (*member, string, error) {
 	limit := 5*g.ttl + g.settled() + 5*time.Second
-	if _, err := g.await(ctx, "a leader", limit, 1, func(m moment) bool { return m.what == elect.Began && m.of == role }); err != nil {
+	if _, err := g.await(ctx, "a leader", limit, 1,
+		func(m moment) bool { return m.what == elect.Began && m.of == role }); err != nil {
 		return nil, "", err
 	}
 	m, _ := g.last(func(m moment) bool { return m.what == elect.Began && m.of == role })
@@ -131,7 +132,10 @@ func (g *group) successor(ctx context.Context, role, old string, after int64, li
 
 // row is a sample of this group.
 func (g *group) row(job string, n int, figure string, v float64) figures.Row {
-	return figures.Row{Job: named(job, g.synced), Peer: g.peer.Name, Mode: "TTL " + g.ttl.String(), N: n, Figure: figure, Value: v}
+	return figures.Row{
+		Job: named(job, g.synced), Peer: g.peer.Name, Mode: "TTL " + g.ttl.String(), N: n, Figure: figure,
+		Value: v,
+	}
 }
 
 // named is what a job is called in the rows: those on synced stores have names of their own.

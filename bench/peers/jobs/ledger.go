@@ -42,7 +42,9 @@ func (l *ledger) hear(who string) func(proc.Event) {
 }
 
 // await waits until n moments match, and returns them in the order in which they were heard.
-func (l *ledger) await(ctx context.Context, what string, limit time.Duration, n int, match func(moment) bool) ([]moment, error) {
+func (l *ledger) await(ctx context.Context, what string, limit time.Duration, n int,
+	match func(moment) bool,
+) ([]moment, error) {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	var found []moment

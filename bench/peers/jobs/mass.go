@@ -19,7 +19,10 @@ func mass(ctx context.Context, r *Run, p elect.Peer, synced bool) error {
 		for range r.rounds {
 			err := massOf(ctx, r, p, n, synced)
 			if late := (*overdueError)(nil); errors.As(err, &late) {
-				r.add(figures.Row{Job: named("mass", synced), Peer: p.Name, N: n, Figure: "overdue-s", Value: late.limit.Seconds(), Note: late.Error()})
+				r.add(figures.Row{
+					Job: named("mass", synced), Peer: p.Name, N: n, Figure: "overdue-s", Value: late.limit.Seconds(),
+					Note: late.Error(),
+				})
 				return nil // larger ones take longer
 			}
 			if err != nil {

@@ -17,7 +17,10 @@ func rest(ctx context.Context, r *Run, p elect.Peer) error {
 	for _, n := range pick(r, []int{1, 100}, []int{1, 10, 100, 1000, 10_000}) {
 		err := restAt(ctx, r, p, n)
 		if late := (*overdueError)(nil); errors.As(err, &late) {
-			r.add(figures.Row{Job: "rest", Peer: p.Name, N: n, Figure: "overdue-s", Value: late.limit.Seconds(), Note: late.Error()})
+			r.add(figures.Row{
+				Job: "rest", Peer: p.Name, N: n, Figure: "overdue-s", Value: late.limit.Seconds(),
+				Note: late.Error(),
+			})
 			return nil
 		}
 		if err != nil {

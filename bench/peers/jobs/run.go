@@ -66,7 +66,12 @@ type Election struct {
 
 // Elections are the jobs of elections, in the order in which they run.
 var Elections = []Election{
-	{"rest", rest}, {"crash", crash}, {"handover", buffered(handover)}, {"frozen", frozen}, {"mass", buffered(mass)}, {"herd", herd},
+	{"rest", rest},
+	{"crash", crash},
+	{"handover", buffered(handover)},
+	{"frozen", frozen},
+	{"mass", buffered(mass)},
+	{"herd", herd},
 }
 
 // Synced are those of them that a store which syncs every write may slow down, on such a store.
@@ -115,7 +120,8 @@ func (r *Run) Queue(ctx context.Context, chosen func(job, peer string) bool) {
 		able := slices.Clone(queue.Peers)
 		for range pick(r, 1, j.Rounds) {
 			able = slices.DeleteFunc(able, func(p queue.Peer) bool {
-				return ctx.Err() != nil || !chosen(j.Name, p.Name) || !r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
+				return ctx.Err() != nil || !chosen(j.Name, p.Name) ||
+					!r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
 			})
 		}
 	}

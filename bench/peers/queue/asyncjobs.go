@@ -15,7 +15,8 @@ var asyncjobsPeer = Peer{
 	Name: "asyncjobs", Module: "github.com/choria-io/asyncjobs", Store: "nats", Rerun: asyncjobs.DefaultJobRunTime,
 	Settings: func(c Config) string {
 		q := c.asyncjobsQueue()
-		return fmt.Sprintf("a connection for each process; at most %d tasks in flight; a task may take %v, and is run again after that",
+		return fmt.Sprintf(
+			"a connection for each process; at most %d tasks in flight; a task may take %v, and is run again after that",
 			cmp.Or(q.MaxConcurrent, asyncjobs.DefaultQueueMaxConcurrent), cmp.Or(q.MaxRunTime, asyncjobs.DefaultJobRunTime))
 	},
 	Connect: func(_ context.Context, c Config) (Client, error) {
@@ -47,8 +48,10 @@ func asyncjobsClient(c Config) (*nats.Conn, *asyncjobs.Client, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ac, err := asyncjobs.NewClient(asyncjobs.NatsConn(nc), asyncjobs.WorkQueue(c.asyncjobsQueue()), asyncjobs.ClientConcurrency(max(c.Slots, 1)),
-		asyncjobs.CustomLogger(silent{}), asyncjobs.RetryBackoffPolicy(asyncjobs.RetryPolicy{Intervals: []time.Duration{time.Millisecond}}))
+	ac, err := asyncjobs.NewClient(asyncjobs.NatsConn(nc), asyncjobs.WorkQueue(c.asyncjobsQueue()),
+		asyncjobs.ClientConcurrency(max(c.Slots, 1)),
+		asyncjobs.CustomLogger(silent{}),
+		asyncjobs.RetryBackoffPolicy(asyncjobs.RetryPolicy{Intervals: []time.Duration{time.Millisecond}}))
 	return nc, ac, err
 }
 

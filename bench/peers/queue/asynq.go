@@ -21,7 +21,9 @@ var asynqPeer = Peer{
 		if c.Impatient {
 			delayed = "100ms"
 		}
-		return fmt.Sprintf("pools of %d connections; looks into an empty queue every %s, for what is to be run again every %s; leases of 30s (its own)",
+		return fmt.Sprintf(
+			"pools of %d connections; looks into an empty queue every %s, for what is to be run again every %s; leases of 30s "+
+				"(its own)",
 			asynqPool, check, delayed)
 	},
 	Connect: func(_ context.Context, c Config) (Client, error) {
@@ -73,7 +75,8 @@ type asynqClient struct {
 }
 
 func (a *asynqClient) Submit(ctx context.Context, payload string) (string, error) {
-	i, err := a.c.EnqueueContext(ctx, asynq.NewTask("job", []byte(payload)), asynq.Retention(time.Hour), asynq.MaxRetry(100))
+	i, err := a.c.EnqueueContext(ctx, asynq.NewTask("job", []byte(payload)), asynq.Retention(time.Hour),
+		asynq.MaxRetry(100))
 	if err != nil {
 		return "", err
 	}

@@ -39,7 +39,9 @@ func TestPeersRunTasks(t *testing.T) {
 				t.Cleanup(c.Close)
 				ctx, stop := context.WithCancel(t.Context())
 				t.Cleanup(stop)
-				if err := p.Work(ctx, cfg, func(_ context.Context, id string) (string, error) { return "did " + id, nil }); err != nil {
+				if err := p.Work(ctx, cfg, func(_ context.Context, id string) (string, error) {
+					return "did " + id, nil
+				}); err != nil {
 					t.Fatal(err)
 				}
 				var ids []string

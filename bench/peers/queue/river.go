@@ -22,8 +22,11 @@ var riverPeer = Peer{
 	Name: "river", Module: "github.com/riverqueue/river", Store: "postgres", Rerun: riverRescue,
 	Settings: func(c Config) string {
 		r := c.riverConfig()
-		return fmt.Sprintf("pools of %d connections, %d of each worker; fetches %v apart, polls every %v; a job may take %v and is rescued after %v",
-			riverSubmits, riverWorks, cmp.Or(r.FetchCooldown, river.FetchCooldownDefault), cmp.Or(r.FetchPollInterval, river.FetchPollIntervalDefault),
+		return fmt.Sprintf(
+			"pools of %d connections, %d of each worker; fetches %v apart, polls every %v; a job may take %v and is "+
+				"rescued after %v",
+			riverSubmits, riverWorks, cmp.Or(r.FetchCooldown, river.FetchCooldownDefault),
+			cmp.Or(r.FetchPollInterval, river.FetchPollIntervalDefault),
 			cmp.Or(r.JobTimeout, river.JobTimeoutDefault), cmp.Or(r.RescueStuckJobsAfter, riverRescue))
 	},
 	Connect: func(ctx context.Context, c Config) (Client, error) {

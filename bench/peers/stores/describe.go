@@ -19,13 +19,19 @@ func Describe(kind string, synced bool) Description {
 		if synced {
 			sync = "always"
 		}
-		return Description{figures.Version("github.com/nats-io/nats-server/v2"), "file store, sync_interval " + sync + ", any number of consumers"}
+		return Description{
+			figures.Version("github.com/nats-io/nats-server/v2"),
+			"file store, sync_interval " + sync + ", any number of consumers",
+		}
 	case "etcd":
 		return Description{figures.Version("go.etcd.io/etcd/server/v3"), fmt.Sprintf("unsafe-no-fsync %t", !synced)}
 	case "kube":
 		return Description{"a minimal API server, of " + figures.Version("k8s.io/api"), "in memory"}
 	case "redis":
-		return Description{said(exec.LookPath("redis-server")), "appendonly yes, appendfsync " + redisFsync(synced) + ", no snapshots"}
+		return Description{
+			said(exec.LookPath("redis-server")),
+			"appendonly yes, appendfsync " + redisFsync(synced) + ", no snapshots",
+		}
 	case "postgres":
 		return Description{said(postgresProgram("postgres")), strings.Join(postgresSettings(synced), ", ")}
 	}

@@ -10,7 +10,8 @@
 // Every store has two modes. In both, what is acknowledged has been given to the system, so it
 // outlives the server's process.
 //
-//	synced     it is on the disk too                  nats: sync_interval always, redis: appendfsync always, postgres: fsync on
+//	synced     it is on the disk too                  nats: sync_interval always, redis: appendfsync always, postgres:
+//	                                                  fsync on
 //	buffered   the system writes it when it likes     nats: sync_interval of its default, 2 min, redis: appendfsync no,
 //	           (Linux: in half a minute)              postgres: fsync off, etcd: unsafe-no-fsync
 //

@@ -63,7 +63,8 @@ func selfSigned() (tls.Certificate, error) {
 func (k *kubeServer) addr() string { return k.l.Addr().String() }
 
 func (k *kubeServer) traffic() (Traffic, error) {
-	return Traffic{k.in.Load(), k.out.Load(), k.bytesIn.Load(), k.bytesOut.Load(), k.writesSum.Load(), k.writesSum.Load()}, nil
+	return Traffic{k.in.Load(), k.out.Load(), k.bytesIn.Load(), k.bytesOut.Load(), k.writesSum.Load(), k.writesSum.Load()},
+		nil
 }
 
 // ServeHTTP answers /apis/coordination.k8s.io/v1/namespaces/<namespace>/leases[/<name>].

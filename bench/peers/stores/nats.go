@@ -59,6 +59,7 @@ func (n *natsServer) traffic() (Traffic, error) {
 	if err != nil {
 		return Traffic{}, err
 	}
-	t.In, t.Out, t.BytesIn, t.BytesOut = uint64(v.InMsgs), uint64(v.OutMsgs)-t.Writes, uint64(v.InBytes), uint64(v.OutBytes)-bytes
+	t.In, t.Out, t.BytesIn, t.BytesOut = uint64(v.InMsgs), uint64(v.OutMsgs)-t.Writes, uint64(v.InBytes),
+		uint64(v.OutBytes)-bytes
 	return t, nil
 }

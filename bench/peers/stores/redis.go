@@ -20,7 +20,8 @@ func startRedis(synced bool) (Store, error) {
 		return nil, err
 	}
 	return run(dir, address, nil, program,
-		"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", redisFsync(synced))
+		"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync",
+		redisFsync(synced))
 }
 
 func redisFsync(synced bool) string {

@@ -20,7 +20,10 @@ type Traffic struct {
 
 // Minus is the traffic since an earlier moment.
 func (t Traffic) Minus(u Traffic) Traffic {
-	return Traffic{t.In - u.In, t.Out - u.Out, t.BytesIn - u.BytesIn, t.BytesOut - u.BytesOut, t.Writes - u.Writes, t.Roles - u.Roles}
+	return Traffic{
+		t.In - u.In, t.Out - u.Out, t.BytesIn - u.BytesIn, t.BytesOut - u.BytesOut, t.Writes - u.Writes,
+		t.Roles - u.Roles,
+	}
 }
 
 // Store is a server that runs.

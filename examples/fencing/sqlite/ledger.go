@@ -21,11 +21,13 @@ const raise = `
 INSERT INTO fence (role, epoch) VALUES (?1, ?2)
 ON CONFLICT (role) DO UPDATE SET epoch = excluded.epoch WHERE epoch <= excluded.epoch`
 
-// update changes a row that exists. SET fence makes the row refuse earlier terms afterwards: without it nothing would.
+// update changes a row that exists. SET fence makes the row refuse earlier terms afterwards:
+// without it nothing would.
 const update = `
 UPDATE account SET cents = ?2, fence = ?3 WHERE name = ?1 AND fence <= ?3`
 
-// put inserts a row or changes it. A row that is not there has no fence, so the role's fence is asked.
+// put inserts a row or changes it. A row that is not there has no fence, so the role's fence is
+// asked.
 const put = `
 INSERT INTO account (name, cents, fence) SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM fence WHERE role = ?4 AND epoch = ?3)
 ON CONFLICT (name) DO UPDATE SET cents = excluded.cents, fence = excluded.fence WHERE fence <= excluded.fence`

@@ -45,7 +45,8 @@ func expect(t *testing.T, what string, got, want error) {
 	}
 }
 
-// TestFence: a former leader inserts and changes nothing from the moment at which a later one has opened the ledger.
+// TestFence: a former leader inserts and changes nothing from the moment at which a later one has
+// opened the ledger.
 func TestFence(t *testing.T) {
 	ctx, db := t.Context(), database(t, filepath.Join(t.TempDir(), "ledger.db"))
 	old := opened(t, db, 41)
@@ -61,8 +62,8 @@ func TestFence(t *testing.T) {
 	expect(t, "the same term again", opened(t, db, 57).put(ctx, "total", 4), nil)
 }
 
-// TestWindowBeforeTheFirstWrite: the fence of a row alone refuses a former leader only when the present one has written that
-// row, and SET fence is what makes it do so.
+// TestWindowBeforeTheFirstWrite: the fence of a row alone refuses a former leader only when the
+// present one has written that row, and SET fence is what makes it do so.
 func TestWindowBeforeTheFirstWrite(t *testing.T) {
 	ctx, db := t.Context(), database(t, filepath.Join(t.TempDir(), "ledger.db"))
 	old := opened(t, db, 41)
@@ -83,7 +84,8 @@ func TestSignedEpochs(t *testing.T) {
 	}
 }
 
-// TestProgram: two processes count in one row, one after the other, on a real server; nobody's count is lost.
+// TestProgram: two processes count in one row, one after the other, on a real server; nobody's
+// count is lost.
 func TestProgram(t *testing.T) {
 	s, err := server.NewServer(&server.Options{Port: -1, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
 	if err != nil {

@@ -1,4 +1,5 @@
-// Command sqlite writes a row of a SQLite database while it leads a role. The row refuses the writes of former leaders.
+// Command sqlite writes a row of a SQLite database while it leads a role. The row refuses the
+// writes of former leaders.
 //
 //	nats-server -js                    # or: go run ./cmd/rolectl dev
 //	cd examples/fencing/sqlite

@@ -17,7 +17,8 @@ func Main(ctx context.Context, args []string) error {
 	cycles := flags.Int("cycles", 50, "how many cycles of each test the file shall have, of the product as it is")
 	part := flags.Int("part", 10, "how many of them make a line of the file")
 	lanes := flags.Int("lanes", 1, "how many tests are played at a time")
-	path := flags.String("file", "propertytests/campaign/cycles.csv", "the file, from the root of the module; if empty, nothing is put on record")
+	path := flags.String("file", "propertytests/campaign/cycles.csv",
+		"the file, from the root of the module; if empty, nothing is put on record")
 	sum := flags.Bool("sum", false, "only say what the file comes to")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -10,13 +10,15 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/runlog"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file comes to.
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file
+// comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
 	lines, err := table("../cycles.csv").Read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign cycles -sum", func(w io.Writer) error { return tell(w, lines, tests) })
+	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign cycles -sum",
+		func(w io.Writer) error { return tell(w, lines, tests) })
 }
 
 // said is what a test says that has passed.
@@ -67,8 +69,8 @@ func TestTheFileGoesOn(t *testing.T) {
 	}
 }
 
-// TestWhatWasNotPlayedIsNotCounted: a test that has not passed, or does not say once how many cycles it has played and what they
-// came to, has played none.
+// TestWhatWasNotPlayedIsNotCounted: a test that has not passed, or does not say once how many
+// cycles it has played and what they came to, has played none.
 func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 	whole := saidBy("TestKill", "3", "3 leaders killed")
 	for name, said := range map[string]string{
@@ -88,16 +90,19 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 	}
 }
 
-// TestWhatHasFailedIsCounted: without cycles, beside those that were played, with what the test has said of it.
+// TestWhatHasFailedIsCounted: without cycles, beside those that were played, with what the test has
+// said of it.
 func TestWhatHasFailedIsCounted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cycles.csv")
 	kill, exit := test{"TestKill", elections}, errors.New("exit status 2")
 	const message = "=== RUN   TestKill\n    a_test.go:7: 3 terms\n"
 	for said, want := range map[string]string{
-		message + "    b.go:9: E1: two leaders of r:\n          a led\n    b.go:9: what led to it:\n--- FAIL: TestKill (1s)\n": "violation: E1: two leaders of r:",
-		message + "panic: test timed out after 1m0s\n\ngoroutine 1:\n    a_test.go:7\n":                                        "timeout",
-		message + "    a_test.go:9: not within 2m0s: a leads; \"b\" does\n--- FAIL: TestKill (1s)\n":                           "not within 2m0s: a leads, \"b\" does",
-		saidBy("TestKill", "3", "3 leaders killed"):                                                                            "3 terms",
+		message + "    b.go:9: E1: two leaders of r:\n          a led\n    b.go:9: what led to it:\n" +
+			"--- FAIL: TestKill (1s)\n": "violation: E1: two leaders of r:",
+		message + "panic: test timed out after 1m0s\n\ngoroutine 1:\n    a_test.go:7\n": "timeout",
+		message + "    a_test.go:9: not within 2m0s: a leads; \"b\" does\n" +
+			"--- FAIL: TestKill (1s)\n": "not within 2m0s: a leads, \"b\" does",
+		saidBy("TestKill", "3", "3 leaders killed"): "3 terms",
 		"": "exit status 2",
 	} {
 		if l := kill.failed(said, exit); l.test != kill.name || l.cycles != 0 || l.counted != "1 parts failed: "+want {

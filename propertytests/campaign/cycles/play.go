@@ -34,7 +34,8 @@ func (p *player) build(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	if !maps.Equal(p.present, after) {
-		return fmt.Errorf("cycles: the product has changed from %v to %v while its tests were built: begin again", p.present, after)
+		return fmt.Errorf("cycles: the product has changed from %v to %v while its tests were built: begin again",
+			p.present, after)
 	}
 	return nil
 }
@@ -80,7 +81,8 @@ func (p player) add(t test, l cyclePart) error {
 func (p player) next(ctx context.Context, t test, before, cycles int) (l cyclePart, err error) {
 	env := []string{fmt.Sprint("ROLEMANAGER_CYCLES=", cycles), fmt.Sprint("ROLEMANAGER_CYCLES_BEFORE=", before)}
 	began := time.Now()
-	out, err := p.tests.Play(ctx, tested, env, "-test.v", "-test.run=^"+t.name+"$", fmt.Sprint("-test.timeout=", bound(cycles)))
+	out, err := p.tests.Play(ctx, tested, env, "-test.v", "-test.run=^"+t.name+"$",
+		fmt.Sprint("-test.timeout=", bound(cycles)))
 	if ctx.Err() != nil {
 		return l, ctx.Err()
 	}

@@ -26,7 +26,8 @@ func TestRealtimePart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.next(t.Context(), torn, 0, 0); err == nil || !strings.Contains(err.Error(), "is not a number of cycles") {
+	if _, err := p.next(t.Context(), torn, 0, 0); err == nil ||
+		!strings.Contains(err.Error(), "is not a number of cycles") {
 		t.Errorf("a test that has failed: %v", err)
 	}
 	if _, err := p.next(t.Context(), test{"TestNothing", elections}, 0, 1); err == nil {
@@ -42,10 +43,12 @@ func TestRealtimePart(t *testing.T) {
 		t.Fatalf("%v, %v, want three lines", lines, err)
 	}
 	now := p.present[elections]
-	if l := lines[0]; l.test != torn.name || l.cycles != 1 || l.product != now.mark || l.commit != now.commit || !strings.Contains(l.counted, "4 servers killed") {
+	if l := lines[0]; l.test != torn.name || l.cycles != 1 || l.product != now.mark || l.commit != now.commit ||
+		!strings.Contains(l.counted, "4 servers killed") {
 		t.Errorf("%+v, of %v", l, now)
 	}
-	if s, err := total(lines, torn.name, now.mark); err != nil || s.cycles != 2 || !strings.Contains(s.String(), "1 parts failed: ROLEMANAGER_CYCLES: ") {
+	if s, err := total(lines, torn.name, now.mark); err != nil || s.cycles != 2 ||
+		!strings.Contains(s.String(), "1 parts failed: ROLEMANAGER_CYCLES: ") {
 		t.Errorf("%v, %v, want two cycles, and one part that has failed", s, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

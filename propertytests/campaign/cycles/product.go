@@ -38,7 +38,8 @@ func products(ctx context.Context) (map[subject]product, error) {
 	return all, nil
 }
 
-// dirs are the directories of a subject's packages and of all that they import here, from the root of the module.
+// dirs are the directories of a subject's packages and of all that they import here, from the root
+// of the module.
 func (s subject) dirs(ctx context.Context) (dirs []string, err error) {
 	args := []string{"list", "-deps"}
 	for pkg := range strings.FieldsSeq(string(s)) {
@@ -56,8 +57,8 @@ func (s subject) dirs(ctx context.Context) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// commitOf is the commit of the working tree, with + when the directories are not as they are there; "unknown" outside of a
-// repository, where the mark alone says what was played.
+// commitOf is the commit of the working tree, with + when the directories are not as they are
+// there; "unknown" outside of a repository, where the mark alone says what was played.
 func commitOf(ctx context.Context, dirs []string) string {
 	commit, err := said(ctx, "git", "rev-parse", "--short=9", "HEAD")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestProducts: the rules belong to what elections are made of, the tasks to the other subject alone; no test and nothing that only
-// tests use belongs to either.
+// TestProducts: the rules belong to what elections are made of, the tasks to the other subject
+// alone; no test and nothing that only tests use belongs to either.
 func TestProducts(t *testing.T) {
 	t.Chdir("../../..") // the root of the module
 	dirs := map[subject][]string{}

@@ -20,7 +20,10 @@ func (l *cyclePart) Cells() []any {
 }
 
 func table(path string) runlog.Table[cyclePart, *cyclePart] {
-	return runlog.Table[cyclePart, *cyclePart]{Path: path, Head: []string{"test", "cycles", "commit", "product", "counted"}}
+	return runlog.Table[cyclePart, *cyclePart]{Path: path, Head: []string{
+		"test", "cycles", "commit", "product",
+		"counted",
+	}}
 }
 
 func (l cyclePart) String() string {

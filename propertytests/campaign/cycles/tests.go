@@ -5,7 +5,8 @@ import (
 	"regexp"
 )
 
-// subject is what a test is about: packages of this module, which are the product with all that they import here.
+// subject is what a test is about: packages of this module, which are the product with all that
+// they import here.
 type subject string
 
 const (

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// TestEveryTestThatPlaysIsKnown: those that say how many cycles they have played are those that are played here.
+// TestEveryTestThatPlaysIsKnown: those that say how many cycles they have played are those that are
+// played here.
 func TestEveryTestThatPlaysIsKnown(t *testing.T) {
 	paths, err := filepath.Glob("../../live/*_test.go")
 	if err != nil {
@@ -54,7 +55,8 @@ func TestEveryTestThatPlaysIsKnown(t *testing.T) {
 	}
 }
 
-// TestNoTestOfTheTagIsLeftOut: what the tag realtime adds beside those that are played here, the Makefile names.
+// TestNoTestOfTheTagIsLeftOut: what the tag realtime adds beside those that are played here, the
+// Makefile names.
 func TestNoTestOfTheTagIsLeftOut(t *testing.T) {
 	makefile, err := os.ReadFile("../../../Makefile")
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// changed are the directories, from the root of the module, with a Go file that the last commits have changed, or that differs from
-// the last commit. Of a repository with fewer commits all count but the first, and of no repository none.
+// changed are the directories, from the root of the module, with a Go file that the last commits
+// have changed, or that differs from the last commit. Of a repository with fewer commits all count
+// but the first, and of no repository none.
 func changed(ctx context.Context, root string, commits int) (map[string]bool, error) {
 	git := func(args ...string) ([]string, error) {
 		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()

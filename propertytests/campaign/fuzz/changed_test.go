@@ -11,10 +11,12 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/testbinary"
 )
 
-// TestChanged: a package has changed if one of the last commits changed it, or if it differs from the last commit.
+// TestChanged: a package has changed if one of the last commits changed it, or if it differs from
+// the last commit.
 func TestChanged(t *testing.T) {
 	root := t.TempDir()
-	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} { // a hook has them, and they name another repository
+	// a hook has them, and they name another repository
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} {
 		t.Setenv(name, "")
 		if err := os.Unsetenv(name); err != nil {
 			t.Fatal(err)
@@ -22,7 +24,10 @@ func TestChanged(t *testing.T) {
 	}
 	git := func(args ...string) {
 		t.Helper()
-		args = append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"}, args...)
+		args = append([]string{
+			"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org", "-c",
+			"commit.gpgsign=false",
+		}, args...)
 		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
@@ -70,7 +75,10 @@ func TestChanged(t *testing.T) {
 
 // TestTimes: a target whose package has changed runs longer, as far as there is time.
 func TestTimes(t *testing.T) {
-	all := []target{{pkg{ImportPath: testbinary.Module + "a"}, "FuzzA"}, {pkg{ImportPath: testbinary.Module + "b"}, "FuzzB"}, {pkg{ImportPath: testbinary.Module + "b"}, "FuzzC"}}
+	all := []target{{pkg{ImportPath: testbinary.Module + "a"}, "FuzzA"}, {
+		pkg{ImportPath: testbinary.Module + "b"},
+		"FuzzB",
+	}, {pkg{ImportPath: testbinary.Module + "b"}, "FuzzC"}}
 	both, b := map[string]bool{"a": true, "b": true}, map[string]bool{"b": true}
 	for _, c := range []struct {
 		name    string
@@ -81,7 +89,10 @@ func TestTimes(t *testing.T) {
 		{"none has changed", time.Minute, nil, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}},
 		{"some have", time.Minute, b, []time.Duration{3 * time.Second, 20 * time.Second, 20 * time.Second}},
 		{"all have, without a limit", 0, both, []time.Duration{20 * time.Second, 20 * time.Second, 20 * time.Second}},
-		{"they share what is left", 15 * time.Second, both, []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second}},
+		{"they share what is left", 15 * time.Second, both, []time.Duration{
+			10 * time.Second, 10 * time.Second,
+			10 * time.Second,
+		}},
 		{"nothing is left", time.Second, both, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}},
 	} {
 		p := plan{each: 3 * time.Second, longer: 20 * time.Second, most: c.most}

@@ -20,15 +20,18 @@ func Main(ctx context.Context, args []string) error {
 	var p plan
 	flags := flag.NewFlagSet("fuzz", flag.ContinueOnError)
 	flags.DurationVar(&p.each, "time", 10*time.Second, "how long each target runs")
-	flags.DurationVar(&p.longer, "changed", 20*time.Second, "with -commits: how long a target runs whose package has changed")
+	flags.DurationVar(&p.longer, "changed", 20*time.Second,
+		"with -commits: how long a target runs whose package has changed")
 	flags.IntVar(&p.commits, "commits", 0, "a package has changed if one of the last so many commits changed it")
-	flags.DurationVar(&p.most, "most", 0, "with -commits: how long all targets run together at most, unless -time alone takes longer; 0 is no limit")
+	flags.DurationVar(&p.most, "most", 0,
+		"with -commits: how long all targets run together at most, unless -time alone takes longer; 0 is no limit")
 	only := flags.String("run", "", "only those whose name matches, as package.Name")
 	parallel := flags.Int("parallel", runtime.NumCPU(), "how many run at a time")
 	execs := flags.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
 	present := flags.Bool("present", false, "with -execs: count only executions of the present sources")
 	part := flags.Int("part", 500_000, "with -execs: how many of them make a line of the file")
-	path := flags.String("file", "propertytests/campaign/fuzz.csv", "with -execs and -sum: the file, from the root of the module")
+	path := flags.String("file", "propertytests/campaign/fuzz.csv",
+		"with -execs and -sum: the file, from the root of the module")
 	sum := flags.Bool("sum", false, "only say what the file comes to")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -80,7 +83,8 @@ func short(ctx context.Context, only string, p plan, parallel int) error {
 	executions := 0
 	for i, t := range all {
 		executions += results[i].executions
-		fmt.Fprintf(table, "%s\t%v\t%d executions\t%v\n", t, times[i].Round(time.Millisecond), results[i].executions, results[i].verdict())
+		fmt.Fprintf(table, "%s\t%v\t%d executions\t%v\n", t, times[i].Round(time.Millisecond), results[i].executions,
+			results[i].verdict())
 	}
 	_ = table.Flush()
 	fmt.Printf("%d executions of %d targets in %v\n", executions, len(all), time.Since(began).Round(time.Second))
@@ -88,7 +92,9 @@ func short(ctx context.Context, only string, p plan, parallel int) error {
 }
 
 // prepared are the targets whose names match, and the tests that hold them, built in a directory.
-func prepared(ctx context.Context, dir, only string, parallel int) (all []target, binaries map[string]string, err error) {
+func prepared(ctx context.Context, dir, only string, parallel int) (all []target, binaries map[string]string,
+	err error,
+) {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return nil, nil, fmt.Errorf("-run: %w", err)

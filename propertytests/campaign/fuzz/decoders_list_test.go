@@ -1,12 +1,14 @@
 package fuzz
 
-// decoders are the functions that read what comes from outside: each with the target of its package that comes to it, or with the
-// reason why none needs to.
+// decoders are the functions that read what comes from outside: each with the target of its package
+// that comes to it, or with the reason why none needs to.
 var decoders = map[string]string{
-	"assign/decode":                                       "FuzzValue",
-	"assign/internal/client/Client.holder":                "it asks a server, and reads what it is given by ParseKeys",
-	"assign/internal/client/Client.revive":                "it asks a server, and reads what it is given by ParseKeys and DecodeOutcome",
-	"assign/internal/client/Client.stillOpen":             "it asks a server whether a header is there, and reads nothing out of it",
+	"assign/decode":                        "FuzzValue",
+	"assign/internal/client/Client.holder": "it asks a server, and reads what it is given by ParseKeys",
+	"assign/internal/client/Client.revive": "it asks a server, and reads what it is given by ParseKeys " +
+		"and DecodeOutcome",
+	"assign/internal/client/Client.stillOpen": "it asks a server whether a header is there, and reads " +
+		"nothing out of it",
 	"assign/internal/client/Status.submitter":             "FuzzSubmitterHeaders",
 	"assign/internal/client/endedStatus":                  "FuzzStatusOfRecord",
 	"assign/internal/client/kindOf":                       "FuzzStatusOfRecord",
@@ -55,36 +57,40 @@ var decoders = map[string]string{
 	"assign/internal/stream/unfit":                        "FuzzUnfit",
 	"assign/internal/worker/outbox.answer":                "FuzzSettled",
 
-	"cmd/rolectl/internal/cli/ArgumentNames":           "it takes a text of the program itself apart",
-	"cmd/rolectl/internal/cli/Confirm":                 "it compares a line that was typed with two words",
-	"cmd/rolectl/internal/cli/ExplainFlagError":        "FuzzFlags",
-	"cmd/rolectl/internal/cli/StreamNames":             "it takes the beginning off the names of streams, which the server has checked",
-	"cmd/rolectl/internal/cli/WantsJSON":               "FuzzFlags",
-	"cmd/rolectl/internal/cli/durationValue.Set":       "FuzzFlags",
-	"cmd/rolectl/internal/cli/intValue.Set":            "FuzzFlags",
-	"cmd/rolectl/internal/cli/replicasValue.Set":       "FuzzFlags",
-	"cmd/rolectl/internal/connect/Settings.Resolve":    "FuzzSettings",
-	"cmd/rolectl/internal/connect/Target.Address":      "FuzzAddress",
-	"cmd/rolectl/internal/connect/Target.Dial":         "it counts the servers of a URL that Resolve has taken",
-	"cmd/rolectl/internal/connect/Target.Options":      "what it reads are files, by the library; those of which it says what is wrong are read by credentials and authority",
+	"cmd/rolectl/internal/cli/ArgumentNames":    "it takes a text of the program itself apart",
+	"cmd/rolectl/internal/cli/Confirm":          "it compares a line that was typed with two words",
+	"cmd/rolectl/internal/cli/ExplainFlagError": "FuzzFlags",
+	"cmd/rolectl/internal/cli/StreamNames": "it takes the beginning off the names of streams, which the " +
+		"server has checked",
+	"cmd/rolectl/internal/cli/WantsJSON":            "FuzzFlags",
+	"cmd/rolectl/internal/cli/durationValue.Set":    "FuzzFlags",
+	"cmd/rolectl/internal/cli/intValue.Set":         "FuzzFlags",
+	"cmd/rolectl/internal/cli/replicasValue.Set":    "FuzzFlags",
+	"cmd/rolectl/internal/connect/Settings.Resolve": "FuzzSettings",
+	"cmd/rolectl/internal/connect/Target.Address":   "FuzzAddress",
+	"cmd/rolectl/internal/connect/Target.Dial":      "it counts the servers of a URL that Resolve has taken",
+	"cmd/rolectl/internal/connect/Target.Options": "what it reads are files, by the library; those of which it " +
+		"says what is wrong are read by credentials and authority",
 	"cmd/rolectl/internal/connect/Target.hasAddresses": "FuzzAddress",
 	"cmd/rolectl/internal/connect/authority":           "FuzzFiles",
 	"cmd/rolectl/internal/connect/credentials":         "FuzzFiles",
 	"cmd/rolectl/internal/connect/dialable":            "FuzzAddress",
 	"cmd/rolectl/internal/connect/expand":              "it takes the beginning off a path",
 	"cmd/rolectl/internal/connect/readContext":         "FuzzContext",
-	"cmd/rolectl/internal/dev/slept":                   "the input of a worker that is there to be played with: a text, and a duration in it",
-	"cmd/rolectl/internal/doctor/examination.tasks":    "it takes the beginning off the names of streams, which the server has checked",
-	"cmd/rolectl/internal/doctor/older":                "FuzzOlder",
-	"cmd/rolectl/internal/doctor/readSeal":             "FuzzSeal",
-	"cmd/rolectl/internal/inventory/ReadAnswer":        "FuzzAnswered",
-	"cmd/rolectl/internal/show/CleanLines":             "FuzzTable",
-	"cmd/rolectl/internal/show/OneLine":                "FuzzTable",
-	"cmd/rolectl/internal/show/Printer.table":          "FuzzTable",
-	"cmd/rolectl/internal/show/Screen.Draw":            "it draws what table has made",
-	"cmd/rolectl/internal/supervise/decodeOrder":       "FuzzOrder",
-	"cmd/rolectl/internal/supervise/others":            "it reads what the kernel says of processes",
-	"cmd/rolectl/internal/tasks/readHold":              "FuzzHold",
+	"cmd/rolectl/internal/dev/slept": "the input of a worker that is there to be played with: a text, " +
+		"and a duration in it",
+	"cmd/rolectl/internal/doctor/examination.tasks": "it takes the beginning off the names of streams, which the server " +
+		"has checked",
+	"cmd/rolectl/internal/doctor/older":          "FuzzOlder",
+	"cmd/rolectl/internal/doctor/readSeal":       "FuzzSeal",
+	"cmd/rolectl/internal/inventory/ReadAnswer":  "FuzzAnswered",
+	"cmd/rolectl/internal/show/CleanLines":       "FuzzTable",
+	"cmd/rolectl/internal/show/OneLine":          "FuzzTable",
+	"cmd/rolectl/internal/show/Printer.table":    "FuzzTable",
+	"cmd/rolectl/internal/show/Screen.Draw":      "it draws what table has made",
+	"cmd/rolectl/internal/supervise/decodeOrder": "FuzzOrder",
+	"cmd/rolectl/internal/supervise/others":      "it reads what the kernel says of processes",
+	"cmd/rolectl/internal/tasks/readHold":        "FuzzHold",
 
 	"election/Election.rotate": "the id is one that the machine of this process has made",
 	"election/Session.begin":   "the id is one that the machine of this process has made",

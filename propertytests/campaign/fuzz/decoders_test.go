@@ -42,7 +42,9 @@ func TestEveryDecoderHasATarget(t *testing.T) {
 			continue // a reason
 		}
 		from := declaration{d.dir, "Fuzz" + by, true}
-		switch is := slices.ContainsFunc(all, func(f target) bool { return f.name == from.name && f.pkg.ImportPath == testbinary.Module+d.dir }); {
+		switch is := slices.ContainsFunc(all, func(f target) bool {
+			return f.name == from.name && f.pkg.ImportPath == testbinary.Module+d.dir
+		}); {
 		case !is:
 			t.Errorf("%s: there is no %s in its package", name, from.name)
 		case !s.leads(from, d):
@@ -56,10 +58,14 @@ func TestEveryDecoderHasATarget(t *testing.T) {
 func TestWhatDecodes(t *testing.T) {
 	root := t.TempDir()
 	for file, text := range map[string]string{
-		"a/a.go": "package a\nimport (\n\"encoding/json\"\n\"strings\"\n)\ntype T struct{}\nfunc (t *T) UnmarshalJSON(b []byte) error { return nil }\n" +
-			"func read(b []byte) { var t T; json.Unmarshal(b, &t); way() }\nfunc way() { strings.Cut(\"\", \"\"); way2() }\nfunc way2() { parse4() }\nfunc parse4() {}\nfunc plain() {}\nfunc other(b []byte) { json.Unmarshal(b, nil) }\n",
-		"a/a_test.go":     "package a\nimport \"encoding/json\"\nvar by = read\nfunc FuzzA() { by(nil) }\nfunc helper() { json.Unmarshal(nil, nil) }\n",
-		"b/b.go":          "package b\nimport (\n\"encoding/hex\"\n\"strings\"\n)\nfunc Far() { strings.Cut(\"\", \"\") }\nfunc encoded() { hex.EncodeToString(nil) }\nfunc parseIt() {}\n",
+		"a/a.go": "package a\nimport (\n\"encoding/json\"\n\"strings\"\n)\ntype T struct{}\n" +
+			"func (t *T) UnmarshalJSON(b []byte) error { return nil }\n" +
+			"func read(b []byte) { var t T; json.Unmarshal(b, &t); way() }\nfunc way() { strings.Cut(\"\", \"\"); way2() }\n" +
+			"func way2() { parse4() }\nfunc parse4() {}\nfunc plain() {}\nfunc other(b []byte) { json.Unmarshal(b, nil) }\n",
+		"a/a_test.go": "package a\nimport \"encoding/json\"\nvar by = read\nfunc FuzzA() { by(nil) }\n" +
+			"func helper() { json.Unmarshal(nil, nil) }\n",
+		"b/b.go": "package b\nimport (\n\"encoding/hex\"\n\"strings\"\n)\nfunc Far() { strings.Cut(\"\", \"\") }\n" +
+			"func encoded() { hex.EncodeToString(nil) }\nfunc parseIt() {}\n",
 		"bench/c.go":      "package bench\nimport \"strconv\"\nfunc F() { strconv.Atoi(\"\") }\n",
 		"b/testdata/x.go": "package x\nfunc parseX() {}\n",
 	} {
@@ -71,10 +77,16 @@ func TestWhatDecodes(t *testing.T) {
 		}
 	}
 	s := newSource(t, root)
-	if got, want := slices.Sorted(maps.Keys(s.decoders)), []string{"a/T.UnmarshalJSON", "a/other", "a/parse4", "a/read", "a/way", "b/Far", "b/parseIt"}; !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(s.decoders)), []string{
+		"a/T.UnmarshalJSON", "a/other", "a/parse4", "a/read",
+		"a/way", "b/Far", "b/parseIt",
+	}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	for name, want := range map[string]bool{"a/read": true, "a/T.UnmarshalJSON": true, "a/way": true, "a/parse4": false, "a/other": false, "b/Far": false} {
+	for name, want := range map[string]bool{
+		"a/read": true, "a/T.UnmarshalJSON": true, "a/way": true, "a/parse4": false,
+		"a/other": false, "b/Far": false,
+	} {
 		if s.leads(declaration{"a", "FuzzA", true}, s.decoders[name]) != want {
 			t.Errorf("FuzzA comes to %s: %v", name, !want)
 		}
@@ -88,14 +100,22 @@ var aside = regexp.MustCompile(`^(propertytests|bench|examples|tools|electiontes
 // are our own. A function that reads the header of a message decodes too.
 var (
 	calls = map[string]*regexp.Regexp{
-		"bufio": regexp.MustCompile("^NewReader|^NewScanner"), "bytes": taking, "strings": taking, "crypto/tls": regexp.MustCompile("^LoadX509"), "encoding/binary": regexp.MustCompile("^Uvarint|^Varint|^Read|^Decode"),
-		"encoding/csv": regexp.MustCompile("^NewReader"), "encoding/gob": regexp.MustCompile("^NewDecoder"), "encoding/hex": regexp.MustCompile("^Decode"), "encoding/json": regexp.MustCompile("^Unmarshal|^NewDecoder"),
-		"encoding/pem": regexp.MustCompile("^Decode"), "encoding/xml": regexp.MustCompile("^Unmarshal|^NewDecoder"), "fmt": regexp.MustCompile("^[SF]?[sS]can"), "github.com/google/uuid": regexp.MustCompile("^Parse|^FromBytes"),
-		"github.com/nats-io/nkeys": regexp.MustCompile("^Decode|^Parse|^From"), "net/url": regexp.MustCompile("^Parse|Unescape$"), "strconv": regexp.MustCompile("^Parse|^Atoi|^Unquote"), "time": regexp.MustCompile("^Parse|^LoadLocation"),
+		"bufio": regexp.MustCompile("^NewReader|^NewScanner"), "bytes": taking, "strings": taking,
+		"crypto/tls":      regexp.MustCompile("^LoadX509"),
+		"encoding/binary": regexp.MustCompile("^Uvarint|^Varint|^Read|^Decode"),
+		"encoding/csv":    regexp.MustCompile("^NewReader"), "encoding/gob": regexp.MustCompile("^NewDecoder"),
+		"encoding/hex": regexp.MustCompile("^Decode"), "encoding/json": regexp.MustCompile("^Unmarshal|^NewDecoder"),
+		"encoding/pem": regexp.MustCompile("^Decode"), "encoding/xml": regexp.MustCompile("^Unmarshal|^NewDecoder"),
+		"fmt": regexp.MustCompile("^[SF]?[sS]can"), "github.com/google/uuid": regexp.MustCompile("^Parse|^FromBytes"),
+		"github.com/nats-io/nkeys": regexp.MustCompile("^Decode|^Parse|^From"),
+		"net/url":                  regexp.MustCompile("^Parse|Unescape$"),
+		"strconv":                  regexp.MustCompile("^Parse|^Atoi|^Unquote"),
+		"time":                     regexp.MustCompile("^Parse|^LoadLocation"),
 	}
 	taking  = regexp.MustCompile("^Cut|^Split|^Fields")
-	methods = regexp.MustCompile("^(Decode|DecodeString|Uint16|Uint32|Uint64|Metadata|AppendCertsFromPEM|FindStringSubmatch|FindSubmatch)$")
-	named   = regexp.MustCompile("^(decode|Decode|parse|Parse|Unmarshal)")
+	methods = regexp.MustCompile(
+		"^(Decode|DecodeString|Uint16|Uint32|Uint64|Metadata|AppendCertsFromPEM|FindStringSubmatch|FindSubmatch)$")
+	named = regexp.MustCompile("^(decode|Decode|parse|Parse|Unmarshal)")
 )
 
 // declaration is what has one name in one directory, in its tests or beside them: functions,
@@ -249,7 +269,8 @@ func decodes(name string, d ast.Node, imports map[string]string) (is bool) {
 			if outside {
 				p = imports[of.Name]
 			}
-			if header, is := n.X.(*ast.SelectorExpr); is && header.Sel.Name == "Header" && (n.Sel.Name == "Get" || n.Sel.Name == "Values") {
+			if header, is := n.X.(*ast.SelectorExpr); is && header.Sel.Name == "Header" &&
+				(n.Sel.Name == "Get" || n.Sel.Name == "Values") {
 				return found()
 			}
 			if call := calls[p]; call != nil && call.MatchString(n.Sel.Name) || p == "" && methods.MatchString(n.Sel.Name) {

@@ -33,7 +33,8 @@ var executions = regexp.MustCompile(`execs: (\d+) \(.*new interesting: (\d+)`)
 // errIdle says that the target has run nothing: that proves nothing.
 var errIdle = errors.New("it has executed nothing")
 
-// run gives the target its time. A machine that is so busy that nothing was executed in it gives it more.
+// run gives the target its time. A machine that is so busy that nothing was executed in it gives it
+// more.
 func (t target) run(ctx context.Context, binary string, each time.Duration) (r outcome) {
 	for _, d := range []time.Duration{each, 10 * each} {
 		if r = t.runFor(ctx, binary, d.String()); r.err != nil || r.executions > 0 {
@@ -65,9 +66,10 @@ func (t target) runFor(ctx context.Context, binary, each string) (r outcome) {
 		r.executions, _ = strconv.Atoi(string(all[len(all)-1][1])) // digits
 		r.found, _ = strconv.Atoi(string(all[len(all)-1][2]))
 	}
-	// When its time is over, the fuzzer of Go before 1.27 may take its own deadline for a failure (go.dev/issue/75804). An input
-	// that fails is written to a file, and said to be.
-	if r.err != nil && ctx.Err() == nil && bytes.Contains(r.said, []byte("context deadline exceeded")) && !bytes.Contains(r.said, []byte("Failing input")) {
+	// When its time is over, the fuzzer of Go before 1.27 may take its own deadline for a failure
+	// (go.dev/issue/75804). An input that fails is written to a file, and said to be.
+	if r.err != nil && ctx.Err() == nil && bytes.Contains(r.said, []byte("context deadline exceeded")) &&
+		!bytes.Contains(r.said, []byte("Failing input")) {
 		r.err = nil
 	}
 	return r

@@ -22,7 +22,10 @@ func (l *fuzzPart) Cells() []any {
 }
 
 func table(path string) runlog.Table[fuzzPart, *fuzzPart] {
-	return runlog.Table[fuzzPart, *fuzzPart]{Path: path, Head: []string{"target", "executions", "new_inputs", "failures", "sources"}}
+	return runlog.Table[fuzzPart, *fuzzPart]{Path: path, Head: []string{
+		"target", "executions", "new_inputs", "failures",
+		"sources",
+	}}
 }
 
 // sums are what the lines come to for each target.
@@ -36,7 +39,10 @@ func sums(lines []fuzzPart) map[string]fuzzPart {
 
 // after is a part and what was played before it, of whatever sources.
 func (l fuzzPart) after(sum fuzzPart) fuzzPart {
-	return fuzzPart{target: l.target, executions: sum.executions + l.executions, found: sum.found + l.found, failures: sum.failures + l.failures}
+	return fuzzPart{
+		target: l.target, executions: sum.executions + l.executions, found: sum.found + l.found,
+		failures: sum.failures + l.failures,
+	}
 }
 
 // present are those of the lines that are of the sources as they are.
@@ -49,7 +55,8 @@ func present(lines []fuzzPart, marks map[string]string) (now []fuzzPart) {
 	return now
 }
 
-// tell writes what the file comes to, whatever the sources are now, so that a document can quote it.
+// tell writes what the file comes to, whatever the sources are now, so that a document can quote
+// it.
 func tell(w io.Writer, path string) error {
 	lines, err := table(path).Read()
 	if err != nil {

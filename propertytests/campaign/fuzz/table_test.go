@@ -8,17 +8,25 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/runlog"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file comes to.
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file
+// comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
-	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign fuzz -sum", func(w io.Writer) error { return tell(w, "../fuzz.csv") })
+	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign fuzz -sum",
+		func(w io.Writer) error { return tell(w, "../fuzz.csv") })
 }
 
-// TestTheFileGoesOn: what was played of the sources as they are is summed up by target, and whoever has the least is the next, until all have enough.
+// TestTheFileGoesOn: what was played of the sources as they are is summed up by target, and whoever
+// has the least is the next, until all have enough.
 func TestTheFileGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fuzz.csv")
 	a, b := target{pkg{ImportPath: "x/p"}, "FuzzA"}, target{pkg{ImportPath: "x/p"}, "FuzzB"}
 	marks := map[string]string{a.String(): "1234abcd", b.String(): "1234abcd"}
-	for _, l := range []fuzzPart{{a.String(), 10, 2, 0, "1234abcd"}, {a.String(), 5, 1, 1, "1234abcd"}, {a.String(), 100, 0, 0, ""}, {b.String(), 100, 0, 0, "5678abcd"}} {
+	for _, l := range []fuzzPart{
+		{a.String(), 10, 2, 0, "1234abcd"},
+		{a.String(), 5, 1, 1, "1234abcd"},
+		{a.String(), 100, 0, 0, ""},
+		{b.String(), 100, 0, 0, "5678abcd"},
+	} {
 		if err := table(path).Add(l); err != nil {
 			t.Fatal(err)
 		}

@@ -114,13 +114,17 @@ func inFile(path string) (names []string, err error) {
 	return names, nil
 }
 
-// instrumented are what is compiled so that the fuzzer sees which way an input goes: this module, and the decoder below its
-// own. With -fuzz the go command does that to everything there is below a test, NATS and all: the fuzzer looks at each counter
-// of all that after each execution, which makes that ten times slower and tells it nothing of a decoder.
-var instrumented = []string{"-gcflags=github.com/rolemanager/rolemanager/...=-d=libfuzzer", "-gcflags=encoding/json=-d=libfuzzer"}
+// instrumented are what is compiled so that the fuzzer sees which way an input goes: this module,
+// and the decoder below its own. With -fuzz the go command does that to everything there is below a
+// test, NATS and all: the fuzzer looks at each counter of all that after each execution, which
+// makes that ten times slower and tells it nothing of a decoder.
+var instrumented = []string{
+	"-gcflags=github.com/rolemanager/rolemanager/...=-d=libfuzzer",
+	"-gcflags=encoding/json=-d=libfuzzer",
+}
 
-// build compiles the tests of each package that has a target, instrumented for fuzzing and without what only a debugger reads, so
-// many at a time. The result is by directory.
+// build compiles the tests of each package that has a target, instrumented for fuzzing and without
+// what only a debugger reads, so many at a time. The result is by directory.
 func build(ctx context.Context, dir string, all []target, parallel int) (map[string]string, error) {
 	binaries := map[string]string{}
 	building, unlessOneFails := errgroup.WithContext(ctx)

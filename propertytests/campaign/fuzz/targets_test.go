@@ -21,7 +21,8 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%s is not among %v", want, names)
 		}
 	}
-	if some, err := targets(t.Context(), regexp.MustCompile("^fencing")); err != nil || len(some) == 0 || len(some) >= len(all) {
+	if some, err := targets(t.Context(), regexp.MustCompile("^fencing")); err != nil || len(some) == 0 ||
+		len(some) >= len(all) {
 		t.Errorf("%d of %d targets are those of fencing, %v", len(some), len(all), err)
 	}
 }
@@ -29,7 +30,8 @@ func TestTargets(t *testing.T) {
 // TestMarks: every target has the mark of its package.
 func TestMarks(t *testing.T) {
 	marks, err := marks(t.Context())
-	if err != nil || marks["fencing.FuzzToken"] == "" || marks["fencing.FuzzToken"] != marks["fencing.FuzzSeal"] || marks["fencing.FuzzToken"] == marks["worker.FuzzGate"] {
+	if err != nil || marks["fencing.FuzzToken"] == "" || marks["fencing.FuzzToken"] != marks["fencing.FuzzSeal"] ||
+		marks["fencing.FuzzToken"] == marks["worker.FuzzGate"] {
 		t.Errorf("%v, %v", marks, err)
 	}
 	for name, mark := range marks {

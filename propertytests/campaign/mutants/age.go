@@ -10,7 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/sources"
 )
 
-// Age says how many of the deaths on record are of the rules, the worlds and the tests as they are now.
+// Age says how many of the deaths on record are of the rules, the worlds and the tests as they are
+// now.
 type Age struct {
 	Rows  int
 	Older []string // the mutants whose deaths are of earlier sources, or do not name their sources
@@ -24,7 +25,8 @@ func (a Age) String() string {
 	return s
 }
 
-// AgeOf compares a record with the sources of the module. A death whose test has moved is of earlier sources.
+// AgeOf compares a record with the sources of the module. A death whose test has moved is of
+// earlier sources.
 func AgeOf(root, file string) (a Age, err error) {
 	rows, err := record(file).Read()
 	if err != nil {
@@ -45,7 +47,8 @@ func AgeOf(root, file string) (a Age, err error) {
 	return a, nil
 }
 
-// worldOf is the mark of all that the tests of a package are made of. It is empty where the package is gone.
+// worldOf is the mark of all that the tests of a package are made of. It is empty where the package
+// is gone.
 func worldOf(root, pkg string) (string, error) {
 	module := os.DirFS(root)
 	if own, err := fs.Glob(module, path.Join(pkg, "*.go")); err != nil || len(own) == 0 {

@@ -68,8 +68,8 @@ func (k Test) passes(ctx context.Context, p place) error {
 	return nil
 }
 
-// run compiles the tests of a package, with the changed files over the sources, and runs them in its folder. The mark is that of
-// the sources that were compiled.
+// run compiles the tests of a package, with the changed files over the sources, and runs them in
+// its folder. The mark is that of the sources that were compiled.
 func (k Test) run(ctx context.Context, root, pkg string, changed tree) (said, world string, failed bool, err error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestOneText: an edit is of the one file that holds its text once. Otherwise the error names the files that hold it.
+// TestOneText: an edit is of the one file that holds its text once. Otherwise the error names the
+// files that hold it.
 func TestOneText(t *testing.T) {
 	const twice = "the text is not unique, lengthen it: it is in "
 	root := module(t, map[string]string{
@@ -66,14 +67,19 @@ func TestOneText(t *testing.T) {
 	}
 }
 
-// TestMoves: the rule and its test move, each to another folder and file. The list, which names neither, still finds both; the
-// mark of the mutant is the same; its death is on record, and of earlier sources.
+// TestMoves: the rule and its test move, each to another folder and file. The list, which names
+// neither, still finds both; the mark of the mutant is the same; its death is on record, and of
+// earlier sources.
 func TestMoves(t *testing.T) {
 	root := module(t, map[string]string{
-		"core/rule.go": ruleText, "core/rule_test.go": ruleTest, "core/doc.go": "package example\n", "suite/doc.go": "package suite\n",
+		"core/rule.go": ruleText, "core/rule_test.go": ruleTest, "core/doc.go": "package example\n",
+		"suite/doc.go": "package suite\n",
 	})
 	test := Test{Below: []string{"core"}, Run: "^TestRule$"}
-	s := Suite{Below: test.Below, Record: filepath.Join(root, "mutants.csv"), Mutants: []Mutant{{"a", []Edit{{"n + 1", "n"}}, nil}}, By: test}
+	s := Suite{
+		Below: test.Below, Record: filepath.Join(root, "mutants.csv"),
+		Mutants: []Mutant{{"a", []Edit{{"n + 1", "n"}}, nil}}, By: test,
+	}
 	place := func(file, pkg string) place {
 		t.Helper()
 		t.Chdir(filepath.Join(root, "suite"))
@@ -132,9 +138,13 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestMark: a mark changes with each text, and with the name and the arguments of the test. It does not change with a folder.
+// TestMark: a mark changes with each text, and with the name and the arguments of the test. It does
+// not change with a folder.
 func TestMark(t *testing.T) {
-	m, k := Mutant{Name: "a", Edits: []Edit{{"n + 1", "n"}}}, Test{Below: []string{"core"}, Run: "^TestRule$", Args: []string{"-x"}}
+	m, k := Mutant{Name: "a", Edits: []Edit{{"n + 1", "n"}}}, Test{
+		Below: []string{"core"}, Run: "^TestRule$",
+		Args: []string{"-x"},
+	}
 	mark := k.mark(m)
 	if k.Below = []string{"elsewhere"}; k.mark(m) != mark {
 		t.Error("another folder changes the mark")
@@ -152,7 +162,8 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestPackages: a test is of the one package that holds its functions, and "." is the tests of all packages below.
+// TestPackages: a test is of the one package that holds its functions, and "." is the tests of all
+// packages below.
 func TestPackages(t *testing.T) {
 	root := module(t, map[string]string{
 		"core/rule_test.go":      ruleTest,
@@ -173,7 +184,8 @@ func TestPackages(t *testing.T) {
 		{Test{Below: []string{"gone"}, Run: "."}, nil, "is there"},
 	} {
 		got, err := c.test.packages(p)
-		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") ||
+			err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s below %q: %v, %v; want %v, %q", c.test.Run, c.test.Below, got, err, c.want, c.err)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 // Edit is a text that the sources hold once, and the text that takes its place. It names no file.
 type Edit [2]string
 
-// Mutant is the module with one rule taken out, or a model of something beside it with one condition.
+// Mutant is the module with one rule taken out, or a model of something beside it with one
+// condition.
 type Mutant struct {
 	Name  string
 	Edits []Edit
@@ -19,7 +20,8 @@ type Mutant struct {
 
 var errUnchanged = errors.New("the edit changes nothing")
 
-// changed are the texts of the files that the edits change, by their paths. Each edit sees the edits before it.
+// changed are the texts of the files that the edits change, by their paths. Each edit sees the
+// edits before it.
 func (m Mutant) changed(sources tree) (tree, error) {
 	now, changed := maps.Clone(sources), tree{}
 	for _, e := range m.Edits {

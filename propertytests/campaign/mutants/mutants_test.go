@@ -38,8 +38,8 @@ const (
 		"\t\tt.Fatalf(\"failed after 1 schedules: 1 and 1\\n\\tis   %d\", n)\n\t}\n}\n"
 )
 
-// TestKill: of a module with one rule and one test of it, a mutant dies, one survives, one waits until the time is up, one does
-// not compile, and one replaces what is not there.
+// TestKill: of a module with one rule and one test of it, a mutant dies, one survives, one waits
+// until the time is up, one does not compile, and one replaces what is not there.
 func TestKill(t *testing.T) {
 	root := module(t, map[string]string{"rule.go": ruleText, "rule_test.go": ruleTest})
 	sources, err := below(root, []string{"."}, false)
@@ -63,7 +63,8 @@ func TestKill(t *testing.T) {
 			switch {
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%+v, %v; want %q", d, err, c.want)
-			case c.want == "" && (err != nil || d.Within != "1 schedules" || d.What != "1 and 1 is 3" || d.In != "." || len(d.World) != 8):
+			case c.want == "" && (err != nil || d.Within != "1 schedules" || d.What != "1 and 1 is 3" || d.In != "." ||
+				len(d.World) != 8):
 				t.Errorf("%+v, %v", d, err)
 			}
 		})
@@ -71,19 +72,25 @@ func TestKill(t *testing.T) {
 	if err := test.passes(t.Context(), p); err != nil {
 		t.Error(err)
 	}
-	if _, err := test.kill(t.Context(), p, Mutant{Name: "nothing", Edits: []Edit{{"n + 1", "n + 1"}}}); err == nil || errors.Is(err, errSurvived) {
+	if _, err := test.kill(t.Context(), p, Mutant{Name: "nothing", Edits: []Edit{{"n + 1", "n + 1"}}}); err == nil ||
+		errors.Is(err, errSurvived) {
 		t.Errorf("of one that changes nothing: %v", err)
 	}
-	if _, err := test.kill(t.Context(), p, Mutant{Name: "gone", Edits: []Edit{{"n - 1", "n"}}}); err == nil || errors.Is(err, errSurvived) {
+	if _, err := test.kill(t.Context(), p, Mutant{Name: "gone", Edits: []Edit{{"n - 1", "n"}}}); err == nil ||
+		errors.Is(err, errSurvived) {
 		t.Errorf("of a text that is not there: %v", err)
 	}
 }
 
-// TestRecord: the record has the last death of each mutant, in the order of the list, and none of a mutant that the list lacks.
+// TestRecord: the record has the last death of each mutant, in the order of the list, and none of a
+// mutant that the list lacks.
 func TestRecord(t *testing.T) {
 	s := Suite{Record: filepath.Join(t.TempDir(), "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}}
 	for _, d := range []death{
-		{"b", "7 schedules", "two, leaders", "1", ".", "w"}, {"gone", "1", "x", "0", ".", "w"}, {"a", "3", "x", "2", ".", ""}, {"a", "2", "y", "3", "p", "v"},
+		{"b", "7 schedules", "two, leaders", "1", ".", "w"},
+		{"gone", "1", "x", "0", ".", "w"},
+		{"a", "3", "x", "2", ".", ""},
+		{"a", "2", "y", "3", "p", "v"},
 	} {
 		if err := s.note(d); err != nil {
 			t.Fatal(err)
@@ -98,10 +105,14 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestAge: a death is of the sources as they are until the rule, the test or what these import changes, and a change of something
-// else, or of the list of mutants, does not make it older. One that does not say of which sources it is counts as older.
+// TestAge: a death is of the sources as they are until the rule, the test or what these import
+// changes, and a change of something else, or of the list of mutants, does not make it older. One
+// that does not say of which sources it is counts as older.
 func TestAge(t *testing.T) {
-	root := module(t, map[string]string{"rule/rule.go": "package rule\n", "world/world_test.go": "package world\n\nimport _ \"example/rule\"\n"})
+	root := module(t, map[string]string{
+		"rule/rule.go":        "package rule\n",
+		"world/world_test.go": "package world\n\nimport _ \"example/rule\"\n",
+	})
 	s := Suite{Record: filepath.Join(root, "mutants.csv"), Mutants: []Mutant{{Name: "a"}, {Name: "b"}}, By: Test{Run: "."}}
 	for _, change := range []struct {
 		name, text string
@@ -118,12 +129,16 @@ func TestAge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range []death{{"a", "", "x", s.By.mark(s.Mutants[0]), "world", world}, {"b", "", "x", s.By.mark(s.Mutants[1]), "", ""}} {
+		for _, d := range []death{
+			{"a", "", "x", s.By.mark(s.Mutants[0]), "world", world},
+			{"b", "", "x", s.By.mark(s.Mutants[1]), "", ""},
+		} {
 			if err := s.note(d); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if age, err := AgeOf(root, s.Record); err != nil || age.String() != "1 of 2 deaths are of the sources as they are; of earlier ones: b" {
+		if age, err := AgeOf(root, s.Record); err != nil ||
+			age.String() != "1 of 2 deaths are of the sources as they are; of earlier ones: b" {
 			t.Fatalf("%v, %v", age, err)
 		}
 		write(t, root, change.name, change.text)

@@ -16,7 +16,9 @@ type death struct {
 	What   string // what was noticed
 	Of     string // the mark of the mutant and the test
 	In     string // the package of the test at that time; it may have moved since
-	World  string // the mark of all that the test was made of; empty where that was not noted, or changed while it was compiled
+	// the mark of all that the test was made of; empty where that was not noted, or changed while it
+	// was compiled
+	World string
 }
 
 // Cells are its values in the file.
@@ -39,10 +41,12 @@ func (s Suite) deaths() (map[string]death, error) {
 	return died, nil
 }
 
-// recording is held by the one mutant that changes a record. A process has one suite, and each suite its own record.
+// recording is held by the one mutant that changes a record. A process has one suite, and each
+// suite its own record.
 var recording sync.Mutex
 
-// note puts one death on record, in the order of the list. Deaths of mutants that are not in the list are removed.
+// note puts one death on record, in the order of the list. Deaths of mutants that are not in the
+// list are removed.
 func (s Suite) note(d death) error {
 	recording.Lock()
 	defer recording.Unlock()

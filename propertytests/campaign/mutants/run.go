@@ -16,7 +16,8 @@ import (
 //	old      these, and those whose deaths are of earlier sources
 //	some     a few, which follow from MUTANTS_SEED; nothing is put on record
 //
-// Without MUTANTS it skips. Mutants run side by side, as many as the flag -parallel allows: GOMAXPROCS by default.
+// Without MUTANTS it skips. Mutants run side by side, as many as the flag -parallel allows:
+// GOMAXPROCS by default.
 func (s Suite) Run(t *testing.T) {
 	var chosen []Mutant
 	which := os.Getenv("MUTANTS")
@@ -90,8 +91,9 @@ func (r suiteRun) done(which string, m Mutant, d death) (bool, error) {
 	return world != "" && d.World == world, err
 }
 
-// kill wants a mutant to die, and puts on record how. A few (MUTANTS=some) have less time, and stay off the record. Their tests
-// are not run without a mutant, since a run of a few follows a run of the tests.
+// kill wants a mutant to die, and puts on record how. A few (MUTANTS=some) have less time, and stay
+// off the record. Their tests are not run without a mutant, since a run of a few follows a run of
+// the tests.
 func (r suiteRun) kill(ctx context.Context, which string, m Mutant) (death, error) {
 	by := r.by(m)
 	if which == "some" {

@@ -31,8 +31,8 @@ func TestSuite(t *testing.T) {
 	}.Run(t)
 }
 
-// TestRun: mutants run side by side, and only those that are asked for. Their deaths are on record, and a survivor fails the run.
-// The record and the outcomes are in the order of the list.
+// TestRun: mutants run side by side, and only those that are asked for. Their deaths are on record,
+// and a survivor fails the run. The record and the outcomes are in the order of the list.
 func TestRun(t *testing.T) {
 	root := module(t, map[string]string{
 		"rule.go": ruleText, "rule_test.go": ruleTest,

@@ -23,12 +23,14 @@ func (s Suite) drawn(t *testing.T) []Mutant {
 	return s.some(seed, few)
 }
 
-// some are n of the mutants: always the same for one seed, and for another seed any mutants with the same chance.
+// some are n of the mutants: always the same for one seed, and for another seed any mutants with
+// the same chance.
 func (s Suite) some(seed string, n int) []Mutant {
 	place := func(m Mutant) []byte {
 		sum := sha256.Sum256([]byte(seed + "\n" + m.Name))
 		return sum[:]
 	}
-	drawn := slices.SortedFunc(slices.Values(s.Mutants), func(a, b Mutant) int { return bytes.Compare(place(a), place(b)) })
+	drawn := slices.SortedFunc(slices.Values(s.Mutants),
+		func(a, b Mutant) int { return bytes.Compare(place(a), place(b)) })
 	return drawn[:min(n, len(drawn))]
 }

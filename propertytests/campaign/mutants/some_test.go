@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSome: of one seed the choice is always the same, whatever the order of the list; each is another mutant; and of many seeds
-// every mutant is chosen, about as often as the others.
+// TestSome: of one seed the choice is always the same, whatever the order of the list; each is
+// another mutant; and of many seeds every mutant is chosen, about as often as the others.
 func TestSome(t *testing.T) {
 	var s, reversed Suite
 	for i := range 20 {

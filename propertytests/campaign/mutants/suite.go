@@ -11,17 +11,18 @@ import (
 
 // Suite is all mutants of one package, with the file that says how each of them has died.
 type Suite struct {
-	// Below are the folders whose files the mutants change, with all folders below them; tests are left out. Name them generously:
-	// a file that moves from one of them to another costs nothing.
+	// Below are the folders whose files the mutants change, with all folders below them; tests are
+	// left out. Name them generously: a file that moves from one of them to another costs nothing.
 	Below   []string
 	Mutants []Mutant
 	By      Test   // for mutants that name no test
 	Record  string // a path from the package's directory
 }
 
-// Fit wants the text of each edit to be there once, the test of each mutant to be in one package, and the death of each mutant to
-// be on record for these texts and this test. Deaths may be of earlier sources, since every change of the module would else undo
-// all of them. Fit logs how many are.
+// Fit wants the text of each edit to be there once, the test of each mutant to be in one package,
+// and the death of each mutant to be on record for these texts and this test. Deaths may be of
+// earlier sources, since every change of the module would else undo all of them. Fit logs how many
+// are.
 func (s Suite) Fit(t *testing.T) {
 	p, err := s.place()
 	if err != nil {

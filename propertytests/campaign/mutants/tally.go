@@ -9,8 +9,9 @@ import (
 // Tally counts the deaths on a record by what they took.
 type Tally struct {
 	Rows int
-	// Drawn died of drawn schedules, Soon of them within 200, and the last within Last. Searched died of a search. Beside died
-	// of tests beside those, which are named; Once of a test that does one thing.
+	// Drawn died of drawn schedules, Soon of them within 200, and the last within Last. Searched died
+	// of a search. Beside died of tests beside those, which are named; Once of a test that does one
+	// thing.
 	Drawn, Soon, Last, Searched, Beside, Once int
 }
 
@@ -50,12 +51,15 @@ func TallyOf(path string) (all Tally, err error) {
 // With is the tally of both.
 func (a Tally) With(b Tally) Tally {
 	return Tally{
-		a.Rows + b.Rows, a.Drawn + b.Drawn, a.Soon + b.Soon, max(a.Last, b.Last), a.Searched + b.Searched, a.Beside + b.Beside,
+		a.Rows + b.Rows, a.Drawn + b.Drawn, a.Soon + b.Soon, max(a.Last, b.Last), a.Searched + b.Searched,
+		a.Beside + b.Beside,
 		a.Once + b.Once,
 	}
 }
 
 func (a Tally) String() string {
-	return fmt.Sprintf("%d deaths: %d of drawn schedules (%d within 200, the last within %d), %d of a search, %d of a test beside these, %d of a test that does one thing",
+	return fmt.Sprintf(
+		"%d deaths: %d of drawn schedules (%d within 200, the last within %d), %d of a search, %d of a test beside these, "+
+			"%d of a test that does one thing",
 		a.Rows, a.Drawn, a.Soon, a.Last, a.Searched, a.Beside, a.Once)
 }

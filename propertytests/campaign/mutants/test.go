@@ -12,14 +12,17 @@ import (
 
 // Test is what has to notice a mutant.
 type Test struct {
-	// Below are the folders that are searched for the test, with all folders below them. Nil is the folder of the suite.
+	// Below are the folders that are searched for the test, with all folders below them. Nil is the
+	// folder of the suite.
 	Below []string
-	// Run selects the test functions, as -test.run does. They are of one package; "." is all tests of all packages found.
+	// Run selects the test functions, as -test.run does. They are of one package; "." is all tests of
+	// all packages found.
 	Run   string
 	Args  []string // further arguments
 	Sound []string // the arguments with which the test passes without a mutant, where Args would take too long
-	// Says finds in the output of a failure "what" was noticed, and "within" how much: groups of these names. It finds nothing
-	// in the output of a test that has passed, or that has only met too little of something.
+	// Says finds in the output of a failure "what" was noticed, and "within" how much: groups of these
+	// names. It finds nothing in the output of a test that has passed, or that has only met too little
+	// of something.
 	Says *regexp.Regexp
 }
 
@@ -76,7 +79,8 @@ func (k Test) read(m Mutant, out string) (death, error) {
 	return d, nil
 }
 
-// mark is the same for the same texts of a mutant and the same test of it, in whatever files and packages these are.
+// mark is the same for the same texts of a mutant and the same test of it, in whatever files and
+// packages these are.
 func (k Test) mark(m Mutant) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", m.Edits, k.Run, k.Args))
 	return hex.EncodeToString(sum[:4])

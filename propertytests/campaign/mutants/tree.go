@@ -14,8 +14,9 @@ import (
 // tree is the texts of Go files, by their paths from the root of the module.
 type tree map[string]string
 
-// below reads the Go files in some folders of a module and in all folders below these: the tests, or all the others. A folder may
-// be missing, since a list of folders may name where a package was and where it will be. One of them has to be there.
+// below reads the Go files in some folders of a module and in all folders below these: the tests,
+// or all the others. A folder may be missing, since a list of folders may name where a package was
+// and where it will be. One of them has to be there.
 func below(root string, folders []string, tests bool) (tree, error) {
 	found, there := tree{}, false
 	for _, folder := range folders {

@@ -23,7 +23,8 @@ func newTable(t *testing.T) runlog.Table[row, *row] {
 	return runlog.Table[row, *row]{Path: filepath.Join(t.TempDir(), "t.csv"), Head: []string{"what", "seed", "count"}}
 }
 
-// TestTheTableGoesOn: there may be no file; what is added is read, in its order; a new file has its head once.
+// TestTheTableGoesOn: there may be no file; what is added is read, in its order; a new file has its
+// head once.
 func TestTheTableGoesOn(t *testing.T) {
 	table := newTable(t)
 	if all, err := table.Read(); err != nil || len(all) != 0 {
@@ -39,7 +40,8 @@ func TestTheTableGoesOn(t *testing.T) {
 		t.Errorf("%v, %v, want %v", all, err, want)
 	}
 	text, err := os.ReadFile(table.Path)
-	if want := "what,seed,count\nelections,1,60\n\"tasks, with a comma\",9223372036854775808,-1\n"; err != nil || string(text) != want {
+	if want := "what,seed,count\nelections,1,60\n\"tasks, with a comma\",9223372036854775808,-1\n"; err != nil ||
+		string(text) != want {
 		t.Errorf("the file is %q, %v, want %q", text, err, want)
 	}
 }

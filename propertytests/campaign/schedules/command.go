@@ -13,7 +13,8 @@ func Main(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("schedules", flag.ContinueOnError)
 	of := flags.String("of", "elections", "what to play: elections, losses, tasks, storms, taskstorms")
 	length := flags.Duration("for", 10*time.Minute, "how long; the range that is being played is finished")
-	schedules := flags.Int("range", 0, "how many schedules of each range, or virtual hours of storms; 0: 15,000, and 200 or 16 of tasks")
+	schedules := flags.Int("range", 0,
+		"how many schedules of each range, or virtual hours of storms; 0: 15,000, and 200 or 16 of tasks")
 	path := flags.String("file", "propertytests/campaign/schedules.csv", "the file, from the root of the module")
 	sum := flags.Bool("sum", false, "only say what the file comes to")
 	if err := flags.Parse(args); err != nil {

@@ -17,21 +17,24 @@ type kind struct {
 	seeds func(schedules int) int
 	// usual is how many schedules a range has, if no other number is asked for.
 	usual int
-	// counter, where there is one, is what says how many were played: then args, env and usual have virtual hours for schedules.
+	// counter, where there is one, is what says how many were played: then args, env and usual have
+	// virtual hours for schedules.
 	counter string
 	// Counters in what the test says, summed up.
 	seconds, faults, terms []string
-	// How the test tells of a violation: after how many of the schedules that are drawn by seed, or of those that rapid draws when
-	// all of the others have gone well.
+	// How the test tells of a violation: after how many of the schedules that are drawn by seed, or of
+	// those that rapid draws when all of the others have gone well.
 	bySeed, byRapid *regexp.Regexp
 }
 
 var kinds = []kind{
 	{
-		name: "elections", pkg: "propertytests/model/electionsim", rules: []string{"internal/protocol", "propertytests/model/electionsim"},
+		name: "elections", pkg: "propertytests/model/electionsim",
+		rules: []string{"internal/protocol", "propertytests/model/electionsim"},
 		args: func(first uint64, schedules int) []string {
 			return []string{
-				"-test.run=^TestElection$", fmt.Sprint("-sim.seed=", first), fmt.Sprint("-sim.schedules=", schedules), fmt.Sprint("-rapid.seed=", first),
+				"-test.run=^TestElection$", fmt.Sprint("-sim.seed=", first), fmt.Sprint("-sim.schedules=", schedules),
+				fmt.Sprint("-rapid.seed=", first),
 			}
 		},
 		seeds:   func(schedules int) int { return schedules - schedules/3 }, // the others are drawn by rapid
@@ -41,9 +44,13 @@ var kinds = []kind{
 		byRapid: regexp.MustCompile(`\[rapid\] (?:failed|panic) after (\d+) tests`),
 	},
 	{
-		name: "losses", pkg: "propertytests/model/electionsim", rules: []string{"internal/protocol", "propertytests/model/electionsim"},
+		name: "losses", pkg: "propertytests/model/electionsim",
+		rules: []string{"internal/protocol", "propertytests/model/electionsim"},
 		args: func(first uint64, schedules int) []string {
-			return []string{"-test.run=^TestBucketLosesWrites$", fmt.Sprint("-sim.seed=", first), fmt.Sprint("-sim.schedules=", 3*schedules)}
+			return []string{
+				"-test.run=^TestBucketLosesWrites$", fmt.Sprint("-sim.seed=", first),
+				fmt.Sprint("-sim.schedules=", 3*schedules),
+			}
 		},
 		seeds:   func(schedules int) int { return schedules },
 		usual:   10_000,
@@ -51,9 +58,13 @@ var kinds = []kind{
 		bySeed: regexp.MustCompile(`losing seed \d+, failed after (\d+) tests`),
 	},
 	{
-		name: "tasks", pkg: "propertytests/model/tasksim", rules: []string{"internal/protocol/tasks", "propertytests/model/tasksim"},
+		name: "tasks", pkg: "propertytests/model/tasksim",
+		rules: []string{"internal/protocol/tasks", "propertytests/model/tasksim"},
 		args: func(first uint64, schedules int) []string {
-			return []string{"-test.run=^TestRoughWorlds$", fmt.Sprint("-tasksim.seed=", first), fmt.Sprint("-tasksim.schedules=", schedules)}
+			return []string{
+				"-test.run=^TestRoughWorlds$", fmt.Sprint("-tasksim.seed=", first),
+				fmt.Sprint("-tasksim.schedules=", schedules),
+			}
 		},
 		seeds:   func(int) int { return 1 }, // the rest follows from it
 		usual:   15_000,

@@ -8,11 +8,15 @@ import (
 	"testing"
 )
 
-// TestStormsArePlayed: what the real test says of storms is read; each range takes seeds of its own; one that fails is told, counted,
-// and not played again; one that is interrupted does not count.
+// TestStormsArePlayed: what the real test says of storms is read; each range takes seeds of its
+// own; one that fails is told, counted, and not played again; one that is interrupted does not
+// count.
 func TestStormsArePlayed(t *testing.T) {
 	t.Chdir("../../..") // the root of the module
-	p := rangePlayer{kind: storms("storms", "^TestBubbleStorms$/^short$", 1, 1), path: filepath.Join(t.TempDir(), "schedules.csv"), schedules: 1}
+	p := rangePlayer{
+		kind: storms("storms", "^TestBubbleStorms$/^short$", 1, 1),
+		path: filepath.Join(t.TempDir(), "schedules.csv"), schedules: 1,
+	}
 	if err := p.build(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +40,13 @@ func TestStormsArePlayed(t *testing.T) {
 	}
 	for i, l := range all[:2] {
 		// This shape alone has all that is wanted of so few hours: each round is one storm.
-		if l.first != uint64(i*seedsOfStorms+1) || l.schedules != 1 || l.seconds == 0 || l.faults == 0 || l.terms < 2 || l.violations != 0 {
+		if l.first != uint64(i*seedsOfStorms+1) || l.schedules != 1 || l.seconds == 0 || l.faults == 0 || l.terms < 2 ||
+			l.violations != 0 {
 			t.Errorf("range %d is %v", i, l)
 		}
 	}
-	if l := all[2]; l.violations != 1 || l.schedules != 0 || l.first != 2*seedsOfStorms+1 || next(all, p.name) != 3*seedsOfStorms+1 {
+	if l := all[2]; l.violations != 1 || l.schedules != 0 || l.first != 2*seedsOfStorms+1 ||
+		next(all, p.name) != 3*seedsOfStorms+1 {
 		t.Errorf("the range that has failed is %v", l)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/sources"
 )
 
-// rulesOf is a mark of the Go files in some directories, without their tests: lines with the same one are of the same rules.
+// rulesOf is a mark of the Go files in some directories, without their tests: lines with the same
+// one are of the same rules.
 func rulesOf(module fs.FS, dirs []string) (string, error) {
 	files, err := sources.In(module, dirs...)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// read makes the line of a range from what its test has said. Of one that has failed not everything may be known; of another that
-// is an error.
+// read makes the line of a range from what its test has said. Of one that has failed not everything
+// may be known; of another that is an error.
 func (k kind) read(first uint64, schedules int, said string, failed bool) (l seedRange, err error) {
 	l = seedRange{what: k.name, first: first, last: first + uint64(k.seeds(schedules)) - 1, schedules: schedules}
 	missing := ""
@@ -40,8 +40,9 @@ func (k kind) read(first uint64, schedules int, said string, failed bool) (l see
 	return l, nil
 }
 
-// violated counts a violation, and no more schedules than were played until then. With all counters, and no word of how many it
-// played, the test has come to its end, and what failed is what it checks there.
+// violated counts a violation, and no more schedules than were played until then. With all
+// counters, and no word of how many it played, the test has come to its end, and what failed is
+// what it checks there.
 func (k kind) violated(l *seedRange, said string, counted bool) {
 	l.violations++
 	if !counted {
@@ -77,7 +78,8 @@ func number(pattern *regexp.Regexp, said string) int {
 
 var numbers = regexp.MustCompile(` (\d+)`)
 
-// counter is the number after a name (Terms:17), or the sum of a list that begins with it (faults · cut 3 · crash 4).
+// counter is the number after a name (Terms:17), or the sum of a list that begins with it (faults ·
+// cut 3 · crash 4).
 func counter(said, name string) (n int, found bool) {
 	if m := regexp.MustCompile(`\b` + name + `:(\d+)`).FindStringSubmatch(said); m != nil {
 		n, err := strconv.Atoi(m[1])

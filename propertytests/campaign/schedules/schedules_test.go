@@ -9,13 +9,15 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/runlog"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file comes to.
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file
+// comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
 	lines, err := table("../schedules.csv").Read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign schedules -sum", func(w io.Writer) error { return tell(w, lines) })
+	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign schedules -sum",
+		func(w io.Writer) error { return tell(w, lines) })
 }
 
 func TestTheFileGoesOn(t *testing.T) {
@@ -25,7 +27,8 @@ func TestTheFileGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, said := range []string{
-		"    sim_test.go:55: {Schedules:30 Steps:9 Terms:17 QuietTerms:2 Seconds:60}\n        faults · crash 3 · cut 4\n        ends · closed 2\n",
+		"    sim_test.go:55: {Schedules:30 Steps:9 Terms:17 QuietTerms:2 Seconds:60}\n        faults · crash 3 · cut 4\n" +
+			"        ends · closed 2\n",
 		"    sim_test.go:55: {Schedules:30 Steps:9 Terms:3 Seconds:1}\n        faults · cut 1\n",
 	} {
 		all, err := table(path).Read()
@@ -41,7 +44,8 @@ func TestTheFileGoesOn(t *testing.T) {
 		}
 	}
 	all, err := table(path).Read()
-	if err != nil || len(all) != 2 || all[0].last != 20 || all[1].first != 21 || next(all, k.name) != 41 || next(all, "tasks") != 1 {
+	if err != nil || len(all) != 2 || all[0].last != 20 || all[1].first != 21 || next(all, k.name) != 41 ||
+		next(all, "tasks") != 1 {
 		t.Errorf("%v, %v", all, err)
 	}
 	if want := (rangeSum{seedRange{"elections", 1, 40, 60, 61, 8, 20, 0, ""}, 0}); total(all, k.name, "") != want {
@@ -52,8 +56,8 @@ func TestTheFileGoesOn(t *testing.T) {
 	}
 }
 
-// TestWhatWasNotPlayedIsNotCounted: the line of a range that a violation has stopped says what was played of it, the next range
-// begins behind that, and the sum leaves out what has no counters.
+// TestWhatWasNotPlayedIsNotCounted: the line of a range that a violation has stopped says what was
+// played of it, the next range begins behind that, and the sum leaves out what has no counters.
 func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 	for _, c := range []struct {
 		name, what, said string
@@ -65,7 +69,8 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 		},
 		{
 			"a wild seed, with counters", "elections",
-			"    sim_test.go:43: {Schedules:8 Terms:17 Seconds:60}\n        faults · cut 3\n    sim_test.go:44: wild seed 107, failed after 8 tests: two leaders\n",
+			"    sim_test.go:43: {Schedules:8 Terms:17 Seconds:60}\n        faults · cut 3\n" +
+				"    sim_test.go:44: wild seed 107, failed after 8 tests: two leaders\n",
 			seedRange{"elections", 100, 107, 8, 60, 3, 17, 1, ""},
 		},
 		{
@@ -73,7 +78,9 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 			seedRange{"elections", 100, 119, 25, 0, 0, 0, 1, ""},
 		},
 		{
-			"something at the end", "elections", "    sim_test.go:55: {Schedules:30 Terms:17 Seconds:60}\n        faults · cut 4\n    sim_test.go:75: only 0 kills\n--- FAIL",
+			"something at the end", "elections",
+			"    sim_test.go:55: {Schedules:30 Terms:17 Seconds:60}\n        faults · cut 4\n" +
+				"    sim_test.go:75: only 0 kills\n--- FAIL",
 			seedRange{"elections", 100, 119, 30, 60, 4, 17, 1, ""},
 		},
 		{"a panic", "elections", "panic: impossible\n\ngoroutine 7", seedRange{"elections", 100, 119, 0, 0, 0, 0, 1, ""}},
@@ -83,10 +90,14 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 			seedRange{"tasks", 100, 100, 5, 9, 6, 6, 1, ""},
 		},
 		{
-			"a storm", "storms", "    arena.go:99: E1: two leaders\n    played_test.go:23: {Storms:3 Seconds:7200 Faults:40 Terms:20}\n--- FAIL",
+			"a storm", "storms",
+			"    arena.go:99: E1: two leaders\n    played_test.go:23: {Storms:3 Seconds:7200 Faults:40 Terms:20}\n--- FAIL",
 			seedRange{"storms", 100, 163, 3, 7200, 40, 20, 1, ""},
 		},
-		{"a storm that hangs", "taskstorms", "panic: test timed out after 2h0m0s\n\ngoroutine 7", seedRange{"taskstorms", 100, 163, 0, 0, 0, 0, 1, ""}},
+		{
+			"a storm that hangs", "taskstorms", "panic: test timed out after 2h0m0s\n\ngoroutine 7",
+			seedRange{"taskstorms", 100, 163, 0, 0, 0, 0, 1, ""},
+		},
 	} {
 		k, err := kindOf(c.what)
 		if err != nil {
@@ -100,12 +111,17 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 			t.Errorf("%s: the next range begins with %d", c.name, n)
 		}
 	}
-	all := []seedRange{{"tasks", 1, 1, 30, 9, 8, 7, 0, ""}, {"tasks", 2, 2, 30, 0, 0, 0, 1, "now"}, {"tasks", 3, 3, 5, 4, 3, 2, 1, "now"}}
+	all := []seedRange{
+		{"tasks", 1, 1, 30, 9, 8, 7, 0, ""},
+		{"tasks", 2, 2, 30, 0, 0, 0, 1, "now"},
+		{"tasks", 3, 3, 5, 4, 3, 2, 1, "now"},
+	}
 	got := total(all, "tasks", "")
 	if want := (rangeSum{seedRange{"tasks", 1, 3, 35, 13, 11, 9, 2, ""}, 1}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got, want := total(all, "tasks", "now"), (rangeSum{seedRange{"tasks", 2, 3, 5, 4, 3, 2, 2, "now"}, 1}); got != want {
+	if got, want := total(all, "tasks", "now"),
+		(rangeSum{seedRange{"tasks", 2, 3, 5, 4, 3, 2, 2, "now"}, 1}); got != want {
 		t.Errorf("of the rules as they are %v, want %v", got, want)
 	}
 }
@@ -114,7 +130,9 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 func TestWhatIsTold(t *testing.T) {
 	var said strings.Builder
 	if err := tell(&said, []seedRange{
-		{"tasks", 1, 1, 30, 3600, 8, 7, 0, ""}, {"tasks", 2, 2, 30, 0, 0, 0, 1, "now"}, {"tasks", 5, 6, 5, 3600, 3, 2, 0, "now"},
+		{"tasks", 1, 1, 30, 3600, 8, 7, 0, ""},
+		{"tasks", 2, 2, 30, 0, 0, 0, 1, "now"},
+		{"tasks", 5, 6, 5, 3600, 3, 2, 0, "now"},
 	}); err != nil {
 		t.Fatal(err)
 	}

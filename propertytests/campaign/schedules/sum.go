@@ -15,7 +15,8 @@ type rangeSum struct {
 	stopped int // ranges that a violation has stopped, without counters: only their violations are in the sum
 }
 
-// bound is how rare a violation is, with a confidence of 95 %, by the rule of three: none in n terms says that it is not in three of n.
+// bound is how rare a violation is, with a confidence of 95 %, by the rule of three: none in n
+// terms says that it is not in three of n.
 func (s *rangeSum) bound() string {
 	if s.violations > 0 || s.terms < 3 {
 		return "-"
@@ -51,14 +52,16 @@ func sumOf(all []seedRange, counts func(seedRange) bool) (s rangeSum) {
 	return s
 }
 
-// since are seeds of elections from which on what is played is otherwise; docs/verification/runs.md says how.
+// since are seeds of elections from which on what is played is otherwise; docs/verification/runs.md
+// says how.
 var since = []uint64{392_001, 5_132_001}
 
-// tell writes what the lines come to: of each kind all, then what is of each mark of rules; and the seeds without a line. It is of
-// the lines alone, so that a document can quote it.
+// tell writes what the lines come to: of each kind all, then what is of each mark of rules; and the
+// seeds without a line. It is of the lines alone, so that a document can quote it.
 func tell(w io.Writer, all []seedRange) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "played\trules\tfirst seed\tlast seed\tschedules\thours\tfaults\tterms\tviolations\tnot counted\tbelow")
+	fmt.Fprintln(table,
+		"played\trules\tfirst seed\tlast seed\tschedules\thours\tfaults\tterms\tviolations\tnot counted\tbelow")
 	row := func(what, rules string, counts func(seedRange) bool) {
 		s := sumOf(all, func(l seedRange) bool { return l.what == what && counts(l) })
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n",
@@ -100,7 +103,8 @@ func tell(w io.Writer, all []seedRange) error {
 	return err
 }
 
-// gaps are the seeds between the first and the last of a kind that no line has: of each gap its first and its last one.
+// gaps are the seeds between the first and the last of a kind that no line has: of each gap its
+// first and its last one.
 func gaps(all []seedRange, what string) (found [][2]uint64) {
 	mine := slices.DeleteFunc(slices.Clone(all), func(l seedRange) bool { return l.what != what })
 	slices.SortFunc(mine, func(a, b seedRange) int { return cmp.Compare(a.first, b.first) })

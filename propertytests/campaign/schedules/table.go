@@ -23,7 +23,10 @@ func (l *seedRange) Cells() []any {
 func table(path string) runlog.Table[seedRange, *seedRange] {
 	return runlog.Table[seedRange, *seedRange]{
 		Path: path,
-		Head: []string{"played", "first_seed", "last_seed", "schedules", "virtual_seconds", "faults", "terms", "violations", "rules"},
+		Head: []string{
+			"played", "first_seed", "last_seed", "schedules", "virtual_seconds", "faults", "terms", "violations",
+			"rules",
+		},
 	}
 }
 

@@ -25,10 +25,10 @@ func In(module fs.FS, dirs ...string) (files []string, err error) {
 	return files, nil
 }
 
-// Under are the files that the tests of a package are made of, in the order of their names: its own, those of all packages of
-// the module that they import, by whatever way, and go.mod, which says what comes from outside. Files of all systems and tags
-// count. The lists of mutants (tests with that
-// word in their file's name) do not: one more changes nothing for the others.
+// Under are the files that the tests of a package are made of, in the order of their names: its
+// own, those of all packages of the module that they import, by whatever way, and go.mod, which
+// says what comes from outside. Files of all systems and tags count. The lists of mutants (tests
+// with that word in their file's name) do not: one more changes nothing for the others.
 func Under(module fs.FS, pkg string) (files []string, err error) {
 	text, err := fs.ReadFile(module, "go.mod")
 	if err != nil {

@@ -86,7 +86,8 @@ func TestNothingThere(t *testing.T) {
 func TestThisModule(t *testing.T) {
 	files, err := sources.Under(os.DirFS("../../.."), "propertytests/model/explore")
 	for _, want := range []string{
-		"internal/protocol/machine.go", "internal/protocol/tasks/frame/addressee.go", "propertytests/model/explore/tasks/net.go", "propertytests/model/explore/explore_test.go",
+		"internal/protocol/machine.go", "internal/protocol/tasks/frame/addressee.go",
+		"propertytests/model/explore/tasks/net.go", "propertytests/model/explore/explore_test.go",
 	} {
 		if err != nil || !slices.Contains(files, want) {
 			t.Errorf("%s is not among %d files, %v", want, len(files), err)

@@ -34,7 +34,8 @@ func (b Binary) Build(ctx context.Context, flags ...string) error {
 	return nil
 }
 
-// Play runs the tests in a folder, with env beside this process's own environment, and returns what they say.
+// Play runs the tests in a folder, with env beside this process's own environment, and returns what
+// they say.
 func (b Binary) Play(ctx context.Context, folder string, env []string, args ...string) (said string, err error) {
 	cmd := exec.CommandContext(ctx, b.Path, args...)
 	cmd.Dir, cmd.WaitDelay = folder, straggle

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestWhatATestHasStartedEndsWithIt: of a test that is interrupted no process is left, which would hold its output open.
+// TestWhatATestHasStartedEndsWithIt: of a test that is interrupted no process is left, which would
+// hold its output open.
 func TestWhatATestHasStartedEndsWithIt(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

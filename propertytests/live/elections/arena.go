@@ -70,7 +70,8 @@ func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	a.Server, _ = n.(*natsrun.Server)
 	bucket := natskv.Config{Bucket: Bucket, Storage: storage, Replicas: Replicas(n)}
 	var err error
-	if a.operator, err = n.Connect(append(storm.Patient("operator", 10*time.Second), nats.CustomInboxPrefix(operatorInbox))...); err != nil {
+	if a.operator, err = n.Connect(append(storm.Patient("operator", 10*time.Second),
+		nats.CustomInboxPrefix(operatorInbox))...); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(a.operator.Close)

@@ -19,7 +19,8 @@ func (s *electionStorm) calm() {
 	s.a.Note("calm")
 	began := time.Now()
 	for _, role := range s.roles {
-		s.a.Await(fmt.Sprintf("E5: %s is led again (%v)", role, s.Storm), role, s.bound(), func() bool { return s.a.Leader(role) != nil })
+		s.a.Await(fmt.Sprintf("E5: %s is led again (%v)", role, s.Storm), role, s.bound(),
+			func() bool { return s.a.Leader(role) != nil })
 	}
 	s.a.recovered(time.Since(began))
 	if s.Ranked && s.Rand.IntN(2) == 0 {
@@ -48,7 +49,8 @@ func (s *electionStorm) bound() time.Duration {
 func (s *electionStorm) converge() {
 	s.a.TB.Helper()
 	for _, role := range s.roles {
-		s.a.Await(fmt.Sprintf("E6: the best candidate leads %s (%v)", role, s.Storm), role, s.bound(), func() bool { return s.best(role) })
+		s.a.Await(fmt.Sprintf("E6: the best candidate leads %s (%v)", role, s.Storm), role, s.bound(),
+			func() bool { return s.best(role) })
 	}
 	s.a.Tally.Add("converged", 1)
 }

@@ -8,8 +8,9 @@ import (
 
 type electionFault = storm.Fault[*electionStorm, *Process]
 
-// deck says which fault is next: each kind once, in an order drawn at random, and from then on by weight. So a storm has had
-// every kind after some two dozen faults, where weights alone leave some out for hours.
+// deck says which fault is next: each kind once, in an order drawn at random, and from then on by
+// weight. So a storm has had every kind after some two dozen faults, where weights alone leave some
+// out for hours.
 type deck struct {
 	kinds  []electionFault
 	due    []electionFault // have not struck yet
@@ -24,7 +25,8 @@ func newDeck(kinds []electionFault, rng *rand.Rand) *deck {
 	return d
 }
 
-// draw is the next fault. After one that could not be done comes any other: it may be what makes the first possible.
+// draw is the next fault. After one that could not be done comes any other: it may be what makes
+// the first possible.
 func (d *deck) draw(rng *rand.Rand) electionFault {
 	if len(d.due) > 0 && !d.balked {
 		next := d.due[0]

@@ -119,8 +119,8 @@ func (s *electionStorm) garbleMember(p *Process) bool {
 	})
 }
 
-// stallWatches lets every watch of a process hear that all is well, and nothing else, for a while; then somebody is evicted.
-// The operator's own watches go on: the RecordLog is to see everything.
+// stallWatches lets every watch of a process hear that all is well, and nothing else, for a while;
+// then somebody is evicted. The operator's own watches go on: the RecordLog is to see everything.
 func (s *electionStorm) stallWatches(p *Process) bool {
 	js, err := jetstream.New(s.a.operator)
 	if err != nil {

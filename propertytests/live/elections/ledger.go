@@ -72,7 +72,8 @@ func (l *Ledger) Promoted(process, role string, session, epoch uint64, at, deadl
 	for _, h := range l.holds[role] {
 		if h.Process == process && h.Epoch == epoch && h.early {
 			*h = Hold{
-				Role: role, Process: process, Session: session, Epoch: epoch, From: earlier(h.From, at), seen: h.seen, deadline: deadline,
+				Role: role, Process: process, Session: session, Epoch: epoch, From: earlier(h.From, at), seen: h.seen,
+				deadline: deadline,
 			}
 			return h
 		}

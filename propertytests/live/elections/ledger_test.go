@@ -8,7 +8,8 @@ import (
 // ms is a moment of these tests.
 func ms(n int) time.Time { return time.Unix(1000, 0).Add(time.Duration(n) * time.Millisecond) }
 
-// believes is a term that begins at the first of some moments and is seen to last at each of them, always with that much time left.
+// believes is a term that begins at the first of some moments and is seen to last at each of them,
+// always with that much time left.
 func believes(l *Ledger, process string, epoch uint64, left int, at ...int) *Hold {
 	h := l.Promoted(process, "r", epoch, epoch, ms(at[0]), ms(at[0]+left))
 	for _, n := range at {
@@ -23,8 +24,8 @@ func ends(l *Ledger, h *Hold, at int) {
 	l.drained(h, ms(at))
 }
 
-// TestRealtimeLedger: where the end of a term is written down late and its deadline was read now and then, what overlaps is found,
-// and nothing else.
+// TestRealtimeLedger: where the end of a term is written down late and its deadline was read now
+// and then, what overlaps is found, and nothing else.
 func TestRealtimeLedger(t *testing.T) {
 	for _, c := range []struct {
 		name  string

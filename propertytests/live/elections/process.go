@@ -65,12 +65,16 @@ type Process struct {
 func (a *Arena) Join(plan Plan) *Process {
 	a.TB.Helper()
 	a.mu.Lock()
-	p := &Process{Plan: plan, a: a, n: len(a.processes), open: make(chan struct{}), Elections: map[string]*election.Election{}}
+	p := &Process{
+		Plan: plan, a: a, n: len(a.processes), open: make(chan struct{}),
+		Elections: map[string]*election.Election{},
+	}
 	a.processes = append(a.processes, p)
 	a.mu.Unlock()
 	p.rng = rand.New(rand.NewPCG(plan.Seed, uint64(p.n)))
 	p.Link = a.Network.Link()
-	nc, err := a.Network.Connect(append(storm.Patient(p.String(), cmp.Or(plan.Session.TTL, 10*time.Second)), p.Link.Options()...)...)
+	nc, err := a.Network.Connect(append(storm.Patient(p.String(), cmp.Or(plan.Session.TTL, 10*time.Second)),
+		p.Link.Options()...)...)
 	if err != nil {
 		a.TB.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestDeckDealsEveryKind: once each before weights decide, whichever of them cannot be done for a while.
+// TestDeckDealsEveryKind: once each before weights decide, whichever of them cannot be done for a
+// while.
 func TestDeckDealsEveryKind(t *testing.T) {
 	all := faults
 	for seed := range uint64(50) {
@@ -42,14 +43,19 @@ func TestDeckDealsEveryKind(t *testing.T) {
 
 func TestKindsKnowRestarts(t *testing.T) {
 	with, without := FaultNames(true), FaultNames(false)
-	if !slices.Contains(with, "fault/restart") || slices.Contains(without, "fault/restart") || len(with) != len(without)+1 {
+	if !slices.Contains(with, "fault/restart") || slices.Contains(without, "fault/restart") ||
+		len(with) != len(without)+1 {
 		t.Errorf("with restarts %q, without %q", with, without)
 	}
 }
 
-// TestStormOwesWhatHasNotHappened: a storm without a fault, a kind of fault, a consequence or a second term of each role owes it.
+// TestStormOwesWhatHasNotHappened: a storm without a fault, a kind of fault, a consequence or a
+// second term of each role owes it.
 func TestStormOwesWhatHasNotHappened(t *testing.T) {
-	s := &electionStorm{Storm: Storm{Roles: 2}, a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: []string{"r", "q"}}
+	s := &electionStorm{
+		Storm: Storm{Roles: 2}, a: &Arena{Ledger: NewLedger(false), Tally: NewTally()},
+		roles: []string{"r", "q"},
+	}
 	at := time.Unix(1000, 0)
 	owes := func(want ...string) {
 		t.Helper()
@@ -57,7 +63,10 @@ func TestStormOwesWhatHasNotHappened(t *testing.T) {
 			t.Fatalf("owes %q, want %q", owed, want)
 		}
 	}
-	consequences := []string{joined, leaseClosed, "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away", ledInTime}
+	consequences := []string{
+		joined, leaseClosed, "SessionLost", "SessionKilled", "RoleDemoted/session lost", "given away",
+		ledInTime,
+	}
 	owes(slices.Concat(FaultNames(false), consequences, []string{"a second term of 2 of 2 roles"})...)
 	for _, what := range slices.Concat(FaultNames(false), consequences) {
 		s.a.Tally.Add(what, 1)

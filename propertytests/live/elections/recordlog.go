@@ -57,7 +57,10 @@ type burst struct {
 }
 
 func newRecordLog(a *Arena) *RecordLog {
-	c := &RecordLog{a: a, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
+	c := &RecordLog{
+		a: a, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{},
+		leases: map[string]sighting{},
+	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.wg.Go(c.run)
 	return c
@@ -144,7 +147,8 @@ func (c *RecordLog) heat(key string, stored time.Time) {
 	}
 	if b.n++; b.n > hottest && !b.told {
 		b.told = true
-		c.violations = append(c.violations, fmt.Errorf("hot loop: %s was written %d times since %s", key, b.n, b.since.Format("15:04:05.000")))
+		c.violations = append(c.violations, fmt.Errorf("hot loop: %s was written %d times since %s", key, b.n,
+			b.since.Format("15:04:05.000")))
 	}
 	c.bursts[key] = b
 }
@@ -156,7 +160,8 @@ func (c *RecordLog) heat(key string, stored time.Time) {
 func (c *RecordLog) givenAway(e record.Entry, replaced string, now time.Time) {
 	before, known := c.roles[e.Name]
 	if c.Undrained || !known || before.Form != record.FormRecord || before.Role.Vacant ||
-		e.Form != record.FormRecord || !e.Role.Vacant || e.Role.Forced || replaced != strconv.FormatUint(before.Revision, 10) {
+		e.Form != record.FormRecord || !e.Role.Vacant || e.Role.Forced ||
+		replaced != strconv.FormatUint(before.Revision, 10) {
 		return
 	}
 	c.a.Tally.Add("given away", 1)

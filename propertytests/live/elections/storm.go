@@ -10,7 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
 
-// Storm is a random schedule of faults: stretches of weather, and calm between them in which everything must come right.
+// Storm is a random schedule of faults: stretches of weather, and calm between them in which
+// everything must come right.
 type Storm struct {
 	Seed      uint64
 	Length    time.Duration
@@ -27,7 +28,8 @@ type Storm struct {
 }
 
 func (s Storm) String() string {
-	return fmt.Sprintf("seed %d, %v, %d processes, %d roles, TTL %v (mixed %t), ranked %t, rotating %t, skew %v, restarts %t",
+	return fmt.Sprintf(
+		"seed %d, %v, %d processes, %d roles, TTL %v (mixed %t), ranked %t, rotating %t, skew %v, restarts %t",
 		s.Seed, s.Length, s.Processes, s.Roles, s.TTL, s.Mixed, s.Ranked, s.Rotate, s.Skew, s.Restarts)
 }
 
@@ -38,13 +40,15 @@ type electionStorm struct {
 	a      *Arena
 	roles  []string
 	joined int
-	wiped  bool     // a record was taken away or garbled since all was quiet: the wait may be as long as the bucket's longest lease
+	// a record was taken away or garbled since all was quiet: the wait may be as long as the bucket's
+	// longest lease
+	wiped  bool
 	victim *Process // of the last fault
 	deck   *deck
 }
 
-// Rage runs the storm to its end, and checks everything on the way. It ends when its length is over and it owes nothing any
-// more; one that goes on owing, for overtime stretches, fails the test.
+// Rage runs the storm to its end, and checks everything on the way. It ends when its length is over
+// and it owes nothing any more; one that goes on owing, for overtime stretches, fails the test.
 func (a *Arena) Rage(plan Storm) {
 	a.TB.Helper()
 	s := &electionStorm{Storm: plan, a: a}
@@ -75,7 +79,8 @@ func (a *Arena) Rage(plan Storm) {
 				return
 			}
 			if late++; late > overtime {
-				a.TB.Fatalf("%d stretches of weather after its end this storm has still not brought about %q (%v)", overtime, owed, plan)
+				a.TB.Fatalf("%d stretches of weather after its end this storm has still not brought about %q (%v)", overtime,
+					owed, plan)
 			}
 		}
 		s.weather()
@@ -111,7 +116,8 @@ func (s *electionStorm) join(name string) *Process {
 	}
 	plan := Plan{
 		Name: name, Session: cfg, Seed: s.Rand.Uint64(),
-		Work: Work{Drain: s.TTL / 4, StuckOneIn: max(40, 4*s.Roles), FailOneIn: 12}, // who leads all roles leaves in good order, as a rule
+		// who leads all roles leaves in good order, as a rule
+		Work: Work{Drain: s.TTL / 4, StuckOneIn: max(40, 4*s.Roles), FailOneIn: 12},
 		Rate: 1 + s.Skew*(2*s.Rand.Float64()-1), Offset: s.Below(48*time.Hour) - 24*time.Hour,
 	}
 	for _, role := range s.roles {
@@ -136,8 +142,8 @@ func (s *electionStorm) someone() *Process {
 
 func (s *electionStorm) role() string { return s.roles[s.Rand.IntN(len(s.roles))] }
 
-// target prefers whoever was hit last, since it takes two faults to make a disaster, and whoever leads something, since
-// faults elsewhere are seldom noticed.
+// target prefers whoever was hit last, since it takes two faults to make a disaster, and whoever
+// leads something, since faults elsewhere are seldom noticed.
 func (s *electionStorm) target() *Process {
 	if s.Rand.IntN(3) == 0 && s.victim != nil && s.victim.Alive() {
 		return s.victim

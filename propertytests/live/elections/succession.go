@@ -12,8 +12,8 @@ import (
 // ledInTime is what a Tally counts of roles whose leader crashes in the calm.
 const ledInTime = "led again in time"
 
-// crashLeader crashes somebody who leads when all is quiet, and wants each role that it led to be led again in time, if somebody
-// else is in line for it (E5). Then another process takes its place.
+// crashLeader crashes somebody who leads when all is quiet, and wants each role that it led to be
+// led again in time, if somebody else is in line for it (E5). Then another process takes its place.
 func (s *electionStorm) crashLeader() {
 	s.a.TB.Helper()
 	role := s.role()
@@ -43,8 +43,9 @@ func (s *electionStorm) crashLeader() {
 	s.join("")
 }
 
-// quiet waits until a role is led and what was before can be felt no more: watches that were stalled go on, links that were cut are
-// known to be, and everybody sees the sessions of those who take part and no others.
+// quiet waits until a role is led and what was before can be felt no more: watches that were
+// stalled go on, links that were cut are known to be, and everybody sees the sessions of those who
+// take part and no others.
 func (s *electionStorm) quiet(role string) {
 	s.a.TB.Helper()
 	s.Pass(3 * s.longest())
@@ -76,13 +77,14 @@ func (s *electionStorm) follows(role string, p *Process) bool {
 	})
 }
 
-// leaderless is how long a role may be without a leader after p, which leads it, has crashed when all is quiet:
+// leaderless is how long a role may be without a leader after p, which leads it, has crashed when
+// all is quiet:
 //
 //	TTL·(1+ρ), ρ being how slow the slowest clock is
 //
-// On the virtual clock messages take no time. Succession adds nothing: of those who live and see the same some process is the first
-// to kill, one is the first in line, and neither waits for anybody. Nor does the stream: no server is lost, so it elects none.
-// Await looks every 10 ms.
+// On the virtual clock messages take no time. Succession adds nothing: of those who live and see
+// the same some process is the first to kill, one is the first in line, and neither waits for
+// anybody. Nor does the stream: no server is lost, so it elects none. Await looks every 10 ms.
 func (s *electionStorm) leaderless(p *Process) time.Duration {
 	return s.slowest(p.Session.Config().TTL) + 10*time.Millisecond
 }
@@ -104,5 +106,6 @@ func (s *electionStorm) longest() time.Duration {
 func (l *Ledger) ledSince(role string, since time.Time, p *Process) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.holds[role], func(h *Hold) bool { return h.Process != p.String() && !h.From.Before(since) })
+	return slices.ContainsFunc(l.holds[role],
+		func(h *Hold) bool { return h.Process != p.String() && !h.From.Before(since) })
 }

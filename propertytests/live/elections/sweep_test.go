@@ -22,7 +22,8 @@ func stretch(process string, epoch uint64, from, until int) *Hold {
 	return h
 }
 
-// TestSweepFindsPlantedFaults: a checker that finds nothing is only worth something if it finds what is there.
+// TestSweepFindsPlantedFaults: a checker that finds nothing is only worth something if it finds
+// what is there.
 func TestSweepFindsPlantedFaults(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -36,9 +37,16 @@ func TestSweepFindsPlantedFaults(t *testing.T) {
 			{Role: "r", Process: "a", Epoch: 1, From: time.Unix(0, 0), Until: time.Unix(1, 1)},
 			{Role: "r", Process: "b", Epoch: 2, From: time.Unix(1, 0), Until: time.Unix(2, 0)},
 		}, []string{"E1"}},
-		{"within a long one", []*Hold{stretch("a", 1, 0, 20), stretch("b", 2, 4, 6), stretch("c", 3, 8, 9)}, []string{"E1", "E1"}},
+		{
+			"within a long one",
+			[]*Hold{stretch("a", 1, 0, 20), stretch("b", 2, 4, 6), stretch("c", 3, 8, 9)},
+			[]string{"E1", "E1"},
+		},
 		{"after one that never ended", []*Hold{stretch("a", 1, 0, -1), stretch("b", 2, 4, 6)}, []string{"E1"}},
-		{"behind a short one that lies in a long one", []*Hold{stretch("a", 1, 0, 20), stretch("b", 2, 4, 6), stretch("c", 3, 30, 31)}, []string{"E1"}},
+		{"behind a short one that lies in a long one", []*Hold{
+			stretch("a", 1, 0, 20), stretch("b", 2, 4, 6),
+			stretch("c", 3, 30, 31),
+		}, []string{"E1"}},
 		{"the same process twice", []*Hold{stretch("a", 1, 0, 5), stretch("a", 2, 4, 6)}, []string{"E1"}},
 		{"an epoch that goes back", []*Hold{stretch("a", 2, 0, 5), stretch("b", 1, 6, 7)}, []string{"E2"}},
 		{"an epoch with two holders", []*Hold{stretch("a", 2, 0, 5), stretch("b", 2, 6, 7)}, []string{"E2"}},
@@ -67,11 +75,15 @@ func TestSamplesStretchBelief(t *testing.T) {
 	expect(t, l.Sweep(), []string{"E1", "E1"})
 }
 
-// TestRecordLogFindsPlantedFaults: a role given away while its work runs, and a key that is written without a pause.
+// TestRecordLogFindsPlantedFaults: a role given away while its work runs, and a key that is written
+// without a pause.
 func TestRecordLogFindsPlantedFaults(t *testing.T) {
 	const held, vacant = `{"v":1,"id":"a","session":7,"token":"t","ttl_ms":1000}`, `{"v":1,"vacant":true,"by":"a","reason":"stepped down","ttl_ms":1000}`
 	fresh := func() *RecordLog {
-		return &RecordLog{a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{}}
+		return &RecordLog{
+			a: &Arena{Ledger: NewLedger(false), Tally: NewTally()}, roles: roleRecords{},
+			writes: map[string]int{}, bursts: map[string]burst{}, leases: map[string]sighting{},
+		}
 	}
 	c := fresh()
 	c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
@@ -107,7 +119,8 @@ func TestRecordLogFindsPlantedFaults(t *testing.T) {
 	c = fresh()
 	c.take(stored("lease.a", 1, 0, "whatever it says"), time.Hour)
 	c.take(natskv.Entry{Key: "lease.a", Revision: 2, Marker: true}, time.Hour)
-	if expired := c.Expired(); len(expired) != 1 || expired[0].Key != "lease.a" || expired[0].Age < 0 || expired[0].Age > time.Minute {
+	if expired := c.Expired(); len(expired) != 1 || expired[0].Key != "lease.a" || expired[0].Age < 0 ||
+		expired[0].Age > time.Minute {
 		t.Errorf("%v have expired, want lease.a", expired)
 	}
 }

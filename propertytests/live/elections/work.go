@@ -12,11 +12,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
-// Work is how the work of a process behaves. The zero value runs until its context ends, and returns at once.
+// Work is how the work of a process behaves. The zero value runs until its context ends, and
+// returns at once.
 type Work struct {
-	// Drain is how long it may take to return after its context has ended; each time something up to it is drawn.
+	// Drain is how long it may take to return after its context has ended; each time something up to
+	// it is drawn.
 	Drain time.Duration
-	// StuckOneIn is the chance (1 in so many, 0 never) that it ignores its context for three times DrainTimeout.
+	// StuckOneIn is the chance (1 in so many, 0 never) that it ignores its context for three times
+	// DrainTimeout.
 	StuckOneIn int
 	// FailOneIn is the chance that it returns by itself within a minute: nil, an error, or a panic.
 	FailOneIn int
@@ -76,13 +79,15 @@ func (w *roleWorker) lead(ctx context.Context, t *election.Term) (err error) {
 	}
 	ledger.Ended(h, time.Now(), context.Cause(ctx))
 	if t.Valid() {
-		ledger.violated("E4: %s: the work context of %s at epoch %d has ended, and the term is still valid", p, w.role, t.Epoch())
+		ledger.violated("E4: %s: the work context of %s at epoch %d has ended, and the term is still valid", p, w.role,
+			t.Epoch())
 	}
 	time.Sleep(drain)
 	return nil
 }
 
-// drawWork says when the work ends by itself (0: not), how long it drains, and how it ends by itself.
+// drawWork says when the work ends by itself (0: not), how long it drains, and how it ends by
+// itself.
 func (p *Process) drawWork() (end, drain time.Duration, fail func() error) {
 	p.draw(func(rng *rand.Rand) {
 		if w := p.Work; w.Drain > 0 {

@@ -104,7 +104,10 @@ func TestAWorkersRecordIsNoOrder(t *testing.T) {
 		var heard denials
 		v := leads(t, s, &heard)
 		w := as(t, s, "w", &heard)
-		order, err := json.Marshal(protocol.Request{ID: "forged", Op: protocol.OpStepDown, Role: scheduler, Epoch: v.term.Epoch()})
+		order, err := json.Marshal(protocol.Request{
+			ID: "forged", Op: protocol.OpStepDown, Role: scheduler,
+			Epoch: v.term.Epoch(),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,8 +15,9 @@ var (
 	verdict  = regexp.MustCompile(`(?m)^.*(the server complains:\n.*|_test\.go:\d+: .*|panic: .*)`)
 )
 
-// TestEveryGrantIsNeeded proves that the published sets are the least: without any one of their grants something fails, or the
-// server complains. It plays everything once for each grant, so it runs only with MUTANTS=1.
+// TestEveryGrantIsNeeded proves that the published sets are the least: without any one of their
+// grants something fails, or the server complains. It plays everything once for each grant, so it
+// runs only with MUTANTS=1.
 func TestEveryGrantIsNeeded(t *testing.T) {
 	if os.Getenv("MUTANTS") == "" {
 		t.Skip("set MUTANTS=1 to play everything once for each grant that is taken away")

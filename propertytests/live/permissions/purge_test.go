@@ -12,11 +12,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// rollUp writes a record which says that it takes the place of all others, of its subject or of the whole stream. It returns what
-// the server has to say against it.
+// rollUp writes a record which says that it takes the place of all others, of its subject or of the
+// whole stream. It returns what the server has to say against it.
 func rollUp(t *testing.T, nc *nats.Conn, subject, what string) string {
 	t.Helper()
-	m, err := nc.RequestMsg(&nats.Msg{Subject: subject, Header: nats.Header{"Nats-Rollup": {what}}, Data: []byte("x")}, time.Second)
+	m, err := nc.RequestMsg(&nats.Msg{Subject: subject, Header: nats.Header{"Nats-Rollup": {what}}, Data: []byte("x")},
+		time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,9 +27,11 @@ func rollUp(t *testing.T, nc *nats.Conn, subject, what string) string {
 	return ""
 }
 
-// TestWhoMayWriteOneRecordCanPurgeTheBucket: expiry markers need a stream that allows roll-ups (the server insists on it), and a roll-up
-// of the whole stream is a header of any record. It is worth what a candidate can do with kills: who leads loses its session, or ends
-// by its clock if it hears nothing, and epochs go on rising. If this fails because the server refuses it, the documents may promise more.
+// TestWhoMayWriteOneRecordCanPurgeTheBucket: expiry markers need a stream that allows roll-ups (the
+// server insists on it), and a roll-up of the whole stream is a header of any record. It is worth
+// what a candidate can do with kills: who leads loses its session, or ends by its clock if it hears
+// nothing, and epochs go on rising. If this fails because the server refuses it, the documents may
+// promise more.
 func TestWhoMayWriteOneRecordCanPurgeTheBucket(t *testing.T) {
 	for user, subject := range map[string]string{"b": "$KV.roles.probe.b", "w": "$KV.roles.worker.lease.w"} {
 		t.Run(user, func(t *testing.T) {
@@ -78,7 +81,8 @@ func TestWhoMayStoreALargeOutputCanPurgeAll(t *testing.T) {
 	}, published(t))
 }
 
-// TestNobodyPurgesTasks: their stream takes no roll-up, from whoever may write what, and whatever it is to take the place of.
+// TestNobodyPurgesTasks: their stream takes no roll-up, from whoever may write what, and whatever
+// it is to take the place of.
 func TestNobodyPurgesTasks(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var heard denials

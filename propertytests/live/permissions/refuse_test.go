@@ -14,11 +14,13 @@ import (
 // limited are the users of testdata/permissions.conf but for the owner.
 var limited = []string{"a", "b", "w", "s", "k", "o", "op", "f", "r"}
 
-// TestEverythingElseIsRefused tries every subject with every user: those that the list names get through, the server refuses
-// all others. There are no streams, so that what gets through does nothing.
+// TestEverythingElseIsRefused tries every subject with every user: those that the list names get
+// through, the server refuses all others. There are no streams, so that what gets through does
+// nothing.
 //
-// So a candidate for one role cannot write another, an observer writes nothing, a worker cannot report for another (the
-// report's subject ends in the instance), a submitter cannot hand out, and nobody but the owner touches a stream.
+// So a candidate for one role cannot write another, an observer writes nothing, a worker cannot
+// report for another (the report's subject ends in the instance), a submitter cannot hand out, and
+// nobody but the owner touches a stream.
 func TestEverythingElseIsRefused(t *testing.T) {
 	s := natstest.Server(t, published(t))
 	rules := slices.Clone(publishing)
@@ -66,7 +68,8 @@ func judge(t *testing.T, user, doing string, r rule, denied bool) int {
 	return 0
 }
 
-// complains reports whether the server refuses what is done. Its complaint comes before the answer to a ping sent after it.
+// complains reports whether the server refuses what is done. Its complaint comes before the answer
+// to a ping sent after it.
 func complains(t *testing.T, nc *nats.Conn, what, subject string, do func() error) bool {
 	t.Helper()
 	before := nc.LastError()
@@ -80,13 +83,15 @@ func complains(t *testing.T, nc *nats.Conn, what, subject string, do func() erro
 	if last == before {
 		return false
 	}
-	if text := last.Error(); !strings.Contains(text, "Permissions Violation for "+what) || !strings.Contains(text, strconv.Quote(subject)) {
+	if text := last.Error(); !strings.Contains(text, "Permissions Violation for "+what) ||
+		!strings.Contains(text, strconv.Quote(subject)) {
 		t.Fatalf("%s %s: another complaint: %v", what, subject, last)
 	}
 	return true
 }
 
-// TestAnotherAccountIsAnotherWorld: a user of another account may do everything there, and reaches nothing here.
+// TestAnotherAccountIsAnotherWorld: a user of another account may do everything there, and reaches
+// nothing here.
 func TestAnotherAccountIsAnotherWorld(t *testing.T) {
 	s := natstest.Server(t, published(t))
 	var heard denials
@@ -110,7 +115,8 @@ func TestAnotherAccountIsAnotherWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if m, err := stranger.Request("$JS.API.STREAM.INFO.KV_roles", nil, nats.DefaultTimeout); err != nil || !strings.Contains(string(m.Data), "stream not found") {
+	if m, err := stranger.Request("$JS.API.STREAM.INFO.KV_roles", nil, nats.DefaultTimeout); err != nil ||
+		!strings.Contains(string(m.Data), "stream not found") {
 		t.Errorf("the bucket is seen from another account: %v, %v", m, err)
 	}
 	if err := owner.Publish("$KV.roles.role.metrics", []byte("ours")); err != nil {

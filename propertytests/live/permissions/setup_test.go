@@ -46,8 +46,9 @@ func published(t *testing.T) func(*natsrun.Options) {
 	}
 }
 
-// settles is for the beginning of a test in a bubble: its clean-up lets a second pass before the server is shut down. The
-// server leaves behind whoever was about to flush a file, for a millisecond, and a bubble may not end before everybody has.
+// settles is for the beginning of a test in a bubble: its clean-up lets a second pass before the
+// server is shut down. The server leaves behind whoever was about to flush a file, for a
+// millisecond, and a bubble may not end before everybody has.
 func settles(t *testing.T) { t.Cleanup(func() { time.Sleep(time.Second) }) }
 
 // denials are what the server has said to somebody about permissions.
@@ -57,7 +58,8 @@ type denials struct {
 	conns []conn
 }
 
-// conn is a user's connection. closed is closed when it is, and all of its complaints have been noted.
+// conn is a user's connection. closed is closed when it is, and all of its complaints have been
+// noted.
 type conn struct {
 	nc     *nats.Conn
 	closed chan struct{}
@@ -69,7 +71,8 @@ func (c *denials) add(user string, err error) {
 	c.list = append(c.list, fmt.Sprintf("%s: %v", user, err))
 }
 
-// all closes every connection, when the server has judged everything that was sent on it, and returns what it has said.
+// all closes every connection, when the server has judged everything that was sent on it, and
+// returns what it has said.
 func (c *denials) all(t *testing.T) string {
 	t.Helper()
 	for _, conn := range c.conns {

@@ -18,7 +18,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// Kinds of tasks whose input is as large as one wants: for the worker, but for the last, the scheduler's own process's.
+// Kinds of tasks whose input is as large as one wants: for the worker, but for the last, the
+// scheduler's own process's.
 var (
 	measure = assign.NewKind[[]byte, int]("measure", assign.Backoff(time.Millisecond, time.Second))
 	double  = assign.NewKind[[]byte, []byte]("double", assign.MaxAttempts(1)) // of the worker too, with an output as large
@@ -31,8 +32,9 @@ const (
 	inputSize = 300 << 10
 )
 
-// TestPublishedSetsSuffice: with the published permissions every class does its part, through hand-overs, failed attempts,
-// frames of several messages and the death of a worker, and the server has nothing to complain about.
+// TestPublishedSetsSuffice: with the published permissions every class does its part, through
+// hand-overs, failed attempts, frames of several messages and the death of a worker, and the server
+// has nothing to complain about.
 func TestPublishedSetsSuffice(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settles(t)
@@ -202,8 +204,11 @@ func owns(t *testing.T, nc *nats.Conn) {
 	}
 }
 
-// assigner handles tasks of one kind: its handler does something else first, and returns how long the input is.
-func assigner(t *testing.T, s *election.Session, kind assign.Kind[[]byte, int], first func(context.Context, []byte) error) *assign.Assigner {
+// assigner handles tasks of one kind: its handler does something else first, and returns how long
+// the input is.
+func assigner(t *testing.T, s *election.Session, kind assign.Kind[[]byte, int],
+	first func(context.Context, []byte) error,
+) *assign.Assigner {
 	t.Helper()
 	a, err := assign.New(s, assign.Config{Namespace: namespace, Role: scheduler, Slots: 64})
 	if err != nil {
@@ -237,7 +242,9 @@ func submit(t *testing.T, to assign.Submitter, input []byte, opts ...assign.Subm
 	return submitAs(t, to, measure, input, opts...)
 }
 
-func submitAs(t *testing.T, to assign.Submitter, kind assign.Kind[[]byte, int], input []byte, opts ...assign.SubmitOption) *assign.Pending[int] {
+func submitAs(t *testing.T, to assign.Submitter, kind assign.Kind[[]byte, int], input []byte,
+	opts ...assign.SubmitOption,
+) *assign.Pending[int] {
 	t.Helper()
 	p, err := assign.Submit(within(t, time.Minute), to, kind, input, opts...)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 func asks(t *testing.T, client *assign.Client) {
 	t.Helper()
 	input := bytes.Repeat([]byte("0123456789"), 70_000)
-	large, err := assign.Submit(within(t, time.Minute), client, double, input, assign.WithUnique("one"), assign.WithDelay(time.Second))
+	large, err := assign.Submit(within(t, time.Minute), client, double, input, assign.WithUnique("one"),
+		assign.WithDelay(time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,8 @@ func asks(t *testing.T, client *assign.Client) {
 	if _, err := assign.List(within(t, time.Minute), client, assign.ListOptions{}); err != nil {
 		t.Errorf("list: %v", err)
 	}
-	if _, err := assign.List(within(t, time.Minute), client, assign.ListOptions{States: []assign.State{assign.StateSucceeded}}); err != nil {
+	if _, err := assign.List(within(t, time.Minute), client,
+		assign.ListOptions{States: []assign.State{assign.StateSucceeded}}); err != nil {
 		t.Errorf("list what has ended: %v", err)
 	}
 	if _, err := assign.GetOverview(within(t, time.Minute), client); err != nil {

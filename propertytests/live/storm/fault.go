@@ -54,7 +54,8 @@ func (w *Weather[P]) Delay(p P) bool {
 	return true
 }
 
-// Crash cuts a process off for ever. As often as not it comes back under its name, as if it had been started again.
+// Crash cuts a process off for ever. As often as not it comes back under its name, as if it had
+// been started again.
 func (w *Weather[P]) Crash(p P) bool {
 	p.Crash()
 	w.Doom(p, 3*w.Lease)
@@ -62,7 +63,8 @@ func (w *Weather[P]) Crash(p P) bool {
 	return true
 }
 
-// Double starts a second process under a name while the first is cut off, and lets the first come back.
+// Double starts a second process under a name while the first is cut off, and lets the first come
+// back.
 func (w *Weather[P]) Double(p P) bool {
 	p.Wire().Hold(natsrun.Both)
 	w.Join(p, true)
@@ -112,7 +114,8 @@ func Throw[S any, P Process](s S, w *Weather[P], f Fault[S, P], p P) bool {
 
 const counted = "fault/"
 
-// Names are the names under which a tally counts faults. Without restarts the server is never restarted.
+// Names are the names under which a tally counts faults. Without restarts the server is never
+// restarted.
 func Names[S, P any](faults []Fault[S, P], restarts bool) (names []string) {
 	for _, f := range Possible(faults, restarts) {
 		names = append(names, counted+f.Name)

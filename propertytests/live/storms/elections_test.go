@@ -18,36 +18,65 @@ var storms = []struct {
 	storage jetstream.StorageType
 	storm   elections.Storm
 }{
-	{"one role", 0.407, jetstream.MemoryStorage, elections.Storm{Processes: 3, Roles: 1, TTL: 20 * time.Second, Lull: 45 * time.Minute, Skew: 0.03}},
-	{"restarts", 0.18, jetstream.FileStorage, elections.Storm{Processes: 4, Roles: 2, TTL: 10 * time.Second, Lull: 45 * time.Minute, Skew: 0.03, Restarts: true}},
-	{"ranked", 0.14, jetstream.MemoryStorage, elections.Storm{Processes: 4, Roles: 3, TTL: 10 * time.Second, Lull: 45 * time.Minute, Skew: 0.03, Ranked: true}},
-	{"mixed", 0.10, jetstream.FileStorage, elections.Storm{Processes: 5, Roles: 2, TTL: 6 * time.Second, Lull: 45 * time.Minute, Mixed: true, Skew: 0.03, Restarts: true, Ranked: true}},
-	{"rotating", 0.17, jetstream.MemoryStorage, elections.Storm{Processes: 3, Roles: 2, TTL: 10 * time.Second, Lull: 45 * time.Minute, Rotate: true, Skew: 0.03}},
-	{"short", 0.003, jetstream.MemoryStorage, elections.Storm{Processes: 3, Roles: 1, TTL: time.Second, Lull: 5 * time.Second, Skew: 0.03}},
-	{"many processes", 0.001, jetstream.MemoryStorage, elections.Storm{Processes: manyProcesses, Roles: 1, TTL: 10 * time.Second, Gap: 10 * time.Second, Lull: 20 * time.Second, Skew: 0.03}},
-	{"many roles", 0.003, jetstream.MemoryStorage, elections.Storm{Processes: 3, Roles: manyRoles, TTL: 10 * time.Second, Lull: time.Minute, Skew: 0.03}},
+	{"one role", 0.407, jetstream.MemoryStorage, elections.Storm{
+		Processes: 3, Roles: 1, TTL: 20 * time.Second,
+		Lull: 45 * time.Minute, Skew: 0.03,
+	}},
+	{"restarts", 0.18, jetstream.FileStorage, elections.Storm{
+		Processes: 4, Roles: 2, TTL: 10 * time.Second,
+		Lull: 45 * time.Minute, Skew: 0.03, Restarts: true,
+	}},
+	{"ranked", 0.14, jetstream.MemoryStorage, elections.Storm{
+		Processes: 4, Roles: 3, TTL: 10 * time.Second,
+		Lull: 45 * time.Minute, Skew: 0.03, Ranked: true,
+	}},
+	{"mixed", 0.10, jetstream.FileStorage, elections.Storm{
+		Processes: 5, Roles: 2, TTL: 6 * time.Second,
+		Lull: 45 * time.Minute, Mixed: true, Skew: 0.03, Restarts: true, Ranked: true,
+	}},
+	{"rotating", 0.17, jetstream.MemoryStorage, elections.Storm{
+		Processes: 3, Roles: 2, TTL: 10 * time.Second,
+		Lull: 45 * time.Minute, Rotate: true, Skew: 0.03,
+	}},
+	{"short", 0.003, jetstream.MemoryStorage, elections.Storm{
+		Processes: 3, Roles: 1, TTL: time.Second,
+		Lull: 5 * time.Second, Skew: 0.03,
+	}},
+	{"many processes", 0.001, jetstream.MemoryStorage, elections.Storm{
+		Processes: manyProcesses, Roles: 1,
+		TTL: 10 * time.Second, Gap: 10 * time.Second, Lull: 20 * time.Second, Skew: 0.03,
+	}},
+	{"many roles", 0.003, jetstream.MemoryStorage, elections.Storm{
+		Processes: 3, Roles: manyRoles, TTL: 10 * time.Second,
+		Lull: time.Minute, Skew: 0.03,
+	}},
 }
 
-// everything is after how many virtual hours everything that can follow must have happened, in one shape or another.
+// everything is after how many virtual hours everything that can follow must have happened, in one
+// shape or another.
 const everything = 40
 
-// TestBubbleStorms: processes on the real server, in virtual time, while links break, servers restart, processes crash and
-// come back, records are deleted and garbled, and leaders are evicted. No two lead at once, epochs increase, callbacks
-// match, work returns before a role is given away, nothing is written in a hot loop, and after each storm every role is led. When
-// all is quiet then a leader crashes, and what it led is led again within its TTL by the slowest clock.
+// TestBubbleStorms: processes on the real server, in virtual time, while links break, servers
+// restart, processes crash and come back, records are deleted and garbled, and leaders are evicted.
+// No two lead at once, epochs increase, callbacks match, work returns before a role is given away,
+// nothing is written in a hot loop, and after each storm every role is led. When all is quiet then
+// a leader crashes, and what it led is led again within its TTL by the slowest clock.
 //
-// Each shape proves something by itself: it has all its candidates in line before the first fault, and goes on until each kind
-// of fault has struck it and every role has had a second term. All of them together go on until what is rarer has happened too.
+// Each shape proves something by itself: it has all its candidates in line before the first fault,
+// and goes on until each kind of fault has struck it and every role has had a second term. All of
+// them together go on until what is rarer has happened too.
 //
-// ROLEMANAGER_STORM_HOURS sets how many virtual hours all of them last together, ROLEMANAGER_STORM_SEED the first seed, and
-// ROLEMANAGER_STORM_LULL by how much the quiet between storms is longer.
+// ROLEMANAGER_STORM_HOURS sets how many virtual hours all of them last together,
+// ROLEMANAGER_STORM_SEED the first seed, and ROLEMANAGER_STORM_LULL by how much the quiet between
+// storms is longer.
 func TestBubbleStorms(t *testing.T) {
 	hours, seed := setting(t, "ROLEMANAGER_STORM_HOURS", stormHours), setting(t, "ROLEMANAGER_STORM_SEED", 1)
 	lull := setting(t, "ROLEMANAGER_STORM_LULL", stormLull)
 	wanted := []string{"faults", "terms", "samples of IsLeader"}
 	if hours >= everything {
 		wanted = append(wanted, elections.FaultNames(true)...)
-		wanted = append(wanted, "converged", "Heartbeat/unknown", "Heartbeat/refused", "RoleDemoted/evicted", "RoleDemoted/transferred",
+		wanted = append(wanted, "converged", "Heartbeat/unknown", "Heartbeat/refused", "RoleDemoted/evicted",
+			"RoleDemoted/transferred",
 			"RoleDemoted/outranked", "RoleDemoted/work failed", "RoleStuck", "RoleRotated", "RecordIgnored")
 	}
 	if hours >= 10*everything { // claims stand in line: two at once are rare, about one in ten hours
@@ -74,8 +103,10 @@ func TestBubbleStorms(t *testing.T) {
 				terms, samples := a.Ledger.Terms()
 				total.Add("terms", terms)
 				total.Add("samples of IsLeader", samples)
-				t.Logf("%v: %d faults, %d terms, %d samples, led again within %v at most; %d leaders crashed in the calm, %d roles led again in time",
-					storm, a.Tally.Count("faults"), terms, samples, a.Longest(), a.Tally.Count("leaders crashed in the calm"), a.Tally.Count("led again in time"))
+				t.Logf("%v: %d faults, %d terms, %d samples, led again within %v at most; %d leaders crashed in the calm, %d "+
+					"roles led again in time",
+					storm, a.Tally.Count("faults"), terms, samples, a.Longest(), a.Tally.Count("leaders crashed in the calm"),
+					a.Tally.Count("led again in time"))
 			})
 			t.Logf("took %v", time.Since(began).Round(time.Millisecond))
 		})

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// played is what a test has come to; a storm that has failed counts as far as it came. the command schedules reads it.
+// played is what a test has come to; a storm that has failed counts as far as it came. the command
+// schedules reads it.
 type played struct{ Storms, Seconds, Faults, Terms int }
 
 // add counts a storm that began at a moment of its bubble, and ends now.

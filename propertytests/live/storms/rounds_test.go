@@ -8,15 +8,16 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// How often storms are repeated at most, under new seeds, until everything that must happen has happened once: which fault meets
-// which work is chance, however long one round is.
+// How often storms are repeated at most, under new seeds, until everything that must happen has
+// happened once: which fault meets which work is chance, however long one round is.
 const (
 	rounds   = 8       // of all shapes
 	attempts = 40      // of one shape within a round: it lasts a few virtual minutes under the race detector
 	apart    = 1 << 20 // the seeds of one shape's attempts: those in between are of other shapes and rounds
 )
 
-// untilAllHappened lets n storms rage, the nth of all being one of kind i, and all of them again until nothing wanted is missing.
+// untilAllHappened lets n storms rage, the nth of all being one of kind i, and all of them again
+// until nothing wanted is missing.
 func untilAllHappened(t *testing.T, total *elections.Tally, wanted []string, n, rounds int, rage func(i, nth int)) {
 	t.Helper()
 	for round := 1; ; round++ {

@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
-// taskStorms are the shapes of weather for tasks. Each has its share of the hours, under a seed of its own.
+// taskStorms are the shapes of weather for tasks. Each has its share of the hours, under a seed of
+// its own.
 var taskStorms = []struct {
 	name    string
 	share   float64
@@ -20,13 +21,26 @@ var taskStorms = []struct {
 	storage jetstream.StorageType
 	storm   tasks.Storm
 }{
-	{"long leases", 0.4, 10 * time.Second, jetstream.MemoryStorage, tasks.Storm{Candidates: 3, Workers: 2, Lull: 20 * time.Minute}},
-	{"restarts", 0.3, 6 * time.Second, jetstream.FileStorage, tasks.Storm{Candidates: 2, Workers: 2, Lull: 20 * time.Minute, Restarts: true}},
-	{"rolling restarts", 0.2, 10 * time.Second, jetstream.MemoryStorage, tasks.Storm{Candidates: 3, Workers: 2, Lull: 5 * time.Minute, Peaceful: true}},
-	{"short leases", 0.1, 2 * time.Second, jetstream.MemoryStorage, tasks.Storm{Candidates: 2, Workers: 2, Lull: 2 * time.Minute}},
+	{
+		"long leases", 0.4, 10 * time.Second, jetstream.MemoryStorage,
+		tasks.Storm{Candidates: 3, Workers: 2, Lull: 20 * time.Minute},
+	},
+	{
+		"restarts", 0.3, 6 * time.Second, jetstream.FileStorage,
+		tasks.Storm{Candidates: 2, Workers: 2, Lull: 20 * time.Minute, Restarts: true},
+	},
+	{
+		"rolling restarts", 0.2, 10 * time.Second, jetstream.MemoryStorage,
+		tasks.Storm{Candidates: 3, Workers: 2, Lull: 5 * time.Minute, Peaceful: true},
+	},
+	{
+		"short leases", 0.1, 2 * time.Second, jetstream.MemoryStorage,
+		tasks.Storm{Candidates: 2, Workers: 2, Lull: 2 * time.Minute},
+	},
 }
 
-// reled are the terms of schedulers beyond the first: a storm without any has only tried one scheduler.
+// reled are the terms of schedulers beyond the first: a storm without any has only tried one
+// scheduler.
 const reled = "terms beyond the first"
 
 // proof is what a shape must have brought about by itself.
@@ -41,22 +55,26 @@ func proof(s tasks.Storm) []string {
 	return append(wanted, "SessionLost")
 }
 
-// everyFate is after how many virtual hours every fault must have struck and everything that can follow have happened.
+// everyFate is after how many virtual hours every fault must have struck and everything that can
+// follow have happened.
 const everyFate = 4
 
-// TestTasksStorms: schedulers, workers and those who submit on the real server, in virtual time, while paths break, the server
-// restarts, processes crash, leave and come back, and schedulers are evicted: T1 to T5, ticks and unique keys. Each shape comes
-// again until it has proven something by itself, and all of them until what is rarer has happened.
+// TestTasksStorms: schedulers, workers and those who submit on the real server, in virtual time,
+// while paths break, the server restarts, processes crash, leave and come back, and schedulers are
+// evicted: T1 to T5, ticks and unique keys. Each shape comes again until it has proven something by
+// itself, and all of them until what is rarer has happened.
 //
-// ROLEMANAGER_STORM_HOURS and ROLEMANAGER_STORM_SEED as for TestBubbleStorms; a tenth of the hours, since an hour with tasks takes
-// that much longer.
+// ROLEMANAGER_STORM_HOURS and ROLEMANAGER_STORM_SEED as for TestBubbleStorms; a tenth of the hours,
+// since an hour with tasks takes that much longer.
 func TestTasksStorms(t *testing.T) {
 	hours, seed := setting(t, "ROLEMANAGER_STORM_HOURS", 10*taskStormHours)/10, setting(t, "ROLEMANAGER_STORM_SEED", 1)
 	wanted := []string{"faults", "tasks", "stored/succeeded", "adopted", "rerun/worker_lost", "ticks"}
 	if hours >= everyFate {
 		wanted = append(wanted, tasks.FaultNames(true)...)
-		wanted = append(wanted, "scheduler crashed", "stored/dead", "stored/cancelled", "stored/expired", "TaskStale", "existing", "requeued",
-			"cancelled", "cancelled too late", "cancel pending", "paused", "drained", "submission not known", "SessionLost", "SessionKilled",
+		wanted = append(wanted, "scheduler crashed", "stored/dead", "stored/cancelled", "stored/expired", "TaskStale",
+			"existing", "requeued",
+			"cancelled", "cancelled too late", "cancel pending", "paused", "drained", "submission not known", "SessionLost",
+			"SessionKilled",
 			"ended/cancelled", "ended/expired", "ended/timeout", "ended/session lost")
 	}
 	total, all, began := elections.NewTally(), played{}, time.Now()

@@ -39,7 +39,8 @@ type Arena struct {
 	// Client submits along Path, which can be broken as any other; Operator cannot.
 	Client, Operator *assign.Client
 	Path             *natsrun.Link
-	// Restarts says that the server was restarted: a record that was replaced meanwhile may not have been seen.
+	// Restarts says that the server was restarted: a record that was replaced meanwhile may not have
+	// been seen.
 	Restarts bool
 
 	replicas  int
@@ -52,7 +53,10 @@ type Arena struct {
 // New makes bucket and stream, with a replica on each server. Close ends all that it starts.
 func New(tb testing.TB, n elections.Network, cfg Config) *Arena {
 	tb.Helper()
-	a := &Arena{Config: cfg, Trace: storm.Trace{Began: time.Now()}, TB: tb, Network: n, Ledger: newLedger(), Tally: elections.NewTally(), Path: n.Link(), replicas: elections.Replicas(n)}
+	a := &Arena{
+		Config: cfg, Trace: storm.Trace{Began: time.Now()}, TB: tb, Network: n, Ledger: newLedger(),
+		Tally: elections.NewTally(), Path: n.Link(), replicas: elections.Replicas(n),
+	}
 	a.Server, _ = n.(*natsrun.Server)
 	switch n.(type) {
 	case *natsrun.Process, *natsrun.ProcessCluster:
@@ -93,8 +97,8 @@ func (a *Arena) client(nc *nats.Conn) *assign.Client {
 	return c
 }
 
-// virtual reports whether this is a bubble, which begins in 2000: there what happens in one moment can be told from what does
-// not. Outside, goroutines run when they come to it.
+// virtual reports whether this is a bubble, which begins in 2000: there what happens in one moment
+// can be told from what does not. Outside, goroutines run when they come to it.
 func (a *Arena) virtual() bool { return a.Began.Before(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)) }
 
 // Close ends everything. Call it before the server is shut down.

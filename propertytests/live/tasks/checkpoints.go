@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// sweepCheckpoints checks that an attempt gets the last checkpoint that was acknowledged since its task was submitted, or
-// requeued, or a later one: the number of a checkpoint is one above that of the one before.
+// sweepCheckpoints checks that an attempt gets the last checkpoint that was acknowledged since its
+// task was submitted, or requeued, or a later one: the number of a checkpoint is one above that of
+// the one before.
 func sweepCheckpoints(records map[string][]Record, runs []Run, saved map[string][]save) (violations []Violation) {
 	for i := range runs {
 		r := &runs[i]
@@ -18,7 +19,9 @@ func sweepCheckpoints(records map[string][]Record, runs []Run, saved map[string]
 		}
 		for _, s := range saved[r.Task] {
 			if s.step > r.Saved && s.at.Before(r.From) && s.at.After(since) {
-				violations = append(violations, Violation{r.Task, fmt.Errorf("it was given checkpoint %d, and %d was acknowledged at %v:\n  %v", r.Saved, s.step, s.at, r)})
+				violations = append(violations,
+					Violation{r.Task, fmt.Errorf("it was given checkpoint %d, and %d was acknowledged at %v:\n  %v", r.Saved, s.step,
+						s.at, r)})
 				break
 			}
 		}

@@ -13,8 +13,8 @@
 //	T2  the outcome names an attempt that ran to that very end, and its output is that attempt's
 //	T3  no handler begins under an epoch below one that its session has run under
 //	T4  what was submitted has ended or is open, and has ended when it is calm (Settled)
-//	T5  no handler runs on after its session was ended, by itself or by others; of one task never two run at once, but for one
-//	    that does not return when its session is lost
+//	T5  no handler runs on after its session was ended, by itself or by others; of one task never two run at once, but
+//	    for one that does not return when its session is lost
 //
 // and also: of the open tasks of a kind one at most has a unique key, each tick of a recurrence
 // comes once, and an attempt gets the last checkpoint that was acknowledged, or a later one.

@@ -87,8 +87,8 @@ func (s *taskStorm) shrink(p *Process) bool {
 	return true
 }
 
-// roll restarts every process in turn, in good order: each comes back under its name when it has gone, or is replaced by another
-// before it goes.
+// roll restarts every process in turn, in good order: each comes back under its name when it has
+// gone, or is replaced by another before it goes.
 func (s *taskStorm) roll(*Process) bool {
 	surge := s.oneIn(2)
 	for _, p := range s.a.Alive() {
@@ -127,7 +127,8 @@ func (s *taskStorm) stepDown(*Process) bool {
 func (s *taskStorm) client(*Process) bool {
 	l := s.a.Path
 	[]func(){
-		l.Cut, func() { l.CutOneWay(natsrun.ToClient) }, func() { l.Hold(natsrun.ToServer) }, func() { l.Hold(natsrun.ToClient) },
+		l.Cut, func() { l.CutOneWay(natsrun.ToClient) }, func() { l.Hold(natsrun.ToServer) },
+		func() { l.Hold(natsrun.ToClient) },
 		l.Reset, func() { l.Delay(s.Below(s.a.TTL)) },
 	}[s.Rand.IntN(6)]()
 	return true

@@ -32,7 +32,8 @@ func sweepKeys(records map[string][]Record) (violations []Violation) {
 			continue
 		}
 		if holder, taken := holders[m.r.Unique]; taken && holder != m.id {
-			violations = append(violations, Violation{m.id, fmt.Errorf("unique: it is open with the key of %s, which is open too: %v", holder, m.r)})
+			violations = append(violations,
+				Violation{m.id, fmt.Errorf("unique: it is open with the key of %s, which is open too: %v", holder, m.r)})
 		}
 		holders[m.r.Unique], keys[m.id] = m.id, m.r.Unique
 	}

@@ -30,7 +30,8 @@ func (r *Run) String() string {
 	if !r.To.IsZero() {
 		end = r.To.Format("15:04:05.000000") + " " + r.How
 	}
-	return fmt.Sprintf("%d.%d on %s, session %d: %s to %s", r.Epoch, r.N, r.Process, r.Session, r.From.Format("15:04:05.000000"), end)
+	return fmt.Sprintf("%d.%d on %s, session %d: %s to %s", r.Epoch, r.N, r.Process, r.Session,
+		r.From.Format("15:04:05.000000"), end)
 }
 
 // session is one session of one process, as it tells of it itself.

@@ -26,10 +26,13 @@ var Kinds = []assign.Kind[Order, string]{Plain, Timed, Few}
 
 // Plain, timed with a timeout for each attempt, and few with limits.
 var (
-	Plain = assign.NewKind[Order, string]("plain", assign.Backoff(100*time.Millisecond, 2*time.Second), assign.MaxAttempts(4), assign.Retention(48*time.Hour))
-	Timed = assign.NewKind[Order, string]("timed", assign.Backoff(100*time.Millisecond, 2*time.Second), assign.MaxAttempts(3), assign.Retention(48*time.Hour),
+	Plain = assign.NewKind[Order, string]("plain", assign.Backoff(100*time.Millisecond, 2*time.Second),
+		assign.MaxAttempts(4), assign.Retention(48*time.Hour))
+	Timed = assign.NewKind[Order, string]("timed", assign.Backoff(100*time.Millisecond, 2*time.Second),
+		assign.MaxAttempts(3), assign.Retention(48*time.Hour),
 		assign.Timeout(3*time.Second), assign.Priority(20))
-	Few = assign.NewKind[Order, string]("few", assign.Backoff(100*time.Millisecond, 2*time.Second), assign.MaxAttempts(4), assign.Retention(48*time.Hour),
+	Few = assign.NewKind[Order, string]("few", assign.Backoff(100*time.Millisecond, 2*time.Second), assign.MaxAttempts(4),
+		assign.Retention(48*time.Hour),
 		assign.Concurrency(3), assign.KeyLimit(1), assign.Slots(2))
 )
 
@@ -47,7 +50,8 @@ func Output(id string, epoch uint64, n uint32) string {
 func (p *Process) run(ctx context.Context, t *assign.Task[Order]) (out string, err error) {
 	token := t.Fence()
 	r := p.a.Ledger.begin(Run{
-		Task: t.ID(), Epoch: token.Epoch, N: token.Seq, Process: p.String(), Instance: p.Name, Session: bridge.Number(p.Session),
+		Task: t.ID(), Epoch: token.Epoch, N: token.Seq, Process: p.String(), Instance: p.Name,
+		Session:  bridge.Number(p.Session),
 		Stubborn: t.Input.Stubborn, From: time.Now(),
 	}, t.Checkpoint())
 	how := "panicked"

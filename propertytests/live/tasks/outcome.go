@@ -37,7 +37,8 @@ func (r *Record) String() string {
 	return fmt.Sprintf("%d at %s: %s", r.Revision, r.Stored.Format("15:04:05.000000"), what)
 }
 
-// readRecord reads what stands at q.<task>. It does so by what is documented of the records, not by the code under test.
+// readRecord reads what stands at q.<task>. It does so by what is documented of the records, not by
+// the code under test.
 func readRecord(revision uint64, stored time.Time, h nats.Header, data []byte) (Record, error) {
 	r := Record{Revision: revision, Stored: stored, Failed: h.Get("Task-Failure") != ""}
 	if text := h.Get("Task-Keys"); text != "" {

@@ -58,7 +58,8 @@ func (a *Arena) Join(plan Plan) *Process {
 		dialer = plan.Path(p.Link)
 	}
 	var err error
-	if p.Conn, err = a.Network.Connect(append(storm.Patient(p.String(), a.TTL), nats.SetCustomDialer(dialer))...); err == nil {
+	if p.Conn, err = a.Network.Connect(append(storm.Patient(p.String(), a.TTL),
+		nats.SetCustomDialer(dialer))...); err == nil {
 		err = p.start()
 	}
 	if err != nil {
@@ -77,7 +78,8 @@ func (p *Process) start() (err error) {
 	}
 	works := !p.Idle
 	p.Assigner, err = assign.New(p.Session, assign.Config{
-		Namespace: p.a.Name, Role: Role, Slots: cmp.Or(p.Slots, 8), SchedulerWorks: &works, CrashBudget: cmp.Or(p.Budget, 100), DrainTimeout: p.Drain, Storage: p.a.Storage,
+		Namespace: p.a.Name, Role: Role, Slots: cmp.Or(p.Slots, 8), SchedulerWorks: &works,
+		CrashBudget: cmp.Or(p.Budget, 100), DrainTimeout: p.Drain, Storage: p.a.Storage,
 	})
 	if err != nil {
 		return err
@@ -155,7 +157,8 @@ func (p *Process) open() bool {
 	}
 }
 
-// Crash cuts the process off for ever. Inside, it goes on for as long as it believes: so does a machine that was frozen.
+// Crash cuts the process off for ever. Inside, it goes on for as long as it believes: so does a
+// machine that was frozen.
 func (p *Process) Crash() {
 	p.gone.Store(true)
 	p.Link.Cut()

@@ -20,9 +20,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// RecordLog is what was stored, along a path without faults: as the stream republishes it for us, which shows also what is
-// replaced in the same moment, and as watches of stream and bucket show it, which are right again after a restart of the server. Only
-// what was stored and replaced while the server went down is missing.
+// RecordLog is what was stored, along a path without faults: as the stream republishes it for us,
+// which shows also what is replaced in the same moment, and as watches of stream and bucket show
+// it, which are right again after a restart of the server. Only what was stored and replaced while
+// the server went down is missing.
 type RecordLog struct {
 	a    *Arena
 	nc   *nats.Conn
@@ -70,7 +71,8 @@ func (c *RecordLog) close() {
 }
 
 func (c *RecordLog) watchTasks(ctx context.Context) (*natskv.Watch, error) {
-	s, err := natskv.OpenStream(ctx, c.nc, c.a.Name+".", "TASKS_"+c.a.Name, func(*jetstream.StreamInfo) []string { return nil })
+	s, err := natskv.OpenStream(ctx, c.nc, c.a.Name+".", "TASKS_"+c.a.Name,
+		func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,9 @@ func (c *RecordLog) watchLeases(ctx context.Context) (*natskv.Watch, error) {
 }
 
 // run follows one watch after the other: the server may be away for a while.
-func (c *RecordLog) run(ctx context.Context, begin func(context.Context) (*natskv.Watch, error), take func(natskv.Entry)) {
+func (c *RecordLog) run(ctx context.Context, begin func(context.Context) (*natskv.Watch, error),
+	take func(natskv.Entry),
+) {
 	for ctx.Err() == nil {
 		c.follow(ctx, begin, take)
 		select {
@@ -96,7 +100,9 @@ func (c *RecordLog) run(ctx context.Context, begin func(context.Context) (*natsk
 	}
 }
 
-func (c *RecordLog) follow(ctx context.Context, begin func(context.Context) (*natskv.Watch, error), take func(natskv.Entry)) {
+func (c *RecordLog) follow(ctx context.Context, begin func(context.Context) (*natskv.Watch, error),
+	take func(natskv.Entry),
+) {
 	within, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	w, err := begin(within)
@@ -152,7 +158,8 @@ func (c *RecordLog) take(id string, revision uint64, stored time.Time, h nats.He
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	history := c.tasks[id]
-	i, known := slices.BinarySearchFunc(history, revision, func(r Record, revision uint64) int { return cmp.Compare(r.Revision, revision) })
+	i, known := slices.BinarySearchFunc(history, revision,
+		func(r Record, revision uint64) int { return cmp.Compare(r.Revision, revision) })
 	if known {
 		return
 	}
@@ -176,7 +183,8 @@ func (c *RecordLog) lease(e natskv.Entry) {
 	c.over[over{lease.Peer.Instance, lease.Lease.Session}] = c.when(e.Time)
 }
 
-// when is when a record was stored, as far as that can be known: by the time it was seen where the server's clock steps.
+// when is when a record was stored, as far as that can be known: by the time it was seen where the
+// server's clock steps.
 func (c *RecordLog) when(stored time.Time) time.Time {
 	if c.a.stepping {
 		return time.Now()

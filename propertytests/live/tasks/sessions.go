@@ -46,7 +46,8 @@ func sweepRuns(runs []Run, ends sessionEnds, now time.Time) (violations []Violat
 		once[id] = r
 		before := longest[r.Task]
 		if before != nil && r.From.Before(until(before, now)) {
-			// The session of the former must have ended, and only one that does not heed its context may still be there.
+			// The session of the former must have ended, and only one that does not heed its context may
+			// still be there.
 			if end := ends.of(before); before.Stubborn == 0 || end.IsZero() || end.After(r.From) {
 				violated(r, "T5: two handlers of one task:\n  %v\n  %v", before, r)
 			}
@@ -58,7 +59,8 @@ func sweepRuns(runs []Run, ends sessionEnds, now time.Time) (violations []Violat
 	return violations
 }
 
-// sweepEpochs is T3. Handlers that begin within slack of each other have no order: each is a goroutine of its own.
+// sweepEpochs is T3. Handlers that begin within slack of each other have no order: each is a
+// goroutine of its own.
 func sweepEpochs(runs []Run, slack time.Duration) (violations []Violation) {
 	of := map[string][]*Run{}
 	runs = byBeginning(runs)
@@ -73,7 +75,9 @@ func sweepEpochs(runs []Run, slack time.Duration) (violations []Violation) {
 				highest = higher(highest, own[next])
 			}
 			if highest != nil && r.Epoch < highest.Epoch {
-				violations = append(violations, Violation{r.Task, fmt.Errorf("T3: a handler begins under epoch %d after one under %d:\n  %v\n  %v", r.Epoch, highest.Epoch, highest, r)})
+				violations = append(violations,
+					Violation{r.Task, fmt.Errorf("T3: a handler begins under epoch %d after one under %d:\n  %v\n  %v", r.Epoch,
+						highest.Epoch, highest, r)})
 			}
 		}
 	}

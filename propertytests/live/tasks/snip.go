@@ -135,8 +135,8 @@ func (c *snipped) Write(p []byte) (int, error) {
 	}
 }
 
-// command is the length of the first command in buf, 0 when its end is not there, the subject that it publishes to, and whether
-// that is inside a batch, of which more is to come.
+// command is the length of the first command in buf, 0 when its end is not there, the subject that
+// it publishes to, and whether that is inside a batch, of which more is to come.
 func command(buf []byte) (n int, subject string, inside bool) {
 	i := bytes.Index(buf, []byte("\r\n"))
 	if i < 0 {

@@ -40,8 +40,8 @@ const (
 	Step       = time.Minute
 )
 
-// Rage throws faults and submits tasks until the time is over. After each storm it heals everything, insists that all tasks
-// end, and checks all promises.
+// Rage throws faults and submits tasks until the time is over. After each storm it heals
+// everything, insists that all tasks end, and checks all promises.
 func (a *Arena) Rage(plan Storm) {
 	a.TB.Helper()
 	s := &taskStorm{Storm: plan, a: a, paused: map[string]bool{}, drained: map[string]bool{}}
@@ -63,7 +63,8 @@ func (a *Arena) Rage(plan Storm) {
 	for range plan.Workers {
 		s.join(true, "")
 	}
-	err := assign.Recur(a.TB.Context(), a.Operator, Plain, Recurrence, fmt.Sprint("@every ", Step), Order{Run: time.Second}, assign.CatchUp(assign.CatchUpAll))
+	err := assign.Recur(a.TB.Context(), a.Operator, Plain, Recurrence, fmt.Sprint("@every ", Step),
+		Order{Run: time.Second}, assign.CatchUp(assign.CatchUpAll))
 	if err != nil {
 		a.TB.Fatal(err)
 	}
@@ -138,7 +139,8 @@ func (s *taskStorm) join(worker bool, name string) *Process {
 	return p
 }
 
-// steer does what an operator asks for until it is done: its path has no faults, but the server may be away.
+// steer does what an operator asks for until it is done: its path has no faults, but the server may
+// be away.
 func (s *taskStorm) steer(f func(ctx context.Context) error) {
 	ctx, cancel := context.WithTimeout(s.a.TB.Context(), time.Minute)
 	defer cancel()

@@ -18,8 +18,8 @@ type Violation struct {
 	Err  error
 }
 
-// Check reports every violation so far as errors of the test, with the history of the tasks and what led to them. It reports
-// whether there was none.
+// Check reports every violation so far as errors of the test, with the history of the tasks and
+// what led to them. It reports whether there was none.
 func (a *Arena) Check() bool {
 	a.TB.Helper()
 	natstest.Settle(a.TB)
@@ -37,8 +37,8 @@ func (a *Arena) Check() bool {
 	return len(violations) == 0
 }
 
-// heeding is how long a goroutine may take to go on in real time, when the machine does something else: to call a handler, and to
-// return from one whose context has ended.
+// heeding is how long a goroutine may take to go on in real time, when the machine does something
+// else: to call a handler, and to return from one whose context has ended.
 const heeding = time.Second
 
 func (a *Arena) violations() (violations []Violation) {
@@ -50,7 +50,8 @@ func (a *Arena) violations() (violations []Violation) {
 	l.mu.Unlock()
 	c.mu.Lock()
 	ends.over = maps.Clone(c.over)
-	records, requeued, acked, promised := maps.Clone(c.tasks), maps.Clone(c.requeued), maps.Clone(c.acked), maps.Clone(c.promised)
+	records, requeued, acked, promised := maps.Clone(c.tasks), maps.Clone(c.requeued), maps.Clone(c.acked),
+		maps.Clone(c.promised)
 	faults = append(faults, c.faults...)
 	c.mu.Unlock()
 	for _, err := range faults {
@@ -82,8 +83,8 @@ func (a *Arena) violations() (violations []Violation) {
 	return violations
 }
 
-// sweepRecords is T1: one outcome for each submission, and only of a dead task another submission takes its place, as often
-// as it was asked for. gaps says that records may be missing.
+// sweepRecords is T1: one outcome for each submission, and only of a dead task another submission
+// takes its place, as often as it was asked for. gaps says that records may be missing.
 func sweepRecords(records map[string][]Record, requeued map[string]int, gaps bool) (violations []Violation) {
 	for id, history := range records {
 		lives := requeued[id]
@@ -93,7 +94,8 @@ func sweepRecords(records map[string][]Record, requeued map[string]int, gaps boo
 			case before.Outcome == nil && r.Outcome == nil && gaps && lives > 0:
 				lives--
 			case before.Outcome == nil && r.Outcome == nil:
-				violations = append(violations, Violation{id, fmt.Errorf("T1: a submission replaces a submission:\n  %v\n  %v", before, r)})
+				violations = append(violations,
+					Violation{id, fmt.Errorf("T1: a submission replaces a submission:\n  %v\n  %v", before, r)})
 			case before.Outcome != nil && (before.Outcome.Status != "dead" || lives == 0):
 				violations = append(violations, Violation{id, fmt.Errorf("T1: an outcome was replaced:\n  %v\n  %v", before, r)})
 			case before.Outcome != nil:
@@ -104,7 +106,8 @@ func sweepRecords(records map[string][]Record, requeued map[string]int, gaps boo
 	return violations
 }
 
-// sweepOutcomes is T2: an outcome names an attempt that has run before, to that end, and after which no other one had begun.
+// sweepOutcomes is T2: an outcome names an attempt that has run before, to that end, and after
+// which no other one had begun.
 func sweepOutcomes(records map[string][]Record, runs []Run) (violations []Violation) {
 	ran := map[string][]*Run{}
 	for i := range runs {
@@ -135,7 +138,8 @@ func sweepOutcomes(records map[string][]Record, runs []Run) (violations []Violat
 	return violations
 }
 
-// fits compares an outcome with the attempt that it names, nil when no handler was called for it, and with one that began later.
+// fits compares an outcome with the attempt that it names, nil when no handler was called for it,
+// and with one that began later.
 func (r *Record) fits(id string, run, later *Run) error {
 	o := r.Outcome
 	if o.Status != succeeded && !r.Failed {
@@ -163,7 +167,8 @@ func (r *Record) is(what string) bool {
 	return r.Outcome != nil && (r.Output == what || r.Outcome.Status == what)
 }
 
-// Settled insists that every task ends that was submitted before now, and that all that was acknowledged is there: T4.
+// Settled insists that every task ends that was submitted before now, and that all that was
+// acknowledged is there: T4.
 func (a *Arena) Settled(within time.Duration) {
 	a.TB.Helper()
 	now, began := time.Now(), time.Now()
@@ -180,7 +185,8 @@ func (a *Arena) Settled(within time.Duration) {
 		}
 		if time.Since(began) > within {
 			slices.Sort(open)
-			a.TB.Errorf("T4: open %v after the last fault: %d tasks, such as %v\n%s", within, len(open), open[:min(len(open), 5)], a.History(open[0]))
+			a.TB.Errorf("T4: open %v after the last fault: %d tasks, such as %v\n%s", within, len(open),
+				open[:min(len(open), 5)], a.History(open[0]))
 			a.TB.Fatalf("%s\nwhat led to it:%s", a.overview(), a.Lately())
 		}
 		<-tick.C

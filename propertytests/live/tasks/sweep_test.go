@@ -40,18 +40,64 @@ func TestSweepRunsFindsPlantedFaults(t *testing.T) {
 		want []string
 	}{
 		{"one after the other", []Run{run("a#0", 7, 1, 0, 4, "x"), run("b#1", 7, 2, 4, 6, succeeded)}, sessionEnds{}, nil},
-		{"two at once", []Run{run("a#0", 7, 1, 0, 5, "x"), run("b#1", 7, 2, 4, 6, succeeded)}, sessionEnds{}, []string{"T5: two"}},
+		{
+			"two at once",
+			[]Run{run("a#0", 7, 1, 0, 5, "x"), run("b#1", 7, 2, 4, 6, succeeded)},
+			sessionEnds{},
+			[]string{"T5: two"},
+		},
 		{"of different tasks", []Run{run("a#0", 7, 1, 0, 5, "x"), other}, sessionEnds{}, nil},
-		{"one that never ended", []Run{run("a#0", 7, 1, 0, -1, ""), run("b#1", 7, 2, 4, 6, succeeded)}, sessionEnds{}, []string{"T5: two"}},
-		{"within a long one, behind a short one", []Run{run("a#0", 7, 1, 0, 20, "x"), run("b#1", 7, 2, 2, 3, "x"), run("b#1", 7, 3, 5, 6, "x")}, sessionEnds{}, []string{"T5: two", "T5: two"}},
-		{"beside one whose session is lost", []Run{run("a#0", 7, 1, 0, 5, "x"), run("b#1", 7, 2, 4, 6, succeeded)}, lost("a#0", 3), []string{"T5: it ran on", "T5: two"}},
-		{"and which does not heed its context", []Run{stubborn(run("a#0", 7, 1, 0, 5, "x")), run("b#1", 7, 2, 4, 6, succeeded)}, lost("a#0", 3), nil},
-		{"but not before it is lost", []Run{stubborn(run("a#0", 7, 1, 0, 5, "x")), run("b#1", 7, 2, 2, 6, succeeded)}, lost("a#0", 3), []string{"T5: two"}},
+		{
+			"one that never ended",
+			[]Run{run("a#0", 7, 1, 0, -1, ""), run("b#1", 7, 2, 4, 6, succeeded)},
+			sessionEnds{},
+			[]string{"T5: two"},
+		},
+		{"within a long one, behind a short one", []Run{
+			run("a#0", 7, 1, 0, 20, "x"), run("b#1", 7, 2, 2, 3, "x"),
+			run("b#1", 7, 3, 5, 6, "x"),
+		}, sessionEnds{}, []string{"T5: two", "T5: two"}},
+		{
+			"beside one whose session is lost",
+			[]Run{run("a#0", 7, 1, 0, 5, "x"), run("b#1", 7, 2, 4, 6, succeeded)},
+			lost("a#0", 3),
+			[]string{"T5: it ran on", "T5: two"},
+		},
+		{"and which does not heed its context", []Run{
+			stubborn(run("a#0", 7, 1, 0, 5, "x")),
+			run("b#1", 7, 2, 4, 6, succeeded),
+		}, lost("a#0", 3), nil},
+		{
+			"but not before it is lost",
+			[]Run{stubborn(run("a#0", 7, 1, 0, 5, "x")), run("b#1", 7, 2, 2, 6, succeeded)},
+			lost("a#0", 3),
+			[]string{"T5: two"},
+		},
 		{"and not for ever", []Run{stubborn(run("a#0", 7, 1, 0, 7, "x"))}, lost("a#0", 3), []string{"T5: it ran on"}},
-		{"after it was killed, or closed", []Run{run("a#0", 7, 1, 0, 4, "x")}, sessionEnds{over: map[over]time.Time{{"a", 5}: at(3)}}, []string{"T5: it ran on"}},
-		{"twice", []Run{run("a#0", 7, 1, 0, 4, "x"), run("b#1", 7, 1, 5, 6, "x")}, sessionEnds{}, []string{"an attempt was run twice"}},
-		{"an epoch that goes back", []Run{run("a#0", 7, 1, 0, 1, "x"), run("a#0", 6, 2, 2, 3, "x")}, sessionEnds{}, []string{"T3"}},
-		{"far back", []Run{run("a#0", 7, 1, 0, 1, "x"), run("a#0", 8, 1, 2, 3, "x"), run("a#0", 7, 2, 4, 5, "x")}, sessionEnds{}, []string{"T3"}},
+		{
+			"after it was killed, or closed",
+			[]Run{run("a#0", 7, 1, 0, 4, "x")},
+			sessionEnds{over: map[over]time.Time{{"a", 5}: at(3)}},
+			[]string{"T5: it ran on"},
+		},
+		{
+			"twice",
+			[]Run{run("a#0", 7, 1, 0, 4, "x"), run("b#1", 7, 1, 5, 6, "x")},
+			sessionEnds{},
+			[]string{"an attempt was run twice"},
+		},
+		{
+			"an epoch that goes back",
+			[]Run{run("a#0", 7, 1, 0, 1, "x"), run("a#0", 6, 2, 2, 3, "x")},
+			sessionEnds{},
+			[]string{"T3"},
+		},
+		{
+			"far back",
+			[]Run{run("a#0", 7, 1, 0, 1, "x"), run("a#0", 8, 1, 2, 3, "x"), run("a#0", 7, 2, 4, 5, "x")},
+			sessionEnds{},
+			[]string{"T3"},
+		},
 		{"in one moment", []Run{run("a#0", 7, 1, 0, 0, "x"), run("a#0", 6, 2, 0, 0, "x")}, sessionEnds{}, nil},
 		{"elsewhere", []Run{run("a#0", 7, 1, 0, 1, "x"), run("b#1", 6, 2, 2, 3, "x")}, sessionEnds{}, nil},
 	} {
@@ -87,27 +133,72 @@ func TestSweepRecordsFindsPlantedFaults(t *testing.T) {
 		want     []string
 	}{
 		{"as it should be", []Record{submission(2, 0, ""), done}, fine, 0, false, nil},
-		{"two outcomes", []Record{submission(2, 0, ""), done, outcome(11, 6, succeeded, 7, 2, "a")}, fine, 0, false, []string{"T1: an outcome"}},
-		{"submitted again", []Record{submission(2, 0, ""), done, submission(11, 6, "")}, fine, 1, false, []string{"T1: an outcome"}},
+		{
+			"two outcomes",
+			[]Record{submission(2, 0, ""), done, outcome(11, 6, succeeded, 7, 2, "a")},
+			fine, 0, false,
+			[]string{"T1: an outcome"},
+		},
+		{
+			"submitted again",
+			[]Record{submission(2, 0, ""), done, submission(11, 6, "")},
+			fine, 1, false,
+			[]string{"T1: an outcome"},
+		},
 		{"requeued", []Record{submission(2, 0, ""), dead, submission(11, 6, "")}, failed, 1, false, nil},
-		{"requeued, and nobody asked", []Record{submission(2, 0, ""), dead, submission(11, 6, "")}, failed, 0, false, []string{"T1: an outcome"}},
-		{"submitted twice", []Record{submission(2, 0, ""), submission(3, 0, "")}, nil, 0, false, []string{"T1: a submission"}},
+		{
+			"requeued, and nobody asked",
+			[]Record{submission(2, 0, ""), dead, submission(11, 6, "")},
+			failed, 0, false,
+			[]string{"T1: an outcome"},
+		},
+		{
+			"submitted twice",
+			[]Record{submission(2, 0, ""), submission(3, 0, "")},
+			nil, 0, false,
+			[]string{"T1: a submission"},
+		},
 		{"requeued in a gap", []Record{submission(2, 0, ""), submission(3, 0, "")}, nil, 1, true, nil},
 		{"of nobody", []Record{done}, nil, 0, false, []string{"T2: no such"}},
-		{"of another worker", []Record{done}, []Run{run("b#0", 7, 2, 0, 5, succeeded)}, 0, false, []string{"T2: it ran on b"}},
+		{
+			"of another worker",
+			[]Record{done},
+			[]Run{run("b#0", 7, 2, 0, 5, succeeded)},
+			0, false,
+			[]string{"T2: it ran on b"},
+		},
 		{"of another attempt", []Record{done}, []Run{run("a#0", 7, 1, 0, 5, succeeded)}, 0, false, []string{"T2: no such"}},
 		{"with the output of another", []Record{wrong}, fine, 0, false, []string{"T2: the output"}},
 		{"of one that failed", []Record{done}, failed, 0, false, []string{"T2: it ended otherwise"}},
 		{"failed, of one that did not", []Record{dead}, fine, 0, false, []string{"T2: it ended otherwise"}},
-		{"late, of the first of two", []Record{submission(2, 0, ""), done}, append(slices.Clone(fine), run("b#0", 8, 1, 5, 9, succeeded)), 0, false, []string{"T2: another attempt"}},
-		{"of the last of two", []Record{submission(2, 0, ""), done}, append(slices.Clone(fine), run("b#0", 7, 1, 0, 9, "x")), 0, false, nil},
-		{"of one that was followed by another when it was stored", []Record{submission(2, 0, ""), done}, append(slices.Clone(fine), run("b#0", 8, 1, 7, 9, "x")), 0, false, nil},
-		{"beside an attempt of the submission before", []Record{submission(2, 0, ""), dead, submission(11, 8, ""), outcome(12, 11, succeeded, 7, 3, "a")}, append(slices.Clone(failed), run("b#0", 8, 1, 7, 8, "x"), run("a#0", 7, 3, 9, 10, succeeded)), 1, false, nil},
+		{
+			"late, of the first of two",
+			[]Record{submission(2, 0, ""), done},
+			append(slices.Clone(fine), run("b#0", 8, 1, 5, 9, succeeded)), 0, false,
+			[]string{"T2: another attempt"},
+		},
+		{
+			"of the last of two",
+			[]Record{submission(2, 0, ""), done},
+			append(slices.Clone(fine), run("b#0", 7, 1, 0, 9, "x")),
+			0, false, nil,
+		},
+		{
+			"of one that was followed by another when it was stored",
+			[]Record{submission(2, 0, ""), done},
+			append(slices.Clone(fine), run("b#0", 8, 1, 7, 9, "x")), 0, false, nil,
+		},
+		{"beside an attempt of the submission before", []Record{
+			submission(2, 0, ""), dead, submission(11, 8, ""),
+			outcome(12, 11, succeeded, 7, 3, "a"),
+		}, append(slices.Clone(failed), run("b#0", 8, 1, 7, 8, "x"),
+			run("a#0", 7, 3, 9, 10, succeeded)), 1, false, nil},
 		{"before it ended", []Record{done}, []Run{run("a#0", 7, 2, 0, 7, succeeded)}, 0, false, []string{"T2: it had not"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			records := map[string][]Record{"t": c.history}
-			expect(t, slices.Concat(sweepRecords(records, map[string]int{"t": c.requeued}, c.gaps), sweepOutcomes(records, c.runs)), c.want)
+			expect(t, slices.Concat(sweepRecords(records, map[string]int{"t": c.requeued}, c.gaps),
+				sweepOutcomes(records, c.runs)), c.want)
 		})
 	}
 }
@@ -116,8 +207,12 @@ func TestSweepRecordsFindsPlantedFaults(t *testing.T) {
 func TestSweepKeysFindsPlantedFaults(t *testing.T) {
 	end := outcome(4, 1, succeeded, 7, 1, "a")
 	expect(t, sweepKeys(map[string][]Record{"t": {submission(2, 0, "k"), end}, "u": {submission(5, 2, "k")}}), nil)
-	expect(t, sweepKeys(map[string][]Record{"t": {submission(2, 0, "k"), end}, "u": {submission(3, 1, "k")}}), []string{"unique"})
-	expect(t, sweepKeys(map[string][]Record{"t": {submission(2, 0, "k")}, "u": {submission(3, 1, "l")}, "v": {submission(4, 1, "")}}), nil)
+	expect(t, sweepKeys(map[string][]Record{"t": {submission(2, 0, "k"), end}, "u": {submission(3, 1, "k")}}),
+		[]string{"unique"})
+	expect(t, sweepKeys(map[string][]Record{
+		"t": {submission(2, 0, "k")}, "u": {submission(3, 1, "l")},
+		"v": {submission(4, 1, "")},
+	}), nil)
 
 	records := map[string][]Record{"t": {submission(2, 0, "")}}
 	saved := map[string][]save{"t": {{at(2), 1}, {at(3), 2}}}
@@ -126,7 +221,8 @@ func TestSweepKeysFindsPlantedFaults(t *testing.T) {
 	again.Saved = 2
 	expect(t, sweepCheckpoints(records, []Run{again}, saved), nil)
 	again.Saved = 0
-	records["t"] = append(records["t"], outcome(3, 3, "dead", 7, 1, "a"), submission(4, 4, "")) // requeued: it begins again
+	// requeued: it begins again
+	records["t"] = append(records["t"], outcome(3, 3, "dead", 7, 1, "a"), submission(4, 4, ""))
 	expect(t, sweepCheckpoints(records, []Run{again}, saved), nil)
 
 	for _, c := range []struct {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Ticks checks that the ticks of a recurrence, from the first to the last that was submitted, are a step apart, and returns
-// how many there are. That each comes once is T1: the id of its task is its own.
+// Ticks checks that the ticks of a recurrence, from the first to the last that was submitted, are a
+// step apart, and returns how many there are. That each comes once is T1: the id of its task is its
+// own.
 func (a *Arena) Ticks(name string, step time.Duration) int {
 	a.TB.Helper()
 	prefix := "cron/" + name + "/"
@@ -32,7 +33,8 @@ func (a *Arena) Ticks(name string, step time.Duration) int {
 func evenly(ticks []time.Time, step time.Duration) error {
 	for i := 1; i < len(ticks); i++ {
 		if got := ticks[i].Sub(ticks[i-1]); got != step {
-			return fmt.Errorf("tick %v follows %v: %v apart, want %v", ticks[i].Format(time.TimeOnly), ticks[i-1].Format(time.TimeOnly), got, step)
+			return fmt.Errorf("tick %v follows %v: %v apart, want %v", ticks[i].Format(time.TimeOnly),
+				ticks[i-1].Format(time.TimeOnly), got, step)
 		}
 	}
 	return nil

@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// checkUnharmed reports, after a storm in which processes only came and went in good order, every task that is dead for that, and
-// every worker that counts as lost: none was, and nothing that was given back counts as a failure.
+// checkUnharmed reports, after a storm in which processes only came and went in good order, every
+// task that is dead for that, and every worker that counts as lost: none was, and nothing that was
+// given back counts as a failure.
 func (a *Arena) checkUnharmed() {
 	a.TB.Helper()
 	if n := a.Tally.Count("rerun/worker_lost"); n > 0 {

@@ -27,7 +27,9 @@ func (s *taskStorm) ask() {
 		if alive := s.a.Alive(); len(alive) > 0 {
 			instance := alive[s.Rand.IntN(len(alive))].Name
 			s.drained[instance] = true
-			s.later("drained", func(ctx context.Context) error { return assign.DrainWorker(ctx, s.a.Operator, instance, "a storm") })
+			s.later("drained", func(ctx context.Context) error {
+				return assign.DrainWorker(ctx, s.a.Operator, instance, "a storm")
+			})
 		}
 	default:
 		s.submit()

@@ -11,16 +11,17 @@ import (
 // When the bucket has lost what it had acknowledged, less is promised
 // (docs/explanation/guarantees.md), and looked at here:
 //
-//	E1  nobody believes in a term whose record is lost for longer than by the beats before that, or while a rotation is open; and
-//	    two believe at once, for as long at most, only if
-//	      - the record of the one is lost, and the other was claimed by somebody who had not been shown it, or after such a one, or
-//	        after somebody who gave away an older term that the loss had brought back; or a rotation of it is open
+//	E1  nobody believes in a term whose record is lost for longer than by the beats before that, or while a rotation is
+//	    open; and two believe at once, for as long at most, only if
+//	      - the record of the one is lost, and the other was claimed by somebody who had not been shown it, or after
+//	        such a one, or after somebody who gave away an older term that the loss had brought back; or a rotation of
+//	        it is open
 //	      - the last beat of the one is lost, so that others ended its session sooner than it knows
 //	      - the one's lease or role was overwritten by mistake: at its revision had stood something else, which is lost
 //	      - the other's claimant took the session of the one for dead, since a later lease of it was lost
-//	E2  nobody leads at an epoch below one that it has been shown of the role, or below what it knew when it claimed it; and whoever
-//	    is told of a write of its own below what it knew has ended; a term begins after one above it only if who claimed that one took
-//	    the session of this one for dead, since a later lease of it was lost
+//	E2  nobody leads at an epoch below one that it has been shown of the role, or below what it knew when it claimed it;
+//	    and whoever is told of a write of its own below what it knew has ended; a term begins after one above it only if
+//	    who claimed that one took the session of this one for dead, since a later lease of it was lost
 //	E3  at a resource none lands below what has landed, though whoever leads be refused
 //
 // The other promises hold as ever, once every doubt is settled.
@@ -81,7 +82,8 @@ func (w *world) apartByLoss(p *process, t *work, q *process, u *work) bool {
 	}
 	switch {
 	case p.restsOnLost() || q.restsOnLost():
-	case w.sent[u.token].misled == p.peer() && u.epoch > t.epoch && p.until <= w.store.at(u.epoch).at+p.lasts(p.cfg.TTL-p.cfg.Margin)+tick:
+	case w.sent[u.token].misled == p.peer() && u.epoch > t.epoch &&
+		p.until <= w.store.at(u.epoch).at+p.lasts(p.cfg.TTL-p.cfg.Margin)+tick:
 	case t.lostAt == 0 || p.until > p.outlastsLoss(t):
 		return false
 	case !t.rotating && w.sent[u.token].knew(t) && w.firstClaim(u, t.lostAt).knew(t) && !u.followsVacancy(t.lostAt):
@@ -184,7 +186,8 @@ func (w *world) overMisled(p *process, epoch uint64) bool {
 // it sent that has ended.
 func (p *process) checkEnds(x protocol.Write, ev protocol.Written, known uint64) {
 	if ev.Outcome == record.Won && ev.Revision <= known && p.alive && !p.paused {
-		p.w.violate("E2: %s goes on though it knew of revision %d and its write of %s has got %d", p, known, x.Key, ev.Revision)
+		p.w.violate("E2: %s goes on though it knew of revision %d and its write of %s has got %d", p, known, x.Key,
+			ev.Revision)
 	}
 }
 

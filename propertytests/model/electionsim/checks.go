@@ -10,8 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// believe takes up what the last step says of the terms, and checks E1: whoever believes now, nobody else does in the same
-// bucket. It covers every moment up to the next step, since belief ends by itself on the process's own clock.
+// believe takes up what the last step says of the terms, and checks E1: whoever believes now,
+// nobody else does in the same bucket. It covers every moment up to the next step, since belief
+// ends by itself on the process's own clock.
 func (p *process) believe() {
 	w := p.w
 	p.until = p.when(p.m.TrustedUntil())
@@ -36,8 +37,9 @@ func (p *process) believe() {
 	}
 }
 
-// grant checks E2 and that the record says so: an epoch is granted once, to its writer, and no later one is lower.
-// A term of a bucket that is gone may begin after one of the next, but not above it.
+// grant checks E2 and that the record says so: an epoch is granted once, to its writer, and no
+// later one is lower. A term of a bucket that is gone may begin after one of the next, but not
+// above it.
 func (w *world) grant(p *process, t *work, token string) {
 	role, epoch := t.role, t.epoch
 	t.in = w.bucketOf(epoch)
@@ -71,7 +73,8 @@ func (w *world) grant(p *process, t *work, token string) {
 	t.records = append(t.records, c)
 }
 
-// checkWrite checks E7 when a role is given away, and counts what is sent in the quiet window for E8.
+// checkWrite checks E7 when a role is given away, and counts what is sent in the quiet window for
+// E8.
 func (p *process) checkWrite(x protocol.Write) {
 	w := p.w
 	if !p.m.View().Complete() || p.snapshots == 0 {
@@ -127,7 +130,8 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 	delete(p.beats, x.ID)
 }
 
-// checkAwake: whoever begins to lead or to work does not say that it is idle, since others may end it at once then.
+// checkAwake: whoever begins to lead or to work does not say that it is idle, since others may end
+// it at once then.
 func (p *process) checkAwake(what string) {
 	c := p.w.store.newest(record.LeaseKey(p.peer()))
 	if c != nil && c.at > p.w.lostAt && c.entry.Lease.State == record.Idle && c.entry.Lease.Session == p.session {
@@ -135,22 +139,26 @@ func (p *process) checkAwake(what string) {
 	}
 }
 
-// checkEvicted: nobody ends a term for a record that was changed while its own stands, or the rotation of it that it has sent: unless
-// that has been open for so long that others would not wait for it any more. (What was shown may be lost by now.)
+// checkEvicted: nobody ends a term for a record that was changed while its own stands, or the
+// rotation of it that it has sent: unless that has been open for so long that others would not wait
+// for it any more. (What was shown may be lost by now.)
 func (p *process) checkEvicted(t *work) {
 	c := p.w.store.newest(record.RoleKey(t.role))
-	if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.ID != p.instance || c.entry.Role.Session != t.session ||
+	if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.ID != p.instance ||
+		c.entry.Role.Session != t.session ||
 		t.in != p.w.store || t.lost() || p.w.stray != nil ||
 		p.highest[t.role] > c.entry.Revision {
 		return
 	}
-	if s, sent := p.w.sent[c.entry.Role.Token]; sent && (c.entry.Role.Token == t.shows || p.w.now-s.when < p.lasts(p.cfg.TTL-p.cfg.Margin)) {
+	if s, sent := p.w.sent[c.entry.Role.Token]; sent &&
+		(c.entry.Role.Token == t.shows || p.w.now-s.when < p.lasts(p.cfg.TTL-p.cfg.Margin)) {
 		p.w.violate("E4: %s ends its term of %s at epoch %d, as if it were evicted; there stands %s", p, t.role, t.epoch, c)
 	}
 }
 
-// checkKill: who is killed has stopped believing in its session, by its own clock, unless it had said that it is idle, and a
-// role or a new process of its name was waiting for it; and then nothing is at work under it.
+// checkKill: who is killed has stopped believing in its session, by its own clock, unless it had
+// said that it is idle, and a role or a new process of its name was waiting for it; and then
+// nothing is at work under it.
 func (w *world) checkKill(by *process, c *commit) {
 	past := w.store.keys[c.key]
 	if len(past) < 2 {
@@ -158,7 +166,8 @@ func (w *world) checkKill(by *process, c *commit) {
 	}
 	mayEnd := past[len(past)-2].entry.Lease.State == record.Idle && (by.instance == c.entry.Peer.Instance || w.hasHeld(c))
 	for _, p := range w.members {
-		if !p.alive || p.session == 0 || p.session != c.entry.Lease.Session || p.instance != c.entry.Peer.Instance || mayEnd && p.working == 0 {
+		if !p.alive || p.session == 0 || p.session != c.entry.Lease.Session || p.instance != c.entry.Peer.Instance ||
+			mayEnd && p.working == 0 {
 			continue
 		}
 		if until := p.when(p.m.LeaseUntil()); until > w.now && !p.byLostBeat(until) && p.mistakenAt != w.now {
@@ -167,11 +176,13 @@ func (w *world) checkKill(by *process, c *commit) {
 	}
 }
 
-// checkJudgement: nobody tries to end a session because its own watch does not come. When the session had stood still for half its
-// lease something was written that it has been shown. (An idle lease may be ended early, for a role.)
+// checkJudgement: nobody tries to end a session because its own watch does not come. When the
+// session had stood still for half its lease something was written that it has been shown. (An idle
+// lease may be ended early, for a role.)
 func (p *process) checkJudgement(x protocol.Write) {
 	w := p.w
-	if e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL); e.Kind != record.KindLease || e.Lease.State != record.Killed || w.lostAt > 0 {
+	if e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL); e.Kind != record.KindLease ||
+		e.Lease.State != record.Killed || w.lostAt > 0 {
 		return
 	}
 	past := w.store.keys[x.Key]
@@ -184,11 +195,12 @@ func (p *process) checkJudgement(x protocol.Write) {
 	}
 }
 
-// hasHeld reports whether a role was ever held by the session that c ends; or, so far as anybody knows, by a later one of that
-// instance, which is lost.
+// hasHeld reports whether a role was ever held by the session that c ends; or, so far as anybody
+// knows, by a later one of that instance, which is lost.
 func (w *world) hasHeld(c *commit) bool {
 	held := func(r *commit) bool {
-		return r.entry.Kind == record.KindRole && r.entry.Role.ID == c.entry.Peer.Instance && r.entry.Role.Session >= c.entry.Lease.Session
+		return r.entry.Kind == record.KindRole && r.entry.Role.ID == c.entry.Peer.Instance &&
+			r.entry.Role.Session >= c.entry.Lease.Session
 	}
 	return slices.ContainsFunc(w.store.log, held) || slices.ContainsFunc(w.store.lost, held)
 }
@@ -206,8 +218,8 @@ func (w *world) landed(p *process, x protocol.Write, c *commit) {
 	}
 }
 
-// converged reports whether every role is where it belongs: led, and by nobody that is outranked (E5, E6). missing says
-// what is not so.
+// converged reports whether every role is where it belongs: led, and by nobody that is outranked
+// (E5, E6). missing says what is not so.
 func (w *world) converged() (missing string) {
 	for _, p := range w.members {
 		if p.alive && p.session == 0 {
@@ -248,7 +260,8 @@ func (w *world) settled(role string) string {
 	}
 	for _, p := range w.members {
 		t := p.work[role]
-		if p.alive && p.joined[role] && p.plan.Takeover && p.priority(role) > leader.priority(role) && (t == nil || t.drained) {
+		if p.alive && p.joined[role] && p.plan.Takeover && p.priority(role) > leader.priority(role) &&
+			(t == nil || t.drained) {
 			return role + " is led by " + leader.String() + " and not by " + p.String()
 		}
 	}
@@ -274,18 +287,20 @@ func (p *process) priority(role string) int {
 	return 0
 }
 
-// bound is within which everything must have converged after the last fault. It is the sum of all waits, as if none began before
-// the last one was over and all of them were the longest that there are, by the slowest clock:
+// bound is within which everything must have converged after the last fault. It is the sum of all
+// waits, as if none began before the last one was over and all of them were the longest that there
+// are, by the slowest clock:
 //
-//	41 s  a cool-down, which doubles with every failure: the last one is 3 s after the faults at most, when work has returned, and
-//	      those before have ended by then, so it is no longer than Length, 3 s, and the longest TTL
+//	41 s  a cool-down, which doubles with every failure: the last one is 3 s after the faults at most, when work has
+//	      returned, and those before have ended by then, so it is no longer than Length, 3 s, and the longest TTL
 //	10 s  faults that heal
-//	26 s  three times L_max, by which what is gone or cannot be read is waited for: to open a session, to end another, to claim
+//	26 s  three times L_max, by which what is gone or cannot be read is waited for: to open a session, to end another,
+//	      to claim
 //	 6 s  the longest wait before something is tried again, outside the slow lane, which ends with anything that is heard
 //	15 s  a hand-over: beats until it is stable, and work that drains for three TTLs
 //
-// Where a worker has the name of a candidate, as a duplicate may, either answers when that one is asked whether it is ready, and a
-// hand-over is a matter of chance.
+// Where a worker has the name of a candidate, as a duplicate may, either answers when that one is
+// asked whether it is ready, and a hand-over is a matter of chance.
 func (w *world) bound() time.Duration {
 	for _, p := range w.members {
 		for _, q := range w.members {

@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// skewed is the two clocks of one process: both run fast or slow, and the observer's stands still through a suspend.
+// skewed is the two clocks of one process: both run fast or slow, and the observer's stands still
+// through a suspend.
 type skewed struct {
 	base  int64
 	ppm   int64

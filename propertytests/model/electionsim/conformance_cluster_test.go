@@ -32,7 +32,8 @@ func TestStoreConformsOnReplicas(t *testing.T) {
 		steps = append(steps, conformStep{do: snapshot})
 		err := inStep(&pair{nc: nc, name: fmt.Sprint("b", try), replicas: 3, seen: seen}, steps)
 		switch {
-		case errors.Is(err, errUncertain): // servers that have no time elect another leader: what was stored by then was compared
+		// servers that have no time elect another leader: what was stored by then was compared
+		case errors.Is(err, errUncertain):
 			t.Logf("try %d was cut short: %v", try, err)
 		case err != nil:
 			t.Fatal(err)

@@ -18,18 +18,21 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// lateness is how late the server may be to remove what has expired: it looks in intervals, and the last look may be just over.
+// lateness is how late the server may be to remove what has expired: it looks in intervals, and the
+// last look may be just over.
 const (
 	lateness  = 2 * time.Second
 	markerTTL = 4 * time.Hour // of the bucket, for the markers of what has expired
 )
 
-// errUncertain is that a program cannot be compared to its end: the server has not said what became of a step.
+// errUncertain is that a program cannot be compared to its end: the server has not said what became
+// of a step.
 var errUncertain = errors.New("the server has not said it")
 
 func uncertain(err error) error { return fmt.Errorf("%w: %w", errUncertain, err) }
 
-// pair is the model and the real bucket, in step. One replica is in a bubble, several are in real time, where nothing expires.
+// pair is the model and the real bucket, in step. One replica is in a bubble, several are in real
+// time, where nothing expires.
 type pair struct {
 	nc       *nats.Conn
 	name     string
@@ -54,7 +57,10 @@ type pair struct {
 func (p *pair) create() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if p.bucket, err = natskv.Create(ctx, p.nc, natskv.Config{Bucket: p.name, MaxTTL: MaxTTL, Replicas: p.replicas}); err != nil {
+	if p.bucket, err = natskv.Create(ctx, p.nc, natskv.Config{
+		Bucket: p.name, MaxTTL: MaxTTL,
+		Replicas: p.replicas,
+	}); err != nil {
 		return uncertain(err)
 	}
 	state, err := p.bucket.Inspect(ctx)
@@ -62,7 +68,8 @@ func (p *pair) create() (err error) {
 		return uncertain(err)
 	}
 	if state.FirstSeq <= p.last {
-		return fmt.Errorf("a bucket that was made again begins at revision %d, and %d was written before", state.FirstSeq, p.last)
+		return fmt.Errorf("a bucket that was made again begins at revision %d, and %d was written before",
+			state.FirstSeq, p.last)
 	}
 	p.model, p.base, p.delivered, p.whole = newStore(), state.FirstSeq, 0, false
 	p.expires, p.goes = map[string]time.Time{}, map[string]time.Time{}
@@ -92,7 +99,8 @@ func (p *pair) leave() {
 	p.watch, p.writer = nil, nil
 }
 
-// real and ours translate revisions; 0 is nothing on both sides, and what belongs to a former bucket is nowhere in the model.
+// real and ours translate revisions; 0 is nothing on both sides, and what belongs to a former
+// bucket is nowhere in the model.
 func (p *pair) real(revision uint64) uint64 {
 	if revision == 0 {
 		return 0
@@ -283,8 +291,8 @@ func (p *pair) same(c *commit, revision uint64) error {
 	return nil
 }
 
-// settle lets the server come to rest, and compares what the watch has delivered with the model's log. It does not return
-// while it is open whether something has expired.
+// settle lets the server come to rest, and compares what the watch has delivered with the model's
+// log. It does not return while it is open whether something has expired.
 func (p *pair) settle() error {
 	if p.replicas > 1 {
 		return p.catchUp()
@@ -351,7 +359,8 @@ func (p *pair) heard(e *natskv.Entry) error {
 	if p.delivered == len(p.model.log) { // nobody has written it: it has expired
 		at, due := p.expires[e.Key]
 		if !due || e.Time.Before(at) || !e.Marker {
-			return fmt.Errorf("the watch delivers what nobody has written: %s at %d, %s, %v", e.Key, e.Revision, e.Value, e.Header)
+			return fmt.Errorf("the watch delivers what nobody has written: %s at %d, %s, %v", e.Key, e.Revision, e.Value,
+				e.Header)
 		}
 		p.seen["expired"]++
 		p.stored(e.Key, nil, true, 0)
@@ -365,7 +374,8 @@ func (p *pair) heard(e *natskv.Entry) error {
 func (p *pair) equal(c *commit, e *natskv.Entry) error {
 	got := record.Decode(e.Key, e.Value, p.ours(e.Revision), e.Marker, MaxTTL)
 	if e.Key != c.key || e.Marker != c.marker || !reflect.DeepEqual(got, c.entry) {
-		return fmt.Errorf("the server delivers %s at %d, %s, marker %t; the model has %v", e.Key, p.ours(e.Revision), e.Value, e.Marker, c)
+		return fmt.Errorf("the server delivers %s at %d, %s, marker %t; the model has %v", e.Key, p.ours(e.Revision), e.Value,
+			e.Marker, c)
 	}
 	return nil
 }
@@ -381,7 +391,8 @@ func (p *pair) snapshot(ctx context.Context, which int) error {
 		})
 	})
 	err := p.shows(ctx, filters, want)
-	for until := time.Now().Add(patience); err != nil && p.replicas > 1 && time.Now().Before(until); { // its server may lag
+	// its server may lag
+	for until := time.Now().Add(patience); err != nil && p.replicas > 1 && time.Now().Before(until); {
 		time.Sleep(10 * time.Millisecond)
 		err = p.shows(ctx, filters, want)
 	}

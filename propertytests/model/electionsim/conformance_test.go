@@ -14,7 +14,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-var conformance = flag.Int("sim.conformance", 25, "how many programs to run on the model of the bucket and on a real one")
+var conformance = flag.Int("sim.conformance", 25,
+	"how many programs to run on the model of the bucket and on a real one")
 
 // TestStoreConforms: the model of the bucket and a bucket of the real server, given the same steps,
 // say the same: which conditional writes are stored and where, what a watch delivers and in which
@@ -52,8 +53,10 @@ func TestStoreConforms(t *testing.T) {
 
 // outcomes are what has to come to pass.
 var outcomes = []string{
-	"won", "refused", "guarded won", "guarded refused", "replay won", "replay refused", "won over nothing", "refused over nothing",
-	"won over a marker", "refused over a marker", "won over a record", "refused over a record", "deleted", "kv put", "kv delete",
+	"won", "refused", "guarded won", "guarded refused", "replay won", "replay refused", "won over nothing",
+	"refused over nothing",
+	"won over a marker", "refused over a marker", "won over a record", "refused over a record", "deleted", "kv put",
+	"kv delete",
 	"kv purge", "snapshot", "recreated",
 }
 
@@ -159,21 +162,25 @@ func (s conformStep) GoString() string {
 
 func drawStep(t *rapid.T) conformStep {
 	do := rapid.SampledFrom([]action{
-		conditional, conditional, conditional, conditional, conditional, conditional, replay, replay, kvPut, kvDelete, kvPurge, pass, pass,
+		conditional, conditional, conditional, conditional, conditional, conditional, replay, replay, kvPut, kvDelete,
+		kvPurge, pass, pass,
 		snapshot, snapshot, recreate,
 	}).Draw(t, "do")
 	s := conformStep{
 		do: do, key: rapid.SampledFrom(conformKeys).Draw(t, "key"),
-		expect: rapid.SampledFrom([]expectation{right, right, right, right, nothing, former, unborn, another}).Draw(t, "expect"),
+		expect: rapid.SampledFrom([]expectation{right, right, right, right, nothing, former, unborn, another}).Draw(t,
+			"expect"),
 		delete: rapid.IntRange(0, 7).Draw(t, "delete") == 7, garbage: rapid.IntRange(0, 7).Draw(t, "garbage") == 7,
 		which: rapid.IntRange(0, 99).Draw(t, "which"),
 	}
 	if rapid.IntRange(0, 3).Draw(t, "guarded") == 3 {
 		s.guard = rapid.SampledFrom(conformKeys).Draw(t, "guard")
 	}
-	s.ttl = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, 1500 * time.Millisecond, 5 * time.Second}).Draw(t, "ttl")
+	s.ttl = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, 1500 * time.Millisecond, 5 * time.Second}).Draw(t,
+		"ttl")
 	s.wait = rapid.SampledFrom([]time.Duration{
-		time.Millisecond, time.Millisecond, time.Second, 1700 * time.Millisecond, 6 * time.Second, 6 * time.Second, 5 * time.Hour,
+		time.Millisecond, time.Millisecond, time.Second, 1700 * time.Millisecond, 6 * time.Second, 6 * time.Second,
+		5 * time.Hour,
 	}).Draw(t, "wait")
 	return s
 }

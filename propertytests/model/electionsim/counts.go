@@ -9,30 +9,34 @@ import (
 
 // Counts is what happened in one schedule, or in many: a run that elected nobody proves nothing.
 type Counts struct {
-	Schedules, Steps                               int
-	Sessions, SessionsLost, Closed, Duplicates     int
-	WentBack                                       int // sessions ended by a bucket that had lost what was seen
-	Terms, QuietTerms, Claims, UnknownClaims       int // QuietTerms: since everything has converged
-	Vacates, Sweeps, Rotations, Returned, Stuck    int
-	Kills, Evictions, MarkersOverLive, Wiped       int
-	Orphans, MutedIdle, Unseen, Errands            int
-	Lost, LostAcks, Late, UnknownBeats             int
-	Again, Outdated                                int // answers that came twice; after another write of that key was sent
-	Recreated, Gone, MadeAgain                     int // buckets; sessions ended by it
-	LateRefused, LateWon                           int // writes that were sent before it and landed after it
-	Apart, Stray                                   int // terms of two buckets at once; with both their records in the next one
-	Losses, LostWrites, LostTerms, LostApart       int // times that the bucket lost writes; those; terms whose record that was; beside another one
-	Mistaken                                       int // records overwritten that were taken for lost ones
-	GuardAdmitted, GuardRefused                    int // writes to guarded resources
-	GuardDeposed, GuardOutlived                    int // refused after those of a later term, and of a later bucket
-	GuardAfterLoss                                 int // refused, where the record of either term was lost
-	GuardUnaware, GuardForged, GuardRemade         int // sent by whoever had ceased to lead; forged; resources made again from their floor
+	Schedules, Steps                            int
+	Sessions, SessionsLost, Closed, Duplicates  int
+	WentBack                                    int // sessions ended by a bucket that had lost what was seen
+	Terms, QuietTerms, Claims, UnknownClaims    int // QuietTerms: since everything has converged
+	Vacates, Sweeps, Rotations, Returned, Stuck int
+	Kills, Evictions, MarkersOverLive, Wiped    int
+	Orphans, MutedIdle, Unseen, Errands         int
+	Lost, LostAcks, Late, UnknownBeats          int
+	Again, Outdated                             int // answers that came twice; after another write of that key was sent
+	Recreated, Gone, MadeAgain                  int // buckets; sessions ended by it
+	LateRefused, LateWon                        int // writes that were sent before it and landed after it
+	// terms of two buckets at once; with both their records in the next one
+	Apart, Stray int
+	// times that the bucket lost writes; those; terms whose record that was; beside another one
+	Losses, LostWrites, LostTerms, LostApart int
+	Mistaken                                 int // records overwritten that were taken for lost ones
+	GuardAdmitted, GuardRefused              int // writes to guarded resources
+	GuardDeposed, GuardOutlived              int // refused after those of a later term, and of a later bucket
+	GuardAfterLoss                           int // refused, where the record of either term was lost
+	// sent by whoever had ceased to lead; forged; resources made again from their floor
+	GuardUnaware, GuardForged, GuardRemade         int
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	LeadersCrashed, WithRecords                    int // in the quiet; records lost with them
-	CrashedIn, LedInTime, Irreplaceable            int // schedules with such crashes; roles led again; left alone, since nobody follows
-	Drifting                                       int // schedules in which two clocks drift apart by 15 % or more
-	Seconds                                        int // of virtual time
-	Faults, Causes                                 map[string]int
+	// schedules with such crashes; roles led again; left alone, since nobody follows
+	CrashedIn, LedInTime, Irreplaceable int
+	Drifting                            int // schedules in which two clocks drift apart by 15 % or more
+	Seconds                             int // of virtual time
+	Faults, Causes                      map[string]int
 }
 
 func newCounts() Counts { return Counts{Faults: map[string]int{}, Causes: map[string]int{}} }

@@ -1,44 +1,50 @@
-// Package electionsim plays the machine of internal/protocol in virtual time: several processes, each a machine with a model of its
-// driver, against a model of the bucket. It is where the promises of the protocol are checked over drawn schedules.
+// Package electionsim plays the machine of internal/protocol in virtual time: several processes,
+// each a machine with a model of its driver, against a model of the bucket. It is where the
+// promises of the protocol are checked over drawn schedules.
 //
 //	Plan (drawn) ──► world: virtual time ──► faults ──► processes ◄──► store
 //	                           guarded resources ◄──────────┤            │ watches: delayed, stalled, skipping, lagging
 //	                                                     checks: E1 to E8
 //
-// The store is the one model among the tests; everything above it is the code that runs in production, and so is the guard
-// before each resource (fencing.Guard).
+// The store is the one model among the tests; everything above it is the code that runs in
+// production, and so is the guard before each resource (fencing.Guard).
 //
 // # What is checked
 //
 //	E1  nobody believes in a term of a role while somebody else does: at every step, against what every process was last
-//	    told by its machine, on that process's own clock, paused ones included. When the bucket is deleted and made again,
-//	    this holds in each of the two; in the old one nobody believes for longer than TTL - margin after its end
+//	    told by its machine, on that process's own clock, paused ones included. When the bucket is deleted and made
+//	    again, this holds in each of the two; in the old one nobody believes for longer than TTL - margin after its end
 //	E2  epochs of a role rise, each is granted once, to whoever wrote that record
-//	E3  a resource admits a write of a role's leader exactly if it is not older than the latest one admitted: once a later
-//	    term has written, no earlier one does, however late its writes arrive and however often the resource is made again
-//	    from the epoch that it keeps; also when the bucket is made again, and a term outlives its own. Whoever leads in the
-//	    bucket that is there is not refused. A forged token of the present epoch is a conflict; no process ever shows one
+//	E3  a resource admits a write of a role's leader exactly if it is not older than the latest one admitted: once a
+//	    later term has written, no earlier one does, however late its writes arrive and however often the resource is
+//	    made again from the epoch that it keeps; also when the bucket is made again, and a term outlives its own.
+//	    Whoever leads in the bucket that is there is not refused. A forged token of the present epoch is a conflict; no
+//	    process ever shows one
 //	E4  terms of a role begin and end in turn within a process, the next not before the last has drained
-//	E5  after the last fault everybody is attached to the bucket that is there, and every role is led; E6 by the highest that
-//	    takes over; and then nothing changes any more. A leader that crashes then, somebody else being there, has each of its roles
-//	    led again within TTL·(1+ρ) and some messages, also when its lease or a record of a role is lost with it
+//	E5  after the last fault everybody is attached to the bucket that is there, and every role is led; E6 by the highest
+//	    that takes over; and then nothing changes any more. A leader that crashes then, somebody else being there, has
+//	    each of its roles led again within TTL·(1+ρ) and some messages, also when its lease or a record of a role is
+//	    lost with it
 //	E7  nobody gives a role away whose work still runs, unless it may (VacateUndrained) or the session is lost
 //	E8  then one heartbeat for each session and interval, and not one other write; at any time no hot loop
 //
-// Beside these: who is killed has stopped believing in its session, or had said that it is idle while a role waited for it;
-// whose lease says so neither begins to lead nor does any work; every command is answered, nothing is written before the first
-// snapshot is complete, Next makes progress.
+// Beside these: who is killed has stopped believing in its session, or had said that it is idle
+// while a role waited for it; whose lease says so neither begins to lead nor does any work; every
+// command is answered, nothing is written before the first snapshot is complete, Next makes
+// progress.
 //
-// A bucket may also lose its newest writes (GoBack), which it is trusted not to; what is promised then stands in afterloss.go.
+// A bucket may also lose its newest writes (GoBack), which it is trusted not to; what is promised
+// then stands in afterloss.go.
 //
-// Work that takes no role, as a task does, is an errand: package tasksim relies upon a session not being ended while one goes on
-// under it, and this is where that is looked at.
+// Work that takes no role, as a task does, is an errand: package tasksim relies upon a session not
+// being ended while one goes on under it, and this is where that is looked at.
 //
 // # Failures
 //
-// A broken promise is an error with the seed, the plan and the tail of the schedule. rapid shrinks what it has drawn itself;
-// of the other plans the faults are taken out that are not needed. `go test -sim.schedules N -sim.seed S` plays more, or
-// others. MUTANTS=1 takes out the rules of the core, and those of the guard, one by one, and wants each to be missed.
+// A broken promise is an error with the seed, the plan and the tail of the schedule. rapid shrinks
+// what it has drawn itself; of the other plans the faults are taken out that are not needed. `go
+// test -sim.schedules N -sim.seed S` plays more, or others. MUTANTS=1 takes out the rules of the
+// core, and those of the guard, one by one, and wants each to be missed.
 //
 // # Map
 //

@@ -81,7 +81,10 @@ func (p *process) begin(e protocol.BeginTerm) {
 	if t := p.work[e.Role]; t != nil && (t.leading || !t.drained) {
 		w.violate("E4: %s begins a term of %s before the last one has drained", p, e.Role)
 	}
-	t := &work{role: e.Role, term: e.Epoch, epoch: e.Epoch, session: e.Session, token: e.Token, shows: e.Token, leading: true}
+	t := &work{
+		role: e.Role, term: e.Epoch, epoch: e.Epoch, session: e.Session, token: e.Token, shows: e.Token,
+		leading: true,
+	}
 	p.work[e.Role] = t
 	p.busy = append(p.busy, t)
 	w.grant(p, t, e.Token)

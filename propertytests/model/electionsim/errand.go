@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// labour has a process do something for a while that takes a session and no role: a task. It is begun as soon as the machine
-// says that it may be, and ends with the session, or when the process knows that the session is over.
+// labour has a process do something for a while that takes a session and no role: a task. It is
+// begun as soon as the machine says that it may be, and ends with the session, or when the process
+// knows that the session is over.
 func (p *process) labour(d time.Duration) {
 	if p.closing || p.paused { // nor does what it would be begun by go on then
 		return
@@ -43,9 +44,11 @@ func (p *process) takeUp() {
 	}
 }
 
-// checkErrand: a session under which something is done says neither that it is idle nor that it is closed.
+// checkErrand: a session under which something is done says neither that it is idle nor that it is
+// closed.
 func (p *process) checkErrand(c *commit) {
-	if l := c.entry.Lease; p.working != 0 && p.working == l.Session && (l.State == record.Idle || l.State == record.Closed) {
+	if l := c.entry.Lease; p.working != 0 && p.working == l.Session &&
+		(l.State == record.Idle || l.State == record.Closed) {
 		p.w.violate("I1: %s is on an errand, and its lease says that it is %s: %s", p, l.State, c)
 	}
 }

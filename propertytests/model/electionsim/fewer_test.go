@@ -171,7 +171,8 @@ func TestFewer(t *testing.T) {
 		s.shrink()
 		less := s.plan
 		if needed(less) != "E1" || len(less.Members) != 2 || len(less.Faults) != 1 || less.Roles != less.Faults[0].Role+1 ||
-			less.Noise != (Noise{LostReply: plan.Noise.LostReply}) || less.Members[0].Rotation+less.Members[1].Rotation != 0 || less.Sticky {
+			less.Noise != (Noise{LostReply: plan.Noise.LostReply}) || less.Members[0].Rotation+less.Members[1].Rotation != 0 ||
+			less.Sticky {
 			t.Errorf("seed %d: %+v is what is left of %+v", seed, *less, *plan)
 		}
 		if s.trials > atMostTrials {

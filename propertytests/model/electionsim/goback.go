@@ -8,8 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// goBack makes the bucket lose its newest writes, acknowledged or not: a few of them, those of a while, or those since the next
-// record of a role that is about to be written.
+// goBack makes the bucket lose its newest writes, acknowledged or not: a few of them, those of a
+// while, or those since the next record of a role that is about to be written.
 func (w *world) goBack(f Fault) {
 	s := w.store
 	switch f.Who % 3 {
@@ -32,9 +32,9 @@ func (w *world) doomedBy(c *commit) {
 	w.after(w.between(0, w.doom), func() { w.lose(c.entry.Revision) })
 }
 
-// lose takes the bucket back to before a revision; the next write gets that one again. Of several replicas one may keep what the
-// others have lost, and is never brought into line. Some processes are cut off meanwhile, some make a new watch, and the watches of
-// some go on.
+// lose takes the bucket back to before a revision; the next write gets that one again. Of several
+// replicas one may keep what the others have lost, and is never brought into line. Some processes
+// are cut off meanwhile, some make a new watch, and the watches of some go on.
 func (w *world) lose(from uint64) {
 	s := w.store
 	if from = max(from, s.first); w.quiet || from >= s.next() {
@@ -71,8 +71,9 @@ func (w *world) lose(from uint64) {
 	}
 }
 
-// watchOn lets a watch go on though writes were lost. It is of a replica that had not come to them; or of the one that keeps them,
-// and shows them. No other watch outlives that its replica goes back.
+// watchOn lets a watch go on though writes were lost. It is of a replica that had not come to them;
+// or of the one that keeps them, and shows them. No other watch outlives that its replica goes
+// back.
 func (p *process) watchOn(from uint64) {
 	f := p.feed
 	switch {
@@ -128,7 +129,8 @@ func (w *world) forgetEpochs(from uint64) {
 	}
 }
 
-// bringIntoLine takes out the replica that has kept what the others have lost, as an operator has to.
+// bringIntoLine takes out the replica that has kept what the others have lost, as an operator has
+// to.
 func (w *world) bringIntoLine() {
 	stray := w.stray
 	w.stray = nil

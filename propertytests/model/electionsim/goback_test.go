@@ -19,8 +19,9 @@ func losing(seed uint64) *Plan {
 	p.Faults = faults
 	for range 1 + rng.IntN(3) {
 		p.Faults = append(p.Faults, Fault{
-			Kind: GoBack, At: time.Second + time.Duration(rng.Int64N(int64(Length-2*time.Second))), Who: rng.IntN(3), Role: rng.IntN(p.Roles),
-			For: time.Duration(rng.Int64N(int64(8 * time.Second))),
+			Kind: GoBack, At: time.Second + time.Duration(rng.Int64N(int64(Length-2*time.Second))), Who: rng.IntN(3),
+			Role: rng.IntN(p.Roles),
+			For:  time.Duration(rng.Int64N(int64(8 * time.Second))),
 		})
 	}
 	return p
@@ -35,9 +36,11 @@ func TestBucketLosesWrites(t *testing.T) {
 		return
 	}
 	for what, n := range map[string]int{
-		"losses": total.Losses - total.Schedules, "writes lost": total.LostWrites - 4*total.Schedules, "terms whose record is lost": total.LostTerms - total.Schedules/2,
-		"sessions ended by it": total.WentBack - total.Schedules, "overlaps": total.LostApart - total.Schedules/100,
-		"records overwritten by mistake": total.Mistaken - total.Schedules/100, "writes to resources refused by what is lost": total.GuardAfterLoss - total.Schedules,
+		"losses": total.Losses - total.Schedules, "writes lost": total.LostWrites - 4*total.Schedules,
+		"terms whose record is lost": total.LostTerms - total.Schedules/2,
+		"sessions ended by it":       total.WentBack - total.Schedules, "overlaps": total.LostApart - total.Schedules/100,
+		"records overwritten by mistake":              total.Mistaken - total.Schedules/100,
+		"writes to resources refused by what is lost": total.GuardAfterLoss - total.Schedules,
 	} {
 		if n < 0 {
 			t.Errorf("too few %s in %d schedules: %v", what, total.Schedules, total)

@@ -6,8 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// wipe loses the record of a role, and the lease and the member record of its leader, one after the other and not always all of
-// them, while the leader sees nothing.
+// wipe loses the record of a role, and the lease and the member record of its leader, one after the
+// other and not always all of them, while the leader sees nothing.
 func (w *world) wipe(role string, within time.Duration) {
 	c := w.store.newest(record.RoleKey(role))
 	if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.Vacant {
@@ -37,8 +37,9 @@ func (w *world) wipe(role string, within time.Duration) {
 	}
 }
 
-// claimUnseen wipes the leader that a claim has just made, before anybody else has seen that claim: every other watch is lost,
-// and the next one shows only what is left. So they know the role by the record of somebody whose lease is shorter.
+// claimUnseen wipes the leader that a claim has just made, before anybody else has seen that claim:
+// every other watch is lost, and the next one shows only what is left. So they know the role by the
+// record of somebody whose lease is shorter.
 func (w *world) claimUnseen(c *commit) {
 	if w.quiet || w.unseen != c.key || !w.outlasts(c) {
 		return
@@ -56,7 +57,8 @@ func (w *world) claimUnseen(c *commit) {
 	w.wipe(c.entry.Name, within)
 }
 
-// outlasts reports whether a record of a role is of a leader whose lease is longer than that of the leader before.
+// outlasts reports whether a record of a role is of a leader whose lease is longer than that of the
+// leader before.
 func (w *world) outlasts(c *commit) bool {
 	if c.entry.Form != record.FormRecord || c.entry.Role.Vacant {
 		return false
@@ -70,9 +72,10 @@ func (w *world) outlasts(c *commit) bool {
 	return false
 }
 
-// outgrown reports whether a key is the lease of an instance that has come back with a longer TTL than it had. To delete or
-// overwrite such a one before everybody has seen it is what the rules do not allow for: who knows the former lease waits for that
-// one's TTL. (An operator who does that has to hit the seconds in which the instance comes back.)
+// outgrown reports whether a key is the lease of an instance that has come back with a longer TTL
+// than it had. To delete or overwrite such a one before everybody has seen it is what the rules do
+// not allow for: who knows the former lease waits for that one's TTL. (An operator who does that
+// has to hit the seconds in which the instance comes back.)
 func (w *world) outgrown(key string) bool {
 	var last *record.Lease
 	past := w.store.keys[key]

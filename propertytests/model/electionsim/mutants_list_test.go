@@ -8,14 +8,22 @@ var all = []mutants.Mutant{
 		{"m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin)", "m.lease.seenShort.Add(m.cfg.TTL)"},
 	}},
 	{Name: "claim on the timer without the kill", Edits: []mutants.Edit{
-		{"\t\tdefault:\n\t\t\tm.kill(p)\n", "\t\tdefault:\n\t\t\tfor _, r := range p.Holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n\t\t\t\tm.kill(p)\n\t\t\t}\n"},
+		{
+			"\t\tdefault:\n\t\t\tm.kill(p)\n",
+			"\t\tdefault:\n\t\t\tfor _, r := range p.Holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n" +
+				"\t\t\t\tm.kill(p)\n\t\t\t}\n",
+		},
 		{
 			"if v.Dead(rv.Role.Holder(), rv.Role.Session) {",
-			"if p := v.Peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == record.FormRecord && m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
+			"if p := v.Peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == record.FormRecord && " +
+				"m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
 		},
 	}},
 	{Name: "markers are death", Edits: []mutants.Edit{
-		{"if l == nil || l.Form != record.FormRecord {\n\t\treturn false", "if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMarker"},
+		{
+			"if l == nil || l.Form != record.FormRecord {\n\t\treturn false",
+			"if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMarker",
+		},
 	}},
 	{Name: "no watch clause", Edits: []mutants.Edit{
 		{"return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
@@ -34,10 +42,17 @@ var all = []mutants.Mutant{
 		{"return max(r.Seen.Add(ttl), min(r.Seen.Add(v.MaxTTL), v.unread))", "return r.Seen.Add(ttl)"},
 	}},
 	{Name: "one beat number for all attempts", Edits: []mutants.Edit{
-		{"\tl.beat++\n", "\tif l.acked == l.beat {\n\t\tl.beat++\n\t} else {\n\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == l.beat })\n\t}\n"},
+		{
+			"\tl.beat++\n",
+			"\tif l.acked == l.beat {\n\t\tl.beat++\n\t} else {\n\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a " +
+				"attempt) bool { return a.beat == l.beat })\n\t}\n",
+		},
 	}},
 	{Name: "no nonce", Edits: []mutants.Edit{
-		{"m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo", "m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.Instance, longAgo, longAgo"},
+		{
+			"m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo",
+			"m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.Instance, longAgo, longAgo",
+		},
 		{"nonce: m.cfg.NewID(), shown", "nonce: m.cfg.Instance, shown"},
 	}},
 	{Name: "no sweep", Edits: []mutants.Edit{
@@ -47,7 +62,10 @@ var all = []mutants.Mutant{
 		{"case !m.watchedWholeWait(p, due):", "case false:"},
 	}},
 	{Name: "no short beat before a claim", Edits: []mutants.Edit{
-		{"return m.trusted() && m.lease.awake() && !m.disconnected()", "return m.phase == open && m.now.Holder < m.lease.deadline"},
+		{
+			"return m.trusted() && m.lease.awake() && !m.disconnected()",
+			"return m.phase == open && m.now.Holder < m.lease.deadline",
+		},
 	}},
 	{Name: "an idle beat of unknown outcome is forgotten", Edits: []mutants.Edit{
 		{"return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
@@ -69,13 +87,25 @@ var all = []mutants.Mutant{
 		{"\tcase m.busy:\n\t\tm.finish(nil)\n", ""},
 	}},
 	{Name: "a worker's lease is not waited for to its end", Edits: []mutants.Edit{
-		{"\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\tif p.Peer.Class == record.Worker {\n\t\t\treturn p.Lease.TTL() / 2\n\t\t}\n\t\treturn p.Lease.TTL()\n\t}\n\tlongest"},
+		{
+			"\t\treturn p.Lease.TTL()\n\t}\n\tlongest",
+			"\t\tif p.Peer.Class == record.Worker {\n\t\t\treturn p.Lease.TTL() / 2\n\t\t}\n\t\treturn p.Lease.TTL()\n\t}\n" +
+				"\tlongest",
+		},
 	}},
 	{Name: "no confirmation before a hand-over", Edits: []mutants.Edit{
-		{"\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
+		{
+			"\th := &r.term.handover\n\th.target, h.cause",
+			"\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n" +
+				"\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause",
+		},
 	}},
 	{Name: "neither liveness nor confirmation before a hand-over", Edits: []mutants.Edit{
-		{"\th := &r.term.handover\n\th.target, h.cause", "\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause"},
+		{
+			"\th := &r.term.handover\n\th.target, h.cause",
+			"\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n" +
+				"\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause",
+		},
 		{"!said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now)", "!said.Eligible"},
 	}},
 	{Name: "no liveness before a hand-over", Edits: []mutants.Edit{
@@ -86,22 +116,43 @@ var all = []mutants.Mutant{
 		{"max(l.seenShort, l.attempts[i].sent)", "max(l.seenShort, m.now.Holder)"},
 	}},
 	{Name: "kill without compare-and-swap", Edits: []mutants.Edit{
-		{"if s.last(key) != expect {", "if s.last(key) != expect && record.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Lease.State != record.Killed {"},
+		{
+			"if s.last(key) != expect {",
+			"if s.last(key) != expect && record.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Lease.State != record.Killed {",
+		},
 	}},
 	{Name: "vacate without compare-and-swap", Edits: []mutants.Edit{
-		{"if s.last(key) != expect {", "if s.last(key) != expect && !record.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Role.Vacant {"},
+		{
+			"if s.last(key) != expect {",
+			"if s.last(key) != expect && !record.Decode(w.Key, w.Value, 1, w.Delete, MaxTTL).Role.Vacant {",
+		},
 	}},
 	{Name: "unknown is refused", Edits: []mutants.Edit{
-		{"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == p.beat })\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
+		{
+			"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+			"\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == p.beat })\n" +
+				"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+		},
 	}},
 	{Name: "unknown is won: a beat", Edits: []mutants.Edit{
-		{"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
+		{
+			"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+			"\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n" +
+				"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+		},
 	}},
 	{Name: "unknown is won: a claim", Edits: []mutants.Edit{
-		{"\t\tm.unknown(&rv.Notes.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.Notes.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
+		{
+			"\t\tm.unknown(&rv.Notes.retry, \"claim\", rv.Name)\n",
+			"\t\tif r := rv.Notes.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n" +
+				"\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n",
+		},
 	}},
 	{Name: "acting before the snapshot is complete", Edits: []mutants.Edit{
-		{"m.view.BeginWatch(view.Watch(w), m.self.Peer)\n", "m.view.BeginWatch(view.Watch(w), m.self.Peer); if m.phase == syncing { m.phase = opening }\n"},
+		{
+			"m.view.BeginWatch(view.Watch(w), m.self.Peer)\n",
+			"m.view.BeginWatch(view.Watch(w), m.self.Peer); if m.phase == syncing { m.phase = opening }\n",
+		},
 		{"\tv.gen++\n", "\tv.gen++\n\tv.complete = true\n"},
 	}},
 	{Name: "given away before the drain", Edits: []mutants.Edit{
@@ -114,7 +165,10 @@ var all = []mutants.Mutant{
 		{"m.lease.number = rev", "m.lease.number = 1000"},
 	}},
 	{Name: "the wait does not start again", Edits: []mutants.Edit{
-		{"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false"},
+		{
+			"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false",
+			"if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false",
+		},
 	}},
 	{Name: "four leases are waited for before a kill", Edits: []mutants.Edit{
 		{"\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\treturn 4 * p.Lease.TTL()\n\t}\n\tlongest"},
@@ -135,7 +189,10 @@ var all = []mutants.Mutant{
 		{"\tttl := v.UnreadTTL(r.lastTTL)\n", "\tttl := v.MaxTTL\n"},
 	}},
 	{Name: "views go back", Edits: []mutants.Edit{
-		{"return revision < known || revision == known && form != record.FormMissing", "return revision == known && form != record.FormMissing"},
+		{
+			"return revision < known || revision == known && form != record.FormMissing",
+			"return revision == known && form != record.FormMissing",
+		},
 	}, By: &losses},
 	{Name: "the last record read was the last one written", Edits: []mutants.Edit{
 		{"ttl = max(ttl, p.Lease.TTL())", "_ = p"},
@@ -195,14 +252,23 @@ var all = []mutants.Mutant{
 		{"r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "false"},
 	}, By: &losses},
 	{Name: "a rotation is waited for without end", Edits: []mutants.Edit{
-		{"r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)", "r.term.rotating != \"\""},
+		{
+			"r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)",
+			"r.term.rotating != \"\"",
+		},
 	}, By: &losses},
 	{Name: "a watch that is not whole has passed what it has not shown", Edits: []mutants.Edit{
 		{"if !m.view.Whole() {\n\t\treturn\n\t}\n\tn := 0\n", "if false {\n\t\treturn\n\t}\n\tn := 0\n"},
-		{"\tm.view.BeginWatch(view.Watch(w), m.self.Peer)\n", "\tm.view.BeginWatch(view.Watch(w), m.self.Peer)\n\tm.expectAll()\n"},
+		{
+			"\tm.view.BeginWatch(view.Watch(w), m.self.Peer)\n",
+			"\tm.view.BeginWatch(view.Watch(w), m.self.Peer)\n\tm.expectAll()\n",
+		},
 	}, By: &beside},
 	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
-		{"rv.Notes.mine != nil && rv.Revision > rv.Delivered", "rv.Notes.mine != nil && rv.Notes.mine.term != nil && rv.Notes.mine.term.leading()"},
+		{
+			"rv.Notes.mine != nil && rv.Revision > rv.Delivered",
+			"rv.Notes.mine != nil && rv.Notes.mine.term != nil && rv.Notes.mine.term.leading()",
+		},
 	}, By: &beside},
 	{Name: "what a watch has shown of a record that was taken back is not asked for again", Edits: []mutants.Edit{
 		{"if rv.Delivered > 0 {", "if false {"},
@@ -259,10 +325,16 @@ var all = []mutants.Mutant{
 		{"if m.phase == open && m.self.MemberForm == record.FormMissing {", "if false {"},
 	}, By: &beside},
 	{Name: "a missing lease is death", Edits: []mutants.Edit{
-		{"if l == nil || l.Form != record.FormRecord {\n\t\treturn false", "if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMissing"},
+		{
+			"if l == nil || l.Form != record.FormRecord {\n\t\treturn false",
+			"if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMissing",
+		},
 	}, By: &beside},
 	{Name: "no wait for a missing record", Edits: []mutants.Edit{
-		{"\treturn v.LostUntil(rv), true\n", "\tif rv.Form == record.FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.LostUntil(rv), true\n"},
+		{
+			"\treturn v.LostUntil(rv), true\n",
+			"\tif rv.Form == record.FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.LostUntil(rv), true\n",
+		},
 	}, By: &beside},
 	{Name: "no patience with a missing lease", Edits: []mutants.Edit{
 		{"\tlongest := p.LastTTL\n", "\tif p.Form == record.FormMissing {\n\t\treturn 0\n\t}\n\tlongest := p.LastTTL\n"},
@@ -295,7 +367,10 @@ var all = []mutants.Mutant{
 		{"r.after, r.refused = m.now.Observer.Add(explainTime), true", "r.after, r.refused = 0, false"},
 	}},
 	{Name: "what two snapshots of replicas that lag do not hold is missing", Edits: []mutants.Edit{
-		{"return gen < v.gen && (denied || revision <= reaches)", "return gen+1 < v.gen || gen < v.gen && revision <= reaches || denied && false"},
+		{
+			"return gen < v.gen && (denied || revision <= reaches)",
+			"return gen+1 < v.gen || gen < v.gen && revision <= reaches || denied && false",
+		},
 	}, By: &beside},
 	{Name: "a refused write proves nothing missing", Edits: []mutants.Edit{
 		{"m.view.Deny(&p.entry, p.expect)", "_ = m.view.Deny"},

@@ -26,7 +26,8 @@ var losses = mutants.Test{
 	Says: says,
 }
 
-// beside is the tests beside the rules. They notice what compare-and-swap makes harmless here, and what is too rare here.
+// beside is the tests beside the rules. They notice what compare-and-swap makes harmless here, and
+// what is too rare here.
 var beside = mutants.Test{
 	Below: []string{"internal/protocol"}, Run: ".", Args: []string{"-test.timeout", "10m"},
 	Says: regexp.MustCompile(`--- FAIL: (?P<within>\S+)[^\n]*\n(?s:.*?)(_test.go:\d+: |panic: )(?P<what>[^\n]*)`),

@@ -7,9 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// send carries a conditional write over the network. Its reply, or Unknown after the operation timeout, reaches the machine;
-// the reply may come once more, whatever the machine was told before. The request itself may land long after that, as a publish
-// does that was flushed late.
+// send carries a conditional write over the network. Its reply, or Unknown after the operation
+// timeout, reaches the machine; the reply may come once more, whatever the machine was told before.
+// The request itself may land long after that, as a publish does that was flushed late.
 func (p *process) send(x protocol.Write) {
 	w, n := p.w, p.w.plan.Noise
 	life, answered := p.life, false
@@ -86,8 +86,8 @@ func (p *process) send(x protocol.Write) {
 	})
 }
 
-// again lets an answer come a second time, often when another write of that key is under way. A driver that heard it twice would
-// hand it on: the machine has to know it.
+// again lets an answer come a second time, often when another write of that key is under way. A
+// driver that heard it twice would hand it on: the machine has to know it.
 func (p *process) again(x protocol.Write, reply protocol.Written) {
 	w, life := p.w, p.life
 	if !w.chance(w.plan.Noise.Again) {
@@ -105,7 +105,8 @@ func (p *process) again(x protocol.Write, reply protocol.Written) {
 	})
 }
 
-// fallMute begins what Mute is about: with an idle beat, of which its sender is not to know that it stands.
+// fallMute begins what Mute is about: with an idle beat, of which its sender is not to know that it
+// stands.
 func (p *process) fallMute(x protocol.Write) {
 	w := p.w
 	if p.muteFor == 0 || w.quiet || record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL).Lease.State != record.Idle {
@@ -160,7 +161,8 @@ type question struct {
 	answer func(protocol.Done)
 }
 
-// ask carries a control request to whoever has that instance id, and the answer back; either may be lost.
+// ask carries a control request to whoever has that instance id, and the answer back; either may be
+// lost.
 func (p *process) ask(a protocol.Ask) {
 	w, life, answered := p.w, p.life, false
 	answer := func(ok bool) {

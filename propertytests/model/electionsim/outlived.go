@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// bucketOf is the bucket to which a revision belongs: the present one, unless it is of a former one.
+// bucketOf is the bucket to which a revision belongs: the present one, unless it is of a former
+// one.
 func (w *world) bucketOf(revision uint64) *store {
 	for _, s := range w.gone {
 		if s.at(revision) != nil {
@@ -16,8 +17,8 @@ func (w *world) bucketOf(revision uint64) *store {
 	return w.store
 }
 
-// outlasts is until when at most a process believes by what was acknowledged in a bucket that is gone: it was sent before that
-// went, and counts from then.
+// outlasts is until when at most a process believes by what was acknowledged in a bucket that is
+// gone: it was sent before that went, and counts from then.
 func (p *process) outlasts(s *store) time.Duration {
 	return s.gone + p.lasts(p.cfg.TTL-p.cfg.Margin) + time.Microsecond
 }
@@ -30,13 +31,15 @@ func (p *process) checkOutlived(t *work) {
 	}
 }
 
-// apart reports whether of the terms t of p and u of q the earlier one is of a bucket that is gone, and counts that: the next one
-// knows nothing of what is still believed in it, for as long as that may outlast it. A term whose record the next one has is of
-// the former by its session: its claim was over nothing and landed late, so the next one knows the record and not the session.
+// apart reports whether of the terms t of p and u of q the earlier one is of a bucket that is gone,
+// and counts that: the next one knows nothing of what is still believed in it, for as long as that
+// may outlast it. A term whose record the next one has is of the former by its session: its claim
+// was over nothing and landed late, so the next one knows the record and not the session.
 //
-// That excuses nobody who knows: whose machine was shown the earlier term before it first sent its own claim has to wait, as
-// for any record that is missing. It is excused only if the first claim of the role in the next bucket was of somebody
-// who did not know: what is left of that one, vacated in good order or of a dead session, says that nobody believes.
+// That excuses nobody who knows: whose machine was shown the earlier term before it first sent its
+// own claim has to wait, as for any record that is missing. It is excused only if the first claim
+// of the role in the next bucket was of somebody who did not know: what is left of that one,
+// vacated in good order or of a dead session, says that nobody believes.
 func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 	if w.lostAt > 0 {
 		return w.apartByLoss(p, t, q, u)
@@ -62,7 +65,8 @@ func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 	return true
 }
 
-// knew reports whether the sender of a claim was shown the term t, at one of its epochs, before it sent that.
+// knew reports whether the sender of a claim was shown the term t, at one of its epochs, before it
+// sent that.
 func (s sending) knew(t *work) bool {
 	for _, c := range t.records {
 		if told, ok := s.told[&c.entry]; ok && told <= s.at {
@@ -82,7 +86,8 @@ func (w *world) firstClaim(u *work, since time.Duration) sending {
 	return sending{}
 }
 
-// behind is a process that is still attached to a bucket that is gone, or has yet to be started in the present one.
+// behind is a process that is still attached to a bucket that is gone, or has yet to be started in
+// the present one.
 func (w *world) behind() string {
 	for _, p := range w.members {
 		switch {

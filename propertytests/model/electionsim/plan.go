@@ -2,8 +2,8 @@ package electionsim
 
 import "time"
 
-// Plan is everything that is drawn for one schedule. The noise of the single messages comes from Seed; what a person wants
-// to read, and rapid to shrink, stands here by itself.
+// Plan is everything that is drawn for one schedule. The noise of the single messages comes from
+// Seed; what a person wants to read, and rapid to shrink, stands here by itself.
 type Plan struct {
 	Seed    uint64
 	Roles   int
@@ -82,17 +82,18 @@ const (
 	KindCount
 )
 
-// Recreate deletes the bucket, and makes it again after a while. Hardly anything goes on after it as before, so it is not drawn
-// as often as the others.
+// Recreate deletes the bucket, and makes it again after a while. Hardly anything goes on after it
+// as before, so it is not drawn as often as the others.
 const Recreate = KindCount
 
-// GoBack is outside what the bucket is trusted with: it loses its newest writes. Less is promised then, so it is drawn in schedules
-// of its own.
+// GoBack is outside what the bucket is trusted with: it loses its newest writes. Less is promised
+// then, so it is drawn in schedules of its own.
 const GoBack = KindCount + 1
 
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
-	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan", "wipe", "unseen", "duplicate",
+	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
+	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
 	"recreate", "go back",
 }
@@ -108,7 +109,8 @@ type Fault struct {
 	For  time.Duration
 }
 
-// Length is how long faults are made. MaxTTL is L_max of the simulated bucket: short, so that markers vanish within a run.
+// Length is how long faults are made. MaxTTL is L_max of the simulated bucket: short, so that
+// markers vanish within a run.
 const (
 	Length = 30 * time.Second
 	MaxTTL = 8 * time.Second

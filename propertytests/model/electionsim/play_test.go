@@ -9,8 +9,8 @@ import (
 // block is how many schedules are played side by side before the first that failed is looked for.
 const block = 64
 
-// play plays a schedule for each of n seeds, and adds up what has happened. Of those that fail the one of the lowest seed counts, with
-// as much taken out of its plan as can be missing.
+// play plays a schedule for each of n seeds, and adds up what has happened. Of those that fail the
+// one of the lowest seed counts, with as much taken out of its plan as can be missing.
 func play(t *testing.T, name string, first uint64, n int, plan func(seed uint64) *Plan) (total Counts) {
 	t.Helper()
 	for done := 0; done < n; done += block {

@@ -56,8 +56,9 @@ type process struct {
 	away    map[string]time.Duration // roles that it does not, until then
 	claims  map[string]claim         // by token
 	unread  bool                     // it has found a lease gone, or could not read it
-	told    map[*record.Entry]int    // at which step its machine was shown a record of a role, or any since the bucket has lost some
-	highest map[string]uint64        // the highest revision of those, by role
+	// at which step its machine was shown a record of a role, or any since the bucket has lost some
+	told    map[*record.Entry]int
+	highest map[string]uint64 // the highest revision of those, by role
 	beats   map[protocol.WriteID]*landing
 	latest  map[string]protocol.WriteID // the last write of each key
 	second  time.Duration               // the present second, and what was done in it

@@ -42,7 +42,8 @@ func TestBucketMadeAgain(t *testing.T) {
 // schedules in 25 or more, and in some five or fewer.
 func (c Counts) recreation() (often, seldom map[string]int) {
 	often = map[string]int{
-		"buckets made again": c.Recreated, "sessions that found no bucket": c.Gone, "sessions that found another one": c.MadeAgain,
+		"buckets made again": c.Recreated, "sessions that found no bucket": c.Gone,
+		"sessions that found another one":          c.MadeAgain,
 		"late writes that the next bucket refuses": c.LateRefused,
 	}
 	return often, map[string]int{

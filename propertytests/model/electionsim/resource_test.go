@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestLedgerTells: the check of what lands tells of what no schedule brings about, since epochs are granted once: two processes
-// that show one epoch, or one that shows it as two terms; and of a leader that is refused.
+// TestLedgerTells: the check of what lands tells of what no schedule brings about, since epochs are
+// granted once: two processes that show one epoch, or one that shows it as two terms; and of a
+// leader that is refused.
 func TestLedgerTells(t *testing.T) {
 	type write struct {
 		who, epoch int

@@ -10,8 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// Run plays one schedule: faults for a while, then quiet until everything has converged, a window in which nothing may happen
-// but heartbeats, and the crashes of those who lead then. The error says which promise was broken, with the tail of the schedule.
+// Run plays one schedule: faults for a while, then quiet until everything has converged, a window
+// in which nothing may happen but heartbeats, and the crashes of those who lead then. The error
+// says which promise was broken, with the tail of the schedule.
 func Run(plan *Plan) (Counts, error) {
 	w := run(plan)
 	if w.violated != nil {
@@ -105,7 +106,8 @@ func (w *world) unsettled() string {
 	return w.converged()
 }
 
-// unburied is a member whose lease is gone: it is waited for, as long as any lease may last, and ended then.
+// unburied is a member whose lease is gone: it is waited for, as long as any lease may last, and
+// ended then.
 func (w *world) unburied() string {
 	for _, p := range w.members {
 		if !p.alive || p.plan.Worker {
@@ -120,7 +122,8 @@ func (w *world) unburied() string {
 	return ""
 }
 
-// cooling is a member that is kept from a role for a while: at the end of that it says that it is eligible again.
+// cooling is a member that is kept from a role for a while: at the end of that it says that it is
+// eligible again.
 func (w *world) cooling() string {
 	for _, p := range w.members {
 		for i := range w.plan.Roles {

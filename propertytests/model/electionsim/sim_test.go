@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestElection plays drawn schedules: two of three with every number as likely as the next, so with many faults, the rest
-// drawn by rapid, which prefers few of them and shrinks what fails.
+// TestElection plays drawn schedules: two of three with every number as likely as the next, so with
+// many faults, the rest drawn by rapid, which prefers few of them and shrinks what fails.
 func TestElection(t *testing.T) {
 	total := play(t, "wild", *first, *schedules-*schedules/3, wild)
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,15 +60,18 @@ func (c Counts) mustCover(t *testing.T) {
 		"terms": c.Terms, "kills": c.Kills, "lost acknowledgements": c.LostAcks, "late flushes": c.Late,
 		"answers that came twice": c.Again, "those after another write of their key": c.Outdated,
 		"beats of unknown outcome that landed": c.UnknownBeats, "claims of unknown outcome that won": c.UnknownClaims,
-		"sweeps": c.Sweeps, "forced evictions": c.Evictions, "markers over live leases": c.MarkersOverLive, "wiped leaders": c.Wiped,
-		"orphaned roles": c.Orphans, "unanswered idle beats": c.MutedIdle, "leaders lost before others saw them": c.Unseen, "errands": c.Errands,
+		"sweeps": c.Sweeps, "forced evictions": c.Evictions, "markers over live leases": c.MarkersOverLive,
+		"wiped leaders":  c.Wiped,
+		"orphaned roles": c.Orphans, "unanswered idle beats": c.MutedIdle, "leaders lost before others saw them": c.Unseen,
+		"errands":   c.Errands,
 		"takeovers": c.Causes["outranked"], "transfers": c.Causes["transferred"], "rotations": c.Rotations,
 		"evicted terms": c.Causes["evicted"], "disconnected terms": c.Causes["disconnected"], "stuck work": c.Stuck,
 		"duplicate ids": c.Duplicates, "closed sessions": c.Closed, "lost sessions": c.SessionsLost,
 		"guarded writes": c.GuardAdmitted, "stale ones": c.GuardRefused, "stale ones of deposed leaders": c.GuardDeposed,
-		"writes of who did not know yet": c.GuardUnaware, "forged ones": c.GuardForged, "resources made again from their floor": c.GuardRemade,
-		"leaders crashed with their records": c.WithRecords,
-		"skipped events":                     c.Skipped, "snapshots of lagging replicas": c.Lagging, "proofs": c.Validated,
+		"writes of who did not know yet": c.GuardUnaware, "forged ones": c.GuardForged,
+		"resources made again from their floor": c.GuardRemade,
+		"leaders crashed with their records":    c.WithRecords,
+		"skipped events":                        c.Skipped, "snapshots of lagging replicas": c.Lagging, "proofs": c.Validated,
 	}
 	if c.CrashedIn < c.Schedules*3/4 {
 		t.Errorf("in only %d of %d schedules did a leader crash when all was quiet", c.CrashedIn, c.Schedules)
@@ -100,8 +103,9 @@ func (c Counts) mustCover(t *testing.T) {
 	}
 }
 
-// TestLostReplies: an acknowledgement that is lost now and then costs hardly anybody the session, since the watch shows the
-// beat, if late. Only with the watch away for two seconds of three may it.
+// TestLostReplies: an acknowledgement that is lost now and then costs hardly anybody the session,
+// since the watch shows the beat, if late. Only with the watch away for two seconds of three may
+// it.
 func TestLostReplies(t *testing.T) {
 	var total Counts
 	for seed := range uint64(200) {
@@ -117,11 +121,13 @@ func TestLostReplies(t *testing.T) {
 		total.Add(counts)
 	}
 	if total.SessionsLost > total.Sessions/100 {
-		t.Fatalf("failed after %d tests: %d sessions of %d were lost to lost replies", total.Schedules, total.SessionsLost, total.Sessions)
+		t.Fatalf("failed after %d tests: %d sessions of %d were lost to lost replies", total.Schedules, total.SessionsLost,
+			total.Sessions)
 	}
 }
 
-// TestUnreadyCandidate: a candidate that lives and is eligible but does not see the role is not handed it, again and again.
+// TestUnreadyCandidate: a candidate that lives and is eligible but does not see the role is not
+// handed it, again and again.
 func TestUnreadyCandidate(t *testing.T) {
 	low := MemberPlan{TTL: time.Second, Priorities: []int{0}}
 	high := MemberPlan{TTL: time.Second, Priorities: []int{5}, Takeover: true}

@@ -84,7 +84,8 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 	if lost == itsRole || lost == both {
 		destroy(record.RoleKey(role))
 	}
-	watches, blind := w.watchesMade(), slices.ContainsFunc(w.members, func(q *process) bool { return q.alive && q.feed == nil })
+	watches, blind := w.watchesMade(),
+		slices.ContainsFunc(w.members, func(q *process) bool { return q.alive && q.feed == nil })
 	w.runUntil(began + within)
 	if blind || w.watchesMade() > watches {
 		w.runUntil(w.now + watching + messages)

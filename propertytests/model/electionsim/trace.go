@@ -82,7 +82,8 @@ func showEntry(e *record.Entry) string {
 		return fmt.Sprintf("%v %s%s @%d is a %s", e.Kind, e.Peer.Instance, e.Name, e.Revision, form)
 	case e.Kind == record.KindLease:
 		l := e.Lease
-		return fmt.Sprintf("lease %s @%d session %d %s beat %d %s ttl %d", e.Peer.Instance, e.Revision, l.Session, l.Nonce, l.Beat, l.State, l.TTLms)
+		return fmt.Sprintf("lease %s @%d session %d %s beat %d %s ttl %d", e.Peer.Instance, e.Revision, l.Session, l.Nonce,
+			l.Beat, l.State, l.TTLms)
 	case e.Kind == record.KindMember:
 		return fmt.Sprintf("member %s @%d %s", e.Peer.Instance, e.Revision, record.Encode(e.Member))
 	case e.Kind == record.KindRole:

@@ -95,7 +95,8 @@ func (s *playedStory) tell() string {
 		text := show(l.what)
 		switch x := l.what.(type) {
 		case protocol.Write:
-			if x.Key != "role.r0" && !strings.Contains(string(x.Value), "killed") && !strings.Contains(string(x.Value), "closed") {
+			if x.Key != "role.r0" && !strings.Contains(string(x.Value), "killed") &&
+				!strings.Contains(string(x.Value), "closed") {
 				continue
 			}
 		case protocol.Opened, protocol.Lost, protocol.BeginTerm, protocol.EndTerm, protocol.Ask, protocol.Answered,

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestAScheduleIsPlayedTheSameWayTwice: else a seed shows nothing, and what has failed cannot be shrunk.
+// TestAScheduleIsPlayedTheSameWayTwice: else a seed shows nothing, and what has failed cannot be
+// shrunk.
 func TestAScheduleIsPlayedTheSameWayTwice(t *testing.T) {
 	for i := range 16 {
 		seed := uint64(time.Now().UnixNano()) + uint64(i)

@@ -19,7 +19,8 @@ func TestBucketGoesBack(t *testing.T) {
 // leads. Every session ends and says so, at once on a single server, and after BackPatience on
 // replicas, which may just lag; none is refused for ever.
 func TestBucketInAnEarlierState(t *testing.T) {
-	goesBack(t, 5*time.Minute, func(s *store) *store { return s.earlier(3 * time.Second) }, func(*store) bool { return true })
+	goesBack(t, 5*time.Minute, func(s *store) *store { return s.earlier(3 * time.Second) },
+		func(*store) bool { return true })
 }
 
 // goesBack puts another store in the place of one in which a member leads. Within a time every
@@ -47,7 +48,8 @@ func goesBack(t *testing.T, within time.Duration, to func(*store) *store, good f
 					t.Fatalf("seed %d: failed after %d tests: %v\n%v", seed, seed+1, w.violated, w.trace.String())
 				}
 				if w.Counts.WentBack != len(w.members) || !good(w.store) {
-					t.Fatalf("seed %d: failed after %d tests: %d sessions of %d have ended, and the bucket holds %v", seed, seed+1, w.Counts.WentBack, len(w.members), w.store.all)
+					t.Fatalf("seed %d: failed after %d tests: %d sessions of %d have ended, and the bucket holds %v", seed, seed+1,
+						w.Counts.WentBack, len(w.members), w.store.all)
 				}
 			}
 		})

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// world is one schedule under way: virtual time, the store, the processes, and what was seen of them.
+// world is one schedule under way: virtual time, the store, the processes, and what was seen of
+// them.
 type world struct {
 	plan  *Plan
 	rng   *rand.Rand
@@ -43,7 +44,8 @@ type world struct {
 func newWorld(plan *Plan) *world {
 	return &world{
 		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), draws: rand.New(rand.NewPCG(plan.Seed, 3)), store: newStore(),
-		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{}, sent: map[string]sending{}, commands: map[int]*question{},
+		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{},
+		sent: map[string]sending{}, commands: map[int]*question{},
 		resources: map[string]*resource{}, led: map[string]bool{}, Counts: newCounts(),
 	}
 }

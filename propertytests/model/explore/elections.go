@@ -18,8 +18,8 @@ func every(n int) most {
 	return m
 }
 
-// base is what the configurations have in common: times as short as the rules allow, and no delay that would keep two
-// candidates from doing the same thing at once.
+// base is what the configurations have in common: times as short as the rules allow, and no delay
+// that would keep two candidates from doing the same thing at once.
 func base(name string, members, roles, faults int) elections.Config {
 	return elections.Config{
 		Name: name, Members: members, Roles: roles, Faults: faults, Most: every(faults), Coarse: true, Settled: true,
@@ -27,7 +27,8 @@ func base(name string, members, roles, faults int) elections.Config {
 	}
 }
 
-// drifting lets one clock run ahead of the other by one unit, with the margin that just allows for it.
+// drifting lets one clock run ahead of the other by one unit, with the margin that just allows for
+// it.
 func drifting(c elections.Config) elections.Config {
 	c.Lead = 1
 	c.TTL, c.Heartbeat, c.Margin, c.MaxTTL, c.Drain = 6, 2, 2, 6, 6
@@ -87,7 +88,8 @@ func alone() []elections.Config {
 	}
 }
 
-// together are more members, or more roles. Any two faults are many: so there are some of two sorts that go further.
+// together are more members, or more roles. Any two faults are many: so there are some of two sorts
+// that go further.
 func together() []elections.Config {
 	return []elections.Config{
 		base("three members", 3, 1, 1),
@@ -105,12 +107,17 @@ func together() []elections.Config {
 			c.Most = most{elections.DelayRequest: 1, elections.StallWatch: 1, elections.Evict: 1}
 		}),
 		with(base("three members, a silent leader", 3, 1, 2), func(c *elections.Config) { c.Crashed, c.Silent = true, 2 }),
-		with(base("three members, two roles, a silent leader", 3, 2, 2), func(c *elections.Config) { c.Crashed, c.Silent = true, 2 }),
+		with(base("three members, two roles, a silent leader", 3, 2, 2),
+			func(c *elections.Config) { c.Crashed, c.Silent = true, 2 }),
 		with(base("three members, a paused leader", 3, 1, 2), func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
-		with(base("three members, two roles, a paused leader", 3, 2, 2), func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
-		with(base("three members, two roles, one fault beside a paused leader", 3, 2, 1), func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
-		with(drifting(base("drift, two roles, one fault beside a paused leader", 2, 2, 1)), func(c *elections.Config) { c.Paused, c.Silent = true, 4 }),
-		with(drifting(base("drift, three members, one fault beside a paused leader", 3, 1, 1)), func(c *elections.Config) { c.Paused, c.Silent = true, 4 }),
+		with(base("three members, two roles, a paused leader", 3, 2, 2),
+			func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
+		with(base("three members, two roles, one fault beside a paused leader", 3, 2, 1),
+			func(c *elections.Config) { c.Paused, c.Silent = true, 2 }),
+		with(drifting(base("drift, two roles, one fault beside a paused leader", 2, 2, 1)),
+			func(c *elections.Config) { c.Paused, c.Silent = true, 4 }),
+		with(drifting(base("drift, three members, one fault beside a paused leader", 3, 1, 1)),
+			func(c *elections.Config) { c.Paused, c.Silent = true, 4 }),
 		with(base("succession with a delay", 3, 1, 2), func(c *elections.Config) {
 			c.Most = most{elections.Crash: 1, elections.Evict: 1, elections.StepDown: 1, elections.DelayRequest: 1}
 			c.Delta = 1
@@ -118,10 +125,14 @@ func together() []elections.Config {
 	}
 }
 
-// finite are more members, or more roles, with bounds so narrow that a long run comes to the end of them: nobody comes back who
-// has crashed, hearts beat at different moments, time ends soon. In each a role changes hands.
+// finite are more members, or more roles, with bounds so narrow that a long run comes to the end of
+// them: nobody comes back who has crashed, hearts beat at different moments, time ends soon. In
+// each a role changes hands.
 func finite() []elections.Config {
-	changes := most{elections.Crash: 1, elections.Evict: 1, elections.StepDown: 1, elections.Transfer: 1, elections.Close: 1}
+	changes := most{
+		elections.Crash: 1, elections.Evict: 1, elections.StepDown: 1, elections.Transfer: 1,
+		elections.Close: 1,
+	}
 	gone := func(c *elections.Config) { c.Crashed, c.Silent, c.Gone = true, 2, true }
 	return []elections.Config{
 		with(base("three members, the leader is gone", 3, 1, 0), gone),

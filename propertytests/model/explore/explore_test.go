@@ -18,7 +18,8 @@ var (
 	states = flag.Int("explore.states", usual, "how many states of each configuration are looked at, 0: all of them")
 	depth  = flag.Int("explore.depth", 0, "how many moves from the start at most, 0: any number")
 	only   = flag.String("explore.only", "", "the name of the only configuration to search")
-	record = flag.String("explore.record", "", "a file of comma-separated values that is given a line for each configuration")
+	record = flag.String("explore.record", "",
+		"a file of comma-separated values that is given a line for each configuration")
 )
 
 // whole are configurations of which also the short run looks at every state that there is.
@@ -27,9 +28,10 @@ var whole = []string{
 	"three members, the leader is gone", "three members, two roles, the leader is gone",
 }
 
-// ending are configurations so narrow that a long run comes to the end of them, each with the landmarks that it cannot come by. It
-// has to come by the others: all states of one in which nothing happens say nothing. The work of who has crashed has ended with
-// it, who is asked to go waits for its own, and who is evicted is not followed before that has ended, unless it is slow.
+// ending are configurations so narrow that a long run comes to the end of them, each with the
+// landmarks that it cannot come by. It has to come by the others: all states of one in which
+// nothing happens say nothing. The work of who has crashed has ended with it, who is asked to go
+// waits for its own, and who is evicted is not followed before that has ended, unless it is slow.
 var ending = map[string][]string{
 	"three members, the leader is gone":                          {deposed},
 	"three members, two roles, the leader is gone":               {deposed},
@@ -43,22 +45,24 @@ var ending = map[string][]string{
 
 const deposed = "with work of a deposed leader"
 
-// eventful are configurations in which a role changes hands while its former leader is still there: so much happens within few
-// moves that each has to come by all landmarks.
+// eventful are configurations in which a role changes hands while its former leader is still there:
+// so much happens within few moves that each has to come by all landmarks.
 var eventful = []string{
 	"three members, a paused leader", "three members, two roles, a paused leader",
 	"three members, two roles, one fault beside a paused leader", "drift, two roles, one fault beside a paused leader",
 	"drift, three members, one fault beside a paused leader",
 }
 
-// How many states the short run looks at, of most configurations and of the eventful ones, and how many a long one.
+// How many states the short run looks at, of most configurations and of the eventful ones, and how
+// many a long one.
 const usual, more, long = 8_000, 60_000, 1_200_000
 
-// alike is of how many fingerprints one is looked at closely: it costs a few transitions for each state that is met again.
+// alike is of how many fingerprints one is looked at closely: it costs a few transitions for each
+// state that is met again.
 const alike = 100
 
-// percent is the pace of the collector in the short run, which keeps few states: a quarter of its time would go into looking
-// through them. A long run needs the memory for states.
+// percent is the pace of the collector in the short run, which keeps few states: a quarter of its
+// time would go into looking through them. A long run needs the memory for states.
 const percent = 400
 
 func TestMain(m *testing.M) {

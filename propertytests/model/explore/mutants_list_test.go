@@ -20,19 +20,30 @@ var electionMutants = []mutants.Mutant{
 		{"m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin)", "m.lease.seenShort.Add(m.cfg.TTL - m.cfg.Margin/2)"},
 	}},
 	{Name: "claim on the timer without the kill", By: inElections("one fault"), Edits: []mutants.Edit{
-		{"\t\tdefault:\n\t\t\tm.kill(p)\n", "\t\tdefault:\n\t\t\tfor _, r := range p.Holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n\t\t\t\tm.kill(p)\n\t\t\t}\n"},
+		{
+			"\t\tdefault:\n\t\t\tm.kill(p)\n",
+			"\t\tdefault:\n\t\t\tfor _, r := range p.Holds {\n\t\t\t\tm.touchRole(r)\n\t\t\t}\n\t\t\tif p == m.self {\n" +
+				"\t\t\t\tm.kill(p)\n\t\t\t}\n",
+		},
 		{
 			"if v.Dead(rv.Role.Holder(), rv.Role.Session) {",
-			"if p := v.Peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == record.FormRecord && m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
+			"if p := v.Peer(rv.Role.Holder()); v.Dead(rv.Role.Holder(), rv.Role.Session) || p.Form == record.FormRecord && " +
+				"m.now.Observer.Sub(p.Seen) > p.Lease.TTL() {",
 		},
 	}},
 	{Name: "markers are death", By: inElections("one fault"), Edits: []mutants.Edit{
-		{"if l == nil || l.Form != record.FormRecord {\n\t\treturn false", "if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMarker"},
+		{
+			"if l == nil || l.Form != record.FormRecord {\n\t\treturn false",
+			"if l == nil || l.Form != record.FormRecord {\n\t\treturn l != nil && l.Form == record.FormMarker",
+		},
 	}},
-	{Name: "neither the watch clause nor the wait after a forced vacancy", By: inElections("two faults"), Edits: []mutants.Edit{
-		{"return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
-		{"return rv.Seen.Add(rv.Role.TTL()), true", "return rv.Seen, true"},
-	}},
+	{
+		Name: "neither the watch clause nor the wait after a forced vacancy", By: inElections("two faults"),
+		Edits: []mutants.Edit{
+			{"return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))", "return m.lease.deadline"},
+			{"return rv.Seen.Add(rv.Role.TTL()), true", "return rv.Seen, true"},
+		},
+	},
 	{Name: "no wait after a forced vacancy", By: inElections("one fault"), Edits: []mutants.Edit{
 		{"return rv.Seen.Add(rv.Role.TTL()), true", "return rv.Seen, true"},
 	}},
@@ -49,13 +60,24 @@ var electionMutants = []mutants.Mutant{
 		{"if b.revision(l.on) != l.at {", "if b.revision(l.on) != l.at && !l.data.Role.Vacant {"},
 	}},
 	{Name: "unknown is won: a beat", By: inElections("drift, delays and a pause"), Edits: []mutants.Edit{
-		{"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n", "\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n"},
+		{
+			"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+			"\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n" +
+				"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+		},
 	}},
 	{Name: "unknown is won: a claim", By: inElections("late vacate"), Edits: []mutants.Edit{
-		{"\t\tm.unknown(&rv.Notes.retry, \"claim\", rv.Name)\n", "\t\tif r := rv.Notes.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n"},
+		{
+			"\t\tm.unknown(&rv.Notes.retry, \"claim\", rv.Name)\n",
+			"\t\tif r := rv.Notes.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n" +
+				"\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n",
+		},
 	}},
 	{Name: "acting before the snapshot is complete", By: inElections("starting"), Edits: []mutants.Edit{
-		{"m.view.BeginWatch(view.Watch(w), m.self.Peer)\n", "m.view.BeginWatch(view.Watch(w), m.self.Peer); if m.phase == syncing { m.phase = opening }\n"},
+		{
+			"m.view.BeginWatch(view.Watch(w), m.self.Peer)\n",
+			"m.view.BeginWatch(view.Watch(w), m.self.Peer); if m.phase == syncing { m.phase = opening }\n",
+		},
 		{"\tv.gen++\n", "\tv.gen++\n\tv.complete = true\n"},
 	}},
 	{Name: "given away before the drain", By: inElections("one fault"), Edits: []mutants.Edit{
@@ -68,7 +90,10 @@ var electionMutants = []mutants.Mutant{
 		{"m.lease.number = rev", "m.lease.number = 1<<40 + 1"},
 	}},
 	{Name: "the wait does not start again", By: inElections("starting"), Edits: []mutants.Edit{
-		{"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false", "if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false"},
+		{
+			"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false",
+			"if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false",
+		},
 	}},
 	{Name: "an idle beat of unknown outcome is forgotten", By: inElections("former session"), Edits: []mutants.Edit{
 		{"return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
@@ -77,17 +102,24 @@ var electionMutants = []mutants.Mutant{
 		{"if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
 	}},
 	{Name: "an answer that comes twice renews the lease", By: inElections("repeated answers"), Edits: secondAnswer(
-		"if w.Outcome == record.Won && w.Revision == m.lease.rev { m.lease.deadline = m.now.Holder.Add(m.cfg.TTL - m.cfg.Margin) }",
+		"if w.Outcome == record.Won && w.Revision == m.lease.rev { m.lease.deadline = m.now.Holder.Add(m.cfg.TTL - " +
+			"m.cfg.Margin) }",
 	)},
 	{Name: "an answer that comes twice is of the next beat", By: inElections("repeated answers"), Edits: secondAnswer(
 		"if l := &m.lease; w.Outcome == record.Won && w.Revision == l.rev && l.inflight {" +
 			" l.deadline = l.attempts[len(l.attempts)-1].sent.Add(m.cfg.TTL - m.cfg.Margin) }",
 	)},
-	{Name: "an answer that comes twice ends the wait for another one", By: inElections("repeated, starting"), Edits: secondAnswer(
-		"for _, q := range m.writes { if q.role != nil { q.role.Notes.inflight = false; m.touchRole(q.role) } }",
-	)},
+	{
+		Name: "an answer that comes twice ends the wait for another one", By: inElections("repeated, starting"),
+		Edits: secondAnswer(
+			"for _, q := range m.writes { if q.role != nil { q.role.Notes.inflight = false; m.touchRole(q.role) } }",
+		),
+	},
 	{Name: "an idle beat that was refused does not stand", By: inElections("repeated to the idle"), Edits: []mutants.Edit{
-		{"\tcase record.Refused:\n\t\tif l.retry =", "\tcase record.Refused:\n\t\tif p.beat == l.idled {\n\t\t\tl.idled = 0\n\t\t}\n\t\tif l.retry ="},
+		{
+			"\tcase record.Refused:\n\t\tif l.retry =",
+			"\tcase record.Refused:\n\t\tif p.beat == l.idled {\n\t\t\tl.idled = 0\n\t\t}\n\t\tif l.retry =",
+		},
 	}},
 	{Name: "a request is for whichever term it finds", By: inElections("repeated requests"), Edits: []mutants.Edit{
 		{"case epoch != 0 && epoch != r.term.epoch:", "case false:"},
@@ -132,6 +164,9 @@ var taskMutants = []mutants.Mutant{
 		{"\tfor i := range w.members {\n\t\tx.report(w, i)\n\t}\n\treturn nil\n", "\treturn nil\n"},
 	}},
 	{Name: "an outcome is accepted whatever its attempt", By: inTasks("repeated"), Edits: []mutants.Edit{
-		{"case !t.with(e.Session, e.Attempt):\n\t\ts.stale(e.Ref, t.policy.Kind, \"attempt\")\n\tdefault:", "case t.phase != pushed && t.phase != running:\n\t\ts.stale(e.Ref, t.policy.Kind, \"attempt\")\n\tdefault:"},
+		{
+			"case !t.with(e.Session, e.Attempt):\n\t\ts.stale(e.Ref, t.policy.Kind, \"attempt\")\n\tdefault:",
+			"case t.phase != pushed && t.phase != running:\n\t\ts.stale(e.Ref, t.policy.Kind, \"attempt\")\n\tdefault:",
+		},
 	}},
 }

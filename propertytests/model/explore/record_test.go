@@ -35,7 +35,8 @@ func (r searchRow) texts(searched string) []string {
 	}
 }
 
-// mark is of the sources as they are when it is asked for first: before the first search, which may take hours.
+// mark is of the sources as they are when it is asked for first: before the first search, which may
+// take hours.
 var mark = sync.OnceValues(func() (string, error) {
 	module := os.DirFS("../../..")
 	files, err := sources.Under(module, "propertytests/model/explore")
@@ -67,8 +68,8 @@ func keep(t *testing.T, r searchRow) {
 	}
 }
 
-// TestRecord reads what long runs have left, the last of each configuration, and says what it comes to: each has been searched,
-// those that end to their end, ten million states in all at least.
+// TestRecord reads what long runs have left, the last of each configuration, and says what it comes
+// to: each has been searched, those that end to their end, ten million states in all at least.
 func TestRecord(t *testing.T) {
 	file, err := os.Open("explore.csv")
 	if err != nil {

@@ -35,7 +35,8 @@ func (w *taskWorld) append(kind kindOf, p *participant, session uint64) uint64 {
 		session = revision
 	}
 	w.bucket.log = append(w.bucket.log, entry{kind: kind, revision: revision, p: p, session: session})
-	w.tell(w.Trace, "bucket %d: %s of %s, session %d", revision, [...]string{"lease", "member", "role", "death"}[kind], p.name, session)
+	w.tell(w.Trace, "bucket %d: %s of %s, session %d", revision, [...]string{"lease", "member", "role", "death"}[kind],
+		p.name, session)
 	if kind == deathRecord {
 		if w.bucket.dead == nil {
 			w.bucket.dead = map[uint64]bool{}
@@ -214,7 +215,8 @@ func (p *participant) sever(d time.Duration) {
 	})
 }
 
-// expire ends belief in the session of one who no longer beats, if nothing has changed by then; and a while later the session.
+// expire ends belief in the session of one who no longer beats, if nothing has changed by then; and
+// a while later the session.
 func (p *participant) expire(still func() bool) {
 	w, session, belief := p.w, p.session, p.belief
 	since := w.upTo(w.Lease / 4) // since its last beat
@@ -235,8 +237,8 @@ func (p *participant) rejoin() {
 	}
 }
 
-// govern grants the role when its holder is dead, and now and then while it lives: that one goes on for a while. Now and then
-// it is rotated.
+// govern grants the role when its holder is dead, and now and then while it lives: that one goes on
+// for a while. Now and then it is rotated.
 func (w *taskWorld) govern() {
 	w.after(w.Lease/4+w.upTo(w.Lease/4), w.govern)
 	holder := uint64(0)
@@ -249,14 +251,16 @@ func (w *taskWorld) govern() {
 	alive := by != nil && !w.bucket.dead[holder]
 	depose := alive && !w.calm && w.chance(w.Deposed)
 	if alive && !depose {
-		if t := by.term; t != nil && t.session == holder && t.able() && !by.cut && !by.stopped && !w.calm && w.chance(w.Rotated) {
+		if t := by.term; t != nil && t.session == holder && t.able() && !by.cut && !by.stopped && !w.calm &&
+			w.chance(w.Rotated) {
 			t.rotate()
 		}
 		return
 	}
 	var able []*participant
 	for _, p := range w.procs {
-		if p.campaigns && p.up && !p.cut && !p.stopped && p.session != 0 && !w.gone(p.session) && p.open && (p != by || !alive) {
+		if p.campaigns && p.up && !p.cut && !p.stopped && p.session != 0 && !w.gone(p.session) && p.open &&
+			(p != by || !alive) {
 			able = append(able, p)
 		}
 	}

@@ -38,7 +38,10 @@ func TestBucketConforms(t *testing.T) {
 	defer ats.Unregister()
 	seen := map[string]int{}
 	// Chance decides what happens: it goes on until everything has.
-	wanted := []string{"terms", "deaths", "a session over one that was not dead", "vacancies", "looks", "looks at a leader", "looks at a dead one", "late readers"}
+	wanted := []string{
+		"terms", "deaths", "a session over one that was not dead", "vacancies", "looks",
+		"looks at a leader", "looks at a dead one", "late readers",
+	}
 	for seed := uint64(1); ; seed++ {
 		natstest.Virtual(t, func(t *testing.T) { bucketConforms(t, seed, seen) })
 		missing := ""
@@ -138,7 +141,8 @@ func (c *bucketPair) begin() {
 
 func (c *bucketPair) join(name string) {
 	p := c.a.Join(elections.Plan{
-		Name: name, Session: election.SessionConfig{TTL: bucketTTL}, Roles: []election.RoleConfig{{Role: bucketRole}}, Seed: uint64(len(c.now)),
+		Name: name, Session: election.SessionConfig{TTL: bucketTTL}, Roles: []election.RoleConfig{{Role: bucketRole}},
+		Seed: uint64(len(c.now)),
 	})
 	err := p.Session.Attach("conformance", func(ctx context.Context, h election.Host) error {
 		c.mu.Lock()
@@ -225,8 +229,9 @@ func (c *bucketPair) rebuild() *modelBucket {
 	w := &taskWorld{rng: rand.New(rand.NewPCG(1, 1))}
 	w.checks.init()
 	m := &modelBucket{
-		w: w, procs: map[string]*participant{}, model: map[uint64]uint64{}, real: map[uint64]uint64{}, sessions: map[uint64]string{},
-		present: map[string]uint64{}, described: map[uint64]bool{}, dead: map[uint64]bool{},
+		w: w, procs: map[string]*participant{}, model: map[uint64]uint64{}, real: map[uint64]uint64{},
+		sessions: map[uint64]string{},
+		present:  map[string]uint64{}, described: map[uint64]bool{}, dead: map[uint64]bool{},
 	}
 	for _, name := range bucketNames {
 		m.procs[name] = &participant{w: w, name: name, up: true}
@@ -264,7 +269,8 @@ func (m *modelBucket) take(e *record.Entry, seen map[string]int) error {
 		}
 		s := e.Role.Session
 		if m.sessions[s] != e.Role.ID || !m.described[s] || m.dead[s] {
-			return fmt.Errorf("the role is held in session %d of %q, described %t, dead %t", s, m.sessions[s], m.described[s], m.dead[s])
+			return fmt.Errorf("the role is held in session %d of %q, described %t, dead %t", s, m.sessions[s], m.described[s],
+				m.dead[s])
 		}
 		m.note(e.Revision, m.w.append(roleRecord, m.procs[e.Role.ID], m.model[s]))
 		seen["terms"]++
@@ -281,7 +287,8 @@ func (m *modelBucket) lease(e *record.Entry, seen map[string]int) error {
 		}
 		m.bury(s, seen)
 	case s == 0:
-		if before := m.present[name]; before != 0 && !m.dead[before] { // one that knows its last one to be over writes over it
+		// one that knows its last one to be over writes over it
+		if before := m.present[name]; before != 0 && !m.dead[before] {
 			seen["a session over one that was not dead"]++
 			m.bury(before, seen)
 		}
@@ -310,7 +317,8 @@ func (c *bucketPair) compare() {
 		host, attached := c.hosts[p]
 		c.mu.Unlock()
 		if !attached || !host.Trusted() || host.Session() != m.present[name] {
-			c.t.Fatalf("%s has no lease, long after the last fault: %t, session %d, the bucket says %d", p, attached, host.Session(), m.present[name])
+			c.t.Fatalf("%s has no lease, long after the last fault: %t, session %d, the bucket says %d", p, attached,
+				host.Session(), m.present[name])
 		}
 		of := m.procs[name]
 		of.session = m.model[host.Session()]

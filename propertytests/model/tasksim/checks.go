@@ -103,7 +103,8 @@ func (w *taskWorld) ofPresent(id string, record any) bool {
 }
 
 func (w *taskWorld) opened(id string, s submission, before any, revision uint64) {
-	if old := w.lives[id]; old != 0 && before == nil && !w.reused[id] { // its outcome has expired; or somebody knew of no answer until then
+	// its outcome has expired; or somebody knew of no answer until then
+	if old := w.lives[id]; old != 0 && before == nil && !w.reused[id] {
 		w.reused[id] = true
 		w.live[w.task(id, old)] = w.live[id]
 		delete(w.live, id)
@@ -194,7 +195,8 @@ func (w *taskWorld) stopped(r *handlerRun, end tasks.Status) {
 			w.fail("attempt %v of %s is told that it has expired, and it had no deadline", r.attempt, r.id)
 		}
 	case "":
-		if o, ended := w.store.record("q." + r.id).(tasks.Outcome); ended && o.Attempt == r.attempt && o.Status != tasks.StatusDead && o.Status != tasks.StatusSucceeded {
+		if o, ended := w.store.record("q." + r.id).(tasks.Outcome); ended && o.Attempt == r.attempt &&
+			o.Status != tasks.StatusDead && o.Status != tasks.StatusSucceeded {
 			w.fail("attempt %v of %s is not told that it is %s", r.attempt, r.id, o.Status)
 		}
 		return
@@ -227,7 +229,8 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 			c.fail("%s is said to have an outcome that cannot be stored: %+v", id, o)
 		}
 	}
-	if ofResult := o.Status == tasks.StatusSucceeded || o.Cause == tasks.CausePermanent || o.Cause == tasks.CauseMaxAttempts; !ofResult {
+	if ofResult := o.Status == tasks.StatusSucceeded || o.Cause == tasks.CausePermanent ||
+		o.Cause == tasks.CauseMaxAttempts; !ofResult {
 		return
 	}
 	want := tasks.Failed
@@ -255,7 +258,8 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 		}
 	}
 	if c.lifeOf[id][o.Attempt] != c.lives[id] {
-		c.fail("outcome of %s: attempt %v was of submission %d, and not of %d", id, o.Attempt, c.lifeOf[id][o.Attempt], c.lives[id])
+		c.fail("outcome of %s: attempt %v was of submission %d, and not of %d", id, o.Attempt, c.lifeOf[id][o.Attempt],
+			c.lives[id])
 	}
 }
 
@@ -290,7 +294,8 @@ var (
 // expired, while it was reading: the next one removes what that has left.
 func (w *taskWorld) haunted(id string) bool {
 	for _, l := range w.leads {
-		if g, known := l.s.TaskInfo(l.p.instant(), id); !l.over && known && g.Revision != w.store.last["q."+id] && w.done[life{id, g.Revision}] {
+		if g, known := l.s.TaskInfo(l.p.instant(), id); !l.over && known && g.Revision != w.store.last["q."+id] &&
+			w.done[life{id, g.Revision}] {
 			return true
 		}
 	}

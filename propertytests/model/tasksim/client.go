@@ -21,7 +21,10 @@ const (
 
 // treatments are drawn from for most tasks the first, and for the others any.
 func (w *taskWorld) treatments() []submission {
-	retry := tasks.Policy{MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, KeyLimit: keyLimit, Weight: 1, Retention: w.Retention}
+	retry := tasks.Policy{
+		MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, KeyLimit: keyLimit,
+		Weight: 1, Retention: w.Retention,
+	}
 	if w.Retention == 0 {
 		retry.Retention = 1000 * time.Hour
 	}

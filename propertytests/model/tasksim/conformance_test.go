@@ -20,11 +20,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-var conformance = flag.Int("tasksim.conformance", 10, "how many programs to run on the model of the stream and on a real one")
+var conformance = flag.Int("tasksim.conformance", 10,
+	"how many programs to run on the model of the stream and on a real one")
 
-// TestStoreConforms: the model of a namespace's stream and a stream of the real server, given the same conditional writes, and
-// copies of former ones, store the same at the same places, and show the same at every subject, to a reader too who begins late.
-// Both have one record of a subject, and forget those that are kept for a time when that is over: what stands there is nothing then.
+// TestStoreConforms: the model of a namespace's stream and a stream of the real server, given the
+// same conditional writes, and copies of former ones, store the same at the same places, and show
+// the same at every subject, to a reader too who begins late. Both have one record of a subject,
+// and forget those that are kept for a time when that is over: what stands there is nothing then.
 func TestStoreConforms(t *testing.T) {
 	checks := flag.Lookup("rapid.checks").Value
 	before := checks.String()
@@ -49,7 +51,8 @@ func TestStoreConforms(t *testing.T) {
 	}
 }
 
-// drawnWrite is a write of a scheduler or a client: of one record, or of several as one, each on its own condition.
+// drawnWrite is a write of a scheduler or a client: of one record, or of several as one, each on
+// its own condition.
 type drawnWrite struct {
 	records []drawnRecord
 	replay  bool
@@ -87,9 +90,10 @@ func drawWrite(t *rapid.T) drawnWrite {
 	return w
 }
 
-// TestStoreConformsOnReplicas: on three replicas, which check conditions before they agree, all the same. A tick is one of those
-// writes (its task where nothing stands, and that it was the last, under the seal), and so is an outcome that may have been
-// stored before (in the place of its submission only, and its note, under the seal).
+// TestStoreConformsOnReplicas: on three replicas, which check conditions before they agree, all the
+// same. A tick is one of those writes (its task where nothing stands, and that it was the last,
+// under the seal), and so is an outcome that may have been stored before (in the place of its
+// submission only, and its note, under the seal).
 func TestStoreConformsOnReplicas(t *testing.T) {
 	s := natstest.Cluster(t)
 	const long = 120
@@ -97,7 +101,8 @@ func TestStoreConformsOnReplicas(t *testing.T) {
 		steps := rapid.SliceOfN(rapid.Custom(drawWrite), long, long).Example(try + 1)
 		seen, err := inStep(s, fmt.Sprint("ns", try), 3, steps)
 		switch {
-		case errors.Is(err, errUncertain): // servers that have no time elect another leader: what was stored by then was compared
+		// servers that have no time elect another leader: what was stored by then was compared
+		case errors.Is(err, errUncertain):
 			t.Logf("try %d: cut short after %d writes: %v", try, seen.won+seen.refused, err)
 			continue
 		case err != nil:
@@ -135,7 +140,8 @@ type server interface {
 	Connect(opts ...nats.Option) (*nats.Conn, error)
 }
 
-// errUncertain is that a program cannot be compared to its end: the server has not said what became of a write.
+// errUncertain is that a program cannot be compared to its end: the server has not said what became
+// of a write.
 var errUncertain = errors.New("not known to be stored, or not")
 
 // inStep does everything on both.
@@ -148,8 +154,10 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen 
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	stream, err := natskv.CreateStream(ctx, nc, namespace+".", jetstream.StreamConfig{
-		Name: "TASKS_" + namespace, Subjects: []string{namespace + ".q.>", namespace + ".t.>", namespace + ".seal"}, MaxMsgsPerSubject: 1,
-		Discard: jetstream.DiscardNew, DenyDelete: true, AllowMsgTTL: true, AllowAtomicPublish: true, Replicas: replicas,
+		Name: "TASKS_" + namespace, Subjects: []string{namespace + ".q.>", namespace + ".t.>", namespace + ".seal"},
+		MaxMsgsPerSubject: 1,
+		Discard:           jetstream.DiscardNew, DenyDelete: true, AllowMsgTTL: true, AllowAtomicPublish: true,
+		Replicas: replicas,
 	}, func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {
 		return seen, err
@@ -211,7 +219,8 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen 
 		same := outcome == record.Won && r.Outcome == natskv.Won && r.Revision == first+uint64(len(puts))-1 ||
 			outcome == record.Refused && r.Outcome == natskv.Refused
 		if !same {
-			return seen, fmt.Errorf("write %d, %+v: the model says %v from %d, the server %v at %d, %v", i, puts, outcome, first, r.Outcome, r.Revision, r.Err)
+			return seen, fmt.Errorf("write %d, %+v: the model says %v from %d, the server %v at %d, %v", i, puts, outcome, first,
+				r.Outcome, r.Revision, r.Err)
 		}
 		if outcome != record.Won {
 			seen.refused++
@@ -225,7 +234,8 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen 
 		}
 	}
 	err = read(ctx, s, stream, &model)
-	for until := time.Now().Add(time.Minute); err != nil && replicas > 1 && time.Now().Before(until); { // its server may lag
+	// its server may lag
+	for until := time.Now().Add(time.Minute); err != nil && replicas > 1 && time.Now().Before(until); {
 		time.Sleep(10 * time.Millisecond)
 		err = read(ctx, s, stream, &model)
 	}
@@ -242,7 +252,8 @@ func before(s *taskStream, subject string) uint64 {
 	return 0
 }
 
-// read compares what a late reader of the stream sees with the model: the last record of every subject, in order.
+// read compares what a late reader of the stream sees with the model: the last record of every
+// subject, in order.
 func read(ctx context.Context, s server, stream *natskv.Stream, model *taskStream) error {
 	nc, err := s.Connect()
 	if err != nil {
@@ -259,7 +270,8 @@ func read(ctx context.Context, s server, stream *natskv.Stream, model *taskStrea
 		for i := range u.Entries {
 			e := &u.Entries[i]
 			if e.Revision <= last || e.Revision != model.last[e.Key] || model.record(e.Key) != any(string(e.Value)) {
-				return fmt.Errorf("the reader sees %s at %d, %s; the model has it at %d, %v", e.Key, e.Revision, e.Value, model.last[e.Key], model.record(e.Key))
+				return fmt.Errorf("the reader sees %s at %d, %s; the model has it at %d, %v", e.Key, e.Revision, e.Value,
+					model.last[e.Key], model.record(e.Key))
 			}
 			found, last = found+1, e.Revision
 		}

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// TestCrashAtEveryEffect lets the process of the scheduler crash after each of its effects in turn, in a world without
-// other faults: whatever was written, sent or answered before it, the next scheduler goes on from there.
+// TestCrashAtEveryEffect lets the process of the scheduler crash after each of its effects in turn,
+// in a world without other faults: whatever was written, sent or answered before it, the next
+// scheduler goes on from there.
 func TestCrashAtEveryEffect(t *testing.T) {
 	quiet := Scenario{
 		Seed: 5, Processes: 3, Candidates: 3, Slots: 2, Tasks: 10, Lease: time.Second, Delay: 5 * time.Millisecond,
@@ -37,8 +38,9 @@ func TestCrashAtEveryEffect(t *testing.T) {
 	t.Logf("%d crashes, after each of %d effects", n, c.Effects)
 }
 
-// TestPoison: a task that kills every process that runs it ends dead, though it takes the scheduler down with it, though there may
-// be nobody else, and though schedulers come and go in peace meanwhile.
+// TestPoison: a task that kills every process that runs it ends dead, though it takes the scheduler
+// down with it, though there may be nobody else, and though schedulers come and go in peace
+// meanwhile.
 func TestPoison(t *testing.T) {
 	for _, processes := range []int{1, 2, 3} {
 		for _, rest := range []time.Duration{0, 2 * time.Second} {
@@ -51,22 +53,24 @@ func TestPoison(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%d processes: %v", processes, err)
 				}
-				// Three lost workers end it. One more is lost before anybody suspects it, in the beginning. A worker that is not the
-				// scheduler's own is uncounted besides, when that one leaves before it could notice.
+				// Three lost workers end it. One more is lost before anybody suspects it, in the beginning. A
+				// worker that is not the scheduler's own is uncounted besides, when that one leaves before it
+				// could notice.
 				most := 4
 				if processes > 1 {
 					most += c.Rests
 				}
 				if c.Crashes > most {
-					t.Errorf("%d processes, rest %v, seed %d: %d crashes, %d schedulers left in peace", processes, rest, seed, c.Crashes, c.Rests)
+					t.Errorf("%d processes, rest %v, seed %d: %d crashes, %d schedulers left in peace", processes, rest, seed,
+						c.Crashes, c.Rests)
 				}
 			}
 		}
 	}
 }
 
-// TestNobodyPaysForPeace: where nothing breaks, and schedulers only come and go in good order, no attempt counts as lost with its
-// worker, also not one that a careful scheduler was about to begin.
+// TestNobodyPaysForPeace: where nothing breaks, and schedulers only come and go in good order, no
+// attempt counts as lost with its worker, also not one that a careful scheduler was about to begin.
 func TestNobodyPaysForPeace(t *testing.T) {
 	rests, notes := 0, 0
 	for _, processes := range []int{1, 2, 4} {

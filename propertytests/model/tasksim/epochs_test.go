@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// TestEpochsTell: the check of what a worker may believe goes by what its view has had, to the record, and tells of each thing
-// that is done by another epoch. The log grants epochs 2 and 5, to two sessions or to one, and so many of its records have been seen.
+// TestEpochsTell: the check of what a worker may believe goes by what its view has had, to the
+// record, and tells of each thing that is done by another epoch. The log grants epochs 2 and 5, to
+// two sessions or to one, and so many of its records have been seen.
 func TestEpochsTell(t *testing.T) {
 	attempt := func(epoch uint64) *tasks.Assignment {
 		return &tasks.Assignment{ID: "t1", Attempt: tasks.Attempt{Epoch: epoch, N: 1}}

@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// model is what one scheduler has read and done, as seen from outside: so its limits are counted twice.
+// model is what one scheduler has read and done, as seen from outside: so its limits are counted
+// twice.
 type model struct {
 	paused, drained map[string]bool
 	known           map[string]tasks.Attempt // the largest attempt that it has pushed
@@ -64,7 +65,8 @@ func (l *lead) handsOut(e *tasks.Assign) {
 		}
 		if p.Rate > 0 {
 			l.model.limited++
-			if most := p.Rate * (w.now - l.model.ready).Seconds(); float64(l.model.limited) > most*1.03+0.01 { // the bucket was empty
+			// the bucket was empty
+			if most := p.Rate * (w.now - l.model.ready).Seconds(); float64(l.model.limited) > most*1.03+0.01 {
 				w.fail("%d tasks of kind %s within %v", l.model.limited, p.Kind, w.now-l.model.ready)
 			}
 		}
@@ -80,11 +82,12 @@ func (l *lead) handsOut(e *tasks.Assign) {
 	}
 }
 
-// noticed is how long a scheduler may need to see that the stream's clock was put forward: it asks once a minute.
+// noticed is how long a scheduler may need to see that the stream's clock was put forward: it asks
+// once a minute.
 const noticed = 75 * time.Second
 
-// oldest is the most that a scheduler may take a submission's age for by the stream's clock: where that was put back since, by what
-// it had shown before.
+// oldest is the most that a scheduler may take a submission's age for by the stream's clock: where
+// that was put back since, by what it had shown before.
 func (l *lead) oldest(record *stored) time.Duration {
 	_, most := l.w.store.aheadSince(record.at)
 	if l.w.Steps > 0 {
@@ -126,8 +129,8 @@ func (l *lead) checkTime(a *tasks.Assignment) {
 	}
 }
 
-// checkTurn: of two tasks that the same workers can run, the one that has waited longer goes first, each step of priority
-// counting as so much waiting.
+// checkTurn: of two tasks that the same workers can run, the one that has waited longer goes first,
+// each step of priority counting as so much waiting.
 func (l *lead) checkTurn(handed *tasks.TaskInfo, all []tasks.TaskInfo) {
 	if handed.Tries > 1 || handed.Keys != nil || handed.Kind != "a" {
 		return
@@ -140,7 +143,8 @@ func (l *lead) checkTurn(handed *tasks.TaskInfo, all []tasks.TaskInfo) {
 		if s, ok := l.w.store.record("q." + g.ID).(submission); !ok || len(s.policy.Labels) > 0 {
 			continue
 		}
-		if g.Kind == "a" && g.Waiting > 0 && g.Tries == 0 && g.Keys == nil && g.Attempt.IsZero() && turn(g) > turn(handed)+l.p.off(l.w.now) {
+		if g.Kind == "a" && g.Waiting > 0 && g.Tries == 0 && g.Keys == nil && g.Attempt.IsZero() &&
+			turn(g) > turn(handed)+l.p.off(l.w.now) {
 			l.w.fail("%s waits, and %s is handed out before it", g.ID, handed.ID)
 		}
 	}

@@ -13,10 +13,21 @@ var drawn = []mutants.Mutant{
 		{"return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch", "return false"},
 	}},
 	{Name: "hand out what nobody has claimed so far", Edits: []mutants.Edit{
-		{"\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n", "\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n\tfor _, w := range s.workerList {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n\ts.round++\n\tfor t := range s.tasks.all() {\n\t\tid := t.id()\n\t\tfor _, w := range s.workerList {\n\t\t\tif w.synced && w.idle(s) && !claimed[id] && t.phase == waiting && s.numbered(t) {\n\t\t\t\ts.occupy(t)\n\t\t\t\ts.unqueue(t)\n\t\t\t\ts.assign(t, w)\n\t\t\t\ts.present(t)\n\t\t\t\ts.push(w)\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n\t}\n"},
+		{
+			"\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n",
+			"\tif s.ready || s.seal.valid == 0 || !s.carried {\n\t\treturn\n\t}\n\tclaimed := map[string]bool{}\n" +
+				"\tfor _, w := range s.workerList {\n\t\tfor _, h := range w.claims {\n\t\t\tclaimed[h.ID] = true\n\t\t}\n\t}\n" +
+				"\ts.round++\n\tfor t := range s.tasks.all() {\n\t\tid := t.id()\n\t\tfor _, w := range s.workerList {\n" +
+				"\t\t\tif w.synced && w.idle(s) && !claimed[id] && t.phase == waiting && s.numbered(t) {\n\t\t\t\ts.occupy(t)\n" +
+				"\t\t\t\ts.unqueue(t)\n\t\t\t\ts.assign(t, w)\n\t\t\t\ts.present(t)\n\t\t\t\ts.push(w)\n\t\t\t\tbreak\n\t\t\t}\n" +
+				"\t\t}\n\t}\n",
+		},
 	}},
 	{Name: "no seal", Edits: []mutants.Edit{
-		{"if p.on != \"\" && s.last[p.on] != p.expect {", "if p.on != \"\" && s.last[p.on] != p.expect && (p.on != sealSubject || p.subject == sealSubject) {"},
+		{
+			"if p.on != \"\" && s.last[p.on] != p.expect {",
+			"if p.on != \"\" && s.last[p.on] != p.expect && (p.on != sealSubject || p.subject == sealSubject) {",
+		},
 	}},
 	{Name: "no new seal after an unknown outcome", Edits: []mutants.Edit{
 		{"\t\ts.renewSlowly()\n\tdefault:\n\t\ts.renewSlowly()\n", "\t\ts.renewSlowly()\n\tdefault:\n\t\ts.send(w)\n"},
@@ -49,7 +60,11 @@ var drawn = []mutants.Mutant{
 		{" && t.run.worker.session == session && t.attempt == a\n", "\n"},
 	}},
 	{Name: "the outbox is dropped on a new epoch", Edits: []mutants.Edit{
-		{"func (k *worker) newLeader() {\n", "func (k *worker) newLeader() {\n\tfor _, h := range sorted(k.results) {\n\t\tk.step(tasks.Acked{ID: h.ID, Attempt: h.Attempt})\n\t}\n"},
+		{
+			"func (k *worker) newLeader() {\n",
+			"func (k *worker) newLeader() {\n\tfor _, h := range sorted(k.results) {\n" +
+				"\t\tk.step(tasks.Acked{ID: h.ID, Attempt: h.Attempt})\n\t}\n",
+		},
 	}},
 	{Name: "frames of earlier epochs are believed", Edits: []mutants.Edit{
 		{"a.Epoch == 0 || v.Epoch != a.Epoch || ", ""},
@@ -66,26 +81,45 @@ var drawn = []mutants.Mutant{
 		{"v.Epoch != a.Epoch", "v.Epoch < a.Epoch"},
 	}},
 	{Name: "a push without an answer is given to somebody else", Edits: []mutants.Edit{
-		{"\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\ts.push(w)\n", "\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\tfor _, h := range slices.Clone(w.open) {\n\t\t\t\tif h.unanswered(w) {\n\t\t\t\t\ts.release(h.t, rejected, nil)\n\t\t\t\t}\n\t\t\t}\n"},
+		{
+			"\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\ts.push(w)\n",
+			"\t\tif w.missing > 0 && w.again <= s.now {\n\t\t\tfor _, h := range slices.Clone(w.open) {\n" +
+				"\t\t\t\tif h.unanswered(w) {\n\t\t\t\t\ts.release(h.t, rejected, nil)\n\t\t\t\t}\n\t\t\t}\n",
+		},
 	}},
 	{Name: "run again before the note is stored", Edits: []mutants.Edit{
-		{"\ts.reassigned(t, cause)\n\tw := s.write(t, noting, ref)\n", "\ts.reassigned(t, cause)\n\tif s.ready && t.run != nil && t.run.saving == nil {\n\t\ts.unassign(t)\n\t\ts.putAway(t)\n\t\ts.enqueue(t)\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n\t}\n\tw := s.write(t, noting, ref)\n"},
+		{
+			"\ts.reassigned(t, cause)\n\tw := s.write(t, noting, ref)\n",
+			"\ts.reassigned(t, cause)\n\tif s.ready && t.run != nil && t.run.saving == nil {\n\t\ts.unassign(t)\n" +
+				"\t\ts.putAway(t)\n\t\ts.enqueue(t)\n\t\tif ref != nil {\n\t\t\ts.emit(Settle{Ref: ref})\n\t\t}\n\t\treturn\n" +
+				"\t}\n\tw := s.write(t, noting, ref)\n",
+		},
 	}},
 	{Name: "a worker that does not answer is dead", Edits: []mutants.Edit{
 		{"\t\tw.unreachable = true\n", "\t\tDead{Session: w.session}.apply(s)\n"},
-		{"\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n", "\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.NoResponder{Session: f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n"},
+		{
+			"\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n",
+			"\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.NoResponder{Session: " +
+				"f.session, Frame: n.Frame}) })\n\t}\n\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n",
+		},
 	}},
 	{Name: "acknowledged before it is stored", Edits: []mutants.Edit{
 		{"\tr.write.waits(ref)\n", "\tif ref != nil {\n\t\ts.emit(Settle{Ref: ref})\n\t}\n"},
 	}},
 	{Name: "reports that come early are dropped and acknowledged", Edits: []mutants.Edit{
-		{"\t\ts.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold\n", "\t\ts.emit(Settle{Ref: e.Ref})\n"},
+		{
+			"\t\ts.early[held{e.Session, e.ID, e.Attempt}] = e // bounded by what the workers hold\n",
+			"\t\ts.emit(Settle{Ref: e.Ref})\n",
+		},
 	}},
 	{Name: "attempts begin again with each submission", Edits: []mutants.Edit{
 		{"N: s.marks[markOf(t.id())]}", "N: 0}"},
 	}},
 	{Name: "a request is removed before the task has ended", Edits: []mutants.Edit{
-		{"\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n", "\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n\t\t\ts.dropCancel(e.ID)\n"},
+		{
+			"\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n",
+			"\t\t\ts.abort(t, StatusCancelled, CauseCancelled)\n\t\t\ts.dropCancel(e.ID)\n",
+		},
 	}},
 	{Name: "a request is forgotten when nobody leads", Edits: []mutants.Edit{
 		{"\ts.cancels[e.ID] = e.Revision\n", "\tif !s.settled {\n\t\treturn\n\t}\n\ts.cancels[e.ID] = e.Revision\n"},
@@ -107,12 +141,21 @@ var drawn = []mutants.Mutant{
 		{"case e.Ran <= r.kept && r.saving != nil:", "case e.Ran == r.kept && r.saving != nil:"},
 	}},
 	{Name: "a note says that the checkpoint before it is stored", Edits: []mutants.Edit{
-		{"\tif t.run.saving != nil {\n\t\treturn\n\t}\n", "\tif w := t.run.saving; w != nil {\n\t\tdelete(s.writes, w.number)\n\t\ts.settle(w, false)\n\t}\n"},
+		{
+			"\tif t.run.saving != nil {\n\t\treturn\n\t}\n",
+			"\tif w := t.run.saving; w != nil {\n\t\tdelete(s.writes, w.number)\n\t\ts.settle(w, false)\n\t}\n",
+		},
 	}},
 	{Name: "given back before its checkpoint is stored", Edits: []mutants.Edit{
 		{" || t.run.saving != nil\n}", "\n}"},
-		{"\tif t.run.saving = w.next; w.next != nil {", "\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tif t.run.saving = w.next; w.next != nil {"},
-		{"\tt.checkpoint, t.run.stored = max(t.checkpoint, revision), w.ran\n", "\tif t.checkpoint = max(t.checkpoint, revision); t.run != nil {\n\t\tt.run.stored = w.ran\n\t}\n"},
+		{
+			"\tif t.run.saving = w.next; w.next != nil {",
+			"\tif t.run == nil || t.run.saving != w {\n\t\treturn\n\t}\n\tif t.run.saving = w.next; w.next != nil {",
+		},
+		{
+			"\tt.checkpoint, t.run.stored = max(t.checkpoint, revision), w.ran\n",
+			"\tif t.checkpoint = max(t.checkpoint, revision); t.run != nil {\n\t\tt.run.stored = w.ran\n\t}\n",
+		},
 		{"if r := w.t.run; r.kept == w.ran {", "if r := w.t.run; r != nil && r.kept == w.ran {"},
 	}},
 	{Name: "a checkpoint is not handed on", Edits: []mutants.Edit{
@@ -125,7 +168,11 @@ var drawn = []mutants.Mutant{
 		{"\ts.dropSaving(t)\n\tw := ", "\ts.dropSaving(t)\n\ts.freeUnique(t)\n\tw := "},
 	}},
 	{Name: "a key is freed before its submission was read", Edits: []mutants.Edit{
-		{"\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n", "\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks.get(e.Task) == nil {\n\t\ts.free(e.Key, e.Revision)\n\t}\n"},
+		{
+			"\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n",
+			"\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks.get(e.Task) == nil {\n" +
+				"\t\ts.free(e.Key, e.Revision)\n\t}\n",
+		},
 	}},
 	{Name: "keys are not freed", Edits: []mutants.Edit{
 		{"\ts.dropCancel(t.id())\n\ts.freeUnique(t)\n", "\ts.dropCancel(t.id())\n"},
@@ -143,16 +190,26 @@ var drawn = []mutants.Mutant{
 		{"\t\tl.running--\n\t\ts.admit(key, l)\n", "\t\tl.running--\n"},
 	}},
 	{Name: "priority does not count", Edits: []mutants.Edit{
-		{"return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Priority))", "return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Weight))"},
+		{
+			"return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Priority))",
+			"return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Weight))",
+		},
 	}},
 	{Name: "what comes back waits behind the others", Edits: []mutants.Edit{
 		{"\tt.since = s.now\n", "\tt.since, t.due = s.now, s.now\n"},
 	}},
 	{Name: "a label needs no value", Edits: []mutants.Edit{
-		{"for k, v := range l.labels {\n\t\tif got, ok := w.labels[k]; !ok || got != v {", "for k := range l.labels {\n\t\tif _, ok := w.labels[k]; !ok {"},
+		{
+			"for k, v := range l.labels {\n\t\tif got, ok := w.labels[k]; !ok || got != v {",
+			"for k := range l.labels {\n\t\tif _, ok := w.labels[k]; !ok {",
+		},
 	}},
 	{Name: "a tick and its record are stored one after the other", Edits: []mutants.Edit{
-		{"\"q.\" + e.ID, 0},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})", "sealSubject, e.Guard})\n\t\tif w.chance(0.9) {\n\t\t\tl.write(1<<60, put{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})\n\t\t}"},
+		{
+			"\"q.\" + e.ID, 0},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})",
+			"sealSubject, e.Guard})\n\t\tif w.chance(0.9) {\n\t\t\tl.write(1<<60, put{\"k.\" + e.Recurrence.Name, " +
+				"tickOf{e.Tick}, sealSubject, e.Guard})\n\t\t}",
+		},
 	}},
 	{Name: "a tick takes the place of what stands there", Edits: []mutants.Edit{
 		{"submission{policy: e.Recurrence.Policy}, \"q.\" + e.ID, 0}", "submission{policy: e.Recurrence.Policy}, \"\", 0}"},

@@ -6,8 +6,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// pause stops a process for a while, as SIGSTOP does: it does nothing, and what comes for it waits. Its clock goes on, so
-// belief in its session may be over when it goes on itself, and its session dead; it looks at that clock before it does anything.
+// pause stops a process for a while, as SIGSTOP does: it does nothing, and what comes for it waits.
+// Its clock goes on, so belief in its session may be over when it goes on itself, and its session
+// dead; it looks at that clock before it does anything.
 func (p *participant) pause(d time.Duration) {
 	w := p.w
 	w.Pauses++

@@ -11,7 +11,8 @@ type saying struct {
 	ran    int64
 }
 
-// progress lets a handler make checkpoints now and then, counting on from the one that it was given.
+// progress lets a handler make checkpoints now and then, counting on from the one that it was
+// given.
 func (k *worker) progress(r *handlerRun) {
 	if !k.w.chance(0.5) {
 		return

@@ -44,7 +44,10 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		if v.lead == l {
 			l.seals, l.model.late = sequence, 0
 		}
-		l.step(tasks.SealSeen{Revision: sequence, Stored: l.w.wall(r.clock), Epoch: v.epoch, Ours: v.lead == l, Clean: v.clean, Suspect: v.suspect})
+		l.step(tasks.SealSeen{
+			Revision: sequence, Stored: l.w.wall(r.clock), Epoch: v.epoch, Ours: v.lead == l,
+			Clean: v.clean, Suspect: v.suspect,
+		})
 		return
 	case submission:
 		l.model.comes(l.w.now - r.at)
@@ -53,7 +56,10 @@ func (l *lead) deliver(r stored, sequence uint64) {
 			l.step(tasks.Opaque{ID: id, Revision: sequence})
 			return
 		}
-		l.step(tasks.Submitted{ID: id, Revision: sequence, Policy: v.policy, Times: v.times, Keys: v.keys, Stored: l.w.wall(r.clock)})
+		l.step(tasks.Submitted{
+			ID: id, Revision: sequence, Policy: v.policy, Times: v.times, Keys: v.keys,
+			Stored: l.w.wall(r.clock),
+		})
 		return
 	case tasks.Outcome:
 		l.step(tasks.Settled{ID: id, Revision: sequence, Status: v.Status, Attempt: v.Attempt})
@@ -121,7 +127,8 @@ func (l *lead) members() {
 			gone = append(gone, session)
 		} else {
 			list = append(list, tasks.Member{
-				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots, Kinds: kinds,
+				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots,
+				Kinds:  kinds,
 				Labels: map[string]string{"zone": zone(who[session])}, Own: who[session] == l.p.name, Draining: s.draining,
 			})
 		}

@@ -18,8 +18,8 @@ func (w *taskWorld) wall(at time.Duration) time.Time {
 	return time.Unix(1_800_000_000, 0).Add(at).UTC()
 }
 
-// recurring are the definitions of one run. None is written while faults go on but in the beginning, and all are removed some
-// time after they have ended.
+// recurring are the definitions of one run. None is written while faults go on but in the
+// beginning, and all are removed some time after they have ended.
 var recurring = []tasks.Recurrence{
 	{Name: "all", Schedule: every{3 * time.Second}, Missed: tasks.RunAll, Grace: time.Second},
 	{Name: "latest", Schedule: every{2 * time.Second}, Missed: tasks.RunLatest, Grace: time.Second},
@@ -58,7 +58,8 @@ func (w *taskWorld) recur() {
 	})
 }
 
-// removal removes the definitions, when somebody has led for some time after the faults, and has read the stream before that.
+// removal removes the definitions, when somebody has led for some time after the faults, and has
+// read the stream before that.
 func (w *taskWorld) removal() {
 	if !slices.ContainsFunc(w.procs, func(p *participant) bool {
 		return p.term != nil && p.term.able() && p.term.s.Ready() && w.now > p.term.model.ready+6*w.Lease
@@ -75,7 +76,8 @@ func (w *taskWorld) removal() {
 	}
 }
 
-// checkTicks: under RunAll each tick was submitted, from the definition until it was removed, and not one more.
+// checkTicks: under RunAll each tick was submitted, from the definition until it was removed, and
+// not one more.
 func (w *taskWorld) checkTicks() {
 	if !w.Recurring {
 		return

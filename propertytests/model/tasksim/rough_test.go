@@ -11,8 +11,8 @@ import (
 
 var rough = flag.Uint64("tasksim.seed", 0, "where the drawing of rough worlds begins, 0: anywhere")
 
-// TestRoughWorlds plays schedules in which much goes wrong: those that are drawn for shrinking are mild ones mostly, and what
-// takes several rare things at once does not happen in them.
+// TestRoughWorlds plays schedules in which much goes wrong: those that are drawn for shrinking are
+// mild ones mostly, and what takes several rare things at once does not happen in them.
 func TestRoughWorlds(t *testing.T) {
 	from := *rough
 	if from == 0 {
@@ -54,7 +54,8 @@ func roughWorld(r *rand.Rand) Scenario {
 	return s
 }
 
-// TestAScheduleIsPlayedTheSameWayTwice: else a seed shows nothing, and what has failed cannot be shrunk.
+// TestAScheduleIsPlayedTheSameWayTwice: else a seed shows nothing, and what has failed cannot be
+// shrunk.
 func TestAScheduleIsPlayedTheSameWayTwice(t *testing.T) {
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))
 	for range 15 {

@@ -51,16 +51,21 @@ func (s *Scenario) poison(id string) bool { return s.Poison && id == "t0" }
 type Counts struct {
 	Started, Adopted, Reruns, Rejected, Refused, Fenced, Stale, Terms, Depositions, Lost, Crashes, Cuts, Abandoned,
 	LateWrites, Outcomes int
-	Pauses, Held                                                                                                         int // processes that stood still, and what waited for them
-	Rotations                                                                                                            int
-	Stepped                                                                                                              int // the stream's clock
-	Remade, Outlived                                                                                                     int // buckets that were made again, and handlers that began in sessions of one that was gone
-	Told                                                                                                                 int // handlers that were told why they are stopped
-	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Rests, Begun, Rereads int
-	Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted                                      int
-	StaleFrames, StalePushed                                                                                             int // refused: a later epoch was in view
-	Effects                                                                                                              int
-	Seconds                                                                                                              int // of virtual time
+	// processes that stood still, and what waited for them
+	Pauses, Held int
+	Rotations    int
+	// the stream's clock
+	Stepped int
+	// buckets that were made again, and handlers that began in sessions of one that was gone
+	Remade, Outlived int
+	// handlers that were told why they are stopped
+	Told int
+	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted,
+	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted int
+	// refused: a later epoch was in view
+	StaleFrames, StalePushed int
+	Effects                  int
+	Seconds                  int // of virtual time
 }
 
 // Add adds up.

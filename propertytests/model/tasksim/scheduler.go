@@ -137,7 +137,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.checkExpiry(&e)
 		if e.Again {
 			w.Again++
-			l.write(e.Write, put{"q." + e.ID, e.Outcome, "q." + e.ID, e.Revision}, put{"t." + e.ID, erased{}, sealSubject, e.Guard})
+			l.write(e.Write, put{"q." + e.ID, e.Outcome, "q." + e.ID, e.Revision},
+				put{"t." + e.ID, erased{}, sealSubject, e.Guard})
 			return
 		}
 		l.write(e.Write, put{"q." + e.ID, e.Outcome, sealSubject, e.Guard})
@@ -167,7 +168,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	case tasks.Assign:
 		l.handsOut(&e)
 		for _, a := range e.List {
-			w.tell(a.ID, "%s@%d pushes %v serial %d low %d to %s/%d", l.p.name, l.epoch, a.Attempt, a.Serial, e.Low, e.Instance, e.Session)
+			w.tell(a.ID, "%s@%d pushes %v serial %d low %d to %s/%d", l.p.name, l.epoch, a.Attempt, a.Serial, e.Low, e.Instance,
+				e.Session)
 		}
 		l.frame(e.Instance, sentFrame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, push: &e})
 	case tasks.Stop:

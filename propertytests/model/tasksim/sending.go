@@ -51,7 +51,10 @@ func (l *lead) unsent(push *tasks.Assign, a tasks.Assignment) {
 	l.w.tell(a.ID, "%s@%d leaves %v out of frame %d", l.p.name, l.epoch, a.Attempt, push.Frame)
 	session, number := push.Session, push.Frame
 	l.p.later(l.w.upTo(l.w.Delay), func() {
-		l.step(tasks.Answered{Session: session, Frame: number, Answers: []tasks.Answer{{ID: a.ID, Attempt: a.Attempt, Verdict: tasks.Unsent}}})
+		l.step(tasks.Answered{
+			Session: session, Frame: number,
+			Answers: []tasks.Answer{{ID: a.ID, Attempt: a.Attempt, Verdict: tasks.Unsent}},
+		})
 	})
 }
 

@@ -12,7 +12,8 @@ import (
 
 var schedules = flag.Int("tasksim.schedules", 150, "how many schedules are played of each sort")
 
-var trace = flag.String("tasksim.trace", "", "a task whose story is printed, for a run with -rapid.seed or -rapid.failfile")
+var trace = flag.String("tasksim.trace", "",
+	"a task whose story is printed, for a run with -rapid.seed or -rapid.failfile")
 
 func story() io.Writer {
 	if *trace == "" {
@@ -91,9 +92,9 @@ func TestTasks(t *testing.T) {
 	sum.mustCover(t, *schedules)
 }
 
-// enough is how many schedules are expected to bring everything that mustCover asks for. The rarest of it are tasks that are
-// requeued, ticks that were there already and definitions of a later version: 20 to 70 times in 100 schedules as a rule, eight
-// times in the poorest of 40 runs.
+// enough is how many schedules are expected to bring everything that mustCover asks for. The rarest
+// of it are tasks that are requeued, ticks that were there already and definitions of a later
+// version: 20 to 70 times in 100 schedules as a rule, eight times in the poorest of 40 runs.
 const enough = 100
 
 // mustCover fails when something did not happen, or hardly ever, that the rules are about.
@@ -104,14 +105,20 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 	}
 	for what, n := range map[string]int{
 		"runs": c.Started, "adoptions": c.Adopted, "reruns": c.Reruns, "rejections": c.Rejected, "refused writes": c.Refused,
-		"cancelled tasks": c.Cancelled, "handlers that were told why": c.Told, "requeued tasks": c.Requeued, "submissions that found their key taken": c.Shared,
-		"pauses and drains": c.Steered, "checkpoints": c.Checkpoints, "resumed attempts": c.Resumed, "ticks": c.Ticks,
-		"dropped ticks": c.Dropped, "lost workers": c.Counted, "fenced schedulers": c.Fenced, "stale results": c.Stale, "late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
-		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored, "submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
+		"cancelled tasks": c.Cancelled, "handlers that were told why": c.Told, "requeued tasks": c.Requeued,
+		"submissions that found their key taken": c.Shared,
+		"pauses and drains":                      c.Steered, "checkpoints": c.Checkpoints, "resumed attempts": c.Resumed,
+		"ticks":         c.Ticks,
+		"dropped ticks": c.Dropped, "lost workers": c.Counted, "fenced schedulers": c.Fenced, "stale results": c.Stale,
+		"late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
+		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored,
+		"submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
 		"frames refused for a later epoch in view": c.StaleFrames, "assignments in those": c.StalePushed,
-		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets made again": c.Remade, "rotations": c.Rotations, "steps of the stream's clock": c.Stepped,
+		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets made again": c.Remade,
+		"rotations": c.Rotations, "steps of the stream's clock": c.Stepped,
 		"handlers that began in sessions of a bucket that was gone": c.Outlived,
-		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused, "ticks that were there already": c.Squatted,
+		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,
+		"ticks that were there already": c.Squatted,
 	} {
 		if n < schedules/enough {
 			t.Errorf("only %d %s in %d schedules: the run proves nothing", n, what, schedules)

@@ -8,8 +8,9 @@ type step struct{ at, ahead time.Duration }
 // maxAhead is by how much the stream's clock is ahead or behind at most.
 const maxAhead = 40 * time.Second
 
-// step puts the stream's clock forward and back now and then. Where outcomes expire it is put back only: if it were put forward, an outcome
-// could expire, and its id be in use again, in the instant in which a scheduler looks.
+// step puts the stream's clock forward and back now and then. Where outcomes expire it is put back
+// only: if it were put forward, an outcome could expire, and its id be in use again, in the instant
+// in which a scheduler looks.
 func (w *taskWorld) step() {
 	if w.Steps == 0 {
 		return

@@ -65,7 +65,8 @@ const sealSubject = "seal"
 
 func (s *taskStream) init(w *taskWorld) { s.w, s.last = w, map[string]uint64{} }
 
-// write stores records if all of their conditions hold, all or none. It returns the sequence of the first one.
+// write stores records if all of their conditions hold, all or none. It returns the sequence of the
+// first one.
 func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 	for _, p := range all {
 		if p.on != "" && s.last[p.on] != p.expect {
@@ -83,20 +84,23 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 	return record.Won, first
 }
 
-// takes reports whether the stream takes a record at all, whatever stands there: some results and checkpoints are larger than it
-// allows. How a task has ended is always stored, if nothing is said of the result.
+// takes reports whether the stream takes a record at all, whatever stands there: some results and
+// checkpoints are larger than it allows. How a task has ended is always stored, if nothing is said
+// of the result.
 func (s *taskStream) takes(p put) bool {
 	_, id, _ := strings.Cut(p.subject, ".")
 	switch v := p.value.(type) {
 	case tasks.Outcome:
-		return v.Cause == tasks.CauseUnstorable || v.Status != tasks.StatusSucceeded && v.Status != tasks.StatusDead || !s.w.tooLarge(id, v.Attempt, 0)
+		return v.Cause == tasks.CauseUnstorable || v.Status != tasks.StatusSucceeded && v.Status != tasks.StatusDead ||
+			!s.w.tooLarge(id, v.Attempt, 0)
 	case checkpoint:
 		return !s.w.tooLarge(id, v.attempt, v.number)
 	}
 	return true
 }
 
-// tooLarge reports whether a checkpoint of an attempt, or its result (0), is never stored: it is always the same of one.
+// tooLarge reports whether a checkpoint of an attempt, or its result (0), is never stored: it is
+// always the same of one.
 func (w *taskWorld) tooLarge(id string, a tasks.Attempt, number int) bool {
 	h := fnv.New64a()
 	fmt.Fprint(h, w.Seed, id, a, number)

@@ -44,15 +44,17 @@ type sentFrame struct {
 
 func newWorker(p *participant) *worker {
 	k := &worker{
-		w: p.w, p: p, session: p.session, runs: map[string]*handlerRun{}, results: map[string]tasks.Held{}, verbs: map[string]tasks.Result{},
-		said: map[string]*saying{},
-		m:    tasks.NewWorker(tasks.WorkerConfig{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
+		w: p.w, p: p, session: p.session, runs: map[string]*handlerRun{}, results: map[string]tasks.Held{},
+		verbs: map[string]tasks.Result{},
+		said:  map[string]*saying{},
+		m:     tasks.NewWorker(tasks.WorkerConfig{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
 	}
 	p.later(k.w.Lease/2, k.resend)
 	return k
 }
 
-// take looks at a frame by the rules of a follower. One from an epoch that is not in view yet waits a moment.
+// take looks at a frame by the rules of a follower. One from an epoch that is not in view yet waits
+// a moment.
 func (k *worker) take(f sentFrame, waited time.Duration) {
 	p := k.p
 	if k.over || !p.up || p.cut || p.session != k.session {
@@ -88,7 +90,10 @@ func (k *worker) take(f sentFrame, waited time.Duration) {
 		k.step(tasks.Received{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
 	case f.stop != nil:
 		k.accepts(&f, "stops", f.stop.ID)
-		k.step(tasks.StopOrder{Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial, Status: f.stop.Status})
+		k.step(tasks.StopOrder{
+			Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial,
+			Status: f.stop.Status,
+		})
 		l, stop := f.lead, f.stop
 		k.w.send(p, l.p, func() { l.step(tasks.Stopped{Session: k.session, ID: stop.ID, Attempt: stop.Attempt}) })
 	default:

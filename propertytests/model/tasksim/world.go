@@ -100,9 +100,11 @@ func Run(s Scenario) (Counts, error) {
 	return w.Counts, nil
 }
 
-// settled reports whether every task that was submitted has its outcome, some time after the faults have ended.
+// settled reports whether every task that was submitted has its outcome, some time after the faults
+// have ended.
 func (w *taskWorld) settled() bool {
-	if w.now < w.Length+10*w.Lease || w.unsure > 0 || w.Recurring && (w.removed == 0 || w.now < w.removed+w.Lease) || w.store.leftOver() != "" {
+	if w.now < w.Length+10*w.Lease || w.unsure > 0 || w.Recurring && (w.removed == 0 || w.now < w.removed+w.Lease) ||
+		w.store.leftOver() != "" {
 		return false
 	}
 	for id := range w.acked {

@@ -63,7 +63,8 @@ Times include this process, which holds all members. The command needs the permi
 	}
 	f := cmd.Flags()
 	b.rounds = 20
-	cli.IntFlag(cmd, &b.rounds, "rounds", 1, 1_000_000, "how often to repeat handover and failover; heartbeat and task are repeated ten times as often")
+	cli.IntFlag(cmd, &b.rounds, "rounds", 1, 1_000_000,
+		"how often to repeat handover and failover; heartbeat and task are repeated ten times as often")
 	cli.DurationFlag(cmd, &b.ttl, "ttl", cli.MinTTL, time.Second, "TTL of the sessions")
 	cli.ReplicasFlag(cmd, &b.replicas)
 	cli.StorageFlag(cmd, &storage)

@@ -25,8 +25,10 @@ func (b *benchmark) connect() (nc *nats.Conn, release func(), err error) {
 	w := absence{within: target.Timeout, end: func() { b.stop(errLost) }}
 	nc, err = b.a.Connect(
 		nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond), nats.ReconnectBufSize(-1),
-		nats.PingInterval(max(target.Timeout/4, 250*time.Millisecond)), nats.MaxPingsOutstanding(2), // a silent server counts as lost
-		nats.DisconnectErrHandler(func(*nats.Conn, error) { w.begin() }), nats.ReconnectHandler(func(*nats.Conn) { w.over() }),
+		// a silent server counts as lost
+		nats.PingInterval(max(target.Timeout/4, 250*time.Millisecond)), nats.MaxPingsOutstanding(2),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { w.begin() }),
+		nats.ReconnectHandler(func(*nats.Conn) { w.over() }),
 	)
 	return nc, w.over, err
 }
@@ -59,7 +61,9 @@ func (w *absence) over() {
 
 // lost is the error about a lost server. It names the streams that remain there.
 func (b *benchmark) lost() error {
-	return cli.ExitWith(cli.ExitConnection, fmt.Errorf("%w; when the server is back, remove the streams of the benchmark: nats stream rm -f KV_%s; nats stream rm -f TASKS_%[2]s", errLost, b.name))
+	return cli.ExitWith(cli.ExitConnection,
+		fmt.Errorf("%w; when the server is back, remove the streams of the benchmark: nats stream rm -f KV_%s; nats stream "+
+			"rm -f TASKS_%[2]s", errLost, b.name))
 }
 
 // reason returns why the benchmark ended early. A failure after the loss of the connection, or

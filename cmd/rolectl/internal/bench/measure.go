@@ -174,7 +174,9 @@ func (b *benchmark) task(sample func(time.Duration)) error {
 	if err != nil {
 		return err
 	}
-	if err := assign.Handle(tasks, echo, func(_ context.Context, t *assign.Task[int]) (int, error) { return t.Input, nil }); err != nil {
+	if err := assign.Handle(tasks, echo, func(_ context.Context, t *assign.Task[int]) (int, error) {
+		return t.Input, nil
+	}); err != nil {
 		return err
 	}
 	opening, cancel := b.round()

@@ -39,14 +39,17 @@ func (b *benchmark) join(instance string) (*participant, error) {
 		nc.Close()
 		return nil, err
 	}
-	s.Election, err = s.session.Campaign(election.RoleConfig{Role: benchRole, Lead: func(ctx context.Context, t *election.Term) error {
-		select {
-		case b.promotions <- t.Since():
-		default:
-		}
-		<-ctx.Done()
-		return nil
-	}})
+	s.Election, err = s.session.Campaign(election.RoleConfig{
+		Role: benchRole,
+		Lead: func(ctx context.Context, t *election.Term) error {
+			select {
+			case b.promotions <- t.Since():
+			default:
+			}
+			<-ctx.Done()
+			return nil
+		},
+	})
 	if err != nil {
 		s.close()
 		return nil, err

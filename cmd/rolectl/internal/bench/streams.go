@@ -29,7 +29,10 @@ func (b *benchmark) checkServer(nc *nats.Conn) error {
 func (b *benchmark) make(nc *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), b.a.Target.Timeout)
 	defer cancel()
-	cfg := natskv.Config{Bucket: b.name, Replicas: b.replicas, Storage: b.storage, MaxTTL: max(natskv.DefaultMaxTTL, b.ttl)}
+	cfg := natskv.Config{
+		Bucket: b.name, Replicas: b.replicas, Storage: b.storage,
+		MaxTTL: max(natskv.DefaultMaxTTL, b.ttl),
+	}
 	_, err := natskv.Create(ctx, nc, cfg)
 	return err
 }
@@ -38,7 +41,10 @@ func (b *benchmark) make(nc *nats.Conn) error {
 func (b *benchmark) makeTasks(nc *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), b.a.Target.Timeout)
 	defer cancel()
-	return inventory.CreateTasks(ctx, nc, assign.ClientConfig{Namespace: b.name, StreamAutoCreate: true, Replicas: b.replicas, Storage: b.storage})
+	return inventory.CreateTasks(ctx, nc, assign.ClientConfig{
+		Namespace: b.name, StreamAutoCreate: true,
+		Replicas: b.replicas, Storage: b.storage,
+	})
 }
 
 // remove deletes the bucket and the stream, if they exist: an interrupted run may have created one

@@ -29,7 +29,10 @@ type bucketDocument struct {
 }
 
 func describe(b *natskv.Bucket) bucketDocument {
-	return bucketDocument{Document: show.Of("bucket"), Bucket: b.Name(), Fit: true, Replicas: b.Replicas(), MaxTTL: show.Seconds(b.MaxTTL())}
+	return bucketDocument{
+		Document: show.Of("bucket"), Bucket: b.Name(), Fit: true, Replicas: b.Replicas(),
+		MaxTTL: show.Seconds(b.MaxTTL()),
+	}
 }
 
 func printBucket(a *cli.App, d bucketDocument, text string) error {

@@ -27,7 +27,8 @@ func checkCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "upgrade the bucket in place; a bucket that must be recreated is left as it is")
+	cmd.Flags().BoolVar(&fix, "fix", false,
+		"upgrade the bucket in place; a bucket that must be recreated is left as it is")
 	return cmd
 }
 
@@ -41,7 +42,8 @@ func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fi
 				a.Say("repaired: %s", r)
 			}
 			if errors.As(err, new(*natskv.UnfitError)) && len(repaired) == 0 {
-				a.Say("nothing was changed: some faults cannot be repaired in place, and a bucket that would stay unfit is left as it is")
+				a.Say("nothing was changed: some faults cannot be repaired in place, and a bucket that would stay unfit is left " +
+					"as it is")
 			}
 			return explainUnfit(a, name, err, repaired)
 		}
@@ -64,7 +66,11 @@ func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fi
 func explainUnfit(a *cli.App, name string, err error, repaired []string) error {
 	var unfit *natskv.UnfitError
 	if a.Format == "json" && errors.As(err, &unfit) {
-		err = errors.Join(err, a.Printer().JSON(bucketDocument{Document: show.Of("bucket"), Bucket: name, Faults: unfit.Faults, Repaired: repaired}))
+		err = errors.Join(err,
+			a.Printer().JSON(bucketDocument{
+				Document: show.Of("bucket"), Bucket: name, Faults: unfit.Faults,
+				Repaired: repaired,
+			}))
 	}
 	return cli.BucketError(err)
 }

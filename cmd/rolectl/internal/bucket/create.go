@@ -19,8 +19,9 @@ func createCommand(a *cli.App) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a bucket; an existing bucket is checked and left as it is",
-		Example: "  rolectl bucket create roles --replicas 3\n  rolectl bucket create roles --dry-run   # print it as a command of the nats tool",
-		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  rolectl bucket create roles --replicas 3\n  rolectl bucket create roles --dry-run   # print it as " +
+			"a command of the nats tool",
+		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cli.CheckBucketName(args[0]); err != nil {
 				return cli.UsageError(err)
@@ -38,12 +39,15 @@ func createCommand(a *cli.App) *cobra.Command {
 					return cli.BucketError(cli.PlacementError(err, replicas))
 				}
 				if cmd.Flags().Changed("replicas") && b.Replicas() != replicas {
-					a.Say("bucket %s exists with replicas %d and is not changed: use nats stream edit KV_%[1]s --replicas %[3]d", b.Name(), b.Replicas(), replicas)
+					a.Say("bucket %s exists with replicas %d and is not changed: use nats stream edit KV_%[1]s --replicas %[3]d",
+						b.Name(), b.Replicas(), replicas)
 				}
 				if cmd.Flags().Changed("max-ttl") && b.MaxTTL() != maxTTL {
-					a.Say("bucket %s exists with a TTL of at most %v and is not changed: create another bucket for %v", b.Name(), b.MaxTTL(), maxTTL)
+					a.Say("bucket %s exists with a TTL of at most %v and is not changed: create another bucket for %v", b.Name(),
+						b.MaxTTL(), maxTTL)
 				}
-				return printBucket(a, describe(b), fmt.Sprintf("bucket %s exists and is fit: replicas %d, TTL at most %v", b.Name(), b.Replicas(), b.MaxTTL()))
+				return printBucket(a, describe(b), fmt.Sprintf("bucket %s exists and is fit: replicas %d, TTL at most %v", b.Name(),
+					b.Replicas(), b.MaxTTL()))
 			})
 		},
 	}

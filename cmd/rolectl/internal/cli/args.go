@@ -45,7 +45,9 @@ func checkName(name string, args []string) error {
 	}
 	for _, arg := range args {
 		if what != "" && arg != "" && !naming.Valid(arg) {
-			return fmt.Errorf("%q is not a valid name for %s: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends", arg, what)
+			return fmt.Errorf(
+				"%q is not a valid name for %s: use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends",
+				arg, what)
 		}
 	}
 	return nil

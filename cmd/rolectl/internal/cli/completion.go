@@ -18,7 +18,9 @@ const completeWithin = time.Second
 
 // CompleteLive asks the server for names. Without a server it offers none and prints nothing,
 // because the user is typing.
-func (a *App) CompleteLive(names func(ctx context.Context, nc *nats.Conn) ([]string, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *App) CompleteLive(names func(ctx context.Context, nc *nats.Conn) ([]string, error)) ([]cobra.Completion,
+	cobra.ShellCompDirective,
+) {
 	a.Settings.Timeout = completeWithin
 	nc, err := a.Connect()
 	if err != nil {
@@ -39,11 +41,15 @@ func (a *App) CompleteLive(names func(ctx context.Context, nc *nats.Conn) ([]str
 }
 
 // CompleteBuckets offers the key-value buckets of the account.
-func (a *App) CompleteBuckets(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *App) CompleteBuckets(_ *cobra.Command, args []string,
+	_ string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) { return StreamNames(ctx, nc, "KV_") })
+	return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) {
+		return StreamNames(ctx, nc, "KV_")
+	})
 }
 
 // StreamNames returns the names of streams that begin with a prefix, without the prefix.

@@ -90,7 +90,10 @@ func captureRequests(ctx context.Context, creations []Creation) (all []dryRunReq
 		select {
 		case m := <-asked:
 			body := strings.ReplaceAll(string(m.Data), `\u003e`, ">")
-			all = append(all, dryRunRequest{m.Subject, json.RawMessage(body), "nats request " + quoted(m.Subject) + " " + quoted(body)})
+			all = append(all, dryRunRequest{
+				m.Subject, json.RawMessage(body),
+				"nats request " + quoted(m.Subject) + " " + quoted(body),
+			})
 		default:
 			return nil, fmt.Errorf("nothing would be created: %w", refused)
 		}

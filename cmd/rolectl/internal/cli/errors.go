@@ -38,19 +38,45 @@ var classes = []struct {
 	code, fix string
 	errors    []error
 }{
-	{"permission", "give this user the permissions of docs/reference/permissions.md, or connect as another user (--creds, --user, --context)", []error{ErrDenied, election.ErrPermission, nats.ErrPermissionViolation, nats.ErrAuthorization, nats.ErrAuthExpired}},
-	{"no_jetstream", "enable JetStream on the server and for this account", []error{election.ErrJetStreamOff, natskv.ErrJetStreamOff}},
-	{"bucket_not_found", "rolectl bucket create NAME, or give another --bucket", []error{election.ErrBucketNotFound, natskv.ErrBucketNotFound}},
+	{
+		"permission",
+		"give this user the permissions of docs/reference/permissions.md, or connect as another user (--creds, --user, " +
+			"--context)",
+		[]error{
+			ErrDenied, election.ErrPermission, nats.ErrPermissionViolation, nats.ErrAuthorization,
+			nats.ErrAuthExpired,
+		},
+	},
+	{
+		"no_jetstream", "enable JetStream on the server and for this account",
+		[]error{election.ErrJetStreamOff, natskv.ErrJetStreamOff},
+	},
+	{
+		"bucket_not_found", "rolectl bucket create NAME, or give another --bucket",
+		[]error{election.ErrBucketNotFound, natskv.ErrBucketNotFound},
+	},
 	{"bucket_unfit", "rolectl bucket check NAME --fix", []error{election.ErrBucketUnfit}},
-	{"namespace_not_found", "rolectl tasks create NAMESPACE, or give another --namespace", []error{assign.ErrStreamNotFound}},
-	{"task_not_found", "rolectl tasks ls lists the tasks that exist; outcomes are kept for their retention", []error{assign.ErrTaskNotFound}},
-	{"task_dead", "rolectl tasks get TASK shows why; rolectl tasks requeue TASK submits it again", []error{assign.ErrTaskDead}},
+	{
+		"namespace_not_found", "rolectl tasks create NAMESPACE, or give another --namespace",
+		[]error{assign.ErrStreamNotFound},
+	},
+	{
+		"task_not_found", "rolectl tasks ls lists the tasks that exist; outcomes are kept for their retention",
+		[]error{assign.ErrTaskNotFound},
+	},
+	{
+		"task_dead", "rolectl tasks get TASK shows why; rolectl tasks requeue TASK submits it again",
+		[]error{assign.ErrTaskDead},
+	},
 	{"task_cancelled", "submit it again, under another id", []error{assign.ErrTaskCancelled}},
 	{"task_expired", "submit it again, with a longer --deadline", []error{assign.ErrTaskExpired}},
 	{"cancel_pending", "start a process that leads the scheduler role", []error{assign.ErrCancelPending}},
 	{"no_scheduler", "start a process that leads the scheduler role", []error{assign.ErrNoScheduler}},
 	{"interrupted", "", []error{ErrInterrupted}},
-	{"timeout", "try again, with a longer --timeout; rolectl doctor tells more", []error{context.DeadlineExceeded, nats.ErrTimeout}},
+	{
+		"timeout", "try again, with a longer --timeout; rolectl doctor tells more",
+		[]error{context.DeadlineExceeded, nats.ErrTimeout},
+	},
 }
 
 // classOf returns the code of an error, and what to do about it in general.

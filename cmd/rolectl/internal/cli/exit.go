@@ -72,7 +72,8 @@ func CodeOf(err error) int {
 	for _, way := range []error{
 		ErrDenied,
 		election.ErrPermission, election.ErrJetStreamOff, election.ErrConnClosed, natskv.ErrJetStreamOff,
-		nats.ErrPermissionViolation, nats.ErrConnectionClosed, nats.ErrDisconnected, nats.ErrTimeout, context.DeadlineExceeded,
+		nats.ErrPermissionViolation, nats.ErrConnectionClosed, nats.ErrDisconnected, nats.ErrTimeout,
+		context.DeadlineExceeded,
 	} {
 		if errors.Is(err, way) {
 			return ExitConnection

@@ -17,8 +17,10 @@ import (
 // has taken is within the bounds of the flag, and a value that it refuses is explained in one line.
 func FuzzFlags(f *testing.F) {
 	for _, line := range []string{
-		"x --wait 5s", "x --wait 0s", "x --wait 1e9h", "x --n 7", "x --n -101", "x --replicas 3", "x --replicas 2", "x --word b", "x --word d",
-		"x --yes=perhaps", "x --epoch -1", "x --epoch 99999999999999999999", "x --pair a=b", "x --pair a", "x -o json", "x -o xml", "x --timeout -1s",
+		"x --wait 5s", "x --wait 0s", "x --wait 1e9h", "x --n 7", "x --n -101", "x --replicas 3", "x --replicas 2",
+		"x --word b", "x --word d",
+		"x --yes=perhaps", "x --epoch -1", "x --epoch 99999999999999999999", "x --pair a=b", "x --pair a", "x -o json",
+		"x -o xml", "x --timeout -1s",
 		"", "a:b", "x y z", "x ..", "-o", "--", "-ojson", "x --output=json --", "-b",
 	} {
 		f.Add(strings.ReplaceAll(line, " ", "\n"))
@@ -54,7 +56,8 @@ func FuzzFlags(f *testing.F) {
 				t.Errorf("%q: %q", lines, said)
 			}
 		}
-		if wait < ShortestWait || n < -100 || n > 100 || !slices.Contains([]int{1, 3, 5}, replicas) || !slices.Contains([]string{"a", "b", "c"}, word) {
+		if wait < ShortestWait || n < -100 || n > 100 || !slices.Contains([]int{1, 3, 5}, replicas) ||
+			!slices.Contains([]string{"a", "b", "c"}, word) {
 			t.Errorf("%q: %v, %d, %d, %q", lines, wait, n, replicas, word)
 		}
 		if a.Settings.Timeout < 0 || !slices.Contains(show.Formats, a.Format) {

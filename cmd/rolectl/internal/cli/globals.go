@@ -21,10 +21,12 @@ func (a *App) GlobalFlags(cmd *cobra.Command) {
 	flags.StringVar(&s.Key, "tlskey", "", "its private key (NATS_KEY)")
 	flags.StringVar(&s.CA, "tlsca", "", "certificate authority of the server (NATS_CA)")
 	flags.BoolVar(&s.TLSFirst, "tlsfirst", false, "start TLS before the server sends anything (NATS_TLS_FIRST)")
-	flags.StringVar(&s.InboxPrefix, "inbox-prefix", "", "prefix of the subjects for answers, if permissions prescribe one (NATS_INBOX_PREFIX)")
+	flags.StringVar(&s.InboxPrefix, "inbox-prefix", "",
+		"prefix of the subjects for answers, if permissions prescribe one (NATS_INBOX_PREFIX)")
 	flags.StringVar(&s.Context, "context", "", "context of the nats tool (NATS_CONTEXT, else the selected one)")
 	flags.BoolVar(&s.NoContext, "no-context", false, "use no context, not even the selected one")
-	flags.Var(&durationValue{&s.Timeout, ShortestWait}, "timeout", "how long to wait for the server (NATS_TIMEOUT, default 5s)")
+	flags.Var(&durationValue{&s.Timeout, ShortestWait}, "timeout",
+		"how long to wait for the server (NATS_TIMEOUT, default 5s)")
 	flags.StringVarP(&a.Bucket, "bucket", "b", EnvOr("ROLES_BUCKET", "roles"), "bucket of the roles (ROLES_BUCKET)")
 	a.Format = "table"
 	flags.VarP(&choiceValue{&a.Format, show.Formats}, "output", "o", "table, wide, json or name")
@@ -32,7 +34,8 @@ func (a *App) GlobalFlags(cmd *cobra.Command) {
 	CompleteFlagBy(cmd, "context", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return connect.Contexts(), cobra.ShellCompDirectiveNoFileComp
 	})
-	CompleteFlagBy(cmd, "bucket", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return a.CompleteBuckets(cmd, nil, typed)
-	})
+	CompleteFlagBy(cmd, "bucket",
+		func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return a.CompleteBuckets(cmd, nil, typed)
+		})
 }

@@ -32,9 +32,12 @@ func PlacementError(err error, replicas int) error {
 	}
 	switch refused.ErrorCode {
 	case notClustered:
-		return ExitWith(ExitFailed, fmt.Errorf("this server is not in a cluster of %d: give --replicas 1, or connect to such a cluster", replicas))
+		return ExitWith(ExitFailed,
+			fmt.Errorf("this server is not in a cluster of %d: give --replicas 1, or connect to such a cluster", replicas))
 	case noPeers:
-		return ExitWith(ExitFailed, fmt.Errorf("the cluster has not enough servers or storage for %d replicas: give fewer --replicas: %w", replicas, err))
+		return ExitWith(ExitFailed,
+			fmt.Errorf("the cluster has not enough servers or storage for %d replicas: give fewer --replicas: %w",
+				replicas, err))
 	}
 	return err
 }

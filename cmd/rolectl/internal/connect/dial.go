@@ -63,7 +63,8 @@ func dialable(s string) bool {
 		s = "nats://" + s
 	}
 	u, err := url.Parse(s)
-	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || strings.ContainsAny(u.Hostname(), "[]") || strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
+	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" ||
+		strings.ContainsAny(u.Hostname(), "[]") || strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
 		return false
 	}
 	port, err := strconv.Atoi(u.Port())

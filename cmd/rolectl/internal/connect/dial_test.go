@@ -22,7 +22,10 @@ func TestAnAddressShowsNoSecret(t *testing.T) {
 }
 
 func TestABracketIsNoHost(t *testing.T) {
-	for url, want := range map[string]bool{"a": true, "[::1]": true, "[::1]:4222": true, "]": false, "a]:1": false, "nats://a]": false} {
+	for url, want := range map[string]bool{
+		"a": true, "[::1]": true, "[::1]:4222": true, "]": false, "a]:1": false,
+		"nats://a]": false,
+	} {
 		if dialable(url) != want {
 			t.Errorf("%s can be dialled: %v", url, !want)
 		}

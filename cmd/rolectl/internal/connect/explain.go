@@ -33,14 +33,18 @@ func (d *dialer) explain(err error, within time.Duration) error {
 	case late && d.failed != nil:
 		return fmt.Errorf("not reachable within %v (--timeout): check the address and firewalls, %s", within, elsewhere)
 	case late:
-		return fmt.Errorf("a program listens there and said nothing within %v (--timeout): check that it is a NATS server, and whether it needs --tlsfirst; give it more time, %s", within, elsewhere)
+		return fmt.Errorf(
+			"a program listens there and said nothing within %v (--timeout): check that it is a NATS server, and whether it "+
+				"needs --tlsfirst; give it more time, %s", within, elsewhere)
 	}
 	switch { // their own texts do not help
 	case strings.Contains(err.Error(), "connection closed by remote after TLS handshake"):
 		return errors.New("the server has closed the connection after the TLS handshake: " + wantsCertificate)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return errors.New("a program listens there and has closed the connection without a word: check that it is a NATS server, whether it needs --tlsfirst, " +
-			"or a client certificate (--tlscert, --tlskey)?")
+		return errors.New(
+			"a program listens there and has closed the connection without a word: check that it is a NATS server, whether it " +
+				"needs --tlsfirst, " +
+				"or a client certificate (--tlscert, --tlskey)?")
 	case strings.Contains(err.Error(), "malformed HTTP"):
 		return errors.New("the server has no websocket there: use nats:// in --server")
 	}
@@ -50,7 +54,8 @@ func (d *dialer) explain(err error, within time.Duration) error {
 	return err
 }
 
-const wantsCertificate = "the server wants a client certificate that it trusts (--tlscert and --tlskey, NATS_CERT and NATS_KEY)"
+const wantsCertificate = "the server wants a client certificate that it trusts (--tlscert and --tlskey, NATS_CERT " +
+	"and NATS_KEY)"
 
 // remedy says what to do about a server that rejects this user, as far as the error tells. Some
 // errors of the two libraries have no type.
@@ -63,7 +68,8 @@ func remedy(err error) string {
 		return "name the server as its certificate does (--server, NATS_URL)"
 	case errors.As(err, new(x509.CertificateInvalidError)):
 		return "the server needs another certificate"
-	case says("tls: certificate required"), says("tls: bad certificate"), says("tls: unknown certificate authority"), says("tls: expired certificate"):
+	case says("tls: certificate required"), says("tls: bad certificate"), says("tls: unknown certificate authority"),
+		says("tls: expired certificate"):
 		return wantsCertificate
 	case errors.As(err, new(tls.RecordHeaderError)), says("first record does not look like a TLS handshake"):
 		return "the server speaks before TLS begins: leave --tlsfirst out (NATS_TLS_FIRST, tls_first of the context)"

@@ -25,7 +25,8 @@ func configDir() string {
 
 // Contexts returns the names of all contexts.
 func Contexts() []string {
-	files, _ := filepath.Glob(filepath.Join(configDir(), "context", "*.json")) // the pattern is right, so there is no error
+	// the pattern is right, so there is no error
+	files, _ := filepath.Glob(filepath.Join(configDir(), "context", "*.json"))
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(filepath.Base(f), ".json")
 	}
@@ -67,7 +68,9 @@ func (t *Target) load(name string) error {
 		return fmt.Errorf("read context %s: %w", name, err)
 	}
 	if t.login, err = readContext(data); err != nil {
-		return fmt.Errorf("context %s: %s is not a valid context of the nats tool (%w): repair it with \"nats context edit %s\", or give --no-context", name, file, err, name)
+		return fmt.Errorf(
+			"context %s: %s is not a valid context of the nats tool (%w): repair it with \"nats context edit %s\", or give "+
+				"--no-context", name, file, err, name)
 	}
 	t.Context = name
 	return nil

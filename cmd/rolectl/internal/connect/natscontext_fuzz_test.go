@@ -27,7 +27,8 @@ func FuzzContext(f *testing.F) {
 		var err error
 		heap.Bounded(t, len(data), func() { l, err = readContext(data) })
 		if err != nil {
-			if l != (login{}) || len(err.Error()) > 100 || !strings.HasPrefix(err.Error(), "byte ") && err.Error() != "it is not a JSON object" && !named(err.Error()) {
+			if l != (login{}) || len(err.Error()) > 100 ||
+				!strings.HasPrefix(err.Error(), "byte ") && err.Error() != "it is not a JSON object" && !named(err.Error()) {
 				t.Fatalf("%q: %+v, %v", data, l, err)
 			}
 			return
@@ -40,10 +41,13 @@ func FuzzContext(f *testing.F) {
 			t.Fatalf("%q is read as %+v, and that as %+v, %v", data, l, again, err)
 		}
 		there := Target{login: login{Creds: creds}.over(l), Context: "there"}
-		if creds != "" && there.Token+there.User+there.Password+there.NKey+there.UserJWT+there.NSC != "" || creds != "" && there.Creds != creds {
+		if creds != "" && there.Token+there.User+there.Password+there.NKey+there.UserJWT+there.NSC != "" ||
+			creds != "" && there.Creds != creds {
 			t.Fatalf("%q and credentials in %q: %+v", data, creds, there.login)
 		}
-		if creds == "" && (there.Token != l.Token || there.User != l.User || there.Password != l.Password || there.Creds != l.Creds || there.NKey != l.NKey) {
+		if creds == "" &&
+			(there.Token != l.Token || there.User != l.User || there.Password != l.Password || there.Creds != l.Creds ||
+				there.NKey != l.NKey) {
 			t.Fatalf("%q leads to %+v", data, there.login)
 		}
 		elsewhere := there.NSC+l.SocksProxy+l.Domain != "" || l.APIPrefix != "" && l.APIPrefix != "$JS.API"

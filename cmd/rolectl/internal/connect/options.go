@@ -82,7 +82,8 @@ func authority(file string) error {
 		return fmt.Errorf("read certificate authority (--tlsca): %w", err)
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(data) {
-		return fmt.Errorf("certificate authority %s (--tlsca, NATS_CA): it contains no certificate: give a file in PEM form", file)
+		return fmt.Errorf("certificate authority %s (--tlsca, NATS_CA): it contains no certificate: give a file in PEM form",
+			file)
 	}
 	return nil
 }

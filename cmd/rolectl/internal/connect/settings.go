@@ -109,7 +109,8 @@ func (s Settings) Resolve() (Target, error) {
 // from below: two of them do not work on one connection.
 func (l login) over(below login) login {
 	if l.Token+l.User+l.Creds+l.NKey != "" {
-		below.Token, below.User, below.Password, below.Creds, below.NKey, below.UserJWT, below.NSC = "", "", "", "", "", "", ""
+		below.Token, below.User, below.Password, below.Creds, below.NKey, below.UserJWT, below.NSC = "", "", "", "",
+			"", "", ""
 	}
 	return login{
 		URL:   cmp.Or(l.URL, below.URL, nats.DefaultURL),

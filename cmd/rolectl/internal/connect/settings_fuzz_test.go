@@ -20,7 +20,8 @@ import (
 
 // variables are all variables that Resolve reads.
 var variables = []string{
-	"NATS_URL", "NATS_USER", "NATS_PASSWORD", "NATS_CREDS", "NATS_NKEY", "NATS_CERT", "NATS_KEY", "NATS_CA", "NATS_INBOX_PREFIX", "NATS_TIMEOUT",
+	"NATS_URL", "NATS_USER", "NATS_PASSWORD", "NATS_CREDS", "NATS_NKEY", "NATS_CERT", "NATS_KEY", "NATS_CA",
+	"NATS_INBOX_PREFIX", "NATS_TIMEOUT",
 	"NATS_TLS_FIRST", "NATS_CONTEXT",
 }
 
@@ -33,7 +34,10 @@ func FuzzSettings(f *testing.F) {
 	if err := os.MkdirAll(contexts, 0o700); err != nil {
 		f.Fatal(err)
 	}
-	for file, text := range map[string]string{filepath.Join(contexts, "there.json"): `{"url":"nats://there:4222"}`, filepath.Join(home, "nats", "secret.json"): `{"url":"nats://secret"}`} {
+	for file, text := range map[string]string{
+		filepath.Join(contexts, "there.json"):      `{"url":"nats://there:4222"}`,
+		filepath.Join(home, "nats", "secret.json"): `{"url":"nats://secret"}`,
+	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			f.Fatal(err)
 		}
@@ -56,11 +60,17 @@ func FuzzSettings(f *testing.F) {
 		f.Add(c[0], c[1], c[2], c[3], c[4], c[5], false)
 	}
 	f.Fuzz(func(t *testing.T, server, user, password, timeout, first, context string, flags bool) {
-		said := map[string]string{"NATS_URL": server, "NATS_USER": user, "NATS_PASSWORD": password, "NATS_CONTEXT": context, "NATS_TIMEOUT": timeout, "NATS_TLS_FIRST": first}
+		said := map[string]string{
+			"NATS_URL": server, "NATS_USER": user, "NATS_PASSWORD": password, "NATS_CONTEXT": context,
+			"NATS_TIMEOUT": timeout, "NATS_TLS_FIRST": first,
+		}
 		var s Settings
 		if flags {
 			s = Settings{Server: server, User: user, Password: password, Context: context}
-			said = map[string]string{"NATS_TIMEOUT": timeout, "NATS_TLS_FIRST": first, "NATS_URL": "nats://below", "NATS_USER": "", "NATS_PASSWORD": "", "NATS_CONTEXT": ""}
+			said = map[string]string{
+				"NATS_TIMEOUT": timeout, "NATS_TLS_FIRST": first, "NATS_URL": "nats://below",
+				"NATS_USER": "", "NATS_PASSWORD": "", "NATS_CONTEXT": "",
+			}
 		}
 		for name, value := range said {
 			if os.Setenv(name, value) != nil {
@@ -69,12 +79,14 @@ func FuzzSettings(f *testing.F) {
 		}
 		var to Target
 		var err error
-		heap.Bounded(t, len(server)+len(user)+len(password)+len(timeout)+len(first)+len(context), func() { to, err = s.Resolve() })
+		heap.Bounded(t, len(server)+len(user)+len(password)+len(timeout)+len(first)+len(context),
+			func() { to, err = s.Resolve() })
 		if err != nil {
 			if !strings.ContainsAny(err.Error(), ":,") {
 				t.Fatalf("%v says not what to do", err)
 			}
-			if others := server + timeout + first + context + "below"; len(password) > 8 && strings.Contains(err.Error(), password) && !strings.Contains(others, password) {
+			if others := server + timeout + first + context + "below"; len(password) > 8 &&
+				strings.Contains(err.Error(), password) && !strings.Contains(others, password) {
 				t.Fatalf("%v repeats %q", err, password)
 			}
 			return
@@ -82,7 +94,8 @@ func FuzzSettings(f *testing.F) {
 		if to.Timeout <= 0 || !to.hasAddresses() || to.Context != context || context != "" && context != "there" {
 			t.Fatalf("%q leads to %+v", said, to)
 		}
-		if password == "" && (to.User != "" || to.Token != user) || password != "" && (to.User != user || to.Password != password) {
+		if password == "" && (to.User != "" || to.Token != user) ||
+			password != "" && (to.User != user || to.Password != password) {
 			t.Fatalf("%q, %q are taken as %+v", user, password, to.login)
 		}
 		if d, err := time.ParseDuration(timeout); timeout != "" && (err != nil || to.Timeout != d) {
@@ -98,8 +111,10 @@ func FuzzSettings(f *testing.F) {
 // dialled, each server at a valid port, unless it refuses the combination.
 func FuzzAddress(f *testing.F) {
 	for _, text := range []string{
-		"nats://a:4222", "a", "a,b:1, tls://c ", "ws://a,wss://b", "ws://a,nats://b", "wS://a,nats://b", "nats://u:p@a", "u:p@a", "nats://u:se,cret@a,b", "nats://[::1]:4222", "[::1]", "::1", "nats://a:0", "nats://a:65536",
-		"http://a", "nats://", "", ",", "nats://a/b?c#d", "nats://%zz", "nats://a b", "a:port", "]", "a]:1", "NATS://a", "nats://a:04222", "nats:///a",
+		"nats://a:4222", "a", "a,b:1, tls://c ", "ws://a,wss://b", "ws://a,nats://b", "wS://a,nats://b", "nats://u:p@a",
+		"u:p@a", "nats://u:se,cret@a,b", "nats://[::1]:4222", "[::1]", "::1", "nats://a:0", "nats://a:65536",
+		"http://a", "nats://", "", ",", "nats://a/b?c#d", "nats://%zz", "nats://a b", "a:port", "]", "a]:1", "NATS://a",
+		"nats://a:04222", "nats:///a",
 	} {
 		f.Add(text, "a:secret@word")
 		f.Add(text, "")
@@ -129,7 +144,8 @@ func FuzzAddress(f *testing.F) {
 		var dialled dials
 		_, err := nats.Connect(text, nats.SetCustomDialer(&dialled), nats.SkipHostLookup(), nats.DontRandomize())
 		together := !strings.Contains(err.Error(), "mixing of websocket and non websocket URLs")
-		if together && len(dialled) == 0 || slices.ContainsFunc(dialled, func(address string) bool { return !isAddress(address) }) {
+		if together && len(dialled) == 0 ||
+			slices.ContainsFunc(dialled, func(address string) bool { return !isAddress(address) }) {
 			t.Fatalf("%q: the client dials %q: %v", text, dialled, err)
 		}
 	})
@@ -162,8 +178,10 @@ func FuzzFiles(f *testing.F) {
 	}
 	seed := string(secret)
 	for _, text := range []string{
-		"-----BEGIN USER NKEY SEED-----\n" + seed + "\n------END USER NKEY SEED------\n", seed, "-----BEGIN NATS USER JWT-----\neyJ\n------END NATS USER JWT------\n",
-		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", "SUA", "", "\n",
+		"-----BEGIN USER NKEY SEED-----\n" + seed + "\n------END USER NKEY SEED------\n", seed,
+		"-----BEGIN NATS USER JWT-----\neyJ\n------END NATS USER JWT------\n",
+		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+		"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", "SUA", "", "\n",
 	} {
 		f.Add([]byte(text))
 	}

@@ -35,8 +35,9 @@ are there again at the next start; two servers cannot share a directory.
 
 The server has no passwords and one replica: it is for development. The first line on standard output is its address, when
 everything is ready.`,
-		Example: "  rolectl dev\n  rolectl dev --port 0 --store-dir /tmp/nats --bucket jobs\n  rolectl dev --worker=false -o json",
-		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  rolectl dev\n  rolectl dev --port 0 --store-dir /tmp/nats --bucket jobs\n" +
+			"  rolectl dev --worker=false -o json",
+		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if d.port < 0 || d.port > 65535 {
 				return cli.UsageError(fmt.Errorf("--port %d: use 1 to 65535, or 0 for a free one", d.port))
@@ -44,8 +45,10 @@ everything is ready.`,
 			return d.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&d.dir, "store-dir", "", "directory to keep everything in (default: in memory, until the server ends)")
-	cmd.Flags().StringVarP(&d.namespace, "namespace", "n", cli.EnvOr("TASKS_NAMESPACE", "jobs"), "namespace of tasks to create (TASKS_NAMESPACE)")
+	cmd.Flags().StringVar(&d.dir, "store-dir", "",
+		"directory to keep everything in (default: in memory, until the server ends)")
+	cmd.Flags().StringVarP(&d.namespace, "namespace", "n", cli.EnvOr("TASKS_NAMESPACE", "jobs"),
+		"namespace of tasks to create (TASKS_NAMESPACE)")
 	cmd.Flags().IntVar(&d.port, "port", 4222, "port on loopback; 0 takes a free one")
 	cmd.Flags().BoolVar(&d.works, "worker", true, "run tasks of the kinds echo and sleep")
 	return cmd
@@ -139,7 +142,8 @@ func (d *devServer) ready(url string) error {
 	if d.dir != "" {
 		kept = "in " + d.dir
 	}
-	d.a.Say("NATS with bucket %s and tasks %s, kept %s; end it with Ctrl-C. In another terminal:", d.a.Bucket, d.namespace, kept)
+	d.a.Say("NATS with bucket %s and tasks %s, kept %s; end it with Ctrl-C. In another terminal:", d.a.Bucket,
+		d.namespace, kept)
 	export := ""
 	if url != "nats://127.0.0.1:4222" {
 		export = "NATS_URL=" + url + " "
@@ -154,7 +158,8 @@ func (d *devServer) ready(url string) error {
 	}
 	d.a.Say("  %srolectl tasks submit -n %s %s '\"world\"' --wait", export, d.namespace, kindEcho)
 	d.a.Say("  %srolectl tasks submit -n %s %s '\"5s\"' --wait", export, d.namespace, kindSleep)
-	d.a.Say("The built-in worker %s runs these two kinds until a program of yours hands out the tasks of %s (--worker=false leaves it out).", inventory.DevMember, d.namespace)
+	d.a.Say("The built-in worker %s runs these two kinds until a program of yours hands out the tasks of %s "+
+		"(--worker=false leaves it out).", inventory.DevMember, d.namespace)
 	return nil
 }
 

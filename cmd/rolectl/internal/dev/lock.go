@@ -29,7 +29,8 @@ func lockStore(dir string) (unlock func(), err error) {
 	}
 	_ = f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("another rolectl dev uses %s: use that server, or give another --store-dir DIR and --port 0", dir)
+		return nil, fmt.Errorf("another rolectl dev uses %s: use that server, or give another --store-dir DIR and --port 0",
+			dir)
 	}
 	return nil, fmt.Errorf("lock store directory %s (--store-dir): %w", dir, err)
 }

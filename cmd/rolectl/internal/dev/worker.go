@@ -35,19 +35,28 @@ type devWorker struct {
 }
 
 // startDevWorker opens the session of the worker, and starts to contend for its role.
-func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string, say func(string, ...any)) (w *devWorker, err error) {
+func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string,
+	say func(string, ...any),
+) (w *devWorker, err error) {
 	w = &devWorker{namespace: namespace, say: say, ended: make(chan struct{}), seen: map[uint64]time.Time{}}
 	w.session, err = election.NewSession(election.SessionConfig{
-		Bucket: bucket, InstanceID: inventory.DevMember, TTL: devTTL, Meta: map[string]string{inventory.MetaProgram: inventory.ProgramDev, inventory.MetaVersion: cli.ModuleVersion()},
+		Bucket: bucket, InstanceID: inventory.DevMember, TTL: devTTL,
+		Meta: map[string]string{inventory.MetaProgram: inventory.ProgramDev, inventory.MetaVersion: cli.ModuleVersion()},
 	})
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := assign.New(w.session, assign.Config{Namespace: namespace, Role: inventory.DevMember, StreamAutoCreate: true})
+	tasks, err := assign.New(w.session, assign.Config{
+		Namespace: namespace, Role: inventory.DevMember,
+		StreamAutoCreate: true,
+	})
 	if err != nil {
 		return nil, err
 	}
-	for name, handler := range map[string]func(context.Context, *assign.Task[[]byte]) ([]byte, error){kindEcho: echoed, kindSleep: slept} {
+	for name, handler := range map[string]func(context.Context, *assign.Task[[]byte]) ([]byte, error){
+		kindEcho:  echoed,
+		kindSleep: slept,
+	} {
 		kind, err := inventory.RawKind(name)
 		if err != nil {
 			return nil, err

@@ -32,7 +32,8 @@ func (x *examination) bucket(ctx context.Context) error {
 		x.add(critical, "bucket", fix, "%s", what)
 	}
 	if len(state.Faults) == 0 {
-		x.ok("bucket", "%s is fit: %s, %s", name, show.Count(uint64(state.Keys), "record"), show.Count(uint64(state.Watchers), "watcher"))
+		x.ok("bucket", "%s is fit: %s, %s", name, show.Count(uint64(state.Keys), "record"),
+			show.Count(uint64(state.Watchers), "watcher"))
 	}
 	x.replicas(state)
 	x.room(ctx)
@@ -50,9 +51,11 @@ func (x *examination) replicas(state natskv.State) {
 	case state.Offline > 0:
 		x.add(warning, "replicas", fix, "%d of %d replicas are offline", state.Offline, state.Replicas)
 	case state.Lagging > 0:
-		x.add(warning, "replicas", "check again in a while; if it persists, check the load and the disks of the servers", "%d of %d replicas lag behind", state.Lagging, state.Replicas)
+		x.add(warning, "replicas", "check again in a while; if it persists, check the load and the disks of the servers",
+			"%d of %d replicas lag behind", state.Lagging, state.Replicas)
 	case clustered && state.Replicas == 1:
-		x.add(warning, "replicas", "nats stream edit KV_"+x.a.Bucket+" --replicas 3", "the bucket is kept on one server of a cluster: without %s nobody can lead", state.Leader)
+		x.add(warning, "replicas", "nats stream edit KV_"+x.a.Bucket+" --replicas 3",
+			"the bucket is kept on one server of a cluster: without %s nobody can lead", state.Leader)
 	default:
 		x.ok("replicas", "%d", state.Replicas)
 	}
@@ -60,7 +63,9 @@ func (x *examination) replicas(state natskv.State) {
 	case volatile && x.a.Conn.ConnectedServerName() == inventory.DevMember:
 		x.ok("storage", "in memory, until rolectl dev ends")
 	case volatile:
-		x.add(warning, "storage", "recreate it with file storage, unless the server runs inside the only process that uses it", "the bucket is kept in the memory of one server, and is lost when the server restarts")
+		x.add(warning, "storage",
+			"recreate it with file storage, unless the server runs inside the only process that uses it",
+			"the bucket is kept in the memory of one server, and is lost when the server restarts")
 	}
 }
 

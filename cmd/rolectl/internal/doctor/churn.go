@@ -23,7 +23,8 @@ const (
 func (x *examination) churn(watchFor time.Duration) {
 	var killed []string
 	for _, r := range x.s.All() {
-		if r.Kind == record.KindLease && r.Form == record.FormRecord && r.Lease.State == record.Killed && x.s.Age(r) < recently {
+		if r.Kind == record.KindLease && r.Form == record.FormRecord && r.Lease.State == record.Killed &&
+			x.s.Age(r) < recently {
 			killed = append(killed, r.Peer.Instance)
 		}
 	}
@@ -32,16 +33,19 @@ func (x *examination) churn(watchFor time.Duration) {
 	calm := true
 	if len(killed) >= manyKilled {
 		calm = false
-		x.add(warning, "churn", "check whether these processes crash, pause or lose their connection; if they are alive, raise their TTL",
+		x.add(warning, "churn",
+			"check whether these processes crash, pause or lose their connection; if they are alive, raise their TTL",
 			"others have ended %s within the last hour: %s", show.Count(len(killed), "session"), show.FirstFew(killed))
 	}
 	for _, role := range slices.Sorted(maps.Keys(writes)) {
 		if writes[role] >= manyWrites {
 			calm = false
-			x.add(warning, "churn", "find out why its work returns or fails: rolectl inspect "+role+" --for 30s", "%s keeps changing its leader: %d writes within %s", role, writes[role], watchFor)
+			x.add(warning, "churn", "find out why its work returns or fails: rolectl inspect "+role+" --for 30s",
+				"%s keeps changing its leader: %d writes within %s", role, writes[role], watchFor)
 		}
 	}
 	if calm {
-		x.ok("churn", "others have ended %s within the last hour; no role keeps changing its leader", show.Count(len(killed), "session"))
+		x.ok("churn", "others have ended %s within the last hour; no role keeps changing its leader",
+			show.Count(len(killed), "session"))
 	}
 }

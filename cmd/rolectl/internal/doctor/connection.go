@@ -39,9 +39,11 @@ func (x *examination) roundTrip() {
 	case beat == 0:
 		x.ok("round trip", "%s", what)
 	case worst > beat/2:
-		x.add(critical, "round trip", fix, "%s, and %s sends a heartbeat every %s, which by default times out after half of that", what, member, show.Age(beat))
+		x.add(critical, "round trip", fix,
+			"%s, and %s sends a heartbeat every %s, which by default times out after half of that", what, member, show.Age(beat))
 	case worst > beat/8:
-		x.add(warning, "round trip", fix, "%s, and %s sends a heartbeat every %s: little time is left for a lost packet", what, member, show.Age(beat))
+		x.add(warning, "round trip", fix, "%s, and %s sends a heartbeat every %s: little time is left for a lost packet",
+			what, member, show.Age(beat))
 	default:
 		x.ok("round trip", "%s; the most frequent heartbeat, of %s, comes every %s", what, member, show.Age(beat))
 	}
@@ -87,16 +89,20 @@ func (x *examination) clock(ctx context.Context, watchFor time.Duration) {
 // judgeClock reports whether a clock has jumped, by the comparison and by the times of stored
 // records.
 func (x *examination) judgeClock(d drift, worst inventory.ClockStep, watchFor time.Duration) {
-	const fix = "slew the clocks of the servers, do not step them (chrony or ntpd): the server expires records by its wall clock"
+	const fix = "slew the clocks of the servers, do not step them (chrony or ntpd): the server expires records by " +
+		"its wall clock"
 	switch {
 	case d.samples == 0:
 		x.add(unknown, "clock", "try again", "the server did not report its time")
 	case worst.Back > time.Second:
-		x.add(warning, "clock", fix, "the clock of the stream's leader went back by %s before it stored %s", show.Age(worst.Back), worst.Key)
+		x.add(warning, "clock", fix, "the clock of the stream's leader went back by %s before it stored %s",
+			show.Age(worst.Back), worst.Key)
 	case d.high-d.low > stepped:
-		x.add(warning, "clock", fix, "the server's clock and the local clock moved by %s against each other within %s", show.Age(d.high-d.low), watchFor)
+		x.add(warning, "clock", fix, "the server's clock and the local clock moved by %s against each other within %s",
+			show.Age(d.high-d.low), watchFor)
 	default:
-		x.ok("clock", "no step within %s; the server's clock is %s %s the local clock, which does no harm", watchFor, show.Age(d.low.Abs()), aheadOrBehind(d.low))
+		x.ok("clock", "no step within %s; the server's clock is %s %s the local clock, which does no harm", watchFor,
+			show.Age(d.low.Abs()), aheadOrBehind(d.low))
 	}
 }
 
@@ -116,6 +122,7 @@ func (x *examination) permissions(ctx context.Context) {
 	case err == nil, errors.Is(err, nats.ErrNoResponders): // the request was let through
 		x.ok("permissions", "this user may read and steer")
 	default:
-		x.add(unknown, "permissions", "try again, or check this user's permissions for "+subject, "this user may read; whether it may steer is unknown: %s", cli.Plain(err))
+		x.add(unknown, "permissions", "try again, or check this user's permissions for "+subject,
+			"this user may read; whether it may steer is unknown: %s", cli.Plain(err))
 	}
 }

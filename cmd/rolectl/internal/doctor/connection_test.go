@@ -25,7 +25,8 @@ func TestClock(t *testing.T) {
 	} {
 		var x examination
 		x.judgeClock(test.seen, test.worst, time.Second)
-		if f := x.findings; len(f) != 1 || f[0].Check != "clock" || f[0].Level != test.want || (f[0].Fix == "") != (test.want == healthy) {
+		if f := x.findings; len(f) != 1 || f[0].Check != "clock" || f[0].Level != test.want ||
+			(f[0].Fix == "") != (test.want == healthy) {
 			t.Errorf("%+v, %+v: %+v", test.seen, test.worst, f)
 		}
 	}

@@ -29,8 +29,9 @@ func Command(a *cli.App) *cobra.Command {
 It needs read-only permissions, and lists every check that it could not run for lack of permission.
 
 Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connection, no permission to look, bad usage).`,
-		Example: "  rolectl doctor\n  rolectl doctor --for 30s -o json\n  rolectl doctor -o name   # only the names of checks with a fault",
-		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  rolectl doctor\n  rolectl doctor --for 30s -o json\n  rolectl doctor -o name   # only the names of " +
+			"checks with a fault",
+		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer a.EndWhenUnread(cmd)()
 			found, err := examine(cmd.Context(), a, watchFor)
@@ -41,7 +42,8 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 				if cli.CodeOf(err) == cli.ExitUsage {
 					return err
 				}
-				found.add(unknown, "connection", "check --server and the credentials (rolectl --help lists their sources)", "%s", cli.Plain(err))
+				found.add(unknown, "connection", "check --server and the credentials (rolectl --help lists their sources)", "%s",
+					cli.Plain(err))
 			}
 			if err := report(a, found); err != nil {
 				return err
@@ -82,7 +84,8 @@ func examine(ctx context.Context, a *cli.App, watchFor time.Duration) (findings,
 	}
 	if x.s, err = inventory.OpenView(opening, a, true, x.seen.observe); err != nil {
 		if errors.Is(err, election.ErrPermission) {
-			x.add(unknown, "permissions", "give this user the permissions of an observer (docs/reference/permissions.md)", "%s", cli.Plain(err))
+			x.add(unknown, "permissions", "give this user the permissions of an observer (docs/reference/permissions.md)", "%s",
+				cli.Plain(err))
 			return x.findings, nil
 		}
 		return x.findings, err

@@ -41,7 +41,8 @@ func (f *findings) add(l severity, check, fix, format string, args ...any) {
 func (f findings) worst() severity {
 	worst := healthy
 	for _, x := range f {
-		if x.Level == unknown && worst == healthy || x.Level != unknown && (x.Level > worst || worst == unknown && x.Level != healthy) {
+		if x.Level == unknown && worst == healthy ||
+			x.Level != unknown && (x.Level > worst || worst == unknown && x.Level != healthy) {
 			worst = x.Level
 		}
 	}

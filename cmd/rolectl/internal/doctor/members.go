@@ -20,7 +20,9 @@ func (x *examination) records() {
 		}
 		switch r.Form {
 		case record.FormGarbage:
-			x.add(warning, "records", "find out which program writes there (nats kv get "+x.a.Bucket+" "+show.Clean(r.Key)+"); members overwrite the record after a while",
+			x.add(warning, "records",
+				"find out which program writes there (nats kv get "+x.a.Bucket+" "+show.Clean(r.Key)+
+					"); members overwrite the record after a while",
 				"%s cannot be read: %s", r.Key, r.Problem)
 		case record.FormNewer:
 			x.add(warning, "records", "upgrade the older members, and this program", "%s was written by a later version", r.Key)
@@ -45,11 +47,13 @@ func (x *examination) members() {
 	for _, m := range docs {
 		if m.HeartbeatAge > 2*m.TTL && len(m.Leads) == 0 {
 			silent++
-			x.add(warning, "members", "check whether the process is alive; another candidate removes the record when it sees no heartbeat",
+			x.add(warning, "members",
+				"check whether the process is alive; another candidate removes the record when it sees no heartbeat",
 				"%s has not renewed its lease for %s (TTL %s)", m.Instance, show.Age(m.HeartbeatAge), show.Age(m.TTL))
 		}
 		if m.Draining && m.HeartbeatAge <= m.TTL && len(m.Leads) > 0 {
-			x.add(warning, "members", "find out why its work does not return; step-down --force takes the role without waiting for it",
+			x.add(warning, "members",
+				"find out why its work does not return; step-down --force takes the role without waiting for it",
 				"%s is closing, and still holds %s", m.Instance, strings.Join(m.Leads, ", "))
 		}
 	}
@@ -90,7 +94,8 @@ func (x *examination) versions(docs []inventory.MemberState) {
 		if program != "" {
 			of = " of " + program
 		}
-		x.add(warning, "versions", "finish the upgrade", "members run different versions%s (%s)", of, strings.Join(parts, "; "))
+		x.add(warning, "versions", "finish the upgrade", "members run different versions%s (%s)", of,
+			strings.Join(parts, "; "))
 	}
 	switch {
 	case drift || len(docs) == 0:

@@ -33,7 +33,8 @@ func report(a *cli.App, found findings) error {
 		return p.Print(t)
 	}
 	for _, f := range found {
-		text := p.Paint(severityTones[f.Level], fmt.Sprintf("%-8s", f.Level)) + fmt.Sprintf("  %-11s  %s\n", f.Check, show.Clean(f.Message))
+		text := p.Paint(severityTones[f.Level], fmt.Sprintf("%-8s", f.Level)) +
+			fmt.Sprintf("  %-11s  %s\n", f.Check, show.Clean(f.Message))
 		if f.Fix != "" {
 			text += fmt.Sprintf("%8s  %11s  fix: %s\n", "", "", show.Clean(f.Fix))
 		}

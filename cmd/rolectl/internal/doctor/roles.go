@@ -14,7 +14,8 @@ import (
 // cleanly are the reasons for which a role is left when it is no longer used: a command that ran
 // once, a service that was shut down.
 var cleanly = []string{
-	protocol.WorkReturned.String(), protocol.SessionClosed.String(), protocol.SteppedDown.String(), protocol.Transferred.String(),
+	protocol.WorkReturned.String(), protocol.SessionClosed.String(), protocol.SteppedDown.String(),
+	protocol.Transferred.String(),
 	protocol.Outranked.String(),
 }
 
@@ -33,15 +34,21 @@ func (x *examination) roles() {
 			x.add(warning, "roles", "use a rolectl of that version; older members leave the role alone until they are upgraded",
 				"the leader of %s is unknown: a later version wrote its record", d.Role)
 		case d.Unreadable:
-			x.add(critical, "roles", "see the check of records above; if nobody claims the role, remove the record: nats kv del "+x.a.Bucket+" "+record.RoleKey(d.Role),
+			x.add(critical, "roles",
+				"see the check of records above; if nobody claims the role, remove the record: nats kv del "+x.a.Bucket+" "+
+					record.RoleKey(d.Role),
 				"nobody leads %s: its record cannot be read", d.Role)
 		case d.Vacant && len(d.Candidates) == 0:
-			x.add(warning, "roles", "start a process that contends for it; if the role is no longer used, remove its record: nats kv del "+x.a.Bucket+" "+record.RoleKey(d.Role),
+			x.add(warning, "roles",
+				"start a process that contends for it; if the role is no longer used, remove its record: nats kv del "+x.a.Bucket+
+					" "+record.RoleKey(d.Role),
 				"nobody has contended for %s for %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
 		case d.Leader == "" && len(d.Candidates) == 0:
-			x.add(critical, "roles", "start a process that contends for it", "nobody has led %s for %s, and it has no candidate", d.Role, show.Age(d.Age))
+			x.add(critical, "roles", "start a process that contends for it", "nobody has led %s for %s, and it has no candidate",
+				d.Role, show.Age(d.Age))
 		case d.Leader == "" && d.Age > max(2*d.TTL, 5*time.Second):
-			x.add(critical, "roles", "check the logs of its candidates: rolectl inspect "+d.Role, "nobody has led %s for %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
+			x.add(critical, "roles", "check the logs of its candidates: rolectl inspect "+d.Role, "nobody has led %s for %s: %s",
+				d.Role, show.Age(d.Age), d.WhyVacant())
 		case d.Leader == "":
 			x.add(warning, "roles", "check again in a moment", "nobody leads %s at the moment: %s", d.Role, d.WhyVacant())
 		case d.HeartbeatAge < 0 || d.HeartbeatAge > d.TTL:
@@ -49,14 +56,19 @@ func (x *examination) roles() {
 			if d.HeartbeatAge >= 0 {
 				silent = "for " + show.Age(d.HeartbeatAge)
 			}
-			x.add(critical, "roles", "check whether "+d.Leader+" is alive, and start another candidate: it takes over when it sees no heartbeat",
+			x.add(critical, "roles",
+				"check whether "+d.Leader+" is alive, and start another candidate: it takes over when it sees no heartbeat",
 				"%s leads %s without a heartbeat: %s (TTL %s)", d.Leader, d.Role, silent, show.Age(d.TTL))
 		case d.HeartbeatLate():
-			x.add(warning, "roles", "check the load and the network of "+d.Leader, "%s leads %s, and its last heartbeat is %s old (TTL %s)", d.Leader, d.Role, show.Age(d.HeartbeatAge), show.Age(d.TTL))
-		case d.Successor == "" && d.Role == inventory.DevMember && x.programOf(d.Leader) == inventory.ProgramDev: // it needs no successor
+			x.add(warning, "roles", "check the load and the network of "+d.Leader,
+				"%s leads %s, and its last heartbeat is %s old (TTL %s)", d.Leader, d.Role, show.Age(d.HeartbeatAge),
+				show.Age(d.TTL))
+		// it needs no successor
+		case d.Successor == "" && d.Role == inventory.DevMember && x.programOf(d.Leader) == inventory.ProgramDev:
 			led++
 		case d.Successor == "":
-			x.add(warning, "roles", "start a second process that contends for it", "nobody would take over %s from %s", d.Role, d.Leader)
+			x.add(warning, "roles", "start a second process that contends for it", "nobody would take over %s from %s", d.Role,
+				d.Leader)
 		default:
 			led++
 		}
@@ -65,7 +77,8 @@ func (x *examination) roles() {
 		x.ok("roles", "%d, all with a leader and a successor", led)
 	}
 	if len(left) > 0 {
-		x.ok("roles", "left cleanly, with no candidates: %s; if a role is still used, start a process that contends for it", show.FirstFew(left))
+		x.ok("roles", "left cleanly, with no candidates: %s; if a role is still used, start a process that contends for it",
+			show.FirstFew(left))
 	}
 }
 

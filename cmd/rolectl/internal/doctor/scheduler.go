@@ -36,7 +36,8 @@ func (x *examination) scheduling(ctx context.Context, namespace string, records 
 	case errors.Is(err, context.DeadlineExceeded):
 		x.add(unknown, "tasks", "try again", "%s: no answer: %s", namespace, cli.Plain(err))
 	default:
-		x.add(critical, "tasks", "compare the stream with what rolectl tasks create "+namespace+" --dry-run prints", "%s: %s", namespace, show.OneLine(err.Error()))
+		x.add(critical, "tasks", "compare the stream with what rolectl tasks create "+namespace+" --dry-run prints", "%s: %s",
+			namespace, show.OneLine(err.Error()))
 	}
 	return ""
 }
@@ -79,11 +80,13 @@ func (x *examination) unscheduled(ctx context.Context, namespace string, records
 	docs, _ := x.s.DescribeRoles() // without names there is no error
 	for _, d := range docs {
 		if d.Leader != "" && d.Epoch == last.Epoch {
-			x.add(critical, "tasks", "check the log of "+d.Leader, "%s: %s leads %s, and does not answer questions about tasks", namespace, d.Leader, d.Role)
+			x.add(critical, "tasks", "check the log of "+d.Leader, "%s: %s leads %s, and does not answer questions about tasks",
+				namespace, d.Leader, d.Role)
 			return ""
 		}
 	}
-	x.add(warning, "tasks", fix, "%s: there is no scheduler; the last one was %s at epoch %d", namespace, last.Holder, last.Epoch)
+	x.add(warning, "tasks", fix, "%s: there is no scheduler; the last one was %s at epoch %d", namespace, last.Holder,
+		last.Epoch)
 	return ""
 }
 
@@ -91,14 +94,17 @@ func (x *examination) unscheduled(ctx context.Context, namespace string, records
 func (x *examination) overview(ctx context.Context, namespace string, o assign.Overview) string {
 	if last := x.sealOf(ctx, namespace); last.Epoch != 0 && last.Epoch != o.Epoch {
 		x.add(warning, "tasks", "check again in a moment; if it persists, check the log of "+o.Scheduler,
-			"%s: %s leads at epoch %d, and the seal is still that of %s at epoch %d: the new scheduler stores nothing before its own seal",
+			"%s: %s leads at epoch %d, and the seal is still that of %s at epoch %d: the new scheduler stores nothing before "+
+				"its own seal",
 			namespace, o.Scheduler, o.Epoch, last.Holder, last.Epoch)
 	} else if !o.Ready {
-		x.add(warning, "tasks", "check again in a moment; if it persists, find the workers that do not answer: rolectl tasks overview -n "+namespace,
+		x.add(warning, "tasks",
+			"check again in a moment; if it persists, find the workers that do not answer: rolectl tasks overview -n "+namespace,
 			"%s: %s is still taking over", namespace, o.Scheduler)
 	}
 	if o.Trouble != "" {
-		x.add(critical, "tasks", "follow that advice; until then no outcome of a task is stored", "%s: %s", namespace, show.OneLine(o.Trouble))
+		x.add(critical, "tasks", "follow that advice; until then no outcome of a task is stored", "%s: %s", namespace,
+			show.OneLine(o.Trouble))
 	}
 	open := 0
 	for _, k := range o.Kinds {
@@ -106,7 +112,8 @@ func (x *examination) overview(ctx context.Context, namespace string, o assign.O
 		for _, why := range slices.Sorted(maps.Keys(k.Reasons)) {
 			if r, ok := inventory.BlockedReasons[why]; ok && o.Ready {
 				fix := strings.NewReplacer("NAMESPACE", namespace, "KIND", show.Clean(k.Kind)).Replace(r.Fix)
-				x.add(warning, "tasks", fix, "%s: %s of kind %s waiting: %s", namespace, show.Count(k.Reasons[why], "task"), k.Kind, r.Text)
+				x.add(warning, "tasks", fix, "%s: %s of kind %s waiting: %s", namespace, show.Count(k.Reasons[why], "task"), k.Kind,
+					r.Text)
 			}
 		}
 	}

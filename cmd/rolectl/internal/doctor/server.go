@@ -43,7 +43,8 @@ func (x *examination) server(ctx context.Context) {
 		case older(v, 2, 12, 0):
 			x.add(critical, "server", "upgrade it to 2.12 or later", "%s is too old: it has no atomic batches", what)
 		case nc.ConnectedClusterName() != "" && older(v, 2, 14, 4):
-			x.add(warning, "server", "upgrade it to 2.14.4 or later", "%s: before 2.14.4 a cluster can accept a proposal of a deposed stream leader", what)
+			x.add(warning, "server", "upgrade it to 2.14.4 or later",
+				"%s: before 2.14.4 a cluster can accept a proposal of a deposed stream leader", what)
 		default:
 			x.ok("server", "%s", what)
 		}
@@ -74,7 +75,8 @@ func (x *examination) limits(ctx context.Context) {
 		x.ok("limits", "not checked: this user may not publish to $JS.API.INFO")
 		return
 	case errors.Is(err, nats.ErrNoResponders):
-		x.add(critical, "limits", "enable it with \"jetstream {}\" in the server's configuration", "JetStream is off: no server answers for it")
+		x.add(critical, "limits", "enable it with \"jetstream {}\" in the server's configuration",
+			"JetStream is off: no server answers for it")
 		return
 	case err != nil:
 		x.add(unknown, "limits", "try again", "no answer about the limits of the account: %s", cli.Plain(err))

@@ -48,7 +48,10 @@ func FuzzAccount(f *testing.F) {
 // text that is not a version is not older. A version that is older than another is older than all
 // later ones.
 func FuzzOlder(f *testing.F) {
-	for _, v := range []string{"2.12.0", "2.11.9-RC.1", "2.9", "2.14.4+x", "v2.1.0", "", "2", ".", "2.", "-1.9.9", "+2.+1", " 2.1", "2.99999999999999999999.1", "2.14.x"} {
+	for _, v := range []string{
+		"2.12.0", "2.11.9-RC.1", "2.9", "2.14.4+x", "v2.1.0", "", "2", ".", "2.", "-1.9.9", "+2.+1",
+		" 2.1", "2.99999999999999999999.1", "2.14.x",
+	} {
 		f.Add(v, uint16(2), uint16(14), uint16(4), "-beta")
 	}
 	f.Add("", uint16(2), uint16(14), uint16(3), "")
@@ -67,7 +70,14 @@ func FuzzOlder(f *testing.F) {
 		}
 		version := fmt.Sprint(major, ".", minor, ".", patch, rest)
 		said := []int{int(major), int(minor), int(patch)}
-		for _, than := range [][]int{{2, 12, 0}, {2, 14, 4}, said, {said[0], said[1], said[2] + 1}, {said[0], said[1] + 1, 0}, {said[0] + 1, 0, 0}} {
+		for _, than := range [][]int{
+			{2, 12, 0},
+			{2, 14, 4},
+			said,
+			{said[0], said[1], said[2] + 1},
+			{said[0], said[1] + 1, 0},
+			{said[0] + 1, 0, 0},
+		} {
 			if want := slices.Compare(said, than) < 0; older(version, than[0], than[1], than[2]) != want {
 				t.Fatalf("%q is older than %v: %v, want %v", version, than, !want, want)
 			}

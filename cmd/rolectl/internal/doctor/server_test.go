@@ -6,7 +6,8 @@ import "testing"
 func TestOlder(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[string]bool{
-		"2.11.9": true, "2.9.25": true, "1.99.99": true, "2.12.0-RC.1": false, "2.12.0": false, "2.12.1": false, "2.100.0": false, "3.0.0": false, "2.12": false, "dev": false, "": false,
+		"2.11.9": true, "2.9.25": true, "1.99.99": true, "2.12.0-RC.1": false, "2.12.0": false, "2.12.1": false,
+		"2.100.0": false, "3.0.0": false, "2.12": false, "dev": false, "": false,
 	} {
 		if got := older(v, 2, 12, 0); got != want {
 			t.Errorf("%q before 2.12.0: %v", v, got)

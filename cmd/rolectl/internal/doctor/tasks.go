@@ -62,13 +62,17 @@ func (x *examination) objects(ctx context.Context, namespace string) {
 	case err == nil:
 		if info.Config.AllowDirect {
 			x.add(critical, "tasks", "nats stream edit "+stream+" --no-allow-direct",
-				"%s: stream %s answers direct gets, so a user who may store an object can forge any record of the account; workers store no objects there", namespace, stream)
+				"%s: stream %s answers direct gets, so a user who may store an object can forge any record of the account; "+
+					"workers store no objects there", namespace, stream)
 		}
-		x.checkUsage("tasks", namespace+": bytes of the object store", "raise max_bytes (nats stream edit "+stream+")", info.State.Bytes, info.Config.MaxBytes)
+		x.checkUsage("tasks", namespace+": bytes of the object store", "raise max_bytes (nats stream edit "+stream+")",
+			info.State.Bytes, info.Config.MaxBytes)
 	case errors.Is(err, cli.ErrDenied):
 		x.ok("tasks", "%s: the object store was not checked: this user may not read stream %s", namespace, stream)
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
-		x.ok("tasks", "%s: there is no object store: outputs above 64 KiB wait until a worker (StreamAutoCreate) or rolectl tasks create %[1]s creates it", namespace)
+		x.ok("tasks",
+			"%s: there is no object store: outputs above 64 KiB wait until a worker (StreamAutoCreate) or rolectl tasks "+
+				"create %[1]s creates it", namespace)
 	default:
 		x.add(unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
 	}
@@ -85,7 +89,8 @@ func (x *examination) namespace(ctx context.Context, namespace string) (said str
 	case errors.Is(err, cli.ErrDenied):
 		return "not checked: this user may not read stream " + stream, false
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
-		x.add(critical, "tasks", "rolectl tasks create "+namespace, "%s: members work there, and stream %s does not exist", namespace, stream)
+		x.add(critical, "tasks", "rolectl tasks create "+namespace, "%s: members work there, and stream %s does not exist",
+			namespace, stream)
 		return "", false
 	case err != nil:
 		x.add(unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))

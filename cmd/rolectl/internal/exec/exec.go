@@ -79,16 +79,21 @@ Standard input is passed on, unless it is a terminal.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.instance, "instance", "", "name of this process in the bucket, unique among live processes (default: host name and random digits)")
+	f.StringVar(&o.instance, "instance", "",
+		"name of this process in the bucket, unique among live processes (default: host name and random digits)")
 	cli.CompleteFlagBy(cmd, "instance", completeInstance(a))
-	cli.DurationFlag(cmd, &o.ttl, "ttl", cli.MinTTL, 10*time.Second, "time without a heartbeat after which others may take over")
+	cli.DurationFlag(cmd, &o.ttl, "ttl", cli.MinTTL, 10*time.Second,
+		"time without a heartbeat after which others may take over")
 	f.IntVar(&o.priority, "priority", 0, "a candidate with a higher priority goes first")
 	f.BoolVar(&o.takeover, "takeover", false, "make a leader of lower priority hand over the role")
-	f.DurationVar(&o.wait, "wait", forever, "how long to wait for the first term, then exit with 3 (0s: not at all; negative: for ever)")
+	f.DurationVar(&o.wait, "wait", forever,
+		"how long to wait for the first term, then exit with 3 (0s: not at all; negative: for ever)")
 	f.Lookup("wait").DefValue = "for ever"
-	cli.ChoiceFlag(cmd, &o.onLost, "on-lost", "exit", "when leadership is lost: exit with 5, or wait for the role again", "exit", "wait")
+	cli.ChoiceFlag(cmd, &o.onLost, "on-lost", "exit", "when leadership is lost: exit with 5, or wait for the role again",
+		"exit", "wait")
 	f.BoolVar(&o.restart, "restart", false, "run the command again, after a pause, when it ends by itself")
-	cli.DurationFlag(cmd, &o.stop, "stop-timeout", 0, 10*time.Second, "how long the command may take to end after TERM, as far as the lease allows")
+	cli.DurationFlag(cmd, &o.stop, "stop-timeout", 0, 10*time.Second,
+		"how long the command may take to end after TERM, as far as the lease allows")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors")
 	return cmd
 }

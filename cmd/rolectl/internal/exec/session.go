@@ -18,7 +18,10 @@ const longestDrain = 365 * 24 * time.Hour
 
 func (o execOptions) session(bucket string) election.SessionConfig {
 	return election.SessionConfig{
-		Bucket: bucket, InstanceID: o.instance, TTL: o.ttl, Meta: map[string]string{inventory.MetaProgram: "rolectl exec", inventory.MetaVersion: cli.ModuleVersion()},
+		Bucket: bucket, InstanceID: o.instance, TTL: o.ttl, Meta: map[string]string{
+			inventory.MetaProgram: "rolectl exec",
+			inventory.MetaVersion: cli.ModuleVersion(),
+		},
 		DrainTimeout: min(o.stop+o.ttl, longestDrain), // work that outlives the KILL is stuck
 	}
 }
@@ -32,7 +35,8 @@ func openSession(ctx context.Context, a *cli.App, s *election.Session) error {
 	beat := s.Config().HeartbeatInterval
 	pause := min(beat, time.Second)
 	options := []nats.Option{
-		nats.Name("rolectl exec " + s.Instance()), nats.MaxReconnects(-1), nats.ReconnectWait(pause), nats.ReconnectJitter(pause/2, pause),
+		nats.Name("rolectl exec " + s.Instance()), nats.MaxReconnects(-1), nats.ReconnectWait(pause),
+		nats.ReconnectJitter(pause/2, pause),
 		nats.ReconnectBufSize(-1), // a write while the connection is down fails at once: later it would come too late
 		nats.PingInterval(beat), nats.MaxPingsOutstanding(2), nats.FlusherTimeout(beat),
 	}
@@ -52,7 +56,9 @@ func openSession(ctx context.Context, a *cli.App, s *election.Session) error {
 		return cli.BucketError(err)
 	}
 	if ttl := s.Config().TTL; ttl > b.MaxTTL() {
-		return cli.UsageError(fmt.Errorf("--ttl %v is above %v, the maximum of bucket %s: give less, or create a bucket with a larger --max-ttl", ttl, b.MaxTTL(), a.Bucket))
+		return cli.UsageError(
+			fmt.Errorf("--ttl %v is above %v, the maximum of bucket %s: give less, or create a bucket with a larger --max-ttl",
+				ttl, b.MaxTTL(), a.Bucket))
 	}
 	// If a predecessor of the same name has left a lease, opening waits until that lease has run
 	// out.

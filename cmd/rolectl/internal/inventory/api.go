@@ -85,7 +85,8 @@ type StoredRecord struct {
 func LastRecord(ctx context.Context, nc *nats.Conn, namespace, key string) (StoredRecord, error) {
 	subject := namespace + "." + key
 	var got messageAnswer
-	if err := AskJetStream(ctx, nc, "$JS.API.STREAM.MSG.GET."+TaskStreamPrefix+namespace, map[string]string{"last_by_subj": subject}, &got); err != nil {
+	if err := AskJetStream(ctx, nc, "$JS.API.STREAM.MSG.GET."+TaskStreamPrefix+namespace,
+		map[string]string{"last_by_subj": subject}, &got); err != nil {
 		return StoredRecord{}, err
 	}
 	return got.at(subject)

@@ -40,7 +40,8 @@ func FuzzAnswered(f *testing.F) {
 			Error *jetstream.APIError `json:"error"`
 		}
 		told := (*jetstream.APIError)(nil)
-		if named := json.Unmarshal(data, &said) == nil && said.Error != nil; errors.As(err, &told) != named || named && *told != *said.Error {
+		if named := json.Unmarshal(data, &said) == nil && said.Error != nil; errors.As(err, &told) != named ||
+			named && *told != *said.Error {
 			t.Fatalf("%q: %v", data, err)
 		}
 		var info jetstream.StreamInfo

@@ -41,7 +41,10 @@ func TestClockSteps(t *testing.T) {
 		t.Fatalf("record read: %v; step %+v", ok, worst)
 	}
 	for i, back := range []time.Duration{time.Second, time.Minute, time.Millisecond} {
-		l.apply(natskv.Entry{Key: "member.b", Value: []byte("{}"), Revision: r.Revision + 1 + uint64(i), Time: r.Time.Add(-back)})
+		l.apply(natskv.Entry{
+			Key: "member.b", Value: []byte("{}"), Revision: r.Revision + 1 + uint64(i),
+			Time: r.Time.Add(-back),
+		})
 	}
 	if worst := l.WorstClockStep(); worst.Key != "member.b" || worst.Back != time.Minute-time.Second {
 		t.Errorf("worst step: %+v", worst)

@@ -12,7 +12,9 @@ import (
 )
 
 // CompleteObserved offers names that an observer of the bucket finds.
-func CompleteObserved(a *cli.App, names func(o *election.Observer) []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func CompleteObserved(a *cli.App, names func(o *election.Observer) []string) ([]cobra.Completion,
+	cobra.ShellCompDirective,
+) {
 	return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) {
 		o, err := election.Observe(ctx, nc, a.Bucket)
 		if err != nil {

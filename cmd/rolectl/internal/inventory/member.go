@@ -39,8 +39,9 @@ func (s *View) DescribeMembers() []MemberState {
 	docs := make([]MemberState, 0, len(infos))
 	for _, m := range infos {
 		d := MemberState{
-			Instance: m.Instance, Session: m.Session, WorkerOnly: m.WorkerOnly, TTLSeconds: show.Seconds(m.TTL), Roles: orEmpty(m.Roles),
-			Meta: m.Meta, Assign: m.Assign, Draining: m.Draining, Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
+			Instance: m.Instance, Session: m.Session, WorkerOnly: m.WorkerOnly, TTLSeconds: show.Seconds(m.TTL),
+			Roles: orEmpty(m.Roles),
+			Meta:  m.Meta, Assign: m.Assign, Draining: m.Draining, Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
 			Leads: []string{},
 		}
 		class := record.Candidate

@@ -39,7 +39,9 @@ type Record struct {
 }
 
 // OpenRecords reads the whole bucket, and follows it from then on. ctx bounds the reading only.
-func OpenRecords(ctx context.Context, nc *nats.Conn, bucket string, workers bool, wrote func(Record)) (*Records, error) {
+func OpenRecords(ctx context.Context, nc *nats.Conn, bucket string, workers bool,
+	wrote func(Record),
+) (*Records, error) {
 	b, err := natskv.Open(ctx, nc, bucket)
 	if err != nil {
 		return nil, err

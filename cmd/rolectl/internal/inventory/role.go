@@ -120,5 +120,6 @@ func (s *View) UnknownRole(name string) error {
 	if len(known) == 0 {
 		return cli.UsageError(fmt.Errorf("no role %q in bucket %s: the bucket has no roles yet", name, s.Observer.Bucket()))
 	}
-	return cli.UsageError(fmt.Errorf("no role %q in bucket %s; roles there: %s", name, s.Observer.Bucket(), show.FirstFew(known)))
+	return cli.UsageError(fmt.Errorf("no role %q in bucket %s; roles there: %s", name, s.Observer.Bucket(),
+		show.FirstFew(known)))
 }

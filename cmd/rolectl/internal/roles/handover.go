@@ -34,7 +34,8 @@ func steer(ctx context.Context, a *cli.App, role string, epoch uint64) (*steerer
 	opening, cancel := context.WithTimeout(ctx, a.Target.Timeout)
 	defer cancel()
 	alive, stop := context.WithCancel(context.Background())
-	t := &steerer{a: a, records: make(chan inventory.Record, maxTerms), cancel: stop} // read only after the user has answered
+	// read only after the user has answered
+	t := &steerer{a: a, records: make(chan inventory.Record, maxTerms), cancel: stop}
 	key := record.RoleKey(role)
 	var err error
 	t.s, err = inventory.OpenView(opening, a, false, func(r inventory.Record) {
@@ -59,7 +60,8 @@ func steer(ctx context.Context, a *cli.App, role string, epoch uint64) (*steerer
 	case info.Leader == "":
 		err = cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody leads %s, so there is nothing to hand over", role))
 	case epoch != 0 && epoch != info.Epoch:
-		err = fmt.Errorf("%s leads %s at epoch %d, not at %d: look again before you decide", info.Leader, role, info.Epoch, epoch)
+		err = fmt.Errorf("%s leads %s at epoch %d, not at %d: look again before you decide", info.Leader, role,
+			info.Epoch, epoch)
 	}
 	if err != nil {
 		t.close()
@@ -82,9 +84,13 @@ func (t *steerer) explain(ctx context.Context, err error) error {
 		errors.Is(err, election.ErrUnknownRole), errors.Is(err, election.ErrClosed):
 		return cli.ExitWith(cli.ExitFailed, t.refused(ctx, err))
 	case errors.Is(err, nats.ErrNoResponders):
-		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s does not answer: if it has crashed, its lease runs out within %s; step-down --force takes the role without asking", b.Leader, show.Age(b.TTL)))
+		return cli.ExitWith(cli.ExitFailed,
+			fmt.Errorf("%s does not answer: if it has crashed, its lease runs out within %s; step-down --force takes the role "+
+				"without asking", b.Leader, show.Age(b.TTL)))
 	case errors.Is(err, context.DeadlineExceeded):
-		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s has not answered in time: its work may still drain; watch the role, or see --wait: %w", b.Leader, err))
+		return cli.ExitWith(cli.ExitFailed,
+			fmt.Errorf("%s has not answered in time: its work may still drain; watch the role, or see --wait: %w",
+				b.Leader, err))
 	case errors.Is(err, election.ErrBusy):
 		return fmt.Errorf("%s is already being handed over: watch it (rolectl watch %s)", b.Role, b.Role)
 	}
@@ -100,7 +106,8 @@ func (t *steerer) refused(ctx context.Context, err error) error {
 	b := t.before
 	fresh, failed := inventory.OpenRecords(ctx, t.a.Conn, t.a.Bucket, false, nil)
 	if failed != nil {
-		return fmt.Errorf("%s does not lead %s, and its record cannot be read again: %w", b.Leader, b.Role, errors.Join(err, failed))
+		return fmt.Errorf("%s does not lead %s, and its record cannot be read again: %w", b.Leader, b.Role,
+			errors.Join(err, failed))
 	}
 	defer fresh.Close()
 	r, ok := fresh.Record(record.RoleKey(b.Role))
@@ -110,6 +117,8 @@ func (t *steerer) refused(ctx context.Context, err error) error {
 	case r.Revision != b.Epoch:
 		return fmt.Errorf("%s now leads %s at epoch %d: look again before you decide", r.Role.ID, b.Role, r.Revision)
 	}
-	return fmt.Errorf("%s is still draining its work for %s at epoch %d: wait for it (rolectl watch %s), or take the role without waiting (step-down --force)",
+	return fmt.Errorf(
+		"%s is still draining its work for %s at epoch %d: wait for it (rolectl watch %s), or take the role without "+
+			"waiting (step-down --force)",
 		b.Leader, b.Role, b.Epoch, b.Role)
 }

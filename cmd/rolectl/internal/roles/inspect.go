@@ -47,7 +47,10 @@ The token is a secret that resources trust: only --show-token shows it. Exit cod
 			if !ok {
 				return s.UnknownRole(args[0])
 			}
-			d := inspection{Document: show.Of("role"), Bucket: a.Bucket, RoleState: s.DescribeRole(info), Revision: info.Revision, PublicKey: info.PublicKey, Terms: terms.all()}
+			d := inspection{
+				Document: show.Of("role"), Bucket: a.Bucket, RoleState: s.DescribeRole(info),
+				Revision: info.Revision, PublicKey: info.PublicKey, Terms: terms.all(),
+			}
 			if r, ok := s.Record(terms.key); ok {
 				d.Problem = r.Problem
 				d.Token = "redacted"

@@ -19,7 +19,8 @@ func List(a *cli.App) *cobra.Command {
 AGE is the age of the term; for a role without a leader it is the age of its record. HEARTBEAT is the time since the leader
 last renewed its lease: normally at most a fifth of TTL. PRIORITY is the priority of the leader. CANDIDATES counts the
 processes that contend for the role, including the leader. -o wide names the candidates, and shows why nobody leads.`,
-		Example:           "  rolectl roles\n  rolectl roles scheduler -o json | jq -r '.roles[0].leader'\n  rolectl roles -o name",
+		Example: "  rolectl roles\n  rolectl roles scheduler -o json | jq -r '.roles[0].leader'\n" +
+			"  rolectl roles -o name",
 		Args:              cli.CheckArgs,
 		ValidArgsFunction: inventory.CompleteRoles(a, -1),
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -73,7 +74,10 @@ func roleRow(d inventory.RoleState) show.Row {
 	if d.Leader != "" && d.HeartbeatLate() {
 		r.Tone = show.Warning
 	}
-	r.Cells = []string{d.Role, d.Leader, epoch, show.Age(d.Age), show.Age(d.HeartbeatAge), ttl, priority, d.Successor, fmt.Sprint(len(d.Candidates))}
+	r.Cells = []string{
+		d.Role, d.Leader, epoch, show.Age(d.Age), show.Age(d.HeartbeatAge), ttl, priority, d.Successor,
+		fmt.Sprint(len(d.Candidates)),
+	}
 	r.Wide = []string{show.FirstFew(d.InLine()), session, d.WhyVacant()}
 	return r
 }

@@ -17,8 +17,9 @@ import (
 func Members(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "members", Aliases: []string{"member"}, Short: "Show the processes that have a session, including workers",
-		Example: "  rolectl members\n  rolectl members -o wide\n  rolectl members -o json | jq '.members[] | select(.draining)'",
-		Args:    cli.CheckArgs,
+		Example: "  rolectl members\n  rolectl members -o wide\n  rolectl members -o json | jq '.members[] | " +
+			"select(.draining)'",
+		Args: cli.CheckArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel, _, err := a.ConnectFor(cmd)
 			if err != nil {

@@ -45,7 +45,8 @@ func (t *steerer) result(ctx context.Context, forced bool) error {
 					if err := t.print(h, vacated); err != nil {
 						return err
 					}
-					return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s, and nobody is in line for it (rolectl inspect %s)", h.Role, h.Role))
+					return cli.ExitWith(cli.ExitNoLeader,
+						fmt.Errorf("nobody has taken %s, and nobody is in line for it (rolectl inspect %s)", h.Role, h.Role))
 				}
 			case !r.Role.Vacant:
 				h.To, h.Epoch = r.Role.ID, r.Revision
@@ -59,14 +60,16 @@ func (t *steerer) result(ctx context.Context, forced bool) error {
 			if err := t.print(h, vacated); err != nil {
 				return err
 			}
-			return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s yet: rolectl inspect %s shows its candidates", h.Role, h.Role))
+			return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("nobody has taken %s yet: rolectl inspect %s shows its candidates",
+				h.Role, h.Role))
 		}
 	}
 	if err := t.print(h, vacated); err != nil {
 		return err
 	}
 	if t.target != "" && h.To != t.target {
-		return fmt.Errorf("%s did not take %s in time, so %s leads it: check %s (rolectl inspect %s)", t.target, h.Role, h.To, t.target, h.Role)
+		return fmt.Errorf("%s did not take %s in time, so %s leads it: check %s (rolectl inspect %s)", t.target, h.Role, h.To,
+			t.target, h.Role)
 	}
 	return nil
 }

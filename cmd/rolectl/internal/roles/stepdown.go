@@ -29,8 +29,9 @@ happens.
 sees the record, at the latest when the lease runs out. Successors wait for the whole lease (TTL). A request that the work
 has sent before may still arrive after the successor has begun: only fencing tokens keep the two apart. Use --force for a
 leader that does not answer or whose work does not return. It needs the permission to write to the role's key.`,
-		Example: "  rolectl step-down scheduler\n  rolectl step-down scheduler --yes --epoch 1795183322603491\n  rolectl step-down scheduler --force",
-		Args:    cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, 1),
+		Example: "  rolectl step-down scheduler\n  rolectl step-down scheduler --yes --epoch 1795183322603491\n" +
+			"  rolectl step-down scheduler --force",
+		Args: cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := steer(cmd.Context(), a, args[0], o.epoch)
 			if err != nil {
@@ -45,13 +46,17 @@ leader that does not answer or whose work does not return. It needs the permissi
 					a.Say("nobody is in line for %s: it has no leader until the cool-down of %s is over", b.Role, b.Leader)
 				}
 			}
-			question := fmt.Sprintf("%s leads %s at epoch %d; next in line is %s. Step it down?", b.Leader, b.Role, b.Epoch, next)
+			question := fmt.Sprintf("%s leads %s at epoch %d; next in line is %s. Step it down?", b.Leader, b.Role,
+				b.Epoch, next)
 			if force {
-				question = fmt.Sprintf("%s leads %s at epoch %d. Evict it? Its work is not waited for: the work may continue until the lease runs out, and its requests may arrive later; successors wait %s. Only fencing tokens keep the two apart.",
+				question = fmt.Sprintf(
+					"%s leads %s at epoch %d. Evict it? Its work is not waited for: the work may continue until the lease runs out, "+
+						"and its requests may arrive later; successors wait %s. Only fencing tokens keep the two apart.",
 					b.Leader, b.Role, b.Epoch, show.Age(b.TTL))
 			}
 			if force && o.yes {
-				a.Say("--force: the work of %s is not waited for; successors wait %s; only fencing tokens keep the two apart", b.Leader, show.Age(b.TTL))
+				a.Say("--force: the work of %s is not waited for; successors wait %s; only fencing tokens keep the two apart",
+					b.Leader, show.Age(b.TTL))
 			}
 			if err := cli.Confirm(cmd.Context(), o.yes, question); err != nil {
 				return err
@@ -71,7 +76,8 @@ leader that does not answer or whose work does not return. It needs the permissi
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&force, "force", false, "do not ask the leader and do not wait for its work; the risks are described above")
+	cmd.Flags().BoolVar(&force, "force", false,
+		"do not ask the leader and do not wait for its work; the risks are described above")
 	return cmd
 }
 
@@ -85,5 +91,6 @@ type steerOptions struct {
 func (o *steerOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask; needed without a terminal")
 	cmd.Flags().Uint64Var(&o.epoch, "epoch", 0, "only if the role is held at this epoch (0: the current one)")
-	cli.DurationFlag(cmd, &o.wait, "wait", cli.ShortestWait, 30*time.Second, "how long to wait for the drain and the successor")
+	cli.DurationFlag(cmd, &o.wait, "wait", cli.ShortestWait, 30*time.Second,
+		"how long to wait for the drain and the successor")
 }

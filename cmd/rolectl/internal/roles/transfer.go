@@ -39,7 +39,8 @@ for the instance.`,
 			if !slices.ContainsFunc(b.Candidates, func(c election.Candidate) bool { return c.Instance == target }) {
 				return notCandidate(b, target)
 			}
-			if err := cli.Confirm(cmd.Context(), o.yes, fmt.Sprintf("%s leads %s at epoch %d. Hand it to %s?", b.Leader, b.Role, b.Epoch, target)); err != nil {
+			if err := cli.Confirm(cmd.Context(), o.yes, fmt.Sprintf("%s leads %s at epoch %d. Hand it to %s?", b.Leader, b.Role,
+				b.Epoch, target)); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.wait)
@@ -70,7 +71,8 @@ func notCandidate(b election.RoleInfo, target string) error {
 	if len(others) == 0 {
 		return fmt.Errorf("%s is not a live, eligible candidate for %s, and there is no other", target, b.Role)
 	}
-	return fmt.Errorf("%s is not a live, eligible candidate for %s; candidates: %s", target, b.Role, strings.Join(others, ", "))
+	return fmt.Errorf("%s is not a live, eligible candidate for %s; candidates: %s", target, b.Role,
+		strings.Join(others, ", "))
 }
 
 // completeTransfer offers a role, then the candidates of the role except its leader.

@@ -100,7 +100,10 @@ func (w watcher) changes(e event.Event) []change {
 		if len(w.names) > 0 {
 			return nil
 		}
-		c := change{Time: at, Change: what, Member: &inventory.MemberState{Instance: name, Leads: []string{}, Roles: []string{}, State: "gone"}, Reason: reason}
+		c := change{
+			Time: at, Change: what,
+			Member: &inventory.MemberState{Instance: name, Leads: []string{}, Roles: []string{}, State: "gone"}, Reason: reason,
+		}
 		for _, m := range w.s.DescribeMembers() {
 			if m.Instance == name && what != "left" {
 				c.Member = &m

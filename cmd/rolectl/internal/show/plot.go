@@ -25,7 +25,8 @@ type Distribution struct {
 func Distribute(name string, samples []time.Duration) Distribution {
 	slices.Sort(samples)
 	d := Distribution{Name: name, Count: len(samples), sorted: samples}
-	d.Min, d.P50, d.P90, d.P99, d.Max = Seconds(d.at(0)), Seconds(d.at(0.5)), Seconds(d.at(0.9)), Seconds(d.at(0.99)), Seconds(d.at(1))
+	d.Min, d.P50, d.P90, d.P99, d.Max = Seconds(d.at(0)), Seconds(d.at(0.5)), Seconds(d.at(0.9)), Seconds(d.at(0.99)),
+		Seconds(d.at(1))
 	return d
 }
 

@@ -27,7 +27,8 @@ const progressWidth = 30
 func (p *Progress) Draw(state string, part float64) {
 	part = min(max(part, 0), 1)
 	done := int(part * progressWidth)
-	line := fmt.Sprintf("%s  [%s%s] %3.0f %%  %s, %s", p.what, strings.Repeat("#", done), strings.Repeat(".", progressWidth-done),
+	line := fmt.Sprintf("%s  [%s%s] %3.0f %%  %s, %s", p.what, strings.Repeat("#", done),
+		strings.Repeat(".", progressWidth-done),
 		100*part, Clean(state), Age(time.Since(p.began).Round(time.Second)))
 	if width, _, err := term.GetSize(int(p.f.Fd())); err == nil && width > 1 {
 		line, _ = cut(line, width-1)

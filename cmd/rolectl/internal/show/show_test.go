@@ -21,7 +21,8 @@ func TestAge(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain ä": "plain ä", "a\x1b[31mb": "a?[31mb", "a\nb\tc\r": "a?b?c?", "\u202etxt.exe": "?txt.exe", "\xff": "?", "\u009b1m": "?1m",
+		"plain ä": "plain ä", "a\x1b[31mb": "a?[31mb", "a\nb\tc\r": "a?b?c?", "\u202etxt.exe": "?txt.exe", "\xff": "?",
+		"\u009b1m": "?1m",
 	} {
 		if got := Clean(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
@@ -79,7 +80,14 @@ func TestDistribution(t *testing.T) {
 	if d.Count != 100 || d.Min != 0.001 || d.P50 != 0.05 || d.P90 != 0.09 || d.P99 != 0.099 || d.Max != 0.1 {
 		t.Errorf("%+v", d)
 	}
-	for _, samples := range [][]time.Duration{nil, {0}, {time.Second}, {time.Second, time.Second}, {1, time.Hour}, samples} {
+	for _, samples := range [][]time.Duration{
+		nil,
+		{0},
+		{time.Second},
+		{time.Second, time.Second},
+		{1, time.Hour},
+		samples,
+	} {
 		var out bytes.Buffer
 		d := Distribute("x", samples)
 		if err := (Printer{W: &out}).Histogram(d); err != nil {

@@ -14,9 +14,10 @@
 //
 // # Promises
 //
-//   - The whole group gets TERM some time before the lease ends, and KILL shortly before. If rolectl is stopped (SIGSTOP, a
-//     debugger) or killed, the guard sends both.
-//   - When the command ends, the processes that it leaves in its group are ended too, before Run returns.
+//   - The whole group gets TERM some time before the lease ends, and KILL shortly before. If
+//     rolectl is stopped (SIGSTOP, a debugger) or killed, the guard sends both.
+//   - When the command ends, the processes that it leaves in its group are ended too, before Run
+//     returns.
 //   - Run returns when no process of the group runs any more.
 //
 // # Failures

@@ -68,7 +68,8 @@ func startGuard(program []string) (*guard, error) {
 	}
 	g := &guard{tell: ours, gone: make(chan struct{}), ended: make(chan struct{})}
 	g.cmd = &exec.Cmd{
-		Path: program[0], Args: append([]string{"rolectl"}, program[1:]...), Env: os.Environ(), Stdin: theirs, Stdout: says, Stderr: os.Stderr,
+		Path: program[0], Args: append([]string{"rolectl"}, program[1:]...), Env: os.Environ(), Stdin: theirs, Stdout: says,
+		Stderr:      os.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
 	err = g.cmd.Start()

@@ -17,7 +17,10 @@ import (
 // is due.
 func FuzzOrder(f *testing.F) {
 	for _, o := range []order{
-		{}, {Term: 1, Kill: 2, Stop: 3, Release: true}, {Term: math.MaxInt64, Kill: math.MaxInt64, Stop: math.MaxInt64}, {Term: math.MinInt64, Kill: math.MinInt64, Stop: -1},
+		{},
+		{Term: 1, Kill: 2, Stop: 3, Release: true},
+		{Term: math.MaxInt64, Kill: math.MaxInt64, Stop: math.MaxInt64},
+		{Term: math.MinInt64, Kill: math.MinInt64, Stop: -1},
 	} {
 		f.Add(o.encode(), int64(5))
 		f.Add(o.encode(), int64(math.MaxInt64))

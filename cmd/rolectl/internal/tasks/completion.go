@@ -20,7 +20,9 @@ func (t *scope) completeNamespaces(*cobra.Command, []string, string) ([]cobra.Co
 }
 
 // completeNames offers names that a client finds, for the argument at a position.
-func (t *scope) completeNames(position int, names func(ctx context.Context, c *assign.Client, typed string) ([]string, error)) cobra.CompletionFunc {
+func (t *scope) completeNames(position int,
+	names func(ctx context.Context, c *assign.Client, typed string) ([]string, error),
+) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) != position {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -25,11 +25,13 @@ func createCommand(t *scope) *cobra.Command {
 		Long: `Create a namespace of tasks: the stream that keeps submissions and outcomes, and the object store that keeps outputs above
 64 KiB. An existing stream or store is checked and left as it is. Without NAMESPACE the command uses --namespace. Programs
 with StreamAutoCreate create both by themselves.`,
-		Example: "  rolectl tasks create jobs --replicas 3\n  rolectl tasks create jobs --dry-run   # print it as commands of the nats tool",
-		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  rolectl tasks create jobs --replicas 3\n  rolectl tasks create jobs --dry-run   # print it as commands " +
+			"of the nats tool",
+		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg := assign.ClientConfig{
-				Namespace: t.namespace, StreamAutoCreate: true, Replicas: replicas, Storage: cli.StorageType(storage), LargeRetention: keep,
+				Namespace: t.namespace, StreamAutoCreate: true, Replicas: replicas, Storage: cli.StorageType(storage),
+				LargeRetention: keep,
 			}
 			if len(args) > 0 {
 				cfg.Namespace = args[0]
@@ -84,7 +86,9 @@ func changed(cmd *cobra.Command, flag string, value int) int {
 
 // printNamespace prints how a namespace is kept, with a note if its replicas differ from the
 // requested ones (0: none requested).
-func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace string, o assign.Objects, replicas int) error {
+func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace string, o assign.Objects,
+	replicas int,
+) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
@@ -99,7 +103,8 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 		replicas int
 	}{{how.Name, how.Replicas}, {inventory.ObjectStreamPrefix + o.Name, o.Replicas}} {
 		if replicas != 0 && has.replicas != replicas {
-			t.Say("stream %s exists with replicas %d and is not changed: use nats stream edit %[1]s --replicas %[3]d", has.stream, has.replicas, replicas)
+			t.Say("stream %s exists with replicas %d and is not changed: use nats stream edit %[1]s --replicas %[3]d",
+				has.stream, has.replicas, replicas)
 		}
 	}
 	p := t.Printer()
@@ -123,7 +128,9 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 		if o.Retention > 0 {
 			kept = "for " + show.Age(o.Retention)
 		}
-		_, err = fmt.Fprintf(p.W, "namespace %s exists and is fit: stream %s, replicas %d, %s storage\noutputs above 64 KiB: object store %s, replicas %d, %s storage, kept %s\n",
+		_, err = fmt.Fprintf(p.W,
+			"namespace %s exists and is fit: stream %s, replicas %d, %s storage\n"+
+				"outputs above 64 KiB: object store %s, replicas %d, %s storage, kept %s\n",
 			namespace, how.Name, how.Replicas, storageName(how.Storage), o.Name, o.Replicas, storageName(o.Storage), kept)
 	}
 	return err

@@ -40,8 +40,9 @@ func cronTable(namespace string, all []assign.Recurrence) show.Table {
 		all = []assign.Recurrence{}
 	}
 	t := show.Table{
-		Columns: []string{"NAME", "KIND", "SCHEDULE", "ZONE", "LAST", "NEXT", "NOTE"}, Wide: []string{"MISSED", "GRACE", "SINCE"},
-		Empty: "no recurring tasks in namespace " + namespace,
+		Columns: []string{"NAME", "KIND", "SCHEDULE", "ZONE", "LAST", "NEXT", "NOTE"},
+		Wide:    []string{"MISSED", "GRACE", "SINCE"},
+		Empty:   "no recurring tasks in namespace " + namespace,
 		JSON: struct {
 			show.Document
 			Namespace   string              `json:"namespace"`
@@ -104,14 +105,17 @@ func cronSet(t *scope) *cobra.Command {
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&zone, "zone", "UTC", "time zone of the schedule")
-	cli.ChoiceFlag(cmd, &missed, "missed", string(assign.CatchUpLatest), fmt.Sprintf("what to do about ticks that passed while no scheduler led: %s, %s or %s", assign.CatchUpLatest, assign.CatchUpAll, assign.CatchUpSkip),
+	cli.ChoiceFlag(cmd, &missed, "missed", string(assign.CatchUpLatest),
+		fmt.Sprintf("what to do about ticks that passed while no scheduler led: %s, %s or %s", assign.CatchUpLatest,
+			assign.CatchUpAll, assign.CatchUpSkip),
 		string(assign.CatchUpLatest), string(assign.CatchUpAll), string(assign.CatchUpSkip))
 	cli.DurationFlag(cmd, &grace, "grace", 0, 0, "how late a tick may be before it counts as missed (0: 1m)")
 	return cmd
 }
 
 func cronRemove(t *scope) *cobra.Command {
-	return t.nameCommand("rm NAME", "Stop a recurring task; tasks that were submitted continue", "  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(),
+	return t.nameCommand("rm NAME", "Stop a recurring task; tasks that were submitted continue",
+		"  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(),
 		func(ctx context.Context, c *assign.Client, name string) (string, error) {
 			return name + " no longer recurs", assign.RemoveRecurrence(ctx, c, name)
 		})

@@ -35,7 +35,8 @@ func getCommand(t *scope) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&result, "result", false, "write the output of the task unchanged; with -o json as a part of its document")
+	cmd.Flags().BoolVar(&result, "result", false,
+		"write the output of the task unchanged; with -o json as a part of its document")
 	return cmd
 }
 

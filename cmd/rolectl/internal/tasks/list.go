@@ -24,8 +24,9 @@ func listCommand(t *scope) *cobra.Command {
 		Use: "ls", Short: "List tasks, the open ones first",
 		Long: `List tasks: first the open tasks, which the scheduler reports, then tasks that have ended and are still kept. Without a
 scheduler the command lists only tasks that have ended, and exits with 3.`,
-		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead -o name | xargs -r -n1 rolectl tasks requeue -n jobs",
-		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead -o name | xargs -r -n1 rolectl tasks " +
+			"requeue -n jobs",
+		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most < 1 {
 				return cli.UsageError(fmt.Errorf("--limit %d: use 1 or more", most))
@@ -59,8 +60,10 @@ scheduler the command lists only tasks that have ended, and exits with 3.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&states, "state", nil, "only tasks in these states: pending, delayed, running, retrying, succeeded, dead, cancelled, expired")
-	cli.CompleteFlag(cmd, "state", "pending", "delayed", "running", "retrying", "succeeded", "dead", "cancelled", "expired")
+	f.StringSliceVar(&states, "state", nil,
+		"only tasks in these states: pending, delayed, running, retrying, succeeded, dead, cancelled, expired")
+	cli.CompleteFlag(cmd, "state", "pending", "delayed", "running", "retrying", "succeeded", "dead", "cancelled",
+		"expired")
 	f.StringSliceVar(&o.Kinds, "kind", nil, "only tasks of these kinds")
 	f.StringVar(&o.Prefix, "prefix", "", "only tasks whose id begins with this")
 	f.IntVar(&most, "limit", 100, "maximum number of tasks")
@@ -68,7 +71,9 @@ scheduler the command lists only tasks that have ended, and exits with 3.`,
 }
 
 // listTasks reads pages until it has enough tasks.
-func listTasks(ctx context.Context, c *assign.Client, o assign.ListOptions, most int) (found []assign.TaskStatus, more bool, err error) {
+func listTasks(ctx context.Context, c *assign.Client, o assign.ListOptions,
+	most int,
+) (found []assign.TaskStatus, more bool, err error) {
 	const page = 500
 	for o.Cursor = ""; ; {
 		o.Limit = min(most-len(found), page)

@@ -35,7 +35,8 @@ func overviewCommand(t *scope) *cobra.Command {
 func (t *scope) printOverview(o assign.Overview, all []hold) error {
 	p := t.Printer()
 	kinds := show.Table{
-		Columns: []string{"KIND", "WAITING", "DELAYED", "RUNNING", "STATE", "WAITS BECAUSE"}, Wide: []string{"CONCURRENCY", "RATE"}, Empty: "no open tasks",
+		Columns: []string{"KIND", "WAITING", "DELAYED", "RUNNING", "STATE", "WAITS BECAUSE"},
+		Wide:    []string{"CONCURRENCY", "RATE"}, Empty: "no open tasks",
 		JSON: struct {
 			show.Document
 			Namespace string `json:"namespace"`
@@ -61,7 +62,10 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 	if !o.Ready {
 		state = "is taking over"
 	}
-	workers := show.Table{Columns: []string{"WORKER", "BUSY", "SLOTS", "STATE"}, Wide: []string{"KINDS", "LABELS"}, Empty: "no workers"}
+	workers := show.Table{
+		Columns: []string{"WORKER", "BUSY", "SLOTS", "STATE"}, Wide: []string{"KINDS", "LABELS"},
+		Empty: "no workers",
+	}
 	for _, w := range o.Workers {
 		var states []string
 		if w.Session == 0 {

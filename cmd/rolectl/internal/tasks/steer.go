@@ -16,7 +16,9 @@ import (
 )
 
 // nameCommand makes a command that does one thing with one name.
-func (t *scope) nameCommand(use, short, example string, names cobra.CompletionFunc, run func(ctx context.Context, c *assign.Client, name string) (done string, err error)) *cobra.Command {
+func (t *scope) nameCommand(use, short, example string, names cobra.CompletionFunc,
+	run func(ctx context.Context, c *assign.Client, name string) (done string, err error),
+) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: example, Args: cli.CheckArgs, ValidArgsFunction: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,7 +85,8 @@ func drainCommand(t *scope) *cobra.Command {
 	var undo, force bool
 	var reason string
 	cmd := t.nameCommand("drain INSTANCE", "Give an instance no more tasks, until --undo; tasks that it runs continue",
-		"  rolectl tasks drain -n jobs vm-2 --reason 'new kernel'\n  rolectl tasks drain -n jobs vm-2 --undo", t.completeWorkers(&undo),
+		"  rolectl tasks drain -n jobs vm-2 --reason 'new kernel'\n  rolectl tasks drain -n jobs vm-2 --undo",
+		t.completeWorkers(&undo),
 		func(ctx context.Context, c *assign.Client, instance string) (string, error) {
 			o, asked := t.lookUp(ctx, c)
 			at := slices.IndexFunc(o.Workers, func(w assign.WorkerOverview) bool { return w.Instance == instance })
@@ -99,7 +102,8 @@ func drainCommand(t *scope) *cobra.Command {
 				}
 				return "", unknownName("worker", instance, "drain it anyway", names)
 			}
-			return instance + " is given no more tasks" + uncheckedNote(asked, "worker"), assign.DrainWorker(ctx, c, instance, reason)
+			return instance + " is given no more tasks" + uncheckedNote(asked, "worker"),
+				assign.DrainWorker(ctx, c, instance, reason)
 		})
 	cmd.Long = `Give an instance no more tasks until drain --undo; tasks that it runs continue. This holds for later sessions of the instance
 too.
@@ -116,7 +120,8 @@ func pauseCommand(t *scope) *cobra.Command {
 	var force bool
 	var reason string
 	cmd := t.nameCommand("pause KIND", "Hand out no tasks of a kind until it is resumed; running tasks continue",
-		"  rolectl tasks pause -n jobs echo --reason 'bad release'", t.completeKinds(0, func(k knownKind) bool { return !k.paused }),
+		"  rolectl tasks pause -n jobs echo --reason 'bad release'",
+		t.completeKinds(0, func(k knownKind) bool { return !k.paused }),
 		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
 			o, asked := t.lookUp(ctx, c)
 			if asked && !force {
@@ -144,7 +149,8 @@ func resumeCommand(t *scope) *cobra.Command {
 		"  rolectl tasks resume -n jobs echo", t.completeKinds(0, func(k knownKind) bool { return k.paused }),
 		func(ctx context.Context, c *assign.Client, kind string) (string, error) {
 			done := kind + " is handed out again"
-			if o, asked := t.lookUp(ctx, c); asked && !slices.ContainsFunc(o.Kinds, func(k assign.KindOverview) bool { return k.Paused && k.Kind == kind }) {
+			if o, asked := t.lookUp(ctx, c); asked &&
+				!slices.ContainsFunc(o.Kinds, func(k assign.KindOverview) bool { return k.Paused && k.Kind == kind }) {
 				done = kind + " was not paused: " + pausedKinds(o)
 			}
 			return done, assign.ResumeKind(ctx, c, kind) // a pause from a moment ago may not be known yet

@@ -30,9 +30,11 @@ func Command(a *cli.App) *cobra.Command {
 
 Submitting, cancelling, pausing and draining need no scheduler: the request is stored, and takes effect when a scheduler
 leads. The scheduler lists open tasks; tasks that have ended are read from the stream.`
-	cmd.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", os.Getenv("TASKS_NAMESPACE"), "namespace of the tasks (TASKS_NAMESPACE)")
+	cmd.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", os.Getenv("TASKS_NAMESPACE"),
+		"namespace of the tasks (TASKS_NAMESPACE)")
 	cmd.AddCommand(
-		createCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t), drainCommand(t), pauseCommand(t), resumeCommand(t),
+		createCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t),
+		drainCommand(t), pauseCommand(t), resumeCommand(t),
 		overviewCommand(t), cronCommand(t),
 	)
 	cli.CompleteFlagBy(cmd, "namespace", t.completeNamespaces)
@@ -40,7 +42,9 @@ leads. The scheduler lists open tasks; tasks that have ended are read from the s
 }
 
 // withClient runs a function with a client, within a time (0: --timeout; negative: no limit).
-func (t *scope) withClient(cmd *cobra.Command, within time.Duration, run func(ctx context.Context, c *assign.Client) error) error {
+func (t *scope) withClient(cmd *cobra.Command, within time.Duration,
+	run func(ctx context.Context, c *assign.Client) error,
+) error {
 	if t.namespace == "" {
 		return cli.UsageError(errors.New("the namespace is missing: give --namespace, or set TASKS_NAMESPACE"))
 	}
@@ -63,10 +67,14 @@ func (t *scope) withClient(cmd *cobra.Command, within time.Duration, run func(ct
 		defer cancel()
 	}
 	if err = run(ctx, c); errors.Is(err, assign.ErrStreamNotFound) {
-		return &reworded{fmt.Sprintf("namespace %s does not exist on this server (no stream %s%[1]s): create it with \"rolectl tasks create %[1]s\"", t.namespace, inventory.TaskStreamPrefix), err}
+		return &reworded{fmt.Sprintf(
+			"namespace %s does not exist on this server (no stream %s%[1]s): create it with \"rolectl tasks create %[1]s\"",
+			t.namespace, inventory.TaskStreamPrefix), err}
 	}
 	if errors.Is(err, assign.ErrNoScheduler) && cli.PublishDenied(nc, t.namespace+".ctl") {
-		return cli.ExitWith(cli.ExitConnection, fmt.Errorf("%w: this user may not publish to %s.ctl, the subject of questions to the scheduler", cli.ErrDenied, t.namespace))
+		return cli.ExitWith(cli.ExitConnection,
+			fmt.Errorf("%w: this user may not publish to %s.ctl, the subject of questions to the scheduler", cli.ErrDenied,
+				t.namespace))
 	}
 	return exitFor(err)
 }

@@ -15,7 +15,9 @@ import (
 
 // waitForOutcome waits until a task has ended. Meanwhile a terminal shows a progress bar; other
 // outputs get a line for each reason to wait.
-func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assign.Pending[[]byte], within time.Duration) error {
+func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assign.Pending[[]byte],
+	within time.Duration,
+) error {
 	if within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, within)
@@ -23,10 +25,13 @@ func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assi
 	}
 	out, err := t.waitAndExplain(ctx, c, task)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s has not ended within %v and continues: see rolectl tasks get -n %s %s", task.ID(), within, t.namespace, task.ID()))
+		return cli.ExitWith(cli.ExitFailed,
+			fmt.Errorf("%s has not ended within %v and continues: see rolectl tasks get -n %s %s", task.ID(), within,
+				t.namespace, task.ID()))
 	}
 	if err != nil && ctx.Err() != nil {
-		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s continues: see rolectl tasks get -n %s %s", task.ID(), t.namespace, task.ID()))
+		return cli.ExitWith(cli.ExitFailed, fmt.Errorf("%s continues: see rolectl tasks get -n %s %s", task.ID(), t.namespace,
+			task.ID()))
 	}
 	if err != nil {
 		return err

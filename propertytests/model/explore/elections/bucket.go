@@ -9,8 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
-// storeState is what stands in the store: one value per key, one sequence of revisions, compare-and-swap by key. It is never
-// changed: a write makes another one.
+// storeState is what stands in the store: one value per key, one sequence of revisions,
+// compare-and-swap by key. It is never changed: a write makes another one.
 type storeState struct {
 	part     snapshot.Part
 	last     uint64 // revision

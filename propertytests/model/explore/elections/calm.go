@@ -50,10 +50,12 @@ func (s *setup) settle() error {
 	return s.calm(cmp.Or(s.x.cfg.Silent, 2*s.x.cfg.TTL))
 }
 
-// calm lets so many units pass on every clock, in which nothing goes wrong, everything in the order in which it is listed.
+// calm lets so many units pass on every clock, in which nothing goes wrong, everything in the order
+// in which it is listed.
 func (s *setup) calm(units int) error {
 	if s.x.cfg.Lead > 0 { // a unit passes on one clock at a time
-		units *= len(slices.DeleteFunc(slices.Clone(s.w.procs[:s.x.cfg.Members]), func(p *memberState) bool { return !p.alive() }))
+		units *= len(slices.DeleteFunc(slices.Clone(s.w.procs[:s.x.cfg.Members]),
+			func(p *memberState) bool { return !p.alive() }))
 	}
 	for steps := 0; units > 0; steps++ {
 		moves := slices.DeleteFunc(s.x.Moves(s.w, nil), func(m search.Move) bool {

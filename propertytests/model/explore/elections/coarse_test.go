@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
-// small are two members and one role, with so few faults that there is an end to what a search sees which divides everything.
+// small are two members and one role, with so few faults that there is an end to what a search sees
+// which divides everything.
 func small(most map[Fault]int, change func(*Config)) Config {
 	c := Config{
 		Members: 2, Roles: 1, Most: most, Settled: true,
@@ -27,8 +28,9 @@ func small(most map[Fault]int, change func(*Config)) Config {
 	return c
 }
 
-// TestCoarseComesToTheSame: whether everything is divided or not, with the same faults members come to the same by all that the
-// promises speak of. And what a coarse search comes to, the other one does too, state by state.
+// TestCoarseComesToTheSame: whether everything is divided or not, with the same faults members come
+// to the same by all that the promises speak of. And what a coarse search comes to, the other one
+// does too, state by state.
 func TestCoarseComesToTheSame(t *testing.T) {
 	for name, c := range map[string]Config{
 		"a crash":               small(map[Fault]int{Crash: 1}, func(c *Config) { c.Gone = true }),
@@ -49,9 +51,10 @@ func TestCoarseComesToTheSame(t *testing.T) {
 	}
 }
 
-// TestCoarseLosesWhatIsOvertaken: where as many requests and answers may be delayed as something overtakes, a coarse search comes
-// to all that the other one does, to the order of the revisions and the time that belief has left. With one less it does not, and
-// without any it loses most of that.
+// TestCoarseLosesWhatIsOvertaken: where as many requests and answers may be delayed as something
+// overtakes, a coarse search comes to all that the other one does, to the order of the revisions
+// and the time that belief has left. With one less it does not, and without any it loses most of
+// that.
 func TestCoarseLosesWhatIsOvertaken(t *testing.T) {
 	for name, x := range map[string]struct {
 		Config
@@ -84,7 +87,8 @@ func TestCoarseLosesWhatIsOvertaken(t *testing.T) {
 	}
 }
 
-// TestCoarseFindsWhatIsBroken: with clocks that drift and half the margin that this takes, or none, both find the same.
+// TestCoarseFindsWhatIsBroken: with clocks that drift and half the margin that this takes, or none,
+// both find the same.
 func TestCoarseFindsWhatIsBroken(t *testing.T) {
 	for margin := range 2 {
 		c := small(map[Fault]int{Pause: 1, DelayRequest: 1, DelayReply: 1}, func(c *Config) {
@@ -121,8 +125,9 @@ func none(t *testing.T, lost map[uint64]string) {
 type onlooker struct {
 	*Model
 	states map[uint64]bool
-	// promises is what these speak of: who leads, by which epoch, whose work runs, whose session lives; records is that, with
-	// the records in the order in which they were written, and how long belief lasts. Each with one state that has it, told.
+	// promises is what these speak of: who leads, by which epoch, whose work runs, whose session
+	// lives; records is that, with the records in the order in which they were written, and how long
+	// belief lasts. Each with one state that has it, told.
 	promises, records map[uint64]string
 }
 
@@ -149,7 +154,8 @@ func (o *onlooker) At(w World) uint32 {
 	return o.Model.At(w)
 }
 
-// keep adds a view of a state. Members that are alike can change places: it is the smaller one of both.
+// keep adds a view of a state. Members that are alike can change places: it is the smaller one of
+// both.
 func (o *onlooker) keep(w *World, views map[uint64]string, of func(*World, []uint8) uint64) {
 	view := min(of(w, []uint8{0, 1}), of(w, []uint8{1, 0}))
 	if _, known := views[view]; !known {
@@ -231,7 +237,8 @@ func (o *onlooker) tell(w *World) string {
 		fmt.Fprintln(&b, c)
 	}
 	for i, p := range w.procs[:o.cfg.Members] {
-		fmt.Fprintf(&b, "%s: alive %t, paused %t, leads %t, work %+v", instance(i), p.alive(), p.paused, p.leads(0), p.work[0])
+		fmt.Fprintf(&b, "%s: alive %t, paused %t, leads %t, work %+v", instance(i), p.alive(), p.paused, p.leads(0),
+			p.work[0])
 		for _, f := range w.wires[i].flights {
 			fmt.Fprintf(&b, ", under way (%d) %s", f.stage, f.letter)
 		}

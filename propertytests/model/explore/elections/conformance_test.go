@@ -17,8 +17,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestBucketConforms: the bucket of the search and one of the real server, given the same steps, say the same: which
-// conditional writes are stored and where, copies of former ones too, and what a new watch shows.
+// TestBucketConforms: the bucket of the search and one of the real server, given the same steps,
+// say the same: which conditional writes are stored and where, copies of former ones too, and what
+// a new watch shows.
 func TestBucketConforms(t *testing.T) {
 	nc := natstest.Connect(t, natstest.Server(t))
 	seen, made := map[string]int{}, 0
@@ -77,9 +78,10 @@ var storeKeys = []string{"lease.=a", "lease.=b", "member.=a", "role.r0", "role.r
 
 func drawStep(t *rapid.T) parallelStep {
 	s := parallelStep{
-		Do:     rapid.SampledFrom([]operation{conditional, conditional, conditional, replay, replay, wipe}).Draw(t, "do"),
-		Key:    rapid.SampledFrom(storeKeys).Draw(t, "key"),
-		Expect: rapid.SampledFrom([]expectedRevision{right, right, right, right, nothing, former, newest, unborn}).Draw(t, "expect"),
+		Do:  rapid.SampledFrom([]operation{conditional, conditional, conditional, replay, replay, wipe}).Draw(t, "do"),
+		Key: rapid.SampledFrom(storeKeys).Draw(t, "key"),
+		Expect: rapid.SampledFrom([]expectedRevision{right, right, right, right, nothing, former, newest, unborn}).Draw(t,
+			"expect"),
 		Delete: rapid.IntRange(0, 4).Draw(t, "delete") == 4,
 		Back:   rapid.IntRange(0, 9).Draw(t, "back"),
 	}
@@ -230,8 +232,10 @@ func (p *pairedBuckets) shows(ctx context.Context, nc *nats.Conn) error {
 		for i := range u.Entries {
 			e := &u.Entries[i]
 			got := record.Decode(e.Key, e.Value, e.Revision, e.Marker, time.Minute)
-			if found >= len(p.model.standing) || e.Key != p.model.standing[found].key || !reflect.DeepEqual(got, p.model.standing[found].entry) {
-				return fmt.Errorf("the server shows %s at %d, %s, marker %t, as number %d of %+v", e.Key, e.Revision, e.Value, e.Marker, found, p.model.standing)
+			if found >= len(p.model.standing) || e.Key != p.model.standing[found].key ||
+				!reflect.DeepEqual(got, p.model.standing[found].entry) {
+				return fmt.Errorf("the server shows %s at %d, %s, marker %t, as number %d of %+v", e.Key, e.Revision, e.Value,
+					e.Marker, found, p.model.standing)
 			}
 			found++
 		}

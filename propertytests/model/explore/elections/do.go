@@ -28,7 +28,8 @@ func (x *Model) Do(w World, m search.Move) (World, error) {
 	return w, err
 }
 
-// exclusive checks E1: of no role two processes believe at once that they lead it, each by its own clock.
+// exclusive checks E1: of no role two processes believe at once that they lead it, each by its own
+// clock.
 func (x *Model) exclusive(w *World) error {
 	for r := range x.cfg.Roles {
 		leader := -1
@@ -104,7 +105,10 @@ func (x *Model) apply(w *World, m search.Move, tell *story) error {
 		next.controls = append(next.controls, control{kind: stepDown, role: uint8(n), epoch: p.work[n].epoch})
 	case askTransfer:
 		role, to := n%x.cfg.Roles, n/x.cfg.Roles
-		next.controls = append(next.controls, control{kind: transfer, role: uint8(role), to: uint8(to), epoch: p.work[role].epoch})
+		next.controls = append(next.controls, control{
+			kind: transfer, role: uint8(role), to: uint8(to),
+			epoch: p.work[role].epoch,
+		})
 	case repeatReply, repeatRequest, refusedFirst:
 		next.repeatFlight(v, n)
 	case repeatWatch:
@@ -134,7 +138,8 @@ func (x *Model) apply(w *World, m search.Move, tell *story) error {
 	return nil
 }
 
-// hand brings an event to a process and carries out what it wants; next is its wire without what was brought.
+// hand brings an event to a process and carries out what it wants; next is its wire without what
+// was brought.
 func (x *Model) hand(w *World, i int, s stimulus, next *wire, tell *story) error {
 	r := x.react(i, w.procs[i], s)
 	w.procs[i] = r.to
@@ -181,7 +186,8 @@ func (x *Model) hand(w *World, i int, s stimulus, next *wire, tell *story) error
 	return err
 }
 
-// awake checks that who begins to lead does not say that it is idle, since others may end it at once then.
+// awake checks that who begins to lead does not say that it is idle, since others may end it at
+// once then.
 func (x *Model) awake(w *World, i int, role string, err error) error {
 	c := w.bucket.newest(leaseKey(i))
 	if err != nil || c == nil || c.entry.Lease.State != record.Idle || c.entry.Lease.Session != w.procs[i].number {
@@ -190,13 +196,15 @@ func (x *Model) awake(w *World, i int, role string, err error) error {
 	return fmt.Errorf("I1: %s begins to lead %s, and its lease says that it is idle", instance(i), role)
 }
 
-// grant checks E2: epochs of a role rise, and each is granted to whoever wrote the record that has it.
+// grant checks E2: epochs of a role rise, and each is granted to whoever wrote the record that has
+// it.
 func (x *Model) grant(w *World, i, role int, epoch uint64, token string, err error) error {
 	if err != nil {
 		return err
 	}
 	if last := w.bucket.granted[role]; epoch <= last {
-		return fmt.Errorf("E2: %s leads %s at epoch %d after epoch %d", instance(i), roleName(role), epoch-firstRevision, last-firstRevision)
+		return fmt.Errorf("E2: %s leads %s at epoch %d after epoch %d", instance(i), roleName(role), epoch-firstRevision,
+			last-firstRevision)
 	}
 	c := w.bucket.newest(roleKey(role))
 	if c.entry.Revision == epoch && (c.entry.Role.ID != instance(i) || c.entry.Role.Token != token) {
@@ -238,7 +246,8 @@ func (x *Model) rewatch(w *World, i int, lagging bool, tell *story) error {
 	return x.hand(w, i, stimulus{kind: watched, snapshot: from}, next, tell)
 }
 
-// restart begins a life, with a machine that knows nothing. One that is late joins its roles some time later.
+// restart begins a life, with a machine that knows nothing. One that is late joins its roles some
+// time later.
 func (x *Model) restart(w *World, i int, late bool, tell *story) error {
 	next := w.wires[i].copied()
 	next.watch, next.feed = building, nil

@@ -52,8 +52,8 @@
 //	E2  epochs of a role rise, and each is granted to the writer of its record
 //	E4  terms of a role take turns within a process
 //	E7  no role is given away whose work still runs
-//	I1  whose session is killed has stopped to believe in it, or had said that it is idle and holds a role, or is ended by the
-//	    next process of its name; nobody who says that it is idle begins to lead
+//	I1  whose session is killed has stopped to believe in it, or had said that it is idle and holds a role, or is ended
+//	    by the next process of its name; nobody who says that it is idle begins to lead
 //
 // Beside these: nothing is written before the first snapshot is complete, one write of a role is in
 // flight at most, what is asked for one epoch is done at no other, no machine ends by itself, and

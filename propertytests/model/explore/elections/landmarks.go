@@ -12,7 +12,10 @@ const (
 
 // Landmarks are the names of these.
 func (*Model) Landmarks() []string {
-	return []string{"with a killed session", "with another leader", "with work of a deposed leader", "with an overtaken write"}
+	return []string{
+		"with a killed session", "with another leader", "with work of a deposed leader",
+		"with an overtaken write",
+	}
 }
 
 // At says which of them a world has.
@@ -23,7 +26,8 @@ func (x *Model) At(w World) (at uint32) {
 		case e.Form != formRecord || e.Revision <= x.begun.last:
 		case e.Kind == record.KindLease && e.Lease.State == record.Killed:
 			at |= 1 << killedSession
-		case e.Kind == record.KindRole && !e.Role.Vacant && x.led(c.key) && e.Role.Session != x.begun.newest(c.key).entry.Role.Session:
+		case e.Kind == record.KindRole && !e.Role.Vacant && x.led(c.key) &&
+			e.Role.Session != x.begun.newest(c.key).entry.Role.Session:
 			at |= 1 << otherLeader
 		}
 	}

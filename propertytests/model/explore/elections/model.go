@@ -52,15 +52,17 @@ func New(c *Config) *Model {
 	x := &Model{
 		cfg: c, cloner: snapshot.NewCloner(rules), looker: snapshot.NewLooker(rules),
 		processes: snapshot.NewTable[snapshot.Sum, *memberState](room), wires: snapshot.NewTable[snapshot.Sum, *wire](room),
-		buckets: snapshot.NewTable[snapshot.Sum, *storeState](room), commits: snapshot.NewTable[snapshot.Sum, *wonWrite](room),
+		buckets:   snapshot.NewTable[snapshot.Sum, *storeState](room),
+		commits:   snapshot.NewTable[snapshot.Sum, *wonWrite](room),
 		reactions: snapshot.NewTable[cause, *reaction](room), later: snapshot.NewTable[*memberState, *memberState](room),
 		decoded: snapshot.NewTable[[2]string, record.Entry](room),
 	}
 	return x
 }
 
-// Start returns the world in which all processes have just started, or, of a settled configuration, the one that this
-// leads to when nothing goes wrong; or the promise that was broken on the way there.
+// Start returns the world in which all processes have just started, or, of a settled configuration,
+// the one that this leads to when nothing goes wrong; or the promise that was broken on the way
+// there.
 func (x *Model) Start() ([]World, *search.Violation) {
 	for _, told := range []bool{false, true} { // told only if there is something to tell
 		s := setup{x: x, w: x.started(), told: told}
@@ -89,8 +91,8 @@ func (x *Model) started() World {
 	return w
 }
 
-// Fingerprint puts the fingerprints of the parts together, the members that are alike in an order that does not depend on
-// their names.
+// Fingerprint puts the fingerprints of the parts together, the members that are alike in an order
+// that does not depend on their names.
 func (x *Model) Fingerprint(w World) uint64 {
 	var order, place [maxMembers]uint8
 	n := x.cfg.Members

@@ -53,8 +53,9 @@ const (
 var faultOf = map[verb]Fault{
 	rewatchLagging: LagWatch, delayRequest: DelayRequest, delayReply: DelayReply, stall: StallWatch, slow: SlowDrain,
 	crash: Crash, pause: Pause, evict: Evict, wipeLease: WipeLease, wipeRole: WipeRole, askStepDown: StepDown,
-	askTransfer: Transfer, askClose: Close, repeatReply: RepeatReply, repeatRequest: RepeatRequest, refusedFirst: RepeatRequest,
-	repeatWatch: RepeatWatch, repeatQuestion: RepeatControl, repeatAnswer: RepeatControl, repeatControl: RepeatControl,
+	askTransfer: Transfer, askClose: Close, repeatReply: RepeatReply, repeatRequest: RepeatRequest,
+	refusedFirst: RepeatRequest,
+	repeatWatch:  RepeatWatch, repeatQuestion: RepeatControl, repeatAnswer: RepeatControl, repeatControl: RepeatControl,
 }
 
 func move(v verb, who, n int) search.Move { return search.Move(int(v)<<16 | who<<8 | n) }

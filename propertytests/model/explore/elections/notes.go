@@ -8,9 +8,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// note keeps the books of a process for one effect of its machine, and checks what the process alone has promised: its
-// terms take turns (E4), it gives no role away whose work still runs (E7), it ends no idle session early without a reason (I1), and
-// it writes nothing before it knows what stands.
+// note keeps the books of a process for one effect of its machine, and checks what the process
+// alone has promised: its terms take turns (E4), it gives no role away whose work still runs (E7),
+// it ends no idle session early without a reason (I1), and it writes nothing before it knows what
+// stands.
 func (x *Model) note(i int, q *memberState, e protocol.Effect) error {
 	who := instance(i)
 	switch e := e.(type) {
@@ -59,7 +60,8 @@ func (x *Model) note(i int, q *memberState, e protocol.Effect) error {
 	return nil
 }
 
-// obeyed checks that a request which names an epoch is carried out at that epoch, and at no other one.
+// obeyed checks that a request which names an epoch is carried out at that epoch, and at no other
+// one.
 func obeyed(i int, q *memberState, s stimulus, e protocol.Effect) error {
 	if s.kind != stepDown && s.kind != transfer {
 		return nil
@@ -83,8 +85,8 @@ func obeyed(i int, q *memberState, s stimulus, e protocol.Effect) error {
 	return nil
 }
 
-// early checks that an idle session of somebody else is ended before its time only if it holds a role, by all that the process
-// knows which ends it.
+// early checks that an idle session of somebody else is ended before its time only if it holds a
+// role, by all that the process knows which ends it.
 func (x *Model) early(i int, q *memberState, w protocol.Write) error {
 	killed := x.decode(w.Key, string(w.Value), w.Delete)
 	if killed.Kind != record.KindLease || killed.Lease.State != record.Killed || killed.Peer == peer(i) {
@@ -100,7 +102,8 @@ func (x *Model) early(i int, q *memberState, w protocol.Write) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("I1: %s ends the session of %s, which is idle and holds nothing, before its time", instance(i), killed.Peer.Instance)
+	return fmt.Errorf("I1: %s ends the session of %s, which is idle and holds nothing, before its time", instance(i),
+		killed.Peer.Instance)
 }
 
 func roleIndex(role string) int { return int(role[1] - '0') }

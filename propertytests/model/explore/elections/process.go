@@ -11,7 +11,8 @@ import (
 
 const maxRoles = 2
 
-// memberState is one member: the real machine and what its driver knows. It is never changed: a step makes another one.
+// memberState is one member: the real machine and what its driver knows. It is never changed: a
+// step makes another one.
 type memberState struct {
 	part snapshot.Part
 
@@ -96,7 +97,8 @@ type cause struct {
 	s stimulus
 }
 
-// react steps a machine. Equal causes are looked up: most states differ in what others do meanwhile.
+// react steps a machine. Equal causes are looked up: most states differ in what others do
+// meanwhile.
 func (x *Model) react(i int, p *memberState, s stimulus) *reaction {
 	key := cause{p, s}
 	if r, ok := x.reactions.Get(key); ok {
@@ -186,7 +188,8 @@ func (x *Model) events(q *memberState, s stimulus) (all []protocol.Event) {
 		q.joined = true
 		for n := range x.cfg.Roles {
 			all = append(all, protocol.Join{Role: protocol.RoleConfig{
-				Name: roleName(n), Priority: int32(x.cfg.priority(int(x.owner))), Takeover: x.cfg.Takeover, VacateUndrained: x.cfg.Undrained,
+				Name: roleName(n), Priority: int32(x.cfg.priority(int(x.owner))), Takeover: x.cfg.Takeover,
+				VacateUndrained: x.cfg.Undrained,
 			}})
 		}
 	}

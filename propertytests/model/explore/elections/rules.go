@@ -13,7 +13,8 @@ import (
 // firstRevision is far above every counter: so a number says by its size that it is a revision.
 const firstRevision = 1 << 40
 
-// omitted are the fields of the core that no decision is made upon, in these worlds. Everything else counts.
+// omitted are the fields of the core that no decision is made upon, in these worlds. Everything
+// else counts.
 var omitted = map[string]string{
 	"Machine.cfg":   "the same for the whole life of a process; members with different ones are not alike",
 	"Machine.now":   "of the last step; each step brings its own",
@@ -43,7 +44,8 @@ var apart = map[string]string{"Machine.lastWrite": "makes the next write's id"}
 
 // counters are numbers that matter by their order only, each process having its own.
 var counters = map[string]snapshot.Class{
-	"lease.beat": snapshot.Beat, "lease.acked": snapshot.Beat, "lease.idled": snapshot.Beat, "attempt.beat": snapshot.Beat, "pending.beat": snapshot.Beat, "Lease.Beat": snapshot.Beat,
+	"lease.beat": snapshot.Beat, "lease.acked": snapshot.Beat, "lease.idled": snapshot.Beat, "attempt.beat": snapshot.Beat,
+	"pending.beat": snapshot.Beat, "Lease.Beat": snapshot.Beat,
 	"own.wanted": snapshot.Version, "own.acked": snapshot.Version, "own.saying": snapshot.Version,
 	"awaitedMember.version": snapshot.Version, "term.version": snapshot.Version, "pending.version": snapshot.Version,
 }
@@ -75,7 +77,8 @@ func newRules(c *Config) *snapshot.Rules {
 	}
 }
 
-// ownBeat lets the number of a beat be a name of whose lease it is; in the record of an ended session it means nothing.
+// ownBeat lets the number of a beat be a name of whose lease it is; in the record of an ended
+// session it means nothing.
 func ownBeat(w *snapshot.Walk, l *record.Lease, p record.Peer, rest func()) {
 	owner, beat := w.Owner, l.Beat
 	if p.Instance != "" {

@@ -60,7 +60,8 @@ type drain struct {
 	slow bool
 }
 
-// ask is a leader's question whether somebody would take its role over, or the answer on its way back.
+// ask is a leader's question whether somebody would take its role over, or the answer on its way
+// back.
 type ask struct {
 	role  uint8
 	to    uint8
@@ -107,11 +108,13 @@ func (l *wire) copied() *wire {
 	}
 }
 
-// repeatFlight puts a second answer beside one that is on its way: the same, or that of a bucket which the write has reached
-// twice. Whichever of two equal writes comes first, the second is refused, at any later moment as well: the revision that it
-// expects is history, as it is when the first was refused. So what the second one does is its answer.
+// repeatFlight puts a second answer beside one that is on its way: the same, or that of a bucket
+// which the write has reached twice. Whichever of two equal writes comes first, the second is
+// refused, at any later moment as well: the revision that it expects is history, as it is when the
+// first was refused. So what the second one does is its answer.
 //
-// The process is handed each answer that comes. Its driver would take one for each write: the machine does not count on it.
+// The process is handed each answer that comes. Its driver would take one for each write: the
+// machine does not count on it.
 func (l *wire) repeatFlight(v verb, n int) {
 	twin := l.flights[n]
 	twin.stage, twin.left = echo, 0
@@ -139,7 +142,8 @@ func (l *wire) alone(key string, i int, err error) error {
 
 func (l *wire) dropFlight(n int) { l.flights = slices.Delete(l.flights, n, n+1) }
 
-// fullFeed is how much a watch that does not deliver keeps of what was overwritten: the bucket has one value for each key.
+// fullFeed is how much a watch that does not deliver keeps of what was overwritten: the bucket has
+// one value for each key.
 const fullFeed = 4
 
 // receive takes in what was written.

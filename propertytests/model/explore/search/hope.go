@@ -4,8 +4,9 @@ import "errors"
 
 var errHopeless = errors.New("from here nothing leads to a good end any more, whatever happens but faults")
 
-// Hopeful is a model in which everything must be able to come to a good end, whatever has happened: a state from which no
-// moves but faults lead there is a violation (of liveness, if whatever can always happen again happens one day).
+// Hopeful is a model in which everything must be able to come to a good end, whatever has happened:
+// a state from which no moves but faults lead there is a violation (of liveness, if whatever can
+// always happen again happens one day).
 type Hopeful[S any] interface {
 	Model[S]
 	// Good reports whether a state is an end that was hoped for.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Landmarked is a model that says what a search is to come by. A search that has seen many states and none of these has said
-// nothing of what the configuration is for.
+// Landmarked is a model that says what a search is to come by. A search that has seen many states
+// and none of these has said nothing of what the configuration is for.
 type Landmarked[S any] interface {
 	Model[S]
 	// Landmarks are their names, at most 32.

@@ -27,11 +27,11 @@ type Move uint32
 type Bounds struct {
 	States int
 	Depth  int
-	// Hope asks of a Hopeful model whether every state can come to a good end. Only a search that has seen all states knows,
-	// and it takes 24 bytes for each state and 8 for each transition.
+	// Hope asks of a Hopeful model whether every state can come to a good end. Only a search that has
+	// seen all states knows, and it takes 24 bytes for each state and 8 for each transition.
 	Hope bool
-	// Alike is of how many fingerprints one is looked at closely: every state that has it must go on as the first one did. It is what
-	// shows that a fingerprint leaves out nothing that matters.
+	// Alike is of how many fingerprints one is looked at closely: every state that has it must go on
+	// as the first one did. It is what shows that a fingerprint leaves out nothing that matters.
 	Alike int
 	// Every is called now and then, to tell how far the search has come.
 	Every func(Report)
@@ -52,7 +52,8 @@ type Report struct {
 }
 
 func (r Report) String() string {
-	s := fmt.Sprintf("%d states, %d transitions, depth %d, %v", r.States, r.Transitions, r.Depth, r.Took.Round(time.Millisecond))
+	s := fmt.Sprintf("%d states, %d transitions, depth %d, %v", r.States, r.Transitions, r.Depth,
+		r.Took.Round(time.Millisecond))
 	s += told(r.Landmarks)
 	if r.Good > 0 {
 		s += fmt.Sprintf(", all of which can come to one of %d good ends", r.Good)

@@ -51,7 +51,8 @@ func TestShortestWay(t *testing.T) {
 	}
 }
 
-// forgetful is the riddle with a fingerprint that leaves out what the larger jug holds, unless the smaller one is empty.
+// forgetful is the riddle with a fingerprint that leaves out what the larger jug holds, unless the
+// smaller one is empty.
 type forgetful struct{ jugs }
 
 func (forgetful) Fingerprint(s [2]int) uint64 {
@@ -142,7 +143,8 @@ func (lame) Start() ([][2]int, *Violation) {
 	return nil, &Violation{Err: errFound, Moves: []Move{1, 2}, Story: []string{"[0 5]", "[0 0]"}}
 }
 
-// TestPromiseBrokenBeforeTheStart: what goes wrong on the way to the start is found as what goes wrong after it.
+// TestPromiseBrokenBeforeTheStart: what goes wrong on the way to the start is found as what goes
+// wrong after it.
 func TestPromiseBrokenBeforeTheStart(t *testing.T) {
 	r := Run(lame{}, Bounds{States: 1})
 	if v := r.Violation; v == nil || !errors.Is(v.Err, errFound) || len(v.Moves) != 2 || r.States != 2 || r.Whole {

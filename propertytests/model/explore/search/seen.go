@@ -1,7 +1,8 @@
 package search
 
-// seen is the set of the fingerprints of all states found so far, open addressing over 64 bits each. With 2^24 states two
-// of them share 64 bits with a chance below 2^-17; then one of them is not looked at.
+// seen is the set of the fingerprints of all states found so far, open addressing over 64 bits
+// each. With 2^24 states two of them share 64 bits with a chance below 2^-17; then one of them is
+// not looked at.
 type seen struct {
 	slots []uint64
 	zero  bool // the fingerprint 0, which marks what is free

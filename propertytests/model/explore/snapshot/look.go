@@ -22,10 +22,12 @@ type look func(w *Walk, at unsafe.Pointer)
 // NewLooker returns a Looker by these rules.
 func NewLooker(r *Rules) *Looker { return &Looker{r, map[reflect.Type]look{}, map[string]bool{}} }
 
-// Unmet are the fields that the rules name and that no value so far has had: each is one that was renamed, or never was.
+// Unmet are the fields that the rules name and that no value so far has had: each is one that was
+// renamed, or never was.
 func (l *Looker) Unmet() (names []string) {
 	for _, all := range [][]string{
-		slices.Collect(maps.Keys(l.rules.Omitted)), slices.Collect(maps.Keys(l.rules.Apart)), slices.Collect(maps.Keys(l.rules.Fields)), slices.Collect(maps.Keys(l.rules.Clipped)),
+		slices.Collect(maps.Keys(l.rules.Omitted)), slices.Collect(maps.Keys(l.rules.Apart)),
+		slices.Collect(maps.Keys(l.rules.Fields)), slices.Collect(maps.Keys(l.rules.Clipped)),
 	} {
 		for _, name := range all {
 			if !l.met[name] {
@@ -216,7 +218,8 @@ func (l *Looker) slice(t reflect.Type) look {
 	}
 }
 
-// pairs looks at a map in the order of its keys, which have to be ordered in a way that no renaming changes.
+// pairs looks at a map in the order of its keys, which have to be ordered in a way that no renaming
+// changes.
 func (l *Looker) pairs(t reflect.Type, key look) look {
 	if !sortable(t.Key()) {
 		return func(_ *Walk, at unsafe.Pointer) {

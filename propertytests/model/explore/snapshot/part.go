@@ -2,8 +2,9 @@ package snapshot
 
 import "slices"
 
-// Part is what is known of one part of a state: the fingerprint of its shape, and the names that it mentions, in the order
-// of their first mention. Two parts with the same of both, and nothing that tells them apart, are the same.
+// Part is what is known of one part of a state: the fingerprint of its shape, and the names that it
+// mentions, in the order of their first mention. Two parts with the same of both, and nothing that
+// tells them apart, are the same.
 type Part struct {
 	Sum   Sum
 	Names []Name
@@ -33,8 +34,9 @@ func (p *Part) Exact() Sum {
 // key orders names by class, owner and value.
 func (n Name) key() uint64 { return uint64(n.Class)<<60 | uint64(n.Owner)<<56 | n.Value }
 
-// Renamer makes one fingerprint of many parts in which names count by their order, or by their first mention in all the
-// parts together. So two states that differ in nothing but how often somebody's heart has beaten are one.
+// Renamer makes one fingerprint of many parts in which names count by their order, or by their
+// first mention in all the parts together. So two states that differ in nothing but how often
+// somebody's heart has beaten are one.
 type Renamer struct {
 	ordered []uint64
 	first   []int // in ordered, by class and owner

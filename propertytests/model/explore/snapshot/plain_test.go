@@ -77,7 +77,8 @@ func TestClonePointsIntoTheCopy(t *testing.T) {
 	x := &both{w, map[int]*part{1: &w.part, 2: {n: 2, of: w}}}
 	c := Clone(NewCloner(rules()), x)
 	c.then[1].n = 7
-	if c.first.name != "w" || c.first.part.n != 7 || w.part.n != 0 || c.first.part.of != c.first || c.then[2] == x.then[2] || c.then[2].of != c.first {
+	if c.first.name != "w" || c.first.part.n != 7 || w.part.n != 0 || c.first.part.of != c.first ||
+		c.then[2] == x.then[2] || c.then[2].of != c.first {
 		t.Errorf("the copy %+v does not hang together as the original does", c.first)
 	}
 	type reverse struct {

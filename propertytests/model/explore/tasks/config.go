@@ -43,7 +43,10 @@ const (
 	Faults
 )
 
-var faultNames = [...]string{"delay", "repeat", "lag", "crash", "depose", "failure", "release", "deaf", "renew", "rotate"}
+var faultNames = [...]string{
+	"delay", "repeat", "lag", "crash", "depose", "failure", "release", "deaf",
+	"renew", "rotate",
+}
 
 func (f Fault) String() string { return faultNames[f] }
 

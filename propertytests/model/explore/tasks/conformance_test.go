@@ -15,8 +15,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestStreamConforms: the stream of the search and one of the real server, given the same conditional writes, and copies of
-// former ones, store the same at the same places, and show a late reader the same.
+// TestStreamConforms: the stream of the search and one of the real server, given the same
+// conditional writes, and copies of former ones, store the same at the same places, and show a late
+// reader the same.
 func TestStreamConforms(t *testing.T) {
 	nc := natstest.Connect(t, natstest.Server(t))
 	seen, made := map[string]int{}, 0
@@ -77,8 +78,9 @@ func conforms(nc *nats.Conn, namespace string, steps []parallelWrite, seen map[s
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	stream, err := natskv.CreateStream(ctx, nc, namespace+".", jetstream.StreamConfig{
-		Name: "TASKS_" + namespace, Subjects: []string{namespace + ".q.>", namespace + ".t.>", namespace + ".seal"}, MaxMsgsPerSubject: 1,
-		Discard: jetstream.DiscardNew, DenyDelete: true, AllowMsgTTL: true,
+		Name: "TASKS_" + namespace, Subjects: []string{namespace + ".q.>", namespace + ".t.>", namespace + ".seal"},
+		MaxMsgsPerSubject: 1,
+		Discard:           jetstream.DiscardNew, DenyDelete: true, AllowMsgTTL: true,
 	}, func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {
 		return err
@@ -112,7 +114,8 @@ func conforms(nc *nats.Conn, namespace string, steps []parallelWrite, seen map[s
 		case outcome == record.Refused && r.Outcome == natskv.Refused:
 			seen[what+" on "+over+" refused"]++
 		default:
-			return fmt.Errorf("step %d, %+v: the model says %v at %d, the server %v at %d, %v", i, s, outcome, sequence, r.Outcome, r.Revision, r.Err)
+			return fmt.Errorf("step %d, %+v: the model says %v at %d, the server %v at %d, %v", i, s, outcome, sequence,
+				r.Outcome, r.Revision, r.Err)
 		}
 	}
 	return shows(ctx, nc, stream, w.ledger)
@@ -143,7 +146,8 @@ func written(writer *natskv.Writer, m *message) natskv.Result {
 	return <-answered
 }
 
-// shows compares what a late reader of the stream sees: the newest record of each subject, in order.
+// shows compares what a late reader of the stream sees: the newest record of each subject, in
+// order.
 func shows(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, l *history) error {
 	w, err := stream.Watch(ctx, nc, []string{"q.>", "t.>", "seal"}, 0)
 	if err != nil {

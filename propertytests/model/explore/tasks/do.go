@@ -93,7 +93,10 @@ func (x *Model) member(w *World, v moveKind, i, n int) error {
 		w.ledger = x.keepLedger(l)
 		m = member{session: session, w: newWorker(x.cfg)}
 	case succeeds, fails, releases, stopsHandler:
-		verb := map[moveKind]tasks.Verb{succeeds: tasks.Succeeded, fails: tasks.Failed, releases: tasks.Released, stopsHandler: tasks.Failed}[v]
+		verb := map[moveKind]tasks.Verb{
+			succeeds: tasks.Succeeded, fails: tasks.Failed, releases: tasks.Released,
+			stopsHandler: tasks.Failed,
+		}[v]
 		return x.end(w, i, n, verb)
 	default:
 		return fmt.Errorf("what is move %d", v)
@@ -141,7 +144,10 @@ func (x *Model) carryOut(w *World, k int, l *leader, e tasks.Effect) error {
 	}
 	write := func(number uint64, r streamEntry, on string, expect uint64) {
 		l.asked = append(slices.Clone(l.asked), number)
-		x.send(w, &message{kind: writes, leader: uint8(k), member: uint8(l.host), write: number, record: &r, on: on, expect: expect})
+		x.send(w, &message{
+			kind: writes, leader: uint8(k), member: uint8(l.host), write: number, record: &r, on: on,
+			expect: expect,
+		})
 	}
 	switch e := e.(type) {
 	case tasks.WriteSeal:
@@ -153,9 +159,15 @@ func (x *Model) carryOut(w *World, k int, l *leader, e tasks.Effect) error {
 	case tasks.Erase:
 		write(e.Write, streamEntry{Subject: "t." + e.ID, Kind: erased}, "seal", e.Guard)
 	case tasks.Assign:
-		x.send(w, &message{kind: pushes, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session, frame: e.Frame, push: &e})
+		x.send(w, &message{
+			kind: pushes, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session,
+			frame: e.Frame, push: &e,
+		})
 	case tasks.Stop:
-		x.send(w, &message{kind: stops, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session, stop: &e})
+		x.send(w, &message{
+			kind: stops, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session,
+			stop: &e,
+		})
 	case tasks.Sync:
 		x.send(w, &message{kind: syncs, epoch: l.epoch, leader: uint8(k), member: to(e.Session), session: e.Session})
 	case tasks.Settle:

@@ -26,12 +26,13 @@ const room = 1 << 18
 func New(c *Config) *Model {
 	rules := newRules()
 	return &Model{
-		cfg: c, cloner: snapshot.NewCloner(rules), looker: snapshot.NewLooker(rules), parts: snapshot.NewTable[snapshot.Sum, any](room),
+		cfg: c, cloner: snapshot.NewCloner(rules), looker: snapshot.NewLooker(rules),
+		parts: snapshot.NewTable[snapshot.Sum, any](room),
 	}
 }
 
-// Start returns the world in which all members are there, all tasks are submitted, and the first of them has just won the
-// role.
+// Start returns the world in which all members are there, all tasks are submitted, and the first of
+// them has just won the role.
 func (x *Model) Start() ([]World, *search.Violation) {
 	l := &history{next: firstSequence}
 	w := World{net: x.keepNet(&net{})}
@@ -103,7 +104,8 @@ func keep[T any](x *Model, sort int, part *snapshot.Part, to *T) *T {
 	return to
 }
 
-// look begins to look at a part. Its numbers of writes, frames and assignments are those of a term, from 0: each counts for itself.
+// look begins to look at a part. Its numbers of writes, frames and assignments are those of a term,
+// from 0: each counts for itself.
 func (x *Model) look(term int, now record.Instant) *snapshot.Walk {
 	x.walk.Begin(uint8(term), int64(now))
 	return &x.walk

@@ -24,7 +24,8 @@ func (x *Model) change(w *World, n int, how func(*message)) {
 	w.net = x.keepNet(&net{list: list})
 }
 
-// arrive brings a message to whoever it is for. A link that is cut loses it, but for a write, which may be flushed later.
+// arrive brings a message to whoever it is for. A link that is cut loses it, but for a write, which
+// may be flushed later.
 func (x *Model) arrive(w *World, n int) error {
 	m := w.net.list[n]
 	k, i := int(m.leader), int(m.member)
@@ -42,7 +43,10 @@ func (x *Model) arrive(w *World, n int) error {
 		x.drop(w, n)
 		result, sequence, err := x.store(w, m)
 		if err == nil && w.leaders[k].s != nil && !cut {
-			x.send(w, &message{kind: outcomes, leader: m.leader, member: m.member, write: m.write, result: result, expect: sequence})
+			x.send(w, &message{
+				kind: outcomes, leader: m.leader, member: m.member, write: m.write, result: result,
+				expect: sequence,
+			})
 		}
 		return err
 	case m.kind <= syncs && !cut && w.members[i].w != nil && w.members[i].waits(w.ledger, m):
@@ -80,7 +84,8 @@ func (x *Model) lateWrites(w *World, k int) (n int) {
 	return n
 }
 
-// history drops late writes that can never win any more, and that nobody waits for: sequences only rise.
+// history drops late writes that can never win any more, and that nobody waits for: sequences only
+// rise.
 func (x *Model) history(w *World, subject string) {
 	for n := len(w.net.list) - 1; n >= 0; n-- {
 		m := w.net.list[n]
@@ -130,7 +135,8 @@ func (m *member) addressee(l *history) frame.Addressee {
 	return frame.Addressee{Session: m.session, Epoch: v.epoch, Highest: v.highest, Open: v.open}
 }
 
-// envelope is what a frame says of itself. It names its sender truly; the namespace, the role and the instance are one.
+// envelope is what a frame says of itself. It names its sender truly; the namespace, the role and
+// the instance are one.
 func (m *message) envelope() *frame.Envelope {
 	e := &frame.Envelope{Epoch: m.epoch, Term: m.epoch, Session: m.session}
 	switch {
@@ -181,7 +187,8 @@ func (x *Model) hear(w *World, i int, m *message) error {
 	case stops:
 		s := m.stop
 		answer.kind, answer.frame, answer.task, answer.attempt = stopped, 0, uint8(taskIndex(s.ID)), s.Attempt
-		return x.work(w, i, tasks.StopOrder{Term: s.Term, ID: s.ID, Attempt: s.Attempt, Serial: s.Serial, Status: s.Status}, answer)
+		return x.work(w, i, tasks.StopOrder{Term: s.Term, ID: s.ID, Attempt: s.Attempt, Serial: s.Serial, Status: s.Status},
+			answer)
 	}
 	answer.kind, answer.frame, answer.held = synced, 0, me.w.Holding()
 	slices.SortFunc(answer.held, func(a, b tasks.Held) int { return cmp.Compare(a.ID, b.ID) })

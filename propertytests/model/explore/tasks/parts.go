@@ -155,7 +155,10 @@ const (
 	outcomes // of a write
 )
 
-var messageNames = [...]string{"push", "stop", "sync", "answer", "stopped", "synced", "report", "settled", "write", "outcome of a write"}
+var messageNames = [...]string{
+	"push", "stop", "sync", "answer", "stopped", "synced", "report", "settled", "write",
+	"outcome of a write",
+}
 
 // view is what a member knows of the bucket.
 type view struct {

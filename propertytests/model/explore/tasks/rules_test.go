@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 )
 
-// TestRulesNameFields: what the rules leave out, or take for a name, is still there under that name.
+// TestRulesNameFields: what the rules leave out, or take for a name, is still there under that
+// name.
 func TestRulesNameFields(t *testing.T) {
 	x := New(&Config{Leaders: 2, Tasks: 1, Slots: 1})
 	if r := search.Run(x, search.Bounds{States: 2000}); r.Violation != nil {

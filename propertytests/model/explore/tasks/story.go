@@ -9,8 +9,10 @@ import (
 
 var verbNames = [...]string{
 	"gets", "ticks", "reads the stream", "sees the bucket", "succeeds", "has stopped", "reads on", "gets late", "sees on",
-	"is connected again", "gives its session up", "is known to be dead", "joins", "is elected", "notices that it was deposed",
-	"closes its session", "time passes", "DELAYED", "REPEATED", "NOBODY LISTENS", "ITS VIEW STANDS STILL", "ITS READING STANDS STILL",
+	"is connected again", "gives its session up", "is known to be dead", "joins", "is elected",
+	"notices that it was deposed",
+	"closes its session", "time passes", "DELAYED", "REPEATED", "NOBODY LISTENS", "ITS VIEW STANDS STILL",
+	"ITS READING STANDS STILL",
 	"CRASHES", "IS CUT OFF", "TAKES THE ROLE OVER", "FAILS", "GIVES BACK", "WAS CONNECTED AGAIN", "HAS ANOTHER EPOCH",
 }
 
@@ -64,7 +66,8 @@ func (m *message) String() string {
 	case stopped, reports, settles:
 		more = append(more, taskID(int(m.task)), show(m.attempt))
 	case writes:
-		more = append(more, fmt.Sprintf("%d: %s %s %s", m.write, m.record.Subject, m.record.Outcome.Status, show(m.record.Outcome.Attempt)))
+		more = append(more, fmt.Sprintf("%d: %s %s %s", m.write, m.record.Subject, m.record.Outcome.Status,
+			show(m.record.Outcome.Attempt)))
 	case outcomes:
 		more = append(more, fmt.Sprintf("%d: %v", m.write, m.result))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
-// see lets a member's view have all that the bucket has. Its scheduler is told of the members once the view has carried the
-// scheduler's own epoch, and of every death.
+// see lets a member's view have all that the bucket has. Its scheduler is told of the members once
+// the view has carried the scheduler's own epoch, and of every death.
 func (x *Model) see(w *World, i int) error {
 	m := *w.members[i]
 	before := m.view(w.ledger).epoch
@@ -43,7 +43,8 @@ func (x *Model) inform(w *World, k, seen int) error {
 		if f.kind == leaseFact && !gone[f.session] {
 			d := described[f.session]
 			list = append(list, tasks.Member{
-				Instance: instance(f.who), Session: f.session, Described: d, Works: d, Own: f.who == w.leaders[k].host, Slots: x.cfg.Slots, Kinds: []string{policy.Kind},
+				Instance: instance(f.who), Session: f.session, Described: d, Works: d, Own: f.who == w.leaders[k].host,
+				Slots: x.cfg.Slots, Kinds: []string{policy.Kind},
 			})
 		}
 	}
@@ -64,7 +65,8 @@ func (x *Model) inform(w *World, k, seen int) error {
 	return nil
 }
 
-// lapse ends belief in a session: handlers are cancelled, a scheduler stops. Nothing of it counts any more.
+// lapse ends belief in a session: handlers are cancelled, a scheduler stops. Nothing of it counts
+// any more.
 func (x *Model) lapse(w *World, i int) {
 	m := member{last: w.members[i].session}
 	w.members[i] = x.keepMember(i, &m)
@@ -113,7 +115,8 @@ func (x *Model) work(w *World, i int, ev tasks.WorkerEvent, answer *message) err
 func (x *Model) begins(w *World, i, t int, a tasks.Attempt) error {
 	for j, m := range w.members {
 		if r := m.runs[t]; r.live {
-			return fmt.Errorf("two live handlers of %s: attempt %s at %s and %s at %s", taskID(t), show(r.attempt), instance(j), show(a), instance(i))
+			return fmt.Errorf("two live handlers of %s: attempt %s at %s and %s at %s", taskID(t), show(r.attempt), instance(j),
+				show(a), instance(i))
 		}
 	}
 	l := w.ledger.copied()
@@ -177,14 +180,15 @@ func (x *Model) report(w *World, i int) {
 				continue
 			}
 			x.send(w, &message{
-				kind: reports, leader: uint8(k), member: uint8(i), session: m.session, task: uint8(t), attempt: r.attempt, verb: r.verb,
+				kind: reports, leader: uint8(k), member: uint8(i), session: m.session, task: uint8(t), attempt: r.attempt,
+				verb: r.verb,
 			})
 		}
 	}
 }
 
-// store carries out a conditional write, and checks an outcome: the first one, of the largest attempt that was started, and
-// of one that has succeeded if it says so.
+// store carries out a conditional write, and checks an outcome: the first one, of the largest
+// attempt that was started, and of one that has succeeded if it says so.
 func (x *Model) store(w *World, m *message) (record.Outcome, uint64, error) {
 	if w.ledger.sequence(m.on) != m.expect {
 		return record.Refused, 0, nil
@@ -197,7 +201,8 @@ func (x *Model) store(w *World, m *message) (record.Outcome, uint64, error) {
 		case l.newest(m.record.Subject).Kind != submission:
 			return 0, 0, fmt.Errorf("T1: a second outcome of %s", id)
 		case o.Status == tasks.StatusSucceeded && o.Attempt != l.largest[t]:
-			return 0, 0, fmt.Errorf("T2: a late outcome of %s: attempt %s, while %s was started", id, show(o.Attempt), show(l.largest[t]))
+			return 0, 0, fmt.Errorf("T2: a late outcome of %s: attempt %s, while %s was started", id, show(o.Attempt),
+				show(l.largest[t]))
 		case o.Status == tasks.StatusSucceeded && l.ended[t] != tasks.Succeeded:
 			return 0, 0, fmt.Errorf("T2: attempt %s of %s has not succeeded", show(o.Attempt), id)
 		case o.Cause == tasks.CauseMaxAttempts && (o.Attempt != l.largest[t] || l.ended[t] != tasks.Failed):
