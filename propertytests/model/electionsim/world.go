@@ -1,24 +1,24 @@
 package electionsim
 
 import (
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/rolemanager/rolemanager/propertytests/model/agenda"
 )
 
 // world is one schedule under way: virtual time, the store, the processes, and what was seen of
 // them.
 type world struct {
-	plan  *Plan
-	rng   *rand.Rand
-	draws *rand.Rand // for what is beside the schedule: it takes nothing from rng
-	now   time.Duration
-	queue queue
-	seq   int
-	store *store
-	gone  []*store // the buckets before it, oldest first
-	stray *store   // what a replica shows that has kept what the others have lost, nil: there is none
+	plan   *Plan
+	rng    *rand.Rand
+	draws  *rand.Rand // for what is beside the schedule: it takes nothing from rng
+	now    time.Duration
+	agenda agenda.Agenda
+	store  *store
+	gone   []*store // the buckets before it, oldest first
+	stray  *store   // what a replica shows that has kept what the others have lost, nil: there is none
 
 	members   []*process // the slots of the plan first, duplicates after them
 	epochs    map[string]uint64
@@ -50,42 +50,22 @@ func newWorld(plan *Plan) *world {
 	}
 }
 
-type happening struct {
-	at  time.Duration
-	seq int
-	do  func()
-}
-
-type queue []happening
-
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
-}
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(happening)) }
-func (q *queue) Pop() any {
-	last := len(*q) - 1
-	x := (*q)[last]
-	(*q)[last] = happening{}
-	*q = (*q)[:last]
-	return x
-}
-
 // at does something at a later moment.
 func (w *world) at(t time.Duration, do func()) {
-	w.seq++
-	heap.Push(&w.queue, happening{max(t, w.now), w.seq, do})
+	w.agenda.Add(max(t, w.now), do)
 }
 
 func (w *world) after(d time.Duration, do func()) { w.at(w.now+d, do) }
 
 // runUntil lets time pass; it stops early when a promise was broken.
 func (w *world) runUntil(t time.Duration) {
-	for len(w.queue) > 0 && w.queue[0].at <= t && w.violated == nil {
-		h := heap.Pop(&w.queue).(happening)
-		w.now = h.at
-		h.do()
+	for w.violated == nil {
+		if at, ok := w.agenda.Next(); !ok || at > t {
+			break
+		}
+		at, do := w.agenda.Take()
+		w.now = at
+		do()
 	}
 	if w.violated == nil {
 		w.now = max(w.now, t)

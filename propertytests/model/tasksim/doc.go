@@ -6,7 +6,7 @@
 // rotated, local clocks that are years apart and go at other rates, steps of the stream's clock,
 // processes of two versions, and results that the stream never takes.
 //
-//	scenario ──► world: a heap of events on one clock
+//	scenario ──► world: an agenda of events on one clock
 //	               ├── bucket: one log of leases, members, roles and deaths; every process has its own lagging view
 //	               ├── store: the stream, with its conditions
 //	               ├── clients: submit (with unique keys), cancel, requeue dead tasks, pause, drain, define recurrences

@@ -1,10 +1,11 @@
 package tasksim
 
 import (
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/rolemanager/rolemanager/propertytests/model/agenda"
 )
 
 // taskWorld is everything, on one clock.
@@ -12,8 +13,7 @@ type taskWorld struct {
 	Scenario
 	rng    *rand.Rand
 	now    time.Duration
-	queue  events
-	count  uint64
+	agenda agenda.Agenda
 	bucket bucket
 	store  taskStream
 	procs  []*participant
@@ -23,35 +23,9 @@ type taskWorld struct {
 	checks
 }
 
-// event is something that will happen.
-type event struct {
-	at    time.Duration
-	order uint64
-	do    func()
-}
-
-type events []event
-
-func (q events) Len() int { return len(q) }
-
-func (q events) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].order < q[j].order
-}
-func (q events) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *events) Push(x any)   { *q = append(*q, x.(event)) }
-
-func (q *events) Pop() any {
-	n := len(*q) - 1
-	e := (*q)[n]
-	(*q)[n] = event{}
-	*q = (*q)[:n]
-	return e
-}
-
 // after makes do happen once d has passed.
 func (w *taskWorld) after(d time.Duration, do func()) {
-	w.count++
-	heap.Push(&w.queue, event{w.now + max(d, 0), w.count, do})
+	w.agenda.Add(w.now+max(d, 0), do)
 }
 
 // Run plays a scenario and returns what was counted; an error is a promise that was broken.
@@ -81,14 +55,14 @@ func Run(s Scenario) (Counts, error) {
 	w.restart()
 	end := s.Length + s.Calm
 	w.after(s.Length, w.heal)
-	for len(w.queue) > 0 && w.broken == nil {
-		e := heap.Pop(&w.queue).(event)
-		if e.at > end {
+	for w.broken == nil {
+		if at, ok := w.agenda.Next(); !ok || at > end {
 			break
 		}
-		w.now = e.at
-		e.do()
-		if w.calm && w.count%1000 == 0 && w.settled() {
+		at, do := w.agenda.Take()
+		w.now = at
+		do()
+		if w.calm && w.agenda.Added()%1000 == 0 && w.settled() {
 			break
 		}
 	}
