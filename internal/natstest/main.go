@@ -3,6 +3,7 @@ package natstest
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
 
@@ -14,6 +15,14 @@ import (
 
 // inMain is true when the server's access-time goroutine runs outside any bubble.
 var inMain atomic.Bool
+
+// The heap of a test binary is a few megabytes, of servers and their clients. At the usual pace of
+// the collector, a quarter of all the work is to look through them. The collector runs a tenth as
+// often, unless a long test has left much behind.
+const (
+	gcPercent   = 1000
+	memoryLimit = 1 << 30
+)
 
 // Main runs a package's tests and exits; TestMain of every package that uses Bubble calls it and
 // does nothing after it. When the tests have passed, Main fails the run if goroutines are left,
@@ -32,6 +41,8 @@ func Main(m *testing.M, ignore ...goleak.Option) {
 		}
 		os.Exit(0)
 	}
+	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(memoryLimit)
 	ats.Register()
 	inMain.Store(true)
 	code := m.Run()

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -171,7 +171,7 @@ func (p *Process) observe(e event.Event) {
 	}
 }
 
-func (p *Process) String() string { return fmt.Sprintf("%s#%d", p.Name, p.n) }
+func (p *Process) String() string { return p.Name + "#" + strconv.Itoa(p.n) }
 
 // Wire is its path to the server.
 func (p *Process) Wire() *natsrun.Link { return p.Link }

@@ -106,6 +106,7 @@ func (s *electionStorm) longest() time.Duration {
 func (l *Ledger) ledSince(role string, since time.Time, p *Process) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	former := p.String()
 	return slices.ContainsFunc(l.holds[role],
-		func(h *Hold) bool { return h.Process != p.String() && !h.From.Before(since) })
+		func(h *Hold) bool { return h.Process != former && !h.From.Before(since) })
 }

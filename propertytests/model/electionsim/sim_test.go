@@ -14,12 +14,12 @@ import (
 )
 
 var (
-	schedules = flag.Int("sim.schedules", 4000, "how many schedules to play")
+	schedules = flag.Int("sim.schedules", 3750, "how many schedules to play; a third as many lose writes")
 	first     = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // a few megabytes live at a time: to look through them less often saves a tenth
+	debug.SetGCPercent(2000) // a few megabytes live at a time: to look through them less often saves a fifth
 	flag.Parse()
 	if race.Enabled {
 		*schedules = min(*schedules, 300)
