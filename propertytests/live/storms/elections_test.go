@@ -18,23 +18,23 @@ var storms = []struct {
 	storage jetstream.StorageType
 	storm   elections.Storm
 }{
-	{"one role", 0.407, jetstream.MemoryStorage, elections.Storm{
-		Processes: 3, Roles: 1, TTL: 20 * time.Second,
+	{"one role", 0.65, jetstream.MemoryStorage, elections.Storm{
+		Processes: 3, Roles: 1, TTL: 40 * time.Second,
 		Lull: 45 * time.Minute, Skew: 0.03,
 	}},
-	{"restarts", 0.18, jetstream.FileStorage, elections.Storm{
+	{"restarts", 0.09, jetstream.FileStorage, elections.Storm{
 		Processes: 4, Roles: 2, TTL: 10 * time.Second,
 		Lull: 45 * time.Minute, Skew: 0.03, Restarts: true,
 	}},
-	{"ranked", 0.14, jetstream.MemoryStorage, elections.Storm{
+	{"ranked", 0.07, jetstream.MemoryStorage, elections.Storm{
 		Processes: 4, Roles: 3, TTL: 10 * time.Second,
 		Lull: 45 * time.Minute, Skew: 0.03, Ranked: true,
 	}},
-	{"mixed", 0.10, jetstream.FileStorage, elections.Storm{
+	{"mixed", 0.07, jetstream.FileStorage, elections.Storm{
 		Processes: 5, Roles: 2, TTL: 6 * time.Second,
 		Lull: 45 * time.Minute, Mixed: true, Skew: 0.03, Restarts: true, Ranked: true,
 	}},
-	{"rotating", 0.17, jetstream.MemoryStorage, elections.Storm{
+	{"rotating", 0.11, jetstream.MemoryStorage, elections.Storm{
 		Processes: 3, Roles: 2, TTL: 10 * time.Second,
 		Lull: 45 * time.Minute, Rotate: true, Skew: 0.03,
 	}},
