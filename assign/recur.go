@@ -19,12 +19,12 @@ type CatchUpPolicy string
 const (
 	// CatchUpLatest fires the last of the ticks that are due, and drops the others, however short
 	// the time without a leader was.
-	CatchUpLatest CatchUpPolicy = record.MissedLatest
+	CatchUpLatest CatchUpPolicy = record.CatchUpLatest
 	// CatchUpAll fires each of the ticks, the newest 1,000 at most.
-	CatchUpAll CatchUpPolicy = record.MissedAll
+	CatchUpAll CatchUpPolicy = record.CatchUpAll
 	// CatchUpSkip drops all ticks that are late by more than the [CatchUpWindow], and fires the
 	// others.
-	CatchUpSkip CatchUpPolicy = record.MissedSkip
+	CatchUpSkip CatchUpPolicy = record.CatchUpSkip
 )
 
 // RecurOption changes how a recurrence is treated.
@@ -36,7 +36,9 @@ type RecurOption func(*record.Recurrence)
 func InZone(name string) RecurOption { return func(r *record.Recurrence) { r.Zone = name } }
 
 // CatchUp says what happens to ticks that were not fired in time. Default CatchUpLatest.
-func CatchUp(m CatchUpPolicy) RecurOption { return func(r *record.Recurrence) { r.Missed = string(m) } }
+func CatchUp(m CatchUpPolicy) RecurOption {
+	return func(r *record.Recurrence) { r.CatchUp = string(m) }
+}
 
 // CatchUpWindow is how late a tick may be fired with [CatchUpSkip]. Default 1 min. [CatchUpLatest]
 // and [CatchUpAll] do not ask how late a tick is.
@@ -46,7 +48,7 @@ func CatchUpWindow(d time.Duration) RecurOption {
 			r.Task.Refuse("CatchUpWindow", d, "use a positive duration of 10 years at most")
 			return
 		}
-		r.Grace = record.Milliseconds(d)
+		r.Window = record.Milliseconds(d)
 	}
 }
 
@@ -70,7 +72,7 @@ func RecurHeader(name, value string) RecurOption {
 	}
 }
 
-const defaultGrace = time.Minute
+const defaultCatchUpWindow = time.Minute
 
 // Recur has the leader submit a task at each tick of a schedule. spec is a cron expression of five
 // fields (minute, hour, day of month, month, day of week), or a word such as @daily or @every 10m,
@@ -92,7 +94,7 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 		return taskerr.Doing(err, "recur %s", name)
 	}
 	r := record.Recurrence{
-		Version: 1, Spec: spec, Zone: "UTC", Missed: string(CatchUpLatest), Grace: defaultGrace.Milliseconds(), Task: k.policy, Input: data,
+		Version: 1, Spec: spec, Zone: "UTC", CatchUp: string(CatchUpLatest), Window: defaultCatchUpWindow.Milliseconds(), Task: k.policy, Input: data,
 	}
 	for i, o := range opts {
 		if o == nil {

@@ -13,8 +13,8 @@ type Recurrence struct {
 	Kind          string        `json:"kind"`
 	Spec          string        `json:"spec"`
 	Zone          string        `json:"zone"`
-	CatchUp       CatchUpPolicy `json:"missed"`
-	CatchUpWindow time.Duration `json:"grace_ns"`
+	CatchUp       CatchUpPolicy `json:"catch_up"`
+	CatchUpWindow time.Duration `json:"catch_up_window_ns"`
 	// Since is when the definition was stored.
 	Since time.Time `json:"since"`
 	// Last is the last tick that was submitted, zero for none. Next is the tick to submit next.
@@ -47,12 +47,12 @@ func Recurrences(ctx context.Context, in Submitter) ([]Recurrence, error) {
 func recurrenceFrom(s *client.Recurrence) Recurrence {
 	d := &s.Definition
 	r := Recurrence{
-		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.Missed), Since: s.Since, Last: s.Last, Next: s.Next,
+		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.CatchUp), Since: s.Since, Last: s.Last, Next: s.Next,
 	}
 	if s.Err != nil {
 		r.Error = s.Err.Error()
 	} else {
-		r.CatchUpWindow = time.Duration(d.Grace) * time.Millisecond
+		r.CatchUpWindow = time.Duration(d.Window) * time.Millisecond
 	}
 	return r
 }

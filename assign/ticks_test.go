@@ -137,10 +137,10 @@ func TestTicksOfAnUnreadableDefinition(t *testing.T) {
 		leader(t, a)
 		c := New(t, s)
 		for i, text := range []string{
-			`{"v":2}`, `{`, `{"v":1,"spec":"TZ=0","zone":"","missed":"all"}`,
-			`{"v":1,"spec":"@every 1s","zone":"UTC","missed":"sometimes","task":{"v":1,"kind":"sweep","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,
-			`{"v":1,"spec":"@every 1s","zone":"UTC","missed":"all","grace_ms":-1,"task":{"v":1,"kind":"sweep","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,
-			`{"v":1,"spec":"@every 1s","zone":"UTC","missed":"all","task":{"v":1,"kind":"","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,
+			`{"v":2}`, `{`, `{"v":1,"spec":"TZ=0","zone":"","catch_up":"all"}`,
+			`{"v":1,"spec":"@every 1s","zone":"UTC","catch_up":"sometimes","task":{"v":1,"kind":"sweep","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,
+			`{"v":1,"spec":"@every 1s","zone":"UTC","catch_up":"all","catch_up_window_ms":-1,"task":{"v":1,"kind":"sweep","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,
+			`{"v":1,"spec":"@every 1s","zone":"UTC","catch_up":"all","task":{"v":1,"kind":"","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,
 		} {
 			if _, err := a.nc.Request(testNS+".r.bad-"+fmt.Sprint(i), []byte(text), 5*time.Second); err != nil {
 				t.Fatal(err)

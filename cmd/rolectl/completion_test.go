@@ -88,7 +88,7 @@ func TestCompletionOfTasks(t *testing.T) {
 		"tasks|get|":           {"dead-1", "done-1", "open-1", "open-2"},
 		"tasks|get|d":          {"dead-1", "done-1"},
 		"tasks|drain|":         {"a"},
-		"tasks|drain|--undo|":  nil,
+		"tasks|undrain|":       nil,
 		"tasks|ls|--state|": {
 			"cancelled", "dead", "delayed", "expired", "pending", "retrying", "running",
 			"succeeded",
@@ -98,6 +98,6 @@ func TestCompletionOfTasks(t *testing.T) {
 		w.completes(line, want...)
 	}
 	w.ok("tasks", "drain", "a")
-	w.completes("tasks|drain|--undo|", "a")
+	w.completes("tasks|undrain|", "a")
 	w.completes("tasks|drain|")
 }

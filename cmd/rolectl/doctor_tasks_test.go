@@ -65,7 +65,7 @@ func TestDoctorTasks(t *testing.T) {
 	w.ok("tasks", "drain", "a")
 	w.ok("tasks", "resume", "double")
 	w.sees("the worker drains", "warning", "the workers for it are drained")
-	w.ok("tasks", "drain", "a", "--undo")
+	w.ok("tasks", "undrain", "a")
 	w.sees("all is well again", "ok", "jobs: 0 open")
 	if err := w.scheduler.StepDown(t.Context()); err != nil {
 		t.Fatal(err)

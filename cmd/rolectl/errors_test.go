@@ -101,7 +101,7 @@ func TestDone(t *testing.T) {
 		{"pause", []string{"echo"}, "echo"},
 		{"resume", []string{"echo"}, "echo"},
 		{"drain", []string{"vm-1"}, "vm-1"},
-		{"drain", []string{"vm-1", "--undo"}, "vm-1"},
+		{"undrain", []string{"vm-1"}, "vm-1"},
 		{"cron set", []string{"nightly", "echo", "@daily", "1"}, "nightly"},
 		{"cron rm", []string{"nightly"}, "nightly"},
 	} {

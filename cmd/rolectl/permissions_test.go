@@ -137,7 +137,7 @@ func TestDocumentedPermissions(t *testing.T) {
 	steward.ok("tasks", "pause", "double")
 	steward.ok("tasks", "resume", "double")
 	steward.ok("tasks", "drain", "a")
-	steward.ok("tasks", "drain", "a", "--undo")
+	steward.ok("tasks", "undrain", "a")
 	steward.ok("tasks", "cron", "set", "nightly", "double", "@daily", "1")
 	steward.ok("tasks", "cron", "ls")
 	steward.ok("tasks", "cron", "rm", "nightly")

@@ -315,10 +315,10 @@ func TestTasksSteer(t *testing.T) {
 			return r.code == code && strings.Contains(r.errors, says) && strings.Count(r.errors, "\n") == 1, r.errors
 		})
 	}
-	says(cli.ExitFailed, `unknown worker "nosuch": the scheduler knows a; give --force`, "drain nosuch", "tasks", "drain", "nosuch", "--undo")
+	says(cli.ExitFailed, `unknown worker "nosuch": the scheduler knows a; give --force`, "drain nosuch", "tasks", "undrain", "nosuch")
 	says(cli.ExitFailed, `unknown kind "nosuch": the scheduler knows double, fail, gate; give --force`, "pause nosuch", "tasks", "resume", "nosuch")
 	says(0, "nosuch was not paused: no kind is paused", "resume nosuch")
-	says(0, "a was not drained", "drain a --undo")
+	says(0, "a was not drained", "undrain a")
 	w.ok("tasks", "drain", "nosuch", "--force")
 	w.ok("tasks", "pause", "nosuch", "--force")
 	overview("a kind that is still to come is paused", func(o overviewDoc) bool {
@@ -329,7 +329,7 @@ func TestTasksSteer(t *testing.T) {
 	}
 	says(0, "double was not paused: paused kinds: nosuch", "resume double")
 	w.ok("tasks", "resume", "nosuch")
-	w.ok("tasks", "drain", "nosuch", "--undo")
+	w.ok("tasks", "undrain", "nosuch")
 	overview("nothing is paused", func(o overviewDoc) bool { return len(o.Kinds)+len(o.Held) == 0 })
 	w.ok("tasks", "pause", "double", "--reason", "test")
 	w.ok("tasks", "submit", "double", "1", "--id", "held")
@@ -351,7 +351,7 @@ func TestTasksSteer(t *testing.T) {
 	}
 	w.ok("tasks", "submit", "gate", "{}", "--id", "waits")
 	w.in("waits", assign.StatePending)
-	w.ok("tasks", "drain", "a", "--undo")
+	w.ok("tasks", "undrain", "a")
 	w.in("waits", assign.StateRunning)
 
 	w.ok("tasks", "cancel", "waits")
@@ -389,7 +389,7 @@ func TestTasksCron(t *testing.T) {
 	t.Parallel()
 	w := working(t)
 	w.ok("tasks", "cron", "set", "soon", "double", "@every 1s", "1")
-	w.ok("tasks", "cron", "set", "nightly", "double", "0 3 * * *", "2", "--zone", "Europe/Berlin", "--missed", "skip")
+	w.ok("tasks", "cron", "set", "nightly", "double", "0 3 * * *", "2", "--zone", "Europe/Berlin", "--catch-up", "skip")
 	d := document[recurrencesDoc](t, w.ok("tasks", "cron", "ls", "-o", "json").out)
 	if len(d.Recurrences) != 2 || d.Recurrences[0].Name+d.Recurrences[1].Name != "soonnightly" &&
 		d.Recurrences[0].Name+d.Recurrences[1].Name != "nightlysoon" {

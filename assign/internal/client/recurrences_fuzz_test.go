@@ -18,7 +18,7 @@ import (
 // one after the other, and who lists it is told of a fault when, and only when, schedulers ignore
 // it.
 func FuzzRecurrence(f *testing.F) {
-	const kept = `{"v":1,"spec":%q,"zone":%q,"missed":%q,"grace_ms":%d,"task":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,"max_backoff_ms":1,"retention_s":3600},"input":"aW4="}`
+	const kept = `{"v":1,"spec":%q,"zone":%q,"catch_up":%q,"catch_up_window_ms":%d,"task":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,"max_backoff_ms":1,"retention_s":3600},"input":"aW4="}`
 	const now = 1_774_692_423
 	tick := `{"v":1,"tick":"2026-03-29T02:30:00+01:00"}`
 	for _, c := range []struct{ spec, zone, missed string }{

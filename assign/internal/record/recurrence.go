@@ -23,8 +23,8 @@ func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
 	if _, err := parseSchedule(r.Spec, r.Zone, time.Now()); err != nil {
 		return nil, fmt.Errorf("%w: %q in zone %q: %w", taskerr.ErrInvalidSpec, r.Spec, r.Zone, err)
 	}
-	if _, known := missed[r.Missed]; !known {
-		return nil, fmt.Errorf("%w: CatchUp(%q): use CatchUpLatest, CatchUpAll or CatchUpSkip", taskerr.ErrInvalidOption, r.Missed)
+	if _, known := catchUps[r.CatchUp]; !known {
+		return nil, fmt.Errorf("%w: CatchUp(%q): use CatchUpLatest, CatchUpAll or CatchUpSkip", taskerr.ErrInvalidOption, r.CatchUp)
 	}
 	if r.Task.Kind == "" {
 		return nil, fmt.Errorf("%w: use NewKind or MakeKind", taskerr.ErrInvalidKind)

@@ -13,7 +13,7 @@ import (
 // FuzzDefinition: whatever record stands at a recurrence's key is read in memory in proportion, and
 // what is accepted fires at moments that lie after each other.
 func FuzzDefinition(f *testing.F) {
-	const record = `{"v":1,"spec":%q,"zone":%q,"missed":"latest","grace_ms":60000,"task":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,"max_backoff_ms":1,"retention_s":3600},"input":"aW4="}`
+	const record = `{"v":1,"spec":%q,"zone":%q,"catch_up":"latest","catch_up_window_ms":60000,"task":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,"max_backoff_ms":1,"retention_s":3600},"input":"aW4="}`
 	for _, spec := range []string{"30 2 * * *", "@every 90m", "@every 2562047h", "0 0 31 2 *", "TZ=0"} {
 		for _, zone := range []string{"", "Europe/Berlin", "Local", "../zone"} {
 			f.Add([]byte(fmt.Sprintf(record, spec, zone)), "nightly")

@@ -23,12 +23,12 @@ type Recurring struct {
 
 // Words of a stored Recurrence for the treatment of missed ticks.
 const (
-	MissedLatest = "latest"
-	MissedAll    = "all"
-	MissedSkip   = "skip"
+	CatchUpLatest = "latest"
+	CatchUpAll    = "all"
+	CatchUpSkip   = "skip"
 )
 
-var missed = map[string]tasks.Missed{MissedLatest: tasks.RunLatest, MissedAll: tasks.RunAll, MissedSkip: tasks.Skip}
+var catchUps = map[string]tasks.Missed{CatchUpLatest: tasks.RunLatest, CatchUpAll: tasks.RunAll, CatchUpSkip: tasks.Skip}
 
 const maxSpec = 256 // bytes
 
@@ -111,14 +111,14 @@ func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err
 		return d, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	d.Recurrence = r
-	if _, known := missed[r.Missed]; r.Version != 1 || r.Task.Version != 1 || !known {
+	if _, known := catchUps[r.CatchUp]; r.Version != 1 || r.Task.Version != 1 || !known {
 		return d, ErrRecord
 	}
 	if !naming.Valid(TickID(name, e.Time)) {
 		return d, fmt.Errorf("a name of %d bytes is too long for the ids of its tasks", len(name))
 	}
-	if most := int64(MaxDuration / time.Millisecond); r.Grace < 0 || r.Grace > most {
-		return d, fmt.Errorf("grace is not within %v", MaxDuration)
+	if most := int64(MaxDuration / time.Millisecond); r.Window < 0 || r.Window > most {
+		return d, fmt.Errorf("the catch-up window is not within %v", MaxDuration)
 	}
 	if int64(len(r.Input)) > most-Headroom {
 		return d, fmt.Errorf("an input of %d bytes", len(r.Input))
@@ -151,7 +151,7 @@ func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
 		header = append(header, natskv.Field{Name: HeaderMeta, Value: d.metaHeader})
 	}
 	return &tasks.Recurrence{
-		Name: name, Schedule: d.Schedule, Missed: missed[d.Missed], Grace: time.Duration(d.Grace) * time.Millisecond, Policy: policy,
+		Name: name, Schedule: d.Schedule, Missed: catchUps[d.CatchUp], Grace: time.Duration(d.Window) * time.Millisecond, Policy: policy,
 		Body: &Recurring{header, d.Input},
 	}
 }

@@ -121,8 +121,8 @@ type Recurrence struct {
 	Version int               `json:"v"`
 	Spec    string            `json:"spec"` // five fields, or @every and the like
 	Zone    string            `json:"zone"` // of the IANA database
-	Missed  string            `json:"missed"`
-	Grace   int64             `json:"grace_ms"`
+	CatchUp string            `json:"catch_up"`
+	Window  int64             `json:"catch_up_window_ms"`
 	Task    Policy            `json:"task"`
 	Meta    map[string]string `json:"meta,omitempty"`
 	Input   []byte            `json:"input"`

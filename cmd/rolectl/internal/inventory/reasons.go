@@ -17,7 +17,7 @@ var BlockedReasons = map[assign.Reason]struct{ Text, Fix string }{
 	},
 	assign.ReasonDrained: {
 		"the workers for it are drained or leaving",
-		"rolectl tasks drain -n NAMESPACE INSTANCE --undo, or start another worker",
+		"rolectl tasks undrain -n NAMESPACE INSTANCE, or start another worker",
 	},
 	assign.ReasonUnreachable: {
 		"the workers for it do not listen to the scheduler",

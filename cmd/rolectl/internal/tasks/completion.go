@@ -69,12 +69,12 @@ func (t *scope) completeKinds(position int, which func(k knownKind) bool) cobra.
 	})
 }
 
-// completeWorkers offers the workers that are not drained; with --undo, the drained ones.
-func (t *scope) completeWorkers(undo *bool) cobra.CompletionFunc {
+// completeWorkers offers the names of some workers.
+func (t *scope) completeWorkers(which func(assign.WorkerOverview) bool) cobra.CompletionFunc {
 	return t.completeNames(0, func(ctx context.Context, c *assign.Client, _ string) (names []string, err error) {
 		o, err := assign.GetOverview(ctx, c)
 		for _, w := range o.Workers {
-			if w.Drained == *undo {
+			if which(w) {
 				names = append(names, w.Instance)
 			}
 		}

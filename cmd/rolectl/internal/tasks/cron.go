@@ -41,7 +41,7 @@ func cronTable(namespace string, all []assign.Recurrence) show.Table {
 	}
 	t := show.Table{
 		Columns: []string{"NAME", "KIND", "SCHEDULE", "ZONE", "LAST", "NEXT", "NOTE"},
-		Wide:    []string{"MISSED", "GRACE", "SINCE"},
+		Wide:    []string{"CATCH-UP", "WINDOW", "SINCE"},
 		Empty:   "no recurring tasks in namespace " + namespace,
 		JSON: struct {
 			show.Document
@@ -70,8 +70,8 @@ func cronTable(namespace string, all []assign.Recurrence) show.Table {
 
 func cronSet(t *scope) *cobra.Command {
 	var s submission
-	var zone, missed string
-	var grace time.Duration
+	var zone, catchUp string
+	var window time.Duration
 	cmd := &cobra.Command{
 		Use: "set NAME KIND SCHEDULE [INPUT|-]", Short: "Submit a task at each tick of a schedule",
 		Long: `Let the scheduler submit a task at each tick of a schedule. SCHEDULE is a cron expression with five fields, or a word such as
@@ -87,9 +87,9 @@ func cronSet(t *scope) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			options := []assign.RecurOption{assign.InZone(zone), assign.CatchUp(assign.CatchUpPolicy(missed))}
-			if grace != 0 {
-				options = append(options, assign.CatchUpWindow(grace))
+			options := []assign.RecurOption{assign.InZone(zone), assign.CatchUp(assign.CatchUpPolicy(catchUp))}
+			if window != 0 {
+				options = append(options, assign.CatchUpWindow(window))
 			}
 			for name, value := range s.headers {
 				options = append(options, assign.RecurHeader(name, value))
@@ -105,11 +105,12 @@ func cronSet(t *scope) *cobra.Command {
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&zone, "zone", "UTC", "time zone of the schedule")
-	cli.ChoiceFlag(cmd, &missed, "missed", string(assign.CatchUpLatest),
-		fmt.Sprintf("what to do about ticks that passed while no scheduler led: %s, %s or %s", assign.CatchUpLatest,
+	cli.ChoiceFlag(cmd, &catchUp, "catch-up", string(assign.CatchUpLatest),
+		fmt.Sprintf("which ticks to fire that passed while no scheduler led: %s, %s or %s", assign.CatchUpLatest,
 			assign.CatchUpAll, assign.CatchUpSkip),
 		string(assign.CatchUpLatest), string(assign.CatchUpAll), string(assign.CatchUpSkip))
-	cli.DurationFlag(cmd, &grace, "grace", 0, 0, "how late a tick may be before it counts as missed (0: 1m)")
+	cli.DurationFlag(cmd, &window, "catch-up-window", 0, 0,
+		"how late a tick may be fired with --catch-up skip (0: 1m)")
 	return cmd
 }
 

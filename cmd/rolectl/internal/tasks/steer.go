@@ -82,20 +82,14 @@ func requeueCommand(t *scope) *cobra.Command {
 }
 
 func drainCommand(t *scope) *cobra.Command {
-	var undo, force bool
+	var force bool
 	var reason string
-	cmd := t.nameCommand("drain INSTANCE", "Give an instance no more tasks, until --undo; tasks that it runs continue",
-		"  rolectl tasks drain -n jobs vm-2 --reason 'new kernel'\n  rolectl tasks drain -n jobs vm-2 --undo",
-		t.completeWorkers(&undo),
+	cmd := t.nameCommand("drain INSTANCE", "Give an instance no more tasks; tasks that it runs continue",
+		"  rolectl tasks drain -n jobs vm-2 --reason 'new kernel'",
+		t.completeWorkers(func(w assign.WorkerOverview) bool { return !w.Drained }),
 		func(ctx context.Context, c *assign.Client, instance string) (string, error) {
 			o, asked := t.lookUp(ctx, c)
-			at := slices.IndexFunc(o.Workers, func(w assign.WorkerOverview) bool { return w.Instance == instance })
-			switch {
-			case undo && asked && (at >= 0 && !o.Workers[at].Drained || at < 0 && o.Omitted == 0):
-				return instance + " was not drained", assign.UndrainWorker(ctx, c, instance)
-			case undo:
-				return instance + " is given tasks again", assign.UndrainWorker(ctx, c, instance)
-			case asked && at < 0 && !force:
+			if asked && worker(o, instance) == nil && !force {
 				var names []string
 				for _, w := range o.Workers {
 					names = append(names, w.Instance)
@@ -105,15 +99,38 @@ func drainCommand(t *scope) *cobra.Command {
 			return instance + " is given no more tasks" + uncheckedNote(asked, "worker"),
 				assign.DrainWorker(ctx, c, instance, reason)
 		})
-	cmd.Long = `Give an instance no more tasks until drain --undo; tasks that it runs continue. This holds for later sessions of the instance
+	cmd.Long = `Give an instance no more tasks until undrain; tasks that it runs continue. This holds for later sessions of the instance
 too.
 
 The request is stored and needs no scheduler. If a scheduler answers, an instance that it does not know is refused. --force
 accepts an instance that will join later.`
-	cmd.Flags().BoolVar(&undo, "undo", false, "give the instance tasks again")
 	cmd.Flags().BoolVar(&force, "force", false, "accept an instance that the scheduler does not know")
 	cmd.Flags().StringVar(&reason, "reason", "", "the reason, shown to people")
 	return cmd
+}
+
+func undrainCommand(t *scope) *cobra.Command {
+	return t.nameCommand("undrain INSTANCE", "Give an instance tasks again",
+		"  rolectl tasks undrain -n jobs vm-2",
+		t.completeWorkers(func(w assign.WorkerOverview) bool { return w.Drained }),
+		func(ctx context.Context, c *assign.Client, instance string) (string, error) {
+			done := instance + " is given tasks again"
+			if o, asked := t.lookUp(ctx, c); asked {
+				if w := worker(o, instance); w != nil && !w.Drained || w == nil && o.Omitted == 0 {
+					done = instance + " was not drained"
+				}
+			}
+			return done, assign.UndrainWorker(ctx, c, instance) // a drain from a moment ago may not be known yet
+		})
+}
+
+// worker is what an overview knows of an instance, or nil.
+func worker(o assign.Overview, instance string) *assign.WorkerOverview {
+	at := slices.IndexFunc(o.Workers, func(w assign.WorkerOverview) bool { return w.Instance == instance })
+	if at < 0 {
+		return nil
+	}
+	return &o.Workers[at]
 }
 
 func pauseCommand(t *scope) *cobra.Command {

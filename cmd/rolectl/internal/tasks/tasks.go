@@ -34,7 +34,7 @@ leads. The scheduler lists open tasks; tasks that have ended are read from the s
 		"namespace of the tasks (TASKS_NAMESPACE)")
 	cmd.AddCommand(
 		createCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t),
-		drainCommand(t), pauseCommand(t), resumeCommand(t),
+		drainCommand(t), undrainCommand(t), pauseCommand(t), resumeCommand(t),
 		overviewCommand(t), cronCommand(t),
 	)
 	cli.CompleteFlagBy(cmd, "namespace", t.completeNamespaces)
