@@ -106,7 +106,7 @@ func (m *Machine) claimWritten(p pending, w Written, mine bool) {
 	}
 	switch w.Outcome {
 	case record.Won:
-		rv.Notes.retry = retry{}
+		m.unshown(&rv.Notes.retry, !p.overNothing() || rv.Revision != p.stood, m.cfg.TTL)
 	case record.Refused:
 		if rv.Notes.retry = (retry{}); rv.Revision == p.stood {
 			m.unexplained(&rv.Notes.retry)

@@ -195,6 +195,10 @@ func (m *Machine) heartbeatDone(p pending, w Written, mine bool) {
 	l.inflight = false
 	switch w.Outcome {
 	case record.Won:
+		if p.overNothing() {
+			m.unshown(&l.retry, l.rev >= w.Revision, 2*l.interval)
+			return
+		}
 		l.retry = retry{}
 		if m.adopt(p.beat, w.Revision); p.session != l.generation {
 			return // it came too late, and was the end of its session

@@ -219,7 +219,8 @@ func (m *Machine) killWritten(p pending, w Written) {
 	}
 	switch w.Outcome {
 	case record.Won:
-		t.retry = retry{}
+		t.stood, t.reaped = p.stood, p.purpose == forReap
+		m.unshown(&t.retry, !p.overNothing() || known != p.stood, m.cfg.TTL)
 		if p.purpose == forKill {
 			m.emit(PeerKilled{peer.Peer, p.entry.Lease.Session})
 		}

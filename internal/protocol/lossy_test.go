@@ -113,6 +113,11 @@ func (s *lossy) others(n int) {
 	}
 }
 
+// vacancy writes that a role is free. A claim over it is known by its acknowledgement.
+func (s *lossy) vacancy(role string) {
+	s.commit(record.RoleKey(role), record.Encode(record.Role{V: record.Version, TTLms: 6000, Vacant: true}), false)
+}
+
 // someMember writes what every watch shows, and nobody is concerned with.
 func (s *lossy) someMember() (key string) {
 	key = record.MemberKey(record.Peer{Class: record.Candidate, Instance: "nobody"})

@@ -60,7 +60,9 @@ func (m *Machine) memberWritten(p pending, w Written, mine bool) {
 	o.inflight = false
 	switch w.Outcome {
 	case record.Won:
-		if p.entry.Form == record.FormRecord {
+		if p.overNothing() {
+			m.unshown(&o.retry, m.self.MemberRevision != p.stood, m.cfg.TTL)
+		} else if p.entry.Form == record.FormRecord {
 			m.memberStored(p.version)
 		}
 	case record.Refused:

@@ -181,6 +181,7 @@ func TestALostClaimUnderALiveWatch(t *testing.T) {
 				s.until("both lead", func() bool { return a.leads("x") && c.leads("y") })
 				s.beat("c")
 				s.beat("a")
+				s.vacancy("r")
 				keys, last := s.copied()
 				s.lags = true
 				s.others(lost)
@@ -420,6 +421,7 @@ func TestALostClaimWhoseRevisionIsAnothers(t *testing.T) {
 			a := s.join("a", 0, "x")
 			s.until("a leads x", func() bool { return a.leads("x") })
 			s.beat("a")
+			s.vacancy("r")
 			keys, _ := s.copied()
 			s.lags = true
 			a.step(Join{RoleConfig{Name: "r"}})

@@ -38,6 +38,20 @@ type pending struct {
 	proof   proof
 }
 
+// overNothing reports whether the condition of a write is that its key is absent. When such a write
+// has won, the watch alone says that it stands: the connection may have been made to another bucket
+// of this name since the condition was read, and there everything is absent. A revision, in
+// contrast, is not the same in two buckets.
+func (p *pending) overNothing() bool { return p.expect == 0 && p.purpose != forProof }
+
+// unshown notes a write that has won over nothing. If the watch does not show it within the wait,
+// there has to be a new watch.
+func (m *Machine) unshown(r *retry, shown bool, wait time.Duration) {
+	if *r = (retry{}); !shown {
+		r.after, r.refused = m.now.Observer.Add(wait), true
+	}
+}
+
 // put sends a conditional write of a record.
 func (m *Machine) put(p pending, w Write, rec any) {
 	m.lastWrite++
@@ -69,6 +83,9 @@ func (w Written) apply(m *Machine) {
 		if w.Revision <= p.known { // revisions are of the whole bucket
 			m.fail(ErrStoreRegressed)
 			return
+		}
+		if p.overNothing() {
+			break
 		}
 		p.entry.Revision = w.Revision
 		m.view.Merge(m.now.Observer, &p.entry, &m.news)

@@ -28,6 +28,9 @@ func (p *process) attach() {
 				p.rebuild()
 			}
 		})
+	case p.elsewhere:
+		p.w.Counts.Refused++
+		p.hand(protocol.Broken{Fault: errOther})
 	case p.opened.deleted && p.w.chance(200):
 		p.rebuild()
 	case p.opened.deleted:

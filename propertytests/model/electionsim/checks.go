@@ -147,6 +147,7 @@ func (p *process) checkEvicted(t *work) {
 	if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.ID != p.instance ||
 		c.entry.Role.Session != t.session ||
 		t.in != p.w.store || t.lost() || p.w.stray != nil ||
+		p.strayed || // what was refused there proves nothing here
 		p.highest[t.role] > c.entry.Revision {
 		return
 	}

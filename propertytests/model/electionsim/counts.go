@@ -19,9 +19,10 @@ type Counts struct {
 	Lost, LostAcks, Late, UnknownBeats          int
 	Again, Outdated                             int // answers that came twice; after another write of that key was sent
 	Recreated, Gone, MadeAgain                  int // buckets; sessions ended by it
+	Elsewhere, Refused                          int // connections to another bucket; sessions ended by it
+	WonElsewhere                                int // writes that it took
 	LateRefused, LateWon                        int // writes that were sent before it and landed after it
-	// terms of two buckets at once; with both their records in the next one
-	Apart, Stray int
+	Apart                                       int // terms of two buckets at once
 	// times that the bucket lost writes; those; terms whose record that was; beside another one
 	Losses, LostWrites, LostTerms, LostApart int
 	Mistaken                                 int // records overwritten that were taken for lost ones
@@ -84,10 +85,12 @@ func (c *Counts) Add(d Counts) {
 		{&c.Recreated, d.Recreated},
 		{&c.Gone, d.Gone},
 		{&c.MadeAgain, d.MadeAgain},
+		{&c.Elsewhere, d.Elsewhere},
+		{&c.Refused, d.Refused},
+		{&c.WonElsewhere, d.WonElsewhere},
 		{&c.LateRefused, d.LateRefused},
 		{&c.LateWon, d.LateWon},
 		{&c.Apart, d.Apart},
-		{&c.Stray, d.Stray},
 		{&c.Losses, d.Losses},
 		{&c.LostWrites, d.LostWrites},
 		{&c.LostTerms, d.LostTerms},

@@ -40,6 +40,7 @@ func (p *process) carryOut(e protocol.Effect) {
 		}
 	case protocol.Opened:
 		p.session = e.Session
+		p.checkOneBucket("a session", e.Session)
 		w.Counts.Sessions++
 	case protocol.Lost:
 		p.session, p.working = 0, 0
@@ -52,7 +53,7 @@ func (p *process) carryOut(e protocol.Effect) {
 			if w.lostAt > 0 {
 				p.comeBack()
 			}
-		} else if p.outlived(e.Fault) {
+		} else if p.outlived(e.Fault) || errors.Is(e.Fault, errOther) {
 			p.comeBack()
 		} else if e.Fault != nil {
 			w.violate("%s ended by %v", p, e.Fault)
@@ -71,6 +72,7 @@ func (p *process) carryOut(e protocol.Effect) {
 func (p *process) begin(e protocol.BeginTerm) {
 	w := p.w
 	w.Counts.Terms++
+	p.checkOneBucket("a term of "+e.Role, e.Epoch)
 	w.led[e.Role] = true
 	if w.quiet {
 		w.Counts.QuietTerms++

@@ -152,6 +152,8 @@ func (p *process) suffer(f Fault, role string) {
 		}
 	case Mute:
 		p.muteFor = f.For
+	case Elsewhere:
+		p.goElsewhere(f.For)
 	case CloseSession:
 		p.closing = true
 		p.hand(protocol.Close{Timeout: f.For})

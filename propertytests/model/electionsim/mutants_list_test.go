@@ -396,4 +396,7 @@ var all = []mutants.Mutant{
 	{Name: "the window widens however long the store takes", Edits: []mutants.Edit{
 		{"\tcase took <= m.cfg.OpTimeout/2:\n", "\tdefault:\n"},
 	}, By: &fullStore},
+	{Name: "a win over nothing needs no watch", Edits: []mutants.Edit{
+		{"return p.expect == 0 && p.purpose != forProof }", "return false && p.expect == 0 && p.purpose != forProof }"},
+	}, By: &namesakeBucket},
 }

@@ -33,6 +33,9 @@ var beside = mutants.Test{
 	Says: regexp.MustCompile(`--- FAIL: (?P<within>\S+)[^\n]*\n(?s:.*?)(_test.go:\d+: |panic: )(?P<what>[^\n]*)`),
 }
 
+// namesakeBucket is for what is written to another bucket of the same name.
+var namesakeBucket = mutants.Test{Run: "^Test(TwoBucketsAreNeverOne|StrayClaim)$", Args: beside.Args, Says: says}
+
 // fullStore is the test of the one rule that only a full store needs.
 var fullStore = mutants.Test{Below: beside.Below, Run: "^TestBehindAFullStore$", Args: beside.Args, Says: beside.Says}
 

@@ -13,7 +13,7 @@ import (
 func (p *process) send(x protocol.Write) {
 	w, n := p.w, p.w.plan.Noise
 	life, answered := p.life, false
-	fate, sentTo, known := &landing{}, w.store, p.m.View().Last()
+	fate, sentTo, known := &landing{}, p.reaches(), p.m.View().Last()
 	p.latest[x.Key] = x.ID
 	beat := x.Key == record.LeaseKey(p.peer())
 	if beat {
@@ -53,15 +53,21 @@ func (p *process) send(x protocol.Write) {
 		if answered {
 			w.Counts.Late++
 		}
-		nobody := w.store.deleted
-		c := w.store.write(w.now, x)
-		w.late(sentTo, c)
+		to := p.reaches()
+		nobody := to.deleted
+		c := to.write(w.now, x)
 		reply := protocol.Written{ID: x.ID, Outcome: record.Refused}
-		if c != nil {
+		switch {
+		case to == w.other:
+			w.landedElsewhere(&reply, c)
+		case c != nil:
+			w.late(sentTo, c)
 			fate.landed, c.by, c.life = true, p, life
 			reply.Outcome, reply.Revision = record.Won, c.entry.Revision
 			w.landed(p, x, c)
 			w.committed(c)
+		default:
+			w.late(sentTo, nil)
 		}
 		back := w.between(50*time.Microsecond, hop)
 		switch {

@@ -33,8 +33,7 @@ func (p *process) checkOutlived(t *work) {
 
 // apart reports whether of the terms t of p and u of q the earlier one is of a bucket that is gone,
 // and counts that: the next one knows nothing of what is still believed in it, for as long as that
-// may outlast it. A term whose record the next one has is of the former by its session: its claim
-// was over nothing and landed late, so the next one knows the record and not the session.
+// may outlast it.
 //
 // That excuses nobody who knows: whose machine was shown the earlier term before it first sent its
 // own claim has to wait, as for any record that is missing. It is excused only if the first claim
@@ -48,9 +47,6 @@ func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 		p, t, u = q, u, t
 	}
 	of := t.in
-	if of == u.in {
-		of = w.bucketOf(t.session)
-	}
 	if of == u.in || !of.deleted || p.until > p.outlasts(of) || w.sent[u.token].knew(t) && w.firstClaim(u, 0).knew(t) {
 		return false
 	}
@@ -58,9 +54,6 @@ func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 	if !w.overlap[pair] {
 		w.overlap[pair] = true
 		w.Counts.Apart++
-		if t.in == u.in {
-			w.Counts.Stray++
-		}
 	}
 	return true
 }

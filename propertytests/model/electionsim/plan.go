@@ -90,12 +90,16 @@ const Recreate = KindCount
 // then, so it is drawn in schedules of its own.
 const GoBack = KindCount + 1
 
+// Elsewhere makes a connection lead to another bucket of the same name. It is drawn in schedules of
+// its own.
+const Elsewhere = KindCount + 2
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
 	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
-	"recreate", "go back",
+	"recreate", "go back", "elsewhere",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

@@ -29,6 +29,8 @@ type process struct {
 
 	link       bool          // packets go through
 	deaf       bool          // but no reply does
+	elsewhere  bool          // they go to another bucket of the same name
+	strayed    bool          // they have, in this life
 	muteFor    time.Duration // from the next idle beat on no beat is answered, for so long
 	muteUntil  time.Duration // until then none is
 	feed       *feed
@@ -114,7 +116,7 @@ func (p *process) start() {
 	}
 	p.opened, p.returning, p.unheard = w.store, false, nil
 	p.life++
-	p.alive, p.link, p.paused = true, true, false
+	p.alive, p.link, p.paused, p.elsewhere, p.strayed = true, true, false, false, false
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
 	p.until, p.session, p.snapshots, p.shownAt, p.unread = 0, 0, 0, 0, false

@@ -54,11 +54,11 @@ func (c Counts) recreation() (often, seldom map[string]int) {
 
 // TestStrayClaim: a claim over nothing lands late, in the next bucket, which does not know the
 // session. The beat that was sent before it, over nothing as well, lands there too, and names a
-// later session: so others take the role at once. That is two leaders by two records of one bucket,
-// until what the one has been acknowledged in the bucket before runs out, and no longer.
+// later session. Both are acknowledged, and neither is believed: no watch of the bucket that was
+// opened shows them.
 func TestStrayClaim(t *testing.T) {
 	stray := 0
-	for seed := range uint64(2000) {
+	for seed := range uint64(1000) {
 		w := newWorld(&Plan{Seed: seed, Roles: 3, Noise: Noise{Slow: 50, LostReply: 20, Late: 10}})
 		for i, name := range []string{"a", "b"} {
 			w.newProcess(i, name, &MemberPlan{TTL: 3 * time.Second, Priorities: []int{0, 0, 0}}).start()
@@ -69,7 +69,7 @@ func TestStrayClaim(t *testing.T) {
 		if w.violated != nil {
 			t.Fatalf("seed %d: failed after %d tests: %v\n%v", seed, seed+1, w.violated, w.trace.String())
 		}
-		stray += w.Counts.Stray
+		stray += w.Counts.LateWon
 	}
 	if stray == 0 {
 		t.Error("it has not happened")

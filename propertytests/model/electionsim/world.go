@@ -18,6 +18,7 @@ type world struct {
 	agenda agenda.Agenda
 	store  *store
 	gone   []*store // the buckets before it, oldest first
+	other  *store   // another bucket of the same name, to which a connection may lead by mistake
 	stray  *store   // what a replica shows that has kept what the others have lost, nil: there is none
 
 	members   []*process // the slots of the plan first, duplicates after them
@@ -43,7 +44,8 @@ type world struct {
 
 func newWorld(plan *Plan) *world {
 	return &world{
-		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), draws: rand.New(rand.NewPCG(plan.Seed, 3)), store: newStore(),
+		plan: plan, rng: rand.New(rand.NewPCG(plan.Seed, 1)), draws: rand.New(rand.NewPCG(plan.Seed, 3)),
+		store: newStore(), other: newElsewhere(),
 		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{},
 		sent: map[string]sending{}, commands: map[int]*question{},
 		resources: map[string]*resource{}, led: map[string]bool{}, Counts: newCounts(),
