@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
@@ -151,6 +152,15 @@ func public(err error) error {
 		return &kindError{ErrConnClosed, err}
 	}
 	return err
+}
+
+// closed is the fault of a connection that was closed for good, with the advice that would have kept
+// it.
+func closed(nc *nats.Conn) error {
+	if err := nc.LastError(); natsconn.Refused(err) {
+		return fmt.Errorf("%w: %w: connect with nats.IgnoreAuthErrorAbort() to wait for new credentials", ErrConnClosed, err)
+	}
+	return ErrConnClosed
 }
 
 // kindError is an error of the store under the name that this package gives it.

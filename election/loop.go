@@ -2,12 +2,14 @@ package election
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -246,6 +248,13 @@ func (l *loop) lastFault() error {
 	return public(l.fault)
 }
 
+// refused reports that the server refuses the credentials, and how often in a row that was found.
+func (l *loop) refused(err error, attempts int) {
+	away := &NotConnectedError{Servers: slices.Sorted(slices.Values(l.nc.Servers())), Err: err}
+	l.note(away)
+	l.s.emit(event.Fault{Meta: l.s.meta(), Doing: "connect", Err: away, Attempts: attempts})
+}
+
 // watchConnection tells the machine when the connection goes and comes, without touching any
 // handler of the user's.
 func (l *loop) watchConnection() {
@@ -255,7 +264,7 @@ func (l *loop) watchConnection() {
 	defer look.Stop()
 	up := l.nc.IsConnected()
 	l.connection(up, l.nc.Status())
-	for {
+	for refusals := 0; ; {
 		var status nats.Status
 		select {
 		case <-l.ctx.Done():
@@ -265,8 +274,14 @@ func (l *loop) watchConnection() {
 		case status = <-changes: // the zero status, DISCONNECTED, when the connection was closed
 		}
 		if status == nats.CLOSED || l.nc.IsClosed() {
-			l.s.post(protocol.Broken{Fault: ErrConnClosed})
+			l.s.post(protocol.Broken{Fault: closed(l.nc)})
 			return
+		}
+		if refusal := l.nc.LastError(); !up && status != nats.CONNECTED && natsconn.Refused(refusal) {
+			refusals++
+			l.refused(refusal, refusals)
+		} else {
+			refusals = 0
 		}
 		if connected := status == nats.CONNECTED; connected != up {
 			up = connected

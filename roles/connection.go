@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natsconn"
 )
 
 // minDial is what a dial is given at least, however short the heartbeat: a handshake with TLS over
@@ -22,6 +24,9 @@ func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports
 		nats.CustomInboxPrefix("_INBOX_" + instance),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
+		// Credentials that are renewed late are an outage like any other. Those that are refused
+		// before the first connection are another thing, see watchFirst.
+		nats.IgnoreAuthErrorAbort(),
 		nats.ReconnectWait(pause),
 		nats.ReconnectJitter(pause/2, pause),
 		// A publish while the connection is down fails at once: later it would be too late.
@@ -47,6 +52,44 @@ func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports
 	return nc, nil
 }
 
+// watchFirst watches a new connection until it is up for the first time, or stop is called. If the
+// servers refuse the credentials before that, it closes the connection, and stop returns why.
+func watchFirst(nc *nats.Conn) (stop func() error) {
+	var refusal error
+	ends, joined := make(chan struct{}), make(chan struct{})
+	changes := nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
+	go func() {
+		defer close(joined)
+		defer nc.RemoveStatusListener(changes)
+		tick := time.NewTicker(nc.Opts.ReconnectWait)
+		defer tick.Stop()
+		for refused := 0; !nc.IsConnected(); {
+			select {
+			case <-ends:
+				return
+			case <-changes:
+				return
+			case <-tick.C:
+			}
+			switch err := nc.LastError(); {
+			case !natsconn.Refused(err):
+				refused = 0
+			case refused == 0: // another server may know the user
+				refused++
+			case !nc.IsConnected():
+				refusal = err
+				nc.Close()
+				return
+			}
+		}
+	}()
+	return func() error {
+		close(ends)
+		<-joined
+		return refusal
+	}
+}
+
 // connection is the connection in use, nil before Run has made its own.
 func (m *Manager) connection() *nats.Conn {
 	m.mu.Lock()
@@ -60,4 +103,13 @@ func (m *Manager) connectionStatus() string {
 		return nc.Status().String()
 	}
 	return nats.DISCONNECTED.String()
+}
+
+// connectionTrouble is connectionStatus, with the reason if a server refuses the credentials.
+func (m *Manager) connectionTrouble() string {
+	status := m.connectionStatus()
+	if nc := m.connection(); nc != nil && !nc.IsConnected() && natsconn.Refused(nc.LastError()) {
+		status += ", the credentials are refused: " + nc.LastError().Error()
+	}
+	return status
 }

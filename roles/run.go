@@ -24,7 +24,7 @@ import (
 // ErrAlreadyRun, and *election.UndrainedError, alone or joined, when work had not returned; its
 // roles stay held until the lease runs out. The permanent faults of a session are errors too, such
 // as election.ErrBucketNotFound (with the command that makes the bucket), election.ErrPermission
-// (with the subject) and *election.DuplicateInstanceError. An outage is not an error: Run waits
+// (with the subject), credentials that are refused before the first connection, and *election.DuplicateInstanceError. An outage is not an error: Run waits
 // until it is over.
 func (m *Manager) Run(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
@@ -34,8 +34,14 @@ func (m *Manager) Run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, m.close(nil))
 	}
+	refusal := func() error { return nil }
+	if m.cfg.Conn == nil {
+		refusal = watchFirst(nc)
+	}
 	err = m.session.Open(ctx, nc)
-	if err == nil {
+	if why := refusal(); err != nil && why != nil {
+		err = fmt.Errorf("%w: %w", err, why)
+	} else if err == nil {
 		err = m.lead(ctx)
 	} else if ctx.Err() != nil {
 		err = nil // ended before it began: nothing is held

@@ -108,9 +108,9 @@ func (m *Manager) unready(roles []RoleStatus) string {
 	case at == ended:
 		return "has ended"
 	case bridge.Number(m.session) == 0:
-		return "no session is open (connection: " + m.connectionStatus() + ")"
+		return "no session is open (connection: " + m.connectionTrouble() + ")"
 	case bridge.TrustedFor(m.session) <= 0:
-		return "no heartbeat was acknowledged in time (connection: " + m.connectionStatus() + ")"
+		return "no heartbeat was acknowledged in time (connection: " + m.connectionTrouble() + ")"
 	}
 	var stuck []string
 	for _, r := range roles {

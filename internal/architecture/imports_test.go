@@ -33,9 +33,9 @@ var allowed = map[string][]string{
 	"internal/natstest":             {"internal/natsrun"},
 	"election": {
 		"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox",
-		"internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
+		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
 	},
-	"roles": {"election", "event", "fencing", "internal/bridge"},
+	"roles": {"election", "event", "fencing", "internal/bridge", "internal/natsconn"},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler",

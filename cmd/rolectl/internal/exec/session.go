@@ -35,8 +35,8 @@ func openSession(ctx context.Context, a *cli.App, s *election.Session) error {
 	beat := s.Config().HeartbeatInterval
 	pause := min(beat, time.Second)
 	options := []nats.Option{
-		nats.Name("rolectl exec " + s.Instance()), nats.MaxReconnects(-1), nats.ReconnectWait(pause),
-		nats.ReconnectJitter(pause/2, pause),
+		nats.Name("rolectl exec " + s.Instance()), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
+		nats.ReconnectWait(pause), nats.ReconnectJitter(pause/2, pause),
 		nats.ReconnectBufSize(-1), // a write while the connection is down fails at once: later it would come too late
 		nats.PingInterval(beat), nats.MaxPingsOutstanding(2), nats.FlusherTimeout(beat),
 	}
