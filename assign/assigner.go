@@ -54,6 +54,10 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 	if s == nil {
 		return nil, &ConfigError{"Session", "nil: use what election.NewSession returns"}
 	}
+	if at := s.Config(); at.Domain != "" || at.APIPrefix != "" {
+		return nil, &ConfigError{"Session", "it has a Domain or an APIPrefix, through which the subjects of tasks " +
+			"do not pass: connect to a server that keeps the tasks"}
+	}
 	cfg = cfg.withDefaults(s.Config().DrainTimeout)
 	if err := cfg.validate(); err != nil {
 		return nil, err

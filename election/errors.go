@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -28,14 +29,19 @@ var (
 
 // Errors of sessions and elections.
 var (
-	ErrBucketNotFound  = errors.New("election: bucket not found")
-	ErrBucketUnfit     = errors.New("election: bucket is not fit for elections")
-	ErrBucketRecreated = errors.New("election: the bucket was deleted and made again")
-	ErrStoreRegressed  = errors.New("election: revisions went back: the bucket was restored or made again")
-	ErrNewerRecord     = errors.New("election: our own lease was written by a later version of this library")
-	ErrPermission      = errors.New("election: permission denied")
-	ErrJetStreamOff    = errors.New("election: JetStream is off")
-	ErrConnClosed      = errors.New("election: the connection was closed")
+	ErrBucketNotFound = errors.New("election: bucket not found")
+	ErrBucketUnfit    = errors.New("election: bucket is not fit for elections")
+	// ErrOtherBucket says that another bucket has the name of the one that was meant. See
+	// OtherBucketError.
+	ErrOtherBucket = errors.New("election: another bucket has this name")
+	// ErrNoDomain says that a missing bucket was not created, because a JetStream domain answers
+	// and no Domain is configured: each site of a system would make a bucket of its own.
+	ErrNoDomain       = errors.New("election: no JetStream domain is configured")
+	ErrStoreRegressed = errors.New("election: revisions went back: the bucket was restored or made again")
+	ErrNewerRecord    = errors.New("election: our own lease was written by a later version of this library")
+	ErrPermission     = errors.New("election: permission denied")
+	ErrJetStreamOff   = errors.New("election: JetStream is off")
+	ErrConnClosed     = errors.New("election: the connection was closed")
 
 	ErrNotLeader    = errors.New("election: not the leader of the role")
 	ErrWrongEpoch   = errors.New("election: the role is held at another epoch")
@@ -78,6 +84,30 @@ type UndrainedError struct{ Roles []string }
 func (e *UndrainedError) Error() string {
 	return "election: closed before the work of " + strings.Join(e.Roles, ", ") + " had returned"
 }
+
+// BucketIdentity distinguishes a bucket from every other bucket of the same name. ID is random and
+// made with the bucket; Cluster is where the bucket is now.
+type BucketIdentity struct {
+	ID, Domain, Cluster string
+	Created             time.Time
+}
+
+// OtherBucketError says that another bucket has the name of the one that was opened, or of the one
+// that BucketID names. A connection to another NATS system or JetStream domain leads to it, or the
+// bucket was deleted and recreated. It is ErrOtherBucket.
+type OtherBucketError struct {
+	Bucket string
+	// Opened is the bucket that was meant, Found the one that answers. If BucketID was refused,
+	// only the ID of Opened is known.
+	Opened, Found BucketIdentity
+}
+
+func (e *OtherBucketError) Error() string {
+	return "election: " + (&natskv.OtherBucketError{
+		Bucket: e.Bucket, Opened: natskv.Identity(e.Opened), Found: natskv.Identity(e.Found),
+	}).Error()
+}
+func (e *OtherBucketError) Is(target error) bool { return target == ErrOtherBucket }
 
 // NotConnectedError says that there is no connection to a server at the moment. It is
 // nats.ErrDisconnected.
@@ -139,7 +169,14 @@ func public(err error) error {
 	}
 	var unfit *natskv.UnfitError
 	var denied *natskv.PermissionError
+	var other *natskv.OtherBucketError
 	switch {
+	case errors.As(err, &other):
+		return &OtherBucketError{other.Bucket, BucketIdentity(other.Opened), BucketIdentity(other.Found)}
+	case errors.Is(err, natskv.ErrOtherBucket):
+		return &kindError{ErrOtherBucket, err}
+	case errors.Is(err, natskv.ErrNoDomain):
+		return &kindError{ErrNoDomain, err}
 	case errors.Is(err, natskv.ErrBucketNotFound):
 		return &kindError{ErrBucketNotFound, err}
 	case errors.As(err, &unfit):

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,12 +63,15 @@ func TestNothingIsHeardOfAnotherBucket(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if heard, err := once(); heard > 0 || !errors.Is(err, ErrBucketRecreated) {
+		if heard, err := once(); heard > 0 || !errors.Is(err, natskv.ErrOtherBucket) {
 			t.Errorf("of another bucket: %d heard, %v", heard, err)
 		}
 		link.Hold(natsrun.Both)
-		if heard, err := once(); heard > 0 || err == nil || errors.Is(err, ErrBucketRecreated) || natskv.Permanent(err) {
-			t.Errorf("of one that is not known: %d heard, %v", heard, err)
+		ctx, cancel := context.WithTimeout(t.Context(), watchTimeout)
+		defer cancel()
+		w = newWatcher(t.Context(), &wg, asking, bucket, clock.System(), []string{record.AllFilter})
+		if err := w.identify(ctx); err == nil || errors.Is(err, natskv.ErrOtherBucket) || natskv.Permanent(err) {
+			t.Errorf("of one that is not known: %v", err)
 		}
 		link.Release()
 	})
@@ -82,15 +86,14 @@ func TestADenialToAskWhichBucketIsSaid(t *testing.T) {
 			so.Users, options = []*server.User{{Username: "owner", Password: "x"}, {Username: "a", Password: "x"}}, so
 		}
 	})
-	asking, watching := natstest.Connect(t, s, nats.UserInfo("a", "x")),
-		natstest.Connect(t, s, nats.UserInfo("owner", "x"))
+	asking := natstest.Connect(t, s, nats.UserInfo("a", "x"))
 	bucket, err := natskv.Create(t.Context(), asking, natskv.Config{Bucket: "roles"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	t.Cleanup(wg.Wait)
-	w := newWatcher(t.Context(), &wg, watching, bucket, clock.System(), []string{record.AllFilter})
+	w := newWatcher(t.Context(), &wg, asking, bucket, clock.System(), []string{record.AllFilter})
 	less := options.Clone()
 	less.Users = []*server.User{
 		{Username: "owner", Password: "x"},

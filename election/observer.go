@@ -41,8 +41,9 @@ type Observer struct {
 type ObserveOption func(*observeOptions)
 
 type observeOptions struct {
-	workers bool
-	sinks   []event.Sink
+	workers        bool
+	sinks          []event.Sink
+	domain, prefix string
 }
 
 // WithWorkers makes the observer watch worker-only members too. It then receives the heartbeats of
@@ -52,6 +53,16 @@ func WithWorkers() ObserveOption { return func(o *observeOptions) { o.workers = 
 // WithSinks brings every event to the sinks, in order, from one goroutine that the observer owns.
 func WithSinks(sinks ...event.Sink) ObserveOption {
 	return func(o *observeOptions) { o.sinks = append(o.sinks, sinks...) }
+}
+
+// WithDomain gives the JetStream domain that keeps the bucket, as SessionConfig.Domain does.
+func WithDomain(domain string) ObserveOption {
+	return func(o *observeOptions) { o.domain = domain }
+}
+
+// WithAPIPrefix gives the prefix of the JetStream API, as SessionConfig.APIPrefix does.
+func WithAPIPrefix(prefix string) ObserveOption {
+	return func(o *observeOptions) { o.prefix = prefix }
 }
 
 // Observe begins to watch and returns when the present state of the bucket is known. ctx bounds
@@ -65,9 +76,13 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 		}
 		opt(&options)
 	}
-	b, err := natskv.Open(ctx, nc, bucket)
+	reach, err := natskv.NewReach(options.domain, options.prefix)
 	if err != nil {
-		return nil, fmt.Errorf("observe: %w", public(err))
+		return nil, &ConfigError{"Domain", err.Error()}
+	}
+	b, err := reach.Open(ctx, nc, bucket)
+	if err != nil {
+		return nil, fmt.Errorf("observe: %w", public(reach.Located(ctx, nc, err)))
 	}
 	o := &Observer{
 		nc: nc, bucket: b, clock: clock.System(), view: protocol.NewView(b.MaxTTL()), events: newFanout(),

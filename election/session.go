@@ -26,6 +26,7 @@ import (
 // the session opens a new lease automatically. All methods are safe for concurrent use.
 type Session struct {
 	cfg    SessionConfig
+	reach  natskv.Reach
 	signer *fencing.Signer
 	events *fanout
 	box    *mailbox.Mailbox[message] // bounded by the writes in flight, and by the callers that wait for an answer
@@ -64,12 +65,16 @@ func NewSession(cfg SessionConfig) (*Session, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
+	reach, err := natskv.NewReach(cfg.Domain, cfg.APIPrefix)
+	if err != nil {
+		return nil, err // not after Validate
+	}
 	signer, err := fencing.NewSigner()
 	if err != nil {
 		return nil, fmt.Errorf("election: make a signing key: %w", err)
 	}
 	s := &Session{
-		cfg: cfg, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{},
+		cfg: cfg, reach: reach, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{},
 		bindings: map[<-chan struct{}]*binding{},
 		trust:    newTrust(cfg.clock), events: newFanout(), ready: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -203,12 +208,29 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 }
 
 func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
-	if s.cfg.BucketAutoCreate {
-		return natskv.Create(ctx, nc, natskv.Config{
-			Bucket: s.cfg.Bucket, Replicas: s.cfg.Replicas, Storage: s.cfg.Storage, MaxTTL: max(natskv.DefaultMaxTTL, s.cfg.TTL),
-		})
+	b, err := s.reach.Open(ctx, nc, s.cfg.Bucket)
+	switch {
+	case s.cfg.BucketAutoCreate && errors.Is(err, natskv.ErrBucketNotFound):
+		return s.createBucket(ctx, nc)
+	case err != nil:
+		return nil, s.reach.Located(ctx, nc, err)
+	case s.cfg.BucketID != "" && b.Identity().ID != s.cfg.BucketID:
+		return nil, &natskv.OtherBucketError{
+			Bucket: b.Name(), Opened: natskv.Identity{ID: s.cfg.BucketID}, Found: b.Identity(),
+		}
 	}
-	return natskv.Open(ctx, nc, s.cfg.Bucket)
+	return b, nil
+}
+
+func (s *Session) createBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
+	cfg := natskv.Config{
+		Bucket: s.cfg.Bucket, Replicas: s.cfg.Replicas, Storage: s.cfg.Storage,
+		MaxTTL: max(natskv.DefaultMaxTTL, s.cfg.TTL), Reach: s.reach,
+	}
+	if err := s.reach.MayCreate(ctx, nc, fmt.Sprintf("bucket %q", cfg.Bucket), natskv.Command(cfg)); err != nil {
+		return nil, err
+	}
+	return natskv.Create(ctx, nc, cfg)
 }
 
 // abort ends a session that never had a loop.

@@ -20,6 +20,8 @@ var shared = struct {
 type sharedKey struct {
 	nc       *nats.Conn
 	bucket   string
+	domain   string
+	prefix   string
 	instance string // as configured, so that "" means one generated id for all
 }
 
@@ -57,7 +59,7 @@ func New(nc *nats.Conn, cfg Config) (*Election, error) {
 }
 
 func acquire(nc *nats.Conn, cfg SessionConfig) (*sharedSession, error) {
-	key := sharedKey{nc, cfg.Bucket, cfg.InstanceID}
+	key := sharedKey{nc, cfg.Bucket, cfg.Domain, cfg.APIPrefix, cfg.InstanceID}
 	shared.Lock()
 	defer shared.Unlock()
 	if s := shared.sessions[key]; s != nil && !s.ended() && !s.box.Closed() {

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/naming"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
@@ -66,6 +67,10 @@ func (c SessionConfig) Validate() error {
 	var f faults
 	f.check(bucketName.MatchString(c.Bucket), "Bucket", "%q is not a valid bucket name: use letters, digits, - and _",
 		c.Bucket)
+	_, err := natskv.NewReach(c.Domain, c.APIPrefix)
+	f.check(err == nil, "Domain", "%v", err)
+	f.check(c.BucketID == "" || !c.BucketAutoCreate, "BucketID",
+		"%s: a bucket that is created has another id: leave BucketAutoCreate off", c.BucketID)
 	f.check(naming.Valid(c.InstanceID), "InstanceID", "%q cannot be part of a key: %s", c.InstanceID, nameRule)
 	f.check(c.Replicas >= 1 && c.Replicas <= 5 && c.Replicas%2 == 1, "Replicas", "%d: use 1, 3 or 5", c.Replicas)
 	f.check(c.TTL >= minTTL, "TTL", "%v < %v: use at least %[2]v", c.TTL, minTTL)

@@ -94,7 +94,7 @@ func (w *watcher) run() {
 		if w.ctx.Err() != nil {
 			return // what it failed with is that
 		}
-		if natskv.Permanent(err) || errors.Is(err, ErrBucketRecreated) {
+		if natskv.Permanent(err) {
 			w.broken(public(err))
 			return
 		}
@@ -132,6 +132,7 @@ func (w *watcher) once(patience time.Duration) error {
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
+	connection := w.nc.Stats().Reconnects
 	reset := w.inspect(ctx)
 	reset.Wide = w.wide.Load() > 0
 	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(reset.Wide))
@@ -141,6 +142,9 @@ func (w *watcher) once(patience time.Duration) error {
 	defer w.wg.Go(watch.Close) // it may wait for a frozen connection, so not here
 	if err := w.identify(ctx); err != nil {
 		return err
+	}
+	if w.nc.Stats().Reconnects != connection {
+		return nil // the watch and the answer may be of two systems
 	}
 	return w.pass(watch, reset)
 }
@@ -223,17 +227,17 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
 // process that took the next bucket for this one would keep leading in it by a record that the next
 // bucket does not have.
 func (w *watcher) identify(ctx context.Context) error {
-	state, err := w.bucket.Inspect(ctx)
+	err := w.bucket.Identify(ctx, w.nc)
 	for errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // one question has its own patience
-		state, err = w.bucket.Inspect(ctx)
+		err = w.bucket.Identify(ctx, w.nc)
 	}
 	switch {
+	case errors.Is(err, natskv.ErrOtherBucket):
+		return err
 	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("which bucket is being watched: %w", err)
 	case err != nil: // what it says of the bucket is for the next watch to find out, which asks twice
 		return fmt.Errorf("which bucket is being watched: %v", err)
-	case !state.Created.Equal(w.bucket.Created()):
-		return ErrBucketRecreated
 	}
 	return nil
 }

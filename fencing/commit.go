@@ -102,7 +102,7 @@ func (s *Store) gate() *nats.Msg {
 
 func (s *Store) message(key string, value []byte) *nats.Msg {
 	return &nats.Msg{
-		Subject: subjectOf(s.bucket, key), Data: value,
+		Subject: s.reach.Publish(subjectOf(s.bucket, key)), Data: value,
 		Header: nats.Header{headerStream: {streamOf(s.bucket)}},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -146,7 +145,7 @@ func (s *Store) silence(msgs []*nats.Msg, before, err error) (uint64, verdict, e
 		if errors.Is(err, nats.ErrNoResponders) {
 			ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 			defer cancel()
-			if _, gone := natskv.Inspect(ctx, s.nc, s.bucket); natskv.Permanent(gone) &&
+			if _, gone := s.reach.Inspect(ctx, s.nc, s.bucket); natskv.Permanent(gone) &&
 				!errors.Is(gone, nats.ErrPermissionViolation) {
 				return 0, hopeless, gone
 			}
@@ -156,9 +155,10 @@ func (s *Store) silence(msgs []*nats.Msg, before, err error) (uint64, verdict, e
 	// A denied permission looks like silence. The server's complaint comes before the answer to a
 	// ping sent after it.
 	if s.nc.IsConnected() && s.nc.FlushTimeout(min(s.timeout, 250*time.Millisecond)) == nil {
-		if last := s.nc.LastError(); last != before && errors.Is(last, nats.ErrPermissionViolation) {
+		last := s.nc.LastError()
+		if denied := natskv.Denied(last); last != before && denied != nil {
 			for _, m := range msgs {
-				if strings.Contains(last.Error(), strconv.Quote(m.Subject)) {
+				if s.reach.Concerns(denied, m.Subject) {
 					return 0, hopeless, last
 				}
 			}

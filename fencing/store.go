@@ -28,6 +28,7 @@ import (
 type Store struct {
 	js      jetstream.JetStream
 	nc      *nats.Conn
+	reach   natskv.Reach
 	bucket  string
 	token   Token
 	timeout time.Duration
@@ -56,7 +57,8 @@ type storeOptions struct {
 }
 
 // WithCreate creates a missing bucket with this number of replicas. 0 means 1. An existing bucket
-// is left unchanged.
+// is left unchanged. Where a JetStream domain answers, the client must have been made with
+// jetstream.NewWithDomain, or nothing is created.
 func WithCreate(replicas int) StoreOption {
 	return func(o *storeOptions) { o.create, o.replicas = true, replicas }
 }
@@ -89,12 +91,10 @@ func OpenStore(ctx context.Context, js jetstream.JetStream, bucket string, t Tok
 	if !t.complete() {
 		return nil, fmt.Errorf("open store %q: %w", bucket, ErrNoToken)
 	}
-	var b *natskv.Bucket
-	var err error
-	if o.create {
-		b, err = natskv.Create(ctx, js.Conn(), natskv.Config{Bucket: bucket, Replicas: o.replicas})
-	} else {
-		b, err = natskv.Open(ctx, js.Conn(), bucket)
+	reach := natskv.ReachOf(js)
+	b, err := reach.Open(ctx, js.Conn(), bucket)
+	if o.create && errors.Is(err, natskv.ErrBucketNotFound) {
+		b, err = create(ctx, js.Conn(), natskv.Config{Bucket: bucket, Replicas: o.replicas, Reach: reach})
 	}
 	if err == nil && b.Volatile() {
 		err = ErrVolatile
@@ -103,13 +103,22 @@ func OpenStore(ctx context.Context, js jetstream.JetStream, bucket string, t Tok
 		return nil, fmt.Errorf("open store %q: %w", bucket, err)
 	}
 	s := &Store{
-		js: js, nc: js.Conn(), bucket: bucket, token: t, timeout: o.timeout,
+		js: js, nc: js.Conn(), reach: reach, bucket: bucket, token: t, timeout: o.timeout,
 		self: uuid.NewString(), turn: make(chan struct{}, 1),
 	}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %q: %w", bucket, err)
 	}
 	return s, nil
+}
+
+// create creates a bucket that is missing, unless it could be missing only in the JetStream domain
+// that happens to answer.
+func create(ctx context.Context, nc *nats.Conn, cfg natskv.Config) (*natskv.Bucket, error) {
+	if err := cfg.Reach.MayCreate(ctx, nc, fmt.Sprintf("bucket %q", cfg.Bucket), natskv.Command(cfg)); err != nil {
+		return nil, err
+	}
+	return natskv.Create(ctx, nc, cfg)
 }
 
 // Token returns the token that the store was opened with.

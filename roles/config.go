@@ -32,9 +32,23 @@ type Config struct {
 	// BucketAutoCreate creates a missing bucket with Replicas (default 1) and Storage (default
 	// file). Without it, a missing bucket is an error that names the command to create the bucket.
 	// An existing bucket is never changed.
+	//
+	// Where a JetStream domain answers and Domain is empty, it creates nothing
+	// (election.ErrNoDomain).
 	BucketAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
+	// BucketID, if set, pins the bucket: one with another id is refused with
+	// election.ErrOtherBucket. "rolectl bucket id" prints the id. It cannot be used together with
+	// BucketAutoCreate.
+	BucketID string
+	// Domain is the JetStream domain that keeps the bucket. It is needed on leaf nodes, and
+	// wherever several domains can be reached. Default "": the domain that answers without a
+	// prefix.
+	Domain string
+	// APIPrefix is the prefix of a JetStream API that another account exports, such as
+	// "JS.acme.API". Domain and APIPrefix cannot be used together.
+	APIPrefix string
 
 	// InstanceID names this process. It must be unique among the live processes. Default: the host
 	// name and eight random hex digits.
@@ -122,9 +136,9 @@ type Role struct {
 	// passed over, until a check succeeds. A check that hangs counts as failing.
 	Health                 election.HealthChecker
 	MaxConsecutiveFailures int
-	// ValidationInterval is how often a leader asks the server to confirm its leadership. The leader
-	// steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval, maximum a
-	// year.
+	// ValidationInterval is how often a leader asks the server to confirm its leadership. The
+	// leader steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval,
+	// maximum a year.
 	ValidationInterval time.Duration
 }
 
@@ -132,6 +146,7 @@ type Role struct {
 func (c Config) session() election.SessionConfig {
 	return election.SessionConfig{
 		Bucket: c.Bucket, BucketAutoCreate: c.BucketAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
+		BucketID: c.BucketID, Domain: c.Domain, APIPrefix: c.APIPrefix,
 		InstanceID: c.InstanceID, WorkerOnly: c.WorkerOnly, TTL: c.TTL, HeartbeatInterval: c.HeartbeatInterval,
 		OpTimeout:    c.OpTimeout,
 		SafetyMargin: c.SafetyMargin, DisconnectGracePeriod: c.DisconnectGracePeriod, SuccessionDelay: c.SuccessionDelay,

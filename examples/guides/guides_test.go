@@ -19,6 +19,9 @@ import (
 	"github.com/rolemanager/rolemanager/assigntest"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/roles"
 )
 
@@ -227,5 +230,35 @@ func TestSubmit(t *testing.T) {
 	}
 	if err := stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLeadAt: a process at the hub and one on a leaf node have one leader.
+func TestLeadAt(t *testing.T) {
+	h := natstest.Hub(t, natsrun.HubOptions{Domain: "hub", Leaves: []natsrun.LeafOptions{{Name: "site"}}})
+	reach, err := natskv.NewReach("hub", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := natskv.Create(t.Context(), natstest.Connect(t, h), natskv.Config{Bucket: "roles", Reach: reach}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	terms, ended := make(chan *election.Term, 2), make(chan error, 2)
+	for _, url := range []string{h.URL(), h.Leaf(0).URL()} {
+		go func() {
+			ended <- leadAt(ctx, url, func(ctx context.Context, term *election.Term) error {
+				terms <- term
+				<-ctx.Done()
+				return nil
+			})
+		}()
+	}
+	<-terms
+	cancel()
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -18,7 +18,9 @@ var bucketName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 type Bucket struct {
 	nc       *nats.Conn
 	name     string
-	created  time.Time
+	reach    Reach
+	identity Identity
+	read     uint64 // the connection on which the identity was read
 	maxTTL   time.Duration
 	replicas int
 	storage  jetstream.StorageType
@@ -30,9 +32,11 @@ func (b *Bucket) Name() string { return b.name }
 // Stream is the name of the bucket's stream.
 func (b *Bucket) Stream() string { return streamName(b.name) }
 
-// Created is when the bucket was created, by its server's clock. A bucket with the same name and
-// another creation time is another bucket; a restored bucket keeps its time.
-func (b *Bucket) Created() time.Time { return b.created }
+// Identity is the identity that the bucket had when it was opened. A restored bucket keeps its own.
+func (b *Bucket) Identity() Identity { return b.identity }
+
+// Reach is the way to the JetStream that keeps the bucket.
+func (b *Bucket) Reach() Reach { return b.reach }
 
 // MaxTTL is L_max: the longest TTL a session in this bucket may have.
 func (b *Bucket) MaxTTL() time.Duration { return b.maxTTL }
@@ -54,7 +58,7 @@ func (b *Bucket) Volatile() bool { return b.storage == jetstream.MemoryStorage &
 
 // State is what the server reports about a bucket.
 type State struct {
-	Created time.Time
+	Identity
 	// FirstSeq and LastSeq are the revisions of the oldest and of the last record. If LastSeq has
 	// gone back, an older state was restored, or acknowledged writes were lost.
 	FirstSeq, LastSeq uint64
@@ -70,8 +74,6 @@ type State struct {
 	// that are up to date.
 	Leader                    string
 	Offline, Lagging, Current int
-	// Domain is the JetStream domain, usually empty.
-	Domain string
 	// Faults are those that Open would report. It is empty when the bucket is fit.
 	Faults []string
 }
@@ -84,50 +86,61 @@ func Create(ctx context.Context, nc *nats.Conn, cfg Config) (*Bucket, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("create bucket: %w", err)
 	}
-	b, err := Open(ctx, nc, cfg.Bucket)
+	b, err := cfg.Reach.Open(ctx, nc, cfg.Bucket)
 	if !errors.Is(err, ErrBucketNotFound) {
 		return b, err
 	}
 	if err := oldServer(cfg.Bucket, nc); err != nil {
 		return nil, err
 	}
-	info, err := createStream(ctx, nc, bucketPlace(cfg.Bucket), streamConfig(cfg, time.Now()))
+	at, on := bucketPlace(cfg.Bucket, cfg.Reach), connection(nc)
+	info, err := createStream(ctx, nc, at, streamConfig(cfg, time.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("create bucket %q: %w", cfg.Bucket, err)
 	}
-	return opened(nc, cfg.Bucket, info)
+	return opened(nc, at, info, on)
 }
 
 // Open opens a bucket and checks it, but corrects nothing. Errors: NotFoundError, UnfitError,
 // PermissionError, ErrJetStreamOff, and those of the connection and the API.
 func Open(ctx context.Context, nc *nats.Conn, bucket string) (*Bucket, error) {
-	info, err := streamInfo(ctx, nc, bucket)
+	return Reach{}.Open(ctx, nc, bucket)
+}
+
+// Open is the function Open over this Reach.
+func (r Reach) Open(ctx context.Context, nc *nats.Conn, bucket string) (*Bucket, error) {
+	at, on := bucketPlace(bucket, r), connection(nc)
+	info, err := bucketInfo(ctx, nc, at)
 	if err != nil {
 		return nil, fmt.Errorf("open bucket: %w", err)
 	}
-	return opened(nc, bucket, info)
+	return opened(nc, at, info, on)
 }
 
 // Inspect asks the server for the bucket's state. The answer may be out of date when it arrives,
 // and in a cluster the server that gave it may no longer be the leader. The state may therefore
 // decide nothing except to look again.
 func (b *Bucket) Inspect(ctx context.Context) (State, error) {
-	return Inspect(ctx, b.nc, b.name)
+	return b.reach.Inspect(ctx, b.nc, b.name)
 }
 
 // Inspect is Bucket.Inspect for a bucket that may be unfit.
 func Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State, error) {
-	info, err := streamInfo(ctx, nc, bucket)
+	return Reach{}.Inspect(ctx, nc, bucket)
+}
+
+// Inspect is the function Inspect over this Reach.
+func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State, error) {
+	info, err := bucketInfo(ctx, nc, bucketPlace(bucket, r))
 	if err != nil {
 		return State{}, fmt.Errorf("inspect bucket: %w", err)
 	}
 	s := State{
-		Created:  info.Created,
+		Identity: info.identity(),
 		FirstSeq: info.State.FirstSeq, LastSeq: info.State.LastSeq,
 		Keys: info.State.Msgs, Bytes: info.State.Bytes,
 		Watchers: info.State.Consumers,
 		Replicas: info.Config.Replicas, Storage: info.Config.Storage,
-		Domain: info.Domain,
 		Faults: faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion()),
 	}
 	if c := info.Cluster; c != nil {
@@ -160,15 +173,15 @@ func (c Config) validate() error {
 	return errors.Join(errs...)
 }
 
-// opened checks a stream and returns its bucket.
-func opened(nc *nats.Conn, bucket string, info *streamAnswer) (*Bucket, error) {
-	if f := faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion()); len(f) > 0 {
-		return nil, &UnfitError{Bucket: bucket, Faults: f}
+// opened checks a stream and returns its bucket. on is the connection on which the stream has
+// answered.
+func opened(nc *nats.Conn, at place, info *streamAnswer, on uint64) (*Bucket, error) {
+	if f := faults(at.bucket, &info.StreamInfo, nc.ConnectedServerVersion()); len(f) > 0 {
+		return nil, &UnfitError{Bucket: at.bucket, Faults: f}
 	}
 	longest, _ := maxTTL(&info.Config)
 	return &Bucket{
-		nc: nc, name: bucket,
-		created: info.Created, maxTTL: longest,
+		nc: nc, name: at.bucket, reach: at.reach, identity: info.identity(), read: on, maxTTL: longest,
 		replicas: info.Config.Replicas, storage: info.Config.Storage,
 	}, nil
 }
@@ -181,27 +194,30 @@ type streamAnswer struct {
 
 func (a *streamAnswer) fault() *jetstream.APIError { return a.Error }
 
-func streamInfo(ctx context.Context, nc *nats.Conn, bucket string) (*streamAnswer, error) {
-	if !bucketName.MatchString(bucket) {
-		return nil, fmt.Errorf("invalid bucket name %q: use letters, digits, - and _", bucket)
+func (a *streamAnswer) identity() Identity { return identityOf(&a.StreamInfo) }
+
+func bucketInfo(ctx context.Context, nc *nats.Conn, at place) (*streamAnswer, error) {
+	if !bucketName.MatchString(at.bucket) {
+		return nil, fmt.Errorf("invalid bucket name %q: use letters, digits, - and _", at.bucket)
 	}
-	return infoOf(ctx, nc, bucketPlace(bucket))
+	return infoOf(ctx, nc, at)
 }
 
 func infoOf(ctx context.Context, nc *nats.Conn, at place) (*streamAnswer, error) {
 	var a streamAnswer
-	if err := request(ctx, nc, at, "$JS.API.STREAM.INFO."+at.stream, nil, &a); err != nil {
+	if err := request(ctx, nc, at, at.api("STREAM.INFO"), nil, &a); err != nil {
 		return nil, err
 	}
 	return &a, nil
 }
 
-// createStream creates the stream, or reads the one that another process has just created. Two
-// creators never agree on FirstSeq, so the server tells the second that the name is taken.
+// createStream creates the stream, or finds the one that another process has just created, and
+// reads it: the answer to a creation does not name the domain. Two creators never agree on
+// FirstSeq, so the server tells the second that the name is taken.
 func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.StreamConfig) (*streamAnswer, error) {
-	made, err := again(ctx, func() (*streamAnswer, error) {
+	_, err := again(ctx, func() (*streamAnswer, error) {
 		var a streamAnswer
-		err := request(ctx, nc, at, "$JS.API.STREAM.CREATE."+at.stream, cfg, &a)
+		err := request(ctx, nc, at, at.api("STREAM.CREATE"), cfg, &a)
 		// The server removes the directories of a deleted stream after it has answered, and may
 		// remove those of a new stream with them. Then nothing was created, and the next attempt
 		// succeeds.
@@ -214,10 +230,10 @@ func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.St
 		cfg.MaxConsumers = -1
 		return createStream(ctx, nc, at, cfg)
 	}
-	if !hasCode(err, codeNameInUse) {
-		return made, err
+	if err != nil && !hasCode(err, codeNameInUse) {
+		return nil, err
 	}
-	return again(ctx, func() (*streamAnswer, error) { // in a cluster the winner's stream may not be up yet
+	return again(ctx, func() (*streamAnswer, error) { // in a cluster the stream may not be up yet
 		info, err := infoOf(ctx, nc, at)
 		if Permanent(err) && !errors.Is(err, ErrBucketNotFound) {
 			return nil, backoff.Permanent(err)

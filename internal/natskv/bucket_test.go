@@ -26,8 +26,8 @@ func TestCreateMakesAFitBucket(t *testing.T) {
 		again.Volatile() {
 		t.Errorf("opened %+v", again)
 	}
-	if !again.Created().Equal(b.Created()) || again.Created().After(before.Add(time.Minute)) {
-		t.Errorf("created %v and %v", b.Created(), again.Created())
+	if i := again.Identity(); !i.Same(b.Identity()) || i.ID == "" || i.Created.After(before.Add(time.Minute)) {
+		t.Errorf("identity %v and %v", b.Identity(), i)
 	}
 	s, err := b.Inspect(t.Context())
 	if err != nil {
@@ -79,8 +79,8 @@ func TestConcurrentCreators(t *testing.T) {
 	close(start)
 	all.Wait()
 	for _, b := range buckets {
-		if b != nil && !b.Created().Equal(buckets[0].Created()) {
-			t.Errorf("two buckets: created %v and %v", buckets[0].Created(), b.Created())
+		if b != nil && !b.Identity().Created.Equal(buckets[0].Identity().Created) {
+			t.Errorf("two buckets: created %v and %v", buckets[0].Identity().Created, b.Identity().Created)
 		}
 	}
 }
@@ -337,7 +337,7 @@ func TestOldComplaintIsNotBelieved(t *testing.T) {
 	}
 	const subject = "$JS.API.STREAM.DELETE.KV_b"
 	var a streamAnswer
-	err := request(t.Context(), nc, bucketPlace("b"), subject, nil, &a)
+	err := request(t.Context(), nc, bucketPlace("b", Reach{}), subject, nil, &a)
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		t.Fatalf("got %v", err)
 	}

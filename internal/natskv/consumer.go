@@ -75,7 +75,7 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string
 	for _, f := range filters {
 		subjects = append(subjects, at.prefix+f)
 	}
-	subject := "$JS.API.CONSUMER.CREATE." + at.stream + "." + cfg.Name
+	subject := at.api("CONSUMER.CREATE") + "." + cfg.Name
 	if len(subjects) == 1 {
 		// The only filter is part of the subject, so that a permission can be given for it.
 		cfg.FilterSubject = subjects[0]
@@ -99,5 +99,5 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string
 // deleteSubject is the subject on which any message removes the consumer. The writer does not wait
 // for the answer, because the server also removes a consumer without listeners.
 func (c consumer) deleteSubject(at place) string {
-	return "$JS.API.CONSUMER.DELETE." + at.stream + "." + c.name
+	return at.api("CONSUMER.DELETE") + "." + c.name
 }

@@ -40,13 +40,22 @@ type NotFoundError struct {
 	Bucket string
 	// Stream is set instead of Bucket for a plain stream.
 	Stream string
+	// Reach is where the bucket was looked for.
+	Reach Reach
+	// Domain is the JetStream domain that has answered, if that is known.
+	Domain string
 }
 
 func (e *NotFoundError) Error() string {
 	if e.Stream != "" {
 		return fmt.Sprintf("stream %q not found", e.Stream)
 	}
-	return fmt.Sprintf("bucket %q not found: make it with %q", e.Bucket, Command(Config{Bucket: e.Bucket}))
+	command := Command(Config{Bucket: e.Bucket, Reach: e.Reach})
+	if e.Domain != "" {
+		return fmt.Sprintf("bucket %q not found in JetStream domain %q: set Domain to the domain that has it, "+
+			"or make it there with %q", e.Bucket, e.Domain, command+" --js-domain "+e.Domain)
+	}
+	return fmt.Sprintf("bucket %q not found: make it with %q", e.Bucket, command)
 }
 
 func (e *NotFoundError) Is(target error) bool { return target == ErrBucketNotFound }
@@ -155,7 +164,7 @@ func Permanent(err error) bool {
 		return false
 	}
 	for _, target := range []error{
-		ErrBucketNotFound, ErrJetStreamOff, ErrInvalidKey, ErrClosed,
+		ErrBucketNotFound, ErrOtherBucket, ErrNoDomain, ErrJetStreamOff, ErrInvalidKey, ErrClosed,
 		nats.ErrPermissionViolation, nats.ErrConnectionClosed, nats.ErrMaxPayload, nats.ErrHeadersNotSupported,
 	} {
 		if errors.Is(err, target) {

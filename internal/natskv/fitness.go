@@ -126,16 +126,17 @@ var rules = []rule{
 		fit: func(_ string, s *jetstream.StreamInfo) bool {
 			_, format := s.Config.Metadata[metaFormat]
 			_, ok := maxTTL(&s.Config)
-			return format && ok
+			return format && ok && s.Config.Metadata[metaID] != ""
 		},
-		fault: "the metadata does not hold the format version and the longest TTL",
+		fault: "the metadata does not hold the format version, the longest TTL and an id",
 		repair: func(s *jetstream.StreamInfo) (string, any) {
 			meta := map[string]string{
 				metaFormat: strconv.Itoa(formatVersion),
 				metaMaxTTL: strconv.FormatInt(longestTTL(s).Milliseconds(), 10),
+				metaID:     newID(),
 			}
 			for k, v := range s.Config.Metadata {
-				if k != metaMaxTTL { // the one that may be there but be unreadable
+				if k != metaMaxTTL && (k != metaID || v != "") { // those that may be there and say nothing
 					meta[k] = v
 				}
 			}

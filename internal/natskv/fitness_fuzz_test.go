@@ -64,7 +64,9 @@ func FuzzMetadata(f *testing.F) {
 	}
 	f.Add(false, "", true, "1", "", "")
 	f.Add(true, "60000", false, "", metaFormat, "2")
-	complete := against(f, map[string]string{metaFormat: "1", metaMaxTTL: "60000"}, nil)
+	f.Add(true, "60000", true, "1", metaID, "x")
+	f.Add(true, "60000", true, "1", metaID, "")
+	complete := against(f, map[string]string{metaFormat: "1", metaMaxTTL: "60000", metaID: "x"}, nil)
 	known := against(f, nil, map[string]string{metaFormat: strconv.Itoa(formatVersion + 1)})
 	f.Fuzz(func(t *testing.T, timed bool, ms string, formatted bool, format, key, value string) {
 		s := withMetadata(map[string]string{key: value})
@@ -92,7 +94,7 @@ func FuzzMetadata(f *testing.F) {
 		if n, err := strconv.Atoi(text); known.fit("b", s) != (!there || err == nil && n <= formatVersion) {
 			t.Fatalf("format %q: known %v", text, known.fit("b", s))
 		}
-		if complete.fit("b", s) != (ok && there) {
+		if complete.fit("b", s) != (ok && there && s.Config.Metadata[metaID] != "") {
 			t.Fatalf("%q fits: %v", s.Config.Metadata, complete.fit("b", s))
 		}
 		_, v := complete.repair(s)
@@ -101,7 +103,7 @@ func FuzzMetadata(f *testing.F) {
 			t.Fatalf("%q is repaired to %q: %v, %v", s.Config.Metadata, fixed.Config.Metadata, d, ok)
 		}
 		for k, before := range s.Config.Metadata {
-			if after := fixed.Config.Metadata[k]; k != metaMaxTTL && after != before {
+			if after := fixed.Config.Metadata[k]; k != metaMaxTTL && after != before && (k != metaID || before != "") {
 				t.Fatalf("%q was %q and is %q", k, before, after)
 			}
 		}

@@ -55,7 +55,7 @@ func (w *Writer) lookForComplaint(known error) error {
 		return known
 	}
 	if denied := deniedIn(last); denied != nil && !denied.Subscribe {
-		w.endAll(func(p *pending) bool { return p.msg.Subject == denied.Subject }, denied)
+		w.endAll(func(p *pending) bool { return w.at.reach.Concerns(denied, p.msg.Subject) }, denied)
 	}
 	return last
 }

@@ -16,7 +16,7 @@ import (
 // left out at its old position and comes again at its new one, which may be after the end of the
 // snapshot.
 func (b *Bucket) Keys(ctx context.Context, filter string) (keys []string, at uint64, err error) {
-	js, err := jetstream.New(b.nc)
+	js, err := b.reach.JetStream(b.nc)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list keys: %w", err)
 	}

@@ -27,7 +27,7 @@ func (s *Stream) AwaitLeader(ctx context.Context, nc *nats.Conn) error {
 		return fmt.Errorf("ask the leader of %s: %w", s.at, err)
 	}
 	_, err = again(ctx, func() (Entry, error) {
-		m, err := repeat(ctx, nc, "$JS.API.STREAM.MSG.GET."+s.at.stream, ask, askAgainAfter)
+		m, err := repeat(ctx, nc, s.at.reach, s.at.api("STREAM.MSG.GET"), ask, askAgainAfter)
 		if err != nil {
 			return Entry{}, backoff.Permanent(err)
 		}

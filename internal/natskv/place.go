@@ -9,13 +9,22 @@ type Store interface{ place() place }
 type place struct {
 	stream, prefix string
 	bucket         string // "" for a plain stream
+	reach          Reach
+	domain         string // of a bucket that was opened: each acknowledgement names it
 }
 
-func bucketPlace(bucket string) place {
-	return place{stream: streamName(bucket), prefix: keyPrefix(bucket), bucket: bucket}
+func bucketPlace(bucket string, reach Reach) place {
+	return place{stream: streamName(bucket), prefix: keyPrefix(bucket), bucket: bucket, reach: reach}
 }
 
-func (b *Bucket) place() place { return bucketPlace(b.name) }
+func (b *Bucket) place() place {
+	at := bucketPlace(b.name, b.reach)
+	at.domain = b.identity.Domain
+	return at
+}
+
+// api is the subject of a request about the stream, such as "STREAM.INFO".
+func (p place) api(request string) string { return p.reach.API(request + "." + p.stream) }
 
 func (p place) String() string {
 	if p.bucket != "" {
@@ -26,7 +35,7 @@ func (p place) String() string {
 
 func (p place) notFound() error {
 	if p.bucket != "" {
-		return &NotFoundError{Bucket: p.bucket}
+		return &NotFoundError{Bucket: p.bucket, Reach: p.reach}
 	}
 	return &NotFoundError{Stream: p.stream}
 }

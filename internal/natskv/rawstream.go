@@ -120,7 +120,7 @@ func (s *Stream) get(ctx context.Context, nc *nats.Conn, which map[string]any) (
 	if err != nil {
 		return Entry{}, fmt.Errorf("read %s: %w", s.at, err)
 	}
-	m, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+s.at.stream, ask)
+	m, err := nc.RequestWithContext(ctx, s.at.api("STREAM.MSG.GET"), ask)
 	if err != nil {
 		return Entry{}, fmt.Errorf("read %s: %w", s.at, lost(nc, err))
 	}

@@ -23,12 +23,18 @@ func (a *rawAnswer) fault() *jetstream.APIError { return a.Error }
 // bucket is fit. It returns the remaining faults as an UnfitError, even when it has corrected
 // others. It needs the permission to update the stream.
 func Repair(ctx context.Context, nc *nats.Conn, bucket string) (changed []string, err error) {
-	info, err := streamInfo(ctx, nc, bucket)
+	return Reach{}.Repair(ctx, nc, bucket)
+}
+
+// Repair is the function Repair over this Reach.
+func (r Reach) Repair(ctx context.Context, nc *nats.Conn, bucket string) (changed []string, err error) {
+	at := bucketPlace(bucket, r)
+	info, err := bucketInfo(ctx, nc, at)
 	if err != nil {
 		return nil, fmt.Errorf("repair bucket: %w", err)
 	}
 	var raw rawAnswer
-	if err := request(ctx, nc, bucketPlace(bucket), "$JS.API.STREAM.INFO."+streamName(bucket), nil, &raw); err != nil {
+	if err := request(ctx, nc, at, at.api("STREAM.INFO"), nil, &raw); err != nil {
 		return nil, fmt.Errorf("repair bucket: %w", err)
 	}
 	if raw.Config == nil {
@@ -53,10 +59,9 @@ func Repair(ctx context.Context, nc *nats.Conn, bucket string) (changed []string
 		return nil, oldServer(bucket, nc)
 	}
 	var after streamAnswer
-	if err := request(ctx, nc, bucketPlace(bucket), "$JS.API.STREAM.UPDATE."+streamName(bucket), raw.Config,
-		&after); err != nil {
+	if err := request(ctx, nc, at, at.api("STREAM.UPDATE"), raw.Config, &after); err != nil {
 		return nil, fmt.Errorf("repair bucket: %w", err)
 	}
-	_, err = opened(nc, bucket, &after)
+	_, err = r.Open(ctx, nc, bucket)
 	return changed, err
 }

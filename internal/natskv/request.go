@@ -47,7 +47,7 @@ func requestPatiently(ctx context.Context, nc *nats.Conn, at place, subject stri
 			return fmt.Errorf("encode request to %s: %w", subject, err)
 		}
 	}
-	msg, err := exchange(ctx, nc, subject, body)
+	msg, err := exchange(ctx, nc, at.reach, subject, body)
 	if err != nil {
 		return err
 	}
@@ -63,18 +63,20 @@ func requestPatiently(ctx context.Context, nc *nats.Conn, at place, subject stri
 // exchange sends a request, and waits for the reply or for the server's complaint that the request
 // was denied. The flush brings the complaint, because the server answers it after everything that
 // was sent before. A mere question, one without a body, is asked again while there is no answer.
-func exchange(ctx context.Context, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
+func exchange(ctx context.Context, nc *nats.Conn, reach Reach, subject string, body []byte) (*nats.Msg, error) {
 	if body == nil {
-		return repeat(ctx, nc, subject, body, askAgainAfter)
+		return repeat(ctx, nc, reach, subject, body, askAgainAfter)
 	}
-	return repeat(ctx, nc, subject, body, math.MaxInt64)
+	return repeat(ctx, nc, reach, subject, body, math.MaxInt64)
 }
 
 // repeat is an exchange that asks again after every wait without an answer.
 //
 // The answers go to a channel of this package: the channel that nats.go makes for SubscribeSync
 // takes half a megabyte.
-func repeat(ctx context.Context, nc *nats.Conn, subject string, body []byte, wait time.Duration) (*nats.Msg, error) {
+func repeat(
+	ctx context.Context, nc *nats.Conn, reach Reach, subject string, body []byte, wait time.Duration,
+) (*nats.Msg, error) {
 	inbox := nc.NewInbox()
 	before := nc.LastError()
 	answers := make(chan *nats.Msg, maxAnswers)
@@ -94,7 +96,7 @@ func repeat(ctx context.Context, nc *nats.Conn, subject string, body []byte, wai
 			return nil, fmt.Errorf("ask %s: %w", subject, lost(nc, err))
 		}
 		if err := nc.LastError(); err != before {
-			if denied := deniedIn(err); denied != nil && (denied.Subject == subject || denied.Subject == inbox) {
+			if denied := deniedIn(err); denied != nil && (reach.Concerns(denied, subject) || denied.Subject == inbox) {
 				return nil, denied
 			}
 		}

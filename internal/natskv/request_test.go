@@ -39,7 +39,7 @@ func TestAQuestionIsAskedAgain(t *testing.T) {
 		last := time.Now().Add(time.Duration(asks-1) * askAgainAfter) // when it is asked for the last time
 		time.AfterFunc(time.Until(last)-askAgainAfter/2, func() { link.Hold(natsrun.ToClient) })
 		time.AfterFunc(time.Until(last)+askAgainAfter/2, link.Release)
-		m, err := exchange(ctx, nc, "slow", nil)
+		m, err := exchange(ctx, nc, Reach{}, "slow", nil)
 		if err != nil || string(m.Data) != "0" {
 			t.Fatalf("got %+v, %v", m, err)
 		}
@@ -73,7 +73,7 @@ func TestAQuestionThatIsNotAnsweredEnds(t *testing.T) {
 				start := time.Now()
 				ended := make(chan error, 1)
 				go func() {
-					_, err := exchange(ctx, nc, "silent", []byte("{}"))
+					_, err := exchange(ctx, nc, Reach{}, "silent", []byte("{}"))
 					ended <- err
 				}()
 				natstest.Settle(t) // it waits for the answer

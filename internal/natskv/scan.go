@@ -48,7 +48,7 @@ func (s *Stream) Scan(ctx context.Context, nc *nats.Conn, what Scan) (entries []
 		return nil, false, fmt.Errorf("scan %s: %w", s.at, err)
 	}
 	// the server also removes it by itself
-	defer func() { _ = nc.Publish("$JS.API.CONSUMER.DELETE."+s.at.stream+"."+name, nil) }()
+	defer func() { _ = nc.Publish(s.at.api("CONSUMER.DELETE")+"."+name, nil) }()
 	if pending == 0 {
 		return nil, false, nil
 	}
@@ -66,7 +66,7 @@ func (s *Stream) pullConsumer(ctx context.Context, nc *nats.Conn, name string, w
 		AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: scanForgotten, MemoryStorage: true, Replicas: 1,
 	}
 	var a consumerAnswer
-	subject := "$JS.API.CONSUMER.CREATE." + s.at.stream + "." + name + "." + cfg.FilterSubject
+	subject := s.at.api("CONSUMER.CREATE") + "." + name + "." + cfg.FilterSubject
 	if err := request(ctx, nc, s.at, subject, consumerRequest{Stream: s.at.stream, Config: cfg, Action: "create"},
 		&a); err != nil {
 		return 0, fmt.Errorf("create consumer: %w", err)
@@ -94,7 +94,7 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string,
 	if err != nil {
 		return nil, false, err
 	}
-	if err := nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+s.at.stream+"."+name, inbox, ask); err != nil {
+	if err := nc.PublishRequest(s.at.api("CONSUMER.MSG.NEXT")+"."+name, inbox, ask); err != nil {
 		return nil, false, fmt.Errorf("ask for records: %w", lost(nc, err))
 	}
 	for uint64(len(entries)) < n {
@@ -136,7 +136,7 @@ func (s *Stream) Absent(ctx context.Context, nc *nats.Conn, key string, after ui
 	if err := checkKey(key); err != nil {
 		return false, err
 	}
-	subject := "$JS.API.STREAM.INFO." + s.at.stream
+	subject := s.at.api("STREAM.INFO")
 	var a streamAnswer
 	if err := request(ctx, nc, s.at, subject, map[string]any{"subjects_filter": s.at.prefix + key}, &a); err != nil {
 		return false, fmt.Errorf("look for %s: %w", key, err)

@@ -47,6 +47,8 @@ type Config struct {
 	// MaxTTL is L_max, the longest TTL that a session in this bucket may have. Default
 	// DefaultMaxTTL, minimum 1 s, maximum MostMaxTTL.
 	MaxTTL time.Duration
+	// Reach leads to the JetStream that keeps the bucket.
+	Reach Reach
 }
 
 func (c Config) withDefaults() Config {
@@ -73,6 +75,7 @@ func Command(cfg Config) string {
 	if cfg.MaxTTL != DefaultMaxTTL {
 		fmt.Fprintf(&b, " --max-ttl %s", cfg.MaxTTL)
 	}
+	b.WriteString(cfg.Reach.flags())
 	return b.String()
 }
 
@@ -114,6 +117,7 @@ func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 		Metadata: map[string]string{
 			metaFormat: strconv.Itoa(formatVersion),
 			metaMaxTTL: strconv.FormatInt(cfg.MaxTTL.Milliseconds(), 10),
+			metaID:     newID(),
 		},
 	}
 }

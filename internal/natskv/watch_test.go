@@ -329,6 +329,10 @@ func TestLatenessKeepsTheWatch(t *testing.T) {
 		w := newWatch(t, nc, b)
 		snapshot(t, w)
 		writer := newWriter(t, nc, b)
+		if r := write(t, writer, Write{Key: "first"}, time.Minute); r.Outcome != Won { // which bucket this is, is known then
+			t.Fatal(r.Err)
+		}
+		next(t, w)
 		for i := range 3 {
 			link.Hold(natsrun.ToClient)
 			writer.Submit(Write{Key: fmt.Sprint("k", i)}, time.Minute, func(Result) {})

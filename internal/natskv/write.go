@@ -128,7 +128,7 @@ func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
 	if err := checkKey(op.Key); err != nil {
 		return nil, err
 	}
-	m := &nats.Msg{Subject: at.prefix + op.Key, Reply: reply, Header: h.lines}
+	m := &nats.Msg{Subject: at.reach.Publish(at.prefix + op.Key), Reply: reply, Header: h.lines}
 	if at.bucket != "" { // the subjects of a deleted bucket can become those of another stream
 		h.set(headerStream, at.stream)
 	}
@@ -172,6 +172,7 @@ func (h *header) set(name, value string) {
 type pubAck struct {
 	Error  *jetstream.APIError `json:"error"`
 	Stream string              `json:"stream"`
+	Domain string              `json:"domain"`
 	Seq    uint64              `json:"seq"`
 }
 
@@ -193,18 +194,29 @@ func outcome(at place, data []byte) Result {
 		return Result{Err: fromAPI(at, ack.Error)}
 	case ack.Stream != at.stream || ack.Seq == 0:
 		return Result{Err: fmt.Errorf("not an acknowledgement of stream %s: %.100q", at.stream, data)}
+	case at.bucket != "" && ack.Domain != at.domain:
+		return Result{Err: fmt.Errorf("%w: %s was opened in domain %q, and domain %q has acknowledged",
+			ErrOtherBucket, at, at.domain, ack.Domain)}
 	}
 	return Result{Outcome: Won, Revision: ack.Seq}
 }
 
-// plainAck reads the usual acknowledgement, {"stream":"S","seq":N}, at a tenth of the cost. It
-// leaves anything else to the JSON decoder.
+// plainAck reads the usual acknowledgement, {"stream":"S","seq":N} or, of a domain,
+// {"stream":"S","domain":"D","seq":N}, at a tenth of the cost. It leaves anything else to the JSON
+// decoder.
 func plainAck(at place, data []byte) (revision uint64, ok bool) {
 	rest, found := bytes.CutPrefix(data, []byte(`{"stream":"`))
 	if !found || !bytes.HasPrefix(rest, []byte(at.stream)) {
 		return 0, false
 	}
-	rest, found = bytes.CutPrefix(rest[len(at.stream):], []byte(`","seq":`))
+	rest = rest[len(at.stream):]
+	if at.domain != "" {
+		if rest, found = bytes.CutPrefix(rest, []byte(`","domain":"`)); !found || !bytes.HasPrefix(rest, []byte(at.domain)) {
+			return 0, false
+		}
+		rest = rest[len(at.domain):]
+	}
+	rest, found = bytes.CutPrefix(rest, []byte(`","seq":`))
 	if !found || len(rest) == 0 || rest[0] == '0' || rest[len(rest)-1] != '}' { // JSON has no number that begins with 0
 		return 0, false
 	}

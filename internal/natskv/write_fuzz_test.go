@@ -30,7 +30,7 @@ func FuzzAcknowledgement(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, bucket bool) {
 		at := place{stream: "S", prefix: "s."}
 		if bucket {
-			at = bucketPlace("b")
+			at = bucketPlace("b", Reach{})
 		}
 		var byHand uint64
 		var plain bool

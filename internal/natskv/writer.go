@@ -29,6 +29,7 @@ type Writer struct {
 	nc    *nats.Conn
 	at    place
 	inbox string // ends in a dot; the write's number follows
+	entry admission
 
 	queue *mailbox.Mailbox[uint64] // numbers of writes to publish, bounded like the open ones
 	// earlier wakes the timetable when something is due before the end of its sleep. Size 1: one
@@ -68,6 +69,7 @@ func NewWriter(nc *nats.Conn, s Store) (*Writer, error) {
 	w := &Writer{
 		nc:      nc,
 		at:      s.place(),
+		entry:   admissionTo(s, nc),
 		inbox:   nc.NewInbox() + ".",
 		queue:   mailbox.New[uint64](),
 		earlier: make(chan struct{}, 1),
@@ -178,6 +180,12 @@ func (w *Writer) publish(replies *nats.Subscription) {
 		case <-w.queue.Ready():
 		}
 		batch = w.queue.Drain(batch)
+		if err := w.entry.ask(w.ctx, w.nc); err != nil {
+			for _, number := range batch {
+				w.end(number, Result{Err: err})
+			}
+			continue
+		}
 		for _, number := range batch {
 			ahead, msg := w.take(number)
 			for _, m := range ahead {

@@ -143,7 +143,7 @@ func TestOutcome(t *testing.T) {
 		`+OK`:        {Unknown, false},
 		`{"seq":"x"`: {Unknown, false},
 	} {
-		r := outcome(bucketPlace("b"), []byte(data))
+		r := outcome(bucketPlace("b", Reach{}), []byte(data))
 		if r.Outcome != want.outcome || Permanent(r.Err) != want.permanent || (r.Revision != 0) != (want.outcome == Won) {
 			t.Errorf("%s: %+v, permanent %v", data, r, Permanent(r.Err))
 		}

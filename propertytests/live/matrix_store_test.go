@@ -19,7 +19,7 @@ import (
 const stream = "KV_" + elections.Bucket
 
 // bucketChanged is every way in which a bucket that was made again shows.
-var bucketChanged = []error{election.ErrBucketNotFound, election.ErrBucketRecreated, election.ErrStoreRegressed}
+var bucketChanged = []error{election.ErrBucketNotFound, election.ErrOtherBucket, election.ErrStoreRegressed}
 
 func jetStream(a *elections.Arena) jetstream.JetStream {
 	a.TB.Helper()

@@ -107,11 +107,13 @@ var decoders = map[string]string{
 	"fencing/reading.consume": "the subject of an answer is read by the library, and what it cannot read ends the reading",
 
 	"internal/natskv/IsNoResponders":   "FuzzReply",
+	"internal/natskv/Reach.Concerns":   "it compares a subject, which FuzzDenied has read",
 	"internal/natskv/Writer.reply":     "FuzzReply",
 	"internal/natskv/batch":            "it writes headers",
 	"internal/natskv/delivery.control": "FuzzDelivery",
 	"internal/natskv/deniedIn":         "FuzzDenied",
 	"internal/natskv/entry":            "FuzzDelivery",
+	"internal/natskv/identityOf":       "it takes an id from the metadata, which may be any text",
 	"internal/natskv/isControl":        "FuzzDelivery",
 	"internal/natskv/maxTTL":           "FuzzMetadata",
 	"internal/natskv/outcome":          "FuzzAcknowledgement",

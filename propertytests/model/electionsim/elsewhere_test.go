@@ -15,7 +15,7 @@ func TestTwoBucketsAreNeverOne(t *testing.T) {
 		for i := range 3 + seed%6 {
 			p.Faults = append(p.Faults, Fault{
 				Kind: Elsewhere, Who: int(i + seed),
-				At: time.Duration(i*i*600+seed) * time.Millisecond,
+				At:  time.Duration(i*i*600+seed) * time.Millisecond,
 				For: []time.Duration{30 * time.Millisecond, 200 * time.Millisecond, time.Second}[(seed+i)%3],
 			})
 		}

@@ -1,0 +1,56 @@
+package natskv
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+)
+
+// admission decides whether writes may be published on the present connection. The connection may
+// be to another NATS system than the last one, with a bucket of the same name. So the bucket's
+// identity is read once on each connection, before the first write. Nothing is published while
+// there is no connection, because the client would send it on the next one.
+//
+// The connection may change between the answer and a write. A write over a revision is refused by
+// another bucket then, and a write over nothing counts only when a watch shows it.
+type admission struct {
+	bucket *Bucket // nil for a plain stream: everything is admitted
+	on     uint64  // the connection on which the identity was read
+	read   bool
+}
+
+func admissionTo(s Store, nc *nats.Conn) admission {
+	b, is := s.(*Bucket)
+	if !is {
+		return admission{read: true}
+	}
+	return admission{bucket: b, on: b.read, read: b.nc == nc}
+}
+
+// ask returns why nothing may be published now, nil if it may. It may wait for the server's answer.
+func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
+	if a.bucket == nil {
+		return nil
+	}
+	on := connection(nc) // before the questions: what they say holds on this one or on a later one
+	switch {
+	case nc.IsClosed():
+		return nats.ErrConnectionClosed
+	case !nc.IsConnected():
+		return notConnected(nc)
+	case a.read && a.on == on:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, inquiryWithin)
+	defer cancel()
+	err := a.bucket.Identify(ctx, nc)
+	if gone(err) {
+		err = verdict(ctx, nc, a.bucket.place())
+	}
+	if err != nil {
+		return fmt.Errorf("before a write, ask which bucket this is: %w", err)
+	}
+	a.on, a.read = on, true
+	return nil
+}

@@ -1,0 +1,147 @@
+package natskv
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// metaID is the random id that creation writes into the metadata of a bucket's stream.
+const metaID = "rolemanager.id"
+
+// Identity distinguishes a bucket from every other bucket of the same name.
+type Identity struct {
+	// ID is random, and made with the bucket. Domain is the JetStream domain that keeps the bucket,
+	// usually empty. Cluster is the name of the cluster that keeps it now, empty for a single
+	// server: a bucket can move to another cluster, and is still the same bucket.
+	ID, Domain, Cluster string
+	// Created is when it was created, by its server's clock.
+	Created time.Time
+}
+
+func newID() string { return rand.Text() }
+
+// identityOf reads the identity from the server's answer.
+func identityOf(info *jetstream.StreamInfo) Identity {
+	i := Identity{ID: info.Config.Metadata[metaID], Domain: info.Domain, Created: info.Created}
+	if info.Cluster != nil {
+		i.Cluster = info.Cluster.Name
+	}
+	return i
+}
+
+// Same reports whether both are of one bucket.
+func (i Identity) Same(o Identity) bool {
+	return i.ID == o.ID && i.Domain == o.Domain && i.Created.Equal(o.Created)
+}
+
+func (i Identity) String() string {
+	s := "id " + i.ID
+	if i.ID == "" {
+		s = "no id"
+	}
+	if i.Domain != "" {
+		s += ", domain " + i.Domain
+	}
+	if i.Cluster != "" {
+		s += ", cluster " + i.Cluster
+	}
+	return s + ", created " + i.Created.UTC().Format(time.RFC3339)
+}
+
+// ErrOtherBucket means that another bucket has the name of the one that was opened. See
+// OtherBucketError.
+var ErrOtherBucket = errors.New("another bucket has this name")
+
+// OtherBucketError is ErrOtherBucket with both buckets.
+type OtherBucketError struct {
+	Bucket string
+	// Opened is the bucket that is meant. If only its id is known, the rest is zero.
+	Opened Identity
+	// Found is the bucket that answers now.
+	Found Identity
+}
+
+func (e *OtherBucketError) Error() string {
+	meant := e.Opened.String()
+	if e.Opened.Created.IsZero() {
+		meant = "id " + e.Opened.ID
+	}
+	return fmt.Sprintf("bucket %q is not the one that was opened (%s); another one answers (%s): "+
+		"connect to the servers of one NATS system only and set the domain, or, if the bucket was recreated, start again",
+		e.Bucket, meant, e.Found)
+}
+
+func (e *OtherBucketError) Is(target error) bool { return target == ErrOtherBucket }
+
+// Identify asks which bucket answers on nc now. Errors: OtherBucketError, and those of Open.
+func (b *Bucket) Identify(ctx context.Context, nc *nats.Conn) error {
+	info, err := bucketInfo(ctx, nc, b.place())
+	if err != nil {
+		return err
+	}
+	if found := info.identity(); !b.identity.Same(found) {
+		return &OtherBucketError{Bucket: b.name, Opened: b.identity, Found: found}
+	}
+	return nil
+}
+
+// ErrNoDomain means that a bucket or a stream is missing and was not created, because a JetStream
+// domain answers that nobody has named. See NoDomainError.
+var ErrNoDomain = errors.New("no JetStream domain is configured")
+
+// NoDomainError is ErrNoDomain with both ways out.
+type NoDomainError struct {
+	// What is missing, such as `bucket "roles"`, and Make the command that creates it.
+	What, Make string
+	// Domain is the domain that answers.
+	Domain string
+}
+
+func (e *NoDomainError) Error() string {
+	return fmt.Sprintf("%s does not exist in JetStream domain %q, and is not created there by itself: "+
+		"each domain of a NATS system would get one of its own. Set Domain to the domain that keeps it, "+
+		"or create it once with %q",
+		e.What, e.Domain, e.Make)
+}
+
+func (e *NoDomainError) Is(target error) bool { return target == ErrNoDomain }
+
+// MayCreate returns a NoDomainError if a JetStream domain answers and the Reach names none. A
+// program asks before it creates what is missing; a person who types the command has decided.
+func (r Reach) MayCreate(ctx context.Context, nc *nats.Conn, what, command string) error {
+	if !r.IsZero() {
+		return nil
+	}
+	domain, err := r.AnsweringDomain(ctx, nc)
+	if err != nil {
+		return fmt.Errorf("which JetStream domain answers: %w", err)
+	}
+	if domain != "" {
+		return &NoDomainError{What: what, Make: command + " --js-domain " + domain, Domain: domain}
+	}
+	return nil
+}
+
+// Located adds the domain that answers to a NotFoundError, if the Reach names none: the bucket may be
+// in another one. It returns any other error as it is, and asks nothing for it.
+func (r Reach) Located(ctx context.Context, nc *nats.Conn, err error) error {
+	missing := (*NotFoundError)(nil)
+	if !errors.As(err, &missing) || !r.IsZero() {
+		return err
+	}
+	domain, unanswered := r.AnsweringDomain(ctx, nc)
+	if unanswered != nil || domain == "" { // a user who may not ask gets the shorter error
+		return err
+	}
+	return &NotFoundError{Bucket: missing.Bucket, Stream: missing.Stream, Reach: r, Domain: domain}
+}
+
+// connection counts the connections that nc has had. A question and a write reach one server if the
+// count has not changed in between.
+func connection(nc *nats.Conn) uint64 { return nc.Stats().Reconnects }
