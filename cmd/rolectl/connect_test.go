@@ -58,7 +58,7 @@ func TestLogins(t *testing.T) {
 	write("nats/context/cluster.json", `{"url":"nats://127.0.0.1:1, `+url+`","user":"joe","password":"x y"}`)
 	write("nats/context/wrong.json", `{"url":"`+url+`","user":"joe","password":"z"}`)
 	write("nats/context/nsc.json", `{"url":"`+url+`","nsc":"nsc://o/a/u"}`)
-	write("nats/context/domain.json", `{"url":"`+url+`","user":"joe","password":"x y","jetstream_domain":"leaf"}`)
+	write("nats/context/domain.json", `{"url":"`+url+`","user":"joe","password":"x y","jetstream_domain":"a leaf"}`)
 	write("nats/context/broken.json", `{"url":`)
 	write("nats/context.txt", "good\n")
 	for _, test := range []struct {
@@ -86,7 +86,8 @@ func TestLogins(t *testing.T) {
 		{"", "--context missing", cli.ExitUsage, "there are broken, cluster, domain, good, keyed, nsc, wrong"},
 		{"", "--context ../good", cli.ExitUsage, "cannot be a path"},
 		{"", "--context nsc", cli.ExitUsage, "--creds"},
-		{"", "--context domain", cli.ExitUsage, "JetStream domain"},
+		{"", "--context domain", cli.ExitUsage, "not a valid JetStream domain"},
+		{"NATS_JS_DOMAIN=a NATS_JS_API_PREFIX=b", "", cli.ExitUsage, "use one of them"},
 		{"", "--context broken", cli.ExitUsage, "nats context edit broken"},
 	} {
 		q := &place{t: t, env: append(append(clean(t), "XDG_CONFIG_HOME="+dir), strings.Fields(test.env)...)}

@@ -93,7 +93,7 @@ var allowed = map[string][]string{
 		"internal/natskv", "internal/protocol/record"),
 	"cmd/rolectl/internal/cli": append(under("cmd/rolectl/internal", "connect", "show"), "assign", "election",
 		"internal/natskv", "internal/natsrun", "internal/naming"),
-	"cmd/rolectl/internal/connect":   {},
+	"cmd/rolectl/internal/connect":   {"internal/natskv"},
 	"cmd/rolectl/internal/show":      {},
 	"cmd/rolectl/internal/supervise": {"internal/clock"},
 }

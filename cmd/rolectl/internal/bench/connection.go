@@ -18,6 +18,9 @@ var errLost = errors.New("the connection was lost")
 // connect opens the connection for creating and removing. If it is lost for longer than --timeout,
 // the benchmark ends: its members would continue to try. release ends this watch.
 func (b *benchmark) connect() (nc *nats.Conn, release func(), err error) {
+	if err := b.a.ReachesTasks(); err != nil {
+		return nil, nil, err
+	}
 	target, err := b.a.Settings.Resolve()
 	if err != nil {
 		return nil, nil, cli.UsageError(err)

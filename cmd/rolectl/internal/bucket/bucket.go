@@ -13,7 +13,7 @@ import (
 // Command is the command "rolectl bucket".
 func Command(a *cli.App) *cobra.Command {
 	cmd := cli.Group("bucket", "Create and check the bucket of the roles")
-	cmd.AddCommand(createCommand(a), checkCommand(a))
+	cmd.AddCommand(createCommand(a), checkCommand(a), idCommand(a))
 	return cmd
 }
 

@@ -37,7 +37,7 @@ func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fi
 	var repaired []string
 	if fix {
 		var err error
-		if repaired, err = natskv.Repair(ctx, nc, name); err != nil {
+		if repaired, err = a.Reach().Repair(ctx, nc, name); err != nil {
 			for _, r := range repaired { // the error names the rest
 				a.Say("repaired: %s", r)
 			}
@@ -48,9 +48,9 @@ func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fi
 			return explainUnfit(a, name, err, repaired)
 		}
 	}
-	b, err := natskv.Open(ctx, nc, name)
+	b, err := a.Reach().Open(ctx, nc, name)
 	if err != nil {
-		return explainUnfit(a, name, err, repaired)
+		return explainUnfit(a, name, a.Reach().Located(ctx, nc, err), repaired)
 	}
 	d := describe(b)
 	d.Repaired = repaired

@@ -26,7 +26,13 @@ func createCommand(a *cli.App) *cobra.Command {
 			if err := cli.CheckBucketName(args[0]); err != nil {
 				return cli.UsageError(err)
 			}
-			cfg := natskv.Config{Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL, Storage: cli.StorageType(storage)}
+			target, err := a.Settings.Resolve()
+			if err != nil {
+				return cli.UsageError(err)
+			}
+			cfg := natskv.Config{
+				Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL, Storage: cli.StorageType(storage), Reach: target.Reach,
+			}
 			if dryRun {
 				return a.PrintDryRun(cmd, args[0], func(ctx context.Context, nc *nats.Conn) error {
 					_, err := natskv.Create(ctx, nc, cfg)

@@ -1,3 +1,3 @@
-// Package bucket holds the commands "rolectl bucket create" and "rolectl bucket check": they make
-// the bucket that roles live in, check it, and repair in place what can be repaired in place.
+// Package bucket holds the commands "rolectl bucket create", "check" and "id": they make the bucket
+// that roles live in, check it, repair in place what can be repaired in place, and print its id.
 package bucket

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/connect"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // App is what all commands share: the global flags, and one connection.
@@ -42,6 +44,23 @@ func (a *App) Connect(options ...nats.Option) (*nats.Conn, error) {
 		return nil, err
 	}
 	return a.Conn, nil
+}
+
+// Reach leads to the JetStream that keeps the bucket. It counts after Connect.
+func (a *App) Reach() natskv.Reach { return a.Target.Reach }
+
+// ReachesTasks returns an error if a JetStream domain or an API prefix is set: the subjects of
+// tasks do not pass through it.
+func (a *App) ReachesTasks() error {
+	target, err := a.Settings.Resolve()
+	if err == nil && !target.Reach.IsZero() {
+		err = errors.New("tasks do not reach through a JetStream domain or an API prefix: " +
+			"connect to a server that keeps them, without --js-domain and --js-api-prefix")
+	}
+	if err != nil {
+		return UsageError(err)
+	}
+	return nil
 }
 
 // Disconnect closes the connection, if there is one.

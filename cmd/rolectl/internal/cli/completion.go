@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // completeWithin is how long a press of the tab key may take.
@@ -48,13 +48,13 @@ func (a *App) CompleteBuckets(_ *cobra.Command, args []string,
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) {
-		return StreamNames(ctx, nc, "KV_")
+		return StreamNames(ctx, nc, a.Reach(), "KV_")
 	})
 }
 
 // StreamNames returns the names of streams that begin with a prefix, without the prefix.
-func StreamNames(ctx context.Context, nc *nats.Conn, prefix string) (names []string, err error) {
-	js, err := jetstream.New(nc)
+func StreamNames(ctx context.Context, nc *nats.Conn, reach natskv.Reach, prefix string) (names []string, err error) {
+	js, err := reach.JetStream(nc)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
@@ -28,7 +29,11 @@ type dryRunRequest struct {
 // against a server in this process that only records requests, so that a dry run and a real run
 // cannot differ.
 func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation) error {
-	requests, err := captureRequests(cmd.Context(), creations)
+	target, err := a.Settings.Resolve()
+	if err != nil {
+		return UsageError(err)
+	}
+	requests, err := captureRequests(cmd.Context(), target.Reach, creations)
 	if err != nil {
 		return err
 	}
@@ -54,7 +59,7 @@ func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation
 // quoted is an argument in single quotes for a shell.
 func quoted(arg string) string { return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'" }
 
-func captureRequests(ctx context.Context, creations []Creation) (all []dryRunRequest, err error) {
+func captureRequests(ctx context.Context, reach natskv.Reach, creations []Creation) (all []dryRunRequest, err error) {
 	s, err := natsrun.Start(natsrun.Options{Configure: func(o *server.Options) { o.JetStream, o.StoreDir = false, "" }})
 	if err != nil {
 		return nil, err
@@ -66,9 +71,9 @@ func captureRequests(ctx context.Context, creations []Creation) (all []dryRunReq
 	}
 	defer listening.Close()
 	asked := make(chan *nats.Msg, len(creations)) // one request each
-	_, err = listening.Subscribe("$JS.API.STREAM.>", func(m *nats.Msg) {
+	_, err = listening.Subscribe(reach.API("STREAM.>"), func(m *nats.Msg) {
 		answer := `{"error":{"code":404,"err_code":10059,"description":"stream not found"}}`
-		if strings.HasPrefix(m.Subject, "$JS.API.STREAM.CREATE.") {
+		if strings.HasPrefix(m.Subject, reach.API("STREAM.CREATE.")) {
 			answer = `{"error":{"code":500,"err_code":10052,"description":"this server only records requests"}}`
 			asked <- m
 		}

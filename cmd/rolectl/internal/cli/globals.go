@@ -23,6 +23,9 @@ func (a *App) GlobalFlags(cmd *cobra.Command) {
 	flags.BoolVar(&s.TLSFirst, "tlsfirst", false, "start TLS before the server sends anything (NATS_TLS_FIRST)")
 	flags.StringVar(&s.InboxPrefix, "inbox-prefix", "",
 		"prefix of the subjects for answers, if permissions prescribe one (NATS_INBOX_PREFIX)")
+	flags.StringVar(&s.Domain, "js-domain", "", "JetStream domain that keeps the bucket (NATS_JS_DOMAIN)")
+	flags.StringVar(&s.APIPrefix, "js-api-prefix", "",
+		"prefix of a JetStream API that another account exports (NATS_JS_API_PREFIX)")
 	flags.StringVar(&s.Context, "context", "", "context of the nats tool (NATS_CONTEXT, else the selected one)")
 	flags.BoolVar(&s.NoContext, "no-context", false, "use no context, not even the selected one")
 	flags.Var(&durationValue{&s.Timeout, ShortestWait}, "timeout",

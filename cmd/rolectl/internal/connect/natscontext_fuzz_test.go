@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
@@ -17,6 +18,7 @@ func FuzzContext(f *testing.F) {
 		`{}`, `null`, `[]`, ``, `{"url":"nats://a:4222,nats://b:4222","user":"u","password":"p"}`, `{"url":"tls://a","token":"t","tls_first":true,"inbox_prefix":"_IN"}`,
 		`{"creds":"/x.creds","nsc":"nsc://o/a/u"}`, `{"nkey":"/n","user_jwt":"/j","cert":"/c","key":"/k","ca":"/ca"}`, `{"socks_proxy":"127.0.0.1:1080"}`, `{"jetstream_domain":"d"}`,
 		`{"jetstream_api_prefix":"$JS.API"}`, `{"jetstream_api_prefix":"$JS.x.API"}`, `{"user":"u","password":12345}`, `{"password":["secret"]}`, `{"url":"::"}`, `{"URL":"nats://a","url":"nats://b"}`,
+		`{"jetstream_domain":"a b"}`, `{"jetstream_domain":"a","jetstream_api_prefix":"b"}`, `{"jetstream_api_prefix":"a.*"}`,
 		`{"url":"nats://a"`, "{\"url\":\"\xff\"}", `"a secret"`, `{"description":"d","color_scheme":"","windows_ca_certs_match":[""]}`,
 	} {
 		f.Add([]byte(text), "")
@@ -50,7 +52,8 @@ func FuzzContext(f *testing.F) {
 				there.NKey != l.NKey) {
 			t.Fatalf("%q leads to %+v", data, there.login)
 		}
-		elsewhere := there.NSC+l.SocksProxy+l.Domain != "" || l.APIPrefix != "" && l.APIPrefix != "$JS.API"
+		_, astray := natskv.NewReach(l.Domain, l.APIPrefix)
+		elsewhere := there.NSC+l.SocksProxy != "" || astray != nil
 		if err := there.check(); err == nil && (elsewhere || (l.Cert == "") != (l.Key == "") || there.URL == "") {
 			t.Fatalf("%q is taken as %+v", data, there.login)
 		} else if err != nil && !strings.Contains(err.Error(), ": ") {

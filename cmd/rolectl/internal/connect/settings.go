@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // Settings are the values of the flags. Empty ones are taken from the environment or a context.
@@ -22,6 +24,8 @@ type Settings struct {
 	CA          string
 	TLSFirst    bool
 	InboxPrefix string
+	Domain      string
+	APIPrefix   string
 	Context     string
 	NoContext   bool          // use no context, not even the selected one
 	Timeout     time.Duration // 0: from the environment, else DefaultTimeout
@@ -48,12 +52,12 @@ type login struct {
 	CA          string `json:"ca"`
 	TLSFirst    bool   `json:"tls_first"`
 	InboxPrefix string `json:"inbox_prefix"`
+	Domain      string `json:"jetstream_domain"`
+	APIPrefix   string `json:"jetstream_api_prefix"`
 
 	// Settings of a context that this program does not support.
 	NSC        string `json:"nsc"`
 	SocksProxy string `json:"socks_proxy"`
-	Domain     string `json:"jetstream_domain"`
-	APIPrefix  string `json:"jetstream_api_prefix"`
 }
 
 // Target is a server and a user.
@@ -63,6 +67,8 @@ type Target struct {
 	Timeout time.Duration
 	// Context is the name of the context that was used, "" for none.
 	Context string
+	// Reach leads to the JetStream of the domain or the API prefix.
+	Reach natskv.Reach
 }
 
 // Resolve combines flags, environment and context. Errors name the flag, the variable or the file.
@@ -89,6 +95,8 @@ func (s Settings) Resolve() (Target, error) {
 		Creds: cmp.Or(s.Creds, os.Getenv("NATS_CREDS")), NKey: cmp.Or(s.NKey, os.Getenv("NATS_NKEY")),
 		Cert: cmp.Or(s.Cert, os.Getenv("NATS_CERT")), Key: cmp.Or(s.Key, os.Getenv("NATS_KEY")),
 		CA: cmp.Or(s.CA, os.Getenv("NATS_CA")), InboxPrefix: cmp.Or(s.InboxPrefix, os.Getenv("NATS_INBOX_PREFIX")),
+		Domain:    cmp.Or(s.Domain, os.Getenv("NATS_JS_DOMAIN")),
+		APIPrefix: cmp.Or(s.APIPrefix, os.Getenv("NATS_JS_API_PREFIX")),
 	}
 	if said.User != "" && said.Password == "" {
 		said.User, said.Token = "", said.User
@@ -102,6 +110,7 @@ func (s Settings) Resolve() (Target, error) {
 	}
 	said.TLSFirst = s.TLSFirst || first
 	t.login = said.over(t.login)
+	t.Reach, _ = natskv.NewReach(t.Domain, t.APIPrefix) // check reports the error
 	return t, t.check()
 }
 
@@ -112,13 +121,17 @@ func (l login) over(below login) login {
 		below.Token, below.User, below.Password, below.Creds, below.NKey, below.UserJWT, below.NSC = "", "", "", "",
 			"", "", ""
 	}
+	if l.Domain+l.APIPrefix != "" {
+		below.Domain, below.APIPrefix = "", ""
+	}
 	return login{
 		URL:   cmp.Or(l.URL, below.URL, nats.DefaultURL),
 		Token: cmp.Or(l.Token, below.Token), User: cmp.Or(l.User, below.User), Password: cmp.Or(l.Password, below.Password),
 		Creds: cmp.Or(l.Creds, below.Creds), NKey: cmp.Or(l.NKey, below.NKey), UserJWT: cmp.Or(l.UserJWT, below.UserJWT),
 		Cert: cmp.Or(l.Cert, below.Cert), Key: cmp.Or(l.Key, below.Key), CA: cmp.Or(l.CA, below.CA),
 		TLSFirst: l.TLSFirst || below.TLSFirst, InboxPrefix: cmp.Or(l.InboxPrefix, below.InboxPrefix),
-		NSC: below.NSC, SocksProxy: below.SocksProxy, Domain: below.Domain, APIPrefix: below.APIPrefix,
+		NSC: below.NSC, SocksProxy: below.SocksProxy,
+		Domain: cmp.Or(l.Domain, below.Domain), APIPrefix: cmp.Or(l.APIPrefix, below.APIPrefix),
 	}
 }
 
@@ -127,13 +140,14 @@ func (t Target) check() error {
 	refuse := func(what, instead string) error {
 		return fmt.Errorf("context %s uses %s, which rolectl does not support: %s", t.Context, what, instead)
 	}
+	_, err := natskv.NewReach(t.Domain, t.APIPrefix)
 	switch {
+	case err != nil:
+		return fmt.Errorf("--js-domain (NATS_JS_DOMAIN) or --js-api-prefix (NATS_JS_API_PREFIX): %w", err)
 	case t.NSC != "":
 		return refuse("nsc", "give --creds with the file that nsc has made")
 	case t.SocksProxy != "":
 		return refuse("a SOCKS proxy", "give --no-context and --server with an address that can be reached")
-	case t.Domain != "" || t.APIPrefix != "" && t.APIPrefix != "$JS.API":
-		return refuse("a JetStream domain or API prefix", "connect to a server of that domain with --no-context and --server")
 	case (t.Cert == "") != (t.Key == ""):
 		return fmt.Errorf("a client certificate needs its key: give both --tlscert and --tlskey (NATS_CERT, NATS_KEY)")
 	case !t.hasAddresses():

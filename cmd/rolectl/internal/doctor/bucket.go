@@ -16,9 +16,10 @@ import (
 // stream.
 func (x *examination) bucket(ctx context.Context) error {
 	name := x.a.Bucket
-	state, err := natskv.Inspect(ctx, x.a.Conn, name)
+	state, err := x.a.Reach().Inspect(ctx, x.a.Conn, name)
 	if errors.Is(err, natskv.ErrBucketNotFound) {
-		x.add(critical, "bucket", natskv.Command(natskv.Config{Bucket: name}), "bucket %s does not exist", name)
+		fix := natskv.Command(natskv.Config{Bucket: name, Reach: x.a.Reach()})
+		x.add(critical, "bucket", fix, "bucket %s does not exist", name)
 		return nil
 	}
 	if err != nil {
@@ -71,7 +72,7 @@ func (x *examination) replicas(state natskv.State) {
 
 // room checks how full the bucket is: a full bucket refuses heartbeats.
 func (x *examination) room(ctx context.Context) {
-	js, err := jetstream.New(x.a.Conn)
+	js, err := x.a.Reach().JetStream(x.a.Conn)
 	if err != nil {
 		return
 	}

@@ -65,7 +65,7 @@ func (x *examination) clock(ctx context.Context, watchFor time.Duration) {
 	var d drift
 	for end := time.Now().Add(watchFor); ; {
 		once, cancel := context.WithTimeout(ctx, inventory.AskWithin)
-		ahead, err := inventory.ClockAhead(once, x.a.Conn, stream)
+		ahead, err := inventory.ClockAhead(once, x.a.Conn, x.a.Reach(), stream)
 		cancel()
 		if err == nil {
 			if d.samples == 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -78,7 +77,7 @@ func examine(ctx context.Context, a *cli.App, watchFor time.Duration) (findings,
 		return x.findings, err
 	}
 	if x.worst() == critical { // a missing or unfit bucket cannot be observed
-		if _, err := natskv.Open(opening, nc, a.Bucket); err != nil {
+		if _, err := a.Reach().Open(opening, nc, a.Bucket); err != nil {
 			return x.findings, nil
 		}
 	}

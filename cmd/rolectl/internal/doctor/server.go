@@ -69,10 +69,10 @@ func older(version string, major, minor, patch int) bool {
 
 // limits checks how near the account is to its limits.
 func (x *examination) limits(ctx context.Context) {
-	m, denied, err := inventory.AskServer(ctx, x.a.Conn, "$JS.API.INFO", nil)
+	m, denied, err := inventory.AskServer(ctx, x.a.Conn, x.a.Reach().API("INFO"), nil)
 	switch {
 	case denied:
-		x.ok("limits", "not checked: this user may not publish to $JS.API.INFO")
+		x.ok("limits", "not checked: this user may not publish to %s", x.a.Reach().API("INFO"))
 		return
 	case errors.Is(err, nats.ErrNoResponders):
 		x.add(critical, "limits", "enable it with \"jetstream {}\" in the server's configuration",

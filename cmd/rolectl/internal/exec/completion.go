@@ -18,7 +18,7 @@ import (
 func completeInstance(a *cli.App) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) (names []string, err error) {
-			l, err := inventory.OpenRecords(ctx, nc, a.Bucket, false, nil)
+			l, err := inventory.OpenRecords(ctx, nc, a.Reach(), a.Bucket, false, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -36,6 +36,10 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	if err != nil {
 		return fmt.Errorf("find this program, which is also the guard: %w", err)
 	}
+	target, err := a.Settings.Resolve()
+	if err != nil {
+		return cli.UsageError(err)
+	}
 	stopping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	l := &leadership{
@@ -43,6 +47,7 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 		stopping: stopping, began: make(chan struct{}, 1), outcome: make(chan error, 1),
 	}
 	cfg := o.session(a.Bucket)
+	cfg.Domain, cfg.APIPrefix = target.Domain, target.APIPrefix
 	cfg.Sinks = []event.Sink{event.SinkFunc(l.observe)}
 	part := o.role(role)
 	part.Lead = l.work

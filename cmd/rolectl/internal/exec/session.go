@@ -10,7 +10,6 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // longestDrain is the longest DrainTimeout of a session.
@@ -18,7 +17,8 @@ const longestDrain = 365 * 24 * time.Hour
 
 func (o execOptions) session(bucket string) election.SessionConfig {
 	return election.SessionConfig{
-		Bucket: bucket, InstanceID: o.instance, TTL: o.ttl, Meta: map[string]string{
+		Bucket: bucket, InstanceID: o.instance, TTL: o.ttl,
+		Meta: map[string]string{
 			inventory.MetaProgram: "rolectl exec",
 			inventory.MetaVersion: cli.ModuleVersion(),
 		},
@@ -51,7 +51,7 @@ func openSession(ctx context.Context, a *cli.App, s *election.Session) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, a.Target.Timeout)
 	defer cancel()
-	b, err := natskv.Open(asking, nc, a.Bucket)
+	b, err := a.Reach().Open(asking, nc, a.Bucket)
 	if err != nil { // a server that does not answer now is not waited for
 		return cli.BucketError(err)
 	}

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // ClockStep is a record with an earlier server time than the record before it: the server's clock
@@ -21,8 +22,8 @@ const maxSteps = 16
 
 // ClockAhead asks the server for its time, and returns by how much its clock is ahead of the local
 // one.
-func ClockAhead(ctx context.Context, nc *nats.Conn, stream string) (time.Duration, error) {
-	js, err := jetstream.New(nc)
+func ClockAhead(ctx context.Context, nc *nats.Conn, reach natskv.Reach, stream string) (time.Duration, error) {
+	js, err := reach.JetStream(nc)
 	if err != nil {
 		return 0, err
 	}

@@ -31,7 +31,7 @@ func TestClockSteps(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "member.a", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	l, err := OpenRecords(t.Context(), nc, "roles", false, nil)
+	l, err := OpenRecords(t.Context(), nc, natskv.Reach{}, "roles", false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func CompleteObserved(a *cli.App, names func(o *election.Observer) []string) ([]
 	cobra.ShellCompDirective,
 ) {
 	return a.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) {
-		o, err := election.Observe(ctx, nc, a.Bucket)
+		o, err := election.Observe(ctx, nc, a.Bucket, Reaching(a)...)
 		if err != nil {
 			return nil, err
 		}

@@ -39,15 +39,15 @@ type Record struct {
 }
 
 // OpenRecords reads the whole bucket, and follows it from then on. ctx bounds the reading only.
-func OpenRecords(ctx context.Context, nc *nats.Conn, bucket string, workers bool,
+func OpenRecords(ctx context.Context, nc *nats.Conn, reach natskv.Reach, bucket string, workers bool,
 	wrote func(Record),
 ) (*Records, error) {
-	b, err := natskv.Open(ctx, nc, bucket)
+	b, err := reach.Open(ctx, nc, bucket)
 	if err != nil {
 		return nil, err
 	}
 	l := &Records{bucket: b, nc: nc, onRecord: wrote, records: map[string]Record{}}
-	if l.ahead, err = ClockAhead(ctx, nc, b.Stream()); err != nil {
+	if l.ahead, err = ClockAhead(ctx, nc, reach, b.Stream()); err != nil {
 		return nil, err
 	}
 	filters := record.CandidateFilters()

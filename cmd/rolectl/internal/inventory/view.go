@@ -23,13 +23,13 @@ func OpenView(ctx context.Context, a *cli.App, workers bool, wrote func(Record))
 		return nil, err
 	}
 	bucket := a.Bucket
-	var options []election.ObserveOption
+	options := Reaching(a)
 	if workers {
 		options = append(options, election.WithWorkers())
 	}
 	o, err := election.Observe(ctx, nc, bucket, options...)
 	if workers && errors.Is(err, election.ErrPermission) {
-		if o, err = election.Observe(ctx, nc, bucket); err == nil {
+		if o, err = election.Observe(ctx, nc, bucket, Reaching(a)...); err == nil {
 			workers = false
 			a.Say("worker-only members are not shown: this user may not watch the whole bucket")
 		}
@@ -37,12 +37,17 @@ func OpenView(ctx context.Context, a *cli.App, workers bool, wrote func(Record))
 	if err != nil {
 		return nil, err
 	}
-	l, err := OpenRecords(ctx, nc, bucket, workers, wrote)
+	l, err := OpenRecords(ctx, nc, a.Reach(), bucket, workers, wrote)
 	if err != nil {
 		o.Close()
 		return nil, err
 	}
 	return &View{o, l}, nil
+}
+
+// Reaching are the options of an observer for the JetStream that the flags name.
+func Reaching(a *cli.App) []election.ObserveOption {
+	return []election.ObserveOption{election.WithDomain(a.Target.Domain), election.WithAPIPrefix(a.Target.APIPrefix)}
 }
 
 // Close ends the view.

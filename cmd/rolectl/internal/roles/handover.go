@@ -104,7 +104,7 @@ func (t *steerer) refused(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.a.Target.Timeout)
 	defer cancel()
 	b := t.before
-	fresh, failed := inventory.OpenRecords(ctx, t.a.Conn, t.a.Bucket, false, nil)
+	fresh, failed := inventory.OpenRecords(ctx, t.a.Conn, t.a.Reach(), t.a.Bucket, false, nil)
 	if failed != nil {
 		return fmt.Errorf("%s does not lead %s, and its record cannot be read again: %w", b.Leader, b.Role,
 			errors.Join(err, failed))

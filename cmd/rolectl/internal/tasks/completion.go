@@ -15,7 +15,7 @@ import (
 // completeNamespaces offers the namespaces of the server.
 func (t *scope) completeNamespaces(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return t.CompleteLive(func(ctx context.Context, nc *nats.Conn) ([]string, error) {
-		return cli.StreamNames(ctx, nc, inventory.TaskStreamPrefix)
+		return cli.StreamNames(ctx, nc, t.Reach(), inventory.TaskStreamPrefix)
 	})
 }
 

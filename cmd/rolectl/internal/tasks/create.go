@@ -29,6 +29,9 @@ with StreamAutoCreate create both by themselves.`,
 			"of the nats tool",
 		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := t.ReachesTasks(); err != nil {
+				return err
+			}
 			cfg := assign.ClientConfig{
 				Namespace: t.namespace, StreamAutoCreate: true, Replicas: replicas, Storage: cli.StorageType(storage),
 				LargeRetention: keep,

@@ -48,6 +48,9 @@ func (t *scope) withClient(cmd *cobra.Command, within time.Duration,
 	if t.namespace == "" {
 		return cli.UsageError(errors.New("the namespace is missing: give --namespace, or set TASKS_NAMESPACE"))
 	}
+	if err := t.ReachesTasks(); err != nil {
+		return err
+	}
 	nc, err := t.Connect()
 	if err != nil {
 		return err

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestDomain: over the domain of the hub, rolectl does on a leaf node what it does at the hub. The
+// domain comes from a flag, the environment or a context. Without it, the leaf node's own JetStream
+// has no such bucket, and the error says where it looked.
+func TestDomain(t *testing.T) {
+	h := natstest.Hub(t, natsrun.HubOptions{
+		Domain: "hub", Leaves: []natsrun.LeafOptions{{Name: "site"}, {Name: "relay", NoJetStream: true}},
+	})
+	dir := contexts(t, map[string]string{"far": `{"url":"` + h.Leaf(1).URL() + `","jetstream_domain":"hub"}`})
+	places := map[string]*place{
+		"hub":  {t: t, env: append(clean(t), "NATS_URL="+h.URL())},
+		"site": {t: t, env: append(clean(t), "NATS_URL="+h.Leaf(0).URL(), "NATS_JS_DOMAIN=hub")},
+		"far":  {t: t, env: append(clean(t), "XDG_CONFIG_HOME="+dir, "NATS_CONTEXT=far")},
+	}
+	bare := &place{t: t, env: append(clean(t), "NATS_URL="+h.Leaf(0).URL())}
+	dry := bare.ok("--js-domain", "hub", "bucket", "create", "roles", "--dry-run")
+	if !strings.Contains(dry.out, "'$JS.hub.API.STREAM.CREATE.KV_roles'") {
+		t.Errorf("a dry run prints %q", dry.out)
+	}
+	bare.ok("--js-domain", "hub", "bucket", "create", "roles")
+	s, err := election.NewSession(election.SessionConfig{
+		Bucket: "roles", Domain: "hub", InstanceID: "a", TTL: 20 * time.Second, CoolDown: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Open(t.Context(), natstest.Connect(t, h.Leaf(0))); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(t.Context()) })
+	e, err := s.Campaign(election.RoleConfig{Role: "r", Lead: func(ctx context.Context, _ *election.Term) error {
+		<-ctx.Done()
+		return nil
+	}})
+	if err == nil {
+		err = e.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := ""
+	for name, p := range places {
+		id := strings.TrimSpace(p.ok("bucket", "id", "roles").out)
+		if first == "" {
+			first = id
+		}
+		if id == "" || id != first {
+			t.Errorf("%s: bucket id %q, want %q", name, id, first)
+		}
+		var doc struct{ ID, Domain string }
+		out := p.ok("bucket", "id", "roles", "-o", "json").out
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.ID != id || doc.Domain != "hub" {
+			t.Errorf("%s: %+v, %v", name, doc, err)
+		}
+		p.ok("bucket", "check", "roles")
+		if out := p.ok("roles").out; !strings.Contains(out, "r ") || !strings.Contains(out, "a ") {
+			t.Errorf("%s: roles: %s", name, out)
+		}
+	}
+	if r := bare.run("bucket", "check", "roles"); r.code == 0 || !strings.Contains(r.errors, `bucket "roles" not found in JetStream domain "site"`) {
+		t.Errorf("without a domain: exit %d, %s", r.code, r.errors)
+	}
+	for _, args := range [][]string{{"tasks", "ls", "-n", "jobs"}, {"tasks", "create", "jobs"}, {"bench"}} {
+		r := places["far"].run(args...)
+		if r.code != cli.ExitUsage || !strings.Contains(r.errors, "tasks do not reach through") {
+			t.Errorf("%v: exit %d, %s", args, r.code, r.errors)
+		}
+	}
+	if r := places["far"].run("step-down", "r", "--yes"); !strings.Contains(r.out+r.errors, "a gave up r") {
+		t.Errorf("stepdown: %s%s", r.out, r.errors)
+	}
+}
