@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/assign/internal/scheduler"
@@ -29,20 +28,7 @@ type Assigner struct {
 	host    *hosting
 	arrived chan struct{} // closed and replaced when client or host changes
 
-	led     atomic.Bool // Lead was called
-	missing string      // why nobody hands out, as last reported; used by attend's goroutine only
-}
-
-// lease is the part of an election.Host that this package uses, see bridge.LeaseOf.
-type lease interface {
-	scheduler.Host
-	worker.Host
-}
-
-// hosting is the present lease, for Lead.
-type hosting struct {
-	ctx context.Context
-	h   lease
+	absence absence // of a scheduler
 }
 
 // New attaches an assigner to a session. The assigner begins with the session's lease and ends with
@@ -65,6 +51,7 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 	cfg.Labels, cfg.Middleware = maps.Clone(cfg.Labels), slices.Clone(cfg.Middleware)
 	a := &Assigner{
 		session: s, cfg: cfg, handlers: worker.NewRegistry(), arrived: make(chan struct{}),
+		absence: absence{namespace: cfg.Namespace, role: cfg.Role},
 	}
 	if err := bridge.AttachOnce(s, "assign "+cfg.Namespace, a.attend); err != nil {
 		if errors.Is(err, election.ErrAttached) {
@@ -89,7 +76,7 @@ func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 	client := a.client
 	a.announce()
 	a.mu.Unlock()
-	a.awaitLeaders(ctx, l)
+	a.absence.watch(ctx, l)
 	a.mu.Lock()
 	a.host = nil
 	a.announce()
@@ -155,7 +142,7 @@ func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	if err := a.leads(t); err != nil {
 		return err
 	}
-	a.led.Store(true)
+	a.absence.led.Store(true)
 	_, host, err := a.present(ctx, true)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -164,4 +151,13 @@ func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 		return err
 	}
 	return scheduler.Run(ctx, t, host.h, a.cfg.scheduler())
+}
+
+// leads refuses the term of another role: the workers would not believe its frames.
+func (a *Assigner) leads(t *election.Term) error {
+	if t.Role() == a.cfg.Role {
+		return nil
+	}
+	return fmt.Errorf("%w: the term is of role %q, and Config.Role is %q: use the name and the Lead that Assigner.Role returns",
+		ErrOtherRole, t.Role(), a.cfg.Role)
 }

@@ -2,7 +2,6 @@ package assign
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
@@ -37,13 +36,3 @@ const (
 
 // EndOf says how an attempt ends whose handler returns err under ctx. It is for middleware.
 func EndOf(ctx context.Context, err error) AttemptEnd { return AttemptEnd(taskerr.EndOf(ctx, err)) }
-
-// around puts the middleware around a handler; the first is the outermost.
-func (a *Assigner) around(h HandlerFunc) (HandlerFunc, error) {
-	for i := len(a.cfg.Middleware) - 1; i >= 0; i-- {
-		if h = a.cfg.Middleware[i](h); h == nil {
-			return nil, &ConfigError{"Middleware", fmt.Sprintf("number %d returned no handler: return next, or a function that calls it", i)}
-		}
-	}
-	return h, nil
-}

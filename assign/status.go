@@ -4,52 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
-
-// State is how far a task is.
-//
-//	               ┌────────────────────────┐
-//	               ▼                        │
-//	delayed ──► pending ──► running ──► retrying
-//	                           └─────────────────► succeeded, dead
-//
-// From each of these four it may become cancelled or expired.
-type State string
-
-const (
-	// StatePending: the task is stored and waits for a worker.
-	StatePending State = "pending"
-	// StateDelayed: the task is stored, and not due yet.
-	StateDelayed State = "delayed"
-	// StateRunning: a worker has the task.
-	StateRunning State = "running"
-	// StateRetrying: an attempt has ended, and the next one is not due yet.
-	StateRetrying State = "retrying"
-	// StateSucceeded, StateDead, StateCancelled and StateExpired are terminal.
-	StateSucceeded = State(tasks.StatusSucceeded)
-	StateDead      = State(tasks.StatusDead)
-	StateCancelled = State(tasks.StatusCancelled)
-	StateExpired   = State(tasks.StatusExpired)
-)
-
-// Terminal reports whether a task in this state has ended.
-func (s State) Terminal() bool {
-	switch s {
-	case StateSucceeded, StateDead, StateCancelled, StateExpired:
-		return true
-	}
-	return false
-}
-
-// known reports whether the state is one of the constants.
-func (s State) known() bool {
-	switch s {
-	case StatePending, StateDelayed, StateRunning, StateRetrying:
-		return true
-	}
-	return s.Terminal()
-}
 
 // TaskStatus is what is known about a task. Its JSON is the scheduler's answer, and the output of
 // rolectl. While nobody leads, an open task is reported as pending or delayed, though it may run:

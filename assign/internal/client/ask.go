@@ -111,3 +111,8 @@ func (c *Client) Overview(ctx context.Context) (*control.Overview, error) {
 	}
 	return a.Overview, nil
 }
+
+// refusal is the error for an answer of the scheduler that refuses the question.
+func refusal(a control.Answer) error {
+	return fmt.Errorf("%w: it says %q", taskerr.ErrNoScheduler, a.Error)
+}

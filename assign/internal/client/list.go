@@ -131,11 +131,6 @@ func (c *Client) stillOpen(ctx context.Context, l *line, page []control.Task, en
 	return left, nil
 }
 
-// refusal is the error for an answer of the scheduler that refuses the question.
-func refusal(a control.Answer) error {
-	return fmt.Errorf("%w: it says %q", taskerr.ErrNoScheduler, a.Error)
-}
-
 // listEnded reads a part of the stream. It passes over the records of open tasks.
 func (c *Client) listEnded(ctx context.Context, l *line, o ListOptions, from uint64) (Page, error) {
 	var page Page

@@ -11,3 +11,6 @@ const StoreElsewhere = "store it elsewhere and pass a reference, or raise the se
 // MaxKeys bounds the keys of a submission, encoded: three of maxKey bytes whose every byte takes
 // six.
 const MaxKeys = 3*6*MaxKey + 64
+
+// MaxDuration bounds the durations in records: 10 years.
+const MaxDuration = 10 * 365 * 24 * time.Hour

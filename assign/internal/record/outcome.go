@@ -11,19 +11,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// Fields is the header of an outcome.
-type Fields struct {
-	Version  int          `json:"v"`
-	Kind     string       `json:"kind"`
-	Status   tasks.Status `json:"status"`
-	Cause    string       `json:"cause,omitempty"`
-	Epoch    uint64       `json:"epoch,omitempty"`
-	Attempt  uint32       `json:"attempt,omitempty"`
-	Attempts int          `json:"attempts"`
-	Worker   string       `json:"worker,omitempty"`
-	Ran      int64        `json:"ran_us,omitempty"`
-}
-
 // Outcome is the end of a task, as it is stored.
 type Outcome struct {
 	Fields

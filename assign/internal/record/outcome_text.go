@@ -119,3 +119,16 @@ func appendJSON(b []byte, s string) []byte {
 	b = append(append(b, '"'), s...)
 	return append(b, '"')
 }
+
+// Fields is the header of an outcome.
+type Fields struct {
+	Version  int          `json:"v"`
+	Kind     string       `json:"kind"`
+	Status   tasks.Status `json:"status"`
+	Cause    string       `json:"cause,omitempty"`
+	Epoch    uint64       `json:"epoch,omitempty"`
+	Attempt  uint32       `json:"attempt,omitempty"`
+	Attempts int          `json:"attempts"`
+	Worker   string       `json:"worker,omitempty"`
+	Ran      int64        `json:"ran_us,omitempty"`
+}

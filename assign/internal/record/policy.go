@@ -2,11 +2,8 @@ package record
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -108,37 +105,4 @@ func (p *Policy) Require(option string, labels map[string]string) {
 		return
 	}
 	p.Labels = labels
-}
-
-// MaxPolicy bounds the encoded policy of a submission, in bytes.
-const MaxPolicy = 8 << 10
-
-// Encode checks a policy and makes its header.
-func (p Policy) Encode() (string, error) {
-	if len(p.Faults) > 0 {
-		return "", errors.New(strings.Join(p.Faults, "; ")) // one line, whatever their number
-	}
-	if err := p.check(); err != nil {
-		return "", err
-	}
-	if p.Deadline > 0 && p.Delay >= p.Deadline {
-		return "", fmt.Errorf("WithDelay(%v) is not shorter than WithDeadline(%v): the task would expire before it is due; both count from the submission: use a longer deadline",
-			time.Duration(p.Delay)*time.Millisecond, time.Duration(p.Deadline)*time.Millisecond)
-	}
-	data, err := json.Marshal(p)
-	if err != nil {
-		return "", err
-	}
-	if len(data) > MaxPolicy {
-		return "", fmt.Errorf("labels of %d bytes: use less than %d", len(data), MaxPolicy)
-	}
-	return string(data), nil
-}
-
-// ReadPolicy is ParsePolicy for a header of any size.
-func ReadPolicy(header string) (Policy, error) {
-	if len(header) > 2*MaxPolicy {
-		return Policy{}, fmt.Errorf("a policy of %d bytes", len(header))
-	}
-	return ParsePolicy(header)
 }

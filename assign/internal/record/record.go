@@ -2,11 +2,9 @@ package record
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -32,79 +30,6 @@ const (
 	maxFailure    = 24 << 10
 	Headroom      = 64 << 10
 )
-
-// MaxDuration bounds the durations in records: 10 years.
-const MaxDuration = 10 * 365 * 24 * time.Hour
-
-var ErrRecord = errors.New("not a record of version 1")
-
-func (p Policy) check() error {
-	for _, d := range []struct {
-		name string
-		n    int64
-		unit time.Duration
-	}{
-		{"timeout", p.Timeout, time.Millisecond},
-		{"backoff", p.Backoff, time.Millisecond},
-		{"longest backoff", p.MaxBack, time.Millisecond},
-		{"delay", p.Delay, time.Millisecond},
-		{"deadline", p.Deadline, time.Millisecond},
-		{"retention", p.Retention, time.Second},
-	} {
-		if d.n < 0 || d.n > int64(MaxDuration/d.unit) {
-			return fmt.Errorf("%s of %d times %v: use 0 to 10 years", d.name, d.n, d.unit)
-		}
-	}
-	switch {
-	case !naming.Valid(p.Kind):
-		return fmt.Errorf("%.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most", p.Kind)
-	case p.Attempts < 1 || p.Attempts > MaxAttempts:
-		return fmt.Errorf("%d attempts: use 1 to %d", p.Attempts, MaxAttempts)
-	case p.Priority < -maxPriority || p.Priority > maxPriority:
-		return fmt.Errorf("priority %d: use -%d to %[2]d", p.Priority, maxPriority)
-	case p.Weight < 0 || p.Weight > MaxWeight:
-		return fmt.Errorf("weight %d: use 1 to %d", p.Weight, MaxWeight)
-	case p.Concurrency < 0:
-		return fmt.Errorf("concurrency %d: use a positive one, or 0 for any number", p.Concurrency)
-	case p.KeyLimit < 0:
-		return fmt.Errorf("key limit %d: use a positive one, or 0 for 1", p.KeyLimit)
-	case p.Rate != 0 && !(p.Rate >= MinRate && p.Rate <= MaxRate): // NaN is not either
-		return fmt.Errorf("rate %v: use one a day (1.0/86400) to 1e9 per second, or 0 for any number", p.Rate)
-	case len(p.Labels) > maxLabels:
-		return fmt.Errorf("%d labels: use %d at most", len(p.Labels), maxLabels)
-	case p.Backoff < 1 || p.MaxBack < p.Backoff:
-		return fmt.Errorf("backoff %d ms up to %d ms: use a positive one, and no less at most", p.Backoff, p.MaxBack)
-	}
-	return nil
-}
-
-// ParsePolicy reads the header of a submission.
-func ParsePolicy(header string) (p Policy, err error) {
-	if err := json.Unmarshal([]byte(header), &p); err != nil {
-		return Policy{}, fmt.Errorf("%w: %w", ErrRecord, err)
-	}
-	if p.Version != 1 {
-		return Policy{}, ErrRecord
-	}
-	return p, p.check()
-}
-
-// Shared is the part of a policy that tasks of a kind share on the books. Times is the part that
-// belongs to one task.
-func (p *Policy) Shared() *tasks.Policy {
-	return &tasks.Policy{
-		Kind: p.Kind, MaxAttempts: p.Attempts, Timeout: ms(p.Timeout), Backoff: ms(p.Backoff), MaxBackoff: ms(p.MaxBack),
-		Retention: max(time.Duration(p.Retention)*time.Second, MinRetention),
-		Priority:  p.Priority, Weight: max(p.Weight, 1), Labels: p.Labels, Concurrency: p.Concurrency, Rate: p.Rate,
-		KeyLimit: max(p.KeyLimit, 1),
-	}
-}
-
-func (p *Policy) Times() tasks.Times {
-	return tasks.Times{Delay: ms(p.Delay), Deadline: ms(p.Deadline)}
-}
-
-func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // Note is the data of a note, <namespace>.t.<task>.
 type Note struct {
@@ -168,12 +93,4 @@ func DecodeSeal(data []byte) (s Seal, err error) {
 		return s, ErrRecord
 	}
 	return s, nil
-}
-
-// LaterVersion reports whether a record names a version that this program does not know.
-func LaterVersion(data []byte) bool {
-	var record struct {
-		Version int `json:"v"`
-	}
-	return json.Unmarshal(data, &record) == nil && record.Version > 1
 }

@@ -12,19 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
-
-// Config configures a scheduler. Package assign documents and checks the fields.
-type Config struct {
-	Namespace, Role string
-	SchedulerWorks  bool
-	CrashBudget     int
-	AgingStep       time.Duration
-	AnswerTimeout   time.Duration
-	Placement       tasks.Placement // nil for the default
-	Stream          stream.Options
-}
 
 // Run hands out the namespace's tasks for one term. It returns nil when ctx has ended.
 func Run(ctx context.Context, t *election.Term, h Host, cfg Config) error {
