@@ -125,14 +125,14 @@ func (c *Cloner) make(t reflect.Type) fix {
 }
 
 func (c *Cloner) fixStruct(t reflect.Type) fix {
-	type field struct {
+	type fixedField struct {
 		offset uintptr
 		fix    fix
 	}
-	var fields []field
+	var fields []fixedField
 	for i := range t.NumField() {
 		if f := c.fix(t.Field(i).Type); f != nil {
-			fields = append(fields, field{t.Field(i).Offset, f})
+			fields = append(fields, fixedField{t.Field(i).Offset, f})
 		}
 	}
 	return func(done *copies, at unsafe.Pointer) {

@@ -148,11 +148,11 @@ func (l *Looker) text(w *Walk, at unsafe.Pointer) {
 }
 
 func (l *Looker) fields(t reflect.Type) look {
-	type field struct {
+	type seenField struct {
 		offset uintptr
 		look   look
 	}
-	var fields []field
+	var fields []seenField
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name := strings.TrimPrefix(t.String(), t.PkgPath()[strings.LastIndex(t.PkgPath(), "/")+1:]+".") + "." + f.Name
@@ -164,21 +164,21 @@ func (l *Looker) fields(t reflect.Type) look {
 			continue
 		}
 		if l.rules.Apart[name] != "" {
-			fields = append(fields, field{f.Offset, apart(name, f.Type)})
+			fields = append(fields, seenField{f.Offset, apart(name, f.Type)})
 			continue
 		}
 		if class, ok := l.rules.Fields[name]; ok && f.Type.Kind() == reflect.Map { // its keys are names
-			fields = append(fields, field{f.Offset, l.pairs(f.Type, named(class, f.Type.Key()))})
+			fields = append(fields, seenField{f.Offset, l.pairs(f.Type, named(class, f.Type.Key()))})
 			continue
 		} else if ok {
-			fields = append(fields, field{f.Offset, named(class, f.Type)})
+			fields = append(fields, seenField{f.Offset, named(class, f.Type)})
 			continue
 		}
 		if most, ok := l.rules.Clipped[name]; ok {
-			fields = append(fields, field{f.Offset, clipped(name, f.Type, most)})
+			fields = append(fields, seenField{f.Offset, clipped(name, f.Type, most)})
 			continue
 		}
-		fields = append(fields, field{f.Offset, l.look(f.Type)})
+		fields = append(fields, seenField{f.Offset, l.look(f.Type)})
 	}
 	return func(w *Walk, at unsafe.Pointer) {
 		for _, f := range fields {
@@ -232,21 +232,21 @@ func (l *Looker) pairs(t reflect.Type, key look) look {
 		key = l.look(t.Key())
 	}
 	value := l.look(t.Elem())
-	type pair struct{ key, value reflect.Value }
+	type keyed struct{ key, value reflect.Value }
 	return func(w *Walk, at unsafe.Pointer) {
 		v := reflect.NewAt(t, at).Elem()
 		w.Word(uint64(v.Len()))
 		if v.Len() == 0 {
 			return
 		}
-		all := make([]pair, 0, v.Len())
+		all := make([]keyed, 0, v.Len())
 		for i := v.MapRange(); i.Next(); {
-			p := pair{key: reflect.New(t.Key()), value: reflect.New(t.Elem())}
+			p := keyed{key: reflect.New(t.Key()), value: reflect.New(t.Elem())}
 			p.key.Elem().SetIterKey(i)
 			p.value.Elem().SetIterValue(i)
 			all = append(all, p)
 		}
-		slices.SortFunc(all, func(a, b pair) int { return l.compare(a.key.Elem(), b.key.Elem()) })
+		slices.SortFunc(all, func(a, b keyed) int { return l.compare(a.key.Elem(), b.key.Elem()) })
 		for _, p := range all {
 			key(w, p.key.UnsafePointer())
 			value(w, p.value.UnsafePointer())
