@@ -44,6 +44,10 @@ type Config struct {
 	StreamAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
+	// MaxBytes bounds a stream that is created, and likewise the object store of large outputs. Some
+	// accounts require a bound (max_bytes_required). A full stream refuses submissions. Default 0:
+	// no bound; minimum 1 MiB.
+	MaxBytes int64
 
 	// CrashBudget is how many workers a task may lose, by taking them down or otherwise: with the
 	// last of them it is dead. Default 3, minimum 1, maximum 999. The first loss may go uncounted
@@ -97,6 +101,7 @@ type ClientConfig struct {
 	StreamAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
+	MaxBytes         int64
 	// LargeRetention is for [CreateObjects].
 	LargeRetention time.Duration
 }
@@ -161,7 +166,8 @@ func (c Config) validate() error {
 
 func (c Config) client() ClientConfig {
 	return ClientConfig{
-		Namespace: c.Namespace, StreamAutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage, LargeRetention: c.LargeRetention,
+		Namespace: c.Namespace, StreamAutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
+		MaxBytes: c.MaxBytes, LargeRetention: c.LargeRetention,
 	}
 }
 
@@ -189,7 +195,8 @@ func (c Config) scheduler() scheduler.Config {
 func (c ClientConfig) stream() stream.Options {
 	c = c.withDefaults()
 	return stream.Options{
-		Namespace: c.Namespace, AutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage, LargeRetention: c.LargeRetention,
+		Namespace: c.Namespace, AutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
+		MaxBytes: c.MaxBytes, LargeRetention: c.LargeRetention,
 	}
 }
 
@@ -203,6 +210,9 @@ func (c ClientConfig) withDefaults() ClientConfig {
 	return c
 }
 
+// minMaxBytes is the smallest bound of a stream: below it hardly a task could be stored.
+const minMaxBytes = 1 << 20
+
 func (c ClientConfig) validate() error {
 	c = c.withDefaults()
 	var faults []error
@@ -211,6 +221,10 @@ func (c ClientConfig) validate() error {
 	}
 	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
 		faults = append(faults, &ConfigError{"Replicas", fmt.Sprintf("%d: use 1, 3 or 5", c.Replicas)})
+	}
+	if c.MaxBytes != 0 && c.MaxBytes < minMaxBytes {
+		faults = append(faults, &ConfigError{"MaxBytes", fmt.Sprintf("%d: use at least %d (1 MiB), or 0 for no bound",
+			c.MaxBytes, minMaxBytes)})
 	}
 	if c.LargeRetention < record.MinRetention || c.LargeRetention > record.MaxDuration {
 		faults = append(faults, &ConfigError{"LargeRetention", fmt.Sprintf("%v: use %v to %v, or 0 for 24h",

@@ -23,6 +23,9 @@ type SessionConfig struct {
 	BucketAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
+	// MaxBytes bounds a bucket that is created. Some accounts require a bound (max_bytes_required).
+	// A full bucket refuses heartbeats. Default 0: no bound; minimum 1 MiB.
+	MaxBytes int64
 	// BucketID, if set, pins the bucket: one with another id is refused with ErrOtherBucket.
 	// "rolectl bucket id" prints the id. It cannot be used together with BucketAutoCreate.
 	BucketID string
@@ -138,6 +141,7 @@ func (f HealthCheckFunc) Check(ctx context.Context) bool { return f(ctx) }
 const (
 	defaultTTL       = 10 * time.Second
 	minTTL           = 300 * time.Millisecond
+	minMaxBytes      = 1 << 20 // a bucket for some hundred records
 	minGrace         = 5 * time.Second
 	defaultDelta     = 20 * time.Millisecond
 	defaultIdle      = 5

@@ -224,7 +224,7 @@ func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bu
 
 func (s *Session) createBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
 	cfg := natskv.Config{
-		Bucket: s.cfg.Bucket, Replicas: s.cfg.Replicas, Storage: s.cfg.Storage,
+		Bucket: s.cfg.Bucket, Replicas: s.cfg.Replicas, Storage: s.cfg.Storage, MaxBytes: s.cfg.MaxBytes,
 		MaxTTL: max(natskv.DefaultMaxTTL, s.cfg.TTL), Reach: s.reach,
 	}
 	if err := s.reach.MayCreate(ctx, nc, fmt.Sprintf("bucket %q", cfg.Bucket), natskv.Command(cfg)); err != nil {

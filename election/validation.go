@@ -73,6 +73,8 @@ func (c SessionConfig) Validate() error {
 		"%s: a bucket that is created has another id: leave BucketAutoCreate off", c.BucketID)
 	f.check(naming.Valid(c.InstanceID), "InstanceID", "%q cannot be part of a key: %s", c.InstanceID, nameRule)
 	f.check(c.Replicas >= 1 && c.Replicas <= 5 && c.Replicas%2 == 1, "Replicas", "%d: use 1, 3 or 5", c.Replicas)
+	f.check(c.MaxBytes == 0 || c.MaxBytes >= minMaxBytes, "MaxBytes",
+		"%d: use at least %d (1 MiB), or 0 for no bound", c.MaxBytes, minMaxBytes)
 	f.check(c.TTL >= minTTL, "TTL", "%v < %v: use at least %[2]v", c.TTL, minTTL)
 	f.check(c.TTL <= record.MaxSupportedTTL, "TTL", "%v > %v: use less", c.TTL, record.MaxSupportedTTL)
 	if c.TTL < minTTL { // what follows from it would be nonsense

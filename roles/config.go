@@ -38,6 +38,9 @@ type Config struct {
 	BucketAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
+	// MaxBytes bounds a bucket that is created. Some accounts require a bound (max_bytes_required).
+	// A full bucket refuses heartbeats. Default 0: no bound; minimum 1 MiB.
+	MaxBytes int64
 	// BucketID, if set, pins the bucket: one with another id is refused with
 	// election.ErrOtherBucket. "rolectl bucket id" prints the id. It cannot be used together with
 	// BucketAutoCreate.
@@ -146,7 +149,7 @@ type Role struct {
 func (c Config) session() election.SessionConfig {
 	return election.SessionConfig{
 		Bucket: c.Bucket, BucketAutoCreate: c.BucketAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
-		BucketID: c.BucketID, Domain: c.Domain, APIPrefix: c.APIPrefix,
+		MaxBytes: c.MaxBytes, BucketID: c.BucketID, Domain: c.Domain, APIPrefix: c.APIPrefix,
 		InstanceID: c.InstanceID, WorkerOnly: c.WorkerOnly, TTL: c.TTL, HeartbeatInterval: c.HeartbeatInterval,
 		OpTimeout:    c.OpTimeout,
 		SafetyMargin: c.SafetyMargin, DisconnectGracePeriod: c.DisconnectGracePeriod, SuccessionDelay: c.SuccessionDelay,

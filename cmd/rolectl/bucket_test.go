@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 // TestBucket: what an error message tells a user to type must work.
@@ -145,5 +146,33 @@ func TestBucketDryRun(t *testing.T) {
 	}
 	if out := p.ok("bucket", "create", "roles").out; !strings.Contains(out, "TTL at most 10m0s") {
 		t.Errorf("the bucket is another one: %s", out)
+	}
+}
+
+// TestBytesRequired: an account may require a bound for each stream, and allow so much at most.
+func TestBytesRequired(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	natstest.RequireBytes(t, p.server, 8<<20)
+	for _, create := range []string{"bucket create roles", "tasks create jobs"} {
+		for flag, says := range map[string]string{
+			"":                 "rolectl: this account requires a bound for each stream: give --max-bytes",
+			" --max-bytes 1GB": "rolectl: this account allows fewer bytes for one stream: give less --max-bytes",
+		} {
+			r := p.run(strings.Fields(create + flag)...)
+			if r.code != cli.ExitFailed || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
+				t.Errorf("%s%s: exit %d, %s", create, flag, r.code, r.errors)
+			}
+		}
+		p.ok(strings.Fields(create + " --max-bytes 4MiB")...)
+	}
+	js, err := jetstream.New(p.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"KV_roles", "TASKS_jobs", "OBJ_TASKS_jobs"} {
+		if s, err := js.Stream(t.Context(), name); err != nil || s.CachedInfo().Config.MaxBytes != 4<<20 {
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
 	}
 }

@@ -25,7 +25,7 @@ func FuzzCommandLine(f *testing.F) {
 		"roles -o json", "step-down scheduler --epoch 7 --wait 5s", "transfer r i --yes",
 		"exec x --ttl 300ms --takeover=perhaps -- sh -c true",
 		"tasks submit -n x k {} --label a=b --priority -100 --delay 1h", "tasks cron set -n x n k @daily --catch-up all",
-		"bucket create x --replicas 3",
+		"bucket create x --replicas 3 --max-bytes 64MiB",
 		"doctor -b a.b", "watch --timeout -1s", "help dance", "--version", "", "-", "--", "-o", "inspect a:b",
 		"tasks list --for=1e9h",
 	} {

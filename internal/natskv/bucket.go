@@ -167,6 +167,9 @@ func (c Config) validate() error {
 	if c.Replicas < 1 || c.Replicas > 5 {
 		errs = append(errs, fmt.Errorf("replicas %d: use 1, 3 or 5", c.Replicas))
 	}
+	if c.MaxBytes < 0 {
+		errs = append(errs, fmt.Errorf("%d bytes: use a positive number, or 0 for no bound", c.MaxBytes))
+	}
 	if c.MaxTTL < time.Second || c.MaxTTL > MostMaxTTL || c.MaxTTL%time.Millisecond != 0 {
 		errs = append(errs, fmt.Errorf("maximal TTL %s: use 1s to %s, in whole milliseconds", c.MaxTTL, MostMaxTTL))
 	}
@@ -231,7 +234,7 @@ func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.St
 		return createStream(ctx, nc, at, cfg)
 	}
 	if err != nil && !hasCode(err, codeNameInUse) {
-		return nil, err
+		return nil, sizeRefused(err)
 	}
 	return again(ctx, func() (*streamAnswer, error) { // in a cluster the stream may not be up yet
 		info, err := infoOf(ctx, nc, at)
@@ -240,6 +243,17 @@ func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.St
 		}
 		return info, err
 	})
+}
+
+// sizeRefused adds to the refusal of a stream's size how to get the stream.
+func sizeRefused(err error) error {
+	switch {
+	case hasCode(err, codeMaxBytesRequired):
+		return fmt.Errorf("%w: set MaxBytes, or create the stream with rolectl and --max-bytes", err)
+	case hasCode(err, codeMaxBytesExceeded):
+		return fmt.Errorf("%w: set MaxBytes to less, or to 0 if the account requires no bound", err)
+	}
+	return err
 }
 
 // again retries for at most the time that one answer may take.

@@ -144,7 +144,9 @@ const (
 	codeOff               = 10076
 	codeHeaderTooLarge    = 10097
 	codeSealed            = 10109
+	codeMaxBytesRequired  = 10113
 	codeNoLimits          = 10120
+	codeMaxBytesExceeded  = 10122
 	codeInvalidTTL        = 10165
 	codeTTLOff            = 10166
 )
@@ -152,7 +154,8 @@ const (
 // lasting are the codes that will be the same at the next attempt.
 var lasting = []jetstream.ErrorCode{
 	codeAccountNotFound, codeOffForAccount, codeInvalidConfig, codeTooLarge, codeStreamNotFound, codeOtherStream,
-	codeSubjectOverlap, codeNoReplicas, codeOff, codeHeaderTooLarge, codeSealed, codeNoLimits, codeInvalidTTL, codeTTLOff,
+	codeSubjectOverlap, codeNoReplicas, codeOff, codeHeaderTooLarge, codeSealed, codeMaxBytesRequired,
+	codeNoLimits, codeMaxBytesExceeded, codeInvalidTTL, codeTTLOff,
 }
 
 // Permanent reports whether the same attempt would end with err again: the bucket is gone or unfit,

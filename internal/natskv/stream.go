@@ -1,6 +1,7 @@
 package natskv
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -44,6 +45,8 @@ type Config struct {
 	// Storage is file storage by default. A bucket in memory with one replica is lost when the
 	// server restarts, see Bucket.Volatile.
 	Storage jetstream.StorageType
+	// MaxBytes bounds the bucket, which then refuses writes when it is full. Default 0: no bound.
+	MaxBytes int64
 	// MaxTTL is L_max, the longest TTL that a session in this bucket may have. Default
 	// DefaultMaxTTL, minimum 1 s, maximum MostMaxTTL.
 	MaxTTL time.Duration
@@ -104,7 +107,7 @@ func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 		Replicas:               cfg.Replicas,
 		MaxMsgsPerSubject:      1, // also required so that an update does not inherit a TTL
 		MaxMsgs:                -1,
-		MaxBytes:               -1,
+		MaxBytes:               cmp.Or(cfg.MaxBytes, -1),
 		MaxMsgSize:             -1,
 		MaxConsumers:           MaxConsumers,
 		Discard:                jetstream.DiscardNew, // a full bucket refuses writes, it never drops records

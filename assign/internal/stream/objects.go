@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,7 @@ func objectStream(bucket string, cfg Options) jetstream.StreamConfig {
 		MaxAge:   cfg.LargeRetention + objectSlack,
 		Storage:  cfg.Storage,
 		Replicas: cfg.Replicas,
+		MaxBytes: cmp.Or(cfg.MaxBytes, -1),
 		// A reader of a large output has a consumer for a moment.
 		MaxConsumers: natskv.MaxConsumers,
 		Discard:      jetstream.DiscardNew,

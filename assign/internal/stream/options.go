@@ -13,5 +13,6 @@ type Options struct {
 	AutoCreate     bool // a missing stream or object store is created
 	Replicas       int
 	Storage        jetstream.StorageType
+	MaxBytes       int64 // 0 for no bound
 	LargeRetention time.Duration
 }

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func streamConfig(cfg Options) jetstream.StreamConfig {
 		Replicas:           cfg.Replicas,
 		MaxMsgsPerSubject:  1,
 		MaxMsgs:            -1,
-		MaxBytes:           -1,
+		MaxBytes:           cmp.Or(cfg.MaxBytes, -1),
 		MaxMsgSize:         -1,
 		MaxConsumers:       natskv.MaxConsumers,
 		Discard:            jetstream.DiscardNew, // a full stream refuses submissions, it never drops them

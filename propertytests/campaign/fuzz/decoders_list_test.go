@@ -63,6 +63,7 @@ var decoders = map[string]string{
 	"cmd/rolectl/internal/cli/StreamNames": "it takes the beginning off the names of streams, which the " +
 		"server has checked",
 	"cmd/rolectl/internal/cli/WantsJSON":            "FuzzFlags",
+	"cmd/rolectl/internal/cli/bytesValue.Set":       "FuzzFlags",
 	"cmd/rolectl/internal/cli/durationValue.Set":    "FuzzFlags",
 	"cmd/rolectl/internal/cli/intValue.Set":         "FuzzFlags",
 	"cmd/rolectl/internal/cli/replicasValue.Set":    "FuzzFlags",

@@ -15,6 +15,7 @@ import (
 func createCommand(a *cli.App) *cobra.Command {
 	var replicas int
 	var storage string
+	var maxBytes int64
 	var maxTTL time.Duration
 	var dryRun bool
 	cmd := &cobra.Command{
@@ -31,7 +32,8 @@ func createCommand(a *cli.App) *cobra.Command {
 				return cli.UsageError(err)
 			}
 			cfg := natskv.Config{
-				Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL, Storage: cli.StorageType(storage), Reach: target.Reach,
+				Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL, MaxBytes: maxBytes,
+				Storage: cli.StorageType(storage), Reach: target.Reach,
 			}
 			if dryRun {
 				return a.PrintDryRun(cmd, args[0], func(ctx context.Context, nc *nats.Conn) error {
@@ -59,6 +61,7 @@ func createCommand(a *cli.App) *cobra.Command {
 	}
 	cli.ReplicasFlag(cmd, &replicas)
 	cli.StorageFlag(cmd, &storage)
+	cli.MaxBytesFlag(cmd, &maxBytes)
 	cli.DurationFlag(cmd, &maxTTL, "max-ttl", time.Second, natskv.DefaultMaxTTL, "the longest TTL that a session may have")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent command of the nats tool, and create nothing")
 	return cmd

@@ -23,14 +23,19 @@ func StorageType(name string) jetstream.StorageType {
 	return jetstream.FileStorage
 }
 
-// PlacementError explains the refusal of a server that cannot place the replicas of a stream.
+// PlacementError explains the refusal of a server that cannot place a stream of these replicas, or
+// of this size.
 func PlacementError(err error, replicas int) error {
-	const notClustered, noPeers = 10074, 10005
+	const notClustered, noPeers, sizeRequired, sizeExceeded = 10074, 10005, 10113, 10122
 	var refused *jetstream.APIError
 	if !errors.As(err, &refused) {
 		return err
 	}
 	switch refused.ErrorCode {
+	case sizeRequired:
+		return ExitWith(ExitFailed, errors.New("this account requires a bound for each stream: give --max-bytes 64MiB or more"))
+	case sizeExceeded:
+		return ExitWith(ExitFailed, errors.New("this account allows fewer bytes for one stream: give less --max-bytes"))
 	case notClustered:
 		return ExitWith(ExitFailed,
 			fmt.Errorf("this server is not in a cluster of %d: give --replicas 1, or connect to such a cluster", replicas))

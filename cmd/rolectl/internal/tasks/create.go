@@ -18,6 +18,7 @@ import (
 func createCommand(t *scope) *cobra.Command {
 	var replicas int
 	var storage string
+	var maxBytes int64
 	var keep time.Duration
 	var dryRun bool
 	cmd := &cobra.Command{
@@ -34,7 +35,7 @@ with StreamAutoCreate create both by themselves.`,
 			}
 			cfg := assign.ClientConfig{
 				Namespace: t.namespace, StreamAutoCreate: true, Replicas: replicas, Storage: cli.StorageType(storage),
-				LargeRetention: keep,
+				MaxBytes: maxBytes, LargeRetention: keep,
 			}
 			if len(args) > 0 {
 				cfg.Namespace = args[0]
@@ -66,6 +67,7 @@ with StreamAutoCreate create both by themselves.`,
 	}
 	cli.ReplicasFlag(cmd, &replicas)
 	cli.StorageFlag(cmd, &storage)
+	cli.MaxBytesFlag(cmd, &maxBytes)
 	cli.DurationFlag(cmd, &keep, "large-retention", time.Second, 0, "how long outputs above 64 KiB are kept (default 24h)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the equivalent commands of the nats tool, and create nothing")
 	return cmd
