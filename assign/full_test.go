@@ -15,7 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-const fullFor = 10 * time.Minute
+const fullFor = 3 * time.Minute
 
 // fill submits until the stream is full: then the client is told so, at once and by name.
 func fill(t *testing.T, c *assign.Client, k assign.Kind[[]byte, []byte], input string, opts ...assign.SubmitOption) (all []*assign.Pending[[]byte]) {
@@ -47,7 +47,7 @@ func pacedly(t *testing.T, s *natsrun.Server, a *node, c *assign.Client) {
 		_ = sub.SetPendingLimits(-1, -1)
 		defer func() {
 			n, _, _ := sub.Pending()
-			if written += n; written > 30_000 {
+			if written += n; written > 9_000 {
 				t.Errorf("%d writes in %v", written, fullFor)
 			}
 		}()
@@ -61,7 +61,7 @@ func pacedly(t *testing.T, s *natsrun.Server, a *node, c *assign.Client) {
 		return strings.Contains(o.Trouble, "full"), fmt.Sprintf("%+v, %v", o, err)
 	})
 	faults := faultsOf(a, assign.ErrStreamFull)
-	if n := len(faults); n == 0 || n > 20 {
+	if n := len(faults); n == 0 || n > 8 {
 		t.Errorf("%d faults in %v", n, fullFor)
 	}
 }

@@ -34,7 +34,7 @@ func TestSlowReaderMissesNothingImportant(t *testing.T) {
 		p := campaign(t, session, election.RoleConfig{Role: "scheduler"})
 		for range 60 {
 			receive(t, "promotion", p.began)
-			time.Sleep(time.Minute)
+			time.Sleep(20 * time.Second)
 			if err := p.StepDown(t.Context()); err != nil {
 				t.Fatal(err)
 			}

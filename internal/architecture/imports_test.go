@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"internal/natskv":               {"internal/mailbox"},
 	"internal/bridge":               {"fencing", "internal/clock"},
 	"internal/natsrun":              {},
-	"internal/natstest":             {"internal/natsrun"},
+	"internal/natstest":             {"internal/natsrun", "internal/natstest/race"},
 	"election": {
 		"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",

@@ -12,7 +12,7 @@ import (
 )
 
 // races are the commands that run, with the race detector, the tests that run concurrent code of
-// this module.
+// this module. A few tests that store much are left out by -short, since the test stage runs them.
 func races(ctx context.Context) ([]step, error) {
 	packages, err := list(ctx, ".", "")
 	if err != nil {
@@ -26,7 +26,7 @@ func races(ctx context.Context) ([]step, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return []step{{line: test + "-race " + strings.Join(names, " ")}}, nil
+	return []step{{line: test + "-race -short " + strings.Join(names, " ")}}, nil
 }
 
 // unraced are folders that the race stage leaves out, although their code is concurrent: most of

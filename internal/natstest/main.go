@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest/race"
 )
 
 // inMain is true when the server's access-time goroutine runs outside any bubble.
@@ -41,8 +42,10 @@ func Main(m *testing.M, ignore ...goleak.Option) {
 		}
 		os.Exit(0)
 	}
-	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(memoryLimit)
+	if !race.Enabled { // with its shadows, a larger heap costs more than it saves
+		debug.SetGCPercent(gcPercent)
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	ats.Register()
 	inMain.Store(true)
 	code := m.Run()

@@ -185,7 +185,7 @@ func TestShortestTermsKeepTheirOrder(t *testing.T) {
 			p.Session.CoolDown = time.Second
 			p.Work.Do = func(context.Context, *election.Term) error { return nil }
 		}))
-		time.Sleep(30 * time.Minute)
-		holds(a, 1500)
+		time.Sleep(6 * time.Minute)
+		holds(a, 300)
 	})
 }

@@ -26,7 +26,7 @@ const boundaries = 30
 
 // boundaryStep is 1 to lose a scheduler at every write. The race detector makes each run ten times
 // as long.
-var boundaryStep = map[bool]int{false: 1, true: 7}[race.Enabled]
+var boundaryStep = map[bool]int{false: 1, true: 21}[race.Enabled]
 
 // TestTasksSchedulerLostAtEveryWrite: the scheduler's process is lost at its n-th write into the
 // stream, for each n: before the write is sent, when it is stored and not acknowledged, and with
