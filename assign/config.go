@@ -70,9 +70,9 @@ type Config struct {
 	// with such an output waits for it for five minutes, and is then dead. Requeue the task when
 	// the store exists.
 	MaxResult int
-	// LargeRetention is how long outputs above 64 KiB are kept. Default 24 h, minimum 1 min, maximum
-	// 10 years. A kind whose Retention is longer cannot have such outputs. LargeRetention takes effect when the
-	// object store is created.
+	// LargeRetention is how long outputs above 64 KiB are kept. Default 24 h, minimum 1 min,
+	// maximum 10 years. A kind whose Retention is longer cannot have such outputs. LargeRetention
+	// takes effect when the object store is created.
 	LargeRetention time.Duration
 
 	// Verify says whether a worker checks the signature of each frame it is handed.
@@ -108,8 +108,8 @@ type ClientConfig struct {
 
 const (
 	maxAnswerTimeout = time.Hour
-	// year bounds what is not kept in a record. A hundred aging steps lie between priority 0 and the
-	// highest one, and still fit an instant.
+	// year bounds what is not kept in a record. A hundred aging steps lie between priority 0 and
+	// the highest one, and still fit an instant.
 	year = 365 * 24 * time.Hour
 )
 

@@ -21,8 +21,4 @@
 // of W3C does not go along.
 //
 // Package assign knows nothing of OpenTelemetry.
-//
-// # Files
-//
-// inject.go the submitter's side · middleware.go the worker's.
 package assignotel

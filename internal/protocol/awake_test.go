@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestIdleBeatThatMayStand: an idle beat of which nothing is known may stand, so nothing is begun under the session before a
-// short one sent after it is acknowledged; that one was sent is not enough, for it is refused if the idle one stands.
+// TestIdleBeatThatMayStand: an idle beat of which nothing is known may stand, so nothing is begun
+// under the session before a short one sent after it is acknowledged; that one was sent is not
+// enough, for it is refused if the idle one stands.
 func TestIdleBeatThatMayStand(t *testing.T) {
 	g := newRig(t, nil)
 	if !g.m.Awake() {
@@ -45,8 +46,9 @@ func TestIdleBeatThatMayStand(t *testing.T) {
 	}
 }
 
-// TestIdleHolder: an idle lease says that its session holds nothing. One that holds a role all the same is ended when the
-// lease time of that role is over, long before its own; what a former session held is no reason for that.
+// TestIdleHolder: an idle lease says that its session holds nothing. One that holds a role all the
+// same is ended when the lease time of that role is over, long before its own; what a former
+// session held is no reason for that.
 func TestIdleHolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		holder uint64

@@ -11,9 +11,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestBehind: whoever claims any number of roles of a busy store, and gives some of them away later, keeps its session, its other
-// terms and its watch, though the watch takes up to twice as long for each write as the store does; and it leads all of them about as
-// soon as the watch can have shown them. The TTL is 2 s, and the rest are the parts of it that they are by default.
+// TestBehind: whoever claims any number of roles of a busy store, and gives some of them away
+// later, keeps its session, its other terms and its watch, though the watch takes up to twice as
+// long for each write as the store does; and it leads all of them about as soon as the watch can
+// have shown them. The TTL is 2 s, and the rest are the parts of it that they are by default.
 func TestBehind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		store := time.Duration(rapid.IntRange(20, 1500).Draw(t, "µs for each write")) * time.Microsecond
@@ -30,8 +31,9 @@ func TestBehind(t *testing.T) {
 	})
 }
 
-// TestBehindAFullStore: the writes in flight never take the store so long that the heartbeat behind them is unknown. With these
-// figures the window once widened to 430 writes, 0.4 s of the store's time, and the session was lost.
+// TestBehindAFullStore: the writes in flight never take the store so long that the heartbeat behind
+// them is unknown. With these figures the window once widened to 430 writes, 0.4 s of the store's
+// time, and the session was lost.
 func TestBehindAFullStore(t *testing.T) {
 	const store, roles = 893 * time.Microsecond, 2956
 	for _, away := range []int{886, 1577, roles} {
@@ -52,8 +54,8 @@ func TestBehindAFullStore(t *testing.T) {
 	}
 }
 
-// TestAWatchThatIsAlwaysLate: a watch that shows everything, and all of it late, keeps nobody from leading, as long as it is not
-// so late that it counts as dead.
+// TestAWatchThatIsAlwaysLate: a watch that shows everything, and all of it late, keeps nobody from
+// leading, as long as it is not so late that it counts as dead.
 func TestAWatchThatIsAlwaysLate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBusy(20*time.Microsecond, 20*time.Microsecond)
@@ -64,8 +66,9 @@ func TestAWatchThatIsAlwaysLate(t *testing.T) {
 	})
 }
 
-// TestALateWatchIsKept: while a watch shows what others have written, and one's own beats behind that, later than two intervals, it
-// is not made anew, and nothing ends. When it shows nothing more, it is.
+// TestALateWatchIsKept: while a watch shows what others have written, and one's own beats behind
+// that, later than two intervals, it is not recreated, and nothing ends. When it shows nothing
+// more, it is.
 func TestALateWatchIsKept(t *testing.T) {
 	b := newBusy(20*time.Microsecond, time.Millisecond)
 	b.join(1)
@@ -94,13 +97,14 @@ func TestALateWatchIsKept(t *testing.T) {
 	for until := b.now.Add(4 * b.m.cfg.Heartbeat); b.now < until && b.harm == ""; {
 		b.next()
 	}
-	if b.harm != "the watch is made anew: our own heartbeat was not seen on the watch" {
+	if b.harm != "the watch is recreated: our own heartbeat was not seen on the watch" {
 		t.Errorf("the watch shows nothing: %q", b.harm)
 	}
 }
 
-// TestADeadWatchKeepsNoRole: a watch that shows nothing more shuts the window for as long as there is belief to lose, and no longer:
-// then the roles are given away, though nothing that was written of them is seen.
+// TestADeadWatchKeepsNoRole: a watch that shows nothing more shuts the window for as long as there
+// is belief to lose, and no longer: then the roles are given away, though nothing that was written
+// of them is seen.
 func TestADeadWatchKeepsNoRole(t *testing.T) {
 	const roles = 3
 	b := newBusy(20*time.Microsecond, 20*time.Microsecond)
@@ -126,8 +130,9 @@ func TestADeadWatchKeepsNoRole(t *testing.T) {
 	}
 }
 
-// busy is a store that takes its time: it stores one write after the other, answers each when it is stored, and shows them one
-// after the other. It has one client, loses nothing, and answers nobody who no longer waits.
+// busy is a store that takes its time: it stores one write after the other, answers each when it is
+// stored, and shows them one after the other. It has one client, loses nothing, and answers nobody
+// who no longer waits.
 type busy struct {
 	m           *Machine
 	now         record.Instant
@@ -226,7 +231,7 @@ func (b *busy) step(ev Event) []Effect {
 		case Lost:
 			b.harmed("the session is lost: " + e.Reason)
 		case RebuildWatch:
-			b.harmed("the watch is made anew: " + e.Reason)
+			b.harmed("the watch is recreated: " + e.Reason)
 		}
 	}
 	return out
@@ -238,7 +243,8 @@ func (b *busy) harmed(how string) {
 	}
 }
 
-// next is what comes next: a write is stored or shown, nobody waits for it any longer, or the machine wants to look.
+// next is what comes next: a write is stored or shown, nobody waits for it any longer, or the
+// machine wants to look.
 func (b *busy) next() {
 	for len(b.late) > 0 && !b.waits[b.late[0].write] {
 		b.late = b.late[1:]

@@ -7,9 +7,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestWritesBelowWhatWasKnown: what a session has under way when the store goes back may still be written, since its key stood
-// where it was long before. No term begins or continues by it, on any number of replicas: its revision is below one that was known
-// of some key, whether its acknowledgement says so or, after that was lost, the watch.
+// TestWritesBelowWhatWasKnown: what a session has under way when the store goes back may still be
+// written, since its key stood where it was long before. No term begins or continues by it, on any
+// number of replicas: its revision is below one that was known of some key, whether its
+// acknowledgement says so or, after that was lost, the watch.
 func TestWritesBelowWhatWasKnown(t *testing.T) {
 	for _, what := range []string{"claim", "rotation", "beat", "member"} {
 		for _, told := range []string{"acknowledged", "seen", "above"} {
@@ -67,7 +68,8 @@ func TestWritesBelowWhatWasKnown(t *testing.T) {
 	}
 }
 
-// next lets time pass, with answers for everything else, until a key is written, and leaves that write without one.
+// next lets time pass, with answers for everything else, until a key is written, and leaves that
+// write without one.
 func (g *rig) next(key string) Write {
 	g.t.Helper()
 	for range 2000 {

@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// bucket is a store for benchmarks and transcripts: every write wins, and is delivered to all that watch.
+// bucket is a store for benchmarks and transcripts: every write wins, and is delivered to all that
+// watch.
 type bucket struct {
 	last    uint64
 	entries []record.Entry
@@ -55,8 +56,9 @@ func opened(b *bucket, instance string, now record.Now, roles int) *Machine {
 	return m
 }
 
-// BenchmarkForeignBeat is what a heartbeat of somebody else costs with 10,000 roles in view, a millisecond after the last one. What
-// the steps bring with them that is due, such as a beat of its own, is part of it; the answers to that are not.
+// BenchmarkForeignBeat is what a heartbeat of somebody else costs with 10,000 roles in view, a
+// millisecond after the last one. It includes all that is due in those steps, such as a beat of its
+// own, but not the answers to that.
 func BenchmarkForeignBeat(b *testing.B) {
 	store := &bucket{}
 	leader := opened(store, "leader", at(0), 10_000)
@@ -106,7 +108,8 @@ func BenchmarkOwnBeat(b *testing.B) {
 	}
 }
 
-// BenchmarkMassClaim is the steps by which one survivor takes 1,000 roles of a session that was just killed.
+// BenchmarkMassClaim is the steps by which one survivor takes 1,000 roles of a session that was
+// just killed.
 func BenchmarkMassClaim(b *testing.B) {
 	for range b.N {
 		b.StopTimer()

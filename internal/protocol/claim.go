@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// claim is a write of ours that would make us the leader, from its first sending until the watch or its acknowledgement
-// has shown what became of it. Every attempt carries the same token and expects the same revision: whichever lands is ours.
+// claim is a write of ours that would make us the leader, from its first sending until the watch or
+// its acknowledgement has shown what became of it. Every attempt carries the same token and expects
+// the same revision: whichever lands is ours.
 type claim struct {
 	expect uint64
 	token  string
@@ -22,8 +23,8 @@ type claim struct {
 //   - absent from a complete first snapshot, or vacated in order: from when it was first seen so
 //   - held by a session that is dead for certain: from when that was first seen
 //   - after a term whose record was lost: not before its leader has ceased to trust its session
-//   - vacated by force, deleted, or unreadable: the lease time after it was first seen so, since the former leader leads
-//     for that long if it has not seen it
+//   - vacated by force, deleted, or unreadable: the lease time after it was first seen so, since
+//     the former leader leads for that long if it has not seen it
 func (m *Machine) claimableSince(rv *RoleView) (since record.Instant, ok bool) {
 	since, ok = m.freeSince(rv)
 	return max(since, rv.Waits), ok
@@ -116,7 +117,8 @@ func (m *Machine) claimWritten(p pending, w Written, mine bool) {
 	}
 }
 
-// reconcileClaim resolves an open claim by what the view shows, and by that alone; or sends it once more.
+// reconcileClaim resolves an open claim by what the view shows, and by that alone; or sends it once
+// more.
 func (m *Machine) reconcileClaim(r *role) {
 	c, t := r.claim, &r.Notes
 	switch {
@@ -144,7 +146,8 @@ func (m *Machine) endClaim(r *role) {
 	m.claims.remove(r)
 }
 
-// dropClaims forgets the claims of a session that has ended: what lands of them names a dead session.
+// dropClaims forgets the claims of a session that has ended: what lands of them names a dead
+// session.
 func (m *Machine) dropClaims() {
 	for _, r := range m.claims.clear() {
 		r.claim, r.Notes.retry = nil, retry{}
@@ -152,9 +155,10 @@ func (m *Machine) dropClaims() {
 	m.wanting.clear()
 }
 
-// sweep gives away a role that names our live session though we have no term of it: a vacate that was lost, or a claim we
-// had given up. It is never resumed at an epoch that has ended. A token that is none of ours was written by somebody else
-// over a leader that may still lead, so that vacancy counts as forced.
+// sweep gives away a role that names our live session though we have no term of it: a vacate that
+// was lost, or a claim we had given up. It is never resumed at an epoch that has ended. A token
+// that is none of ours was written by somebody else over a leader that may still lead, so that
+// vacancy counts as forced.
 func (m *Machine) sweep(rv *RoleView) {
 	t := &rv.Notes
 	switch {
@@ -167,8 +171,9 @@ func (m *Machine) sweep(rv *RoleView) {
 	}
 }
 
-// turnDelay is how long we let those before us go first for a role that can be claimed: a moment for each, and a heartbeat for
-// whom the role was handed to. That one has confirmed that it takes the role, so it is only slow, and nobody else was meant.
+// turnDelay is how long we let those before us go first for a role that can be claimed: a moment
+// for each, and a heartbeat for whom the role was handed to. That one has confirmed that it takes
+// the role, so it is only slow, and nobody else was meant.
 func (m *Machine) turnDelay(r *role) (delay time.Duration) {
 	me := view.Contender{Instance: m.cfg.Instance, Session: m.lease.number, Priority: r.priority, Takeover: r.takeover}
 	for _, p := range r.Candidates {

@@ -28,9 +28,10 @@ func (c Close) apply(m *Machine) {
 	}
 }
 
-// tryClose ends the session in order: the member is marked as draining, every term drains and is vacated, the member record
-// goes, and `closed` is written last, and only if every term has drained and no task runs any more. Else the session is
-// left to be killed, so that stuck work keeps its time.
+// tryClose ends the session in order: the member is marked as draining, every term drains and is
+// vacated, the member record goes, and `closed` is written last, and only if every term has drained
+// and no task runs any more. Else the session is left to be killed, so that stuck work keeps its
+// time.
 func (m *Machine) tryClose() {
 	c, l := &m.closing, &m.lease
 	switch over := m.now.Observer >= c.due; {

@@ -6,8 +6,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// Config fixes what one machine does for its whole life. Durations are those of architecture.md; the caller has checked
-// them against each other (TTL >= 3 Heartbeat, Margin leaves two heartbeats, TTL <= MaxTTL).
+// Config fixes what one machine does for its whole life. Durations are those of architecture.md;
+// the caller has checked them against each other (TTL >= 3 Heartbeat, Margin leaves two heartbeats,
+// TTL <= MaxTTL).
 type Config struct {
 	Instance string
 	Class    record.Class
@@ -30,8 +31,9 @@ type Config struct {
 	Rand  func() float64 // in [0, 1), for jitter
 }
 
-// Bounds of what a configuration may ask for. All sums and products of durations in the rules fit a Duration within them: a
-// cool-down doubles maxDoublings times, and a delay counts once for each candidate.
+// Bounds of what a configuration may ask for. All sums and products of durations in the rules fit a
+// Duration within them: a cool-down doubles maxDoublings times, and a delay counts once for each
+// candidate.
 const (
 	MaxDuration   = 365 * 24 * time.Hour
 	MaxDelta      = time.Hour
@@ -60,7 +62,8 @@ const (
 	memberPace = 20 * time.Millisecond // idle traffic of M members stays below M/(M*memberPace) = 50 writes a second
 )
 
-// backoff is the wait after n failures in a row: exponential from 50 ms to 5 s, +-10 %, after ten the slow lane.
+// backoff is the wait after n failures in a row: exponential from 50 ms to 5 s, +-10 %, after ten
+// the slow lane.
 func (c *Config) backoff(n int) time.Duration {
 	if n >= slowAfter {
 		return slowLane
@@ -69,8 +72,9 @@ func (c *Config) backoff(n int) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*c.Rand()))
 }
 
-// margin is the part of a lease of length ttl in which its holder no longer trusts it. It grows with the lease, so that
-// the bound on clock rates, G/L, is one and the same for short and for idle leases.
+// margin is the part of a lease of length ttl in which its holder no longer trusts it. It grows
+// with the lease, so that the bound on clock rates, G/L, is one and the same for short and for idle
+// leases.
 func (c *Config) margin(ttl time.Duration) time.Duration {
 	if ttl == c.TTL {
 		return c.Margin

@@ -29,8 +29,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestIdlePace: idle members together stay below 50 writes a second, never above what L_max allows, and the margin keeps
-// its share of the lease.
+// TestIdlePace: idle members together stay below 50 writes a second, never above what L_max allows,
+// and the margin keeps its share of the lease.
 func TestIdlePace(t *testing.T) {
 	c := testConfig("a")
 	for _, members := range []int{1, 10, 500, 1000, 100_000} {

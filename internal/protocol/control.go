@@ -40,7 +40,8 @@ var (
 	ErrNewerRecord    = errors.New("our own lease was written by a later version")
 )
 
-// DuplicateError says that another process uses our instance id: its lease went on while we waited for it.
+// DuplicateError says that another process uses our instance id: its lease went on while we waited
+// for it.
 type DuplicateError struct {
 	Instance string
 	Session  uint64 // of the other process
@@ -60,7 +61,8 @@ const (
 	OpResume   = "resume"
 )
 
-// Request is a control request, sent to the instance that holds the role (or, for ready, shall hold it).
+// Request is a control request, sent to the instance that holds the role (or, for ready, shall hold
+// it).
 type Request struct {
 	ID     string `json:"id"` // the same id gets the same answer again
 	Op     string `json:"op"`

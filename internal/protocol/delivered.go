@@ -36,8 +36,9 @@ func (d Delivered) apply(m *Machine) {
 	}
 }
 
-// backdated reports whether e is a beat, a claim or a rotation of ours that stands at or below what was known when it was sent:
-// so what was known is lost. Its acknowledgement, which says the same, need not have come.
+// backdated reports whether e is a beat, a claim or a rotation of ours that stands at or below what
+// was known when it was sent: so what was known is lost. Its acknowledgement, which says the same,
+// need not have come.
 func (m *Machine) backdated(e *record.Entry) bool {
 	if e.Form != record.FormRecord {
 		return false

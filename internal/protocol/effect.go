@@ -6,12 +6,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// Effect is what a machine wants done, or wants known. Its driver carries effects out in their order. Notices of the view are
-// effects too.
+// Effect is what a machine wants done, or wants known. Its driver carries effects out in their
+// order. Notices of the view are effects too.
 type Effect interface{ IsEffect() }
 
 type (
-	// Write asks for one conditional write; Written answers it, after the operation timeout at the latest.
+	// Write asks for one conditional write; Written answers it, after the operation timeout at the
+	// latest.
 	Write struct {
 		ID            WriteID
 		Key           string
@@ -36,7 +37,8 @@ type (
 		Vacant   time.Duration // since this process saw that the role could be claimed
 	}
 
-	// EndTerm ends trust in a term and cancels its work; Drained answers it. Term is the epoch it began with.
+	// EndTerm ends trust in a term and cancels its work; Drained answers it. Term is the epoch it
+	// began with.
 	EndTerm struct {
 		Role  string
 		Term  uint64
@@ -62,14 +64,16 @@ type (
 		Successor string // who is first in line for the role that was given away
 	}
 
-	// Opened says that a session has begun, Lost that it is over though nobody closed it; a new one opens by itself.
+	// Opened says that a session has begun, Lost that it is over though nobody closed it; a new one
+	// opens by itself.
 	Opened struct{ Session uint64 }
 	Lost   struct {
 		Session uint64
 		Reason  string
 	}
 
-	// Ended is the last effect of a machine: it was closed, or failed for good. Undrained are the roles whose work still ran.
+	// Ended is the last effect of a machine: it was closed, or failed for good. Undrained are the
+	// roles whose work still ran.
 	Ended struct {
 		Undrained []string
 		Fault     error

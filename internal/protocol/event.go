@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// Event is what happens to a machine: news of the watch, outcomes of its writes, reports of its driver, and commands. Each
-// is handled in the file of its rule, by its apply method.
+// Event is what happens to a machine: news of the watch, outcomes of its writes, reports of its
+// driver, and commands. Each is handled in the file of its rule, by its apply method.
 type Event interface{ apply(m *Machine) }
 
 // WriteID names a write from its Write effect to its Written event.
@@ -38,14 +38,16 @@ type (
 	// Connection says that the connection was lost or is back.
 	Connection struct{ Up bool }
 
-	// Broken says that something permanent is wrong outside: the bucket is gone, or a permission is missing.
+	// Broken says that something permanent is wrong outside: the bucket is gone, or a permission is
+	// missing.
 	Broken struct{ Fault error }
 
 	// Join takes part in one more role.
 	Join struct{ Role RoleConfig }
 
-	// Leave stops taking part in a role. With Vacate the role is given away after the drain, else it is left to the end of
-	// the session. Done follows when the last term has drained and, with Vacate, is given away.
+	// Leave stops taking part in a role. With Vacate the role is given away after the drain, else
+	// it is left to the end of the session. Done follows when the last term has drained and, with
+	// Vacate, is given away.
 	Leave struct {
 		ID     CommandID
 		Role   string
@@ -68,7 +70,8 @@ type (
 		Target string
 	}
 
-	// Pause makes this process ineligible for a role, Resume eligible again. A paused leader steps down.
+	// Pause makes this process ineligible for a role, Resume eligible again. A paused leader steps
+	// down.
 	Pause struct {
 		ID   CommandID
 		Role string
@@ -91,7 +94,8 @@ type (
 		Failed bool
 	}
 
-	// Drained says that the work and the callbacks of a term have ended, step 3 of the end of a term.
+	// Drained says that the work and the callbacks of a term have ended, step 3 of the end of a
+	// term.
 	Drained struct {
 		Role string
 		Term uint64

@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestHandedOver: a role that was handed to somebody who has confirmed is left to it for a heartbeat, though it be slow on a busy
-// machine, and is claimed by whoever is next then, the one that gave it away too; at once, when it cannot take the role any more.
+// TestHandedOver: a role that was handed to somebody who has confirmed is left to it for a
+// heartbeat, though it be slow on a busy machine, and is claimed by whoever is next then, the one
+// that gave it away too; at once, when it cannot take the role any more.
 func TestHandedOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		next     string

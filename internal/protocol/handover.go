@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// handover is a leader's part in giving its role to somebody better, or to somebody named. It is never taken by force.
+// handover is a leader's part in giving its role to somebody better, or to somebody named. It is
+// never taken by force.
 type handover struct {
 	notBefore record.Instant // after a hand-over to us or a declined one, so that roles do not flap
 
@@ -21,7 +22,8 @@ type handover struct {
 	command CommandID
 }
 
-// considerHandover asks a live, eligible candidate that outranks us, and has done so for a while, whether it is ready.
+// considerHandover asks a live, eligible candidate that outranks us, and has done so for a while,
+// whether it is ready.
 func (m *Machine) considerHandover(r *role) {
 	h, now := &r.term.handover, m.now.Observer
 	if h.target != "" {
@@ -44,9 +46,10 @@ func (m *Machine) considerHandover(r *role) {
 	m.askReady(r, rival, Outranked, 0)
 }
 
-// challenger is the best of those that outrank us and take over. Who has declined comes after all the others, so that one
-// which never confirms does not keep the role from the next. later says that one could become the challenger without any
-// news: when its lease moves again.
+// challenger is the best of those that outrank us and take over. An instance that has declined
+// comes after all the others, so that one which never confirms does not keep the role from the
+// next. later says that one could become the challenger without any news: when its lease moves
+// again.
 func (m *Machine) challenger(r *role) (instance string, later bool) {
 	h := &r.term.handover
 	best, later := m.bestChallenger(r, h.declined)
@@ -138,7 +141,8 @@ func (s StepDown) apply(m *Machine) {
 	m.endTerm(r, cause, "")
 }
 
-// commanded finds the role that a command is about, which must be led here and now, at that epoch if one is given.
+// commanded finds the role that a command is about, which must be led here and now, at that epoch
+// if one is given.
 func (m *Machine) commanded(name string, epoch uint64) (*role, error) {
 	r := m.part(name)
 	switch {

@@ -23,10 +23,11 @@ type lease struct {
 
 	// deadline is when this process stops trusting its session.
 	//
-	// Invariant: deadline <= (send time of the beat at rev) + its ttl - its margin. It counts from the send: a slow reply
-	// must not lengthen a lease that others began to count earlier. The beat with the highest revision decides, even an
-	// earlier deadline, since that record is what others now wait for. An attempt that is not acknowledged never lengthens
-	// it, but one with a shorter ttl shortens it: it may stand.
+	// Invariant: deadline <= (send time of the beat at rev) + its ttl - its margin. It counts from
+	// the send: a slow reply must not lengthen a lease that others began to count earlier. The beat
+	// with the highest revision decides, even an earlier deadline, since that record is what others
+	// now wait for. An attempt that is not acknowledged never lengthens it, but one with a shorter
+	// ttl shortens it: it may stand.
 	deadline  record.Instant
 	short     bool           // the beat at rev is a short one
 	idled     uint64         // the last attempt that was not
@@ -51,9 +52,9 @@ type attempt struct {
 
 const longAgo = record.Instant(math.MinInt64 / 2)
 
-// trustedUntil is when terms of this session are no longer trusted: at its deadline, or when the watch has not shown one
-// of our own short beats for too long. The second clause ends the trust of a process that can write but no longer sees
-// what others do to the roles.
+// trustedUntil is when terms of this session are no longer trusted: at its deadline, or when the
+// watch has not shown one of our own short beats for too long. The second clause ends the trust of
+// a process that can write but no longer sees what others do to the roles.
 func (m *Machine) trustedUntil() record.Instant {
 	if m.phase != open {
 		return longAgo
@@ -64,12 +65,12 @@ func (m *Machine) trustedUntil() record.Instant {
 	return min(m.lease.deadline, m.lease.seenShort.Add(m.cfg.TTL-m.cfg.Margin))
 }
 
-// TrustedUntil is the instant, on the holder's scale, up to which terms begun so far may be trusted without asking the
-// machine again. It only holds for the session that was open when it was read.
+// TrustedUntil is the instant, on the holder's scale, up to which terms begun so far may be trusted
+// without asking the machine again. It only holds for the session that was open when it was read.
 func (m *Machine) TrustedUntil() record.Instant { return m.trustedUntil() }
 
-// LeaseUntil is the instant, on the holder's scale, up to which the session itself is trusted: by its acknowledged
-// beats alone, idle ones included. That is enough for what holds no role.
+// LeaseUntil is the instant, on the holder's scale, up to which the session itself is trusted: by
+// its acknowledged beats alone, idle ones included. That is enough for what holds no role.
 func (m *Machine) LeaseUntil() record.Instant {
 	if m.phase != open {
 		return longAgo
@@ -79,19 +80,21 @@ func (m *Machine) LeaseUntil() record.Instant {
 
 func (m *Machine) trusted() bool { return m.now.Holder < m.trustedUntil() }
 
-// canAct reports whether a claim may be made or come true: the session is valid and awake. Who has been disconnected for too
-// long to lead does not begin to.
+// canAct reports whether a claim may be made or come true: the session is valid and awake. A
+// process that has been disconnected for too long to lead does not begin to.
 func (m *Machine) canAct() bool {
 	return m.trusted() && m.lease.awake() && !m.disconnected()
 }
 
-// awake reports whether what stands at our lease is a short beat for certain: the acknowledged one is, and no idle one was
-// sent since. A short one sent after an idle one of which nothing is known proves nothing before it is acknowledged itself:
-// the idle one may stand, and others may end what looks idle as soon as they want something that it holds.
+// awake reports whether what stands at our lease is a short beat for certain: the acknowledged one
+// is, and no idle one was sent since. A short one sent after an idle one of which nothing is known
+// proves nothing before it is acknowledged itself: the idle one may stand, and others may end what
+// looks idle as soon as they want something that it holds.
 func (l *lease) awake() bool { return l.short && l.acked > l.idled }
 
-// behind reports whether a beat has waited to be seen, since it was sent, for a sixth of the delay that trust can stand (TTL less
-// the margin less an interval). A sixth is soon enough for a watch that takes twice as long for a write as the store does (TestBehind).
+// behind reports whether a beat has waited to be seen, since it was sent, for a sixth of the delay
+// that trust can stand (TTL less the margin less an interval). A sixth is soon enough for a watch
+// that takes twice as long for a write as the store does (TestBehind).
 func (m *Machine) behind() bool {
 	l := &m.lease
 	unseen := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.sent > l.shown })
@@ -102,7 +105,8 @@ func (m *Machine) disconnected() bool {
 	return m.downSince != view.Never && m.now.Holder >= m.downSince.Add(m.cfg.Grace)
 }
 
-// Awake reports whether something may be begun under the session: it is trusted, and on short beats.
+// Awake reports whether something may be begun under the session: it is trusted, and on short
+// beats.
 func (m *Machine) Awake() bool {
 	return m.phase == open && m.trusted() && m.lease.awake()
 }
@@ -129,15 +133,16 @@ func (m *Machine) expire() {
 	}
 }
 
-// unseenDue is when an unseen beat means that the watch is dead: two intervals after its acknowledgement, or after the last
-// that the watch has shown of what was stored before it. One that is only behind is left alone: the next would have to show all of
-// that again.
+// unseenDue is when an unseen beat means that the watch is dead: two intervals after its
+// acknowledgement, or after the last that the watch has shown of what was stored before it. One
+// that is only behind is left alone: the next would have to show all of that again.
 func (m *Machine) unseenDue() record.Instant {
 	return m.lease.unseenSince.Add(2 * m.lease.interval)
 }
 
-// keepAlive sends the next beat when it is due, or at once when something waits for it: a short one after an idle one, a
-// proof, or a lease record that somebody has wiped or overwritten with garbage.
+// keepAlive sends the next beat when it is due, or at once when something waits for it: a short one
+// after an idle one, a proof, or a lease record that somebody has wiped or overwritten with
+// garbage.
 func (m *Machine) keepAlive() {
 	l := &m.lease
 	short := m.wantShort()
@@ -243,8 +248,8 @@ func (m *Machine) adopt(beat, rev uint64) {
 	}
 }
 
-// seenOwnLease is what the watch shows of our lease, before it is merged: also a revision that we know already proves
-// that the watch is alive.
+// seenOwnLease is what the watch shows of our lease, before it is merged: also a revision that we
+// know already proves that the watch is alive.
 func (m *Machine) seenOwnLease(e *record.Entry) {
 	l := &m.lease
 	if e.Form != record.FormRecord || e.Lease.Nonce != l.nonce || !e.Lease.Alive() {
@@ -267,8 +272,8 @@ func (m *Machine) seenOwnLease(e *record.Entry) {
 	}
 }
 
-// noteProgress notes that the watch is on its way to the beat that waits to be seen: it delivers in the order of revisions, and this one is
-// new.
+// noteProgress notes that the watch is on its way to the beat that waits to be seen: it delivers in
+// the order of revisions, and this one is new.
 func (m *Machine) noteProgress(e *record.Entry) {
 	if l := &m.lease; l.unseenSince != 0 && m.view.Delivered() < e.Revision && e.Revision < l.unseenRev {
 		l.unseenSince = m.now.Holder
@@ -289,8 +294,8 @@ func (m *Machine) reviewOwnLease(e *record.Entry) {
 	case p.Form == record.FormRecord && p.Lease.Nonce == l.nonce && p.Lease.State == record.Closed && m.closing.asked:
 		m.closedSeen()
 	case p.Form != record.FormRecord && p.Form != record.FormNewer:
-		// Wiped or garbled: while the session is open the next beat goes over it, by CAS on that revision. Whoever wants
-		// to kill the session waits anew from there.
+		// Wiped or garbled: while the session is open the next beat goes over it, by CAS on that
+		// revision. A process that wants to kill the session waits again from there.
 	case m.phase == open:
 		m.lose(usurped(p))
 	case m.phase == opening:

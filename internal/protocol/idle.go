@@ -5,9 +5,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// wantShort reports whether the session must beat fast: it holds or wants a role, has a write open that depends on it, suspects
-// another session, runs tasks, or did so a moment ago. Everything else may be idle, so that idle traffic is bounded however many
-// there are.
+// wantShort reports whether the session must beat fast: it holds or wants a role, has a write open
+// that depends on it, suspects another session, runs tasks, or did so a moment ago. Everything else
+// may be idle, so that idle traffic is bounded however many there are.
 func (m *Machine) wantShort() bool {
 	l := &m.lease
 	if m.active.len()+m.claims.len()+m.wanting.len()+m.vacates+m.keptRoles.len()+len(m.proofs)+len(m.window.queue) > 0 || m.busy || m.closing.asked ||
@@ -33,7 +33,8 @@ func (m *Machine) wakeWanting() {
 
 func (b Busy) apply(m *Machine) { m.busy = b.Busy }
 
-// nextHolder is when the holder's scale wants the next Tick. Only what lies ahead counts: what was due has been done.
+// nextHolder is when the holder's scale wants the next Tick. Only what lies ahead counts: what was
+// due has been done.
 func (m *Machine) nextHolder() record.Instant {
 	if m.phase != open {
 		return view.Never

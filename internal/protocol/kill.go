@@ -16,7 +16,8 @@ type peerNotes struct {
 	stood     uint64 // what a refused write expected
 }
 
-// explained reports whether the watch has shown since why the last write to the records of p was refused.
+// explained reports whether the watch has shown since why the last write to the records of p was
+// refused.
 func explained(p *PeerView) bool {
 	stands := p.Revision
 	if p.Notes.reaped {
@@ -25,8 +26,8 @@ func explained(p *PeerView) bool {
 	return p.Notes.retry.refused && p.Notes.stood != stands
 }
 
-// reconcilePeer does what the rules ask for about somebody's lease: kill a session that has stood still for its time, and
-// remove the member record that a dead one left behind.
+// reconcilePeer does what the rules ask for about somebody's lease: kill a session that has stood
+// still for its time, and remove the member record that a dead one left behind.
 func (m *Machine) reconcilePeer(p *PeerView) {
 	t := &p.Notes
 	if explained(p) {
@@ -62,8 +63,9 @@ func (m *Machine) reconcilePeer(p *PeerView) {
 	}
 }
 
-// mayKill reports whether the session of p is one that this machine has to end once it has stood still. Candidates kill
-// whatever died, so that dead members do not stay. While opening, only what stands at our own key matters.
+// mayKill reports whether the session of p is one that this machine has to end once it has stood
+// still. Candidates kill whatever died, so that dead members do not stay. While opening, only what
+// stands at our own key matters.
 func (m *Machine) mayKill(p *PeerView) bool {
 	switch {
 	case p == m.self:
@@ -77,9 +79,11 @@ func (m *Machine) mayKill(p *PeerView) bool {
 	return p.Member != nil || len(p.Holds) > 0
 }
 
-// killDue is when p may be killed: its lease has stood at one revision for its own ttl since we first saw that revision.
+// killDue is when p may be killed: its lease has stood at one revision for its own ttl since we
+// first saw that revision.
 //
-// What cannot be read, or is gone, is waited for by the longest ttl in its last lease and in the roles it holds.
+// A lease that cannot be read, or is gone, is waited for by the longest ttl in its last version and
+// in the roles of its session.
 func (m *Machine) killDue(p *PeerView) (due record.Instant) {
 	due = p.Seen.Add(m.patience(p))
 	if p.Form == record.FormRecord && !p.Lease.Alive() {
@@ -103,11 +107,13 @@ func (m *Machine) killTurn(p *PeerView, due record.Instant) record.Instant {
 	return due.Add(m.rankDelay(p))
 }
 
-// watchedWholeWait reports whether we watched while p stood still: the watch has shown us a beat of our own that was sent in the second half
-// of that time, and what was written before that, unless it was overwritten since. The watch may be late, or tell nothing, for as
-// long as a lease: then all leases stand still, to all who have such a watch. Each of them would try to end every other one, again and
-// again, and keep the store too busy to come in time. Whoever is refused has ended nobody; so this is for the sake of load, not of
-// safety. (An idle session that a role still names may be ended without.)
+// watchedWholeWait reports whether we watched while p stood still: the watch has shown us a beat of
+// our own that was sent in the second half of that time, and what was written before that, unless
+// it was overwritten since. The watch may be late, or tell nothing, for as long as a lease: then
+// all leases stand still, to all who have such a watch. Each of them would try to end every other
+// one, again and again, and keep the store too busy to come in time. A process whose write is
+// refused has ended nobody, so this rule is for the sake of load, not of safety. (An idle session
+// that a role still names may be ended without.)
 func (m *Machine) watchedWholeWait(p *PeerView, due record.Instant) bool {
 	blind := m.now.Holder.Sub(m.lease.shown)
 	return p == m.self || m.view.Whole() && m.now.Observer.Add(-blind) >= p.Seen.Add(due.Sub(p.Seen)/2)
@@ -121,12 +127,14 @@ func (m *Machine) suspect(p *PeerView) {
 	}
 }
 
-// suspectsNeedBeat reports whether a beat has to be sent for the sake of those who are suspected: there is none that the watch is still to show.
+// suspectsNeedBeat reports whether a beat has to be sent for the sake of those who are suspected:
+// there is none that the watch is still to show.
 func (m *Machine) suspectsNeedBeat() bool {
 	return len(m.suspects) > 0 && m.view.Whole() && m.lease.unseenSince == 0
 }
 
-// reviewSuspects looks again at all who are suspected, unless there is a snapshot to come first: it does not tell what came before what.
+// reviewSuspects looks again at all who are suspected, unless there is a snapshot to come first: it
+// does not tell what came before what.
 func (m *Machine) reviewSuspects() {
 	if !m.view.Whole() {
 		return
@@ -139,8 +147,8 @@ func (m *Machine) reviewSuspects() {
 	m.suspects = m.suspects[:0]
 }
 
-// lostSession is a role whose record names a session of p that is later than the one that has ended, nil for none. The store has lost
-// what was written of that one: nobody ever would end it.
+// lostSession is a role whose record names a session of p that is later than the one that has
+// ended, nil for none. The store has lost what was written of that one: nobody ever would end it.
 func (m *Machine) lostSession(p *PeerView) *RoleView {
 	for _, r := range p.Holds {
 		if !m.view.Dead(p.Peer, r.Role.Session) {
@@ -150,7 +158,8 @@ func (m *Machine) lostSession(p *PeerView) *RoleView {
 	return nil
 }
 
-// lostDue is when it is ended again, at a revision above that session: so the lease tells that it is dead.
+// lostDue is when it is ended again, at a revision above that session: so the lease tells that it
+// is dead.
 func (m *Machine) lostDue(p *PeerView, r *RoleView) record.Instant {
 	due := max(p.Seen, r.Seen).Add(r.Role.TTL())
 	if m.now.Observer >= due && m.view.Last() < r.Role.Session {
@@ -173,7 +182,8 @@ func (m *Machine) patience(p *PeerView) time.Duration {
 	return m.view.UnreadTTL(longest)
 }
 
-// rankDelay keeps a herd from doing the same thing at once: our rank by session number among the live candidates, times δ.
+// rankDelay keeps a herd from doing the same thing at once: our rank by session number among the
+// live candidates, times δ.
 func (m *Machine) rankDelay(about *PeerView) time.Duration {
 	rank := 0
 	for _, q := range m.view.Peers() {

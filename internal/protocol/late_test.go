@@ -8,8 +8,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestALateWatchEndsNobody: while the watch shows nothing, not even our own beats, which are acknowledged all the time, every lease
-// stands still. Nobody is judged by that; and as soon as the watch shows a beat of ours, who is dead is ended, and who lives is not.
+// TestALateWatchEndsNobody: while the watch shows nothing, not even our own beats, which are
+// acknowledged all the time, every lease stands still. Nobody is judged by that; and as soon as the
+// watch shows a beat of ours, who is dead is ended, and who lives is not.
 func TestALateWatchEndsNobody(t *testing.T) {
 	g := newRig(t, nil)
 	lease := func(name string, beat, rev uint64) *record.Entry {

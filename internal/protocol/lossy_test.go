@@ -11,8 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// lossy is a bucket that can lose what it has acknowledged, with the machines that use it. Time passes in hundredths of seconds;
-// writes are answered in the next one, and shown at once to who watches, as long as the replica that serves the watches keeps up.
+// lossy is a bucket that can lose what it has acknowledged, with the machines that use it. Time
+// passes in hundredths of seconds; writes are answered in the next one, and shown at once to who
+// watches, as long as the replica that serves the watches keeps up.
 type lossy struct {
 	t     *testing.T
 	last  uint64
@@ -166,7 +167,7 @@ func (n *lossyNode) comeBack() {
 	n.step(Connection{Up: true})
 }
 
-// tick lets a moment pass. Who is away gets no answers.
+// tick lets a moment pass. A process that is away gets no answers.
 func (s *lossy) tick() {
 	s.now = s.now.Add(lossyStep)
 	for _, n := range s.nodes {

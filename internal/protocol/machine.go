@@ -17,8 +17,9 @@ const (
 	ended                       // closed or failed; nothing more will happen
 )
 
-// Machine is the whole of one session's rules: plain data and a transition function. It does no I/O, has no clock and no
-// goroutine; whoever drives it calls Step with each event in turn and carries out the effects.
+// Machine is the whole of one session's rules: plain data and a transition function. It does no
+// I/O, has no clock and no goroutine; whoever drives it calls Step with each event in turn and
+// carries out the effects.
 type Machine struct {
 	cfg  Config
 	self *PeerView
@@ -74,10 +75,11 @@ func New(cfg Config) *Machine {
 	return m
 }
 
-// Step applies one event at one moment and appends what is to be done to out. The effects are to be carried out in order.
+// Step applies one event at one moment and appends what is to be done to out. The effects are to be
+// carried out in order.
 //
-// Time is looked at first, so that nothing is decided on a trust that has ended; the event comes second; then every lease
-// and role that either has touched is brought in line with the rules.
+// Time is looked at first, so that nothing is decided on a trust that has ended; the event comes
+// second; then every lease and role that either has touched is brought in line with the rules.
 func (m *Machine) Step(now record.Now, ev Event, out []Effect) []Effect {
 	m.now, m.out = now, out
 	if m.phase != ended {
@@ -108,7 +110,8 @@ func (m *Machine) Next(now record.Now) time.Duration {
 	return max(wait, 0)
 }
 
-// settle brings everything that is due or was touched in line with the rules, until nothing is left to do.
+// settle brings everything that is due or was touched in line with the rules, until nothing is left
+// to do.
 func (m *Machine) settle() {
 	for {
 		m.collect()
@@ -165,7 +168,8 @@ func (m *Machine) touchRole(r *RoleView) {
 	}
 }
 
-// session keeps what there is once per process: the lease, the member record, trust, the end. It costs O(1).
+// session keeps what there is once per process: the lease, the member record, trust, the end. It
+// costs O(1).
 func (m *Machine) session() {
 	if m.phase != ended && m.view.AskAgain(m.now.Observer) {
 		m.rebuild("revisions went back, or a replica lags")

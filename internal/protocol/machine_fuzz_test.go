@@ -10,9 +10,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// FuzzMachine puts anything at any key of the bucket, twice, while a machine leads, and lets it go on until every lease is over
-// that was at stake: it does not fall, and its belief never goes back on what it said: terms begin and end in turn. All of that takes
-// memory in proportion to what was put there.
+// FuzzMachine puts anything at any key of the bucket, twice, while a machine leads, and lets it go
+// on until every lease is over that was at stake: it does not fall, and its belief never goes back
+// on what it said: terms begin and end in turn. All of that takes memory in proportion to what was
+// put there.
 func FuzzMachine(f *testing.F) {
 	records := []any{
 		record.Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: record.Live},
@@ -51,8 +52,9 @@ func FuzzMachine(f *testing.F) {
 	})
 }
 
-// FuzzControl sends a leading machine any control request: each is answered exactly once, and one for another epoch or
-// another role changes nothing; to read it, and all that the machine does then, takes memory in proportion.
+// FuzzControl sends a leading machine any control request: each is answered exactly once, and one
+// for another epoch or another role changes nothing; to read it, and all that the machine does
+// then, takes memory in proportion.
 func FuzzControl(f *testing.F) {
 	for _, q := range []Request{
 		{ID: "1", Op: OpStepDown, Role: "r"},
@@ -117,10 +119,12 @@ func FuzzControl(f *testing.F) {
 	})
 }
 
-// outlasting is longer than MaxTTL, what may be waited for after it, and the time in which the role is claimed then.
+// outlasting is longer than MaxTTL, what may be waited for after it, and the time in which the role
+// is claimed then.
 const outlasting = 13 * time.Second
 
-// entries are what the machine has written, as it is delivered. That is much the same whatever the input, and read once.
+// entries are what the machine has written, as it is delivered. That is much the same whatever the
+// input, and read once.
 type entries map[string]record.Entry
 
 func (es entries) of(w Write, revision uint64, maxTTL time.Duration) *record.Entry {
@@ -149,8 +153,9 @@ type solo struct {
 	read    entries
 }
 
-// leads returns a machine that leads the role r. It has as few heartbeats to a lease as the rules allow, and the bucket no
-// lease that is much longer, so that it takes few steps to outlast all of them.
+// leads returns a machine that leads the role r. It has as few heartbeats to a lease as the rules
+// allow, and the bucket no lease that is much longer, so that it takes few steps to outlast all of
+// them.
 func leads(t *testing.T, read entries) *solo {
 	s := &solo{rev: 1000, now: 1e12, read: read}
 	s.m = New(Config{
@@ -171,7 +176,8 @@ func leads(t *testing.T, read entries) *solo {
 	return s
 }
 
-// step hands over an event and all that follows from it at once: writes are stored, acknowledged and delivered.
+// step hands over an event and all that follows from it at once: writes are stored, acknowledged
+// and delivered.
 func (s *solo) step(ev Event) {
 	now := record.Now{Holder: s.now, Observer: s.now}
 	for s.effs = s.m.Step(now, ev, s.effs); s.handled < len(s.effs); s.handled++ {

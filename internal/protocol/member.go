@@ -28,8 +28,8 @@ type awaitedMember struct {
 // touchMember says that the member record no longer says what is so.
 func (m *Machine) touchMember() { m.own.wanted++ }
 
-// writeMember writes the member record when it is out of date. It is one record with one write in flight for any number of
-// roles; changes that come meanwhile go together.
+// writeMember writes the member record when it is out of date. It is one record with one write in
+// flight for any number of roles; changes that come meanwhile go together.
 func (m *Machine) writeMember() {
 	o := &m.own
 	if o.acked == o.wanted || o.inflight || m.closing.farewell || m.now.Observer < o.restoreAt || !m.due(&o.retry) {
@@ -74,7 +74,8 @@ func (m *Machine) memberWritten(p pending, w Written, mine bool) {
 	}
 }
 
-// memberStored notes that a version of the record is known to stand, and tells whoever has waited for it.
+// memberStored notes that a version of the record is known to stand, and tells whoever has waited
+// for it.
 func (m *Machine) memberStored(version uint64) {
 	o := &m.own
 	o.retry, o.acked = retry{}, max(o.acked, version)
@@ -90,8 +91,9 @@ func (m *Machine) memberStored(version uint64) {
 	}
 }
 
-// seenOwnMember restores the record when somebody has removed or changed it: at once, and not twice within a heartbeat. Another
-// process of our name may trust a session of its own, and does the same, if the store has lost the record that decides.
+// seenOwnMember restores the record when somebody has removed or changed it: at once, and not twice
+// within a heartbeat. Another process of our name may trust a session of its own, and does the
+// same, if the store has lost the record that decides.
 func (m *Machine) seenOwnMember(e *record.Entry) {
 	o := &m.own
 	if e.Revision <= m.self.MemberRevision || m.phase != open {
@@ -111,7 +113,8 @@ func (m *Machine) seenOwnMember(e *record.Entry) {
 	}
 }
 
-// missOwnMember restores the record when a whole snapshot has shown that it is gone: nothing need tell of its removal.
+// missOwnMember restores the record when a whole snapshot has shown that it is gone: nothing need
+// tell of its removal.
 func (m *Machine) missOwnMember() {
 	if m.phase == open && m.self.MemberForm == record.FormMissing {
 		m.touchMember()

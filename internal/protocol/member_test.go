@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestOwnMemberRecordThatIsMissing: a snapshot without our own member record is all that tells of its removal, when the marker
-// is gone too. It is written again, and once; without it nobody would count on us as a candidate.
+// TestOwnMemberRecordThatIsMissing: a snapshot without our own member record is all that tells of
+// its removal, when the marker is gone too. It is written again, and once; without it nobody would
+// count on us as a candidate.
 func TestOwnMemberRecordThatIsMissing(t *testing.T) {
 	g := newRig(t, nil)
 	g.step(Join{RoleConfig{Name: "r", Priority: 3}})
@@ -48,8 +49,9 @@ func (g *rig) members() (out []Write) {
 	return out
 }
 
-// TestMemberRecordsDoNotFight: another process of our name that believes in a session of its own writes the record as often as we do,
-// until one of the two ends. Neither writes it more often than it beats.
+// TestMemberRecordsDoNotFight: another process of our name that believes in a session of its own
+// writes the record as often as we do, until one of the two ends. Neither writes it more often than
+// it beats.
 func TestMemberRecordsDoNotFight(t *testing.T) {
 	g := newRig(t, nil)
 	g.run(3*time.Second, nil)

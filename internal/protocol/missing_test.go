@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestMissingIsWaitedFor: a complete snapshot that lacks the record of a role, or the lease of its holder, is no proof that the
-// holder has stopped. Its session is ended, and the role claimed, when the lease time since that snapshot is over.
+// TestMissingIsWaitedFor: a complete snapshot that lacks the record of a role, or the lease of its
+// holder, does not prove that the holder has stopped. Its session is ended, and the role claimed,
+// when the lease time since that snapshot is over.
 func TestMissingIsWaitedFor(t *testing.T) {
 	const ttl = 6 * time.Second
 	for _, lost := range []string{"role.r", "lease.b"} {
@@ -59,7 +60,8 @@ func (g *rig) claims(role string) bool {
 	return false
 }
 
-// TestReplicasThatLag: whatever lags when watches are made again and again, a term goes on whose record stands.
+// TestReplicasThatLag: whatever lags when watches are made again and again, a term goes on whose
+// record stands.
 func TestReplicasThatLag(t *testing.T) {
 	for name, reset := range replicas {
 		if reset.Single {
@@ -91,8 +93,8 @@ func TestReplicasThatLag(t *testing.T) {
 	}
 }
 
-// TestReplicaThatLagsBehindARotation: a rotation is stored, and its answer lost; the next attempt is refused. A replica that knows
-// neither of the rotation nor of the claim does not end the term.
+// TestReplicaThatLagsBehindARotation: a rotation is stored, and its answer lost; the next attempt
+// is refused. A replica that knows neither of the rotation nor of the claim does not end the term.
 func TestReplicaThatLagsBehindARotation(t *testing.T) {
 	s := newLossy(t, WatchReset{Told: true, Behind: true})
 	a := s.join("a", 3*time.Second, "x")
@@ -123,9 +125,9 @@ func TestReplicaThatLagsBehindARotation(t *testing.T) {
 	}
 }
 
-// TestAnOlderLeaseStands: the store loses beats that were acknowledged, and an older one stands; a replica is behind, or nobody tells, so
-// that nothing proves it. The instance is there again all the same, in this session or the next one; and an end of another that was
-// lost is written again.
+// TestAnOlderLeaseStands: the store loses beats that were acknowledged, and an older one stands; a
+// replica is behind, or nobody tells, so that nothing proves it. The instance is there again all
+// the same, in this session or the next one; and an end of another that was lost is written again.
 func TestAnOlderLeaseStands(t *testing.T) {
 	for name, reset := range replicas {
 		if reset.Told && !reset.Behind {
@@ -153,8 +155,9 @@ func TestAnOlderLeaseStands(t *testing.T) {
 	}
 }
 
-// TestAMissingTermIsWaitedFor: a term's record that somebody has seen is lost, an older vacancy stands, and a replica that is being
-// filled shows neither at first. Whoever has seen the term does not claim before its lease time is over.
+// TestAMissingTermIsWaitedFor: a term's record that somebody has seen is lost, an older vacancy
+// stands, and a replica that is being filled shows neither at first. A process that has seen the
+// term does not claim before its lease time is over.
 func TestAMissingTermIsWaitedFor(t *testing.T) {
 	for _, missing := range []bool{false, true} {
 		s := newLossy(t, WatchReset{Told: true, Behind: true})
@@ -186,8 +189,9 @@ func TestAMissingTermIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestEverythingErased: somebody erases all messages of the bucket, by hand, so that nothing tells of them, and the next revision is
-// higher than all before. It is led as before, when the lease time of what was there is over; whatever is known of replicas.
+// TestEverythingErased: somebody erases all messages of the bucket, by hand, so that nothing tells
+// of them, and the next revision is higher than all before. It is led as before, when the lease
+// time of what was there is over; whatever is known of replicas.
 func TestEverythingErased(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {

@@ -16,14 +16,16 @@ type openState struct {
 	moves    int    // how often it has moved while we watched
 }
 
-// maxMoves is how often a rival may move until it is a duplicate of us and not the remains of a crash.
+// maxMoves is how often a rival may move until it is a duplicate of us and not the remains of a
+// crash.
 const maxMoves = 3
 
-// keptNonces bounds the memory of former sessions. One that fell out of it costs a wait, as for anybody's lease.
+// keptNonces bounds the memory of former sessions. One that fell out of it costs a wait, as for
+// anybody's lease.
 const keptNonces = 16
 
-// tryOpen writes our lease where the rule allows it: over nothing, over an ended session, or over a former session of this
-// very process. Over anything else the wait and the kill of K come first.
+// tryOpen writes our lease where the rule allows it: over nothing, over an ended session, or over a
+// former session of this very process. Over anything else the wait and the kill of K come first.
 func (m *Machine) tryOpen() {
 	if m.closing.asked || m.lease.inflight || !m.due(&m.lease.retry) {
 		return
@@ -43,8 +45,9 @@ func (m *Machine) tryOpen() {
 	m.beat(true)
 }
 
-// formerIsOver reports whether a former session of this process may be replaced: at once when its work has stopped, else
-// when anybody else might have killed it, so that work which ignores its context keeps its time.
+// formerIsOver reports whether a former session of this process may be replaced: at once when its
+// work has stopped, else when anybody else might have killed it, so that work which ignores its
+// context keeps its time.
 func (m *Machine) formerIsOver() bool {
 	return m.allDrained() || m.now.Observer >= m.formerDue()
 }
@@ -66,7 +69,8 @@ func (m *Machine) opened(rev uint64) {
 	}
 }
 
-// lose ends the session for good: every term ends, and a new session is opened as soon as the rule allows.
+// lose ends the session for good: every term ends, and a new session is opened as soon as the rule
+// allows.
 func (m *Machine) lose(reason string) {
 	number := m.lease.number
 	m.phase = opening

@@ -7,22 +7,26 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// undelivered is a record of a role that we take part in, which the present watch has not delivered yet.
+// undelivered is a record of a role that we take part in, which the present watch has not delivered
+// yet.
 type undelivered struct {
 	revision uint64
 	role     *RoleView
 }
 
-// A watch delivers what stands in the bucket in the order of revisions. So when it has come to that of a known record, or a later
-// one, and has delivered neither that record nor a later one in its place, the record does not stand: the store has lost it,
-// whatever was acknowledged. The term that it begins is over. This takes no clock and nobody's word; and no replica that lags can
-// make it so, since it has not come so far.
+// A watch delivers what stands in the bucket in the order of revisions. So when it has come to that
+// of a known record, or a later one, and has delivered neither that record nor a later one in its
+// place, the record does not stand: the store has lost it, whatever was acknowledged. The term that
+// it begins is over. This takes no clock and nobody's word; and no replica that lags can make it
+// so, since it has not come so far.
 //
-// The view goes back for that one key, by which the term ends: a claim, or a vacancy, over what does not stand would be refused for
-// ever. If the watch has shown what does stand there, that was not taken in, being older: a new one is asked for, to show it again.
+// The view goes back for that one key, by which the term ends: a claim, or a vacancy, over what
+// does not stand would be refused for ever. If the watch has shown what does stand there, that was
+// not taken in, being older: a new one is asked for, to show it again.
 //
-// Nothing is concluded before the snapshot has arrived whole: what has taken the record's place may stand further back. A rotation
-// of ours whose outcome is open may do so later still: it is waited for, but no longer than others would wait for us.
+// Nothing is concluded before the snapshot has arrived whole: what has taken the record's place may
+// stand further back. A rotation of ours whose outcome is open may do so later still: it is waited
+// for, but no longer than others would wait for us.
 
 // expect has the record of a term looked for when the watch comes to a later revision.
 func (m *Machine) expect(epoch uint64, rv *RoleView) {
@@ -63,7 +67,8 @@ func (m *Machine) takeBackOvertaken() {
 	m.takeBackOwnMember()
 }
 
-// takeBackIfOvertaken does it with a record that is known by its acknowledgement only when the watch has passed it.
+// takeBackIfOvertaken does it with a record that is known by its acknowledgement only when the
+// watch has passed it.
 func (m *Machine) takeBackIfOvertaken(rv *RoleView, revision uint64) {
 	switch {
 	case rv == nil || !m.view.Whole() || rv.Revision != revision || rv.Delivered >= revision || revision > m.view.Delivered():
@@ -72,8 +77,9 @@ func (m *Machine) takeBackIfOvertaken(rv *RoleView, revision uint64) {
 	}
 }
 
-// takeBack makes what is known of a role unknown. Whatever older record stands there, nobody claims it before he could have claimed
-// this one: somebody else that it names as the leader may lead for its lease time.
+// takeBack makes what is known of a role unknown. An older record may be there. Nobody claims the
+// role earlier than with this record: a leader that the older one names may lead for its lease
+// time.
 func (m *Machine) takeBack(rv *RoleView) {
 	free, is := m.freeSince(rv)
 	if !is && rv.Held() && rv.Role.Holder() != m.self.Peer {
@@ -102,7 +108,8 @@ func (m *Machine) rotatesStill(r *role) bool {
 	return r != nil && r.term != nil && r.term.rotating != "" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)
 }
 
-// mayHaveReplaced reports whether an open write of ours, a rotation or a claim, may stand in the place of a role's record.
+// mayHaveReplaced reports whether an open write of ours, a rotation or a claim, may stand in the
+// place of a role's record.
 func (m *Machine) mayHaveReplaced(rv *RoleView) bool {
 	r := rv.Notes.mine
 	return m.rotatesStill(r) || r != nil && r.claim != nil && m.now.Observer < r.claim.sent.Add(m.cfg.TTL-m.cfg.Margin)

@@ -18,13 +18,14 @@ var replicas = map[string]WatchReset{
 	"replicas, nobody tells it": {},
 }
 
-// oneBeat is how long two may lead after the store has lost an acknowledged claim: until the watch of who had made it has shown
-// something later.
+// oneBeat is how long two may lead after the store has lost an acknowledged claim: until the watch
+// of who had made it has shown something later.
 const oneBeat = 2 * time.Second
 
-// TestALostClaim: a claim that was acknowledged is lost, with what others have written, and somebody else claims the role. Whoever had
-// claimed it first comes back to it a moment later, and learns so from a new watch: he leads for a heartbeat more at most, whatever
-// is known of the replicas.
+// TestALostClaim: a claim that was acknowledged is lost, with what others have written, and
+// somebody else claims the role. The process that had claimed it first comes back to the store a
+// moment later, and learns of it from a new watch: it leads for one more heartbeat at most,
+// whatever is known of the replicas.
 func TestALostClaim(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -54,8 +55,8 @@ func TestALostClaim(t *testing.T) {
 	}
 }
 
-// TestALostClaimOfTheOnlyCandidate: whatever has become of the term meanwhile, who is told of no loss leads again, by a claim of what
-// stands there; so does who ends its session, in the next one.
+// TestALostClaimOfTheOnlyCandidate: whatever has become of the term meanwhile, who is told of no
+// loss leads again, by a claim of what stands there; so does who ends its session, in the next one.
 func TestALostClaimOfTheOnlyCandidate(t *testing.T) {
 	for name, reset := range replicas {
 		for what, meanwhile := range map[string]func(s *lossy, a *lossyNode){
@@ -96,7 +97,8 @@ func TestALostClaimOfTheOnlyCandidate(t *testing.T) {
 	}
 }
 
-// TestALostVacancy: who has given a role up that its record still gives it in a session that lives takes it again, or ends.
+// TestALostVacancy: who has given a role up that its record still gives it in a session that lives
+// takes it again, or ends.
 func TestALostVacancy(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +152,8 @@ func TestTwoLostClaims(t *testing.T) {
 	}
 }
 
-// TestARotationThatIsStoredLate, by its last attempt of many: what a new watch shows before it ends nothing.
+// TestARotationThatIsStoredLate, by its last attempt of many: what a new watch shows before it ends
+// nothing.
 func TestARotationThatIsStoredLate(t *testing.T) {
 	s := newLossy(t, WatchReset{Told: true})
 	a, b := s.join("a", 3*time.Second, "r"), s.join("b", 0, "x")
@@ -170,8 +173,9 @@ func TestARotationThatIsStoredLate(t *testing.T) {
 	}
 }
 
-// TestALostClaimUnderALiveWatch: nobody's connection and nobody's watch breaks, since the replica that serves them goes on: it had
-// not come to the claim. Who is shown another record at the revision of the claim knows that the store has gone back.
+// TestALostClaimUnderALiveWatch: nobody's connection and nobody's watch breaks, since the replica
+// that serves them goes on: it had not come to the claim. A process that is shown another record at
+// the revision of the claim knows that the store has gone back.
 func TestALostClaimUnderALiveWatch(t *testing.T) {
 	for name, reset := range replicas {
 		for _, lost := range []int{0, 3} { // records of others, before the claim
@@ -205,7 +209,8 @@ func TestALostClaimUnderALiveWatch(t *testing.T) {
 	}
 }
 
-// TestALostRotation: the record that stands is that of the epoch before, and who leads does not go on by one that nobody knows.
+// TestALostRotation: the record that stands is that of the epoch before, and who leads does not go
+// on by one that nobody knows.
 func TestALostRotation(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -238,8 +243,9 @@ func TestALostRotation(t *testing.T) {
 	}
 }
 
-// TestATermGoesOn: nothing ends one whose record stands: not a new watch in the midst of others, not one over a replica that lags,
-// and not one that is made while a rotation is acknowledged, or its acknowledgement is lost.
+// TestATermGoesOn: nothing ends one whose record stands: not a new watch in the midst of others,
+// not one over a replica that lags, and not one that is made while a rotation is acknowledged, or
+// its acknowledgement is lost.
 func TestATermGoesOn(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -267,8 +273,8 @@ func TestATermGoesOn(t *testing.T) {
 	}
 }
 
-// TestARotationWhoseOutcomeIsOpen stands in the place of the record of the epoch, and comes late in a snapshot: the term goes on by
-// the new epoch.
+// TestARotationWhoseOutcomeIsOpen stands in the place of the record of the epoch, and comes late in
+// a snapshot: the term goes on by the new epoch.
 func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
 	s := newLossy(t, WatchReset{Told: true})
 	a, b := s.join("a", 3*time.Second, "r"), s.join("b", 0, "x")
@@ -299,7 +305,8 @@ func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
 	}
 }
 
-// TestALostRecordUnderARotation: the record of the epoch is lost before the rotation that is to follow it, and that is refused.
+// TestALostRecordUnderARotation: the record of the epoch is lost before the rotation that is to
+// follow it, and that is refused.
 func TestALostRecordUnderARotation(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -327,8 +334,9 @@ func TestALostRecordUnderARotation(t *testing.T) {
 	}
 }
 
-// TestAWatchThatIsLate, by more than a role is rotated in: a claim is acknowledged, and its rotation stored, before the watch has come
-// to either. What it shows then is later than the claim, which is not there any more, and the term goes on.
+// TestAWatchThatIsLate, by more than a role is rotated in: a claim is acknowledged, and its
+// rotation stored, before the watch has come to either. The watch then shows a record later than
+// the claim, which is not there any more, and the term continues.
 func TestAWatchThatIsLate(t *testing.T) {
 	s := newLossy(t, WatchReset{Told: true})
 	a, b := s.join("a", time.Second, "x"), s.join("b", 0, "y")
@@ -355,8 +363,8 @@ func TestAWatchThatIsLate(t *testing.T) {
 	}
 }
 
-// TestAVacancyThatIsKnown, by its acknowledgement, before the watch has come to it: that the watch passes the record before it takes
-// nothing back.
+// TestAVacancyThatIsKnown, by its acknowledgement, before the watch has come to it: that the watch
+// passes the record before it takes nothing back.
 func TestAVacancyThatIsKnown(t *testing.T) {
 	s := newLossy(t, WatchReset{Told: true, Behind: true})
 	a := s.join("a", 0, "x")
@@ -377,8 +385,9 @@ func TestAVacancyThatIsKnown(t *testing.T) {
 	}
 }
 
-// TestALostTermIsWaitedFor: a claim is lost, and what stands there is the vacancy before it. Whoever has seen the claim waits for who
-// leads by it, and is cut off, as for a record that has vanished; and claims the role then.
+// TestALostTermIsWaitedFor: a claim is lost, and the store has the vacancy before it. A process
+// that has seen the claim waits for the leader of that claim, which is cut off, as for a record
+// that has vanished. Then it claims the role.
 func TestALostTermIsWaitedFor(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -412,8 +421,9 @@ func TestALostTermIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestALostClaimWhoseRevisionIsAnothers: the revision of a lost claim is given again, to another key. No two records have one: so who
-// leads by the claim ends with that, and not only when its watch has come to a later one.
+// TestALostClaimWhoseRevisionIsAnothers: the revision of a lost claim is given again, to another
+// key. No two records have one: so who leads by the claim ends with that, and not only when its
+// watch has come to a later one.
 func TestALostClaimWhoseRevisionIsAnothers(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -436,8 +446,8 @@ func TestALostClaimWhoseRevisionIsAnothers(t *testing.T) {
 	}
 }
 
-// TestALostMemberRecord: our member record is acknowledged and lost, and the watch goes on, of a replica that had not come to it. It is
-// written again: without it nobody counts on us.
+// TestALostMemberRecord: our member record is acknowledged and lost, and the watch goes on, of a
+// replica that had not come to it. It is written again: without it nobody counts on us.
 func TestALostMemberRecord(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -461,8 +471,8 @@ func TestALostMemberRecord(t *testing.T) {
 	}
 }
 
-// TestALostClaimAcknowledgedLate: the watch has come to another record at the revision of a claim before its acknowledgement arrives.
-// No term begins by it.
+// TestALostClaimAcknowledgedLate: the watch has come to another record at the revision of a claim
+// before its acknowledgement arrives. No term begins by it.
 func TestALostClaimAcknowledgedLate(t *testing.T) {
 	g := newRig(t, nil)
 	g.step(Join{RoleConfig{Name: "x"}})

@@ -30,7 +30,8 @@ func (a Asked) apply(m *Machine) {
 	}
 }
 
-// askedReady keeps the session on short beats for a while, so that the claim that follows a yes goes out at once.
+// askedReady keeps the session on short beats for a while, so that the claim that follows a yes
+// goes out at once.
 func (m *Machine) askedReady(id CommandID, name string) {
 	r := m.part(name)
 	if r == nil || !r.advertised || r.term != nil || m.phase != open || m.closing.asked || len(m.ready) >= maxReady {

@@ -40,7 +40,8 @@ type roleNotes struct {
 	retry    retry
 }
 
-// part is our part in a role, nil when we have none. (What we keep to the end of the session is not one.)
+// part is our part in a role, nil when we have none. (What we keep to the end of the session is not
+// one.)
 func (m *Machine) part(name string) *role {
 	rv := m.view.Role(name)
 	if rv == nil || rv.Notes.mine == nil || m.keptRoles.has(rv.Notes.mine) {
@@ -93,7 +94,8 @@ func (l Leave) apply(m *Machine) {
 	m.touchRole(r.RoleView)
 }
 
-// eligible reports whether we would lead the role now. With work of a former term that does not return we could not.
+// eligible reports whether we would lead the role now. With work of a former term that does not
+// return we could not.
 func (r *role) eligible(now record.Instant) bool {
 	if r.term != nil && r.term.stuck && !r.term.drained {
 		return false
@@ -101,8 +103,9 @@ func (r *role) eligible(now record.Instant) bool {
 	return !r.paused && !r.unhealthy && r.leaving == nil && now >= r.coolUntil
 }
 
-// reconcileRole does what the rules ask for about one role. It looks at what stands in the view and at what we have under
-// way, and never at which event came: so it is right after any of them, in any order.
+// reconcileRole does what the rules ask for about one role. It looks at what stands in the view and
+// at what we have under way, and never at which event came: so it is right after any of them, in
+// any order.
 func (m *Machine) reconcileRole(rv *RoleView) {
 	m.rolesDue.Set(rv, view.Never)
 	r := rv.Notes.mine
@@ -141,8 +144,9 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 	m.forget(r)
 }
 
-// outlived ends our session when the record of a role names a later one of ours: another process of our name has that, or the
-// store has lost what was written of it. Then nobody would ever claim the role, and our next session is later still.
+// outlived ends our session when the record of a role names a later one of ours: another process of
+// our name has that, or the store has lost what was written of it. Then nobody would ever claim the
+// role, and our next session is later still.
 func (m *Machine) outlived(rv *RoleView) bool {
 	switch {
 	case !rv.Held() || rv.Role.Holder() != m.self.Peer || rv.Role.Session <= m.lease.number:
@@ -222,7 +226,8 @@ func (h Health) apply(m *Machine) {
 
 const maxDoublings = 5
 
-// coolDown keeps us from claiming a role again too soon; it doubles with every failure in a row, up to 32 times.
+// coolDown keeps us from claiming a role again too soon; it doubles with every failure in a row, up
+// to 32 times.
 func (m *Machine) coolDown(r *role, failed bool) {
 	n := 0
 	if failed {

@@ -2,8 +2,8 @@ package protocol
 
 import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
-// considerRotation rewrites our own role record now and then, with a fresh token: its new revision is the next epoch of
-// the same, uninterrupted term.
+// considerRotation rewrites our own role record now and then, with a fresh token: its new revision
+// is the next epoch of the same, uninterrupted term.
 func (m *Machine) considerRotation(r *role) {
 	t, task := r.term, &r.Notes
 	switch {

@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// TestSessionInDoubt: a session over replicas that went back asks for one watch after BackPatience, and ends by what that shows.
+// TestSessionInDoubt: a session over replicas that went back asks for one watch after BackPatience,
+// and ends by what that shows.
 func TestSessionInDoubt(t *testing.T) {
 	for _, lost := range []bool{true, false} {
 		g := newRig(t, nil)

@@ -1,7 +1,7 @@
 package protocol
 
-// set is a set that is walked in an order which depends on nothing but the history of the machine, so that a
-// simulation with one seed is one schedule.
+// set is a set that is walked in an order which depends on nothing but the history of the machine,
+// so that a simulation with one seed is one schedule.
 type set[T comparable] struct {
 	list  []T
 	place map[T]int

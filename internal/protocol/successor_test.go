@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestStepDownNamesWhoLeadsNow: the watch shows the vacancy and the successor's claim before our own write is acknowledged.
-// The answer names the successor all the same, and not who comes after it.
+// TestStepDownNamesWhoLeadsNow: the watch shows the vacancy and the successor's claim before our
+// own write is acknowledged. The answer names the successor all the same, and not who comes after
+// it.
 func TestStepDownNamesWhoLeadsNow(t *testing.T) {
 	for _, members := range [][]string{{"b"}, {"b", "c"}} {
 		g := newRig(t, nil)

@@ -2,8 +2,9 @@ package protocol
 
 import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
-// term is one period of leadership, from winning the role to the moment it is given away. It ends in this order: trust
-// (the machine and, by EndTerm, everybody who asks), the work and its callbacks (Drained), the record (vacate).
+// term is one period of leadership, from winning the role to the moment it is given away. It ends
+// in this order: trust (the machine and, by EndTerm, everybody who asks), the work and its
+// callbacks (Drained), the record (vacate).
 type term struct {
 	id      uint64 // the epoch it began with, by which the driver knows it
 	epoch   uint64
@@ -30,7 +31,8 @@ type term struct {
 
 func (t *term) leading() bool { return t.cause == 0 }
 
-// beginTerm makes us the leader: our claim stands at the revision of the record, which is the epoch.
+// beginTerm makes us the leader: our claim stands at the revision of the record, which is the
+// epoch.
 func (m *Machine) beginTerm(r *role, c *claim) {
 	t := &term{id: r.Revision, epoch: r.Revision, token: c.token, session: m.lease.number, began: m.now.Observer}
 	if m.cfg.Rotation > 0 {
@@ -137,8 +139,8 @@ func (m *Machine) holds(r *role) bool {
 	return m.names(r.RoleView) && r.Revision == r.term.epoch && r.Role.Token == r.term.token
 }
 
-// startCoolDown keeps us from a role that was taken from us by force: for the lease time that all others wait first, and then the
-// cool-down, so that one of them leads it.
+// startCoolDown keeps us from a role that was taken from us by force: for the lease time that all
+// others wait first, and then the cool-down, so that one of them leads it.
 func (m *Machine) startCoolDown(r *role) {
 	if t := r.term; !t.evicted && r.Form == record.FormRecord && r.Role.Vacant && r.Role.Forced && r.Role.By == m.cfg.Instance {
 		t.evicted = true
@@ -147,7 +149,8 @@ func (m *Machine) startCoolDown(r *role) {
 	}
 }
 
-// watchDrain reports work that has not returned in time. The role stays held meanwhile: nobody leads beside it.
+// watchDrain reports work that has not returned in time. The role stays held meanwhile: nobody
+// leads beside it.
 func (m *Machine) watchDrain(r *role) {
 	t := r.term
 	if t.drained || t.stuck {
@@ -162,7 +165,8 @@ func (m *Machine) watchDrain(r *role) {
 	m.emit(RoleStuck{r.Name, t.epoch, m.now.Observer.Sub(t.ended)})
 }
 
-// handOver vacates the record by CAS, if the session that holds it is still ours. Never blind, never a delete.
+// handOver vacates the record by CAS, if the session that holds it is still ours. Never blind,
+// never a delete.
 func (m *Machine) handOver(r *role) {
 	t, task := r.term, &r.Notes
 	switch {
@@ -224,8 +228,8 @@ func (m *Machine) endOfTerm(r *role) {
 	m.touchRole(r.RoleView)
 }
 
-// successor is who follows us in a role that we have given away: who holds it by now, or else who is first in line. The watch
-// may show the successor's record before our own write is acknowledged.
+// successor is who follows us in a role that we have given away: who holds it by now, or else who
+// is first in line. The watch may show the successor's record before our own write is acknowledged.
 func (m *Machine) successor(rv *RoleView) string {
 	if leader := m.view.Leader(rv); leader != "" && rv.Role.Holder() != m.self.Peer {
 		return leader

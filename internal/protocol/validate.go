@@ -6,8 +6,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// proof is a question whether a term is the present one. A heartbeat proves that the session lives, a write guarded by the
-// role's revision that the role is still ours; nothing less proves leadership now.
+// proof is a question whether a term is the present one. A heartbeat proves that the session lives,
+// a write guarded by the role's revision that the role is still ours; nothing less proves
+// leadership now.
 type proof struct {
 	command CommandID
 	role    string

@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// The view of a machine, which keeps its own notes beside each peer and role: so ten thousand roles cost one object each.
+// The view of a machine, which keeps its own notes beside each peer and role: so ten thousand roles
+// cost one object each.
 type (
 	View     = view.View[peerNotes, roleNotes]
 	PeerView = view.Peer[peerNotes, roleNotes]

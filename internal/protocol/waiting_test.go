@@ -113,8 +113,8 @@ func (g *rig) outage() func() {
 	}
 }
 
-// TestCommandsEndInAnOutage: whoever leaves or steps down is answered once the session is lost, though nothing can be
-// written.
+// TestCommandsEndInAnOutage: whoever leaves or steps down is answered once the session is lost,
+// though nothing can be written.
 func TestCommandsEndInAnOutage(t *testing.T) {
 	for _, cause := range []string{"leave", "stepdown"} {
 		t.Run(cause, func(t *testing.T) {
@@ -147,7 +147,8 @@ func TestCommandsEndInAnOutage(t *testing.T) {
 	}
 }
 
-// TestRotationIsNoDisproof: a proof that our own rotation has overtaken is made once more, at the new epoch.
+// TestRotationIsNoDisproof: a proof that our own rotation has overtaken is made once more, at the
+// new epoch.
 func TestRotationIsNoDisproof(t *testing.T) {
 	g := newRig(t, func(c *Config) { c.Rotation = 30 * time.Second })
 	g.step(Join{RoleConfig{Name: "r"}})
@@ -213,8 +214,9 @@ func TestIdlePaceCountsTheLiving(t *testing.T) {
 	}
 }
 
-// TestIdlePaceCountsWorkers: whoever sees the workers says in its lease how many they are, and all that have nothing to do
-// make room for them, the workers too, which do not see each other. Who has ended is not counted, nor believed.
+// TestIdlePaceCountsWorkers: whoever sees the workers says in its lease how many they are, and all
+// that have nothing to do make room for them, the workers too, which do not see each other. A
+// session that has ended is not counted, nor believed.
 func TestIdlePaceCountsWorkers(t *testing.T) {
 	lease := func(g *rig, p record.Peer, l record.Lease) {
 		g.rev++
@@ -258,7 +260,8 @@ func TestIdlePaceCountsWorkers(t *testing.T) {
 	}
 }
 
-// TestLeaveWithAnOpenClaim: a claim without an answer, then the session is lost: leaving the role ends all the same.
+// TestLeaveWithAnOpenClaim: a claim without an answer, then the session is lost: leaving the role
+// ends all the same.
 func TestLeaveWithAnOpenClaim(t *testing.T) {
 	for _, late := range []time.Duration{100 * time.Millisecond, 3 * time.Second, 5500 * time.Millisecond} {
 		g := newRig(t, func(c *Config) { c.CoolDown = time.Second; c.Grace = 2 * time.Second })

@@ -8,21 +8,25 @@ import (
 
 // window bounds the role writes (claims, vacates, rotations) that one session has in flight.
 //
-// Without a bound, 10,000 claims on a slow store end unknown, are tried again all at once, starve the heartbeat that they depend
-// on, and never come to rest. It widens by one with each outcome that is known, which is twice as wide after each round trip, and
-// narrows by half when one is unknown (slow start and multiplicative decrease; Jacobson 1988). What a busy store could take says
-// nothing of the next time: a window that has emptied is never wider than at first (after RFC 5681, section 4.1). That is also
-// what is fast: a server answers what has come together together, when all of it is stored, so who sends a thousand at once
-// waits for all of them before the first is led, and then works on the answers while the store has nothing to do.
+// Without a bound, 10,000 claims on a slow store end unknown, are tried again all at once, starve
+// the heartbeat that they depend on, and never come to rest. It widens by one with each outcome
+// that is known, which is twice as wide after each round trip, and narrows by half when one is
+// unknown (slow start and multiplicative decrease; Jacobson 1988). The pace of a busy store does
+// not foretell the next time: a window that has emptied is never wider than at first (after RFC
+// 5681, section 4.1). That is also what is fast: a server answers what has come together together,
+// when all of it is stored, so who sends a thousand at once waits for all of them before the first
+// is led, and then works on the answers while the store has nothing to do.
 //
-// A store may take writes faster than the watch shows them, and a beat is shown behind all that was stored before it. Who went on as
-// fast as the store would end its own trust, and have everything to claim again. So while the watch is late the window is shut, until
-// all is shown that has been stored through it.
+// A store may take writes faster than the watch shows them, and a beat is shown behind all that was
+// stored before it. A process that continued as fast as the store would end its own trust, and have
+// everything to claim again. So while the watch is late the window is shut, until all is shown that
+// has been stored through it.
 //
-// A heartbeat waits in the store behind the writes in flight. If they take the store longer than OpTimeout, the heartbeat is
-// unknown, the next one is refused, and a late watch explains the refusal too late for the lease. So a write that took more
-// than half of OpTimeout does not widen the window: the delay, not the first loss, says that the store is full (as in TCP
-// Vegas; Brakmo and Peterson 1995).
+// A heartbeat waits in the store behind the writes in flight. If they take the store longer than
+// OpTimeout, the heartbeat is unknown, the next one is refused, and a late watch explains the
+// refusal too late for the lease. So a write that took more than half of OpTimeout does not widen
+// the window: the delay, not the first loss, says that the store is full (as in TCP Vegas; Brakmo
+// and Peterson 1995).
 type window struct {
 	size     int
 	inflight int
@@ -36,7 +40,8 @@ const (
 	maxWindow   = 1024
 )
 
-// enter takes a place for a write of rv; without one, rv is looked at again when it has come to its turn.
+// enter takes a place for a write of rv; without one, rv is looked at again when it has come to its
+// turn.
 func (m *Machine) enter(rv *RoleView) bool {
 	w := &m.window
 	if m.room() > 0 {
@@ -58,8 +63,8 @@ func (m *Machine) room() int {
 	return max(m.window.size-m.window.inflight, 0)
 }
 
-// late reports whether the watch is behind with what was stored through the window, and there is trust to lose. One that is as late
-// without that comes no sooner for our waiting.
+// late reports whether the watch is behind with what was stored through the window, and there is
+// trust to lose. One that is as late without that comes no sooner for our waiting.
 func (m *Machine) late() bool {
 	return m.view.Delivered() < m.window.stored && m.behind() && m.trusted()
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestWindowOfABurst: who can claim a thousand roles sends a few at first, more with each answer, and begins anew with the next
-// thousand. All of them are claimed.
+// TestWindowOfABurst: a process that can claim a thousand roles sends a few at first, more with
+// each answer, and begins again with the next thousand. All of them are claimed.
 func TestWindowOfABurst(t *testing.T) {
 	const roles = 1000
 	store := &bucket{}
@@ -54,8 +54,8 @@ func TestWindowOfABurst(t *testing.T) {
 	}
 }
 
-// TestWindow: whatever the outcomes, nobody waits while nothing is in flight, who enters finds no more in flight than the window is
-// wide, and who has to wait is let in in order.
+// TestWindow: whatever the outcomes, nobody waits while nothing is in flight, who enters finds no
+// more in flight than the window is wide, and who has to wait is let in in order.
 func TestWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(testConfig("a"))

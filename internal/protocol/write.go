@@ -114,7 +114,8 @@ func (w Written) apply(m *Machine) {
 	}
 }
 
-// standing is the revision a write must expect at a key, by what the view knows: a missing key is absent to the server.
+// standing is the revision a write must expect at a key, by what the view knows: a missing key is
+// absent to the server.
 func standing(form record.Form, revision uint64) uint64 {
 	if form == record.FormNone || form == record.FormMissing {
 		return 0
@@ -139,12 +140,14 @@ func (m *Machine) unknown(r *retry, doing, role string) {
 	m.emit(Retrying{doing, role, int(r.failures), r.failures >= slowAfter})
 }
 
-// unexplained notes a refusal while the view still shows what the write expected: the watch has a second to explain it.
+// unexplained notes a refusal while the view still shows what the write expected: the watch has a
+// second to explain it.
 func (m *Machine) unexplained(r *retry) {
 	r.after, r.refused = m.now.Observer.Add(explainTime), true
 }
 
-// due reports whether the next attempt may be made; an unexplained refusal asks for a new watch first.
+// due reports whether the next attempt may be made; an unexplained refusal asks for a new watch
+// first.
 func (m *Machine) due(r *retry) bool {
 	if r.waiting(m.now.Observer) {
 		return false
@@ -158,8 +161,9 @@ func (m *Machine) due(r *retry) bool {
 	return true
 }
 
-// hurry tries at once, from the shortest wait on, what has failed that often in a row: when the connection is back, or, out
-// of the slow lane, when the watch shows that the store is there. So however much the watch delivers, the pace is bounded.
+// hurry tries at once, from the shortest wait on, what has failed that often in a row: when the
+// connection is back, or, out of the slow lane, when the watch shows that the store is there. So
+// however much the watch delivers, the pace is bounded.
 func (m *Machine) hurry(failures int32) {
 	leave := func(r *retry) bool {
 		if r.failures < failures {

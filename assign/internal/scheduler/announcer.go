@@ -6,17 +6,18 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 )
 
-// announcer sends the outcomes of tasks to the clients that wait, on <ns>.done.<audience>, after the outcomes are
-// stored.
+// announcer sends the outcomes of tasks to the clients that wait, on <ns>.done.<audience>, after
+// the outcomes are stored.
 //
-// An outcome whose write was acknowledged to us is announced in full. An outcome that only the stream shows (the
-// acknowledgement was lost, or another scheduler wrote it) is announced as one to read. The announcements of one
-// turn of the loop leave at the end of the turn, in one message for each audience: a message for each task would
-// raise the cost of a task by a tenth. A large announcement goes only to the clients that wait for that task:
-// a client that waits for one task of an audience receives the announcements of all.
+// An outcome whose write was acknowledged to us is announced in full. An outcome that only the
+// stream shows (the acknowledgement was lost, or another scheduler wrote it) is announced as one to
+// read. The announcements of one turn of the loop leave at the end of the turn, in one message for
+// each audience: a message for each task would raise the cost of a task by a tenth. A large
+// announcement goes only to the clients that wait for that task: a client that waits for one task
+// of an audience receives the announcements of all.
 //
-// Announcements are messages and may be lost, so a client that waits also reads from time to time. The loop owns
-// the announcer.
+// Announcements are messages and may be lost, so a client that waits also reads from time to time.
+// The loop owns the announcer.
 type announcer struct {
 	out       sender
 	subject   func(audience string) string
@@ -24,14 +25,15 @@ type announcer struct {
 	bulletins map[string][]byte // of this turn, by audience
 
 	ends map[string]end // by task: outcomes that we have written
-	// former is a ring of the last tasks that had ended when the term began: a scheduler that was lost may have
-	// stored their outcomes without announcing them.
+	// former is a ring of the last tasks that had ended when the term began: a scheduler that was
+	// lost may have stored their outcomes without announcing them.
 	former []string
 	next   int
 	began  bool // the stream is read up to the present, and the former tasks are announced
 }
 
-// end is how far the outcome of a task is. It is dropped when the stream has shown the outcome and the write was answered.
+// end is how far the outcome of a task is. It is dropped when the stream has shown the outcome and
+// the write was answered.
 type end struct {
 	write uint64 // the number of the last write of the outcome
 	state ending
@@ -46,14 +48,17 @@ const (
 )
 
 const (
-	// maxFormer is more than the usual number of writes in flight. Clients that wait for an earlier outcome read it.
+	// maxFormer is more than the usual number of writes in flight. Clients that wait for an earlier
+	// outcome read it.
 	maxFormer = 4096
-	// maxEnds bounds the ends that are kept while the stream shows nothing. An outcome whose end is dropped is announced twice.
+	// maxEnds bounds the ends that are kept while the stream shows nothing. An outcome whose end is
+	// dropped is announced twice.
 	maxEnds = 1 << 16
 	// Bytes of a bulletin of several announcements, and of an announcement that goes into one.
 	bulletinSize      = 64 << 10
 	smallAnnouncement = 2 << 10
-	// framing is the most bytes that an announcement adds to a bulletin beyond its task and its own text.
+	// framing is the most bytes that an announcement adds to a bulletin beyond its task and its own
+	// text.
 	framing = 2 * binary.MaxVarintLen32
 	// manyAudiences is more than a turn usually has.
 	manyAudiences = 64
@@ -71,7 +76,8 @@ func (a *announcer) writing(task string, number uint64) {
 	a.ends[task] = end{number, underWay}
 }
 
-// answered notes the final outcome of a write of ours. A write that failed is tried again under another number.
+// answered notes the final outcome of a write of ours. A write that failed is tried again under
+// another number.
 func (a *announcer) answered(w *write, stored bool) {
 	if len(w.op.Header) == 0 || w.op.Header[0].Name != record.HeaderOutcome {
 		return
@@ -134,7 +140,8 @@ func (a *announcer) begin() {
 
 func (a *announcer) toRead(task string) { a.announce(task, nil) }
 
-// announce puts an announcement into a bulletin. An outcome that no message can hold is announced as one to read.
+// announce puts an announcement into a bulletin. An outcome that no message can hold is announced
+// as one to read.
 func (a *announcer) announce(task string, announcement []byte) {
 	if len(task)+len(announcement)+framing > a.most {
 		announcement = nil

@@ -113,7 +113,8 @@ func TestAnOutcomeIsAnnouncedOnce(t *testing.T) {
 	}
 }
 
-// TestWhatATermBeforeHasStoredIsAnnounced: the last outcomes that stood when the term began may not have been announced.
+// TestWhatATermBeforeHasStoredIsAnnounced: the last outcomes that stood when the term began may not
+// have been announced.
 func TestWhatATermBeforeHasStoredIsAnnounced(t *testing.T) {
 	for _, n := range []int{0, 3, maxFormer, maxFormer + 3} {
 		a, said := announcing()

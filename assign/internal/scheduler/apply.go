@@ -144,8 +144,8 @@ func (a *applier) applyNote(e *natskv.Entry, id string, gone bool) {
 	a.step(tasks.Noted{ID: id, Revision: e.Revision, Stored: e.Time, Retry: r})
 }
 
-// readableSteer reports whether the record of a command can be read. One that cannot be read changes nothing: the
-// command before it stays in force.
+// readableSteer reports whether the record of a command can be read. One that cannot be read
+// changes nothing: the command before it stays in force.
 func (a *applier) readableSteer(e *natskv.Entry, gone bool) bool {
 	if gone {
 		return true
@@ -169,8 +169,8 @@ func (a *applier) applyUnique(e *natskv.Entry, key string, gone bool) {
 	a.step(tasks.UniqueSeen{Key: key, Revision: e.Revision, Task: u.Task})
 }
 
-// applyRecurrence handles a definition. One that cannot be read fires nothing, and neither does the one that it
-// replaced.
+// applyRecurrence handles a definition. One that cannot be read fires nothing, and neither does the
+// one that it replaced.
 func (a *applier) applyRecurrence(e *natskv.Entry, name string, gone bool) {
 	defined := tasks.Defined{Name: name, Revision: e.Revision, Since: e.Time}
 	if !gone {

@@ -69,8 +69,8 @@ func TestATurnIsOneMessageToEachAudience(t *testing.T) {
 	}
 }
 
-// TestABulletinIsNotLargerThanAMessage: what would be goes out before; what is large goes to who waits for that task; and what no
-// message can hold is to be read.
+// TestABulletinIsNotLargerThanAMessage: what would be goes out before; what is large goes to who
+// waits for that task; and what no message can hold is to be read.
 func TestABulletinIsNotLargerThanAMessage(t *testing.T) {
 	client := nuid.Next()
 	for _, most := range []int{1 << 10, 4 << 10, 1 << 20} {

@@ -9,8 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// deadLetters holds the dead tasks whose outcome waits for their input: a dead task keeps its input, so that it can
-// be submitted again. The tasks that the workers hold bound their number.
+// deadLetters holds the dead tasks whose outcome waits for their input: a dead task keeps its
+// input, so that it can be submitted again. The tasks that the workers hold bound their number.
 type deadLetters struct {
 	out      sender
 	payloads *payloads
@@ -33,8 +33,8 @@ func newDeadLetters(out sender, p *payloads, w *writeQueue) *deadLetters {
 	return &deadLetters{out: out, payloads: p, writes: w, waiting: map[string]*deadLetter{}}
 }
 
-// store reads the input of a dead task, and then writes the outcome of the task. The rules may ask again under
-// another seal meanwhile: only the last request counts.
+// store reads the input of a dead task, and then writes the outcome of the task. The rules may ask
+// again under another seal meanwhile: only the last request counts.
 func (d *deadLetters) store(e tasks.WriteOutcome) {
 	if l := d.waiting[e.ID]; l != nil && l.outcome.Revision == e.Revision {
 		l.outcome = e
@@ -63,7 +63,8 @@ func (d *deadLetters) inputFetched(x fetched) {
 		d.writes.outcome(l.outcome, d.inputOf(&x.entry))
 		return
 	case x.err == nil, errors.Is(x.err, natskv.ErrRecordNotFound):
-		// Another record has replaced it, as the stream is about to show; or somebody has removed it by hand.
+		// Another record has replaced it, as the stream is about to show; or somebody has removed
+		// it by hand.
 		if l.tries++; l.tries == readTries {
 			delete(d.waiting, x.task)
 			d.writes.outcome(l.outcome, nil)
@@ -73,8 +74,8 @@ func (d *deadLetters) inputFetched(x fetched) {
 	l.again = time.Now().Add(readPause)
 }
 
-// inputOf returns the input that a dead task keeps. It is nil if the input is larger than a submission may be: no
-// client has submitted it.
+// inputOf returns the input that a dead task keeps. It is nil if the input is larger than a
+// submission may be: no client has submitted it.
 func (d *deadLetters) inputOf(e *natskv.Entry) *record.Submitted {
 	s := &record.Submitted{
 		Task: record.First(e.Header[record.HeaderTask]), Keys: record.First(e.Header[record.HeaderKeys]), Meta: record.First(e.Header[record.HeaderMeta]), Data: e.Value,
@@ -85,7 +86,8 @@ func (d *deadLetters) inputOf(e *natskv.Entry) *record.Submitted {
 	return s
 }
 
-// retryDue reads again every input that could not be read a while ago. It returns the time until it is due again.
+// retryDue reads again every input that could not be read a while ago. It returns the time until it
+// is due again.
 func (d *deadLetters) retryDue(now time.Time) time.Duration {
 	next := time.Hour
 	for id, l := range d.waiting {

@@ -16,8 +16,9 @@ type denials struct {
 	fail func(error) // ends the term
 }
 
-// handle ends the term if the scheduler cannot work without the permission: another candidate may have it. A worker
-// that cannot be reached is only a fault, since others can. So is a client, since clients read.
+// handle ends the term if the scheduler cannot work without the permission: another candidate may
+// have it. A worker that cannot be reached is only a fault, since others can. So is a client, since
+// clients read.
 func (n *denials) handle(d *natskv.PermissionError) {
 	key, ours := strings.CutPrefix(d.Subject, n.subjects.Prefix)
 	switch {

@@ -23,7 +23,8 @@ func newDispatcher(t *term, put func(any), out sender, p *payloads) *dispatcher 
 	return &dispatcher{term: t, put: put, out: out, payloads: p, waiting: map[uint64]*assignFrame{}}
 }
 
-// push sends a frame, after its payloads are read. A worker has one frame at a time, so a later one replaces it.
+// push sends a frame, after its payloads are read. A worker has one frame at a time, so a later one
+// replaces it.
 func (d *dispatcher) push(p tasks.Assign) {
 	f := &assignFrame{push: p, list: make([]frame.Task, len(p.List))}
 	former := d.waiting[p.Session]
@@ -62,9 +63,9 @@ func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 	}
 }
 
-// fetched handles a record that was read for a frame. A record that is gone was replaced, or belongs to a task that
-// has ended: the rules are about to learn that, and until then the frame goes without that task. After any other
-// fault the frame is dropped until it is pushed again.
+// fetched handles a record that was read for a frame. A record that is gone was replaced, or
+// belongs to a task that has ended: the rules are about to learn that, and until then the frame
+// goes without that task. After any other fault the frame is dropped until it is pushed again.
 func (d *dispatcher) fetched(x fetched) {
 	for session, f := range d.waiting {
 		i, waits := f.missing[x.revision]

@@ -5,15 +5,15 @@
 //	clients ─► queries ──► answers     │           │──► announcer ──► outcomes to clients
 //	members, reconnects ──────────────►└───────────┘──► gauges ──► events
 //
-// The rules are [tasks.Scheduler] in internal/protocol/tasks, without I/O. One goroutine owns them: the
-// loop in scheduler.go. Everything else gives the loop events, or carries out the effects that the
-// rules return.
+// The rules are [tasks.Scheduler] in internal/protocol/tasks, without I/O. One goroutine owns them:
+// the loop in scheduler.go. Everything else gives the loop events, or carries out the effects that
+// the rules return.
 //
 // # Promises
 //
 //   - Every write carries the condition that this term's seal is the last one in the stream. So a
 //     deposed scheduler stores nothing.
 //   - A report is answered, and an outcome announced, only after the outcome is stored.
-//   - [Run] returns when the term has ended, with every goroutine joined, or after the operation timeout
-//     if the connection hangs.
+//   - [Run] returns when the term has ended, with every goroutine joined, or after the operation
+//     timeout if the connection hangs.
 package scheduler

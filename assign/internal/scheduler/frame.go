@@ -46,7 +46,8 @@ func (f *assignFrame) leaveOut(i int) {
 	f.list = slices.Delete(f.list, i, i+1)
 }
 
-// fits returns the end of the tasks, beginning with index from, that go into one message with room bytes.
+// fits returns the end of the tasks, beginning with index from, that go into one message with room
+// bytes.
 func (f *assignFrame) fits(from, room int) int {
 	to, size := from, 0
 	for ; to < len(f.list); to++ {

@@ -62,7 +62,8 @@ const (
 
 var heardPolicy = &tasks.Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute, Retention: time.Hour, Weight: 1, KeyLimit: 1}
 
-// holding is a scheduler in whose state w.1 was handed x, which it has not answered, and runs y, of an earlier frame; z waits.
+// holding is a scheduler in whose state w.1 was handed x, which it has not answered, and runs y, of
+// an earlier frame; z waits.
 func (f fixture) holding(tb testing.TB) *scheduler {
 	s := newScheduler(&term{
 		cfg: Config{Namespace: "work", Role: "r"}, subjects: record.SubjectsOf("work"), host: f.h, conn: f.h.Conn(), stream: &natskv.Stream{},
@@ -101,8 +102,9 @@ func (s *scheduler) listed() []tasks.TaskInfo {
 	return page
 }
 
-// FuzzHeard shows that no answer or report, on any subject, moves a task unless it is of the worker that has the task, in the session
-// that has it. A message of any other sender leaves the state as it is.
+// FuzzHeard shows that no answer or report, on any subject, moves a task unless it is of the worker
+// that has the task, in the session that has it. A message of any other sender leaves the state as
+// it is.
 func FuzzHeard(f *testing.F) {
 	x := newFixture(f)
 	if s := x.holding(f); len(s.listed()) != 3 || !s.listed()[0].Running || s.listed()[1].Instance != "w.1" || s.listed()[2].Instance != "" {
@@ -201,9 +203,10 @@ func sameTime(g tasks.TaskInfo) tasks.TaskInfo {
 	return g
 }
 
-// FuzzStream shows that a scheduler reads any record, at any key and with any headers, twice in a row, without harm and in
-// memory in proportion. Afterwards the open tasks are those from before, and at most the one of that key in addition. The
-// server's report that such a key is not permitted does no harm either.
+// FuzzStream shows that a scheduler reads any record, at any key and with any headers, twice in a
+// row, without harm and in memory in proportion. Afterwards the open tasks are those from before,
+// and at most the one of that key in addition. The server's report that such a key is not permitted
+// does no harm either.
 func FuzzStream(f *testing.F) {
 	x := newFixture(f)
 	const submission = `{"v":1,"kind":"k","attempts":5,"backoff_ms":1000,"max_backoff_ms":3600000,"retention_s":3600}`

@@ -53,8 +53,8 @@ func (g *gauges) clear() {
 	g.emit(event.TaskGauges{Meta: g.host.Meta(), Namespace: g.cfg.Namespace})
 }
 
-// awaited reports, at intervals, the workers that everything waits for: without that, a worker that lives but
-// cannot be reached would hold up all tasks in silence.
+// awaited reports, at intervals, the workers that everything waits for: without that, a worker that
+// lives but cannot be reached would hold up all tasks in silence.
 type awaited struct {
 	*term
 	emit     func(event.Event)

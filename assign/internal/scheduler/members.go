@@ -10,7 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// members gives the rules the members of the bucket, after it has made the session's watch carry every member.
+// members gives the rules the members of the bucket, after it has made the session's watch carry
+// every member.
 type members struct {
 	*term
 	loop
@@ -27,8 +28,9 @@ func newMembers(t *term, l loop, p peers, d *dispatcher, a *answers) *members {
 	return &members{term: t, loop: l, peers: p, dispatcher: d, answers: a, widened: make(chan func(), 1)}
 }
 
-// widen makes the session's watch carry every member, and tells the loop when it does: nothing is handed out before.
-// A connection that is lost meanwhile fails the attempt, not the term, so widen tries until ctx ends.
+// widen makes the session's watch carry every member, and tells the loop when it does: nothing is
+// handed out before. A connection that is lost meanwhile fails the attempt, not the term, so widen
+// tries until ctx ends.
 func (m *members) widen(ctx context.Context) {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
@@ -59,7 +61,8 @@ func (m *members) begin(narrow func()) {
 	m.apply()
 }
 
-// apply tells the rules which members are present, and which of the members that they know are certainly dead.
+// apply tells the rules which members are present, and which of the members that they know are
+// certainly dead.
 func (m *members) apply() {
 	own := m.host.Session()
 	all := m.host.Members()

@@ -23,8 +23,9 @@ func payloadOf(e *natskv.Entry) payload {
 
 func (x *payload) size() int { return len(x.data) + len(x.trace) + len(x.meta) + keptCost }
 
-// payloads keeps the inputs of waiting tasks as far as there is room. Any other input stays in the stream, and is
-// read when its task is handed out. So an open task costs little memory, however large its input is.
+// payloads keeps the inputs of waiting tasks as far as there is room. Any other input stays in the
+// stream, and is read when its task is handed out. So an open task costs little memory, however
+// large its input is.
 type payloads struct {
 	kept   map[string]kept // by task
 	bytes  int
@@ -102,7 +103,8 @@ func (p *payloads) keep(task string, revision uint64, x payload) {
 	p.kept[task] = kept{revision, x}
 }
 
-// take gives a payload away. The input of a task that is handed out again is read again: that is rare.
+// take gives a payload away. The input of a task that is handed out again is read again: that is
+// rare.
 func (p *payloads) take(task string, revision uint64) (payload, bool) {
 	x, ok := p.kept[task]
 	if !ok || x.revision != revision {

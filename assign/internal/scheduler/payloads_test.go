@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPayloadRoom: inputs of tasks that wait take no more memory than there is room for, whatever happens to them. What does not
-// fit is read when it is handed out.
+// TestPayloadRoom: inputs of tasks that wait take no more memory than there is room for, whatever
+// happens to them. An input that does not fit is read when its task is handed out.
 func TestPayloadRoom(t *testing.T) {
 	p := &payloads{kept: map[string]kept{}}
 	const size = 1 << 20

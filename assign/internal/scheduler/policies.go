@@ -8,8 +8,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// policies caches the policies of the submissions that a scheduler has read. Tasks that are submitted alike have
-// the same header. Tasks that are due or expire at different times still share a policy, so the rules hold it once.
+// policies caches the policies of the submissions that a scheduler has read. Tasks that are
+// submitted alike have the same header. Tasks that are due or expire at different times still share
+// a policy, so the rules hold it once.
 type policies struct {
 	read   map[string]treatment                // by header, unless the header is long
 	shared map[[sha256.Size]byte]*tasks.Policy // by the digest of a header without times

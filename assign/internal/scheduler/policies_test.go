@@ -48,7 +48,7 @@ func TestPoliciesAreShared(t *testing.T) {
 		}
 	}
 	if how := of(same); how.policy.Labels["zone"] != "north" || how.times != plain.times {
-		t.Errorf("read anew: %+v", how)
+		t.Errorf("read again: %+v", how)
 	}
 	if len(c.read) < 2 || len(c.shared) < 2 {
 		t.Error("nothing is kept")

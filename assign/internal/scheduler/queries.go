@@ -87,8 +87,9 @@ func (q *queries) answerStatus(query control.Query) control.Answer {
 	return control.Answer{OK: true, Task: statusOf(&g, time.Now())}
 }
 
-// answerWatch begins to send the changes of a task. The status of the task follows as the first change, so no change
-// between the two is lost. A task whose submission has not been read yet has no status, and all its changes are sent.
+// answerWatch begins to send the changes of a task. The status of the task follows as the first
+// change, so no change between the two is lost. A task whose submission has not been read yet has
+// no status, and all its changes are sent.
 func (q *queries) answerWatch(query control.Query) control.Answer {
 	if !naming.Valid(query.ID) {
 		return control.Answer{}
@@ -102,8 +103,8 @@ func (q *queries) answerWatch(query control.Query) control.Answer {
 	return a
 }
 
-// answerList returns a page of the open tasks. It may be short although others follow: its cost is bounded, however
-// few tasks the filter admits.
+// answerList returns a page of the open tasks. It may be short although others follow: its cost is
+// bounded, however few tasks the filter admits.
 func (q *queries) answerList(query control.Query) control.Answer {
 	f, limit := query.Page()
 	page, next := q.rules.List(q.now(), query.Cursor, f, limit)
@@ -123,7 +124,8 @@ func (q *queries) answerList(query control.Query) control.Answer {
 	return a
 }
 
-// moved sends the new state of a task to the clients that watch it. They learn the end of the task from the stream.
+// moved sends the new state of a task to the clients that watch it. They learn the end of the task
+// from the stream.
 func (q *queries) moved(e *tasks.TaskChanged) {
 	if e.Outcome != nil {
 		return

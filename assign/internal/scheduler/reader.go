@@ -39,8 +39,9 @@ func newReader(t *term, l loop, a *applier, n *announcer) *reader {
 	}
 }
 
-// run keeps a watch over the stream: the last record of every subject, and then every later one. When a watch is
-// lost, the next one continues after the last record that was read: nothing is read twice, and nothing is left out.
+// run keeps a watch over the stream: the last record of every subject, and then every later one.
+// When a watch is lost, the next one continues after the last record that was read: nothing is read
+// twice, and nothing is left out.
 func (r *reader) run(ctx context.Context) {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 50*time.Millisecond, 5*time.Second
@@ -119,7 +120,8 @@ func (r *reader) reread() {
 	}
 }
 
-// update gives the rules the records of one update of the watch; ok is false when the watch has ended.
+// update gives the rules the records of one update of the watch; ok is false when the watch has
+// ended.
 func (r *reader) update(u natskv.Update, ok bool) {
 	if !ok {
 		r.updates = nil

@@ -23,8 +23,9 @@ func misattributed(err error, own bool) string {
 	return ""
 }
 
-// misdirected returns why a worker's message is not for the scheduler that we are: another one may know later
-// attempts than we do, or we may know later ones. It returns "" if the message is for us.
+// misdirected returns why a worker's message is not for the scheduler that we are: another one may
+// know later attempts than we do, or we may know later ones. It returns "" if the message is for
+// us.
 func (r *refusals) misdirected(err error, epoch uint64, own bool) string {
 	switch {
 	case err != nil || !own:
@@ -37,7 +38,8 @@ func (r *refusals) misdirected(err error, epoch uint64, own bool) string {
 	return ""
 }
 
-// refuse reports a message that was not handled. An honest sender repeats it, or sends it to the right scheduler.
+// refuse reports a message that was not handled. An honest sender repeats it, or sends it to the
+// right scheduler.
 func (r *refusals) refuse(instance, reason string) {
 	r.emit(event.TaskRejected{Meta: r.host.Meta(), Namespace: r.cfg.Namespace, Worker: instance, Reason: reason})
 }

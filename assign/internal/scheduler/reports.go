@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// reports handles the reports of workers, and answers each after the rules have settled all of its results.
+// reports handles the reports of workers, and answers each after the rules have settled all of its
+// results.
 type reports struct {
 	refusals
 	put    func(message any)
@@ -99,7 +100,8 @@ func (r *reports) handle(m *nats.Msg) {
 	}
 }
 
-// settle notes that the rules have settled a result. It answers the report when all its results are settled.
+// settle notes that the rules have settled a result. It answers the report when all its results are
+// settled.
 func (r *reports) settle(e tasks.Settle) {
 	switch ref := e.Ref.(type) {
 	case *reportEntry:

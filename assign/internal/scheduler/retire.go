@@ -6,9 +6,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
-// retire notes in the seal that the term has ended in peace: the process did not die of a task that it ran itself.
-// Without that note, the next scheduler is careful with the tasks that it finds. The wait for the answer is bounded
-// by the operation timeout.
+// retire notes in the seal that the term has ended in peace: the process did not die of a task that
+// it ran itself. Without that note, the next scheduler is careful with the tasks that it finds. The
+// wait for the answer is bounded by the operation timeout.
 //
 // It also makes a new seal, after which none of our writes that are still under way is stored.
 func (s *scheduler) retire() {
@@ -26,8 +26,8 @@ func (s *scheduler) retire() {
 	<-answered // the writer answers within the time that it was given
 }
 
-// announceLast announces the outcomes whose writes were acknowledged after the loop had ended. The acknowledgement of
-// the seal, for which retire has waited, comes after them.
+// announceLast announces the outcomes whose writes were acknowledged after the loop had ended. The
+// acknowledgement of the seal, for which retire has waited, comes after them.
 func (s *scheduler) announceLast() {
 	for _, m := range s.in.Drain(nil) {
 		switch m := m.(type) {

@@ -31,7 +31,8 @@ func Run(ctx context.Context, t *election.Term, h Host, cfg Config) error {
 	return unlessEnded(ctx, err)
 }
 
-// unlessEnded drops an error that is due to the end of ctx, and makes a denial one that errors.Is finds.
+// unlessEnded drops an error that is due to the end of ctx, and makes a denial one that errors.Is
+// finds.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

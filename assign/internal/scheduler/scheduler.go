@@ -17,9 +17,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// scheduler is the loop of one term: a goroutine that owns the rules, gives them every event, and has the parts
-// carry out the effects. Each part owns its state. It knows the parts below it, and of the loop only put, step and
-// emit; the parts that may end the term know fail, too.
+// scheduler is the loop of one term: a goroutine that owns the rules, gives them every event, and
+// has the parts carry out the effects. Each part owns its state. It knows the parts below it, and
+// of the loop only put, step and emit; the parts that may end the term know fail, too.
 type scheduler struct {
 	*term
 	out    sender
@@ -99,7 +99,8 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	}
 }
 
-// run is the loop. It gives the rules all the events that have come, and then lets the rules hand out tasks.
+// run is the loop. It gives the rules all the events that have come, and then lets the rules hand
+// out tasks.
 func (s *scheduler) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -9,13 +9,14 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 )
 
-// shortage knows whether the stream has room. A write that the stream has refused for lack of room waits for a
-// while. Then the rules learn that it is not stored, and ask again, under a new seal, for all that they want.
+// shortage knows whether the stream has room. A write that the stream has refused for lack of room
+// waits for a while. Then the rules learn that it is not stored, and ask again, under a new seal,
+// for all that they want.
 //
-// On one server, a record may replace one that is not smaller even then. So the outcome of a task with a large
-// input is stored, and so is a seal, since all seals have one size. Replicas count the new record before the old
-// one is gone, and take nothing. In either case there is room again when the server removes outcomes whose time
-// is over, or when somebody raises the limit.
+// On one server, a record may replace one that is not smaller even then. So the outcome of a task
+// with a large input is stored, and so is a seal, since all seals have one size. Replicas count the
+// new record before the old one is gone, and take nothing. In either case there is room again when
+// the server removes outcomes whose time is over, or when somebody raises the limit.
 type shortage struct {
 	*term
 	emit func(event.Event)

@@ -49,8 +49,8 @@ type sender interface {
 	Stop()
 }
 
-// Host is the lease under which a term runs: what the scheduler uses of it. Package election documents
-// the methods. See bridge.LeaseOf.
+// Host is the lease under which a term runs: what the scheduler uses of it. Package election
+// documents the methods. See bridge.LeaseOf.
 type Host interface {
 	Conn() *nats.Conn
 	Instance() string

@@ -8,15 +8,17 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// writeQueue stores what the rules want stored. Each write carries the condition that our seal is the last one.
+// writeQueue stores what the rules want stored. Each write carries the condition that our seal is
+// the last one.
 //
-// On one server the writes are pipelined. A write of two records goes into an atomic batch, and one batch is
-// under way at a time. Replicas refuse a second write in flight under the same condition. There, writes gather
-// while a batch is under way, and all of them go into batches. Such a refusal also reveals a stream that is
-// given replicas during a term.
+// On one server the writes are pipelined. A write of two records goes into an atomic batch, and one
+// batch is under way at a time. Replicas refuse a second write in flight under the same condition.
+// There, writes gather while a batch is under way, and all of them go into batches. Such a refusal
+// also reveals a stream that is given replicas during a term.
 //
-// A batch is stored as a whole or not at all. If the server does not take a batch, its halves are tried, and so
-// on, until the write that is the cause is known: the others must not wait for that write.
+// A batch is stored as a whole or not at all. If the server does not take a batch, its halves are
+// tried, and so on, until the write that is the cause is known: the others must not wait for that
+// write.
 type writeQueue struct {
 	*term
 	loop
@@ -42,8 +44,8 @@ func newWriteQueue(t *term, l loop, fail func(error), w *natskv.Writer, a *annou
 	}
 }
 
-// singleDone is the outcome of a single write, singleUnknown that of one that may not be stored, batchDone that of
-// a batch.
+// singleDone is the outcome of a single write, singleUnknown that of one that may not be stored,
+// batchDone that of a batch.
 type (
 	singleDone struct {
 		w      *write
@@ -87,7 +89,8 @@ func (q *writeQueue) submit(op natskv.Write, w write) {
 	})
 }
 
-// flush sends the writes that have gathered, unless a batch is under way. The records of one write stay together.
+// flush sends the writes that have gathered, unless a batch is under way. The records of one write
+// stay together.
 func (q *writeQueue) flush() {
 	if q.flying || len(q.queue) == 0 || q.batched && q.shortage.waits() {
 		return

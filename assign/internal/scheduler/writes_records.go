@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// outcome stores the end of a task. A dead task keeps its input if the input can be stored; else it ends without.
+// outcome stores the end of a task. A dead task keeps its input if the input can be stored; else it
+// ends without.
 func (q *writeQueue) outcome(e tasks.WriteOutcome, input *record.Submitted) {
 	q.announcer.writing(e.ID, e.Write)
 	w := write{number: e.Write, guard: e.Guard, op: outcomeRecord(e, input)}
@@ -53,8 +54,8 @@ func (q *writeQueue) checkpoint(e tasks.WriteCheckpoint) {
 	}})
 }
 
-// tick stores the task of a tick, unless there is a record in its place, and the time of the recurrence's last
-// tick, in one step. So no scheduler submits the task twice or leaves it out.
+// tick stores the task of a tick, unless there is a record in its place, and the time of the
+// recurrence's last tick, in one step. So no scheduler submits the task twice or leaves it out.
 func (q *writeQueue) tick(e tasks.WriteTick) {
 	r, known := e.Recurrence.Body.(*record.Recurring)
 	value, err := record.EncodeTick(e.Tick)
@@ -81,8 +82,8 @@ var recordKeys = [...]string{
 	tasks.NoteRecord: record.NoteKey, tasks.CheckpointRecord: record.CheckpointKey, tasks.CancelRecord: record.CancelKey, tasks.TickRecord: record.TickKey,
 }
 
-// erase removes a record under the seal. It removes a record that others write, too, by compare-and-swap: a newer
-// one must stay.
+// erase removes a record under the seal. It removes a record that others write, too, by
+// compare-and-swap: a newer one must stay.
 func (q *writeQueue) erase(e tasks.Erase) {
 	op := emptied(recordKeys[e.What] + e.ID)
 	if e.Expect == 0 {
@@ -93,7 +94,8 @@ func (q *writeQueue) erase(e tasks.Erase) {
 	q.submit(op, write{number: e.Write, op: op})
 }
 
-// free empties the record of a unique key by compare-and-swap: clients write it too, and theirs must stay.
+// free empties the record of a unique key by compare-and-swap: clients write it too, and theirs
+// must stay.
 func (q *writeQueue) free(e tasks.FreeUnique) {
 	op := emptied(record.UniqueKey + e.Key)
 	op.Expect = e.Expect

@@ -95,13 +95,15 @@ func (q *writeQueue) unknown(list []write, err error) {
 	}
 }
 
-// halve tries a batch again in two halves: the server stores none of its writes because of one of them.
+// halve tries a batch again in two halves: the server stores none of its writes because of one of
+// them.
 func (q *writeQueue) halve(list []write) {
 	q.most = len(list) / 2
 	q.queue = append(slices.Clone(list), q.queue...)
 }
 
-// deferFull keeps a write for which the stream has no room. On replicas it keeps all the writes that follow, too.
+// deferFull keeps a write for which the stream has no room. On replicas it keeps all the writes
+// that follow, too.
 func (q *writeQueue) deferFull(w *write, err error) {
 	q.shortage.full(err)
 	q.shortage.deferWrite(w.number)
@@ -114,8 +116,8 @@ func (q *writeQueue) deferFull(w *write, err error) {
 	}
 }
 
-// retryDue tells the rules that the writes that have waited long enough are not stored. It returns the time until
-// it is due again.
+// retryDue tells the rules that the writes that have waited long enough are not stored. It returns
+// the time until it is due again.
 func (q *writeQueue) retryDue(now time.Time) time.Duration {
 	list, wait := q.shortage.due(now)
 	for _, number := range list {

@@ -31,8 +31,8 @@ type Entry struct {
 	Role   Role
 }
 
-// Decode turns what stands at a key into an Entry. It never fails: what cannot be read is an Entry too, since rules apply
-// to it. An Entry of KindOther is for nobody.
+// Decode turns what stands at a key into an Entry. It never fails: what cannot be read is an Entry
+// too, since rules apply to it. An Entry of KindOther is for nobody.
 func Decode(key string, value []byte, revision uint64, marker bool, maxTTL time.Duration) Entry {
 	e := Entry{Revision: revision, Form: FormRecord}
 	e.Kind, e.Peer, e.Name = ParseKey(key)

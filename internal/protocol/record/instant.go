@@ -2,8 +2,8 @@ package record
 
 import "time"
 
-// Instant is a point on one time scale of one process, in nanoseconds. Instants of different scales or processes cannot
-// be compared, and no Instant is ever written to a record.
+// Instant is a point on one time scale of one process, in nanoseconds. Instants of different scales
+// or processes cannot be compared, and no Instant is ever written to a record.
 type Instant int64
 
 // Add returns the instant d after t.
@@ -14,8 +14,9 @@ func (t Instant) Sub(u Instant) time.Duration { return time.Duration(t - u) }
 
 // Now is the present on the two scales of a process.
 //
-// A holder must not trust its lease too long, so its scale runs through a suspended machine; an observer must not act too early,
-// so its scale may stand still meanwhile. Between any two readings Holder has moved at least as far as Observer.
+// A holder must not trust its lease too long, so its scale runs through a suspended machine; an
+// observer must not act too early, so its scale may stand still meanwhile. Between any two readings
+// Holder has moved at least as far as Observer.
 type Now struct {
 	Holder   Instant // decides how long this process trusts its own session
 	Observer Instant // decides how long this process has watched somebody else

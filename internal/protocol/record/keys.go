@@ -40,8 +40,9 @@ func CandidateFilters() []string {
 	return []string{rolePrefix + ">", leasePrefix + ">", memberPrefix + ">"}
 }
 
-// WorkerFilters are the keys that a worker-only session watches: the roles, to know who schedules, the leases and
-// members of the candidates, to know whether that one lives, and its own two records.
+// WorkerFilters are the keys that a worker-only session watches: the roles, to know who schedules,
+// the leases and members of the candidates, to know whether that one lives, and its own two
+// records.
 func WorkerFilters(instance string) []string {
 	return append(CandidateFilters(), workerLeasePrefix+instance, workerMemberPrefix+instance)
 }
@@ -71,7 +72,8 @@ func MemberKey(p Peer) string {
 // RoleKey is where the record of a role lies; its revision is the epoch of the term it grants.
 func RoleKey(role string) string { return rolePrefix + role }
 
-// ProbeKey is where an instance proves, by a guarded write, that a term of its own is the present one.
+// ProbeKey is where an instance proves, by a guarded write, that a term of its own is the present
+// one.
 func ProbeKey(instance string) string { return probePrefix + instance }
 
 // ParseKey tells what a key holds: for a lease or a member record the peer, for a role its name.

@@ -1,6 +1,7 @@
 package record
 
-// Outcome is what is known of a write. Unknown is never taken for Refused: it is resolved from the watch.
+// Outcome is what is known of a write. Unknown is never taken for Refused: it is resolved from the
+// watch.
 type Outcome uint8
 
 const (

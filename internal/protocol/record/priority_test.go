@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A priority that nobody can have is no record, and is not taken for another priority.
+// A record with a priority that nobody can have is not valid, and is not read as another priority.
 func TestPriorityOutOfRange(t *testing.T) {
 	for priority, fits := range map[int64]bool{1<<31 - 1: true, 1 << 31: false, -1 << 31: true, -1<<31 - 1: false, 1 << 32: false} {
 		role, err := DecodeRole(fmt.Appendf(nil, `{"v":1,"ttl_ms":1000,"id":"a","session":7,"priority":%d}`, priority), MaxSupportedTTL)

@@ -13,7 +13,8 @@ import (
 // Version is the format of the records this process writes and the only one it acts upon.
 const Version = 1
 
-// MaxSupportedTTL bounds every ttl_ms whatever the bucket says, so that no record can make anybody wait for ever.
+// MaxSupportedTTL bounds every ttl_ms whatever the bucket says, so that no record can make anybody
+// wait for ever.
 const MaxSupportedTTL = time.Hour
 
 var (
@@ -73,7 +74,8 @@ type Member struct {
 	Draining bool                 `json:"draining,omitempty"`
 }
 
-// Candidacy is what the member says of itself for a role; ok reports whether it says anything. A nil member says nothing.
+// Candidacy is what the member says of itself for a role; ok reports whether it says anything. A
+// nil member says nothing.
 func (m *Member) Candidacy(role string) (c Candidacy, ok bool) {
 	if m == nil {
 		return c, false
@@ -102,8 +104,8 @@ type Role struct {
 	Next   string `json:"next,omitempty"`
 }
 
-// TTL is the lease time of the session that holds or held the role. It stands here too, so that it is known when the
-// lease itself is gone.
+// TTL is the lease time of the session that holds or held the role. It stands here too, so that it
+// is known when the lease itself is gone.
 func (r Role) TTL() time.Duration { return time.Duration(r.TTLms) * time.Millisecond }
 
 // Holder is the peer that holds the role, the zero Peer when it is vacant.

@@ -117,7 +117,8 @@ func known(t *testing.T, err error) {
 	}
 }
 
-// FuzzDecode: whatever is at a key, it is decoded to an entry with that revision, in memory in proportion to its size.
+// FuzzDecode: whatever is at a key, it is decoded to an entry with that revision, in memory in
+// proportion to its size.
 func FuzzDecode(f *testing.F) {
 	for key, rec := range map[string]any{
 		"lease.a": goodLease, "member.a": goodMember, "role.r": goodRole, "worker.lease.w": goodLease, "probe.a": nil,

@@ -33,8 +33,8 @@ func recordSeeds(f *testing.F) {
 	}
 }
 
-// FuzzRecords: what a decoder accepts it accepts again from the bytes that Encode makes of it, unchanged; and reading takes
-// memory in proportion to what is read, whatever that is.
+// FuzzRecords: what a decoder accepts it accepts again from the bytes that Encode makes of it,
+// unchanged; and reading takes memory in proportion to what is read, whatever that is.
 func FuzzRecords(f *testing.F) {
 	recordSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

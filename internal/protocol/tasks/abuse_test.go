@@ -9,7 +9,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAWriteThatIsNeverTakenIsNoLoop: a write that the server never takes: the seals between the attempts take their time.
+// TestAWriteThatIsNeverTakenIsNoLoop: a write that the server never takes: the seals between the
+// attempts take their time.
 func TestAWriteThatIsNeverTakenIsNoLoop(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
@@ -44,7 +45,8 @@ func TestAWriteThatIsNeverTakenIsNoLoop(t *testing.T) {
 	}
 }
 
-// TestARateIsKeptAmongManyKinds: a kind is remembered for as long as its rate binds it, however many kinds there are.
+// TestARateIsKeptAmongManyKinds: a kind is remembered for as long as its rate binds it, however
+// many kinds there are.
 func TestARateIsKeptAmongManyKinds(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1000))
 	b.pass(time.Hour)
@@ -90,8 +92,9 @@ func TestARaisedRateTakesEffect(t *testing.T) {
 	}
 }
 
-// TestCheckpointsAreStoredInOrder: while a checkpoint is being written, the next one is not, so that no late copy of the one
-// can take the place of the other under the same seal. It follows when the first is known to be stored.
+// TestCheckpointsAreStoredInOrder: while a checkpoint is being written, the next one is not, so
+// that no late copy of the one can take the place of the other under the same seal. It follows when
+// the first is known to be stored.
 func TestCheckpointsAreStoredInOrder(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
@@ -102,7 +105,8 @@ func TestCheckpointsAreStoredInOrder(t *testing.T) {
 	if !ok || first.Guard == 0 {
 		t.Fatalf("%+v", first)
 	}
-	// The connection is lost, and that is still to be told: what is written now would go along another one.
+	// The connection is lost, and that is still to be told: what is written now would go along
+	// another one.
 	if early := b.step(Progressed{Session: 200, ID: "x", Attempt: a, Ran: 2, Checkpoint: []byte("two"), Ref: 2}); len(early) != 0 {
 		t.Fatalf("%+v", early)
 	}
@@ -188,7 +192,8 @@ func TestWaitersForOneWriteAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnUnreadableDefinitionKeepsItsLastTick, so that whoever can read it does not fire again what was fired.
+// TestAnUnreadableDefinitionKeepsItsLastTick, so that whoever can read it does not fire again what
+// was fired.
 func TestAnUnreadableDefinitionKeepsItsLastTick(t *testing.T) {
 	b := newBooks(t)
 	b.step(Fired{Name: "r", Revision: 3, Tick: at(10, 0)})
@@ -202,8 +207,8 @@ func TestAnUnreadableDefinitionKeepsItsLastTick(t *testing.T) {
 	}
 }
 
-// TestAnAssignmentThatWasNeverSent makes room for the others, and is tried again later; what may have been sent stays with
-// its worker.
+// TestAnAssignmentThatWasNeverSent makes room for the others, and is tried again later; what may
+// have been sent stays with its worker.
 func TestAnAssignmentThatWasNeverSent(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// mustSync reports whether a worker has to answer before anything is handed out: a member of a session from before our
-// epoch, whose record names this namespace or is not known. Who joined later had our epoch in view before.
+// mustSync reports whether a worker has to answer before anything is handed out: a member of a
+// session from before our epoch, whose record names this namespace or is not known. A member that
+// joined later had our epoch in view before.
 func (s *Scheduler) mustSync(w *worker) bool {
 	return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch
 }
@@ -30,8 +31,9 @@ func (e Synced) apply(s *Scheduler) {
 	w.synced, w.claims = true, e.Held
 }
 
-// becomeReady completes the books when (a) the stream has been read up to our own seal, (b) the watch has carried every
-// member from before our epoch, and (c) each of those has answered or is dead. Not one task is handed out before.
+// becomeReady completes the books when (a) the stream has been read up to our own seal, (b) the
+// watch has carried every member from before our epoch, and (c) each of those has answered or is
+// dead. Not one task is handed out before.
 func (s *Scheduler) becomeReady() {
 	if s.ready || s.seal.valid == 0 || !s.carried {
 		return
@@ -62,8 +64,9 @@ func (s *Scheduler) becomeReady() {
 	s.early, s.hints, s.aborted = nil, nil, nil
 }
 
-// endOf is how the task of an attempt has ended, or is about to, without its worker: cancelled or expired, "" for anything else.
-// An outcome in the stream does not name the submission that it has replaced, but the attempt that was on the books.
+// endOf is how the task of an attempt has ended, or is about to, without its worker: cancelled or
+// expired, "" for anything else. An outcome in the stream does not name the submission that it has
+// replaced, but the attempt that was on the books.
 func (s *Scheduler) endOf(h Held) Status {
 	if t := s.tasks.get(h.ID); t != nil && t.revision == h.Revision {
 		return t.aborting()
@@ -74,8 +77,9 @@ func (s *Scheduler) endOf(h Held) Status {
 	return ""
 }
 
-// adopt takes over what an earlier scheduler has handed out: the largest attempt that anybody holds, and only if it is
-// larger than the last one that is known to have ended, and of this submission.
+// adopt takes over what an earlier scheduler has handed out: the largest attempt that anybody
+// holds, and only if it is larger than the last one that is known to have ended, and of this
+// submission.
 func (s *Scheduler) adopt(w *worker, h Held) bool {
 	if s.unreadable(h.ID) { // who can read it adopts it
 		return false

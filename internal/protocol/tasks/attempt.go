@@ -12,8 +12,9 @@ type Instant = record.Instant
 
 const never = Instant(1<<63 - 1)
 
-// Attempt names one hand-out of a task. Epoch is the scheduler's, N counts on within it: so attempts of a task are unique
-// and ordered by construction, whatever two schedulers know of each other.
+// Attempt names one hand-out of a task. Epoch is the scheduler's, N counts on within it: so
+// attempts of a task are unique and ordered by construction, whatever two schedulers know of each
+// other.
 type Attempt struct {
 	Epoch uint64
 	N     uint32
@@ -33,6 +34,7 @@ func (a Attempt) String() string { return fmt.Sprintf("%d.%d", a.Epoch, a.N) }
 type Held struct {
 	ID      string
 	Attempt Attempt
-	// Revision is that of the submission: a task that was submitted anew under its id has nothing to do with what ran before.
+	// Revision is that of the submission: a task that was submitted again under its id has nothing
+	// to do with what ran before.
 	Revision uint64
 }

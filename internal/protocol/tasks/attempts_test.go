@@ -8,7 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAttemptsNeverRepeatWithinAnEpoch, though a task is submitted anew under its id again and again.
+// TestAttemptsNeverRepeatWithinAnEpoch, though a task is submitted under its id again and again.
 func TestAttemptsNeverRepeatWithinAnEpoch(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
 	seen := map[string]bool{}
@@ -56,8 +56,9 @@ func TestAClaimOfAFormerLifeIsNotAdopted(t *testing.T) {
 	}
 }
 
-// afterCrash is a scheduler after one that has not ended in peace, with one task of that time and a worker of its own.
-// TestAPeacefulTermThatWasRotated: what it has begun before has an earlier epoch.
+// afterCrash is a scheduler after one that has not ended in peace, with one task of that time and a
+// worker of its own. TestAPeacefulTermThatWasRotated: what it has begun before has an earlier
+// epoch.
 func TestAPeacefulTermThatWasRotated(t *testing.T) {
 	for epoch, counted := range map[uint64]int{84: 1, 85: 0, 87: 0, 90: 0, 91: 1} {
 		b := newBooks(t)
@@ -127,7 +128,8 @@ func TestABegunAttemptOfAPeacefulTermIsNotCounted(t *testing.T) {
 	}
 }
 
-// TestSuspicionIsLeftToTheNext: a term that has ended in peace has cleared nobody who is still open.
+// TestSuspicionIsLeftToTheNext: a term that has ended in peace has cleared nobody who is still
+// open.
 func TestSuspicionIsLeftToTheNext(t *testing.T) {
 	b, _ := afterCrash(t, false)
 	left := b.s.Suspected()
@@ -191,8 +193,8 @@ func TestABegunAttemptThatSomebodyHasIsAdopted(t *testing.T) {
 	}
 }
 
-// TestAClosedSessionHasLostNothing: what a worker that has left in good order was still handed, or had not told of, goes back
-// uncounted, and at once; what one that is lost had counts.
+// TestAClosedSessionHasLostNothing: what a worker that has left in good order was still handed, or
+// had not told of, goes back uncounted, and at once; what one that is lost had counts.
 func TestAClosedSessionHasLostNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
@@ -224,7 +226,7 @@ func TestAClosedSessionHasLostNothing(t *testing.T) {
 		}
 		again, handed := find[Assign](effects)
 		if handed != (tt.counted == 0) || handed && (again.Session == p.Session || again.List[0].Attempt == p.List[0].Attempt) {
-			t.Errorf("%s: handed out anew: %v, %+v", tt.name, handed, again)
+			t.Errorf("%s: handed out again: %v, %+v", tt.name, handed, again)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// stage is a scheduler that hands out, with workers of many slots, driven without a driver: what it wants written is written
-// at once, and what it pushes is accepted and done.
+// stage is a scheduler that hands out, with workers of many slots, driven without a driver: what it
+// wants written is written at once, and what it pushes is accepted and done.
 type stage struct {
 	s        *Scheduler
 	now      Instant
@@ -93,7 +93,8 @@ func ids(n int) []string {
 	return all
 }
 
-// BenchmarkStep is all that the books do for one task, from its submission to its stored outcome: five events.
+// BenchmarkStep is all that the books do for one task, from its submission to its stored outcome:
+// five events.
 func BenchmarkStep(b *testing.B) {
 	for _, open := range []int{0, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("waiting=%d", open), func(b *testing.B) {
@@ -137,7 +138,8 @@ func BenchmarkDispatch(b *testing.B) {
 	}
 }
 
-// BenchmarkWorker is all that a worker's rules do for one task, of which many come in a frame: taken, ended, acknowledged.
+// BenchmarkWorker is all that a worker's rules do for one task, of which many come in a frame:
+// taken, ended, acknowledged.
 func BenchmarkWorker(b *testing.B) {
 	const burst = 256
 	w := NewWorker(WorkerConfig{Slots: burst, Kinds: []string{"k"}, MaxOutbox: burst})
@@ -168,8 +170,8 @@ func BenchmarkWorker(b *testing.B) {
 	}
 }
 
-// openTasks are what tasks may have that wait, each of its own: what differs from task to task, and how often it does not
-// matter, such as labels, is in their policies, which they share.
+// openTasks are what tasks may have that wait, each of its own: what differs from task to task, and
+// how often it does not matter, such as labels, is in their policies, which they share.
 var openTasks = map[string]func(i int, e *Submitted){
 	"plain":    func(int, *Submitted) {},
 	"delay":    func(i int, e *Submitted) { e.Times.Delay = time.Hour + time.Duration(i) },
@@ -199,8 +201,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// TestMemoryOfOpenTasks: a task that waits takes no more than 300 bytes of the books, in all, whatever it has of its own, and where
-// its id and keys are longer than 80 as many more.
+// TestMemoryOfOpenTasks: a task that waits takes no more than 300 bytes of the books, in all,
+// whatever it has of its own, and where its id and keys are longer than 80 as many more.
 func TestMemoryOfOpenTasks(t *testing.T) {
 	for name, of := range openTasks {
 		one := Submitted{ID: idOf(0)}
@@ -218,7 +220,7 @@ func TestMemoryOfOpenTasks(t *testing.T) {
 
 func idOf(i int) string { return fmt.Sprintf("0197a3f2-7c1d-7000-8000-%012d", i) }
 
-// memoryOf is the bytes of the books for each of n tasks. What came before them is in no other hands any more.
+// memoryOf is the bytes of the books for each of n tasks. Nobody else holds on to earlier memory.
 func memoryOf(n int, of func(i int, e *Submitted)) float64 {
 	g := newStage(1, 4, SchedulerConfig{})
 	g.s.ready = false

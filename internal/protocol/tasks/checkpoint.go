@@ -1,10 +1,11 @@
 package tasks
 
-// apply takes how far an attempt is. A checkpoint is acknowledged when it, or a later one of the attempt, is stored.
+// apply takes how far an attempt is. A checkpoint is acknowledged when it, or a later one of the
+// attempt, is stored.
 //
-// Invariant: checkpoints of one attempt are stored in the order in which they were made, whatever happens to the reports
-// that bring them; and nothing makes the task run again before they are stored. So the next attempt gets the last one that
-// was acknowledged, or a later one.
+// Invariant: checkpoints of one attempt are stored in the order in which they were made, whatever
+// happens to the reports that bring them; and nothing makes the task run again before they are
+// stored. So the next attempt gets the last one that was acknowledged, or a later one.
 func (e Progressed) apply(s *Scheduler) {
 	if !s.ready {
 		key := held{e.Session, e.ID, e.Attempt}
@@ -49,9 +50,9 @@ func (e Progressed) apply(s *Scheduler) {
 	}
 }
 
-// save stores a checkpoint. One write of a task is under way at a time: two under the same seal could be stored in either
-// order when the connection changes between them. What comes meanwhile is written after it, and the last one that came is
-// enough.
+// save stores a checkpoint. One write of a task is under way at a time: two under the same seal
+// could be stored in either order when the connection changes between them. Of the checkpoints that
+// come meanwhile, only the last one is written, after it.
 func (s *Scheduler) save(t *task, e *Progressed) {
 	r := t.run
 	w := &write{kind: checkpointWrite, t: t, data: e.Checkpoint, ran: e.Ran, retry: Retry{Attempt: t.attempt}}
@@ -81,7 +82,8 @@ func (s *Scheduler) kept(w *write, revision uint64) {
 	s.afterSaving(w)
 }
 
-// giveUp goes on after a checkpoint that is never stored, as if it had never been made: told once more, it is taken once more.
+// giveUp goes on after a checkpoint that is never stored, as if it had never been made: told once
+// more, it is taken once more.
 func (s *Scheduler) giveUp(w *write) {
 	if r := w.t.run; r.kept == w.ran {
 		r.kept = r.stored
@@ -101,7 +103,8 @@ func (s *Scheduler) afterSaving(w *write) {
 	}
 }
 
-// dropSaving gives a checkpoint up: its task ends. It may still land, and is erased with the outcome.
+// dropSaving gives a checkpoint up: its task ends. It may still land, and is erased with the
+// outcome.
 func (s *Scheduler) dropSaving(t *task) {
 	if t.run == nil || t.run.saving == nil {
 		return

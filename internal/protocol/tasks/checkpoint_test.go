@@ -70,7 +70,8 @@ func TestCheckpointIsAcknowledgedWhenItIsStored(t *testing.T) {
 	}
 }
 
-// TestALateCopyDoesNotOverwrite: a report of an earlier checkpoint that comes after a later one is content with that.
+// TestALateCopyDoesNotOverwrite: a report of an earlier checkpoint that comes after a later one is
+// content with that.
 func TestALateCopyDoesNotOverwrite(t *testing.T) {
 	b := runningX(t)
 	first, _ := find[WriteCheckpoint](b.step(progress(1, "one", "a")))
@@ -111,7 +112,8 @@ func TestNothingRunsAgainBeforeItsCheckpointIsStored(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfAFormerLife: a record from before the submission is not its, and is removed with it.
+// TestCheckpointOfAFormerLife: a record from before the submission is not its, and is removed with
+// it.
 func TestCheckpointOfAFormerLife(t *testing.T) {
 	b := newBooks(t)
 	b.step(Saved{ID: "x", Revision: 1})
@@ -149,7 +151,8 @@ func TestProgressBeforeTheBooksAreComplete(t *testing.T) {
 	}
 }
 
-// TestACheckpointThatIsGoneIsNotHandedOn: a late copy of one that belongs to a task that had this id before, and its erasure.
+// TestACheckpointThatIsGoneIsNotHandedOn: a late copy of one that belongs to a task that had this
+// id before, and its erasure.
 func TestACheckpointThatIsGoneIsNotHandedOn(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{})
 	b.submit("x", Policy{}, nil)

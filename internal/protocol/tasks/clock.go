@@ -2,12 +2,14 @@ package tasks
 
 import "time"
 
-// clock is what time it is by the stream's clock. The times of tasks and ticks are on it: records are stored by it, and the
-// clocks of two machines may differ by any amount. Our own seal tells: what was stored a moment ago was stored now. Until it
-// has, the local clock is believed, and nothing is handed out, expires or fires.
+// clock is what time it is by the stream's clock. The times of tasks and ticks are on it: records
+// are stored by it, and the clocks of two machines may differ by any amount. Our own seal tells:
+// what was stored a moment ago was stored now. Until it has, the local clock is believed, and
+// nothing is handed out, expires or fires.
 //
-// Invariant: when a record has come to us it is behind the stream's by what records take to come, and by what the two have drifted
-// apart, and ahead by tolerance at most: so nothing happens before its time, also after the stream's clock was put back.
+// Invariant: when a record has come to us it is behind the stream's by what records take to come,
+// and by what the two have drifted apart, and ahead by tolerance at most: so nothing happens before
+// its time, also after the stream's clock was put back.
 type clock struct {
 	now   Instant       // of the present step
 	shift time.Duration // from the scheduler's own scale to this one
@@ -25,8 +27,8 @@ type clock struct {
 // clockAge is how long a seal tells the time: then another one is written.
 const clockAge = time.Hour
 
-// tolerance is how much older than the clock shows, and younger, a record may be: more, and it has come late, or the stream's clock
-// was put back or forward, which another seal tells.
+// tolerance is how much older than the clock shows, and younger, a record may be: more, and it has
+// come late, or the stream's clock was put back or forward, which another seal tells.
 const tolerance = time.Second
 
 // set says that it is at by the stream's clock.
@@ -46,7 +48,8 @@ func (c *clock) instant(t time.Time) Instant {
 // time is what the clock shows.
 func (c *clock) time() time.Time { return c.base.Add(time.Duration(c.now)) }
 
-// latest is what the clock may have come to by now: a record that has only come late has put it back.
+// latest is what the clock may have come to by now: a record that has only come late has put it
+// back.
 func (c *clock) latest(now Instant) Instant { return max(c.now, now.Add(c.said)) }
 
 // of is an instant of this clock on the scheduler's own scale.
@@ -60,7 +63,8 @@ func (c *clock) of(at Instant) Instant {
 // stale reports whether the seal that has told the time is long ago.
 func (c *clock) stale(now Instant) bool { return c.told && now >= c.due() }
 
-// due is when another seal is to tell the time: soon, but not often, when a record was not of the time that the clock shows.
+// due is when another seal is to tell the time: soon, but not often, when a record was not of the
+// time that the clock shows.
 func (c *clock) due() Instant {
 	if c.doubted {
 		return c.last.Add(time.Minute)
@@ -68,9 +72,10 @@ func (c *clock) due() Instant {
 	return c.last.Add(clockAge)
 }
 
-// observe takes in when a record was stored that has come just now. The clock is put back to that at once, since nothing may happen
-// before its time; if that record has only come late, the next ones put it forward again. Further than the seal has said it
-// goes by a little only: where the stream's clock really is, if it was put back or forward, another seal tells.
+// observe takes in when a record was stored that has come just now. The clock is put back to that
+// at once, since nothing may happen before its time; if that record has only come late, the next
+// ones put it forward again. Further than the seal has said it goes by a little only: where the
+// stream's clock really is, if it was put back or forward, another seal tells.
 func (c *clock) observe(stored Instant) {
 	shift := c.shift + stored.Sub(c.now) // with which it shows that
 	switch {
@@ -104,8 +109,9 @@ func (c *clock) localTime(now Instant) time.Time {
 	return c.local.Add(now.Sub(c.localAt))
 }
 
-// timeFromSeal takes the time from a seal of ours. The first one puts back what waits for a worker too early: the local clock may be
-// ahead, or the first record was stored before the stream's clock was put back.
+// timeFromSeal takes the time from a seal of ours. The first one puts back what waits for a worker
+// too early: the local clock may be ahead, or the first record was stored before the stream's clock
+// was put back.
 func (s *Scheduler) timeFromSeal(stored time.Time) {
 	if stored.IsZero() {
 		return

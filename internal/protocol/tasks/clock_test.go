@@ -69,7 +69,8 @@ func TestTheStreamsClockCounts(t *testing.T) {
 	}
 }
 
-// TestTheTimeIsToldAnew by a seal now and then, so that two clocks that drift apart do so for an hour at most.
+// TestTheTimeIsToldAnew by a seal now and then, so that two clocks that drift apart do so for an
+// hour at most.
 func TestTheTimeIsToldAnew(t *testing.T) {
 	b := newBooks(t)
 	b.step(CaughtUp{})
@@ -102,8 +103,8 @@ func TestTheTimeIsToldAnew(t *testing.T) {
 	}
 }
 
-// TestTheStreamsClockIsPutBack: what is submitted from then on neither runs nor expires before its time, from the first one on, and one
-// more seal tells what time it is.
+// TestTheStreamsClockIsPutBack: what is submitted from then on neither runs nor expires before its
+// time, from the first one on, and one more seal tells what time it is.
 func TestTheStreamsClockIsPutBack(t *testing.T) {
 	b := newBooks(t)
 	b.step(CaughtUp{})
@@ -133,8 +134,8 @@ func TestTheStreamsClockIsPutBack(t *testing.T) {
 	}
 }
 
-// TestARecordThatComesLate: as long as nothing newer comes the clock may be behind, by as much; the next record that comes in time
-// shows that it was, and a seal does in any case.
+// TestARecordThatComesLate: as long as nothing newer comes the clock may be behind, by as much; the
+// next record that comes in time shows that it was, and a seal does in any case.
 func TestARecordThatComesLate(t *testing.T) {
 	for _, newer := range []bool{true, false} {
 		b := newBooks(t)

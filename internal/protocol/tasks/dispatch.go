@@ -2,11 +2,12 @@ package tasks
 
 import "time"
 
-// maxParked bounds how many tasks are parked in one round: with very many of one key it goes on in the next.
+// maxParked bounds how many tasks are parked in one round: with very many of one key it goes on in
+// the next.
 const maxParked = 4096
 
-// dispatch hands out what waits. Of all classes the one whose first task's turn is first goes first; one whose first task
-// cannot go is left out of the round.
+// dispatch hands out what waits. Of all classes the one whose first task's turn is first goes
+// first; one whose first task cannot go is left out of the round.
 func (s *Scheduler) dispatch() {
 	s.round++
 	s.wake = never
@@ -115,7 +116,8 @@ func (s *Scheduler) present(t *task) {
 	w.fresh = append(w.fresh, handed{t, w.serial})
 }
 
-// handed is a task in a frame: it counts as long as its worker has it under this serial, and has not answered.
+// handed is a task in a frame: it counts as long as its worker has it under this serial, and has
+// not answered.
 type handed struct {
 	t      *task
 	serial uint64

@@ -1,58 +1,59 @@
-// Package tasks is the rules of tasks as pure state machines: no I/O, no clock, no goroutine, no logging.
+// Package tasks is the rules of tasks as pure state machines: no I/O, no clock, no goroutine, no
+// logging.
 //
 //	(event, now) ──► Scheduler.Step ──► effects      one per term: the books
-//	 event       ──► Worker.Step    ──► effects      one per session: what it runs, has answered and not reported
+//	 event       ──► Worker.Step    ──► effects      one per session: what it runs and reports
 //
-// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long as it waits, whatever keys
-// and times it has; where its id, keys and tag are longer than 80 bytes, in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers when a term begins.
+// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long
+// as it waits, whatever keys and times it has; where its id, keys and tag are longer than 80 bytes,
+// in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers
+// when a term begins.
 //
-//	            ┌──────────────────────── its time has come ──────────────────────┐
-//	            ▼                                                                 │
-//	delayed ► waiting ──► (starting ──►) pushed ──► running ──► noting ──────► delayed       failed, snoozed, worker lost
-//	            │  ▲ ▲                     │          │ │
-//	            │  │ └─────── rejected ────┘ released ┘ └───► ending ──► gone                succeeded, dead
+//	            ┌────────────────── its time has come ──────────────────┐
+//	            ▼                                                       │
+//	delayed ► waiting ─► (starting ─►) pushed ─► running ─► noting ─► delayed  failed, snoozed, lost
+//	            │  ▲ ▲                    │         │ │
+//	            │  │ └────── rejected ────┘ released┘ └─► ending ─► gone       succeeded, dead
 //	            ▼  │
-//	           parked: its key has as many as it may                                          cancelled, expired: from anywhere
+//	           parked: its key has as many as it may        cancelled, expired: from anywhere
 //
 // Invariants.
-//   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last. After an unknown outcome a
-//     new seal is awaited, and with it the truth about every write before it.
-//   - S2 Nothing is handed out before the stream was read up to our seal, and to a second one (see sealed), the members from
-//     before our epoch are known, and each of them has answered or is dead.
-//   - S3 A task with a worker is given to another only after that one has rejected this attempt for good, given it back, or
-//     ended it and the note of that is stored; or when its session is dead.
-//   - S4 Attempts of a task increase, over all schedulers, also when it is submitted anew under its id. What is adopted
-//     belongs to the present submission.
+//   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last.
+//     After an unknown outcome a new seal is awaited, and with it the truth about every write
+//     before it.
+//   - S2 Nothing is handed out before the stream was read up to our seal, and to a second one (see
+//     sealed), the members from before our epoch are known, and each of them has answered or is
+//     dead.
+//   - S3 A task with a worker is given to another only after that one has rejected this attempt for
+//     good, given it back, or ended it and the note of that is stored; or when its session is dead.
+//   - S4 Attempts of a task increase, over all schedulers, also when it is submitted again under
+//     its id. An attempt that is adopted belongs to the present submission.
 //   - S5 A checkpoint that was acknowledged, or a later one, is given to every later attempt.
-//   - S6 What others steer by (cancel, pause, drain, unique keys, recurrences) stands in the stream and is only read: it
-//     holds for every scheduler from where it reads it. A record that says nothing any more is removed under the condition
-//     that it is still that one.
-//   - S7 A tick is submitted together with the record that says so, and only if nothing stands in its place.
-//   - S8 One scheduler never gives out more than a kind's concurrency and rate, or a key's limit, allow. What it has adopted
-//     counts, and may be more. A task that was cancelled or has expired counts no more, though its handler may need a moment
-//     to return.
-//   - S9 The times of tasks and ticks are on the stream's clock, which is told by our own seal: no two machines' clocks are
-//     compared, and nothing happens before its time. A running task's deadline is counted down by its worker too.
-//   - S10 What cannot be read, since a later version wrote it, is left as it is with all that belongs to it.
-//   - S11 What cannot go (nobody takes it, its kind is paused) holds back nobody that can: neither of its kind with other
-//     labels, nor of its limit key. What needs several slots is kept room for.
-//   - S12 An outcome that may have stood in the stream and be gone by now is written only over its own submission.
-//   - W1 A worker gives one answer to an assignment, however often it comes, until the scheduler has said that it will not
-//     come again.
+//   - S6 The records that others steer by (cancel, pause, drain, unique keys, recurrences) are in
+//     the stream and are only read: they hold for every scheduler from where it reads them. A
+//     record that says nothing any more is removed under the condition that it is still that one.
+//   - S7 A tick is submitted together with the record that says so, and only if nothing stands in
+//     its place.
+//   - S8 One scheduler never gives out more than a kind's concurrency and rate, or a key's limit,
+//     allow. Adopted attempts count, and may be more. A task that was cancelled or has expired
+//     counts no more, though its handler may need a moment to return.
+//   - S9 The times of tasks and ticks are on the stream's clock, which is told by our own seal: no
+//     two machines' clocks are compared, and nothing happens before its time. A running task's
+//     deadline is counted down by its worker too.
+//   - S10 A task that cannot be read, since a later version wrote it, is left as it is with all
+//     that belongs to it.
+//   - S11 A task that cannot go (nobody takes it, its kind is paused) holds back no task that can:
+//     neither one of its kind with other labels, nor one of its limit key. Room is kept for a task
+//     that needs several slots.
+//   - S12 An outcome that may have stood in the stream and be gone by now is written only over its
+//     own submission.
+//   - W1 A worker gives one answer to an assignment, however often it comes, until the scheduler
+//     has said that it will not come again.
 //   - W2 A result is reported until the scheduler of the present epoch has settled it.
 //
-// Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round, and as much for the classes
-// that somebody with room takes, and O(log workers) for each task, but O(workers) for one with a sticky key, a weight, or a
-// configured Placement. Classes that nobody takes cost nothing. What happens to very many tasks at once (they expire, come due,
-// find new workers) is spread over several steps. A page of a listing costs its size.
-//
-// Files. What goes in and out: event.go · effect.go · taskinfo.go · policy.go · attempt.go. The machine: scheduler.go · clock.go
-// what time it is.
-// Tasks: lifecycle.go where they stand, the only place that moves them · task.go, names.go a task · table.go, queue.go where it
-// is found · list.go · watching.go · reason.go why they wait · opaque.go those that cannot be read.
-// Reading and writing: reading.go the stream · seal.go the condition of every write · write.go what is to be written ·
-// outcome.go how attempts and tasks end · checkpoint.go · steer.go, unique.go, recur.go, missed.go what others ask for.
-// Handing out: queueclass.go who waits in which queue · limits.go · dispatch.go the rounds · pool.go, placement.go who gets it ·
-// member.go workers and their answers · adopt.go the beginning of a term · suspect.go what may have killed the scheduler.
-// The other side: worker.go. What the two sides send to each other is in package frame.
+// Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round,
+// and as much for the classes that somebody with room takes, and O(log workers) for each task, but
+// O(workers) for one with a sticky key, a weight, or a configured Placement. Classes that nobody
+// takes cost nothing. An event of very many tasks at once (they expire, come due, find new workers)
+// is spread over several steps. A page of a listing costs its size.
 package tasks

@@ -6,18 +6,20 @@ import "time"
 type Effect interface{ effect() }
 
 type (
-	// WriteSeal asks for the seal at Epoch over revision Expect (0: none). Written answers every write.
+	// WriteSeal asks for the seal at Epoch over revision Expect (0: none). Written answers every
+	// write.
 	WriteSeal struct {
 		Write, Expect, Epoch uint64
 	}
 
-	// Reread asks for another reading of the stream, which goes on behind what was read: the present one may be of a replica that
-	// lags.
+	// Reread asks for another reading of the stream, which goes on behind what was read: the
+	// present one may be of a replica that lags.
 	Reread struct{}
 
-	// WriteOutcome asks for a task's outcome in the place of its submission, Guard being the revision of the seal. Revision is
-	// the submission's: a dead task keeps its input, so that it can be submitted again. Again says that an outcome may have been
-	// stored before, and be gone by now, and the id be in use again: then it must be stored only if the submission still
+	// WriteOutcome asks for a task's outcome in the place of its submission, Guard being the
+	// revision of the seal. Revision is the submission's: a dead task keeps its input, so that it
+	// can be submitted again. Again says that an outcome may have been stored before, and be gone
+	// by now, and the id be in use again: then it must be stored only if the submission still
 	// stands at Revision, and as one with the erasing of the note, which has the seal's condition.
 	WriteOutcome struct {
 		Write, Guard uint64
@@ -45,8 +47,9 @@ type (
 		Data         []byte
 	}
 
-	// Erase asks that a record be removed that says nothing any more: ID is the task's, or the recurrence's. Expect is the
-	// revision at which it must stand, of one that others write: then that is the condition, and not the seal.
+	// Erase asks that a record be removed that says nothing any more: ID is the task's, or the
+	// recurrence's. Expect is the revision at which it must stand, of one that others write: then
+	// that is the condition, and not the seal.
 	Erase struct {
 		Write, Guard uint64
 		What         Record
@@ -54,14 +57,15 @@ type (
 		Expect       uint64
 	}
 
-	// FreeUnique asks that the record of a unique key be emptied if it still stands at revision Expect: its task has ended.
+	// FreeUnique asks that the record of a unique key be emptied if it still stands at revision
+	// Expect: its task has ended.
 	FreeUnique struct {
 		Write, Expect uint64
 		Key           string
 	}
 
-	// WriteTick asks for two records as one step: the submission of task ID, only if there is nothing in its place, and Tick as
-	// the last one of the recurrence, under the seal.
+	// WriteTick asks for two records as one step: the submission of task ID, only if there is
+	// nothing in its place, and Tick as the last one of the recurrence, under the seal.
 	WriteTick struct {
 		Write, Guard uint64
 		ID           string
@@ -75,7 +79,8 @@ type (
 		Instance    string
 		Frame       uint64
 		Epoch, Term uint64
-		// Low: of the assignments of this term with a serial up to Low, none will be pushed again to this worker.
+		// Low: of the assignments of this term with a serial up to Low, none will be pushed again
+		// to this worker.
 		Low  uint64
 		List []Assignment
 	}
@@ -87,8 +92,9 @@ type (
 		Epoch    uint64
 	}
 
-	// Stop tells a worker to end an attempt; Stopped answers. Status is how its task has ended, StatusCancelled or
-	// StatusExpired; "" is any other reason: the task has another attempt, or has ended in a way that is not known.
+	// Stop tells a worker to end an attempt; Stopped answers. Status is how its task has ended,
+	// StatusCancelled or StatusExpired; "" is any other reason: the task has another attempt, or
+	// has ended in a way that is not known.
 	Stop struct {
 		Session     uint64
 		Instance    string
@@ -99,20 +105,23 @@ type (
 		Status      Status
 	}
 
-	// Settle answers a Done or a Progressed, after what it led to is stored. Stale says that it led to nothing.
+	// Settle answers a Done or a Progressed, after what it led to is stored. Stale says that it led
+	// to nothing.
 	Settle struct {
 		Ref   any
 		Stale bool
 	}
 
-	// Fenced says that a later scheduler has sealed the stream, By being its epoch. Nothing more will happen.
+	// Fenced says that a later scheduler has sealed the stream, By being its epoch. Nothing more
+	// will happen.
 	Fenced struct{ By uint64 }
 
-	// Broken says that the books were about to do what no rule does. Nothing more will happen; the next scheduler reads the
-	// stream anew.
+	// Broken says that the books were about to do what no rule does. Nothing more will happen; the
+	// next scheduler reads the stream again.
 	Broken struct{ What string }
 
-	// Exhausted says that the numbers of attempts of this epoch are used up. Nothing more will happen.
+	// Exhausted says that the numbers of attempts of this epoch are used up. Nothing more will
+	// happen.
 	Exhausted struct{ Epoch uint64 }
 )
 
@@ -142,15 +151,17 @@ type (
 		Info    TaskInfo
 		Outcome *Outcome
 	}
-	// Ahead says that the last tick of a recurrence, or its definition, is so far ahead of the stream's clock, Now, that a clock
-	// was wrong when it was written: then ticks count from now. Or that clock is wrong now, when the local one has come to it:
-	// then it is Believed, and the next tick comes after it.
+	// Ahead says that the last tick of a recurrence, or its definition, is so far ahead of the
+	// stream's clock, Now, that a clock was wrong when it was written: then ticks count from now.
+	// Or that clock is wrong now, when the local one has come to it: then it is Believed, and the
+	// next tick comes after it.
 	Ahead struct {
 		Name      string
 		Tick, Now time.Time
 		Trusted   bool
 	}
-	// Ticked says that a recurrence was due: how many ticks were submitted, and how many dropped as missed.
+	// Ticked says that a recurrence was due: how many ticks were submitted, and how many dropped as
+	// missed.
 	Ticked struct {
 		Name           string
 		Fired, Dropped int

@@ -6,15 +6,17 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// Event is what happens to a scheduler: news of the stream and of the bucket, outcomes of its writes, what workers say.
+// Event is what happens to a scheduler: news of the stream and of the bucket, outcomes of its
+// writes, what workers say.
 type Event interface{ apply(s *Scheduler) }
 
 type (
-	// Tick says that time has passed, and that all that has come has been told: now is the time to hand out, and to fire
-	// what recurs. Wall is the local clock's.
+	// Tick says that time has passed, and that all that has come has been told: now is the time to
+	// hand out, and to fire what recurs. Wall is the local clock's.
 	Tick struct{ Wall time.Time }
 
-	// Submitted is a submission that the stream delivered, and when that has stored it, zero: just now.
+	// Submitted is a submission that the stream delivered, and when that has stored it, zero: just
+	// now.
 	Submitted struct {
 		ID       string
 		Revision uint64
@@ -26,14 +28,15 @@ type (
 		Tag      string // the driver's own, which comes back with the outcome
 	}
 
-	// Opaque is a submission that the stream delivered and that cannot be read: it is of a later version.
+	// Opaque is a submission that the stream delivered and that cannot be read: it is of a later
+	// version.
 	Opaque struct {
 		ID       string
 		Revision uint64
 	}
 
-	// Settled is an outcome that the stream delivered, ours or another scheduler's. Its Status and the Attempt that it names count
-	// as long as the books are not complete; zero: not known.
+	// Settled is an outcome that the stream delivered, ours or another scheduler's. Its Status and
+	// the Attempt that it names count as long as the books are not complete; zero: not known.
 	Settled struct {
 		ID       string
 		Revision uint64
@@ -41,8 +44,8 @@ type (
 		Attempt  Attempt
 	}
 
-	// Noted is the note of a task that the stream delivered; Gone that it was erased. Retry.Wait counts from Stored; when
-	// that is zero, from now.
+	// Noted is the note of a task that the stream delivered; Gone that it was erased. Retry.Wait
+	// counts from Stored; when that is zero, from now.
 	Noted struct {
 		ID       string
 		Revision uint64
@@ -58,7 +61,8 @@ type (
 		Gone     bool
 	}
 
-	// CancelAsked is the request to cancel a task that the stream delivered; Gone that it was erased.
+	// CancelAsked is the request to cancel a task that the stream delivered; Gone that it was
+	// erased.
 	CancelAsked struct {
 		ID       string
 		Revision uint64
@@ -72,22 +76,25 @@ type (
 		Paused   bool
 	}
 
-	// DrainSeen says that a worker is to take nothing new, or goes on. It is about the instance, whatever its session.
+	// DrainSeen says that a worker is to take nothing new, or goes on. It is about the instance,
+	// whatever its session.
 	DrainSeen struct {
 		Instance string
 		Revision uint64
 		Draining bool
 	}
 
-	// UniqueSeen is the record of a unique key that the stream delivered, and the task that has it, "" for nobody.
+	// UniqueSeen is the record of a unique key that the stream delivered, and the task that has it,
+	// "" for nobody.
 	UniqueSeen struct {
 		Key      string
 		Revision uint64
 		Task     string
 	}
 
-	// Defined is a recurrence that the stream delivered, stored at Since by its clock; nil: it was removed, or is
-	// Unreadable here: nothing is fired, and its last tick is kept for who can read it.
+	// Defined is a recurrence that the stream delivered, stored at Since by its clock; nil: it was
+	// removed, or is Unreadable here: nothing is fired, and its last tick is kept for who can read
+	// it.
 	Defined struct {
 		Name       string
 		Revision   uint64
@@ -96,7 +103,8 @@ type (
 		Since      time.Time
 	}
 
-	// Fired is the last tick of a recurrence that has been submitted, as the stream delivered it; zero: it was erased.
+	// Fired is the last tick of a recurrence that has been submitted, as the stream delivered it;
+	// zero: it was erased.
 	Fired struct {
 		Name     string
 		Revision uint64
@@ -104,9 +112,10 @@ type (
 		Tick     time.Time
 	}
 
-	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known. Ours says that it is one of this scheduler's own, Clean that the term
-	// of whoever wrote it has ended in peace, Since the epoch with which that term began, zero: not known, and Suspect what that one
-	// has left of its suspicions, see Suspected.
+	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not
+	// known. Ours says that it is one of this scheduler's own, Clean that the term of whoever wrote
+	// it has ended in peace, Since the epoch with which that term began, zero: not known, and
+	// Suspect what that one has left of its suspicions, see Suspected.
 	SealSeen struct {
 		Revision uint64
 		Stored   time.Time
@@ -120,18 +129,20 @@ type (
 	// CaughtUp says that all that stood in the stream when the reading began has been delivered.
 	CaughtUp struct{}
 
-	// Members are all members whose session is not known to be dead, from the one watch over the whole bucket that has
-	// itself delivered the scheduler's role record at its epoch.
+	// Members are all members whose session is not known to be dead, from the one watch over the
+	// whole bucket that has itself delivered the scheduler's role record at its epoch.
 	Members struct{ List []Member }
 
-	// Dead says that a session has ended for certain, Closed that its own process has ended it, after everything in it had
-	// ended: what it still had on the books has lost no worker, and goes back uncounted.
+	// Dead says that a session has ended for certain, Closed that its own process has ended it,
+	// after everything in it had ended: what it still had on the books has lost no worker, and goes
+	// back uncounted.
 	Dead struct {
 		Session uint64
 		Closed  bool
 	}
 
-	// Synced is a worker's answer to a Sync: all that it holds. It takes nothing from an earlier scheduler any more.
+	// Synced is a worker's answer to a Sync: all that it holds. It takes nothing from an earlier
+	// scheduler any more.
 	Synced struct {
 		Session uint64
 		Held    []Held
@@ -166,8 +177,9 @@ type (
 		Ref     any
 	}
 
-	// Progressed is a worker's report of how far an attempt is, Fraction of 1. Settle answers it under Ref, after Checkpoint is
-	// stored if it is not nil. Ran orders the reports of one attempt: a late copy of one before the last says nothing.
+	// Progressed is a worker's report of how far an attempt is, Fraction of 1. Settle answers it
+	// under Ref, after Checkpoint is stored if it is not nil. Ran orders the reports of one
+	// attempt: a late copy of one before the last says nothing.
 	Progressed struct {
 		Session    uint64
 		ID         string
@@ -191,7 +203,8 @@ type (
 		Revision uint64
 	}
 
-	// Reconnected says that the connection was another one for a moment: late copies of writes may be under way.
+	// Reconnected says that the connection was another one for a moment: late copies of writes may
+	// be under way.
 	Reconnected struct{}
 
 	// Rotated gives the scheduler its next epoch; its books stay.
@@ -237,10 +250,11 @@ var verdicts = [...]string{
 	"signature", "size", "version", "not_ready", "stopped", "unsent",
 }
 
-// final reports whether a rejection says that the attempt does not run and never will. What a worker says before it has
-// looked its memory up is not: an earlier copy of the frame may have been accepted, and its answer lost. So a scheduler that
-// hears that its epoch is stale keeps the assignment: if it is deposed its successor adopts it, if it was rotated it pushes it
-// again under its new epoch.
+// final reports whether a rejection says that the attempt does not run and never will. A rejection
+// that a worker sends before it has looked into its memory is not final: an earlier copy of the
+// frame may have been accepted, and its answer lost. So a scheduler that hears that its epoch is
+// stale keeps the assignment: if it is deposed its successor adopts it, if it was rotated it pushes
+// it again under its new epoch.
 func (v Verdict) final() bool {
 	switch v {
 	case Full, UnknownKind, Draining, Replayed, Busy, Expired, Halted, Unsent:

@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAWaitThatBeginsWhileTheClockIsBehind: a record that has come late puts the clock back. What an attempt that fails just then is to
-// wait for is over no sooner when the next record shows what time it is, and no later when its note has been read.
+// TestAWaitThatBeginsWhileTheClockIsBehind: a record that has come late puts the clock back. The
+// wait of an attempt that fails just then ends no sooner when the next record shows the time, and
+// no later when its note has been read.
 func TestAWaitThatBeginsWhileTheClockIsBehind(t *testing.T) {
 	for name, c := range map[string]struct {
 		late, stored time.Time     // when the late record was, zero for none, and the note

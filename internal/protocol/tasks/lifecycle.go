@@ -22,9 +22,9 @@ const (
 	StateExpired         = State(StatusExpired)
 )
 
-// follows says which states may come after an open one. Nothing comes after a terminal one: requeued, it is another task.
-// Only what runs succeeds. What was read of an earlier term may be told in any order, so what waits may turn out to be
-// running, or to be retrying.
+// follows says which states may come after an open one. Nothing comes after a terminal one:
+// requeued, it is another task. Only what runs succeeds. Records of an earlier term may be told in
+// any order, so a task that waits may turn out to be running, or to be retrying.
 var follows = map[State][]State{
 	StateDelayed:  {StatePending, StateRunning, StateRetrying, StateCancelled, StateExpired},
 	StatePending:  {StateRunning, StateRetrying, StateDead, StateCancelled, StateExpired},
@@ -52,7 +52,8 @@ var phaseNames = [phases]string{"nowhere", "waiting", "parked", "delayed", "star
 
 func (p taskPhase) String() string { return phaseNames[p] }
 
-// moves are those that the rules make; whatever is open may also be dropped, when the stream shows that it has ended.
+// moves are those that the rules make; whatever is open may also be dropped, when the stream shows
+// that it has ended.
 var moves = [phases][]taskPhase{
 	nowhere:  {waiting, parked, delayed},
 	waiting:  {starting, pushed, running, parked, delayed, noting, ending, nowhere},
@@ -78,7 +79,8 @@ var may = func() (bits [phases]uint16) {
 // queued reports whether the task waits for a worker or for its time.
 func (p taskPhase) queued() bool { return p == waiting || p == parked || p == delayed }
 
-// state is what a phase looks like from outside. A task whose outcome is being stored looks as it did.
+// state is what a phase looks like from outside. A task whose outcome is being stored looks as it
+// did.
 func (t *task) state() State {
 	switch t.phase {
 	case delayed:
@@ -96,8 +98,8 @@ func (t *task) state() State {
 	return StatePending
 }
 
-// move is the only place that assigns a phase. A move that no rule makes ends the scheduler: what its books say is not to be
-// written; the next one reads them anew.
+// move is the only place that assigns a phase. A move that no rule makes ends the scheduler: what
+// its books say must not be written; the next one reads them again.
 func (s *Scheduler) move(t *task, to taskPhase) {
 	if may[t.phase]&(1<<to) == 0 {
 		s.end(Broken{fmt.Sprintf("task %s moves from %v to %v", t.id(), t.phase, to)})

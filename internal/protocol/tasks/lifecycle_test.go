@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestMovesAreStates: whatever the books do with a task looks from outside like a step of its life, or like none.
+// TestMovesAreStates: whatever the books do with a task looks from outside like a step of its life,
+// or like none.
 func TestMovesAreStates(t *testing.T) {
 	looks := func(p taskPhase, tried bool) []State { // a phase may look like several
 		x := &task{phase: p}

@@ -2,7 +2,8 @@ package tasks
 
 import "time"
 
-// ceiling is what bounds the tasks of one kind: how many are with workers at once, and how many are handed out per second.
+// ceiling is what bounds the tasks of one kind: how many are with workers at once, and how many are
+// handed out per second.
 type ceiling struct {
 	Concurrency int
 	Rate        float64
@@ -12,8 +13,8 @@ type ceiling struct {
 // Bursts of a rate: a tenth of a second's worth, at least one task.
 const burstShare = 10
 
-// wait is how long a kind has to wait because of its rate, as of now. The bucket was empty when this scheduler became ready:
-// what the one before it handed out in the last moment is not known.
+// wait is how long a kind has to wait because of its rate, as of now. The bucket was empty when
+// this scheduler became ready: what the one before it handed out in the last moment is not known.
 func (c *ceiling) wait(ready, now Instant) time.Duration {
 	if c.Rate <= 0 {
 		return 0
@@ -25,7 +26,7 @@ func (c *ceiling) wait(ready, now Instant) time.Duration {
 	return c.arrival.Add(-slack).Sub(now)
 }
 
-// newRate changes the rate. What is waited for is not more than one task's time at the new one.
+// newRate changes the rate. The wait is not longer than one task's time at the new one.
 func (c *ceiling) newRate(rate float64, now Instant) {
 	if c.Rate = rate; rate > 0 && c.arrival != 0 {
 		step, slack := c.pace()
@@ -49,9 +50,10 @@ func (c *ceiling) pace() (step, slack time.Duration) {
 
 // limit is the tasks of one limit key. Those above it are parked, where they are in nobody's way.
 //
-// Invariant: while some of a class are parked, those that run, of all classes, and those that were let into that class again are
-// as many as may run. So whenever one of them goes, another one takes its place, and nobody is forgotten; and what cannot go
-// at present (its kind is paused, nobody takes it) holds nobody's place in other classes. What waits in a class and never was
+// Invariant: while some of a class are parked, those that run, of all classes, and those that were
+// let into that class again are as many as may run. So whenever one of them goes, another one takes
+// its place, and nobody is forgotten; and what cannot go at present (its kind is paused, nobody
+// takes it) holds nobody's place in other classes. A task that waits in a class and never was
 // parked is not counted: it may be parked yet, when its turn comes.
 type limit struct {
 	running int

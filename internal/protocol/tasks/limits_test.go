@@ -80,7 +80,8 @@ func TestRateOfAKind(t *testing.T) {
 	}
 }
 
-// TestAKindThatIsNewMayBegin: only right after a fail-over is it not known what was handed out before.
+// TestAKindThatIsNewMayBegin: only right after a fail-over is it not known what was handed out
+// before.
 func TestAKindThatIsNewMayBegin(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 100))
 	b.pass(time.Hour)
@@ -123,7 +124,8 @@ func TestAPriorityWithinAKey(t *testing.T) {
 	expect(t, "next", handedOut(b.accept(first, "t0")), "urgent@w200")
 }
 
-// TestVeryManyOfOneKey: setting them aside is spread over several rounds, and the others are not forgotten.
+// TestVeryManyOfOneKey: setting them aside is spread over several rounds, and the others are not
+// forgotten.
 func TestVeryManyOfOneKey(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
 	for i := range maxParked + 100 {

@@ -9,12 +9,14 @@ import (
 // maxLook bounds how many places one page of a listing looks at.
 const maxLook = 8192
 
-// Settled reports whether all has been read that stood before our seal, and nobody else's outcomes may come behind it: of the
-// tasks on the books only those that we are ending (see TaskInfo.Ending) may have an outcome.
+// Settled reports whether all has been read that stood before our seal, and nobody else's outcomes
+// may come behind it: of the tasks on the books only those that we are ending (see TaskInfo.Ending)
+// may have an outcome.
 func (s *Scheduler) Settled() bool { return s.settled }
 
-// List returns a page of open tasks, at most limit, and with which cursor to go on behind it, 0 when there is no more. A
-// page may hold fewer, or none, though there is more: it costs no more than its size and a bound.
+// List returns a page of open tasks, at most limit, and with which cursor to go on behind it, 0
+// when there is no more. A page may hold fewer, or none, though there is more: it costs no more
+// than its size and a bound.
 func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []TaskInfo, next uint64) {
 	at := int(min(cursor, uint64(len(s.tasks.slots))))
 	why := s.reasons(now)

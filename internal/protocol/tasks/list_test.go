@@ -10,7 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAListingMeetsEveryTask that is open all the while, once, whatever comes and goes between its pages.
+// TestAListingMeetsEveryTask that is open all the while, once, whatever comes and goes between its
+// pages.
 func TestAListingMeetsEveryTask(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{})
 	for i := range 100 {
@@ -123,7 +124,8 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// TestOverviewOfDrains: an instance that leaves, one that is drained, and one that is and has not come are told apart.
+// TestOverviewOfDrains: an instance that leaves, one that is drained, and one that is and has not
+// come are told apart.
 func TestOverviewOfDrains(t *testing.T) {
 	leaving := idle(201, 1)
 	leaving.Draining = true

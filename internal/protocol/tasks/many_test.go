@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestManyLanesThatNobodyTakes cost a round nothing, and finding out that nobody does is spread over several.
+// TestManyLanesThatNobodyTakes cost a round nothing, and finding out that nobody does is spread
+// over several.
 func TestManyLanesThatNobodyTakes(t *testing.T) {
 	const n = 50_000
 	g := newStage(3, 4, SchedulerConfig{})
@@ -64,7 +65,8 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 	}
 }
 
-// TestVeryManyExpireAtOnce: their outcomes are written some at a time, and none of them is handed out meanwhile.
+// TestVeryManyExpireAtOnce: their outcomes are written some at a time, and none of them is handed
+// out meanwhile.
 func TestVeryManyExpireAtOnce(t *testing.T) {
 	for _, kind := range []string{"none", "k"} {
 		g := newStage(1, 1, SchedulerConfig{})

@@ -50,13 +50,14 @@ func (w *worker) takesNew() bool { return w.works && !w.draining && !w.drained &
 
 func (w *worker) room() int { return w.slots - w.load }
 
-// idle reports whether a worker may be given something now. It has one frame at most that it has not answered: what comes
-// meanwhile goes together.
+// idle reports whether a worker may be given something now. It has one frame at most that it has
+// not answered: what comes meanwhile goes together.
 func (w *worker) idle(s *Scheduler) bool {
 	return w.takesNew() && w.frame == 0 && w.paused <= s.now && w.room() > 0 && w.reserved != s.round && len(w.fresh) < maxPerFrame
 }
 
-// stop is an attempt that a worker is to end, told again until it has answered or its session is dead.
+// stop is an attempt that a worker is to end, told again until it has answered or its session is
+// dead.
 type stop struct {
 	id      string
 	attempt Attempt
@@ -131,7 +132,8 @@ func (s *Scheduler) assign(t *task, w *worker) {
 	w.load += t.class.weight
 }
 
-// unassign takes a task from its worker. Which one that was is not forgotten before the end of that is stored.
+// unassign takes a task from its worker. Which one that was is not forgotten before the end of that
+// is stored.
 func (s *Scheduler) unassign(t *task) {
 	r := t.run
 	if r == nil || !r.hasSlot {
@@ -234,7 +236,8 @@ func (s *Scheduler) pause(w *worker, v Verdict) {
 	w.refused++
 }
 
-// apply stops assigning to a worker that does not listen. Its tasks stay its own until its session is dead.
+// apply stops assigning to a worker that does not listen. Its tasks stay its own until its session
+// is dead.
 func (e NoResponder) apply(s *Scheduler) {
 	if w := s.workers[e.Session]; w != nil && w.frame == e.Frame && e.Frame != 0 {
 		w.unreachable = true
@@ -272,8 +275,8 @@ func (s *Scheduler) tendWorkers() {
 	}
 }
 
-// tellStops tells a worker what it is to end, ever more seldom: one that does not answer may be cut off for a long time, and
-// keep its session all the same.
+// tellStops tells a worker what it is to end, ever more seldom: one that does not answer may be cut
+// off for a long time, and keep its session all the same.
 func (s *Scheduler) tellStops(w *worker) {
 	w.repeat = never
 	for i := range w.stops {

@@ -7,10 +7,11 @@ const (
 	maxSteps = 10_000 // that are counted one by one
 )
 
-// due is what becomes of the ticks after after, up to now: those that are to be submitted, in order, how many are dropped,
-// and the last one that was looked at.
+// due is what becomes of the ticks after after, up to now: those that are to be submitted, in
+// order, how many are dropped, and the last one that was looked at.
 //
-// A tick is missed when it is older than the grace. RunLatest submits one for all that are due, missed or not.
+// A tick is missed when it is older than the grace. RunLatest submits one for all that are due,
+// missed or not.
 func (r *Recurrence) due(after, now time.Time) (list []time.Time, dropped int, seen time.Time) {
 	all, left := r.ticks(after, now)
 	dropped, seen = left, after
@@ -31,8 +32,8 @@ func (r *Recurrence) due(after, now time.Time) (list []time.Time, dropped int, s
 	return all[len(all)-keep:], dropped + len(all) - keep, seen
 }
 
-// ticks are those after after, up to now, at most the newest maxTicks of them. After a very long time it begins closer to
-// the end, and does not count what it has left out.
+// ticks are those after after, up to now, at most the newest maxTicks of them. After a very long
+// time it begins closer to the end, and does not count what it has left out.
 func (r *Recurrence) ticks(after, now time.Time) (all []time.Time, left int) {
 	steps := 0
 	for t := r.Schedule.Next(after); !t.IsZero() && !t.After(now); t = r.Schedule.Next(t) {

@@ -1,7 +1,7 @@
 package tasks
 
-// A task's id, its keys and its tag are one text, in this order: id, unique, sticky and limit key, tag. It is the books' own copy,
-// so that they keep nothing else of the message that it came in.
+// A task's id, its keys and its tag are one text, in this order: id, unique, sticky and limit key,
+// tag. It is the books' own copy, so that they keep nothing else of the message that it came in.
 
 // name gives a task its id, its keys and its tag.
 func (t *task) name(id string, k *Keys, tag string) {

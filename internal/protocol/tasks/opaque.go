@@ -1,8 +1,9 @@
 package tasks
 
-// opaque is an open task that cannot be read here: a later version of this program has submitted it. It is not handed out,
-// cancelled or ended, and what belongs to it (note, checkpoint, unique key, the request to cancel it) stays as it is, for the
-// first scheduler that can read it. Who runs it goes on, and reports until that one leads.
+// opaque is an open task that cannot be read here: a later version of this program has submitted
+// it. It is not handed out, cancelled or ended, and what belongs to it (note, checkpoint, unique
+// key, the request to cancel it) stays as it is, for the first scheduler that can read it. A worker
+// that runs it continues, and reports until that one leads.
 type opaque struct {
 	revision     uint64
 	noted, saved bool // it has such a record
@@ -36,7 +37,8 @@ func (s *Scheduler) unreadable(id string) bool {
 	return is
 }
 
-// remember takes down that a task that cannot be read has records; false when there is no such task.
+// remember takes down that a task that cannot be read has records; false when there is no such
+// task.
 func (s *Scheduler) remember(id string, noted, saved bool) bool {
 	o, is := s.opaque[id]
 	if is {
@@ -46,7 +48,8 @@ func (s *Scheduler) remember(id string, noted, saved bool) bool {
 	return is
 }
 
-// unveil drops a task that could not be read: another submission, or its outcome, has taken its place.
+// unveil drops a task that could not be read: another submission, or its outcome, has taken its
+// place.
 func (s *Scheduler) unveil(id string, revision uint64) (o opaque, was bool) {
 	o, was = s.opaque[id]
 	if !was || revision < o.revision {

@@ -26,8 +26,8 @@ func isTidying(e Effect) bool {
 	return false
 }
 
-// TestWhatBelongsToATaskOfALaterVersionStays: its note, its checkpoint, its unique key, and the request to cancel it, whether
-// they are read before the books are complete or after.
+// TestWhatBelongsToATaskOfALaterVersionStays: its note, its checkpoint, its unique key, and the
+// request to cancel it, whether they are read before the books are complete or after.
 func TestWhatBelongsToATaskOfALaterVersionStays(t *testing.T) {
 	b, effects := opaqueBooks(t)
 	effects = append(effects, b.step(Members{List: []Member{member(200)}})...)
@@ -41,7 +41,8 @@ func TestWhatBelongsToATaskOfALaterVersionStays(t *testing.T) {
 	}
 }
 
-// TestWhoeverRunsATaskOfALaterVersionGoesOn: it is neither stopped, nor told that nobody wants its result.
+// TestWhoeverRunsATaskOfALaterVersionGoesOn: it is neither stopped, nor told that nobody wants its
+// result.
 func TestWhoeverRunsATaskOfALaterVersionGoesOn(t *testing.T) {
 	b, _ := opaqueBooks(t)
 	b.step(Members{List: []Member{member(5)}})
@@ -60,7 +61,8 @@ func TestWhoeverRunsATaskOfALaterVersionGoesOn(t *testing.T) {
 	}
 }
 
-// TestATaskOfALaterVersionEnds by somebody who could read it: then what it has left is tidied as ever.
+// TestATaskOfALaterVersionEnds by somebody who could read it: then what it has left is tidied as
+// ever.
 func TestATaskOfALaterVersionEnds(t *testing.T) {
 	b, _ := opaqueBooks(t)
 	what := map[Record]bool{}
@@ -75,7 +77,8 @@ func TestATaskOfALaterVersionEnds(t *testing.T) {
 	}
 }
 
-// TestATaskOfALaterVersionTakesTheBooksPlace: in the place of one that has ended, and the other way round.
+// TestATaskOfALaterVersionTakesTheBooksPlace: in the place of one that has ended, and the other way
+// round.
 func TestATaskOfALaterVersionTakesTheBooksPlace(t *testing.T) {
 	b := newBooks(t)
 	p := b.begin()

@@ -2,7 +2,8 @@ package tasks
 
 import "time"
 
-// apply takes what a worker reports of an attempt. Only the worker, the session and the attempt on the books count.
+// apply takes what a worker reports of an attempt. Only the worker, the session and the attempt on
+// the books count.
 func (e Done) apply(s *Scheduler) {
 	if !s.ready {
 		if len(s.early) >= maxEarly*(len(s.workers)+1) {
@@ -87,8 +88,9 @@ func (s *Scheduler) fail(t *task, out *Outcome, e *Done) {
 	s.again(t, Retry{Failures: 1, Wait: delay}, "failed", e.Ref)
 }
 
-// release makes a task wait again that somebody gives back, uncounted. What it has left behind is stored first: what it had
-// noted of its beginning is not true any more, and the next attempt is to have its checkpoint.
+// release makes a task wait again that somebody gives back, uncounted. Its note and its checkpoint
+// are stored first: the note of its beginning is not true any more, and the next attempt gets the
+// checkpoint.
 func (s *Scheduler) release(t *task, cause string, ref any) {
 	if s.mustNote(t) {
 		s.again(t, Retry{}, cause, ref)
@@ -120,7 +122,8 @@ func bounded(delay int64) time.Duration {
 	return min(max(time.Duration(delay), 0), most)
 }
 
-// Causes of a release: rejected when it was no attempt at all, released when its worker has given it back, or has left.
+// Causes of a release: rejected when it was no attempt at all, released when its worker has given
+// it back, or has left.
 const (
 	rejected = ""
 	released = "released"
@@ -137,8 +140,8 @@ func (s *Scheduler) lose(t *task, instance string) {
 	s.again(t, Retry{Crashes: 1}, CauseWorkerLost, nil)
 }
 
-// again makes a task run once more after a while; more is what to add to its note. The note is stored first: a later
-// scheduler must not adopt what has ended.
+// again makes a task run once more after a while; more is what to add to its note. The note is
+// stored first: a later scheduler must not adopt what has ended.
 func (s *Scheduler) again(t *task, more Retry, cause string, ref any) {
 	t.failures = clip(int(t.failures) + more.Failures)
 	t.crashes = clip(int(t.crashes) + more.Crashes)
@@ -163,7 +166,8 @@ func (s *Scheduler) finish(t *task, out *Outcome, ref any) {
 	s.send(w)
 }
 
-// write begins to store what becomes of a task; its worker is free meanwhile, but the task remembers which it was.
+// write begins to store what becomes of a task; its worker is free meanwhile, but the task
+// remembers which it was.
 func (s *Scheduler) write(t *task, to taskPhase, ref any) *write {
 	s.unqueue(t)
 	r := s.take(t)
@@ -209,7 +213,8 @@ func (s *Scheduler) expire(t *task) {
 	}
 }
 
-// abort ends a task whatever it is doing. It is terminal at once: what its worker still reports is stale.
+// abort ends a task whatever it is doing. It is terminal at once: what its worker still reports is
+// stale.
 func (s *Scheduler) abort(t *task, status Status, cause string) {
 	out := Outcome{Status: status, Cause: cause, Attempt: t.attempt, Tries: t.tries()}
 	if t.phase == pushed || t.phase == running {

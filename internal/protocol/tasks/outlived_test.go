@@ -7,9 +7,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAnOutcomeThatMayBeGone: the acknowledgement of an outcome was lost, and it has taken longer to find out than the outcome
-// is kept. Then the id may be in use again, and nothing shows that the task has ended: the submission's revision is a condition
-// too. A refusal says that the outcome was stored.
+// TestAnOutcomeThatMayBeGone: the acknowledgement of an outcome was lost, and it has taken longer
+// to find out than the outcome is kept. Then the id may be in use again, and nothing shows that the
+// task has ended: the submission's revision is a condition too. A refusal says that the outcome was
+// stored.
 func TestAnOutcomeThatMayBeGone(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -61,7 +62,8 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 	}
 }
 
-// TestAReadingThatTakesLong: while it goes on an outcome may be stored by the scheduler before, and expire, behind its back.
+// TestAReadingThatTakesLong: while it goes on an outcome may be stored by the scheduler before, and
+// expire, behind its back.
 func TestAReadingThatTakesLong(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		b := newBooks(t)
@@ -81,8 +83,9 @@ func TestAReadingThatTakesLong(t *testing.T) {
 	}
 }
 
-// TestANoteOfTheSubmissionBefore: a task has ended, and its outcome is gone, before a scheduler has read of it; that one notes a failure
-// of it when its id is in use again. The note is removed with the next task of that id.
+// TestANoteOfTheSubmissionBefore: a task has ended, and its outcome is gone, before a scheduler has
+// read of it; that one notes a failure of it when its id is in use again. The note is removed with
+// the next task of that id.
 func TestANoteOfTheSubmissionBefore(t *testing.T) {
 	b := newBooks(t)
 	b.step(CaughtUp{})

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestADeadlineThatTheWorkerNoticesFirst: it is no failure of an attempt. The task has expired, however few attempts it has, and the
-// worker hears that it is over once that is stored.
+// TestADeadlineThatTheWorkerNoticesFirst: it is not a failure of an attempt. The task has expired,
+// however few attempts it has, and the worker hears that it is over once that is stored.
 func TestADeadlineThatTheWorkerNoticesFirst(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
 	b.submitFor("x", Policy{}, Times{Deadline: time.Minute}, nil)

@@ -1,12 +1,13 @@
 package tasks
 
-// Placement chooses who runs a task. It must be a pure choice: the same from the same, without waiting for anything.
+// Placement chooses who runs a task. It must be a pure choice: the same from the same, without
+// waiting for anything.
 type Placement interface {
-	// Place returns the index of one of among, or -1 to let the task wait. All of them take the kind, have the labels and
-	// have room; there is at least one.
+	// Place returns the index of one of among, or -1 to let the task wait. All of them take the
+	// kind, have the labels and have room; there is at least one.
 	//
-	// For a task of more than one slot that is to wait it is asked once more, among all who have slots enough, whether they
-	// are free now or not: on whom it chooses then room is kept for it.
+	// For a task of more than one slot that is to wait it is asked once more, among all who have
+	// slots enough, whether they are free now or not: on whom it chooses then room is kept for it.
 	Place(task Placed, among []Candidate) int
 }
 
@@ -56,8 +57,9 @@ func (s *Scheduler) choose(t *task) *worker {
 	return best.w
 }
 
-// reserve keeps room for a task that needs more of it than any worker has at the moment: until it is there, that worker is
-// given nothing else. The one with the most room is kept, so it can only get more.
+// reserve keeps room for a task that needs more of it than any worker has at the moment: until it
+// is there, that worker is given nothing else. The one with the most room is kept, so it can only
+// get more.
 func (s *Scheduler) reserve(p *pool, weight int) {
 	var most *worker
 	for _, w := range p.workers {
@@ -76,9 +78,9 @@ func (s *Scheduler) reserve(p *pool, weight int) {
 	}
 }
 
-// stick chooses by rendezvous hashing (Thaler and Ravishankar 1998): when workers come and go, only their own keys move. One
-// that has not answered its last frame is chosen too, and gets the task after that. For a task that needs more room than
-// anybody has, it is kept where the key belongs.
+// stick chooses by rendezvous hashing (Thaler and Ravishankar 1998): when workers come and go, only
+// their own keys move. One that has not answered its last frame is chosen too, and gets the task
+// after that. For a task that needs more room than anybody has, it is kept where the key belongs.
 func (s *Scheduler) stick(t *task, p *pool) (best *worker) {
 	var most, mostOfAll uint64
 	var home *worker
@@ -138,7 +140,8 @@ func (s *Scheduler) ask(t *task, p *pool, fit func(w *worker) bool) *worker {
 	return nil
 }
 
-// keepRoom keeps a worker from being given anything else in this round, unless it has the room already.
+// keepRoom keeps a worker from being given anything else in this round, unless it has the room
+// already.
 func (s *Scheduler) keepRoom(w *worker, weight int) {
 	if w != nil && weight > 1 && w.room() < weight {
 		w.reserved = s.round

@@ -2,8 +2,8 @@ package tasks
 
 import "time"
 
-// Policy is how a task wants to be treated. It travels with the submission, so the scheduler need not know the kind; tasks
-// submitted alike share one, whenever they are due and expire.
+// Policy is how a task wants to be treated. It travels with the submission, so the scheduler need
+// not know the kind; tasks submitted alike share one, whenever they are due and expire.
 type Policy struct {
 	Kind        string
 	MaxAttempts int           // failures, after which the task is dead
@@ -25,8 +25,8 @@ type Times struct {
 	Deadline time.Duration // until it expires, 0: never
 }
 
-// Keys are what a task has of its own, "" for none. Each is at most 256 bytes long, an id and a tag 200:
-// who reads them from a stream sees to that.
+// Keys are what a task has of its own, "" for none. Each is at most 256 bytes long, an id and a tag
+// 200: who reads them from a stream sees to that.
 type Keys struct {
 	Unique string // the name of its unique record
 	Sticky string // tasks of one go to the same worker, as long as it has room
@@ -129,7 +129,8 @@ type Retry struct {
 	Crashes  int
 	Snoozes  int
 	Wait     time.Duration // until it is due again
-	// Started is an attempt that was about to be handed to a worker of the scheduler's own process, zero for none. Both may
-	// have died of it: a later scheduler that finds nobody who holds it counts a lost worker.
+	// Started is an attempt that was about to be handed to a worker of the scheduler's own process,
+	// zero for none. Both may have died of it: a later scheduler that finds nobody who holds it
+	// counts a lost worker.
 	Started Attempt
 }

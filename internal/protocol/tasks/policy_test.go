@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestBackoff: the wait doubles with each failure up to its limit, and is spread by a tenth to both sides.
+// TestBackoff: the wait doubles with each failure up to its limit, and is spread by a tenth to both
+// sides.
 func TestBackoff(t *testing.T) {
 	p := &Policy{Backoff: time.Second, MaxBackoff: 10 * time.Second}
 	for failures, want := range map[int]time.Duration{

@@ -4,8 +4,9 @@ import (
 	"encoding/binary"
 )
 
-// pool is a set of workers that can run the same classes, and those of them that may be given something in this round, the
-// least loaded first. While a round goes on workers only get more: so what has changed is found when it comes first.
+// pool is a set of workers that can run the same classes, and those of them that may be given
+// something in this round, the least loaded first. While a round goes on workers only get more: so
+// what has changed is found when it comes first.
 type pool struct {
 	workers []*worker
 	classes []*queueClass
@@ -14,15 +15,16 @@ type pool struct {
 	open    bool // in this round somebody of it has room
 }
 
-// pools are those there are: there may be many classes, but only as many pools as there are sets of workers. All classes that
-// nobody takes have one without workers, and cost nothing.
+// pools are those there are: there may be many classes, but only as many pools as there are sets of
+// workers. All classes that nobody takes have one without workers, and cost nothing.
 type pools struct {
 	list []*pool
 	by   map[string]*pool // the same, by their sessions
 	key  []byte           // scratch
 }
 
-// maxLooked bounds how many workers are looked at in one round to find out who takes which class: it goes on in the next.
+// maxLooked bounds how many workers are looked at in one round to find out who takes which class:
+// it goes on in the next.
 const maxLooked = 1 << 16
 
 type candidate struct {
@@ -35,7 +37,8 @@ func (a *candidate) before(b *candidate) bool {
 	return x < y || x == y && a.w.order < b.w.order
 }
 
-// findPools finds out who can run the tasks of classes of which that is not known, as many as one round may.
+// findPools finds out who can run the tasks of classes of which that is not known, as many as one
+// round may.
 func (s *Scheduler) findPools() {
 	if s.dirty {
 		s.dirty, s.pooled, s.pools = false, 0, pools{by: map[string]*pool{}}
@@ -101,7 +104,8 @@ func (p *pool) waiting(s *Scheduler, to []*queueClass) []*queueClass {
 	return to
 }
 
-// fill begins a round. It reports whether anybody has room: also who has not answered yet, and may be chosen all the same.
+// fill begins a round. It reports whether anybody has room: also who has not answered yet, and may
+// be chosen all the same.
 func (p *pool) fill(s *Scheduler) bool {
 	if p.round == s.round {
 		return p.open

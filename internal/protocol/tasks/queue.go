@@ -1,7 +1,8 @@
 package tasks
 
-// queue is a heap of tasks by time, then by revision. Each task knows its place, so that removing one costs O(log n).
-// It has four branches at each node: half the depth of two, and siblings share a line of the cache.
+// queue is a heap of tasks by time, then by revision. Each task knows its place, so that removing
+// one costs O(log n). It has four branches at each node: half the depth of two, and siblings share
+// a line of the cache.
 type queue struct {
 	entries  []entry
 	deadline bool // it is the one of deadlines: a task is in that and in one other at most

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestQueueIsAnOrder: whatever is put in and taken out of the middle, what comes out first is the least of what is in.
+// TestQueueIsAnOrder: whatever is put in and taken out of the middle, what comes out first is the
+// least of what is in.
 func TestQueueIsAnOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := &queue{deadline: rapid.Bool().Draw(rt, "deadline")}

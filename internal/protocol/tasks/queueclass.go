@@ -21,8 +21,8 @@ type kind struct {
 	ceiling        // how many at once, and how often
 }
 
-// queueClass is the queue of tasks that the same workers can run: of one kind, with the same labels and weight. The first one that
-// finds no worker stops those behind it, and nobody else.
+// queueClass is the queue of tasks that the same workers can run: of one kind, with the same labels
+// and weight. The first one that finds no worker stops those behind it, and nobody else.
 type queueClass struct {
 	key       string
 	kind      *kind

@@ -37,7 +37,8 @@ func (e Settled) apply(s *Scheduler) {
 
 const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped: of more, the latest
 
-// remind keeps, until the books are complete, what was cancelled or has expired before: who still runs it is to hear that.
+// remind keeps, until the books are complete, what was cancelled or has expired before: who still
+// runs it is to hear that.
 func (s *Scheduler) remind(e Settled) {
 	switch {
 	case s.ready:
@@ -108,7 +109,8 @@ func (e Noted) apply(s *Scheduler) {
 	}
 }
 
-// waitSince has the wait before a task's next attempt count from when its note was stored, as it would for a later scheduler.
+// waitSince has the wait before a task's next attempt count from when its note was stored, as it
+// would for a later scheduler.
 func (s *Scheduler) waitSince(t *task, e *Noted) {
 	if t.phase == delayed && t.attempt == e.Retry.Attempt && e.Retry.Wait > 0 && !e.Stored.IsZero() {
 		s.delayed.remove(t)

@@ -98,12 +98,14 @@ func (r *reasons) taken(k *kind) bool {
 	return is
 }
 
-// obstacles are what may keep a worker that takes the kind from the tasks of a class, the worst first.
+// obstacles are what may keep a worker that takes the kind from the tasks of a class, the worst
+// first.
 var obstacles = [...]Reason{ReasonLabels, ReasonWeight, ReasonDrained, ReasonUnreachable, ReasonBusy, ""}
 
 const busy = 4 // among them
 
-// nearest is what keeps the worker that is the nearest to taking a class's tasks, an index of obstacles.
+// nearest is what keeps the worker that is the nearest to taking a class's tasks, an index of
+// obstacles.
 func (r *reasons) nearest(l *queueClass) (least int) {
 	those, known := r.s.workerList, l.pool != nil && !r.s.dirty
 	if known {
@@ -128,7 +130,8 @@ func (r *reasons) nearest(l *queueClass) (least int) {
 	return least
 }
 
-// ofKind counts the tasks of a kind that wait, by reason; of very many classes it looks at some only.
+// ofKind counts the tasks of a kind that wait, by reason; of very many classes it looks at some
+// only.
 func (r *reasons) ofKind(k *kind) map[Reason]int {
 	all := map[Reason]int{}
 	if why := r.ofAll(k); why != "" {

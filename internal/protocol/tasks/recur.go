@@ -16,8 +16,9 @@ func TickID(name string, tick time.Time) string {
 
 // recur is a recurrence on the books.
 //
-// Invariant: a tick is submitted together with the record that says so, under the seal. So who reads that record knows which
-// ticks there are, and none is submitted twice or left out because a scheduler died between the two.
+// Invariant: a tick is submitted together with the record that says so, under the seal. So who
+// reads that record knows which ticks there are, and none is submitted twice or left out because a
+// scheduler died between the two.
 type recur struct {
 	def   *Recurrence // nil: it was removed, or cannot be read
 	blind bool        // it cannot be read
@@ -49,13 +50,16 @@ func (e Defined) apply(s *Scheduler) {
 	s.schedule(r)
 }
 
-// aheadMost is how far ahead of the stream's clock the last tick is believed: the clocks of its servers may differ.
+// aheadMost is how far ahead of the stream's clock the last tick is believed: the clocks of its
+// servers may differ.
 const aheadMost = time.Hour
 
-// distrust does without what a recurrence's records say when that cannot be: a tick is submitted when the stream's clock
-// has come to it. One that is far ahead of the clock by which its record was stored was submitted by a local clock that was
-// wrong. If it is ahead only of the present time, either clock may be the wrong one, then or now: the local clock decides.
-// From then on ticks count from now: those that are dropped may have been submitted, and none is to be submitted twice.
+// distrust does without what a recurrence's records say when that cannot be: a tick is submitted
+// when the stream's clock has come to it. One that is far ahead of the clock by which its record
+// was stored was submitted by a local clock that was wrong. If it is ahead only of the present
+// time, either clock may be the wrong one, then or now: the local clock decides. From then on ticks
+// count from now: those that are dropped may have been submitted, and none is to be submitted
+// twice.
 func (s *Scheduler) distrust(name string, r *recur) {
 	if s.clock.base.IsZero() {
 		return
@@ -103,8 +107,8 @@ func (s *Scheduler) recurOf(name string) *recur {
 	return r
 }
 
-// removeTicks forgets a recurrence that is not defined, and the record of its last tick, once all has been read: the
-// definition comes later in the stream when it was changed since.
+// removeTicks forgets a recurrence that is not defined, and the record of its last tick, once all
+// has been read: the definition comes later in the stream when it was changed since.
 func (s *Scheduler) removeTicks(name string, r *recur) {
 	if !s.settled || r.blind {
 		return
@@ -128,7 +132,8 @@ func (s *Scheduler) tidyTicks() {
 	}
 }
 
-// schedule finds the next tick of a recurrence. One that has been changed begins when it was: earlier ticks were never its.
+// schedule finds the next tick of a recurrence. One that has been changed begins when it was:
+// earlier ticks were never its.
 func (s *Scheduler) schedule(r *recur) {
 	r.next = r.def.Schedule.Next(r.after())
 	if !r.next.IsZero() && (s.nextDue.IsZero() || r.next.Before(s.nextDue)) {
@@ -148,7 +153,8 @@ func latest(t time.Time, others ...time.Time) time.Time {
 	return t
 }
 
-// fire submits what is due by the stream's clock. A recurrence has one tick under way at a time, so that their order is kept.
+// fire submits what is due by the stream's clock. A recurrence has one tick under way at a time, so
+// that their order is kept.
 func (s *Scheduler) fire() {
 	now := s.clock.time()
 	if s.seal.valid == 0 || s.nextDue.IsZero() || s.clock.base.IsZero() || now.Before(s.nextDue) {

@@ -45,7 +45,8 @@ func TestALocalClockFiresNothing(t *testing.T) {
 	}
 }
 
-// TestATickThatIsFarAhead stops nothing: it was submitted by a clock that was wrong. Whether it is believed is said.
+// TestATickThatIsFarAhead stops nothing: it was submitted by a clock that was wrong. Whether it is
+// believed is said.
 func TestATickThatIsFarAhead(t *testing.T) {
 	years := at(0, 0).AddDate(5, 0, 0)
 	for name, c := range map[string]struct {
@@ -97,8 +98,8 @@ func TestATickThatIsFarAhead(t *testing.T) {
 	}
 }
 
-// TestATickThatIsThereAlready is not submitted again, and keeps the next ones from nothing. That it is there follows from the
-// refusal, if a seal of ours was the last all the while.
+// TestATickThatIsThereAlready is not submitted again, and keeps the next ones from nothing. That it
+// is there follows from the refusal, if a seal of ours was the last all the while.
 func TestATickThatIsThereAlready(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		b := clocked(t, at(0, 10), at(0, 10))

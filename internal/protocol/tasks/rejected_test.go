@@ -2,7 +2,8 @@ package tasks
 
 import "testing"
 
-// TestEveryRejectionIsCounted: whatever a worker says but that it has taken a task is told with its reason.
+// TestEveryRejectionIsCounted: whatever a worker says but that it has taken a task is told with its
+// reason.
 func TestEveryRejectionIsCounted(t *testing.T) {
 	for v := Accepted + 1; int(v) < len(verdicts); v++ {
 		g := newStage(1, 1, SchedulerConfig{})

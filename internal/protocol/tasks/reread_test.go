@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAReadingThatLags: what stands at the seal is refused again and again, and not shown: another reading is asked for. A store that
-// does not answer asks for none, nor does a refusal that is explained soon.
+// TestAReadingThatLags: what stands at the seal is refused again and again, and not shown: another
+// reading is asked for. A store that does not answer asks for none, nor does a refusal that is
+// explained soon.
 func TestAReadingThatLags(t *testing.T) {
 	for _, c := range []struct {
 		outcome record.Outcome

@@ -26,7 +26,8 @@ const (
 	maxExpired  = 1024 // outcomes of tasks that have expired, under way at once
 )
 
-// Scheduler is the rules of one term: plain data and a transition function, without I/O, clock or goroutine.
+// Scheduler is the rules of one term: plain data and a transition function, without I/O, clock or
+// goroutine.
 //
 //	read: the stream up to our own seals  ──┐
 //	carried: every member before our epoch ─┼─► ready ──► hands out
@@ -102,9 +103,9 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 	}
 }
 
-// Step applies one event at one moment and appends what is to be done to out. The effects are to be carried out in order.
-// Nothing is handed out but at a Tick, so that what came at once goes out together. An event may be given by its address: it
-// is not kept.
+// Step applies one event at one moment and appends what is to be done to out. The effects are to be
+// carried out in order. Nothing is handed out but at a Tick, so that what came at once goes out
+// together. An event may be given by its address: it is not kept.
 func (s *Scheduler) Step(now Instant, ev Event, out []Effect) []Effect {
 	s.now, s.clock.now, s.out = now, now.Add(s.clock.shift), out
 	if !s.over {
@@ -188,7 +189,8 @@ func (e Tick) apply(s *Scheduler) {
 	}
 }
 
-// comeDue lets what has come to its time expire, and wait for a worker, as much of it as one step may.
+// comeDue lets what has come to its time expire, and wait for a worker, as much of it as one step
+// may.
 func (s *Scheduler) comeDue() {
 	for s.expired < maxExpired && !s.over {
 		t := s.expiring.pop(s.clock.now)

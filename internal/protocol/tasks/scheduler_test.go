@@ -150,7 +150,8 @@ func TestAdoptsTheLargestAttempt(t *testing.T) {
 	}
 }
 
-// TestStaleEpochIsNoRejection: an earlier copy of the frame may have been accepted, and its answer lost.
+// TestStaleEpochIsNoRejection: an earlier copy of the frame may have been accepted, and its answer
+// lost.
 func TestStaleEpochIsNoRejection(t *testing.T) {
 	b := newBooks(t)
 	p := b.begin()
@@ -195,8 +196,8 @@ func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
 	}
 }
 
-// TestATaskThatHasEndedBehindOurBackIsNotRun: its outcome was replaced by a new submission before the reading came to it, and
-// that stands behind our first seal.
+// TestATaskThatHasEndedBehindOurBackIsNotRun: its outcome was replaced by a new submission before
+// the reading came to it, and that stands behind our first seal.
 func TestATaskThatHasEndedBehindOurBackIsNotRun(t *testing.T) {
 	b := newBooks(t)
 	b.step(Members{List: []Member{member(200)}})
@@ -212,8 +213,9 @@ func TestATaskThatHasEndedBehindOurBackIsNotRun(t *testing.T) {
 	}
 }
 
-// TestASubmissionBehindTheSealIsNotWrittenOver: the outcome was stored and its acknowledgement lost, and the task was
-// submitted anew before the reading came to it: so the stream never shows the outcome, and the submission only behind the seal.
+// TestASubmissionBehindTheSealIsNotWrittenOver: the outcome was stored and its acknowledgement
+// lost, and the task was submitted again before the reading came to it: so the stream never shows
+// the outcome, and the submission only behind the seal.
 func TestASubmissionBehindTheSealIsNotWrittenOver(t *testing.T) {
 	b := newBooks(t)
 	a := b.begin().List[0]
@@ -282,7 +284,8 @@ func TestCrashBudget(t *testing.T) {
 	}
 }
 
-// TestItDoesNotAskForTicksInVain: while nothing can be handed out yet, there is nothing to wake up for.
+// TestItDoesNotAskForTicksInVain: while nothing can be handed out yet, there is nothing to wake up
+// for.
 func TestItDoesNotAskForTicksInVain(t *testing.T) {
 	b := newBooks(t)
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})

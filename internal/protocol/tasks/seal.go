@@ -7,11 +7,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// seal is what makes the server refuse a deposed scheduler's writes: one record that every write of the scheduler names by
-// its revision. While it is not known to be ours and the last, nothing is written.
+// seal is what makes the server refuse a deposed scheduler's writes: one record that every write of
+// the scheduler names by its revision. While it is not known to be ours and the last, nothing is
+// written.
 //
-// It is renewed after every unknown outcome and every reconnect: late copies of our own writes name the old revision and
-// are refused too, so what the stream has shown by then is all that there is.
+// It is renewed after every unknown outcome and every reconnect: late copies of our own writes name
+// the old revision and are refused too, so what the stream has shown by then is all that there is.
 type seal struct {
 	revision uint64 // the last one that the stream has shown, 0: none
 	epoch    uint64
@@ -94,15 +95,17 @@ func (e SealSeen) apply(s *Scheduler) {
 	}
 }
 
-// sealed begins to write under a seal that the stream has shown. All that was written under earlier ones has been shown by
-// now, or never will be: what is still wanted is written again.
+// sealed begins to write under a seal that the stream has shown. All that was written under earlier
+// ones has been shown by now, or never will be: what is still wanted is written again.
 //
-// But what was shown may be out of date. A subject has one record: the outcome of a dead task that is submitted anew is gone
-// as soon as the new submission stands, and that may stand behind our seal. A reading that has passed the former submission
-// before, and comes to the outcome after, has seen neither of the two: it believes the task to be open as it was. The new
-// submission was in the stream when the reading passed the outcome, so it stands before any seal that is written later. So a
-// second one is awaited whenever somebody's outcome may have escaped us: in the beginning, and after one of our own about
-// which nothing is known. Afterwards only we end tasks, so nothing is submitted anew that we have not ended.
+// But what was shown may be out of date. A subject has one record: the outcome of a dead task that
+// is submitted again is gone as soon as the new submission is stored, and that may be behind our
+// seal. A reading that has passed the former submission before, and comes to the outcome after, has
+// seen neither of the two: it believes the task to be open as it was. The new submission was in the
+// stream when the reading passed the outcome, so it stands before any seal that is written later.
+// So a second one is awaited whenever somebody's outcome may have escaped us: in the beginning, and
+// after one of our own about which nothing is known. Afterwards only we end tasks, so nothing is
+// submitted again that we have not ended.
 func (s *Scheduler) sealed(revision uint64) {
 	l, all := &s.seal, s.outstanding()
 	l.fails = 0
@@ -135,8 +138,9 @@ func (s *Scheduler) sealed(revision uint64) {
 	}
 }
 
-// sealWritten is the outcome of the seal. The stream confirms one that was won, and then has also shown all that came
-// before; it explains one that was refused, and resolves one that is unknown. If it does not, another is written.
+// sealWritten is the outcome of the seal. The stream confirms one that was won, and then has also
+// shown all that came before; it explains one that was refused, and resolves one that is unknown.
+// If it does not, another is written.
 func (s *Scheduler) sealWritten(o record.Outcome) {
 	l := &s.seal
 	l.write = 0
@@ -151,6 +155,6 @@ func (s *Scheduler) sealWritten(o record.Outcome) {
 	}
 }
 
-// rereadAfter is how many seals in a row come to nothing until a refused one means that the reading lags: what stands there has not
-// been shown in a second and more.
+// rereadAfter is how many seals in a row come to nothing until a refused one means that the reading
+// lags: what stands there has not been shown in a second and more.
 const rereadAfter = 6

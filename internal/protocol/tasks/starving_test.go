@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestWhatCannotRunHoldsNoPlaceOfItsKey: a task that is ahead of others of its limit key, and cannot run, is passed by. When it
-// can run again, it goes before what came later.
+// TestWhatCannotRunHoldsNoPlaceOfItsKey: a task that is ahead of others of its limit key, and
+// cannot run, is passed by. When it can run again, it goes before what came later.
 func TestWhatCannotRunHoldsNoPlaceOfItsKey(t *testing.T) {
 	for name, stuck := range map[string]Policy{
 		"its kind is paused":       {Kind: "p", KeyLimit: 1},
@@ -96,7 +96,8 @@ func (o only) Place(task Placed, among []Candidate) int {
 	return 0
 }
 
-// TestAHeavyTaskIsNotStarved by lighter ones that come later and always find a slot, however its worker is chosen.
+// TestAHeavyTaskIsNotStarved by lighter ones that come later and always find a slot, however its
+// worker is chosen.
 func TestAHeavyTaskIsNotStarved(t *testing.T) {
 	sticky := &Keys{Sticky: "s"}
 	for name, c := range map[string]struct {

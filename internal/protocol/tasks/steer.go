@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What others ask for stands in the stream: it holds whoever leads, and while nobody does it waits.
+// Requests of others are in the stream: they hold whoever leads, and wait while nobody does.
 
 func (e CancelAsked) apply(s *Scheduler) {
 	if e.Gone {
@@ -24,8 +24,8 @@ func (e CancelAsked) apply(s *Scheduler) {
 	}
 }
 
-// dropCancel removes a request that has been met, or never can be. Its own revision is the condition: another one may have
-// come meanwhile, about another task of the same id.
+// dropCancel removes a request that has been met, or never can be. Its own revision is the
+// condition: another one may have come meanwhile, about another task of the same id.
 func (s *Scheduler) dropCancel(id string) {
 	if revision, stands := s.cancels[id]; stands {
 		delete(s.cancels, id)

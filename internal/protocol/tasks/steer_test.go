@@ -41,7 +41,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestPauseTakesBackWhatHasNotLeft: what waits for its worker's answer to another frame is not sent after the pause.
+// TestPauseTakesBackWhatHasNotLeft: what waits for its worker's answer to another frame is not sent
+// after the pause.
 func TestPauseTakesBackWhatHasNotLeft(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 5))
 	b.submit("t1", Policy{}, &Keys{Sticky: "s"})
@@ -86,7 +87,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelWaitsForAScheduler: what was asked while nobody led holds, unless the task was submitted after it.
+// TestCancelWaitsForAScheduler: what was asked while nobody led holds, unless the task was
+// submitted after it.
 func TestCancelWaitsForAScheduler(t *testing.T) {
 	b := newBooks(t)
 	b.step(CancelAsked{ID: "former", Revision: 1})
@@ -122,7 +124,8 @@ func TestUniqueKeyIsFreed(t *testing.T) {
 	}
 }
 
-// TestUniqueKeyOfAnother: a key that another task has taken over since, or this one anew, is not freed.
+// TestUniqueKeyOfAnother: a key that another task has taken over since, or this one again, is not
+// freed.
 func TestUniqueKeyOfAnother(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
 	b.step(UniqueSeen{Key: "u", Revision: 11, Task: "t"})
@@ -142,8 +145,8 @@ func TestUniqueKeyOfAnother(t *testing.T) {
 	}
 }
 
-// TestUniqueKeyOfTheNextLife: the task was submitted anew before we have heard that its outcome is stored, and of the two
-// records of that we have read the first.
+// TestUniqueKeyOfTheNextLife: the task was submitted again before we have heard that its outcome is
+// stored, and of the two records of that we have read the first.
 func TestUniqueKeyOfTheNextLife(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
 	b.step(UniqueSeen{Key: "u", Revision: 10, Task: "t"})

@@ -15,7 +15,8 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 		return b
 	}
 	former := []Held{{"x", Attempt{50, 1}, 1}}
-	// claimedAfter: a worker claims what it has from a former term, when the stream has delivered that.
+	// claimedAfter: a worker claims what it has from a former term, when the stream has delivered
+	// that.
 	claimedAfter := func(read ...Event) func(t *testing.T) []Effect {
 		return func(t *testing.T) []Effect {
 			b := newBooks(t)
@@ -50,7 +51,7 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			return b.step(Synced{Session: 5, Held: former})
 		}},
 		"ended otherwise in a former term": {"", claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusSucceeded, Attempt: Attempt{50, 1}})},
-		"submitted anew after it was cancelled": {"", claimedAfter(
+		"submitted again after it was cancelled": {"", claimedAfter(
 			Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}},
 			Submitted{ID: "x", Revision: 3, Policy: policy},
 		)},
@@ -68,7 +69,7 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}},
 			Settled{ID: "x", Revision: 4, Status: StatusSucceeded, Attempt: Attempt{60, 1}},
 		)},
-		"submitted anew behind our back": {"", func(t *testing.T) []Effect {
+		"submitted again behind our back": {"", func(t *testing.T) []Effect {
 			return running(t, Times{}).step(Submitted{ID: "x", Revision: 50, Policy: policy})
 		}},
 		"another attempt is adopted": {"", func(t *testing.T) []Effect {
@@ -94,7 +95,8 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 	}
 }
 
-// TestAStopIsToldUntilItIsAnswered, ever more seldom: a worker may be cut off for long, and keep its session.
+// TestAStopIsToldUntilItIsAnswered, ever more seldom: a worker may be cut off for long, and keep
+// its session.
 func TestAStopIsToldUntilItIsAnswered(t *testing.T) {
 	for name, end := range map[string]Event{
 		"answered": Stopped{Session: 200, ID: "x", Attempt: Attempt{100, 1}}, "dead": Dead{Session: 200},
@@ -138,7 +140,8 @@ func TestStopsAreBounded(t *testing.T) {
 	}
 }
 
-// TestTheLatestEndsAreKept: of more outcomes than are kept to tell why, the latest count, and none after the books are complete.
+// TestTheLatestEndsAreKept: of more outcomes than are kept to tell why, the latest count, and none
+// after the books are complete.
 func TestTheLatestEndsAreKept(t *testing.T) {
 	b := newBooks(t)
 	const more = 10

@@ -5,18 +5,20 @@ import (
 	"slices"
 )
 
-// A task that takes down the process of its worker is counted by the scheduler, until it is dead. When that is the
-// scheduler's own process there is nobody left to count. So while a scheduler finds that the one before it has not ended in
-// peace, it notes what it is about to give to itself of that one's tasks: whoever finds that note, and nobody who has the
-// task, counts for it. That costs one more write for a task that has seen a scheduler crash, and nothing for all others.
+// A task that takes down the process of its worker is counted by the scheduler, until it is dead.
+// When that is the scheduler's own process there is nobody left to count. So while a scheduler
+// finds that the one before it has not ended in peace, it notes what it is about to give to itself
+// of that one's tasks: whoever finds that note, and nobody who has the task, counts for it. That
+// costs one more write for a task that has seen a scheduler crash, and nothing for all others.
 //
-// Suspicion ends with the task, not with the term: a scheduler that ends in peace leaves it to the next one, or a task could
-// take down one scheduler uncounted after each that had not come to it.
+// Suspicion ends with the task, not with the term: a scheduler that ends in peace leaves it to the
+// next one, or a task could take down one scheduler uncounted after each that had not come to it.
 
 // suspect reports whether a task may have been what a scheduler before us died of.
 func (s *Scheduler) suspect(t *task) bool { return t.revision < s.before }
 
-// Suspected is the revision below which open tasks are suspects, 0 when none is: what a seal says that ends the term in peace.
+// Suspected is the revision below which open tasks are suspects, 0 when none is: what a seal says
+// that ends the term in peace.
 func (s *Scheduler) Suspected() uint64 {
 	if s.before == 0 {
 		return 0
@@ -54,9 +56,10 @@ func (s *Scheduler) started(t *task) {
 	s.present(t)
 }
 
-// countBegun looks, once the books are complete, at the attempts that were about to begin at earlier schedulers: what nobody has
-// now was lost with its worker. But one of a term that has ended in peace has taken nobody down: it never came to begin, or was
-// given back, and the term has ended before it could note that.
+// countBegun looks, once the books are complete, at the attempts that were about to begin at
+// earlier schedulers: what nobody has now was lost with its worker. But one of a term that has
+// ended in peace has taken nobody down: it never came to begin, or was given back, and the term has
+// ended before it could note that.
 func (s *Scheduler) countBegun() {
 	for _, id := range slices.Sorted(maps.Keys(s.begun)) {
 		t, a := s.tasks.get(id), s.begun[id]

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// table is the open tasks: each keeps a place in the listing, and is found by its id. A hash of four bytes leads to the place:
-// that takes half of what a map by the ids themselves would.
+// table is the open tasks: each keeps a place in the listing, and is found by its id. A hash of
+// four bytes leads to the place: that takes half of what a map by the ids themselves would.
 type table struct {
 	slots []*task
 	holes []int32          // in slots
@@ -48,8 +48,8 @@ func (x *table) all() iter.Seq[*task] {
 	}
 }
 
-// add gives a task a place, which it keeps: so a listing that goes on over many pages meets every task that is open all the
-// while, once.
+// add gives a task a place, which it keeps: so a listing that goes on over many pages meets every
+// task that is open all the while, once.
 func (x *table) add(t *task) { x.put(hash(t.id()), t) }
 
 func (x *table) put(h uint32, t *task) {

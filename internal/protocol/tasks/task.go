@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// task is an open task on the books. Its payload stays in the stream, and what it needs only while somebody has it is in
-// its run: one that waits fits into 300 bytes, see doc.go.
+// task is an open task on the books. Its payload stays in the stream, and what it needs only while
+// somebody has it is in its run: one that waits fits into 300 bytes, see doc.go.
 type task struct {
 	text       string // its id, its keys and its tag
 	revision   uint64
@@ -39,7 +39,8 @@ type task struct {
 
 func (t *task) tries() int { return int(t.failures) + int(t.crashes) + int(t.snoozes) }
 
-// current is what a task needs while a worker has it, and while what became of that is being stored.
+// current is what a task needs while a worker has it, and while what became of that is being
+// stored.
 type current struct {
 	worker   *worker // that has it; when its end is being stored, that had it
 	began    Instant
@@ -86,7 +87,8 @@ func (s *Scheduler) open(e *Submitted) *task {
 	return t
 }
 
-// aborting is the outcome that is being stored of a task that was cancelled or has expired, "" for any other task.
+// aborting is the outcome that is being stored of a task that was cancelled or has expired, "" for
+// any other task.
 func (t *task) aborting() Status {
 	if t.phase != ending {
 		return ""
@@ -141,8 +143,9 @@ func (s *Scheduler) putAway(t *task) {
 	}
 }
 
-// enqueue makes a task wait for a worker. Its turn is decided by when it became due and not by when it came here: so one
-// that comes back is ahead of all that came later, and a later scheduler finds the same order.
+// enqueue makes a task wait for a worker. Its turn is decided by when it became due and not by when
+// it came here: so one that comes back is ahead of all that came later, and a later scheduler finds
+// the same order.
 func (s *Scheduler) enqueue(t *task) {
 	t.since = s.now
 	if key := t.limit(); key != "" && s.limits[key].full(t) {
@@ -158,8 +161,8 @@ func (s *Scheduler) stand(t *task) {
 	t.class.queue.add(t, t.turn(s))
 }
 
-// turn is what a task's place in its class is decided by: every step of priority is worth so much waiting. It does not
-// change while the task waits, so that nothing has to be sorted again.
+// turn is what a task's place in its class is decided by: every step of priority is worth so much
+// waiting. It does not change while the task waits, so that nothing has to be sorted again.
 func (t *task) turn(s *Scheduler) Instant {
 	return t.due.Add(-s.cfg.AgingStep * time.Duration(t.policy.Priority))
 }
@@ -187,9 +190,9 @@ func (s *Scheduler) unqueue(t *task) {
 
 // numbered gives a task its next attempt; false when there is no number left in this epoch.
 //
-// Invariant: no two attempts of one id within an epoch are the same, though a task may end and another one be submitted
-// under its id. So what has ended leaves the largest number behind, in one of a few thousand marks: ids share them, which
-// costs numbers and nothing else.
+// Invariant: no two attempts of one id within an epoch are the same, though a task may end and
+// another one be submitted under its id. So what has ended leaves the largest number behind, in one
+// of a few thousand marks: ids share them, which costs numbers and nothing else.
 func (s *Scheduler) numbered(t *task) bool {
 	if t.attempt.Epoch != s.epoch {
 		t.attempt = Attempt{Epoch: s.epoch, N: s.marks[markOf(t.id())]}

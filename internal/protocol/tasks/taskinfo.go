@@ -52,7 +52,8 @@ type KindView struct {
 	Reasons     map[Reason]int // why those that wait do, and how many; nil: it is only a matter of moments
 }
 
-// WorkerView is one session that takes tasks, or an instance that is drained and has none: then Session is 0.
+// WorkerView is one session that takes tasks, or an instance that is drained and has none: then
+// Session is 0.
 type WorkerView struct {
 	Instance string
 	Session  uint64

@@ -5,11 +5,13 @@ import (
 	"slices"
 )
 
-// unique is the record of a unique key: clients write it together with the submission, which is refused when somebody else
-// has the key. A scheduler only frees it after the task has ended, and clients do without: so nothing depends on when.
+// unique is the record of a unique key: clients write it together with the submission, which is
+// refused when somebody else has the key. A scheduler only frees it after the task has ended, and
+// clients do without: so nothing depends on when.
 //
-// Invariant: it is freed at the revision at which it names a task that has ended. A client that gives the key to another
-// task, or to this one anew, writes it again: then the revision is another one, and nothing is freed.
+// Invariant: it is freed at the revision at which it names a task that has ended. A client that
+// gives the key to another task, or to this one again, writes the record again: then the revision
+// is another one, and nothing is freed.
 type unique struct {
 	revision uint64
 	task     string
@@ -23,8 +25,8 @@ func (e UniqueSeen) apply(s *Scheduler) {
 	s.uniques[e.Key] = unique{e.Revision, e.Task}
 }
 
-// holdUnique lets a task hold the record of its key, which was read before it. What is read later is of the next task that has
-// the key: its submission is about to come.
+// holdUnique lets a task hold the record of its key, which was read before it. A record that is
+// read later is of the next task that has the key: its submission is about to come.
 func (s *Scheduler) holdUnique(t *task) {
 	if key := t.unique(); key != "" && s.uniques[key].task == t.id() {
 		t.uniqueAt = s.uniques[key].revision
@@ -32,7 +34,8 @@ func (s *Scheduler) holdUnique(t *task) {
 	}
 }
 
-// freeUnique frees the key of a task that has ended. When the next one has it that would be refused.
+// freeUnique frees the key of a task that has ended. When the next one has it that would be
+// refused.
 func (s *Scheduler) freeUnique(t *task) {
 	if _, next := s.uniques[t.unique()]; t.uniqueAt > 0 && !next {
 		s.free(t.unique(), t.uniqueAt)
@@ -43,8 +46,8 @@ func (s *Scheduler) free(key string, revision uint64) {
 	s.send(&write{kind: freeWrite, id: key, expect: revision})
 }
 
-// tidyUniques frees the keys of tasks that have ended before. The record comes before its task's in the stream, so it is not
-// looked at before all has been read.
+// tidyUniques frees the keys of tasks that have ended before. The record comes before its task's in
+// the stream, so it is not looked at before all has been read.
 func (s *Scheduler) tidyUniques() {
 	for _, key := range slices.Sorted(maps.Keys(s.uniques)) {
 		u := s.uniques[key]

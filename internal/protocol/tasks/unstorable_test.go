@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAnOutcomeThatCannotBeStoredIsReplaced: the task ends all the same, once, and whoever reported it is answered then.
+// TestAnOutcomeThatCannotBeStoredIsReplaced: the task ends all the same, once, and whoever reported
+// it is answered then.
 func TestAnOutcomeThatCannotBeStoredIsReplaced(t *testing.T) {
 	for _, verb := range []Verb{Succeeded, Permanent} {
 		b := runningX(t)
@@ -83,7 +84,8 @@ func TestACancellationIsNeverCalledAFailure(t *testing.T) {
 	}
 }
 
-// TestACheckpointThatCannotBeStoredIsGivenUp: who reported it is told, the ones before it count, and the task goes on.
+// TestACheckpointThatCannotBeStoredIsGivenUp: who reported it is told, the ones before it count,
+// and the task goes on.
 func TestACheckpointThatCannotBeStoredIsGivenUp(t *testing.T) {
 	b := runningX(t)
 	one, _ := find[WriteCheckpoint](b.step(progress(1, "one", "a")))
@@ -114,7 +116,8 @@ func TestACheckpointThatCannotBeStoredIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestACheckpointThatWasGivenUpIsNotAcknowledgedLater: the answer that it was given up may be lost, and then it is told again.
+// TestACheckpointThatWasGivenUpIsNotAcknowledgedLater: the answer that it was given up may be lost,
+// and then it is told again.
 func TestACheckpointThatWasGivenUpIsNotAcknowledgedLater(t *testing.T) {
 	b := runningX(t)
 	w, _ := find[WriteCheckpoint](b.step(progress(1, "too large", "a")))

@@ -24,7 +24,8 @@ func (s *Scheduler) Watching(id string) bool {
 	return ok
 }
 
-// notice takes down that something happened to a task. It is told at the end of the step, when the books are consistent.
+// notice takes down that something happened to a task. It is told at the end of the step, when the
+// books are consistent.
 func (s *Scheduler) notice(t *task) {
 	if len(s.watched) > 0 && s.Watching(t.id()) {
 		s.changed = append(s.changed, t.id())

@@ -13,7 +13,8 @@ type WorkerConfig struct {
 	MaxOutbox int
 }
 
-// Worker is the rules of one worker under one session: what it runs, what it has not reported, and what it has answered.
+// Worker is the rules of one worker under one session: what it runs, what it has not reported, and
+// what it has answered.
 type Worker struct {
 	cfg      WorkerConfig
 	kinds    map[string]bool
@@ -56,9 +57,10 @@ func NewWorker(cfg WorkerConfig) *Worker {
 type WorkerEvent interface{ applyTo(w *Worker) }
 
 type (
-	// Received is a frame of assignments that is known to come from the scheduler whose epoch is in the worker's view.
-	// Reply answers it under Ref. Blocked are tasks whose handlers ignore that a former session of this process was lost:
-	// they take so many slots, and are not run again here before they have returned.
+	// Received is a frame of assignments that is known to come from the scheduler whose epoch is in
+	// the worker's view. Reply answers it under Ref. Blocked are tasks whose handlers ignore that a
+	// former session of this process was lost: they take so many slots, and are not run again here
+	// before they have returned.
 	Received struct {
 		Term, Low uint64
 		List      []Assignment
@@ -148,7 +150,8 @@ func (w *Worker) Live() int { return w.busy }
 // Unacked is how many results are not settled.
 func (w *Worker) Unacked() int { return len(w.runs) - w.busy }
 
-// Holding is what a new scheduler has to know, by id: every attempt that runs, or whose result is not settled.
+// Holding is what a new scheduler has to know, by id: every attempt that runs, or whose result is
+// not settled.
 func (w *Worker) Holding() []Held {
 	all := make([]Held, 0, len(w.runs))
 	for id, r := range w.runs {
@@ -162,8 +165,8 @@ func (w *Worker) Holding() []Held {
 
 func (w *Worker) emit(e WorkerEffect) { w.out = append(w.out, e) }
 
-// enter begins a term that is new here: the epochs of the terms before it are refused from now on, and what was answered
-// in them with it.
+// enter begins a term that is new here: the epochs of the terms before it are refused from now on,
+// and what was answered in them with it.
 func (w *Worker) enter(term uint64) bool {
 	if term > w.term {
 		w.term, w.low = term, 0
@@ -192,7 +195,8 @@ func (p Received) applyTo(w *Worker) {
 	w.emit(Reply{p.Ref, answers})
 }
 
-// judge answers one assignment. A repeated one gets the same answer again: what was rejected once is never run.
+// judge answers one assignment. A repeated one gets the same answer again: what was rejected once
+// is never run.
 func (w *Worker) judge(a *Assignment, blocked map[string]int) Verdict {
 	if a.Serial <= w.low {
 		return Replayed
@@ -240,7 +244,8 @@ func (w *Worker) forget(low uint64) {
 	}
 }
 
-// applyTo ends an attempt, and remembers that it was ended also when it has never been seen: its push may come later.
+// applyTo ends an attempt, and remembers that it was ended also when it has never been seen: its
+// push may come later.
 func (t StopOrder) applyTo(w *Worker) {
 	if !w.enter(t.Term) {
 		return

@@ -67,14 +67,15 @@ func TestANewTermForgetsAndAnOldOneIsRefused(t *testing.T) {
 		t.Fatal(v)
 	}
 	if v := verdictOf(t, w, pushing(8, 0, Assignment{ID: "y", Attempt: Attempt{8, 1}, Serial: 1})); v != Accepted {
-		t.Errorf("serials begin anew with a term: %v", v)
+		t.Errorf("serials begin again with a term: %v", v)
 	}
 	if v := verdictOf(t, w, pushing(5, 0, Assignment{ID: "z", Attempt: Attempt{5, 10}, Serial: 5})); v != StaleEpoch {
 		t.Errorf("%v", v)
 	}
 }
 
-// TestAFullOutboxTakesNothing: what a worker has not been able to report yet is bounded, however many slots it has.
+// TestAFullOutboxTakesNothing: what a worker has not been able to report yet is bounded, however
+// many slots it has.
 func TestAFullOutboxTakesNothing(t *testing.T) {
 	w := newTestWorker(100)
 	for i := range 11 {

@@ -53,7 +53,8 @@ const (
 	maxEarly   = 8192 // reports of one worker that wait until the books are complete; its slots and its outbox are fewer
 )
 
-// doubtful reports whether a write is an outcome that may have been stored, and its place taken since.
+// doubtful reports whether a write is an outcome that may have been stored, and its place taken
+// since.
 func (w *write) doubtful() bool { return w.kind == outcomeWrite && w.guard != 0 }
 
 // twofold reports whether a write has a condition besides the seal's.
@@ -62,15 +63,16 @@ func (w *write) twofold() bool { return w.kind == tickWrite || w.kind == outcome
 // moment is one on both scales of the scheduler.
 type moment struct{ own, stream Instant }
 
-// age is how long ago a moment was, by the clock that says more: the stream's may have been put forward since, and ours may have
-// learned that it had been ahead.
+// age is how long ago a moment was, by the clock that says more: the stream's may have been put
+// forward since, and ours may have learned that it had been ahead.
 func (s *Scheduler) age(m moment) time.Duration {
 	return max(s.now.Sub(m.own), s.clock.now.Sub(m.stream))
 }
 
-// outlived reports whether an outcome may have been stored, by us or by an earlier scheduler, and be gone by now, or soon: its
-// retention counts by the stream's clock. Then nothing tells any more that the task has ended, and its id may be in use again.
-// An earlier scheduler may have stored one while we read what stood before our seal, behind our back.
+// outlived reports whether an outcome may have been stored, by us or by an earlier scheduler, and
+// be gone by now, or soon: its retention counts by the stream's clock. Then nothing tells any more
+// that the task has ended, and its id may be in use again. An earlier scheduler may have stored one
+// while we read what stood before our seal, behind our back.
 func (s *Scheduler) outlived(w *write) bool {
 	kept := w.t.policy.Retention - w.t.policy.Retention/10
 	return w.asked != (moment{}) && s.age(w.asked) >= kept || w.t.revision < s.first && s.reading > 0 && s.reading >= kept
@@ -155,8 +157,9 @@ func (s *Scheduler) send(w *write) {
 
 // record names what a write of the scheduler's own records belongs to, "" for none of those.
 //
-// Invariant: none of them is written while one of the same task or recurrence is being erased under the same seal: what was
-// submitted anew under the id of one that has ended could lose its records to a late copy of that. A new seal shuts it out.
+// Invariant: none of them is written while one of the same task or recurrence is being erased under
+// the same seal: a task that was submitted again under the id of one that has ended could lose its
+// records to a late copy of that. A new seal shuts it out.
 func (w *write) record() string {
 	switch {
 	case w.kind == noteWrite || w.kind == startWrite || w.kind == checkpointWrite:
@@ -169,8 +172,8 @@ func (w *write) record() string {
 	return ""
 }
 
-// keep reports whether a record that was to be erased says something again: what it belongs to is there anew. It is erased
-// with that then.
+// keep reports whether a record that was to be erased says something again: its task or recurrence
+// is there again. It is erased with that then.
 func (s *Scheduler) keep(w *write) bool {
 	if w.what == TickRecord {
 		r := s.recurs[w.id]
@@ -209,8 +212,9 @@ func (e Written) apply(s *Scheduler) {
 	}
 }
 
-// renewSlowly is renew after a write that was not stored. When the one after the new seal is not stored either, the next seal
-// takes its time: a write that the server never takes must not become a loop.
+// renewSlowly is renew after a write that was not stored. When the one after the new seal is not
+// stored either, the next seal takes its time: a write that the server never takes must not become
+// a loop.
 func (s *Scheduler) renewSlowly() {
 	if l := &s.seal; l.trouble > 0 {
 		l.retry = s.now.Add(min(50*time.Millisecond<<min(l.trouble-1, 10), retryCap))
@@ -244,9 +248,9 @@ func (s *Scheduler) stored(w *write, revision uint64) {
 	}
 }
 
-// overtaken goes on after a write that was refused for its other condition: a seal of ours was the last all the while. A tick
-// that is there already was submitted; an outcome whose submission is gone has been stored, and kept for as long as it was to
-// be.
+// overtaken goes on after a write that was refused for its other condition: a seal of ours was the
+// last all the while. A tick that is there already was submitted; an outcome whose submission is
+// gone has been stored, and kept for as long as it was to be.
 func (s *Scheduler) overtaken(w *write) {
 	if w.kind == outcomeWrite {
 		s.stored(w, 0)
@@ -264,7 +268,8 @@ func (s *Scheduler) erase(what Record, id string) {
 	s.send(&write{kind: eraseWrite, what: what, id: id})
 }
 
-// tidy begins when all that there is has been read: what is left of tasks that have ended is removed.
+// tidy begins when all that there is has been read: what is left of tasks that have ended is
+// removed.
 func (s *Scheduler) tidy() {
 	s.tidyCancels()
 	s.tidyUniques()

@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestCarriedByThePresentWatch: what a former watch has delivered, the present one has to deliver again.
+// TestCarriedByThePresentWatch: what a former watch has delivered, the present one has to deliver
+// again.
 func TestCarriedByThePresentWatch(t *testing.T) {
 	w := newWatcher()
 	whole := func(deliver bool) bool {

@@ -20,7 +20,8 @@ func newOver() over {
 	return o
 }
 
-// begins is a watch that was begun at at, over a state that ends at last. What it delivers is given, and whether that is all.
+// begins is a watch that was begun at at, over a state that ends at last. The caller says what it
+// delivers, and whether that is all.
 func (o over) begins(at float64, last uint64, whole bool, show ...func()) {
 	o.beginsBy(Watch{Begun: second(at), Told: true, Last: last}, whole, show...)
 }
@@ -40,8 +41,9 @@ func (o over) role(name string, rev uint64) func() {
 	return func() { o.sees("role."+name, rev, ledBy("b", 8, 1000)) }
 }
 
-// TestDoubt: on replicas a watch that shows an older state than was known may come from one that lags. It is proof that the
-// store has lost something when one that was begun BackPatience later still lacks what was known then, and only then.
+// TestDoubt: on replicas a watch that shows an older state than was known may come from one that
+// lags. It is proof that the store has lost something when one that was begun BackPatience later
+// still lacks what was known then, and only then.
 func TestDoubt(t *testing.T) {
 	type step struct {
 		at    float64
@@ -88,9 +90,10 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// TestDoubtIsNotSettled: what a watch shows that may be of a replica that was cut off raises a doubt and proves nothing, however
-// late it was begun, and what it does not show neither; nor does the last revision that nobody who leads has named. The doubt stays,
-// and asks for another watch as much later.
+// TestDoubtIsNotSettled: what a watch shows that may be of a replica that was cut off raises a
+// doubt and proves nothing, however late it was begun, and what it does not show neither; nor does
+// the last revision that nobody who leads has named. The doubt stays, and asks for another watch as
+// much later.
 func TestDoubtIsNotSettled(t *testing.T) {
 	for name, reset := range map[string]Watch{
 		"a replica is behind": {Told: true, Behind: true, Last: 90},
@@ -144,7 +147,8 @@ func TestDoubtIsNotSettled(t *testing.T) {
 	})
 }
 
-// TestDoubtAsksOnce: a doubt asks for one new watch when it has lasted, and for another one only if that was begun too early.
+// TestDoubtAsksOnce: a doubt asks for one new watch when it has lasted, and for another one only if
+// that was begun too early.
 func TestDoubtAsksOnce(t *testing.T) {
 	o := newOver()
 	asks := func(at float64, want bool) {
@@ -174,7 +178,8 @@ func TestDoubtAsksOnce(t *testing.T) {
 	}
 }
 
-// TestRevisionGivenAgain: another record at a known revision is proof, also on replicas: no lag shows that.
+// TestRevisionGivenAgain: another record at a known revision is proof, also on replicas: no lag
+// shows that.
 func TestRevisionGivenAgain(t *testing.T) {
 	role := ledBy("b", 8, 1000)
 	vacant, another, later := record.Role{V: 1, Vacant: true, TTLms: 1000}, role, role

@@ -8,7 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestForgottenPeers: a watch over everything remembers who is gone only while somebody asks for it.
+// TestForgottenPeers: a watch over everything remembers who is gone only while somebody asks for
+// it.
 func TestForgottenPeers(t *testing.T) {
 	v := New[none, none](time.Minute)
 	var n News[none, none]

@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// News collects what a merge has changed, for whoever acts on the view: a machine, or an observer that only tells.
+// News collects what a merge has changed, for whoever acts on the view: a machine, or an observer
+// that only tells.
 type News[P, R any] struct {
 	Roles   []*Role[P, R] // to be looked at again; may repeat
 	Peers   []*Peer[P, R]
@@ -38,8 +39,9 @@ func (v *View[P, R]) Deliver(now record.Instant, e *record.Entry, n *News[P, R])
 		r.denied = r.denied && e.Revision != known
 	}
 	switch {
-	// What was known before the watch was made, and stood then, it delivers, or what replaced it. A write of ours that is
-	// acknowledged later may be known before the watch comes to the record that it replaced.
+	// It delivers each record that was known and there before the watch was made, or its
+	// replacement. A write of ours that is acknowledged later may be known before the watch comes
+	// to the record that it replaced.
 	case e.Revision < known && known <= v.known:
 		v.noteOlder(known, !v.blind)
 	case e.Revision == known && v.differs(e):
@@ -48,7 +50,8 @@ func (v *View[P, R]) Deliver(now record.Instant, e *record.Entry, n *News[P, R])
 	v.Merge(now, e, n)
 }
 
-// Merge takes in an entry, delivered or known from the acknowledgement of our own write. An old revision changes nothing.
+// Merge takes in an entry, delivered or known from the acknowledgement of our own write. An old
+// revision changes nothing.
 func (v *View[P, R]) Merge(now record.Instant, e *record.Entry, n *News[P, R]) {
 	switch e.Kind {
 	case record.KindLease:
@@ -60,7 +63,8 @@ func (v *View[P, R]) Merge(now record.Instant, e *record.Entry, n *News[P, R]) {
 	}
 }
 
-// stale reports whether an entry tells nothing new. A key found missing by a lagging snapshot comes back as it was.
+// stale reports whether an entry tells nothing new. A key found missing by a lagging snapshot comes
+// back as it was.
 func stale(revision, known uint64, form record.Form) bool {
 	return revision < known || revision == known && form != record.FormMissing
 }
@@ -190,7 +194,8 @@ func (v *View[P, R]) setRole(now record.Instant, r *Role[P, R], revision uint64,
 	v.noticeLeader(r, n)
 }
 
-// TakeBack takes back what is known of a role's record, which does not stand: whatever the watch shows of it counts again.
+// TakeBack takes back what is known of a role's record, which does not stand: whatever the watch
+// shows of it counts again.
 func (v *View[P, R]) TakeBack(now record.Instant, r *Role[P, R], n *News[P, R]) {
 	v.setRole(now, r, 0, record.FormMissing, record.Role{}, n)
 }
@@ -201,8 +206,8 @@ func (v *View[P, R]) TakeBackMember(p *Peer[P, R], n *News[P, R]) {
 	v.setMember(p, nil, n)
 }
 
-// BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it is not wide the view forgets
-// the workers but keep, whose records such a watch does not carry.
+// BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it
+// is not wide the view forgets the workers but keep, whose records such a watch does not carry.
 func (v *View[P, R]) BeginWatch(w Watch, keep record.Peer) {
 	v.gen++
 	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
@@ -233,12 +238,13 @@ func (v *View[P, R]) BeginWatch(w Watch, keep record.Peer) {
 	}
 }
 
-// EndSnapshot marks what the snapshot did not hold as missing. What is newer than all that it is known to hold may just not have
-// reached a replica that lags, and those may lag one after the other: that is missing only when the store has refused a write
-// which expected it. What it shows older, and the store has refused, does not stand either: mostly that is proof of a loss in the end,
-// but where the doubt cannot be settled in its time the older one is taken for what stands; again says that another watch is to show
-// it. Not missing is the record of a role that an open write of ours may have replaced. A mistake here costs a refused write, never
-// safety.
+// EndSnapshot marks what the snapshot did not hold as missing. A record newer than all that the
+// snapshot is known to hold may just not have reached a replica that lags, and replicas may lag one
+// after the other: it is missing only when the store has refused a write which expected it. A
+// record that it shows older, and the store has refused, is not there either. Mostly that proves a
+// loss in the end, but if the doubt cannot be settled in its time the older record is taken for the
+// present one; again says that another watch is to show it. Not missing is the record of a role
+// that an open write of ours may have replaced. A mistake here costs a refused write, never safety.
 func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool, n *News[P, R]) (again bool) {
 	reaches := max(v.delivered, v.reaches)
 	gone := func(gen uint32, revision uint64, denied bool) bool {
@@ -288,7 +294,8 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 	return again
 }
 
-// Deny takes in that the store has refused a write of e because its key does not stand at that revision.
+// Deny takes in that the store has refused a write of e because its key does not stand at that
+// revision.
 func (v *View[P, R]) Deny(e *record.Entry, revision uint64) {
 	switch p, r := v.peers[e.Peer], v.roles[e.Name]; {
 	case e.Kind == record.KindLease && p != nil:

@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestRegression: a store that has lost what was seen is told from one whose replica lags, whichever of both marks it leaves: a
-// key that is delivered at an earlier revision than before, or a last revision before one that was delivered.
+// TestRegression: a store that has lost what was seen is told from one whose replica lags,
+// whichever of both marks it leaves: a key that is delivered at an earlier revision than before, or
+// a last revision before one that was delivered.
 func TestRegression(t *testing.T) {
 	single := func(last uint64) Watch { return Watch{Told: true, Single: true, Last: last, Known: 30} }
 	for _, c := range []struct {
@@ -45,7 +46,8 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// TestRegressionCountsNoAcknowledgement: our own write may be known before the watch comes to the record that it replaced.
+// TestRegressionCountsNoAcknowledgement: our own write may be known before the watch comes to the
+// record that it replaced.
 func TestRegressionCountsNoAcknowledgement(t *testing.T) {
 	w := newWatcher()
 	w.BeginWatch(Watch{Told: true, Single: true, Last: 20, Known: 20}, record.Peer{})
@@ -57,8 +59,9 @@ func TestRegressionCountsNoAcknowledgement(t *testing.T) {
 	}
 }
 
-// TestRegressionIsProvedLater: a watch over a store of which nothing is known proves nothing, and takes no proof away from the
-// next one. What was acknowledged before the watch was made counts as much as what was delivered.
+// TestRegressionIsProvedLater: a watch over a store of which nothing is known proves nothing, and
+// takes no proof away from the next one. A write that was acknowledged before the watch was made
+// counts as much as a delivered record.
 func TestRegressionIsProvedLater(t *testing.T) {
 	for key, rec := range map[string]any{
 		"role.r":   ledBy("a", 7, 1000),

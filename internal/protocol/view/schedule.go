@@ -9,14 +9,16 @@ import (
 // Never is the due time of what waits for an event only.
 const Never = record.Instant(math.MaxInt64)
 
-// alarm is the part of a lease or a role that the schedule keeps: when to look at it again, on the observer's scale.
+// alarm is the part of a lease or a role that the schedule keeps: when to look at it again, on the
+// observer's scale.
 type alarm struct {
 	At     record.Instant // when it is due now
 	queued record.Instant // when the schedule will look; may be earlier than at, never later
 }
 
-// Schedule orders alarms by time. Moving an alarm to a later time costs nothing: it is found not due when it comes up and
-// goes back. So a heartbeat of somebody else, which moves one alarm, costs O(1).
+// Schedule orders alarms by time. Moving an alarm to a later time costs nothing: it is found not
+// due when it comes up and goes back. So a heartbeat of somebody else, which moves one alarm, costs
+// O(1).
 type Schedule[T interface{ clock() *alarm }] struct{ heap []scheduled[T] }
 
 type scheduled[T any] struct {

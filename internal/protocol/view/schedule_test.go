@@ -12,8 +12,8 @@ type sleeper struct{ alarm alarm }
 
 func (s *sleeper) clock() *alarm { return &s.alarm }
 
-// TestSchedule compares the schedule with a list that is searched: everything comes up once, when it is due and not before,
-// however its alarm was moved.
+// TestSchedule compares the schedule with a list that is searched: everything comes up once, when
+// it is due and not before, however its alarm was moved.
 func TestSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Schedule[*sleeper]

@@ -8,10 +8,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// View is what the watch has told of the bucket. Entries merge by revision and never go back, also when a new watch reads
-// from a replica that lags. Roles are indexed by holder, so that the end of a session touches its own roles only.
+// View is what the watch has told of the bucket. Entries merge by revision and never go back, also
+// when a new watch reads from a replica that lags. Roles are indexed by holder, so that the end of
+// a session touches its own roles only.
 //
-// Nothing in the view has a clock of its own; Seen is when this process first saw a revision, on the observer's scale.
+// Nothing in the view has a clock of its own; Seen is when this process first saw a revision, on
+// the observer's scale.
 type View[P, R any] struct {
 	MaxTTL time.Duration // what an unknown lease is waited for (L_max of the bucket)
 
@@ -32,8 +34,8 @@ type View[P, R any] struct {
 	wide      bool        // the present watch carries every key
 	whole     bool        // and its snapshot has arrived whole
 	since     record.Instant
-	// unread is until when somebody may trust a session whose lease is gone or cannot be read: it may lead what its lease
-	// does not tell of any more.
+	// unread is until when somebody may trust a session whose lease is gone or cannot be read: it
+	// may lead what its lease does not tell of any more.
 	unread record.Instant
 
 	doubt   doubt
@@ -127,7 +129,8 @@ func (v *View[P, R]) Role(name string) *Role[P, R] { return v.roles[name] }
 // Peers is every peer of which something stands in the bucket. It is the view's own slice.
 func (v *View[P, R]) Peers() []*Peer[P, R] { return v.peerList }
 
-// Roles is every role ever mentioned, in the order of the first mention. It is the view's own slice.
+// Roles is every role ever mentioned, in the order of the first mention. It is the view's own
+// slice.
 func (v *View[P, R]) Roles() []*Role[P, R] { return v.roleList }
 
 // Session is the number of the session that the lease declares: the revision of its first write.
@@ -138,8 +141,8 @@ func (p *Peer[P, R]) Session() uint64 {
 	return p.Lease.Session
 }
 
-// Dead reports whether session s of peer p has ended for certain. Nothing but a later session, or an end declared at a
-// later revision, is proof: not a marker, not a timer, not a missing key.
+// Dead reports whether session s of peer p has ended for certain. Nothing but a later session, or
+// an end declared at a later revision, is proof: not a marker, not a timer, not a missing key.
 func (v *View[P, R]) Dead(p record.Peer, s uint64) bool {
 	l := v.peers[p]
 	if l == nil || l.Form != record.FormRecord {
@@ -151,14 +154,15 @@ func (v *View[P, R]) Dead(p record.Peer, s uint64) bool {
 	return l.Revision > s
 }
 
-// Closed reports whether session s of peer p is known to have been ended by its own process, with nothing of it at work any
-// more. False may also mean that its next session was seen first.
+// Closed reports whether session s of peer p is known to have been ended by its own process, with
+// nothing of it at work any more. False may also mean that its next session was seen first.
 func (v *View[P, R]) Closed(p record.Peer, s uint64) bool {
 	l := v.peers[p]
 	return l != nil && l.Form == record.FormRecord && l.Lease.State == record.Closed && l.Lease.Session == s
 }
 
-// Active reports whether the lease of p declares a session and has moved within its time, as seen at now.
+// Active reports whether the lease of p declares a session and has moved within its time, as seen
+// at now.
 func (p *Peer[P, R]) Active(now record.Instant) bool {
 	return p.Form == record.FormRecord && p.Lease.Alive() && now.Sub(p.Seen) < p.Lease.TTL()
 }
@@ -188,8 +192,9 @@ func (v *View[P, R]) peer(p record.Peer) *Peer[P, R] {
 	return e
 }
 
-// forget drops a peer that nothing in the bucket speaks of any more, so that instance ids which come and go do not fill
-// the memory. What it takes away could only have made somebody wait longer: a marker is no proof of anything.
+// forget drops a peer that nothing in the bucket speaks of any more, so that instance ids which
+// come and go do not fill the memory. The dropped record could only have made somebody wait longer:
+// a marker proves nothing.
 func (v *View[P, R]) forget(p *Peer[P, R]) {
 	if p == v.self || p.Form == record.FormRecord || p.Form == record.FormGarbage || p.Form == record.FormNewer || p.Member != nil || len(p.Holds) > 0 {
 		return
@@ -246,12 +251,14 @@ func (p *Peer[P, R]) release(r *Role[P, R]) {
 
 func (r *Role[P, R]) Held() bool { return r.Form == record.FormRecord && !r.Role.Vacant }
 
-// LostUntil is until when the former leader of a role may still lead, if the record is gone or cannot be read. That came to be
-// so at Seen or before. A leader that has not seen it leads for at most its lease time after that.
+// LostUntil is until when the former leader of a role may still lead, if the record is gone or
+// cannot be read. That came to be so at Seen or before. A leader that has not seen it leads for at
+// most its lease time after that.
 //
-// Which lease time that is, the record does not tell any more. A watch may skip what was overwritten, so the last record that
-// this process could read need not have been the last one written; but whoever wrote that had a live lease before, and has it
-// still unless that was ended, or is gone or cannot be read itself. Our own is live too: so whoever waits for it has seen all
+// Which lease time that is, the record does not tell any more. A watch may skip what was
+// overwritten, so the last record that this process could read need not have been the last one
+// written; but whoever wrote that had a live lease before, and has it still unless that was ended,
+// or is gone or cannot be read itself. Our own is live too: so whoever waits for it has seen all
 // leases that were live when the record was lost, as they stood then or later.
 func (v *View[P, R]) LostUntil(r *Role[P, R]) record.Instant {
 	ttl := v.UnreadTTL(r.lastTTL)
@@ -278,23 +285,25 @@ func (v *View[P, R]) UnreadTTL(last time.Duration) time.Duration {
 	return v.MaxTTL
 }
 
-// Carried reports whether one watch over the whole bucket has itself delivered the record of a role at revision or later,
-// and with its snapshot every member that was described before.
+// Carried reports whether one watch over the whole bucket has itself delivered the record of a role
+// at revision or later, and with its snapshot every member that was described before.
 func (v *View[P, R]) Carried(role string, revision uint64) bool {
 	r := v.roles[role]
 	return v.wide && v.whole && r != nil && r.Delivered >= revision
 }
 
-// MemberDelivered reports whether the watch has shown the member record as it stands. An acknowledgement is not enough
-// where the order against other records matters.
+// MemberDelivered reports whether the watch has shown the member record as it stands. An
+// acknowledgement is not enough where the order against other records matters.
 func (p *Peer[P, R]) MemberDelivered() bool {
 	return p.Member != nil && p.MemberSeen >= p.MemberRevision
 }
 
-// Current reports whether the present watch has delivered the member record of p, or what replaced it, or it is known since.
+// Current reports whether the present watch has delivered the member record of p, or what replaced
+// it, or it is known since.
 func (v *View[P, R]) Current(p *Peer[P, R]) bool { return p.memberGen == v.gen }
 
-// Workers counts the live worker-only sessions in view but our own: all of them where the watch carries every key.
+// Workers counts the live worker-only sessions in view but our own: all of them where the watch
+// carries every key.
 func (v *View[P, R]) Workers() (n uint32) {
 	for _, p := range v.peerList {
 		if p.Peer.Class == record.Worker && p != v.self && p.Form == record.FormRecord && p.Lease.Alive() {
@@ -304,7 +313,8 @@ func (v *View[P, R]) Workers() (n uint32) {
 	return n
 }
 
-// Members counts the live sessions: every view has the candidates, and those that see the workers say how many they are.
+// Members counts the live sessions: every view has the candidates, and those that see the workers
+// say how many they are.
 func (v *View[P, R]) Members() int {
 	candidates, workers := 0, uint32(0)
 	for _, p := range v.peerList {
@@ -315,7 +325,8 @@ func (v *View[P, R]) Members() int {
 	return candidates + int(workers)
 }
 
-// SeenLease reports whether any event of the lease at key has been seen; a lease that was seen to be gone counts.
+// SeenLease reports whether any event of the lease at key has been seen; a lease that was seen to
+// be gone counts.
 func (v *View[P, R]) SeenLease(key string) bool {
 	_, p, _ := record.ParseKey(key)
 	if _, gone := v.forgotten[p]; gone {
@@ -325,5 +336,6 @@ func (v *View[P, R]) SeenLease(key string) bool {
 	return known != nil && known.Form != record.FormNone
 }
 
-// SeenAll says that nobody will ask SeenLease of this watch any more: it need not remember who is gone.
+// SeenAll says that nobody will ask SeenLease of this watch any more: it need not remember who is
+// gone.
 func (v *View[P, R]) SeenAll() { v.forgotten = nil }

@@ -60,8 +60,9 @@ func TestViewNeverGoesBack(t *testing.T) {
 	}
 }
 
-// TestLaggingSnapshot: what a replica has not applied yet is not missing, however many of them lag one after the other, until the
-// store has refused a write that expected it; and what was missing by mistake comes back.
+// TestLaggingSnapshot: what a replica has not applied yet is not missing, however many of them lag
+// one after the other, until the store has refused a write that expected it; and what was missing
+// by mistake comes back.
 func TestLaggingSnapshot(t *testing.T) {
 	w := newWatcher()
 	w.sees("role.old", 10, ledBy("a", 7, 1000))
@@ -90,8 +91,9 @@ func TestLaggingSnapshot(t *testing.T) {
 	}
 }
 
-// TestSnapshotThatReachesFarther: nothing lags on a single server, so what the snapshot lacks is missing, though nothing newer is shown.
-// A replica may not have applied what the store's leader takes it to have.
+// TestSnapshotThatReachesFarther: nothing lags on a single server, so what the snapshot lacks is
+// missing, though nothing newer is shown. A replica may not have applied what the store's leader
+// takes it to have.
 func TestSnapshotThatReachesFarther(t *testing.T) {
 	for _, told := range []struct {
 		reset Watch
@@ -112,7 +114,8 @@ func TestSnapshotThatReachesFarther(t *testing.T) {
 	}
 }
 
-// TestAcknowledgedIsNotMissing: a record that is known from the acknowledgement of our own write was never delivered.
+// TestAcknowledgedIsNotMissing: a record that is known from the acknowledgement of our own write
+// was never delivered.
 func TestAcknowledgedIsNotMissing(t *testing.T) {
 	w := newWatcher()
 	w.snapshot()
@@ -187,7 +190,7 @@ func TestDead(t *testing.T) {
 		}
 	}
 	if newWatcher().Dead(a, 7) {
-		t.Error("a key of which nothing was ever seen is no proof of death")
+		t.Error("a key of which nothing was ever seen does not prove a death")
 	}
 	w := newWatcher()
 	w.sees("lease.a", 7, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
@@ -198,7 +201,8 @@ func TestDead(t *testing.T) {
 	}
 }
 
-// TestLostRecordWaitsForWhoeverMayHold: the record of a longer lease was overwritten before this process could read it.
+// TestLostRecordWaitsForWhoeverMayHold: the record of a longer lease was overwritten before this
+// process could read it.
 func TestLostRecordWaitsForWhoeverMayHold(t *testing.T) {
 	w := newWatcher()
 	w.sees("role.r", 10, ledBy("short", 5, 1000))
@@ -209,8 +213,8 @@ func TestLostRecordWaitsForWhoeverMayHold(t *testing.T) {
 	}
 }
 
-// TestLostRecordWaitsForWhoseLeaseIsLostToo: what was known of a lease counts when it can be read no longer, however that came
-// about, and for as long as somebody may believe in it.
+// TestLostRecordWaitsForWhoseLeaseIsLostToo: what was known of a lease counts when it can be read
+// no longer, however that came about, and for as long as somebody may believe in it.
 func TestLostRecordWaitsForWhoseLeaseIsLostToo(t *testing.T) {
 	short := record.Lease{V: 1, Session: 5, Nonce: "s", State: record.Live, TTLms: 1000}
 	for _, c := range []struct {

@@ -5,14 +5,16 @@ import "github.com/rolemanager/rolemanager/internal/protocol/record"
 // Watch is what is known of a watch when it begins to deliver.
 type Watch struct {
 	Wide bool // it delivers every key
-	// Known is the highest revision seen when the making of this watch began, at Begun on the observer's scale. 0 means that it is
-	// not known. The store has lost something if Last is before Known, or if the watch delivers something older than was known of
-	// its key then; or a replica lags.
+	// Known is the highest revision seen when the making of this watch began, at Begun on the
+	// observer's scale. 0 means that it is not known. The store has lost something if Last is
+	// before Known, or if the watch delivers something older than was known of its key then; or a
+	// replica lags.
 	Known uint64
 	Begun record.Instant
-	// Last is the last revision of the store, by an answer that came after Begun; without an answer it is Known. Told means that
-	// the store's leader answered. Single means that there is no other replica, so nothing lags. Behind means that some replicas
-	// are not up to date, and the watch may be of one of them.
+	// Last is the last revision of the store, by an answer that came after Begun; without an answer
+	// it is Known. Told means that the store's leader answered. Single means that there is no other
+	// replica, so nothing lags. Behind means that some replicas are not up to date, and the watch
+	// may be of one of them.
 	Last                 uint64
 	Told, Single, Behind bool
 }

@@ -2,7 +2,8 @@ package frame
 
 import "github.com/rolemanager/rolemanager/internal/protocol/tasks"
 
-// Addressee is what a worker holds the frames of schedulers against: who it is, and who leads in its view.
+// Addressee is what a worker holds the frames of schedulers against: who it is, and who leads in
+// its view.
 type Addressee struct {
 	Namespace, Role, Instance string
 	Session                   uint64
@@ -12,13 +13,14 @@ type Addressee struct {
 	Open    bool   // its own record was in view: the role's is not older than that
 }
 
-// Later says that the epoch of a frame is above every one that was in view. It is no answer: the frame waits for the view,
-// or is dropped.
+// Later says that the epoch of a frame is above every one that was in view. It is no answer: the
+// frame waits for the view, or is dropped.
 const Later = tasks.Verdict(255)
 
-// Judge says whether a frame comes from the scheduler in view, and is for this worker: the first reason against it counts.
-// What it says of its epoch is held against the view alone, so that no frame makes the worker believe in an epoch; signed
-// is asked only of one from the epoch in view, since it costs.
+// Judge says whether a frame comes from the scheduler in view, and is for this worker: the first
+// reason against it counts. The epoch that it names is compared with the view alone, so that no
+// frame makes the worker believe in an epoch; signed is asked only of one from the epoch in view,
+// since it costs.
 func (a *Addressee) Judge(v *Envelope, signed func() bool) tasks.Verdict {
 	switch {
 	case v.Epoch > a.Highest:

@@ -6,8 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// TestAddressee: of all that may be against a frame the first counts, in the order of Judge; and a signature is not looked at
-// when the epoch is wrong.
+// TestAddressee: of all that may be against a frame the first counts, in the order of Judge; and a
+// signature is not looked at when the epoch is wrong.
 func TestAddressee(t *testing.T) {
 	type against struct {
 		what string

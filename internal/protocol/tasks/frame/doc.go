@@ -4,7 +4,7 @@
 //	scheduler ◄── answer, synced, report ── worker  reply.go
 //	scheduler ── settled ──► worker                 reply.go
 //
-// A worker judges the envelope of each frame by the leader in its view (addressee.go). It never believes a frame about an epoch.
-// wire.go has the encoder and the decoder of fields. No input makes a decoder panic, or take more memory than a multiple of its
-// size.
+// A worker judges the envelope of each frame by the leader in its view (addressee.go). It never
+// believes a frame about an epoch. wire.go has the encoder and the decoder of fields. No input
+// makes a decoder panic, or take more memory than a multiple of its size.
 package frame

@@ -6,7 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Envelope is what every frame of a scheduler says of itself, under its signature: from which term it is, and for whom.
+// Envelope is what every frame of a scheduler says of itself, under its signature: from which term
+// it is, and for whom.
 type Envelope struct {
 	Namespace string
 	Role      string

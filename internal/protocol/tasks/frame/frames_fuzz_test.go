@@ -10,7 +10,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// mayAllocate is how much reading a frame of n bytes may take: a multiple of it, and what the measure is off by.
+// mayAllocate is how much reading a frame of n bytes may take: a multiple of it, and what the
+// measure is off by.
 func mayAllocate(n int) uint64 { return 256<<10 + 64*uint64(n) }
 
 // codec is a type of frame: read returns what stands in one, write makes one of that.
@@ -114,8 +115,8 @@ func frameSeeds(f *testing.F) {
 	}
 }
 
-// FuzzEveryFrame: a decoder takes memory in proportion to the frame, whatever counts stand in it, and what it accepts it
-// reads again from the frame that is made of it.
+// FuzzEveryFrame: a decoder takes memory in proportion to the frame, whatever counts stand in it,
+// and what it accepts it reads again from the frame that is made of it.
 func FuzzEveryFrame(f *testing.F) {
 	frameSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -139,8 +140,8 @@ func FuzzEveryFrame(f *testing.F) {
 	})
 }
 
-// TestDamagedFrames: no frame that is cut off anywhere is read as anything, and one with any bit turned over is never read as
-// what it was.
+// TestDamagedFrames: no frame that is cut off anywhere is read as anything, and one with any bit
+// turned over is never read as what it was.
 func TestDamagedFrames(t *testing.T) {
 	for _, whole := range samples() {
 		for _, c := range codecs {
@@ -164,8 +165,8 @@ func TestDamagedFrames(t *testing.T) {
 	}
 }
 
-// tolerated are bits that make another spelling of the same: any number but 0 for true in settled, and flags of later versions
-// in reports. What was read is then not written as it was.
+// tolerated are bits that make another spelling of the same: any number but 0 for true in settled,
+// and flags of later versions in reports. Then the value that was read is not written as it was.
 func tolerated(c codec, whole []byte, bit int) bool {
 	damaged := append([]byte(nil), whole...)
 	damaged[bit/8] ^= 1 << (bit % 8)

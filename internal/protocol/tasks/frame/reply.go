@@ -49,7 +49,8 @@ func EncodeSynced(session, epoch uint64, held []tasks.Held) []byte {
 	return e.b
 }
 
-// maxHeld bounds what one worker may say that it holds: as many attempts as it may run, and as many results as it keeps, 4096 each.
+// maxHeld bounds what one worker may say that it holds: as many attempts as it may run, and as many
+// results as it keeps, 4096 each.
 const maxHeld = 8192
 
 // DecodeSynced reads it.
@@ -99,8 +100,8 @@ func (f *Finding) flags() (n uint64) {
 	return n
 }
 
-// EncodeReport makes a worker's report to the scheduler of an epoch. Nobody else answers it: one that was deposed knows
-// nothing of later attempts, and must not call them stale.
+// EncodeReport makes a worker's report to the scheduler of an epoch. Nobody else answers it: one
+// that was deposed knows nothing of later attempts, and must not call them stale.
 func EncodeReport(instance string, session, epoch uint64, list []Finding) []byte {
 	room := 64
 	for i := range list {

@@ -7,8 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Frames are a version, a type, and fields of variable length: numbers as varints, texts and payloads with their length
-// before them. A field that a later version adds to the end is not read by this one.
+// Frames are a version, a type, and fields of variable length: numbers as varints, texts and
+// payloads with their length before them. A field that a later version adds to the end is not read
+// by this one.
 const (
 	wireVersion = 1
 
