@@ -23,6 +23,18 @@ var (
 	inStorms        = driverTest("^TestTasksStorms$")
 )
 
+// These are the tests that mutants of a bucket's identity are run against.
+var (
+	otherServer = &mutants.Test{
+		Below: []string{"internal/natskv"}, Run: "^TestAWriterDoesNotWriteToANamesake$",
+		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
+	otherWatch = &mutants.Test{
+		Below: []string{"election"}, Run: "^Test(NothingIsHeardOfAnotherBucket|NoDomain)$",
+		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
+)
+
 func driverTest(run string) *mutants.Test {
 	return &mutants.Test{
 		Below: []string{"assign", "propertytests"}, Run: run, Args: []string{"-test.timeout", "3m"},
@@ -107,6 +119,18 @@ var taskMutants = mutants.Suite{
 		{
 			Name: "handlers outlive their session", By: inStorms,
 			Edits: []mutants.Edit{{"\tx.lose(taskerr.ErrSessionLost)\n", ""}},
+		},
+		{
+			Name: "a new connection is not asked which bucket it leads to", By: otherServer,
+			Edits: []mutants.Edit{{"case a.read && a.on == on:", "case a.read:"}},
+		},
+		{
+			Name: "a watch of another bucket is heard", By: otherWatch,
+			Edits: []mutants.Edit{{"!b.identity.Same(found) {", "found == (Identity{}) {"}},
+		},
+		{
+			Name: "a missing bucket is created in whichever domain answers", By: otherWatch,
+			Edits: []mutants.Edit{{"\tif domain != \"\" {\n\t\treturn &NoDomain", "\tif domain == \"none\" {\n\t\treturn &NoDomain"}},
 		},
 	},
 }
