@@ -50,6 +50,7 @@
 //     and never later than that counted from the newest short heartbeat that the watch has shown
 //   - while trust can be lost and the watch is late, no role is written before all is seen that was
 //     written of roles
+//   - a write whose condition is that its key is absent counts only when the watch shows it
 //   - every effect that asks for something is answered by one event, and every command by one Done
 //
 // # Failures
