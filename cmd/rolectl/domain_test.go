@@ -74,6 +74,12 @@ func TestDomain(t *testing.T) {
 	if r := bare.run("bucket", "check", "roles"); r.code == 0 || !strings.Contains(r.errors, `bucket "roles" not found in JetStream domain "site"`) {
 		t.Errorf("without a domain: exit %d, %s", r.code, r.errors)
 	}
+	r := places["far"].run("doctor", "--for", "100ms")
+	for _, wrong := range []string{"critical", "unknown", "of a cluster"} {
+		if strings.Contains(r.out, wrong) {
+			t.Errorf("doctor: exit %d, %s%s", r.code, r.out, r.errors)
+		}
+	}
 	for _, args := range [][]string{{"tasks", "ls", "-n", "jobs"}, {"tasks", "create", "jobs"}, {"bench"}} {
 		r := places["far"].run(args...)
 		if r.code != cli.ExitUsage || !strings.Contains(r.errors, "tasks do not reach through") {

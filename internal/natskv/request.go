@@ -154,6 +154,7 @@ type silentAPI struct{ subject string }
 
 func (e *silentAPI) Error() string {
 	return "JetStream does not answer: enable it on the server (nats-server -js) and for the account; " +
+		"or set the domain that has it, if this is a leaf node; " +
 		"or its servers cannot be reached just now (no reply to " + e.subject + ")"
 }
 

@@ -42,7 +42,7 @@ func (x *examination) bucket(ctx context.Context) error {
 }
 
 func (x *examination) replicas(state natskv.State) {
-	clustered := x.a.Conn.ConnectedClusterName() != ""
+	clustered := state.Cluster != "" || x.a.Reach().IsZero() && x.a.Conn.ConnectedClusterName() != ""
 	const fix = "find the servers that are down: nats server report jetstream"
 	switch {
 	case clustered && state.Leader == "":
