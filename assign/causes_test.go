@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // cause is that of the end of the context of a handler, when there is one.
@@ -143,7 +144,7 @@ func TestWhatAStopSays(t *testing.T) {
 					return len(answers) == 1 && answers[0].Verdict == tasks.Accepted, w.dump()
 				})
 				b.allStarted(t, 1)
-				told := tasks.StopOrder{ID: x.ID, Attempt: x.Attempt, Serial: x.Serial, Status: status}
+				told := workers.StopOrder{ID: x.ID, Attempt: x.Attempt, Serial: x.Serial, Status: status}
 				f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, told), f.sign))
 				got := b.cause(t, "w")
 				if !errors.Is(got, assign.ErrStopped) {

@@ -44,9 +44,9 @@ type Config struct {
 	StreamAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
-	// MaxBytes bounds a stream that is created, and likewise the object store of large outputs. Some
-	// accounts require a bound (max_bytes_required). A full stream refuses submissions. Default 0:
-	// no bound; minimum 1 MiB.
+	// MaxBytes bounds a stream that is created, and likewise the object store of large outputs.
+	// Some accounts require a bound (max_bytes_required). A full stream refuses submissions.
+	// Default 0: no bound; minimum 1 MiB.
 	MaxBytes int64
 
 	// CrashBudget is how many workers a task may lose, by taking them down or otherwise: with the

@@ -16,6 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // deposed is a leader that has lost the role, keeps its session and its key, and continues as if
@@ -134,7 +135,7 @@ func TestDeposedLeaderPushes(t *testing.T) {
 			}
 		}
 		v := d.to(d.w)
-		if answers := d.send("cancel", d.w, frame.Seal(frame.EncodeStop(&v, tasks.StopOrder{ID: "open", Attempt: tasks.Attempt{Epoch: d.epoch, N: 2}, Serial: 2}), d.sign)); len(answers) != 0 {
+		if answers := d.send("cancel", d.w, frame.Seal(frame.EncodeStop(&v, workers.StopOrder{ID: "open", Attempt: tasks.Attempt{Epoch: d.epoch, N: 2}, Serial: 2}), d.sign)); len(answers) != 0 {
 			t.Errorf("a stop was answered: %+v", answers)
 		}
 		// With the epoch of its successor its key is the wrong one.

@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // TestEveryVerdict makes a worker give each answer to an assignment that there is.
@@ -42,7 +43,7 @@ func TestEveryVerdict(t *testing.T) {
 		verdict("past its deadline", tasks.Expired, 0, late)
 		stopped := f.task("stopped", "slow")
 		v := f.to(w)
-		answers := f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, tasks.StopOrder{ID: stopped.ID, Attempt: stopped.Attempt, Serial: stopped.Serial}), f.sign))
+		answers := f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, workers.StopOrder{ID: stopped.ID, Attempt: stopped.Attempt, Serial: stopped.Serial}), f.sign))
 		if len(answers) != 1 || answers[0].Verdict != tasks.Halted {
 			t.Errorf("a stop: %+v", answers)
 		}

@@ -16,21 +16,26 @@ const module = "github.com/rolemanager/rolemanager"
 // package and those below it. A package that is missing here may not be imported by a listed one
 // either: add it here, and think first.
 var allowed = map[string][]string{
-	"event":                         {},
-	"fencing":                       {"internal/natskv"},
-	"metrics":                       {"event"},
-	"internal/naming":               {},
-	"internal/protocol":             {"internal/naming", "internal/protocol/record", "internal/protocol/view"},
-	"internal/protocol/record":      {"internal/naming"},
-	"internal/protocol/view":        {"internal/protocol/record"},
-	"internal/protocol/tasks":       {"internal/protocol/record"},
-	"internal/protocol/tasks/frame": {"internal/protocol/tasks"},
-	"internal/clock":                {},
-	"internal/mailbox":              {},
-	"internal/natskv":               {"internal/mailbox"},
-	"internal/bridge":               {"fencing", "internal/clock"},
-	"internal/natsrun":              {},
-	"internal/natstest":             {"internal/natsrun", "internal/natstest/race"},
+	"event":                    {},
+	"fencing":                  {"internal/natskv"},
+	"metrics":                  {"event"},
+	"internal/naming":          {},
+	"internal/protocol":        {"internal/naming", "internal/protocol/record", "internal/protocol/view"},
+	"internal/protocol/record": {"internal/naming"},
+	"internal/protocol/view":   {"internal/protocol/record"},
+	"internal/protocol/tasks": {
+		"internal/protocol/record", "internal/protocol/tasks/queue", "internal/protocol/tasks/streamclock",
+	},
+	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
+	"internal/protocol/tasks/streamclock": {"internal/protocol/record"},
+	"internal/protocol/tasks/workers":     {"internal/protocol/tasks"},
+	"internal/protocol/tasks/frame":       {"internal/protocol/tasks", "internal/protocol/tasks/workers"},
+	"internal/clock":                      {},
+	"internal/mailbox":                    {},
+	"internal/natskv":                     {"internal/mailbox"},
+	"internal/bridge":                     {"fencing", "internal/clock"},
+	"internal/natsrun":                    {},
+	"internal/natstest":                   {"internal/natsrun", "internal/natstest/race"},
 	"election": {
 		"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
@@ -57,11 +62,12 @@ var allowed = map[string][]string{
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
 		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
+		"internal/protocol/tasks/workers",
 	},
 	"assign/internal/worker": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
 		"election", "event", "fencing", "internal/bridge", "internal/mailbox", "internal/natsconn", "internal/natskv",
-		"internal/protocol/tasks", "internal/protocol/tasks/frame",
+		"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/workers",
 	},
 	"internal/natsconn": {"internal/mailbox", "internal/natskv"},
 	"assign/assignotel": {"assign"},
@@ -122,7 +128,8 @@ var only = map[string][]string{
 // pure packages have no I/O, no clock and no concurrency of their own.
 var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
-	"internal/protocol/tasks", "internal/protocol/tasks/frame",
+	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/queue",
+	"internal/protocol/tasks/streamclock", "internal/protocol/tasks/workers",
 }
 
 var impure = []string{"context", "sync", "sync/atomic", "net", "os", "io", "log", "log/slog"}

@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // dispatcher sends signed frames to the workers.
@@ -141,7 +142,7 @@ func (d *dispatcher) sync(e tasks.Sync) {
 // stop asks a worker to end an attempt.
 func (d *dispatcher) stop(e tasks.Stop) {
 	v := d.envelope(e.Epoch, e.Term, e.Instance, e.Session, 0)
-	message := frame.EncodeStop(&v, tasks.StopOrder{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
+	message := frame.EncodeStop(&v, workers.StopOrder{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
 	d.out.Send(d.subjects.Cancel(e.Instance), d.replyTo(e.Session, 0), frame.Seal(message, d.host.Signer().Sign))
 }
 

@@ -2,9 +2,9 @@
 //
 //	assign, stop, sync ──► verify ──► rules ──► attempts ──► rules ──► outbox ──► the scheduler
 //
-// The rules are [tasks.Worker] in internal/protocol/tasks, without I/O. One goroutine owns them:
-// the loop in loop.go. A handler runs in a goroutine of its own, in attempt.go. The state that
-// outlives a lease is in the [Registry].
+// The rules are [workers.Worker] in internal/protocol/tasks/workers, without I/O. One goroutine
+// owns them: the loop in loop.go. A handler runs in a goroutine of its own, in attempt.go. The
+// state that outlives a lease is in the [Registry].
 //
 // # Promises
 //

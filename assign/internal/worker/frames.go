@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // frame handles a frame. until is set if the frame has waited.
@@ -71,18 +72,18 @@ func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
 		s.park(m, until, tasks.NotReady)
 		return
 	}
-	s.step(tasks.Received{
+	s.step(workers.Received{
 		Term: v.Term, Low: low, List: assignments, Ref: &reply{m.Reply, v.Number}, Blocked: s.handlers.blockedTasks(),
 	})
 	i := 0
 	for _, e := range s.effects {
 		switch e := e.(type) {
-		case tasks.Start:
+		case workers.Start:
 			for list[i].ID != e.Assignment.ID || list[i].Serial != e.Assignment.Serial { // starts are in the frame's order
 				i++
 			}
 			s.start(&list[i])
-		case tasks.Reply:
+		case workers.Reply:
 			for j, answer := range e.Answers {
 				if answer.Verdict == tasks.Replayed { // the scheduler is done with the task, and would not count it
 					s.rejected(list[j].Policy.Kind, answer.Verdict.String())
@@ -142,7 +143,7 @@ func (s *worker) ended(r returned) {
 		delete(s.runs, r.x.id)
 	}
 	s.outbox.keep(r.finding)
-	s.step(tasks.Ended{ID: r.finding.ID, Attempt: r.finding.Attempt})
+	s.step(workers.Ended{ID: r.finding.ID, Attempt: r.finding.Attempt})
 }
 
 // fence is the token of an attempt. Its id is random, so that only this worker can have handed the

@@ -16,7 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // arrivedFrame is a frame of the scheduler.
@@ -27,7 +27,7 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 	var wg sync.WaitGroup
 	s := &worker{
 		cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), handlers: handlers, session: session, ctx: ctx, h: h, out: natsconn.NewSender(h.Conn(), &wg), in: mailbox.New[any](), runs: map[string]*execution{},
-		machine: tasks.NewWorker(tasks.WorkerConfig{Slots: cfg.Slots, MaxOutbox: maxOutbox}),
+		machine: workers.New(workers.Config{Slots: cfg.Slots, MaxOutbox: maxOutbox}),
 	}
 	s.verifier = frameVerifier{
 		namespace: cfg.Namespace, role: cfg.Role, instance: h.Instance(), session: h.Session(), trusting: cfg.Unverified,
@@ -102,7 +102,7 @@ func (s *worker) run() error {
 				return nil
 			}
 			lease, s.closing = nil, true
-			s.machine.Step(tasks.Drain{}, nil)
+			s.machine.Step(workers.Drain{}, nil)
 			drain.begin(s.cfg.DrainTimeout)
 		}
 		now := time.Now()
@@ -140,7 +140,7 @@ func (s *worker) take(m any) {
 		s.outbox.progress(m.x)
 	case acknowledged:
 		for _, e := range s.outbox.acknowledge(m) {
-			s.step(tasks.Acked{ID: e.ID, Attempt: e.Attempt})
+			s.step(workers.Acked{ID: e.ID, Attempt: e.Attempt})
 		}
 	case *natskv.PermissionError:
 		s.denied(m)

@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // sealed is a verifier of a worker's session, and frames of every type that its scheduler has
@@ -33,7 +34,7 @@ func sealed(tb testing.TB) (*frameVerifier, [][]byte) {
 	list := []frame.Task{{
 		Assignment: tasks.Assignment{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Try: 2, Policy: policy}, Payload: []byte("in"),
 	}}
-	frames := [][]byte{frame.EncodeAssign(&v, 2, list), frame.EncodeStop(&v, tasks.StopOrder{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}), frame.EncodeSync(&v)}
+	frames := [][]byte{frame.EncodeAssign(&v, 2, list), frame.EncodeStop(&v, workers.StopOrder{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}), frame.EncodeSync(&v)}
 	for i := range frames {
 		frames[i] = frame.Seal(frames[i], signer.Sign)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // worker is the work of one process under one lease: a goroutine that owns the worker's rules,
@@ -31,8 +32,8 @@ type worker struct {
 	out      *natsconn.Sender
 	in       *mailbox.Mailbox[any] // bounded by what the scheduler may have unanswered, and by the slots
 
-	machine  *tasks.Worker
-	effects  []tasks.WorkerEffect
+	machine  *workers.Worker
+	effects  []workers.Effect
 	verifier frameVerifier
 	awake    bool      // the session is on short beats, and stays so
 	busy     bool      // it was asked to
@@ -67,20 +68,20 @@ func (s *worker) look() {
 	}
 }
 
-func (s *worker) step(ev tasks.WorkerEvent) {
+func (s *worker) step(ev workers.Event) {
 	s.effects = s.machine.Step(ev, s.effects[:0])
 	for _, e := range s.effects {
 		switch e := e.(type) {
-		case tasks.Halt:
+		case workers.Halt:
 			if x := s.runs[e.ID]; x != nil && x.attempt == e.Attempt {
 				x.lose(stoppedBy(e.Status))
 			}
-		case tasks.Reply:
+		case workers.Reply:
 			r := e.Ref.(*reply)
 			s.out.Send(r.to, "", frame.EncodeAnswers(s.h.Session(), r.number, e.Answers))
-		case tasks.Report:
+		case workers.Report:
 			s.outbox.ready(e.ID, e.Attempt)
-		case tasks.Forget:
+		case workers.Forget:
 			s.outbox.forget(e.ID, e.Attempt)
 		}
 	}

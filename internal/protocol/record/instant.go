@@ -6,6 +6,9 @@ import "time"
 // or processes cannot be compared, and no Instant is ever written to a record.
 type Instant int64
 
+// Never is later than every other instant.
+const Never = Instant(1<<63 - 1)
+
 // Add returns the instant d after t.
 func (t Instant) Add(d time.Duration) Instant { return t + Instant(d) }
 

@@ -10,7 +10,7 @@ import (
 // Instant is a point on the time scale of one process.
 type Instant = record.Instant
 
-const never = Instant(1<<63 - 1)
+const never = record.Never
 
 // Attempt names one hand-out of a task. Epoch is the scheduler's, N counts on within it: so
 // attempts of a task are unique and ordered by construction, whatever two schedulers know of each

@@ -138,38 +138,6 @@ func BenchmarkDispatch(b *testing.B) {
 	}
 }
 
-// BenchmarkWorker is all that a worker's rules do for one task, of which many come in a frame:
-// taken, ended, acknowledged.
-func BenchmarkWorker(b *testing.B) {
-	const burst = 256
-	w := NewWorker(WorkerConfig{Slots: burst, Kinds: []string{"k"}, MaxOutbox: burst})
-	frame := make([]Assignment, burst)
-	for i, id := range ids(burst) {
-		frame[i] = Assignment{ID: id, Attempt: Attempt{5, 1}, Policy: policy}
-	}
-	var out []WorkerEffect
-	serial := uint64(0)
-	b.ReportAllocs()
-	b.ResetTimer()
-	for n := 0; n < b.N; n += burst {
-		low := serial
-		for i := range frame {
-			serial++
-			frame[i].Serial = serial
-		}
-		if out = w.Step(Received{Term: 5, Low: low, List: frame}, out[:0]); len(out) != burst+1 {
-			b.Fatalf("%d effects, want %d starts and an answer", len(out), burst)
-		}
-		for i := range frame {
-			out = w.Step(Ended{ID: frame[i].ID, Attempt: frame[i].Attempt}, out[:0])
-			out = w.Step(Acked{ID: frame[i].ID, Attempt: frame[i].Attempt}, out[:0])
-		}
-		if w.Live()+w.Unacked() != 0 {
-			b.Fatal("something is left")
-		}
-	}
-}
-
 // openTasks are what tasks may have that wait, each of its own: what differs from task to task, and
 // how often it does not matter, such as labels, is in their policies, which they share.
 var openTasks = map[string]func(i int, e *Submitted){

@@ -76,10 +76,10 @@ func TestTheTimeIsToldAnew(t *testing.T) {
 	b.step(CaughtUp{})
 	b.step(Members{})
 	b.sealAt(2, at(0, 0))
-	if next := b.s.Next(b.now); next > clockAge || next < clockAge-time.Minute {
+	if next := b.s.Next(b.now); next > time.Hour || next < time.Hour-time.Minute {
 		t.Errorf("it wakes up in %v", next)
 	}
-	w, ok := find[WriteSeal](b.pass(clockAge))
+	w, ok := find[WriteSeal](b.pass(time.Hour))
 	if !ok || w.Expect != 2 {
 		t.Fatalf("%+v", w)
 	}

@@ -33,11 +33,11 @@ func (s *Scheduler) handOut() {
 	put := 0
 	for len(h) > 0 && !s.over {
 		l := h[0]
-		t := l.queue.entries[0].t
+		t := l.queue.First()
 		goes := true
-		if t.deadline <= s.clock.now { // with very many at once, the others follow when their outcomes are stored
+		if t.deadline <= s.clock.Now { // with very many at once, the others follow when their outcomes are stored
 			if goes = s.expired < maxExpired; goes {
-				s.expiring.remove(t)
+				s.expiring.Remove(t)
 				s.expire(t)
 			}
 		} else if key := t.limit(); key != "" && s.limits[key].full(t) {
@@ -50,7 +50,7 @@ func (s *Scheduler) handOut() {
 		} else {
 			goes = s.hand(t)
 		}
-		if !goes || l.queue.len() == 0 {
+		if !goes || l.queue.Len() == 0 {
 			n := len(h) - 1
 			h[0], h[n] = h[n], nil
 			h = h[:n]
@@ -66,7 +66,7 @@ func siftDown(h []*queueClass, i int) {
 	for {
 		least := i
 		for c := 2*i + 1; c <= 2*i+2 && c < len(h); c++ {
-			if h[c].queue.entries[0].before(&h[least].queue.entries[0]) {
+			if h[c].queue.Before(&h[least].queue) {
 				least = c
 			}
 		}
@@ -160,7 +160,7 @@ func (s *Scheduler) push(w *worker) {
 			Checkpoint: t.checkpoint,
 		}
 		if t.deadline != never {
-			list[i].Left = max(t.deadline.Sub(s.clock.now), time.Millisecond)
+			list[i].Left = max(t.deadline.Sub(s.clock.Now), time.Millisecond)
 		}
 	}
 	s.emit(Assign{w.session, w.instance, w.frame, s.epoch, s.cfg.Epoch, low, list})

@@ -1,8 +1,9 @@
-// Package tasks is the rules of tasks as pure state machines: no I/O, no clock, no goroutine, no
-// logging.
+// Package tasks is the rules of a scheduler of tasks as a pure state machine: no I/O, no clock, no
+// goroutine, no logging.
 //
-//	(event, now) ──► Scheduler.Step ──► effects      one per term: the books
-//	 event       ──► Worker.Step    ──► effects      one per session: what it runs and reports
+//	(event, now) ──► Scheduler.Step ──► effects
+//
+// There is one Scheduler for each term. Package workers has the rules of the other side.
 //
 // The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long
 // as it waits, whatever keys and times it has; where its id, keys and tag are longer than 80 bytes,
@@ -47,9 +48,6 @@
 //     that needs several slots.
 //   - S12 An outcome that may have stood in the stream and be gone by now is written only over its
 //     own submission.
-//   - W1 A worker gives one answer to an assignment, however often it comes, until the scheduler
-//     has said that it will not come again.
-//   - W2 A result is reported until the scheduler of the present epoch has settled it.
 //
 // Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round,
 // and as much for the classes that somebody with room takes, and O(log workers) for each task, but

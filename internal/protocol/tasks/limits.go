@@ -1,6 +1,10 @@
 package tasks
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
+)
 
 // ceiling is what bounds the tasks of one kind: how many are with workers at once, and how many are
 // handed out per second.
@@ -65,7 +69,7 @@ type limit struct {
 type keyQueue struct {
 	of       *limit
 	admitted int // into the class again
-	parked   queue
+	parked   queue.Queue[*task]
 	place    int // in of.kept, from 1
 }
 
@@ -98,7 +102,7 @@ func (s *Scheduler) keyQueueOf(t *task, key string) *keyQueue {
 func (s *Scheduler) park(t *task) {
 	s.move(t, parked)
 	n := s.keyQueueOf(t, t.limit())
-	n.parked.add(t, t.turn(s))
+	n.parked.Add(t, t.turn(s))
 	if n.place == 0 {
 		n.of.parked = append(n.of.parked, n)
 		n.place = len(n.of.parked)
@@ -107,7 +111,7 @@ func (s *Scheduler) park(t *task) {
 
 // unpark strikes a key queue in which nobody is parked any more.
 func (n *keyQueue) unpark() {
-	if n.place == 0 || n.parked.len() > 0 {
+	if n.place == 0 || n.parked.Len() > 0 {
 		return
 	}
 	kept := n.of.parked
@@ -122,12 +126,12 @@ func (n *keyQueue) unpark() {
 func (s *Scheduler) admit(key string, l *limit) {
 	for i := len(l.parked) - 1; i >= 0; i-- {
 		n := l.parked[i]
-		for n.parked.len() > 0 {
-			t := n.parked.entries[0].t
+		for n.parked.Len() > 0 {
+			t := n.parked.First()
 			if l.running+n.admitted >= max(t.policy.KeyLimit, 1) {
 				break
 			}
-			n.parked.remove(t)
+			n.parked.Remove(t)
 			n.admitted++
 			t.admitted = true
 			s.stand(t)
@@ -153,13 +157,13 @@ func (s *Scheduler) leftClass(t *task) {
 func (s *Scheduler) leftParked(t *task) {
 	key := t.limit()
 	n := t.class.keyQueues[key]
-	n.parked.remove(t)
+	n.parked.Remove(t)
 	n.unpark()
 	s.leftKeyQueue(t.class, key, n)
 }
 
 func (s *Scheduler) leftKeyQueue(l *queueClass, key string, n *keyQueue) {
-	if n.admitted == 0 && n.parked.len() == 0 {
+	if n.admitted == 0 && n.parked.Len() == 0 {
 		delete(l.keyQueues, key)
 		n.of.queues--
 	}

@@ -48,7 +48,7 @@ func (s *Scheduler) TaskInfo(now Instant, id string) (TaskInfo, bool) {
 }
 
 func (s *Scheduler) taskInfo(now Instant, t *task, why *reasons) TaskInfo {
-	clock := now.Add(s.clock.shift)
+	clock := s.clock.At(now)
 	g := TaskInfo{
 		ID: t.id(), Revision: t.revision, Kind: t.policy.Kind, State: t.state(), Tries: t.tries(), Attempt: t.attempt,
 		Priority: t.policy.Priority, Age: max(clock.Sub(t.stored), 0), Keys: t.keys(), Cursor: uint64(t.slot) + 1,

@@ -222,7 +222,7 @@ func (s *Scheduler) putOff(t *task) {
 	s.release(t, rejected, nil)
 	if t.phase.queued() {
 		s.unqueue(t)
-		s.postpone(t, s.clock.now.Add(retryCap))
+		s.postpone(t, s.clock.Now.Add(retryCap))
 	}
 }
 

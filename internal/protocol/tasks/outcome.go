@@ -191,7 +191,7 @@ func (s *Scheduler) noted(t *task) {
 	wait := t.run.write.retry.Wait
 	s.putAway(t)
 	if wait > 0 {
-		s.postpone(t, s.clock.latest(s.now).Add(wait)) // until the note is read: it says from when
+		s.postpone(t, s.clock.Latest(s.now).Add(wait)) // until the note is read: it says from when
 	} else {
 		s.enqueue(t)
 	}

@@ -25,7 +25,7 @@ func TestADeadlineThatTheWorkerNoticesFirst(t *testing.T) {
 	if s, ok := find[Settle](b.storeAll(out)); !ok || s.Stale || s.Ref != 1 {
 		t.Error("its worker is not told that this is over")
 	}
-	if b.s.tasks.len() != 0 || b.s.expired != 0 || b.s.expiring.len() != 0 {
+	if b.s.tasks.len() != 0 || b.s.expired != 0 || b.s.expiring.Len() != 0 {
 		t.Errorf("left: %d tasks, %d that expire", b.s.tasks.len(), b.s.expired)
 	}
 }

@@ -93,7 +93,7 @@ func (p *pool) waiting(s *Scheduler, to []*queueClass) []*queueClass {
 		return to
 	}
 	for _, l := range p.classes {
-		if l.queue.len() == 0 || l.kind.paused {
+		if l.queue.Len() == 0 || l.kind.paused {
 			continue
 		}
 		if !p.fill(s) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
 )
 
 // kind is what the tasks of one kind have in common.
@@ -28,7 +30,7 @@ type queueClass struct {
 	kind      *kind
 	labels    map[string]string
 	weight    int
-	queue     queue
+	queue     queue.Queue[*task]
 	keyQueues map[string]*keyQueue // by limit key: its tasks that are parked, or were
 	open      int                  // tasks that belong to it
 	pool      *pool                // who can run them; nil: not known yet

@@ -83,7 +83,7 @@ func (s *Scheduler) eraseOf(id string, noted, saved bool) {
 func (e Noted) apply(s *Scheduler) {
 	t := s.tasks.get(e.ID)
 	if !e.Stored.IsZero() {
-		s.clock.observe(s.clock.instant(e.Stored))
+		s.clock.Observe(s.clock.Instant(e.Stored))
 	}
 	switch {
 	case e.Gone:
@@ -98,9 +98,9 @@ func (e Noted) apply(s *Scheduler) {
 	case t.phase == starting && t.run.write.retry.Started == e.Retry.Started && t.run.write.guard != 0:
 		s.stored(&t.run.write, e.Revision)
 	case !s.ready: // of an earlier scheduler
-		since := s.clock.now
+		since := s.clock.Now
 		if !e.Stored.IsZero() {
-			since = s.clock.instant(e.Stored)
+			since = s.clock.Instant(e.Stored)
 		}
 		s.recall(t, e.Retry, since)
 	default: // ours, or of the submission before, whose outcome was gone when its last attempt was noted
@@ -113,8 +113,8 @@ func (e Noted) apply(s *Scheduler) {
 // would for a later scheduler.
 func (s *Scheduler) waitSince(t *task, e *Noted) {
 	if t.phase == delayed && t.attempt == e.Retry.Attempt && e.Retry.Wait > 0 && !e.Stored.IsZero() {
-		s.delayed.remove(t)
-		s.postpone(t, s.clock.instant(e.Stored).Add(e.Retry.Wait))
+		s.delayed.Remove(t)
+		s.postpone(t, s.clock.Instant(e.Stored).Add(e.Retry.Wait))
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Scheduler) recall(t *task, r Retry, since Instant) {
 	t.attempt = r.Attempt
 	t.failures, t.crashes, t.snoozes = clip(r.Failures), clip(r.Crashes), clip(r.Snoozes)
 	// Before our seal has told the time it is not known what is due.
-	if due := since.Add(r.Wait); r.Wait > 0 && (due > s.clock.now || !s.settled) && t.phase.queued() {
+	if due := since.Add(r.Wait); r.Wait > 0 && (due > s.clock.Now || !s.settled) && t.phase.queued() {
 		s.unqueue(t)
 		s.postpone(t, due)
 	}

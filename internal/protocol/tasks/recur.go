@@ -61,10 +61,10 @@ const aheadMost = time.Hour
 // count from now: those that are dropped may have been submitted, and none is to be submitted
 // twice.
 func (s *Scheduler) distrust(name string, r *recur) {
-	if s.clock.base.IsZero() {
+	if !s.clock.Running() {
 		return
 	}
-	now, local := s.clock.time(), s.clock.localTime(s.now)
+	now, local := s.clock.Time(), s.clock.LocalTime(s.now)
 	ahead := func(t, of time.Time) bool { return !of.IsZero() && t.Sub(of) > aheadMost }
 	absurd := func(t, stored time.Time) bool {
 		if !ahead(t, now) {
@@ -156,8 +156,8 @@ func latest(t time.Time, others ...time.Time) time.Time {
 // fire submits what is due by the stream's clock. A recurrence has one tick under way at a time, so
 // that their order is kept.
 func (s *Scheduler) fire() {
-	now := s.clock.time()
-	if s.seal.valid == 0 || s.nextDue.IsZero() || s.clock.base.IsZero() || now.Before(s.nextDue) {
+	now := s.clock.Time()
+	if s.seal.valid == 0 || s.nextDue.IsZero() || !s.clock.Running() || now.Before(s.nextDue) {
 		return
 	}
 	s.nextDue = time.Time{}

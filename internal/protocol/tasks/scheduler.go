@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/streamclock"
 )
 
 // SchedulerConfig fixes what one scheduler does for its whole term.
@@ -79,14 +82,14 @@ type Scheduler struct {
 	erasing map[string]int // erasures that were sent under the present seal, by what they belong to
 	last    uint64         // number of the last write
 
-	delayed, expiring queue // on the stream's clock, like the turns of classes
-	expired           int   // tasks whose outcome is being stored since their deadline has passed
+	delayed, expiring queue.Queue[*task] // on the stream's clock, like the turns of classes
+	expired           int                // tasks whose outcome is being stored since their deadline has passed
 
 	watched map[string]Instant // tasks, and until when
 	changed []string           // those of them that have in this step
 
 	now   Instant
-	clock clock
+	clock streamclock.Clock
 	out   []Effect
 }
 
@@ -99,7 +102,7 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{}, pools: pools{by: map[string]*pool{}},
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]Attempt{}, writes: map[uint64]*write{},
 		erasing: map[string]int{},
-		watched: map[string]Instant{}, expiring: queue{deadline: true},
+		watched: map[string]Instant{}, expiring: queue.Numbered[*task](ofDeadlines),
 	}
 }
 
@@ -107,7 +110,8 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 // carried out in order. Nothing is handed out but at a Tick, so that what came at once goes out
 // together. An event may be given by its address: it is not kept.
 func (s *Scheduler) Step(now Instant, ev Event, out []Effect) []Effect {
-	s.now, s.clock.now, s.out = now, now.Add(s.clock.shift), out
+	s.now, s.out = now, out
+	s.clock.Step(now)
 	if !s.over {
 		ev.apply(s)
 	}
@@ -139,19 +143,19 @@ func (s *Scheduler) Next(now Instant) time.Duration {
 		next = min(next, s.wake)
 	}
 	if s.settled {
-		next = min(next, s.clock.of(s.delayed.next()))
+		next = min(next, s.clock.Of(s.delayed.Next()))
 	}
 	if s.settled && s.expired < maxExpired {
-		next = min(next, s.clock.of(s.expiring.next()))
+		next = min(next, s.clock.Of(s.expiring.Next()))
 	}
-	if s.clock.told && s.seal.valid != 0 {
-		next = min(next, s.clock.due())
+	if s.clock.Told && s.seal.valid != 0 {
+		next = min(next, s.clock.Due())
 	}
 	for _, w := range s.workerList {
 		next = min(next, w.due(s))
 	}
 	if !s.nextDue.IsZero() && s.seal.valid != 0 {
-		next = min(next, s.clock.of(s.clock.instant(s.nextDue)))
+		next = min(next, s.clock.Of(s.clock.Instant(s.nextDue)))
 	}
 	if next == never {
 		return time.Hour
@@ -173,8 +177,8 @@ func (s *Scheduler) end(e Effect) {
 }
 
 func (e Tick) apply(s *Scheduler) {
-	s.clock.useLocal(s.now, e.Wall)
-	if s.seal.valid != 0 && s.clock.stale(s.now) {
+	s.clock.UseLocal(s.now, e.Wall)
+	if s.seal.valid != 0 && s.clock.Stale(s.now) {
 		s.renew()
 	}
 	s.tendSeal()
@@ -193,14 +197,14 @@ func (e Tick) apply(s *Scheduler) {
 // may.
 func (s *Scheduler) comeDue() {
 	for s.expired < maxExpired && !s.over {
-		t := s.expiring.pop(s.clock.now)
+		t := s.expiring.Pop(s.clock.Now)
 		if t == nil {
 			break
 		}
 		s.expire(t)
 	}
 	for range maxDue {
-		t := s.delayed.pop(s.clock.now)
+		t := s.delayed.Pop(s.clock.Now)
 		if t == nil || s.over {
 			break
 		}

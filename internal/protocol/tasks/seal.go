@@ -158,3 +158,23 @@ func (s *Scheduler) sealWritten(o record.Outcome) {
 // rereadAfter is how many seals in a row come to nothing until a refused one means that the reading
 // lags: what stands there has not been shown in a second and more.
 const rereadAfter = 6
+
+// timeFromSeal takes the time from a seal of ours. The first one puts back what waits for a worker
+// too early: the local clock may be ahead, or the first record was stored before the stream's clock
+// was put back.
+func (s *Scheduler) timeFromSeal(stored time.Time) {
+	if stored.IsZero() {
+		return
+	}
+	first := !s.clock.Told
+	s.clock.FromSeal(s.now, stored)
+	if !first {
+		return
+	}
+	for t := range s.tasks.all() {
+		if (t.phase == waiting || t.phase == parked) && t.due > s.clock.Now && t.due != t.stored {
+			s.unqueue(t)
+			s.postpone(t, t.due)
+		}
+	}
+}

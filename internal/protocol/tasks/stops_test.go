@@ -85,12 +85,6 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			if len(stops) != 1 || stops[0].ID != "x" || stops[0].Status != c.want {
 				t.Fatalf("%+v, want one that says %q", stops, c.want)
 			}
-			w := NewWorker(WorkerConfig{Slots: 1, Kinds: []string{"k"}, MaxOutbox: 1})
-			w.Step(Received{Term: 1, List: []Assignment{{ID: "x", Attempt: stops[0].Attempt, Serial: 1, Policy: policy}}}, nil)
-			told := StopOrder{Term: stops[0].Term, ID: "x", Attempt: stops[0].Attempt, Serial: stops[0].Serial, Status: stops[0].Status}
-			if all := w.Step(told, nil); len(all) != 1 || all[0] != (Halt{"x", stops[0].Attempt, c.want}) {
-				t.Errorf("the worker: %+v", all)
-			}
 		})
 	}
 }

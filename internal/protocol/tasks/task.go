@@ -37,6 +37,21 @@ type task struct {
 	alike      int32 // the next task whose id has the same hash, by its slot, from 1
 }
 
+// ofDeadlines is the number of the queue of deadlines: a task is in that one and in one other at
+// most.
+const ofDeadlines = 1
+
+// Place is where the task keeps its place in a queue.
+func (t *task) Place(number uint8) *int32 {
+	if number == ofDeadlines {
+		return &t.expiry
+	}
+	return &t.place
+}
+
+// Order is what decides among tasks of one moment: the order of their submissions.
+func (t *task) Order() uint64 { return t.revision }
+
 func (t *task) tries() int { return int(t.failures) + int(t.crashes) + int(t.snoozes) }
 
 // current is what a task needs while a worker has it, and while what became of that is being
@@ -60,11 +75,11 @@ type current struct {
 // open puts a submission on the books.
 func (s *Scheduler) open(e *Submitted) *task {
 	l := s.classOf(e.Policy, e.Revision)
-	t := &task{revision: e.Revision, policy: e.Policy, class: l, deadline: never, stored: s.clock.now}
+	t := &task{revision: e.Revision, policy: e.Policy, class: l, deadline: never, stored: s.clock.Now}
 	t.name(e.ID, e.Keys, e.Tag)
 	if !e.Stored.IsZero() {
-		t.stored = s.clock.instant(e.Stored)
-		s.clock.observe(t.stored)
+		t.stored = s.clock.Instant(e.Stored)
+		s.clock.Observe(t.stored)
 		if s.began == 0 {
 			s.began = s.now
 		}
@@ -76,10 +91,10 @@ func (s *Scheduler) open(e *Submitted) *task {
 	s.emit(l.kind.queued)
 	if e.Times.Deadline > 0 {
 		t.deadline = t.stored.Add(e.Times.Deadline)
-		s.expiring.add(t, t.deadline)
+		s.expiring.Add(t, t.deadline)
 	}
 	t.due = t.stored.Add(e.Times.Delay)
-	if e.Times.Delay > 0 && t.due > s.clock.now { // else it was stored a moment ago, and the clock is a little behind
+	if e.Times.Delay > 0 && t.due > s.clock.Now { // else it was stored a moment ago, and the clock is a little behind
 		s.postpone(t, t.due)
 	} else {
 		s.enqueue(t)
@@ -108,7 +123,7 @@ func (s *Scheduler) close(t *task) {
 	s.unassign(t)
 	s.move(t, nowhere)
 	s.putAway(t)
-	s.expiring.remove(t)
+	s.expiring.Remove(t)
 	s.mark(t)
 	delete(s.begun, t.id())
 	s.tasks.remove(t)
@@ -158,7 +173,7 @@ func (s *Scheduler) enqueue(t *task) {
 // stand puts a task into its class.
 func (s *Scheduler) stand(t *task) {
 	s.move(t, waiting)
-	t.class.queue.add(t, t.turn(s))
+	t.class.queue.Add(t, t.turn(s))
 }
 
 // turn is what a task's place in its class is decided by: every step of priority is worth so much
@@ -172,19 +187,19 @@ func (s *Scheduler) postpone(t *task, until Instant) {
 	if t.phase != delayed { // what is read of a note may come after the submission's own delay
 		s.move(t, delayed)
 	}
-	s.delayed.add(t, until)
+	s.delayed.Add(t, until)
 }
 
 // unqueue takes a task that waits out of its queue.
 func (s *Scheduler) unqueue(t *task) {
 	switch t.phase {
 	case waiting:
-		t.class.queue.remove(t)
+		t.class.queue.Remove(t)
 		s.leftClass(t)
 	case parked:
 		s.leftParked(t)
 	case delayed:
-		s.delayed.remove(t)
+		s.delayed.Remove(t)
 	}
 }
 
@@ -221,4 +236,39 @@ func markOf(id string) uint16 {
 		h = (h ^ uint32(id[i])) * 16777619
 	}
 	return uint16(h>>20^h) & 0xfff
+}
+
+// name gives a task its id, its keys and its tag.
+func (t *task) name(id string, k *Keys, tag string) {
+	if k == nil {
+		k = &Keys{}
+	}
+	text := make([]byte, 0, 512)
+	for _, part := range []string{id, k.Unique, k.Sticky, k.Limit, tag} {
+		text = append(text, part...)
+	}
+	t.text = string(text)
+	t.idEnd, t.tagSize = uint8(len(id)), uint8(len(tag))
+	t.uniqueEnd = uint16(len(id) + len(k.Unique))
+	t.stickyEnd = t.uniqueEnd + uint16(len(k.Sticky))
+}
+
+func (t *task) id() string { return t.text[:t.idEnd] }
+
+func (t *task) unique() string { return t.text[t.idEnd:t.uniqueEnd] }
+
+func (t *task) sticky() string { return t.text[t.uniqueEnd:t.stickyEnd] }
+
+func (t *task) limit() string { return t.text[t.stickyEnd:t.limitEnd()] }
+
+func (t *task) tag() string { return t.text[t.limitEnd():] }
+
+func (t *task) limitEnd() int { return len(t.text) - int(t.tagSize) }
+
+// keys are its keys, nil for none.
+func (t *task) keys() *Keys {
+	if int(t.idEnd) == t.limitEnd() {
+		return nil
+	}
+	return &Keys{Unique: t.unique(), Sticky: t.sticky(), Limit: t.limit()}
 }

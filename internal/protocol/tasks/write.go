@@ -66,7 +66,7 @@ type moment struct{ own, stream Instant }
 // age is how long ago a moment was, by the clock that says more: the stream's may have been put
 // forward since, and ours may have learned that it had been ahead.
 func (s *Scheduler) age(m moment) time.Duration {
-	return max(s.now.Sub(m.own), s.clock.now.Sub(m.stream))
+	return max(s.now.Sub(m.own), s.clock.Now.Sub(m.stream))
 }
 
 // outlived reports whether an outcome may have been stored, by us or by an earlier scheduler, and
@@ -135,8 +135,8 @@ func (s *Scheduler) send(w *write) {
 	switch t := w.t; w.kind {
 	case outcomeWrite:
 		w.again = w.again || s.outlived(w)
-		if s.clock.told && w.asked == (moment{}) {
-			w.asked = moment{s.now, s.clock.now}
+		if s.clock.Told && w.asked == (moment{}) {
+			w.asked = moment{s.now, s.clock.Now}
 		}
 		s.emit(WriteOutcome{w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.Retention, w.outcome, w.again})
 	case noteWrite, startWrite:

@@ -149,7 +149,7 @@ var taskMutants = []mutants.Mutant{
 		{"if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},
 	}},
 	{Name: "no low-water mark", By: inTasks("repeated"), Edits: []mutants.Edit{
-		{"\tif a.Serial <= w.low {\n\t\treturn Replayed\n\t}\n", ""},
+		{"\tif a.Serial <= w.low {\n\t\treturn tasks.Replayed\n\t}\n", ""},
 	}},
 	{Name: "no session in the audience", By: inTasks("crashed"), Edits: []mutants.Edit{
 		{" || v.Session != a.Session", ""},

@@ -11,7 +11,7 @@
 //	               ├── store: the stream, with its conditions
 //	               ├── clients: submit (with unique keys), cancel, requeue dead tasks, pause, drain, define recurrences
 //	               ├── schedulers: tasks.Scheduler, any number of them at once
-//	               └── workers: tasks.Worker behind tasks.Addressee, which judges their frames as in a follower
+//	               └── workers: workers.Worker behind frame.Addressee, which judges their frames as in a follower
 //
 // Checked all the time:
 //   - no two live handlers of one task, but of sessions whose bucket is gone; attempts of a task

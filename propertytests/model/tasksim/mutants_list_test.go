@@ -39,7 +39,7 @@ var drawn = []mutants.Mutant{
 		{"if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},
 	}},
 	{Name: "no low-water mark", Edits: []mutants.Edit{
-		{"\tif a.Serial <= w.low {\n\t\treturn Replayed\n\t}\n", ""},
+		{"\tif a.Serial <= w.low {\n\t\treturn tasks.Replayed\n\t}\n", ""},
 	}},
 	{Name: "no session in the audience", Edits: []mutants.Edit{
 		{" || v.Session != a.Session", ""},
@@ -227,13 +227,13 @@ var drawn = []mutants.Mutant{
 		{"s.erasing[w.record()] > 0", "s.erasing[w.record()] > 1<<30"},
 	}},
 	{Name: "the local clock counts", Edits: []mutants.Edit{
-		{"\tif !c.told {\n", "\tif c.told || !c.told {\n"},
+		{"\tif !c.Told {\n", "\tif c.Told || !c.Told {\n"},
 	}},
 	{Name: "what the local clock let wait for a worker goes", Edits: []mutants.Edit{
 		{"\tif !first {\n", "\tif first || !first {\n"},
 	}},
 	{Name: "the stream's clock is never put back", Edits: []mutants.Edit{
-		{"case !c.told || shift <= c.shift && shift >= c.shift-tolerance:", "case !c.told || shift <= c.shift:"},
+		{"case !c.Told || shift <= c.shift && shift >= c.shift-tolerance:", "case !c.Told || shift <= c.shift:"},
 	}},
 	{Name: "what has never been sent may have been sent before", Edits: []mutants.Edit{
 		{" || a.Verdict == Unsent && (e.Frame != w.frame || w.tries > 1) {", " {"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // worker is one session's worker: the real rules behind a follower's checks.
@@ -12,7 +13,7 @@ type worker struct {
 	w       *taskWorld
 	p       *participant
 	session uint64
-	m       *tasks.Worker
+	m       *workers.Worker
 	runs    map[string]*handlerRun
 	results map[string]tasks.Held // what is not settled, with its attempt
 	verbs   map[string]tasks.Result
@@ -47,7 +48,7 @@ func newWorker(p *participant) *worker {
 		w: p.w, p: p, session: p.session, runs: map[string]*handlerRun{}, results: map[string]tasks.Held{},
 		verbs: map[string]tasks.Result{},
 		said:  map[string]*saying{},
-		m:     tasks.NewWorker(tasks.WorkerConfig{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
+		m:     workers.New(workers.Config{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
 	}
 	p.later(k.w.Lease/2, k.resend)
 	return k
@@ -87,10 +88,10 @@ func (k *worker) take(f sentFrame, waited time.Duration) {
 	k.frame = &f
 	switch {
 	case f.push != nil:
-		k.step(tasks.Received{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
+		k.step(workers.Received{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
 	case f.stop != nil:
 		k.accepts(&f, "stops", f.stop.ID)
-		k.step(tasks.StopOrder{
+		k.step(workers.StopOrder{
 			Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial,
 			Status: f.stop.Status,
 		})
@@ -115,22 +116,22 @@ func (k *worker) answer(f sentFrame, answers []tasks.Answer) {
 	k.w.send(k.p, l.p, func() { l.step(tasks.Answered{Session: f.session, Frame: number, Answers: answers}) })
 }
 
-func (k *worker) step(ev tasks.WorkerEvent) {
+func (k *worker) step(ev workers.Event) {
 	for _, e := range k.m.Step(ev, nil) {
 		switch e := e.(type) {
-		case tasks.Reply:
+		case workers.Reply:
 			k.answer(e.Ref.(sentFrame), e.Answers)
-		case tasks.Start:
+		case workers.Start:
 			k.start(e.Assignment)
-		case tasks.Halt:
+		case workers.Halt:
 			if r := k.runs[e.ID]; r != nil && r.attempt == e.Attempt {
 				k.w.stopped(r, e.Status)
 				k.p.later(k.w.upTo(k.w.Lease/20), func() { k.end(r, tasks.Result{Verb: tasks.Failed}) })
 			}
-		case tasks.Report:
+		case workers.Report:
 			k.results[e.ID] = tasks.Held{ID: e.ID, Attempt: e.Attempt}
 			k.report(e.ID)
-		case tasks.Forget:
+		case workers.Forget:
 			if k.results[e.ID].Attempt == e.Attempt {
 				delete(k.results, e.ID)
 			}
@@ -182,12 +183,12 @@ func (k *worker) end(r *handlerRun, result tasks.Result) {
 	if result.Verb == tasks.Released {
 		k.finish()
 	}
-	k.step(tasks.Ended{ID: r.id, Attempt: r.attempt})
+	k.step(workers.Ended{ID: r.id, Attempt: r.attempt})
 }
 
 // leave drains the worker and closes the session; another one is opened.
 func (k *worker) leave() {
-	k.step(tasks.Drain{})
+	k.step(workers.Drain{})
 	p := k.p
 	p.later(k.w.Lease/4+k.w.upTo(k.w.Lease/2), func() {
 		switch {
@@ -246,7 +247,7 @@ func (k *worker) report(id string) {
 				}
 				k.w.send(l.p, k.p, func() {
 					if !k.over {
-						k.step(tasks.Acked{ID: h.ID, Attempt: h.Attempt})
+						k.step(workers.Acked{ID: h.ID, Attempt: h.Attempt})
 					}
 				})
 			})})

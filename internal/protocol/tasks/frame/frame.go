@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // Envelope is what every frame of a scheduler says of itself, under its signature: from which term
@@ -125,7 +126,7 @@ func milliseconds(n int64) time.Duration {
 }
 
 // EncodeStop makes the frame of a Stop, as its worker is told it. The term is the envelope's.
-func EncodeStop(v *Envelope, t tasks.StopOrder) []byte {
+func EncodeStop(v *Envelope, t workers.StopOrder) []byte {
 	e := newEncoder(FrameStop, 160+len(t.ID)+signatureSize)
 	e.envelope(v)
 	e.text(t.ID)
@@ -136,13 +137,13 @@ func EncodeStop(v *Envelope, t tasks.StopOrder) []byte {
 }
 
 // DecodeStop reads a stop frame.
-func DecodeStop(frame []byte) (v Envelope, t tasks.StopOrder, err error) {
+func DecodeStop(frame []byte) (v Envelope, t workers.StopOrder, err error) {
 	d, err := newDecoder(frame, FrameStop)
 	if err != nil {
 		return v, t, err
 	}
 	v = d.envelope()
-	t = tasks.StopOrder{Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(), Status: tasks.Status(d.text())}
+	t = workers.StopOrder{Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(), Status: tasks.Status(d.text())}
 	return v, t, d.err()
 }
 

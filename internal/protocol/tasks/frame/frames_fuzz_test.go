@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 // mayAllocate is how much reading a frame of n bytes may take: a multiple of it, and what the
@@ -29,7 +30,7 @@ type (
 	}
 	stopFrame struct {
 		v Envelope
-		t tasks.StopOrder
+		t workers.StopOrder
 	}
 	answerFrame struct {
 		session, number uint64
@@ -93,7 +94,7 @@ func samples() [][]byte {
 	}
 	return [][]byte{
 		EncodeAssign(&v, 2, []Task{task}), EncodeAssign(&v, 0, nil), EncodeAssign(&Envelope{}, 1<<63, []Task{task, task, task}),
-		EncodeStop(&v, tasks.StopOrder{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusCancelled}), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
+		EncodeStop(&v, workers.StopOrder{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusCancelled}), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
 		EncodeSynced(7, 9, held), EncodeSynced(7, 9, nil), EncodeSettled([]bool{true, false, true}), EncodeSettled(nil),
 		EncodeReport("a", 7, 9, []Finding{
 			{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verb: tasks.Succeeded, Ran: 5, Data: []byte("out")},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 var someEnvelope = Envelope{Namespace: "work", Role: "scheduler", Epoch: 9, Term: 8, Instance: "a.b", Session: 7, Number: 6}
@@ -19,7 +20,7 @@ func TestFramesReadBack(t *testing.T) {
 	if err != nil || v != someEnvelope || low != 2 || !reflect.DeepEqual(got, list) {
 		t.Errorf("assign: %+v, %d, %+v, %v", v, low, got, err)
 	}
-	told := tasks.StopOrder{Term: someEnvelope.Term, ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}
+	told := workers.StopOrder{Term: someEnvelope.Term, ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}
 	if v, got, err := DecodeStop(EncodeStop(&someEnvelope, told)); err != nil || v != someEnvelope || got != told {
 		t.Errorf("stop: %v, %v, %v", v, got, err)
 	}
@@ -46,7 +47,7 @@ func TestFramesReadBack(t *testing.T) {
 // FuzzFrames: no input may make a decoder panic, or claim more memory than it has bytes for.
 func FuzzFrames(f *testing.F) {
 	f.Add(EncodeAssign(&someEnvelope, 2, []Task{{Assignment: tasks.Assignment{ID: "x", Policy: &tasks.Policy{Kind: "k", MaxAttempts: 3}}, Payload: []byte("in")}}))
-	f.Add(EncodeStop(&someEnvelope, tasks.StopOrder{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}))
+	f.Add(EncodeStop(&someEnvelope, workers.StopOrder{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusExpired}))
 	f.Add(EncodeSync(&someEnvelope))
 	f.Add(EncodeAnswers(7, 6, []tasks.Answer{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verdict: tasks.Accepted}}))
 	f.Add(EncodeSynced(7, 9, []tasks.Held{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Revision: 4}}))

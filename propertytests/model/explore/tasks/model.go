@@ -5,6 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
@@ -53,8 +54,8 @@ func (x *Model) Start() ([]World, *search.Violation) {
 	return []World{w}, nil
 }
 
-func newWorker(c *Config) *tasks.Worker {
-	return tasks.NewWorker(tasks.WorkerConfig{Slots: c.Slots, Kinds: []string{policy.Kind}, MaxOutbox: 8})
+func newWorker(c *Config) *workers.Worker {
+	return workers.New(workers.Config{Slots: c.Slots, Kinds: []string{policy.Kind}, MaxOutbox: 8})
 }
 
 // appoint gives the role to a member.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
 func (x *Model) send(w *World, m *message) {
@@ -164,7 +165,7 @@ func (x *Model) hear(w *World, i int, m *message) error {
 		if me.session != m.session {
 			return nil
 		}
-		return x.work(w, i, tasks.Acked{ID: taskID(int(m.task)), Attempt: m.attempt}, nil)
+		return x.work(w, i, workers.Acked{ID: taskID(int(m.task)), Attempt: m.attempt}, nil)
 	}
 	answer := &message{kind: answers, leader: m.leader, member: m.member, session: m.session, frame: m.frame}
 	us := me.addressee(w.ledger)
@@ -183,11 +184,11 @@ func (x *Model) hear(w *World, i int, m *message) error {
 	}
 	switch m.kind {
 	case pushes:
-		return x.work(w, i, tasks.Received{Term: m.push.Term, Low: m.push.Low, List: m.push.List}, answer)
+		return x.work(w, i, workers.Received{Term: m.push.Term, Low: m.push.Low, List: m.push.List}, answer)
 	case stops:
 		s := m.stop
 		answer.kind, answer.frame, answer.task, answer.attempt = stopped, 0, uint8(taskIndex(s.ID)), s.Attempt
-		return x.work(w, i, tasks.StopOrder{Term: s.Term, ID: s.ID, Attempt: s.Attempt, Serial: s.Serial, Status: s.Status},
+		return x.work(w, i, workers.StopOrder{Term: s.Term, ID: s.ID, Attempt: s.Attempt, Serial: s.Serial, Status: s.Status},
 			answer)
 	}
 	answer.kind, answer.frame, answer.held = synced, 0, me.w.Holding()

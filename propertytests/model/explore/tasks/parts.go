@@ -5,6 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
@@ -38,10 +39,10 @@ type leader struct {
 type member struct {
 	part snapshot.Part
 
-	session  uint64        // 0: none
-	last     uint64        // the one before it, not known to be dead, 0: none
-	w        *tasks.Worker // nil without a session
-	term     int           // the newest from which it has heard, from 0
+	session  uint64          // 0: none
+	last     uint64          // the one before it, not known to be dead, 0: none
+	w        *workers.Worker // nil without a session
+	term     int             // the newest from which it has heard, from 0
 	cut      bool
 	draining bool
 	seen     int  // how much of the bucket's log its view has

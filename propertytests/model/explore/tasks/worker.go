@@ -7,6 +7,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
 
@@ -78,7 +79,7 @@ func (x *Model) lapse(w *World, i int) {
 }
 
 // work gives a worker an event and carries out what it wants; then is the answer to whoever asked.
-func (x *Model) work(w *World, i int, ev tasks.WorkerEvent, answer *message) error {
+func (x *Model) work(w *World, i int, ev workers.Event, answer *message) error {
 	m := *w.members[i]
 	m.w = snapshot.Clone(x.cloner, m.w)
 	if answer != nil { // to a frame, whose sender may be newer
@@ -86,19 +87,19 @@ func (x *Model) work(w *World, i int, ev tasks.WorkerEvent, answer *message) err
 	}
 	for _, e := range m.w.Step(ev, nil) {
 		switch e := e.(type) {
-		case tasks.Reply:
+		case workers.Reply:
 			answer.answers = e.Answers
-		case tasks.Start:
+		case workers.Start:
 			t := taskIndex(e.Assignment.ID)
 			m.runs[t] = liveHandler{attempt: e.Assignment.Attempt, live: true}
 			if err := x.begins(w, i, t, e.Assignment.Attempt); err != nil {
 				return err
 			}
-		case tasks.Halt:
+		case workers.Halt:
 			if r := &m.runs[taskIndex(e.ID)]; r.live && r.attempt == e.Attempt {
 				r.halted = true
 			}
-		case tasks.Forget:
+		case workers.Forget:
 			if r := &m.results[taskIndex(e.ID)]; r.attempt == e.Attempt {
 				*r = handlerResult{}
 			}
@@ -151,11 +152,11 @@ func (x *Model) end(w *World, i, t int, v tasks.Verb) error {
 	w.members[i] = &m
 	if v == tasks.Released {
 		m.draining = true
-		if err := x.work(w, i, tasks.Drain{}, nil); err != nil {
+		if err := x.work(w, i, workers.Drain{}, nil); err != nil {
 			return err
 		}
 	}
-	if err := x.work(w, i, tasks.Ended{ID: taskID(t), Attempt: r.attempt}, nil); err != nil {
+	if err := x.work(w, i, workers.Ended{ID: taskID(t), Attempt: r.attempt}, nil); err != nil {
 		return err
 	}
 	x.report(w, i)

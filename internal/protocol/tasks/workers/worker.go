@@ -1,12 +1,14 @@
-package tasks
+package workers
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// WorkerConfig fixes what one worker does under one session.
-type WorkerConfig struct {
+// Config fixes what one worker does under one session.
+type Config struct {
 	Slots int
 	Kinds []string
 	// MaxOutbox is how many unacknowledged results it keeps; above that it takes nothing new.
@@ -16,19 +18,19 @@ type WorkerConfig struct {
 // Worker is the rules of one worker under one session: what it runs, what it has not reported, and
 // what it has answered.
 type Worker struct {
-	cfg      WorkerConfig
+	cfg      Config
 	kinds    map[string]bool
 	draining bool
 
-	term   uint64             // the newest whose assignments it has seen
-	low    uint64             // serials of it up to which nothing is run any more
-	memory map[uint64]Verdict // answers in this term, by serial, above low
+	term   uint64                   // the newest whose assignments it has seen
+	low    uint64                   // serials of it up to which nothing is run any more
+	memory map[uint64]tasks.Verdict // answers in this term, by serial, above low
 
 	runs  map[string]*run
 	busy  int // of them with a live handler
 	taken int // slots that those take
 
-	out []WorkerEffect
+	out []Effect
 }
 
 type runState uint8
@@ -40,96 +42,21 @@ const (
 )
 
 type run struct {
-	attempt  Attempt
+	attempt  tasks.Attempt
 	revision uint64
 	state    runState
 	weight   int
 }
 
-// NewWorker returns a worker that holds nothing.
-func NewWorker(cfg WorkerConfig) *Worker {
-	w := &Worker{cfg: cfg, memory: map[uint64]Verdict{}, runs: map[string]*run{}}
+// New returns a worker that holds nothing.
+func New(cfg Config) *Worker {
+	w := &Worker{cfg: cfg, memory: map[uint64]tasks.Verdict{}, runs: map[string]*run{}}
 	w.Offer(cfg.Kinds)
 	return w
 }
 
-// WorkerEvent is what happens to a worker.
-type WorkerEvent interface{ applyTo(w *Worker) }
-
-type (
-	// Received is a frame of assignments that is known to come from the scheduler whose epoch is in
-	// the worker's view. Reply answers it under Ref. Blocked are tasks whose handlers ignore that a
-	// former session of this process was lost: they take so many slots, and are not run again here
-	// before they have returned.
-	Received struct {
-		Term, Low uint64
-		List      []Assignment
-		Ref       any
-		Blocked   map[string]int
-	}
-
-	// StopOrder is a Stop of the same origin. A Halt follows if the attempt runs.
-	StopOrder struct {
-		Term    uint64
-		ID      string
-		Attempt Attempt
-		Serial  uint64
-		Status  Status
-	}
-
-	// Ended says that a handler has returned. Report follows, unless nobody wants it.
-	Ended struct {
-		ID      string
-		Attempt Attempt
-	}
-
-	// Acked says that a result was settled.
-	Acked struct {
-		ID      string
-		Attempt Attempt
-	}
-
-	// Drain refuses everything new from now on.
-	Drain struct{}
-)
-
-// WorkerEffect is what a worker wants done.
-type WorkerEffect interface{ workerEffect() }
-
-type (
-	// Start runs a handler; Ended follows.
-	Start struct{ Assignment Assignment }
-	// Halt cancels a handler, which is told the Status of its Stop; Ended follows all the same.
-	Halt struct {
-		ID      string
-		Attempt Attempt
-		Status  Status
-	}
-	// Reply answers a Received.
-	Reply struct {
-		Ref     any
-		Answers []Answer
-	}
-	// Report brings a result to the scheduler, again and again until Acked.
-	Report struct {
-		ID      string
-		Attempt Attempt
-	}
-	// Forget drops the result of an attempt: it was settled, or nobody wants it.
-	Forget struct {
-		ID      string
-		Attempt Attempt
-	}
-)
-
-func (Start) workerEffect()  {}
-func (Halt) workerEffect()   {}
-func (Reply) workerEffect()  {}
-func (Report) workerEffect() {}
-func (Forget) workerEffect() {}
-
 // Step applies one event and appends what is to be done to out.
-func (w *Worker) Step(ev WorkerEvent, out []WorkerEffect) []WorkerEffect {
+func (w *Worker) Step(ev Event, out []Effect) []Effect {
 	w.out = out
 	ev.applyTo(w)
 	out, w.out = w.out, nil
@@ -152,18 +79,18 @@ func (w *Worker) Unacked() int { return len(w.runs) - w.busy }
 
 // Holding is what a new scheduler has to know, by id: every attempt that runs, or whose result is
 // not settled.
-func (w *Worker) Holding() []Held {
-	all := make([]Held, 0, len(w.runs))
+func (w *Worker) Holding() []tasks.Held {
+	all := make([]tasks.Held, 0, len(w.runs))
 	for id, r := range w.runs {
 		if r.state != halted {
-			all = append(all, Held{id, r.attempt, r.revision})
+			all = append(all, tasks.Held{ID: id, Attempt: r.attempt, Revision: r.revision})
 		}
 	}
-	slices.SortFunc(all, func(a, b Held) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b tasks.Held) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
-func (w *Worker) emit(e WorkerEffect) { w.out = append(w.out, e) }
+func (w *Worker) emit(e Effect) { w.out = append(w.out, e) }
 
 // enter begins a term that is new here: the epochs of the terms before it are refused from now on,
 // and what was answered in them with it.
@@ -176,18 +103,18 @@ func (w *Worker) enter(term uint64) bool {
 }
 
 func (p Received) applyTo(w *Worker) {
-	answers := make([]Answer, len(p.List))
+	answers := make([]tasks.Answer, len(p.List))
 	current := w.enter(p.Term)
 	for i := range p.List {
 		a := &p.List[i]
-		v := StaleEpoch
+		v := tasks.StaleEpoch
 		if current {
 			v = w.judge(a, p.Blocked)
 			if a.Serial > w.low {
 				w.memory[a.Serial] = v
 			}
 		}
-		answers[i] = Answer{a.ID, a.Attempt, v}
+		answers[i] = tasks.Answer{ID: a.ID, Attempt: a.Attempt, Verdict: v}
 	}
 	if current {
 		w.forget(p.Low)
@@ -197,9 +124,9 @@ func (p Received) applyTo(w *Worker) {
 
 // judge answers one assignment. A repeated one gets the same answer again: what was rejected once
 // is never run.
-func (w *Worker) judge(a *Assignment, blocked map[string]int) Verdict {
+func (w *Worker) judge(a *tasks.Assignment, blocked map[string]int) tasks.Verdict {
 	if a.Serial <= w.low {
-		return Replayed
+		return tasks.Replayed
 	}
 	if v, known := w.memory[a.Serial]; known {
 		return v
@@ -207,28 +134,28 @@ func (w *Worker) judge(a *Assignment, blocked map[string]int) Verdict {
 	r := w.runs[a.ID]
 	switch {
 	case w.draining:
-		return Draining
+		return tasks.Draining
 	case !w.kinds[a.Policy.Kind]:
-		return UnknownKind
+		return tasks.UnknownKind
 	case r != nil && r.attempt == a.Attempt:
-		return Accepted
+		return tasks.Accepted
 	case r != nil || blocked[a.ID] > 0:
-		return Busy
+		return tasks.Busy
 	case a.Left < 0:
-		return Expired
+		return tasks.Expired
 	}
 	weight, taken := max(a.Policy.Weight, 1), w.taken
 	for _, slots := range blocked {
 		taken += slots
 	}
 	if taken+weight > w.cfg.Slots || w.Unacked() >= w.cfg.MaxOutbox {
-		return Full
+		return tasks.Full
 	}
 	w.runs[a.ID] = &run{attempt: a.Attempt, revision: a.Revision, weight: weight}
 	w.busy++
 	w.taken += weight
 	w.emit(Start{*a})
-	return Accepted
+	return tasks.Accepted
 }
 
 // forget drops the answers that the scheduler has had, up to its low-water mark.
@@ -251,7 +178,7 @@ func (t StopOrder) applyTo(w *Worker) {
 		return
 	}
 	if t.Serial > w.low {
-		w.memory[t.Serial] = Halted
+		w.memory[t.Serial] = tasks.Halted
 	}
 	r := w.runs[t.ID]
 	switch {
