@@ -23,8 +23,7 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-// printer is a resource. Its guard refuses each token that is older than the latest one it has
-// admitted.
+// printer is a resource. Its guard refuses tokens that are older than the latest one admitted.
 type printer struct{ guard fencing.Guard }
 
 func (p *printer) print(token fencing.Token, page string) error {
@@ -43,8 +42,7 @@ type app struct {
 
 func (a *app) lead(ctx context.Context, t *election.Term) error {
 	token := t.Token()
-	// OpenStore seals the bucket for this term: from here on the server refuses the writes of all
-	// earlier terms.
+	// OpenStore seals the bucket for this term: the server now refuses writes of earlier terms.
 	store, err := fencing.OpenStore(ctx, a.js, "ledger", token, fencing.WithCreate(1))
 	if err != nil {
 		return err
