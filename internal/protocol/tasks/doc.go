@@ -10,13 +10,15 @@
 // in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers
 // when a term begins.
 //
-//	            ┌────────────────── its time has come ──────────────────┐
-//	            ▼                                                       │
-//	delayed ► waiting ─► (starting ─►) pushed ─► running ─► noting ─► delayed  failed, snoozed, lost
-//	            │  ▲ ▲                    │         │ │
-//	            │  │ └────── rejected ────┘ released┘ └─► ending ─► gone       succeeded, dead
+//	            ┌───────────────── its time has come ─────────────────┐
+//	            ▼                                                     │
+//	delayed ► waiting ─► (starting ►) pushed ─► running ► noting ─► delayed    failed, snoozed
+//	            │  ▲ ▲                  │          │ │
+//	            │  │ └──── rejected ────┘ released ┘ └► ending ─► gone         succeeded, dead
 //	            ▼  │
-//	           parked: its key has as many as it may        cancelled, expired: from anywhere
+//	           parked: its key has as many as it may      cancelled, expired: from anywhere
+//
+// A task whose worker is lost becomes delayed too.
 //
 // Invariants.
 //   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last.
