@@ -9,8 +9,8 @@ import (
 )
 
 // TestAWinOverNothing: a write whose condition is that its key is absent wins in any bucket of this
-// name that is empty. So its acknowledgement opens no session, begins no term and is not a
-// member record; what the watch shows is. Until then it is not sent again, and after a while there is a
+// name that is empty. So its acknowledgement opens no session, begins no term and is not a member
+// record; what the watch shows is. Until then it is not sent again, and after a while there is a
 // new watch.
 func TestAWinOverNothing(t *testing.T) {
 	g := unshownRig(t)
