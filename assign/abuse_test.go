@@ -67,7 +67,10 @@ func TestAnInputTooLargeForAFrameHoldsNobodyUp(t *testing.T) {
 		if err := runs(t, c, k, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		m := &nats.Msg{Subject: testNS + ".q.big", Header: nats.Header{"Task": {rawTask}}, Data: make([]byte, a.nc.MaxPayload()-112)}
+		m := &nats.Msg{
+			Subject: testNS + ".q.big", Header: nats.Header{"Task": {rawTask}},
+			Data: make([]byte, a.nc.MaxPayload()-112),
+		}
 		if _, err := a.nc.RequestMsg(m, 5*time.Second); err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,8 @@ func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 		t.Parallel()
 		a := newAnew(t)
 		anew := false
-		for try := 0; !anew && !t.Failed(); try++ { // on a slow machine the scheduler may not have heard that the handler has returned
+		// on a slow machine the scheduler may not have heard that the handler has returned
+		for try := 0; !anew && !t.Failed(); try++ {
 			if try == 5 {
 				t.Fatal("no outcome was written again")
 			}
@@ -108,7 +109,8 @@ func newAnew(t *testing.T) *anew {
 	s := natstest.Cluster(t)
 	patient := func(s *election.SessionConfig, a *assign.Config, _ *bool) { // the term outlives the cut
 		s.Replicas, a.Replicas = 3, 3
-		s.TTL, s.HeartbeatInterval, s.OpTimeout, s.DisconnectGracePeriod = 10*time.Minute, 2*time.Second, time.Second, 7*time.Minute
+		s.TTL, s.HeartbeatInterval, s.OpTimeout, s.DisconnectGracePeriod = 10*time.Minute, 2*time.Second, time.Second,
+			7*time.Minute
 	}
 	a.node = newNode(t, s, "a", nil, patient)
 	leader(t, a.node)

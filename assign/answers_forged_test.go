@@ -17,7 +17,8 @@ func TestAnswersThatNoSchedulerGives(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c, nc := New(t, s), natstest.Connect(t, s)
 		answer := make(chan string, 1)
-		if _, err := nc.Subscribe(testNS+".ctl", func(m *nats.Msg) { _ = m.Respond([]byte(<-answer)) }); err != nil { // who hears nothing says so
+		// who hears nothing says so
+		if _, err := nc.Subscribe(testNS+".ctl", func(m *nats.Msg) { _ = m.Respond([]byte(<-answer)) }); err != nil {
 			t.Fatal(err)
 		}
 		if err := nc.Flush(); err != nil {

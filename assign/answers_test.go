@@ -47,7 +47,10 @@ func TestAnswersFitIntoAMessage(t *testing.T) {
 		})
 		seen, pages := map[string]bool{}, 0
 		for cursor := ""; ; pages++ {
-			page, err := assign.List(t.Context(), c, assign.ListOptions{States: []assign.State{assign.StatePending}, Cursor: cursor, Limit: 500})
+			page, err := assign.List(t.Context(), c, assign.ListOptions{
+				States: []assign.State{assign.StatePending},
+				Cursor: cursor, Limit: 500,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -118,7 +118,8 @@ func (a *Assigner) submitter(ctx context.Context) (*client.Client, error) {
 	}
 	client, _, err := a.present(ctx, false)
 	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("assign: the session is not open yet (is Manager.Run running, or was Session.Open called?): %w", err)
+		return nil, fmt.Errorf(
+			"assign: the session is not open yet (is Manager.Run running, or was Session.Open called?): %w", err)
 	}
 	return client, err
 }
@@ -158,6 +159,7 @@ func (a *Assigner) leads(t *election.Term) error {
 	if t.Role() == a.cfg.Role {
 		return nil
 	}
-	return fmt.Errorf("%w: the term is of role %q, and Config.Role is %q: use the name and the Lead that Assigner.Role returns",
+	return fmt.Errorf(
+		"%w: the term is of role %q, and Config.Role is %q: use the name and the Lead that Assigner.Role returns",
 		ErrOtherRole, t.Role(), a.cfg.Role)
 }

@@ -16,10 +16,13 @@ var succeeded = assign.ListOptions{States: []assign.State{assign.StateSucceeded}
 
 // submitAtOnce submits n tasks at once over a slow line, does something while they are under way,
 // and returns what became of them.
-func submitAtOnce(t *testing.T, s *natsrun.Server, n int, meanwhile func(link *natsrun.Link)) (all []*assign.Pending[int], faults []error) {
+func submitAtOnce(t *testing.T, s *natsrun.Server, n int,
+	meanwhile func(link *natsrun.Link),
+) (all []*assign.Pending[int], faults []error) {
 	t.Helper()
 	link := s.Link()
-	c, err := assign.NewClient(natstest.Connect(t, s, append(link.Options(), noReports...)...), assign.ClientConfig{Namespace: testNS})
+	c, err := assign.NewClient(natstest.Connect(t, s, append(link.Options(), noReports...)...),
+		assign.ClientConfig{Namespace: testNS})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,8 @@ func TestAQuestionEndsWithItsConnection(t *testing.T) {
 		closed := time.Now()
 		nc.Close()
 		got := <-asked
-		if errors.Is(got.err, assign.ErrNoScheduler) || got.err == nil || got.at.Sub(closed) > 10*time.Millisecond { // virtual
+		// virtual
+		if errors.Is(got.err, assign.ErrNoScheduler) || got.err == nil || got.at.Sub(closed) > 10*time.Millisecond {
 			t.Errorf("%v after the connection was closed: %v", got.at.Sub(closed), got.err)
 		}
 	})

@@ -92,7 +92,8 @@ func TestBackpressure(t *testing.T) {
 
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
-		natstest.Eventually(t, "both workers are busy", 10*time.Second, func() (bool, string) { return p.started() >= 3*perWorker, fmt.Sprint(p.started()) })
+		natstest.Eventually(t, "both workers are busy", 10*time.Second,
+			func() (bool, string) { return p.started() >= 3*perWorker, fmt.Sprint(p.started()) })
 		submit("during")
 
 		a.link.Cut()

@@ -26,7 +26,9 @@ func WithEach(options func(i int) []SubmitOption) SubmitOption {
 // atomic: each task is stored or not on its own. The result has a place for every input. The place
 // is nil if the task was not stored, as far as is known, and the error joins the reasons. Give
 // WithID and WithUnique, which name one task, through [WithEach].
-func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], inputs []In, opts ...SubmitOption) ([]*Pending[Out], error) {
+func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], inputs []In,
+	opts ...SubmitOption,
+) ([]*Pending[Out], error) {
 	common := k.submission()
 	common.apply(opts)
 	if common.ID != "" || common.Unique != "" {

@@ -82,7 +82,8 @@ func TestBatchSaysWhatIsNotStored(t *testing.T) {
 			t.Errorf("%v", all)
 		}
 		for _, o := range []assign.SubmitOption{assign.WithID("x"), assign.WithUnique("x")} {
-			if _, err := assign.SubmitBatch(t.Context(), c, texts, []string{"a", "b"}, o); !errors.Is(err, assign.ErrInvalidOption) {
+			if _, err := assign.SubmitBatch(t.Context(), c, texts, []string{"a", "b"}, o); !errors.Is(err,
+				assign.ErrInvalidOption) {
 				t.Errorf("one name for many: %v", err)
 			}
 		}

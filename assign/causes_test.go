@@ -119,7 +119,8 @@ func TestAStopReachesAWorkerThatWasCutOff(t *testing.T) {
 		}
 		close(b.gate)
 		next := submitSlow2(t, c)
-		if _, err := next.Wait(t.Context()); err != nil || w.count(func(e event.Event) bool { _, lost := e.(event.SessionLost); return lost }) > 0 {
+		if _, err := next.Wait(t.Context()); err != nil ||
+			w.count(func(e event.Event) bool { _, lost := e.(event.SessionLost); return lost }) > 0 {
 			t.Errorf("the next task: %v\n%s", err, w.dump())
 		}
 	})
@@ -129,7 +130,8 @@ func TestAStopReachesAWorkerThatWasCutOff(t *testing.T) {
 // scheduler's frame names.
 func TestWhatAStopSays(t *testing.T) {
 	for status, want := range map[tasks.Status]error{
-		tasks.StatusCancelled: assign.ErrTaskCancelled, tasks.StatusExpired: assign.ErrTaskExpired, "": nil, "of a later version": nil,
+		tasks.StatusCancelled: assign.ErrTaskCancelled, tasks.StatusExpired: assign.ErrTaskExpired, "": nil,
+		"of a later version": nil,
 	} {
 		t.Run(string(status), func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

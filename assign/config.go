@@ -156,7 +156,8 @@ func (c Config) validate() error {
 		"%v: use 50ms to %v", c.AnswerTimeout, maxAnswerTimeout)
 	fault(c.AgingStep > 0 && c.AgingStep <= year, "AgingStep",
 		"%v: use a positive duration of at most %v, or 0 for 10s", c.AgingStep, year)
-	fault(c.MaxResult > 0 && c.MaxResult <= record.MaxOutput, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB", c.MaxResult, record.MaxOutput)
+	fault(c.MaxResult > 0 && c.MaxResult <= record.MaxOutput, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB",
+		c.MaxResult, record.MaxOutput)
 	fault(c.Verify <= VerifyOff, "Verify", "%d: use VerifyFrames or VerifyOff", c.Verify)
 	for i, m := range c.Middleware {
 		fault(m != nil, "Middleware", "number %d is nil: leave it out", i)
@@ -174,15 +175,17 @@ func (c Config) client() ClientConfig {
 // worker is the part of the configuration that the worker needs.
 func (c Config) worker() worker.Config {
 	return worker.Config{
-		Namespace: c.Namespace, Role: c.Role, Slots: c.Slots, Labels: c.Labels, DrainTimeout: c.DrainTimeout, AnswerTimeout: c.AnswerTimeout,
-		MaxResult: c.MaxResult, Unverified: c.Verify == VerifyOff, Stream: c.client().stream(),
+		Namespace: c.Namespace, Role: c.Role, Slots: c.Slots, Labels: c.Labels, DrainTimeout: c.DrainTimeout,
+		AnswerTimeout: c.AnswerTimeout,
+		MaxResult:     c.MaxResult, Unverified: c.Verify == VerifyOff, Stream: c.client().stream(),
 	}
 }
 
 // scheduler is the part of the configuration that the scheduler needs.
 func (c Config) scheduler() scheduler.Config {
 	s := scheduler.Config{
-		Namespace: c.Namespace, Role: c.Role, SchedulerWorks: *c.SchedulerWorks, CrashBudget: c.CrashBudget, AgingStep: c.AgingStep,
+		Namespace: c.Namespace, Role: c.Role, SchedulerWorks: *c.SchedulerWorks, CrashBudget: c.CrashBudget,
+		AgingStep:     c.AgingStep,
 		AnswerTimeout: c.AnswerTimeout, Stream: c.client().stream(),
 	}
 	if c.Placement != nil {
@@ -217,7 +220,8 @@ func (c ClientConfig) validate() error {
 	c = c.withDefaults()
 	var faults []error
 	if !namespaceName.MatchString(c.Namespace) {
-		faults = append(faults, &ConfigError{"Namespace", fmt.Sprintf("%q: use letters, digits, - and _, at most 64", c.Namespace)})
+		faults = append(faults,
+			&ConfigError{"Namespace", fmt.Sprintf("%q: use letters, digits, - and _, at most 64", c.Namespace)})
 	}
 	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
 		faults = append(faults, &ConfigError{"Replicas", fmt.Sprintf("%d: use 1, 3 or 5", c.Replicas)})

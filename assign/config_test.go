@@ -25,7 +25,8 @@ func TestConfigNamesEachFault(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	for _, field := range []string{
-		"Namespace", "Role", "Slots", "DrainTimeout", "CrashBudget", "AnswerTimeout", "Replicas", "AgingStep", "MaxResult", "LargeRetention",
+		"Namespace", "Role", "Slots", "DrainTimeout", "CrashBudget", "AnswerTimeout", "Replicas", "AgingStep", "MaxResult",
+		"LargeRetention",
 		"Verify", "Middleware",
 	} {
 		if !strings.Contains(err.Error(), "assign: "+field+": ") {
@@ -37,11 +38,14 @@ func TestConfigNamesEachFault(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = assign.New(s, assign.Config{
-		Namespace: testNS, Role: testRole, DrainTimeout: math.MaxInt64, AnswerTimeout: math.MaxInt64, AgingStep: math.MaxInt64, LargeRetention: math.MaxInt64,
+		Namespace: testNS, Role: testRole, DrainTimeout: math.MaxInt64, AnswerTimeout: math.MaxInt64,
+		AgingStep: math.MaxInt64, LargeRetention: math.MaxInt64,
 	})
 	for _, want := range []string{
-		"DrainTimeout: 2562047h47m16.854775807s: use a positive duration of at most 8760h0m0s", "AnswerTimeout: 2562047h47m16.854775807s: use 50ms to 1h0m0s",
-		"AgingStep: 2562047h47m16.854775807s: use a positive duration of at most 8760h0m0s", "LargeRetention: 2562047h47m16.854775807s: use 1m0s to 87600h0m0s",
+		"DrainTimeout: 2562047h47m16.854775807s: use a positive duration of at most 8760h0m0s",
+		"AnswerTimeout: 2562047h47m16.854775807s: use 50ms to 1h0m0s",
+		"AgingStep: 2562047h47m16.854775807s: use a positive duration of at most 8760h0m0s",
+		"LargeRetention: 2562047h47m16.854775807s: use 1m0s to 87600h0m0s",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%v", want, err)

@@ -184,7 +184,8 @@ func TestTaskOfAnotherKind(t *testing.T) {
 func TestClientWithNoEcho(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		newNode(t, s, "a", doubling(t, "a", newTally()))
-		c, err := assign.NewClient(natstest.Connect(t, s, nats.NoEcho()), assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
+		c, err := assign.NewClient(natstest.Connect(t, s, nats.NoEcho()),
+			assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
 		if err != nil {
 			t.Fatal(err)
 		}

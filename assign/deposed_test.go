@@ -57,7 +57,8 @@ func depose(t *testing.T, s *natsrun.Server) *deposed {
 	d.accepted(d.w, "good", "double")
 	c := New(t, s)
 	var err error
-	if d.open, err = assign.Submit(t.Context(), c, say, "x", assign.WithID("open"), assign.With(assign.Timeout(time.Hour))); err != nil {
+	if d.open, err = assign.Submit(t.Context(), c, say, "x", assign.WithID("open"),
+		assign.With(assign.Timeout(time.Hour))); err != nil {
 		t.Fatal(err)
 	}
 	if d.js, err = jetstream.New(d.nc); err != nil {
@@ -135,7 +136,8 @@ func TestDeposedLeaderPushes(t *testing.T) {
 			}
 		}
 		v := d.to(d.w)
-		if answers := d.send("cancel", d.w, frame.Seal(frame.EncodeStop(&v, workers.StopOrder{ID: "open", Attempt: tasks.Attempt{Epoch: d.epoch, N: 2}, Serial: 2}), d.sign)); len(answers) != 0 {
+		stop := workers.StopOrder{ID: "open", Attempt: tasks.Attempt{Epoch: d.epoch, N: 2}, Serial: 2}
+		if answers := d.send("cancel", d.w, frame.Seal(frame.EncodeStop(&v, stop), d.sign)); len(answers) != 0 {
 			t.Errorf("a stop was answered: %+v", answers)
 		}
 		// With the epoch of its successor its key is the wrong one.

@@ -116,7 +116,8 @@ var (
 	ErrDuplicateKind = taskerr.ErrDuplicateKind
 	// ErrDuplicateNamespace says that the session already has an assigner of the namespace. Two of
 	// them would both answer each frame, and run every task twice. It holds for the session's life.
-	ErrDuplicateNamespace = errors.New("assign: the session has an assigner of this namespace already: use that one for all kinds, or another session")
+	ErrDuplicateNamespace = errors.New(
+		"assign: the session has an assigner of this namespace already: use that one for all kinds, or another session")
 	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers
 	// still ran, though their contexts had ended. It names their tasks and kinds.
 	ErrHandlersStuck = taskerr.ErrHandlersStuck

@@ -44,5 +44,8 @@ func (e *TaskError) Unwrap() error {
 // taskError is an outcome, other than a success, as an error.
 func taskError(id string, o *record.Outcome) *TaskError {
 	message, stack := o.Why()
-	return &TaskError{ID: id, Status: State(o.Status), Cause: o.Cause, Message: message, Stack: stack, Attempts: o.Attempts}
+	return &TaskError{
+		ID: id, Status: State(o.Status), Cause: o.Cause, Message: message, Stack: stack,
+		Attempts: o.Attempts,
+	}
 }

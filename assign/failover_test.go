@@ -30,7 +30,10 @@ type bench struct {
 }
 
 func newBench() *bench {
-	return &bench{started: map[string][]string{}, live: map[string]int{}, causes: map[string]error{}, gate: make(chan struct{})}
+	return &bench{
+		started: map[string][]string{}, live: map[string]int{}, causes: map[string]error{},
+		gate: make(chan struct{}),
+	}
 }
 
 func (b *bench) register(t *testing.T, name string) func(*assign.Assigner) {
@@ -135,7 +138,8 @@ func TestWorkerCrashReruns(t *testing.T) {
 		c := New(t, s)
 		natstest.Eventually(t, "the scheduler knows both workers", 30*time.Second, func() (bool, string) {
 			o, err := assign.GetOverview(t.Context(), c)
-			return err == nil && len(o.Workers) == 2 && o.Workers[0].Slots > 0 && o.Workers[1].Slots > 0, fmt.Sprintf("%+v, %v", o, err)
+			return err == nil && len(o.Workers) == 2 && o.Workers[0].Slots > 0 && o.Workers[1].Slots > 0,
+				fmt.Sprintf("%+v, %v", o, err)
 		})
 		all := submitSlow(t, c, 8)
 		b.allStarted(t, 8)

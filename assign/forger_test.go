@@ -51,13 +51,17 @@ func newForger(t *testing.T, s *natsrun.Server, leads *node) *forger {
 	if !ok || info.Leader != leads.name {
 		t.Fatalf("%s does not lead: %+v", leads.name, info)
 	}
-	return &forger{t: t, nc: natstest.Connect(t, s), sign: bridge.LeaseOf(h).(interface{ Signer() *fencing.Signer }).Signer().Sign, epoch: info.Epoch, serial: 1 << 40}
+	return &forger{
+		t: t, nc: natstest.Connect(t, s),
+		sign: bridge.LeaseOf(h).(interface{ Signer() *fencing.Signer }).Signer().Sign, epoch: info.Epoch, serial: 1 << 40,
+	}
 }
 
 // to is the envelope of a frame for a worker.
 func (f *forger) to(w *node) frame.Envelope {
 	return frame.Envelope{
-		Namespace: testNS, Role: testRole, Epoch: f.epoch, Term: f.epoch, Instance: w.name, Session: bridge.Number(w.session), Number: 1 << 40,
+		Namespace: testNS, Role: testRole, Epoch: f.epoch, Term: f.epoch, Instance: w.name, Session: bridge.Number(w.session),
+		Number: 1 << 40,
 	}
 }
 
@@ -70,7 +74,8 @@ func (f *forger) task(id, kind string) frame.Task {
 	}
 	return frame.Task{
 		Assignment: tasks.Assignment{
-			ID: id, Attempt: tasks.Attempt{Epoch: f.epoch, N: 1 << 20}, Serial: f.serial, Try: 1, Policy: &tasks.Policy{Kind: kind, Weight: 1},
+			ID: id, Attempt: tasks.Attempt{Epoch: f.epoch, N: 1 << 20}, Serial: f.serial, Try: 1,
+			Policy: &tasks.Policy{Kind: kind, Weight: 1},
 		},
 		Payload: input,
 	}

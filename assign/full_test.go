@@ -18,7 +18,9 @@ import (
 const fullFor = 3 * time.Minute
 
 // fill submits until the stream is full: then the client is told so, at once and by name.
-func fill(t *testing.T, c *assign.Client, k assign.Kind[[]byte, []byte], input string, opts ...assign.SubmitOption) (all []*assign.Pending[[]byte]) {
+func fill(t *testing.T, c *assign.Client, k assign.Kind[[]byte, []byte], input string,
+	opts ...assign.SubmitOption,
+) (all []*assign.Pending[[]byte]) {
 	t.Helper()
 	for {
 		p, err := assign.Submit(t.Context(), c, k, []byte(input), opts...)

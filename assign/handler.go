@@ -59,7 +59,10 @@ func (a *Assigner) handle(kind string, h HandlerFunc) error {
 func (a *Assigner) around(h HandlerFunc) (HandlerFunc, error) {
 	for i := len(a.cfg.Middleware) - 1; i >= 0; i-- {
 		if h = a.cfg.Middleware[i](h); h == nil {
-			return nil, &ConfigError{"Middleware", fmt.Sprintf("number %d returned no handler: return next, or a function that calls it", i)}
+			return nil, &ConfigError{
+				"Middleware",
+				fmt.Sprintf("number %d returned no handler: return next, or a function that calls it", i),
+			}
 		}
 	}
 	return h, nil

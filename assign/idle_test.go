@@ -38,7 +38,8 @@ func TestIdleWorkerTakesTheFirstFrame(t *testing.T) {
 					return time.Since(began)
 				}
 				for i := range 60 {
-					time.Sleep(4*time.Second + time.Duration(i)*37*time.Millisecond) // virtual: it idles, and each time elsewhere between two beats
+					// virtual: it idles, and each time elsewhere between two beats
+					time.Sleep(4*time.Second + time.Duration(i)*37*time.Millisecond)
 					if took := task(i); took >= 400*time.Millisecond {
 						t.Errorf("task %d waited for %v, as if its first frame were lost (virtual time)", i, took)
 					}

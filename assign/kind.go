@@ -42,7 +42,8 @@ func Timeout(d time.Duration) KindOption {
 func Backoff(first, most time.Duration) KindOption {
 	return func(p *record.Policy) {
 		if first <= 0 || most < first || most > record.MaxDuration {
-			p.Refuse("Backoff", fmt.Sprintf("%v, %v", first, most), "use a positive wait first, and one most that is no shorter, of 10 years at most")
+			p.Refuse("Backoff", fmt.Sprintf("%v, %v", first, most),
+				"use a positive wait first, and one most that is no shorter, of 10 years at most")
 			return
 		}
 		p.Backoff, p.MaxBack = record.Milliseconds(first), record.Milliseconds(most)
@@ -127,7 +128,8 @@ func NewKind[In, Out any](name string, opts ...KindOption) Kind[In, Out] {
 // bytes.
 func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], error) {
 	p := record.Policy{
-		Version: 1, Kind: name, Attempts: record.DefaultAttempts, Backoff: record.DefaultBackoff.Milliseconds(), MaxBack: record.DefaultMaxBack.Milliseconds(),
+		Version: 1, Kind: name, Attempts: record.DefaultAttempts, Backoff: record.DefaultBackoff.Milliseconds(),
+		MaxBack:   record.DefaultMaxBack.Milliseconds(),
 		Retention: int64(record.DefaultRetention / time.Second),
 	}
 	treat(&p, "MakeKind", opts)

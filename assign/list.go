@@ -54,11 +54,15 @@ func List(ctx context.Context, in Submitter, o ListOptions) (ListPage, error) {
 	}
 	// An id continues where the prefix ends. The prefix may end at a dot, or be the whole id.
 	if o.Prefix != "" && !naming.Valid(o.Prefix) && !naming.Valid(o.Prefix+"x") {
-		return ListPage{}, fmt.Errorf("%w: Prefix %.220q: no id begins so: use letters, digits, - _ = / and dots between them", ErrInvalidOption, o.Prefix)
+		return ListPage{},
+			fmt.Errorf("%w: Prefix %.220q: no id begins so: use letters, digits, - _ = / and dots between them",
+				ErrInvalidOption, o.Prefix)
 	}
 	for _, k := range o.Kinds {
 		if !naming.Valid(k) {
-			return ListPage{}, fmt.Errorf("%w: Kinds: %.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most", ErrInvalidOption, k)
+			return ListPage{},
+				fmt.Errorf("%w: Kinds: %.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes "+
+					"at most", ErrInvalidOption, k)
 		}
 	}
 	if err := client.CheckCursor(o.Cursor); err != nil {

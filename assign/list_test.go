@@ -92,11 +92,13 @@ func TestList(t *testing.T) {
 			}
 		}
 		all := listAll(t, c, assign.ListOptions{})
-		if st := all["bad-1"]; st.State != assign.StateDead || st.Error != "no use" || st.Cause != "permanent" || st.Headers["h"] != "v" ||
+		if st := all["bad-1"]; st.State != assign.StateDead || st.Error != "no use" || st.Cause != "permanent" ||
+			st.Headers["h"] != "v" ||
 			st.Worker != "a" || st.Ended.IsZero() || !errors.Is(st.Err, assign.ErrTaskDead) {
 			t.Errorf("%+v", st)
 		}
-		if st := all["late-1"]; st.State != assign.StateDelayed || st.Priority != 5 || st.Kind != "say" || st.Submitted.IsZero() ||
+		if st := all["late-1"]; st.State != assign.StateDelayed || st.Priority != 5 || st.Kind != "say" ||
+			st.Submitted.IsZero() ||
 			st.Due.Sub(st.Submitted).Round(time.Minute) != time.Hour {
 			t.Errorf("%+v", st)
 		}

@@ -106,7 +106,8 @@ func TestMiddlewareThatReturnsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := assign.New(s, assign.Config{
-		Namespace: testNS, Role: testRole, Middleware: []assign.Middleware{func(assign.HandlerFunc) assign.HandlerFunc { return nil }},
+		Namespace: testNS, Role: testRole,
+		Middleware: []assign.Middleware{func(assign.HandlerFunc) assign.HandlerFunc { return nil }},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -67,10 +67,13 @@ func TestSecondAssignerOfALiveSession(t *testing.T) {
 		leader(t, a)
 		before := bridge.Number(a.session)
 		a.link.Hold(natsrun.Both)
-		natstest.Eventually(t, "the lease is lost", 30*time.Second, func() (bool, string) { return bridge.TrustedFor(a.session) <= 0, a.dump() })
+		natstest.Eventually(t, "the lease is lost", 30*time.Second,
+			func() (bool, string) { return bridge.TrustedFor(a.session) <= 0, a.dump() })
 		a.link.Heal()
-		natstest.Eventually(t, "another lease", 30*time.Second, func() (bool, string) { return bridge.Number(a.session) > before, a.dump() })
-		if _, err := assign.New(a.session, assign.Config{Namespace: testNS, Role: testRole}); !errors.Is(err, assign.ErrDuplicateNamespace) {
+		natstest.Eventually(t, "another lease", 30*time.Second,
+			func() (bool, string) { return bridge.Number(a.session) > before, a.dump() })
+		if _, err := assign.New(a.session, assign.Config{Namespace: testNS, Role: testRole}); !errors.Is(err,
+			assign.ErrDuplicateNamespace) {
 			t.Errorf("a second one: %v, want %v", err, assign.ErrDuplicateNamespace)
 		}
 		p, err := assign.Submit(t.Context(), New(t, s), double, 21, assign.WithID("one"))

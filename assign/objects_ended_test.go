@@ -29,7 +29,10 @@ func TestToEndAnAttemptThatStoresIsNoFault(t *testing.T) {
 			if _, err := p.Wait(t.Context()); !errors.Is(err, assign.ErrTaskCancelled) {
 				t.Errorf("after %v: %v", after, err)
 			}
-			faults := a.count(func(e event.Event) bool { f, ok := e.(event.Fault); return ok && f.Doing == "store a large output" })
+			faults := a.count(func(e event.Event) bool {
+				f, ok := e.(event.Fault)
+				return ok && f.Doing == "store a large output"
+			})
 			if faults != want {
 				t.Errorf("ended after %v: %d faults, want %d\n%s", after, faults, want, a.dump())
 			}

@@ -18,7 +18,8 @@ import (
 )
 
 // sized is a kind whose input says how large its output is.
-var sized = assign.NewKind[int, []byte]("sized", assign.MaxAttempts(2), assign.Backoff(time.Millisecond, time.Millisecond))
+var sized = assign.NewKind[int, []byte]("sized", assign.MaxAttempts(2),
+	assign.Backoff(time.Millisecond, time.Millisecond))
 
 func pattern(n int) []byte {
 	data := make([]byte, n)
@@ -30,7 +31,9 @@ func pattern(n int) []byte {
 
 func sizing(t *testing.T) func(*assign.Assigner) {
 	return func(a *assign.Assigner) {
-		if err := assign.Handle(a, sized, func(_ context.Context, task *assign.Task[int]) ([]byte, error) { return pattern(task.Input), nil }); err != nil {
+		if err := assign.Handle(a, sized, func(_ context.Context, task *assign.Task[int]) ([]byte, error) {
+			return pattern(task.Input), nil
+		}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -64,7 +67,8 @@ func TestLargeOutput(t *testing.T) {
 				t.Fatal(err)
 			}
 			status, err := store.Status(t.Context())
-			if err != nil || status.TTL() != 25*time.Hour || status.Storage() != jetstream.FileStorage || status.Replicas() != 1 {
+			if err != nil || status.TTL() != 25*time.Hour || status.Storage() != jetstream.FileStorage ||
+				status.Replicas() != 1 {
 				t.Errorf("%+v, %v", status, err)
 			}
 		}
@@ -81,7 +85,9 @@ func TestLargeOutput(t *testing.T) {
 // TestLargeOutputMustNotOutliveItsObject: nobody could read it in the end.
 func TestLargeOutputMustNotOutliveItsObject(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		newNode(t, s, "a", sizing(t), func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.LargeRetention = 2 * time.Hour })
+		newNode(t, s, "a", sizing(t), func(_ *election.SessionConfig, a *assign.Config, _ *bool) {
+			a.LargeRetention = 2 * time.Hour
+		})
 		c := New(t, s)
 		for retention, fits := range map[time.Duration]bool{2 * time.Hour: true, 3 * time.Hour: false} {
 			p, err := assign.Submit(t.Context(), c, sized, 100<<10, assign.With(assign.Retention(retention)))
@@ -126,7 +132,8 @@ func TestLargeOutputWithoutItsStore(t *testing.T) {
 		for i, replicas := range []int{1, 3} { // the second finds what the first has made
 			cfg.Replicas = replicas
 			o, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s), cfg)
-			if want := (assign.Objects{Name: "TASKS_" + testNS, Retention: 3 * time.Hour, Replicas: 1}); err != nil || o != want {
+			if want := (assign.Objects{Name: "TASKS_" + testNS, Retention: 3 * time.Hour, Replicas: 1}); err != nil ||
+				o != want {
 				t.Errorf("creation %d: %+v, %v; want %+v", i, o, err, want)
 			}
 		}
@@ -139,7 +146,10 @@ func TestLargeOutputWithoutItsStore(t *testing.T) {
 }
 
 func TestCreateObjectsRefusesNonsense(t *testing.T) {
-	_, err := assign.CreateObjects(t.Context(), nil, assign.ClientConfig{Namespace: "a.b", Replicas: 2, LargeRetention: time.Second})
+	_, err := assign.CreateObjects(t.Context(), nil, assign.ClientConfig{
+		Namespace: "a.b", Replicas: 2,
+		LargeRetention: time.Second,
+	})
 	for _, field := range []string{"Namespace", "Replicas", "LargeRetention"} {
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%v does not name %s", err, field)
@@ -159,7 +169,8 @@ func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		const fix = "set allow_direct to false"
-		if _, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s), assign.ClientConfig{Namespace: testNS}); err == nil || !strings.Contains(err.Error(), fix) {
+		if _, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s),
+			assign.ClientConfig{Namespace: testNS}); err == nil || !strings.Contains(err.Error(), fix) {
 			t.Errorf("opened: %v", err)
 		}
 		a := newNode(t, s, "a", sizing(t))
@@ -191,10 +202,13 @@ func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
 		spoil      func(*testing.T, jetstream.JetStream)
 		mend       func(*testing.T, jetstream.JetStream) error
 	}{
-		{"missing", "CreateObjects", func(*testing.T, jetstream.JetStream) {}, func(t *testing.T, js jetstream.JetStream) error {
-			_, err := assign.CreateObjects(t.Context(), js.Conn(), assign.ClientConfig{Namespace: testNS})
-			return err
-		}},
+		{
+			"missing", "CreateObjects", func(*testing.T, jetstream.JetStream) {},
+			func(t *testing.T, js jetstream.JetStream) error {
+				_, err := assign.CreateObjects(t.Context(), js.Conn(), assign.ClientConfig{Namespace: testNS})
+				return err
+			},
+		},
 		{"with direct gets", "allow_direct", func(t *testing.T, js jetstream.JetStream) {
 			if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_" + testNS}); err != nil {
 				t.Fatal(err)
@@ -209,7 +223,8 @@ func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
 				}
 				c.spoil(t, js)
 				client := New(t, s)
-				if _, err := assign.Get(t.Context(), client, "nothing"); !errors.Is(err, assign.ErrTaskNotFound) { // makes the stream
+				// makes the stream
+				if _, err := assign.Get(t.Context(), client, "nothing"); !errors.Is(err, assign.ErrTaskNotFound) {
 					t.Fatal(err)
 				}
 				newNode(t, s, "a", sizing(t), uncreating)
@@ -223,7 +238,8 @@ func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
 					_, err = p.Wait(ctx)
 					cancel()
 					var dead *assign.TaskError
-					if !errors.As(err, &dead) || dead.Attempts != 1 || dead.Cause != "permanent" || !strings.Contains(dead.Message, c.told) {
+					if !errors.As(err, &dead) || dead.Attempts != 1 || dead.Cause != "permanent" ||
+						!strings.Contains(dead.Message, c.told) {
 						t.Fatalf("task %d: %v", i, err)
 					}
 					id = p.ID()
@@ -313,7 +329,10 @@ func TestLargeOutputWaitsForItsStore(t *testing.T) {
 		if err != nil || statusErr != nil || !bytes.Equal(out, pattern(2<<20)) || st.Attempts != 1 {
 			t.Errorf("%d bytes, %v; %+v, %v\n%s", len(out), err, st, statusErr, w.dump())
 		}
-		faults := w.count(func(e event.Event) bool { f, ok := e.(event.Fault); return ok && f.Doing == "store a large output" })
+		faults := w.count(func(e event.Event) bool {
+			f, ok := e.(event.Fault)
+			return ok && f.Doing == "store a large output"
+		})
 		if faults == 0 {
 			t.Error("the connection was there all the time: the test shows nothing")
 		}

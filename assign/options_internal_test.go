@@ -23,7 +23,8 @@ func TestOptionsLeaveTheKindAlone(t *testing.T) {
 	}
 	zone, header := WithLabels(map[string]string{"zone": "a"}), WithHeader("a", "1")
 	p, meta := kept(zone, WithPriority(-5), WithDelay(time.Second), header, WithHeader("b", "2"))
-	if !maps.Equal(p.Labels, map[string]string{"disk": "ssd", "zone": "a"}) || p.Priority != -5 || p.Delay != 1000 || p.KeyLimit != 2 {
+	if !maps.Equal(p.Labels, map[string]string{"disk": "ssd", "zone": "a"}) || p.Priority != -5 || p.Delay != 1000 ||
+		p.KeyLimit != 2 {
 		t.Errorf("%+v", p)
 	}
 	if !maps.Equal(meta, map[string]string{"a": "1", "b": "2"}) {

@@ -36,10 +36,16 @@ func TestOptionsThatCannotBe(t *testing.T) {
 			{assign.WithHeader("a:b", "x"), assign.ErrInvalidOption, `the name "a:b": use`},
 			{assign.WithHeader("a\r\nb", "x"), assign.ErrInvalidOption, `the name "a\r\nb": use`},
 			{assign.WithHeader("ä", "x"), assign.ErrInvalidOption, `the name "ä": use`},
-			{assign.WithHeader("a", "x\r\nNats-TTL: 1s"), assign.ErrInvalidOption, "the value of a, \"x\\r\\nNats-TTL: 1s\", has line breaks"},
+			{
+				assign.WithHeader("a", "x\r\nNats-TTL: 1s"), assign.ErrInvalidOption,
+				"the value of a, \"x\\r\\nNats-TTL: 1s\", has line breaks",
+			},
 			{assign.WithHeader("a", "x\x00"), assign.ErrInvalidOption, "has line breaks or control characters"},
 			{assign.WithHeader("a", "\xff"), assign.ErrInvalidOption, "is not UTF-8"},
-			{assign.WithHeader("x", strings.Repeat("x", 5000)), assign.ErrTooLarge, "headers of 5008 bytes, the limit is 4096: shorten"},
+			{
+				assign.WithHeader("x", strings.Repeat("x", 5000)), assign.ErrTooLarge,
+				"headers of 5008 bytes, the limit is 4096: shorten",
+			},
 			{assign.WithPriority(101), assign.ErrInvalidOption, "WithPriority(101): use a priority of -100 to 100"},
 			{assign.WithDelay(-time.Second), assign.ErrInvalidOption, "WithDelay(-1s): use"},
 			{assign.WithDeadline(0), assign.ErrInvalidOption, "WithDeadline(0s): use"},
@@ -56,7 +62,8 @@ func TestOptionsThatCannotBe(t *testing.T) {
 			p, err := assign.Submit(t.Context(), c, double, 1, tt.option)
 			says(t, err, tt.want, tt.says)
 			if tt.want == assign.ErrInvalidOption && !strings.Contains(tt.says, "SubmitBatch") { // each of a batch says the same
-				_, err = assign.SubmitBatch(t.Context(), c, double, []int{1}, assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{tt.option} }))
+				_, err = assign.SubmitBatch(t.Context(), c, double, []int{1},
+					assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{tt.option} }))
 				if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("a batch: %v; want %q", err, tt.says)
 				}
@@ -77,7 +84,8 @@ func TestOptionsThatCannotBe(t *testing.T) {
 			says(t, err, assign.ErrInvalidOption, "WithEach(nil): leave it out")
 		}
 		within := assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{assign.WithID("lost")} })
-		if all, err := assign.SubmitBatch(t.Context(), c, double, []int{1}, assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{within} })); all[0] != nil {
+		if all, err := assign.SubmitBatch(t.Context(), c, double, []int{1},
+			assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{within} })); all[0] != nil {
 			t.Errorf("options for each among those of one: %v, %v", all, err)
 		} else {
 			says(t, err, assign.ErrInvalidOption, "give its options as they are")
@@ -143,7 +151,8 @@ func TestDelaysThatEndAfterTheDeadline(t *testing.T) {
 				}
 				_, err := assign.Submit(t.Context(), c, double, 1, opts...)
 				check(err)
-				_, err = assign.SubmitBatch(t.Context(), c, double, []int{1}, opts[0], assign.WithEach(func(int) []assign.SubmitOption { return opts[1:] }))
+				_, err = assign.SubmitBatch(t.Context(), c, double, []int{1}, opts[0],
+					assign.WithEach(func(int) []assign.SubmitOption { return opts[1:] }))
 				if fits != (err == nil) || err != nil && !errors.Is(err, assign.ErrInvalidOption) {
 					t.Errorf("batch %d with a delay of %v: %v", i, delay, err)
 				}
@@ -192,7 +201,8 @@ func TestKindsThatCannotBe(t *testing.T) {
 	_, err = assign.MakeKind[int, int]("k", assign.Slots(0), assign.Priority(200))
 	says(t, err, assign.ErrInvalidKind, "Slots(0)")
 	says(t, err, assign.ErrInvalidKind, "Priority(200)")
-	if _, err := assign.MakeKind[int, int]("k", assign.Timeout(0), assign.Concurrency(0), assign.Rate(0), assign.Rate(1.0/86400)); err != nil {
+	if _, err := assign.MakeKind[int, int]("k", assign.Timeout(0), assign.Concurrency(0), assign.Rate(0),
+		assign.Rate(1.0/86400)); err != nil {
 		t.Errorf("what means none: %v", err)
 	}
 }
@@ -211,7 +221,8 @@ func TestNobodyToSubmitTo(t *testing.T) {
 		t.Errorf("no connection: %v", err)
 	}
 	for name, to := range map[string]assign.Submitter{
-		"none": nil, "no client": (*assign.Client)(nil), "no assigner": (*assign.Assigner)(nil), "an empty client": &assign.Client{},
+		"none": nil, "no client": (*assign.Client)(nil), "no assigner": (*assign.Assigner)(nil),
+		"an empty client":   &assign.Client{},
 		"an empty assigner": &assign.Assigner{},
 	} {
 		ctx := context.Background()
@@ -234,7 +245,10 @@ func TestNobodyToSubmitTo(t *testing.T) {
 func TestKeysAreText(t *testing.T) {
 	c := New(t, natstest.Server(t))
 	k := assign.NewKind[string, string]("k")
-	for _, o := range []assign.SubmitOption{assign.WithSticky("\xff"), assign.WithUnique("a\xff"), assign.WithLimitKey("\xff")} {
+	for _, o := range []assign.SubmitOption{
+		assign.WithSticky("\xff"), assign.WithUnique("a\xff"),
+		assign.WithLimitKey("\xff"),
+	} {
 		if _, err := assign.Submit(t.Context(), c, k, "", o); !errors.Is(err, assign.ErrInvalidOption) {
 			t.Errorf("%v", err)
 		}

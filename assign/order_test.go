@@ -29,7 +29,8 @@ type roll struct {
 
 func newRoll() *roll {
 	return &roll{
-		on: map[string]string{}, at: map[string]time.Time{}, live: map[string]int{}, most: map[string]int{}, waiting: make(chan struct{}),
+		on: map[string]string{}, at: map[string]time.Time{}, live: map[string]int{}, most: map[string]int{},
+		waiting: make(chan struct{}),
 	}
 }
 
@@ -102,7 +103,9 @@ func (r *roll) peak(kind string) int {
 // untilGate is the input of a task that runs until the roll's gate is open.
 const untilGate = time.Duration(-1)
 
-func submitNamed(t *testing.T, c assign.Submitter, k assign.Kind[time.Duration, string], id string, in time.Duration, opts ...assign.SubmitOption) *assign.Pending[string] {
+func submitNamed(t *testing.T, c assign.Submitter, k assign.Kind[time.Duration, string], id string, in time.Duration,
+	opts ...assign.SubmitOption,
+) *assign.Pending[string] {
 	t.Helper()
 	p, err := assign.Submit(t.Context(), c, k, in, append(opts, assign.WithID(id))...)
 	if err != nil {

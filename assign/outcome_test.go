@@ -15,7 +15,8 @@ import (
 )
 
 // say is a kind whose input tells its handler what to do.
-var say = assign.NewKind[string, string]("say", assign.MaxAttempts(3), assign.Backoff(50*time.Millisecond, time.Second), assign.Timeout(5*time.Second))
+var say = assign.NewKind[string, string]("say", assign.MaxAttempts(3), assign.Backoff(50*time.Millisecond, time.Second),
+	assign.Timeout(5*time.Second))
 
 func saying(t *testing.T, a *assign.Assigner, seen chan fencing.Token) {
 	err := assign.Handle(a, say, func(ctx context.Context, task *assign.Task[string]) (string, error) {
@@ -70,12 +71,24 @@ func TestOutcomes(t *testing.T) {
 			{input: "hello", attempts: 1, most: time.Second},
 			{input: "fail twice", attempts: 3, least: 130 * time.Millisecond, most: time.Second},
 			{input: "fail", want: assign.ErrTaskDead, cause: "max_attempts", attempts: 3, contains: "never", most: time.Second},
-			{input: "permanent", want: assign.ErrTaskDead, cause: "permanent", attempts: 1, contains: "no use", most: time.Second},
-			{input: "panic", want: assign.ErrTaskDead, cause: "max_attempts", attempts: 3, contains: "panic: oh", most: time.Second},
+			{
+				input: "permanent", want: assign.ErrTaskDead, cause: "permanent", attempts: 1, contains: "no use",
+				most: time.Second,
+			},
+			{
+				input: "panic", want: assign.ErrTaskDead, cause: "max_attempts", attempts: 3, contains: "panic: oh",
+				most: time.Second,
+			},
 			{input: "snooze", attempts: 6, least: 5 * time.Second, most: 7 * time.Second},
 			{input: "retry after", attempts: 2, least: 10 * time.Second, most: 12 * time.Second},
-			{input: "hang", want: assign.ErrTaskDead, cause: "max_attempts", attempts: 3, least: 15 * time.Second, most: 17 * time.Second, contains: "timeout"},
-			{input: "too large", want: assign.ErrTaskDead, cause: "permanent", attempts: 1, contains: "the limit is", most: time.Second},
+			{
+				input: "hang", want: assign.ErrTaskDead, cause: "max_attempts", attempts: 3, least: 15 * time.Second,
+				most: 17 * time.Second, contains: "timeout",
+			},
+			{
+				input: "too large", want: assign.ErrTaskDead, cause: "permanent", attempts: 1, contains: "the limit is",
+				most: time.Second,
+			},
 		} {
 			began := time.Now()
 			p, err := assign.Submit(t.Context(), c, say, tt.input)
@@ -103,7 +116,8 @@ func TestOutcomes(t *testing.T) {
 				continue
 			}
 			var e *assign.TaskError
-			if !errors.As(err, &e) || e.Cause != tt.cause || e.Attempts != tt.attempts || !strings.Contains(err.Error(), tt.contains) {
+			if !errors.As(err, &e) || e.Cause != tt.cause || e.Attempts != tt.attempts ||
+				!strings.Contains(err.Error(), tt.contains) {
 				t.Errorf("%s: %v (%+v)", tt.input, err, e)
 			}
 			if tt.input == "panic" && !strings.Contains(e.Stack, "outcome_test.go") {
@@ -139,7 +153,8 @@ func TestRepeatedSubmitReturnsTheSameTask(t *testing.T) {
 		if _, err := assign.Find(c, double, "never").Wait(t.Context()); !errors.Is(err, assign.ErrTaskNotFound) {
 			t.Errorf("a task that was never submitted: %v", err)
 		}
-		if _, err := assign.Submit(t.Context(), c, double, 1, assign.WithID("no good")); !errors.Is(err, assign.ErrInvalidID) {
+		if _, err := assign.Submit(t.Context(), c, double, 1, assign.WithID("no good")); !errors.Is(err,
+			assign.ErrInvalidID) {
 			t.Errorf("a bad id: %v", err)
 		}
 	})

@@ -77,7 +77,8 @@ func overviewFrom(o *control.Overview) Overview {
 	}
 	for _, k := range o.Kinds {
 		all.Kinds = append(all.Kinds, KindOverview{
-			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused, Concurrency: k.Concurrency, Rate: k.Rate,
+			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused,
+			Concurrency: k.Concurrency, Rate: k.Rate,
 			Reasons: reasonsFrom(k.Reasons),
 		})
 	}

@@ -107,7 +107,8 @@ func TestADeniedWriteInABatch(t *testing.T) {
 		}
 	})
 	k := assign.NewKind[[]byte, []byte]("echo")
-	impatient := func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.DrainTimeout = 500 * time.Millisecond } // nobody settles what is left
+	// nobody settles what is left
+	impatient := func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.DrainTimeout = 500 * time.Millisecond }
 	a := newNode(t, s, "a", failsOnce(t, k), replicated, impatient)
 	leader(t, a)
 	c := New(t, s)
@@ -121,7 +122,8 @@ func TestADeniedWriteInABatch(t *testing.T) {
 	if _, err := assign.SubmitBatch(t.Context(), c, k, inputs); err != nil {
 		t.Fatal(err)
 	}
-	if err := ended(t, a, "the term ends"); !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), testNS+".t.") {
+	if err := ended(t, a, "the term ends"); !errors.Is(err, election.ErrPermission) ||
+		!strings.Contains(err.Error(), testNS+".t.") {
 		t.Error(err)
 	}
 }
@@ -363,7 +365,8 @@ func TestASchedulerThatCannotReachAWorker(t *testing.T) {
 		natstest.Eventually(t, "a fault that names the subject, and tasks that end", time.Minute, func() (bool, string) {
 			all := faultsOf(a, election.ErrPermission)
 			done := a.count(func(e event.Event) bool { _, ok := e.(event.TaskCompleted); return ok })
-			return len(all) > 0 && strings.Contains(all[0].Err.Error(), testNS+".work.assign.b") && done >= 19, fmt.Sprint(done, all)
+			return len(all) > 0 && strings.Contains(all[0].Err.Error(), testNS+".work.assign.b") && done >= 19,
+				fmt.Sprint(done, all)
 		})
 	}, denying([]string{testNS + ".work.assign.b"}, nil))
 }

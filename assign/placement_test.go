@@ -29,7 +29,9 @@ func (lastByName) Place(_ assign.Placed, among []assign.Candidate) int {
 func TestPlacementOfOnesOwn(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		ran := newTally()
-		a := newNode(t, s, "a", nil, func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.Placement = lastByName{} })
+		a := newNode(t, s, "a", nil, func(_ *election.SessionConfig, a *assign.Config, _ *bool) {
+			a.Placement = lastByName{}
+		})
 		leader(t, a)
 		for _, name := range []string{"w1", "w2", "w3"} {
 			newNode(t, s, name, doubling(t, name, ran), workerOnly, slots(2))
@@ -96,7 +98,8 @@ func TestStickyTasksKeepToOneWorker(t *testing.T) {
 
 		home := before["s0"]
 		full := []*assign.Pending[string]{
-			submitNamed(t, c, k, "full-0", 5*time.Second, assign.WithSticky("s0")), submitNamed(t, c, k, "full-1", 5*time.Second, assign.WithSticky("s0")),
+			submitNamed(t, c, k, "full-0", 5*time.Second, assign.WithSticky("s0")), submitNamed(t, c, k, "full-1", 5*time.Second,
+				assign.WithSticky("s0")),
 			submitNamed(t, c, k, "full-2", 5*time.Second, assign.WithSticky("s0")),
 		}
 		waitAll(t, full)

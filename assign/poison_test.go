@@ -174,7 +174,8 @@ func TestPoisonTaskAfterAPeacefulTerm(t *testing.T) {
 		defer mu.Unlock()
 		var failed *assign.TaskError
 		if !errors.As(err, &failed) || failed.Cause != "worker_lost" || len(down) != 4 {
-			t.Errorf("it ended with %v after it took down %v; want the first, which nobody could count, and three more", err, down)
+			t.Errorf("it ended with %v after it took down %v; want the first, which nobody could count, and three more",
+				err, down)
 		}
 		for _, name := range down {
 			nodes[name].link.Heal()

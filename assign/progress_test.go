@@ -204,7 +204,9 @@ func TestLastCheckpointWhileDraining(t *testing.T) {
 }
 
 // giveBack returns an error in the place of no output.
-func giveBack(do func(context.Context, *assign.Task[string], string) (string, error)) func(context.Context, *assign.Task[string], string) (string, error) {
+func giveBack(do func(context.Context, *assign.Task[string],
+	string) (string, error),
+) func(context.Context, *assign.Task[string], string) (string, error) {
 	return func(ctx context.Context, task *assign.Task[string], by string) (string, error) {
 		out, err := do(ctx, task, by)
 		if out == "" && err == nil {

@@ -91,7 +91,8 @@ func TestFirstUseWithoutAConnection(t *testing.T) {
 		}
 		within, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := assign.Submit(within, first(), double, 1); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not connected") {
+		if _, err := assign.Submit(within, first(), double, 1); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "not connected") {
 			t.Errorf("submit: %v", err)
 		}
 		calls := map[string]func(c *assign.Client) error{

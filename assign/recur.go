@@ -88,13 +88,16 @@ const defaultCatchUpWindow = time.Minute
 // Errors: ErrInvalidName, ErrInvalidSpec (also for a schedule that has no tick within five years),
 // ErrInvalidOption, ErrInvalidKind, ErrTooLarge, ErrNoClient, ErrClosed, the encoder's, permanent
 // faults of the connection, ctx's: then the definition may be stored or not.
-func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name, spec string, input In, opts ...RecurOption) error {
+func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name, spec string, input In,
+	opts ...RecurOption,
+) error {
 	data, err := encode(input)
 	if err != nil {
 		return taskerr.Doing(err, "recur %s", name)
 	}
 	r := record.Recurrence{
-		Version: 1, Spec: spec, Zone: "UTC", CatchUp: string(CatchUpLatest), Window: defaultCatchUpWindow.Milliseconds(), Task: k.policy, Input: data,
+		Version: 1, Spec: spec, Zone: "UTC", CatchUp: string(CatchUpLatest), Window: defaultCatchUpWindow.Milliseconds(),
+		Task: k.policy, Input: data,
 	}
 	for i, o := range opts {
 		if o == nil {

@@ -27,7 +27,8 @@ func TestRecurringTasks(t *testing.T) {
 		a := newNode(t, s, "a", doubling(t, "a", ran))
 		leader(t, a)
 		c := New(t, s)
-		if err := assign.Recur(t.Context(), c, double, "minutely", "* * * * *", 21, assign.InZone("Europe/Berlin")); err != nil {
+		if err := assign.Recur(t.Context(), c, double, "minutely", "* * * * *", 21,
+			assign.InZone("Europe/Berlin")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(3*time.Minute + 10*time.Second) // virtual, from 2000-01-01 00:00
@@ -41,7 +42,8 @@ func TestRecurringTasks(t *testing.T) {
 			t.Errorf("ran: %v\n%s", ran.of, a.dump())
 		}
 		all := recurrences(t, c)
-		if len(all) != 1 || all[0].Name != "minutely" || all[0].Kind != "double" || all[0].Zone != "Europe/Berlin" || all[0].CatchUp != assign.CatchUpLatest ||
+		if len(all) != 1 || all[0].Name != "minutely" || all[0].Kind != "double" || all[0].Zone != "Europe/Berlin" ||
+			all[0].CatchUp != assign.CatchUpLatest ||
 			all[0].CatchUpWindow != time.Minute || !all[0].Next.Equal(time.Date(2000, 1, 1, 0, 4, 0, 0, time.UTC)) ||
 			!all[0].Last.Equal(time.Date(2000, 1, 1, 0, 3, 0, 0, time.UTC)) || all[0].Error != "" {
 			t.Errorf("%+v", all)
@@ -66,7 +68,8 @@ func TestSameRecurrenceIsWrittenOnce(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c, link := lossyClient(t, s)
 		define := func(spec string) error {
-			return assign.Recur(t.Context(), c, double, "x", spec, 1, assign.CatchUp(assign.CatchUpAll), assign.CatchUpWindow(time.Hour),
+			return assign.Recur(t.Context(), c, double, "x", spec, 1, assign.CatchUp(assign.CatchUpAll),
+				assign.CatchUpWindow(time.Hour),
 				assign.RecurHeader("a", "1"), assign.RecurHeader("b", "2"), assign.RecurWith(assign.Priority(3)))
 		}
 		if err := define("@every 10m"); err != nil {
@@ -77,12 +80,14 @@ func TestSameRecurrenceIsWrittenOnce(t *testing.T) {
 		if err := define("@every 10m"); err != nil {
 			t.Fatal(err)
 		}
-		if all := recurrences(t, c); !all[0].Since.Equal(since) || !all[0].Next.Equal(since.Truncate(time.Second).Add(10*time.Minute)) {
+		if all := recurrences(t, c); !all[0].Since.Equal(since) ||
+			!all[0].Next.Equal(since.Truncate(time.Second).Add(10*time.Minute)) {
 			t.Errorf("the same definition was written again: %+v", all)
 		}
 		loseWrite(t, link, func() error { return define("@every 20m") })
 		changed := recurrences(t, c)[0]
-		if changed.Spec != "@every 20m" || !changed.Since.After(since) || changed.CatchUp != assign.CatchUpAll || changed.CatchUpWindow != time.Hour {
+		if changed.Spec != "@every 20m" || !changed.Since.After(since) || changed.CatchUp != assign.CatchUpAll ||
+			changed.CatchUpWindow != time.Hour {
 			t.Errorf("changed: %+v", changed)
 		}
 		loseWrite(t, link, func() error { return assign.RemoveRecurrence(t.Context(), c, "x") })
@@ -104,12 +109,27 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 			{name: "x", spec: "61 * * * *", want: assign.ErrInvalidSpec, says: "61"},
 			{name: "x", spec: "* * * *", want: assign.ErrInvalidSpec, says: "5"},
 			{name: "x", spec: "", want: assign.ErrInvalidSpec},
-			{name: "x", spec: "@hourly", option: assign.InZone("Atlantis/Capital"), want: assign.ErrInvalidSpec, says: "Atlantis"},
+			{
+				name: "x", spec: "@hourly", option: assign.InZone("Atlantis/Capital"), want: assign.ErrInvalidSpec,
+				says: "Atlantis",
+			},
 			{name: "x", spec: "@hourly", option: assign.CatchUp("whatever"), want: assign.ErrInvalidOption, says: "whatever"},
-			{name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidOption, says: "MaxAttempts(0): use 1"},
-			{name: "x", spec: "@hourly", option: assign.CatchUpWindow(-time.Second), want: assign.ErrInvalidOption, says: "CatchUpWindow(-1s)"},
-			{name: "x", spec: "@hourly", option: assign.RecurHeader("", "x"), want: assign.ErrInvalidOption, says: "RecurHeader"},
-			{name: "x", spec: "@hourly", option: assign.RecurHeader("a", "x\ny"), want: assign.ErrInvalidOption, says: "RecurHeader: the value of a"},
+			{
+				name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidOption,
+				says: "MaxAttempts(0): use 1",
+			},
+			{
+				name: "x", spec: "@hourly", option: assign.CatchUpWindow(-time.Second), want: assign.ErrInvalidOption,
+				says: "CatchUpWindow(-1s)",
+			},
+			{
+				name: "x", spec: "@hourly", option: assign.RecurHeader("", "x"), want: assign.ErrInvalidOption,
+				says: "RecurHeader",
+			},
+			{
+				name: "x", spec: "@hourly", option: assign.RecurHeader("a", "x\ny"), want: assign.ErrInvalidOption,
+				says: "RecurHeader: the value of a",
+			},
 			{name: "x", spec: "@every -5s", want: assign.ErrInvalidSpec, says: "1s at least"},
 			{name: "x", spec: "@every 1ms", want: assign.ErrInvalidSpec, says: "1s at least"},
 			{name: "x", spec: "0 0 30 2 *", want: assign.ErrInvalidSpec, says: "does not come"},
@@ -128,7 +148,8 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 		if err := assign.Recur(t.Context(), c, double, "x", "@hourly", 1, nil); !errors.Is(err, assign.ErrInvalidOption) {
 			t.Errorf("an option that is nil: %v", err)
 		}
-		if err := assign.Recur(t.Context(), c, assign.Kind[int, int]{}, "x", "@hourly", 1); !errors.Is(err, assign.ErrInvalidKind) {
+		if err := assign.Recur(t.Context(), c, assign.Kind[int, int]{}, "x", "@hourly", 1); !errors.Is(err,
+			assign.ErrInvalidKind) {
 			t.Errorf("no kind: %v", err)
 		}
 		if err := assign.RemoveRecurrence(t.Context(), c, "no good"); !errors.Is(err, assign.ErrInvalidName) {

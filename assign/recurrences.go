@@ -47,7 +47,8 @@ func Recurrences(ctx context.Context, in Submitter) ([]Recurrence, error) {
 func recurrenceFrom(s *client.Recurrence) Recurrence {
 	d := &s.Definition
 	r := Recurrence{
-		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.CatchUp), Since: s.Since, Last: s.Last, Next: s.Next,
+		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.CatchUp), Since: s.Since,
+		Last: s.Last, Next: s.Next,
 	}
 	if s.Err != nil {
 		r.Error = s.Err.Error()

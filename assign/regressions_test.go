@@ -104,7 +104,9 @@ func assigned(t *testing.T, m *nats.Msg) (frame.Envelope, []frame.Task) {
 
 // secondRuns brings a task to its second attempt on the one worker there is, and returns both
 // frames and all reports.
-func secondRuns(t *testing.T, s *natsrun.Server) (h *twice, a, w *node, p *assign.Pending[string], frames, reports *overheard, nc *nats.Conn) {
+func secondRuns(t *testing.T, s *natsrun.Server) (h *twice, a, w *node, p *assign.Pending[string],
+	frames, reports *overheard, nc *nats.Conn,
+) {
 	t.Helper()
 	h = newTwice()
 	a = newNode(t, s, "a", nil)
@@ -116,7 +118,8 @@ func secondRuns(t *testing.T, s *natsrun.Server) (h *twice, a, w *node, p *assig
 	<-h.second
 	natstest.Eventually(t, "the scheduler knows of attempt 2", 5*time.Second, func() (bool, string) {
 		st, err := p.Status(t.Context())
-		return err == nil && st.State == assign.StateRunning && len(frames.all()) >= 2 && len(reports.all()) >= 1, fmt.Sprint(st, err)
+		return err == nil && st.State == assign.StateRunning && len(frames.all()) >= 2 && len(reports.all()) >= 1,
+			fmt.Sprint(st, err)
 	})
 	return h, a, w, p, frames, reports, nc
 }

@@ -43,7 +43,8 @@ func TestEveryVerdict(t *testing.T) {
 		verdict("past its deadline", tasks.Expired, 0, late)
 		stopped := f.task("stopped", "slow")
 		v := f.to(w)
-		answers := f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, workers.StopOrder{ID: stopped.ID, Attempt: stopped.Attempt, Serial: stopped.Serial}), f.sign))
+		stop := workers.StopOrder{ID: stopped.ID, Attempt: stopped.Attempt, Serial: stopped.Serial}
+		answers := f.send("cancel", w, frame.Seal(frame.EncodeStop(&v, stop), f.sign))
 		if len(answers) != 1 || answers[0].Verdict != tasks.Halted {
 			t.Errorf("a stop: %+v", answers)
 		}
@@ -52,7 +53,8 @@ func TestEveryVerdict(t *testing.T) {
 		full := f.task("three", "slow")
 		verdict("no slot left", tasks.Full, 0, full)
 		before := w.count(isRejected("replay"))
-		verdict("answered long ago, says the scheduler", tasks.Full, full.Serial, full) // the frame's own mark counts afterwards
+		// the frame's own mark counts afterwards
+		verdict("answered long ago, says the scheduler", tasks.Full, full.Serial, full)
 		verdict("a replay", tasks.Replayed, 0, full)
 		natstest.Settle(t)
 		if n := w.count(isRejected("replay")); n != before+1 {
@@ -164,7 +166,8 @@ func TestVerifyOff(t *testing.T) {
 // send.
 func TestOversizedFrame(t *testing.T) {
 	var options *server.Options
-	s := natstest.Server(t, natstest.Listen, func(o *natsrun.Options) { o.Configure = func(so *server.Options) { options = so } })
+	s := natstest.Server(t, natstest.Listen,
+		func(o *natsrun.Options) { o.Configure = func(so *server.Options) { options = so } })
 	ran := newTally()
 	a := newNode(t, s, "a", nil)
 	leader(t, a)

@@ -22,10 +22,11 @@ func TestAStreamIsGivenReplicasUnderAScheduler(t *testing.T) {
 	ran := newTally()
 	var nodes []*node
 	for _, name := range []string{"a", "b"} {
-		nodes = append(nodes, newNode(t, s, name, doubling(t, name, ran), func(s *election.SessionConfig, a *assign.Config, _ *bool) {
-			s.Replicas, a.Replicas = 3, 1
-			s.TTL = 10 * time.Second
-		}))
+		nodes = append(nodes, newNode(t, s, name, doubling(t, name, ran),
+			func(s *election.SessionConfig, a *assign.Config, _ *bool) {
+				s.Replicas, a.Replicas = 3, 1
+				s.TTL = 10 * time.Second
+			}))
 	}
 	leader(t, nodes...)
 	nc, err := s.Connect()

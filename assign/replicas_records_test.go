@@ -152,7 +152,10 @@ func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
 	// A submission like it, but at once, in the place of a tick that is to come. One that comes too
 	// late is refused, and the next tries a later tick.
 	m := record(t, nc, "q."+model.ID())
-	header := nats.Header{"Task": {strings.Replace(m.Header.Get("Task"), `"delay_ms":3600000,`, "", 1)}, "Nats-Expected-Last-Subject-Sequence": {"0"}}
+	header := nats.Header{
+		"Task":                                {strings.Replace(m.Header.Get("Task"), `"delay_ms":3600000,`, "", 1)},
+		"Nats-Expected-Last-Subject-Sequence": {"0"},
+	}
 	var taken time.Time
 	natstest.Eventually(t, "the place of a tick is taken before it comes", time.Minute, func() (bool, string) {
 		all, err := assign.Recurrences(ctx, c)
@@ -171,7 +174,8 @@ func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
 	})
 	natstest.Eventually(t, "four ticks behind it", time.Minute, func() (bool, string) {
 		all := r.ticksOf("often")
-		return slices.ContainsFunc(all, func(tick time.Time) bool { return !tick.Before(taken.Add(4 * time.Second)) }), fmt.Sprint(all, a.dump())
+		return slices.ContainsFunc(all, func(tick time.Time) bool { return !tick.Before(taken.Add(4 * time.Second)) }),
+			fmt.Sprint(all, a.dump())
 	})
 	natstest.Eventually(t, "what has taken the place has run, once, as it was", time.Minute, func() (bool, string) {
 		return squatted.Load() == 1, fmt.Sprint(squatted.Load())

@@ -12,7 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-var brittle = assign.NewKind[string, string]("brittle", assign.MaxAttempts(2), assign.Backoff(10*time.Millisecond, time.Second))
+var brittle = assign.NewKind[string, string]("brittle", assign.MaxAttempts(2),
+	assign.Backoff(10*time.Millisecond, time.Second))
 
 const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -54,7 +55,8 @@ func TestRequeue(t *testing.T) {
 			t.Fatal(err)
 		}
 		st, err := assign.Get(t.Context(), c, id)
-		if err != nil || st.Kind != "brittle" || st.Priority != 7 || st.Headers["h"] != "v" || st.Keys == nil || st.TraceParent != trace {
+		if err != nil || st.Kind != "brittle" || st.Priority != 7 || st.Headers["h"] != "v" || st.Keys == nil ||
+			st.TraceParent != trace {
 			t.Errorf("%+v, %v", st, err)
 		}
 		p, err := assign.Submit(t.Context(), c, brittle, "in", assign.WithUnique("k"))

@@ -86,7 +86,8 @@ func newNode(t *testing.T, s dialer, name string, register func(*assign.Assigner
 	}))
 	var err error
 	n.nc, err = s.Connect(append(n.link.Options(), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1),
-		nats.ReconnectWait(50*time.Millisecond), nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2), nats.Name(name),
+		nats.ReconnectWait(50*time.Millisecond), nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2),
+		nats.Name(name),
 		nats.FlusherTimeout(time.Second), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
 	if err != nil {
 		t.Fatal(err)

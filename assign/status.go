@@ -52,12 +52,16 @@ type TaskKeys struct {
 // statusFrom is a status for users.
 func statusFrom(s *client.Status) TaskStatus {
 	st := TaskStatus{
-		ID: s.ID, Kind: s.Kind, State: State(s.State), Reason: Reason(s.Reason), Attempts: s.Attempts, Worker: s.Worker, Progress: s.Progress,
+		ID: s.ID, Kind: s.Kind, State: State(s.State), Reason: Reason(s.Reason), Attempts: s.Attempts, Worker: s.Worker,
+		Progress: s.Progress,
 		Priority: s.Priority, Submitted: s.Submitted, Due: s.Due, Ended: s.Ended, Ran: s.Ran, Error: s.Error, Cause: s.Cause,
 		TraceParent: s.TraceParent, Keys: (*TaskKeys)(s.Keys), Headers: s.Headers,
 	}
 	if st.State.Terminal() && st.State != StateSucceeded {
-		st.Err = &TaskError{ID: s.ID, Status: st.State, Cause: s.Cause, Message: s.Error, Stack: s.Stack, Attempts: s.Attempts}
+		st.Err = &TaskError{
+			ID: s.ID, Status: st.State, Cause: s.Cause, Message: s.Error, Stack: s.Stack,
+			Attempts: s.Attempts,
+		}
 	}
 	return st
 }

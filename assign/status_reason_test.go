@@ -21,8 +21,12 @@ func TestWhyATaskWaits(t *testing.T) {
 		a := newNode(t, s, "a", r.handle(t, "a", k), slots(2))
 		leader(t, a)
 		c := New(t, s)
-		tasks := map[string]assign.Reason{"labels": assign.ReasonLabels, "weight": assign.ReasonSlots, "kind": assign.ReasonNoWorker}
-		submitNamed(t, c, assign.NewKind[time.Duration, string]("plain", assign.Labels(map[string]string{"gpu": "1"})), "labels", 0)
+		tasks := map[string]assign.Reason{
+			"labels": assign.ReasonLabels, "weight": assign.ReasonSlots,
+			"kind": assign.ReasonNoWorker,
+		}
+		submitNamed(t, c, assign.NewKind[time.Duration, string]("plain", assign.Labels(map[string]string{"gpu": "1"})),
+			"labels", 0)
 		submitNamed(t, c, assign.NewKind[time.Duration, string]("plain", assign.Slots(3)), "weight", 0)
 		submitNamed(t, c, assign.NewKind[time.Duration, string]("nobodys"), "kind", 0)
 		waitAll(t, []*assign.Pending[string]{submitNamed(t, c, k, "fine", 0)}, a)

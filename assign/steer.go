@@ -38,7 +38,9 @@ func UndrainWorker(ctx context.Context, in Submitter, instance string) error {
 }
 
 // steer sets or removes the record that pauses a kind or drains a worker.
-func steer(ctx context.Context, in Submitter, doing string, of client.Hold, name string, hold bool, reason string) error {
+func steer(ctx context.Context, in Submitter, doing string, of client.Hold, name string, hold bool,
+	reason string,
+) error {
 	if !naming.Valid(name) {
 		return fmt.Errorf("%w: %s %q", ErrInvalidName, doing, name)
 	}

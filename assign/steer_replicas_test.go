@@ -56,7 +56,8 @@ func TestClientOnThreeReplicas(t *testing.T) {
 
 	must(assign.Recur(ctx, c, double, "often", "@every 1s", 1))
 	natstest.Eventually(t, "two ticks", 30*time.Second, func() (bool, string) {
-		page, err := assign.List(ctx, c, assign.ListOptions{Prefix: "cron/often/", States: []assign.State{assign.StateSucceeded}})
+		page, err := assign.List(ctx, c,
+			assign.ListOptions{Prefix: "cron/often/", States: []assign.State{assign.StateSucceeded}})
 		if err != nil {
 			return false, err.Error()
 		}

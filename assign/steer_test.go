@@ -62,7 +62,8 @@ func TestPauseWorksWhileNobodyLeads(t *testing.T) {
 		b := newBench()
 		n := newNode(t, s, "a", b.register(t, "a"))
 		o := overview(t, c, "the kind is paused", isPaused("slow", true))
-		if o.Scheduler != "a" || o.Epoch == 0 || len(o.Workers) != 1 || o.Workers[0].Instance != "a" || o.Workers[0].Slots != 8 {
+		if o.Scheduler != "a" || o.Epoch == 0 || len(o.Workers) != 1 || o.Workers[0].Instance != "a" ||
+			o.Workers[0].Slots != 8 {
 			t.Errorf("%+v", o)
 		}
 		time.Sleep(10 * time.Second) // virtual
@@ -108,7 +109,8 @@ func TestDrainedWorkerIsGivenNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := overview(t, c, "one that takes no part is drained", isDrained("to-come", true))
-		if last := o.Workers[len(o.Workers)-1]; len(o.Workers) != 3 || last.Instance != "to-come" || last.Session != 0 || last.Kinds == nil {
+		if last := o.Workers[len(o.Workers)-1]; len(o.Workers) != 3 || last.Instance != "to-come" || last.Session != 0 ||
+			last.Kinds == nil {
 			t.Errorf("%+v", o.Workers)
 		}
 	})

@@ -16,7 +16,9 @@ import (
 // Errors: ErrInvalidID, ErrInvalidOption, ErrInvalidKind, ErrOtherKind, ErrTooLarge, ErrNoClient,
 // ErrStreamNotFound, an unfit stream, ErrStreamFull at once, ErrClosed, the encoder's, a permanent
 // fault of the connection, ctx's with the last fault.
-func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in In, opts ...SubmitOption) (*Pending[Out], error) {
+func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in In,
+	opts ...SubmitOption,
+) (*Pending[Out], error) {
 	data, err := encode(in)
 	if err != nil {
 		return nil, taskerr.Doing(err, "submit %s", k.name)

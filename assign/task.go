@@ -77,7 +77,8 @@ func (t *Task[In]) Checkpoint() []byte { return t.run.Checkpoint }
 // of ctx's end. After the last one the checkpoint may be stored or not.
 func (t *Task[In]) Progress(ctx context.Context, fraction float64, checkpoint []byte) error {
 	if len(checkpoint) > record.MaxCheckpoint {
-		return fmt.Errorf("%w: %d bytes, the limit is %d: store it elsewhere, and its name here", ErrCheckpointTooLarge, len(checkpoint), record.MaxCheckpoint)
+		return fmt.Errorf("%w: %d bytes, the limit is %d: store it elsewhere, and its name here", ErrCheckpointTooLarge,
+			len(checkpoint), record.MaxCheckpoint)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -95,8 +95,12 @@ func TestMissedTicks(t *testing.T) {
 		leader(t, a)
 		c := New(t, s)
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(90 * time.Second))) // half past a minute
-		for name, how := range map[string]assign.CatchUpPolicy{"all": assign.CatchUpAll, "latest": assign.CatchUpLatest, "skip": assign.CatchUpSkip} {
-			if err := assign.Recur(t.Context(), c, k, name, "* * * * *", 0, assign.CatchUp(how), assign.CatchUpWindow(10*time.Second)); err != nil {
+		for name, how := range map[string]assign.CatchUpPolicy{
+			"all": assign.CatchUpAll, "latest": assign.CatchUpLatest,
+			"skip": assign.CatchUpSkip,
+		} {
+			if err := assign.Recur(t.Context(), c, k, name, "* * * * *", 0, assign.CatchUp(how),
+				assign.CatchUpWindow(10*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -107,7 +111,8 @@ func TestMissedTicks(t *testing.T) {
 		leader(t, b)
 		time.Sleep(2 * time.Minute)
 		everyTick(t, r.ticksOf("all"), time.Minute, 13)
-		if got := r.ticksOf("latest"); len(got) != 4 || got[1].Sub(got[0]) != 10*time.Minute || got[2].Sub(got[1]) != time.Minute {
+		if got := r.ticksOf("latest"); len(got) != 4 || got[1].Sub(got[0]) != 10*time.Minute ||
+			got[2].Sub(got[1]) != time.Minute {
 			t.Errorf("of the latest only: %v", got)
 		}
 		if got := r.ticksOf("skip"); len(got) != 3 || got[1].Sub(got[0]) != 11*time.Minute {
@@ -121,7 +126,8 @@ func TestMissedTicks(t *testing.T) {
 			}
 			return false
 		})
-		if fired["all"] != 12 || fired["latest"] != 3 || dropped["latest"] != 9 || fired["skip"] != 2 || dropped["skip"] != 10 {
+		if fired["all"] != 12 || fired["latest"] != 3 || dropped["latest"] != 9 || fired["skip"] != 2 ||
+			dropped["skip"] != 10 {
 			t.Errorf("events say that there were fired %v and dropped %v", fired, dropped)
 		}
 	})

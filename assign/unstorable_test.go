@@ -101,7 +101,9 @@ func unstorable(t *testing.T, s dialer, a *node, c *assign.Client, k assign.Kind
 			t.Errorf("%d: %v", i, err)
 		case sizes[i] > 0 && !errors.As(err, &failed):
 			t.Errorf("%d: %v, want a failure", i, err)
-		case sizes[i] > 0 && (failed.Status != assign.StateDead || failed.Cause != "unstorable" || !strings.Contains(failed.Message, "maximum allowed")):
+		case sizes[i] > 0 &&
+			(failed.Status != assign.StateDead || failed.Cause != "unstorable" ||
+				!strings.Contains(failed.Message, "maximum allowed")):
 			t.Errorf("%d: %+v", i, failed)
 		}
 	}
@@ -111,7 +113,8 @@ func unstorable(t *testing.T, s dialer, a *node, c *assign.Client, k assign.Kind
 			return ok && d.Outcome == "dead"
 		})
 	}
-	natstest.Eventually(t, "the dead are counted", time.Minute, func() (bool, string) { // events come after what they tell of
+	// events come after what they tell of
+	natstest.Eventually(t, "the dead are counted", time.Minute, func() (bool, string) {
 		return dead() >= n/20, fmt.Sprint(dead())
 	})
 	faults := faultsOf(a, assign.ErrUnstorable)

@@ -116,8 +116,8 @@ func (e *Election) start(ctx context.Context, lead func(context.Context, *Term) 
 }
 
 // Stop gives the role up: the work drains, then the role is vacated. Stop waits for that, for at
-// most DrainTimeout and a few operations. An error says what was left undone; ErrInsideWork when the
-// work itself calls Stop, which would wait for its own return.
+// most DrainTimeout and a few operations. An error says what was left undone; ErrInsideWork when
+// the work itself calls Stop, which would wait for its own return.
 func (e *Election) Stop() error {
 	return e.StopWithContext(context.Background(), StopOptions{DeleteKey: true, WaitForDemote: true})
 }

@@ -54,10 +54,11 @@ var (
 	ErrAlreadyOpen    = errors.New("election: the session is open already, or was")
 	ErrAlreadyStarted = errors.New(
 		"election: started already; a stopped election cannot be started again, make a new one")
-	ErrNotStarted      = errors.New("election: not started")
-	ErrDuplicateRole   = errors.New("election: the session takes part in this role already")
-	ErrWorkerOnly      = errors.New("election: a worker-only session cannot campaign: open it with WorkerOnly false")
-	ErrInsideWork      = errors.New("election: called by the work of the role, for whose return it waits: return from the work instead")
+	ErrNotStarted    = errors.New("election: not started")
+	ErrDuplicateRole = errors.New("election: the session takes part in this role already")
+	ErrWorkerOnly    = errors.New("election: a worker-only session cannot campaign: open it with WorkerOnly false")
+	ErrInsideWork    = errors.New(
+		"election: called by the work of the role, for whose return it waits: return from the work instead")
 	ErrNoWork          = errors.New("election: nothing to run: give Run a function, set Lead, or register OnPromote")
 	ErrSessionConflict = errors.New(
 		"election: another election on this connection, bucket and instance has another session configuration")
@@ -191,8 +192,8 @@ func public(err error) error {
 	return err
 }
 
-// closed is the fault of a connection that was closed for good, with the advice that would have kept
-// it.
+// closed is the fault of a connection that was closed for good, with the advice that would have
+// kept it.
 func closed(nc *nats.Conn) error {
 	if err := nc.LastError(); natsconn.Refused(err) {
 		return fmt.Errorf("%w: %w: connect with nats.IgnoreAuthErrorAbort() to wait for new credentials", ErrConnClosed, err)

@@ -69,7 +69,10 @@ func (e *Election) checkOnce(timeout time.Duration, reported bool) (ok, panicked
 		return ok, false
 	}
 	if !reported {
-		e.session.emit(event.CallbackPanicked{Meta: e.session.meta(), Role: e.cfg.Role, Callback: "Health", Value: value, Stack: stack})
+		e.session.emit(event.CallbackPanicked{
+			Meta: e.session.meta(), Role: e.cfg.Role, Callback: "Health",
+			Value: value, Stack: stack,
+		})
 	}
 	return false, true
 }

@@ -56,14 +56,17 @@ func TestCallsFromInsideTheWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		receive(t, "the first term", begun)
-		other, err := session.Campaign(election.RoleConfig{Role: "other", Lead: func(ctx context.Context, _ *election.Term) error {
-			if err := e.StepDown(ctx); err != nil {
-				t.Errorf("step down from the work of another role: %v", err)
-			}
-			begun <- struct{}{}
-			<-ctx.Done()
-			return nil
-		}})
+		other, err := session.Campaign(election.RoleConfig{
+			Role: "other",
+			Lead: func(ctx context.Context, _ *election.Term) error {
+				if err := e.StepDown(ctx); err != nil {
+					t.Errorf("step down from the work of another role: %v", err)
+				}
+				begun <- struct{}{}
+				<-ctx.Done()
+				return nil
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

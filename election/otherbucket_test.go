@@ -43,7 +43,8 @@ func TestAReconnectIntoAnotherSystemEndsTheSession(t *testing.T) {
 	}
 	found := (*election.OtherBucketError)(nil)
 	if err := s.Err(); !errors.Is(err, election.ErrOtherBucket) || !errors.As(err, &found) ||
-		found.Found.ID != theirs.Identity().ID || found.Opened.ID == "" || found.Opened.ID == found.Found.ID || !strings.Contains(err.Error(), "set the domain") {
+		found.Found.ID != theirs.Identity().ID || found.Opened.ID == "" || found.Opened.ID == found.Found.ID ||
+		!strings.Contains(err.Error(), "set the domain") {
 		t.Errorf("it ends with %v", err)
 	}
 	if len(p.began) > 0 {

@@ -53,7 +53,8 @@ func (s *sinking) call() {
 func (s *sinking) panicked(value any, stack []byte) {
 	sink := s.next - 1
 	if _, again := s.present.(event.CallbackPanicked); again || s.f.ending() {
-		slog.Error("a sink of events panicked", "sink", fmt.Sprintf("%T", s.sinks[sink]), "panic", fmt.Sprint(value), "stack", string(stack))
+		slog.Error("a sink of events panicked", "sink", fmt.Sprintf("%T", s.sinks[sink]), "panic", fmt.Sprint(value), "stack",
+			string(stack))
 		return
 	}
 	if time.Since(s.reported[sink]) < panicsEvery {

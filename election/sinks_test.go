@@ -39,7 +39,8 @@ func TestSinkThatPanics(t *testing.T) {
 		if err := session.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if !slices.EqualFunc(before.all(), behind.all(), func(a, b event.Event) bool { return event.MetaOf(a) == event.MetaOf(b) }) {
+		if !slices.EqualFunc(before.all(), behind.all(),
+			func(a, b event.Event) bool { return event.MetaOf(a) == event.MetaOf(b) }) {
 			t.Errorf("one sink has %d events, the one behind the panicking one %d", len(before.all()), len(behind.all()))
 		}
 		if n := len(ofType[event.Heartbeat](&behind)); n < 100 {

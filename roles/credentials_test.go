@@ -57,7 +57,8 @@ func TestCredentialsRenewedLate(t *testing.T) {
 		know("two")
 		time.Sleep(3 * time.Second)
 		const says = "Authorization Violation"
-		if line := a.logged("cannot connect to"); !strings.Contains(line.Message, says) || !term.Valid() || !a.Status().Ready {
+		if line := a.logged("cannot connect to"); !strings.Contains(line.Message, says) || !term.Valid() ||
+			!a.Status().Ready {
 			t.Errorf("%q, valid %v, ready %v", line.Message, term.Valid(), a.Status().Ready)
 		}
 		know("one")
@@ -73,7 +74,8 @@ func TestCredentialsRenewedLate(t *testing.T) {
 		}
 		answer := httptest.NewRecorder()
 		a.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz", nil))
-		if got := answer.Body.String(); answer.Code != 503 || !strings.Contains(got, "the credentials are refused: nats: "+says) {
+		if got := answer.Body.String(); answer.Code != 503 ||
+			!strings.Contains(got, "the credentials are refused: nats: "+says) {
 			t.Errorf("/readyz: %d %s", answer.Code, got)
 		}
 		know("one")
@@ -126,7 +128,8 @@ func TestSharedConnectionIsRefused(t *testing.T) {
 		receive(t, "a leads", w.began)
 		know("two")
 		err := a.result()
-		if !errors.Is(err, election.ErrConnClosed) || !errors.Is(err, nats.ErrAuthorization) || !strings.Contains(err.Error(), "nats.IgnoreAuthErrorAbort()") {
+		if !errors.Is(err, election.ErrConnClosed) || !errors.Is(err, nats.ErrAuthorization) ||
+			!strings.Contains(err.Error(), "nats.IgnoreAuthErrorAbort()") {
 			t.Errorf("Run returned %v", err)
 		}
 	})

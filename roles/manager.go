@@ -145,8 +145,8 @@ func (m *Manager) start(members []*member) {
 
 // Remove stops taking part in a role. If this process leads the role, Remove waits until the work
 // has drained and the role was given away. The role can be added again afterwards. Errors:
-// ErrUnknownRole, ctx's error, election.ErrInsideWork when the work of the role calls Remove itself,
-// and context.DeadlineExceeded when the work had not returned after DrainTimeout and a few
+// ErrUnknownRole, ctx's error, election.ErrInsideWork when the work of the role calls Remove
+// itself, and context.DeadlineExceeded when the work had not returned after DrainTimeout and a few
 // operations. After a timeout the removal continues, and another Remove waits for it again.
 func (m *Manager) Remove(ctx context.Context, name string) error {
 	m.mu.Lock()

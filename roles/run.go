@@ -24,8 +24,8 @@ import (
 // ErrAlreadyRun, and *election.UndrainedError, alone or joined, when work had not returned; its
 // roles stay held until the lease runs out. The permanent faults of a session are errors too, such
 // as election.ErrBucketNotFound (with the command that makes the bucket), election.ErrPermission
-// (with the subject), credentials that are refused before the first connection, and *election.DuplicateInstanceError. An outage is not an error: Run waits
-// until it is over.
+// (with the subject), credentials that are refused before the first connection, and
+// *election.DuplicateInstanceError. An outage is not an error: Run waits until it is over.
 func (m *Manager) Run(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err

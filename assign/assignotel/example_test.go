@@ -29,7 +29,8 @@ func Example() {
 			return []byte(trace.SpanContextFromContext(ctx).TraceID().String()), nil
 		})
 	parent := fmt.Sprintf("00-%s-%s-01", span.SpanContext().TraceID(), span.SpanContext().SpanID())
-	trace, err := handle(context.Background(), assigntest.NewTask(&testing.B{}, []byte("input"), assigntest.TraceParent(parent)))
+	trace, err := handle(context.Background(), assigntest.NewTask(&testing.B{}, []byte("input"),
+		assigntest.TraceParent(parent)))
 	fmt.Println(string(trace) == span.SpanContext().TraceID().String(), err)
 	// Output: true <nil>
 }

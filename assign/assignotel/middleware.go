@@ -54,8 +54,10 @@ func Middleware(opts ...Option) assign.Middleware {
 	tracer := o.provider.Tracer(scope)
 	return func(next assign.HandlerFunc) assign.HandlerFunc {
 		return func(ctx context.Context, t *assign.Task[[]byte]) (out []byte, err error) {
-			ctx, span := tracer.Start(extract(ctx, t.TraceParent()), "task "+t.Kind(), trace.WithSpanKind(trace.SpanKindConsumer),
-				trace.WithAttributes(AttributeTask.String(t.ID()), AttributeKind.String(t.Kind()), AttributeAttempt.Int(t.Attempt())))
+			ctx, span := tracer.Start(extract(ctx, t.TraceParent()), "task "+t.Kind(),
+				trace.WithSpanKind(trace.SpanKindConsumer),
+				trace.WithAttributes(AttributeTask.String(t.ID()), AttributeKind.String(t.Kind()),
+					AttributeAttempt.Int(t.Attempt())))
 			returned := false
 			defer func() {
 				if !returned { // by a panic, which continues, or by the end of the goroutine

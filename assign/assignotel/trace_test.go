@@ -23,7 +23,8 @@ import (
 
 func TestMain(m *testing.M) { natstest.Main(m) }
 
-var say = assign.NewKind[string, string]("say", assign.MaxAttempts(2), assign.Backoff(time.Millisecond, time.Millisecond))
+var say = assign.NewKind[string, string]("say", assign.MaxAttempts(2),
+	assign.Backoff(time.Millisecond, time.Millisecond))
 
 const secret = "the secret input"
 
@@ -38,7 +39,9 @@ func recorder(t *testing.T) (*sdk.TracerProvider, *tracetest.InMemoryExporter) {
 	return provider, exporter
 }
 
-func start(t *testing.T, provider trace.TracerProvider, handler func(context.Context, *assign.Task[string]) (string, error)) *assigntest.Namespace {
+func start(t *testing.T, provider trace.TracerProvider,
+	handler func(context.Context, *assign.Task[string]) (string, error),
+) *assigntest.Namespace {
 	return assigntest.Start(t, func(a *assign.Assigner) {
 		if err := assign.Handle(a, say, handler); err != nil {
 			t.Fatal(err)
@@ -94,14 +97,16 @@ func TestOneTrace(t *testing.T) {
 		t.Fatalf("%d spans of attempts, want 2", len(spans))
 	}
 	for i, s := range spans {
-		if s.SpanContext.TraceID() != root.SpanContext().TraceID() || s.Parent.SpanID() != root.SpanContext().SpanID() || !s.Parent.IsRemote() {
+		if s.SpanContext.TraceID() != root.SpanContext().TraceID() || s.Parent.SpanID() != root.SpanContext().SpanID() ||
+			!s.Parent.IsRemote() {
 			t.Errorf("attempt %d: trace %s, parent %+v", i+1, s.SpanContext.TraceID(), s.Parent)
 		}
 		if s.Name != "task say" || s.SpanKind != trace.SpanKindConsumer {
 			t.Errorf("%s, %v", s.Name, s.SpanKind)
 		}
 		got := attributes(s)
-		if got["rolemanager.task.kind"] != "say" || got["rolemanager.task.attempt"] != fmt.Sprint(i+1) || got["rolemanager.task.id"] != p.ID() ||
+		if got["rolemanager.task.kind"] != "say" || got["rolemanager.task.attempt"] != fmt.Sprint(i+1) ||
+			got["rolemanager.task.id"] != p.ID() ||
 			got["rolemanager.task.outcome"] != []string{"failed", "succeeded"}[i] {
 			t.Errorf("attempt %d: %v", i+1, got)
 		}
@@ -178,7 +183,8 @@ func TestNoParent(t *testing.T) {
 			t.Fatalf("%s: %d spans", in, len(spans))
 		}
 		for _, s := range spans {
-			if got := attributes(s)["rolemanager.task.outcome"]; got != want || s.Parent.IsValid() || s.Status.Code != codes.Error {
+			if got := attributes(s)["rolemanager.task.outcome"]; got != want || s.Parent.IsValid() ||
+				s.Status.Code != codes.Error {
 				t.Errorf("%s: outcome %q, parent valid: %v, status %v", in, got, s.Parent.IsValid(), s.Status)
 			}
 		}

@@ -240,7 +240,8 @@ func TestLeadAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := natskv.Create(t.Context(), natstest.Connect(t, h), natskv.Config{Bucket: "roles", Reach: reach}); err != nil {
+	if _, err := natskv.Create(t.Context(), natstest.Connect(t, h),
+		natskv.Config{Bucket: "roles", Reach: reach}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -38,7 +38,8 @@ var allowed = map[string][]string{
 	"internal/natstest":                   {"internal/natsrun", "internal/natstest/race"},
 	"election": {
 		"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox",
-		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
+		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record",
+		"internal/protocol/view",
 	},
 	"roles": {"election", "event", "fencing", "internal/bridge", "internal/natsconn"},
 	"assign": {

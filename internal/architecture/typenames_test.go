@@ -13,7 +13,8 @@ import (
 // rooms are the folders below which an unexported type name means one thing.
 var rooms = []string{"assign", "cmd/rolectl", "internal/protocol", "propertytests"}
 
-// TestTypeNames: below a room no two unexported types have one name, tests and local types included.
+// TestTypeNames: below a room no two unexported types have one name, tests and local types
+// included.
 func TestTypeNames(t *testing.T) {
 	for _, room := range rooms {
 		first := map[string]string{}

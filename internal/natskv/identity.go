@@ -97,7 +97,7 @@ var ErrNoDomain = errors.New("no JetStream domain is configured")
 
 // NoDomainError is ErrNoDomain with both ways out.
 type NoDomainError struct {
-	// What is missing, such as `bucket "roles"`, and Make the command that creates it.
+	// The missing thing, such as `bucket "roles"`, and the command that creates it.
 	What, Make string
 	// Domain is the domain that answers.
 	Domain string
@@ -128,8 +128,8 @@ func (r Reach) MayCreate(ctx context.Context, nc *nats.Conn, what, command strin
 	return nil
 }
 
-// Located adds the domain that answers to a NotFoundError, if the Reach names none: the bucket may be
-// in another one. It returns any other error as it is, and asks nothing for it.
+// Located adds the domain that answers to a NotFoundError, if the Reach names none: the bucket may
+// be in another one. It returns any other error as it is, and asks nothing for it.
 func (r Reach) Located(ctx context.Context, nc *nats.Conn, err error) error {
 	missing := (*NotFoundError)(nil)
 	if !errors.As(err, &missing) || !r.IsZero() {

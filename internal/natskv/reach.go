@@ -90,8 +90,8 @@ func (r Reach) Publish(subject string) string {
 }
 
 // Concerns reports whether the server's complaint is about a message that was published to subject.
-// A server of the domain itself takes the domain off before it checks, so it complains about what is
-// left.
+// A server of the domain itself takes the domain off before it checks, so it complains about what
+// is left.
 func (r Reach) Concerns(d *PermissionError, subject string) bool {
 	if d.Subscribe {
 		return false

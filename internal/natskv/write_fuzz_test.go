@@ -52,7 +52,8 @@ func readsAcknowledgement(t *testing.T, at place, data []byte) {
 	}
 	var ack pubAck
 	err := json.Unmarshal(data, &ack)
-	if plain && (err != nil || ack.Error != nil || ack.Stream != at.stream || ack.Domain != at.domain || ack.Seq != byHand || byHand == 0) {
+	if plain && (err != nil || ack.Error != nil || ack.Stream != at.stream || ack.Domain != at.domain ||
+		ack.Seq != byHand || byHand == 0) {
 		t.Fatalf("%q is read as revision %d, and by the decoder as %+v, %v", data, byHand, ack, err)
 	}
 	ours := at.bucket == "" || ack.Domain == at.domain

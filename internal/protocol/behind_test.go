@@ -77,7 +77,10 @@ func TestALateWatchIsKept(t *testing.T) {
 	}
 	const others = 1100
 	for i := range others { // behind the last beat, before the next
-		b.commit(Write{Key: record.RoleKey(fmt.Sprint("other-", i)), Value: record.Encode(record.Role{V: record.Version, TTLms: 2000, Vacant: true})})
+		b.commit(Write{
+			Key:   record.RoleKey(fmt.Sprint("other-", i)),
+			Value: record.Encode(record.Role{V: record.Version, TTLms: 2000, Vacant: true}),
+		})
 	}
 	latest := time.Duration(0)
 	for range 4 * others {
@@ -184,7 +187,10 @@ func newBusy(store, show time.Duration) *busy {
 	cfg, ids := testConfig("a"), 0
 	cfg.TTL, cfg.Heartbeat, cfg.OpTimeout, cfg.Margin = ttl, ttl/5, ttl/10, ttl/5
 	cfg.NewID = func() string { ids++; return fmt.Sprint("id", ids) }
-	return &busy{m: New(cfg), now: 1e12, store: store, show: show, last: 1000, keys: map[string]uint64{}, waits: map[WriteID]bool{}}
+	return &busy{
+		m: New(cfg), now: 1e12, store: store, show: show, last: 1000, keys: map[string]uint64{},
+		waits: map[WriteID]bool{},
+	}
 }
 
 func (b *busy) join(roles int) {
@@ -210,7 +216,8 @@ func (b *busy) until(t *rapid.T, within time.Duration, reached func() bool) {
 	for !reached() {
 		b.next()
 		if since := b.now.Sub(began); b.harm != "" || since > within {
-			t.Fatalf("after %v it leads %d roles, and %d are given away: %s", since, b.m.leading, b.left, cmp.Or(b.harm, "it takes too long"))
+			t.Fatalf("after %v it leads %d roles, and %d are given away: %s", since, b.m.leading, b.left,
+				cmp.Or(b.harm, "it takes too long"))
 		}
 	}
 }

@@ -66,7 +66,10 @@ func BenchmarkForeignBeat(b *testing.B) {
 		b.Fatalf("it leads %d roles", leader.leading)
 	}
 	m := opened(store, "follower", at(0), 10_000)
-	e := record.Entry{Kind: record.KindLease, Peer: record.Peer{Class: record.Candidate, Instance: "leader"}, Form: record.FormRecord, Lease: leader.self.Lease}
+	e := record.Entry{
+		Kind: record.KindLease, Peer: record.Peer{Class: record.Candidate, Instance: "leader"},
+		Form: record.FormRecord, Lease: leader.self.Lease,
+	}
 	out := make([]Effect, 0, 8)
 	elapsed := time.Duration(0)
 	b.ReportAllocs()

@@ -16,7 +16,10 @@ func TestClosedByAnother(t *testing.T) {
 	g.run(3*time.Second, nil)
 	term, session := g.begin("r").Epoch, g.m.lease.number
 	g.effs = nil
-	g.sees(record.LeaseKey(g.m.self.Peer), record.Lease{V: record.Version, Session: session, Nonce: g.m.lease.nonce, State: record.Closed})
+	g.sees(record.LeaseKey(g.m.self.Peer), record.Lease{
+		V: record.Version, Session: session, Nonce: g.m.lease.nonce,
+		State: record.Closed,
+	})
 	lost, ended := 0, 0
 	for _, e := range g.effs {
 		switch e := e.(type) {

@@ -10,8 +10,9 @@ import (
 func testConfig(instance string) Config {
 	n := 0
 	return Config{
-		Instance: instance, TTL: 10 * time.Second, Heartbeat: 2 * time.Second, OpTimeout: time.Second, Margin: 2 * time.Second,
-		Grace: 6 * time.Second, Delta: 20 * time.Millisecond, Drain: 10 * time.Second, CoolDown: 10 * time.Second,
+		Instance: instance, TTL: 10 * time.Second, Heartbeat: 2 * time.Second, OpTimeout: time.Second,
+		Margin: 2 * time.Second,
+		Grace:  6 * time.Second, Delta: 20 * time.Millisecond, Drain: 10 * time.Second, CoolDown: 10 * time.Second,
 		MaxTTL: 2 * time.Minute, IdleFactor: 5, Rand: func() float64 { return 0.5 },
 		NewID: func() string { n++; return instance + "-" + string(rune('a'-1+n)) },
 	}

@@ -34,11 +34,13 @@ type lease struct {
 	shown     record.Instant // send time of the newest beat that the watch has shown us
 	seenShort record.Instant // the same of short ones
 
-	nextBeat    record.Instant
-	interval    time.Duration  // from the last beat to the next
-	linger      record.Instant // stay on short beats until then
-	retry       retry
-	unseenSince record.Instant // an acknowledged beat waits to be seen, and the watch has shown nothing before it, since then; 0: none
+	nextBeat record.Instant
+	interval time.Duration  // from the last beat to the next
+	linger   record.Instant // stay on short beats until then
+	retry    retry
+	// an acknowledged beat waits to be seen, and the watch has shown nothing before it, since then; 0:
+	// none
+	unseenSince record.Instant
 	unseenRev   uint64
 }
 
@@ -183,7 +185,8 @@ func (m *Machine) beat(short bool) {
 	m.opening.lastSent, m.opening.lastTTL = m.now.Observer, max(ttl, m.opening.lastTTL)
 
 	rec := record.Lease{
-		V: record.Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state, Workers: m.view.Workers(),
+		V: record.Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state,
+		Workers: m.view.Workers(),
 	}
 	m.put(pending{
 		purpose: forBeat, beat: l.beat, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,

@@ -10,7 +10,8 @@ import (
 // may be idle, so that idle traffic is bounded however many there are.
 func (m *Machine) wantShort() bool {
 	l := &m.lease
-	if m.active.len()+m.claims.len()+m.wanting.len()+m.vacates+m.keptRoles.len()+len(m.proofs)+len(m.window.queue) > 0 || m.busy || m.closing.asked ||
+	if m.active.len()+m.claims.len()+m.wanting.len()+m.vacates+m.keptRoles.len()+
+		len(m.proofs)+len(m.window.queue) > 0 || m.busy || m.closing.asked ||
 		m.suspectsNeedBeat() || m.now.Holder < m.readyUntil {
 		l.linger = m.now.Holder.Add(2 * m.cfg.Heartbeat)
 		return true

@@ -187,7 +187,8 @@ func (m *Machine) patience(p *PeerView) time.Duration {
 func (m *Machine) rankDelay(about *PeerView) time.Duration {
 	rank := 0
 	for _, q := range m.view.Peers() {
-		if q != about && q != m.self && q.Peer.Class == record.Candidate && q.Active(m.now.Observer) && q.Session() < m.lease.number {
+		if q != about && q != m.self && q.Peer.Class == record.Candidate && q.Active(m.now.Observer) &&
+			q.Session() < m.lease.number {
 			rank++
 		}
 	}

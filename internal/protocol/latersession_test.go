@@ -46,7 +46,8 @@ func TestALaterSessionOfAnother(t *testing.T) {
 			g := newRig(t, nil)
 			g.step(Join{RoleConfig{Name: "x"}}) // so that it beats often
 			g.run(time.Second, nil)
-			g.sees(record.LeaseKey(record.Peer{Class: record.Candidate, Instance: "b"}), record.Lease{V: record.Version, Session: 900, Nonce: "n", State: record.Killed, By: "c"})
+			g.sees(record.LeaseKey(record.Peer{Class: record.Candidate, Instance: "b"}),
+				record.Lease{V: record.Version, Session: 900, Nonce: "n", State: record.Killed, By: "c"})
 			later := g.rev + 1 + ahead
 			g.sees(record.RoleKey("r"), record.Role{V: record.Version, TTLms: 6000, ID: "b", Session: later, Token: "t"})
 			g.step(Join{RoleConfig{Name: "r"}})

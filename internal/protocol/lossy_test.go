@@ -54,8 +54,10 @@ func newLossy(t *testing.T, reset WatchReset) *lossy {
 func (s *lossy) join(name string, rotation time.Duration, roles ...string) *lossyNode {
 	n := &lossyNode{s: s, wants: true}
 	n.m = New(Config{
-		Instance: name, Key: "k", TTL: 6 * time.Second, Heartbeat: time.Second, OpTimeout: time.Second, Margin: time.Second, Grace: 20 * time.Second,
-		Delta: 10 * time.Millisecond, Drain: 5 * time.Second, CoolDown: 10 * time.Second, MaxTTL: 2 * time.Minute, IdleFactor: 3, Rotation: rotation,
+		Instance: name, Key: "k", TTL: 6 * time.Second, Heartbeat: time.Second, OpTimeout: time.Second, Margin: time.Second,
+		Grace: 20 * time.Second,
+		Delta: 10 * time.Millisecond, Drain: 5 * time.Second, CoolDown: 10 * time.Second, MaxTTL: 2 * time.Minute,
+		IdleFactor: 3, Rotation: rotation,
 		NewID: func() string { n.ids++; return fmt.Sprint(name, n.ids) }, Rand: func() float64 { return 0.5 },
 	})
 	s.nodes = append(s.nodes, n)
@@ -133,7 +135,8 @@ func (n *lossyNode) watch() {
 	r := s.reset
 	r.Known, r.Begun, r.Last = n.m.View().Last(), s.now, s.last
 	n.step(r)
-	for _, key := range slices.SortedFunc(maps.Keys(s.keys), func(a, b string) int { return cmp.Compare(s.keys[a].revision, s.keys[b].revision) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(s.keys),
+		func(a, b string) int { return cmp.Compare(s.keys[a].revision, s.keys[b].revision) }) {
 		n.deliver(key)
 	}
 	n.step(SnapshotDone{})

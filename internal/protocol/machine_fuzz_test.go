@@ -18,12 +18,18 @@ func FuzzMachine(f *testing.F) {
 	records := []any{
 		record.Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: record.Live},
 		record.Lease{V: 1, State: record.Killed, By: "b"},
-		record.Member{V: 1, Session: 7, Roles: map[string]record.Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}}},
+		record.Member{
+			V: 1, Session: 7,
+			Roles: map[string]record.Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}},
+		},
 		record.Role{V: 1, ID: "a.b", Session: 7, Token: "t", TTLms: 10_000},
 		record.Role{V: 1, Vacant: true, By: "a", Next: "b", Forced: true, TTLms: 10_000},
 	}
 	const late = 28 * 8 // of seven seconds: the first one has had its effects, and what it took from us is ours again
-	for _, key := range []string{"lease.a", "lease.b", "member.a", "member.b", "role.r", "role.s", "probe.a", "worker.lease.w", "other", ""} {
+	for _, key := range []string{
+		"lease.a", "lease.b", "member.a", "member.b", "role.r", "role.s", "probe.a",
+		"worker.lease.w", "other", "",
+	} {
 		for _, gap := range []uint8{0, late} {
 			for _, rec := range records {
 				f.Add(key, record.Encode(rec), false, gap)
@@ -160,8 +166,9 @@ func leads(t *testing.T, read entries) *solo {
 	s := &solo{rev: 1000, now: 1e12, read: read}
 	s.m = New(Config{
 		Instance: "a", Key: "k", TTL: 6 * time.Second, Heartbeat: 2 * time.Second, OpTimeout: time.Second,
-		Margin: time.Second, Grace: 20 * time.Second, Delta: 10 * time.Millisecond, Drain: 5 * time.Second, CoolDown: 4 * time.Second,
-		MaxTTL: 10 * time.Second, IdleFactor: 2,
+		Margin: time.Second, Grace: 20 * time.Second, Delta: 10 * time.Millisecond, Drain: 5 * time.Second,
+		CoolDown: 4 * time.Second,
+		MaxTTL:   10 * time.Second, IdleFactor: 2,
 		NewID: func() string { s.ids++; return "id" + strconv.Itoa(s.ids) }, Rand: func() float64 { return .5 },
 	})
 	for _, ev := range []Event{WatchReset{}, SnapshotDone{}, Join{RoleConfig{Name: "r"}}} {

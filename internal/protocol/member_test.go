@@ -25,7 +25,10 @@ func TestOwnMemberRecordThatIsMissing(t *testing.T) {
 	for _, rec := range []struct {
 		key string
 		rec any
-	}{{"lease.a", lease}, {"lease.b", record.Lease{V: 1, Session: g.rev, Nonce: "x", TTLms: 6000, Beat: 1, State: record.Live}}} {
+	}{
+		{"lease.a", lease},
+		{"lease.b", record.Lease{V: 1, Session: g.rev, Nonce: "x", TTLms: 6000, Beat: 1, State: record.Live}},
+	} {
 		g.sees(rec.key, rec.rec)
 	}
 	g.step(SnapshotDone{})

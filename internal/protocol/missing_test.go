@@ -27,7 +27,10 @@ func TestMissingIsWaitedFor(t *testing.T) {
 				lease.Beat++
 				g.sees("lease.b", lease)
 			} else {
-				g.step(Delivered{&record.Entry{Kind: record.KindRole, Name: "r", Revision: role.Revision, Form: record.FormRecord, Role: role.Role}})
+				g.step(Delivered{&record.Entry{
+					Kind: record.KindRole, Name: "r", Revision: role.Revision, Form: record.FormRecord,
+					Role: role.Role,
+				}})
 			}
 			g.sees("lease.a", g.m.self.Lease) // newer than what is lost: no replica that lags
 			g.step(SnapshotDone{})
@@ -121,7 +124,8 @@ func TestReplicaThatLagsBehindARotation(t *testing.T) {
 	a.watch()
 	s.pass(time.Second, nil)
 	if !a.leads("r") || a.ended > 0 || r.term.epoch != s.keys["role.r"].revision {
-		t.Errorf("a leads %v, and has ended %d terms; at epoch %d, the record stands at %d", a.leads("r"), a.ended, r.term.epoch, s.keys["role.r"].revision)
+		t.Errorf("a leads %v, and has ended %d terms; at epoch %d, the record stands at %d", a.leads("r"), a.ended,
+			r.term.epoch, s.keys["role.r"].revision)
 	}
 }
 

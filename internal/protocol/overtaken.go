@@ -30,7 +30,8 @@ type undelivered struct {
 
 // expect has the record of a term looked for when the watch comes to a later revision.
 func (m *Machine) expect(epoch uint64, rv *RoleView) {
-	i, _ := slices.BinarySearchFunc(m.undelivered, epoch, func(u undelivered, epoch uint64) int { return cmp.Compare(u.revision, epoch) })
+	i, _ := slices.BinarySearchFunc(m.undelivered, epoch,
+		func(u undelivered, epoch uint64) int { return cmp.Compare(u.revision, epoch) })
 	m.undelivered = slices.Insert(m.undelivered, i, undelivered{epoch, rv})
 }
 
@@ -71,7 +72,8 @@ func (m *Machine) takeBackOvertaken() {
 // watch has passed it.
 func (m *Machine) takeBackIfOvertaken(rv *RoleView, revision uint64) {
 	switch {
-	case rv == nil || !m.view.Whole() || rv.Revision != revision || rv.Delivered >= revision || revision > m.view.Delivered():
+	case rv == nil || !m.view.Whole() || rv.Revision != revision || rv.Delivered >= revision ||
+		revision > m.view.Delivered():
 	case !m.rotatesStill(rv.Notes.mine):
 		m.takeBack(rv)
 	}
@@ -105,7 +107,8 @@ func (m *Machine) takeBackOwnMember() {
 
 // rotatesStill reports whether a rotation of a role may have been stored, and is not known.
 func (m *Machine) rotatesStill(r *role) bool {
-	return r != nil && r.term != nil && r.term.rotating != "" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)
+	return r != nil && r.term != nil &&
+		r.term.rotating != "" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)
 }
 
 // mayHaveReplaced reports whether an open write of ours, a rotation or a claim, may stand in the

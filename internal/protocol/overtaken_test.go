@@ -62,7 +62,9 @@ func TestALostClaimOfTheOnlyCandidate(t *testing.T) {
 		for what, meanwhile := range map[string]func(s *lossy, a *lossyNode){
 			"the term goes on": func(*lossy, *lossyNode) {},
 			"it steps down":    func(_ *lossy, a *lossyNode) { a.step(StepDown{ID: 77, Role: "r"}) },
-			"its work fails":   func(_ *lossy, a *lossyNode) { a.step(Returned{Role: "r", Term: a.m.Status("r").Epoch, Failed: true}) },
+			"its work fails": func(_ *lossy, a *lossyNode) {
+				a.step(Returned{Role: "r", Term: a.m.Status("r").Epoch, Failed: true})
+			},
 			"its session is lost": func(s *lossy, a *lossyNode) {
 				a.leave()
 				s.pass(8*time.Second, nil)
@@ -408,8 +410,10 @@ func TestALostTermIsWaitedFor(t *testing.T) {
 			s.others(30)
 			s.someMember()
 			s.pass(time.Second, nil)
-			if r := c.m.View().Role("r"); c.fault == nil && (!r.Role.Vacant || r.Revision != keys[record.RoleKey("r")].revision) {
-				t.Errorf("c knows of %+v at %d, and there stands the vacancy at %d", r.Role, r.Revision, keys[record.RoleKey("r")].revision)
+			if r := c.m.View().Role("r"); c.fault == nil &&
+				(!r.Role.Vacant || r.Revision != keys[record.RoleKey("r")].revision) {
+				t.Errorf("c knows of %+v at %d, and there stands the vacancy at %d", r.Role, r.Revision,
+					keys[record.RoleKey("r")].revision)
 			}
 			if both := s.pass(20*time.Second, func() bool { return a.leads("r") && c.leads("r") }); both > 0 {
 				t.Errorf("both lead for %v", both)
@@ -464,8 +468,11 @@ func TestALostMemberRecord(t *testing.T) {
 			s.others(5)
 			s.pass(3*time.Second, nil)
 			e := record.Decode("member.a", s.keys["member.a"].value, 1, false, time.Minute)
-			if a.fault == nil && (e.Form != record.FormRecord || e.Member.Meta["n"] != "1" || a.m.self.MemberRevision != s.keys["member.a"].revision) {
-				t.Errorf("the record that stands is %+v at %d, and %d is known", e.Member, s.keys["member.a"].revision, a.m.self.MemberRevision)
+			if a.fault == nil &&
+				(e.Form != record.FormRecord || e.Member.Meta["n"] != "1" ||
+					a.m.self.MemberRevision != s.keys["member.a"].revision) {
+				t.Errorf("the record that stands is %+v at %d, and %d is known", e.Member, s.keys["member.a"].revision,
+					a.m.self.MemberRevision)
 			}
 		})
 	}
@@ -484,7 +491,8 @@ func TestALostClaimAcknowledgedLate(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("not claimed: %v", g.pend)
 	}
-	g.sees(record.MemberKey(record.Peer{Class: record.Candidate, Instance: "nobody"}), record.Member{V: record.Version, Session: 1})
+	g.sees(record.MemberKey(record.Peer{Class: record.Candidate, Instance: "nobody"}),
+		record.Member{V: record.Version, Session: 1})
 	g.step(Written{ID: g.pend[i].ID, Outcome: record.Won, Revision: g.rev})
 	if s := g.m.Status("r"); s.Leading {
 		t.Errorf("it leads at epoch %d, the revision of another record", s.Epoch)

@@ -23,7 +23,10 @@ func TestPutOut(t *testing.T) {
 			term := g.begin("r").Epoch
 			before(g)
 			at := g.now.Observer
-			g.sees(record.RoleKey("r"), record.Role{V: record.Version, TTLms: ttl.Milliseconds(), Vacant: true, By: "a", Reason: "evicted", Forced: true})
+			g.sees(record.RoleKey("r"), record.Role{
+				V: record.Version, TTLms: ttl.Milliseconds(), Vacant: true, By: "a",
+				Reason: "evicted", Forced: true,
+			})
 			g.step(Drained{"r", term})
 			if s := g.m.Status("r"); s.Leading || !s.Cooling || s.Eligible {
 				t.Fatalf("after it was put out: %+v", s)
@@ -43,7 +46,10 @@ func TestPutOut(t *testing.T) {
 		g := newRig(t, nil)
 		g.step(Join{RoleConfig{Name: "r"}})
 		g.run(3*time.Second, nil)
-		g.sees(record.RoleKey("r"), record.Role{V: record.Version, TTLms: ttl.Milliseconds(), Vacant: true, By: "a", Forced: true})
+		g.sees(record.RoleKey("r"), record.Role{
+			V: record.Version, TTLms: ttl.Milliseconds(), Vacant: true, By: "a",
+			Forced: true,
+		})
 		g.step(Drained{"r", g.begin("r").Epoch})
 		g.step(Resume{ID: 8, Role: "r"})
 		g.run(ttl+time.Second, nil)

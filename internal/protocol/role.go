@@ -55,7 +55,10 @@ func (j Join) apply(m *Machine) {
 	if rv.Notes.mine != nil && rv.Notes.mine.leaving == nil {
 		return
 	}
-	r := &role{RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained, advertised: !m.closing.asked}
+	r := &role{
+		RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained,
+		advertised: !m.closing.asked,
+	}
 	if old := rv.Notes.mine; old != nil { // joined again while it was still leaving
 		r.term, r.claim = old.term, old.claim
 		m.replace(old, r)

@@ -18,7 +18,10 @@ func TestSessionInDoubt(t *testing.T) {
 		watch := func(last uint64) {
 			g.step(WatchReset{Begun: g.now.Observer, Told: true, Last: last, Known: g.m.View().Last()})
 			if own := g.m.self; own.Member != nil {
-				g.step(Delivered{&record.Entry{Kind: record.KindMember, Peer: own.Peer, Revision: own.MemberRevision, Form: record.FormRecord, Member: own.Member}})
+				g.step(Delivered{&record.Entry{
+					Kind: record.KindMember, Peer: own.Peer, Revision: own.MemberRevision,
+					Form: record.FormRecord, Member: own.Member,
+				}})
 			}
 			g.step(SnapshotDone{})
 		}

@@ -21,11 +21,17 @@ func TestStepDownNamesWhoLeadsNow(t *testing.T) {
 			p := record.Peer{Class: record.Candidate, Instance: id}
 			g.rev++
 			sessions[id] = g.rev
-			g.step(Delivered{&record.Entry{Kind: record.KindLease, Peer: p, Revision: g.rev, Form: record.FormRecord, Lease: record.Lease{V: 1, Nonce: id, TTLms: 6000, State: record.Live}}})
+			g.step(Delivered{&record.Entry{
+				Kind: record.KindLease, Peer: p, Revision: g.rev, Form: record.FormRecord,
+				Lease: record.Lease{V: 1, Nonce: id, TTLms: 6000, State: record.Live},
+			}})
 			g.rev++
-			g.step(Delivered{&record.Entry{Kind: record.KindMember, Peer: p, Revision: g.rev, Form: record.FormRecord, Member: &record.Member{
-				V: 1, Session: sessions[id], Roles: map[string]record.Candidacy{"r": {Eligible: true}},
-			}}})
+			g.step(Delivered{&record.Entry{
+				Kind: record.KindMember, Peer: p, Revision: g.rev, Form: record.FormRecord,
+				Member: &record.Member{
+					V: 1, Session: sessions[id], Roles: map[string]record.Candidacy{"r": {Eligible: true}},
+				},
+			}})
 		}
 		g.step(StepDown{ID: 7, Role: "r"})
 		g.mute = true

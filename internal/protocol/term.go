@@ -142,7 +142,8 @@ func (m *Machine) holds(r *role) bool {
 // startCoolDown keeps us from a role that was taken from us by force: for the lease time that all
 // others wait first, and then the cool-down, so that one of them leads it.
 func (m *Machine) startCoolDown(r *role) {
-	if t := r.term; !t.evicted && r.Form == record.FormRecord && r.Role.Vacant && r.Role.Forced && r.Role.By == m.cfg.Instance {
+	if t := r.term; !t.evicted && r.Form == record.FormRecord && r.Role.Vacant && r.Role.Forced &&
+		r.Role.By == m.cfg.Instance {
 		t.evicted = true
 		r.coolUntil = max(r.coolUntil, r.Seen.Add(r.Role.TTL()+m.cfg.CoolDown))
 		m.touchRole(r.RoleView)

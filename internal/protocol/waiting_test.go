@@ -24,8 +24,10 @@ func newRig(t *testing.T, mod func(*Config)) *rig {
 	g := &rig{t: t, rev: 1000, now: record.Now{Holder: 1e12, Observer: 1e12}}
 	cfg := Config{
 		Instance: "a", Key: "k", TTL: 6 * time.Second, Heartbeat: time.Second, OpTimeout: time.Second,
-		Margin: time.Second, Grace: 20 * time.Second, Delta: 10 * time.Millisecond, Drain: 5 * time.Second, CoolDown: 10 * time.Second,
-		MaxTTL: 2 * time.Minute, IdleFactor: 3, NewID: func() string { g.n++; return fmt.Sprint("id", g.n) }, Rand: func() float64 { return .5 },
+		Margin: time.Second, Grace: 20 * time.Second, Delta: 10 * time.Millisecond, Drain: 5 * time.Second,
+		CoolDown: 10 * time.Second,
+		MaxTTL:   2 * time.Minute, IdleFactor: 3, NewID: func() string { g.n++; return fmt.Sprint("id", g.n) },
+		Rand: func() float64 { return .5 },
 	}
 	if mod != nil {
 		mod(&cfg)
@@ -205,7 +207,11 @@ func TestIdlePaceCountsTheLiving(t *testing.T) {
 	g := newRig(t, nil)
 	for i := range 3000 { // 3000 restarts with generated ids within 24 h
 		g.rev++
-		g.step(Delivered{&record.Entry{Kind: record.KindLease, Peer: record.Peer{Class: record.Candidate, Instance: fmt.Sprint("old", i)}, Revision: g.rev, Form: record.FormRecord, Lease: record.Lease{V: 1, Session: 1, State: record.Closed}}})
+		g.step(Delivered{&record.Entry{
+			Kind: record.KindLease,
+			Peer: record.Peer{Class: record.Candidate, Instance: fmt.Sprint("old", i)}, Revision: g.rev, Form: record.FormRecord,
+			Lease: record.Lease{V: 1, Session: 1, State: record.Closed},
+		}})
 	}
 	g.run(20*time.Second, nil)
 	iv, ttl := g.m.pace(false)

@@ -30,8 +30,10 @@ import (
 type window struct {
 	size     int
 	inflight int
-	stored   uint64      // the highest revision that is known of a write that was won
-	queue    []*RoleView // whose write waits for a place, each once; who is looked at in the same step as they are let in may be before them
+	stored   uint64 // the highest revision that is known of a write that was won
+	// whose write waits for a place, each once; who is looked at in the same step as they are let in
+	// may be before them
+	queue []*RoleView
 }
 
 const (

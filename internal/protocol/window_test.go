@@ -93,7 +93,8 @@ func TestWindow(t *testing.T) {
 		}
 		for i := range rapid.IntRange(1, 400).Draw(t, "steps") {
 			if len(inflight) > 0 && rapid.Bool().Draw(t, "answer") {
-				answer(rapid.SampledFrom([]record.Outcome{record.Won, record.Refused, record.Unknown, record.Unknown}).Draw(t, "outcome"))
+				answer(rapid.SampledFrom([]record.Outcome{record.Won, record.Refused, record.Unknown, record.Unknown}).Draw(t,
+					"outcome"))
 			} else {
 				enter(m.view.Mention(fmt.Sprint("r", i)))
 			}

@@ -130,7 +130,10 @@ var taskMutants = mutants.Suite{
 		},
 		{
 			Name: "a missing bucket is created in whichever domain answers", By: otherWatch,
-			Edits: []mutants.Edit{{"\tif domain != \"\" {\n\t\treturn &NoDomain", "\tif domain == \"none\" {\n\t\treturn &NoDomain"}},
+			Edits: []mutants.Edit{{
+				"\tif domain != \"\" {\n\t\treturn &NoDomain",
+				"\tif domain == \"none\" {\n\t\treturn &NoDomain",
+			}},
 		},
 	},
 }

@@ -29,7 +29,8 @@ func (c *Client) ask(ctx context.Context, q control.Query) (control.Answer, erro
 		return control.Answer{}, fmt.Errorf("assign: ask the scheduler: %w", err)
 	}
 	if len(data) > control.MaxQuery {
-		return control.Answer{}, fmt.Errorf("assign: ask the scheduler: a question of %d bytes: use a shorter filter", len(data))
+		return control.Answer{}, fmt.Errorf("assign: ask the scheduler: a question of %d bytes: use a shorter filter",
+			len(data))
 	}
 	m, err := c.put(within, data)
 	switch {

@@ -57,7 +57,8 @@ const maxTogether = 8
 // New makes a client. It does no I/O.
 func New(nc *nats.Conn, cfg stream.Options) *Client {
 	c := &Client{
-		nc: nc, cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), prefix: nuid.Next(), opening: make(chan struct{}, 1), closed: make(chan struct{}),
+		nc: nc, cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), prefix: nuid.Next(), opening: make(chan struct{}, 1),
+		closed: make(chan struct{}),
 	}
 	c.waiters.open = map[string]*waiter{}
 	c.subscriptions.open = map[string]*subscription{}
@@ -127,8 +128,10 @@ func (c *Client) readyAtLast(ctx context.Context) (*line, error) {
 	pace, began := newPace(), time.Now()
 	for {
 		l, err := c.ready(ctx)
-		lost := errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrTimeout) ||
-			errors.Is(err, context.DeadlineExceeded) || errors.Is(err, natskv.ErrJetStreamOff) && time.Since(began) < openPatience
+		lost := errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionReconnecting) ||
+			errors.Is(err, nats.ErrTimeout) ||
+			errors.Is(err, context.DeadlineExceeded) ||
+			errors.Is(err, natskv.ErrJetStreamOff) && time.Since(began) < openPatience
 		if !lost || natskv.Permanent(err) || ctx.Err() != nil {
 			return l, err
 		}
@@ -197,7 +200,8 @@ func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.c
 
 // offline is err. If silence is explained by a missing connection, the error says so too.
 func (c *Client) offline(err error) error {
-	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, taskerr.ErrNoScheduler) ||
+	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, taskerr.ErrNoScheduler) ||
 		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrConnectionClosed)
 	switch status := natsconn.Soon(c.nc.Status, nats.RECONNECTING); {
 	case !silent || errors.Is(err, taskerr.ErrClosed) || status == nats.CONNECTED:
@@ -235,7 +239,9 @@ func (c *Client) listen(audiences ...string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, to := range audiences {
-		if err := l.join(to, func() (*nats.Subscription, error) { return c.nc.Subscribe(c.sub.Done(to), c.heard) }); err != nil {
+		if err := l.join(to, func() (*nats.Subscription, error) {
+			return c.nc.Subscribe(c.sub.Done(to), c.heard)
+		}); err != nil {
 			l.part(audiences[:i])
 			return nil, err
 		}

@@ -33,7 +33,8 @@ func FuzzSubmitterHeaders(f *testing.F) {
 func readSubmitter(t *testing.T, text string) {
 	e := &natskv.Entry{Header: nats.Header{record.HeaderMeta: {text}, record.HeaderTrace: {text}}}
 	st := Status{Task: control.Task{ID: "t"}}
-	if err := st.submitter(e); err == nil && !maps.Equal(record.HeadersOf(text), st.Headers) || err != nil && record.HeadersOf(text) != nil {
+	if err := st.submitter(e); err == nil && !maps.Equal(record.HeadersOf(text), st.Headers) ||
+		err != nil && record.HeadersOf(text) != nil {
 		t.Errorf("headers %q: %v, and who looks sees %v, %v", text, record.HeadersOf(text), st.Headers, err)
 	}
 	c, err := parseCursor(text)
@@ -50,7 +51,10 @@ func FuzzStatusOfRecord(f *testing.F) {
 	f.Add([]byte("in"), submission, `{"v":1,"kind":"k","status":"dead","cause":"permanent","attempts":1}`, `{"unique":"x"}`, `{`)
 	f.Fuzz(func(t *testing.T, value []byte, task, outcome, keys, meta string) {
 		header := nats.Header{}
-		for name, text := range map[string]string{record.HeaderTask: task, record.HeaderOutcome: outcome, record.HeaderFailure: outcome, record.HeaderKeys: keys, record.HeaderMeta: meta, record.HeaderTrace: meta} {
+		for name, text := range map[string]string{
+			record.HeaderTask: task, record.HeaderOutcome: outcome,
+			record.HeaderFailure: outcome, record.HeaderKeys: keys, record.HeaderMeta: meta, record.HeaderTrace: meta,
+		} {
 			if text != "" {
 				header[name] = []string{text}
 			}
@@ -58,7 +62,10 @@ func FuzzStatusOfRecord(f *testing.F) {
 		var all []Status
 		heap.Bounded(t, len(value)+2*(len(task)+len(outcome)+len(keys)+len(meta)), func() {
 			all = nil
-			e := &natskv.Entry{Key: record.QueueKey + "t", Value: value, Revision: 6, Header: header, Time: time.Unix(1_774_692_423, 0)}
+			e := &natskv.Entry{
+				Key: record.QueueKey + "t", Value: value, Revision: 6, Header: header,
+				Time: time.Unix(1_774_692_423, 0),
+			}
 			if st, err := openStatus("t", e); err == nil {
 				all = append(all, st)
 			}

@@ -105,7 +105,8 @@ func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint
 // last pages.
 func (c *Client) stillOpen(ctx context.Context, l *line, page []control.Task, ending []int) ([]control.Task, error) {
 	for n, i := range ending {
-		if i < 0 || i >= len(page) || n > 0 && i <= ending[n-1] || !naming.Valid(page[i].ID) { // each once, in ascending order
+		// each once, in ascending order
+		if i < 0 || i >= len(page) || n > 0 && i <= ending[n-1] || !naming.Valid(page[i].ID) {
 			return nil, nonsense(fmt.Errorf("task %d of %d ends", i, len(page)))
 		}
 	}
@@ -171,7 +172,8 @@ func (o *ListOptions) takes(e *natskv.Entry) (Status, bool) {
 	if err != nil || out == nil { // a record that cannot be read is left to Get, which says what is wrong with it
 		return Status{}, false
 	}
-	if len(o.Kinds) > 0 && !slices.Contains(o.Kinds, out.Kind) || len(o.States) > 0 && !slices.Contains(o.States, tasks.State(out.Status)) {
+	if len(o.Kinds) > 0 && !slices.Contains(o.Kinds, out.Kind) ||
+		len(o.States) > 0 && !slices.Contains(o.States, tasks.State(out.Status)) {
 		return Status{}, false
 	}
 	return endedStatus(id, out, e), true

@@ -73,7 +73,8 @@ func FuzzRecurrence(f *testing.F) {
 		for _, field := range r.Body.(*record.Recurring).Header {
 			header += len(field.Value)
 		}
-		if r.Grace < 0 || r.Grace > record.MaxDuration || len(d.Input) > most-record.Headroom || header > 2*record.MaxPolicy+2*record.MaxMeta {
+		if r.Grace < 0 || r.Grace > record.MaxDuration || len(d.Input) > most-record.Headroom ||
+			header > 2*record.MaxPolicy+2*record.MaxMeta {
 			t.Fatalf("%s: %+v", value, d)
 		}
 		for _, from := range []time.Time{e.Time, last, listed.Next} {

@@ -50,7 +50,10 @@ func (c *Client) requeue(ctx context.Context, l *line, id string) error {
 				return nil
 			}
 		}
-		for _, lasting := range []error{taskerr.ErrTaskNotFound, taskerr.ErrNotDead, taskerr.ErrKeyTaken, taskerr.ErrClosed, record.ErrRecord} {
+		for _, lasting := range []error{
+			taskerr.ErrTaskNotFound, taskerr.ErrNotDead, taskerr.ErrKeyTaken, taskerr.ErrClosed,
+			record.ErrRecord,
+		} {
 			if errors.Is(err, lasting) {
 				return err
 			}

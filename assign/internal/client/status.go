@@ -58,7 +58,8 @@ func (c *Client) Get(ctx context.Context, id string) (Status, error) {
 
 // look takes the scheduler's knowledge of an open task. The submission says the rest.
 func (st *Status) look(t *control.Task) {
-	st.State, st.Reason, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Reason, t.Attempts, t.Worker, roundProgress(t.Progress), t.Due
+	st.State, st.Reason, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Reason, t.Attempts, t.Worker,
+		roundProgress(t.Progress), t.Due
 }
 
 // submitter takes the parts of a record that are the submitter's. An outcome has them too, as far

@@ -53,7 +53,9 @@ func (c *Client) request(reason string) (*natskv.Write, error) {
 // Every write replaces the revision that was read. So a late copy of a write whose answer was lost
 // is refused if anything was written since, and cannot undo a later decision. A stored write also
 // proves that the record that was read was the last one, whichever server answered.
-func (c *Client) replace(ctx context.Context, l *line, key string, next func(natskv.Entry) (*natskv.Write, error)) error {
+func (c *Client) replace(ctx context.Context, l *line, key string,
+	next func(natskv.Entry) (*natskv.Write, error),
+) error {
 	pace := newPace()
 	pace.InitialInterval = 10 * time.Millisecond
 	for {

@@ -59,7 +59,8 @@ func (s *Submission) write(data []byte) (op natskv.Write, err error) {
 	case !naming.Valid(s.ID):
 		return op, fmt.Errorf("%w: %q", taskerr.ErrInvalidID, s.ID)
 	case strings.HasPrefix(s.ID, record.TickPrefix):
-		return op, fmt.Errorf("%w: %q: ids that begin with %q are for the tasks of recurrences", taskerr.ErrInvalidID, s.ID, record.TickPrefix)
+		return op, fmt.Errorf("%w: %q: ids that begin with %q are for the tasks of recurrences", taskerr.ErrInvalidID, s.ID,
+			record.TickPrefix)
 	}
 	if s.Header == "" {
 		if s.Header, err = s.Policy.Encode(); err != nil {

@@ -29,7 +29,9 @@ import (
 // When the answer is lost, the records are read again. If the two writes were stored, our task is
 // there. If not, they are sent again, under conditions that hold now. If the first ones come late,
 // the revision of the key has moved, and they are refused.
-func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op natskv.Write, own bool) (at string, err error) {
+func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op natskv.Write,
+	own bool,
+) (at string, err error) {
 	value, err := json.Marshal(record.Unique{Version: 1, Task: s.ID, Kind: s.Kind, Key: s.Unique})
 	if err != nil {
 		return "", err
@@ -63,7 +65,9 @@ func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op nat
 // standing says what is in the way of a unique submission. at is the task to return instead, or "".
 // expect is then the revision at which the key's record may be replaced. The id of a fresh task
 // cannot be there.
-func (c *Client) standing(ctx context.Context, l *line, s *Submission, fresh bool) (at string, expect uint64, err error) {
+func (c *Client) standing(ctx context.Context, l *line, s *Submission,
+	fresh bool,
+) (at string, expect uint64, err error) {
 	if !fresh {
 		e, err := c.look(ctx, l, record.QueueKey+s.ID)
 		if err != nil {
@@ -103,7 +107,8 @@ func (c *Client) holder(ctx context.Context, l *line, digest string) (id string,
 		return "", key.Revision, err
 	}
 	if len(task.Header[record.HeaderOutcome]) == 0 {
-		if keys, err := record.ParseKeys(record.First(task.Header[record.HeaderKeys])); err == nil && keys != nil && keys.Unique == digest {
+		if keys, err := record.ParseKeys(record.First(task.Header[record.HeaderKeys])); err == nil && keys != nil &&
+			keys.Unique == digest {
 			return u.Task, 0, nil
 		}
 	}

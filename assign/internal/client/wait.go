@@ -84,7 +84,8 @@ func (c *Client) wait(ctx context.Context, p Handle) (*record.Outcome, error) {
 				return nil, c.offline(err)
 			case !errors.Is(err, taskerr.ErrTaskNotFound):
 				missing = time.Time{}
-			case p.expected == nil, !missing.IsZero() && time.Since(missing) >= recordLag: // it has ended, and its outcome is no longer kept
+			// it has ended, and its outcome is no longer kept
+			case p.expected == nil, !missing.IsZero() && time.Since(missing) >= recordLag:
 				return nil, err
 			case missing.IsZero():
 				missing = time.Now()

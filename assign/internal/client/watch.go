@@ -43,8 +43,9 @@ func Watch[T any](ctx context.Context, c *Client, id string, of func(EventType, 
 		return nil, err
 	}
 	w := &watching[T]{
-		c: c, id: id, of: of, inbox: c.nc.NewInbox(), heard: make(chan *nats.Msg, maxEvents), ended: make(chan *record.Outcome, 1),
-		out: make(chan T),
+		c: c, id: id, of: of, inbox: c.nc.NewInbox(), heard: make(chan *nats.Msg, maxEvents),
+		ended: make(chan *record.Outcome, 1),
+		out:   make(chan T),
 	}
 	// The scheduler's answers and its events go through one channel, so that they come in the order
 	// in which it sent them.
@@ -203,7 +204,8 @@ func (w *watching[T]) see(st Status) {
 		return
 	}
 	if before.ID != "" {
-		st.Kind, st.Priority, st.TraceParent, st.Keys, st.Headers = before.Kind, before.Priority, before.TraceParent, before.Keys, before.Headers
+		st.Kind, st.Priority, st.TraceParent, st.Keys, st.Headers = before.Kind, before.Priority, before.TraceParent,
+			before.Keys, before.Headers
 		if !terminal(st.State) {
 			st.Submitted = before.Submitted
 		}
@@ -221,7 +223,8 @@ func eventOf(before, now *Status) (kind EventType, news bool) {
 	switch {
 	case terminal(now.State):
 		return EventEnded, true
-	case now.State == tasks.StateRunning && (now.Worker == "" || before.State == tasks.StateRunning && now.Attempts < before.Attempts):
+	case now.State == tasks.StateRunning &&
+		(now.Worker == "" || before.State == tasks.StateRunning && now.Attempts < before.Attempts):
 		return "", false // the attempt is over, and its end is being stored
 	case now.State == tasks.StateRunning:
 		if !again || before.Worker != now.Worker {

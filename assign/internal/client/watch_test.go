@@ -26,7 +26,10 @@ func TestEventsBetweenTwoLooks(t *testing.T) {
 		{"runs as before", runs, runs, ""},
 		{"further", runs, task(tasks.StateRunning, 1, "a", 0.5), EventProgress},
 		{"an end that is being stored", task(tasks.StateRunning, 2, "a", 0.5), task(tasks.StateRunning, 1, "", 0), ""},
-		{"an end that is being stored, with its worker", task(tasks.StateRunning, 2, "a", 0.5), task(tasks.StateRunning, 1, "a", 0), ""},
+		{
+			"an end that is being stored, with its worker", task(tasks.StateRunning, 2, "a", 0.5),
+			task(tasks.StateRunning, 1, "a", 0), "",
+		},
 		{"failed", runs, task(tasks.StateRetrying, 1, "", 0), EventRetrying},
 		{"fails still", task(tasks.StateRetrying, 1, "", 0), task(tasks.StateRetrying, 1, "", 0), ""},
 		{"due again", task(tasks.StateRetrying, 1, "", 0), task(tasks.StatePending, 1, "", 0), ""},
@@ -51,7 +54,10 @@ func TestSlowReceiverLosesTheOldestEvents(t *testing.T) {
 	w := &watching[seen]{id: "x", of: asSeen}
 	w.see(Status{Task: control.Task{ID: "x", State: tasks.StatePending, Kind: "k", Headers: map[string]string{"h": "v"}}})
 	for i := range 3 * maxEvents {
-		w.see(Status{Task: control.Task{ID: "x", State: tasks.StateRunning, Attempts: 1, Worker: "a", Progress: float64(i+1) / 1000}})
+		w.see(Status{Task: control.Task{
+			ID: "x", State: tasks.StateRunning, Attempts: 1, Worker: "a",
+			Progress: float64(i+1) / 1000,
+		}})
 	}
 	w.see(Status{Task: control.Task{ID: "x", State: tasks.StateSucceeded, Attempts: 1}})
 	w.see(Status{Task: control.Task{ID: "x", State: tasks.StateRunning, Attempts: 1, Worker: "a"}}) // late

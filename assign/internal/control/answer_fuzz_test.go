@@ -31,7 +31,8 @@ func FuzzAnswers(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if o := a.Overview; len(a.Tasks) > MaxPage || len(a.Ending) > MaxPage || o != nil && (len(o.Kinds) > roomFor(data) || len(o.Workers) > roomFor(data)) {
+		if o := a.Overview; len(a.Tasks) > MaxPage || len(a.Ending) > MaxPage ||
+			o != nil && (len(o.Kinds) > roomFor(data) || len(o.Workers) > roomFor(data)) {
 			t.Fatalf("%.1000s is read as %.1000s", data, fmt.Sprintf("%+v", a))
 		}
 		if _, err := json.Marshal(a.Overview); err != nil {

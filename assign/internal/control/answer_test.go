@@ -48,12 +48,20 @@ func TestAnswersReadBack(t *testing.T) {
 		short.Overview.Workers = append(short.Overview.Workers, Worker{Kinds: []string{}})
 	}
 	long := Answer{OK: true, Overview: &Overview{
-		Scheduler: "a", Epoch: 7, Ready: true, Trouble: "]", Kinds: []Kind{{Kind: `"],[\`, Waiting: 1, Reasons: map[tasks.Reason]int{tasks.ReasonLabels: 1}}},
-		Workers: []Worker{{Instance: "w", Session: 9, Labels: map[string]string{"a": ",", "b": "{"}, Kinds: []string{"k", "l"}}},
+		Scheduler: "a", Epoch: 7, Ready: true, Trouble: "]",
+		Kinds: []Kind{{Kind: `"],[\`, Waiting: 1, Reasons: map[tasks.Reason]int{tasks.ReasonLabels: 1}}},
+		Workers: []Worker{{
+			Instance: "w", Session: 9, Labels: map[string]string{"a": ",", "b": "{"},
+			Kinds: []string{"k", "l"},
+		}},
 	}}
 	for what, a := range map[string]Answer{
-		"a page": page, "an empty page": {OK: true}, "short": short, "long": long, "nothing": {OK: true, Overview: &Overview{Kinds: []Kind{}, Workers: []Worker{}}},
-		"one": {OK: true, Task: &Task{ID: "t", Kind: "k", State: tasks.StateRunning, Due: time.Unix(1, 0).UTC(), Keys: &Keys{Sticky: "a"}}}, "a refusal": {Error: "no"},
+		"a page": page, "an empty page": {OK: true}, "short": short, "long": long,
+		"nothing": {OK: true, Overview: &Overview{Kinds: []Kind{}, Workers: []Worker{}}},
+		"one": {OK: true, Task: &Task{
+			ID: "t", Kind: "k", State: tasks.StateRunning, Due: time.Unix(1, 0).UTC(),
+			Keys: &Keys{Sticky: "a"},
+		}}, "a refusal": {Error: "no"},
 	} {
 		data, err := json.Marshal(a)
 		if err != nil {

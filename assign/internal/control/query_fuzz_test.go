@@ -23,7 +23,10 @@ func FuzzQuestions(f *testing.F) {
 	books := tasks.NewScheduler(tasks.SchedulerConfig{Epoch: 7})
 	for i := range open {
 		kind := []string{"k0", "k1"}[i%2]
-		books.Step(0, tasks.Submitted{ID: "t" + strings.Repeat("x", i), Revision: uint64(i + 1), Policy: &tasks.Policy{Kind: kind}, Stored: time.Unix(1, 0)}, nil)
+		books.Step(0, tasks.Submitted{
+			ID: "t" + strings.Repeat("x", i), Revision: uint64(i + 1),
+			Policy: &tasks.Policy{Kind: kind}, Stored: time.Unix(1, 0),
+		}, nil)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var q Query

@@ -12,14 +12,22 @@ import (
 
 func TestAnnouncementsReadBack(t *testing.T) {
 	for _, o := range []tasks.Outcome{
-		{Status: tasks.StatusSucceeded, Tries: 1, Attempt: tasks.Attempt{Epoch: 7, N: 2}, Instance: "w", Ran: 5000, Body: &frame.Finding{Data: []byte("out\nput\n")}},
+		{
+			Status: tasks.StatusSucceeded, Tries: 1, Attempt: tasks.Attempt{Epoch: 7, N: 2}, Instance: "w", Ran: 5000,
+			Body: &frame.Finding{Data: []byte("out\nput\n")},
+		},
 		{Status: tasks.StatusSucceeded, Tries: 1, Body: &frame.Finding{Data: []byte("{}"), Stored: true}},
 		{Status: tasks.StatusSucceeded, Tries: 1},
 		{Status: tasks.StatusDead, Cause: "permanent", Tries: 3, Body: &frame.Finding{Data: []byte(`{"error":"no","stack":"a\nb"}`)}},
-		{Status: tasks.StatusDead, Cause: "permanent", Tries: 3, Body: &frame.Finding{Data: []byte("{\n\"error\":\r\n\"no\"}")}}, // no worker of ours
+		// no worker of ours
+		{
+			Status: tasks.StatusDead, Cause: "permanent", Tries: 3,
+			Body: &frame.Finding{Data: []byte("{\n\"error\":\r\n\"no\"}")},
+		},
 		{Status: tasks.StatusCancelled, Cause: "cancelled"},
 	} {
-		header, data := EncodeOutcome("k", o, "trace", &Submitted{Task: "policy", Keys: "keys", Meta: "meta", Data: []byte("input")})
+		header, data := EncodeOutcome("k", o, "trace",
+			&Submitted{Task: "policy", Keys: "keys", Meta: "meta", Data: []byte("input")})
 		kept, err := DecodeOutcome(stored(header), data)
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +41,8 @@ func TestAnnouncementsReadBack(t *testing.T) {
 		if o.Status == tasks.StatusDead { // the input is not announced
 			kept.Data = nil
 		}
-		if got.Fields != kept.Fields || string(got.Data) != string(kept.Data) || got.Object != kept.Object || got.trace != kept.trace ||
+		if got.Fields != kept.Fields || string(got.Data) != string(kept.Data) || got.Object != kept.Object ||
+			got.trace != kept.trace ||
 			oneLine.Replace(got.failure) != oneLine.Replace(kept.failure) || explained(got) != explained(kept) {
 			t.Errorf("%q is read as %+v, stored is %+v", b, got, kept)
 		}

@@ -9,7 +9,8 @@ import (
 func TestTheTasksOfAClientHaveOneAudience(t *testing.T) {
 	client := nuid.Next()
 	for task, want := range map[string]string{
-		client + ".1": client, client + ".zz": client, client: client, client + "x.1": client + "x.1", client[1:] + ".1": client[1:] + ".1",
+		client + ".1": client, client + ".zz": client, client: client, client + "x.1": client + "x.1",
+		client[1:] + ".1":        client[1:] + ".1",
 		client + ".1.2":          client + ".1.2",
 		"a." + client[3:] + ".1": "a." + client[3:] + ".1", "order.17": "order.17", "x": "x",
 	} {

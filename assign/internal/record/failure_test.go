@@ -8,7 +8,10 @@ import (
 
 // TestFailureFitsIntoAHeader: JSON writes some bytes as six.
 func TestFailureFitsIntoAHeader(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("x", 1<<20), strings.Repeat("\x00", 1<<20), strings.Repeat("\xff", 1<<20), strings.Repeat("<ü>", 1<<19)} {
+	for _, text := range []string{
+		"", "short", strings.Repeat("x", 1<<20), strings.Repeat("\x00", 1<<20),
+		strings.Repeat("\xff", 1<<20), strings.Repeat("<ü>", 1<<19),
+	} {
 		data := EncodeFailure(text, text)
 		var f Failure
 		if err := json.Unmarshal(data, &f); err != nil {

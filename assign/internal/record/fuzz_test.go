@@ -16,7 +16,8 @@ import (
 // it was read.
 func FuzzAnnouncement(f *testing.F) {
 	for _, text := range []string{
-		"{\"v\":1,\"kind\":\"k\",\"status\":\"succeeded\",\"attempts\":1}\n\n\n\noutput", "{\"v\":1,\"status\":\"dead\"}\n{\"error\":\"no\"}\ntrace\n1\n",
+		"{\"v\":1,\"kind\":\"k\",\"status\":\"succeeded\",\"attempts\":1}\n\n\n\noutput",
+		"{\"v\":1,\"status\":\"dead\"}\n{\"error\":\"no\"}\ntrace\n1\n",
 		"", "\n\n\n\n", "{}\n\n\n",
 	} {
 		f.Add([]byte(text))
@@ -30,12 +31,17 @@ func FuzzAnnouncement(f *testing.F) {
 		if err != nil {
 			return
 		}
-		header := []natskv.Field{{Name: HeaderOutcome, Value: string(o.append(nil))}, {Name: HeaderFailure, Value: o.failure}, {Name: HeaderTrace, Value: o.trace}}
+		header := []natskv.Field{
+			{Name: HeaderOutcome, Value: string(o.append(nil))},
+			{Name: HeaderFailure, Value: o.failure},
+			{Name: HeaderTrace, Value: o.trace},
+		}
 		if o.Object {
 			header = append(header, natskv.Field{Name: headerObject, Value: "1"})
 		}
 		again, err := DecodeAnnouncement(EncodeAnnouncement(&natskv.Write{Header: header, Value: o.Data}))
-		if err != nil || again.Fields != o.Fields || again.failure != oneLine.Replace(o.failure) || again.trace != oneLine.Replace(o.trace) ||
+		if err != nil || again.Fields != o.Fields || again.failure != oneLine.Replace(o.failure) ||
+			again.trace != oneLine.Replace(o.trace) ||
 			again.Object != o.Object || !bytes.Equal(again.Data, o.Data) {
 			t.Errorf("%q is read as %+v, and announced as %+v: %v", b, o, again, err)
 		}
@@ -133,7 +139,8 @@ func FuzzTaskRecords(f *testing.F) {
 		})
 		read("the rest", func() {
 			_ = LaterVersion(b)
-			if status, _ := EndedAs(&natskv.Entry{Header: nats.Header{HeaderOutcome: {string(b)}}}); status != "" && !json.Valid(b) {
+			if status, _ := EndedAs(&natskv.Entry{Header: nats.Header{HeaderOutcome: {string(b)}}}); status != "" &&
+				!json.Valid(b) {
 				t.Errorf("outcome %q is read as %v", b, status)
 			}
 			_, _ = DecodeSteer(b)

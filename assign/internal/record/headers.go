@@ -22,7 +22,9 @@ func CheckHeader(name, value string) string {
 	case !utf8.ValidString(value):
 		return fmt.Sprintf("the value of %.100s is not UTF-8: use an encoding such as base64", name)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		return fmt.Sprintf("the value of %.100s, %.100q, has line breaks or control characters: encode it, as JSON or base64, or make it part of the input", name, value)
+		return fmt.Sprintf(
+			"the value of %.100s, %.100q, has line breaks or control characters: encode it, as JSON or base64, or make it "+
+				"part of the input", name, value)
 	}
 	return ""
 }
@@ -43,12 +45,15 @@ func CheckTraceParent(t string) string {
 	switch {
 	case len(t) > MaxKey:
 		return fmt.Sprintf("%d bytes: use at most %d", len(t), MaxKey)
-	case len(t) < whole || t[version] != '-' || t[parent-1] != '-' || t[whole-3] != '-' || len(t) > whole && (t[:version] == "00" || t[whole] != '-'),
+	case len(t) < whole || t[version] != '-' || t[parent-1] != '-' || t[whole-3] != '-' ||
+		len(t) > whole && (t[:version] == "00" || t[whole] != '-'),
 		!hex(t[:version]) || !hex(t[version+1:parent-1]) || !hex(t[parent:whole-3]) || !hex(t[whole-2:whole]),
 		t[:version] == "ff", CheckHeader("traceparent", t) != "":
-		return fmt.Sprintf("%.100q is not a traceparent: use that of a span, 00-<32 hex digits>-<16>-<2> in lower case, or leave it out", t)
+		return fmt.Sprintf(
+			"%.100q is not a traceparent: use that of a span, 00-<32 hex digits>-<16>-<2> in lower case, or leave it out", t)
 	case zero(t[version+1 : parent-1]), zero(t[parent : whole-3]):
-		return fmt.Sprintf("%.100q names no span, because its ids are zero: use the traceparent of a span, or leave it out", t)
+		return fmt.Sprintf("%.100q names no span, because its ids are zero: use the traceparent of a span, or leave it out",
+			t)
 	}
 	return ""
 }

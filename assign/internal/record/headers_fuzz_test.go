@@ -20,7 +20,8 @@ func FuzzHeaders(f *testing.F) {
 	for _, text := range []string{
 		`{"unique":"` + digest + `","sticky":"a","limit":"b"}`, `{"unique":"` + digest[:12] + `\n` + digest[12:] + `"}`, `{"unique":"` + digest[:23] + `="}`, `{"unique":"x"}`,
 		`{"sticky":"` + strings.Repeat(`\u0000`, MaxKey+1) + `"}`, `{"limit":"` + strings.Repeat("é", MaxKey/2) + `"}`, `{"a":"b","c":1}`, `{"a":"b"}`, `{"A":"\ud800"}`,
-		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333101-",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333101-",
 		`{"error":"no","stack":"\u2028"}`, `{"name":"t.9.1","size":70000,"digest":"SHA-256=x"}`, `{"name":"t","size":-1}`, `{"name":"t","size":4611686018427387904}`, `{"size":1}`,
 		`{"v":2}`, `{"v":1e3}`, "open.7", "ended.18446744073709551615", "ended.", "open.-1", `null`, `[]`, `{`, ``,
 	} {
@@ -48,7 +49,8 @@ func readHeaders(t *testing.T, text string) {
 	k, err := ParseKeys(text)
 	if err == nil && k != nil {
 		sum, err := base64.RawURLEncoding.Strict().DecodeString(k.Unique)
-		if k.Unique != "" && (err != nil || base64.RawURLEncoding.EncodeToString(sum) != k.Unique || !naming.Valid(k.Unique)) ||
+		if k.Unique != "" &&
+			(err != nil || base64.RawURLEncoding.EncodeToString(sum) != k.Unique || !naming.Valid(k.Unique)) ||
 			len(k.Sticky) > MaxKey || len(k.Limit) > MaxKey {
 			t.Errorf("keys %q: %+v", text, k)
 		}
@@ -62,7 +64,8 @@ func readHeaders(t *testing.T, text string) {
 		t.Errorf("traceparent %q becomes %q", text, trace)
 	}
 
-	if o, err := DecodeObject([]byte(text)); err == nil && (o.Name == "" || o.Patience() < ReadWithin || o.Patience() > time.Hour) {
+	if o, err := DecodeObject([]byte(text)); err == nil &&
+		(o.Name == "" || o.Patience() < ReadWithin || o.Patience() > time.Hour) {
 		t.Errorf("object %q: %+v, to be read within %v", text, o, o.Patience())
 	}
 }
@@ -75,7 +78,8 @@ func fitFailures(t *testing.T, text string) {
 	for _, data := range [][]byte{[]byte(text), long} {
 		short := fitFailure(data)
 		var f Failure
-		if len(short) > maxFailure || len(data) <= maxFailure && short != string(data) || len(data) > maxFailure && short != "" && json.Unmarshal([]byte(short), &f) != nil {
+		if len(short) > maxFailure || len(data) <= maxFailure && short != string(data) ||
+			len(data) > maxFailure && short != "" && json.Unmarshal([]byte(short), &f) != nil {
 			t.Errorf("a failure of %d bytes becomes %.200q", len(data), short)
 		}
 	}

@@ -23,7 +23,9 @@ func (p Policy) Encode() (string, error) {
 		return "", err
 	}
 	if p.Deadline > 0 && p.Delay >= p.Deadline {
-		return "", fmt.Errorf("WithDelay(%v) is not shorter than WithDeadline(%v): the task would expire before it is due; both count from the submission: use a longer deadline",
+		return "", fmt.Errorf(
+			"WithDelay(%v) is not shorter than WithDeadline(%v): the task would expire before it is due; both count from the "+
+				"submission: use a longer deadline",
 			time.Duration(p.Delay)*time.Millisecond, time.Duration(p.Deadline)*time.Millisecond)
 	}
 	data, err := json.Marshal(p)
@@ -63,7 +65,8 @@ func (p Policy) check() error {
 	}
 	switch {
 	case !naming.Valid(p.Kind):
-		return fmt.Errorf("%.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most", p.Kind)
+		return fmt.Errorf("%.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most",
+			p.Kind)
 	case p.Attempts < 1 || p.Attempts > MaxAttempts:
 		return fmt.Errorf("%d attempts: use 1 to %d", p.Attempts, MaxAttempts)
 	case p.Priority < -maxPriority || p.Priority > maxPriority:

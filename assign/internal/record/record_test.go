@@ -32,16 +32,19 @@ func message(o *Outcome) string {
 func TestRecordsReadBack(t *testing.T) {
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	dead := tasks.Outcome{
-		Status: tasks.StatusDead, Cause: "permanent", Attempt: tasks.Attempt{Epoch: 7, N: 2}, Tries: 2, Instance: "a", Ran: 5000,
+		Status: tasks.StatusDead, Cause: "permanent", Attempt: tasks.Attempt{Epoch: 7, N: 2}, Tries: 2, Instance: "a",
+		Ran:  5000,
 		Body: &frame.Finding{Data: []byte(`{"error":"no"}`)},
 	}
-	header, data := EncodeOutcome("k", dead, trace, &Submitted{Task: "policy", Keys: "keys", Meta: "meta", Data: []byte("input")})
+	header, data := EncodeOutcome("k", dead, trace,
+		&Submitted{Task: "policy", Keys: "keys", Meta: "meta", Data: []byte("input")})
 	o, err := DecodeOutcome(stored(header), data)
 	if err != nil || o.Kind != "k" || o.Epoch != 7 || o.Attempt != 2 || o.Attempts != 2 || o.Worker != "a" || o.Ran != 5 ||
 		o.trace != trace || message(o) != "no" || string(o.Data) != "input" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if h := stored(header); First(h[HeaderTask]) != "policy" || First(h[HeaderKeys]) != "keys" || First(h[HeaderMeta]) != "meta" {
+	if h := stored(header); First(h[HeaderTask]) != "policy" || First(h[HeaderKeys]) != "keys" ||
+		First(h[HeaderMeta]) != "meta" {
 		t.Errorf("a dead task keeps %v", header)
 	}
 	if header, data := EncodeOutcome("k", dead, "", nil); len(header) != 2 || data != nil {
@@ -51,7 +54,8 @@ func TestRecordsReadBack(t *testing.T) {
 		header, data := EncodeOutcome("k", tasks.Outcome{
 			Status: tasks.StatusSucceeded, Tries: 1, Body: &frame.Finding{Data: []byte("output"), Stored: object},
 		}, "", nil)
-		if o, err := DecodeOutcome(stored(header), data); err != nil || message(o) != "" || string(o.Data) != "output" || o.Object != object {
+		if o, err := DecodeOutcome(stored(header), data); err != nil || message(o) != "" || string(o.Data) != "output" ||
+			o.Object != object {
 			t.Errorf("%+v, %v", o, err)
 		}
 	}
@@ -59,7 +63,10 @@ func TestRecordsReadBack(t *testing.T) {
 	if o, err := DecodeOutcome(stored(header), data); err != nil || o.Cause != "cancelled" || len(data) != 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	retry := tasks.Retry{Attempt: tasks.Attempt{Epoch: 7, N: 2}, Failures: 1, Crashes: 2, Snoozes: 3, Wait: time.Second, Started: tasks.Attempt{Epoch: 8, N: 1}}
+	retry := tasks.Retry{
+		Attempt: tasks.Attempt{Epoch: 7, N: 2}, Failures: 1, Crashes: 2, Snoozes: 3, Wait: time.Second,
+		Started: tasks.Attempt{Epoch: 8, N: 1},
+	}
 	note, err := EncodeNote(retry)
 	if err != nil {
 		t.Fatal(err)
@@ -75,8 +82,9 @@ func TestRecordsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &tasks.Policy{
-		Kind: "k", MaxAttempts: 7, Timeout: time.Second, Backoff: 2 * time.Second, MaxBackoff: time.Minute, Retention: 2 * time.Hour,
-		Priority: 3, Weight: 2, Labels: map[string]string{"zone": "north"}, Concurrency: 4, Rate: 2.5, KeyLimit: 1,
+		Kind: "k", MaxAttempts: 7, Timeout: time.Second, Backoff: 2 * time.Second, MaxBackoff: time.Minute,
+		Retention: 2 * time.Hour,
+		Priority:  3, Weight: 2, Labels: map[string]string{"zone": "north"}, Concurrency: 4, Rate: 2.5, KeyLimit: 1,
 	}
 	if got, err := ParsePolicy(string(text)); err != nil || !reflect.DeepEqual(got.Shared(), want) {
 		t.Errorf("%+v, %v", got, err)
@@ -92,7 +100,10 @@ func TestRecordsReadBack(t *testing.T) {
 // TestOutcomeIsPlainJSON: the hand-made encoding is that of the encoder.
 func TestOutcomeIsPlainJSON(t *testing.T) {
 	for i, o := range []Fields{
-		{Version: 1, Kind: "k", Status: tasks.StatusSucceeded, Attempts: 1, Worker: "node-1.example", Epoch: 1<<63 - 1, Attempt: 1<<32 - 1, Ran: 12},
+		{
+			Version: 1, Kind: "k", Status: tasks.StatusSucceeded, Attempts: 1, Worker: "node-1.example", Epoch: 1<<63 - 1,
+			Attempt: 1<<32 - 1, Ran: 12,
+		},
 		{Version: 1, Kind: "a/b=c", Status: tasks.StatusDead, Cause: "worker_lost"},
 		{Version: 1, Kind: "\"\\\n\u2028é", Status: "x", Worker: "<&>\x00", Ran: -1},
 	} {
@@ -130,7 +141,8 @@ func TestLongFailuresAreShortened(t *testing.T) {
 func TestTraces(t *testing.T) {
 	const good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for text, want := range map[string]string{
-		good: good, "": "", "01" + good[2:]: "", good + "-x": "", strings.ToUpper(good): "", strings.Replace(good, "af", "zz", 1): "",
+		good: good, "": "", "01" + good[2:]: "", good + "-x": "", strings.ToUpper(good): "",
+		strings.Replace(good, "af", "zz", 1): "",
 	} {
 		if packed := PackTrace(text); UnpackTrace(packed) != want || len(packed) > traceBytes {
 			t.Errorf("%q became %q, in %d bytes", text, UnpackTrace(packed), len(packed))

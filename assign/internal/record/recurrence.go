@@ -24,7 +24,8 @@ func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %q in zone %q: %w", taskerr.ErrInvalidSpec, r.Spec, r.Zone, err)
 	}
 	if _, known := catchUps[r.CatchUp]; !known {
-		return nil, fmt.Errorf("%w: CatchUp(%q): use CatchUpLatest, CatchUpAll or CatchUpSkip", taskerr.ErrInvalidOption, r.CatchUp)
+		return nil, fmt.Errorf("%w: CatchUp(%q): use CatchUpLatest, CatchUpAll or CatchUpSkip", taskerr.ErrInvalidOption,
+			r.CatchUp)
 	}
 	if r.Task.Kind == "" {
 		return nil, fmt.Errorf("%w: use NewKind or MakeKind", taskerr.ErrInvalidKind)

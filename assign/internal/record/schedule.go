@@ -28,7 +28,10 @@ const (
 	CatchUpSkip   = "skip"
 )
 
-var catchUps = map[string]tasks.Missed{CatchUpLatest: tasks.RunLatest, CatchUpAll: tasks.RunAll, CatchUpSkip: tasks.Skip}
+var catchUps = map[string]tasks.Missed{
+	CatchUpLatest: tasks.RunLatest, CatchUpAll: tasks.RunAll,
+	CatchUpSkip: tasks.Skip,
+}
 
 const maxSpec = 256 // bytes
 
@@ -60,7 +63,8 @@ func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
 	switch s := s.(type) {
 	case cron.ConstantDelaySchedule:
 		if d, err := time.ParseDuration(strings.TrimPrefix(spec, "@every ")); err != nil || d < time.Second || d != s.Delay {
-			return nil, errors.New("the time between two ticks: use whole seconds, 1s at least") // robfig/cron would make it every second
+			// robfig/cron would make it every second
+			return nil, errors.New("the time between two ticks: use whole seconds, 1s at least")
 		}
 		return every{since.Truncate(time.Second), s.Delay}, nil
 	case *cron.SpecSchedule:
@@ -151,7 +155,8 @@ func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
 		header = append(header, natskv.Field{Name: HeaderMeta, Value: d.metaHeader})
 	}
 	return &tasks.Recurrence{
-		Name: name, Schedule: d.Schedule, Missed: catchUps[d.CatchUp], Grace: time.Duration(d.Window) * time.Millisecond, Policy: policy,
-		Body: &Recurring{header, d.Input},
+		Name: name, Schedule: d.Schedule, Missed: catchUps[d.CatchUp], Grace: time.Duration(d.Window) * time.Millisecond,
+		Policy: policy,
+		Body:   &Recurring{header, d.Input},
 	}
 }

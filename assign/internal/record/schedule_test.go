@@ -27,9 +27,11 @@ func TestSchedules(t *testing.T) {
 	}{
 		{"*/15 * * * *", "", since, []string{"0328 1015:00", "0328 1030:00"}},
 		{"@daily", "", since, []string{"0329 0000:00", "0330 0000:00"}},
-		{"@daily", "Europe/Berlin", since, []string{"0328 2300:00", "0329 2200:00"}},                       // 23 hours later
-		{"30 2 * * *", "Europe/Berlin", since, []string{"0330 0030:00", "0331 0030:00"}},                   // 2:30 is left out on the 29th
-		{"30 2 * * *", "Europe/Berlin", since.AddDate(0, 7, -4), []string{"1025 0030:00", "1025 0130:00"}}, // and comes twice on the 25th
+		{"@daily", "Europe/Berlin", since, []string{"0328 2300:00", "0329 2200:00"}}, // 23 hours later
+		// 2:30 is left out on the 29th
+		{"30 2 * * *", "Europe/Berlin", since, []string{"0330 0030:00", "0331 0030:00"}},
+		// and comes twice on the 25th
+		{"30 2 * * *", "Europe/Berlin", since.AddDate(0, 7, -4), []string{"1025 0030:00", "1025 0130:00"}},
 		// Counted from the definition, whoever asks and when.
 		{"@every 90m", "", since, []string{"0328 1137:03", "0328 1307:03"}},
 		{"@every 90m", "", since.Add(100 * time.Minute), []string{"0328 1307:03", "0328 1437:03"}},
@@ -73,7 +75,10 @@ func TestInvalidSchedules(t *testing.T) {
 
 // FuzzSchedule: an expression comes from anybody who may publish to the stream.
 func FuzzSchedule(f *testing.F) {
-	for _, spec := range []string{"* * * * *", "*/5 1-3,7 ? JAN-MAR SUN#2", "@every 1h", "@weekly", "TZ=0", "0-0/0 * * * *"} {
+	for _, spec := range []string{
+		"* * * * *", "*/5 1-3,7 ? JAN-MAR SUN#2", "@every 1h", "@weekly", "TZ=0",
+		"0-0/0 * * * *",
+	} {
 		f.Add(spec)
 	}
 	now := time.Date(2026, 3, 28, 10, 7, 3, 0, time.UTC)

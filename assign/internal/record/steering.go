@@ -66,7 +66,8 @@ func UniqueDigest(kind, key string) string {
 // isDigest reports whether a text may be a digest, because the text becomes part of a subject.
 func isDigest(text string) bool {
 	sum, err := base64.RawURLEncoding.DecodeString(text)
-	return err == nil && len(sum) == 18 && len(text) == base64.RawURLEncoding.EncodedLen(18) // the decoder passes over line breaks
+	// the decoder passes over line breaks
+	return err == nil && len(sum) == 18 && len(text) == base64.RawURLEncoding.EncodedLen(18)
 }
 
 // Unique is the data at u.<digest>. It names the open task that has the key.

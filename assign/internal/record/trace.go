@@ -16,7 +16,8 @@ const (
 // PackTrace packs a traceparent for the books, "" for none. A traceparent of another form goes to
 // the handler and no further.
 func PackTrace(text string) string {
-	if len(text) != traceLength || !strings.HasPrefix(text, "00-") || text[35] != '-' || text[52] != '-' || strings.ToLower(text) != text {
+	if len(text) != traceLength || !strings.HasPrefix(text, "00-") || text[35] != '-' || text[52] != '-' ||
+		strings.ToLower(text) != text {
 		return ""
 	}
 	packed, err := hex.DecodeString(text[3:35] + text[36:52] + text[53:])

@@ -106,7 +106,10 @@ func TestAnOutcomeIsAnnouncedOnce(t *testing.T) {
 	a.shown("f")
 	expect("another scheduler's", "f read")
 	a.answered(&write{op: natskv.Write{Key: record.NoteKey + "g", Value: []byte("{}")}}, true)
-	a.answered(&write{op: natskv.Write{Key: record.QueueKey + "g", Header: []natskv.Field{{Name: record.HeaderTask, Value: "{}"}}}}, true)
+	a.answered(&write{op: natskv.Write{
+		Key:    record.QueueKey + "g",
+		Header: []natskv.Field{{Name: record.HeaderTask, Value: "{}"}},
+	}}, true)
 	expect("a note, and a tick")
 	if len(a.ends) != 0 {
 		t.Errorf("kept for nothing: %v", a.ends)

@@ -30,7 +30,10 @@ type applier struct {
 }
 
 func newApplier(t *term, l loop, fence func(error), out sender, p *payloads, d *deadLetters, a *announcer) *applier {
-	return &applier{term: t, loop: l, fence: fence, out: out, payloads: p, deadLetters: d, announcer: a, policies: newPolicies()}
+	return &applier{
+		term: t, loop: l, fence: fence, out: out, payloads: p, deadLetters: d, announcer: a,
+		policies: newPolicies(),
+	}
 }
 
 // applyRecord gives the rules one record.
@@ -106,7 +109,8 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 		return
 	}
 	how, err := a.policies.of(record.First(e.Header[record.HeaderTask]))
-	if err != nil && !e.Marker && record.LaterVersion([]byte(record.First(e.Header[record.HeaderTask]))) { // a later scheduler can read it
+	// a later scheduler can read it
+	if err != nil && !e.Marker && record.LaterVersion([]byte(record.First(e.Header[record.HeaderTask]))) {
 		a.ignored(e, err)
 		a.step(tasks.Opaque{ID: id, Revision: e.Revision})
 		return
@@ -126,7 +130,8 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 	x := payloadOf(e)
 	a.payloads.keep(id, e.Revision, x)
 	a.submitted = tasks.Submitted{
-		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys, Tag: record.PackTrace(x.trace),
+		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys,
+		Tag: record.PackTrace(x.trace),
 	}
 	a.step(&a.submitted)
 }

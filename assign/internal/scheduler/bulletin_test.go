@@ -28,7 +28,10 @@ func posts(most int) (*announcer, func() []*nats.Msg) {
 }
 
 func endedWith(task string, data []byte) *write {
-	h, data := record.EncodeOutcome("k", tasks.Outcome{Status: tasks.StatusSucceeded, Tries: 1, Body: &frame.Finding{Data: data}}, "", nil)
+	h, data := record.EncodeOutcome("k", tasks.Outcome{
+		Status: tasks.StatusSucceeded, Tries: 1,
+		Body: &frame.Finding{Data: data},
+	}, "", nil)
 	return &write{op: natskv.Write{Key: record.QueueKey + task, Header: h, Value: data}}
 }
 
@@ -141,7 +144,10 @@ func TestTheLastOutcomesOfATermAreAnnounced(t *testing.T) {
 	out := a.out.(*recorder)
 	s := &scheduler{in: mailbox.New[any](), announcer: a}
 	s.in.Put(singleDone{endedWith("one", nil), natskv.Result{Outcome: natskv.Won, Revision: 7}})
-	s.in.Put(batchDone{[]write{*endedWith("two", nil), *endedWith("three", nil)}, natskv.Result{Outcome: natskv.Won, Revision: 9}})
+	s.in.Put(batchDone{
+		[]write{*endedWith("two", nil), *endedWith("three", nil)},
+		natskv.Result{Outcome: natskv.Won, Revision: 9},
+	})
 	s.in.Put(singleDone{endedWith("refused", nil), natskv.Result{Outcome: natskv.Refused}})
 	s.announceLast()
 	if sent := out.take(); len(sent) != 3 {

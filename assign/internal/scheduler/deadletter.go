@@ -78,9 +78,11 @@ func (d *deadLetters) inputFetched(x fetched) {
 // submission may be: no client has submitted it.
 func (d *deadLetters) inputOf(e *natskv.Entry) *record.Submitted {
 	s := &record.Submitted{
-		Task: record.First(e.Header[record.HeaderTask]), Keys: record.First(e.Header[record.HeaderKeys]), Meta: record.First(e.Header[record.HeaderMeta]), Data: e.Value,
+		Task: record.First(e.Header[record.HeaderTask]), Keys: record.First(e.Header[record.HeaderKeys]),
+		Meta: record.First(e.Header[record.HeaderMeta]), Data: e.Value,
 	}
-	if len(s.Meta) > 2*record.MaxMeta || len(s.Task) > 2*record.MaxPolicy || len(s.Keys) > record.MaxKeys || len(s.Data) > d.out.MaxPayload()-record.Headroom {
+	if len(s.Meta) > 2*record.MaxMeta || len(s.Task) > 2*record.MaxPolicy || len(s.Keys) > record.MaxKeys ||
+		len(s.Data) > d.out.MaxPayload()-record.Headroom {
 		return nil
 	}
 	return s

@@ -29,7 +29,8 @@ func (n *denials) handle(d *natskv.PermissionError) {
 	case d.Subject == "$JS.API.STREAM.MSG.GET."+n.stream.Name(): // inputs are read through it
 		n.fail(taskerr.Permission(d))
 	case !ours:
-	case key == record.SealKey, strings.HasPrefix(key, record.NoteKey), strings.HasPrefix(key, record.CheckpointKey), strings.HasPrefix(key, record.TickKey),
+	case key == record.SealKey, strings.HasPrefix(key, record.NoteKey), strings.HasPrefix(key, record.CheckpointKey),
+		strings.HasPrefix(key, record.TickKey),
 		strings.HasPrefix(key, record.QueueKey+record.TickPrefix):
 		n.fail(taskerr.Permission(d))
 	case strings.HasPrefix(key, "work."), strings.HasPrefix(key, "event."), strings.HasPrefix(key, "done."):

@@ -95,7 +95,10 @@ func (d *dispatcher) fetched(x fetched) {
 
 // unsent tells the rules, in the loop's next turn, that an assignment of a frame is not sent.
 func (d *dispatcher) unsent(p *tasks.Assign, t *frame.Task) {
-	d.put(tasks.Answered{Session: p.Session, Frame: p.Frame, Answers: []tasks.Answer{{ID: t.ID, Attempt: t.Attempt, Verdict: tasks.Unsent}}})
+	d.put(tasks.Answered{
+		Session: p.Session, Frame: p.Frame,
+		Answers: []tasks.Answer{{ID: t.ID, Attempt: t.Attempt, Verdict: tasks.Unsent}},
+	})
 }
 
 // send sends a frame in as many messages as its size needs, each signed.
@@ -125,7 +128,8 @@ func (d *dispatcher) send(f *assignFrame) {
 
 func (d *dispatcher) envelope(epoch, term uint64, instance string, session, number uint64) frame.Envelope {
 	return frame.Envelope{
-		Namespace: d.cfg.Namespace, Role: d.cfg.Role, Epoch: epoch, Term: term, Instance: instance, Session: session, Number: number,
+		Namespace: d.cfg.Namespace, Role: d.cfg.Role, Epoch: epoch, Term: term, Instance: instance, Session: session,
+		Number: number,
 	}
 }
 
@@ -136,7 +140,8 @@ func (d *dispatcher) replyTo(session, frame uint64) string {
 // sync asks a worker which tasks it holds.
 func (d *dispatcher) sync(e tasks.Sync) {
 	v := d.envelope(e.Epoch, d.rules.Term(), e.Instance, e.Session, 0)
-	d.out.Send(d.subjects.Sync(e.Instance), d.replyTo(e.Session, 0), frame.Seal(frame.EncodeSync(&v), d.host.Signer().Sign))
+	d.out.Send(d.subjects.Sync(e.Instance), d.replyTo(e.Session, 0),
+		frame.Seal(frame.EncodeSync(&v), d.host.Signer().Sign))
 }
 
 // stop asks a worker to end an attempt.

@@ -30,7 +30,10 @@ type fixture struct {
 func newFixture(tb testing.TB) fixture {
 	tb.Helper()
 	nc := natstest.Connect(tb, natstest.Server(tb))
-	session, err := election.NewSession(election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: "a", TTL: time.Minute})
+	session, err := election.NewSession(election.SessionConfig{
+		Bucket: "roles", BucketAutoCreate: true, InstanceID: "a",
+		TTL: time.Minute,
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -60,15 +63,22 @@ const (
 	heardInbox   = "in."
 )
 
-var heardPolicy = &tasks.Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute, Retention: time.Hour, Weight: 1, KeyLimit: 1}
+var heardPolicy = &tasks.Policy{
+	Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute,
+	Retention: time.Hour, Weight: 1, KeyLimit: 1,
+}
 
 // holding is a scheduler in whose state w.1 was handed x, which it has not answered, and runs y, of
 // an earlier frame; z waits.
 func (f fixture) holding(tb testing.TB) *scheduler {
 	s := newScheduler(&term{
-		cfg: Config{Namespace: "work", Role: "r"}, subjects: record.SubjectsOf("work"), host: f.h, conn: f.h.Conn(), stream: &natskv.Stream{},
-		inbox: heardInbox, mark: "ours", first: heardEpoch, epoch: heardEpoch, began: time.Now().Add(-time.Hour),
-		rules: tasks.NewScheduler(tasks.SchedulerConfig{Epoch: heardEpoch, CrashBudget: 3, AnswerTime: time.Second, WriteTime: time.Second, Rand: func() float64 { return 0.5 }}),
+		cfg: Config{Namespace: "work", Role: "r"}, subjects: record.SubjectsOf("work"), host: f.h, conn: f.h.Conn(),
+		stream: &natskv.Stream{},
+		inbox:  heardInbox, mark: "ours", first: heardEpoch, epoch: heardEpoch, began: time.Now().Add(-time.Hour),
+		rules: tasks.NewScheduler(tasks.SchedulerConfig{
+			Epoch: heardEpoch, CrashBudget: 3, AnswerTime: time.Second,
+			WriteTime: time.Second, Rand: func() float64 { return 0.5 },
+		}),
 	})
 	s.assemble(&recorder{most: 1 << 20}, f.closed)
 	s.members.peers[heardSession] = peer{instance: "w.1"}
@@ -80,12 +90,18 @@ func (f fixture) holding(tb testing.TB) *scheduler {
 		tasks.CaughtUp{},
 		tasks.SealSeen{Revision: 1, Epoch: heardEpoch, Ours: true},
 		tasks.SealSeen{Revision: 2, Epoch: heardEpoch, Ours: true},
-		tasks.Members{List: []tasks.Member{{Instance: "w.1", Session: heardSession, Described: true, Works: true, Slots: 2, Kinds: []string{"k"}}}},
+		tasks.Members{List: []tasks.Member{{
+			Instance: "w.1", Session: heardSession, Described: true, Works: true, Slots: 2,
+			Kinds: []string{"k"},
+		}}},
 		tasks.Synced{Session: heardSession},
 		tasks.Tick{},
 		submitted("y", 3),
 		tasks.Tick{},
-		tasks.Answered{Session: heardSession, Frame: 1, Answers: []tasks.Answer{{ID: "y", Attempt: firstAttempt, Verdict: tasks.Accepted}}},
+		tasks.Answered{
+			Session: heardSession, Frame: 1,
+			Answers: []tasks.Answer{{ID: "y", Attempt: firstAttempt, Verdict: tasks.Accepted}},
+		},
 		submitted("x", 4), submitted("z", 5),
 		tasks.Tick{},
 	} {
@@ -107,13 +123,21 @@ func (s *scheduler) listed() []tasks.TaskInfo {
 // it is.
 func FuzzHeard(f *testing.F) {
 	x := newFixture(f)
-	if s := x.holding(f); len(s.listed()) != 3 || !s.listed()[0].Running || s.listed()[1].Instance != "w.1" || s.listed()[2].Instance != "" {
+	if s := x.holding(f); len(s.listed()) != 3 || !s.listed()[0].Running || s.listed()[1].Instance != "w.1" ||
+		s.listed()[2].Instance != "" {
 		f.Fatalf("%+v", s.listed())
 	}
 	answers := func(session uint64, verdict tasks.Verdict) []byte {
-		return frame.EncodeAnswers(session, 2, []tasks.Answer{{ID: "x", Attempt: tasks.Attempt{Epoch: heardEpoch, N: 2}, Verdict: verdict}, {ID: "y", Attempt: firstAttempt}})
+		return frame.EncodeAnswers(session, 2,
+			[]tasks.Answer{
+				{ID: "x", Attempt: tasks.Attempt{Epoch: heardEpoch, N: 2}, Verdict: verdict},
+				{ID: "y", Attempt: firstAttempt},
+			})
 	}
-	for _, subject := range []string{"in.7.2", "in.7.0", "in.8.2", "in.7", "in.", "in.7.2.3", "in.07.02", "in.-7.2", "7.2", "in.zzzzzzzzzzzzzz.1", "work.report.w.1", "work.report.w.2", ""} {
+	for _, subject := range []string{
+		"in.7.2", "in.7.0", "in.8.2", "in.7", "in.", "in.7.2.3", "in.07.02", "in.-7.2", "7.2",
+		"in.zzzzzzzzzzzzzz.1", "work.report.w.1", "work.report.w.2", "",
+	} {
 		for _, report := range []bool{false, true} {
 			f.Add(subject, answers(7, tasks.Accepted), report)
 			f.Add(subject, answers(8, tasks.Draining), report)
@@ -123,7 +147,9 @@ func FuzzHeard(f *testing.F) {
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Succeeded, Ran: 5, Data: []byte("out")},
 				{ID: "x", Attempt: tasks.Attempt{Epoch: heardEpoch, N: 2}, Verb: tasks.Failed, Data: []byte(`{"error":"no"}`)},
 			}), report)
-			f.Add(subject, frame.EncodeReport("w.1", 7, heardEpoch+1, []frame.Finding{{ID: "y", Attempt: firstAttempt, Verb: tasks.Failed, Delay: -1}}), report)
+			f.Add(subject,
+				frame.EncodeReport("w.1", 7, heardEpoch+1,
+					[]frame.Finding{{ID: "y", Attempt: firstAttempt, Verb: tasks.Failed, Delay: -1}}), report)
 			f.Add(subject, control.Parts(answers(7, tasks.Unsent), 1000, 1)[0], report)
 			f.Add(subject, []byte(nil), report)
 		}
@@ -150,7 +176,8 @@ func FuzzHeard(f *testing.F) {
 		}
 		for _, m := range settled {
 			_, _, _, list, err := frame.DecodeReport(data)
-			if stale, wrong := frame.DecodeSettled(m.Data); err != nil || wrong != nil || m.Subject != "back" || len(stale) != len(list) {
+			if stale, wrong := frame.DecodeSettled(m.Data); err != nil || wrong != nil || m.Subject != "back" ||
+				len(stale) != len(list) {
 				t.Fatalf("%q, %x is answered with %q, %x", subject, data, m.Subject, m.Data)
 			}
 		}
@@ -224,7 +251,11 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key string, value []byte, task, outcome, keys, meta string, marker bool) {
 		header := nats.Header{}
-		for name, text := range map[string]string{record.HeaderTask: task, record.HeaderOutcome: outcome, record.HeaderFailure: outcome, record.HeaderKeys: keys, record.HeaderMeta: meta, record.HeaderTrace: meta, record.HeaderAttempt: keys} {
+		for name, text := range map[string]string{
+			record.HeaderTask: task, record.HeaderOutcome: outcome,
+			record.HeaderFailure: outcome, record.HeaderKeys: keys, record.HeaderMeta: meta, record.HeaderTrace: meta,
+			record.HeaderAttempt: keys,
+		} {
 			if text != "" {
 				header[name] = []string{text}
 			}
@@ -233,7 +264,10 @@ func FuzzStream(f *testing.F) {
 		heap.Bounded(t, len(key)+len(value)+2*(len(task)+len(outcome)+len(keys)+len(meta)), func() {
 			s = x.holding(t)
 			for i := range uint64(2) {
-				e := &natskv.Entry{Key: key, Value: value, Revision: 6 + i, Header: header, Marker: marker, Time: time.Unix(1_774_692_423, 0)}
+				e := &natskv.Entry{
+					Key: key, Value: value, Revision: 6 + i, Header: header, Marker: marker,
+					Time: time.Unix(1_774_692_423, 0),
+				}
 				s.applier.applyRecord(e)
 				_, _ = record.EndedAs(e)
 				_ = s.deadLetters.inputOf(e)

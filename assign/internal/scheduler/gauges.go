@@ -45,7 +45,10 @@ func (g *gauges) states() map[string]int {
 	for _, k := range g.rules.Overview().Kinds {
 		pending, delayed, running = pending+k.Waiting, delayed+k.Delayed, running+k.Running
 	}
-	return map[string]int{string(tasks.StatePending): pending, string(tasks.StateDelayed): delayed, string(tasks.StateRunning): running}
+	return map[string]int{
+		string(tasks.StatePending): pending, string(tasks.StateDelayed): delayed,
+		string(tasks.StateRunning): running,
+	}
 }
 
 // clear reports that the term has no tasks any more.
@@ -66,8 +69,9 @@ type awaited struct {
 const lateEvery = 10 * time.Second
 
 // errAwaited is why nothing is handed out.
-var errAwaited = errors.New("nothing is handed out before these workers have said what they hold, or their sessions have ended: " +
-	"see whether they may be asked and may answer, or stop them")
+var errAwaited = errors.New(
+	"nothing is handed out before these workers have said what they hold, or their sessions have ended: " +
+		"see whether they may be asked and may answer, or stop them")
 
 func (a *awaited) publish() {
 	now := time.Now()
@@ -79,7 +83,8 @@ func (a *awaited) publish() {
 		a.reported = now
 		a.times++
 		a.emit(event.Fault{
-			Meta: a.host.Meta(), Doing: "begin to hand out tasks", Err: fmt.Errorf("%w: %s", errAwaited, strings.Join(all, ", ")), Attempts: a.times,
+			Meta: a.host.Meta(), Doing: "begin to hand out tasks",
+			Err: fmt.Errorf("%w: %s", errAwaited, strings.Join(all, ", ")), Attempts: a.times,
 		})
 	}
 }

@@ -34,7 +34,8 @@ func (n *notices) notice(effect tasks.Effect) {
 		n.emit(event.TaskRejected{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Reason: e.Verdict.String()})
 	case tasks.Completed:
 		n.emit(event.TaskCompleted{
-			Meta: meta, Namespace: ns, Kind: e.Kind, Outcome: string(e.Outcome.Status), Run: time.Duration(e.Outcome.Ran), Attempts: e.Outcome.Tries,
+			Meta: meta, Namespace: ns, Kind: e.Kind, Outcome: string(e.Outcome.Status), Run: time.Duration(e.Outcome.Ran),
+			Attempts: e.Outcome.Tries,
 		})
 	case tasks.Reassigned:
 		n.emit(event.TaskReassigned{Meta: meta, Namespace: ns, Kind: e.Kind, Cause: e.Cause})
@@ -55,5 +56,6 @@ func aheadError(e *tasks.Ahead) error {
 	if e.Trusted {
 		what = "this machine's clock has come to it, the server's clock is wrong: set it; until then nothing is fired"
 	}
-	return fmt.Errorf("assign: its record says %s, and the stream's clock %s: %s", e.Tick.Format(time.RFC3339), e.Now.Format(time.RFC3339), what)
+	return fmt.Errorf("assign: its record says %s, and the stream's clock %s: %s", e.Tick.Format(time.RFC3339),
+		e.Now.Format(time.RFC3339), what)
 }

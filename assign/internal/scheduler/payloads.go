@@ -61,7 +61,9 @@ func newPayloads() *payloads {
 }
 
 // run starts goroutines that read until ctx ends; got must not block.
-func (p *payloads) run(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *sync.WaitGroup, got func(fetched)) {
+func (p *payloads) run(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, wg *sync.WaitGroup,
+	got func(fetched),
+) {
 	work := make(chan want)
 	wg.Go(func() {
 		defer close(work)

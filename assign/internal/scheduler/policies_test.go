@@ -14,7 +14,10 @@ func TestPoliciesAreShared(t *testing.T) {
 	c := newPolicies()
 	of := func(change func(*record.Policy)) treatment {
 		t.Helper()
-		p := record.Policy{Version: 1, Kind: "k", Attempts: 5, Backoff: 1, MaxBack: 1, Retention: 3600, Labels: map[string]string{"zone": "north"}}
+		p := record.Policy{
+			Version: 1, Kind: "k", Attempts: 5, Backoff: 1, MaxBack: 1, Retention: 3600,
+			Labels: map[string]string{"zone": "north"},
+		}
 		change(&p)
 		header, err := json.Marshal(p)
 		if err != nil {
@@ -33,7 +36,8 @@ func TestPoliciesAreShared(t *testing.T) {
 		how := of(func(p *record.Policy) {
 			p.Delay, p.Deadline = delay.Milliseconds(), (deadline + time.Millisecond - 1).Milliseconds()
 		})
-		if how.policy != plain.policy || how.times.Delay != delay || how.times.Deadline < deadline || how.times.Deadline > deadline+time.Millisecond {
+		if how.policy != plain.policy || how.times.Delay != delay || how.times.Deadline < deadline ||
+			how.times.Deadline > deadline+time.Millisecond {
 			t.Fatalf("after %v and within %v: %+v, the others have %p", delay, deadline, how, plain.policy)
 		}
 	}

@@ -72,7 +72,9 @@ func (q *queries) respond(to string, a control.Answer) {
 		o.Workers = o.Workers[:left]
 	}
 	if len(data) > most {
-		data, err = json.Marshal(control.Answer{Error: fmt.Sprintf("the answer has %d bytes, and the server's max_payload is %d: raise it", len(data), most)})
+		data, err = json.Marshal(
+			control.Answer{Error: fmt.Sprintf("the answer has %d bytes, and the server's max_payload is %d: raise it", len(data),
+				most)})
 	}
 	if err == nil {
 		q.out.Send(to, "", data)

@@ -16,7 +16,8 @@ func (s *scheduler) retire() {
 		return
 	}
 	op, err := sealWrite(record.Seal{
-		Version: 1, Epoch: s.epoch, Holder: s.host.Instance(), Mark: s.mark, Clean: true, Since: s.first, Suspect: s.rules.Suspected(),
+		Version: 1, Epoch: s.epoch, Holder: s.host.Instance(), Mark: s.mark, Clean: true, Since: s.first,
+		Suspect: s.rules.Suspected(),
 	}, s.applier.sealed)
 	if err != nil {
 		return // strings and numbers can always be encoded

@@ -59,7 +59,8 @@ func newTerm(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *term 
 		cfg: cfg, host: h, lead: t, conn: h.Conn(), stream: stream, subjects: record.SubjectsOf(cfg.Namespace),
 		began: time.Now(), first: t.Epoch(), epoch: t.Epoch(), mark: uuid.NewString(), inbox: h.Conn().NewInbox() + ".",
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
-			Epoch: t.Epoch(), CrashBudget: cfg.CrashBudget, AnswerTime: cfg.AnswerTimeout, WriteTime: explainWithin, Rand: rand.Float64,
+			Epoch: t.Epoch(), CrashBudget: cfg.CrashBudget, AnswerTime: cfg.AnswerTimeout, WriteTime: explainWithin,
+			Rand:      rand.Float64,
 			AgingStep: cfg.AgingStep, Placement: cfg.Placement,
 		}),
 	}

@@ -16,7 +16,8 @@ const sealSize = 512
 // sealWrite is the write of a seal over revision expect.
 func sealWrite(r record.Seal, expect uint64) (natskv.Write, error) {
 	value, err := json.Marshal(r)
-	if missing := sealSize - len(value) - len(strconv.FormatUint(expect, 10)); missing > 0 { // the condition is stored with it
+	// the condition is stored with it
+	if missing := sealSize - len(value) - len(strconv.FormatUint(expect, 10)); missing > 0 {
 		value = append(value, strings.Repeat(" ", missing)...)
 	}
 	return natskv.Write{Key: record.SealKey, Value: value, Expect: expect}, err

@@ -71,7 +71,8 @@ func (s *shortage) trouble(err error) {
 	}
 	if s.fails++; s.fails&(s.fails-1) == 0 {
 		s.emit(event.Fault{
-			Meta: s.host.Meta(), Doing: "store what becomes of tasks in " + stream.Name(s.cfg.Namespace), Err: s.err, Attempts: s.fails,
+			Meta: s.host.Meta(), Doing: "store what becomes of tasks in " + stream.Name(s.cfg.Namespace), Err: s.err,
+			Attempts: s.fails,
 		})
 	}
 }

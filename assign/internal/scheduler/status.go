@@ -10,7 +10,8 @@ import (
 // statusOf is the state of a task in the rules, for clients.
 func statusOf(g *tasks.TaskInfo, now time.Time) *control.Task {
 	s := &control.Task{
-		ID: g.ID, Kind: g.Kind, State: g.State, Reason: g.Reason, Attempts: g.Tries, Worker: g.Instance, Progress: float64(g.Progress),
+		ID: g.ID, Kind: g.Kind, State: g.State, Reason: g.Reason, Attempts: g.Tries, Worker: g.Instance,
+		Progress: float64(g.Progress),
 		Priority: g.Priority, Submitted: now.Add(-g.Age),
 	}
 	if g.Due > 0 {
@@ -34,18 +35,21 @@ func statusSize(s *control.Task) int {
 // overviewOf is the state of all kinds and workers in the rules, for clients.
 func overviewOf(v tasks.Overview) *control.Overview {
 	o := &control.Overview{
-		Epoch: v.Epoch, Ready: v.Ready, Kinds: make([]control.Kind, 0, len(v.Kinds)), Workers: make([]control.Worker, 0, len(v.Workers)),
+		Epoch: v.Epoch, Ready: v.Ready, Kinds: make([]control.Kind, 0, len(v.Kinds)),
+		Workers: make([]control.Worker, 0, len(v.Workers)),
 	}
 	for _, k := range v.Kinds {
 		o.Kinds = append(o.Kinds, control.Kind{
-			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused, Concurrency: k.Concurrency, Rate: k.Rate,
+			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused,
+			Concurrency: k.Concurrency, Rate: k.Rate,
 			Reasons: k.Reasons,
 		})
 	}
 	for _, w := range v.Workers {
 		o.Workers = append(o.Workers, control.Worker{
-			Instance: w.Instance, Session: w.Session, Slots: w.Slots, Load: w.Load, Draining: w.Draining, Drained: w.Drained, Labels: w.Labels,
-			Kinds: append([]string{}, w.Kinds...), // JSON knows no nil slice
+			Instance: w.Instance, Session: w.Session, Slots: w.Slots, Load: w.Load, Draining: w.Draining, Drained: w.Drained,
+			Labels: w.Labels,
+			Kinds:  append([]string{}, w.Kinds...), // JSON knows no nil slice
 		})
 	}
 	return o

@@ -104,7 +104,8 @@ func (q *writeQueue) flush() {
 			used++
 			continue
 		}
-		if taken > 0 && (w.each != list[0].each || taken >= q.most || len(ops)+w.records() > natskv.MaxBatch || size+w.size() > batchSize) {
+		if taken > 0 && (w.each != list[0].each || taken >= q.most || len(ops)+w.records() > natskv.MaxBatch ||
+			size+w.size() > batchSize) {
 			break
 		}
 		size += w.size()

@@ -79,7 +79,8 @@ func (q *writeQueue) seal(e tasks.WriteSeal) {
 }
 
 var recordKeys = [...]string{
-	tasks.NoteRecord: record.NoteKey, tasks.CheckpointRecord: record.CheckpointKey, tasks.CancelRecord: record.CancelKey, tasks.TickRecord: record.TickKey,
+	tasks.NoteRecord: record.NoteKey, tasks.CheckpointRecord: record.CheckpointKey, tasks.CancelRecord: record.CancelKey,
+	tasks.TickRecord: record.TickKey,
 }
 
 // erase removes a record under the seal. It removes a record that others write, too, by

@@ -72,7 +72,8 @@ func (q *writeQueue) unknown(list []write, err error) {
 	switch {
 	case v == stream.Denied:
 		q.fail(taskerr.Permission(err))
-	case v == stream.Uncertain, list[0].op.Key == record.SealKey: // the rules themselves try a seal again, at growing intervals
+	// the rules themselves try a seal again, at growing intervals
+	case v == stream.Uncertain, list[0].op.Key == record.SealKey:
 		switch {
 		case v == stream.NoRoom:
 			q.shortage.full(err)
@@ -140,7 +141,8 @@ func (q *writeQueue) giveUp(w *write, err error) {
 	}
 	what, id := recordOf(w.op.Key)
 	q.emit(event.Fault{
-		Meta: q.host.Meta(), Doing: "store the " + what + " of " + id, Err: fmt.Errorf("%w: %d bytes: %w", taskerr.ErrUnstorable, w.size(), err), Attempts: 1,
+		Meta: q.host.Meta(), Doing: "store the " + what + " of " + id,
+		Err: fmt.Errorf("%w: %d bytes: %w", taskerr.ErrUnstorable, w.size(), err), Attempts: 1,
 	})
 	if what == "checkpoint" { // for the rest of the term, one of that size is refused at once
 		q.largest = min(q.largest, len(w.op.Value)-1)

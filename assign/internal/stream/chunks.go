@@ -49,7 +49,8 @@ func ReadChunks(ctx context.Context, nc *nats.Conn, info *jetstream.ObjectInfo) 
 	digest := sha256.New()
 	digest.Write(data)
 	if uint64(len(data)) != info.Size || jetstream.GetObjectDigestValue(digest) != info.Digest {
-		return nil, fmt.Errorf("%w: object %s: %d bytes were read, and %d were stored with another digest", record.ErrRecord, info.Name, len(data), info.Size)
+		return nil, fmt.Errorf("%w: object %s: %d bytes were read, and %d were stored with another digest", record.ErrRecord,
+			info.Name, len(data), info.Size)
 	}
 	return data, nil
 }

@@ -42,7 +42,8 @@ func FuzzUnfit(f *testing.F) {
 		if slices.Contains(found, "") || bytes.Equal(data, good) && len(found) > 0 {
 			t.Fatalf("%q: %q", data, found)
 		}
-		if n, wrong := strconv.Atoi(info.Config.Metadata[metaFormat]); len(found) == 0 && (wrong != nil || n < 0) && info.Config.Metadata[metaFormat] != "" {
+		if n, wrong := strconv.Atoi(info.Config.Metadata[metaFormat]); len(found) == 0 && (wrong != nil || n < 0) &&
+			info.Config.Metadata[metaFormat] != "" {
 			t.Fatalf("%q is fit", data)
 		}
 	})

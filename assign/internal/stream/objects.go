@@ -80,7 +80,8 @@ func openObjectStream(ctx context.Context, nc *nats.Conn, bucket string, cfg Opt
 // objectFaults are the faults of the stream of an object store.
 func objectFaults(s *jetstream.StreamInfo) []string {
 	if s.Config.AllowDirect {
-		return []string{"direct gets are on, so a client that may store an object can forge any record of the account: set allow_direct to false"}
+		return []string{"direct gets are on, so a client that may store an object can forge any record of the account: set " +
+			"allow_direct to false"}
 	}
 	return nil
 }

@@ -60,11 +60,13 @@ func unfit(namespace string) func(*jetstream.StreamInfo) []string {
 				faults = append(faults, fault)
 			}
 		}
-		check(equalSets(c.Subjects, want.Subjects), fmt.Sprintf("its subjects are %v: make them %v", c.Subjects, want.Subjects))
+		check(equalSets(c.Subjects, want.Subjects), fmt.Sprintf("its subjects are %v: make them %v", c.Subjects,
+			want.Subjects))
 		check(c.Retention == jetstream.LimitsPolicy, "its retention is not limits: recreate the stream")
 		check(c.Mirror == nil && len(c.Sources) == 0 && c.SubjectTransform == nil && !c.Sealed && !c.NoAck,
 			"it is a mirror, has sources or a transform, is sealed or does not acknowledge: recreate the stream")
-		check(c.PersistMode == jetstream.DefaultPersistMode, "it acknowledges before it has stored (persist mode async): recreate the stream")
+		check(c.PersistMode == jetstream.DefaultPersistMode,
+			"it acknowledges before it has stored (persist mode async): recreate the stream")
 		check(c.MaxMsgsPerSubject == 1, "it keeps more than one record per task: set max_msgs_per_subject to 1")
 		check(c.MaxMsgSize <= 0, "it limits the size of a message, and an outcome may be larger: set max_msg_size to -1")
 		check(c.MaxAge == 0, "MaxAge removes tasks that are still open: set it to 0")
@@ -74,10 +76,12 @@ func unfit(namespace string) func(*jetstream.StreamInfo) []string {
 		check(c.AllowAtomicPublish, "atomic batches are off: set allow_atomic")
 		if r := c.RePublish; r != nil {
 			check(!strings.HasPrefix(r.Destination, done),
-				fmt.Sprintf("it republishes to %s, where schedulers announce outcomes: give it another destination, or none", r.Destination))
+				fmt.Sprintf("it republishes to %s, where schedulers announce outcomes: give it another destination, or none",
+					r.Destination))
 		}
 		v := c.Metadata[metaFormat]
-		check(v == "" || v == formatVersion, "its records have a format that this version does not know: upgrade this program")
+		check(v == "" || v == formatVersion,
+			"its records have a format that this version does not know: upgrade this program")
 		return faults
 	}
 }

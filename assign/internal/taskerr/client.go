@@ -4,11 +4,14 @@ import "errors"
 
 // Errors of submitting, looking and steering.
 var (
-	ErrClosed             = errors.New("assign: closed")
-	ErrNoClient           = errors.New("assign: the client is nil or empty: give the value that NewClient or New has returned")
-	ErrNoScheduler        = errors.New("assign: no scheduler answers: start a process that leads the role, or ask again")
-	ErrInvalidID          = errors.New("assign: invalid task id: use letters, digits, - _ = / and dots between them, at most 200 bytes")
-	ErrInvalidName        = errors.New("assign: invalid name: use letters, digits, - _ = / and dots between them, at most 200 bytes")
+	ErrClosed   = errors.New("assign: closed")
+	ErrNoClient = errors.New(
+		"assign: the client is nil or empty: give the value that NewClient or New has returned")
+	ErrNoScheduler = errors.New("assign: no scheduler answers: start a process that leads the role, or ask again")
+	ErrInvalidID   = errors.New(
+		"assign: invalid task id: use letters, digits, - _ = / and dots between them, at most 200 bytes")
+	ErrInvalidName = errors.New(
+		"assign: invalid name: use letters, digits, - _ = / and dots between them, at most 200 bytes")
 	ErrInvalidKind        = errors.New("assign: invalid kind")
 	ErrInvalidOption      = errors.New("assign: invalid option")
 	ErrInvalidSpec        = errors.New("assign: invalid schedule")

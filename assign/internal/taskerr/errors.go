@@ -42,8 +42,10 @@ var (
 
 // Errors that end a scheduler's term.
 var (
-	ErrFenced            = errors.New("assign: a later scheduler has taken over")
-	ErrRecreated         = errors.New("assign: the stream was deleted and made again")
-	ErrInconsistent      = errors.New("assign: the scheduler's books contradict themselves; the next term reads the stream again")
-	ErrAttemptsExhausted = errors.New("assign: the attempts of this epoch are used up; the next term counts from the start")
+	ErrFenced       = errors.New("assign: a later scheduler has taken over")
+	ErrRecreated    = errors.New("assign: the stream was deleted and made again")
+	ErrInconsistent = errors.New(
+		"assign: the scheduler's books contradict themselves; the next term reads the stream again")
+	ErrAttemptsExhausted = errors.New(
+		"assign: the attempts of this epoch are used up; the next term counts from the start")
 )

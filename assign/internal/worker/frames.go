@@ -43,7 +43,8 @@ func (s *worker) frame(m *nats.Msg, until time.Time) {
 			return
 		}
 		s.step(told)
-		s.out.Send(m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number, []tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
+		s.out.Send(m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number,
+			[]tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
 	case frame.FrameSync:
 		s.answerAll(m.Reply, frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
 	default:
@@ -95,7 +96,10 @@ func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
 
 // start runs a handler in a goroutine of its own.
 func (s *worker) start(t *frame.Task) {
-	x := &execution{attempts: &s.attempts, id: t.ID, kind: t.Policy.Kind, attempt: t.Attempt, weight: max(t.Policy.Weight, 1), began: time.Now()}
+	x := &execution{
+		attempts: &s.attempts, id: t.ID, kind: t.Policy.Kind, attempt: t.Attempt,
+		weight: max(t.Policy.Weight, 1), began: time.Now(),
+	}
 	x.ctx, x.cancel = context.WithCancelCause(context.Background())
 	x.release = context.AfterFunc(s.ctx, x.leaseOver)
 	s.runs[t.ID] = x
@@ -108,7 +112,8 @@ func (s *worker) start(t *frame.Task) {
 		run.Checkpoint = t.Saved
 	}
 	bounds := attemptBounds{timeout: t.Policy.Timeout, left: t.Left, retention: t.Policy.Retention}
-	go x.run(h, t.Payload, run, bounds) // the drain awaits it; after the loss of the session it blocks its task here until it returns
+	// the drain awaits it; after the loss of the session it blocks its task here until it returns
+	go x.run(h, t.Payload, run, bounds)
 }
 
 // unpark looks again at the frames that wait. A frame that waits for a short beat is not checked

@@ -26,10 +26,14 @@ func FuzzSettled(f *testing.F) {
 	f.Add("in.7", []byte(nil))
 	f.Fuzz(func(t *testing.T, subject string, data []byte) {
 		o := newOutbox("in.")
-		list := []item{{held: tasks.Held{ID: "a", Attempt: tasks.Attempt{Epoch: 9, N: 1}}}, {held: tasks.Held{ID: "b", Attempt: tasks.Attempt{Epoch: 9, N: 1}}}}
+		list := []item{
+			{held: tasks.Held{ID: "a", Attempt: tasks.Attempt{Epoch: 9, N: 1}}},
+			{held: tasks.Held{ID: "b", Attempt: tasks.Attempt{Epoch: 9, N: 1}}},
+		}
 		o.flights[7], o.flights[8] = &flight{list: list}, &flight{list: list[:1]}
 		var a acknowledged
-		if most := 256<<10 + 64*uint64(len(data)); heap.Took(most, func() { a = o.answer(&nats.Msg{Subject: subject, Data: data}) }) > most {
+		if most := 256<<10 +
+			64*uint64(len(data)); heap.Took(most, func() { a = o.answer(&nats.Msg{Subject: subject, Data: data}) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(data))
 		}
 		awaited := 0
@@ -37,7 +41,8 @@ func FuzzSettled(f *testing.F) {
 			awaited = len(f.list)
 		}
 		settled := o.acknowledge(a)
-		if right := a.ok && awaited > 0 && len(a.stale) == awaited; right != (len(settled) > 0) || right && len(settled) != awaited || right != (len(o.flights) == 1) {
+		if right := a.ok && awaited > 0 && len(a.stale) == awaited; right != (len(settled) > 0) ||
+			right && len(settled) != awaited || right != (len(o.flights) == 1) {
 			t.Fatalf("%q, %x: %+v settles %v of %d, and %d reports are left", subject, data, a, settled, awaited, len(o.flights))
 		}
 		if again := o.acknowledge(a); len(settled) > 0 && len(again) > 0 {

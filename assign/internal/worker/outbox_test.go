@@ -24,11 +24,17 @@ type desk struct {
 }
 
 func newDesk() *desk {
-	return &desk{outbox: newOutbox("in."), s: &worker{in: mailbox.New[any]()}, now: time.Now(), runs: map[string]*execution{}}
+	return &desk{
+		outbox: newOutbox("in."), s: &worker{in: mailbox.New[any]()}, now: time.Now(),
+		runs: map[string]*execution{},
+	}
 }
 
 func (d *desk) run(id string) *execution {
-	x := &execution{attempts: &attempts{put: func(m any) { d.s.in.Put(m) }}, id: id, attempt: tasks.Attempt{Epoch: 1, N: 1}, began: d.now}
+	x := &execution{
+		attempts: &attempts{put: func(m any) { d.s.in.Put(m) }}, id: id,
+		attempt: tasks.Attempt{Epoch: 1, N: 1}, began: d.now,
+	}
 	x.ctx, x.cancel = context.WithCancelCause(context.Background())
 	d.runs[id] = x
 	return x

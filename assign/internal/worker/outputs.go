@@ -79,10 +79,13 @@ func (o *objects) inline() int {
 // output, and did nothing wrong. But workers do not wait for ever because of a fault of the set-up.
 // When the fault has lasted for missingPatience, the task is dead at once, because no further
 // attempt would fix the fault. So is each task that needs the store, until the store is fixed.
-func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attempt, data []byte, retention time.Duration) frame.Finding {
+func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attempt, data []byte,
+	retention time.Duration,
+) frame.Finding {
 	if most := o.cfg.MaxResult; len(data) > most {
 		return attemptResult(ctx, nil, taskerr.Permanent(fmt.Errorf(
-			"the output has %d bytes, the limit is %d: raise MaxResult, or store it elsewhere and return its name", len(data), most)))
+			"the output has %d bytes, the limit is %d: raise MaxResult, or store it elsewhere and return its name", len(data),
+			most)))
 	}
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval, pace.MaxInterval = 100*time.Millisecond, 5*time.Second
@@ -142,17 +145,23 @@ func passing(err error) bool {
 }
 
 // store stores an output once, under the given name.
-func (o *objects) store(ctx context.Context, name string, data []byte, retention time.Duration) (r record.Object, err error) {
+func (o *objects) store(ctx context.Context, name string, data []byte,
+	retention time.Duration,
+) (r record.Object, err error) {
 	b, err := o.open(ctx)
 	if err != nil {
 		return r, err
 	}
 	if b.Retention > 0 && retention > b.Retention {
-		return r, taskerr.Permanent(fmt.Errorf("the outcome is kept for %v, but a large output for %v only: give the kind a shorter Retention, or raise "+
-			"LargeRetention and the max age of the object store %s", retention, b.Retention, b.Name))
+		return r, taskerr.Permanent(
+			fmt.Errorf("the outcome is kept for %v, but a large output for %v only: give the kind a shorter Retention, "+
+				"or raise "+
+				"LargeRetention and the max age of the object store %s", retention, b.Retention, b.Name))
 	}
 	chunk := max(min(objectChunk, o.out.MaxPayload()/2), 1)
-	info, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}}, pausing{bytes.NewReader(data)})
+	info, err := b.store.Put(ctx,
+		jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}},
+		pausing{bytes.NewReader(data)})
 	if err != nil {
 		o.opened.Store(nil)
 		return r, err

@@ -51,7 +51,10 @@ func (s *worker) reject(m *nats.Msg, v frame.Envelope, verdict tasks.Verdict) {
 }
 
 func (s *worker) rejected(kind, reason string) {
-	s.h.Emit(event.TaskRejected{Meta: s.meta(), Namespace: s.cfg.Namespace, Kind: kind, Worker: s.h.Instance(), Reason: reason})
+	s.h.Emit(event.TaskRejected{
+		Meta: s.meta(), Namespace: s.cfg.Namespace, Kind: kind, Worker: s.h.Instance(),
+		Reason: reason,
+	})
 }
 
 // answerAll answers the scheduler, in as many messages as the answer needs.

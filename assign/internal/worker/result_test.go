@@ -72,14 +72,20 @@ func TestDelaysAreBounded(t *testing.T) {
 		for name, tt := range map[string]struct {
 			err  error
 			want time.Duration
-		}{"Snooze": {taskerr.Snooze(asked), want.snooze}, "RetryAfter": {taskerr.RetryAfter(asked, errors.New("why")), want.retry}} {
+		}{"Snooze": {taskerr.Snooze(asked), want.snooze}, "RetryAfter": {
+			taskerr.RetryAfter(asked, errors.New("why")),
+			want.retry,
+		}} {
 			f := attemptResult(t.Context(), nil, tt.err)
 			_, _, _, sent, err := frame.DecodeReport(frame.EncodeReport("w", 1, 1, []frame.Finding{f}))
 			if err != nil || len(sent) != 1 || time.Duration(sent[0].Delay) != tt.want {
 				t.Errorf("%s(%v): reported as %v, %v; want %v", name, asked, sent, err, tt.want)
 				continue
 			}
-			data, err := record.EncodeNote(tasks.Retry{Attempt: tasks.Attempt{Epoch: 1, N: 1}, Wait: time.Duration(sent[0].Delay)})
+			data, err := record.EncodeNote(tasks.Retry{
+				Attempt: tasks.Attempt{Epoch: 1, N: 1},
+				Wait:    time.Duration(sent[0].Delay),
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -82,7 +82,8 @@ func (g *frameVerifier) check(m *nats.Msg, most int) (raw []byte, v frame.Envelo
 
 func (g *frameVerifier) addressee() frame.Addressee {
 	return frame.Addressee{
-		Namespace: g.namespace, Role: g.role, Instance: g.instance, Session: g.session, Epoch: g.epoch, Highest: g.highest, Open: g.open,
+		Namespace: g.namespace, Role: g.role, Instance: g.instance, Session: g.session, Epoch: g.epoch, Highest: g.highest,
+		Open: g.open,
 	}
 }
 

@@ -38,7 +38,10 @@ func TestGate(t *testing.T) {
 		{"good", seal(same, leader), nil, tasks.Accepted},
 		{"too large", make([]byte, 2000), nil, tasks.TooLarge},
 		{"stale and forged: stale", seal(func(v *frame.Envelope) { v.Epoch = 9 }, stranger), nil, tasks.StaleEpoch},
-		{"a later epoch is not believed, even well signed", seal(func(v *frame.Envelope) { v.Epoch = 11 }, leader), nil, frame.Later},
+		{
+			"a later epoch is not believed, even well signed", seal(func(v *frame.Envelope) { v.Epoch = 11 }, leader), nil,
+			frame.Later,
+		},
 		{"forged and foreign: forged", seal(func(v *frame.Envelope) { v.Session = 6 }, stranger), nil, tasks.Forged},
 		{"another session", seal(func(v *frame.Envelope) { v.Session = 6 }, leader), nil, tasks.Foreign},
 		{"another instance", seal(func(v *frame.Envelope) { v.Instance = "x" }, leader), nil, tasks.Foreign},
@@ -48,11 +51,17 @@ func TestGate(t *testing.T) {
 		{"nobody leads any more", seal(same, leader), func(g *frameVerifier) {
 			g.see(election.RoleInfo{Vacant: true, Revision: 12})
 		}, tasks.StaleEpoch},
-		{"nobody leads, and that is no epoch", seal(func(v *frame.Envelope) { v.Epoch, v.Term = 0, 0 }, leader), func(g *frameVerifier) {
-			g.see(election.RoleInfo{Vacant: true, Revision: 12})
-		}, tasks.StaleEpoch},
+		{
+			"nobody leads, and that is no epoch", seal(func(v *frame.Envelope) { v.Epoch, v.Term = 0, 0 }, leader),
+			func(g *frameVerifier) {
+				g.see(election.RoleInfo{Vacant: true, Revision: 12})
+			}, tasks.StaleEpoch,
+		},
 		{"signatures are not checked", seal(same, stranger), func(g *frameVerifier) { g.trusting = true }, tasks.Accepted},
-		{"signatures are not checked, the rest is", seal(func(v *frame.Envelope) { v.Session = 6 }, stranger), func(g *frameVerifier) { g.trusting = true }, tasks.Foreign},
+		{
+			"signatures are not checked, the rest is", seal(func(v *frame.Envelope) { v.Session = 6 }, stranger),
+			func(g *frameVerifier) { g.trusting = true }, tasks.Foreign,
+		},
 		{"a term that begins after its epoch", seal(func(v *frame.Envelope) { v.Term = 11 }, leader), nil, tasks.StaleEpoch},
 		{"the view went back", seal(same, leader), func(g *frameVerifier) {
 			g.see(election.RoleInfo{Leader: "b", Epoch: 12, Revision: 12, PublicKey: stranger.PublicKey()})

@@ -89,7 +89,8 @@ func FuzzDecodeMember(f *testing.F) {
 			known(t, err)
 			return
 		}
-		if again, err := DecodeMember(Encode(m)); err != nil || again.Session != m.Session || len(again.Roles) != len(m.Roles) {
+		if again, err := DecodeMember(Encode(m)); err != nil || again.Session != m.Session ||
+			len(again.Roles) != len(m.Roles) {
 			t.Fatalf("%+v came back as %+v, %v", m, again, err)
 		}
 	})

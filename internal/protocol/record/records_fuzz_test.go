@@ -20,7 +20,10 @@ func recordSeeds(f *testing.F) {
 		Lease{V: 1, State: Killed, By: "b"},
 		Lease{V: 1, State: Closed, Session: 4},
 		Lease{V: 1, Session: 4, Nonce: "n", TTLms: 120_000, State: Idle, Beat: 1<<64 - 1},
-		Role{V: 1, ID: "a", Session: 1<<64 - 1, Token: "t", Key: "UAME66OAROUZM7Y4BQT6SN77SM2T5AE4XNBCDUKGNCXDICLKRLJPXMTJ", TTLms: 60_000, Priority: -1},
+		Role{
+			V: 1, ID: "a", Session: 1<<64 - 1, Token: "t", Key: "UAME66OAROUZM7Y4BQT6SN77SM2T5AE4XNBCDUKGNCXDICLKRLJPXMTJ",
+			TTLms: 60_000, Priority: -1,
+		},
 	} {
 		f.Add(Encode(record))
 	}

@@ -101,13 +101,19 @@ func TestCheckpointsAreStoredInOrder(t *testing.T) {
 	p, _ := find[Assign](b.pass(0))
 	a := p.List[0].Attempt
 	b.accept([]Effect{p})
-	first, ok := find[WriteCheckpoint](b.step(Progressed{Session: 200, ID: "x", Attempt: a, Ran: 1, Checkpoint: []byte("one"), Ref: 1}))
+	first, ok := find[WriteCheckpoint](b.step(Progressed{
+		Session: 200, ID: "x", Attempt: a, Ran: 1,
+		Checkpoint: []byte("one"), Ref: 1,
+	}))
 	if !ok || first.Guard == 0 {
 		t.Fatalf("%+v", first)
 	}
 	// The connection is lost, and that is still to be told: what is written now would go along
 	// another one.
-	if early := b.step(Progressed{Session: 200, ID: "x", Attempt: a, Ran: 2, Checkpoint: []byte("two"), Ref: 2}); len(early) != 0 {
+	if early := b.step(Progressed{
+		Session: 200, ID: "x", Attempt: a, Ran: 2, Checkpoint: []byte("two"),
+		Ref: 2,
+	}); len(early) != 0 {
 		t.Fatalf("%+v", early)
 	}
 	b.step(Reconnected{})
@@ -137,7 +143,10 @@ func TestSnoozedForEver(t *testing.T) {
 		}
 		n++
 		b.accept([]Effect{p})
-		w, _ := find[WriteNote](b.s.Step(b.now, Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Snoozed, Delay: math.MaxInt64}}, nil))
+		w, _ := find[WriteNote](b.s.Step(b.now, Done{
+			Session: 200, ID: "x", Attempt: p.List[0].Attempt,
+			Result: Result{Verb: Snoozed, Delay: math.MaxInt64},
+		}, nil))
 		b.s.Step(b.now, Written{Write: w.Write, Outcome: record.Won, Revision: 103}, nil)
 	}
 	if n > 1 {
@@ -202,7 +211,8 @@ func TestAnUnreadableDefinitionKeepsItsLastTick(t *testing.T) {
 	if e, erased := find[Erase](b.seal(6)); erased {
 		t.Errorf("%+v", e)
 	}
-	if e, erased := find[Erase](b.step(Defined{Name: "r", Revision: 7, Since: at(0, 0)})); !erased || e.What != TickRecord {
+	if e, erased := find[Erase](b.step(Defined{Name: "r", Revision: 7, Since: at(0, 0)})); !erased ||
+		e.What != TickRecord {
 		t.Errorf("removed for good, and %+v", e)
 	}
 }

@@ -85,7 +85,8 @@ func (s *Scheduler) adopt(w *worker, h Held) bool {
 		return false
 	}
 	t := s.tasks.get(h.ID)
-	if t == nil || t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 || !t.phase.queued() && t.phase != running {
+	if t == nil || t.revision != h.Revision || h.Attempt.Compare(t.attempt) <= 0 ||
+		!t.phase.queued() && t.phase != running {
 		s.stop(w, stop{id: h.ID, attempt: h.Attempt, status: s.endOf(h)})
 		return false
 	}

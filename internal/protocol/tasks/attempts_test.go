@@ -92,7 +92,8 @@ func afterCrash(t *testing.T, clean bool, notes ...Noted) (*books, []Effect) {
 func TestASuspectIsNotedBeforeItRunsHere(t *testing.T) {
 	b, effects := afterCrash(t, false)
 	n, ok := find[WriteNote](effects)
-	if _, early := find[Assign](effects); !ok || early || n.Retry.Started != (Attempt{100, 1}) || !n.Retry.Attempt.IsZero() {
+	if _, early := find[Assign](effects); !ok || early || n.Retry.Started != (Attempt{100, 1}) ||
+		!n.Retry.Attempt.IsZero() {
 		t.Fatalf("%+v", effects)
 	}
 	effects = b.step(Written{Write: n.Write, Outcome: record.Won, Revision: 11})
@@ -117,7 +118,8 @@ func TestNobodyIsSuspectAfterAPeacefulEnd(t *testing.T) {
 // TestABegunAttemptOfAPeacefulTermIsNotCounted: its scheduler has lived to say so.
 func TestABegunAttemptOfAPeacefulTermIsNotCounted(t *testing.T) {
 	for epoch, counted := range map[uint64]int{90: 0, 89: 1} { // afterCrash has a scheduler of epoch 90 before
-		_, effects := afterCrash(t, true, Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{80, 4}, Started: Attempt{epoch, 1}}})
+		_, effects := afterCrash(t, true,
+			Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{80, 4}, Started: Attempt{epoch, 1}}})
 		n, ok := find[WriteNote](effects)
 		if !ok || n.Retry.Crashes != counted || n.Retry.Attempt != (Attempt{epoch, 1}) || !n.Retry.Started.IsZero() {
 			t.Errorf("begun in epoch %d: %+v", epoch, effects)
@@ -225,7 +227,8 @@ func TestAClosedSessionHasLostNothing(t *testing.T) {
 			t.Errorf("%s: reassigned for %q", tt.name, r.Cause)
 		}
 		again, handed := find[Assign](effects)
-		if handed != (tt.counted == 0) || handed && (again.Session == p.Session || again.List[0].Attempt == p.List[0].Attempt) {
+		if handed != (tt.counted == 0) ||
+			handed && (again.Session == p.Session || again.List[0].Attempt == p.List[0].Attempt) {
 			t.Errorf("%s: handed out again: %v, %+v", tt.name, handed, again)
 		}
 	}

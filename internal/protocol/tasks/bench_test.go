@@ -74,7 +74,10 @@ func (g *stage) finish() {
 		}
 		g.step(&Answered{Session: p.Session, Frame: p.Frame, Answers: g.answers})
 		for i := range p.List {
-			for _, e := range g.step(&Done{Session: p.Session, ID: p.List[i].ID, Attempt: p.List[i].Attempt, Result: Result{Verb: Succeeded}, Ref: g}) {
+			for _, e := range g.step(&Done{
+				Session: p.Session, ID: p.List[i].ID, Attempt: p.List[i].Attempt,
+				Result: Result{Verb: Succeeded}, Ref: g,
+			}) {
 				if w, ok := e.(WriteOutcome); ok {
 					g.revision++
 					g.step(&Written{Write: w.Write, Outcome: record.Won, Revision: g.revision})

@@ -10,7 +10,8 @@ import (
 // progress reports a checkpoint of the first attempt of x at session 200.
 func progress(ran int64, data string, ref any) Progressed {
 	return Progressed{
-		Session: 200, ID: "x", Attempt: Attempt{100, 1}, Ran: ran, Fraction: float32(ran) / 10, Checkpoint: []byte(data), Ref: ref,
+		Session: 200, ID: "x", Attempt: Attempt{100, 1}, Ran: ran, Fraction: float32(ran) / 10, Checkpoint: []byte(data),
+		Ref: ref,
 	}
 }
 
@@ -89,7 +90,10 @@ func TestALateCopyDoesNotOverwrite(t *testing.T) {
 	if !ok || string(later.Data) != "two" {
 		t.Fatalf("%+v", effects)
 	}
-	if settled := findAll[Settle](b.step(Written{Write: later.Write, Outcome: record.Won, Revision: 79})); len(settled) != 1 {
+	if settled := findAll[Settle](b.step(Written{
+		Write: later.Write, Outcome: record.Won,
+		Revision: 79,
+	})); len(settled) != 1 {
 		t.Errorf("%+v", settled)
 	}
 }
@@ -128,7 +132,10 @@ func TestCheckpointOfAFormerLife(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	b.revision = 20
-	erased := findAll[Erase](b.storeAll(b.step(Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}})))
+	erased := findAll[Erase](b.storeAll(b.step(Done{
+		Session: 200, ID: "x", Attempt: p.List[0].Attempt,
+		Result: Result{Verb: Succeeded},
+	})))
 	if len(erased) != 2 {
 		t.Errorf("%+v", erased)
 	}

@@ -15,7 +15,8 @@ func (b *books) sealAt(revision uint64, stored time.Time) []Effect {
 // TestTheStreamsClockCounts: however wrong the local clock is, before our seal and after.
 func TestTheStreamsClockCounts(t *testing.T) {
 	for name, wrong := range map[string]time.Duration{
-		"right": 0, "ahead": 5 * time.Hour, "years ahead": 50_000 * time.Hour, "behind": -5 * time.Hour, "years behind": -50_000 * time.Hour,
+		"right": 0, "ahead": 5 * time.Hour, "years ahead": 50_000 * time.Hour, "behind": -5 * time.Hour,
+		"years behind": -50_000 * time.Hour,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBooks(t)
@@ -32,9 +33,15 @@ func TestTheStreamsClockCounts(t *testing.T) {
 			submit("expiring", 3, at(-2, 0), Times{Delay: time.Hour, Deadline: 3 * time.Minute})
 			submit("expired", 4, at(-2, 0), Times{Delay: time.Hour, Deadline: time.Minute})
 			submit("noted", 5, at(-2, 0), Times{})
-			b.s.Step(b.now, Noted{ID: "noted", Revision: 6, Stored: at(-1, 30), Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1, Wait: time.Minute}}, nil)
+			b.s.Step(b.now, Noted{
+				ID: "noted", Revision: 6, Stored: at(-1, 30),
+				Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1, Wait: time.Minute},
+			}, nil)
 			submit("noted long ago", 7, at(-9, 0), Times{})
-			b.s.Step(b.now, Noted{ID: "noted long ago", Revision: 8, Stored: at(-8, 0), Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1, Wait: time.Second}}, nil)
+			b.s.Step(b.now, Noted{
+				ID: "noted long ago", Revision: 8, Stored: at(-8, 0),
+				Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1, Wait: time.Second},
+			}, nil)
 			local(at(0, 0))
 			b.step(CaughtUp{})
 			b.step(Members{List: []Member{idle(200, 10)}})
@@ -44,7 +51,8 @@ func TestTheStreamsClockCounts(t *testing.T) {
 				t.Errorf("expired: %+v", w)
 			}
 			b.accept(first)
-			if g, _ := b.s.TaskInfo(b.now, "delayed"); g.Age.Round(time.Second) != 2*time.Minute || g.Due.Round(time.Second) != time.Minute || g.State != StateDelayed {
+			if g, _ := b.s.TaskInfo(b.now, "delayed"); g.Age.Round(time.Second) != 2*time.Minute ||
+				g.Due.Round(time.Second) != time.Minute || g.State != StateDelayed {
 				t.Errorf("%+v", g)
 			}
 			b.now = b.now.Add(28 * time.Second)
@@ -111,7 +119,10 @@ func TestTheStreamsClockIsPutBack(t *testing.T) {
 	b.step(Members{List: []Member{idle(200, 10)}})
 	b.sealAt(2, at(30, 0))
 	p := Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute}
-	effects := b.step(Submitted{ID: "short", Revision: 3, Stored: at(0, 0), Policy: &p, Times: Times{Delay: 5 * time.Second, Deadline: 10 * time.Second}})
+	effects := b.step(Submitted{
+		ID: "short", Revision: 3, Stored: at(0, 0), Policy: &p,
+		Times: Times{Delay: 5 * time.Second, Deadline: 10 * time.Second},
+	})
 	if len(handedOut(effects)) > 0 || len(findAll[WriteOutcome](effects)) > 0 {
 		t.Fatalf("before its time: %+v", effects)
 	}

@@ -37,7 +37,8 @@ func (b *books) submitFor(id string, p Policy, times Times, keys *Keys) {
 	p.Kind, p.MaxAttempts, p.Backoff, p.MaxBackoff = cmp.Or(p.Kind, "k"), 3, time.Second, time.Minute
 	b.revision++
 	b.now = b.now.Add(time.Millisecond)
-	b.out = append(b.out, b.s.Step(b.now, Submitted{ID: id, Revision: b.revision, Policy: &p, Times: times, Keys: keys}, nil)...)
+	b.out = append(b.out,
+		b.s.Step(b.now, Submitted{ID: id, Revision: b.revision, Policy: &p, Times: times, Keys: keys}, nil)...)
 }
 
 // handedOut are the tasks of the pushes among effects, with the instance that they went to.
@@ -69,7 +70,8 @@ func (b *books) accept(effects []Effect, done ...string) []Effect {
 	for _, p := range findAll[Assign](effects) {
 		for _, a := range p.List {
 			if slices.Contains(done, a.ID) {
-				more = append(more, b.step(Done{Session: p.Session, ID: a.ID, Attempt: a.Attempt, Result: Result{Verb: Succeeded}})...)
+				more = append(more,
+					b.step(Done{Session: p.Session, ID: a.ID, Attempt: a.Attempt, Result: Result{Verb: Succeeded}})...)
 			}
 		}
 	}
@@ -86,7 +88,8 @@ func TestPriorityAndAging(t *testing.T) {
 	b.submit("plain", Policy{}, nil)
 	b.submit("plain2", Policy{}, nil)
 	b.s.Step(b.now, Members{List: []Member{idle(200, 10)}}, nil)
-	expect(t, "order", handedOut(b.pass(0)), "first@w200", "old@w200", "urgent@w200", "plain@w200", "plain2@w200", "lowly@w200")
+	expect(t, "order", handedOut(b.pass(0)), "first@w200", "old@w200", "urgent@w200", "plain@w200", "plain2@w200",
+		"lowly@w200")
 }
 
 // TestKindsTakeTurns: of two kinds the one whose first task has waited longer goes first.

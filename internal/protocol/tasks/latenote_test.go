@@ -35,7 +35,10 @@ func TestAWaitThatBeginsWhileTheClockIsBehind(t *testing.T) {
 			if !c.late.IsZero() {
 				b.step(Submitted{ID: "late", Revision: 4, Stored: c.late, Policy: other})
 			}
-			note, ok := find[WriteNote](b.step(Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Failed}}))
+			note, ok := find[WriteNote](b.step(Done{
+				Session: 200, ID: "x", Attempt: Attempt{100, 1},
+				Result: Result{Verb: Failed},
+			}))
 			if !ok {
 				t.Fatal("the failure is not noted")
 			}

@@ -48,7 +48,10 @@ const (
 	phases                    // how many there are
 )
 
-var phaseNames = [phases]string{"nowhere", "waiting", "parked", "delayed", "starting", "pushed", "running", "noting", "ending"}
+var phaseNames = [phases]string{
+	"nowhere", "waiting", "parked", "delayed", "starting", "pushed", "running",
+	"noting", "ending",
+}
 
 func (p taskPhase) String() string { return phaseNames[p] }
 

@@ -97,7 +97,8 @@ func TestLimitOfAKey(t *testing.T) {
 	b.submit("b", Policy{KeyLimit: 1}, &Keys{Limit: "b"})
 	b.submit("free", Policy{}, nil)
 	first := b.pass(0)
-	expect(t, "two of a key, and nobody is behind those set aside", handedOut(first), "a0@w200", "a1@w200", "b@w200", "free@w200")
+	expect(t, "two of a key, and nobody is behind those set aside", handedOut(first), "a0@w200", "a1@w200", "b@w200",
+		"free@w200")
 	if v := b.s.Overview().Kinds[0]; v.Waiting != 3 || v.Running != 4 {
 		t.Errorf("%+v", v)
 	}

@@ -113,7 +113,10 @@ func TestOverview(t *testing.T) {
 	b.step(PauseSeen{Kind: "unseen", Revision: 1, Paused: true})
 	o := b.s.Overview()
 	want := []KindView{
-		{Kind: "k", Waiting: 1, Delayed: 1, Running: 1, Concurrency: 1, Rate: 1e6, Reasons: map[Reason]int{ReasonConcurrency: 1}},
+		{
+			Kind: "k", Waiting: 1, Delayed: 1, Running: 1, Concurrency: 1, Rate: 1e6,
+			Reasons: map[Reason]int{ReasonConcurrency: 1},
+		},
 		{Kind: "unseen", Paused: true},
 	}
 	if !o.Ready || o.Epoch != 100 || o.Open != 3 || !reflect.DeepEqual(o.Kinds, want) {
@@ -143,7 +146,8 @@ func TestOverviewOfDrains(t *testing.T) {
 	for _, w := range b.s.Overview().Workers {
 		got = append(got, view{w.Instance, w.Session, w.Draining, w.Drained})
 	}
-	if want := []view{{"w200", 200, false, true}, {"w201", 201, true, false}, {"w300", 0, false, true}}; !slices.Equal(got, want) {
+	if want := []view{{"w200", 200, false, true}, {"w201", 201, true, false}, {"w300", 0, false, true}}; !slices.Equal(got,
+		want) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -170,7 +174,8 @@ func TestWatching(t *testing.T) {
 	push := b.pass(0)
 	check("handed out", push, StateRunning)
 	p, _ := find[Assign](push)
-	check("progress", b.step(Progressed{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Ran: 1, Fraction: 0.1}), StateRunning)
+	check("progress", b.step(Progressed{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Ran: 1, Fraction: 0.1}),
+		StateRunning)
 	effects := b.step(Done{Session: 200, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Failed}})
 	check("failed", effects, StateRetrying)
 	check("noted", b.storeAll(effects), StateRetrying)
@@ -209,7 +214,10 @@ func TestATaskThatIsEndingSaysSo(t *testing.T) {
 	if ending() {
 		t.Error("it is ending before it has ended")
 	}
-	w, ok := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: p.List[0].Attempt, Result: Result{Verb: Succeeded}}))
+	w, ok := find[WriteOutcome](b.step(Done{
+		Session: 5, ID: "x", Attempt: p.List[0].Attempt,
+		Result: Result{Verb: Succeeded},
+	}))
 	if !ok || !ending() {
 		t.Errorf("written: %v, and it looks as if nothing were", ok)
 	}

@@ -53,7 +53,8 @@ func (w *worker) room() int { return w.slots - w.load }
 // idle reports whether a worker may be given something now. It has one frame at most that it has
 // not answered: what comes meanwhile goes together.
 func (w *worker) idle(s *Scheduler) bool {
-	return w.takesNew() && w.frame == 0 && w.paused <= s.now && w.room() > 0 && w.reserved != s.round && len(w.fresh) < maxPerFrame
+	return w.takesNew() && w.frame == 0 && w.paused <= s.now && w.room() > 0 && w.reserved != s.round &&
+		len(w.fresh) < maxPerFrame
 }
 
 // stop is an attempt that a worker is to end, told again until it has answered or its session is

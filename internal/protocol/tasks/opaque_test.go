@@ -72,7 +72,10 @@ func TestATaskOfALaterVersionEnds(t *testing.T) {
 	if !what[NoteRecord] || !what[CheckpointRecord] || !what[CancelRecord] {
 		t.Errorf("%v", what)
 	}
-	if effects := b.step(Noted{ID: "x", Revision: 13, Retry: Retry{Attempt: Attempt{51, 1}}}); len(findAll[Erase](effects)) != 1 {
+	if effects := b.step(Noted{
+		ID: "x", Revision: 13,
+		Retry: Retry{Attempt: Attempt{51, 1}},
+	}); len(findAll[Erase](effects)) != 1 {
 		t.Errorf("%+v", effects)
 	}
 }
@@ -100,8 +103,12 @@ func TestATaskOfALaterVersionTakesTheBooksPlace(t *testing.T) {
 	if !ok || again.List[0].Revision != 30 {
 		t.Fatalf("%+v", again)
 	}
-	w, _ := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: again.List[0].Attempt, Result: Result{Verb: Succeeded}}))
-	if e, ok := find[Erase](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 31})); len(b.s.opaque) > 0 || ok && e.What != NoteRecord {
+	w, _ := find[WriteOutcome](b.step(Done{
+		Session: 5, ID: "x", Attempt: again.List[0].Attempt,
+		Result: Result{Verb: Succeeded},
+	}))
+	if e, ok := find[Erase](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 31})); len(b.s.opaque) > 0 ||
+		ok && e.What != NoteRecord {
 		t.Errorf("%+v, %v", e, b.s.opaque)
 	}
 }

@@ -19,7 +19,8 @@ func (e Done) apply(s *Scheduler) {
 		s.stale(e.Ref, "", "settled")
 	case s.workers[e.Session] == nil: // it has been counted as lost, or as given back
 		s.stale(e.Ref, t.policy.Kind, "session")
-	case (t.phase == noting || t.phase == ending) && t.attempt == e.Attempt && t.run.worker != nil && t.run.worker.session == e.Session:
+	case (t.phase == noting || t.phase == ending) && t.attempt == e.Attempt && t.run.worker != nil &&
+		t.run.worker.session == e.Session:
 		if t.run.write.number == 0 {
 			s.emit(Settle{Ref: e.Ref})
 		} else { // told twice before it was stored
@@ -59,7 +60,9 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 	case Released:
 		t.run.worker.draining = true
 		s.release(t, released, e.Ref)
-	case Overdue: // its worker has counted the deadline down, and is ahead of the stream's clock by less than the clocks differ
+	// its worker has counted the deadline down, and is ahead of the stream's clock by less than the
+	// clocks differ
+	case Overdue:
 		if t.deadline == never { // a worker that says so has failed
 			s.fail(t, &out, e)
 			return

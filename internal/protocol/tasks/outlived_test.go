@@ -34,7 +34,10 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 				t.Fatal("not handed out")
 			}
 			b.accept([]Effect{push})
-			w, ok := find[WriteOutcome](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Succeeded}, Ref: "ref"}))
+			w, ok := find[WriteOutcome](b.step(Done{
+				Session: 200, ID: "x", Attempt: push.List[0].Attempt,
+				Result: Result{Verb: Succeeded}, Ref: "ref",
+			}))
 			if !ok || w.Again {
 				t.Fatalf("%+v", w)
 			}
@@ -76,7 +79,10 @@ func TestAReadingThatTakesLong(t *testing.T) {
 		b.step(Members{List: []Member{idle(200, 10)}})
 		push, _ := find[Assign](b.sealAt(3, at(2, 0)))
 		b.accept([]Effect{push})
-		w, ok := find[WriteOutcome](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Succeeded}}))
+		w, ok := find[WriteOutcome](b.step(Done{
+			Session: 200, ID: "x", Attempt: push.List[0].Attempt,
+			Result: Result{Verb: Succeeded},
+		}))
 		if !ok || w.Again != slow {
 			t.Errorf("slow %t: %+v", slow, w)
 		}
@@ -94,7 +100,10 @@ func TestANoteOfTheSubmissionBefore(t *testing.T) {
 	p := Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Second, Retention: time.Minute}
 	push, _ := find[Assign](b.step(Submitted{ID: "x", Revision: 1, Stored: at(0, 0), Policy: &p}))
 	b.accept([]Effect{push})
-	note, ok := find[WriteNote](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Failed}}))
+	note, ok := find[WriteNote](b.step(Done{
+		Session: 200, ID: "x", Attempt: push.List[0].Attempt,
+		Result: Result{Verb: Failed},
+	}))
 	if !ok {
 		t.Fatal("nothing is noted")
 	}
@@ -109,11 +118,15 @@ func TestANoteOfTheSubmissionBefore(t *testing.T) {
 		t.Fatalf("not handed out: %+v", effects)
 	}
 	b.accept(effects)
-	w, ok := find[WriteOutcome](b.step(Done{Session: 200, ID: "x", Attempt: push.List[0].Attempt, Result: Result{Verb: Succeeded}}))
+	w, ok := find[WriteOutcome](b.step(Done{
+		Session: 200, ID: "x", Attempt: push.List[0].Attempt,
+		Result: Result{Verb: Succeeded},
+	}))
 	if !ok {
 		t.Fatal("it does not end")
 	}
-	if e, erased := find[Erase](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 30})); !erased || e.What != NoteRecord {
+	if e, erased := find[Erase](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 30})); !erased ||
+		e.What != NoteRecord {
 		t.Errorf("%+v: its note stays", e)
 	}
 }

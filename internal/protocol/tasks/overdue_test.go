@@ -16,7 +16,8 @@ func TestADeadlineThatTheWorkerNoticesFirst(t *testing.T) {
 	said := Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Overdue, Body: "a text"}, Ref: 1}
 	out := b.step(said)
 	w, ok := find[WriteOutcome](out)
-	if o := w.Outcome; !ok || o.Status != StatusExpired || o.Cause != CauseDeadline || o.Instance != "w200" || o.Tries != 1 || o.Body != nil {
+	if o := w.Outcome; !ok || o.Status != StatusExpired || o.Cause != CauseDeadline || o.Instance != "w200" ||
+		o.Tries != 1 || o.Body != nil {
 		t.Fatalf("%+v", out)
 	}
 	if more := b.pass(time.Second); len(findAll[WriteOutcome](more)) > 0 { // its own deadline has come meanwhile
@@ -35,7 +36,10 @@ func TestADeadlineThatThereIsNot(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
 	b.submit("x", Policy{}, nil)
 	b.accept(b.pass(0))
-	out := b.step(Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Overdue, Body: "a text"}, Ref: 1})
+	out := b.step(Done{
+		Session: 200, ID: "x", Attempt: Attempt{100, 1},
+		Result: Result{Verb: Overdue, Body: "a text"}, Ref: 1,
+	})
 	if n, ok := find[WriteNote](out); !ok || n.Retry.Failures != 1 || len(findAll[WriteOutcome](out)) > 0 {
 		t.Errorf("%+v", out)
 	}

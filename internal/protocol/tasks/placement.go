@@ -132,7 +132,8 @@ func (s *Scheduler) ask(t *task, p *pool, fit func(w *worker) bool) *worker {
 		return nil
 	}
 	of := Placed{
-		ID: t.id(), Kind: t.policy.Kind, Sticky: t.sticky(), Priority: t.policy.Priority, Weight: t.class.weight, Labels: t.policy.Labels,
+		ID: t.id(), Kind: t.policy.Kind, Sticky: t.sticky(), Priority: t.policy.Priority, Weight: t.class.weight,
+		Labels: t.policy.Labels,
 	}
 	if i := s.cfg.Placement.Place(of, s.among); i >= 0 && i < len(those) {
 		return those[i]

@@ -10,7 +10,8 @@ import (
 func TestBackoff(t *testing.T) {
 	p := &Policy{Backoff: time.Second, MaxBackoff: 10 * time.Second}
 	for failures, want := range map[int]time.Duration{
-		1: time.Second, 2: 2 * time.Second, 4: 8 * time.Second, 5: 10 * time.Second, 6: 10 * time.Second, 1_000_000: 10 * time.Second,
+		1: time.Second, 2: 2 * time.Second, 4: 8 * time.Second, 5: 10 * time.Second, 6: 10 * time.Second,
+		1_000_000: 10 * time.Second,
 	} {
 		for random, of := range map[float64]float64{0: 0.9, 0.5: 1, 1: 1.1} {
 			got := p.backoff(failures, func() float64 { return random })

@@ -95,7 +95,8 @@ func (s *Scheduler) leaveClass(l *queueClass) {
 	l.open--
 	k.open--
 	switch {
-	case k.open == 0 && (len(s.kinds) > maxKinds && k.arrival <= s.now || len(s.kinds) > 16*maxKinds): // its rate may still bind it
+	// its rate may still bind it
+	case k.open == 0 && (len(s.kinds) > maxKinds && k.arrival <= s.now || len(s.kinds) > 16*maxKinds):
 		delete(s.kinds, k.name)
 		for _, key := range slices.Sorted(maps.Keys(k.classes)) {
 			s.dropClass(k.classes[key])

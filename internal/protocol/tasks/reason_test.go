@@ -22,23 +22,57 @@ func TestWhyATaskWaits(t *testing.T) {
 		policy  Policy
 		keys    *Keys
 	}{
-		"nobody is there":               {want: ReasonNoWorker},
-		"nobody takes the kind":         {want: ReasonNoWorker, members: []Member{idle(200, 1)}, policy: Policy{Kind: "other"}},
-		"nobody has the labels":         {want: ReasonLabels, members: []Member{idle(200, 1)}, policy: Policy{Labels: map[string]string{"gpu": "1"}}},
-		"nobody has the slots":          {want: ReasonWeight, members: []Member{idle(200, 3), idle(201, 2)}, policy: Policy{Weight: 4}},
-		"those with labels are drained": {want: ReasonDrained, members: []Member{idle(200, 3), gpu(idle(201, 2))}, policy: Policy{Labels: map[string]string{"gpu": "1"}}, before: func(b *books) { b.step(DrainSeen{Instance: "w201", Revision: 5, Draining: true}) }},
-		"all are leaving":               {want: ReasonDrained, members: []Member{{Instance: "w200", Session: 200, Described: true, Works: true, Draining: true, Slots: 1, Kinds: []string{"k"}}}},
-		"its kind is paused":            {want: ReasonPaused, members: []Member{idle(200, 1)}, before: func(b *books) { b.step(PauseSeen{Kind: "k", Revision: 5, Paused: true}) }},
-		"as many run as may":            {want: ReasonConcurrency, members: []Member{idle(200, 3)}, policy: Policy{Concurrency: 1}, before: func(b *books) { b.submit("first", Policy{Concurrency: 1}, nil); fill(b) }},
-		"its key has as many as it may": {want: ReasonKeyLimit, members: []Member{idle(200, 3)}, policy: Policy{KeyLimit: 1}, keys: key, before: func(b *books) { b.submit("first", Policy{KeyLimit: 1}, key); fill(b) }},
-		"too soon for its rate":         {want: ReasonRate, members: []Member{idle(200, 3)}, policy: Policy{Rate: 0.001}},
-		"nobody has room":               {want: ReasonBusy, members: []Member{idle(200, 1)}, before: func(b *books) { b.submit("first", Policy{}, nil); fill(b) }},
+		"nobody is there": {want: ReasonNoWorker},
+		"nobody takes the kind": {
+			want: ReasonNoWorker, members: []Member{idle(200, 1)},
+			policy: Policy{Kind: "other"},
+		},
+		"nobody has the labels": {
+			want: ReasonLabels, members: []Member{idle(200, 1)},
+			policy: Policy{Labels: map[string]string{"gpu": "1"}},
+		},
+		"nobody has the slots": {
+			want: ReasonWeight, members: []Member{idle(200, 3), idle(201, 2)},
+			policy: Policy{Weight: 4},
+		},
+		"those with labels are drained": {
+			want: ReasonDrained, members: []Member{idle(200, 3), gpu(idle(201, 2))},
+			policy: Policy{Labels: map[string]string{"gpu": "1"}},
+			before: func(b *books) { b.step(DrainSeen{Instance: "w201", Revision: 5, Draining: true}) },
+		},
+		"all are leaving": {
+			want: ReasonDrained,
+			members: []Member{{
+				Instance: "w200", Session: 200, Described: true, Works: true, Draining: true, Slots: 1,
+				Kinds: []string{"k"},
+			}},
+		},
+		"its kind is paused": {
+			want: ReasonPaused, members: []Member{idle(200, 1)},
+			before: func(b *books) { b.step(PauseSeen{Kind: "k", Revision: 5, Paused: true}) },
+		},
+		"as many run as may": {
+			want: ReasonConcurrency, members: []Member{idle(200, 3)},
+			policy: Policy{Concurrency: 1}, before: func(b *books) { b.submit("first", Policy{Concurrency: 1}, nil); fill(b) },
+		},
+		"its key has as many as it may": {
+			want: ReasonKeyLimit, members: []Member{idle(200, 3)}, policy: Policy{KeyLimit: 1},
+			keys: key, before: func(b *books) { b.submit("first", Policy{KeyLimit: 1}, key); fill(b) },
+		},
+		"too soon for its rate": {want: ReasonRate, members: []Member{idle(200, 3)}, policy: Policy{Rate: 0.001}},
+		"nobody has room": {
+			want: ReasonBusy, members: []Member{idle(200, 1)},
+			before: func(b *books) { b.submit("first", Policy{}, nil); fill(b) },
+		},
 		"nobody listens": {want: ReasonUnreachable, members: []Member{idle(200, 2)}, before: func(b *books) {
 			b.submit("first", Policy{}, nil)
 			p, _ := find[Assign](b.pass(0))
 			b.step(NoResponder{Session: 200, Frame: p.Frame})
 		}},
-		"the placement lets it wait": {want: ReasonPlacement, cfg: SchedulerConfig{Placement: nowhereAtAll{}}, members: []Member{idle(200, 1)}},
+		"the placement lets it wait": {
+			want: ReasonPlacement, cfg: SchedulerConfig{Placement: nowhereAtAll{}},
+			members: []Member{idle(200, 1)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := readyBooks(t, c.cfg, c.members...)
@@ -53,7 +87,8 @@ func TestWhyATaskWaits(t *testing.T) {
 			if g.Reason != c.want {
 				t.Errorf("%q, want %q", g.Reason, c.want)
 			}
-			if page, _ := b.s.List(b.now, 0, Filter{States: []State{StatePending}}, 10); len(page) != 1 || page[0].Reason != c.want {
+			if page, _ := b.s.List(b.now, 0, Filter{States: []State{StatePending}}, 10); len(page) != 1 ||
+				page[0].Reason != c.want {
 				t.Errorf("listed as %+v", page)
 			}
 			for _, k := range b.s.Overview().Kinds {

@@ -38,7 +38,10 @@ func (b *books) ticks(minutes int) (all []string) {
 
 // TestALocalClockFiresNothing: ticks come when the stream's clock has come to them.
 func TestALocalClockFiresNothing(t *testing.T) {
-	for name, local := range map[string]time.Time{"ahead": at(0, 0).AddDate(5, 0, 0), "behind": at(0, 0).AddDate(-5, 0, 0)} {
+	for name, local := range map[string]time.Time{
+		"ahead":  at(0, 0).AddDate(5, 0, 0),
+		"behind": at(0, 0).AddDate(-5, 0, 0),
+	} {
 		b := clocked(t, at(0, 10), local)
 		b.step(Defined{Name: "r", Revision: 3, Recurrence: every(RunAll), Since: at(0, 10)})
 		expect(t, name, b.ticks(3), "12:01", "12:02", "12:03")
@@ -59,7 +62,13 @@ func TestATickThatIsFarAhead(t *testing.T) {
 		"submitted when the stream's clock was wrong": {years, years, at(0, 0), at(-9, 0), []string{"12:01", "12:02"}, 1},
 		"the stream's clock is wrong now":             {years, years, years, at(-9, 0), nil, 1},
 		"within what the clocks may differ by":        {at(1, 0), at(1, 0), at(0, 0), at(-9, 0), []string{"12:02"}, 0},
-		"defined by a clock that was wrong":           {time.Time{}, time.Time{}, at(0, 0), years, []string{"12:01", "12:02"}, 1},
+		"defined by a clock that was wrong": {
+			time.Time{},
+			time.Time{},
+			at(0, 0), years,
+			[]string{"12:01", "12:02"},
+			1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, early := range []bool{true, false} { // read before our seal, or after

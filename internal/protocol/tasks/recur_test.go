@@ -72,7 +72,8 @@ func TestVeryManyMissedTicks(t *testing.T) {
 		counted := &countingSchedule{}
 		r := &Recurrence{Schedule: counted, Missed: RunAll}
 		list, _, seen := r.due(after, noon)
-		if len(list) != maxTicks || !list[len(list)-1].Equal(noon) || !seen.Equal(noon) || !list[0].Equal(noon.Add(-(maxTicks-1)*time.Minute)) {
+		if len(list) != maxTicks || !list[len(list)-1].Equal(noon) || !seen.Equal(noon) ||
+			!list[0].Equal(noon.Add(-(maxTicks-1)*time.Minute)) {
 			t.Errorf("%s: %d, from %v to %v", name, len(list), list[0], seen)
 		}
 		if counted.n > 3*maxSteps {

@@ -98,8 +98,10 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 	cfg.AgingStep = min(cmp.Or(cfg.AgingStep, agingStep), 24*time.Hour) // a hundred of them are still a time
 	return &Scheduler{
 		cfg: cfg, epoch: cfg.Epoch, tasks: newTable(), kinds: map[string]*kind{}, marks: map[uint16]uint32{},
-		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{}, opaque: map[string]opaque{},
-		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{}, pools: pools{by: map[string]*pool{}},
+		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{},
+		opaque:  map[string]opaque{},
+		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{},
+		pools: pools{by: map[string]*pool{}},
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]Attempt{}, writes: map[uint64]*write{},
 		erasing: map[string]int{},
 		watched: map[string]Instant{}, expiring: queue.Numbered[*task](ofDeadlines),

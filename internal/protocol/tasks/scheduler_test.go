@@ -19,7 +19,8 @@ type books struct {
 
 func newBooks(t *testing.T) *books {
 	return &books{t: t, now: 1, s: NewScheduler(SchedulerConfig{
-		Epoch: 100, CrashBudget: 3, AnswerTime: 100 * time.Millisecond, WriteTime: time.Second, Rand: func() float64 { return 0.5 },
+		Epoch: 100, CrashBudget: 3, AnswerTime: 100 * time.Millisecond, WriteTime: time.Second,
+		Rand: func() float64 { return 0.5 },
 	})}
 }
 
@@ -67,7 +68,10 @@ func (b *books) seal(revision uint64) []Effect {
 }
 
 func member(session uint64) Member {
-	return Member{Instance: fmt.Sprint("w", session), Session: session, Described: true, Works: true, Slots: 1, Kinds: []string{"k"}}
+	return Member{
+		Instance: fmt.Sprint("w", session), Session: session, Described: true, Works: true, Slots: 1,
+		Kinds: []string{"k"},
+	}
 }
 
 // begin brings a scheduler to where it has handed x to the worker of session 5.
@@ -157,10 +161,16 @@ func TestStaleEpochIsNoRejection(t *testing.T) {
 	p := b.begin()
 	b.step(Members{List: []Member{member(5), member(200)}})
 	a := p.List[0]
-	if other, ok := find[Assign](b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, StaleEpoch}}})); ok && other.Session != 5 {
+	if other, ok := find[Assign](b.step(Answered{
+		Session: 5, Frame: p.Frame,
+		Answers: []Answer{{a.ID, a.Attempt, StaleEpoch}},
+	})); ok && other.Session != 5 {
 		t.Errorf("given to %d", other.Session)
 	}
-	if other, ok := find[Assign](b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, Full}}})); !ok || other.Session != 200 {
+	if other, ok := find[Assign](b.step(Answered{
+		Session: 5, Frame: p.Frame,
+		Answers: []Answer{{a.ID, a.Attempt, Full}},
+	})); !ok || other.Session != 200 {
 		t.Errorf("a real rejection: %+v", other)
 	}
 }
@@ -169,7 +179,10 @@ func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
 	b := newBooks(t)
 	p := b.begin()
 	a := p.List[0]
-	w, ok := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Succeeded}, Ref: "ref"}))
+	w, ok := find[WriteOutcome](b.step(Done{
+		Session: 5, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Succeeded},
+		Ref: "ref",
+	}))
 	if !ok || w.Guard != 2 {
 		t.Fatalf("%+v", w)
 	}
@@ -266,7 +279,8 @@ func TestCrashBudget(t *testing.T) {
 		session := uint64(300 + i)
 		effects := b.step(Dead{Session: []uint64{5, 300, 301}[i]})
 		if i == 2 {
-			if w, ok := find[WriteOutcome](effects); !ok || w.Outcome.Status != StatusDead || w.Outcome.Cause != CauseWorkerLost {
+			if w, ok := find[WriteOutcome](effects); !ok || w.Outcome.Status != StatusDead ||
+				w.Outcome.Cause != CauseWorkerLost {
 				t.Errorf("after three lost workers: %+v", effects)
 			}
 			return

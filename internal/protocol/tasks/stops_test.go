@@ -36,11 +36,16 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 		"cancelled": {StatusCancelled, func(t *testing.T) []Effect {
 			return running(t, Times{}).step(CancelAsked{ID: "x", Revision: 50})
 		}},
-		"expired": {StatusExpired, func(t *testing.T) []Effect { return running(t, Times{Deadline: time.Minute}).pass(time.Minute) }},
+		"expired": {StatusExpired, func(t *testing.T) []Effect {
+			return running(t, Times{Deadline: time.Minute}).pass(time.Minute)
+		}},
 		"ended by another scheduler": {"", func(t *testing.T) []Effect {
 			return running(t, Times{}).step(Settled{ID: "x", Revision: 50})
 		}},
-		"expired in a former term": {StatusExpired, claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusExpired, Attempt: Attempt{50, 1}})},
+		"expired in a former term": {
+			StatusExpired,
+			claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusExpired, Attempt: Attempt{50, 1}}),
+		},
 		"cancelled as the books are completed": {StatusCancelled, func(t *testing.T) []Effect {
 			b := newBooks(t)
 			b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
@@ -50,12 +55,18 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			b.seal(9)
 			return b.step(Synced{Session: 5, Held: former})
 		}},
-		"ended otherwise in a former term": {"", claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusSucceeded, Attempt: Attempt{50, 1}})},
+		"ended otherwise in a former term": {
+			"",
+			claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusSucceeded, Attempt: Attempt{50, 1}}),
+		},
 		"submitted again after it was cancelled": {"", claimedAfter(
 			Settled{ID: "x", Revision: 2, Status: StatusCancelled, Attempt: Attempt{50, 1}},
 			Submitted{ID: "x", Revision: 3, Policy: policy},
 		)},
-		"cancelled in another life": {"", claimedAfter(Settled{ID: "x", Revision: 4, Status: StatusCancelled, Attempt: Attempt{60, 1}})},
+		"cancelled in another life": {
+			"",
+			claimedAfter(Settled{ID: "x", Revision: 4, Status: StatusCancelled, Attempt: Attempt{60, 1}}),
+		},
 		"being cancelled in another life": {"", func(t *testing.T) []Effect {
 			b := newBooks(t)
 			b.step(Submitted{ID: "x", Revision: 7, Policy: policy})
@@ -140,7 +151,10 @@ func TestTheLatestEndsAreKept(t *testing.T) {
 	b := newBooks(t)
 	const more = 10
 	for i := range maxAborted + more {
-		b.s.Step(b.now, Settled{ID: fmt.Sprint(i), Revision: uint64(i + 1), Status: StatusCancelled, Attempt: Attempt{50, uint32(i + 1)}}, nil)
+		b.s.Step(b.now, Settled{
+			ID: fmt.Sprint(i), Revision: uint64(i + 1), Status: StatusCancelled,
+			Attempt: Attempt{50, uint32(i + 1)},
+		}, nil)
 	}
 	if n := len(b.s.aborted); n != more {
 		t.Errorf("%d are kept", n)
@@ -149,7 +163,8 @@ func TestTheLatestEndsAreKept(t *testing.T) {
 	b.step(CaughtUp{})
 	b.step(Members{List: []Member{member(5)}})
 	b.step(Synced{Session: 5, Held: []Held{{fmt.Sprint(last), Attempt{50, uint32(last + 1)}, 1}}})
-	if stops := findAll[Stop](b.seal(1 << 20)); len(stops) != 1 || stops[0].Status != StatusCancelled || b.s.aborted != nil {
+	if stops := findAll[Stop](b.seal(1 << 20)); len(stops) != 1 || stops[0].Status != StatusCancelled ||
+		b.s.aborted != nil {
 		t.Errorf("%+v", stops)
 	}
 }

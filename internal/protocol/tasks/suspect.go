@@ -68,7 +68,8 @@ func (s *Scheduler) countBegun() {
 			delete(s.begun, id)
 		case t.phase.queued():
 			t.attempt = a
-			if a.Epoch == s.seal.rested || s.seal.since > 0 && a.Epoch >= s.seal.since && a.Epoch < s.seal.rested { // it may have been rotated
+			// it may have been rotated
+			if a.Epoch == s.seal.rested || s.seal.since > 0 && a.Epoch >= s.seal.since && a.Epoch < s.seal.rested {
 				s.again(t, Retry{}, rejected, nil)
 			} else {
 				s.lose(t, "")

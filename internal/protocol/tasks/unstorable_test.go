@@ -21,7 +21,8 @@ func TestAnOutcomeThatCannotBeStoredIsReplaced(t *testing.T) {
 			t.Fatalf("%v: %+v", verb, effects)
 		}
 		o := w.Outcome
-		if o.Status != StatusDead || o.Cause != CauseUnstorable || o.Body != "why" || o.Attempt != (Attempt{100, 1}) || o.Tries != 1 || o.Ran != 7 {
+		if o.Status != StatusDead || o.Cause != CauseUnstorable || o.Body != "why" || o.Attempt != (Attempt{100, 1}) ||
+			o.Tries != 1 || o.Ran != 7 {
 			t.Errorf("%v: %+v", verb, o)
 		}
 		if late := b.step(Unstorable{Write: first.Write, Body: "late"}); len(late) != 0 {
@@ -41,7 +42,10 @@ func TestAnOutcomeThatCannotBeStoredIsReplaced(t *testing.T) {
 // TestWhatCannotBeStoredAtAllIsWrittenWithTheNextSealOnly: no loop, and the task stays as it is.
 func TestWhatCannotBeStoredAtAllIsWrittenWithTheNextSealOnly(t *testing.T) {
 	b := runningX(t)
-	w, _ := find[WriteOutcome](b.step(Done{Session: 200, ID: "x", Attempt: Attempt{100, 1}, Result: Result{Verb: Succeeded}, Ref: "r"}))
+	w, _ := find[WriteOutcome](b.step(Done{
+		Session: 200, ID: "x", Attempt: Attempt{100, 1},
+		Result: Result{Verb: Succeeded}, Ref: "r",
+	}))
 	w, _ = find[WriteOutcome](b.step(Unstorable{Write: w.Write}))
 	if effects := b.step(Unstorable{Write: w.Write}); len(effects) != 0 {
 		t.Fatalf("%+v", effects)

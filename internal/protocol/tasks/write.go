@@ -138,7 +138,10 @@ func (s *Scheduler) send(w *write) {
 		if s.clock.Told && w.asked == (moment{}) {
 			w.asked = moment{s.now, s.clock.Now}
 		}
-		s.emit(WriteOutcome{w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.Retention, w.outcome, w.again})
+		s.emit(WriteOutcome{
+			w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.Retention, w.outcome,
+			w.again,
+		})
 	case noteWrite, startWrite:
 		s.emit(WriteNote{w.number, w.guard, t.id(), w.retry})
 	case checkpointWrite:

@@ -62,13 +62,39 @@ func TestDoubt(t *testing.T) {
 		{"an old record, thirty seconds apart", []step{{0, 90, true, old, 0}, {30, 90, false, old, 0}}, true},
 		{"the last revision, thirty seconds apart", []step{{0, 29, true, nil, 0}, {30, 29, false, nil, 0}}, true},
 		{"first the one and then the other", []step{{0, 29, true, present, 0}, {30, 90, false, old, 0}}, true},
-		{"again and again for 29 seconds", []step{{0, 29, true, old, 0}, {10, 29, true, old, 0}, {29, 29, true, old, 0}, {30, 30, true, present, 0}}, false},
-		{"watches that broke off prove nothing else", []step{{0, 29, true, old, 0}, {10, 90, false, nil, 0}, {30, 90, false, old, 0}}, true},
-		{"a whole one between them", []step{{0, 29, true, old, 0}, {10, 30, true, present, 0}, {30, 29, true, old, 0}}, false},
-		{"a whole one, and two more", []step{{0, 29, true, old, 0}, {10, 30, true, present, 0}, {31, 29, true, old, 0}, {61, 29, false, nil, 0}}, true},
+		{"again and again for 29 seconds", []step{
+			{0, 29, true, old, 0},
+			{10, 29, true, old, 0},
+			{29, 29, true, old, 0},
+			{30, 30, true, present, 0},
+		}, false},
+		{"watches that broke off prove nothing else", []step{
+			{0, 29, true, old, 0},
+			{10, 90, false, nil, 0},
+			{30, 90, false, old, 0},
+		}, true},
+		{
+			"a whole one between them",
+			[]step{{0, 29, true, old, 0}, {10, 30, true, present, 0}, {30, 29, true, old, 0}},
+			false,
+		},
+		{"a whole one, and two more", []step{
+			{0, 29, true, old, 0},
+			{10, 30, true, present, 0},
+			{31, 29, true, old, 0},
+			{61, 29, false, nil, 0},
+		}, true},
 		{"what was learnt since", []step{{0, 29, true, old, 40}, {30, 39, true, present, 0}}, false},
-		{"what was learnt since, thirty seconds apart", []step{{0, 29, true, old, 40}, {30, 39, true, present, 0}, {60, 39, false, nil, 0}}, true},
-		{"what was learnt since, thirty seconds after the first", []step{{0, 29, true, old, 40}, {29, 39, true, present, 0}, {58, 39, true, present, 0}}, false},
+		{"what was learnt since, thirty seconds apart", []step{
+			{0, 29, true, old, 40},
+			{30, 39, true, present, 0},
+			{60, 39, false, nil, 0},
+		}, true},
+		{"what was learnt since, thirty seconds after the first", []step{
+			{0, 29, true, old, 40},
+			{29, 39, true, present, 0},
+			{58, 39, true, present, 0},
+		}, false},
 		{"nobody says when", []step{{-1000, 29, true, old, 0}, {-1000, 29, true, old, 0}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,9 +20,13 @@ func TestForgottenPeers(t *testing.T) {
 	for i := range 10000 {
 		p := record.Peer{Class: record.Worker, Instance: fmt.Sprint("w", i)}
 		rev++
-		v.Deliver(record.Instant(rev), &record.Entry{Kind: record.KindLease, Peer: p, Revision: rev, Form: record.FormRecord, Lease: record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live}}, &n)
+		v.Deliver(record.Instant(rev), &record.Entry{
+			Kind: record.KindLease, Peer: p, Revision: rev, Form: record.FormRecord,
+			Lease: record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live},
+		}, &n)
 		rev++
-		v.Deliver(record.Instant(rev), &record.Entry{Kind: record.KindLease, Peer: p, Revision: rev, Form: record.FormMarker}, &n)
+		v.Deliver(record.Instant(rev), &record.Entry{Kind: record.KindLease, Peer: p, Revision: rev, Form: record.FormMarker},
+			&n)
 		n.Reset()
 	}
 	if len(v.peers)+len(v.forgotten) > 0 {

@@ -171,7 +171,9 @@ func (v *View[P, R]) mergeRole(now record.Instant, e *record.Entry, n *News[P, R
 	}
 }
 
-func (v *View[P, R]) setRole(now record.Instant, r *Role[P, R], revision uint64, form record.Form, rec record.Role, n *News[P, R]) {
+func (v *View[P, R]) setRole(now record.Instant, r *Role[P, R], revision uint64, form record.Form, rec record.Role,
+	n *News[P, R],
+) {
 	former := v.peers[r.Role.Holder()]
 	if r.Held() {
 		former.release(r)
@@ -256,7 +258,8 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 		if p.Form == record.FormNone && !v.complete {
 			p.Seen = now // only now does its absence mean anything
 		}
-		if isLost := lost(p.older, p.denied); isLost || p.Form != record.FormNone && p.Form != record.FormMissing && gone(p.gen, p.Revision, p.denied) {
+		if isLost := lost(p.older, p.denied); isLost || p.Form != record.FormNone && p.Form != record.FormMissing &&
+			gone(p.gen, p.Revision, p.denied) {
 			if isLost {
 				p.Revision, p.older, p.denied, again = 0, false, false, true
 			}
@@ -271,14 +274,16 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 		case lost(p.memberOlder, p.memberDenied):
 			v.TakeBackMember(p, n)
 			again = true
-		case p.MemberForm != record.FormNone && p.MemberForm != record.FormMissing && gone(p.memberGen, p.MemberRevision, p.memberDenied):
+		case p.MemberForm != record.FormNone && p.MemberForm != record.FormMissing &&
+			gone(p.memberGen, p.MemberRevision, p.memberDenied):
 			p.MemberForm = record.FormMissing
 			v.setMember(p, nil, n)
 		}
 		n.Peers = append(n.Peers, p)
 	}
 	for _, r := range v.roleList {
-		if r.Form != record.FormNone && r.Form != record.FormMissing && gone(r.gen, r.Revision, r.denied) && (open == nil || !open(r)) {
+		if r.Form != record.FormNone && r.Form != record.FormMissing && gone(r.gen, r.Revision, r.denied) &&
+			(open == nil || !open(r)) {
 			v.setRole(now, r, r.Revision, record.FormMissing, record.Role{}, n)
 		}
 		n.Roles = append(n.Roles, r)
@@ -342,7 +347,8 @@ func (v *View[P, R]) noticeMember(p *Peer[P, R], n *News[P, R]) {
 	case !joined && p.joined:
 		reason := "gone"
 		switch {
-		case p.Form == record.FormRecord && p.Lease.Alive() && p.Member == nil: // a closing member takes its record away first
+		// a closing member takes its record away first
+		case p.Form == record.FormRecord && p.Lease.Alive() && p.Member == nil:
 			reason = string(record.Closed)
 		case p.Form == record.FormRecord && p.Lease.Alive():
 			reason = "replaced"

@@ -51,7 +51,10 @@ func TestRegression(t *testing.T) {
 func TestRegressionCountsNoAcknowledgement(t *testing.T) {
 	w := newWatcher()
 	w.BeginWatch(Watch{Told: true, Single: true, Last: 20, Known: 20}, record.Peer{})
-	w.Merge(w.now, &record.Entry{Kind: record.KindRole, Name: "r", Revision: 21, Form: record.FormRecord, Role: ledBy("a", 7, 1000)}, &w.news)
+	w.Merge(w.now, &record.Entry{
+		Kind: record.KindRole, Name: "r", Revision: 21, Form: record.FormRecord,
+		Role: ledBy("a", 7, 1000),
+	}, &w.news)
 	w.sees("role.r", 20, ledBy("b", 8, 1000))
 	w.sees("role.r", 21, ledBy("a", 7, 1000))
 	if w.Regressed() {

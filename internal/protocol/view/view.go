@@ -196,7 +196,8 @@ func (v *View[P, R]) peer(p record.Peer) *Peer[P, R] {
 // come and go do not fill the memory. The dropped record could only have made somebody wait longer:
 // a marker proves nothing.
 func (v *View[P, R]) forget(p *Peer[P, R]) {
-	if p == v.self || p.Form == record.FormRecord || p.Form == record.FormGarbage || p.Form == record.FormNewer || p.Member != nil || len(p.Holds) > 0 {
+	if p == v.self || p.Form == record.FormRecord || p.Form == record.FormGarbage || p.Form == record.FormNewer ||
+		p.Member != nil || len(p.Holds) > 0 {
 		return
 	}
 	if v.peers[p.Peer] == p {

@@ -10,7 +10,10 @@ import (
 // FuzzView feeds a view what is decoded: whatever is in the bucket, the view does not fail.
 func FuzzView(f *testing.F) {
 	lease := record.Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: record.Live}
-	member := record.Member{V: 1, Session: 7, Roles: map[string]record.Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}}}
+	member := record.Member{
+		V: 1, Session: 7,
+		Roles: map[string]record.Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}},
+	}
 	for key, rec := range map[string]any{
 		"lease.a": lease, "member.a": member, "role.r": ledBy("a.b", 7, 10_000), "worker.lease.w": lease, "probe.a": nil,
 	} {

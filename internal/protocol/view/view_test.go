@@ -152,7 +152,8 @@ func TestNobodyIsRememberedForEver(t *testing.T) {
 	for rev := uint64(10); rev < 1000; rev += 10 {
 		id := string(rune('a'+rev%26)) + string(rune('a'+rev/40))
 		w.sees("lease."+id, rev, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
-		w.sees("member."+id, rev+1, record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": {Eligible: true}}})
+		w.sees("member."+id, rev+1,
+			record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": {Eligible: true}}})
 		w.sees("role.r", rev+2, ledBy(id, rev, 1000))
 		w.sees("role.r", rev+3, record.Role{V: 1, Vacant: true, TTLms: 1000})
 		w.sees("member."+id, rev+4, nil)
@@ -268,7 +269,10 @@ func TestLine(t *testing.T) {
 	if got := order(record.Role{V: 1, Vacant: true, TTLms: 1000, By: "last"}); got != "high old young last " {
 		t.Error(got)
 	}
-	if got := order(record.Role{V: 1, Vacant: true, TTLms: 1000, By: "high", Next: "young"}); got != "young old last high " {
+	if got := order(record.Role{
+		V: 1, Vacant: true, TTLms: 1000, By: "high",
+		Next: "young",
+	}); got != "young old last high " {
 		t.Error(got)
 	}
 	w.now = w.now.Add(2 * time.Second)

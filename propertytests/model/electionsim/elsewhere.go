@@ -19,9 +19,9 @@ func newElsewhere() *store {
 	return s
 }
 
-// goElsewhere makes the connection of a process lead to the other bucket for a while. What the
-// process has handed out and what it hands out before it has asked which bucket this is arrives
-// there. Then it asks, and ends; or the connection is back before.
+// goElsewhere makes the connection of a process lead to the other bucket for a while. The
+// requests that are under way, and those that the process sends before it has asked which bucket
+// this is, arrive there. Then it asks, and ends; or the connection is back before.
 func (p *process) goElsewhere(d time.Duration) {
 	w, life := p.w, p.life
 	if !p.link || p.elsewhere {

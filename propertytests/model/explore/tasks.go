@@ -16,10 +16,11 @@ func Tasks() []tasks.Config {
 		{Name: "deposed", Leaders: 2, Tasks: 1, Slots: 1, Faults: 2, Most: allowed{tasks.Depose: 1, tasks.Delay: 1}},
 		{Name: "rotated", Leaders: 2, Tasks: 1, Slots: 1, Faults: 2, Most: allowed{tasks.Rotate: 1, tasks.Delay: 1}},
 		{Name: "rotated and deposed", Leaders: 2, Tasks: 2, Slots: 1, Faults: 2, Most: allowed{
-			tasks.Rotate: 1, tasks.Depose: 1,
-			tasks.Crash: 1,
+			tasks.Rotate: 1, tasks.Depose: 1, tasks.Crash: 1,
 		}},
-		{Name: "stale", Leaders: 2, Tasks: 1, Slots: 1, Faults: 3, Most: allowed{tasks.Depose: 1, tasks.Delay: 1, tasks.Lag: 1}},
+		{Name: "stale", Leaders: 2, Tasks: 1, Slots: 1, Faults: 3, Most: allowed{
+			tasks.Depose: 1, tasks.Delay: 1, tasks.Lag: 1,
+		}},
 		{Name: "repeated", Leaders: 2, Tasks: 2, Slots: 1, Faults: 2, Most: allowed{tasks.Repeat: 1, tasks.Failure: 1}},
 		{Name: "crashed", Leaders: 1, Tasks: 2, Slots: 1, Faults: 2, Most: allowed{tasks.Crash: 1, tasks.Delay: 1}},
 		{

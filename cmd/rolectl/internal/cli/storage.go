@@ -33,7 +33,8 @@ func PlacementError(err error, replicas int) error {
 	}
 	switch refused.ErrorCode {
 	case sizeRequired:
-		return ExitWith(ExitFailed, errors.New("this account requires a bound for each stream: give --max-bytes 64MiB or more"))
+		return ExitWith(ExitFailed,
+			errors.New("this account requires a bound for each stream: give --max-bytes 64MiB or more"))
 	case sizeExceeded:
 		return ExitWith(ExitFailed, errors.New("this account allows fewer bytes for one stream: give less --max-bytes"))
 	case notClustered:

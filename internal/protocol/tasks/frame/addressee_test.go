@@ -24,7 +24,10 @@ func TestAddressee(t *testing.T) {
 		{"an earlier epoch", audience(func(v *Envelope) { v.Epoch, v.Term = 9, 9 }), tasks.StaleEpoch},
 		{"no epoch", audience(func(v *Envelope) { v.Epoch, v.Term = 0, 0 }), tasks.StaleEpoch},
 		{"the epoch of a leader that has gone", func(a *Addressee, _ *Envelope) { a.Epoch = 0 }, tasks.StaleEpoch},
-		{"no epoch, and nobody leads", func(a *Addressee, v *Envelope) { a.Epoch, v.Epoch, v.Term = 0, 0, 0 }, tasks.StaleEpoch},
+		{
+			"no epoch, and nobody leads", func(a *Addressee, v *Envelope) { a.Epoch, v.Epoch, v.Term = 0, 0, 0 },
+			tasks.StaleEpoch,
+		},
 		{"an epoch between the leader's and the highest", audience(func(v *Envelope) { v.Epoch = 15 }), tasks.StaleEpoch},
 		{"a term that begins after its epoch", audience(func(v *Envelope) { v.Term = 11 }), tasks.StaleEpoch},
 		{"a false signature", func(*Addressee, *Envelope) { forged = true }, tasks.Forged},

@@ -62,7 +62,8 @@ type Task struct {
 func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 	room := 0
 	for i := range list {
-		room += 96 + len(list[i].ID) + len(list[i].Policy.Kind) + len(list[i].Trace) + len(list[i].Header) + len(list[i].Payload) + len(list[i].Saved)
+		room += 96 + len(list[i].ID) + len(list[i].Policy.Kind) + len(list[i].Trace) + len(list[i].Header) +
+			len(list[i].Payload) + len(list[i].Saved)
 	}
 	e := newEncoder(FrameAssign, room+128+signatureSize)
 	e.envelope(v)
@@ -143,7 +144,10 @@ func DecodeStop(frame []byte) (v Envelope, t workers.StopOrder, err error) {
 		return v, t, err
 	}
 	v = d.envelope()
-	t = workers.StopOrder{Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(), Status: tasks.Status(d.text())}
+	t = workers.StopOrder{
+		Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(),
+		Status: tasks.Status(d.text()),
+	}
 	return v, t, d.err()
 }
 

@@ -80,21 +80,38 @@ var codecs = []codec{
 
 // samples are frames of every type, small and full.
 func samples() [][]byte {
-	v := Envelope{Namespace: "work", Role: "scheduler", Epoch: 1 << 50, Term: 1 << 49, Instance: "a.b-c", Session: 1<<64 - 1, Number: 6}
+	v := Envelope{
+		Namespace: "work", Role: "scheduler", Epoch: 1 << 50, Term: 1 << 49, Instance: "a.b-c",
+		Session: 1<<64 - 1, Number: 6,
+	}
 	policy := &tasks.Policy{Kind: "checksum.v1", Timeout: time.Minute, Retention: time.Hour, Weight: 2}
 	task := Task{
-		Assignment: tasks.Assignment{ID: "x", Revision: 4, Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Try: 2, Left: time.Second, Policy: policy},
-		Trace:      "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Header: `{"k":"v"}`, Payload: []byte("in"), Saved: []byte("half"),
+		Assignment: tasks.Assignment{
+			ID: "x", Revision: 4, Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Try: 2,
+			Left: time.Second, Policy: policy,
+		},
+		Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Header: `{"k":"v"}`, Payload: []byte("in"),
+		Saved: []byte("half"),
 	}
 	var answers []tasks.Answer
 	var held []tasks.Held
 	for i := range 20 {
-		answers = append(answers, tasks.Answer{ID: strings.Repeat("y", i), Attempt: tasks.Attempt{Epoch: 9, N: uint32(i)}, Verdict: tasks.Verdict(i)})
-		held = append(held, tasks.Held{ID: strings.Repeat("z", i), Attempt: tasks.Attempt{Epoch: 9, N: uint32(i)}, Revision: uint64(i)})
+		answers = append(answers, tasks.Answer{
+			ID: strings.Repeat("y", i), Attempt: tasks.Attempt{Epoch: 9, N: uint32(i)},
+			Verdict: tasks.Verdict(i),
+		})
+		held = append(held, tasks.Held{
+			ID: strings.Repeat("z", i), Attempt: tasks.Attempt{Epoch: 9, N: uint32(i)},
+			Revision: uint64(i),
+		})
 	}
 	return [][]byte{
-		EncodeAssign(&v, 2, []Task{task}), EncodeAssign(&v, 0, nil), EncodeAssign(&Envelope{}, 1<<63, []Task{task, task, task}),
-		EncodeStop(&v, workers.StopOrder{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3, Status: tasks.StatusCancelled}), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
+		EncodeAssign(&v, 2, []Task{task}), EncodeAssign(&v, 0, nil),
+		EncodeAssign(&Envelope{}, 1<<63, []Task{task, task, task}),
+		EncodeStop(&v, workers.StopOrder{
+			ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Serial: 3,
+			Status: tasks.StatusCancelled,
+		}), EncodeSync(&v), EncodeAnswers(7, 6, answers), EncodeAnswers(0, 0, nil),
 		EncodeSynced(7, 9, held), EncodeSynced(7, 9, nil), EncodeSettled([]bool{true, false, true}), EncodeSettled(nil),
 		EncodeReport("a", 7, 9, []Finding{
 			{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verb: tasks.Succeeded, Ran: 5, Data: []byte("out")},
@@ -111,7 +128,10 @@ func frameSeeds(f *testing.F) {
 		f.Add(b[:len(b)/2])
 		f.Add(append(b, b...))
 	}
-	for _, text := range []string{"", "\x01", "\x02\x01", "\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x01\x07\x80\x20", "\x01\x04\x00\x00\xff\x1f"} {
+	for _, text := range []string{
+		"", "\x01", "\x02\x01", "\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+		"\x01\x07\x80\x20", "\x01\x04\x00\x00\xff\x1f",
+	} {
 		f.Add([]byte(text))
 	}
 }

@@ -35,7 +35,10 @@ func newTestWorker(slots int) *Worker {
 
 func TestAnswersAreRemembered(t *testing.T) {
 	w := newTestWorker(1)
-	x, y := tasks.Assignment{ID: "x", Attempt: attempt(5, 1), Serial: 1}, tasks.Assignment{ID: "y", Attempt: attempt(5, 1), Serial: 2}
+	x, y := tasks.Assignment{ID: "x", Attempt: attempt(5, 1), Serial: 1}, tasks.Assignment{
+		ID: "y", Attempt: attempt(5, 1),
+		Serial: 2,
+	}
 	if v := verdictOf(t, w, pushing(5, 0, x)); v != tasks.Accepted {
 		t.Fatalf("x: %v", v)
 	}
@@ -62,7 +65,8 @@ func TestAnswersAreRemembered(t *testing.T) {
 func TestToldToStopBeforeItCame(t *testing.T) {
 	w := newTestWorker(1)
 	w.Step(StopOrder{Term: 5, ID: "x", Attempt: attempt(5, 1), Serial: 7}, nil)
-	if v := verdictOf(t, w, pushing(5, 0, tasks.Assignment{ID: "x", Attempt: attempt(5, 1), Serial: 7})); v != tasks.Halted {
+	if v := verdictOf(t, w,
+		pushing(5, 0, tasks.Assignment{ID: "x", Attempt: attempt(5, 1), Serial: 7})); v != tasks.Halted {
 		t.Errorf("%v", v)
 	}
 }
@@ -82,13 +86,16 @@ func TestAHandlerIsToldWhyItIsStopped(t *testing.T) {
 
 func TestANewTermForgetsAndAnOldOneIsRefused(t *testing.T) {
 	w := newTestWorker(2)
-	if v := verdictOf(t, w, pushing(5, 3, tasks.Assignment{ID: "x", Attempt: attempt(5, 9), Serial: 4})); v != tasks.Accepted {
+	if v := verdictOf(t, w,
+		pushing(5, 3, tasks.Assignment{ID: "x", Attempt: attempt(5, 9), Serial: 4})); v != tasks.Accepted {
 		t.Fatal(v)
 	}
-	if v := verdictOf(t, w, pushing(8, 0, tasks.Assignment{ID: "y", Attempt: attempt(8, 1), Serial: 1})); v != tasks.Accepted {
+	if v := verdictOf(t, w,
+		pushing(8, 0, tasks.Assignment{ID: "y", Attempt: attempt(8, 1), Serial: 1})); v != tasks.Accepted {
 		t.Errorf("serials begin again with a term: %v", v)
 	}
-	if v := verdictOf(t, w, pushing(5, 0, tasks.Assignment{ID: "z", Attempt: attempt(5, 10), Serial: 5})); v != tasks.StaleEpoch {
+	if v := verdictOf(t, w,
+		pushing(5, 0, tasks.Assignment{ID: "z", Attempt: attempt(5, 10), Serial: 5})); v != tasks.StaleEpoch {
 		t.Errorf("%v", v)
 	}
 }
@@ -105,7 +112,8 @@ func TestAFullOutboxTakesNothing(t *testing.T) {
 		w.Step(Ended{ID: a.ID, Attempt: a.Attempt}, nil)
 	}
 	w.Step(Acked{ID: "3", Attempt: attempt(5, 1)}, nil)
-	if v := verdictOf(t, w, pushing(5, 0, tasks.Assignment{ID: "next", Attempt: attempt(5, 1), Serial: 20})); v != tasks.Accepted {
+	if v := verdictOf(t, w,
+		pushing(5, 0, tasks.Assignment{ID: "next", Attempt: attempt(5, 1), Serial: 20})); v != tasks.Accepted {
 		t.Errorf("with room for one: %v", v)
 	}
 }
