@@ -41,7 +41,7 @@ func TestPlainEnglish(t *testing.T) {
 }
 
 var (
-	comment  = regexp.MustCompile(`(?s)<!--.*?-->`)
+	remark   = regexp.MustCompile(`(?s)<!--.*?-->`)
 	anyLink  = regexp.MustCompile(`!?\[([^\]]*)\]\([^()\s]*\)`)
 	listItem = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
 )
@@ -49,7 +49,7 @@ var (
 // prose returns the sentences of a page, by paragraphs and items of lists, and the cells of its
 // tables. It leaves out headings and code; code within a line counts as a word.
 func prose(text string) (paragraphs, cells []string) {
-	text = comment.ReplaceAllString(fencedBlock.ReplaceAllString(text, ""), "")
+	text = remark.ReplaceAllString(fencedBlock.ReplaceAllString(text, ""), "")
 	text = anyLink.ReplaceAllString(inlineCode.ReplaceAllString(text, "code"), "$1")
 	open := false
 	for line := range strings.Lines(text) {
