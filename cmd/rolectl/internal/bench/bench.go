@@ -24,6 +24,7 @@ type benchmark struct {
 	ttl      time.Duration
 	replicas int
 	storage  jetstream.StorageType
+	maxBytes int64
 	name     string // of the bucket and of the namespace
 	ctx      context.Context
 	stop     context.CancelCauseFunc
@@ -68,6 +69,7 @@ Times include this process, which holds all members. The command needs the permi
 	cli.DurationFlag(cmd, &b.ttl, "ttl", cli.MinTTL, time.Second, "TTL of the sessions")
 	cli.ReplicasFlag(cmd, &b.replicas)
 	cli.StorageFlag(cmd, &storage)
+	cli.MaxBytesFlag(cmd, &b.maxBytes)
 	f.StringSliceVar(&only, "only", nil, "measure only these, separated by commas")
 	cli.CompleteFlag(cmd, "only", "heartbeat", "handover", "failover", "task")
 	return cmd
@@ -120,7 +122,7 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 		}
 	}()
 	if err := b.makeTasks(nc); err != nil {
-		return err
+		return cli.PlacementError(err, b.replicas)
 	}
 	var results []show.Distribution
 	for _, m := range measures {

@@ -31,7 +31,7 @@ func (b *benchmark) make(nc *nats.Conn) error {
 	defer cancel()
 	cfg := natskv.Config{
 		Bucket: b.name, Replicas: b.replicas, Storage: b.storage,
-		MaxTTL: max(natskv.DefaultMaxTTL, b.ttl),
+		MaxTTL: max(natskv.DefaultMaxTTL, b.ttl), MaxBytes: b.maxBytes,
 	}
 	_, err := natskv.Create(ctx, nc, cfg)
 	return err
@@ -43,7 +43,7 @@ func (b *benchmark) makeTasks(nc *nats.Conn) error {
 	defer cancel()
 	return inventory.CreateTasks(ctx, nc, assign.ClientConfig{
 		Namespace: b.name, StreamAutoCreate: true,
-		Replicas: b.replicas, Storage: b.storage,
+		Replicas: b.replicas, Storage: b.storage, MaxBytes: b.maxBytes,
 	})
 }
 
