@@ -22,9 +22,8 @@ func FuzzPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, key string) {
 		var err error
 		var matched bool
-		if most := 256<<10 +
-			64*uint64(len(pattern)+len(key)); heap.Took(most,
-			func() { err, matched = checkPattern(pattern), matches(pattern, key) }) > most {
+		most := 256<<10 + 64*uint64(len(pattern)+len(key))
+		if heap.Took(most, func() { err, matched = checkPattern(pattern), matches(pattern, key) }) > most {
 			t.Errorf("more than %d bytes for %d and %d", most, len(pattern), len(key))
 		}
 		if err != nil || checkKey(key) != nil || len(pattern) > 200 {

@@ -33,8 +33,8 @@ func FuzzAcknowledgement(f *testing.F) {
 		var revision uint64
 		var v verdict
 		var err error
-		if most := 256<<10 +
-			128*uint64(len(data)); heap.Took(most, func() { revision, v, err = acknowledged(stream, data) }) > most {
+		most := 256<<10 + 128*uint64(len(data))
+		if heap.Took(most, func() { revision, v, err = acknowledged(stream, data) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(data))
 		}
 		var a pubAck

@@ -191,8 +191,8 @@ func FuzzDenied(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var d *PermissionError
-		if most := mayAllocate(
-			len(text)); heap.Took(most, func() { d = Denied(fmt.Errorf("%w: %s", nats.ErrPermissionViolation, text)) }) > most {
+		most := mayAllocate(len(text))
+		if heap.Took(most, func() { d = Denied(fmt.Errorf("%w: %s", nats.ErrPermissionViolation, text)) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(text))
 		}
 		if d != nil && (d.Subject == "" || !strings.Contains(text, `"`+d.Subject+`"`) || !Permanent(d)) {

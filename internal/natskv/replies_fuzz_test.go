@@ -90,8 +90,8 @@ func FuzzAPI(f *testing.F) {
 		said = data
 		for _, into := range []answer{&streamAnswer{}, &consumerAnswer{}} {
 			var err error
-			if most := 2*mayAllocate(len(data)) +
-				1<<20; heap.Took(most, func() { err = request(t.Context(), nc, at, "api", map[string]int{}, into) }) > most {
+			most := 2*mayAllocate(len(data)) + 1<<20
+			if heap.Took(most, func() { err = request(t.Context(), nc, at, "api", map[string]int{}, into) }) > most {
 				t.Errorf("more than %d bytes for %d", most, len(data))
 			}
 			var named struct {

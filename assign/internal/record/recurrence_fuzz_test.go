@@ -24,9 +24,8 @@ func FuzzDefinition(f *testing.F) {
 		e := &natskv.Entry{Value: value, Time: time.Unix(1_774_692_423, 0).UTC()}
 		var d Definition
 		var err error
-		if limit := 1<<20 +
-			128*uint64(len(value)+len(name)); heap.Took(limit, func() { d, err = ReadDefinition(name, e, Headroom+1<<10) }) >
-			limit {
+		limit := 1<<20 + 128*uint64(len(value)+len(name))
+		if heap.Took(limit, func() { d, err = ReadDefinition(name, e, Headroom+1<<10) }) > limit {
 			t.Errorf("more than %d bytes for a record of %d", limit, len(value))
 		}
 		if err != nil {

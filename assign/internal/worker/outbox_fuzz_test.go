@@ -32,8 +32,8 @@ func FuzzSettled(f *testing.F) {
 		}
 		o.flights[7], o.flights[8] = &flight{list: list}, &flight{list: list[:1]}
 		var a acknowledged
-		if most := 256<<10 +
-			64*uint64(len(data)); heap.Took(most, func() { a = o.answer(&nats.Msg{Subject: subject, Data: data}) }) > most {
+		most := 256<<10 + 64*uint64(len(data))
+		if heap.Took(most, func() { a = o.answer(&nats.Msg{Subject: subject, Data: data}) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(data))
 		}
 		awaited := 0
