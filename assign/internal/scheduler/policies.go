@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -70,4 +71,18 @@ func (c *policies) share(p record.Policy) (*tasks.Policy, error) {
 		c.shared[key] = shared
 	}
 	return shared, nil
+}
+
+// recurrence reads a definition. The input of the recurrence must fit into a message of maxPayload
+// bytes.
+func (c *policies) recurrence(name string, e *natskv.Entry, maxPayload int) (*tasks.Recurrence, error) {
+	d, err := record.ReadDefinition(name, e, int64(maxPayload))
+	if err != nil {
+		return nil, err
+	}
+	how, err := c.of(d.TaskHeader)
+	if err != nil {
+		return nil, err
+	}
+	return d.With(name, how.policy), nil
 }
