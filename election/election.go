@@ -30,6 +30,9 @@ type Election struct {
 
 	binding *binding // to the context that it was started with
 
+	unchecked context.Context // ends the health checks; nil without any
+	uncheck   context.CancelFunc
+
 	mu       sync.Mutex
 	started  bool
 	stopped  bool
@@ -59,6 +62,9 @@ type StopOptions struct {
 
 func newElection(s *Session, cfg RoleConfig) *Election {
 	e := &Election{session: s, cfg: cfg.withDefaults()}
+	if cfg.Health != nil {
+		e.unchecked, e.uncheck = context.WithCancel(context.Background())
+	}
 	e.leader.Store(&nobody)
 	return e
 }
@@ -90,8 +96,16 @@ func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) er
 }
 
 // Start takes part in the role and returns at once. When ctx ends, the election stops as by Stop.
-// Errors: ErrNoWork, ErrAlreadyStarted, also after Stop.
-func (e *Election) Start(ctx context.Context) error { return e.start(ctx, nil) }
+// A standalone election waits until its session is open for the first time, or ctx ends; what keeps
+// the session from opening is then the error, such as ErrBucketNotFound, and the election has ended.
+// Errors: ErrNoWork, ErrAlreadyStarted, also after Stop; of a standalone election those of
+// [Session.Open].
+func (e *Election) Start(ctx context.Context) error {
+	if err := e.start(ctx, nil); err != nil || e.shared == nil {
+		return err
+	}
+	return e.shared.awaitOpen(ctx)
+}
 
 // start takes part with that work, or with what is configured.
 func (e *Election) start(ctx context.Context, lead func(context.Context, *Term) error) error {
@@ -170,6 +184,9 @@ func (e *Election) finish(err error) {
 	e.mu.Unlock()
 	if !first {
 		return
+	}
+	if e.uncheck != nil {
+		e.uncheck() // before Done: the session waits for the checks, and Done may wait for the session
 	}
 	e.session.unbind(e)
 	e.session.retire(e)

@@ -11,7 +11,7 @@ import (
 // startHealth begins the checks of a role that has any: one goroutine for the asking and one for
 // the check that runs.
 func (e *Election) startHealth() {
-	if e.cfg.Health != nil {
+	if e.unchecked != nil {
 		e.session.checks.Go(e.checkHealth)
 	}
 }
@@ -44,14 +44,14 @@ func (e *Election) checkHealth() {
 			})
 		}
 		select {
-		case <-e.Done():
+		case <-e.unchecked.Done():
 			return
 		case ok := <-answers:
 			asking = false
 			count(ok)
 			select {
 			case <-tick.C:
-			case <-e.Done():
+			case <-e.unchecked.Done():
 				return
 			}
 		case <-tick.C:
@@ -62,7 +62,7 @@ func (e *Election) checkHealth() {
 
 // checkOnce asks the checker. A panic is a failure; the first of several in a row is reported.
 func (e *Election) checkOnce(timeout time.Duration, reported bool) (ok, panicked bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(e.unchecked, timeout)
 	defer cancel()
 	value, stack := rescue(func() { ok = e.cfg.Health.Check(ctx) })
 	if stack == nil {

@@ -25,12 +25,14 @@ const notAtAll = -1
 
 func newPromotion() *promotion { return &promotion{made: time.Now(), returned: make(chan struct{})} }
 
-// call calls OnPromote, unless its term has ended.
-func (p *promotion) call(ctx context.Context, token fencing.Token, f func(context.Context, fencing.Token)) {
+// call calls OnPromote, unless its term has ended, and reports whether it did.
+func (p *promotion) call(ctx context.Context, token fencing.Token, f func(context.Context, fencing.Token)) bool {
 	defer close(p.returned)
-	if p.called.CompareAndSwap(0, 1+int64(time.Since(p.made))) {
+	called := p.called.CompareAndSwap(0, 1+int64(time.Since(p.made)))
+	if called {
 		f(ctx, token)
 	}
+	return called
 }
 
 // end is called when the term has ended. It reports whether OnDemote is to run, which it may when

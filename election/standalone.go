@@ -94,6 +94,21 @@ func (s *sharedSession) open() {
 	})
 }
 
+// awaitOpen waits until the session was open once.
+func (s *sharedSession) awaitOpen(ctx context.Context) error {
+	select {
+	case <-s.ready:
+		return nil
+	case <-s.done:
+		if err := s.Err(); err != nil {
+			return err
+		}
+		return ErrClosed // stopped meanwhile
+	case <-ctx.Done():
+		return fmt.Errorf("election: start: %w", ctx.Err())
+	}
+}
+
 // release is called once by each user; the last one closes the session.
 func (s *sharedSession) release() error {
 	shared.Lock()

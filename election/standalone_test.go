@@ -9,6 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -156,8 +158,8 @@ func TestStandaloneOpeningFails(t *testing.T) {
 		cfg.BucketAutoCreate = false
 		nc := natstest.Connect(t, s)
 		one, two := standalone(t, nc, cfg, "one"), standalone(t, nc, cfg, "two")
-		if err := two.Start(t.Context()); err != nil {
-			t.Fatal(err)
+		if err := two.Start(t.Context()); !errors.Is(err, election.ErrBucketNotFound) {
+			t.Errorf("start: %v, want %v", err, election.ErrBucketNotFound)
 		}
 		for _, p := range []*part{one, two} {
 			if err := p.Run(t.Context(), p.work); !errors.Is(err, election.ErrBucketNotFound) &&
@@ -179,15 +181,95 @@ func TestStandaloneStopWhileOpening(t *testing.T) {
 		nc := natstest.Connect(t, s, link.Options()...)
 		link.Cut()
 		p := standalone(t, nc, instance("a"), "one")
-		if err := p.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		started := make(chan error, 1)
+		go func() { started <- p.Start(t.Context()) }()
 		time.Sleep(10 * time.Second)
+		none(t, "started without a server", started)
 		began := time.Now()
 		err := p.StopWithContext(context.Background(), election.StopOptions{WaitForDemote: true, Timeout: time.Hour})
 		t.Logf("stopped after %v: %v", time.Since(began), err)
+		if err := receive(t, "start returns", started); !errors.Is(err, election.ErrClosed) {
+			t.Errorf("start: %v, want %v", err, election.ErrClosed)
+		}
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("stop took %v", took)
+		}
+	})
+}
+
+// TestStandaloneStartWithDeadline: the context bounds the wait for the first opening, and ends the
+// election.
+func TestStandaloneStartWithDeadline(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		link := s.Link()
+		nc := natstest.Connect(t, s, link.Options()...)
+		link.Cut()
+		p := standalone(t, nc, instance("a"), "one")
+		began := time.Now()
+		if err := p.Start(within(t, 3*time.Second)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("start: %v", err)
+		}
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		receive(t, "the end", after(p.Done()))
+	})
+}
+
+// TestStandaloneStopWithHealth: nothing is waited for but the hand-over, also while a check runs.
+func TestStandaloneStopWithHealth(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		p := newPart()
+		var err error
+		p.Election, err = election.New(natstest.Connect(t, s), election.Config{
+			SessionConfig: instance("a"), RoleConfig: election.RoleConfig{Role: "r", Lead: p.work, Health: election.HealthCheckFunc(func(ctx context.Context) bool {
+				select {
+				case <-time.After(100 * time.Millisecond):
+				case <-ctx.Done():
+				}
+				return true
+			})},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.start(t)
+		began := time.Now()
+		stop(t, p)
+		if took := time.Since(began); took > 20*time.Millisecond {
+			t.Errorf("stop took %v", took)
+		}
+	})
+}
+
+// TestPromotionReturned: nobody waits for what OnPromote has started, so its return during the term
+// is told, and a return at the end of the term is not.
+func TestPromotionReturned(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		var sink recorder
+		cfg := instance("a")
+		cfg.Sinks = []event.Sink{&sink}
+		session := open(t, s, cfg)
+		for role, blocks := range map[string]bool{"blocks": true, "returns": false} {
+			e, err := session.Campaign(election.RoleConfig{Role: role})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.OnPromote(func(ctx context.Context, _ fencing.Token) {
+				if blocks {
+					<-ctx.Done()
+				}
+			})
+			if err := e.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			if err := e.Stop(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all := ofType[event.PromotionReturned](&sink); len(all) != 1 || all[0].Role != "returns" || all[0].Epoch == 0 {
+			t.Errorf("%+v", all)
 		}
 	})
 }

@@ -28,7 +28,9 @@ func (e *Election) work(t *Term) {
 		t.promotion = newPromotion()
 		e.guarded(t, "OnPromote", func() {
 			t.callers.promote.Store(goroutine())
-			t.promotion.call(t.ctx, t.Token(), promote)
+			if t.promotion.call(t.ctx, t.Token(), promote) && t.ctx.Err() == nil {
+				e.session.emit(event.PromotionReturned{Meta: e.session.termMeta(t), Role: t.role, Epoch: t.Epoch()})
+			}
 		})
 	}
 	if e.cfg.ValidationInterval > 0 {

@@ -22,6 +22,7 @@ func all(m Meta) []Event {
 		RoleVacant{Meta: m},
 		RoleStuck{Meta: m},
 		WorkReturned{Meta: m},
+		PromotionReturned{Meta: m},
 		CallbackPanicked{Meta: m},
 		SessionOpened{Meta: m},
 		SessionLost{Meta: m},

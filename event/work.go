@@ -15,6 +15,15 @@ type WorkReturned struct {
 	Panic bool
 }
 
+// PromotionReturned reports that OnPromote returned while the term continues. Goroutines that it has
+// started are not waited for at the end of the term, and may run beside the next leader: OnPromote
+// has to block until its context ends, or OnDemote has to wait for them.
+type PromotionReturned struct {
+	Meta
+	Role  string
+	Epoch uint64
+}
+
 // CallbackPanicked reports that a callback panicked. The panic was caught; the process continues.
 type CallbackPanicked struct {
 	Meta
@@ -28,5 +37,6 @@ type CallbackPanicked struct {
 	Stack []byte
 }
 
-func (WorkReturned) event()     {}
-func (CallbackPanicked) event() {}
+func (WorkReturned) event()      {}
+func (PromotionReturned) event() {}
+func (CallbackPanicked) event()  {}

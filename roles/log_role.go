@@ -29,6 +29,11 @@ func describeRole(e event.Event) (line, bool) {
 			term(e.Role, e.Epoch, slog.Duration("since", e.Since))...), true
 	case event.WorkReturned:
 		return returned(e), true
+	case event.PromotionReturned:
+		l := at(slog.LevelWarn, "OnPromote returned while the term continues: goroutines that it has started are not waited for; "+
+			"block until ctx ends, or wait for them in OnDemote", term(e.Role, e.Epoch)...)
+		l.repeats = "OnPromote " + e.Role
+		return l, true
 	case event.CallbackPanicked:
 		return at(slog.LevelError, "callback panicked", slog.String("role", e.Role), slog.String("callback", e.Callback),
 			slog.String("panic", fmt.Sprint(e.Value)), slog.String("stack", string(e.Stack))), true

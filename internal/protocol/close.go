@@ -1,11 +1,6 @@
 package protocol
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/rolemanager/rolemanager/internal/protocol/record"
-)
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
 type closeState struct {
 	asked    bool
@@ -116,12 +111,11 @@ func (m *Machine) abandonCommands() {
 		abandon(q.command)
 	}
 	for _, p := range m.proofs {
-		abandon(p.command)
+		for _, q := range p.asking {
+			abandon(q.command)
+		}
 	}
 	for _, w := range m.own.waiting {
 		abandon(w.command)
-	}
-	for _, id := range slices.Sorted(maps.Keys(m.writes)) {
-		abandon(m.writes[id].proof.command)
 	}
 }

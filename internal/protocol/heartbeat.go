@@ -15,9 +15,10 @@ type lease struct {
 	nonce      string // the incarnation as others see it: only a record with our nonce is ours
 	number     uint64 // of the session: the revision of its first write; 0 until open
 
-	rev      uint64 // the highest revision known to be a beat of ours
-	beat     uint64 // the number of the last attempt; every attempt takes a new one
-	acked    uint64 // of the attempt that stands at rev
+	rev      uint64         // the highest revision known to be a beat of ours
+	beat     uint64         // the number of the last attempt; every attempt takes a new one
+	acked    uint64         // of the attempt that stands at rev
+	sent     record.Instant // when that was
 	inflight bool
 	attempts []attempt // whose landing is not yet history, oldest first
 
@@ -244,7 +245,7 @@ func (m *Machine) adopt(beat, rev uint64) {
 		return
 	}
 	a := l.attempts[i]
-	l.rev, l.acked, l.short = rev, beat, a.short
+	l.rev, l.acked, l.short, l.sent = rev, beat, a.short, a.sent
 	l.deadline = a.sent.Add(a.ttl - m.cfg.margin(a.ttl))
 	if m.phase == opening {
 		m.opened(rev)

@@ -78,6 +78,9 @@ func (m *Machine) nextObserver() record.Instant {
 	if m.own.wanted > m.own.acked {
 		ahead(max(m.own.retry.after, m.own.restoreAt))
 	}
+	for _, p := range m.proofs {
+		ahead(p.after)
+	}
 	if m.phase == opening {
 		ahead(m.formerDue())
 	}

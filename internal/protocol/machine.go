@@ -48,7 +48,7 @@ type Machine struct {
 	rebuilding bool
 	ready      []readyAsk
 	readyUntil record.Instant
-	proofs     []proof
+	proofs     []*proof
 
 	writes    map[WriteID]pending
 	lastWrite WriteID
@@ -72,6 +72,7 @@ func New(cfg Config) *Machine {
 	}
 	m.self = m.view.Own(record.Peer{Class: cfg.Class, Instance: cfg.Instance})
 	m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo
+	m.own.open = view.Never
 	return m
 }
 

@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // own is our member record: what others may know of us beside that we live.
 type own struct {
 	wanted, acked uint64 // versions of what we want to say, and of what is known to stand there
 	inflight      bool
+	open          record.Instant // since when the outcome of a write is open, view.Never for none; observer's scale
 	retry         retry
 	restoreAt     record.Instant // not written before: others have changed what stood there
 	said          *record.Member // the last one sent
@@ -44,7 +46,7 @@ func (m *Machine) writeMember() {
 			rec.Roles[rv.Name] = record.Candidacy{Priority: r.priority, Takeover: r.takeover, Eligible: r.advertised}
 		}
 	}
-	o.inflight, o.said, o.saying = true, rec, o.wanted
+	o.inflight, o.open, o.said, o.saying = true, m.now.Observer, rec, o.wanted
 	p := m.self
 	m.put(pending{
 		purpose: forMember, version: o.wanted, expect: standing(p.MemberForm, p.MemberRevision), stood: p.MemberRevision,
@@ -57,7 +59,9 @@ func (m *Machine) memberWritten(p pending, w Written, mine bool) {
 	if !mine {
 		return
 	}
-	o.inflight = false
+	if o.inflight = false; w.Outcome != record.Unknown {
+		o.open = view.Never
+	}
 	switch w.Outcome {
 	case record.Won:
 		if p.overNothing() {
@@ -124,7 +128,7 @@ func (m *Machine) missOwnMember() {
 // dropMember forgets what the former session said; the next one says it again under its own number.
 func (m *Machine) dropMember() {
 	o := &m.own
-	o.acked, o.inflight, o.retry, o.said = 0, false, retry{}, nil
+	o.acked, o.inflight, o.open, o.retry, o.said = 0, false, view.Never, retry{}, nil
 	o.wanted++
 }
 

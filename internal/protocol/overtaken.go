@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // undelivered is a record of a role that we take part in, which the present watch has not delivered
@@ -94,15 +95,21 @@ func (m *Machine) takeBack(rv *RoleView) {
 	}
 }
 
-// takeBackOwnMember does the same with our own member record: without it nobody counts on us.
+// takeBackOwnMember does the same with our own member record: without it nobody counts on us. A later one of ours may stand in its
+// place while the outcome of that write is open.
 func (m *Machine) takeBackOwnMember() {
 	p := m.self
 	shown := p.MemberSeen >= p.MemberRevision && m.view.Current(p)
-	if p.MemberForm == record.FormRecord && !shown && p.MemberRevision <= m.view.Delivered() {
+	if p.MemberForm == record.FormRecord && !shown && p.MemberRevision <= m.view.Delivered() && !m.mayHaveReplacedMember() {
 		m.view.TakeBackMember(p, &m.news)
 		m.touchMember()
 		m.rebuild("our member record does not stand")
 	}
+}
+
+// mayHaveReplacedMember reports whether a member record of ours may have been stored, and is not known.
+func (m *Machine) mayHaveReplacedMember() bool {
+	return m.own.open != view.Never && m.now.Observer < m.own.open.Add(m.cfg.TTL-m.cfg.Margin)
 }
 
 // rotatesStill reports whether a rotation of a role may have been stored, and is not known.

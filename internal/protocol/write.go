@@ -35,7 +35,7 @@ type pending struct {
 	version uint64
 	peer    *PeerView
 	role    *RoleView
-	proof   proof
+	proof   *proof
 }
 
 // overNothing reports whether the condition of a write is that its key is absent. When such a write
@@ -110,7 +110,7 @@ func (w Written) apply(m *Machine) {
 	case forRotate:
 		m.rotationWritten(p, w, mine)
 	case forProof:
-		m.probeWritten(p, w)
+		m.probeWritten(p.proof, w)
 	}
 }
 
@@ -127,7 +127,8 @@ func standing(form record.Form, revision uint64) uint64 {
 type retry struct {
 	after    record.Instant
 	failures int32
-	refused  bool // the last outcome was a refusal that the view has not explained yet
+	refused  bool   // the last outcome was a refusal that the view has not explained yet
+	late     uint64 // the watch was behind when it was to have explained it: not before it has come here
 }
 
 func (r *retry) waiting(now record.Instant) bool { return now < r.after }
@@ -144,15 +145,23 @@ func (m *Machine) unknown(r *retry, doing, role string) {
 // second to explain it.
 func (m *Machine) unexplained(r *retry) {
 	r.after, r.refused = m.now.Observer.Add(explainTime), true
+	r.late = 0
 }
 
-// due reports whether the next attempt may be made; an unexplained refusal asks for a new watch
-// first.
+// due reports whether the next attempt may be made; an unexplained refusal asks for a new watch first. A watch that is only behind is
+// on its way to the explanation, and the next one would have to show all of that again.
 func (m *Machine) due(r *retry) bool {
 	if r.waiting(m.now.Observer) {
 		return false
 	}
 	if r.refused {
+		if r.late == 0 {
+			r.late = m.view.Last()
+		}
+		if m.view.Whole() && m.view.Delivered() < r.late {
+			r.after = m.now.Observer.Add(explainTime)
+			return false
+		}
 		r.refused = false
 		m.rebuild("a refusal that the watch does not explain")
 		r.after = m.now.Observer.Add(explainTime)
