@@ -17,7 +17,8 @@ import (
 // [Permanent], [RetryAfter], [Snooze]. A panic is a failure too, with its stack. Handle may be
 // called before and after the session is opened. Errors: ErrDuplicateKind, ErrInvalidKind for a
 // Kind that NewKind or MakeKind did not return, a *ConfigError for a nil assigner or handler, and
-// for a middleware that returns nil.
+// for a middleware that returns nil, *election.TooLargeError when the member record of the process
+// has no room for another kind.
 func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Context, t *Task[In]) (Out, error)) error {
 	switch {
 	case a == nil:
@@ -52,6 +53,8 @@ func (a *Assigner) handle(kind string, h HandlerFunc) error {
 	}
 	return a.handlers.Add(kind, func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error) {
 		return h(ctx, &Task[[]byte]{Input: input, run: run})
+	}, func(kinds []string) error {
+		return bridge.Offer(a.session, a.cfg.Namespace, a.cfg.Slots, kinds, a.cfg.Labels)
 	})
 }
 

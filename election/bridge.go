@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/clock"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 func init() {
@@ -29,6 +30,9 @@ func init() {
 	bridge.LeaseOf = func(h any) any { return h.(Host).lease }
 	bridge.AttachOnce = func(session any, name string, run any) error {
 		return session.(*Session).attachOnce(name, run.(func(context.Context, Host) error))
+	}
+	bridge.Offer = func(session any, namespace string, slots int, kinds []string, labels map[string]string) error {
+		return session.(*Session).reserve(namespace, record.Workplace{Slots: slots, Kinds: kinds, Labels: labels})
 	}
 	bridge.Number = func(session any) uint64 { return session.(*Session).sessionNumber() }
 	bridge.TrustedFor = func(session any) time.Duration { return session.(*Session).trustedFor() }

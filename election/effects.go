@@ -64,6 +64,10 @@ func (l *loop) write(w protocol.Write) {
 	}
 	l.writer.Submit(op, l.s.cfg.OpTimeout, func(r natskv.Result) {
 		written := protocol.Written{ID: w.ID, Outcome: outcomes[r.Outcome], Revision: r.Revision}
+		if r.Outcome == natskv.Unknown && natskv.TooLarge(r.Err) {
+			l.wg.Go(func() { l.tooLarge(written, len(w.Value)) }) // it asks the server
+			return
+		}
 		m := message{}
 		if r.Outcome == natskv.Unknown {
 			m.fault = r.Err

@@ -288,6 +288,7 @@ func (l *loop) watchConnection() {
 			l.connection(up, status)
 			if up {
 				l.watcher.rebuild()
+				l.learnRoom(l.bucket.Largest())
 			}
 		}
 	}

@@ -45,6 +45,7 @@ type Session struct {
 	bindings   map[<-chan struct{}]*binding
 	attached   []*attachment
 	workplaces map[string]record.Workplace
+	room       room
 	loop       *loop                   // nil until Open has what it takes
 	giveUp     context.CancelCauseFunc // what Open does before it has; nil before Open
 	closing    bool
@@ -80,6 +81,7 @@ func NewSession(cfg SessionConfig) (*Session, error) {
 	}
 	s.present.Store(s.trust)
 	if len(cfg.Meta) > 0 {
+		s.room.meta = encodedSize(cfg.Meta)
 		s.post(protocol.Describe{Meta: maps.Clone(cfg.Meta)})
 	}
 	return s, nil
@@ -204,7 +206,11 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 				s.cfg.TTL, bucket.MaxTTL(), bucket.Name()),
 		}
 	}
-	return bucket, nil
+	payload := nc.MaxPayload()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.room.limit(payload, bucket.Largest(), bucket.Name())
+	return bucket, s.room.check(0)
 }
 
 func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
@@ -257,7 +263,8 @@ func (s *Session) finishAll() {
 }
 
 // Campaign makes this session's part in a role; it begins with the Election's Run or Start. It may
-// be called before Open. Errors: every fault of cfg, ErrDuplicateRole, ErrWorkerOnly, ErrClosed.
+// be called before Open. Errors: every fault of cfg, ErrDuplicateRole, ErrWorkerOnly, ErrClosed,
+// *TooLargeError when the member record has no room for another role.
 func (s *Session) Campaign(cfg RoleConfig) (*Election, error) {
 	if err := cfg.Validate(s.cfg.HeartbeatInterval); err != nil {
 		return nil, err
@@ -272,8 +279,12 @@ func (s *Session) Campaign(cfg RoleConfig) (*Election, error) {
 	case s.elections[cfg.Role] != nil:
 		return nil, fmt.Errorf("%w: %s", ErrDuplicateRole, cfg.Role)
 	}
+	if err := s.room.check(candidacySize(cfg)); err != nil {
+		return nil, err
+	}
 	e := newElection(s, cfg)
 	s.elections[cfg.Role] = e
+	s.room.roles += candidacySize(cfg)
 	return e, nil
 }
 
@@ -283,6 +294,7 @@ func (s *Session) retire(e *Election) {
 	defer s.mu.Unlock()
 	if s.elections[e.cfg.Role] == e {
 		delete(s.elections, e.cfg.Role)
+		s.room.roles -= candidacySize(e.cfg)
 	}
 }
 
@@ -359,12 +371,16 @@ func (s *Session) Close(ctx context.Context) error {
 func (s *Session) Events(ctx context.Context) <-chan event.Event { return s.events.subscribe(ctx) }
 
 // SetMeta replaces what the member record publishes of this process, and returns when it is stored.
+// Errors: *TooLargeError, and the record keeps what it says; ErrClosed, ctx's.
 func (s *Session) SetMeta(ctx context.Context, meta map[string]string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	copied := make(map[string]string, len(meta)) // not nil, which would mean no change
 	maps.Copy(copied, meta)
+	if err := s.makeRoom(encodedSize(copied)); err != nil {
+		return err
+	}
 	_, err := s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Meta: copied} })
 	return err
 }

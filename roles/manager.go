@@ -82,7 +82,8 @@ func (m *Manager) Session() *election.Session { return m.session }
 func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.session.Events(ctx) }
 
 // Add takes part in more roles, at once if the manager is running. On an error, none of the roles
-// was added. Errors: every fault of the roles, ErrEnded, election.ErrWorkerOnly, and
+// was added. Errors: every fault of the roles, ErrEnded, election.ErrWorkerOnly,
+// *election.TooLargeError when the record of this process has no room for more roles, and
 // election.ErrDuplicateRole when the role was added directly to the session.
 func (m *Manager) Add(roles ...Role) error {
 	m.mu.Lock()

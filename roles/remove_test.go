@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -41,6 +45,36 @@ func TestRemoveFromInsideTheWork(t *testing.T) {
 		if err := n.Add(roles.Role{Name: "r", Lead: newWork().lead}); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// TestAddOneTooMany: a role for which the member record has no room is refused, with all roles of that
+// call, and the manager continues with the others.
+func TestAddOneTooMany(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		w := newWork()
+		n := start(t, s, "a", one(w.role("first")))
+		term := receive(t, "a term", w.began)
+		long := strings.Repeat("n", 190)
+		var err error
+		for i := 0; err == nil && i < 1000; i++ {
+			err = n.Add(w.role(fmt.Sprint(long, i)), w.role(fmt.Sprint(long, "-", i)))
+		}
+		if fault := (*election.TooLargeError)(nil); !errors.As(err, &fault) {
+			t.Fatal(err)
+		}
+		if roles := len(n.Status().Roles); roles%2 != 1 {
+			t.Errorf("%d roles", roles)
+		}
+		if err := n.Add(w.role("short")); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		if !term.Valid() {
+			t.Error("the term has ended")
+		}
+	}, func(o *natsrun.Options) {
+		o.Configure = func(so *server.Options) { so.MaxPayload = 8 << 10 }
 	})
 }
 

@@ -24,7 +24,12 @@ type Bucket struct {
 	maxTTL   time.Duration
 	replicas int
 	storage  jetstream.StorageType
+	largest  int32
 }
+
+// Largest is how many bytes a message may have, with its header, as the bucket was opened; 0 for any
+// number.
+func (b *Bucket) Largest() int { return max(int(b.largest), 0) }
 
 // Name is the name of the bucket.
 func (b *Bucket) Name() string { return b.name }
@@ -64,6 +69,8 @@ type State struct {
 	FirstSeq, LastSeq uint64
 	// Keys counts the records, markers included.
 	Keys, Bytes uint64
+	// Largest is how many bytes a message may have, with its header; 0 for any number.
+	Largest int
 	// Watchers counts the consumers on the bucket.
 	Watchers int
 	Replicas int
@@ -139,7 +146,7 @@ func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State
 		Identity: info.identity(),
 		FirstSeq: info.State.FirstSeq, LastSeq: info.State.LastSeq,
 		Keys: info.State.Msgs, Bytes: info.State.Bytes,
-		Watchers: info.State.Consumers,
+		Watchers: info.State.Consumers, Largest: max(int(info.Config.MaxMsgSize), 0),
 		Replicas: info.Config.Replicas, Storage: info.Config.Storage,
 		Faults: faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion()),
 	}
@@ -185,7 +192,7 @@ func opened(nc *nats.Conn, at place, info *streamAnswer, on uint64) (*Bucket, er
 	longest, _ := maxTTL(&info.Config)
 	return &Bucket{
 		nc: nc, name: at.bucket, reach: at.reach, identity: info.identity(), read: on, maxTTL: longest,
-		replicas: info.Config.Replicas, storage: info.Config.Storage,
+		replicas: info.Config.Replicas, storage: info.Config.Storage, largest: info.Config.MaxMsgSize,
 	}, nil
 }
 

@@ -151,6 +151,12 @@ const (
 	codeTTLOff            = 10166
 )
 
+// TooLarge reports whether err says that the message has more bytes than the server, or the bucket,
+// takes.
+func TooLarge(err error) bool {
+	return errors.Is(err, nats.ErrMaxPayload) || hasCode(err, codeTooLarge)
+}
+
 // lasting are the codes that will be the same at the next attempt.
 var lasting = []jetstream.ErrorCode{
 	codeAccountNotFound, codeOffForAccount, codeInvalidConfig, codeTooLarge, codeStreamNotFound, codeOtherStream,

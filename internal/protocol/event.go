@@ -33,6 +33,7 @@ type (
 		Outcome  record.Outcome
 		Revision uint64 // when Won
 		Fault    error
+		TooLarge bool // Fault says that the server takes no record of this size
 	}
 
 	// Connection says that the connection was lost or is back.

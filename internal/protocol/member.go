@@ -20,6 +20,7 @@ type own struct {
 	meta          map[string]string
 	assign        map[string]record.Workplace
 	waiting       []awaitedMember
+	tooLarge      bool // the server does not take it: nothing waits for it
 }
 
 type awaitedMember struct {
@@ -74,15 +75,36 @@ func (m *Machine) memberWritten(p pending, w Written, mine bool) {
 			m.unexplained(&o.retry)
 		}
 	case record.Unknown:
+		if w.TooLarge {
+			m.memberRefused(p.version, w.Fault)
+		}
 		m.unknown(&o.retry, "write our member record", "")
 	}
 }
 
-// memberStored notes that a version of the record is known to stand, and tells whoever has waited
-// for it.
+// memberRefused answers whoever has made the record too large for the server, and takes back what was described. The record that
+// stands keeps its words, and what cannot be taken back is tried again: the limit may have fallen, and may rise.
+func (m *Machine) memberRefused(version uint64, fault error) {
+	o := &m.own
+	o.tooLarge = true
+	o.waiting = slices.DeleteFunc(o.waiting, func(a awaitedMember) bool {
+		if a.version <= version {
+			m.emit(Done{ID: a.command, Err: fault})
+		}
+		return a.version <= version
+	})
+	if stands := m.self.Member; stands != nil && stands.Session == m.lease.number {
+		o.meta, o.assign = stands.Meta, stands.Assign
+	}
+	for _, r := range m.active.list { // a vacate may have waited for it
+		m.touchRole(r.RoleView)
+	}
+}
+
+// memberStored notes that a version of the record is known to stand, and tells whoever has waited for it.
 func (m *Machine) memberStored(version uint64) {
 	o := &m.own
-	o.retry, o.acked = retry{}, max(o.acked, version)
+	o.retry, o.acked, o.tooLarge = retry{}, max(o.acked, version), false
 	o.waiting = slices.DeleteFunc(o.waiting, func(a awaitedMember) bool {
 		if a.version > o.acked {
 			return false

@@ -176,7 +176,7 @@ func (m *Machine) handOver(r *role) {
 	case r.leaving != nil && !r.leaving.vacate:
 		t.given = true // the record stays to the end of the session
 	case task.inflight:
-	case m.own.acked < t.version && !m.closing.asked: // comes back when the member record stands
+	case m.own.acked < t.version && !m.own.tooLarge && !m.closing.asked: // comes back when the member record stands
 	case !m.due(&task.retry):
 		m.wakeRole(r.RoleView, task.retry.after)
 	case m.enter(r.RoleView):

@@ -74,7 +74,7 @@ func (w Written) apply(m *Machine) {
 	if p.role != nil {
 		m.leave(w.Outcome, w.Revision, m.elapsed(p))
 	}
-	if w.Fault != nil {
+	if w.Fault != nil && !(w.TooLarge && p.purpose == forMember) { // without a new member record everything else lives on
 		m.fail(w.Fault)
 		return
 	}

@@ -31,12 +31,16 @@ func NewRegistry() *Registry {
 	return &Registry{offer: make(chan struct{}, 1), handlers: map[string]Handler{}, blocked: map[string]int{}}
 }
 
-// Add gives a kind its handler. Errors: taskerr.ErrDuplicateKind.
-func (r *Registry) Add(kind string, h Handler) error {
+// Add gives a kind its handler, if offer agrees to all kinds that there are then. Errors:
+// taskerr.ErrDuplicateKind, and those of offer.
+func (r *Registry) Add(kind string, h Handler, offer func(kinds []string) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.handlers[kind] != nil {
 		return fmt.Errorf("%w: %s", taskerr.ErrDuplicateKind, kind)
+	}
+	if err := offer(append(slices.Sorted(maps.Keys(r.handlers)), kind)); err != nil {
+		return err
 	}
 	r.handlers[kind] = h
 	select {
