@@ -290,7 +290,7 @@ func TestBench(t *testing.T) {
 	interrupted := p.start("bench", "--rounds", "1000", "--only", "failover")
 	interrupted.says(&interrupted.errs, "fail-overs")
 	interrupted.signal(syscall.SIGINT)
-	if r := interrupted.wait(); r.code != cli.ExitFailed || !strings.HasSuffix(r.errors, "rolectl: interrupted\n") {
+	if r := interrupted.wait(); r.code != 130 || !strings.HasSuffix(r.errors, "rolectl: interrupted\n") {
 		t.Errorf("interrupted: exit %d, %q", r.code, r.errors)
 	}
 	if n := streams(); n != 0 {

@@ -9,18 +9,51 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/doctor"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/exec"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, stop := untilSignal(os.Interrupt, syscall.SIGTERM)
+	defer stop(nil)
 	// Without this, the first write to a closed pipe would end the process at once. A caught
 	// signal, unlike an ignored one, is not inherited by the command of exec.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:]))
+}
+
+// signalled is the cause of a context that a signal has ended.
+type signalled struct{ syscall.Signal }
+
+func (s signalled) Error() string { return "interrupted by " + s.Signal.String() }
+
+// untilSignal returns a context that ends with the first of the signals.
+func untilSignal(which ...os.Signal) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c := make(chan os.Signal, 1) // the first one counts
+	signal.Notify(c, which...)
+	go func() { // ends with the program
+		if s, ok := (<-c).(syscall.Signal); ok {
+			cancel(signalled{s})
+		}
+	}()
+	return ctx, cancel
+}
+
+// exitCode is that of an error, or of the signal that has interrupted the command, as a shell
+// reports it. exec and doctor have exit codes of their own.
+func exitCode(ctx context.Context, cmd *cobra.Command, err error) int {
+	code := cli.CodeOf(err)
+	var by signalled
+	own := cmd.Name() == exec.Name || cmd.Name() == doctor.Name
+	if !own && (code == cli.ExitFailed || code == cli.ExitConnection) && errors.As(context.Cause(ctx), &by) {
+		return 128 + int(by.Signal)
+	}
+	return code
 }
 
 // inboxHint is for users who may subscribe only below another inbox prefix.
@@ -43,7 +76,7 @@ func run(ctx context.Context, args []string) int {
 	if !a.Begun { // cobra refused the command line, and nothing was done
 		err = cli.UsageError(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 	}
-	code, text := cli.CodeOf(err), cli.Plain(err)
+	code, text := exitCode(ctx, cmd, err), cli.Plain(err)
 	if code == cli.ExitUsage || code == cli.ExitConnection { // it may consist of several errors
 		text = show.OneLine(text)
 	}

@@ -29,8 +29,9 @@ read-only permissions.
 With -o json all output is JSON in a versioned schema: data on standard output, and on standard error notes and, at the end,
 an error with a code.
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost, 141 nobody reads
-the output (a closed pipe). exec passes on the exit code of its command, and doctor has exit codes of its own.`,
+Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5 leadership lost, 130
+interrupted (Ctrl-C), 141 nobody reads the output (a closed pipe). exec passes on the exit code of its command, and
+doctor has exit codes of its own.`,
 		Example: `  rolectl dev                                   # a server to try things out, in another terminal
   rolectl roles                                 # who leads
   rolectl watch                                 # the same, as it changes

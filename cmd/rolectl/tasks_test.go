@@ -188,7 +188,7 @@ func TestTasksProgress(t *testing.T) {
 		t.Errorf("waited for as long as was said: exit %d, %q", r.code, r.errors)
 	}
 	typed(t, other, "\x03")
-	if r := again.wait(); r.code != cli.ExitFailed || !strings.Contains(r.out, "slow continues") {
+	if r := again.wait(); r.code != 130 || !strings.Contains(r.out, "slow continues") {
 		t.Errorf("interrupted: exit %d, %q", r.code, r.out)
 	}
 	w.in("slow", assign.StateRunning)
@@ -373,7 +373,7 @@ func TestTasksSteer(t *testing.T) {
 	waiting := w.start("tasks", "submit", "gate", "{}", "--id", "left", "--wait")
 	w.in("left", assign.StateRunning)
 	waiting.signal(syscall.SIGINT)
-	if r := waiting.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, "left continues") {
+	if r := waiting.wait(); r.code != 130 || !strings.Contains(r.errors, "left continues") {
 		t.Errorf("interrupted: exit %d, %s", r.code, r.errors)
 	}
 	w.in("left", assign.StateRunning)

@@ -95,8 +95,8 @@ func (m *Machine) takeBack(rv *RoleView) {
 	}
 }
 
-// takeBackOwnMember does the same with our own member record: without it nobody counts on us. A later one of ours may stand in its
-// place while the outcome of that write is open.
+// takeBackOwnMember does the same with our own member record: without it nobody counts on us. A
+// later one of ours may stand in its place while the outcome of that write is open.
 func (m *Machine) takeBackOwnMember() {
 	p := m.self
 	shown := p.MemberSeen >= p.MemberRevision && m.view.Current(p)
@@ -107,7 +107,8 @@ func (m *Machine) takeBackOwnMember() {
 	}
 }
 
-// mayHaveReplacedMember reports whether a member record of ours may have been stored, and is not known.
+// mayHaveReplacedMember reports whether a member record of ours may have been stored, and is not
+// known.
 func (m *Machine) mayHaveReplacedMember() bool {
 	return m.own.open != view.Never && m.now.Observer < m.own.open.Add(m.cfg.TTL-m.cfg.Margin)
 }

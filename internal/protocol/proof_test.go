@@ -30,8 +30,8 @@ func (g *rig) answers() (all []Done) {
 	return all
 }
 
-// TestProofsAreShared: all who ask before a proof is sent share it, those who ask later share the next one, and no beat is sent for
-// them while the last one is fresh.
+// TestProofsAreShared: all who ask before a proof is sent share it, those who ask later share the
+// next one, and no beat is sent for them while the last one is fresh.
 func TestProofsAreShared(t *testing.T) {
 	g := proving(t)
 	const many = 1000
@@ -57,7 +57,8 @@ func TestProofsAreShared(t *testing.T) {
 	}
 }
 
-// TestProofNeedsAFreshBeat: an interval after the last beat was sent, the next one must be acknowledged first.
+// TestProofNeedsAFreshBeat: an interval after the last beat was sent, the next one must be
+// acknowledged first.
 func TestProofNeedsAFreshBeat(t *testing.T) {
 	g := proving(t)
 	g.now.Holder, g.now.Observer = g.now.Holder.Add(g.m.cfg.Heartbeat+time.Millisecond), g.now.Observer.Add(g.m.cfg.Heartbeat+time.Millisecond)
@@ -73,8 +74,8 @@ func TestProofNeedsAFreshBeat(t *testing.T) {
 	}
 }
 
-// TestProofIsTriedAgain: a write without an outcome, as when it met another one in flight, is sent again for an interval. Then the
-// question has no answer, and the term continues.
+// TestProofIsTriedAgain: a write without an outcome, as when it met another one in flight, is sent
+// again for an interval. Then the question has no answer, and the term continues.
 func TestProofIsTriedAgain(t *testing.T) {
 	g := proving(t)
 	g.step(Validate{ID: 1, Role: "r"})

@@ -8,8 +8,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestSupersededMemberRecord: the watch need not show a member record of ours that a later one has replaced in the store, though the
-// acknowledgement of that one is on its way. When the later one was never stored, the loss is noticed in the end.
+// TestSupersededMemberRecord: the watch need not show a member record of ours that a later one has
+// replaced in the store, though the acknowledgement of that one is on its way. When the later one
+// was never stored, the loss is noticed in the end.
 func TestSupersededMemberRecord(t *testing.T) {
 	for name, stored := range map[string]bool{"replaced": true, "lost": false} {
 		t.Run(name, func(t *testing.T) {
@@ -75,8 +76,9 @@ func (g *rig) rebuilds() (n int) {
 	return n
 }
 
-// TestRefusalUnderALateWatch: a claim is refused because somebody else has the role, and the watch will show that after everything
-// that was written before. It is waited for. A watch that has shown what is later, and not the reason, is replaced.
+// TestRefusalUnderALateWatch: a claim is refused because somebody else has the role, and the watch
+// will show that after everything that was written before. It is waited for. A watch that has shown
+// what is later, and not the reason, is replaced.
 func TestRefusalUnderALateWatch(t *testing.T) {
 	for name, shown := range map[string]bool{"late": true, "lost": false} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +104,7 @@ func TestRefusalUnderALateWatch(t *testing.T) {
 			for until := b.now.Add(6 * time.Second); b.now < until && b.harm == ""; {
 				b.next()
 			}
-			if want := map[bool]string{false: "the watch is made anew: a refusal that the watch does not explain"}[shown]; b.harm != want {
+			if want := map[bool]string{false: "the watch is recreated: a refusal that the watch does not explain"}[shown]; b.harm != want {
 				t.Errorf("harm: %q, want %q", b.harm, want)
 			}
 		})

@@ -6,9 +6,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// proof is the question whether a term is the present one, of all who asked before it was sent. A heartbeat of the last interval
-// proves that the session lives, and a write guarded by the role's revision that the role is still ours. Nothing less proves
-// leadership now, and however many ask, there is one such write in flight for each role.
+// proof is the question whether a term is the present one, of all who asked before it was sent. A
+// heartbeat of the last interval proves that the session lives, and a write guarded by the role's
+// revision that the role is still ours. Nothing less proves leadership now, and however many ask,
+// there is one such write in flight for each role.
 type proof struct {
 	asking []question
 	role   string
@@ -48,12 +49,14 @@ func (m *Machine) alive() bool { return m.now.Holder <= m.lease.sent.Add(m.cfg.H
 // proofWaits reports whether a proof needs a beat before it can be sent.
 func (m *Machine) proofWaits() bool { return !m.alive() && slices.ContainsFunc(m.proofs, m.provable) }
 
-// provable reports whether the write of a proof may be sent now, as far as other proofs of its role and earlier attempts go.
+// provable reports whether the write of a proof may be sent now, as far as other proofs of its role
+// and earlier attempts go.
 func (m *Machine) provable(p *proof) bool {
 	return !p.sent && m.now.Observer >= p.after && !slices.ContainsFunc(m.proofs, func(q *proof) bool { return q.sent && q.role == p.role })
 }
 
-// prove sends the guarded write of every proof that may be sent, and answers those whose term is over.
+// prove sends the guarded write of every proof that may be sent, and answers those whose term is
+// over.
 func (m *Machine) prove() {
 	m.proofs = slices.DeleteFunc(m.proofs, func(p *proof) bool {
 		if r := m.termOf(p.role, p.term); !p.sent && (r == nil || !r.term.leading()) {
@@ -82,8 +85,8 @@ func (m *Machine) answerProof(p *proof, err error) {
 	}
 }
 
-// probeWritten decides. Without an outcome the write is tried again for an interval: on replicas it may have met another write that
-// is guarded by the same record, which says nothing.
+// probeWritten decides. Without an outcome the write is tried again for an interval: on replicas it
+// may have met another write that is guarded by the same record, which says nothing.
 func (m *Machine) probeWritten(p *proof, w Written) {
 	i := slices.Index(m.proofs, p)
 	if i < 0 {
@@ -109,7 +112,8 @@ func (m *Machine) probeWritten(p *proof, w Written) {
 	m.answerProof(p, err)
 }
 
-// proveAgain gives up on the questions that are older than an interval, and reports whether others are left.
+// proveAgain gives up on the questions that are older than an interval, and reports whether others
+// are left.
 func (m *Machine) proveAgain(p *proof) bool {
 	p.asking = slices.DeleteFunc(p.asking, func(q question) bool {
 		old := m.now.Holder >= q.asked.Add(m.cfg.Heartbeat)

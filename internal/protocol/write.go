@@ -148,8 +148,9 @@ func (m *Machine) unexplained(r *retry) {
 	r.late = 0
 }
 
-// due reports whether the next attempt may be made; an unexplained refusal asks for a new watch first. A watch that is only behind is
-// on its way to the explanation, and the next one would have to show all of that again.
+// due reports whether the next attempt may be made; an unexplained refusal asks for a new watch
+// first. A watch that is only behind is on its way to the explanation, and the next one would have
+// to show all of that again.
 func (m *Machine) due(r *retry) bool {
 	if r.waiting(m.now.Observer) {
 		return false

@@ -41,7 +41,7 @@ func Command(a *cli.App) *cobra.Command {
 		Use: "bench", Short: "Measure fail-over, hand-over, heartbeats and tasks on this server",
 		Long: `Measure on this server, in a new bucket and a new task stream, which are removed afterwards:
 
-  heartbeat   from sending a heartbeat to its acknowledgement
+  heartbeat   a conditional write like a heartbeat, from asking for it to its acknowledgement
   handover    from the request to step down to the next promotion, normally of the successor; the work returns at once
   failover    from the end of a leader's connection to the promotion of the successor: about the TTL
   task        from submitting a task to its outcome, one at a time

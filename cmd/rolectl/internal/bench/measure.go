@@ -52,18 +52,12 @@ func (b *benchmark) heartbeat(sample func(time.Duration)) error {
 	if _, err := b.promoted(joined); err != nil {
 		return err
 	}
-	for range 10 * b.rounds { // five heartbeats come in each TTL; asking for proof sends one at once
-		for len(s.beats) > 0 {
-			<-s.beats
-		}
+	for range 10 * b.rounds { // five heartbeats come in each TTL; a proof is such a write, and comes at once
+		began := time.Now()
 		if err := b.confirmed(s); err != nil {
 			return err
 		}
-		d, err := await(b.ctx, b.roundWithin(), "heartbeat", s.beats)
-		if err != nil {
-			return err
-		}
-		sample(d)
+		sample(time.Since(began))
 	}
 	return nil
 }

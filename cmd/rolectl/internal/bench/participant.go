@@ -7,7 +7,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
-	"github.com/rolemanager/rolemanager/event"
 )
 
 // participant is one member, with a connection of its own that can be cut.
@@ -15,7 +14,6 @@ type participant struct {
 	*election.Election
 	session *election.Session
 	nc      *nats.Conn
-	beats   chan time.Duration
 }
 
 const benchRole = "bench"
@@ -26,9 +24,8 @@ func (b *benchmark) join(instance string) (*participant, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &participant{nc: nc, beats: make(chan time.Duration, 1024)}
+	s := &participant{nc: nc}
 	cfg := b.session(instance)
-	cfg.Sinks = []event.Sink{event.SinkFunc(s.observe)}
 	if s.session, err = election.NewSession(cfg); err != nil {
 		nc.Close()
 		return nil, err
@@ -55,15 +52,6 @@ func (b *benchmark) join(instance string) (*participant, error) {
 		return nil, err
 	}
 	return s, s.Start(context.WithoutCancel(b.ctx))
-}
-
-func (s *participant) observe(e event.Event) {
-	if h, ok := e.(event.Heartbeat); ok && h.Outcome == event.OutcomeWon && !h.Idle {
-		select {
-		case s.beats <- h.Duration:
-		default:
-		}
-	}
 }
 
 func (s *participant) close() {

@@ -35,6 +35,9 @@ const (
 	exitNotFound = 127 // as a shell reports it
 )
 
+// Name is the name of the command. It passes on the exit code of the command that it runs.
+const Name = "exec"
+
 // Command is the command "rolectl exec".
 func Command(a *cli.App) *cobra.Command {
 	o := execOptions{wait: forever}
@@ -47,7 +50,8 @@ term. TOKEN is the fencing token: send it along with every write to a shared res
 rolectl gives up the role and passes on the exit code (128 plus the signal for a command that was killed, 127 for a command
 that cannot be started).
 
-When the role is handed over, or rolectl is told to stop (INT, TERM, HUP), the group gets TERM, and KILL after
+When the role is handed over, or rolectl is told to stop (INT, TERM, HUP, QUIT, or another signal that
+would end it), the group gets TERM, and KILL after
 --stop-timeout. The group also gets TERM and KILL before the lease runs out by the local clock, whether or not the server
 answers: no command of a former leader runs when the next leader's command starts. This holds even while rolectl is stopped
 (SIGSTOP, Ctrl-Z) or has been killed: a second process, the guard, watches the same deadline. If both processes or the
@@ -108,12 +112,14 @@ func GuardCommand() *cobra.Command {
 
 const guardName = "guard-process-group"
 
-// stopSignals delivers the signals that ask this process to stop. An ignored HUP stays ignored
-// (nohup).
+// stopSignals delivers the signals that ask this process to stop: all that would end it at once, and
+// the command with it. An ignored HUP stays ignored (nohup).
 func stopSignals() (<-chan os.Signal, func()) {
 	which := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		which = append(which, syscall.SIGHUP)
+	for _, s := range ending {
+		if !signal.Ignored(s) {
+			which = append(which, s)
+		}
 	}
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, which...)

@@ -83,7 +83,7 @@ func cronSet(t *scope) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			data, err := s.input(args[3:])
+			data, err := s.input(cmd.Context(), t.App, args[3:])
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,15 +67,15 @@ func (s *submission) kind(name string) (assign.Kind[[]byte, []byte], error) {
 const maxInput = 64 << 20
 
 // input returns the argument, or standard input for "-" or no argument.
-func (s *submission) input(args []string) ([]byte, error) {
+func (s *submission) input(ctx context.Context, a *cli.App, args []string) ([]byte, error) {
 	data := []byte("null")
 	switch {
 	case len(args) > 0 && args[0] != "-":
 		data = []byte(args[0])
 	case len(args) > 0 || !show.IsTerminal(os.Stdin):
 		var err error
-		if data, err = io.ReadAll(io.LimitReader(os.Stdin, maxInput+1)); err != nil {
-			return nil, fmt.Errorf("read the input: %w", err)
+		if data, err = readInput(ctx, a.Settings.Timeout); err != nil {
+			return nil, err
 		}
 		if len(data) > maxInput {
 			return nil, cli.UsageError(fmt.Errorf("the input has more than %d bytes", maxInput))
@@ -87,4 +88,33 @@ func (s *submission) input(args []string) ([]byte, error) {
 		return nil, cli.UsageError(errors.New(`the input is not JSON: quote a text as '"text"', or give --raw`))
 	}
 	return data, nil
+}
+
+// readInput reads standard input until its end, or until ctx ends. A timeout that was given bounds it
+// too: 0 is none.
+func readInput(ctx context.Context, within time.Duration) ([]byte, error) {
+	var late <-chan time.Time
+	if within > 0 {
+		late = time.After(within)
+	}
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1) // nobody may be waiting any more
+	go func() {                // ends with the program: a read of a terminal cannot be cancelled
+		data, err := io.ReadAll(io.LimitReader(os.Stdin, maxInput+1))
+		done <- read{data, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, fmt.Errorf("read the input: %w", r.err)
+		}
+		return r.data, nil
+	case <-late:
+		return nil, cli.ExitWith(cli.ExitFailed, fmt.Errorf("standard input has not ended within %v (--timeout): give the input as an argument, or wait longer", within))
+	case <-ctx.Done():
+		return nil, cli.ErrInterrupted
+	}
 }

@@ -38,7 +38,7 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 			if err != nil {
 				return err
 			}
-			data, err := s.input(args[1:])
+			data, err := s.input(cmd.Context(), t.App, args[1:])
 			if err != nil {
 				return err
 			}

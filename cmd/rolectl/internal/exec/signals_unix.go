@@ -1,0 +1,14 @@
+//go:build unix
+
+package exec
+
+import (
+	"os"
+	"syscall"
+)
+
+// ending are the signals beside INT and TERM that end a process which does not catch them.
+var ending = []os.Signal{
+	syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGALRM, syscall.SIGUSR1, syscall.SIGUSR2,
+	syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGVTALRM,
+}
