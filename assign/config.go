@@ -159,6 +159,8 @@ func (c Config) validate() error {
 	fault(c.MaxResult > 0 && c.MaxResult <= record.MaxOutput, "MaxResult", "%d: use 1 to %d bytes, or 0 for 16 MiB",
 		c.MaxResult, record.MaxOutput)
 	fault(c.Verify <= VerifyOff, "Verify", "%d: use VerifyFrames or VerifyOff", c.Verify)
+	wrong := checkLabels(c.Labels)
+	fault(wrong == "", "Labels", "%s", wrong)
 	for i, m := range c.Middleware {
 		fault(m != nil, "Middleware", "number %d is nil: leave it out", i)
 	}

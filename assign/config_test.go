@@ -19,7 +19,8 @@ func TestConfigNamesEachFault(t *testing.T) {
 	}
 	_, err = assign.New(s, assign.Config{
 		Namespace: "no good", Role: "neither.", Slots: -1, DrainTimeout: -1, CrashBudget: -1, AnswerTimeout: 1, Replicas: 2,
-		AgingStep: -time.Second, MaxResult: -1, LargeRetention: time.Second, Verify: 7, Middleware: []assign.Middleware{nil},
+		AgingStep: -time.Second, MaxResult: -1, LargeRetention: time.Second, Verify: 7,
+		Labels: map[string]string{"k": "\xff"}, Middleware: []assign.Middleware{nil},
 	})
 	if err == nil {
 		t.Fatal("accepted")
@@ -27,7 +28,7 @@ func TestConfigNamesEachFault(t *testing.T) {
 	for _, field := range []string{
 		"Namespace", "Role", "Slots", "DrainTimeout", "CrashBudget", "AnswerTimeout", "Replicas", "AgingStep", "MaxResult",
 		"LargeRetention",
-		"Verify", "Middleware",
+		"Verify", "Labels", "Middleware",
 	} {
 		if !strings.Contains(err.Error(), "assign: "+field+": ") {
 			t.Errorf("no fault of %s in:\n%v", field, err)

@@ -148,6 +148,9 @@ func encode(v any) ([]byte, error) {
 		return raw, nil
 	}
 	data, err := json.Marshal(v)
+	if err == nil {
+		err = checkText(v, data)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestOneKindTooMany: a kind that the member record has no room for is refused, and the kinds before
-// it are worked on.
+// TestOneKindTooMany: a kind that the member record has no room for is refused, and the kinds
+// before it are worked on.
 func TestOneKindTooMany(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", doubling(t, "a", newTally()))

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -63,5 +65,31 @@ func TestBlockedAttachment(t *testing.T) {
 		}
 		close(block)
 		<-session.Done()
+	})
+}
+
+// TestCutOffLeaderNamesNobody: who leads is not known to a process that is cut off, once its own
+// trust has ended, and OnLeaderChange is told.
+func TestCutOffLeaderNamesNobody(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		link := s.Link()
+		told := make(chan string, 16) // more than there are changes
+		session := open(t, s, instance("a"), append(link.Options(), nats.MaxReconnects(-1))...)
+		p, term := lead(t, session, election.RoleConfig{Role: "r", OnLeaderChange: func(leader string) { told <- leader }})
+		if leader := receive(t, "the first leader", told); leader != "a" || p.LeaderID() != "a" {
+			t.Errorf("told %q, leader %q", leader, p.LeaderID())
+		}
+		link.Cut()
+		receive(t, "the end of the work", p.ended)
+		time.Sleep(time.Second)
+		if leader := p.LeaderID(); leader != "" || term.Valid() || p.Status().LeaderID != "" {
+			t.Errorf("cut off, it names %q", leader)
+		}
+		if leader := receive(t, "nobody", told); leader != "" {
+			t.Errorf("told %q", leader)
+		}
+		link.Heal()
+		receive(t, "it leads again", p.began)
+		natstest.Eventually(t, "it names itself", time.Minute, func() (bool, string) { return p.LeaderID() == "a", p.LeaderID() })
 	})
 }

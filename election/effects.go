@@ -109,6 +109,7 @@ func (l *loop) lost(e protocol.Lost) {
 		a.end(ErrSessionLost)
 	}
 	l.bare = true
+	l.tellLeaders()
 	s.withdraw()
 	s.emit(event.SessionLost{Meta: s.meta(), Reason: "lost", Cause: errors.New(e.Reason)})
 	s.number.Store(0)

@@ -95,10 +95,10 @@ func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) er
 	return e.err
 }
 
-// Start takes part in the role and returns at once. When ctx ends, the election stops as by Stop.
-// A standalone election waits until its session is open for the first time, or ctx ends; what keeps
-// the session from opening is then the error, such as ErrBucketNotFound, and the election has ended.
-// Errors: ErrNoWork, ErrAlreadyStarted, also after Stop; of a standalone election those of
+// Start takes part in the role and returns at once. When ctx ends, the election stops as by Stop. A
+// standalone election waits until its session is open for the first time, or ctx ends; what keeps
+// the session from opening is then the error, such as ErrBucketNotFound, and the election has
+// ended. Errors: ErrNoWork, ErrAlreadyStarted, also after Stop; of a standalone election those of
 // [Session.Open].
 func (e *Election) Start(ctx context.Context) error {
 	if err := e.start(ctx, nil); err != nil || e.shared == nil {
@@ -240,8 +240,15 @@ func (e *Election) IsLeader() bool {
 	return t != nil && t.Valid()
 }
 
-// LeaderID is the instance that leads as far as this process has seen, "" for nobody.
-func (e *Election) LeaderID() string { return *e.leader.Load() }
+// LeaderID is the instance that leads as far as this process has seen, "" for nobody. A process
+// that is cut off does not name itself once its own trust has ended.
+func (e *Election) LeaderID() string {
+	leader := *e.leader.Load()
+	if leader == e.session.cfg.InstanceID && !e.session.present.Load().holds() {
+		return ""
+	}
+	return leader
+}
 
 // Token is the fencing token of the present term, the zero token when not leading.
 func (e *Election) Token() fencing.Token {

@@ -40,6 +40,17 @@ func (c *leaderCalls) changed(e *Election) {
 	}
 }
 
+// tellLeaders tells the elections whose leader this process was that nobody is known to lead.
+func (l *loop) tellLeaders() {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	for _, e := range l.s.elections {
+		if *e.leader.Load() == l.s.cfg.InstanceID {
+			l.leaders.changed(e)
+		}
+	}
+}
+
 func (c *leaderCalls) next() *Election {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -48,8 +48,8 @@ func fill(t *testing.T, session *election.Session) (all []*part) {
 	return nil
 }
 
-// TestOneRoleTooMany: what does not fit into the member record is refused, and everything else lives
-// on. There is room again when a role is left.
+// TestOneRoleTooMany: what does not fit into the member record is refused, and everything else
+// lives on. There is room again when a role is left.
 func TestOneRoleTooMany(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		session := open(t, s, instance("a"))

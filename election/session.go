@@ -371,13 +371,17 @@ func (s *Session) Close(ctx context.Context) error {
 func (s *Session) Events(ctx context.Context) <-chan event.Event { return s.events.subscribe(ctx) }
 
 // SetMeta replaces what the member record publishes of this process, and returns when it is stored.
-// Errors: *TooLargeError, and the record keeps what it says; ErrClosed, ctx's.
+// Errors: *TooLargeError, and the record keeps what it says; *ConfigError for a text that is not
+// UTF-8, ErrClosed, ctx's.
 func (s *Session) SetMeta(ctx context.Context, meta map[string]string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	copied := make(map[string]string, len(meta)) // not nil, which would mean no change
 	maps.Copy(copied, meta)
+	if err := checkMeta(copied); err != nil {
+		return err
+	}
 	if err := s.makeRoom(encodedSize(copied)); err != nil {
 		return err
 	}

@@ -54,11 +54,11 @@ func (t *Term) Since() time.Time { return t.began }
 // after the call: use tokens for that.
 func (t *Term) Valid() bool { return !t.over.Load() && t.trust.holds() }
 
-// Validate proves with the server that the term is the present one. It needs a heartbeat of the last
-// interval, and sends a write that the server accepts only while the role's record is as this term
-// wrote it. Calls at the same time share one write. It is tried again for a HeartbeatInterval. Errors:
-// ErrNotLeader when it is over or the server disproved it, ErrUnproven when no answer came, ctx's
-// error.
+// Validate proves with the server that the term is the present one. It needs a heartbeat of the
+// last interval, and sends a write that the server accepts only while the role's record is as this
+// term wrote it. Calls at the same time share one write. It is tried again for a HeartbeatInterval.
+// Errors: ErrNotLeader when it is over or the server disproved it, ErrUnproven when no answer came,
+// ctx's error.
 func (t *Term) Validate(ctx context.Context) error {
 	if t.session == nil {
 		if t.Valid() {

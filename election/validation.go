@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
@@ -34,6 +35,16 @@ func (f *faults) check(ok bool, field, fix string, args ...any) {
 	if !ok {
 		*f = append(*f, &ConfigError{field, fmt.Sprintf(fix, args...)})
 	}
+}
+
+// checkMeta refuses what the member record, which is JSON, would change.
+func checkMeta(meta map[string]string) error {
+	for name, value := range meta {
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return &ConfigError{"Meta", fmt.Sprintf("%q: %q is not UTF-8: use an encoding such as base64", name, value)}
+		}
+	}
+	return nil
 }
 
 // atMost refuses a duration that is longer than the longest one.
@@ -112,6 +123,9 @@ func (c SessionConfig) Validate() error {
 	}
 	f.check(c.RotationInterval == 0 || c.RotationInterval >= c.HeartbeatInterval, "RotationInterval",
 		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.RotationInterval, c.HeartbeatInterval)
+	if err := checkMeta(c.Meta); err != nil {
+		f = append(f, err)
+	}
 	for i, s := range c.Sinks {
 		f.check(s != nil, "Sinks", "sink %d is nil: leave it out", i)
 	}

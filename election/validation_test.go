@@ -145,6 +145,10 @@ election: DisconnectGracePeriod: 8760h0m0s < 2 × heartbeat 854015h55m45.6182586
 			role(func(c *election.RoleConfig) { c.ValidationInterval = math.MaxInt64 }),
 			`election: ValidationInterval: 2562047h47m16.854775807s > 8760h0m0s: use at most 8760h0m0s`,
 		},
+		"meta that is not UTF-8": {
+			session(func(c *election.SessionConfig) { c.Meta = map[string]string{"k": "caf\xe9"} }),
+			`election: Meta: "k": "caf\xe9" is not UTF-8: use an encoding such as base64`,
+		},
 		"nil sink": {
 			session(func(c *election.SessionConfig) { c.Sinks = []event.Sink{nil} }), `election: Sinks: sink 0 is nil: leave it out`,
 		},

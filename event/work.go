@@ -15,9 +15,9 @@ type WorkReturned struct {
 	Panic bool
 }
 
-// PromotionReturned reports that OnPromote returned while the term continues. Goroutines that it has
-// started are not waited for at the end of the term, and may run beside the next leader: OnPromote
-// has to block until its context ends, or OnDemote has to wait for them.
+// PromotionReturned reports that OnPromote returned while the term continues. Goroutines that it
+// has started are not waited for at the end of the term, and may run beside the next leader:
+// OnPromote has to block until its context ends, or OnDemote has to wait for them.
 type PromotionReturned struct {
 	Meta
 	Role  string
@@ -28,8 +28,8 @@ type PromotionReturned struct {
 type CallbackPanicked struct {
 	Meta
 	Role string
-	// Callback is the name of the callback, such as "OnDemote", or "Sink" for a sink of events. Of a
-	// callback that keeps panicking only some panics are reported.
+	// Callback is the name of the callback, such as "OnDemote", or "Sink" for a sink of events. Of
+	// a callback that keeps panicking only some panics are reported.
 	Callback string
 	// Value is the value that was passed to panic.
 	Value any

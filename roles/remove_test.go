@@ -48,8 +48,8 @@ func TestRemoveFromInsideTheWork(t *testing.T) {
 	})
 }
 
-// TestAddOneTooMany: a role for which the member record has no room is refused, with all roles of that
-// call, and the manager continues with the others.
+// TestAddOneTooMany: a role for which the member record has no room is refused, with all roles of
+// that call, and the manager continues with the others.
 func TestAddOneTooMany(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		w := newWork()

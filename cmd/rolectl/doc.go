@@ -12,8 +12,8 @@
 // docs/reference/rolectl-v1.json). Everything else goes to stderr, as JSON with -o json.
 //
 // Exit codes: 0 done, 1 failed, 2 usage, 3 nobody leads, 4 no connection or no permission, 5
-// leadership lost, 130 interrupted, 141 nobody reads the output. exec passes on the exit code of its command, and
-// doctor has exit codes of its own.
+// leadership lost, 130 interrupted, 141 nobody reads the output. exec passes on the exit code of
+// its command, and doctor has exit codes of its own.
 //
 // # Promises
 //

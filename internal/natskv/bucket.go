@@ -27,8 +27,8 @@ type Bucket struct {
 	largest  int32
 }
 
-// Largest is how many bytes a message may have, with its header, as the bucket was opened; 0 for any
-// number.
+// Largest is how many bytes a message may have, with its header, as the bucket was opened; 0 for
+// any number.
 func (b *Bucket) Largest() int { return max(int(b.largest), 0) }
 
 // Name is the name of the bucket.

@@ -39,8 +39,8 @@ type lease struct {
 	interval time.Duration  // from the last beat to the next
 	linger   record.Instant // stay on short beats until then
 	retry    retry
-	// an acknowledged beat waits to be seen, and the watch has shown nothing before it, since then; 0:
-	// none
+	// an acknowledged beat waits to be seen, and the watch has shown nothing before it, since then;
+	// 0: none
 	unseenSince record.Instant
 	unseenRev   uint64
 }

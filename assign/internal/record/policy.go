@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // Policy is how a task is treated, as the header of its submission has it.
@@ -99,6 +100,12 @@ func (p *Policy) Require(option string, labels map[string]string) {
 	if value, none := labels[""]; none {
 		p.Refuse(option, fmt.Sprintf("%q: %q", "", value), "the name of a label is empty: name it")
 		return
+	}
+	for name, value := range labels {
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			p.Refuse(option, fmt.Sprintf("%q: %q", name, value), "use UTF-8, or an encoding such as base64")
+			return
+		}
 	}
 	if len(labels) > maxLabels {
 		p.Refuse(option, fmt.Sprintf("%d labels", len(labels)), fmt.Sprintf("use %d at most", maxLabels))

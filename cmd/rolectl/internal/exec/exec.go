@@ -112,8 +112,8 @@ func GuardCommand() *cobra.Command {
 
 const guardName = "guard-process-group"
 
-// stopSignals delivers the signals that ask this process to stop: all that would end it at once, and
-// the command with it. An ignored HUP stays ignored (nohup).
+// stopSignals delivers the signals that ask this process to stop: all that would end it at once,
+// and the command with it. An ignored HUP stays ignored (nohup).
 func stopSignals() (<-chan os.Signal, func()) {
 	which := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	for _, s := range ending {

@@ -90,8 +90,8 @@ func (s *submission) input(ctx context.Context, a *cli.App, args []string) ([]by
 	return data, nil
 }
 
-// readInput reads standard input until its end, or until ctx ends. A timeout that was given bounds it
-// too: 0 is none.
+// readInput reads standard input until its end, or until ctx ends. A timeout that was given bounds
+// it too: 0 is none.
 func readInput(ctx context.Context, within time.Duration) ([]byte, error) {
 	var late <-chan time.Time
 	if within > 0 {
