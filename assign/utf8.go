@@ -8,10 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-var errNotUTF8 = errors.New("a text in it is not UTF-8, and JSON would change it: use []byte, or an encoding such as base64")
+var errNotUTF8 = errors.New("a text in it is not UTF-8, and JSON would change it: use []byte, " +
+	"or an encoding such as base64")
 
 // checkText refuses a value whose JSON is another one than it should be: the encoder replaces what
-// is not UTF-8. It writes \ufffd for that, and nothing else does so but texts that are JSON already.
+// is not UTF-8. It writes \ufffd for that, and nothing else does so but texts that are JSON
+// already.
 func checkText(v any, data []byte) error {
 	if bytes.Contains(data, []byte(`\ufffd`)) && !valid(reflect.ValueOf(v), 0) {
 		return errNotUTF8

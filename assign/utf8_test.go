@@ -11,8 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestTextThatIsNotUTF8: JSON would change it, so an input is refused, and an output ends its task. A
-// replacement character that somebody has written stays what it is.
+// TestTextThatIsNotUTF8: JSON would change it, so an input is refused, and an output ends its task.
+// A replacement character that somebody has written stays what it is.
 func TestTextThatIsNotUTF8(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		type deep struct {
@@ -28,9 +28,10 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 			}); err != nil {
 				t.Error(err)
 			}
-			if err := assign.Handle(a, raw, func(_ context.Context, task *assign.Task[json.RawMessage]) (json.RawMessage, error) {
+			same := func(_ context.Context, task *assign.Task[json.RawMessage]) (json.RawMessage, error) {
 				return task.Input, nil
-			}); err != nil {
+			}
+			if err := assign.Handle(a, raw, same); err != nil {
 				t.Error(err)
 			}
 		})

@@ -90,6 +90,8 @@ func TestCutOffLeaderNamesNobody(t *testing.T) {
 		}
 		link.Heal()
 		receive(t, "it leads again", p.began)
-		natstest.Eventually(t, "it names itself", time.Minute, func() (bool, string) { return p.LeaderID() == "a", p.LeaderID() })
+		natstest.Eventually(t, "it names itself", time.Minute, func() (bool, string) {
+			return p.LeaderID() == "a", p.LeaderID()
+		})
 	})
 }

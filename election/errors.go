@@ -111,8 +111,7 @@ func (e *OtherBucketError) Error() string {
 func (e *OtherBucketError) Is(target error) bool { return target == ErrOtherBucket }
 
 // TooLargeError says that the server would not take the member record of this process, which names
-// its roles, its meta and its kinds of tasks. What was asked for is refused, and everything else
-// lives on.
+// its roles, its meta and its kinds of tasks. The request is refused, and everything else lives on.
 type TooLargeError struct {
 	// Size is how many bytes the record would have, and Limit how many it may have: the smaller of
 	// the server's max_payload and the bucket's max_msg_size, less the header.
@@ -120,8 +119,9 @@ type TooLargeError struct {
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("election: the member record of this process would have %d bytes, and %d are allowed: use fewer or shorter names of roles and kinds "+
-		"and less meta, or raise max_payload of the server or max_msg_size of the bucket", e.Size, e.Limit)
+	return fmt.Sprintf("election: the member record of this process would have %d bytes, and %d are allowed: "+
+		"use fewer or shorter names of roles and kinds and less meta, "+
+		"or raise max_payload of the server or max_msg_size of the bucket", e.Size, e.Limit)
 }
 
 // NotConnectedError says that there is no connection to a server at the moment. It is

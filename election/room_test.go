@@ -34,7 +34,8 @@ func fill(t *testing.T, session *election.Session) (all []*part) {
 	for i := range 1000 {
 		p := newPart()
 		var err error
-		p.Election, err = session.Campaign(election.RoleConfig{Role: fmt.Sprintf("tenant/550e8400-e29b-41d4-a716-%012d", i), Lead: p.work})
+		role := fmt.Sprintf("tenant/550e8400-e29b-41d4-a716-%012d", i)
+		p.Election, err = session.Campaign(election.RoleConfig{Role: role, Lead: p.work})
 		if err != nil {
 			tooLarge(t, "campaign", err)
 			return all
@@ -116,7 +117,8 @@ func TestLimitThatFalls(t *testing.T) {
 			}
 		}
 		limit(1500)
-		if fault := tooLarge(t, "meta", session.SetMeta(t.Context(), map[string]string{"k": strings.Repeat("w", 2000)})); fault.Limit > 1500 {
+		meta := map[string]string{"k": strings.Repeat("w", 2000)}
+		if fault := tooLarge(t, "meta", session.SetMeta(t.Context(), meta)); fault.Limit > 1500 {
 			t.Errorf("%+v", fault)
 		}
 		time.Sleep(time.Minute)

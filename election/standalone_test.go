@@ -219,16 +219,18 @@ func TestStandaloneStartWithDeadline(t *testing.T) {
 // TestStandaloneStopWithHealth: nothing is waited for but the hand-over, also while a check runs.
 func TestStandaloneStopWithHealth(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		check := election.HealthCheckFunc(func(ctx context.Context) bool {
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-ctx.Done():
+			}
+			return true
+		})
 		p := newPart()
 		var err error
 		p.Election, err = election.New(natstest.Connect(t, s), election.Config{
-			SessionConfig: instance("a"), RoleConfig: election.RoleConfig{Role: "r", Lead: p.work, Health: election.HealthCheckFunc(func(ctx context.Context) bool {
-				select {
-				case <-time.After(100 * time.Millisecond):
-				case <-ctx.Done():
-				}
-				return true
-			})},
+			SessionConfig: instance("a"),
+			RoleConfig:    election.RoleConfig{Role: "r", Lead: p.work, Health: check},
 		})
 		if err != nil {
 			t.Fatal(err)

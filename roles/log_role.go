@@ -30,8 +30,8 @@ func describeRole(e event.Event) (line, bool) {
 	case event.WorkReturned:
 		return returned(e), true
 	case event.PromotionReturned:
-		l := at(slog.LevelWarn, "OnPromote returned while the term continues: goroutines that it has started are not waited for; "+
-			"block until ctx ends, or wait for them in OnDemote", term(e.Role, e.Epoch)...)
+		l := at(slog.LevelWarn, "OnPromote returned while the term continues: goroutines that it has started are not waited "+
+			"for; block until ctx ends, or wait for them in OnDemote", term(e.Role, e.Epoch)...)
 		l.repeats = "OnPromote " + e.Role
 		return l, true
 	case event.CallbackPanicked:

@@ -80,7 +80,9 @@ func TestExecStops(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGALRM} {
+	for _, s := range []syscall.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGALRM,
+	} {
 		if signal.Ignored(s) { // as under nohup, and so by all that the test starts
 			continue
 		}

@@ -17,7 +17,8 @@ func TestInputThatDoesNotEnd(t *testing.T) {
 	p := &place{t: t, env: clean(t)}
 	for _, line := range []string{"tasks submit -n jobs echo -", "tasks cron set -n jobs hourly echo @hourly -"} {
 		late := p.reading(append(strings.Fields(line), "--timeout", "100ms")...)
-		if r := late.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, "standard input has not ended within 100ms") {
+		const says = "standard input has not ended within 100ms"
+		if r := late.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, says) {
 			t.Errorf("%s: exit %d, %q", line, r.code, r.errors)
 		}
 		for s, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {

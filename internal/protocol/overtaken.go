@@ -100,7 +100,8 @@ func (m *Machine) takeBack(rv *RoleView) {
 func (m *Machine) takeBackOwnMember() {
 	p := m.self
 	shown := p.MemberSeen >= p.MemberRevision && m.view.Current(p)
-	if p.MemberForm == record.FormRecord && !shown && p.MemberRevision <= m.view.Delivered() && !m.mayHaveReplacedMember() {
+	passed := p.MemberForm == record.FormRecord && !shown && p.MemberRevision <= m.view.Delivered()
+	if passed && !m.mayHaveReplacedMember() {
 		m.view.TakeBackMember(p, &m.news)
 		m.touchMember()
 		m.rebuild("our member record does not stand")

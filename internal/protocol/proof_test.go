@@ -61,7 +61,8 @@ func TestProofsAreShared(t *testing.T) {
 // acknowledged first.
 func TestProofNeedsAFreshBeat(t *testing.T) {
 	g := proving(t)
-	g.now.Holder, g.now.Observer = g.now.Holder.Add(g.m.cfg.Heartbeat+time.Millisecond), g.now.Observer.Add(g.m.cfg.Heartbeat+time.Millisecond)
+	later := g.m.cfg.Heartbeat + time.Millisecond
+	g.now.Holder, g.now.Observer = g.now.Holder.Add(later), g.now.Observer.Add(later)
 	g.step(Validate{ID: 1, Role: "r"})
 	if len(g.pend) != 1 || g.pend[0].Key != "lease.a" {
 		t.Fatalf("writes %v", g.pend)

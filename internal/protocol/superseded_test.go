@@ -27,8 +27,8 @@ func TestSupersededMemberRecord(t *testing.T) {
 
 			beat := func(n uint64) { // of another member: what the watch shows
 				g.rev++
-				e := record.Decode("lease.b", record.Encode(record.Lease{V: 1, Session: 1, Nonce: "x", TTLms: 6000, Beat: n, State: record.Live}),
-					g.rev, false, g.m.cfg.MaxTTL)
+				lease := record.Lease{V: 1, Session: 1, Nonce: "x", TTLms: 6000, Beat: n, State: record.Live}
+				e := record.Decode("lease.b", record.Encode(lease), g.rev, false, g.m.cfg.MaxTTL)
 				g.step(Delivered{&e})
 			}
 			beat(1)
@@ -104,7 +104,8 @@ func TestRefusalUnderALateWatch(t *testing.T) {
 			for until := b.now.Add(6 * time.Second); b.now < until && b.harm == ""; {
 				b.next()
 			}
-			if want := map[bool]string{false: "the watch is recreated: a refusal that the watch does not explain"}[shown]; b.harm != want {
+			want := map[bool]string{false: "the watch is recreated: a refusal that the watch does not explain"}[shown]
+			if b.harm != want {
 				t.Errorf("harm: %q, want %q", b.harm, want)
 			}
 		})

@@ -52,7 +52,8 @@ func (m *Machine) proofWaits() bool { return !m.alive() && slices.ContainsFunc(m
 // provable reports whether the write of a proof may be sent now, as far as other proofs of its role
 // and earlier attempts go.
 func (m *Machine) provable(p *proof) bool {
-	return !p.sent && m.now.Observer >= p.after && !slices.ContainsFunc(m.proofs, func(q *proof) bool { return q.sent && q.role == p.role })
+	return !p.sent && m.now.Observer >= p.after &&
+		!slices.ContainsFunc(m.proofs, func(q *proof) bool { return q.sent && q.role == p.role })
 }
 
 // prove sends the guarded write of every proof that may be sent, and answers those whose term is

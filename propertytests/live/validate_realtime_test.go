@@ -67,6 +67,7 @@ func TestRealtimeClusterValidate(t *testing.T) {
 	asking.Wait()
 	t.Logf("%d proved, %d not, %d heartbeats in %v", proved.Load(), refused.Load(), beats.Load()-before, lasts)
 	if most := int64(lasts/(ttl/5)) + 2; beats.Load()-before > most || proved.Load() < 100 || !term.Valid() {
-		t.Errorf("%d heartbeats, want at most %d; %d proved; valid: %v", beats.Load()-before, most, proved.Load(), term.Valid())
+		t.Errorf("%d heartbeats, want at most %d; %d proved; valid: %v",
+			beats.Load()-before, most, proved.Load(), term.Valid())
 	}
 }

@@ -113,7 +113,8 @@ func readInput(ctx context.Context, within time.Duration) ([]byte, error) {
 		}
 		return r.data, nil
 	case <-late:
-		return nil, cli.ExitWith(cli.ExitFailed, fmt.Errorf("standard input has not ended within %v (--timeout): give the input as an argument, or wait longer", within))
+		return nil, cli.ExitWith(cli.ExitFailed, fmt.Errorf(
+			"standard input has not ended within %v (--timeout): give the input as an argument, or wait longer", within))
 	case <-ctx.Done():
 		return nil, cli.ErrInterrupted
 	}
