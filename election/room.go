@@ -3,6 +3,7 @@ package election
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -101,4 +102,33 @@ func (l *loop) tooLarge(written protocol.Written, size int) {
 	fault := &TooLargeError{Size: size, Limit: l.learnRoom(largest)}
 	written.TooLarge, written.Fault = true, fault
 	l.s.box.Put(message{event: written, fault: fault})
+}
+
+// SetMeta replaces what the member record publishes of this process, and returns when it is stored.
+// Errors: *TooLargeError, and the record keeps what it says; *ConfigError for a text that is not
+// UTF-8, ErrClosed, ctx's.
+func (s *Session) SetMeta(ctx context.Context, meta map[string]string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	copied := make(map[string]string, len(meta)) // not nil, which would mean no change
+	maps.Copy(copied, meta)
+	if err := checkMeta(copied); err != nil {
+		return err
+	}
+	if err := s.makeRoom(encodedSize(copied)); err != nil {
+		return err
+	}
+	_, err := s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Meta: copied} })
+	return err
+}
+
+// retire forgets an election that has stopped: the role may be campaigned for again.
+func (s *Session) retire(e *Election) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.elections[e.cfg.Role] == e {
+		delete(s.elections, e.cfg.Role)
+		s.room.roles -= candidacySize(e.cfg)
+	}
 }

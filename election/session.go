@@ -288,16 +288,6 @@ func (s *Session) Campaign(cfg RoleConfig) (*Election, error) {
 	return e, nil
 }
 
-// retire forgets an election that has stopped: the role may be campaigned for again.
-func (s *Session) retire(e *Election) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.elections[e.cfg.Role] == e {
-		delete(s.elections, e.cfg.Role)
-		s.room.roles -= candidacySize(e.cfg)
-	}
-}
-
 func (s *Session) election(role string) *Election {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -369,25 +359,6 @@ func (s *Session) Close(ctx context.Context) error {
 // Events returns the events from now on. The channel is closed when ctx or the session ends. A slow
 // reader gets every promotion and demotion, and an event.Lagged in place of the rest.
 func (s *Session) Events(ctx context.Context) <-chan event.Event { return s.events.subscribe(ctx) }
-
-// SetMeta replaces what the member record publishes of this process, and returns when it is stored.
-// Errors: *TooLargeError, and the record keeps what it says; *ConfigError for a text that is not
-// UTF-8, ErrClosed, ctx's.
-func (s *Session) SetMeta(ctx context.Context, meta map[string]string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	copied := make(map[string]string, len(meta)) // not nil, which would mean no change
-	maps.Copy(copied, meta)
-	if err := checkMeta(copied); err != nil {
-		return err
-	}
-	if err := s.makeRoom(encodedSize(copied)); err != nil {
-		return err
-	}
-	_, err := s.command(ctx, func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Meta: copied} })
-	return err
-}
 
 // LastHeartbeat is when the lease was last renewed, and how long that took; zero before the first.
 func (s *Session) LastHeartbeat() (at time.Time, took time.Duration) {
