@@ -148,7 +148,7 @@ func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State
 		Keys: info.State.Msgs, Bytes: info.State.Bytes,
 		Watchers: info.State.Consumers, Largest: max(int(info.Config.MaxMsgSize), 0),
 		Replicas: info.Config.Replicas, Storage: info.Config.Storage,
-		Faults: faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion()),
+		Faults: faults(bucketPlace(bucket, r), &info.StreamInfo, nc.ConnectedServerVersion()),
 	}
 	if c := info.Cluster; c != nil {
 		s.Leader = c.Leader
@@ -186,7 +186,7 @@ func (c Config) validate() error {
 // opened checks a stream and returns its bucket. on is the connection on which the stream has
 // answered.
 func opened(nc *nats.Conn, at place, info *streamAnswer, on uint64) (*Bucket, error) {
-	if f := faults(at.bucket, &info.StreamInfo, nc.ConnectedServerVersion()); len(f) > 0 {
+	if f := faults(at, &info.StreamInfo, nc.ConnectedServerVersion()); len(f) > 0 {
 		return nil, &UnfitError{Bucket: at.bucket, Faults: f}
 	}
 	longest, _ := maxTTL(&info.Config)

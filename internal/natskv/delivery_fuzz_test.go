@@ -145,7 +145,7 @@ func FuzzStreamInfo(f *testing.F) {
 		var found []string
 		if most := mayAllocate(len(data) + len(version)); heap.Took(most, func() {
 			if a = (streamAnswer{}); json.Unmarshal(data, &a) == nil {
-				found = faults("b", &a.StreamInfo, version)
+				found = faults(bucketPlace("b", Reach{}), &a.StreamInfo, version)
 			} else {
 				err = errors.New("unreadable")
 			}

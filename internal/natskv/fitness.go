@@ -133,7 +133,7 @@ var rules = []rule{
 			meta := map[string]string{
 				metaFormat: strconv.Itoa(formatVersion),
 				metaMaxTTL: strconv.FormatInt(longestTTL(s).Milliseconds(), 10),
-				metaID:     newID(),
+				metaID:     repairedID(s),
 			}
 			for k, v := range s.Config.Metadata {
 				if k != metaMaxTTL && (k != metaID || v != "") { // those that may be there and say nothing
@@ -153,27 +153,28 @@ func longestTTL(s *jetstream.StreamInfo) time.Duration {
 	return DefaultMaxTTL
 }
 
-// faults lists the faults of a bucket, each with its fix.
-func faults(bucket string, s *jetstream.StreamInfo, serverVersion string) []string {
+// faults lists the faults of the bucket at a place, each with its fix.
+func faults(at place, s *jetstream.StreamInfo, serverVersion string) []string {
 	var out []string
 	if f := tooOld(serverVersion); f != "" {
 		out = append(out, f)
 	}
 	for _, r := range rules {
-		if !r.fit(bucket, s) {
-			out = append(out, r.text(bucket))
+		if !r.fit(at.bucket, s) {
+			out = append(out, r.text(at))
 		}
 	}
 	return out
 }
 
-func (r rule) text(bucket string) string {
+// text is the fault and its fix. The options of a command lead to this bucket, not to a namesake.
+func (r rule) text(at place) string {
 	cure := r.cure
 	if r.repair != nil {
 		cure = repairCure
 	}
 	if cure == repairCure || cure == anewCure {
-		cure = fmt.Sprintf(cure, bucket)
+		cure = fmt.Sprintf(cure, at.bucket+at.reach.flags())
 	}
 	return r.fault + ": " + cure
 }

@@ -3,6 +3,8 @@ package natskv
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"time"
@@ -25,6 +27,14 @@ type Identity struct {
 }
 
 func newID() string { return rand.Text() }
+
+// repairedID is the id that a repair gives to a bucket without one. It follows from what every
+// repairer reads, so that several at once give the same. Two streams have the same moment of
+// creation only if one is a copy of the other.
+func repairedID(s *jetstream.StreamInfo) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s@%d", s.Config.Name, s.Created.UnixNano()))
+	return base32.StdEncoding.EncodeToString(sum[:])[:26] // as long as a random one
+}
 
 // identityOf reads the identity from the server's answer.
 func identityOf(info *jetstream.StreamInfo) Identity {
@@ -68,6 +78,10 @@ type OtherBucketError struct {
 }
 
 func (e *OtherBucketError) Error() string {
+	if o, f := e.Opened, e.Found; o.ID == f.ID && o.Created.Equal(f.Created) && !o.Created.IsZero() {
+		return fmt.Sprintf("bucket %q is in JetStream domain %q now, and was in %q when it was opened: start again",
+			e.Bucket, f.Domain, o.Domain)
+	}
 	meant := e.Opened.String()
 	if e.Opened.Created.IsZero() {
 		meant = "id " + e.Opened.ID

@@ -47,7 +47,7 @@ func (r Reach) Repair(ctx context.Context, nc *nats.Conn, bucket string) (change
 		if r.repair == nil {
 			// A bucket that would stay unfit, or that a newer version understands better, is not
 			// touched.
-			return nil, &UnfitError{Bucket: bucket, Faults: faults(bucket, &info.StreamInfo, nc.ConnectedServerVersion())}
+			return nil, &UnfitError{Bucket: bucket, Faults: faults(at, &info.StreamInfo, nc.ConnectedServerVersion())}
 		}
 		key, value := r.repair(&info.StreamInfo)
 		if raw.Config[key], err = json.Marshal(value); err != nil {

@@ -78,6 +78,9 @@ func Command(cfg Config) string {
 	if cfg.MaxTTL != DefaultMaxTTL {
 		fmt.Fprintf(&b, " --max-ttl %s", cfg.MaxTTL)
 	}
+	if cfg.MaxBytes > 0 {
+		fmt.Fprintf(&b, " --max-bytes %d", cfg.MaxBytes)
+	}
 	b.WriteString(cfg.Reach.flags())
 	return b.String()
 }

@@ -1,0 +1,97 @@
+package natskv
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// TestRepairersAgreeOnTheID: a bucket from before has no id. However many repair it at once, they
+// give it one and the same, since whoever opened it under another one would be told that it is not
+// the bucket that it was.
+func TestRepairersAgreeOnTheID(t *testing.T) {
+	s := natstest.Server(t)
+	for range 10 {
+		nc := natstest.Connect(t, s)
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := streamConfig(Config{Bucket: "b", Replicas: 1, MaxTTL: DefaultMaxTTL}, time.Now())
+		delete(cfg.Metadata, metaID)
+		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		var repairing sync.WaitGroup
+		ids := make([]string, 4)
+		for i := range ids {
+			repairing.Go(func() {
+				nc := natstest.Connect(t, s)
+				if _, err := Repair(t.Context(), nc, "b"); err != nil {
+					t.Error(err)
+					return
+				}
+				b, err := Open(t.Context(), nc, "b")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ids[i] = b.Identity().ID
+			})
+		}
+		repairing.Wait()
+		for _, id := range ids {
+			if id == "" || id != ids[0] {
+				t.Errorf("they have the ids %q", ids)
+			}
+		}
+		if err := js.DeleteStream(t.Context(), "KV_b"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFaultsNameTheReach: the command that repairs a bucket reaches the one that is unfit.
+func TestFaultsNameTheReach(t *testing.T) {
+	hub, err := NewReach("hub", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unfit := jetstream.StreamInfo{Config: jetstream.StreamConfig{Name: "KV_b"}}
+	found := strings.Join(faults(bucketPlace("b", hub), &unfit, ""), "\n")
+	for _, command := range []string{`"rolectl bucket check b --js-domain hub --fix"`, `"rolectl bucket create b --js-domain hub"`} {
+		if !strings.Contains(found, command) {
+			t.Errorf("no fault names %s:\n%s", command, found)
+		}
+	}
+}
+
+// TestADomainThatCameLater: the same bucket in a domain that was given later is not called another
+// one.
+func TestADomainThatCameLater(t *testing.T) {
+	before := Identity{ID: "x", Created: time.Unix(1, 0)}
+	after := before
+	after.Domain = "hub"
+	err := &OtherBucketError{Bucket: "b", Opened: before, Found: after}
+	const want = `bucket "b" is in JetStream domain "hub" now, and was in "" when it was opened: start again`
+	if err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	after.ID = "y"
+	if err := (&OtherBucketError{Bucket: "b", Opened: before, Found: after}); !strings.Contains(err.Error(), "id y") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCommandNamesTheBound: the command creates the bucket that the configuration asks for.
+func TestCommandNamesTheBound(t *testing.T) {
+	const want = "rolectl bucket create b --max-bytes 67108864"
+	if got := Command(Config{Bucket: "b", MaxBytes: 64 << 20}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
