@@ -13,6 +13,12 @@ import (
 // a distance takes a while.
 const minDial = 250 * time.Millisecond
 
+// minLook and maxLook bound the pace at which watchFirst looks at a connection.
+const (
+	minLook = 10 * time.Millisecond
+	maxLook = time.Second
+)
+
 // dial makes the manager's own connection. It does not fail because no server can be reached: it
 // then keeps trying, as it does after every loss. Errors: a URL or an option that cannot be used.
 func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports) (*nats.Conn, error) {
@@ -53,17 +59,20 @@ func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports
 }
 
 // watchFirst watches a new connection until it is up for the first time, or stop is called. If the
-// servers refuse the credentials before that, it closes the connection, and stop returns why.
-func watchFirst(nc *nats.Conn) (stop func() error) {
+// servers refuse the credentials twice before that, it closes the connection, and stop returns why.
+// first is why the attempt failed that dial made, nil if it is unknown.
+func watchFirst(nc *nats.Conn, first error) (stop func() error) {
 	var refusal error
+	pace := min(max(nc.Opts.ReconnectWait, minLook), maxLook)
 	ends, joined := make(chan struct{}), make(chan struct{})
 	changes := nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	go func() {
 		defer close(joined)
 		defer nc.RemoveStatusListener(changes)
-		tick := time.NewTicker(nc.Opts.ReconnectWait)
+		tick := time.NewTicker(pace)
 		defer tick.Stop()
-		for refused := 0; !nc.IsConnected(); {
+		refused, counted := natsconn.Refused(first), 0
+		for !nc.IsConnected() {
 			select {
 			case <-ends:
 				return
@@ -71,16 +80,17 @@ func watchFirst(nc *nats.Conn) (stop func() error) {
 				return
 			case <-tick.C:
 			}
-			switch err := nc.LastError(); {
-			case !natsconn.Refused(err):
-				refused = 0
-			case refused == 0: // another server may know the user
-				refused++
-			case !nc.IsConnected():
+			made := attempts(nc)
+			if made == counted {
+				continue
+			}
+			err := nc.LastError()
+			if refused && natsconn.Refused(err) && !nc.IsConnected() {
 				refusal = err
 				nc.Close()
 				return
 			}
+			refused, counted = natsconn.Refused(err), made // another server may know the user
 		}
 	}()
 	return func() error {
@@ -88,6 +98,14 @@ func watchFirst(nc *nats.Conn) (stop func() error) {
 		<-joined
 		return refusal
 	}
+}
+
+// attempts counts the attempts to connect since the last connection, without the one of dial.
+func attempts(nc *nats.Conn) (n int) {
+	for _, s := range nc.ServerPool() {
+		n += s.Reconnects
+	}
+	return n
 }
 
 // connection is the connection in use, nil before Run has made its own.

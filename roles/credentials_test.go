@@ -117,6 +117,30 @@ func TestWrongPasswordAfterAnOutage(t *testing.T) {
 	})
 }
 
+// TestWrongPasswordWithAnyReconnectWait: a refusal before the first connection ends Run, and one
+// attempt counts once.
+func TestWrongPasswordWithAnyReconnectWait(t *testing.T) {
+	for _, wait := range []time.Duration{0, time.Second, 8 * time.Second} {
+		guarded(t, func(t *testing.T, s *natsrun.Server, know func(string)) {
+			cfg := config(s, "a", append(s.Link().Options(), nats.ReconnectWait(wait))...)
+			as("two")(&cfg)
+			m, err := roles.New(cfg, newWork().role("r"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := &node{Manager: m, t: t}
+			began := time.Now()
+			n.run()
+			if err := n.result(); !errors.Is(err, nats.ErrAuthorization) {
+				t.Errorf("wait %v: Run returned %v", wait, err)
+			}
+			if took := time.Since(began); took < wait || took > wait+5*time.Second {
+				t.Errorf("wait %v: it took %v", wait, took)
+			}
+		})
+	}
+}
+
 // TestSharedConnectionIsRefused: a shared connection gives up at the second refusal. The error says
 // which option would have kept it.
 func TestSharedConnectionIsRefused(t *testing.T) {

@@ -51,6 +51,14 @@ func (r *reports) awaitReason() {
 	}
 }
 
+// reason is why the last attempt to connect failed, nil if that is unknown.
+func (r *reports) reason() error {
+	if err := r.away.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 const reasonWithin = 100 * time.Millisecond
 
 // explained adds the reason to the report that there is no connection.

@@ -36,7 +36,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	refusal := func() error { return nil }
 	if m.cfg.Conn == nil {
-		refusal = watchFirst(nc)
+		refusal = watchFirst(nc, m.reports.reason())
 	}
 	err = m.session.Open(ctx, nc)
 	if why := refusal(); err != nil && why != nil {
