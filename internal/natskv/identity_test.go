@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -118,6 +119,7 @@ func TestNewReach(t *testing.T) {
 		{"", "", "$JS.API.INFO", "$KV.b.k"},
 		{"", "$JS.API", "$JS.API.INFO", "$KV.b.k"},
 		{"hub", "", "$JS.hub.API.INFO", "$JS.hub.API.$KV.b.k"},
+		{"", "$JS.hub.API.", "$JS.hub.API.INFO", "$JS.hub.API.$KV.b.k"},
 		{"", "JS.a.API.", "JS.a.API.INFO", "JS.a.API.$KV.b.k"},
 	} {
 		r, err := NewReach(good.domain, good.prefix)
@@ -132,6 +134,21 @@ func TestNewReach(t *testing.T) {
 		if err != nil || ReachOf(js) != r {
 			t.Errorf("%+v: a client has %+v, %v", r, ReachOf(js), err)
 		}
+	}
+}
+
+// TestPrefixOfADomain: the API prefix of a domain is the domain, also that of a given client.
+func TestPrefixOfADomain(t *testing.T) {
+	want, err := NewReach("hub", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := jetstream.NewWithAPIPrefix(natstest.Connect(t, natstest.Server(t)), "$JS.hub.API")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := NewReach("", "$JS.hub.API"); err != nil || r != want || ReachOf(js) != want {
+		t.Errorf("%+v, %v; a client has %+v; want %+v", r, err, ReachOf(js), want)
 	}
 }
 

@@ -24,13 +24,17 @@ const defaultAPI = "$JS.API"
 
 var (
 	domainName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	domainAPI  = regexp.MustCompile(`^\$JS\.([A-Za-z0-9_-]+)\.API$`)
 	apiPrefix  = regexp.MustCompile(`^[^\s.*>]+(\.[^\s.*>]+)*$`)
 )
 
 // NewReach is the Reach of a JetStream domain, or of an API prefix as an account import has one. At
-// most one of them may be given.
+// most one of them may be given. The prefix "$JS.hub.API" means the domain hub.
 func NewReach(domain, prefix string) (Reach, error) {
 	prefix = strings.TrimSuffix(prefix, ".")
+	if of := domainAPI.FindStringSubmatch(prefix); of != nil && domain == "" {
+		domain, prefix = of[1], ""
+	}
 	switch {
 	case domain != "" && prefix != "":
 		return Reach{}, fmt.Errorf("domain %q and API prefix %q: use one of them", domain, prefix)
@@ -49,9 +53,9 @@ func NewReach(domain, prefix string) (Reach, error) {
 // ReachOf is the Reach that a client of the jetstream package has.
 func ReachOf(js jetstream.JetStream) Reach {
 	o := js.Options()
-	r, err := NewReach(o.Domain, "")
-	if prefix := strings.TrimSuffix(o.APIPrefix, "."); err != nil || o.Domain == "" && prefix != defaultAPI {
-		r = Reach{prefix: prefix}
+	r, err := NewReach(o.Domain, o.APIPrefix)
+	if err != nil {
+		r = Reach{prefix: strings.TrimSuffix(o.APIPrefix, ".")}
 	}
 	return r
 }
