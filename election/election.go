@@ -130,19 +130,16 @@ func (e *Election) start(ctx context.Context, lead func(context.Context, *Term) 
 }
 
 // Stop gives the role up: the work drains, then the role is vacated. Stop waits for that, for at
-// most DrainTimeout and a few operations. An error says what was left undone; ErrInsideWork when
-// the work itself calls Stop, which would wait for its own return.
+// most DrainTimeout and a few operations. An error says what was left undone. If the work itself
+// calls Stop, Stop ends the term and returns ErrInsideWork; the role is left when the work returns.
 func (e *Election) Stop() error {
 	return e.StopWithContext(context.Background(), StopOptions{DeleteKey: true, WaitForDemote: true})
 }
 
 // StopWithContext stops taking part as opts say. Errors: ErrNotStarted, ctx's error, and
 // context.DeadlineExceeded after opts.Timeout; the drain continues after both of these.
-// ErrInsideWork when the work itself calls it with WaitForDemote; nothing has changed then.
+// If the work itself calls it with WaitForDemote, it does not wait and returns ErrInsideWork.
 func (e *Election) StopWithContext(ctx context.Context, opts StopOptions) error {
-	if opts.WaitForDemote && e.inside() {
-		return ErrInsideWork
-	}
 	e.mu.Lock()
 	started := e.started
 	e.stopped = true
@@ -154,6 +151,9 @@ func (e *Election) StopWithContext(ctx context.Context, opts StopOptions) error 
 	e.stop(opts)
 	if !opts.WaitForDemote {
 		return nil
+	}
+	if e.inside() {
+		return ErrInsideWork
 	}
 	if opts.Timeout == 0 {
 		opts.Timeout = e.session.cfg.DrainTimeout + 4*e.session.cfg.OpTimeout
@@ -287,21 +287,27 @@ func (e *Election) ValidateTokenOrDemote(ctx context.Context) bool {
 }
 
 // StepDown gives the role to the next in line: this process is not eligible for CoolDown. It
-// returns when the work has drained and the role was given away. The work itself returns instead.
+// returns when the work has drained and the role was given away. If the work itself calls StepDown,
+// StepDown ends the term and returns ErrInsideWork; the role is given away when the work returns.
 // Errors: ErrNotLeader, ErrInsideWork, ctx's.
 func (e *Election) StepDown(ctx context.Context) error {
-	if e.inside() {
-		return ErrInsideWork
-	}
-	_, err := e.session.command(ctx, func(id protocol.CommandID) protocol.Event {
+	answer, err := e.session.order(func(id protocol.CommandID) protocol.Event {
 		return protocol.StepDown{ID: id, Role: e.cfg.Role}
 	})
+	switch {
+	case err != nil:
+		return err
+	case e.inside():
+		return ErrInsideWork
+	}
+	_, err = answer(ctx)
 	return err
 }
 
 // Transfer hands the role to another instance, after asking it whether it is ready. It returns when
 // the work has drained and the role was given away. Errors: ErrNotLeader, ErrNotCandidate,
-// ErrDeclined, ErrBusy, ErrInsideWork, ctx's error.
+// ErrDeclined, ErrBusy, ctx's error, and ErrInsideWork when the work itself calls Transfer; nothing
+// has changed then.
 func (e *Election) Transfer(ctx context.Context, instance string) error {
 	if e.inside() {
 		return ErrInsideWork

@@ -148,7 +148,7 @@ func (m *Manager) start(members []*member) {
 // has drained and the role was given away. The role can be added again afterwards. Errors:
 // ErrUnknownRole, ctx's error, election.ErrInsideWork when the work of the role calls Remove
 // itself, and context.DeadlineExceeded when the work had not returned after DrainTimeout and a few
-// operations. After a timeout the removal continues, and another Remove waits for it again.
+// operations. After these the removal continues, and another Remove waits for it again.
 func (m *Manager) Remove(ctx context.Context, name string) error {
 	m.mu.Lock()
 	mb := m.named[name]
@@ -160,12 +160,10 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 	if errors.Is(err, election.ErrNotStarted) { // before Run there is nothing to leave
 		err = nil
 	}
-	if !errors.Is(err, election.ErrInsideWork) {
-		m.mu.Lock()
-		mb.leaving = true
-		m.forget()
-		m.mu.Unlock()
-	}
+	m.mu.Lock()
+	mb.leaving = true
+	m.forget()
+	m.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("roles: remove %s: %w", name, err)
 	}

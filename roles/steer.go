@@ -9,15 +9,17 @@ import (
 
 // StepDown gives a role that this process leads to the next in line. This process does not claim
 // the role again for CoolDown. StepDown returns when the work has drained and the role was given
-// away. The work itself returns instead. Errors: ErrUnknownRole, ErrNotRunning,
-// election.ErrNotLeader, election.ErrInsideWork, ctx's error.
+// away. If the work itself calls StepDown, StepDown ends the term and returns
+// election.ErrInsideWork; the role is given away when the work returns. Errors: ErrUnknownRole,
+// ErrNotRunning, election.ErrNotLeader, election.ErrInsideWork, ctx's error.
 func (m *Manager) StepDown(ctx context.Context, role string) error {
 	return m.steer(role, func(e *election.Election) error { return e.StepDown(ctx) })
 }
 
 // Transfer hands a role that this process leads to another instance. It first asks that instance
 // whether it is ready. It returns when the work has drained and the role was given away. Errors:
-// those of StepDown, and election.ErrNotCandidate, election.ErrDeclined, election.ErrBusy.
+// those of StepDown, and election.ErrNotCandidate, election.ErrDeclined, election.ErrBusy. If the
+// work itself calls Transfer, nothing changes.
 func (m *Manager) Transfer(ctx context.Context, role, instance string) error {
 	return m.steer(role, func(e *election.Election) error { return e.Transfer(ctx, instance) })
 }
