@@ -111,3 +111,25 @@ func TestRefusalUnderALateWatch(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusalUnderADeadWatch: a watch that is behind and shows nothing more is replaced. Otherwise
+// a session whose opening was refused would never open.
+func TestRefusalUnderADeadWatch(t *testing.T) {
+	g := newRig(t, nil)
+	g.step(Join{RoleConfig{Name: "r"}})
+	g.run(3*time.Second, nil)
+	g.mute, g.pend, g.effs = true, nil, nil
+	r := &retry{}
+	g.m.unexplained(r)
+	g.m.view.Merge(g.now.Observer, &record.Entry{
+		Kind: record.KindMember, Peer: g.m.self.Peer, Form: record.FormRecord, Revision: g.rev + 10,
+	}, &g.m.news) // an answer tells of a revision that the watch never shows
+	for range 3 {
+		g.now.Holder, g.now.Observer = g.now.Holder.Add(explainTime), g.now.Observer.Add(explainTime)
+		g.m.now = g.now
+		g.m.due(r)
+	}
+	if !g.m.rebuilding {
+		t.Error("no new watch was asked for")
+	}
+}

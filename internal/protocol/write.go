@@ -129,6 +129,7 @@ type retry struct {
 	failures int32
 	refused  bool   // the last outcome was a refusal that the view has not explained yet
 	late     uint64 // the watch was behind when it was to have explained it: not before it has come here
+	shown    uint64 // what the watch had delivered then; a watch that shows nothing more is not waited for
 }
 
 func (r *retry) waiting(now record.Instant) bool { return now < r.after }
@@ -150,17 +151,18 @@ func (m *Machine) unexplained(r *retry) {
 
 // due reports whether the next attempt may be made; an unexplained refusal asks for a new watch
 // first. A watch that is only behind is on its way to the explanation, and the next one would have
-// to show all of that again.
+// to show all of that again. A watch that shows nothing more is dead.
 func (m *Machine) due(r *retry) bool {
 	if r.waiting(m.now.Observer) {
 		return false
 	}
 	if r.refused {
+		shown := m.view.Delivered()
 		if r.late == 0 {
-			r.late = m.view.Last()
+			r.late, r.shown = m.view.Last(), 0
 		}
-		if m.view.Whole() && m.view.Delivered() < r.late {
-			r.after = m.now.Observer.Add(explainTime)
+		if m.view.Whole() && r.shown < shown && shown < r.late {
+			r.shown, r.after = shown, m.now.Observer.Add(explainTime)
 			return false
 		}
 		r.refused = false
