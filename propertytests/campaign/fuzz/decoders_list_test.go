@@ -108,6 +108,7 @@ var decoders = map[string]string{
 	"fencing/reading.consume": "the subject of an answer is read by the library, and what it cannot read ends the reading",
 
 	"internal/natskv/IsNoResponders":   "FuzzReply",
+	"internal/natskv/NewReach":         "FuzzReach",
 	"internal/natskv/Reach.Concerns":   "it compares a subject, which FuzzDenied has read",
 	"internal/natskv/Writer.reply":     "FuzzReply",
 	"internal/natskv/batch":            "it writes headers",
