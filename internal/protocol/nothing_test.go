@@ -17,12 +17,12 @@ func TestAWinOverNothing(t *testing.T) {
 	happened := func(what func(Effect) bool) bool { return slices.ContainsFunc(g.effs, what) }
 	opened := func(e Effect) bool { _, is := e.(Opened); return is }
 	begun := func(e Effect) bool { _, is := e.(BeginTerm); return is }
-	anew := func(e Effect) bool { _, is := e.(RebuildWatch); return is }
+	rebuilt := func(e Effect) bool { _, is := e.(RebuildWatch); return is }
 
 	g.step(Join{RoleConfig{Name: "r"}})
 	g.run(100*time.Millisecond, nil)
 	lease := won(g)
-	if g.run(time.Second, nil); len(lease) != 1 || len(g.pend) > 0 || happened(opened) || happened(anew) {
+	if g.run(time.Second, nil); len(lease) != 1 || len(g.pend) > 0 || happened(opened) || happened(rebuilt) {
 		t.Fatalf("after the first beat won: %d written, %d more sent, opened: %t", len(lease), len(g.pend), happened(opened))
 	}
 	g.step(Delivered{lease[0]})

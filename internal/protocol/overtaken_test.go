@@ -276,7 +276,7 @@ func TestATermGoesOn(t *testing.T) {
 }
 
 // TestARotationWhoseOutcomeIsOpen stands in the place of the record of the epoch, and comes late in
-// a snapshot: the term goes on by the new epoch.
+// a snapshot: the term continues by the new epoch.
 func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
 	s := newLossy(t, WatchReset{Told: true})
 	a, b := s.join("a", 3*time.Second, "r"), s.join("b", 0, "x")

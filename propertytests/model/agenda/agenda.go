@@ -1,4 +1,3 @@
-// Package agenda keeps what will happen in a simulation, in the order in which it happens.
 package agenda
 
 import "time"

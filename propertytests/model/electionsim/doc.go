@@ -18,7 +18,7 @@
 //	E3  a resource admits a write of a role's leader exactly if it is not older than the latest one admitted: once a
 //	    later term has written, no earlier one does, however late its writes arrive and however often the resource is
 //	    made again from the epoch that it keeps; also when the bucket is made again, and a term outlives its own.
-//	    Whoever leads in the bucket that is there is not refused. A forged token of the present epoch is a conflict; no
+//	    The leader in the bucket that is there is not refused. A forged token of the present epoch is a conflict; no
 //	    process ever shows one
 //	E4  terms of a role begin and end in turn within a process, the next not before the last has drained
 //	E5  after the last fault everybody is attached to the bucket that is there, and every role is led; E6 by the highest

@@ -35,7 +35,7 @@
 // # Landmarks
 //
 // A search that never comes to where a role changes hands says nothing of successions, however many
-// states it has seen: time goes on by small units, so from a quiet beginning with three members the
+// states it has seen: time passes by small units, so from a quiet beginning with three members the
 // first takeover is further away than a million states. So some configurations begin where the
 // leader has crashed, or is paused, for almost a TTL. And each search counts the states that have
 // what the rules are about (landmarks.go in elections and tasks): a killed session, another leader,

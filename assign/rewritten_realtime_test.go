@@ -27,7 +27,7 @@ import (
 func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 	t.Run("stored", func(t *testing.T) {
 		t.Parallel()
-		a := newAnew(t)
+		a := newBehindLink(t)
 		id := ""
 		for try, unknown := 0, false; !unknown; try++ { // on a slow machine the acknowledgement may be faster
 			if try == 5 {
@@ -62,10 +62,10 @@ func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 	})
 	t.Run("lost", func(t *testing.T) {
 		t.Parallel()
-		a := newAnew(t)
-		anew := false
+		a := newBehindLink(t)
+		again := false
 		// on a slow machine the scheduler may not have heard that the handler has returned
-		for try := 0; !anew && !t.Failed(); try++ {
+		for try := 0; !again && !t.Failed(); try++ {
 			if try == 5 {
 				t.Fatal("no outcome was written again")
 			}
@@ -80,7 +80,7 @@ func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 			a.heal(t)
 			a.until(t, "its outcome is stored", func() bool { return a.outcomes(id) > 0 })
 			// An outcome that is written again goes with an empty note.
-			anew = slices.Contains(records(t, a.nc, "t.>"), "t."+id)
+			again = slices.Contains(records(t, a.nc, "t.>"), "t."+id)
 			if n, runs := a.outcomes(id), a.ran(id); n != 1 || runs != 1 {
 				t.Errorf("%d outcomes, %d runs", n, runs)
 			}
@@ -88,8 +88,8 @@ func TestRealtimeOutcomeWrittenAnewOnThreeReplicas(t *testing.T) {
 	})
 }
 
-// A scheduler behind a link, a worker and a client without one, and their observations.
-type anew struct {
+// behindLink is a scheduler behind a link, a worker and a client without one, and what they saw.
+type behindLink struct {
 	*node
 	w  *node
 	nc *nats.Conn
@@ -104,8 +104,8 @@ type anew struct {
 // brief tasks are kept no longer than is possible.
 var brief = assign.NewKind[string, string]("brief", assign.Retention(time.Minute))
 
-func newAnew(t *testing.T) *anew {
-	a := &anew{gates: map[string]chan struct{}{}, runs: map[string]int{}, stored: map[string]int{}}
+func newBehindLink(t *testing.T) *behindLink {
+	a := &behindLink{gates: map[string]chan struct{}{}, runs: map[string]int{}, stored: map[string]int{}}
 	s := natstest.Cluster(t)
 	patient := func(s *election.SessionConfig, a *assign.Config, _ *bool) { // the term outlives the cut
 		s.Replicas, a.Replicas = 3, 3
@@ -153,25 +153,25 @@ func newAnew(t *testing.T) *anew {
 	return a
 }
 
-func (a *anew) outcomes(id string) int {
+func (a *behindLink) outcomes(id string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.stored[id]
 }
 
-func (a *anew) ran(id string) int {
+func (a *behindLink) ran(id string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.runs[id]
 }
 
 // completed is how many outcomes the scheduler knows to be stored.
-func (a *anew) completed() int {
+func (a *behindLink) completed() int {
 	return a.count(func(e event.Event) bool { _, ok := e.(event.TaskCompleted); return ok })
 }
 
 // submit submits a task whose handler waits, and waits until it runs.
-func (a *anew) submit(t *testing.T, id string) {
+func (a *behindLink) submit(t *testing.T, id string) {
 	t.Helper()
 	a.mu.Lock()
 	a.gates[id] = make(chan struct{})
@@ -183,7 +183,7 @@ func (a *anew) submit(t *testing.T, id string) {
 	a.until(t, "it runs", func() bool { return a.ran(id) > before })
 }
 
-func (a *anew) finish(t *testing.T, id string) {
+func (a *behindLink) finish(t *testing.T, id string) {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -192,7 +192,7 @@ func (a *anew) finish(t *testing.T, id string) {
 
 // heal gives the scheduler its connection back, and waits until it has nothing open; it has led all
 // the while.
-func (a *anew) heal(t *testing.T) {
+func (a *behindLink) heal(t *testing.T) {
 	t.Helper()
 	a.link.Refuse(false)
 	a.link.Heal()
@@ -205,7 +205,7 @@ func (a *anew) heal(t *testing.T) {
 	}
 }
 
-func (a *anew) until(t *testing.T, what string, ok func() bool) {
+func (a *behindLink) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	natstest.Eventually(t, what, 3*time.Minute, func() (bool, string) { return ok(), a.dump() })
 }
