@@ -11,13 +11,14 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/internal/mailbox"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// control speaks with other members and operators: requests to $ROLES.<bucket>.ctl.<instance>,
-// answered when their outcome is known. NATS permissions on that subject decide which clients may
-// steer. A leader's question whether we are ready to take its role comes on
-// $ROLES.<bucket>.ready.<instance>, so that candidates can be allowed to ask and nothing more.
+// control speaks with other members and operators: requests to our control subject, answered when
+// their outcome is known. NATS permissions on that subject decide which clients may steer. A
+// leader's question whether we are ready to take its role comes on our ready subject.
 type control struct {
 	l    *loop
 	subs []*nats.Subscription
@@ -41,10 +42,6 @@ const (
 	maxPending  = 1024    // requests that NATS holds for us
 )
 
-func controlSubject(bucket, instance string) string { return "$ROLES." + bucket + ".ctl." + instance }
-
-func readySubject(bucket, instance string) string { return "$ROLES." + bucket + ".ready." + instance }
-
 // newControl listens for requests, but for a session that only works: nobody has anything to ask of
 // it.
 func newControl(ctx context.Context, l *loop) (*control, error) {
@@ -54,9 +51,10 @@ func newControl(ctx context.Context, l *loop) (*control, error) {
 	if l.s.cfg.WorkerOnly {
 		return c, nil
 	}
-	err := c.listen(ctx, controlSubject(l.s.cfg.Bucket, l.s.cfg.InstanceID), false)
+	bucket, id, me := l.bucket.Name(), l.bucket.Identity().ID, l.s.cfg.InstanceID
+	err := c.listen(ctx, record.ControlSubject(bucket, id, me), false)
 	if err == nil {
-		err = c.listen(ctx, readySubject(l.s.cfg.Bucket, l.s.cfg.InstanceID), true)
+		err = c.listen(ctx, record.ReadySubject(bucket, id, me), true)
 	}
 	if err != nil {
 		c.stop()
@@ -170,21 +168,21 @@ func (c *control) ask(a protocol.Ask) {
 	l.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(l.ctx, l.s.cfg.OpTimeout)
 		defer cancel()
-		response, err := request(ctx, l.nc, l.s.cfg.Bucket, a.Instance, a.Request)
+		response, err := request(ctx, l.nc, l.bucket, a.Instance, a.Request)
 		l.s.post(protocol.Answered{Role: a.Request.Role, Target: a.Instance, OK: err == nil && response.OK})
 	})
 }
 
-func request(ctx context.Context, nc *nats.Conn, bucket, instance string,
+func request(ctx context.Context, nc *nats.Conn, bucket *natskv.Bucket, instance string,
 	q protocol.Request,
 ) (protocol.Response, error) {
 	data, err := json.Marshal(q)
 	if err != nil {
 		return protocol.Response{}, err
 	}
-	subject := controlSubject(bucket, instance)
+	subject := record.ControlSubject(bucket.Name(), bucket.Identity().ID, instance)
 	if q.Op == protocol.OpReady {
-		subject = readySubject(bucket, instance)
+		subject = record.ReadySubject(bucket.Name(), bucket.Identity().ID, instance)
 	}
 	before := nc.LastError()
 	m, err := nc.RequestWithContext(ctx, subject, data)

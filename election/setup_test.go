@@ -8,8 +8,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 const bucket = "roles"
@@ -160,4 +162,15 @@ func (p *part) untilReleased(release <-chan struct{}) func(context.Context, *ele
 		<-release
 		return nil
 	}
+}
+
+// controlOf is where an instance takes requests: a subject with the id of the bucket that nc leads
+// to.
+func controlOf(t *testing.T, nc *nats.Conn, instance string) string {
+	t.Helper()
+	b, err := natskv.Open(t.Context(), nc, bucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record.ControlSubject(bucket, b.Identity().ID, instance)
 }

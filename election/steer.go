@@ -98,7 +98,7 @@ func (o *Observer) request(ctx context.Context, instance string, q protocol.Requ
 	q.ID = newID()
 	for {
 		once, cancel := context.WithTimeout(ctx, requestPace)
-		response, err := request(once, o.nc, o.bucket.Name(), instance, q)
+		response, err := request(once, o.nc, o.bucket, instance, q)
 		cancel()
 		switch {
 		case err == nil && response.OK:

@@ -139,9 +139,10 @@ func TestRepeatedRequestIsCarriedOutOnce(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a, b := pair(t, s)
 		nc := natstest.Connect(t, s)
+		control := controlOf(t, nc, "a")
 		ask := func(id string) string {
 			t.Helper()
-			m, err := nc.Request("$ROLES."+bucket+".ctl.a", []byte(`{"id":"`+id+`","op":"step-down","role":"scheduler"}`), time.Minute)
+			m, err := nc.Request(control, []byte(`{"id":"`+id+`","op":"step-down","role":"scheduler"}`), time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,11 +186,12 @@ func TestHostileControlRequests(t *testing.T) {
 		quiet := nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}) // it tells of requests that were dropped
 		a, _ := lead(t, open(t, s, instance("a"), quiet), election.RoleConfig{Role: "scheduler"})
 		nc := natstest.Connect(t, s)
+		control := controlOf(t, nc, "a")
 		huge, _ := json.Marshal(map[string]string{"id": "x", "op": "step-down", "role": string(make([]byte, 8<<10))})
 		for _, data := range [][]byte{
 			nil, []byte("{"), []byte(`{"op":"step-down","role":"scheduler"}`), []byte(`{"id":"1","op":"dance","role":"scheduler"}`), huge,
 		} {
-			m, err := nc.Request("$ROLES."+bucket+".ctl.a", data, time.Minute)
+			m, err := nc.Request(control, data, time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +204,7 @@ func TestHostileControlRequests(t *testing.T) {
 			}
 		}
 		for range 2000 { // with nobody to answer
-			if err := nc.Publish("$ROLES."+bucket+".ctl.a", []byte("{}")); err != nil {
+			if err := nc.Publish(control, []byte("{}")); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -99,7 +99,7 @@ func TestDoctorPermissions(t *testing.T) {
 	p := at(t)
 	p.pair("scheduler")
 	nc := p.connect()
-	mute, err := nc.Subscribe("$ROLES.roles.ctl.rolectl-doctor", func(*nats.Msg) {}) // somebody is there, and says nothing
+	mute, err := nc.Subscribe("$ROLES.roles.*.ctl.rolectl-doctor", func(*nats.Msg) {}) // somebody is there, and says nothing
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -114,15 +115,20 @@ func TestAWorkersRecordIsNoOrder(t *testing.T) {
 		if _, err := w.Request("$KV.roles.worker.member.w", order, time.Second); err != nil {
 			t.Fatal(err)
 		}
-		arrives, err := v.owner.SubscribeSync("$ROLES.roles.ctl.a")
+		b, err := natskv.Open(t.Context(), v.owner, bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		orders := record.ControlSubject(bucket, b.Identity().ID, "a")
+		arrives, err := v.owner.SubscribeSync(orders)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := v.owner.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		deliver(t, w, "KV_roles", "$KV.roles.worker.member.w", "$ROLES.roles.ctl.a")
-		if m, err := arrives.NextMsg(time.Second); err != nil || m.Subject == "$ROLES.roles.ctl.a" {
+		deliver(t, w, "KV_roles", "$KV.roles.worker.member.w", orders)
+		if m, err := arrives.NextMsg(time.Second); err != nil || m.Subject == orders {
 			t.Fatalf("the order does not arrive as a record: %v, %v", m, err)
 		}
 		time.Sleep(time.Minute)

@@ -26,11 +26,11 @@ var publishing = []rule{
 	{"$KV.other.role.scheduler", ""},
 
 	// Steering, and the question whether a candidate is ready.
-	{"$ROLES.roles.ctl.a", "op"},
-	{"$ROLES.roles.ctl.b", "op"},
-	{"$ROLES.roles.ready.a", "a b"},
-	{"$ROLES.roles.ready.b", "a b"},
-	{"$ROLES.other.ctl.a", ""},
+	{"$ROLES.roles.id.ctl.a", "op"},
+	{"$ROLES.roles.id.ctl.b", "op"},
+	{"$ROLES.roles.id.ready.a", "a b"},
+	{"$ROLES.roles.id.ready.b", "a b"},
+	{"$ROLES.other.id.ctl.a", ""},
 
 	// Tasks: submissions and outcomes, notes, checkpoints, cancels, unique keys, paused kinds, drained
 	// workers, recurrences and their ticks, the seal; announced outcomes, what watchers are told;
@@ -150,11 +150,11 @@ var subscribing = []rule{
 	{"_INBOX_f.x", "f"},
 	{"_INBOX_r.x", "r"},
 	{"_INBOX.>", ""},
-	{"$ROLES.roles.ctl.a", "a"},
-	{"$ROLES.roles.ctl.b", "b"},
-	{"$ROLES.roles.ctl.*", ""},
-	{"$ROLES.roles.ready.a", "a"},
-	{"$ROLES.roles.ready.b", "b"},
+	{"$ROLES.roles.id.ctl.a", "a"},
+	{"$ROLES.roles.id.ctl.b", "b"},
+	{"$ROLES.roles.id.ctl.*", ""},
+	{"$ROLES.roles.id.ready.a", "a"},
+	{"$ROLES.roles.id.ready.b", "b"},
 	{"$ROLES.>", ""},
 	{"$KV.roles.>", ""},
 	{"$KV.roles.role.scheduler", ""},

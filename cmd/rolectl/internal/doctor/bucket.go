@@ -25,6 +25,7 @@ func (x *examination) bucket(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.id = state.ID
 	for _, fault := range state.Faults {
 		what, fix := fault, "see docs/operations.md"
 		if i := strings.LastIndex(fault, ": "); i >= 0 { // first the fault, then its fix

@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // roundTrip compares the round trip to the server with the shortest heartbeat interval of a member,
@@ -115,7 +116,7 @@ func aheadOrBehind(d time.Duration) string {
 
 // permissions reports whether this user may steer. The checks before have shown that it may read.
 func (x *examination) permissions(ctx context.Context) {
-	subject := "$ROLES." + x.a.Bucket + ".ctl.rolectl-doctor" // no instance has this name
+	subject := record.ControlSubject(x.a.Bucket, x.id, "rolectl-doctor") // no instance has this name
 	switch _, denied, err := inventory.AskServer(ctx, x.a.Conn, subject, nil); {
 	case denied:
 		x.ok("permissions", "this user may read, and may not steer")

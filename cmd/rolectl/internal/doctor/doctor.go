@@ -60,6 +60,7 @@ type examination struct {
 	a    *cli.App
 	s    *inventory.View
 	seen *changes
+	id   string // of the bucket
 }
 
 // examine runs every check that can run. It returns an error if the server or the bucket cannot be
