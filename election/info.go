@@ -7,14 +7,24 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
+
+var leaderships = map[view.Leadership]Leadership{
+	view.Vacant: RoleVacant, view.Leading: RoleLeading, view.Silent: RoleSilent, view.Dead: RoleDead,
+	view.Unreadable: RoleUnreadable,
+}
 
 // roleInfo is what a view says of a role.
 func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleInfo {
 	info := RoleInfo{
-		Role: r.Name, Leader: v.Leader(r), Revision: r.Revision, Since: now.Sub(r.Seen),
+		Role: r.Name, State: leaderships[v.Leadership(now, r)], Leader: v.Leader(r), Revision: r.Revision,
+		Since:      now.Sub(r.Seen),
 		Unreadable: r.Form == record.FormGarbage || r.Form == record.FormNewer,
 		Successor:  v.Successor(now, r), Candidates: candidates(v, r, now),
+	}
+	if last, ok := v.LastSign(r); ok {
+		info.LastSeen = max(now.Sub(last), 0)
 	}
 	if r.Form == record.FormRecord {
 		info.TTL = r.Role.TTL()
@@ -122,7 +132,7 @@ func (s *Session) status(e *Election) Status {
 			}
 			st.Revision, st.Successor = r.Revision, m.View().Successor(now.Observer, r)
 			st.Candidates = candidates(m.View(), r, now.Observer)
-			if m.View().Leader(r) != "" {
+			if st.LeaderID != "" {
 				st.Epoch = r.Revision
 			}
 		}

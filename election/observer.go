@@ -146,10 +146,10 @@ func (o *Observer) run(failed <-chan error) {
 func (o *Observer) take(b batch) error {
 	o.mu.Lock()
 	now := record.Instant(o.clock.Now().Observer)
-	for _, ev := range b.events {
+	for i, ev := range b.events {
 		switch ev := ev.(type) {
-		case protocol.Delivered:
-			o.view.Deliver(now, ev.Entry, &o.news)
+		case protocol.Delivered: // nobody else's time depends on this view, so a record counts from when it was stored
+			o.view.Deliver(now.Add(-b.age(i)), ev.Entry, &o.news)
 		case protocol.WatchReset:
 			o.view.BeginWatch(view.Watch(ev), record.Peer{})
 		case protocol.SnapshotDone:

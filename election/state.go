@@ -58,11 +58,35 @@ type Candidate struct {
 	Takeover bool   `json:"takeover,omitempty"`
 }
 
+// Leadership is what a process sees of the leader of a role. It promises nothing: a leader whose
+// heartbeats do not arrive may still work, until its own deadline.
+type Leadership string
+
+const (
+	// RoleLeading: a session holds the role, and a heartbeat of it was seen within its TTL.
+	RoleLeading Leadership = "leading"
+	// RoleSilent: a session holds the role, and no heartbeat of it was seen within its TTL. A
+	// candidate that sees this too ends the session and claims the role.
+	RoleSilent Leadership = "silent"
+	// RoleDead: the session that holds the role has ended, and nobody has claimed the role yet.
+	RoleDead Leadership = "dead"
+	// RoleVacant: no session holds the role.
+	RoleVacant Leadership = "vacant"
+	// RoleUnreadable: the record of the role cannot be read.
+	RoleUnreadable Leadership = "unreadable"
+)
+
 // RoleInfo is a role as its record in the bucket shows it.
 type RoleInfo struct {
 	Role string `json:"role"`
+	// State says whether the role is led. Only RoleLeading means that it is.
+	State Leadership `json:"state"`
+	// LastSeen is how long ago the last sign of the leader was seen or, while the role is dead or
+	// vacant, of the former leader: a heartbeat, or its giving up the role. An Observer counts from
+	// when the server stored the sign. 0 when none was seen.
+	LastSeen time.Duration `json:"last_seen,omitempty"`
 	// Leader is the instance that holds the role in a session that is not known to be dead, "" for
-	// none.
+	// none. See State for whether it leads.
 	Leader   string `json:"leader,omitempty"`
 	Session  uint64 `json:"session,omitempty"`
 	Epoch    uint64 `json:"epoch,omitempty"`
@@ -79,7 +103,8 @@ type RoleInfo struct {
 	Next   string `json:"next,omitempty"`
 	// Unreadable says that the record of the role cannot be read.
 	Unreadable bool `json:"unreadable,omitempty"`
-	// Since is for how long this process has seen it so.
+	// Since is for how long this process has seen it so. An Observer counts from when the server
+	// stored the record.
 	Since      time.Duration `json:"since"`
 	Successor  string        `json:"successor,omitempty"`
 	Candidates []Candidate   `json:"candidates,omitempty"`

@@ -91,7 +91,7 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	e.transition("")
 	s.emit(event.RolePromoted{
 		Meta: s.termMeta(t), Role: b.Role, Epoch: b.Epoch, Priority: int(b.Priority),
-		Vacant: b.Vacant,
+		Gap: b.Gap,
 	})
 	e.work(t)
 }

@@ -26,6 +26,17 @@ const watchTimeout = 5 * time.Second
 type batch struct {
 	events   []protocol.Event
 	snapshot bool // the snapshot is complete with these
+	// ages are for how long the records of a snapshot had been stored when they came, by the
+	// server's clock; nil when they are new, or the server's time is not known.
+	ages []time.Duration
+}
+
+// age is for how long the record of an event had been stored when it came.
+func (b batch) age(event int) time.Duration {
+	if event < len(b.ages) {
+		return b.ages[event]
+	}
+	return 0
 }
 
 // news reports whether the batch has delivered what somebody may wait for: a snapshot, the begin or
@@ -133,7 +144,7 @@ func (w *watcher) once(patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
 	connection := w.nc.Stats().Reconnects
-	reset := w.inspect(ctx)
+	reset, ahead := w.inspect(ctx)
 	reset.Wide = w.wide.Load() > 0
 	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(reset.Wide))
 	if err != nil {
@@ -146,10 +157,10 @@ func (w *watcher) once(patience time.Duration) error {
 	if w.nc.Stats().Reconnects != connection {
 		return nil // the watch and the answer may be of two systems
 	}
-	return w.pass(watch, reset)
+	return w.pass(watch, reset, ahead)
 }
 
-func (w *watcher) pass(watch *natskv.Watch, reset protocol.WatchReset) error {
+func (w *watcher) pass(watch *natskv.Watch, reset protocol.WatchReset, ahead *time.Duration) error {
 	if !w.send(batch{events: []protocol.Event{reset}}) {
 		return nil
 	}
@@ -159,8 +170,11 @@ func (w *watcher) pass(watch *natskv.Watch, reset protocol.WatchReset) error {
 			if !ok {
 				return watch.Err()
 			}
-			if !w.send(w.decode(u)) {
+			if !w.send(w.decode(u, ahead)) {
 				return nil
+			}
+			if u.Snapshot {
+				ahead = nil
 			}
 		case <-w.wake:
 			return nil
@@ -170,18 +184,24 @@ func (w *watcher) pass(watch *natskv.Watch, reset protocol.WatchReset) error {
 	}
 }
 
-func (w *watcher) decode(u natskv.Update) batch {
-	events := make([]protocol.Event, 0, len(u.Entries)+1)
+// decode reads an update. ahead is by how much the server's clock is ahead of ours, nil when the
+// ages do not matter or cannot be told.
+func (w *watcher) decode(u natskv.Update, ahead *time.Duration) batch {
+	b := batch{events: make([]protocol.Event, 0, len(u.Entries)+1), snapshot: u.Snapshot}
 	for _, e := range u.Entries {
 		entry := record.Decode(e.Key, e.Value, e.Revision, e.Marker, w.bucket.MaxTTL())
-		if entry.Kind != record.KindOther {
-			events = append(events, protocol.Delivered{Entry: &entry})
+		if entry.Kind == record.KindOther {
+			continue
+		}
+		b.events = append(b.events, protocol.Delivered{Entry: &entry})
+		if ahead != nil {
+			b.ages = append(b.ages, max(time.Since(e.Time.Add(-*ahead)), 0)) // its clock may step
 		}
 	}
 	if u.Snapshot {
-		events = append(events, protocol.SnapshotDone{})
+		b.events = append(b.events, protocol.SnapshotDone{})
 	}
-	return batch{events, u.Snapshot}
+	return b
 }
 
 func (w *watcher) send(b batch) bool {
@@ -201,24 +221,27 @@ func (w *watcher) selected(wide bool) []string {
 }
 
 // inspect says how far the bucket is. No answer proves nothing: then the watch is made anyway, and
-// finds out what is wrong.
-func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset) {
+// finds out what is wrong. ahead is by how much the server's clock is ahead of ours, nil without an
+// answer.
+func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, ahead *time.Duration) {
 	// Read before the store is asked, and in this order: what the store shows is of a later time
 	// than this, and what is known was known by then.
 	reset.Known = w.seen.Load()
 	reset.Begun, reset.Last = record.Instant(w.clock.Now().Observer), reset.Known
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout/3) // the rest is for the watch
 	defer cancel()
+	sent := time.Now()
 	state, err := w.bucket.Inspect(ctx)
 	if err != nil {
-		return reset
+		return reset, nil
 	}
+	by := state.Now.Sub(sent.Add(time.Since(sent) / 2))
 	// one that is being moved has others
 	reset.Single = state.Replicas == 1 && state.Current+state.Lagging+state.Offline == 0
 	reset.Told = reset.Single || state.Leader != ""
 	reset.Behind = state.Lagging+state.Offline > 0
 	reset.Last = state.LastSeq
-	return reset
+	return reset, &by
 }
 
 // identify refuses the watch of a bucket that is another one than at the opening. A watch ends with

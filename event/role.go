@@ -10,8 +10,10 @@ type RolePromoted struct {
 	Epoch uint64
 	// Priority is this candidate's priority for the role.
 	Priority int
-	// Vacant is the time from the first sight of the vacancy to the promotion, 0 if unknown.
-	Vacant time.Duration
+	// Gap is the time from the last sign of the former leader to the promotion, as this process has
+	// seen it: its last beat, or its giving up the role. 0 if this process has seen no former
+	// leader.
+	Gap time.Duration
 }
 
 // RoleDemoted reports that this process has stopped believing that it leads the role. The work may

@@ -13,7 +13,7 @@
 //	election_transitions_total{role,to}                promotions (to="leader") and demotions (to="follower")
 //	election_acquire_attempts_total{role,outcome}      claims; outcome is won, refused or unknown
 //	election_leader_duration_seconds{role}             histogram: how long ended terms have lasted
-//	election_failover_duration_seconds{role}           histogram: first sight of a vacancy to promotion
+//	election_failover_duration_seconds{role}           histogram: last sign of the former leader to promotion
 //	election_failures_total{role,reason}               reason: see below; role is empty for the session's own
 //	election_token_validation_failures_total{role}     validations that did not prove leadership
 //	election_heartbeat_duration_seconds{outcome}       histogram: send to answer

@@ -33,8 +33,8 @@ func newElectionCollectors(l *labels) *electionCollectors {
 		invalid: l.counter("election_token_validation_failures_total", "Validations that did not prove leadership.",
 			"role"),
 		led: l.histogram("election_leader_duration_seconds", "How long ended terms have lasted.", 0.25, 4, "role"),
-		failover: l.histogram("election_failover_duration_seconds", "From the first sight of a vacancy to the promotion.",
-			0.001, 2.5, "role"),
+		failover: l.histogram("election_failover_duration_seconds",
+			"From the last sign of the former leader to the promotion of this process.", 0.001, 2.5, "role"),
 		heartbeat: l.histogram("election_heartbeat_duration_seconds", "From sending a heartbeat to its answer.", 0.0001, 2.5,
 			"outcome"),
 	}
@@ -56,8 +56,8 @@ func (c *electionCollectors) observe(e event.Event) bool {
 		c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
 		c.leaderSince.WithLabelValues(of(e.Meta, e.Role)...).Set(seconds(e.Time))
 		c.transitions.WithLabelValues(of(e.Meta, e.Role, "leader")...).Inc()
-		if e.Vacant > 0 {
-			c.failover.WithLabelValues(of(e.Meta, e.Role)...).Observe(e.Vacant.Seconds())
+		if e.Gap > 0 {
+			c.failover.WithLabelValues(of(e.Meta, e.Role)...).Observe(e.Gap.Seconds())
 		}
 	case event.RoleDemoted:
 		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...).Set(0)

@@ -42,7 +42,7 @@ func everything(m event.Meta) []event.Event {
 		event.LeaderChanged{Meta: m, Role: "other", Leader: "node-2", Epoch: 9},
 		event.ClaimAttempted{Meta: m, Role: "scheduler", Outcome: event.OutcomeRefused},
 		event.ClaimAttempted{Meta: m, Role: "scheduler", Outcome: event.OutcomeWon},
-		event.RolePromoted{Meta: m, Role: "scheduler", Epoch: 42, Vacant: 20 * time.Millisecond},
+		event.RolePromoted{Meta: m, Role: "scheduler", Epoch: 42, Gap: 20 * time.Millisecond},
 		event.RoleRotated{Meta: m, Role: "scheduler", Epoch: 50},
 		event.TokenValidated{Meta: m, Role: "scheduler", OK: true},
 		event.TokenValidated{Meta: m, Role: "scheduler"},

@@ -11,7 +11,7 @@ func describeRole(e event.Event) (line, bool) {
 	switch e := e.(type) {
 	case event.RolePromoted:
 		return at(slog.LevelInfo, "promoted", term(e.Role, e.Epoch, slog.Int("priority", e.Priority),
-			slog.Duration("vacant", e.Vacant))...), true
+			slog.Duration("gap", e.Gap))...), true
 	case event.RoleDemoted:
 		return at(slog.LevelInfo, "demoted", term(e.Role, e.Epoch, slog.String("reason", e.Reason),
 			slog.Duration("led", e.Led))...), true

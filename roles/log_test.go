@@ -34,9 +34,9 @@ func TestEveryEventIsLogged(t *testing.T) {
 		fields  string
 	}{
 		{
-			event.RolePromoted{Meta: meta, Role: "r", Epoch: 42, Priority: 3, Vacant: time.Second},
+			event.RolePromoted{Meta: meta, Role: "r", Epoch: 42, Priority: 3, Gap: time.Second},
 			zap.InfoLevel, "promoted",
-			"role:r epoch:42 priority:3 vacant:1s",
+			"role:r epoch:42 priority:3 gap:1s",
 		},
 		{
 			event.RoleDemoted{Meta: meta, Role: "r", Epoch: 42, Reason: "paused", Led: time.Hour},

@@ -42,7 +42,8 @@ func TestRoles(t *testing.T) {
 		t.Fatalf("asked for one: %+v", d)
 	}
 	r := d.Roles[0]
-	if r.Role != "scheduler" || r.Leader != "a" || r.Epoch != a.Token().Epoch || r.Priority != 3 || r.Successor != "b" ||
+	if r.Role != "scheduler" || r.State != election.RoleLeading ||
+		r.Leader != "a" || r.Epoch != a.Token().Epoch || r.Priority != 3 || r.Successor != "b" ||
 		r.TTLSeconds != 20 ||
 		len(r.Candidates) != 2 || r.Candidates[1].Instance != "b" || r.AgeSeconds <= 0 {
 		t.Errorf("scheduler: %+v", r)
@@ -52,14 +53,16 @@ func TestRoles(t *testing.T) {
 	}
 	table := p.ok("roles").out
 	wide := p.ok("roles", "-o", "wide").out
-	columns := []string{"ROLE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "PRIORITY", "SUCCESSOR", "CANDIDATES"}
+	columns := []string{
+		"ROLE", "STATE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "PRIORITY", "SUCCESSOR", "CANDIDATES",
+	}
 	head, _, _ := strings.Cut(table, "\n")
 	if !slices.Equal(strings.Fields(head), columns) || strings.Contains(table, "\x1b") {
 		t.Errorf("table:\n%s", table)
 	}
 	for line := range strings.Lines(table) {
-		if fields := strings.Fields(line); fields[0] == "scheduler" && !slices.Equal(fields[6:], []string{"3", "b", "2"}) ||
-			len(line) > 100 {
+		if fields := strings.Fields(line); fields[0] == "scheduler" && !slices.Equal(fields[7:], []string{"3", "b", "2"}) ||
+			len(line) > 110 {
 			t.Errorf("%q", line)
 		}
 	}

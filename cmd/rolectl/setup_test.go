@@ -29,6 +29,8 @@ type place struct {
 	t      *testing.T
 	server *natsrun.Server
 	env    []string
+	// columns is the width of the terminals, 0 for 100.
+	columns uint16
 }
 
 // at starts a server that listens.
@@ -164,6 +166,12 @@ func (l *lines) String() string {
 // is lost because the machine is busy.
 func (p *place) member(id string, edit ...func(*election.SessionConfig)) *election.Session {
 	p.t.Helper()
+	return p.memberOver(p.connect(), id, edit...)
+}
+
+// memberOver is member, over a connection of the test.
+func (p *place) memberOver(nc *nats.Conn, id string, edit ...func(*election.SessionConfig)) *election.Session {
+	p.t.Helper()
 	cfg := election.SessionConfig{
 		Bucket: "roles", BucketAutoCreate: true, InstanceID: id, TTL: 20 * time.Second,
 		CoolDown: time.Hour,
@@ -175,7 +183,7 @@ func (p *place) member(id string, edit ...func(*election.SessionConfig)) *electi
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if err := s.Open(p.t.Context(), p.connect()); err != nil {
+	if err := s.Open(p.t.Context(), nc); err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { _ = s.Close(context.Background()) })

@@ -10,12 +10,17 @@ import (
 	"github.com/creack/pty"
 )
 
-// onTerminal starts rolectl on a terminal of 100 columns; what it shows comes as its output.
+// onTerminal starts rolectl on a terminal of 100 columns, or as many as the place says. Its output
+// is what it shows.
 func (p *place) onTerminal(args ...string) (*process, *os.File) {
 	p.t.Helper()
 	proc := &process{t: p.t, name: strings.Join(args, " "), cmd: exec.Command(binary, args...), done: make(chan struct{})}
 	proc.cmd.Env = p.env
-	tty, err := pty.StartWithSize(proc.cmd, &pty.Winsize{Rows: 30, Cols: 100})
+	columns := p.columns
+	if columns == 0 {
+		columns = 100
+	}
+	tty, err := pty.StartWithSize(proc.cmd, &pty.Winsize{Rows: 30, Cols: columns})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -4,9 +4,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/creack/pty"
+	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -126,12 +130,12 @@ func TestWatchOnTerminal(t *testing.T) {
 	pw, ptty := plain.onTerminal("watch")
 	for _, w := range []*process{w, pw} {
 		w.says(&w.out, other)
-		w.says(&w.out, "scheduler  a  ")
+		w.says(&w.out, "scheduler  leading  a  ")
 	}
-	if err := pty.Setsize(ptty, &pty.Winsize{Rows: 30, Cols: 12}); err != nil {
+	if err := pty.Setsize(ptty, &pty.Winsize{Rows: 30, Cols: 20}); err != nil {
 		t.Fatal(err)
 	}
-	pw.says(&pw.out, "\nscheduler  a\r") // cut to the new width, and the letter at the edge stays
+	pw.says(&pw.out, "\nsch…uler  leading  a\r") // cut to the new width, and the letter at the edge stays
 	if err := pty.Setsize(ptty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
 		t.Fatal(err)
 	}
@@ -139,14 +143,14 @@ func TestWatchOnTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range []*process{w, pw} {
-		w.says(&w.out, "scheduler  b  ")
+		w.says(&w.out, "scheduler  leading  b  ")
 	}
 	leads(t, b)
 	if err := b.StepDown(t.Context()); err != nil { // and nobody is left
 		t.Fatal(err)
 	}
-	w.says(&w.out, red+"scheduler  -")
-	pw.says(&pw.out, "scheduler  -")
+	w.says(&w.out, red+"scheduler  vacant  -")
+	pw.says(&pw.out, "scheduler  vacant  -")
 	if strings.Contains(pw.out.String(), red) {
 		t.Error("colours although NO_COLOR is set")
 	}
@@ -159,4 +163,49 @@ func TestWatchOnTerminal(t *testing.T) {
 			t.Errorf("after Ctrl-C: exit %d, and the ordinary screen has %q", r.code, after)
 		}
 	}
+}
+
+// TestSilentLeader: a leader whose heartbeats have ceased, and whom nobody replaces, leads no more
+// for anybody who asks. That is said on a terminal in red, as a change, and by the exit code.
+func TestSilentLeader(t *testing.T) {
+	t.Parallel()
+	const red = "\x1b[31m"
+	p := at(t)
+	link := p.server.Link()
+	a := p.memberOver(p.connect(append(link.Options(), nats.MaxReconnects(-1))...),
+		"worker-of-tenant-billing-7c9f8d6b5-x2x9z-01", func(c *election.SessionConfig) { c.TTL = 3 * time.Second })
+	leads(t, contend(t, a, election.RoleConfig{Role: "invoices-of-tenant-billing-0001"}))
+	role := "invoices-of-tenant-billing-0001"
+	p.ok("inspect", role)
+	w, _ := p.onTerminal("watch")
+	lines := p.start("watch")
+	w.says(&w.out, "leading")
+	link.Cut()
+	w.says(&w.out, red+"invoice…")
+	lines.says(&lines.out, `"change":"silent"`)
+	r := p.run("inspect", role, "-o", "json")
+	if d := document[inspectDoc](t, r.out); r.code != cli.ExitNoLeader || d.State != election.RoleSilent ||
+		d.Leader == "" || d.HeartbeatSeconds < 3 {
+		t.Errorf("inspect: exit %d, %s", r.code, r.out)
+	}
+	if r := p.run("inspect", role); r.code != cli.ExitNoLeader || !strings.Contains(r.out, "silent") ||
+		!strings.Contains(r.out, "no heartbeat of worker-of-") {
+		t.Errorf("inspect: exit %d, %s", r.code, r.out)
+	}
+	p.columns = 80
+	narrow, _ := p.onTerminal("roles", "--color", "never")
+	out := narrow.wait().out
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\r\n")); n > 80 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+	if !strings.Contains(out, "silent") || !strings.Contains(out, "…") || !strings.Contains(out, "HEARTBEAT") ||
+		strings.Contains(out, "\x1b[3") {
+		t.Errorf("on 80 columns:\n%s", out)
+	}
+	if colored := p.ok("roles", "--color", "always").out; !strings.Contains(colored, red+role) {
+		t.Errorf("with colours:\n%q", colored)
+	}
+	link.Heal()
 }

@@ -64,6 +64,8 @@ func (b *Bucket) Volatile() bool { return b.storage == jetstream.MemoryStorage &
 // State is what the server reports about a bucket.
 type State struct {
 	Identity
+	// Now is when the server answered, by its clock.
+	Now time.Time
 	// FirstSeq and LastSeq are the revisions of the oldest and of the last record. If LastSeq has
 	// gone back, an older state was restored, or acknowledged writes were lost.
 	FirstSeq, LastSeq uint64
@@ -143,7 +145,7 @@ func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State
 		return State{}, fmt.Errorf("inspect bucket: %w", err)
 	}
 	s := State{
-		Identity: info.identity(),
+		Identity: info.identity(), Now: info.TimeStamp,
 		FirstSeq: info.State.FirstSeq, LastSeq: info.State.LastSeq,
 		Keys: info.State.Msgs, Bytes: info.State.Bytes,
 		Watchers: info.State.Consumers, Largest: max(int(info.Config.MaxMsgSize), 0),

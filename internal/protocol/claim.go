@@ -14,7 +14,7 @@ type claim struct {
 	expect uint64
 	token  string
 	handed bool           // the vacancy named us as next
-	since  record.Instant // when the role could first be claimed
+	former record.Instant // the last sign of the former leader, Never: none was seen
 	sent   record.Instant // when it was first sent, on the observer's scale
 }
 
@@ -77,8 +77,11 @@ func (m *Machine) tryClaim(r *role) {
 		return
 	}
 	r.claim = &claim{
-		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), since: since, sent: m.now.Observer,
+		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), former: view.Never, sent: m.now.Observer,
 		handed: r.Form == record.FormRecord && r.Role.Vacant && r.Role.Next == m.cfg.Instance,
+	}
+	if last, ok := m.view.LastSign(r.RoleView); ok {
+		r.claim.former = last
 	}
 	r.Notes.token, r.Notes.known = r.claim.token, m.view.Last()
 	m.claims.add(r)

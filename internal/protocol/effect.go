@@ -34,7 +34,7 @@ type (
 		Token    string
 		Session  uint64
 		Priority int32
-		Vacant   time.Duration // since this process saw that the role could be claimed
+		Gap      time.Duration // since the last sign of the former leader, 0: none was seen
 	}
 
 	// EndTerm ends trust in a term and cancels its work; Drained answers it. Term is the epoch it

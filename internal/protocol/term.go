@@ -1,6 +1,9 @@
 package protocol
 
-import "github.com/rolemanager/rolemanager/internal/protocol/record"
+import (
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
 
 // term is one period of leadership, from winning the role to the moment it is given away. It ends
 // in this order: trust (the machine and, by EndTerm, everybody who asks), the work and its
@@ -46,7 +49,11 @@ func (m *Machine) beginTerm(r *role, c *claim) {
 	m.expect(t.epoch, r.RoleView)
 	m.leading++
 	m.running++
-	m.emit(BeginTerm{r.Name, t.epoch, t.token, t.session, r.priority, m.now.Observer.Sub(c.since)})
+	begin := BeginTerm{Role: r.Name, Epoch: t.epoch, Token: t.token, Session: t.session, Priority: r.priority}
+	if c.former != view.Never {
+		begin.Gap = max(m.now.Observer.Sub(c.former), 1)
+	}
+	m.emit(begin)
 	m.touchRole(r.RoleView)
 }
 

@@ -79,6 +79,10 @@ func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, 
 	state := p.Lease.State
 	if !same || !e.Lease.Alive() {
 		p.EndSeen = now
+		v.keepSigns(p)
+	}
+	if e.Form == record.FormRecord && signs(&e.Lease) {
+		p.lived = now
 	}
 	p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false
 	if e.Form != record.FormRecord {
@@ -175,6 +179,7 @@ func (v *View[P, R]) setRole(now record.Instant, r *Role[P, R], revision uint64,
 	n *News[P, R],
 ) {
 	former := v.peers[r.Role.Holder()]
+	v.keepSign(now, r, form, &rec)
 	if r.Held() {
 		former.release(r)
 	}
@@ -263,6 +268,7 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 			if isLost {
 				p.Revision, p.older, p.denied, again = 0, false, false, true
 			}
+			v.keepSigns(p)
 			p.Form, p.Lease, p.Seen = record.FormMissing, record.Lease{}, now
 			v.cannotRead(now, p)
 			for _, r := range p.Holds {

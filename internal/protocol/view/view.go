@@ -55,6 +55,7 @@ type Peer[P, R any] struct {
 	Lease    record.Lease
 	Seen     record.Instant // since when its lease stands at Revision
 	EndSeen  record.Instant // when a session of it was last seen to have ended
+	lived    record.Instant // when a session of it was last seen to live, Never: not yet
 	LastTTL  time.Duration  // of the last lease that could be read
 
 	Member         *record.Member // the newest that could be read; nil when there is none
@@ -94,7 +95,8 @@ type Role[P, R any] struct {
 	Delivered  uint64         // the last revision that the present watch has delivered, 0: none
 	Waits      record.Instant // nobody claims it before: somebody may lead it by a record that is lost
 	Alarm      alarm
-	Notes      R // of the owner
+	led        record.Instant // the last sign of a leader that is not seen any more, Never: none
+	Notes      R              // of the owner
 }
 
 func (p *Peer[P, R]) clock() *alarm { return &p.alarm }
@@ -184,7 +186,7 @@ func (v *View[P, R]) Leader(r *Role[P, R]) string {
 func (v *View[P, R]) peer(p record.Peer) *Peer[P, R] {
 	e := v.peers[p]
 	if e == nil {
-		e = &Peer[P, R]{Peer: p, alarm: alarm{Never, Never}}
+		e = &Peer[P, R]{Peer: p, alarm: alarm{Never, Never}, lived: Never}
 		v.peers[p] = e
 		e.place = len(v.peerList)
 		v.peerList = append(v.peerList, e)
@@ -235,7 +237,7 @@ func (v *View[P, R]) Mention(name string) *Role[P, R] {
 	r := v.roles[name]
 	if r == nil {
 		name = strings.Clone(name) // it may be a part of a subject
-		r = &Role[P, R]{Name: name, Alarm: alarm{Never, Never}}
+		r = &Role[P, R]{Name: name, Alarm: alarm{Never, Never}, led: Never}
 		v.roles[name] = r
 		v.roleList = append(v.roleList, r)
 	}

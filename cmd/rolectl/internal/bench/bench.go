@@ -154,15 +154,15 @@ func (b *benchmark) run(only []string, storage string) (err error) {
 	for _, r := range results {
 		t.Rows = append(t.Rows, r.Row())
 	}
-	if err := p.Print(t); err != nil || p.Format == "name" {
-		return err
+	if p.Format == "name" {
+		return p.Print(t)
 	}
 	for _, r := range results {
 		if err := p.Histogram(r); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.Print(t) // last, where it stays in view
 }
 
 func (b *benchmark) session(instance string) election.SessionConfig {

@@ -20,7 +20,8 @@ type App struct {
 	Settings connect.Settings
 	Bucket   string
 	Format   string
-	Begun    bool // a command has begun: later errors are not usage errors
+	Color    string // auto, always or never
+	Begun    bool   // a command has begun: later errors are not usage errors
 	Conn     *nats.Conn
 	Target   connect.Target
 	Unread   atomic.Bool // nobody reads the output any more
@@ -82,7 +83,10 @@ func (a *App) ConnectFor(cmd *cobra.Command) (context.Context, context.CancelFun
 
 // Printer writes data in the format of --output.
 func (a *App) Printer() show.Printer {
-	return show.Printer{W: os.Stdout, Format: a.Format, Color: show.WantsColor(os.Stdout)}
+	return show.Printer{
+		W: os.Stdout, Format: a.Format, Color: show.WantsColor(os.Stdout, a.Color),
+		Width: show.Columns(os.Stdout),
+	}
 }
 
 // Say writes a note for the user, on standard error.

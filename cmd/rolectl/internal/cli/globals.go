@@ -34,6 +34,10 @@ func (a *App) GlobalFlags(cmd *cobra.Command) {
 	a.Format = "table"
 	flags.VarP(&choiceValue{&a.Format, show.Formats}, "output", "o", "table, wide, json or name")
 	CompleteFlag(cmd, "output", show.Formats...)
+	a.Color = "auto"
+	flags.Var(&choiceValue{&a.Color, show.Colors}, "color",
+		"colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+	CompleteFlag(cmd, "color", show.Colors...)
 	CompleteFlagBy(cmd, "context", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return connect.Contexts(), cobra.ShellCompDirectiveNoFileComp
 	})

@@ -22,6 +22,9 @@ func (d RoleState) InLine() []string {
 	return names
 }
 
+// Led reports whether somebody leads the role now, as far as can be seen.
+func (d RoleState) Led() bool { return d.State == election.RoleLeading }
+
 // HeartbeatLate reports whether the leader has missed more than one heartbeat. By default a
 // heartbeat comes every fifth of a TTL.
 func (d RoleState) HeartbeatLate() bool { return d.HeartbeatAge > d.TTL/2 }
@@ -33,8 +36,12 @@ func (d RoleState) WhyVacant() string {
 		return "unknown: a later version wrote its record"
 	case d.Unreadable:
 		return "record cannot be read"
-	case d.Leader != "":
+	case d.Led():
 		return ""
+	case d.State == election.RoleSilent && d.HeartbeatAge < 0:
+		return "no heartbeat of " + d.Leader + " was seen"
+	case d.State == election.RoleSilent:
+		return "no heartbeat of " + d.Leader + " for " + show.Age(d.HeartbeatAge)
 	case d.Vacant && d.By != "":
 		return d.Reason + " (" + d.By + ")"
 	case d.Vacant:
@@ -45,14 +52,16 @@ func (d RoleState) WhyVacant() string {
 
 // RoleState is a role in JSON documents.
 type RoleState struct {
-	Role             string  `json:"role"`
-	Leader           string  `json:"leader"` // "" for nobody
-	Epoch            uint64  `json:"epoch,omitempty"`
-	Session          uint64  `json:"session,omitempty"`
-	AgeSeconds       float64 `json:"age_seconds"`                     // of the record
-	HeartbeatSeconds float64 `json:"heartbeat_age_seconds,omitempty"` // of the leader's lease
-	TTLSeconds       float64 `json:"ttl_seconds,omitempty"`
-	Priority         int     `json:"priority"`
+	Role             string              `json:"role"`
+	State            election.Leadership `json:"state"`
+	Leader           string              `json:"leader"` // "" for nobody
+	Epoch            uint64              `json:"epoch,omitempty"`
+	Session          uint64              `json:"session,omitempty"`
+	AgeSeconds       float64             `json:"age_seconds"`                     // of the record
+	HeartbeatSeconds float64             `json:"heartbeat_age_seconds,omitempty"` // since the last sign of the leader
+	LastSeenSeconds  float64             `json:"last_seen_seconds,omitempty"`     // the same, or of the former leader
+	TTLSeconds       float64             `json:"ttl_seconds,omitempty"`
+	Priority         int                 `json:"priority"`
 
 	Successor  string               `json:"successor"`
 	Candidates []election.Candidate `json:"candidates"`
@@ -72,9 +81,11 @@ type RoleState struct {
 // DescribeRole describes one role.
 func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	d := RoleState{
-		Role: info.Role, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session, TTLSeconds: show.Seconds(info.TTL),
-		Priority: info.Priority, Successor: info.Successor, Candidates: info.Candidates, Vacant: info.Vacant, By: info.By,
+		Role: info.Role, State: info.State, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session,
+		TTLSeconds: show.Seconds(info.TTL),
+		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Vacant: info.Vacant, By: info.By,
 		Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable, Age: info.Since, HeartbeatAge: -1, TTL: info.TTL,
+		LastSeenSeconds: show.Seconds(info.LastSeen),
 	}
 	if d.Candidates == nil {
 		d.Candidates = []election.Candidate{}
@@ -82,11 +93,8 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	if r, ok := s.Record(record.RoleKey(info.Role)); ok && r.Revision == info.Revision {
 		d.Age, d.Newer = s.Age(r), r.Form == record.FormNewer
 	}
-	if info.Leader != "" {
-		if r, ok := s.Record(record.LeaseKey(record.Peer{Class: record.Candidate, Instance: info.Leader})); ok {
-			d.HeartbeatAge = s.Age(r)
-			d.HeartbeatSeconds = show.Seconds(d.HeartbeatAge)
-		}
+	if info.Leader != "" && info.LastSeen > 0 {
+		d.HeartbeatAge, d.HeartbeatSeconds = info.LastSeen, d.LastSeenSeconds
 	}
 	d.AgeSeconds = show.Seconds(d.Age)
 	return d

@@ -64,7 +64,7 @@ The token is a secret that resources trust: only --show-token shows it. Exit cod
 			if err := d.print(a.Printer()); err != nil {
 				return err
 			}
-			if info.Leader == "" {
+			if !d.Led() {
 				return cli.ExitCode(cli.ExitNoLeader)
 			}
 			return nil
@@ -99,8 +99,12 @@ func (d inspection) print(p show.Printer) error {
 		fmt.Fprintf(w, "%s\t%s\n", name, show.Clean(fmt.Sprintf(format, args...)))
 	}
 	line("role", "%s", d.Role)
+	line("state", "%s", d.State)
 	if d.Leader != "" {
 		line("leader", "%s", d.Leader)
+		if why := d.WhyVacant(); why != "" {
+			line("problem", "%s", why)
+		}
 		line("epoch", "%d", d.Epoch)
 		line("term", "for %s", show.Age(d.Age))
 		beat := "no heartbeat seen" // its lease is gone: the first candidate that notices ends the session

@@ -16,9 +16,11 @@ func List(a *cli.App) *cobra.Command {
 		Use: "roles [ROLE...]", Aliases: []string{"role", "ls"}, Short: "Show who leads each role, and who is next in line",
 		Long: `Show who leads each role, and who is next in line.
 
-AGE is the age of the term; for a role without a leader it is the age of its record. HEARTBEAT is the time since the leader
-last renewed its lease: normally at most a fifth of TTL. PRIORITY is the priority of the leader. CANDIDATES counts the
-processes that contend for the role, including the leader. -o wide names the candidates, and shows why nobody leads.`,
+STATE is leading, or why nobody leads: silent (no heartbeat of the leader within its TTL), dead (its session has ended),
+vacant or unreadable. AGE is the age of the term; for a role without a leader it is the age of its record. HEARTBEAT is the
+time since the leader last renewed its lease: normally at most a fifth of TTL. PRIORITY is the priority of the leader.
+CANDIDATES counts the processes that contend for the role, including the leader. -o wide names the candidates, and shows
+why nobody leads. A narrow terminal leaves columns out; -o wide shows all.`,
 		Example: "  rolectl roles\n  rolectl roles scheduler -o json | jq -r '.roles[0].leader'\n" +
 			"  rolectl roles -o name",
 		Args:              cli.CheckArgs,
@@ -45,9 +47,13 @@ processes that contend for the role, including the leader. -o wide names the can
 
 func roleTable(bucket string, docs []inventory.RoleState) show.Table {
 	t := show.Table{
-		Columns: []string{"ROLE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "PRIORITY", "SUCCESSOR", "CANDIDATES"},
-		Wide:    []string{"IN LINE", "SESSION", "REASON"},
-		Empty:   "bucket " + bucket + " has no roles yet",
+		Columns: []string{
+			"ROLE", "STATE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "PRIORITY", "SUCCESSOR",
+			"CANDIDATES",
+		},
+		Wide:  []string{"IN LINE", "SESSION", "REASON"},
+		Names: []string{"ROLE", "LEADER", "SUCCESSOR"}, Spare: []string{"PRIORITY", "TTL", "EPOCH", "CANDIDATES"},
+		Empty: "bucket " + bucket + " has no roles yet",
 		JSON: struct {
 			show.Document
 			Bucket string                `json:"bucket"`
@@ -65,17 +71,18 @@ func roleRow(d inventory.RoleState) show.Row {
 	epoch, session, priority, ttl := "", "", "", ""
 	if d.Leader != "" {
 		epoch, session, priority = fmt.Sprint(d.Epoch), fmt.Sprint(d.Session), fmt.Sprint(d.Priority)
-	} else {
-		r.Tone = show.Bad
 	}
 	if d.TTL > 0 {
 		ttl = show.Age(d.TTL)
 	}
-	if d.Leader != "" && d.HeartbeatLate() {
+	switch {
+	case !d.Led():
+		r.Tone = show.Bad
+	case d.HeartbeatLate():
 		r.Tone = show.Warning
 	}
 	r.Cells = []string{
-		d.Role, d.Leader, epoch, show.Age(d.Age), show.Age(d.HeartbeatAge), ttl, priority, d.Successor,
+		d.Role, string(d.State), d.Leader, epoch, show.Age(d.Age), show.Age(d.HeartbeatAge), ttl, priority, d.Successor,
 		fmt.Sprint(len(d.Candidates)),
 	}
 	r.Wide = []string{show.FirstFew(d.InLine()), session, d.WhyVacant()}

@@ -40,7 +40,8 @@ func memberTable(bucket string, docs []inventory.MemberState) show.Table {
 	t := show.Table{
 		Columns: []string{"INSTANCE", "STATE", "LEADS", "HEARTBEAT", "TTL", "ROLES"},
 		Wide:    []string{"SESSION", "TASKS", "META"},
-		Empty:   "no members in bucket " + bucket,
+		Names:   []string{"INSTANCE", "LEADS", "ROLES"}, Spare: []string{"TTL", "ROLES"},
+		Empty: "no members in bucket " + bucket,
 		JSON: struct {
 			show.Document
 			Bucket  string                  `json:"bucket"`

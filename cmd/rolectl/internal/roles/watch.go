@@ -43,7 +43,10 @@ Without ROLE it also follows roles that are added later.`,
 			if _, err := s.DescribeRoles(names...); err != nil {
 				return err
 			}
-			w := watcher{s: s, bucket: a.Bucket, names: names, printer: a.Printer(), nc: nc, named: map[string]leading{}}
+			w := watcher{
+				s: s, bucket: a.Bucket, names: names, printer: a.Printer(), nc: nc,
+				named: map[string]leading{}, silent: map[string]bool{},
+			}
 			if a.Format != "json" && a.Format != "name" && show.IsTerminal(os.Stdout) {
 				return w.table(cmd.Context())
 			}
@@ -60,6 +63,7 @@ type watcher struct {
 	printer show.Printer
 	nc      *nats.Conn
 	named   map[string]leading // with -o name: the leader for which each role's last line was written
+	silent  map[string]bool    // the roles whose last line told of a silent leader
 }
 
 // leading is a leader of a role and its epoch.

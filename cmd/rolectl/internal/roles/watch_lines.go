@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 )
 
@@ -16,7 +17,7 @@ type change struct {
 	show.Document
 	Time   time.Time              `json:"time"`
 	Bucket string                 `json:"bucket"`
-	Change string                 `json:"change"` // present, leader, vacant, joined, left, problem, connected, disconnected
+	Change string                 `json:"change"` // present, leader, silent, vacant, joined, left, problem, connected, disconnected
 	Role   *inventory.RoleState   `json:"role,omitempty"`
 	Member *inventory.MemberState `json:"member,omitempty"`
 	Key    string                 `json:"key,omitempty"`
@@ -40,8 +41,16 @@ func (w watcher) lines(ctx context.Context) error {
 			}
 		}
 	}
+	look := time.NewTicker(show.RedrawEvery)
+	defer look.Stop()
 	for {
 		select {
+		case <-look.C:
+			for _, c := range w.silences() {
+				if err := w.line(c); err != nil {
+					return err
+				}
+			}
 		case e, ok := <-events:
 			if !ok {
 				return w.ended(ctx)
@@ -78,11 +87,32 @@ func (w watcher) line(c change) error {
 		w.named[c.Role.Role] = now
 		return w.printer.Print(show.Table{Rows: []show.Row{{Name: c.Role.Role}}})
 	}
+	if c.Role != nil {
+		w.silent[c.Role.Role] = c.Role.State == election.RoleSilent
+	}
 	c.Document, c.Bucket = show.Of("change"), w.bucket
 	if c.Time.IsZero() {
 		c.Time = time.Now()
 	}
 	return w.printer.Line(c)
+}
+
+// silences returns a line for each leader that has fallen silent, or is heard again. No event tells
+// of that: only time has passed.
+func (w watcher) silences() (all []change) {
+	if w.printer.Format == "name" {
+		return nil
+	}
+	for _, d := range w.roles() {
+		silent := d.State == election.RoleSilent
+		switch was := w.silent[d.Role]; {
+		case silent && !was:
+			all = append(all, change{Change: "silent", Role: &d, Reason: d.WhyVacant()})
+		case was && d.Led():
+			all = append(all, change{Change: "leader", Role: &d})
+		}
+	}
+	return all
 }
 
 // changes returns the lines for an event, usually one.

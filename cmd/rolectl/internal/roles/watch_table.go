@@ -17,7 +17,7 @@ func (w watcher) table(ctx context.Context) error {
 	defer stop()
 	tick := time.NewTicker(show.RedrawEvery)
 	defer tick.Stop()
-	screen := show.OpenScreen(os.Stdout)
+	screen := show.OpenScreen(os.Stdout, w.printer.Color)
 	last := func() error {
 		screen.Close()
 		return w.printer.Print(roleTable(w.bucket, w.roles()))

@@ -75,12 +75,12 @@ func (p Printer) Histogram(d Distribution) error {
 		counts[min(max(bin, 0), bins-1)]++
 	}
 	most := slices.Max(counts)
-	text := fmt.Sprintf("\n%s\n", d.Name)
+	text := d.Name + "\n"
 	for i, n := range counts {
 		from := time.Duration(float64(low) * math.Pow(ratio, float64(i)))
 		bar := strings.Repeat("#", (n*barWidth+most-1)/most)
 		text += strings.TrimRight(fmt.Sprintf("%10s | %-*s %d", Age(from), barWidth, bar, n), " ") + "\n"
 	}
-	_, err := p.W.Write([]byte(text))
+	_, err := p.W.Write([]byte(text + "\n"))
 	return err
 }

@@ -18,6 +18,8 @@ type Printer struct {
 	W      io.Writer
 	Format string
 	Color  bool
+	// Width is that of the terminal, 0 when lines may have any length.
+	Width int
 }
 
 // Document is the beginning of every JSON document.
@@ -33,7 +35,10 @@ func Of(kind string) Document { return Document{Schema, kind} }
 type Table struct {
 	Columns []string
 	Wide    []string // columns that only wide has, after the others
-	Rows    []Row
+	// Names are the columns whose cells are shortened, in the middle, where a line is too long for
+	// the terminal. Spare are those that are left out after that, the first one first.
+	Names, Spare []string
+	Rows         []Row
 	// JSON is the document.
 	JSON any
 	// Empty is printed for a table without rows.

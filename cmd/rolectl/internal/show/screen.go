@@ -18,20 +18,20 @@ type Screen struct {
 }
 
 // OpenScreen takes over the terminal.
-func OpenScreen(f *os.File) *Screen {
+func OpenScreen(f *os.File, color bool) *Screen {
 	_, _ = f.WriteString("\x1b[?1049h\x1b[?25l") // an error shows at the first Draw
-	return &Screen{f: f, color: WantsColor(f)}
+	return &Screen{f: f, color: color}
 }
 
 // Draw shows a title and the output of body, cut to the size of the terminal.
 func (s *Screen) Draw(title string, body func(p Printer) error) error {
-	var buf bytes.Buffer
-	if err := body(Printer{W: &buf, Color: s.color}); err != nil {
-		return err
-	}
 	width, height, err := term.GetSize(int(s.f.Fd()))
 	if err != nil || width <= 0 || height <= 0 {
 		width, height = 80, 24
+	}
+	var buf bytes.Buffer
+	if err := body(Printer{W: &buf, Color: s.color, Width: width}); err != nil {
+		return err
 	}
 	lines := append([]string{Clean(title), ""}, strings.Split(strings.TrimRight(buf.String(), "\n"), "\n")...)
 	if len(lines) > height {

@@ -108,3 +108,46 @@ func TestDistribution(t *testing.T) {
 		}
 	}
 }
+
+// TestFit: a table on a narrow terminal shortens its names in the middle, and then lacks columns
+// that can be spared. Off a terminal, and with wide, it is whole.
+func TestFit(t *testing.T) {
+	table := Table{
+		Columns: []string{"ROLE", "STATE", "LEADER", "EPOCH", "TTL"},
+		Names:   []string{"ROLE", "LEADER"}, Spare: []string{"TTL", "EPOCH"},
+		Rows: []Row{
+			{Cells: []string{"billing-reports-of-tenant-00017", "leading", "worker-7c9f8d6b5-x2x9z", "123456789", "10s"}},
+			{Cells: []string{"billing-reports-of-tenant-00018", "silent", "b", "", "10s"}},
+		},
+	}
+	for _, c := range []struct {
+		width        int
+		format, want string
+	}{
+		{0, "table", "billing-reports-of-tenant-00017  leading  worker-7c9f8d6b5-x2x9z  123456789  10s"},
+		{84, "table", "billing-reports-of-tenant-00017  leading  worker-7c9f8d6b5-x2x9z  123456789  10s"},
+		{72, "table", "billing-rep…enant-00017  leading  worker-7c9f8d6b5-x2x9z  123456789  10s"},
+		{66, "table", "billing-r…ant-00017  leading  worker-7c…d6b5-x2x9z  123456789  10s"},
+		{50, "table", "billing…nt-00017  leading  worker-…b5-x2x9z"},
+		{30, "table", "bill…0017  leading  work…x2x9z"},
+		{20, "wide", "billing-reports-of-tenant-00017  leading  worker-7c9f8d6b5-x2x9z  123456789  10s"},
+	} {
+		var out bytes.Buffer
+		if err := (Printer{W: &out, Format: c.format, Width: c.width}).Print(table); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(out.String(), "\n")
+		t.Logf("%d:\n%s", c.width, out.String())
+		if lines[1] != c.want || strings.Contains(lines[0], "TTL") != strings.Contains(c.want, "10s") {
+			t.Errorf("%d columns: %q, want %q", c.width, lines[1], c.want)
+		}
+	}
+	if cells := table.Rows[0].Cells; len(cells) != 5 || cells[0] != "billing-reports-of-tenant-00017" {
+		t.Errorf("the caller's table has changed: %q", cells)
+	}
+	for text, want := range map[string]string{"äöüß": "ä…ß", "abc": "abc", "": ""} {
+		if got := Middle(text, 3); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

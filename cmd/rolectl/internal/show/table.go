@@ -9,6 +9,7 @@ import (
 // table writes aligned columns. Colours come after the alignment, line by line: tabwriter would
 // count them as text.
 func (p Printer) table(t Table) error {
+	t = p.fit(t)
 	var buf bytes.Buffer
 	w := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)
 	line := func(cells, wide []string) {

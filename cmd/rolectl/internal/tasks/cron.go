@@ -42,7 +42,8 @@ func cronTable(namespace string, all []assign.Recurrence) show.Table {
 	t := show.Table{
 		Columns: []string{"NAME", "KIND", "SCHEDULE", "ZONE", "LAST", "NEXT", "NOTE"},
 		Wide:    []string{"CATCH-UP", "WINDOW", "SINCE"},
-		Empty:   "no recurring tasks in namespace " + namespace,
+		Names:   []string{"NAME", "KIND", "ZONE", "NOTE"}, Spare: []string{"LAST", "ZONE"},
+		Empty: "no recurring tasks in namespace " + namespace,
 		JSON: struct {
 			show.Document
 			Namespace   string              `json:"namespace"`

@@ -98,7 +98,8 @@ func taskTable(namespace string, found []assign.TaskStatus, more bool) show.Tabl
 	t := show.Table{
 		Columns: []string{"TASK", "KIND", "STATE", "WORKER", "ATTEMPTS", "AGE", "NOTE"},
 		Wide:    []string{"PRIORITY", "RAN"},
-		Empty:   "no such tasks in namespace " + namespace,
+		Names:   []string{"TASK", "KIND", "WORKER", "NOTE"}, Spare: []string{"ATTEMPTS", "WORKER"},
+		Empty: "no such tasks in namespace " + namespace,
 		JSON: struct {
 			show.Document
 			Namespace string              `json:"namespace"`

@@ -37,6 +37,7 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 	kinds := show.Table{
 		Columns: []string{"KIND", "WAITING", "DELAYED", "RUNNING", "STATE", "WAITS BECAUSE"},
 		Wide:    []string{"CONCURRENCY", "RATE"}, Empty: "no open tasks",
+		Names: []string{"KIND", "STATE", "WAITS BECAUSE"}, Spare: []string{"DELAYED"},
 		JSON: struct {
 			show.Document
 			Namespace string `json:"namespace"`
@@ -50,7 +51,7 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 			state = withHold("paused", all, func(h hold) bool { return h.Kind == k.Kind })
 		}
 		kinds.Rows = append(kinds.Rows, show.Row{
-			Name:  k.Kind,
+			Name: k.Kind, Tone: toneOfKind(k),
 			Cells: []string{k.Kind, fmt.Sprint(k.Waiting), fmt.Sprint(k.Delayed), fmt.Sprint(k.Running), state, reasons(k)},
 			Wide:  []string{fmt.Sprint(k.Concurrency), fmt.Sprint(k.Rate)},
 		})
@@ -64,12 +65,16 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 	}
 	workers := show.Table{
 		Columns: []string{"WORKER", "BUSY", "SLOTS", "STATE"}, Wide: []string{"KINDS", "LABELS"},
-		Empty: "no workers",
+		Names: []string{"WORKER", "STATE"}, Empty: "no workers",
 	}
 	for _, w := range o.Workers {
 		var states []string
+		tone := show.Plain
+		if w.Draining || w.Drained {
+			tone = show.Warning
+		}
 		if w.Session == 0 {
-			states = append(states, "absent")
+			states, tone = append(states, "absent"), show.Bad
 		}
 		if w.Draining {
 			states = append(states, "draining")
@@ -78,7 +83,7 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 			states = append(states, withHold("drained", all, func(h hold) bool { return h.Instance == w.Instance }))
 		}
 		workers.Rows = append(workers.Rows, show.Row{
-			Name:  w.Instance,
+			Name: w.Instance, Tone: tone,
 			Cells: []string{w.Instance, fmt.Sprint(w.Load), fmt.Sprint(w.Slots), strings.Join(states, ", ")},
 			Wide:  []string{fmt.Sprint(w.Kinds), show.Pairs(w.Labels)},
 		})
@@ -98,6 +103,19 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 		return err
 	}
 	return p.Print(workers)
+}
+
+// toneOfKind marks a kind whose tasks wait for somebody to act.
+func toneOfKind(k assign.KindOverview) show.Tone {
+	for why, n := range k.Reasons {
+		if _, blocked := inventory.BlockedReasons[why]; blocked && n > 0 {
+			return show.Warning
+		}
+	}
+	if k.Paused {
+		return show.Warning
+	}
+	return show.Plain
 }
 
 // reasons lists why tasks of a kind wait, with the number of tasks for each reason.
