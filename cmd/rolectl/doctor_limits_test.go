@@ -99,7 +99,8 @@ func TestDoctorPermissions(t *testing.T) {
 	p := at(t)
 	p.pair("scheduler")
 	nc := p.connect()
-	mute, err := nc.Subscribe("$ROLES.roles.*.ctl.rolectl-doctor", func(*nats.Msg) {}) // somebody is there, and says nothing
+	// somebody is there, and says nothing
+	mute, err := nc.Subscribe("$ROLES.roles.*.ctl.rolectl-doctor", func(*nats.Msg) {})
 	if err != nil {
 		t.Fatal(err)
 	}
