@@ -38,8 +38,8 @@ func main() {
 // lead is the work: it is called when this process wins the role, and returns when its context
 // ends.
 func lead(ctx context.Context, t *election.Term) error {
-	log.Printf("leading %s at epoch %d", t.Role(), t.Epoch())
+	log.Printf("process %d: leading %s at epoch %d", os.Getpid(), t.Role(), t.Epoch())
 	<-ctx.Done()
-	log.Printf("stopped leading %s: %v", t.Role(), context.Cause(ctx))
+	log.Printf("process %d: stopped leading %s: %v", os.Getpid(), t.Role(), context.Cause(ctx))
 	return nil
 }

@@ -105,18 +105,16 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// documents are the pages that people read: those at the root, and all below docs.
+// documents are the pages that people read. Pages in bench are templates of one of them.
 func documents(t *testing.T) (paths []string) {
 	t.Helper()
-	pages, err := filepath.Glob(filepath.Join(root, "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range pages {
-		paths = append(paths, filepath.Base(page))
-	}
-	err = filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ os.DirEntry, err error) error {
-		if err == nil && filepath.Ext(path) == ".md" {
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "bench"):
+			return filepath.SkipDir
+		case filepath.Ext(path) == ".md":
 			path, err = filepath.Rel(root, path)
 			paths = append(paths, path)
 		}
