@@ -71,7 +71,10 @@ func TestProofNeedsAFreshBeat(t *testing.T) {
 	g.pend = nil
 	g.win(beat, true)
 	if len(g.pend) != 1 || g.pend[0].Key != record.ProbeKey("a") {
-		t.Errorf("writes %v", g.pend)
+		t.Fatalf("writes %v", g.pend)
+	}
+	if w := g.pend[0]; w.GuardKey != record.RoleKey("r") || w.GuardRevision != g.m.View().Role("r").Revision {
+		t.Errorf("guarded by %s at %d, want the role's record", w.GuardKey, w.GuardRevision)
 	}
 }
 

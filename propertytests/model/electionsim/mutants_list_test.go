@@ -399,4 +399,22 @@ var all = []mutants.Mutant{
 	{Name: "a win over nothing needs no watch", Edits: []mutants.Edit{
 		{"return p.expect == 0 && p.purpose != forProof }", "return false && p.expect == 0 && p.purpose != forProof }"},
 	}, By: &namesakeBucket},
+	{Name: "a proof is shared with questions that came after its write", Edits: []mutants.Edit{
+		{"p.term == r.term.id && !p.sent })", "p.term == r.term.id })"},
+	}, By: &beside},
+	{Name: "a proof is not guarded by the role", Edits: []mutants.Edit{
+		{"GuardKey: record.RoleKey(p.role), GuardRevision: p.epoch,", ""},
+	}, By: &beside},
+	{Name: "a proof without an answer is proof", Edits: []mutants.Edit{
+		{"case w.Outcome == record.Unknown, w.Outcome == record.Refused &&", "case w.Outcome == record.Refused &&"},
+	}, By: &beside},
+	{Name: "a proof needs no fresh beat", Edits: []mutants.Edit{
+		{"\tif !m.alive() {\n\t\treturn\n\t}\n\tfor _, p := range m.proofs {", "\tfor _, p := range m.proofs {"},
+	}, By: &beside},
+	{Name: "a refusal under a late watch asks for a new one", Edits: []mutants.Edit{
+		{"r.shown < shown && shown < r.late", "r.shown < shown && shown < 0"},
+	}, By: &beside},
+	{Name: "a refusal under a dead watch is waited for without end", Edits: []mutants.Edit{
+		{"r.shown < shown && shown < r.late", "shown < r.late"},
+	}, By: &beside},
 }
