@@ -1,32 +1,38 @@
-// Package assign hands tasks out to the members of a bucket. The leader of one role, the scheduler,
-// gives them to workers, and each task gets exactly one outcome, which is stored in a stream.
+// Package assign distributes tasks. The leader of one role, the scheduler, hands the tasks of a
+// namespace to workers. Each task gets exactly one outcome, which is stored in a stream.
 //
-//	client          stream TASKS_<ns>                   scheduler (leads the role)      worker
-//	  │ q.<task> submission ─►│────────── consumer ────────►│                              │
-//	  │◄─── stored ───────────│                             │─ work.assign.<w>, signed ───►│ runs
-//	  │                       │                             │◄──────── accepted ───────────│
-//	  │                       │◄─ c.<task> checkpoint ──────│◄─ report.<w>: how far it is ─│
-//	  │                       │                             │◄─ report.<w>: how it ended ──│
-//	  │                       │◄─ q.<task> outcome, if ─────│                              │
-//	  │                       │   the seal is ours ─stored─►│─ settled, after the commit ─►│ drops
-//	  │◄─── done.<client>: outcomes, after the commit ──────│                              │
+//	resize := assign.NewKind[string, int]("resize.v1")       // a type of task
+//	a, err := assign.New(session, assign.Config{Namespace: "images", Role: "images"})
+//	err = assign.Handle(a, resize, handler)                  // this process can run it
+//	name, lead := a.Role()                                   // the leader of this role is the scheduler
+//	task, err := assign.Submit(ctx, a, resize, "cat.png")    // stored
+//	width, err := task.Wait(ctx)                             // the outcome
 //
-// A program makes a [Kind], gives its handler to an [Assigner] with [Handle], takes part in the
-// role that [Assigner.Role] returns, and calls [Submit] and Wait from anywhere. A [Client] submits,
-// looks and steers without taking part: [Get], [List], [GetOverview], Pending.Cancel and
-// Pending.Events, [Requeue], [PauseKind], [DrainWorker], [Recur].
+// A [Client] does everything but run tasks and hand them out, and needs no session: [Submit],
+// [Get], [List], [GetOverview], Pending.Cancel and Pending.Events, [Requeue], [PauseKind],
+// [DrainWorker], [Recur].
+//
+// A task takes this way:
+//
+//  1. The client stores the submission in the stream TASKS_<namespace>. Submit then returns.
+//  2. The scheduler reads the submission, chooses a worker, and sends it the task, signed.
+//  3. The worker accepts the task, runs the handler, and reports progress and the result.
+//  4. The scheduler stores each checkpoint, and at the end the outcome. The server refuses that if
+//     a later scheduler has begun.
+//  5. The scheduler announces the stored outcome to the client, and tells the worker that it may
+//     forget the result.
 //
 // # Promises
 //
 //   - A task that Submit has returned for runs at least once, and exactly one outcome of it is ever
-//     accepted. Nothing that was acknowledged is lost, whoever crashes at whatever moment.
+//     accepted. A crash of any process at any moment loses nothing that was acknowledged.
 //     Execution is not exactly-once: a worker that was cut off may still run the task when the next
 //     attempt begins elsewhere, unless its handler returns when its context ends. Send [Task.Fence]
 //     along with effects on the outside.
 //   - A scheduler that was deposed hands out nothing (workers refuse its epoch) and stores nothing
 //     (the server refuses its writes, because a later scheduler has written the seal).
-//   - The outcome of an attempt is accepted only while the books name that attempt, by that
-//     worker's session. A late outcome is counted as stale.
+//   - The outcome of an attempt is accepted only while the scheduler's state names that attempt and
+//     that worker's session. A late outcome is counted as stale.
 //   - A new scheduler adopts the tasks that run. It asks each worker from before its term which
 //     tasks that worker holds, and hands out nothing until each has answered or its session is
 //     dead.

@@ -131,7 +131,7 @@ var (
 	// this package: please report it with the error's text. The term ends before any harm is done,
 	// and the next term reads the stream again.
 	ErrInconsistent = taskerr.ErrInconsistent
-	// ErrAttemptsExhausted says that a task was handed out four thousand million times in one
+	// ErrAttemptsExhausted says that a task was handed out about four billion times in one
 	// epoch. The term ends, and the next one counts from the start.
 	ErrAttemptsExhausted = taskerr.ErrAttemptsExhausted
 )

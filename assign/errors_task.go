@@ -23,7 +23,11 @@ type TaskError struct {
 }
 
 func (e *TaskError) Error() string {
-	text := fmt.Sprintf("%v: %s after %d attempts (%s)", e.Unwrap(), e.ID, e.Attempts, e.Cause)
+	attempts := "attempts"
+	if e.Attempts == 1 {
+		attempts = "attempt"
+	}
+	text := fmt.Sprintf("%v: %s after %d %s (%s)", e.Unwrap(), e.ID, e.Attempts, attempts, e.Cause)
 	if e.Message != "" {
 		text += ": " + e.Message
 	}

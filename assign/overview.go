@@ -6,7 +6,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 )
 
-// Overview is the state of the scheduler's books, in numbers.
+// Overview is the state of the scheduler in numbers: its tasks by kind, and its workers.
 type Overview struct {
 	// Scheduler is the instance that leads the role, in the term of Epoch. Ready says that it hands
 	// out tasks.

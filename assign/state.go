@@ -4,12 +4,9 @@ import "github.com/rolemanager/rolemanager/internal/protocol/tasks"
 
 // State is how far a task is.
 //
-//	               ┌────────────────────────┐
-//	               ▼                        │
-//	delayed ──► pending ──► running ──► retrying
-//	                           └─────────────────► succeeded, dead
-//
-// From each of these four it may become cancelled or expired.
+// A task is delayed until it is due, then pending until a worker has it, then running. After an
+// attempt it is retrying until the next one is due, and pending again; or it has succeeded, or is
+// dead. A task that has not ended may become cancelled or expired at any time.
 type State string
 
 const (

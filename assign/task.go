@@ -71,7 +71,7 @@ func (t *Task[In]) Checkpoint() []byte { return t.run.Checkpoint }
 // attempt gets this one or a later one. An empty checkpoint removes the one that was stored before.
 //
 // To save a last checkpoint when ctx has ended by [ErrDraining] or [ErrTimeout], pass
-// context.WithoutCancel(ctx): the attempt is still on the books until its handler returns.
+// context.WithoutCancel(ctx): the attempt still counts until its handler returns.
 //
 // Errors: ErrCheckpointTooLarge, ErrSessionLost, ErrStopped, ErrStale, ErrAttemptEnded, the cause
 // of ctx's end. After the last one the checkpoint may be stored or not.

@@ -1,11 +1,8 @@
 // Package assigntest helps to test the handlers of tasks, with or without a server.
 //
-//	NewTask ──► handler ──► its output, its error, Progress          no server: the handler is called as a function
-//	Start   ──► scheduler, workers, client ──► Submit, Wait          a server and everything in the test's process
-//
-// [NewTask] makes a task as a handler gets it, with its own fencing token. The test chooses the
-// headers, the checkpoint and the attempt. [Progress] returns the progress that the handler has
-// reported.
+// [NewTask] needs no server: the test calls the handler as a function. NewTask makes a task as a
+// handler gets it, with its own fencing token. The test chooses the headers, the checkpoint and the
+// attempt. [Progress] returns the progress that the handler has reported.
 //
 // [Start] runs a whole namespace: a NATS server with a temporary store, an instance that schedules
 // and works, and instances that only work ([Workers]). The instances have the handlers under test,

@@ -36,8 +36,8 @@ type attachment struct {
 	done    chan struct{}
 }
 
-// ErrAttached says that something of the same name is attached to the session already, see
-// bridge.AttachOnce.
+// ErrAttached says that something of the same name is attached to the session already. A session
+// has one assigner of each namespace.
 var ErrAttached = errors.New("election: something of this name is attached already: use another name")
 
 // Attach runs a function under every lease of the session. run is called with a context that ends

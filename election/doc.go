@@ -1,29 +1,25 @@
-// Package election lets a process hold roles: at most one process leads a role at a time, and each
-// term has an epoch that the server enforces.
+// Package election elects the leaders of roles: at most one process leads a role at a time, and
+// each term has an epoch that the server enforces. Most programs use package roles, a thin layer
+// over this package.
 //
-//	                      ┌────────────────────────────── Session ───────────────────────────────┐
-//	Election (a role) ───▶│                                                                       │
-//	Election (a role) ───▶│  loop ──events──▶ protocol.Machine ──effects──▶ loop                  │
-//	Election (a role) ───▶│   ▲ ▲ ▲                                          │ │ │                │
-//	                      │   │ │ └── outcomes ◀── writer ◀───────── writes ─┘ │ └─▶ terms (work) │
-//	                      │   │ └──── watcher ◀─────────────────── rebuild ────┘     events       │
-//	                      │   └────── commands, control requests, connection                      │
-//	                      └───────────────────────────────────────────────────────────────────────┘
+// A [Session] is the membership of one process in one bucket. It has one lease, which one heartbeat
+// renews, for any number of roles. [Session.Campaign] makes an [Election], which is the session's
+// part in one role. [New] makes an election with a session of its own. An [Observer] watches a
+// bucket and takes no part.
 //
-// A [Session] is one lease in one bucket. One heartbeat keeps it alive, for any number of roles. A
-// role's record names the session that holds the role, and the revision of the record is the epoch
-// of the term. To take a role from a dead session, the session itself is killed first, by
-// compare-and-swap. The rules are in internal/protocol, which does no I/O; this package drives
-// them.
+// A role's record names the session that holds the role, and the revision of the record is the
+// epoch of the term. When a process has died, another one first ends its session, by
+// compare-and-swap on its lease. Only then are the roles of that session claimed. The rules are in
+// internal/protocol, which does no I/O; this package drives them.
 //
 // # Who is authoritative
 //
 // The server is authoritative, by the revision of a record. The session whose write was stored
 // holds the role, and the server refuses a write that names an old epoch. A process believes that
-// it leads until its lease runs out, less a margin. The lease counts from when the last
+// it leads until a margin before its lease runs out. The lease counts from when the last
 // acknowledged heartbeat was sent. [Election.IsLeader] compares that with the clock at every call
-// and asks nobody. Only [Election.ValidateToken] proves leadership at a moment, and only a fencing
-// token protects an effect after it.
+// and sends no request. Only [Election.ValidateToken] proves leadership at a moment, and only a
+// fencing token protects an effect after it.
 //
 // # Promises
 //
@@ -31,8 +27,8 @@
 //     SafetyMargin/TTL and the store keeps what it acknowledged. That holds across outages, pauses,
 //     forced evictions and records deleted by hand.
 //   - Epochs of a role strictly increase.
-//   - A role is given away only after its work has returned; work that does not return keeps it
-//     (VacateUndrained aside).
+//   - A role is given away only after its work has returned. Work that does not return keeps the
+//     role, unless VacateUndrained is set.
 //   - A term begins in this process only after the last one of that role has drained. OnDemote runs
 //     once for each OnPromote.
 //   - One heartbeat per session and interval, no goroutine per followed role.

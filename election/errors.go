@@ -37,7 +37,7 @@ var (
 	// ErrNoDomain says that a missing bucket was not created, because a JetStream domain answers
 	// and no Domain is configured: each site of a system would make a bucket of its own.
 	ErrNoDomain       = errors.New("election: no JetStream domain is configured")
-	ErrStoreRegressed = errors.New("election: revisions went back: the bucket was restored or made again")
+	ErrStoreRegressed = errors.New("election: revisions went back: the bucket was restored or recreated")
 	ErrNewerRecord    = errors.New("election: our own lease was written by a later version of this library")
 	ErrPermission     = errors.New("election: permission denied")
 	ErrJetStreamOff   = errors.New("election: JetStream is off")
@@ -47,7 +47,7 @@ var (
 	ErrWrongEpoch   = errors.New("election: the role is held at another epoch")
 	ErrUnknownRole  = errors.New("election: the instance does not take part in the role")
 	ErrBusy         = errors.New("election: the role is being handed over already")
-	ErrNotCandidate = errors.New("election: the target is no live, eligible candidate for the role")
+	ErrNotCandidate = errors.New("election: the target is not a live, eligible candidate for the role")
 	ErrDeclined     = errors.New("election: the target did not confirm that it is ready")
 	ErrUnproven     = errors.New("election: leadership could neither be proved nor disproved")
 
@@ -111,7 +111,8 @@ func (e *OtherBucketError) Error() string {
 func (e *OtherBucketError) Is(target error) bool { return target == ErrOtherBucket }
 
 // TooLargeError says that the server would not take the member record of this process, which names
-// its roles, its meta and its kinds of tasks. The request is refused, and everything else lives on.
+// its roles, its meta and its kinds of tasks. The request is refused, and everything else
+// continues.
 type TooLargeError struct {
 	// Size is how many bytes the record would have, and Limit how many it may have: the smaller of
 	// the server's max_payload and the bucket's max_msg_size, less the header.

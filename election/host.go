@@ -21,6 +21,7 @@ func (h Host) Members() []MemberInfo { return h.lease.Members() }
 // Role returns a role as this session sees it. It returns false for a role that nobody has led yet.
 func (h Host) Role(name string) (RoleInfo, bool) { return h.lease.Role(name) }
 
-// Changed gives a token when the leader of a role or a member may have changed since the last one.
+// Changed returns a channel. It receives a value when the leader of a role, or a member, may have
+// changed since the last value.
 // Heartbeats do not count.
 func (h Host) Changed() <-chan struct{} { return h.lease.Changed() }

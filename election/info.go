@@ -97,7 +97,7 @@ func (s *Session) Roles() (all []RoleInfo) {
 	return all
 }
 
-// Role is one of them.
+// Role returns one role of the bucket, and whether the bucket knows it.
 func (s *Session) Role(name string) (info RoleInfo, ok bool) {
 	s.query(func(m *protocol.Machine, now record.Now) {
 		if r := m.View().Role(name); r != nil {

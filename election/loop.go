@@ -28,8 +28,6 @@ type message struct {
 // loop owns the machine: one goroutine that feeds it what happens and carries out what it wants. It
 // never calls the connection, which may hang while the peer's TCP is frozen. Callers of the
 // connection have their own goroutines, so the loop can end terms in time whatever they wait for.
-//
-//	connection, watch, outcomes, commands ──► loop: Step ──► writes, terms, watch, answers, events
 type loop struct {
 	s       *Session
 	nc      *nats.Conn

@@ -205,7 +205,7 @@ func (o *Observer) Roles() (all []RoleInfo) {
 	return all
 }
 
-// Role is one of them.
+// Role returns one role of the bucket, and whether the bucket knows it.
 func (o *Observer) Role(name string) (info RoleInfo, ok bool) {
 	o.read(func(v *protocol.View, now record.Instant) {
 		if r := v.Role(name); r != nil {

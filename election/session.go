@@ -202,8 +202,8 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 	if s.cfg.TTL > bucket.MaxTTL() {
 		return nil, &ConfigError{
 			"TTL",
-			fmt.Sprintf("%v is above the %v that bucket %s allows: use less, or make the bucket with a larger maximum",
-				s.cfg.TTL, bucket.MaxTTL(), bucket.Name()),
+			fmt.Sprintf("%v is above the %v that bucket %s allows: use less, or recreate the bucket with "+
+				"\"rolectl bucket create %[3]s --max-ttl %[1]v\"", s.cfg.TTL, bucket.MaxTTL(), bucket.Name()),
 		}
 	}
 	payload := nc.MaxPayload()
@@ -317,7 +317,8 @@ func (s *Session) ended() bool {
 
 // Close ends every term, waits for the work to drain, gives the roles away and closes the lease, so
 // that successors need not wait for anything. The attachments end first, under the lease. Close
-// takes at most until ctx's deadline, or ClosesWithin.
+// returns by ctx's deadline. Without a deadline it takes at most DrainTimeout and a few operations,
+// after the attachments have ended.
 //
 // Errors: *UndrainedError names the roles whose work had not returned; their session is left to run
 // out. ctx's error when ctx ended first; closing then continues. ErrInsideWork when the work of a

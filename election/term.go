@@ -12,7 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// Term is one period in which this process leads a role. The work gets it beside its context.
+// Term is one period in which this process leads a role. Lead receives it with its context.
 //
 // It ends in this order: Valid is false, the context is cancelled with a cause, OnDemote runs and
 // the work returns, the role is given away. No other process leads before that, except when the

@@ -23,7 +23,7 @@ import (
 // first, and the message has a line for each.
 type ConfigError struct {
 	Field string
-	// Fix says what holds and what would do.
+	// Fix says what is wrong and how to fix it.
 	Fix string
 }
 

@@ -13,8 +13,8 @@ import (
 // conducts them. A thousand terms may begin at once, so what they need is made here: a goroutine
 // that is new has to help the garbage collector first, when it is at work, before it gets memory.
 //
-//	promoted ──► Lead, OnPromote, revalidation ──┐
-//	ends ──────► context, then OnDemote ─────────┴──► the last of them has returned: drained
+// Lead, OnPromote and the revalidation begin with the term. At its end the context ends, and then
+// OnDemote is called. The term has drained when the last of them has returned.
 func (e *Election) work(t *Term) {
 	e.session.terms.Add(1) // until it has drained
 	t.open.Store(1)        // its end

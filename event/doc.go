@@ -1,12 +1,9 @@
-// Package event holds what a role manager reports about itself: sealed structs and a one-method
-// [Sink].
+// Package event has the events that sessions, elections and tasks report: one struct for each kind
+// of event, and the [Sink] that receives them.
 //
-//	election, assign ──► Event ──► one goroutine per session ──► Sink (log)
-//	                                                        ├──► Sink (metrics)
-//	                                                        └──► Events(ctx), a channel per subscriber
-//
-// The core knows neither a logger nor Prometheus. It makes events; a program that wants to see the
-// events brings a Sink. (The pattern is that of fx's fxevent.)
+// Sessions know neither a logger nor Prometheus. They make events. A program receives them with a
+// Sink, such as a log or metrics, or from the channel that an Events method returns. (The pattern
+// is that of fx's fxevent.)
 //
 // # Promises
 //

@@ -2,10 +2,11 @@
 //
 // No lease can stop a side effect that is already on its way. Nor can it stop a process that was
 // paused and still believes that it leads. So the leader shows a [Token] with every action, and the
-// resource refuses the tokens of earlier terms:
+// resource refuses the tokens of earlier terms.
 //
-//	term 41 ──(paused)─────────────── write, token @41 ──► Guard: high is @57 ──► *StaleError
-//	term 57 ────── write, token @57 ──► Guard: admitted, high = @57
+// For example, the leader of term 41 is paused, and term 57 begins. The new leader writes with
+// token 57, and the [Guard] admits it. When the old leader continues and writes with token 41, the
+// guard refuses it with a *[StaleError].
 //
 // (Kleppmann, "How to do distributed locking", 2016; Chubby's sequencers; Gray and Cheriton,
 // "Leases", 1989.)
@@ -39,10 +40,10 @@
 //     This package never stores the id: a seal holds its hash. A signer's key never leaves the
 //     process.
 //
-// How the seal works (rN are revisions, 10071 is the server's refusal):
-//
-//	open @41: seal r7 ── put if seal is r7 ✓ ─────────────────────── put if seal is r7: 10071
-//	open @57:                 seal r9 if seal is r7 ✓ ── put if seal is r9 ✓
+// The seal works as follows. Opening a store at epoch 41 writes the seal, for example at revision
+// 7, and each write of that store is conditional on revision 7 of the seal. Opening the store at
+// epoch 57 replaces the seal, at revision 9. From then on the server refuses each write that is
+// conditional on revision 7, with error 10071.
 //
 // # Failures
 //

@@ -1,8 +1,6 @@
 // Package metrics turns events into Prometheus metrics. A [Metrics] is an event.Sink: give it to a
 // manager or to a session.
 //
-//	session ──► event.Event ──► Metrics.Observe ──► counters, histograms, gauges ──► /metrics
-//
 // # Names
 //
 // Every name below has the label bucket, and instance_id where [WithInstanceLabel] was given.

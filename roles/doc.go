@@ -1,16 +1,23 @@
-// Package roles lets a process take part in many roles at once. It has one connection, one session
-// and one heartbeat, and for each role the work that runs while this process leads the role.
+// Package roles lets a process take part in any number of roles, with one connection, one session
+// and one heartbeat. A role is work that one process at a time does.
 //
-//	cfg, roles ──► New ──► Run ──► connect ──► open ──► take part ──► drain ──► hand over ──► close
-//	                                                    │      ▲
-//	                                              won ──┤      ├── the term has ended and drained
-//	                                                    ▼      │
-//	                                                 Lead(ctx, term)      once per role that is won, in a goroutine
+//	m, err := roles.New(
+//		roles.Config{URL: url, Bucket: "roles", BucketAutoCreate: true},
+//		roles.Role{Name: "scheduler", Lead: lead},
+//	)
+//	if err != nil {
+//		return err
+//	}
+//	return m.Run(ctx)
 //
-//	            ┌──────────────────── Manager ────────────────────┐
-//	NATS ◄────► │ election.Session ◄── election.Election per role │ ──► Lead, OnPromote, OnDemote, OnLeaderChange
-//	            │        └── events ──► log, sinks, Events(ctx)   │
-//	            └── Status ──► Handler: /livez /readyz /leaderz /status
+// [Manager.Run] does this:
+//
+//  1. It connects, opens the session, and takes part in all roles.
+//  2. When this process has won a role, Run calls the role's Lead in a goroutine of its own. The
+//     context of Lead ends with the term.
+//  3. When Lead has returned, the role is given away, and the process contends for it again.
+//  4. When ctx ends, Run ends all terms, waits for the work, hands the roles over and closes the
+//     session.
 //
 // A [Manager] is a thin layer over package election. It adds the life cycle, the connection, the
 // log and the health endpoints. Package election alone holds the rules, and decides which process

@@ -15,11 +15,6 @@ import (
 // DrainTimeout and a few operations. Before that, the attachments of the session take their own
 // time: running tasks have assign.Config.DrainTimeout.
 //
-//	New ──► Run: connect ──► open ──► take part ──┬─ ctx ends ─────────┐
-//	                │          │                  ├─ Fatal ────────────┼──► drain ──► vacate ──► close ──► return
-//	                │          │                  └─ permanent fault ──┘
-//	                └──────────┴─ an outage is waited out, a permanent fault returned, the end of ctx is a clean end
-//
 // Run returns nil after a clean end. Errors: an error that a Lead has marked as Fatal,
 // ErrAlreadyRun, and *election.UndrainedError, alone or joined, when work had not returned; its
 // roles stay held until the lease runs out. The permanent faults of a session are errors too, such

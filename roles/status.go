@@ -57,7 +57,7 @@ type RoleStatus struct {
 	Candidates []election.Candidate `json:"candidates,omitempty"`
 }
 
-// Status returns the present state. It asks nobody outside this process.
+// Status returns the present state. It sends no request.
 func (m *Manager) Status() Status {
 	st := Status{
 		Instance: m.session.Instance(), Bucket: m.session.Bucket(), Session: bridge.Number(m.session),

@@ -1,9 +1,6 @@
 // Package assignotel carries traces of OpenTelemetry along with tasks: from the submitter to the
 // handler and to the outcome.
 //
-//	span of the submitter ──Inject──► traceparent of the task ──► span of each attempt ──► handler
-//	                                          └──► traceparent of the outcome
-//
 // [Inject] gives a submission the traceparent of the span in ctx. [Middleware] makes a span for
 // each attempt, a child of that one, and gives it to the handler by its context. The outcome's
 // record keeps the traceparent of its submission.

@@ -254,13 +254,15 @@ func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.St
 	})
 }
 
-// sizeRefused adds to the refusal of a stream's size how to get the stream.
+// sizeRefused adds to the refusal of a stream's size or replicas how to get the stream.
 func sizeRefused(err error) error {
 	switch {
 	case hasCode(err, codeMaxBytesRequired):
 		return fmt.Errorf("%w: set MaxBytes, or create the stream with rolectl and --max-bytes", err)
 	case hasCode(err, codeMaxBytesExceeded):
 		return fmt.Errorf("%w: set MaxBytes to less, or to 0 if the account requires no bound", err)
+	case hasCode(err, codeNoReplicas):
+		return fmt.Errorf("%w: set Replicas to 1, or connect to a cluster", err)
 	}
 	return err
 }

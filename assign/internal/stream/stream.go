@@ -102,7 +102,8 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Options) (*natskv.Stream, erro
 	}
 	switch {
 	case errors.Is(err, natskv.ErrBucketNotFound):
-		return nil, fmt.Errorf("%w: %s: set StreamAutoCreate to have it made", taskerr.ErrStreamNotFound, Name(cfg.Namespace))
+		return nil, fmt.Errorf("%w: %s: set StreamAutoCreate, or create it with %q", taskerr.ErrStreamNotFound,
+			Name(cfg.Namespace), "rolectl tasks create "+cfg.Namespace)
 	case err != nil:
 		return nil, fmt.Errorf("assign: %w", err)
 	}
