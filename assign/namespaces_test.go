@@ -85,7 +85,7 @@ func TestTwoNamespacesOnOneSession(t *testing.T) {
 		}
 		for range 100 {
 			time.Sleep(testTTL / 10)
-			if state := leaseState(t, a, "worker.lease.w"); state != "live" {
+			if state := leaseState(t, a, "w.lease.w"); state != "live" {
 				t.Fatalf("the session is %s while a task runs under it", state)
 			}
 		}
@@ -94,7 +94,7 @@ func TestTwoNamespacesOnOneSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		natstest.Eventually(t, "an idle session", time.Minute, func() (bool, string) {
-			state := leaseState(t, a, "worker.lease.w")
+			state := leaseState(t, a, "w.lease.w")
 			return state == "idle", state
 		})
 	})

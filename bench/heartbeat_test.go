@@ -31,7 +31,7 @@ func BenchmarkHeartbeats(b *testing.B) {
 			settled := make(chan struct{}, 1)
 			quiet := time.AfterFunc(2*heartbeat, func() { settled <- struct{}{} })
 			if _, err := o.Subscribe("$KV.roles.>", func(m *nats.Msg) {
-				if m.Subject != "$KV.roles.lease."+p.Instance() {
+				if m.Subject != "$KV.roles.c.lease."+p.Instance() {
 					quiet.Reset(2 * heartbeat) // the last member record of the start
 				}
 				writes.Add(1)

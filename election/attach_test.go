@@ -217,6 +217,33 @@ func TestHostDescribes(t *testing.T) {
 	})
 }
 
+// TestOfferedAgain: an offer that was withdrawn is made again only when the watch over roles has
+// shown a record that is later, since an earlier leader may have seen the former offer. The first
+// offer waits for nothing.
+func TestOfferedAgain(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		cfg := instance("w")
+		cfg.WorkerOnly = true
+		h := receive(t, "run", attach(t, open(t, s, cfg)).hosts)
+		place := &election.Workplace{Slots: 4, Kinds: []string{"sum"}}
+		for _, first := range []*election.Workplace{place, nil} {
+			if err := h.Describe(within(t, time.Minute), "jobs", first); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := h.Describe(within(t, time.Minute), "jobs", place); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("nothing was shown of any role or candidate: %v", err)
+		}
+		if err := h.Describe(within(t, time.Minute), "others", place); err != nil {
+			t.Errorf("the first offer in another namespace: %v", err)
+		}
+		open(t, s, instance("a"))
+		if err := h.Describe(within(t, time.Minute), "jobs", place); err != nil {
+			t.Errorf("with a candidate that beats: %v", err)
+		}
+	})
+}
+
 // TestHostSeesChanges: the leader of a role and the members, with a token for each change; workers
 // only when it widens.
 func TestHostSeesChanges(t *testing.T) {

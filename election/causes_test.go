@@ -115,10 +115,10 @@ func TestCauseEvicted(t *testing.T) {
 			return o.Evict(t.Context(), "scheduler", epoch)
 		},
 		"deleted": func(t *testing.T, kv jetstream.KeyValue, _ *election.Observer, _ uint64) error {
-			return kv.Delete(t.Context(), "role.scheduler")
+			return kv.Delete(t.Context(), "c.role.scheduler")
 		},
 		"garbage": func(t *testing.T, kv jetstream.KeyValue, _ *election.Observer, _ uint64) error {
-			_, err := kv.Put(t.Context(), "role.scheduler", []byte("what is this"))
+			_, err := kv.Put(t.Context(), "c.role.scheduler", []byte("what is this"))
 			return err
 		},
 	}

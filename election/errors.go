@@ -31,6 +31,9 @@ var (
 var (
 	ErrBucketNotFound = errors.New("election: bucket not found")
 	ErrBucketUnfit    = errors.New("election: bucket is not fit for elections")
+	// ErrOldFormat is an ErrBucketUnfit: the records of the bucket have an earlier format than this
+	// version reads. The error names the commands that replace the bucket.
+	ErrOldFormat = fmt.Errorf("%w: it has an earlier format", ErrBucketUnfit)
 	// ErrOtherBucket says that another bucket has the name of the one that was meant. See
 	// OtherBucketError.
 	ErrOtherBucket = errors.New("election: another bucket has this name")
@@ -195,6 +198,8 @@ func public(err error) error {
 		return &kindError{ErrNoDomain, err}
 	case errors.Is(err, natskv.ErrBucketNotFound):
 		return &kindError{ErrBucketNotFound, err}
+	case errors.Is(err, natskv.ErrOldFormat):
+		return &kindError{ErrOldFormat, err}
 	case errors.As(err, &unfit):
 		return &kindError{ErrBucketUnfit, err}
 	case errors.As(err, &denied):

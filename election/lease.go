@@ -128,39 +128,58 @@ func (h lease) Awake(ctx context.Context) error {
 func (h lease) Refresh() { h.l.watcher.rebuild() }
 
 // Describe publishes what this member offers in a namespace, nil for nothing. It returns when the
-// record is stored and the session's own watch has shown it. All that the watch showed of a role
-// before is older than the record. It holds for this lease: the next one offers nothing before it
-// says so. Errors: ErrSessionLost when the lease is not trusted any more.
+// record is stored and the session's own watch has shown it. It holds for this lease: the next one
+// offers nothing before it says so. Errors: ErrSessionLost when the lease is not trusted any more.
+//
+// The worker may then take the orders of the leader in view. An earlier leader that would still
+// send some has never seen the offer: it sees the record of its successor first, which ends its
+// term, and the offer later. That is not so where the lease has offered something in the namespace
+// before, and withdrawn it: that offer it may have seen. Then Describe waits until the watch has
+// shown all that was written of roles before the record.
 func (h lease) Describe(ctx context.Context, namespace string, w *Workplace) error {
-	answer, err := h.offer(namespace, w)
+	answer, again, err := h.offer(namespace, w)
 	if err == nil {
 		_, err = answer(ctx)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = h.until(ctx, func(m *protocol.Machine) bool { return m.Self().MemberDelivered() })
 	}
-	return h.until(ctx, func(m *protocol.Machine) bool { return m.Self().MemberDelivered() })
+	for passed := !again; err == nil && !passed; { // a beat shows it, and nothing tells of that
+		h.s.query(func(m *protocol.Machine, _ record.Now) { passed = m.View().Passed(m.Self().MemberRevision) })
+		if !passed {
+			err = sleep(ctx, h.s.cfg.HeartbeatInterval/8)
+		}
+	}
+	return err
 }
 
 // offer tells the machine what is offered now, unless that came after the end of the lease, see
-// withdraw.
-func (h lease) offer(namespace string, w *Workplace) (answer func(context.Context) (string, error), err error) {
+// withdraw. again reports whether something was offered in the namespace before, and withdrawn.
+func (h lease) offer(namespace string, w *Workplace) (
+	answer func(context.Context) (string, error), again bool, err error,
+) {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
 	if !h.Trusted() {
-		return nil, ErrSessionLost
+		return nil, false, ErrSessionLost
 	}
 	all := maps.Clone(h.s.workplaces)
 	if all == nil {
 		all = map[string]record.Workplace{}
 	}
 	if w == nil {
+		if h.s.withdrawn == nil {
+			h.s.withdrawn = map[string]bool{}
+		}
+		h.s.withdrawn[namespace] = true
 		delete(all, namespace)
 	} else {
+		again = h.s.withdrawn[namespace]
 		all[namespace] = record.Workplace{Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels)}
 	}
 	h.s.workplaces = all
-	return h.s.order(func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
+	answer, err = h.s.order(func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })
+	return answer, again, err
 }
 
 // withdraw makes the record of the next lease offer nothing, after the trust in the last lease has
@@ -171,7 +190,7 @@ func (h lease) offer(namespace string, w *Workplace) (answer func(context.Contex
 func (s *Session) withdraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.workplaces = nil
+	s.workplaces, s.withdrawn = nil, nil
 	s.post(nothing)
 }
 
@@ -199,24 +218,18 @@ func (h lease) Widen(ctx context.Context, role string, epoch uint64) (release fu
 // seenAll waits until the view knows every lease that stood in the bucket at a revision. A snapshot
 // alone does not say so: a lease that was renewed while it was being sent may come after its end.
 func (h lease) seenAll(ctx context.Context, revision uint64) error {
-	for _, filter := range record.LeaseFilters() {
-		keys, at, err := h.l.bucket.Keys(ctx, filter)
-		for err == nil && at < revision { // a server that lags
-			if err = sleep(ctx, h.s.cfg.OpTimeout); err == nil {
-				keys, at, err = h.l.bucket.Keys(ctx, filter)
-			}
-		}
-		if err != nil {
-			return public(err)
-		}
-		err = h.until(ctx, func(m *protocol.Machine) bool {
-			return !slices.ContainsFunc(keys, func(key string) bool { return !m.View().SeenLease(key) })
-		})
-		if err != nil {
-			return err
+	keys, at, err := h.l.bucket.Keys(ctx, record.LeaseFilter)
+	for err == nil && at < revision { // a server that lags
+		if err = sleep(ctx, h.s.cfg.OpTimeout); err == nil {
+			keys, at, err = h.l.bucket.Keys(ctx, record.LeaseFilter)
 		}
 	}
-	return nil
+	if err != nil {
+		return public(err)
+	}
+	return h.until(ctx, func(m *protocol.Machine) bool {
+		return !slices.ContainsFunc(keys, func(key string) bool { return !m.View().SeenLease(key) })
+	})
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

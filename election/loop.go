@@ -85,9 +85,9 @@ func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Buck
 
 func filters(cfg SessionConfig) []string {
 	if cfg.WorkerOnly {
-		return record.WorkerFilters(cfg.InstanceID)
+		return []string{record.CandidateFilter, record.WorkerFilter(cfg.InstanceID)}
 	}
-	return record.CandidateFilters()
+	return []string{record.CandidateFilter}
 }
 
 func (l *loop) start() {

@@ -89,7 +89,7 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
-	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, o.clock, record.CandidateFilters())
+	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, o.clock, []string{record.CandidateFilter})
 	if options.workers {
 		o.watcher.wide.Store(1)
 	}

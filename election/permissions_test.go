@@ -28,20 +28,19 @@ func user(name string, publish []string, subscribe ...string) *server.User {
 // The sets per class, for bucket "roles".
 var (
 	observing = []string{
-		"$JS.API.STREAM.INFO.KV_roles", "$JS.API.CONSUMER.CREATE.KV_roles.*",
-		"$JS.API.CONSUMER.CREATE.KV_roles.*.$KV.roles.>",
+		"$JS.API.STREAM.INFO.KV_roles", "$JS.API.CONSUMER.CREATE.KV_roles.*.$KV.roles.>",
 		"$JS.API.CONSUMER.DELETE.KV_roles.*", "$JS.FC.KV_roles.>",
 	}
 	listening = []string{"$ROLES.roles.*.ctl.a", "$ROLES.roles.*.ready.a"}
-	working   = slices.Concat(observing, []string{"$KV.roles.worker.lease.w", "$KV.roles.worker.member.w"})
+	working   = slices.Concat(observing, []string{"$KV.roles.w.lease.w", "$KV.roles.w.member.w"})
 )
 
 func leading(id string, roles ...string) []string {
 	set := slices.Concat(observing, []string{
-		"$KV.roles.lease.>", "$KV.roles.member.>", "$KV.roles.probe." + id, "$ROLES.roles.*.ready.>",
+		"$KV.roles.c.lease.>", "$KV.roles.c.member.>", "$KV.roles.probe." + id, "$ROLES.roles.*.ready.>",
 	})
 	for _, role := range roles {
-		set = append(set, "$KV.roles.role."+role)
+		set = append(set, "$KV.roles.c.role."+role)
 	}
 	return set
 }
@@ -136,7 +135,7 @@ func TestSteeringNeedsPermission(t *testing.T) {
 			t.Errorf("step-down: %v, want %v naming the subject", err, election.ErrPermission)
 		}
 		err = o.Evict(within(t, time.Minute), "scheduler", term.Epoch())
-		if !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), "$KV.roles.role.scheduler") {
+		if !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), "$KV.roles.c.role.scheduler") {
 			t.Errorf("evict: %v, want %v naming the subject", err, election.ErrPermission)
 		}
 		if !term.Valid() {
@@ -159,9 +158,9 @@ func TestDeniedPermissionIsNamed(t *testing.T) {
 	}{
 		"info":     {lacking("$JS.API.STREAM.INFO"), listening, "$JS.API.STREAM.INFO.KV_roles"},
 		"consumer": {lacking("$JS.API.CONSUMER.CREATE"), listening, "$JS.API.CONSUMER.CREATE.KV_roles"},
-		"lease":    {lacking("$KV.roles.lease"), listening, "$KV.roles.lease.a"},
-		"member":   {lacking("$KV.roles.member"), listening, "$KV.roles.member.a"},
-		"role":     {lacking("$KV.roles.role"), listening, "$KV.roles.role.scheduler"},
+		"lease":    {lacking("$KV.roles.c.lease"), listening, "$KV.roles.c.lease.a"},
+		"member":   {lacking("$KV.roles.c.member"), listening, "$KV.roles.c.member.a"},
+		"role":     {lacking("$KV.roles.c.role"), listening, "$KV.roles.c.role.scheduler"},
 		"control":  {leading("a", "scheduler"), listening[1:], ".ctl.a"},
 		"ready":    {leading("a", "scheduler"), listening[:1], ".ready.a"},
 	}
@@ -206,7 +205,7 @@ func TestDeniedPermissionInRealTime(t *testing.T) {
 	began := time.Now()
 	err := session.Open(ctx, natstest.Connect(t, s, as("a", &complaints)...))
 	t.Logf("after %v: %v", time.Since(began), err)
-	if !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), `"$KV.roles.lease.a"`) {
+	if !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), `"$KV.roles.c.lease.a"`) {
 		t.Errorf("got %v, want %v naming the lease", err, election.ErrPermission)
 	}
 }

@@ -45,6 +45,7 @@ type Session struct {
 	bindings   map[<-chan struct{}]*binding
 	attached   []*attachment
 	workplaces map[string]record.Workplace
+	withdrawn  map[string]bool // the namespaces in which this lease has offered something and does not any more
 	room       room
 	loop       *loop                   // nil until Open has what it takes
 	giveUp     context.CancelCauseFunc // what Open does before it has; nil before Open

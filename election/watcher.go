@@ -55,7 +55,7 @@ type watcher struct {
 	nc      *nats.Conn
 	bucket  *natskv.Bucket
 	clock   clock.Clock
-	filters []string
+	filters []string                      // one or two: each has a watch of its own
 	broken  func(error)                   // a fault that no new watch will fix
 	note    func(err error, attempts int) // a fault that a new watch may fix
 
@@ -146,40 +146,61 @@ func (w *watcher) once(patience time.Duration) error {
 	connection := w.nc.Stats().Reconnects
 	reset, ahead := w.inspect(ctx)
 	reset.Wide = w.wide.Load() > 0
-	watch, err := w.bucket.Watch(ctx, w.nc, w.selected(reset.Wide))
-	if err != nil {
-		return err
+	filters := w.selected(reset.Wide)
+	reset.Split = len(filters) > 1
+	watches := make([]*natskv.Watch, len(filters))
+	for i, filter := range filters {
+		watch, err := w.bucket.Watch(ctx, w.nc, filter)
+		if err != nil {
+			return err
+		}
+		defer w.wg.Go(watch.Close) // it may wait for a frozen connection, so not here
+		watches[i] = watch
 	}
-	defer w.wg.Go(watch.Close) // it may wait for a frozen connection, so not here
 	if err := w.identify(ctx); err != nil {
 		return err
 	}
 	if w.nc.Stats().Reconnects != connection {
 		return nil // the watch and the answer may be of two systems
 	}
-	return w.pass(watch, reset, ahead)
+	return w.pass(watches, reset, ahead)
 }
 
-func (w *watcher) pass(watch *natskv.Watch, reset protocol.WatchReset, ahead *time.Duration) error {
+// pass passes on what the watches deliver, until one ends. The snapshot is complete when that of
+// each one is.
+func (w *watcher) pass(watches []*natskv.Watch, reset protocol.WatchReset, ahead *time.Duration) error {
 	if !w.send(batch{events: []protocol.Event{reset}}) {
 		return nil
 	}
-	for {
+	var own <-chan natskv.Update
+	if len(watches) > 1 {
+		own = watches[1].C()
+	}
+	for incomplete := len(watches); ; {
+		var u natskv.Update
+		var ok bool
+		from := watches[0]
 		select {
-		case u, ok := <-watch.C():
-			if !ok {
-				return watch.Err()
-			}
-			if !w.send(w.decode(u, ahead)) {
-				return nil
-			}
-			if u.Snapshot {
-				ahead = nil
-			}
+		case u, ok = <-watches[0].C():
+		case u, ok = <-own:
+			from = watches[1]
 		case <-w.wake:
 			return nil
 		case <-w.ctx.Done():
 			return nil
+		}
+		if !ok {
+			return from.Err()
+		}
+		if u.Snapshot {
+			incomplete--
+			u.Snapshot = incomplete == 0
+		}
+		if !w.send(w.decode(u, ahead)) {
+			return nil
+		}
+		if u.Snapshot {
+			ahead = nil
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestWidenKnowsEveryMember(t *testing.T) {
 		for i := range 20 {
 			defer open(fmt.Sprintf("worker-%d", i), true).Close(context.Background())
 		}
-		leaveMarker(t, s, "worker.lease.gone")
+		leaveMarker(t, s, "w.lease.gone")
 		if n := len(leader.Members()); n != 1 {
 			t.Errorf("a candidate sees %d members before it asks for the workers, want itself", n)
 		}

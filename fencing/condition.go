@@ -26,7 +26,7 @@ const (
 // replicated bucket only one such write per role may be in flight. The server answers another one
 // with 10164; it may be tried again.
 func Condition(m *nats.Msg, bucket string, t Token) {
-	onlyWhile(m, subjectOf(bucket, "role."+t.Role), t.Epoch)
+	onlyWhile(m, subjectOf(bucket, "c.role."+t.Role), t.Epoch)
 }
 
 // onlyWhile makes the publishing of m conditional on the last message of subject being at revision.

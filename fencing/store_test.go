@@ -363,7 +363,7 @@ func TestConditionOnTheRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	kv := must(js.KeyValue(ctx, "roles"))
-	epoch := must(kv.Create(ctx, "role.scheduler", []byte("term")))
+	epoch := must(kv.Create(ctx, "c.role.scheduler", []byte("term")))
 	publish := func(tok Token) error {
 		m := &nats.Msg{Subject: "$KV.roles.note", Data: []byte("x")}
 		Condition(m, "roles", tok)
@@ -374,7 +374,7 @@ func TestConditionOnTheRole(t *testing.T) {
 	if err := publish(tok); err != nil {
 		t.Errorf("in the term: %v", err)
 	}
-	must(kv.Update(ctx, "role.scheduler", []byte("next term"), epoch))
+	must(kv.Update(ctx, "c.role.scheduler", []byte("next term"), epoch))
 	api := (*jetstream.APIError)(nil)
 	if err := publish(tok); !errors.As(err, &api) || api.ErrorCode != 10071 {
 		t.Errorf("after the term: %v, want 10071", err)

@@ -53,7 +53,7 @@ func everything(m event.Meta) []event.Event {
 		event.CallbackPanicked{Meta: m, Role: "scheduler"},
 		event.RoleStuck{Meta: m, Role: "scheduler"},
 		event.FenceRejected{Meta: m, Role: "scheduler"},
-		event.RecordIgnored{Meta: m, Key: "role.x"},
+		event.RecordIgnored{Meta: m, Key: "c.role.x"},
 		event.Fault{Meta: m, Role: "scheduler"},
 		event.SessionLost{Meta: m},
 		event.TaskSubmitted{Meta: m, Namespace: "ns", Kind: "sum"},

@@ -122,9 +122,9 @@ func TestEveryEventIsLogged(t *testing.T) {
 			"ok:false error:unanswered",
 		},
 		{
-			event.RecordIgnored{Meta: meta, Key: "role.r", Reason: "garbage"},
+			event.RecordIgnored{Meta: meta, Key: "c.role.r", Reason: "garbage"},
 			zap.WarnLevel, "record not understood",
-			"key:role.r reason:garbage",
+			"key:c.role.r reason:garbage",
 		},
 		{
 			event.Fault{Meta: meta, Doing: "heartbeat", Err: fault, Attempts: 3, Slow: true},

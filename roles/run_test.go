@@ -220,7 +220,7 @@ func TestDuplicateInstance(t *testing.T) {
 // Every permission that a candidate needs, taken away: Run names the subject within a second.
 func TestPermissionDenied(t *testing.T) {
 	for _, subject := range []string{
-		"$JS.API.STREAM.INFO.KV_roles", "$KV.roles.lease.a", "$KV.roles.member.a", "$KV.roles.role.r",
+		"$JS.API.STREAM.INFO.KV_roles", "$KV.roles.c.lease.a", "$KV.roles.c.member.a", "$KV.roles.c.role.r",
 		"$JS.API.CONSUMER.CREATE.KV_roles.>",
 	} {
 		t.Run(subject, func(t *testing.T) {

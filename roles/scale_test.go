@@ -50,7 +50,7 @@ func TestOneHeartbeatForAnyNumberOfRoles(t *testing.T) {
 				a.leads(count)
 				var leases, others atomic.Int64
 				if _, err := natstest.Connect(t, s).Subscribe("$KV.roles.>", func(m *nats.Msg) {
-					if strings.HasPrefix(m.Subject, "$KV.roles.lease.") {
+					if strings.HasPrefix(m.Subject, "$KV.roles.c.lease.") {
 						leases.Add(1)
 					} else {
 						others.Add(1)

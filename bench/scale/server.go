@@ -34,7 +34,7 @@ func serveServer(context.Context, json.RawMessage, *proc.Line) (proc.Calls, erro
 	var writes, seizing atomic.Int64
 	if _, err := nc.Subscribe("$KV.roles.>", func(m *nats.Msg) {
 		writes.Add(1)
-		if strings.HasPrefix(m.Subject, "$KV.roles.role.") || m.Subject == "$KV.roles.lease.leader-0" {
+		if strings.HasPrefix(m.Subject, "$KV.roles.c.role.") || m.Subject == "$KV.roles.c.lease.leader-0" {
 			seizing.Add(1)
 		}
 	}); err != nil {

@@ -144,7 +144,7 @@ func TestDoctorAbandonedRole(t *testing.T) {
 	}
 	for role, reason := range map[string]string{"broken": "work failed", "taken": "evicted"} {
 		record := fmt.Sprintf(`{"v":1,"ttl_ms":1000,"vacant":true,"by":"x","reason":%q}`, reason)
-		if _, err := kv.Put(t.Context(), "role."+role, []byte(record)); err != nil {
+		if _, err := kv.Put(t.Context(), "c.role."+role, []byte(record)); err != nil {
 			t.Fatal(err)
 		}
 	}

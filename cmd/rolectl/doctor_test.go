@@ -124,24 +124,24 @@ func TestDoctorFinds(t *testing.T) {
 		return rev
 	}
 	for i := range 3 {
-		put(fmt.Sprintf("lease.dead%d", i), `{"v":1,"session":7,"ttl_ms":1000,"beat":3,"state":"killed","by":"a"}`)
+		put(fmt.Sprintf("c.lease.dead%d", i), `{"v":1,"session":7,"ttl_ms":1000,"beat":3,"state":"killed","by":"a"}`)
 	}
-	put("role.later", `{"v":99}`)
-	put("role.noise", "noise")
-	put("member.noise", "noise\x1b[2J")
+	put("c.role.later", `{"v":99}`)
+	put("c.role.noise", "noise")
+	put("c.member.noise", "noise\x1b[2J")
 	natstest.Eventually(t, "it finds all of it", patience, func() (bool, string) {
 		d, code = p.diagnosis()
 		return code == doctorCritical && d.has("storage", "warning", "memory") &&
 			d.has("roles", "warning", "nobody would take over alone from a") &&
 			d.has("versions", "warning", "different versions (1.0: a; 1.1: b)") &&
 			d.has("churn", "warning", "others have ended 3 sessions") &&
-			d.has("records", "warning", "role.later was written by a later version") &&
+			d.has("records", "warning", "c.role.later was written by a later version") &&
 			d.has("roles", "warning", "the leader of later is unknown") &&
 			d.has("roles", "critical", "nobody leads noise") &&
-			d.has("records", "warning", "member.noise cannot be read"), fmt.Sprintf("%d %+v", code, d)
+			d.has("records", "warning", "c.member.noise cannot be read"), fmt.Sprintf("%d %+v", code, d)
 	})
 	for _, f := range d.Findings { // it may well be led
-		if strings.Contains(f.Message+f.Fix, "role.later") && strings.Contains(f.Fix, "kv del") {
+		if strings.Contains(f.Message+f.Fix, "c.role.later") && strings.Contains(f.Fix, "kv del") {
 			t.Errorf("a record that is only not understood is to be removed: %+v", f)
 		}
 	}
@@ -177,12 +177,12 @@ func TestDoctorFindsDeadLeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := kv.Put(t.Context(), "lease.ghost", []byte(`{"v":1,"session":0,"nonce":"n","ttl_ms":300,"beat":1,"state":"live"}`))
+	session, err := kv.Put(t.Context(), "c.lease.ghost", []byte(`{"v":1,"session":0,"nonce":"n","ttl_ms":300,"beat":1,"state":"live"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	record := fmt.Sprintf(`{"v":1,"ttl_ms":300,"id":"ghost","session":%d,"token":"0b5b8b8e-0000-4000-8000-000000000000"}`, session)
-	if _, err := kv.Put(t.Context(), "role.scheduler", []byte(record)); err != nil {
+	if _, err := kv.Put(t.Context(), "c.role.scheduler", []byte(record)); err != nil {
 		t.Fatal(err)
 	}
 	natstest.Eventually(t, "it is found", patience, func() (bool, string) {

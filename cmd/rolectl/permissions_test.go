@@ -113,7 +113,7 @@ func TestDocumentedPermissions(t *testing.T) {
 	for _, args := range []string{"step-down scheduler --yes", "step-down scheduler --yes --force"} {
 		r := observer.run(strings.Fields(args)...)
 		if r.code != cli.ExitConnection || !strings.Contains(r.errors, ".ctl.a") &&
-			!strings.Contains(r.errors, "$KV.roles.role.scheduler") {
+			!strings.Contains(r.errors, "$KV.roles.c.role.scheduler") {
 			t.Errorf("%s by the observer: exit %d, %s", args, r.code, r.errors)
 		}
 	}

@@ -51,7 +51,7 @@ func TestWorkerEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the worker closes its session", func() (bool, string) {
-		lease, err := kv.Get(t.Context(), "lease.p-worker")
+		lease, err := kv.Get(t.Context(), "c.lease.p-worker")
 		if err != nil {
 			return false, err.Error()
 		}

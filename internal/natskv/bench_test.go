@@ -17,7 +17,7 @@ func BenchmarkPipelinedCreates(b *testing.B) {
 		var all sync.WaitGroup
 		all.Add(n)
 		for i := range n {
-			w.Submit(Write{Key: fmt.Sprintf("role.%d.%d", round, i), Value: []byte("{}")}, time.Minute, func(r Result) {
+			w.Submit(Write{Key: fmt.Sprintf("c.role.%d.%d", round, i), Value: []byte("{}")}, time.Minute, func(r Result) {
 				if r.Outcome != Won {
 					b.Error(r.Err)
 				}
@@ -36,7 +36,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 	var rev uint64
 	b.ReportAllocs()
 	for b.Loop() {
-		rev = mustWin(b, w, Write{Key: "lease.a", Value: make([]byte, 150), Expect: rev, TTL: time.Minute})
+		rev = mustWin(b, w, Write{Key: "c.lease.a", Value: make([]byte, 150), Expect: rev, TTL: time.Minute})
 	}
 }
 
@@ -44,11 +44,11 @@ func BenchmarkHeartbeat(b *testing.B) {
 func BenchmarkWriteToWatch(b *testing.B) {
 	_, nc, bucket := newBucket(b)
 	w := newWriter(b, nc, bucket)
-	seen := newWatch(b, nc, bucket)
+	seen := newWatch(b, nc, bucket, "")
 	snapshot(b, seen)
 	var rev uint64
 	for b.Loop() {
-		rev = mustWin(b, w, Write{Key: "lease.a", Value: make([]byte, 150), Expect: rev})
+		rev = mustWin(b, w, Write{Key: "c.lease.a", Value: make([]byte, 150), Expect: rev})
 		if u := next(b, seen); u.Entries[0].Revision != rev {
 			b.Fatalf("saw %+v, wrote %d", u, rev)
 		}
@@ -63,12 +63,12 @@ func BenchmarkSnapshot(b *testing.B) {
 	var all sync.WaitGroup
 	all.Add(n)
 	for i := range n {
-		w.Submit(Write{Key: fmt.Sprint("role.", i), Value: make([]byte, 150)}, time.Minute, func(Result) { all.Done() })
+		w.Submit(Write{Key: fmt.Sprint("c.role.", i), Value: make([]byte, 150)}, time.Minute, func(Result) { all.Done() })
 	}
 	all.Wait()
 	b.ReportAllocs()
 	for b.Loop() {
-		s := newWatch(b, nc, bucket, "role.>", "lease.>", "member.>")
+		s := newWatch(b, nc, bucket, "c.>")
 		if got := len(snapshot(b, s)); got != n {
 			b.Fatalf("%d keys", got)
 		}

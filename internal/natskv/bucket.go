@@ -188,8 +188,8 @@ func (c Config) validate() error {
 // opened checks a stream and returns its bucket. on is the connection on which the stream has
 // answered.
 func opened(nc *nats.Conn, at place, info *streamAnswer, on uint64) (*Bucket, error) {
-	if f := faults(at, &info.StreamInfo, nc.ConnectedServerVersion()); len(f) > 0 {
-		return nil, &UnfitError{Bucket: at.bucket, Faults: f}
+	if err := unfit(at, &info.StreamInfo, nc.ConnectedServerVersion()); err != nil {
+		return nil, err
 	}
 	longest, _ := maxTTL(&info.Config)
 	return &Bucket{

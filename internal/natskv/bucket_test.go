@@ -219,6 +219,37 @@ func TestUnknownFormatIsNotTouched(t *testing.T) {
 	}
 }
 
+// TestEarlierFormatIsRefused: neither opened nor repaired, and the commands that replace the bucket
+// make it as it is.
+func TestEarlierFormatIsRefused(t *testing.T) {
+	s := startServer(t, nil)
+	nc := connect(t, s.ClientURL())
+	js, _ := jetstream.New(nc)
+	cfg := streamConfig(Config{Bucket: "b", Replicas: 1, MaxTTL: time.Minute, MaxBytes: 1 << 20}, time.Now())
+	cfg.Metadata[metaFormat] = "1"
+	cfg.MaxAge = time.Hour
+	if _, err := js.CreateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), nc, "b")
+	_, created := Create(t.Context(), nc, Config{Bucket: "b"})
+	_, repaired := Repair(t.Context(), nc, "b")
+	for _, err := range []error{err, created, repaired} {
+		var unfit *UnfitError
+		if !errors.Is(err, ErrOldFormat) || !Permanent(err) || !errors.As(err, &unfit) || unfit.Format != 1 ||
+			len(unfit.Faults) != 1 || !strings.Contains(err.Error(), "nats kv del b") ||
+			!strings.Contains(err.Error(), "rolectl bucket create b --max-ttl 1m0s --max-bytes 1048576") {
+			t.Errorf("%v", err)
+		}
+	}
+	if info, err := js.Stream(t.Context(), "KV_b"); err != nil || info.CachedInfo().Config.MaxAge != time.Hour {
+		t.Errorf("the bucket was changed, or %v", err)
+	}
+	if err := (&UnfitError{Bucket: "b"}); errors.Is(err, ErrOldFormat) {
+		t.Error("a bucket of this format counts as one of an earlier format")
+	}
+}
+
 func TestTooOld(t *testing.T) {
 	for version, old := range map[string]bool{
 		"2.11.9": true, "1.4.1": true, "2.12.0": false, "2.12.0-preview.1": false, "2.15.2": false, "3.0.0": false, "": false,
@@ -240,19 +271,19 @@ func TestKVClientsWorkOnTheBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWriter(t, nc, b)
-	rev := mustWin(t, w, Write{Key: "role.a", Value: []byte("mine")})
-	e, err := kv.Get(t.Context(), "role.a")
+	rev := mustWin(t, w, Write{Key: "c.role.a", Value: []byte("mine")})
+	e, err := kv.Get(t.Context(), "c.role.a")
 	if err != nil || string(e.Value()) != "mine" || e.Revision() != rev {
 		t.Fatalf("get: %v, %v", e, err)
 	}
-	second, err := kv.Update(t.Context(), "role.a", []byte("theirs"), rev)
+	second, err := kv.Update(t.Context(), "c.role.a", []byte("theirs"), rev)
 	if err != nil {
 		t.Fatalf("update: %v", err)
 	}
-	if r := write(t, w, Write{Key: "role.a", Expect: rev}, time.Minute); r.Outcome != Refused {
+	if r := write(t, w, Write{Key: "c.role.a", Expect: rev}, time.Minute); r.Outcome != Refused {
 		t.Errorf("write over theirs: %v, %v", r.Outcome, r.Err)
 	}
-	if err := kv.Delete(t.Context(), "role.a", jetstream.LastRevision(second)); err != nil {
+	if err := kv.Delete(t.Context(), "c.role.a", jetstream.LastRevision(second)); err != nil {
 		t.Errorf("delete: %v", err)
 	}
 	if _, err := kv.PutString(t.Context(), "x", "y"); err != nil {

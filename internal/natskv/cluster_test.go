@@ -49,7 +49,7 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 	}
 	survivor := (leader + 1) % cluster.Size()
 	w := newWriter(t, conns[survivor], buckets[survivor])
-	seen := newWatch(t, conns[survivor], buckets[survivor])
+	seen := newWatch(t, conns[survivor], buckets[survivor], "")
 	snapshot(t, seen)
 	rev := mustWin(t, w, Write{Key: "k"})
 	if u := next(t, seen); u.Entries[0].Revision != rev {
@@ -75,7 +75,7 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 	// snapshot.
 	var again *Watch
 	eventually(t, "a watch is made", func() bool {
-		again, err = buckets[survivor].Watch(within(t), conns[survivor], nil)
+		again, err = buckets[survivor].Watch(within(t), conns[survivor], "")
 		if Permanent(err) {
 			t.Errorf("without a leader: %v", err)
 		}

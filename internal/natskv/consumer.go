@@ -3,7 +3,6 @@ package natskv
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -52,13 +51,14 @@ type consumerAnswer struct {
 func (a *consumerAnswer) fault() *jetstream.APIError { return a.Error }
 
 // createConsumer creates a consumer that delivers the last record of every matching key and then
-// every later one, in stream order whichever filters it has. It has one replica, in memory, and no
-// acknowledgements. If from is set, it begins at that revision.
-func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string, filters []string,
+// every later one, in stream order. It has one replica, in memory, and no acknowledgements. If from
+// is set, it begins at that revision.
+func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver, filter string,
 	from uint64,
 ) (consumer, error) {
 	cfg := jetstream.ConsumerConfig{
 		Name:              nuid.Next(),
+		FilterSubject:     at.prefix + filter,
 		DeliverSubject:    deliver,
 		DeliverPolicy:     jetstream.DeliverLastPerSubjectPolicy,
 		AckPolicy:         jetstream.AckNonePolicy,
@@ -71,18 +71,8 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver string
 	if from > 0 {
 		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from
 	}
-	subjects := make([]string, 0, len(filters))
-	for _, f := range filters {
-		subjects = append(subjects, at.prefix+f)
-	}
-	subject := at.api("CONSUMER.CREATE") + "." + cfg.Name
-	if len(subjects) == 1 {
-		// The only filter is part of the subject, so that a permission can be given for it.
-		cfg.FilterSubject = subjects[0]
-		subject += "." + subjects[0]
-	} else {
-		cfg.FilterSubjects = slices.Compact(slices.Sorted(slices.Values(subjects)))
-	}
+	// The filter is part of the subject, so that a permission can be given for it.
+	subject := at.api("CONSUMER.CREATE") + "." + cfg.Name + "." + cfg.FilterSubject
 	var a consumerAnswer
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc

@@ -184,7 +184,7 @@ func FuzzStreamInfo(f *testing.F) {
 // that the complaint names.
 func FuzzDenied(f *testing.F) {
 	for _, text := range []string{
-		`Permissions Violation for Publish to "$KV.b.role.r"`, `permissions violation for subscription to "a b"`, `Permissions Violation for Subscription to "_INBOX.>" using queue "q"`,
+		`Permissions Violation for Publish to "$KV.b.c.role.r"`, `permissions violation for subscription to "a b"`, `Permissions Violation for Subscription to "_INBOX.>" using queue "q"`,
 		`Permissions Violation for Publish to ""`, `Authorization Violation`, ``,
 	} {
 		f.Add(text)

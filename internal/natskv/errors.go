@@ -30,6 +30,9 @@ var (
 	// ErrInvalidKey means that a key is not a valid KV key (letters, digits and -/_=. without dots
 	// at the ends).
 	ErrInvalidKey = errors.New("invalid key")
+	// ErrOldFormat means that the records of a bucket have an earlier format than this version reads.
+	// See UnfitError.
+	ErrOldFormat = errors.New("the bucket has an earlier format")
 	// ErrWatchLost ends a watch that missed something, or that was silent for longer than a live
 	// watch is. A new watch begins with a complete snapshot.
 	ErrWatchLost = errors.New("watch lost")
@@ -66,7 +69,13 @@ type UnfitError struct {
 	// Stream is set instead of Bucket for a plain stream.
 	Stream string
 	Faults []string
+	// Format is set when the records of a bucket have an earlier format than this version reads.
+	// Then the error is ErrOldFormat too, and the only fault names the commands that replace the
+	// bucket.
+	Format int
 }
+
+func (e *UnfitError) Is(target error) bool { return target == ErrOldFormat && e.Format > 0 }
 
 func (e *UnfitError) Error() string {
 	what := fmt.Sprintf("bucket %q", e.Bucket)

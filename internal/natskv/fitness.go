@@ -64,7 +64,7 @@ var rules = []rule{
 		fit: func(_ string, s *jetstream.StreamInfo) bool {
 			f, found := s.Config.Metadata[metaFormat]
 			v, err := strconv.Atoi(f)
-			return !found || (err == nil && v <= formatVersion)
+			return !found || (err == nil && v == formatVersion)
 		},
 		fault: "its records have a format this version does not know",
 		cure:  "upgrade this program",
@@ -153,8 +153,34 @@ func longestTTL(s *jetstream.StreamInfo) time.Duration {
 	return DefaultMaxTTL
 }
 
+// earlierFormat is the format of the records if that is an earlier one than this version reads,
+// else 0.
+func earlierFormat(s *jetstream.StreamInfo) int {
+	if v, err := strconv.Atoi(s.Config.Metadata[metaFormat]); err == nil && v > 0 && v < formatVersion {
+		return v
+	}
+	return 0
+}
+
+// unfit is the error of a bucket with faults, nil without.
+func unfit(at place, s *jetstream.StreamInfo, serverVersion string) error {
+	f := faults(at, s, serverVersion)
+	if len(f) == 0 {
+		return nil
+	}
+	return &UnfitError{Bucket: at.bucket, Faults: f, Format: earlierFormat(s)}
+}
+
 // faults lists the faults of the bucket at a place, each with its fix.
 func faults(at place, s *jetstream.StreamInfo, serverVersion string) []string {
+	if v := earlierFormat(s); v > 0 { // nothing else about it matters
+		return []string{fmt.Sprintf("its records have format %d, and this version reads format %d: stop every process that "+
+			"uses the bucket, delete it with \"nats kv del %s\", and recreate it with %q", v, formatVersion, at.bucket,
+			Command(Config{
+				Bucket: at.bucket, Replicas: s.Config.Replicas, Storage: s.Config.Storage, MaxTTL: longestTTL(s),
+				MaxBytes: s.Config.MaxBytes, Reach: at.reach,
+			}))}
+	}
 	var out []string
 	if f := tooOld(serverVersion); f != "" {
 		out = append(out, f)

@@ -51,9 +51,10 @@ func FuzzVersion(f *testing.F) {
 }
 
 // FuzzMetadata: the metadata of a stream hold any texts. The longest TTL is what they give in
-// milliseconds, or they give none. A format is known only as a number that is not above ours. After
-// a repair, what the repair wrote is read as it was meant, what is not ours is unchanged, and
-// nothing is missing. Checking this takes memory in proportion to the input.
+// milliseconds, or they give none. A format is known only as the number that is ours, and an
+// earlier one is told apart. After a repair, what the repair wrote is read as it was meant, what
+// is not ours is unchanged, and nothing is missing. Checking this takes memory in proportion to
+// the input.
 func FuzzMetadata(f *testing.F) {
 	for _, text := range []string{
 		"60000", "1", "0", "-1", "+5", "007", "1e3", " 1", "1.5", "9223372036854775807",
@@ -91,8 +92,11 @@ func FuzzMetadata(f *testing.F) {
 			t.Fatalf("%q is read as %v, %v", text, d, ok)
 		}
 		text, there = s.Config.Metadata[metaFormat]
-		if n, err := strconv.Atoi(text); known.fit("b", s) != (!there || err == nil && n <= formatVersion) {
+		if n, err := strconv.Atoi(text); known.fit("b", s) != (!there || err == nil && n == formatVersion) {
 			t.Fatalf("format %q: known %v", text, known.fit("b", s))
+		} else if earlier := earlierFormat(s); (earlier > 0) != (err == nil && 0 < n && n < formatVersion) ||
+			earlier > 0 && (earlier != n || len(faults(place{bucket: "b"}, s, "")) != 1) {
+			t.Fatalf("format %q: an earlier one, %d", text, earlier)
 		}
 		if complete.fit("b", s) != (ok && there && s.Config.Metadata[metaID] != "") {
 			t.Fatalf("%q fits: %v", s.Config.Metadata, complete.fit("b", s))

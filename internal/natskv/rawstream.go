@@ -84,8 +84,8 @@ func (s *Stream) Replicas() int { return s.replicas }
 
 // Watch is [Bucket.Watch] for the keys of a stream. If from is set, the watch begins with the
 // record at that revision or the first one after it, and not with the last record of every key.
-func (s *Stream) Watch(ctx context.Context, nc *nats.Conn, filters []string, from uint64) (*Watch, error) {
-	return watch(ctx, nc, s.at, filters, from)
+func (s *Stream) Watch(ctx context.Context, nc *nats.Conn, filter string, from uint64) (*Watch, error) {
+	return watch(ctx, nc, s.at, filter, from)
 }
 
 // Get asks the stream's leader for the last record of a key. In a cluster the answer may come from

@@ -40,6 +40,9 @@ func (r Reach) Repair(ctx context.Context, nc *nats.Conn, bucket string) (change
 	if raw.Config == nil {
 		return nil, fmt.Errorf("repair bucket %q: the server has answered without its configuration", bucket)
 	}
+	if earlierFormat(&info.StreamInfo) > 0 {
+		return nil, unfit(at, &info.StreamInfo, nc.ConnectedServerVersion())
+	}
 	for _, r := range rules {
 		if r.fit(bucket, &info.StreamInfo) {
 			continue
@@ -47,7 +50,7 @@ func (r Reach) Repair(ctx context.Context, nc *nats.Conn, bucket string) (change
 		if r.repair == nil {
 			// A bucket that would stay unfit, or that a newer version understands better, is not
 			// touched.
-			return nil, &UnfitError{Bucket: bucket, Faults: faults(at, &info.StreamInfo, nc.ConnectedServerVersion())}
+			return nil, unfit(at, &info.StreamInfo, nc.ConnectedServerVersion())
 		}
 		key, value := r.repair(&info.StreamInfo)
 		if raw.Config[key], err = json.Marshal(value); err != nil {

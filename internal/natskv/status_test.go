@@ -24,7 +24,7 @@ func TestRecordWithAStatusIsARecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := s.Watch(t.Context(), nc, nil, 0)
+	w, err := s.Watch(t.Context(), nc, "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

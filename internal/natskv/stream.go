@@ -18,9 +18,10 @@ const (
 	// MostMaxTTL is the largest L_max. No session has a longer TTL, whatever its bucket allows.
 	MostMaxTTL = time.Hour
 
-	// formatVersion is the version of the records in a bucket. A program refuses a bucket whose
-	// version it does not know.
-	formatVersion = 1
+	// formatVersion is the version of the keys and records in a bucket. A program refuses a bucket of
+	// another version. In version 1 the keys were "role.", "lease.", "member.", "worker.lease." and
+	// "worker.member.".
+	formatVersion = 2
 
 	metaFormat = "rolemanager.format"
 	metaMaxTTL = "rolemanager.max_ttl_ms"

@@ -67,12 +67,12 @@ func TestMarkersAreExpectedLikeRecords(t *testing.T) {
 func TestGuard(t *testing.T) {
 	_, nc, b := newBucket(t)
 	w := newWriter(t, nc, b)
-	epoch := mustWin(t, w, Write{Key: "role.a"})
-	guarded := Write{Key: "probe.x", Guard: &Guard{Key: "role.a", Revision: epoch}}
+	epoch := mustWin(t, w, Write{Key: "c.role.a"})
+	guarded := Write{Key: "probe.x", Guard: &Guard{Key: "c.role.a", Revision: epoch}}
 	for range 3 { // whichever revision the probe itself has
 		mustWin(t, w, guarded)
 	}
-	mustWin(t, w, Write{Key: "role.a", Expect: epoch})
+	mustWin(t, w, Write{Key: "c.role.a", Expect: epoch})
 	if r := write(t, w, guarded, 10*time.Second); r.Outcome != Refused {
 		t.Errorf("write guarded by a past epoch: %v, %v", r.Outcome, r.Err)
 	}
@@ -332,14 +332,16 @@ func TestServerRestartIsNotPermanent(t *testing.T) {
 }
 
 func TestPermissionDeniedNamesTheSubject(t *testing.T) {
-	s := startServer(t, users{"u": {Publish: &server.SubjectPermission{Deny: []string{"$KV.b.role.x", "$KV.b.role.y"}}}})
+	s := startServer(t, users{
+		"u": {Publish: &server.SubjectPermission{Deny: []string{"$KV.b.c.role.x", "$KV.b.c.role.y"}}},
+	})
 	nc := connect(t, s.ClientURL(), nats.UserInfo("u", "x"))
 	b, err := Create(t.Context(), nc, Config{Bucket: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := newWriter(t, nc, b)
-	for _, key := range []string{"role.x", "role.x", "role.y"} {
+	for _, key := range []string{"c.role.x", "c.role.x", "c.role.y"} {
 		start := time.Now()
 		r := write(t, w, Write{Key: key}, 30*time.Second)
 		var denied *PermissionError
@@ -348,11 +350,11 @@ func TestPermissionDeniedNamesTheSubject(t *testing.T) {
 		}
 		t.Logf("%s: found after %v", key, time.Since(start))
 	}
-	mustWin(t, w, Write{Key: "role.z"})
+	mustWin(t, w, Write{Key: "c.role.z"})
 	// For a timeout below the usual doubt, the doubt comes at half the timeout, so that a short one
 	// finds it as well.
 	eventually(t, "found with a short timeout", func() bool {
-		return errors.Is(write(t, w, Write{Key: "role.x"}, 60*time.Millisecond).Err, nats.ErrPermissionViolation)
+		return errors.Is(write(t, w, Write{Key: "c.role.x"}, 60*time.Millisecond).Err, nats.ErrPermissionViolation)
 	})
 }
 

@@ -31,8 +31,8 @@ func TestIdleBeatThatMayStand(t *testing.T) {
 	for _, w := range g.pend {
 		byKey[w.Key] = w
 	}
-	short, sent := byKey["lease.a"]
-	if _, claimed := byKey["role.r"]; claimed || !sent {
+	short, sent := byKey["c.lease.a"]
+	if _, claimed := byKey["c.role.r"]; claimed || !sent {
 		t.Fatalf("with an idle beat that may stand: claimed %v, short beat sent %v", claimed, sent)
 	}
 	if g.m.Awake() {
@@ -60,9 +60,9 @@ func TestIdleHolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t, nil)
-			g.sees("lease.b", record.Lease{V: 1, Session: 20, Nonce: "x", TTLms: 60_000, Beat: 2, State: record.Idle})
+			g.sees("c.lease.b", record.Lease{V: 1, Session: 20, Nonce: "x", TTLms: 60_000, Beat: 2, State: record.Idle})
 			role := heldBy("b", c.holder, 6000)
-			g.sees("role.r", role)
+			g.sees("c.role.r", role)
 			g.run(role.TTL()-100*time.Millisecond, nil)
 			if g.killed("b") {
 				t.Error("it was ended before the lease time of the role was over")

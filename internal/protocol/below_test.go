@@ -24,8 +24,10 @@ func TestWritesBelowWhatWasKnown(t *testing.T) {
 					g.step(Join{RoleConfig{Name: "r"}})
 					g.run(5*time.Second, nil)
 				}
-				g.sees("role.other", heldBy("b", 8, 1000)) // the last revision known
-				key := map[string]string{"claim": "role.r", "rotation": "role.r", "beat": "lease.a", "member": "member.a"}[what]
+				g.sees("c.role.other", heldBy("b", 8, 1000)) // the last revision known
+				key := map[string]string{
+					"claim": "c.role.r", "rotation": "c.role.r", "beat": "c.lease.a", "member": "c.member.a",
+				}[what]
 				base := len(g.effs)
 				g.mute = true
 				switch what {

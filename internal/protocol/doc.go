@@ -7,9 +7,9 @@
 //	                        View (what stands in the bucket)
 //	                        lease, member record, one role each
 //
-// The epoch identifies a term: the revision of the role.<role> record that granted it. The session
-// that holds it and a random token identify it too. A session is identified by the revision of the
-// first write of its lease, an incarnation of it by a random nonce.
+// The epoch identifies a term: the revision of the c.role.<role> record that granted it. The
+// session that holds it and a random token identify it too. A session is identified by the revision
+// of the first write of its lease, an incarnation of it by a random nonce.
 //
 // The bucket alone is authoritative, by compare-and-swap. A read proves nothing, nor does a timer,
 // a marker or a missing key. A refused write proves only that the key holds something newer. The

@@ -24,17 +24,17 @@ func TestHandedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t, nil)
-			g.sees("lease.b", record.Lease{V: 1, Nonce: "b", TTLms: 6000, State: record.Live})
+			g.sees("c.lease.b", record.Lease{V: 1, Nonce: "b", TTLms: 6000, State: record.Live})
 			session := g.rev
-			g.sees("member.b",
+			g.sees("c.member.b",
 				record.Member{V: 1, Session: session, Roles: map[string]record.Candidacy{"r": {Eligible: !c.gone}}})
-			g.sees("role.r", record.Role{V: 1, ID: "b", Session: session, Token: "t", TTLms: 6000})
+			g.sees("c.role.r", record.Role{V: 1, ID: "b", Session: session, Token: "t", TTLms: 6000})
 			g.step(Join{RoleConfig{Name: "r"}})
 			g.run(2*time.Second, nil) // a session of our own that may claim
 			if g.claims("r") {
 				t.Fatal("it was claimed while b led it")
 			}
-			g.sees("role.r", record.Role{V: 1, Vacant: true, By: "a", Next: c.next, TTLms: 6000})
+			g.sees("c.role.r", record.Role{V: 1, Vacant: true, By: "a", Next: c.next, TTLms: 6000})
 			g.run(c.from, nil)
 			if c.from > 0 && g.claims("r") {
 				t.Error("it was claimed before b could")

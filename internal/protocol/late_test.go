@@ -15,7 +15,7 @@ func TestALateWatchEndsNobody(t *testing.T) {
 	g := newRig(t, nil)
 	lease := func(name string, beat, rev uint64) *record.Entry {
 		rec := fmt.Sprintf(`{"v":1,"session":1,"nonce":%q,"ttl_ms":6000,"beat":%d,"state":"live"}`, name, beat)
-		e := record.Decode("lease."+name, []byte(rec), rev, false, time.Minute)
+		e := record.Decode("c.lease."+name, []byte(rec), rev, false, time.Minute)
 		return &e
 	}
 	kills := func() (of []string) {
@@ -61,7 +61,7 @@ func TestALateWatchEndsNobody(t *testing.T) {
 		g.now.Holder, g.now.Observer = g.now.Holder.Add(10*time.Millisecond), g.now.Observer.Add(10*time.Millisecond)
 		g.step(Tick{})
 	}
-	if of := kills(); len(of) != 1 || of[0] != "lease.dead" {
+	if of := kills(); len(of) != 1 || of[0] != "c.lease.dead" {
 		t.Errorf("it would end %v", of)
 	}
 }

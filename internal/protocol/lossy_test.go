@@ -218,8 +218,8 @@ func (s *lossy) until(what string, holds func() bool) {
 // beat waits until a machine has just beaten.
 func (s *lossy) beat(name string) {
 	s.t.Helper()
-	before := s.keys["lease."+name].revision
-	s.until("a beat of "+name, func() bool { return s.keys["lease."+name].revision != before })
+	before := s.keys["c.lease."+name].revision
+	s.until("a beat of "+name, func() bool { return s.keys["c.lease."+name].revision != before })
 }
 
 // back puts the bucket back to what it was.

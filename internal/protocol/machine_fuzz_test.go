@@ -27,8 +27,8 @@ func FuzzMachine(f *testing.F) {
 	}
 	const late = 28 * 8 // of seven seconds: the first one has had its effects, and what it took from us is ours again
 	for _, key := range []string{
-		"lease.a", "lease.b", "member.a", "member.b", "role.r", "role.s", "probe.a",
-		"worker.lease.w", "other", "",
+		"c.lease.a", "c.lease.b", "c.member.a", "c.member.b", "c.role.r", "c.role.s", "probe.a",
+		"w.lease.w", "other", "",
 	} {
 		for _, gap := range []uint8{0, late} {
 			for _, rec := range records {

@@ -26,8 +26,8 @@ func TestOwnMemberRecordThatIsMissing(t *testing.T) {
 		key string
 		rec any
 	}{
-		{"lease.a", lease},
-		{"lease.b", record.Lease{V: 1, Session: g.rev, Nonce: "x", TTLms: 6000, Beat: 1, State: record.Live}},
+		{"c.lease.a", lease},
+		{"c.lease.b", record.Lease{V: 1, Session: g.rev, Nonce: "x", TTLms: 6000, Beat: 1, State: record.Live}},
 	} {
 		g.sees(rec.key, rec.rec)
 	}

@@ -12,30 +12,30 @@ import (
 // when the lease time since that snapshot is over.
 func TestMissingIsWaitedFor(t *testing.T) {
 	const ttl = 6 * time.Second
-	for _, lost := range []string{"role.r", "lease.b"} {
+	for _, lost := range []string{"c.role.r", "c.lease.b"} {
 		t.Run(lost, func(t *testing.T) {
 			g := newRig(t, nil)
 			lease := record.Lease{V: 1, Session: g.rev + 1, Nonce: "x", TTLms: ttl.Milliseconds(), Beat: 1, State: record.Live}
-			g.sees("lease.b", lease)
-			g.sees("role.r", heldBy("b", lease.Session, ttl.Milliseconds()))
+			g.sees("c.lease.b", lease)
+			g.sees("c.role.r", heldBy("b", lease.Session, ttl.Milliseconds()))
 			g.step(Join{RoleConfig{Name: "r"}})
 			g.run(2*time.Second, nil)
 
 			role := *g.m.View().Role("r")
 			g.step(WatchReset{})
-			if lost == "role.r" {
+			if lost == "c.role.r" {
 				lease.Beat++
-				g.sees("lease.b", lease)
+				g.sees("c.lease.b", lease)
 			} else {
 				g.step(Delivered{&record.Entry{
 					Kind: record.KindRole, Name: "r", Revision: role.Revision, Form: record.FormRecord,
 					Role: role.Role,
 				}})
 			}
-			g.sees("lease.a", g.m.self.Lease) // newer than what is lost: no replica that lags
+			g.sees("c.lease.a", g.m.self.Lease) // newer than what is lost: no replica that lags
 			g.step(SnapshotDone{})
 			form := g.m.View().Role("r").Form
-			if b := g.m.View().Peer(record.Peer{Class: record.Candidate, Instance: "b"}); lost == "lease.b" && b != nil {
+			if b := g.m.View().Peer(record.Peer{Class: record.Candidate, Instance: "b"}); lost == "c.lease.b" && b != nil {
 				form = b.Form
 			}
 			g.run(ttl-100*time.Millisecond, nil)
@@ -109,7 +109,7 @@ func TestReplicaThatLagsBehindARotation(t *testing.T) {
 	a.loses = func(w Write) bool { return w.Key == record.RoleKey("r") }
 	s.until("a rotates", func() bool { return len(a.lost) > 0 })
 	a.loses, s.lags = nil, true
-	s.commit("role.r", a.lost[0].Value, false)
+	s.commit("c.role.r", a.lost[0].Value, false)
 	r := a.m.view.Role("r").Notes.mine
 	s.until("it is refused", func() bool { return r.Notes.retry.refused })
 	keys, last := s.copied()
@@ -123,9 +123,9 @@ func TestReplicaThatLagsBehindARotation(t *testing.T) {
 	s.lags = false
 	a.watch()
 	s.pass(time.Second, nil)
-	if !a.leads("r") || a.ended > 0 || r.term.epoch != s.keys["role.r"].revision {
+	if !a.leads("r") || a.ended > 0 || r.term.epoch != s.keys["c.role.r"].revision {
 		t.Errorf("a leads %v, and has ended %d terms; at epoch %d, the record stands at %d", a.leads("r"), a.ended,
-			r.term.epoch, s.keys["role.r"].revision)
+			r.term.epoch, s.keys["c.role.r"].revision)
 	}
 }
 
@@ -149,8 +149,8 @@ func TestAnOlderLeaseStands(t *testing.T) {
 			s.beat("a")
 			s.back(keys, last)
 			s.others(50)
-			was := s.keys["lease.a"].revision
-			s.until("a beats again", func() bool { return s.keys["lease.a"].revision > was })
+			was := s.keys["c.lease.a"].revision
+			s.until("a beats again", func() bool { return s.keys["c.lease.a"].revision > was })
 			s.until("a leads r", func() bool { return a.leads("r") })
 			if a.fault != nil || b.fault != nil {
 				t.Errorf("%v, %v", a.fault, b.fault)
@@ -212,7 +212,7 @@ func TestEverythingErased(t *testing.T) {
 			if !a.leads("r") && !b.leads("r") {
 				t.Errorf("nobody leads: %+v (%v), %+v (%v)", a.m.Status("r"), a.fault, b.m.Status("r"), b.fault)
 			}
-			for _, key := range []string{"lease.a", "lease.b", "member.a", "member.b", "role.r"} {
+			for _, key := range []string{"c.lease.a", "c.lease.b", "c.member.a", "c.member.b", "c.role.r"} {
 				if s.keys[key].revision == 0 {
 					t.Errorf("%s was not written again", key)
 				}

@@ -355,7 +355,7 @@ func TestAWatchThatIsLate(t *testing.T) {
 	})
 	rotation := a.writes[i]
 	stored := s.commit(rotation.Key, rotation.Value, rotation.Delete)
-	a.deliver("lease.b")
+	a.deliver("c.lease.b")
 	if !a.leads("r") {
 		t.Error("the term has ended before the watch has shown the rotation")
 	}
@@ -467,11 +467,11 @@ func TestALostMemberRecord(t *testing.T) {
 			s.lags = false
 			s.others(5)
 			s.pass(3*time.Second, nil)
-			e := record.Decode("member.a", s.keys["member.a"].value, 1, false, time.Minute)
+			e := record.Decode("c.member.a", s.keys["c.member.a"].value, 1, false, time.Minute)
 			if a.fault == nil &&
 				(e.Form != record.FormRecord || e.Member.Meta["n"] != "1" ||
-					a.m.self.MemberRevision != s.keys["member.a"].revision) {
-				t.Errorf("the record that stands is %+v at %d, and %d is known", e.Member, s.keys["member.a"].revision,
+					a.m.self.MemberRevision != s.keys["c.member.a"].revision) {
+				t.Errorf("the record that stands is %+v at %d, and %d is known", e.Member, s.keys["c.member.a"].revision,
 					a.m.self.MemberRevision)
 			}
 		})

@@ -64,7 +64,7 @@ func TestProofNeedsAFreshBeat(t *testing.T) {
 	later := g.m.cfg.Heartbeat + time.Millisecond
 	g.now.Holder, g.now.Observer = g.now.Holder.Add(later), g.now.Observer.Add(later)
 	g.step(Validate{ID: 1, Role: "r"})
-	if len(g.pend) != 1 || g.pend[0].Key != "lease.a" {
+	if len(g.pend) != 1 || g.pend[0].Key != "c.lease.a" {
 		t.Fatalf("writes %v", g.pend)
 	}
 	beat := g.pend[0]
@@ -89,7 +89,7 @@ func TestProofIsTriedAgain(t *testing.T) {
 		open := g.pend
 		g.pend = nil
 		for _, w := range open {
-			if w.Key == "lease.a" {
+			if w.Key == "c.lease.a" {
 				g.win(w, true)
 				continue
 			}

@@ -13,7 +13,7 @@ import (
 func TestSessionInDoubt(t *testing.T) {
 	for _, lost := range []bool{true, false} {
 		g := newRig(t, nil)
-		g.sees("role.other", heldBy("b", 8, 1000))
+		g.sees("c.role.other", heldBy("b", 8, 1000))
 		g.run(time.Second, nil)
 		watch := func(last uint64) {
 			g.step(WatchReset{Begun: g.now.Observer, Told: true, Last: last, Known: g.m.View().Last()})

@@ -19,16 +19,16 @@ func TestSupersededMemberRecord(t *testing.T) {
 			g.run(3*time.Second, nil)
 			g.mute, g.pend, g.effs = true, nil, nil // the test answers
 			g.step(Describe{Meta: map[string]string{"v": "1"}})
-			first := g.pendingAt("member.a")
+			first := g.pendingAt("c.member.a")
 			g.rev++
 			g.step(Written{ID: first.ID, Outcome: record.Won, Revision: g.rev})
 			g.step(Describe{Meta: map[string]string{"v": "2"}})
-			second := g.pendingAt("member.a")
+			second := g.pendingAt("c.member.a")
 
 			beat := func(n uint64) { // of another member: what the watch shows
 				g.rev++
 				lease := record.Lease{V: 1, Session: 1, Nonce: "x", TTLms: 6000, Beat: n, State: record.Live}
-				e := record.Decode("lease.b", record.Encode(lease), g.rev, false, g.m.cfg.MaxTTL)
+				e := record.Decode("c.lease.b", record.Encode(lease), g.rev, false, g.m.cfg.MaxTTL)
 				g.step(Delivered{&e})
 			}
 			beat(1)

@@ -171,9 +171,9 @@ func TestRotationIsNoDisproof(t *testing.T) {
 	g.step(Validate{ID: 9, Role: "r"})
 	for i := range g.pend {
 		switch g.pend[i].Key {
-		case "role.r":
+		case "c.role.r":
 			rot = &g.pend[i]
-		case "lease.a":
+		case "c.lease.a":
 			beat = &g.pend[i]
 		}
 	}
@@ -184,7 +184,7 @@ func TestRotationIsNoDisproof(t *testing.T) {
 	r, bt := *rot, *beat
 	g.pend = nil
 	g.win(bt, true)
-	for len(g.pend) > 0 && g.pend[0].Key == "lease.a" {
+	for len(g.pend) > 0 && g.pend[0].Key == "c.lease.a" {
 		next := g.pend[0]
 		g.pend = nil
 		g.win(next, true) // beat acked: proof goes out guarded by the old epoch

@@ -107,9 +107,9 @@ func (s *stepped) beaten() {
 
 // leaseKeys are the keys of all leases, in order.
 func leaseKeys() []string {
-	keys := []string{"lease.a", "lease.b", "lease.c"}
+	keys := []string{"c.lease.a", "c.lease.b", "c.lease.c"}
 	for _, name := range stepWorkers {
-		keys = append(keys, "worker.lease."+name)
+		keys = append(keys, "w.lease."+name)
 	}
 	return keys
 }
@@ -221,7 +221,7 @@ func (s *stepped) leasesOn(server int) {
 		}
 		var have []string
 		for _, subject := range slices.Sorted(maps.Keys(info.State.Subjects)) {
-			if key := strings.TrimPrefix(subject, "$KV."+elections.Bucket+"."); strings.Contains(key, "lease.") {
+			if key := strings.TrimPrefix(subject, "$KV."+elections.Bucket+"."); strings.Contains(key, "c.lease.") {
 				have = append(have, key)
 			}
 		}

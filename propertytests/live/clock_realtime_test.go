@@ -112,7 +112,7 @@ func leapAndReturn(t *testing.T, _ int, all *counts) {
 	a.Note("back to what the clock was")
 	for _, name := range names {
 		natstest.Eventually(t, name+" has a lease", patience, func() (bool, string) {
-			_, err := kv.Get(t.Context(), "lease."+name)
+			_, err := kv.Get(t.Context(), "c.lease."+name)
 			return err == nil, fmt.Sprint(err)
 		})
 	}

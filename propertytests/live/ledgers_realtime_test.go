@@ -175,7 +175,7 @@ func stored(t *testing.T, nc *nats.Conn, name string) (all []ledgerEntry, err er
 	if err != nil {
 		return nil, err
 	}
-	watch, err := bucket.Watch(t.Context(), nc, nil)
+	watch, err := bucket.Watch(t.Context(), nc, "")
 	if err != nil {
 		return nil, err
 	}

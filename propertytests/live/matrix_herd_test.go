@@ -31,13 +31,13 @@ func TestThunderingHerd(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = sub.Unsubscribe() }() // fails only with the connection
-		kills, roles := a.RecordLog.Kills(), a.RecordLog.Writes()["role."+role]
+		kills, roles := a.RecordLog.Kills(), a.RecordLog.Writes()["c.role."+role]
 		crashed := time.Now()
 		all[0].Crash()
 		a.AwaitLead(all[1], role, 3*ttl)
 		within(a, "crash to takeover", crashed, time.Now(), ttl+soon)
 		time.Sleep(ttl)
-		stored := a.RecordLog.Kills() - kills + a.RecordLog.Writes()["role."+role] - roles
+		stored := a.RecordLog.Kills() - kills + a.RecordLog.Writes()["c.role."+role] - roles
 		t.Logf("%d kills and role records tried, %d stored", tried.Load(), stored)
 		if tried.Load() > 101 || stored > 101 || stored < 2 {
 			t.Errorf("a herd: %d kills and role records tried, %d stored, want at most 101", tried.Load(), stored)
@@ -79,12 +79,12 @@ func TestOneHeartbeatForAnyNumberOfRoles(t *testing.T) {
 				before := a.RecordLog.Writes()
 				time.Sleep(100 * heartbeat)
 				after := a.RecordLog.Writes()
-				if n := after["lease.a"] - before["lease.a"]; n < 98 || n > 102 {
+				if n := after["c.lease.a"] - before["c.lease.a"]; n < 98 || n > 102 {
 					t.Errorf("%d heartbeats in 100 intervals with %d roles", n, roles)
 				}
 				others := 0
 				for key, n := range after {
-					if key != "lease.a" {
+					if key != "c.lease.a" {
 						others += n - before[key]
 					}
 				}

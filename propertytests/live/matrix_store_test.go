@@ -129,7 +129,7 @@ func TestTokenChangedInKV(t *testing.T) {
 			inArena(t, func(t *testing.T, a *elections.Arena) {
 				all := crowd(a, 3)
 				changed := time.Now()
-				put(a, "role."+role, strings.ReplaceAll(value, "%d", number(bridge.Number(all[0].Session))))
+				put(a, "c.role."+role, strings.ReplaceAll(value, "%d", number(bridge.Number(all[0].Session))))
 				a.Await("the leader stops", role, soon, func() bool { return !all[0].Leads(role) })
 				a.AwaitLeader(role, 3*time.Minute)
 				h := holds(a, 2)
@@ -237,8 +237,8 @@ func TestGarbageInAnyKey(t *testing.T) {
 			inArena(t, func(t *testing.T, a *elections.Arena) {
 				crowd(a, 3)
 				for _, key := range []string{
-					"role." + role, "lease.p1", "lease.p2", "member.p1", "member.p3", "probe.p1",
-					"lease.stranger", "member.stranger", "role.stranger", "stranger",
+					"c.role." + role, "c.lease.p1", "c.lease.p2", "c.member.p1", "c.member.p3", "probe.p1",
+					"c.lease.stranger", "c.member.stranger", "c.role.stranger", "stranger",
 				} {
 					before := a.RecordLog.Writes()[key]
 					ignored := a.Tally.Count("RecordIgnored")

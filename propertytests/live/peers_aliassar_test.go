@@ -174,7 +174,7 @@ func TestPeerAliAssarOnDemoteRunsOnceForEveryLoss(t *testing.T) {
 			}
 		}))
 		a.AwaitLead(p, role, soon)
-		put(a, "role."+role, `{"v":1,"vacant":true,"forced":true,"ttl_ms":10000}`) // only the watch tells it
+		put(a, "c.role."+role, `{"v":1,"vacant":true,"forced":true,"ttl_ms":10000}`) // only the watch tells it
 		a.Await("OnDemote runs", role, soon, func() bool { return demotions.Load() == 1 })
 		a.AwaitLead(p, role, 3*ttl)
 		p.Link.Cut() // only the clock tells it
@@ -223,7 +223,7 @@ func TestPeerAliAssarStalledStartHeals(t *testing.T) {
 func TestPeerAliAssarGarbageIsNoHotLoop(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		crowd(a, 3)
-		put(a, "role."+role, "garbage")
+		put(a, "c.role."+role, "garbage")
 		before := messagesIn(a)
 		time.Sleep(time.Minute)
 		if n := messagesIn(a) - before; n > 60*50 {

@@ -25,7 +25,7 @@ func TestPeerEtcdPhantomLeader(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 2)
 		var once sync.Once
-		sub, err := a.Operator().Subscribe("$KV."+elections.Bucket+".role."+role, func(m *nats.Msg) {
+		sub, err := a.Operator().Subscribe("$KV."+elections.Bucket+".c.role."+role, func(m *nats.Msg) {
 			if strings.Contains(string(m.Data), `"id":"p2"`) {
 				once.Do(func() { all[1].Link.Hold(natsrun.ToClient) }) // the answer is under way, and stays there
 			}

@@ -89,7 +89,7 @@ func (r *reader) readOn(ctx context.Context, last *uint64) error {
 			return taskerr.ErrRecreated
 		}
 	}
-	w, err := r.stream.Watch(within, r.conn, nil, from)
+	w, err := r.stream.Watch(within, r.conn, "", from)
 	if err != nil {
 		return err
 	}

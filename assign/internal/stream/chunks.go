@@ -23,7 +23,7 @@ func ReadChunks(ctx context.Context, nc *nats.Conn, info *jetstream.ObjectInfo) 
 	if err != nil {
 		return nil, err
 	}
-	w, err := stream.Watch(ctx, nc, []string{info.NUID}, 1)
+	w, err := stream.Watch(ctx, nc, info.NUID, 1)
 	if err != nil {
 		return nil, err
 	}

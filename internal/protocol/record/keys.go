@@ -24,50 +24,52 @@ const (
 	KindLease
 	KindMember
 	KindRole
+	KindIdle // a beat of an idle session
 )
 
+// The keys of format 2. The records that candidates need lie under one prefix, and those of workers
+// under another, so that each watch needs one filter. A consumer with several costs the server as
+// many steps for each record as there are subjects that match.
+//
+//	c.role.<role>  c.lease.<id>  c.member.<id>  candidates, and what they lead
+//	               w.lease.<id>  w.member.<id>  workers
+//	               i.c.<id>      i.w.<id>       beats of idle sessions
+//	c.steer.…  shards.<name>                    reserved
+//	probe.<id>                                  proofs of leadership
 const (
-	leasePrefix        = "lease."
-	memberPrefix       = "member."
-	rolePrefix         = "role."
-	probePrefix        = "probe."
-	workerLeasePrefix  = "worker.lease."
-	workerMemberPrefix = "worker.member."
+	rolePrefix  = "c.role."
+	probePrefix = "probe."
 )
 
-// CandidateFilters are the keys that every candidate watches: a fleet of workers costs it nothing.
-func CandidateFilters() []string {
-	return []string{rolePrefix + ">", leasePrefix + ">", memberPrefix + ">"}
-}
+// The prefixes by class.
+var (
+	leasePrefix  = [...]string{Candidate: "c.lease.", Worker: "w.lease."}
+	memberPrefix = [...]string{Candidate: "c.member.", Worker: "w.member."}
+	idlePrefix   = [...]string{Candidate: "i.c.", Worker: "i.w."}
+)
 
-// WorkerFilters are the keys that a worker-only session watches: the roles, to know who schedules,
-// the leases and members of the candidates, to know whether that one lives, and its own two
-// records.
-func WorkerFilters(instance string) []string {
-	return append(CandidateFilters(), workerLeasePrefix+instance, workerMemberPrefix+instance)
-}
+// CandidateFilter selects what every candidate watches: a fleet of workers costs it nothing.
+const CandidateFilter = "c.>"
 
-// LeaseFilters select the leases of candidates and of workers.
-func LeaseFilters() []string { return []string{leasePrefix + ">", workerLeasePrefix + ">"} }
+// WorkerFilter selects the two records of a worker itself. A worker-only session watches them
+// beside what candidates watch: the roles, to know who schedules, and the leases and members of the
+// candidates, to know whether that one lives.
+func WorkerFilter(instance string) string { return "w.*." + instance }
+
+// LeaseFilter selects the leases of candidates and of workers.
+const LeaseFilter = "*.lease.>"
 
 // AllFilter selects every record of the bucket.
 const AllFilter = ">"
 
 // LeaseKey is where the lease of p lies.
-func LeaseKey(p Peer) string {
-	if p.Class == Worker {
-		return workerLeasePrefix + p.Instance
-	}
-	return leasePrefix + p.Instance
-}
+func LeaseKey(p Peer) string { return leasePrefix[p.Class] + p.Instance }
 
 // MemberKey is where the member record of p lies.
-func MemberKey(p Peer) string {
-	if p.Class == Worker {
-		return workerMemberPrefix + p.Instance
-	}
-	return memberPrefix + p.Instance
-}
+func MemberKey(p Peer) string { return memberPrefix[p.Class] + p.Instance }
+
+// IdleKey is where p beats while it is idle.
+func IdleKey(p Peer) string { return idlePrefix[p.Class] + p.Instance }
 
 // RoleKey is where the record of a role lies; its revision is the epoch of the term it grants.
 func RoleKey(role string) string { return rolePrefix + role }
@@ -76,22 +78,21 @@ func RoleKey(role string) string { return rolePrefix + role }
 // one.
 func ProbeKey(instance string) string { return probePrefix + instance }
 
-// ParseKey tells what a key holds: for a lease or a member record the peer, for a role its name.
+// ParseKey tells what a key holds: for a role its name, for the other kinds the peer.
 func ParseKey(key string) (kind Kind, peer Peer, role string) {
-	if name, ok := strings.CutPrefix(key, leasePrefix); ok {
-		return KindLease, Peer{Candidate, name}, ""
-	}
-	if name, ok := strings.CutPrefix(key, memberPrefix); ok {
-		return KindMember, Peer{Candidate, name}, ""
-	}
 	if name, ok := strings.CutPrefix(key, rolePrefix); ok {
 		return KindRole, Peer{}, name
 	}
-	if name, ok := strings.CutPrefix(key, workerLeasePrefix); ok {
-		return KindLease, Peer{Worker, name}, ""
-	}
-	if name, ok := strings.CutPrefix(key, workerMemberPrefix); ok {
-		return KindMember, Peer{Worker, name}, ""
+	for _, class := range []Class{Candidate, Worker} {
+		if name, ok := strings.CutPrefix(key, leasePrefix[class]); ok {
+			return KindLease, Peer{class, name}, ""
+		}
+		if name, ok := strings.CutPrefix(key, memberPrefix[class]); ok {
+			return KindMember, Peer{class, name}, ""
+		}
+		if name, ok := strings.CutPrefix(key, idlePrefix[class]); ok {
+			return KindIdle, Peer{class, name}, ""
+		}
 	}
 	return KindOther, Peer{}, ""
 }

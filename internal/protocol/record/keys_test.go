@@ -8,18 +8,21 @@ import (
 )
 
 func TestKeys(t *testing.T) {
-	for _, p := range []Peer{{Candidate, "a"}, {Candidate, "a.b"}, {Worker, "a"}, {Worker, "worker.lease.x"}} {
+	for _, p := range []Peer{{Candidate, "a"}, {Candidate, "a.b"}, {Worker, "a"}, {Worker, "w.lease.x"}} {
 		if kind, got, _ := ParseKey(LeaseKey(p)); kind != KindLease || got != p {
 			t.Errorf("%s is read as %v %v", LeaseKey(p), kind, got)
 		}
 		if kind, got, _ := ParseKey(MemberKey(p)); kind != KindMember || got != p {
 			t.Errorf("%s is read as %v %v", MemberKey(p), kind, got)
 		}
+		if kind, got, _ := ParseKey(IdleKey(p)); kind != KindIdle || got != p {
+			t.Errorf("%s is read as %v %v", IdleKey(p), kind, got)
+		}
 	}
 	if kind, _, name := ParseKey(RoleKey("a.b")); kind != KindRole || name != "a.b" {
 		t.Errorf("role a.b is read as %v %q", kind, name)
 	}
-	for _, key := range []string{ProbeKey("a"), "", "lease", "x.lease.a"} {
+	for _, key := range []string{ProbeKey("a"), "", "lease", "x.lease.a", "c.steer.zone.z", "i.a"} {
 		if kind, _, _ := ParseKey(key); kind != KindOther {
 			t.Errorf("%s is read as %v", key, kind)
 		}

@@ -32,7 +32,7 @@ const (
 	Killed LeaseState = "killed" // ended by another one, which had waited for it
 )
 
-// Lease is the record at lease.<instance>, rewritten by every heartbeat.
+// Lease is the record at c.lease.<instance>, rewritten by every heartbeat.
 type Lease struct {
 	V       int        `json:"v"`
 	Session uint64     `json:"session"` // 0 in the first write: the record's own revision
@@ -64,7 +64,7 @@ type Workplace struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// Member is the record at member.<instance>, rewritten only when something in it changes.
+// Member is the record at c.member.<instance>, rewritten only when something in it changes.
 type Member struct {
 	V        int                  `json:"v"`
 	Session  uint64               `json:"session"`
@@ -84,7 +84,7 @@ func (m *Member) Candidacy(role string) (c Candidacy, ok bool) {
 	return c, ok
 }
 
-// Role is the record at role.<role>: held, or vacant.
+// Role is the record at c.role.<role>: held, or vacant.
 type Role struct {
 	V     int   `json:"v"`
 	TTLms int64 `json:"ttl_ms"`

@@ -40,21 +40,21 @@ func TestDecodeForms(t *testing.T) {
 		marker     bool
 		want       Form
 	}{
-		{"lease.a", string(Encode(goodLease)), false, FormRecord},
-		{"lease.a", "", true, FormMarker},
-		{"lease.a", "", false, FormGarbage},
-		{"lease.a", `{"v":2,"session":"no number any more"}`, false, FormNewer},
-		{"lease.a", `{"v":0}`, false, FormGarbage},
-		{"lease.a", `{"v":1,"state":"live","ttl_ms":1000}`, false, FormGarbage},                  // no nonce
-		{"lease.a", `{"v":1,"state":"live","nonce":"n","ttl_ms":0}`, false, FormGarbage},         // waited for not at all
-		{"lease.a", `{"v":1,"state":"live","nonce":"n","ttl_ms":999999999}`, false, FormGarbage}, // for ever
-		{"lease.a", `{"v":1,"state":"asleep","nonce":"n","ttl_ms":1000}`, false, FormGarbage},    // an unknown state
-		{"lease.a", `{"v":1,"state":"killed","by":"b"}`, false, FormRecord},                      // needs no ttl
-		{"member.a", `{"v":1}`, false, FormGarbage},                                              // of no session
-		{"role.r", `{"v":1,"ttl_ms":1000,"session":3}`, false, FormGarbage},                      // held by nobody
-		{"role.r", `{"v":1,"ttl_ms":1000,"id":"a b","session":3}`, false, FormGarbage},           // by a name that is none
-		{"role.r", `{"v":1,"vacant":true}`, false, FormGarbage},                                  // nobody knows how long to wait
-		{"role.r", `{"v":1,"vacant":true,"ttl_ms":1000}`, false, FormRecord},
+		{"c.lease.a", string(Encode(goodLease)), false, FormRecord},
+		{"c.lease.a", "", true, FormMarker},
+		{"c.lease.a", "", false, FormGarbage},
+		{"c.lease.a", `{"v":2,"session":"no number any more"}`, false, FormNewer},
+		{"c.lease.a", `{"v":0}`, false, FormGarbage},
+		{"c.lease.a", `{"v":1,"state":"live","ttl_ms":1000}`, false, FormGarbage},                  // no nonce
+		{"c.lease.a", `{"v":1,"state":"live","nonce":"n","ttl_ms":0}`, false, FormGarbage},         // waited for not at all
+		{"c.lease.a", `{"v":1,"state":"live","nonce":"n","ttl_ms":999999999}`, false, FormGarbage}, // for ever
+		{"c.lease.a", `{"v":1,"state":"asleep","nonce":"n","ttl_ms":1000}`, false, FormGarbage},    // an unknown state
+		{"c.lease.a", `{"v":1,"state":"killed","by":"b"}`, false, FormRecord},                      // needs no ttl
+		{"c.member.a", `{"v":1}`, false, FormGarbage},                                              // of no session
+		{"c.role.r", `{"v":1,"ttl_ms":1000,"session":3}`, false, FormGarbage},                      // held by nobody
+		{"c.role.r", `{"v":1,"ttl_ms":1000,"id":"a b","session":3}`, false, FormGarbage},           // by a name that is none
+		{"c.role.r", `{"v":1,"vacant":true}`, false, FormGarbage},                                  // nobody knows how long to wait
+		{"c.role.r", `{"v":1,"vacant":true,"ttl_ms":1000}`, false, FormRecord},
 	} {
 		e := Decode(c.key, []byte(c.value), 5, c.marker, time.Minute)
 		if e.Form != c.want || e.Revision != 5 || (e.Form == FormGarbage) != (e.Problem != "") {
@@ -122,7 +122,7 @@ func known(t *testing.T, err error) {
 // proportion to its size.
 func FuzzDecode(f *testing.F) {
 	for key, rec := range map[string]any{
-		"lease.a": goodLease, "member.a": goodMember, "role.r": goodRole, "worker.lease.w": goodLease, "probe.a": nil,
+		"c.lease.a": goodLease, "c.member.a": goodMember, "c.role.r": goodRole, "w.lease.w": goodLease, "probe.a": nil,
 	} {
 		f.Add(key, Encode(rec), uint64(5), false)
 		f.Add(key, []byte("{"), uint64(6), true)

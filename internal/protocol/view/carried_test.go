@@ -13,7 +13,7 @@ func TestCarriedByThePresentWatch(t *testing.T) {
 	whole := func(deliver bool) bool {
 		w.BeginWatch(Watch{Told: true, Wide: true, Last: 20, Known: w.Last()}, record.Peer{})
 		if deliver {
-			w.sees("role.r", 20, ledBy("b", 8, 1000))
+			w.sees("c.role.r", 20, ledBy("b", 8, 1000))
 		}
 		w.EndSnapshot(w.now, nil, &w.news)
 		return w.Carried("r", 20)

@@ -14,9 +14,9 @@ type over struct{ *watcher }
 
 func newOver() over {
 	o := over{newWatcher()}
-	o.sees("role.r", 20, ledBy("b", 8, 1000))
-	o.sees("lease.a", 21, record.Lease{V: 1, Nonce: "y", TTLms: 1000, State: record.Live})
-	o.sees("role.last", 30, ledBy("b", 8, 1000))
+	o.sees("c.role.r", 20, ledBy("b", 8, 1000))
+	o.sees("c.lease.a", 21, record.Lease{V: 1, Nonce: "y", TTLms: 1000, State: record.Live})
+	o.sees("c.role.last", 30, ledBy("b", 8, 1000))
 	return o
 }
 
@@ -38,7 +38,7 @@ func (o over) beginsBy(reset Watch, whole bool, show ...func()) {
 }
 
 func (o over) role(name string, rev uint64) func() {
-	return func() { o.sees("role."+name, rev, ledBy("b", 8, 1000)) }
+	return func() { o.sees("c.role."+name, rev, ledBy("b", 8, 1000)) }
 }
 
 // TestDoubt: on replicas a watch that shows an older state than was known may come from one that
@@ -222,23 +222,28 @@ func TestRevisionGivenAgain(t *testing.T) {
 		is   any
 		want bool
 	}{
-		{"the same role", "role.r", role, role, false},
-		{"vacant", "role.r", role, vacant, true},
-		{"held", "role.r", vacant, role, true},
-		{"another holder", "role.r", role, another, true},
-		{"another session", "role.r", role, later, true},
-		{"another token", "role.r", role, token, true},
-		{"the same lease", "lease.a", lease, lease, false},
-		{"another nonce", "lease.a", lease, nonce, true},
-		{"another state", "lease.a", lease, killed, true},
-		{"another session of the lease", "lease.a", lease, session, true},
-		{"the same member", "member.a", record.Member{V: 1, Session: 5}, record.Member{V: 1, Session: 5}, false},
-		{"another session of the member", "member.a", record.Member{V: 1, Session: 5}, record.Member{V: 1, Session: 6}, true},
-		{"what cannot be read", "role.r", role, "{}", true},
-		{"what could not be read", "role.r", "{}", role, true},
-		{"a marker", "member.a", record.Member{V: 1, Session: 5}, nil, true},
-		{"no marker any more", "role.r", nil, role, true},
-		{"the same marker", "member.a", nil, nil, false},
+		{"the same role", "c.role.r", role, role, false},
+		{"vacant", "c.role.r", role, vacant, true},
+		{"held", "c.role.r", vacant, role, true},
+		{"another holder", "c.role.r", role, another, true},
+		{"another session", "c.role.r", role, later, true},
+		{"another token", "c.role.r", role, token, true},
+		{"the same lease", "c.lease.a", lease, lease, false},
+		{"another nonce", "c.lease.a", lease, nonce, true},
+		{"another state", "c.lease.a", lease, killed, true},
+		{"another session of the lease", "c.lease.a", lease, session, true},
+		{"the same member", "c.member.a", record.Member{V: 1, Session: 5}, record.Member{V: 1, Session: 5}, false},
+		{
+			"another session of the member", "c.member.a",
+			record.Member{V: 1, Session: 5},
+			record.Member{V: 1, Session: 6},
+			true,
+		},
+		{"what cannot be read", "c.role.r", role, "{}", true},
+		{"what could not be read", "c.role.r", "{}", role, true},
+		{"a marker", "c.member.a", record.Member{V: 1, Session: 5}, nil, true},
+		{"no marker any more", "c.role.r", nil, role, true},
+		{"the same marker", "c.member.a", nil, nil, false},
 	} {
 		for _, single := range []bool{true, false} {
 			w := newWatcher()

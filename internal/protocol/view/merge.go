@@ -22,7 +22,11 @@ func (n *News[P, R]) Reset() {
 
 // Deliver takes in an entry that the watch has delivered.
 func (v *View[P, R]) Deliver(now record.Instant, e *record.Entry, n *News[P, R]) {
-	v.delivered = max(v.delivered, e.Revision)
+	if v.split && e.Peer.Class == record.Worker {
+		v.own = max(v.own, e.Revision)
+	} else {
+		v.delivered = max(v.delivered, e.Revision)
+	}
 	var known uint64
 	switch e.Kind {
 	case record.KindLease:
@@ -217,7 +221,8 @@ func (v *View[P, R]) TakeBackMember(p *Peer[P, R], n *News[P, R]) {
 // is not wide the view forgets the workers but keep, whose records such a watch does not carry.
 func (v *View[P, R]) BeginWatch(w Watch, keep record.Peer) {
 	v.gen++
-	v.delivered, v.known, v.single, v.wide, v.whole, v.forgotten = 0, w.Known, w.Single, w.Wide, false, nil
+	v.delivered, v.own, v.known, v.single, v.whole, v.forgotten = 0, 0, w.Known, w.Single, false, nil
+	v.wide, v.split = w.Wide, w.Split
 	v.begun, v.blind, v.lags, v.doubted = w.Begun, !w.Told || w.Behind, false, false
 	if v.reaches = 0; w.Single {
 		v.reaches = w.Last
@@ -253,8 +258,11 @@ func (v *View[P, R]) BeginWatch(w Watch, keep record.Peer) {
 // present one; again says that another watch is to show it. Not missing is the record of a role
 // that an open write of ours may have replaced. A mistake here costs a refused write, never safety.
 func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool, n *News[P, R]) (again bool) {
-	reaches := max(v.delivered, v.reaches)
-	gone := func(gen uint32, revision uint64, denied bool) bool {
+	gone := func(class record.Class, gen uint32, revision uint64, denied bool) bool {
+		reaches := max(v.delivered, v.reaches)
+		if v.split && class == record.Worker {
+			reaches = max(v.own, v.reaches)
+		}
 		return gen < v.gen && (denied || revision <= reaches)
 	}
 	unsettled := v.blind && v.doubt.known != 0 && v.begun >= v.doubt.due()
@@ -264,7 +272,7 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 			p.Seen = now // only now does its absence mean anything
 		}
 		if isLost := lost(p.older, p.denied); isLost || p.Form != record.FormNone && p.Form != record.FormMissing &&
-			gone(p.gen, p.Revision, p.denied) {
+			gone(p.Peer.Class, p.gen, p.Revision, p.denied) {
 			if isLost {
 				p.Revision, p.older, p.denied, again = 0, false, false, true
 			}
@@ -281,14 +289,14 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 			v.TakeBackMember(p, n)
 			again = true
 		case p.MemberForm != record.FormNone && p.MemberForm != record.FormMissing &&
-			gone(p.memberGen, p.MemberRevision, p.memberDenied):
+			gone(p.Peer.Class, p.memberGen, p.MemberRevision, p.memberDenied):
 			p.MemberForm = record.FormMissing
 			v.setMember(p, nil, n)
 		}
 		n.Peers = append(n.Peers, p)
 	}
 	for _, r := range v.roleList {
-		if r.Form != record.FormNone && r.Form != record.FormMissing && gone(r.gen, r.Revision, r.denied) &&
+		if r.Form != record.FormNone && r.Form != record.FormMissing && gone(record.Candidate, r.gen, r.Revision, r.denied) &&
 			(open == nil || !open(r)) {
 			v.setRole(now, r, r.Revision, record.FormMissing, record.Role{}, n)
 		}

@@ -20,23 +20,23 @@ func TestRegression(t *testing.T) {
 		rev   uint64
 		want  bool
 	}{
-		{"role", single(90), "role.r", ledBy("a", 7, 1000), 10, true},
-		{"lease", single(90), "lease.a", record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live}, 11, true},
-		{"member", single(90), "member.a", record.Member{V: 1}, 12, true},
-		{"marker", single(90), "role.r", nil, 10, true},
-		{"last revision", single(29), "role.other", ledBy("a", 7, 1000), 15, true},
-		{"nothing new", single(30), "role.r", ledBy("b", 8, 1000), 20, false},
-		{"later", single(90), "role.r", ledBy("b", 8, 1000), 90, false},
-		{"another key", single(90), "role.other", ledBy("a", 7, 1000), 10, false},
-		{"a replica lags", Watch{Told: true, Last: 10, Known: 30}, "role.r", ledBy("a", 7, 1000), 10, false},
-		{"nothing is known of the store", Watch{Known: 30}, "role.r", ledBy("a", 7, 1000), 10, false},
+		{"role", single(90), "c.role.r", ledBy("a", 7, 1000), 10, true},
+		{"lease", single(90), "c.lease.a", record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live}, 11, true},
+		{"member", single(90), "c.member.a", record.Member{V: 1}, 12, true},
+		{"marker", single(90), "c.role.r", nil, 10, true},
+		{"last revision", single(29), "c.role.other", ledBy("a", 7, 1000), 15, true},
+		{"nothing new", single(30), "c.role.r", ledBy("b", 8, 1000), 20, false},
+		{"later", single(90), "c.role.r", ledBy("b", 8, 1000), 90, false},
+		{"another key", single(90), "c.role.other", ledBy("a", 7, 1000), 10, false},
+		{"a replica lags", Watch{Told: true, Last: 10, Known: 30}, "c.role.r", ledBy("a", 7, 1000), 10, false},
+		{"nothing is known of the store", Watch{Known: 30}, "c.role.r", ledBy("a", 7, 1000), 10, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWatcher()
-			w.sees("role.r", 20, ledBy("b", 8, 1000))
-			w.sees("lease.a", 21, record.Lease{V: 1, Nonce: "y", TTLms: 1000, State: record.Live})
-			w.sees("member.a", 22, record.Member{V: 1})
-			w.sees("role.last", 30, ledBy("b", 8, 1000))
+			w.sees("c.role.r", 20, ledBy("b", 8, 1000))
+			w.sees("c.lease.a", 21, record.Lease{V: 1, Nonce: "y", TTLms: 1000, State: record.Live})
+			w.sees("c.member.a", 22, record.Member{V: 1})
+			w.sees("c.role.last", 30, ledBy("b", 8, 1000))
 			w.BeginWatch(c.reset, record.Peer{})
 			w.sees(c.key, c.rev, c.rec)
 			if w.Regressed() != c.want {
@@ -55,8 +55,8 @@ func TestRegressionCountsNoAcknowledgement(t *testing.T) {
 		Kind: record.KindRole, Name: "r", Revision: 21, Form: record.FormRecord,
 		Role: ledBy("a", 7, 1000),
 	}, &w.news)
-	w.sees("role.r", 20, ledBy("b", 8, 1000))
-	w.sees("role.r", 21, ledBy("a", 7, 1000))
+	w.sees("c.role.r", 20, ledBy("b", 8, 1000))
+	w.sees("c.role.r", 21, ledBy("a", 7, 1000))
 	if w.Regressed() {
 		t.Error("an acknowledgement that was faster than the watch is taken for a loss")
 	}
@@ -67,9 +67,9 @@ func TestRegressionCountsNoAcknowledgement(t *testing.T) {
 // counts as much as a delivered record.
 func TestRegressionIsProvedLater(t *testing.T) {
 	for key, rec := range map[string]any{
-		"role.r":   ledBy("a", 7, 1000),
-		"lease.a":  record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live},
-		"member.a": record.Member{V: 1, Session: 5},
+		"c.role.r":   ledBy("a", 7, 1000),
+		"c.lease.a":  record.Lease{V: 1, Nonce: "x", TTLms: 1000, State: record.Live},
+		"c.member.a": record.Member{V: 1, Session: 5},
 	} {
 		t.Run(key, func(t *testing.T) {
 			w := newWatcher()

@@ -26,12 +26,14 @@ type View[P, R any] struct {
 	self      *Peer[P, R] // our own slot, never forgotten; nil for an observer
 	last      uint64      // the highest revision seen
 	delivered uint64      // the highest one of the present watch
+	own       uint64      // if the present watch is split, the same of the one over workers
 	known     uint64      // the highest one seen before the present watch was made
 	single    bool        // the present watch is over a store with one replica
 	regressed bool        // the store has lost what was known
 	gen       uint32      // counts watches: an entry that the present one did not deliver may be gone
 	complete  bool        // one initial snapshot has arrived whole
 	wide      bool        // the present watch carries every key
+	split     bool        // the records of workers come by a watch of their own
 	whole     bool        // and its snapshot has arrived whole
 	since     record.Instant
 	// unread is until when somebody may trust a session whose lease is gone or cannot be read: it
@@ -116,8 +118,13 @@ func (v *View[P, R]) CompleteSince() (since record.Instant, ok bool) { return v.
 // Whole reports whether the snapshot of the present watch has arrived whole.
 func (v *View[P, R]) Whole() bool { return v.whole }
 
-// Delivered is the highest revision that the present watch has delivered.
+// Delivered is the highest revision that the present watch has delivered, but for the records of
+// workers if these come by a watch of their own.
 func (v *View[P, R]) Delivered() uint64 { return v.delivered }
+
+// Passed reports whether the watch over roles is known to have shown all that was written of them
+// before a record that was delivered at that revision.
+func (v *View[P, R]) Passed(revision uint64) bool { return !v.split || v.delivered > revision }
 
 // Last is the highest revision the view has seen.
 func (v *View[P, R]) Last() uint64 { return v.last }

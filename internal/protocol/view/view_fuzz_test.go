@@ -15,7 +15,7 @@ func FuzzView(f *testing.F) {
 		Roles: map[string]record.Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}},
 	}
 	for key, rec := range map[string]any{
-		"lease.a": lease, "member.a": member, "role.r": ledBy("a.b", 7, 10_000), "worker.lease.w": lease, "probe.a": nil,
+		"c.lease.a": lease, "c.member.a": member, "c.role.r": ledBy("a.b", 7, 10_000), "w.lease.w": lease, "probe.a": nil,
 	} {
 		f.Add(key, record.Encode(rec), uint64(5), false)
 		f.Add(key, []byte("{"), uint64(6), true)

@@ -53,8 +53,8 @@ func ledBy(id string, session uint64, ttl int64) record.Role {
 
 func TestViewNeverGoesBack(t *testing.T) {
 	w := newWatcher()
-	w.sees("role.r", 20, ledBy("b", 8, 1000))
-	w.sees("role.r", 10, ledBy("a", 7, 1000))
+	w.sees("c.role.r", 20, ledBy("b", 8, 1000))
+	w.sees("c.role.r", 10, ledBy("a", 7, 1000))
 	if r := w.Role("r"); r.Revision != 20 || w.Leader(r) != "b" || w.Last() != 20 {
 		t.Fatalf("an old record came back: %+v", r)
 	}
@@ -65,9 +65,9 @@ func TestViewNeverGoesBack(t *testing.T) {
 // by mistake comes back.
 func TestLaggingSnapshot(t *testing.T) {
 	w := newWatcher()
-	w.sees("role.old", 10, ledBy("a", 7, 1000))
-	w.sees("role.new", 20, ledBy("a", 7, 1000))
-	old := func() { w.sees("role.old", 10, ledBy("a", 7, 1000)) }
+	w.sees("c.role.old", 10, ledBy("a", 7, 1000))
+	w.sees("c.role.new", 20, ledBy("a", 7, 1000))
+	old := func() { w.sees("c.role.old", 10, ledBy("a", 7, 1000)) }
 	denied := func(revision uint64) { w.Deny(&record.Entry{Kind: record.KindRole, Name: "new"}, revision) }
 	denied(9)
 	for range 3 {
@@ -81,11 +81,11 @@ func TestLaggingSnapshot(t *testing.T) {
 	if w.Role("new").Form != record.FormMissing {
 		t.Fatal("not missing after a refused write and a snapshot without it")
 	}
-	w.sees("role.new", 20, ledBy("a", 7, 1000))
+	w.sees("c.role.new", 20, ledBy("a", 7, 1000))
 	if w.Role("new").Form != record.FormRecord {
 		t.Fatal("it does not come back")
 	}
-	w.snapshot(func() { w.sees("role.new", 20, ledBy("a", 7, 1000)) })
+	w.snapshot(func() { w.sees("c.role.new", 20, ledBy("a", 7, 1000)) })
 	if w.Role("old").Form != record.FormMissing {
 		t.Fatal("not missing though the snapshot was newer")
 	}
@@ -105,7 +105,7 @@ func TestSnapshotThatReachesFarther(t *testing.T) {
 		{Watch{Last: 20}, record.FormRecord},
 	} {
 		w := newWatcher()
-		w.sees("role.r", 20, ledBy("a", 7, 1000))
+		w.sees("c.role.r", 20, ledBy("a", 7, 1000))
 		w.BeginWatch(told.reset, record.Peer{})
 		w.EndSnapshot(w.now, nil, &w.news)
 		if form := w.Role("r").Form; form != told.want {
@@ -136,10 +136,10 @@ func TestAcknowledgedIsNotMissing(t *testing.T) {
 
 func TestMemberMarkerThatVanishes(t *testing.T) {
 	w := newWatcher()
-	w.sees("lease.a", 5, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
-	w.sees("member.a", 6, nil)
+	w.sees("c.lease.a", 5, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
+	w.sees("c.member.a", 6, nil)
 	w.snapshot(func() {
-		w.sees("lease.a", 7, record.Lease{V: 1, Session: 5, Nonce: "n", State: record.Live, TTLms: 1000})
+		w.sees("c.lease.a", 7, record.Lease{V: 1, Session: 5, Nonce: "n", State: record.Live, TTLms: 1000})
 	})
 	if form := w.Peer(record.Peer{Class: record.Candidate, Instance: "a"}).MemberForm; form != record.FormMissing {
 		t.Fatalf("a marker that is gone is of form %v", form)
@@ -151,13 +151,13 @@ func TestNobodyIsRememberedForEver(t *testing.T) {
 	w := newWatcher()
 	for rev := uint64(10); rev < 1000; rev += 10 {
 		id := string(rune('a'+rev%26)) + string(rune('a'+rev/40))
-		w.sees("lease."+id, rev, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
-		w.sees("member."+id, rev+1,
+		w.sees("c.lease."+id, rev, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
+		w.sees("c.member."+id, rev+1,
 			record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": {Eligible: true}}})
-		w.sees("role.r", rev+2, ledBy(id, rev, 1000))
-		w.sees("role.r", rev+3, record.Role{V: 1, Vacant: true, TTLms: 1000})
-		w.sees("member."+id, rev+4, nil)
-		w.sees("lease."+id, rev+5, nil)
+		w.sees("c.role.r", rev+2, ledBy(id, rev, 1000))
+		w.sees("c.role.r", rev+3, record.Role{V: 1, Vacant: true, TTLms: 1000})
+		w.sees("c.member."+id, rev+4, nil)
+		w.sees("c.lease."+id, rev+5, nil)
 	}
 	if n := len(w.Peers()); n != 0 {
 		t.Fatalf("%d peers are still known", n)
@@ -184,8 +184,8 @@ func TestDead(t *testing.T) {
 		{"a marker", nil, false},
 	} {
 		w := newWatcher()
-		w.sees("role.r", 8, ledBy("a", 7, 1000)) // keeps the peer known
-		w.sees("lease.a", 20, c.rec)
+		w.sees("c.role.r", 8, ledBy("a", 7, 1000)) // keeps the peer known
+		w.sees("c.lease.a", 20, c.rec)
 		if w.Dead(a, 7) != c.want {
 			t.Errorf("%s: dead is %v", c.name, !c.want)
 		}
@@ -194,8 +194,8 @@ func TestDead(t *testing.T) {
 		t.Error("a key of which nothing was ever seen does not prove a death")
 	}
 	w := newWatcher()
-	w.sees("lease.a", 7, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
-	role := func() { w.sees("role.r", 8, ledBy("a", 7, 1000)) }
+	w.sees("c.lease.a", 7, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
+	role := func() { w.sees("c.role.r", 8, ledBy("a", 7, 1000)) }
 	w.snapshot(role)
 	if form := w.Peer(a).Form; form != record.FormMissing || w.Dead(a, 7) {
 		t.Errorf("a lease that a complete snapshot lacks: form %v, dead is %v", form, w.Dead(a, 7))
@@ -206,9 +206,9 @@ func TestDead(t *testing.T) {
 // process could read it.
 func TestLostRecordWaitsForWhoeverMayHold(t *testing.T) {
 	w := newWatcher()
-	w.sees("role.r", 10, ledBy("short", 5, 1000))
-	w.sees("lease.long", 11, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 9000})
-	w.sees("role.r", 20, nil) // long led it from 12 to 19
+	w.sees("c.role.r", 10, ledBy("short", 5, 1000))
+	w.sees("c.lease.long", 11, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 9000})
+	w.sees("c.role.r", 20, nil) // long led it from 12 to 19
 	if got := w.waits("r"); got != 9*time.Second {
 		t.Fatalf("waits %v for somebody who may believe for 9 s", got)
 	}
@@ -223,24 +223,27 @@ func TestLostRecordWaitsForWhoseLeaseIsLostToo(t *testing.T) {
 		lose func(w *watcher)
 		want time.Duration
 	}{
-		{"overwritten", func(w *watcher) { w.sees("lease.long", 21, "{}") }, 9 * time.Second},
-		{"deleted", func(w *watcher) { w.sees("lease.long", 21, nil) }, 9 * time.Second},
+		{"overwritten", func(w *watcher) { w.sees("c.lease.long", 21, "{}") }, 9 * time.Second},
+		{"deleted", func(w *watcher) { w.sees("c.lease.long", 21, nil) }, 9 * time.Second},
 		{"not in the next snapshot", func(w *watcher) {
 			others := func() {
-				w.sees("lease.short", 9, short)
-				w.sees("role.r", 20, nil)
+				w.sees("c.lease.short", 9, short)
+				w.sees("c.role.r", 20, nil)
 			}
 			w.snapshot(others) // it may just lag
 			w.snapshot(others)
 		}, 9 * time.Second},
-		{"deleted, of somebody of whom nothing was read", func(w *watcher) { w.sees("lease.unknown", 21, nil) }, time.Minute},
-		{"closed", func(w *watcher) { w.sees("lease.long", 21, record.Lease{V: 1, State: record.Closed}) }, time.Second},
+		{
+			"deleted, of somebody of whom nothing was read", func(w *watcher) { w.sees("c.lease.unknown", 21, nil) },
+			time.Minute,
+		},
+		{"closed", func(w *watcher) { w.sees("c.lease.long", 21, record.Lease{V: 1, State: record.Closed}) }, time.Second},
 	} {
 		w := newWatcher()
-		w.sees("role.r", 10, ledBy("short", 5, 1000))
-		w.sees("lease.short", 9, short)
-		w.sees("lease.long", 11, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 9000})
-		w.sees("role.r", 20, nil)
+		w.sees("c.role.r", 10, ledBy("short", 5, 1000))
+		w.sees("c.lease.short", 9, short)
+		w.sees("c.lease.long", 11, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 9000})
+		w.sees("c.role.r", 20, nil)
 		c.lose(w)
 		if got := w.waits("r"); got != c.want {
 			t.Errorf("%s: waits %v, want %v", c.name, got, c.want)
@@ -252,15 +255,15 @@ func TestLine(t *testing.T) {
 	w := newWatcher()
 	for i, id := range []string{"old", "young", "high", "gone", "last"} {
 		rev := uint64(10 + i)
-		w.sees("lease."+id, rev, record.Lease{V: 1, Nonce: id, State: record.Live, TTLms: 1000})
+		w.sees("c.lease."+id, rev, record.Lease{V: 1, Nonce: id, State: record.Live, TTLms: 1000})
 		c := record.Candidacy{Eligible: id != "gone"}
 		if id == "high" {
 			c.Priority = 3
 		}
-		w.sees("member."+id, rev+10, record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": c}})
+		w.sees("c.member."+id, rev+10, record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": c}})
 	}
 	order := func(role record.Role) (ids string) {
-		w.sees("role.r", w.Last()+1, role)
+		w.sees("c.role.r", w.Last()+1, role)
 		for _, c := range w.Order(w.now, w.Role("r")) {
 			ids += c.Instance + " "
 		}

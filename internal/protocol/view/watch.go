@@ -5,6 +5,9 @@ import "github.com/rolemanager/rolemanager/internal/protocol/record"
 // Watch is what is known of a watch when it begins to deliver.
 type Watch struct {
 	Wide bool // it delivers every key
+	// Split means that the records of workers come by a watch of their own. Each of the two is in
+	// order, and there is no order between them.
+	Split bool
 	// Known is the highest revision seen when the making of this watch began, at Begun on the
 	// observer's scale. 0 means that it is not known. The store has lost something if Last is
 	// before Known, or if the watch delivers something older than was known of its key then; or a

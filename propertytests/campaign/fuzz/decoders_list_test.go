@@ -117,6 +117,7 @@ var decoders = map[string]string{
 	"internal/natskv/entry":            "FuzzDelivery",
 	"internal/natskv/identityOf":       "it takes an id from the metadata, which may be any text",
 	"internal/natskv/isControl":        "FuzzDelivery",
+	"internal/natskv/earlierFormat":    "FuzzMetadata",
 	"internal/natskv/maxTTL":           "FuzzMetadata",
 	"internal/natskv/outcome":          "FuzzAcknowledgement",
 	"internal/natskv/place.record":     "FuzzStored",

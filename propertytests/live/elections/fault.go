@@ -85,7 +85,7 @@ func (s *electionStorm) change(f func(ctx context.Context, kv jetstream.KeyValue
 }
 
 func (s *electionStorm) deleteRole(*Process) bool {
-	key := "role." + s.role()
+	key := "c.role." + s.role()
 	return s.change(func(ctx context.Context, kv jetstream.KeyValue) error {
 		if s.Rand.IntN(2) == 0 {
 			return kv.Purge(ctx, key)
@@ -96,25 +96,25 @@ func (s *electionStorm) deleteRole(*Process) bool {
 
 func (s *electionStorm) garbleRole(*Process) bool {
 	return s.change(func(ctx context.Context, kv jetstream.KeyValue) error {
-		_, err := kv.Put(ctx, "role."+s.role(), []byte("{not a record"))
+		_, err := kv.Put(ctx, "c.role."+s.role(), []byte("{not a record"))
 		return err
 	})
 }
 
 func (s *electionStorm) deleteLease(p *Process) bool {
-	return s.change(func(ctx context.Context, kv jetstream.KeyValue) error { return kv.Delete(ctx, "lease."+p.Name) })
+	return s.change(func(ctx context.Context, kv jetstream.KeyValue) error { return kv.Delete(ctx, "c.lease."+p.Name) })
 }
 
 func (s *electionStorm) garbleLease(p *Process) bool {
 	return s.change(func(ctx context.Context, kv jetstream.KeyValue) error {
-		_, err := kv.Put(ctx, "lease."+p.Name, []byte{0xff, 0})
+		_, err := kv.Put(ctx, "c.lease."+p.Name, []byte{0xff, 0})
 		return err
 	})
 }
 
 func (s *electionStorm) garbleMember(p *Process) bool {
 	return s.change(func(ctx context.Context, kv jetstream.KeyValue) error {
-		_, err := kv.Put(ctx, "member."+p.Name, []byte(`{"v":1,"session":7}`))
+		_, err := kv.Put(ctx, "c.member."+p.Name, []byte(`{"v":1,"session":7}`))
 		return err
 	})
 }

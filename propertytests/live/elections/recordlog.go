@@ -88,7 +88,7 @@ func (c *RecordLog) follow() {
 	if err != nil {
 		return
 	}
-	watch, err := bucket.Watch(ctx, c.a.operator, nil)
+	watch, err := bucket.Watch(ctx, c.a.operator, "")
 	if err != nil {
 		return
 	}

@@ -87,41 +87,41 @@ func TestRecordLogFindsPlantedFaults(t *testing.T) {
 	}
 	c := fresh()
 	c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
-	c.take(stored("role.r", 10, 0, held), time.Hour)
-	c.take(stored("role.r", 11, 10, vacant), time.Hour)
+	c.take(stored("c.role.r", 10, 0, held), time.Hour)
+	c.take(stored("c.role.r", 11, 10, vacant), time.Hour)
 	expect(t, c.Violations(), []string{"E7"})
 
 	c = fresh()
 	h := c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
-	c.take(stored("role.r", 10, 0, held), time.Hour)
+	c.take(stored("c.role.r", 10, 0, held), time.Hour)
 	c.a.Ledger.drained(h, time.Now())
-	c.take(stored("role.r", 11, 10, vacant), time.Hour)
+	c.take(stored("c.role.r", 11, 10, vacant), time.Hour)
 	expect(t, c.Violations(), nil)
 
 	c = fresh()
 	c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
-	c.take(stored("role.r", 10, 0, held), time.Hour)
-	c.take(stored("role.r", 11, 10, strings.Replace(vacant, `"vacant"`, `"forced":true,"vacant"`, 1)), time.Hour)
+	c.take(stored("c.role.r", 10, 0, held), time.Hour)
+	c.take(stored("c.role.r", 11, 10, strings.Replace(vacant, `"vacant"`, `"forced":true,"vacant"`, 1)), time.Hour)
 	expect(t, c.Violations(), nil)
 
 	c = fresh() // the watch has missed the eviction of a, whose work still runs, and the whole term of a successor
 	c.a.Ledger.Promoted("a", "r", 7, 10, time.Now(), time.Time{})
-	c.take(stored("role.r", 10, 0, held), time.Hour)
-	c.take(stored("role.r", 13, 12, vacant), time.Hour)
+	c.take(stored("c.role.r", 10, 0, held), time.Hour)
+	c.take(stored("c.role.r", 13, 12, vacant), time.Hour)
 	expect(t, c.Violations(), nil)
 
 	c = fresh()
 	for i := range hottest + 5 {
-		c.take(stored("lease.a", uint64(i+1), uint64(i), "garbage"), time.Hour)
+		c.take(stored("c.lease.a", uint64(i+1), uint64(i), "garbage"), time.Hour)
 	}
 	expect(t, c.Violations(), []string{"hot loop"})
 
 	c = fresh()
-	c.take(stored("lease.a", 1, 0, "whatever it says"), time.Hour)
-	c.take(natskv.Entry{Key: "lease.a", Revision: 2, Marker: true}, time.Hour)
-	if expired := c.Expired(); len(expired) != 1 || expired[0].Key != "lease.a" || expired[0].Age < 0 ||
+	c.take(stored("c.lease.a", 1, 0, "whatever it says"), time.Hour)
+	c.take(natskv.Entry{Key: "c.lease.a", Revision: 2, Marker: true}, time.Hour)
+	if expired := c.Expired(); len(expired) != 1 || expired[0].Key != "c.lease.a" || expired[0].Age < 0 ||
 		expired[0].Age > time.Minute {
-		t.Errorf("%v have expired, want lease.a", expired)
+		t.Errorf("%v have expired, want c.lease.a", expired)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestACandidateCanEndAnySessionOfItsBucket(t *testing.T) {
 		v := leads(t, s, &heard)
 		b := as(t, s, "b", &heard)
 		killed := record.Encode(record.Lease{V: record.Version, State: record.Killed, By: "b"})
-		if _, err := b.Request("$KV.roles.lease.a", killed, time.Second); err != nil {
+		if _, err := b.Request("$KV.roles.c.lease.a", killed, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		v.losesFor(t)
@@ -84,7 +84,7 @@ func TestAnObserverCanHaveTheServerWriteGarbage(t *testing.T) {
 		var heard denials
 		v := leads(t, s, &heard)
 		o := as(t, s, "o", &heard)
-		if err := o.PublishRequest("$JS.API.STREAM.INFO.KV_roles", "$KV.roles.role.scheduler", nil); err != nil {
+		if err := o.PublishRequest("$JS.API.STREAM.INFO.KV_roles", "$KV.roles.c.role.scheduler", nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := o.Flush(); err != nil {
@@ -112,7 +112,7 @@ func TestAWorkersRecordIsNoOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Request("$KV.roles.worker.member.w", order, time.Second); err != nil {
+		if _, err := w.Request("$KV.roles.w.member.w", order, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		b, err := natskv.Open(t.Context(), v.owner, bucket)
@@ -127,7 +127,7 @@ func TestAWorkersRecordIsNoOrder(t *testing.T) {
 		if err := v.owner.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		deliver(t, w, "KV_roles", "$KV.roles.worker.member.w", orders)
+		deliver(t, w, "KV_roles", "$KV.roles.w.member.w", orders)
 		if m, err := arrives.NextMsg(time.Second); err != nil || m.Subject == orders {
 			t.Fatalf("the order does not arrive as a record: %v, %v", m, err)
 		}
@@ -145,13 +145,13 @@ func TestAWorkersRecordIsNoOrder(t *testing.T) {
 func deliver(t *testing.T, nc *nats.Conn, stream, from, to string) {
 	t.Helper()
 	ask, err := json.Marshal(map[string]any{"stream_name": stream, "action": "create", "config": map[string]any{
-		"name": "forger", "deliver_subject": to, "filter_subjects": []string{from}, "deliver_policy": "last_per_subject",
+		"name": "forger", "deliver_subject": to, "filter_subject": from, "deliver_policy": "last_per_subject",
 		"ack_policy": "none", "mem_storage": true, "num_replicas": 1,
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := nc.Request("$JS.API.CONSUMER.CREATE."+stream+".forger", ask, time.Second)
+	m, err := nc.Request("$JS.API.CONSUMER.CREATE."+stream+".forger."+from, ask, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

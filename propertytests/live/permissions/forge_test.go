@@ -14,7 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-const roleSubject = "$KV.roles.role.scheduler"
+const roleSubject = "$KV.roles.c.role.scheduler"
 
 // vacancy is a record that says that a has given its role up.
 func vacancy() []byte {
@@ -31,7 +31,7 @@ func TestNobodyForgesARole(t *testing.T) {
 		{"owner", "$KV.ledger.forged", "KV_ledger"},
 		{"owner", "$O.TASKS_jobs.M.forged", "OBJ_TASKS_jobs"},
 		{"owner", "jobs.q.forged", "TASKS_jobs"},
-		{"owner", "$KV.roles.role.forged", "KV_roles"},
+		{"owner", "$KV.roles.c.role.forged", "KV_roles"},
 	} {
 		t.Run(by.user+" "+by.stream, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -95,7 +95,7 @@ func TestTwoLeadForALease(t *testing.T) {
 	for name, forge := range map[string]func(t *testing.T, s *natsrun.Server, heard *denials){
 		"a candidate kills a session that lives": func(t *testing.T, s *natsrun.Server, heard *denials) {
 			killed := record.Encode(record.Lease{V: record.Version, State: record.Killed, By: "b"})
-			if _, err := as(t, s, "b", heard).Request("$KV.roles.lease.a", killed, time.Second); err != nil {
+			if _, err := as(t, s, "b", heard).Request("$KV.roles.c.lease.a", killed, time.Second); err != nil {
 				t.Fatal(err)
 			}
 		},

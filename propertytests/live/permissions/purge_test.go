@@ -33,7 +33,7 @@ func rollUp(t *testing.T, nc *nats.Conn, subject, what string) string {
 // nothing, and epochs go on rising. If this fails because the server refuses it, the documents may
 // promise more.
 func TestWhoMayWriteOneRecordCanPurgeTheBucket(t *testing.T) {
-	for user, subject := range map[string]string{"b": "$KV.roles.probe.b", "w": "$KV.roles.worker.lease.w"} {
+	for user, subject := range map[string]string{"b": "$KV.roles.probe.b", "w": "$KV.roles.w.lease.w"} {
 		t.Run(user, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				var heard denials

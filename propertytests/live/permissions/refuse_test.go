@@ -110,7 +110,7 @@ func TestAnotherAccountIsAnotherWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, subject := range []string{"$KV.roles.role.scheduler", "$KV.ledger.key"} {
+	for _, subject := range []string{"$KV.roles.c.role.scheduler", "$KV.ledger.key"} {
 		if err := stranger.Publish(subject, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestAnotherAccountIsAnotherWorld(t *testing.T) {
 		!strings.Contains(string(m.Data), "stream not found") {
 		t.Errorf("the bucket is seen from another account: %v, %v", m, err)
 	}
-	if err := owner.Publish("$KV.roles.role.metrics", []byte("ours")); err != nil {
+	if err := owner.Publish("$KV.roles.c.role.metrics", []byte("ours")); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := ours.NextMsg(nats.DefaultTimeout); err != nil || string(m.Data) != "ours" {

@@ -76,7 +76,7 @@ func (c *RecordLog) watchTasks(ctx context.Context) (*natskv.Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Watch(ctx, c.nc, []string{"q.>"}, 0)
+	return s.Watch(ctx, c.nc, "q.>", 0)
 }
 
 func (c *RecordLog) watchLeases(ctx context.Context) (*natskv.Watch, error) {
@@ -84,7 +84,7 @@ func (c *RecordLog) watchLeases(ctx context.Context) (*natskv.Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.Watch(ctx, c.nc, []string{"lease.>", "worker.lease.>"})
+	return b.Watch(ctx, c.nc, "*.lease.>")
 }
 
 // run follows one watch after the other: the server may be away for a while.

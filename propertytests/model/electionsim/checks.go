@@ -80,7 +80,7 @@ func (p *process) checkWrite(x protocol.Write) {
 	if !p.m.View().Complete() || p.snapshots == 0 {
 		w.violate("%s writes %s before its first snapshot is complete", p, x.Key)
 	}
-	role, isRole := strings.CutPrefix(x.Key, "role.")
+	role, isRole := strings.CutPrefix(x.Key, "c.role.")
 	switch {
 	case x.Key == record.LeaseKey(p.peer()):
 		p.steady++
@@ -120,7 +120,7 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 				p.w.Counts.UnknownBeats++
 			}
 		}
-		if strings.HasPrefix(x.Key, "role.") {
+		if strings.HasPrefix(x.Key, "c.role.") {
 			e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
 			if !e.Role.Vacant {
 				p.claims[e.Role.Token] = claim{unknown: true}

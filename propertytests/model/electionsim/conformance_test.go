@@ -106,28 +106,28 @@ type conformStep struct {
 	which   int // of the former writes, or of the filters
 }
 
-var conformKeys = []string{"lease.a", "lease.b", "member.a", "role.r", "role.s", "probe.a", "worker.lease.w"}
+var conformKeys = []string{"c.lease.a", "c.lease.b", "c.member.a", "c.role.r", "c.role.s", "probe.a", "w.lease.w"}
 
 // usual is a program with everything in it that matters, so that nothing is left to chance alone.
 var usual = []conformStep{
-	{do: conditional, key: "lease.a", ttl: time.Second},
-	{do: conditional, key: "lease.b", ttl: 5 * time.Second},
-	{do: conditional, key: "lease.b"},
-	{do: conditional, key: "lease.b", expect: former},
+	{do: conditional, key: "c.lease.a", ttl: time.Second},
+	{do: conditional, key: "c.lease.b", ttl: 5 * time.Second},
+	{do: conditional, key: "c.lease.b"},
+	{do: conditional, key: "c.lease.b", expect: former},
 	{do: replay, which: 1},
-	{do: conditional, key: "role.r"},
-	{do: conditional, key: "probe.a", guard: "role.r"},
-	{do: conditional, key: "role.r"},
-	{do: conditional, key: "probe.a", guard: "role.r", expect: former},
-	{do: kvPut, key: "member.a"},
+	{do: conditional, key: "c.role.r"},
+	{do: conditional, key: "probe.a", guard: "c.role.r"},
+	{do: conditional, key: "c.role.r"},
+	{do: conditional, key: "probe.a", guard: "c.role.r", expect: former},
+	{do: kvPut, key: "c.member.a"},
 	{do: pass, wait: 6 * time.Second},
 	{do: snapshot},
-	{do: conditional, key: "lease.a", expect: nothing},
-	{do: kvDelete, key: "member.a"},
-	{do: kvPurge, key: "lease.b"},
-	{do: conditional, key: "lease.b", expect: nothing},
-	{do: conditional, key: "lease.b"},
-	{do: conditional, key: "role.s", expect: unborn},
+	{do: conditional, key: "c.lease.a", expect: nothing},
+	{do: kvDelete, key: "c.member.a"},
+	{do: kvPurge, key: "c.lease.b"},
+	{do: conditional, key: "c.lease.b", expect: nothing},
+	{do: conditional, key: "c.lease.b"},
+	{do: conditional, key: "c.role.s", expect: unborn},
 	{do: conditional, key: "probe.a", delete: true},
 	{do: snapshot, which: 1},
 	{do: pass, wait: 5 * time.Hour},

@@ -95,7 +95,7 @@ func (s *playedStory) tell() string {
 		text := show(l.what)
 		switch x := l.what.(type) {
 		case protocol.Write:
-			if x.Key != "role.r0" && !strings.Contains(string(x.Value), "killed") &&
+			if x.Key != "c.role.r0" && !strings.Contains(string(x.Value), "killed") &&
 				!strings.Contains(string(x.Value), "closed") {
 				continue
 			}
@@ -108,7 +108,7 @@ func (s *playedStory) tell() string {
 			}
 			text = fmt.Sprintf("write #%d is %v", x.ID, x.Outcome)
 		case *commit:
-			if l.what.(*commit).key != "role.r0" {
+			if l.what.(*commit).key != "c.role.r0" {
 				continue
 			}
 		default:

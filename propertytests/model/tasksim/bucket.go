@@ -94,6 +94,23 @@ func (p *participant) join() {
 		p.does(func() {
 			if p.session == session && !w.gone(session) {
 				w.append(memberRecord, p, session)
+				p.seeOwn(session)
+			}
+		})
+	})
+}
+
+// seeOwn lets a worker that does not campaign have its own member record. It comes by a watch of
+// its own, in no order with what the other watch shows of the role.
+func (p *participant) seeOwn(session uint64) {
+	p.w.after(p.w.upTo(p.lag), func() {
+		p.does(func() {
+			switch {
+			case p.campaigns || p.session != session:
+			case p.cut:
+				p.seeOwn(session)
+			default:
+				p.open = true
 			}
 		})
 	})
@@ -122,7 +139,7 @@ func (p *participant) catchUp() {
 		p.seen++
 		switch r.kind {
 		case memberRecord:
-			p.open = p.open || r.session == p.session
+			p.open = p.open || p.campaigns && r.session == p.session
 		case roleRecord:
 			p.highest, p.epoch, p.holder = r.revision, r.revision, r.session
 		case deathRecord:

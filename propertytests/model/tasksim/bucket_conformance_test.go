@@ -119,7 +119,7 @@ func (c *bucketPair) begin() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	watch, err := bucket.Watch(c.t.Context(), c.a.Operator(), nil)
+	watch, err := bucket.Watch(c.t.Context(), c.a.Operator(), "")
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func (c *bucketPair) rebuild() *modelBucket {
 		present:  map[string]uint64{}, described: map[uint64]bool{}, dead: map[uint64]bool{},
 	}
 	for _, name := range bucketNames {
-		m.procs[name] = &participant{w: w, name: name, up: true}
+		m.procs[name] = &participant{w: w, name: name, campaigns: true, up: true}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -260,7 +260,7 @@ func read(ctx context.Context, s server, stream *natskv.Stream, model *taskStrea
 		return err
 	}
 	defer nc.Close()
-	watch, err := stream.Watch(ctx, nc, []string{"q.>", "t.>", sealSubject}, 0)
+	watch, err := stream.Watch(ctx, nc, "", 0)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,10 @@ var classes = []struct {
 		"bucket_not_found", "rolectl bucket create NAME, or give another --bucket",
 		[]error{election.ErrBucketNotFound, natskv.ErrBucketNotFound},
 	},
+	{
+		"bucket_old_format", "stop every process that uses it, then nats kv del NAME and rolectl bucket create NAME",
+		[]error{election.ErrOldFormat},
+	},
 	{"bucket_unfit", "rolectl bucket check NAME --fix", []error{election.ErrBucketUnfit}},
 	{
 		"namespace_not_found", "rolectl tasks create NAMESPACE, or give another --namespace",

@@ -18,8 +18,8 @@ func TestClock(t *testing.T) {
 	}{
 		{drift{0, 10 * time.Millisecond, 3}, inventory.ClockStep{}, healthy},
 		{drift{-time.Hour, -time.Hour, 3}, inventory.ClockStep{}, healthy},
-		{drift{0, 0, 3}, inventory.ClockStep{Key: "member.x", Back: 500 * time.Millisecond}, healthy},
-		{drift{0, 0, 3}, inventory.ClockStep{Key: "member.x", Back: time.Minute}, warning},
+		{drift{0, 0, 3}, inventory.ClockStep{Key: "c.member.x", Back: 500 * time.Millisecond}, healthy},
+		{drift{0, 0, 3}, inventory.ClockStep{Key: "c.member.x", Back: time.Minute}, warning},
 		{drift{0, time.Second, 3}, inventory.ClockStep{}, warning},
 		{drift{}, inventory.ClockStep{}, unknown},
 	} {

@@ -28,7 +28,7 @@ func TestClockSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kv.Put(t.Context(), "member.a", []byte("{}")); err != nil {
+	if _, err := kv.Put(t.Context(), "c.member.a", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	l, err := OpenRecords(t.Context(), nc, natskv.Reach{}, "roles", false, nil)
@@ -36,17 +36,17 @@ func TestClockSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r, ok := l.Record("member.a")
+	r, ok := l.Record("c.member.a")
 	if worst := l.WorstClockStep(); !ok || worst != (ClockStep{}) {
 		t.Fatalf("record read: %v; step %+v", ok, worst)
 	}
 	for i, back := range []time.Duration{time.Second, time.Minute, time.Millisecond} {
 		l.apply(natskv.Entry{
-			Key: "member.b", Value: []byte("{}"), Revision: r.Revision + 1 + uint64(i),
+			Key: "c.member.b", Value: []byte("{}"), Revision: r.Revision + 1 + uint64(i),
 			Time: r.Time.Add(-back),
 		})
 	}
-	if worst := l.WorstClockStep(); worst.Key != "member.b" || worst.Back != time.Minute-time.Second {
+	if worst := l.WorstClockStep(); worst.Key != "c.member.b" || worst.Back != time.Minute-time.Second {
 		t.Errorf("worst step: %+v", worst)
 	}
 }

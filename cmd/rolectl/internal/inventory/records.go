@@ -50,14 +50,14 @@ func OpenRecords(ctx context.Context, nc *nats.Conn, reach natskv.Reach, bucket 
 	if l.ahead, err = ClockAhead(ctx, nc, reach, b.Stream()); err != nil {
 		return nil, err
 	}
-	filters := record.CandidateFilters()
+	filter := record.CandidateFilter
 	if workers {
-		filters = append(filters, "worker.>")
+		filter = record.AllFilter
 	}
 	alive, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	complete := make(chan error, 1) // one answer, and the caller may have left
-	l.wg.Go(func() { l.follow(alive, ctx, filters, complete) })
+	l.wg.Go(func() { l.follow(alive, ctx, filter, complete) })
 	select {
 	case err = <-complete:
 	case <-ctx.Done():
@@ -72,10 +72,10 @@ func OpenRecords(ctx context.Context, nc *nats.Conn, reach natskv.Reach, bucket 
 
 // follow keeps a watch open. If the first watch fails before its snapshot, the error is the answer
 // to OpenRecords.
-func (l *Records) follow(alive, opening context.Context, filters []string, complete chan<- error) {
+func (l *Records) follow(alive, opening context.Context, filter string, complete chan<- error) {
 	ctx, first := opening, true
 	for alive.Err() == nil {
-		err := l.watchOnce(alive, ctx, filters, func() {
+		err := l.watchOnce(alive, ctx, filter, func() {
 			if first {
 				complete <- nil
 				first = false
@@ -93,8 +93,8 @@ func (l *Records) follow(alive, opening context.Context, filters []string, compl
 	}
 }
 
-func (l *Records) watchOnce(alive, opening context.Context, filters []string, complete func()) error {
-	w, err := l.bucket.Watch(opening, l.nc, filters)
+func (l *Records) watchOnce(alive, opening context.Context, filter string, complete func()) error {
+	w, err := l.bucket.Watch(opening, l.nc, filter)
 	if err != nil {
 		return err
 	}

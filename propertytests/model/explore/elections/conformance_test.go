@@ -74,7 +74,7 @@ const (
 	unborn
 )
 
-var storeKeys = []string{"lease.=a", "lease.=b", "member.=a", "role.r0", "role.r1", "probe.=a"}
+var storeKeys = []string{"c.lease.=a", "c.lease.=b", "c.member.=a", "c.role.r0", "c.role.r1", "probe.=a"}
 
 func drawStep(t *rapid.T) parallelStep {
 	s := parallelStep{
@@ -222,7 +222,7 @@ func (p *pairedBuckets) write(w protocol.Write, what string) error {
 
 // shows compares what a new watch begins with.
 func (p *pairedBuckets) shows(ctx context.Context, nc *nats.Conn) error {
-	w, err := p.bucket.Watch(ctx, nc, nil)
+	w, err := p.bucket.Watch(ctx, nc, "")
 	if err != nil {
 		return err
 	}

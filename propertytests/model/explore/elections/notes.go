@@ -44,7 +44,7 @@ func (x *Model) note(i int, q *memberState, e protocol.Effect) error {
 		if err := x.early(i, q, e); err != nil {
 			return err
 		}
-		role, is := strings.CutPrefix(e.Key, "role.")
+		role, is := strings.CutPrefix(e.Key, "c.role.")
 		if !is || !strings.Contains(string(e.Value), `"vacant":true`) {
 			return nil
 		}

@@ -129,7 +129,7 @@ func (l *wire) repeatFlight(v verb, n int) {
 
 // alone checks that no write of a role is sent while the answer to another one of it is awaited.
 func (l *wire) alone(key string, i int, err error) error {
-	if err != nil || !strings.HasPrefix(key, "role.") {
+	if err != nil || !strings.HasPrefix(key, "c.role.") {
 		return err
 	}
 	for _, f := range l.flights {

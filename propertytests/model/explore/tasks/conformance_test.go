@@ -149,7 +149,7 @@ func written(writer *natskv.Writer, m *message) natskv.Result {
 // shows compares what a late reader of the stream sees: the newest record of each subject, in
 // order.
 func shows(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, l *history) error {
-	w, err := stream.Watch(ctx, nc, []string{"q.>", "t.>", "seal"}, 0)
+	w, err := stream.Watch(ctx, nc, "", 0)
 	if err != nil {
 		return err
 	}
