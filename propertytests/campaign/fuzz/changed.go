@@ -4,15 +4,21 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
-// changed are the directories, from the root of the module, with a Go file that the last commits
-// have changed, or that differs from the last commit. Of a repository with fewer commits all count
-// but the first, and of no repository none.
+// changed are the directories, from the root of the module, whose decoders may have changed: with a
+// Go file that the last commits have changed, or that differs from the last commit. Files of tests
+// count only if they have a target. Of a repository with fewer commits all count but the first, and
+// of no repository none.
 func changed(ctx context.Context, root string, commits int) (map[string]bool, error) {
 	git := func(args ...string) ([]string, error) {
 		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()
@@ -39,17 +45,53 @@ func changed(ctx context.Context, root string, commits int) (map[string]bool, er
 	}
 	dirs := map[string]bool{}
 	for _, file := range append(differ, added...) {
+		if strings.HasSuffix(file, "_test.go") && !hasTarget(filepath.Join(root, file)) {
+			continue
+		}
 		dirs[path.Dir(file)] = true
 	}
 	return dirs, nil
 }
 
-// plan is how long each target runs.
+// hasTarget reports whether a file is there and has a target.
+func hasTarget(file string) bool {
+	names, err := inFile(file)
+	return err == nil && len(names) > 0
+}
+
+// plan is which targets run, and how long.
 type plan struct {
+	seed    string        // by which some packages that have not changed are drawn; empty: all run
 	each    time.Duration // a target at least
 	longer  time.Duration // one whose package has changed
 	commits int           // within so many commits
 	most    time.Duration // all of them, if each gets its time then: the longer ones share what is left; 0 is no limit
+}
+
+// oneOf is of how many packages that have not changed one is drawn.
+const oneOf = 3
+
+// drawn are the targets of the packages that have changed, and of one in three of the others. Which
+// ones follows from the seed: always the same for one seed, and any with another. Only their tests
+// have to be built, which takes as long as to run them.
+func (p plan) drawn(all []target, changed map[string]bool) (some []target) {
+	if p.seed == "" {
+		return all
+	}
+	place := map[string][sha256.Size]byte{}
+	for _, t := range all {
+		if !changed[t.dir()] {
+			place[t.dir()] = sha256.Sum256([]byte(p.seed + "\n" + t.dir()))
+		}
+	}
+	others := slices.SortedFunc(maps.Keys(place), func(a, b string) int {
+		x, y := place[a], place[b]
+		return bytes.Compare(x[:], y[:])
+	})
+	others = others[:(len(others)+oneOf-1)/oneOf]
+	return slices.DeleteFunc(slices.Clone(all), func(t target) bool {
+		return !changed[t.dir()] && !slices.Contains(others, t.dir())
+	})
 }
 
 // times are those of the targets, of which some are of packages that have changed.

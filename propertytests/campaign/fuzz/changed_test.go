@@ -1,10 +1,12 @@
 package fuzz
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -70,7 +72,40 @@ func TestChanged(t *testing.T) {
 	write("edited/a.go", "package edited // edited")
 	write("added/a.go", "package added")
 	write("first/a.txt", "not Go")
+	write("first/b_test.go", "package first") // no target
 	check(1, "third", "edited", "added")
+	write("first/b_test.go", "package first\nfunc FuzzA() {}\n")
+	check(1, "third", "edited", "added", "first")
+}
+
+// TestDrawn: packages that have changed run, and so does a third of the others, which the seed
+// draws. Over many seeds each has its turn. Without a seed all run.
+func TestDrawn(t *testing.T) {
+	var all []target
+	for _, dir := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		for _, name := range []string{"FuzzA", "FuzzB"} {
+			all = append(all, target{pkg{ImportPath: testbinary.Module + dir}, name})
+		}
+	}
+	if some := (plan{}).drawn(all, nil); len(some) != len(all) {
+		t.Errorf("without a seed %d targets of %d run", len(some), len(all))
+	}
+	turns := map[string]int{}
+	for seed := range 100 {
+		p := plan{seed: strconv.Itoa(seed)}
+		some, again := p.drawn(all, map[string]bool{"a": true}), p.drawn(all, map[string]bool{"a": true})
+		if len(some) != 6 || some[0].dir() != "a" || fmt.Sprint(some) != fmt.Sprint(again) {
+			t.Fatalf("seed %d draws %v, and then %v", seed, some, again)
+		}
+		for _, f := range some {
+			turns[f.dir()]++
+		}
+	}
+	for _, f := range all {
+		if turns[f.dir()] < 20 {
+			t.Errorf("%s is drawn %d times in 200", f.dir(), turns[f.dir()])
+		}
+	}
 }
 
 // TestTimes: a target whose package has changed runs longer, as far as there is time.

@@ -25,6 +25,8 @@ func Main(ctx context.Context, args []string) error {
 	flags.IntVar(&p.commits, "commits", 0, "a package has changed if one of the last so many commits changed it")
 	flags.DurationVar(&p.most, "most", 0,
 		"with -commits: how long all targets run together at most, unless -time alone takes longer; 0 is no limit")
+	flags.StringVar(&p.seed, "seed", "",
+		"a text, such as the hash of the commit, that draws a third of the packages that have not changed; if empty, all run")
 	only := flags.String("run", "", "only those whose name matches, as package.Name")
 	parallel := flags.Int("parallel", runtime.NumCPU(), "how many run at a time")
 	execs := flags.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")
@@ -45,7 +47,7 @@ func Main(ctx context.Context, args []string) error {
 	return short(ctx, *only, p, *parallel)
 }
 
-// short gives every target its time.
+// short gives every target that is drawn its time.
 func short(ctx context.Context, only string, p plan, parallel int) error {
 	dir, err := os.MkdirTemp("", "fuzz-")
 	if err != nil {
@@ -53,7 +55,7 @@ func short(ctx context.Context, only string, p plan, parallel int) error {
 	}
 	defer os.RemoveAll(dir)
 	began := time.Now()
-	all, binaries, err := prepared(ctx, dir, only, parallel)
+	all, err := matching(ctx, only)
 	if err != nil {
 		return err
 	}
@@ -63,9 +65,15 @@ func short(ctx context.Context, only string, p plan, parallel int) error {
 			fmt.Fprintln(os.Stderr, "fuzz: no target is known to have changed:", err)
 		}
 	}
+	there := len(all)
+	all = p.drawn(all, dirs)
+	binaries, err := build(ctx, dir, all, parallel)
+	if err != nil {
+		return err
+	}
 	times := p.times(all, dirs, parallel)
-	fmt.Printf("%d targets, built in %v; each runs for %v to %v\n",
-		len(all), time.Since(began).Round(time.Second), slices.Min(times), slices.Max(times).Round(time.Millisecond))
+	fmt.Printf("%d of %d targets, built in %v; each runs for %v to %v\n", len(all), there,
+		time.Since(began).Round(time.Second), slices.Min(times), slices.Max(times).Round(time.Millisecond))
 	results := make([]outcome, len(all))
 	var running errgroup.Group
 	running.SetLimit(parallel)
@@ -91,20 +99,14 @@ func short(ctx context.Context, only string, p plan, parallel int) error {
 	return err
 }
 
-// prepared are the targets whose names match, and the tests that hold them, built in a directory.
-func prepared(ctx context.Context, dir, only string, parallel int) (all []target, binaries map[string]string,
-	err error,
-) {
+// matching are the targets whose names match.
+func matching(ctx context.Context, only string) (all []target, err error) {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
-		return nil, nil, fmt.Errorf("-run: %w", err)
+		return nil, fmt.Errorf("-run: %w", err)
 	}
-	if all, err = targets(ctx, wanted); err != nil {
-		return nil, nil, err
+	if all, err = targets(ctx, wanted); err == nil && len(all) == 0 {
+		err = errors.New("fuzz: there is no such target")
 	}
-	if len(all) == 0 {
-		return nil, nil, errors.New("fuzz: there is no such target")
-	}
-	binaries, err = build(ctx, dir, all, parallel)
-	return all, binaries, err
+	return all, err
 }

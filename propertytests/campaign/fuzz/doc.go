@@ -2,7 +2,7 @@
 // each of them had.
 //
 //	go run ./propertytests/campaign fuzz -time 10s
-//	go run ./propertytests/campaign fuzz -time 3s -commits 10 -changed 20s -most 150s
+//	go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 20s -most 40s -seed text
 //	go run ./propertytests/campaign fuzz -execs 10000000
 //	go run ./propertytests/campaign fuzz -sum
 //
@@ -15,6 +15,9 @@
 // last commits, or since. A decoder and its target are in one package, which a test holds, so
 // nothing else has to be looked at. All targets together run no longer than -most: if too many have
 // changed, they share what is left of it. Without a repository none is known to have changed.
+//
+// With -seed, one in three of the other packages is drawn, and the rest is not even built. The seed
+// corpora of all targets are run by `go test` anyway.
 //
 // With -execs it goes on until propertytests/campaign/fuzz.csv has so many executions of each
 // target: a line for each part that was played, so that it can be stopped at any time and goes on

@@ -34,7 +34,11 @@ func long(ctx context.Context, only, path string, execs, part, parallel int, onl
 	if err != nil {
 		return err
 	}
-	all, binaries, err := prepared(ctx, dir, only, parallel)
+	all, err := matching(ctx, only)
+	if err != nil {
+		return err
+	}
+	binaries, err := build(ctx, dir, all, parallel)
 	if err != nil {
 		return err
 	}
