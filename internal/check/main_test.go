@@ -32,9 +32,9 @@ func TestCheck(t *testing.T) {
 	t.Cleanup(func() { stages = usual })
 	broken := errors.New("broken")
 	stages = []stage{
-		{"first", always(step{line: "go version"})},
-		{"second", func(context.Context) ([]step, error) { return nil, broken }},
-		{"third", always(step{line: "go version"})},
+		one("first", always(step{line: "go version"})),
+		one("second", func(context.Context) ([]step, error) { return nil, broken }),
+		one("third", always(step{line: "go version"})),
 	}
 	for _, c := range []struct {
 		name  string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"go/ast"
 	"go/parser"
@@ -12,7 +13,8 @@ import (
 )
 
 // races are the commands that run, with the race detector, the tests that run concurrent code of
-// this module. A few tests that store much are left out by -short, since the test stage runs them.
+// this module. Tests that move much or last for long are left out by -short: the test stage runs
+// them, and other tests have the same goroutines do less.
 func races(ctx context.Context) ([]step, error) {
 	packages, err := list(ctx, ".", "")
 	if err != nil {
@@ -26,6 +28,7 @@ func races(ctx context.Context) ([]step, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	return []step{
 		{line: test + "-race -short " + strings.Join(names, " ")},
 		{line: test + "-race -run ^TestElection$ ./propertytests/model/electionsim -args -sim.schedules 60"},
@@ -36,6 +39,14 @@ func races(ctx context.Context) ([]step, error) {
 // of the first four start programs, which are built without the detector. The simulations play
 // schedules side by side, each in a world of its own: a few of them show that nothing is shared.
 var unraced = []string{"bench", "cmd", "examples", "propertytests/campaign", "propertytests/model"}
+
+// place is where a package comes among those that take longest, or behind them.
+func place(name string) int {
+	if i := slices.Index(longest, strings.TrimPrefix(name, module+"/")); i >= 0 {
+		return i
+	}
+	return len(longest)
+}
 
 // within reports whether a package is in a folder or below it.
 func within(name string) func(folder string) bool {

@@ -69,6 +69,24 @@ func TestRacedPackages(t *testing.T) {
 	}
 }
 
+// TestLongest: the packages that a stage begins with are there, and the race stage begins with
+// them.
+func TestLongest(t *testing.T) {
+	t.Chdir("../..")
+	for _, folder := range longest {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v", folder, err)
+		}
+	}
+	steps, err := races(t.Context())
+	if err != nil || len(steps) == 0 {
+		t.Fatalf("%v, %v", steps, err)
+	}
+	if !strings.Contains(steps[0].line, "-short "+module+"/"+longest[0]+" "+module+"/"+longest[1]+" ") {
+		t.Errorf("it begins with others: %s", steps[0].line)
+	}
+}
+
 // TestUnraced: a folder that is left out exists, and is left out with those below it alone.
 func TestUnraced(t *testing.T) {
 	t.Chdir("../..")

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -29,7 +30,7 @@ func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time
 	if s.dir != "" {
 		shown += " (in " + s.dir + ")"
 	}
-	fmt.Fprintln(w, shown)
+	fmt.Fprintf(w, "%s\n", shown)
 	words := strings.Fields(s.line)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // go test stops its tests then
@@ -38,6 +39,7 @@ func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time
 	out := &output{to: w}
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	err = cmd.Run()
+	out.end()
 	if state := cmd.ProcessState; state != nil {
 		cpu = state.UserTime() + state.SystemTime()
 	}
@@ -47,10 +49,24 @@ func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time
 	return out.packages, cpu, err
 }
 
-// output passes on the output of a command, and reads the seconds of packages from it.
+// wholeLines passes on what several commands write, each time a line.
+type wholeLines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *wholeLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+// output passes on the output of a command, line by line, and reads the seconds of packages from
+// it.
 type output struct {
 	to       io.Writer
 	bytes    int
+	err      error  // of writing
 	line     []byte // the beginning of the next line
 	packages []figure
 }
@@ -75,6 +91,20 @@ func (o *output) Write(p []byte) (int, error) {
 			}
 			o.packages = append(o.packages, f)
 		}
+		o.pass(append(line[:len(line):len(line)], '\n'))
 	}
-	return o.to.Write(p)
+	return len(p), o.err
+}
+
+// end passes on a last line that does not end.
+func (o *output) end() {
+	if len(o.line) > 0 {
+		o.pass(o.line)
+	}
+}
+
+func (o *output) pass(line []byte) {
+	if _, err := o.to.Write(line); o.err == nil {
+		o.err = err
+	}
 }

@@ -32,6 +32,7 @@ func TestOutput(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		out.end()
 		if shown.String() != said || out.bytes != len(said) {
 			t.Errorf("in parts of %d: %q was shown", size, shown.String())
 		}

@@ -2,48 +2,64 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// stage is a part of the check: the commands that it runs, one after the other.
+// stage is a part of the check: the commands that it runs.
 type stage struct {
-	name  string
-	steps func(ctx context.Context) ([]step, error)
+	name   string
+	steps  func(ctx context.Context) ([]step, error)
+	atOnce bool // the commands run side by side, since each waits most of the time, and not one after the other
 }
 
 // tool runs a command that tools/go.mod pins.
 const tool = "go tool -modfile=tools/go.mod "
 
-// test runs tests. The vet stage has vetted them, and no debugger needs their binaries. Some
-// packages wait for real time, so three run at a time; a later -p sets more where most of them
-// wait. The time limit of a package is for a busy machine.
-const test = "go test -vet=off -ldflags=-w -timeout 20m -p 3 "
+// test runs tests. The vet stage has vetted them. Some packages wait for real time, so three run at
+// a time; a later -p sets more where most of them wait. The time limit of a package is for a busy
+// machine.
+const test = "go test -vet=off -timeout 20m -p 3 "
+
+// longest are the packages whose tests take longest. A stage begins with them, so that none of them
+// is left alone at the end.
+var longest = []string{
+	"propertytests/live/storms", "assign", "propertytests/model/electionsim", "propertytests/live", "cmd/rolectl",
+	"propertytests/model/explore", "election", "roles",
+}
 
 // stages are all of them, the quick ones first.
 var stages = []stage{
-	{"format", always(step{line: tool + "gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})},
-	{"vet", vets},
+	one("format", always(step{line: tool + "gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})),
+	one("vet", vets),
 	// Every file but those that the tag excludes, which vet sees.
-	{"staticcheck", always(step{line: tool + "staticcheck -tags realtime ./..."})},
-	{"tidy", always(step{line: "go mod tidy -diff"})},
-	// The packages that take longest begin first.
-	{"test", always(step{line: test + "./propertytests/... ./..."})},
-	{"nested", nested},
-	{"mutants", mutants},
+	one("staticcheck", always(step{line: tool + "staticcheck -tags realtime ./..."})),
+	one("tidy", always(step{line: "go mod tidy -diff"})),
+	one("test", always(step{line: test + "-p 4 ./" + strings.Join(longest, " ./") + " ./..."})),
+	one("nested", nested),
+	one("mutants", mutants),
 	// The property tests are shorter under the race detector by themselves.
-	{"race", races},
+	one("race", races),
 	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time.
 	// Each test that plays cycles plays one. To play many of each, and record them with the product
 	// that they tested: go run ./propertytests/campaign cycles -cycles 50
 	{"realtime", always(
-		step{line: test + "-p 6 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
-			"./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/... ./assign"},
 		step{line: "go run ./propertytests/campaign cycles -cycles 1 -lanes 6 -file="},
-	)},
-	// Every fuzz target runs for a short while, and targets of recently changed packages run
-	// longer. A long run: go run ./propertytests/campaign fuzz -execs 10000000
-	{"fuzz", always(step{line: "go run ./propertytests/campaign fuzz -time 3s -commits 10 -changed 20s -most 150s"})},
+		step{line: test + "-p 5 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
+			"./assign ./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/..."},
+	), true},
+	// Targets of recently changed packages run for a while, and a third of the others for a shorter
+	// one. A long run of all: go run ./propertytests/campaign fuzz -execs 10000000
+	one("fuzz", fuzzes),
+}
+
+// one is a stage whose commands run one after the other.
+func one(name string, steps func(context.Context) ([]step, error)) stage {
+	return stage{name, steps, false}
 }
 
 // always is for a stage whose commands are the same wherever it runs.
@@ -61,20 +77,40 @@ func mutants(ctx context.Context) ([]step, error) {
 	}}, nil
 }
 
+// fuzzes runs the fuzz targets that the commit draws.
+func fuzzes(ctx context.Context) ([]step, error) {
+	return []step{{
+		line: "go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 20s -most 40s -seed " + commit(ctx),
+	}}, nil
+}
+
 // run runs the commands of the stage until one fails. The last figure is that of the stage.
 func (s stage) run(ctx context.Context, w io.Writer) (figures []figure, err error) {
 	began := time.Now()
 	sum := figure{stage: s.name, result: "ok"}
 	steps, err := s.steps(ctx)
-	for i := 0; err == nil && i < len(steps); i++ {
-		var packages []figure
-		var cpu time.Duration
-		packages, cpu, err = steps[i].run(ctx, w)
+	of, cpus := make([][]figure, len(steps)), make([]time.Duration, len(steps))
+	running, unlessOneFails := errgroup.WithContext(ctx)
+	if !s.atOnce {
+		running.SetLimit(1)
+	}
+	lines := &wholeLines{to: w}
+	for i, step := range steps {
+		running.Go(func() (err error) {
+			if err := unlessOneFails.Err(); err != nil {
+				return err
+			}
+			of[i], cpus[i], err = step.run(unlessOneFails, lines)
+			return err
+		})
+	}
+	err = errors.Join(err, running.Wait())
+	for i, packages := range of {
 		for _, p := range packages {
 			p.stage = s.name
 			figures = append(figures, p)
 		}
-		sum.cpu += cpu
+		sum.cpu += cpus[i]
 	}
 	if err != nil {
 		sum.result = "FAIL"

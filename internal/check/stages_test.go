@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -28,11 +29,44 @@ func TestRealtimePackages(t *testing.T) {
 	if err != nil || len(steps) == 0 {
 		t.Fatalf("%v, %v", steps, err)
 	}
-	words := strings.Fields(steps[0].line)
+	var words []string
+	for _, s := range steps {
+		words = append(words, strings.Fields(s.line)...)
+	}
 	for _, name := range unseen(tagged, plain) {
 		dir := "./" + strings.TrimPrefix(name, module+"/")
 		if dir != "./"+played && !slices.Contains(words, dir) && !slices.Contains(words, dir+"/...") {
 			t.Errorf("%s has files for the realtime tag only, and the stage leaves it out", dir)
+		}
+	}
+}
+
+// TestAtOnce: commands that run side by side end when one of them fails, and each line is shown as
+// a whole.
+func TestAtOnce(t *testing.T) {
+	long := step{line: "sleep 600"}
+	for _, atOnce := range []bool{false, true} {
+		steps := []step{{line: "go nothing"}, long}
+		var shown bytes.Buffer
+		s := stage{"some", always(steps...), atOnce}
+		figures, err := s.run(t.Context(), &shown)
+		if err == nil || len(figures) != 1 || figures[0].result != "FAIL" {
+			t.Errorf("at once %v: %v, %v", atOnce, figures, err)
+		}
+		if ran := strings.Contains(shown.String(), long.line+"\n"); ran && !atOnce {
+			t.Errorf("after a command that has failed the next one was run:\n%s", shown.String())
+		}
+	}
+	var shown bytes.Buffer
+	version := step{line: "go version"}
+	s := stage{"some", always(version, version, version), true}
+	if figures, err := s.run(t.Context(), &shown); err != nil || figures[0].cpu <= 0 {
+		t.Errorf("%v, %v", figures, err)
+	}
+	lines := strings.Split(strings.TrimSpace(shown.String()), "\n")
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "go version") || len(lines) != 6 {
+			t.Errorf("%d lines, and one is %q", len(lines), line)
 		}
 	}
 }
