@@ -18,8 +18,9 @@ import (
 // however many they are, although they do not see each other. Each of these 40 would do so every
 // 400 ms by itself, a hundred times a second.
 func TestIdleWorkersTogether(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		const workers, seconds = 40, 60
+		const workers, seconds = 40, 20
 		often := func(s *election.SessionConfig, _ *assign.Config, _ *bool) { s.IdleFactor = 1 }
 		leader(t, newNode(t, s, "a", nil, often))
 		for i := range workers {

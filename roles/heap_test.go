@@ -18,23 +18,26 @@ import (
 // heapBound is what a followed role may cost, in bytes.
 const heapBound = 2 << 10
 
+// few and lots are how many roles are followed, and then how many.
+const few, lots = 1000, 4000
+
 func TestHeapPerFollowedRole(t *testing.T) {
 	s := natstest.Server(t)
-	// The tests' log would be most of the heap; the TTL is for ten thousand claims at once on a
+	// The tests' log would be most of the heap; the TTL is for thousands of claims at once on a
 	// slow machine.
 	quiet := func(c *roles.Config) { c.Logger, c.TTL = nil, time.Minute }
 	w := newWork()
-	leader := start(t, s, "leader", many(&work{began: make(chan *election.Term, 10_000), ended: make(chan error, 10_000)},
-		0, 10_000), quiet)
-	leader.leads(10_000)
-	follower := start(t, s, "follower", many(w, 0, 1000), quiet)
-	few := follower.heap(leader, 1000)
-	if err := follower.Add(many(w, 1000, 10_000)...); err != nil {
+	leader := start(t, s, "leader", many(&work{began: make(chan *election.Term, lots), ended: make(chan error, lots)},
+		0, lots), quiet)
+	leader.leads(lots)
+	follower := start(t, s, "follower", many(w, 0, few), quiet)
+	before := follower.heap(leader, few)
+	if err := follower.Add(many(w, few, lots)...); err != nil {
 		t.Fatal(err)
 	}
-	lots := follower.heap(leader, 10_000)
-	per := (int64(lots) - int64(few)) / 9000
-	t.Logf("heap: %d KiB at 1,000 followed roles, %d KiB at 10,000: %d bytes for each", few>>10, lots>>10, per)
+	after := follower.heap(leader, lots)
+	per := (int64(after) - int64(before)) / (lots - few)
+	t.Logf("heap: %d KiB at %d followed roles, %d KiB at %d: %d bytes for each", before>>10, few, after>>10, lots, per)
 	if per > heapBound {
 		t.Errorf("%d bytes for each followed role, the bound is %d", per, heapBound)
 	}

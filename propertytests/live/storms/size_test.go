@@ -3,16 +3,21 @@
 package storms_test
 
 const (
-	// stormHours is how many virtual hours the storms last together: most shapes for 3 to 5 hours,
-	// "one role" for 30, "short" and many roles for 8 minutes, and many processes for 3. The weather
+	// stormHours is how many virtual hours the storms last together: most shapes for 2 hours, "one
+	// role" for 15, "short" for 8 minutes, many roles for 4, and many processes for 1. The weather
 	// that it is then goes on to its calm, and comes again until every fault has struck.
-	stormHours = 46.0
-	// stormLull is how long the quiet between them is, against what each shape says.
-	stormLull = 1.0
+	stormHours = 23.0
+	// stormLull is how long the quiet between them is, against what each shape says. The quiet
+	// costs as much as the storms, for each hour, and in half of it as many faults strike in half
+	// of the hours.
+	stormLull = 0.5
 	// taskStormHours is how many virtual hours the storms of tasks last together.
-	taskStormHours = 4.0
+	taskStormHours = 2.0
 
 	// manyProcesses are candidates of one role, manyRoles those of each process.
-	manyProcesses = 50
-	manyRoles     = 500
+	manyProcesses = 30
+	manyRoles     = 300
 )
+
+// unraced are the shapes that are left out: none without the race detector.
+var unraced []string

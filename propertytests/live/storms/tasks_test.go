@@ -57,17 +57,18 @@ func proof(s tasks.Storm) []string {
 
 // everyFate is after how many virtual hours every fault must have struck and everything that can
 // follow have happened.
-const everyFate = 4
+const everyFate = 2
 
 // TestTasksStorms: schedulers, workers and those who submit on the real server, in virtual time,
 // while paths break, the server restarts, processes crash, leave and come back, and schedulers are
 // evicted: T1 to T5, ticks and unique keys. Each shape comes again until it has proven something by
 // itself, and all of them until what is rarer has happened.
 //
-// ROLEMANAGER_STORM_HOURS and ROLEMANAGER_STORM_SEED as for TestBubbleStorms; a tenth of the hours,
-// since an hour with tasks takes that much longer.
+// ROLEMANAGER_STORM_HOURS, ROLEMANAGER_STORM_SEED and ROLEMANAGER_STORM_LULL as for
+// TestBubbleStorms; a tenth of the hours, since an hour with tasks takes that much longer.
 func TestTasksStorms(t *testing.T) {
 	hours, seed := setting(t, "ROLEMANAGER_STORM_HOURS", 10*taskStormHours)/10, setting(t, "ROLEMANAGER_STORM_SEED", 1)
+	lull := setting(t, "ROLEMANAGER_STORM_LULL", stormLull)
 	wanted := []string{"faults", "tasks", "stored/succeeded", "adopted", "rerun/worker_lost", "ticks"}
 	if hours >= everyFate {
 		wanted = append(wanted, tasks.FaultNames(true)...)
@@ -87,6 +88,7 @@ func TestTasksStorms(t *testing.T) {
 				storm, began := shape.storm, time.Now()
 				storm.Seed = uint64(seed) + uint64(nth) + uint64(again)*apart
 				storm.Length = time.Duration(hours * shape.share * float64(time.Hour))
+				storm.Lull = time.Duration(lull * float64(storm.Lull))
 				natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 					a := tasks.New(t, s, tasks.Config{Name: "storm", TTL: shape.ttl, Storage: shape.storage})
 					began := time.Now()
