@@ -17,6 +17,7 @@ import (
 // TestAnswersFitIntoAMessage: lists are cut into smaller pages, and an overview leaves workers out,
 // and says so.
 func TestAnswersFitIntoAMessage(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		a := newNode(t, s, "a", nil)

@@ -57,6 +57,7 @@ var wordy = assign.NewKind[string, string]("wordy")
 // TestLargeOutputsAreAnnouncedToWhoWaitsForThem: another client, which waits for one small one of
 // the same client, does not receive them; one that waits for a large one hears of it at once.
 func TestLargeOutputsAreAnnouncedToWhoWaitsForThem(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		const n, size = 40, 30_000

@@ -56,6 +56,7 @@ func (p *pressure) started() int {
 // handed more than it has slots for: a backlog stays in the stream, and without a scheduler workers
 // finish what they have, and begin nothing.
 func TestBackpressure(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		const (
 			perPhase, perWorker = 400, 4

@@ -87,6 +87,7 @@ func drains(t *testing.T, c *assign.Client, all []*assign.Pending[[]byte]) {
 // TestAFullStream: nothing can be stored, not even the first seal, or only what takes no more place
 // than before; all recovers by itself as soon as the limit is raised.
 func TestAFullStream(t *testing.T) {
+	costly(t)
 	bytes := func(cfg *jetstream.StreamConfig) { cfg.MaxBytes = 64 << 10 }
 	messages := func(cfg *jetstream.StreamConfig) { cfg.MaxMsgs = 100 }
 	for name, x := range map[string]struct {
@@ -129,6 +130,7 @@ func TestAFullStream(t *testing.T) {
 // TestAStreamThatFillsUpUnderAScheduler: it can store some things still, and others not: notes and
 // seals, those of a later scheduler too.
 func TestAStreamThatFillsUpUnderAScheduler(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		k := assign.NewKind[[]byte, []byte]("echo")

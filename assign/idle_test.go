@@ -16,6 +16,7 @@ import (
 // acknowledgement, and each of them comes first at times. A task soon after another one waits for
 // nothing but the way to the worker and back.
 func TestIdleWorkerTakesTheFirstFrame(t *testing.T) {
+	costly(t)
 	for name, lag := range map[string]time.Duration{"on the spot": 0, "far away": 25 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

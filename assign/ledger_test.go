@@ -151,9 +151,7 @@ func TestCleanEnd(t *testing.T) {
 // TestLargeBacklog: more input waits than the scheduler keeps in memory; it is read when it is
 // handed out.
 func TestLargeBacklog(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it stores 80 MB")
-	}
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
 		const n, size = 2800, 30 << 10

@@ -134,6 +134,7 @@ func TestListThatCannotBe(t *testing.T) {
 // TestListIsBounded: an ended task is found behind any number of open ones, at a bounded cost for
 // each page.
 func TestListIsBounded(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
 		if _, err := assign.SubmitBatch(t.Context(), c, slow, make([]string, 9000)); err != nil {

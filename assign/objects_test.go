@@ -197,6 +197,7 @@ func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 // does not wait as long again, and a requeue is all it takes when the store is there. One that is
 // there and must not be used is no better.
 func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
+	costly(t)
 	for _, c := range []struct {
 		name, told string
 		spoil      func(*testing.T, jetstream.JetStream)

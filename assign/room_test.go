@@ -18,6 +18,7 @@ import (
 // TestOneKindTooMany: a kind that the member record has no room for is refused, and the kinds
 // before it are worked on.
 func TestOneKindTooMany(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", doubling(t, "a", newTally()))
 		leader(t, a)

@@ -26,6 +26,15 @@ func TestMain(m *testing.M) {
 	natstest.Main(m)
 }
 
+// costly leaves a test out under -short: it moves much, or lasts for long, so it takes half a
+// minute under the race detector. Other tests have the same goroutines do less.
+func costly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it moves much, or lasts for long")
+	}
+}
+
 const (
 	testRole = "scheduler"
 	testNS   = "work"

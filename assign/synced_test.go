@@ -19,6 +19,7 @@ import (
 
 // TestAWorkerWithThousandsOfTasksIsAdopted: what it holds does not fit into one message.
 func TestAWorkerWithThousandsOfTasksIsAdopted(t *testing.T) {
+	costly(t)
 	sizes := []struct {
 		payload int32
 		n       int

@@ -28,6 +28,7 @@ func put(t *testing.T, nc *nats.Conn, key, header, value, data string) {
 // TestATickThatIsThereAlready: the tick's task is not submitted again, and ticks of others that
 // fall due with it are.
 func TestATickThatIsThereAlready(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		r := newRoll()
@@ -69,6 +70,7 @@ func TestATickThatIsThereAlready(t *testing.T) {
 // TestASubmissionOfALaterVersion is left to a program that can read it, with all that belongs to
 // it.
 func TestASubmissionOfALaterVersion(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		k := assign.NewKind[[]byte, []byte]("echo")

@@ -18,3 +18,12 @@ func TestMain(m *testing.M) {
 	}
 	natstest.Main(m, leftByServers...)
 }
+
+// crowded leaves a test of a hundred processes or a thousand roles out under -short: the race
+// detector makes it many times as long, and a few of them share as much memory.
+func crowded(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs a crowd")
+	}
+}

@@ -19,6 +19,7 @@ import (
 // the role; all together they try, and store, at most 101 kills and role records, and in fact a
 // handful.
 func TestThunderingHerd(t *testing.T) {
+	crowded(t)
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 101)
 		var tried atomic.Int64 // refused ones included: every publish passes here
@@ -70,6 +71,7 @@ func leads(p *elections.Process) (n int) {
 // TestOneHeartbeatForAnyNumberOfRoles (E8): a process that leads a thousand roles writes what one
 // with a single role does.
 func TestOneHeartbeatForAnyNumberOfRoles(t *testing.T) {
+	crowded(t)
 	for _, roles := range []int{1, 1000} {
 		t.Run(fmt.Sprint(roles), func(t *testing.T) {
 			inArena(t, func(t *testing.T, a *elections.Arena) {
@@ -99,6 +101,7 @@ func TestOneHeartbeatForAnyNumberOfRoles(t *testing.T) {
 // TestFollowedRolesCostNoGoroutine: a process that follows a thousand roles has as many goroutines
 // as one that follows one.
 func TestFollowedRolesCostNoGoroutine(t *testing.T) {
+	crowded(t)
 	follow := func(roles int) (goroutines int) {
 		inArena(t, func(t *testing.T, a *elections.Arena) {
 			leader := a.Join(manyRoles("a", 1000))
@@ -125,6 +128,7 @@ func TestFollowedRolesCostNoGoroutine(t *testing.T) {
 // TestLedRolesCostNoMoreThanTheirCallbacks: a process has a goroutine for each callback that is at
 // work, and no other for a role that it leads.
 func TestLedRolesCostNoMoreThanTheirCallbacks(t *testing.T) {
+	crowded(t)
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		const roles, callbacks = 1000, 2 // Lead and OnPromote, which both last for the whole term here
 		one := a.Join(manyRoles("a", 1))
@@ -147,6 +151,7 @@ func TestLedRolesCostNoMoreThanTheirCallbacks(t *testing.T) {
 
 // TestThousandRolesOfACrashedProcess: all are led again within moments of the kill.
 func TestThousandRolesOfACrashedProcess(t *testing.T) {
+	crowded(t)
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		const roles = 1000
 		leader := a.Join(manyRoles("a", roles))
@@ -166,6 +171,7 @@ func TestThousandRolesOfACrashedProcess(t *testing.T) {
 
 // TestThousandRolesOfAClosedSession: a process that closes hands everything over at once.
 func TestThousandRolesOfAClosedSession(t *testing.T) {
+	crowded(t)
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		const roles = 1000
 		leader := a.Join(manyRoles("a", roles))

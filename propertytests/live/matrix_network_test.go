@@ -81,7 +81,11 @@ func TestClockSkew(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				for range 30 {
+				rounds := 30
+				if testing.Short() {
+					rounds = 6
+				}
+				for range rounds {
 					leader := a.AwaitLeader(role, 3*ttl)
 					time.Sleep(ttl)
 					leader.Link.Hold(natsrun.Both)

@@ -289,6 +289,7 @@ func TestPeerAliAssarConfiguredTTLIsUsed(t *testing.T) {
 
 // With 1,000 roles in 3 processes it sent 3,200 messages a second and had 38,700 goroutines.
 func TestPeerAliAssarThousandRolesCostOneHeartbeat(t *testing.T) {
+	crowded(t)
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		before := runtime.NumGoroutine()
 		for _, name := range []string{"a", "b", "c"} {

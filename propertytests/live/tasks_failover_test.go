@@ -19,6 +19,7 @@ import (
 // adopts each of them: none is run a second time, and each outcome is that of the attempt that its
 // predecessor has handed out.
 func TestTasksFailoverAdoptsAThousand(t *testing.T) {
+	crowded(t)
 	const running, workers = 1000, 5
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := tasks.New(t, s, tasks.Config{Name: "many", TTL: 2 * time.Second, Storage: jetstream.MemoryStorage})
