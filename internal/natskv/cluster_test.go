@@ -14,6 +14,7 @@ import (
 // Creators on every server create one bucket. When the leader of its stream dies, writes end
 // Unknown until there is a new leader, and never as if the bucket were gone.
 func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
+	t.Parallel()
 	cluster := natstest.Cluster(t)
 	conns := make([]*nats.Conn, cluster.Size())
 	buckets := make([]*Bucket, cluster.Size())

@@ -22,6 +22,7 @@ import (
 // twice, whichever server led the stream. All promises about epochs rest on this.
 func TestConditionsHoldForManyWriters(t *testing.T) {
 	const moves, each = 3, 25 // the least number of wins before, between and after the moves
+	t.Parallel()
 	cluster := natstest.Cluster(t)
 	b, err := Create(within(t), connect(t, cluster.URLs()), Config{Bucket: "b", Replicas: 3})
 	if err != nil {

@@ -86,6 +86,7 @@ func TestBatchWithAConditionEach(t *testing.T) {
 
 // On replicas the leader checks before it proposes, and the conditions must hold there too.
 func TestBatchWithAConditionEachOnReplicas(t *testing.T) {
+	t.Parallel()
 	nc := natstest.Connect(t, natstest.Cluster(t))
 	s, err := CreateStream(within(t), nc, "s.", jetstream.StreamConfig{
 		Name: "S", Subjects: []string{"s.>"}, MaxMsgsPerSubject: 1, AllowMsgTTL: true, AllowAtomicPublish: true, Replicas: 3,

@@ -15,7 +15,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+// together is how many of the tests on three servers run side by side: they wait for elections.
+const together = 3
+
+func TestMain(m *testing.M) {
+	natstest.Together(together)
+	natstest.Main(m)
+}
 
 // users are the accounts of a server with permissions, by name.
 type users map[string]*server.Permissions
